@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace starpmc {
+
+enum class Precision { fp64, mixed };
+enum class Implementation { any, scalar, simd, opencl };
+enum class VdwModifier { truncate, potential_shift, force_shift };
+
+/// Everything a run can be told. One field per option of the table in options.cpp, which holds
+/// units, defaults, ranges and meanings; the names are `section.key` there.
+struct Settings {
+  struct SystemSection {
+    std::filesystem::path coordinates;
+    std::filesystem::path topology;
+    std::filesystem::path solute;
+    std::string qm_molecule;
+    std::vector<std::string> defines;
+    std::vector<std::filesystem::path> include_folders;
+  } system;
+
+  struct InteractionSection {
+    double coulomb_cutoff_angstrom = 0;  ///< 0: half the shortest edge
+    double vdw_cutoff_angstrom = 0;      ///< 0: the Coulomb cutoff
+    VdwModifier vdw_modifier = VdwModifier::truncate;
+  } interaction;
+
+  struct SamplingSection {
+    double temperature_kelvin = 298.15;
+    std::uint64_t steps = 0;                ///< production steps
+    std::uint64_t equilibration_steps = 0;  ///< before them, step sizes are tuned
+    std::uint64_t seed = 1;
+    double max_translation_angstrom = 0.15;
+    double max_rotation_degrees = 15;
+    double target_acceptance = 0.4;
+    std::uint64_t tune_interval = 500;
+    std::uint32_t window = 0;               ///< 0: auto
+  } sampling;
+
+  struct QmSection {
+    std::string engine = "pyscf";  ///< pyscf, psi4, frozen, none
+    std::uint64_t interval = 10000;
+    int charge = 0;
+    int multiplicity = 1;
+    std::string method = "pbe";
+    std::string basis = "def2-svp";
+    bool density_fitting = true;
+    int grid_radial = 50;
+    int grid_angular = 974;
+    int scf_grid_radial = 75;
+    int scf_grid_angular = 302;
+    std::string embedding = "quadrature";  ///< quadrature, analytic
+    double charge_threshold = 1e-9;
+    double electron_tolerance = 1e-3;
+    std::filesystem::path grid_file;       ///< frozen engine: the density to use
+    double time_limit_seconds = 3600;
+    std::filesystem::path python;          ///< empty: the one found at build time
+    int threads = 1;
+    int memory_mb = 4000;
+    double energy_convergence_hartree = 1e-8;
+    int max_iterations = 100;
+  } qm;
+
+  struct RunSection {
+    Precision precision = Precision::mixed;
+    Implementation implementation = Implementation::any;
+    std::uint32_t grid_blocks = 0;  ///< 0: auto
+  } run;
+
+  struct OutputSection {
+    std::filesystem::path folder = "starpmc-output";
+    bool overwrite = false;
+    std::uint64_t energy_interval = 100;
+    std::uint64_t trajectory_interval = 1000;
+    std::string log_level = "info";
+    bool save_grid = false;  ///< keep each update's density grid as grid-N.bin
+  } output;
+};
+
+}  // namespace starpmc

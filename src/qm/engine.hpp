@@ -1,0 +1,74 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "qm/density_grid.hpp"
+#include "system/system.hpp"
+
+namespace starpmc {
+
+/// What an engine needs to know before its first update. Angstrom and elementary charges; the
+/// workers convert to bohr at their own boundary.
+struct QmRequest {
+  std::vector<std::string> elements;
+  std::vector<Vector3> positions;
+  int charge = 0;
+  int multiplicity = 1;
+  std::string method = "pbe";
+  std::string basis = "def2-svp";
+  bool density_fitting = true;
+  int grid_radial = 50;        ///< density grid: Mura-Knowles shells per atom
+  int grid_angular = 974;      ///< density grid: Lebedev points per shell
+  int scf_grid_radial = 75;    ///< quadrature of functional and embedding
+  int scf_grid_angular = 302;
+  double energy_convergence_hartree = 1e-8;
+  int max_iterations = 100;
+  bool analytic_embedding = false;
+  int threads = 1;
+  int memory_mb = 4000;
+};
+
+/// One MM charge for the analytic embedding: only used with QmRequest::analytic_embedding.
+struct PointCharges {
+  std::vector<Vector3> positions;  ///< angstrom, wrapped to the image nearest the solute
+  std::vector<double> charges;     ///< elementary charges
+};
+
+/// What an update returns.
+struct QmResult {
+  double energy_kj_per_mol = 0;      ///< embedded energy: QM + QM/MM electrostatics (electrons and nuclei)
+  DensityGrid grid;                  ///< charge = -w rho
+  double electrons_on_grid = 0;      ///< -sum of charges, before any point is dropped
+  int expected_electrons = 0;
+  int iterations = 0;
+  bool converged = false;
+  double dipole_debye[3] = {0, 0, 0};  ///< about the solute's nuclear-charge centre
+  double seconds_embedding = 0;
+  double seconds_scf = 0;
+  double seconds_density = 0;
+  double memory_mb = 0;              ///< the worker's resident set
+};
+
+/// A QM program that keeps its density from update to update (one per chain).
+class QmEngine {
+ public:
+  virtual ~QmEngine() = default;
+  /// Positions (angstrom) at which update() expects the potential: the engine's quadrature points.
+  /// Empty for a frozen engine. Shape: x, y, z arrays of equal length.
+  virtual const DensityGrid& quadrature_points() const = 0;
+  /// @param potential        potential of the MM charges, kJ/mol per elementary charge, at
+  ///                         quadrature_points()
+  /// @param nuclear_potential the same at the solute's nuclei, in their order
+  /// @throws RunError with the worker's last lines when it dies, hangs or does not converge
+  virtual QmResult update(std::span<const double> potential,
+                          std::span<const double> nuclear_potential,
+                          const PointCharges& charges) = 0;
+  virtual std::string name() const = 0;     ///< "pyscf", ...
+  virtual std::string version() const = 0;  ///< of the QM program
+};
+
+}  // namespace starpmc

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "system/system.hpp"
+
+namespace starpmc {
+
+/// What read_system() reads.
+struct SystemFiles {
+  std::filesystem::path coordinates;   ///< .gro
+  std::filesystem::path topology;      ///< .top
+  std::filesystem::path solute;        ///< optional .xyz or .gro with the QM molecule's coordinates
+  std::string qm_molecule;             ///< moleculetype name of the QM molecule; empty: pure MM
+  std::vector<std::string> defines;    ///< preprocessor symbols ("FLEXIBLE", "NAME=VALUE")
+  std::vector<std::filesystem::path> include_folders;  ///< searched before GROMACS's share/top
+};
+
+/// Reads, checks and assembles a system.
+/// Positions are taken from the .gro file (nanometre there, angstrom here); the geometry of a rigid
+/// molecule comes from its [settles] or [constraints] and virtual sites where they define it fully,
+/// otherwise from its first instance, and each instance is fitted onto its coordinates.
+/// @throws InputError naming file and line
+System read_system(const SystemFiles& files);
+
+}  // namespace starpmc
