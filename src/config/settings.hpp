@@ -21,12 +21,16 @@ struct Settings {
     std::string qm_molecule;
     std::vector<std::string> defines;
     std::vector<std::filesystem::path> include_folders;
+
+    friend bool operator==(const SystemSection&, const SystemSection&) = default;
   } system;
 
   struct InteractionSection {
     double coulomb_cutoff_angstrom = 0;  ///< 0: half the shortest edge
     double vdw_cutoff_angstrom = 0;      ///< 0: the Coulomb cutoff
     VdwModifier vdw_modifier = VdwModifier::truncate;
+
+    friend bool operator==(const InteractionSection&, const InteractionSection&) = default;
   } interaction;
 
   struct SamplingSection {
@@ -39,6 +43,8 @@ struct Settings {
     double target_acceptance = 0.4;
     std::uint64_t tune_interval = 500;
     std::uint32_t window = 0;               ///< 0: auto
+
+    friend bool operator==(const SamplingSection&, const SamplingSection&) = default;
   } sampling;
 
   struct QmSection {
@@ -63,12 +69,16 @@ struct Settings {
     int memory_mb = 4000;
     double energy_convergence_hartree = 1e-8;
     int max_iterations = 100;
+
+    friend bool operator==(const QmSection&, const QmSection&) = default;
   } qm;
 
   struct RunSection {
     Precision precision = Precision::mixed;
     Implementation implementation = Implementation::any;
     std::uint32_t grid_blocks = 0;  ///< 0: auto
+
+    friend bool operator==(const RunSection&, const RunSection&) = default;
   } run;
 
   struct OutputSection {
@@ -78,7 +88,11 @@ struct Settings {
     std::uint64_t trajectory_interval = 1000;
     std::string log_level = "info";
     bool save_grid = false;  ///< keep each update's density grid as grid-N.bin
+
+    friend bool operator==(const OutputSection&, const OutputSection&) = default;
   } output;
+
+  friend bool operator==(const Settings&, const Settings&) = default;
 };
 
 }  // namespace starpmc

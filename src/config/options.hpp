@@ -1,0 +1,37 @@
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "config/settings.hpp"
+#include "system/geometry.hpp"
+
+namespace starpmc {
+
+/// Reads a `.cfg` file (INI sections, `key = value`, `#` starts a comment), applies overrides from
+/// the command line and checks every value and the combinations of them.
+/// Relative paths in the file are relative to the file's folder, those on the command line and
+/// output.folder to the working directory; input paths come back absolute.
+/// @param overrides words of the command line: "--section.key", "value" or "--section.key=value"
+/// @throws InputError naming file:line or the command line option, the value found and the remedy
+Settings read_settings(const std::filesystem::path& file, std::span<const std::string> overrides);
+
+/// Makes cutoffs of 0 explicit (Coulomb: half the shortest edge; van der Waals: the Coulomb cutoff)
+/// and checks them against the box.
+/// @param place file the settings came from, for the message
+/// @throws InputError naming the key if a cutoff exceeds half the shortest edge
+void resolve_cutoffs(Settings& settings, const Box& box, std::string_view place);
+
+/// The complete configuration as a `.cfg` file with units; read_settings() of it gives the same
+/// Settings.
+std::string settings_as_config(const Settings& settings);
+
+/// Every option, grouped, with unit, default and meaning, for `--help`.
+std::string options_help();
+
+/// The same as Markdown tables, for the README (`--help-markdown`).
+std::string options_markdown();
+
+}  // namespace starpmc

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+
+#include "io/checked_file.hpp"
+#include "io/energy_terms.hpp"
+
+namespace starpmc {
+
+/// energies.csv: comment lines with units, a line of column names, one line per record. Numbers are
+/// the shortest decimals that read back to the same bits.
+class EnergyTable {
+ public:
+  /// @throws RunError if the file exists or cannot be created
+  explicit EnergyTable(const std::filesystem::path& path);
+
+  /// @param running_totals kJ/mol
+  /// @param acceptance     accepted / tried moves so far
+  /// Hands its lines to the system at least every two seconds of appending.
+  /// @throws RunError when the disk is full, naming the file
+  void append(std::uint64_t step, const EnergyTerms& running_totals, double acceptance);
+  void flush();
+  void close();
+
+ private:
+  CheckedFile file_;
+  std::chrono::steady_clock::time_point last_flush_;
+};
+
+}  // namespace starpmc

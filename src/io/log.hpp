@@ -1,0 +1,21 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace starpmc {
+
+/// Sets up spdlog's default logger: everything from `level` on into the file (created, must not
+/// exist), warnings and errors also to standard error. Before it is called spdlog warns on standard
+/// error only if start_console_logging() was.
+/// @param level trace, debug, info, warning or error
+/// @throws RunError if the file cannot be created
+void start_file_logging(const std::filesystem::path& path, const std::string& level);
+
+/// Warnings and errors to standard error, nothing else (before there is an output folder).
+void start_console_logging();
+
+/// Writes out and closes the log file; logging goes on to standard error.
+void stop_file_logging();
+
+}  // namespace starpmc
