@@ -1,0 +1,154 @@
+#pragma once
+
+#include <span>
+
+#include "kernels/common/layout.h"
+
+/// Arguments of the kernels, one structure per operation. A Real is double (fp64) or float (mixed:
+/// pair terms in fp32, sums in fp64). Layouts and units of the arrays: kernels/common/layout.h.
+namespace starpmc {
+
+/// Molecule types, their sites, and pair coefficients.
+struct Topology {
+  TopologyShape shape;
+  std::span<const double> reals;
+  std::span<const int> integers;
+
+  int type_of(int molecule) const { return integers[static_cast<std::size_t>(molecule)]; }
+  int site_count(int type) const {
+    return integers[static_cast<std::size_t>(topology_site_count(shape, type))];
+  }
+  int site_type(int type, int site) const {
+    return integers[static_cast<std::size_t>(topology_site_type(shape, type, site))];
+  }
+  /// x, y, z, charge of a site in the body frame.
+  const double* site(int type, int site) const { return &reals[topology_site(shape, type, site)]; }
+  /// c12, c6, shift, slope of a pair of site types.
+  const double* pair(int a, int b) const { return &reals[topology_pair(shape, a, b)]; }
+};
+
+/// What every kernel of a window reads.
+struct Window {
+  WindowLayout layout;
+  Interaction interaction;
+  Topology topology;
+  std::span<const int> plan;
+  std::span<const double> entries;
+
+  int steps() const { return plan[PLAN_STEPS]; }
+  int candidates() const { return plan[PLAN_CANDIDATES]; }
+  int starts() const { return plan[PLAN_STARTS]; }
+  int molecule_of_candidate(int candidate) const {
+    const int step = plan[plan_candidate_step(layout) + candidate];
+    return plan[plan_step_molecule(layout) + step];
+  }
+  int molecule_of_entry(int entry) const {
+    return entry < layout.candidates
+               ? molecule_of_candidate(entry)
+               : plan[plan_start_molecule(layout) + entry - layout.candidates];
+  }
+  double field(int field, int entry) const {
+    return entries[static_cast<std::size_t>(field * entry_capacity(layout) + entry)];
+  }
+};
+
+/// propose_moves: plan in; poses, sites and thresholds of the window out.
+template <class Real>
+struct ProposeMovesArguments {
+  WindowLayout layout;
+  Interaction interaction;
+  StepRange range;
+  Topology topology;
+  std::span<const double> chain_state;
+  std::span<const double> lattice;
+  std::span<int> plan;
+  std::span<double> entries;
+  std::span<Real> outside;
+};
+
+/// qmmm_coulomb_grid: energy of every candidate with the points of some compact blocks.
+template <class Real>
+struct CoulombGridArguments {
+  Window window;
+  std::span<const double> blocks;  ///< BLOCK_FIELDS per block
+  std::span<const Real> points;
+  std::span<double> energies;      ///< layout.candidates
+};
+
+/// qmmm_coulomb_grid_reduce: sum of the partial energies of all blocks.
+struct CoulombGridReduceArguments {
+  int candidates = 0;
+  std::span<const std::span<const double>> partials;
+  std::span<double> energies;
+};
+
+/// qmmm_nuclei_vdw: Coulomb energy with the nuclei, then Lennard-Jones, of every candidate.
+template <class Real>
+struct NucleiVdwArguments {
+  Window window;
+  std::span<const double> solute;
+  int nuclei = 0;
+  std::span<double> energies;  ///< coulomb: layout.candidates, vdw: layout.candidates
+};
+
+/// mm_pair: Coulomb and Lennard-Jones energy of every entry with the molecules
+/// [first_molecule, last_molecule) that take no part in the window.
+template <class Real>
+struct MmPairArguments {
+  Window window;
+  std::span<const double> lattice;
+  std::span<const Real> lattice_sites;
+  std::span<const Real> outside;
+  int first_molecule = 0;
+  int last_molecule = 0;
+  std::span<double> energies;  ///< coulomb: entry_capacity, vdw: entry_capacity
+};
+
+/// mm_pair_table: energies of every pair of entries of different molecules.
+template <class Real>
+struct MmPairTableArguments {
+  Window window;
+  std::span<Real> table;  ///< two square matrices (coulomb, vdw) of entry_capacity rows
+};
+
+/// mm_pair_reduce: partial energies, plus the energy with the start positions of the window's other
+/// molecules.
+template <class Real>
+struct MmPairReduceArguments {
+  Window window;
+  std::span<const std::span<const double>> partials;
+  std::span<const Real> table;
+  std::span<double> energies;  ///< coulomb, vdw: entry_capacity each
+};
+
+/// metropolis_decide: accepts or rejects the steps of a window in order.
+template <class Real>
+struct MetropolisDecideArguments {
+  Window window;
+  StepTuning tuning;
+  std::span<const double> grid_energies;
+  std::span<const double> nuclei_energies;
+  std::span<double> mm_energies;  ///< overwritten: kept up to date with the accepted moves
+  std::span<const Real> table;
+  std::span<double> chain_state;
+  std::span<double> lattice;
+  std::span<Real> lattice_sites;
+  std::span<double> field_cache;
+  std::span<double> record;
+};
+
+/// grid_potential: potential of all MM charges, kJ/mol per elementary charge, at the points of
+/// compact blocks (their charges are not used).
+template <class Real>
+struct GridPotentialArguments {
+  WindowLayout layout;
+  Interaction interaction;
+  Topology topology;
+  std::span<const double> lattice;
+  std::span<const Real> lattice_sites;
+  std::span<const double> blocks;
+  std::span<const Real> points;
+  std::span<double> potential;  ///< STARPMC_BLOCK_POINTS per block
+};
+
+}  // namespace starpmc

@@ -1,0 +1,175 @@
+/* Layout of every buffer that kernels share, in the common subset of C++ and OpenCL C: the same
+   text is compiled by the host compiler and, put in front of each kernel, by the device's.
+   All lengths in angstrom, energies in kJ/mol, charges in elementary charges. */
+#ifndef STARPMC_LAYOUT_H
+#define STARPMC_LAYOUT_H
+
+#ifdef __cplusplus
+#include <cstdint>
+#define STARPMC_INLINE inline
+#define STARPMC_WORD64 std::uint64_t
+namespace starpmc {
+#else
+#define STARPMC_INLINE static inline
+#define STARPMC_WORD64 ulong
+#endif
+
+/* Coulomb constant, kJ mol^-1 A e^-2. */
+#define STARPMC_COULOMB_CONSTANT 1389.35457644
+/* Distances below 0.01 A count as 0.01 A, so that every pair energy stays finite in fp32. */
+#define STARPMC_MINIMUM_DISTANCE_SQUARED 1e-4
+/* Points of one compact block of a grid. */
+#define STARPMC_BLOCK_POINTS 256
+/* A molecule visited a third time in a window has four possible histories; a fourth visit closes
+   the window. */
+#define STARPMC_MAXIMUM_VISITS 3
+
+/* Capacities of a window's buffers, fixed for a run. An entry is a position that enters the pair
+   table: the candidates first, then the start position of each molecule the window touches. */
+typedef struct {
+  int steps;      /* most steps of a window; also most start entries */
+  int candidates; /* most candidates */
+  int sites;      /* most sites of any molecule */
+  int molecules;  /* MM molecules, padded to a multiple of 16 */
+} WindowLayout;
+
+STARPMC_INLINE int entry_capacity(WindowLayout l) { return l.candidates + l.steps; }
+STARPMC_INLINE int start_entry(WindowLayout l, int slot) { return l.candidates + slot; }
+
+/* plan: int32. Header (counts), then one array per step and per candidate. */
+#define PLAN_STEPS 0
+#define PLAN_CANDIDATES 1
+#define PLAN_STARTS 2
+#define PLAN_HEADER 4
+STARPMC_INLINE int plan_step_molecule(WindowLayout l) { (void)l; return PLAN_HEADER; }
+STARPMC_INLINE int plan_step_slot(WindowLayout l) { return PLAN_HEADER + l.steps; }
+STARPMC_INLINE int plan_step_first(WindowLayout l) { return PLAN_HEADER + 2 * l.steps; }
+STARPMC_INLINE int plan_step_visit(WindowLayout l) { return PLAN_HEADER + 3 * l.steps; }
+STARPMC_INLINE int plan_start_molecule(WindowLayout l) { return PLAN_HEADER + 4 * l.steps; }
+STARPMC_INLINE int plan_candidate_step(WindowLayout l) { return PLAN_HEADER + 5 * l.steps; }
+/* Entry a candidate starts from: another candidate, or the start entry of its molecule. */
+STARPMC_INLINE int plan_candidate_parent(WindowLayout l) {
+  return PLAN_HEADER + 5 * l.steps + l.candidates;
+}
+STARPMC_INLINE int plan_size(WindowLayout l) {
+  return PLAN_HEADER + 5 * l.steps + 2 * l.candidates;
+}
+
+/* entries: double, one array of entry_capacity() values per field. */
+#define POSE_X 0 /* centre */
+#define POSE_Y 1
+#define POSE_Z 2
+#define POSE_W 3 /* unit quaternion, scalar part first */
+#define POSE_I 4
+#define POSE_J 5
+#define POSE_K 6
+#define POSE_FIELDS 7
+/* Then the sites' displacements from the centre: x, y, z of site 0, of site 1, ... */
+STARPMC_INLINE int entry_fields(WindowLayout l) { return POSE_FIELDS + 3 * l.sites; }
+/* Then the acceptance threshold -kT ln u of each step. */
+STARPMC_INLINE int entries_threshold(WindowLayout l) { return entry_fields(l) * entry_capacity(l); }
+STARPMC_INLINE int entries_size(WindowLayout l) { return entries_threshold(l) + l.steps; }
+
+/* lattice: double, POSE_FIELDS arrays of l.molecules values.
+   lattice_sites: real, 3 * l.sites arrays of l.molecules values (displacements from the centre).
+   outside: real, l.molecules values, 1 where the molecule takes no part in the window. */
+
+/* Energy terms, in the order of every array of five. */
+#define TERM_MM_COULOMB 0
+#define TERM_MM_VDW 1
+#define TERM_QMMM_VDW 2
+#define TERM_QMMM_NUCLEI 3
+#define TERM_QMMM_GRID 4
+#define TERMS 5
+
+/* field_cache: double, three arrays of l.molecules values: energy of each molecule's current
+   position with the solute. */
+#define FIELD_VDW 0
+#define FIELD_NUCLEI 1
+#define FIELD_GRID 2
+#define FIELDS 3
+
+/* chain_state: double. */
+#define STATE_TERMS 0                  /* running totals of the five terms */
+#define STATE_MAXIMUM_TRANSLATION 5    /* angstrom */
+#define STATE_MAXIMUM_HALF_TURNS 6     /* largest rotation angle / (2 pi) */
+#define STATE_ACCEPTED 7               /* since the last tuning of step sizes */
+#define STATE_PROPOSED 8
+#define STATE_NOT_FINITE 9             /* steps whose energy was not finite */
+#define STATE_SIZE 10
+
+/* record: double, one array of l.steps values per field: what a window tells the host. */
+#define RECORD_ACCEPTED 0
+#define RECORD_TERMS 1 /* running totals after the step */
+#define RECORD_FIELDS 6
+
+/* topology_reals: per molecule type and site (x, y, z, charge); then per pair of site types
+   (c12, c6, shift, slope): V = c12/r^12 - c6/r^6 + shift + slope r inside the cutoff.
+   topology_integers: type of each molecule (l.molecules), sites of each molecule type, then the
+   site type of each site of each molecule type. */
+typedef struct {
+  int molecule_types;
+  int sites;      /* most sites of any molecule type: the stride */
+  int site_types;
+  int molecules;  /* MM molecules, not padded */
+  int padded_molecules;
+} TopologyShape;
+
+STARPMC_INLINE int topology_site(TopologyShape t, int type, int site) {
+  return 4 * (type * t.sites + site);
+}
+STARPMC_INLINE int topology_pair(TopologyShape t, int a, int b) {
+  return 4 * t.molecule_types * t.sites + 4 * (a * t.site_types + b);
+}
+STARPMC_INLINE int topology_reals_size(TopologyShape t) {
+  return 4 * t.molecule_types * t.sites + 4 * t.site_types * t.site_types;
+}
+STARPMC_INLINE int topology_site_count(TopologyShape t, int type) {
+  return t.padded_molecules + type;
+}
+STARPMC_INLINE int topology_site_type(TopologyShape t, int type, int site) {
+  return t.padded_molecules + t.molecule_types + type * t.sites + site;
+}
+STARPMC_INLINE int topology_integers_size(TopologyShape t) {
+  return t.padded_molecules + t.molecule_types + t.molecule_types * t.sites;
+}
+
+/* solute: double, five arrays of `nuclei` values: x, y, z, nuclear charge, site type. */
+#define SOLUTE_FIELDS 5
+
+/* grid_blocks: double, BLOCK_FIELDS values per compact block.
+   grid_points: real, per compact block x, y, z (relative to its origin) and charge arrays of
+   STARPMC_BLOCK_POINTS values; unused points have charge 0. */
+#define BLOCK_ORIGIN 0 /* x, y, z */
+#define BLOCK_RADIUS 3 /* largest distance of a point from the origin */
+#define BLOCK_FIELDS 4
+
+/* What every pair energy needs to know. */
+typedef struct {
+  double box[3];
+  double coulomb_cutoff;
+  double vdw_cutoff;
+} Interaction;
+
+/* Constants of a step's proposal: a pure function of them and the picked molecule's pose. */
+typedef struct {
+  STARPMC_WORD64 seed;
+  STARPMC_WORD64 first_step;
+  unsigned int chain;
+  unsigned int steps;
+  double thermal_energy; /* kT, kJ/mol */
+} StepRange;
+
+/* Tuning of step sizes at the end of a window; interval 0: none. */
+typedef struct {
+  double target_acceptance;
+  double largest_translation;
+  double largest_half_turns;
+  int active;
+  int padding;
+} StepTuning;
+
+#ifdef __cplusplus
+}  // namespace starpmc
+#endif
+#endif

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+/// kernels/common/moves.h for one double at a time.
+namespace starpmc::scalar {
+
+using real_t = double;
+using word_t = std::uint64_t;
+using mask_t = bool;
+inline real_t r_sqrt(real_t x) { return std::sqrt(x); }
+inline real_t r_rint(real_t x) { return std::rint(x); }
+inline real_t r_floor(real_t x) { return std::floor(x); }
+inline word_t r_bits(real_t x) { return std::bit_cast<word_t>(x); }
+inline real_t w_real(word_t x) { return std::bit_cast<real_t>(x); }
+inline word_t w_product32(word_t a, word_t b) { return a * b; }
+inline mask_t r_equal(real_t a, real_t b) { return a == b; }
+inline mask_t r_less(real_t a, real_t b) { return a < b; }
+inline real_t r_select(mask_t mask, real_t a, real_t b) { return mask ? a : b; }
+
+#define REAL(x) real_t{x}
+#define WORD(x) word_t{x}
+#define STARPMC_FUNCTION inline
+#include "kernels/common/moves.h"
+#undef REAL
+#undef WORD
+
+/// floor(uniform * molecules); uniform < 1, the minimum guards the rounding of the product.
+inline int molecule_from_uniform(double uniform, int molecules) {
+  return std::min(molecules - 1, static_cast<int>(uniform * molecules));
+}
+
+}  // namespace starpmc::scalar
