@@ -1,0 +1,348 @@
+#include "system/read_system.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <map>
+
+#include "error.hpp"
+#include "system/contacts.hpp"
+#include "system/elements.hpp"
+#include "system/gro_file.hpp"
+#include "system/rigid_geometry.hpp"
+#include "system/site_types.hpp"
+#include "system/superposition.hpp"
+#include "system/text.hpp"
+#include "system/topology.hpp"
+#include "system/xyz_file.hpp"
+
+namespace starpmc {
+namespace {
+
+constexpr double largest_rmsd_angstrom = 0.05;
+constexpr double largest_solute_shift_angstrom = 0.02;
+constexpr double nearest_solute_contact_angstrom = 0.5;
+constexpr double nearest_contact_angstrom = 0.3;
+constexpr std::size_t no_definition = static_cast<std::size_t>(-1);
+
+/// First letter of an atom name: its element, near enough to tell a mixed-up order.
+char first_letter(std::string_view name) {
+  for (char c : name) {
+    if (std::isalpha(static_cast<unsigned char>(c))) {
+      return static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+    }
+  }
+  return '\0';
+}
+
+class SystemReader {
+ public:
+  explicit SystemReader(const SystemFiles& files)
+      : files_(files),
+        topology_(read_topology(files.topology, files.defines, files.include_folders)),
+        coordinates_(read_gro(files.coordinates)),
+        site_types_(topology_) {}
+
+  System read() {
+    system_.title = coordinates_.title;
+    system_.box = coordinates_.box;
+    find_solute();
+    check_atom_count();
+    read_molecules();
+    // Stable: molecules of one type keep their order in the file.
+    std::vector<std::size_t> order(system_.molecules.size());
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      order[i] = i;
+    }
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return system_.molecules[a].type < system_.molecules[b].type;
+    });
+    std::vector<Molecule> sorted;
+    for (std::size_t i : order) {
+      sorted.push_back(system_.molecules[i]);
+      sorted_lines_.push_back(lines_[i]);
+    }
+    system_.molecules = std::move(sorted);
+    system_.force_field = site_types_.force_field();
+    check_contacts();
+    return std::move(system_);
+  }
+
+ private:
+  std::size_t atoms_of(const MoleculeCount& entry) const {
+    return entry.count * topology_.definitions[entry.definition].atoms.size();
+  }
+
+  std::string line_place(std::size_t atom) const {
+    return place_of(coordinates_.path, coordinates_.atoms[atom].line);
+  }
+
+  void find_solute() {
+    if (files_.qm_molecule.empty()) {
+      if (!files_.solute.empty()) {
+        throw InputError(files_.solute.string(), "solute coordinates without a QM molecule", "",
+                         "name the QM molecule (system.qm-molecule), or leave out the solute file");
+      }
+      return;
+    }
+    qm_definition_ = topology_.definition_index(files_.qm_molecule, "QM molecule");
+    std::size_t count = 0;
+    for (const MoleculeCount& entry : topology_.molecules) {
+      count += entry.definition == qm_definition_ ? entry.count : 0;
+    }
+    if (count != 1) {
+      throw InputError(
+          topology_.path.string(),
+          fmt::format("[ molecules ] must hold exactly one QM molecule '{}'", files_.qm_molecule),
+          std::to_string(count),
+          "give the QM molecule a [ moleculetype ] of its own, with count 1");
+    }
+  }
+
+  void check_atom_count() {
+    std::size_t expected = 0;
+    std::size_t solute_atoms = 0;
+    std::vector<std::string> parts;
+    for (const MoleculeCount& entry : topology_.molecules) {
+      const MoleculeDefinition& definition = topology_.definitions[entry.definition];
+      if (definition.atoms.empty() && entry.count > 0) {
+        throw InputError(definition.place, "the molecule has no [ atoms ]", definition.name,
+                         "list its atoms");
+      }
+      expected += atoms_of(entry);
+      solute_atoms += entry.definition == qm_definition_ ? atoms_of(entry) : 0;
+      parts.push_back(fmt::format("{} x {} of {} atoms", entry.count, definition.name,
+                                  definition.atoms.size()));
+    }
+    const std::size_t found = coordinates_.atoms.size();
+    solute_in_coordinates_ = found == expected;
+    const bool from_file = solute_atoms > 0 && found + solute_atoms == expected;
+    if (solute_in_coordinates_ || (from_file && !files_.solute.empty())) {
+      return;
+    }
+    throw InputError(place_of(coordinates_.path, 2),
+                     fmt::format("the topology {} needs {} atoms ({})", topology_.path.string(),
+                                 expected, fmt::join(parts, ", ")),
+                     std::to_string(found),
+                     from_file ? "the QM molecule is missing here: add it, or give its "
+                                 "coordinates in a solute file (system.solute)"
+                               : "correct the counts in [ molecules ] or use the coordinates that "
+                                 "belong to this topology");
+  }
+
+  void read_molecules() {
+    std::size_t atom = 0;
+    for (const MoleculeCount& entry : topology_.molecules) {
+      const MoleculeDefinition& definition = topology_.definitions[entry.definition];
+      check_supported(definition, entry.count);
+      if (entry.definition == qm_definition_) {
+        if (entry.count == 1) {
+          read_solute(definition, atom);
+          atom += solute_in_coordinates_ ? definition.atoms.size() : 0;
+        }
+        continue;
+      }
+      for (std::size_t i = 0; i < entry.count; ++i) {
+        read_molecule(entry.definition, atom);
+        atom += definition.atoms.size();
+      }
+    }
+  }
+
+  static void check_supported(const MoleculeDefinition& definition, std::size_t count) {
+    if (count > 0 && !definition.unsupported_section.empty()) {
+      throw InputError(
+          definition.unsupported_place,
+          fmt::format("section not supported, but molecule {} needs it", definition.name),
+          definition.unsupported_section, "use a rigid, non-polarisable model of the molecule");
+    }
+  }
+
+  /// Coordinates of a molecule, whole; checks its atom names.
+  std::vector<Vector3> whole_molecule(const MoleculeDefinition& definition,
+                                      std::size_t first) const {
+    std::vector<Vector3> positions;
+    for (std::size_t i = 0; i < definition.atoms.size(); ++i) {
+      const GroAtom& atom = coordinates_.atoms[first + i];
+      const std::string& name = definition.atoms[i].name;
+      if (!definition.is_virtual(i) && first_letter(atom.atom_name) != first_letter(name)) {
+        throw InputError(line_place(first + i),
+                         fmt::format("atom {} of molecule {} is '{}' in the topology ({})", i + 1,
+                                     definition.name, name, definition.atoms[i].place),
+                         atom.atom_name,
+                         "list the molecules and atoms in the same order in both files");
+      }
+      positions.push_back(atom.position);
+    }
+    make_whole(system_.box, positions);
+    return positions;
+  }
+
+  void read_molecule(std::size_t definition_index, std::size_t first) {
+    const MoleculeDefinition& definition = topology_.definitions[definition_index];
+    const std::vector<Vector3> positions = whole_molecule(definition, first);
+    const std::size_t type = molecule_type(definition_index, positions);
+    // Atoms only: the places of virtual sites follow from them.
+    std::vector<Vector3> reference;
+    std::vector<Vector3> target;
+    for (std::size_t i = 0; i < positions.size(); ++i) {
+      if (!definition.is_virtual(i)) {
+        reference.push_back(system_.molecule_types[type].sites[i].reference);
+        target.push_back(positions[i]);
+      }
+    }
+    const Superposition fit = superpose(reference, target);
+    if (fit.rmsd > largest_rmsd_angstrom) {
+      throw InputError(line_place(first),
+                       fmt::format("molecule {} does not have the geometry of its model (root mean "
+                                   "square deviation above {} angstrom)",
+                                   definition.name, largest_rmsd_angstrom),
+                       fmt::format("{:.3f} angstrom", fit.rmsd),
+                       "use coordinates made for this rigid model, or the model they were made "
+                       "for; flexible molecules are not supported");
+    }
+    system_.molecules.push_back({type, fit.centre, fit.orientation});
+    lines_.push_back(coordinates_.atoms[first].line);
+  }
+
+  /// Index of the molecule type of a definition; made at its first instance.
+  std::size_t molecule_type(std::size_t definition_index, std::span<const Vector3> instance) {
+    if (const auto known = type_of_definition_.find(definition_index);
+        known != type_of_definition_.end()) {
+      return known->second;
+    }
+    const MoleculeDefinition& definition = topology_.definitions[definition_index];
+    std::vector<Vector3> reference =
+        defined_geometry(definition)
+            .value_or(std::vector<Vector3>(instance.begin(), instance.end()));
+    place_virtual_sites(definition, reference);
+    centre_on_mass(definition, reference);
+    MoleculeType type{definition.name, {}};
+    for (std::size_t i = 0; i < definition.atoms.size(); ++i) {
+      const TopologyAtom& atom = definition.atoms[i];
+      const std::size_t site_type = site_types_.index(atom);
+      const AtomType& parameters = site_types_.type(site_type);
+      const bool is_virtual = definition.is_virtual(i) || parameters.is_virtual;
+      const Element* element =
+          is_virtual ? nullptr : guess_element(parameters.atomic_number, atom.mass, atom.name);
+      type.sites.push_back({atom.name, element ? std::string(element->symbol) : std::string(),
+                            site_type, atom.charge, is_virtual ? 0 : atom.mass, reference[i]});
+    }
+    system_.molecule_types.push_back(std::move(type));
+    const std::size_t index = system_.molecule_types.size() - 1;
+    type_of_definition_.emplace(definition_index, index);
+    return index;
+  }
+
+  void read_solute(const MoleculeDefinition& definition, std::size_t first) {
+    Solute solute;
+    solute.name = definition.name;
+    for (std::size_t i = 0; i < definition.atoms.size(); ++i) {
+      const TopologyAtom& atom = definition.atoms[i];
+      const std::size_t type = site_types_.index(atom);
+      const Element* element =
+          guess_element(site_types_.type(type).atomic_number, atom.mass, atom.name);
+      if (!element || definition.is_virtual(i) || site_types_.type(type).is_virtual) {
+        throw InputError(atom.place, "an atom of the QM molecule has no element", atom.name,
+                         "give its type an atomic number in [ atomtypes ]; virtual sites cannot be "
+                         "part of the QM molecule");
+      }
+      solute.types.push_back(type);
+      solute.elements.emplace_back(element->symbol);
+      solute.atomic_numbers.push_back(element->atomic_number);
+    }
+    if (solute_in_coordinates_) {
+      solute.positions = whole_molecule(definition, first);
+    }
+    if (!files_.solute.empty()) {
+      read_solute_file(solute, first);
+    }
+    solute_line_ = solute_in_coordinates_ ? line_place(first) : files_.solute.string();
+    system_.solute = std::move(solute);
+  }
+
+  /// Takes the solute's coordinates, with more digits, from a file of their own.
+  void read_solute_file(Solute& solute, std::size_t first) const {
+    const Geometry geometry = read_geometry(files_.solute);
+    if (geometry.elements != solute.elements) {
+      throw InputError(files_.solute.string(),
+                       fmt::format("the atoms are not those of molecule {} in the topology ({})",
+                                   solute.name, fmt::join(solute.elements, " ")),
+                       fmt::format("{}", fmt::join(geometry.elements, " ")),
+                       "use the same atoms in the same order");
+    }
+    for (std::size_t i = 0; i < solute.positions.size(); ++i) {
+      const double shift =
+          norm(system_.box.minimum_image(geometry.positions[i] - solute.positions[i]));
+      if (shift > largest_solute_shift_angstrom) {
+        throw InputError(
+            files_.solute.string(),
+            fmt::format("atom {} lies elsewhere than in {}", i + 1, line_place(first + i)),
+            fmt::format("{:.3f} angstrom apart", shift),
+            "give the solute's coordinates in the frame of the box, or leave out the "
+            "solute file");
+      }
+    }
+    solute.positions = geometry.positions;
+  }
+
+  std::string molecule_name(std::size_t owner) const {
+    if (owner == system_.molecules.size()) {
+      return fmt::format("the QM molecule {} ({})", system_.solute->name, solute_line_);
+    }
+    return fmt::format("molecule {} ({})",
+                       system_.molecule_types[system_.molecules[owner].type].name,
+                       place_of(coordinates_.path, sorted_lines_[owner]));
+  }
+
+  void check_contacts() const {
+    std::vector<Vector3> points;
+    std::vector<std::size_t> owners;
+    for (std::size_t m = 0; m < system_.molecules.size(); ++m) {
+      const Molecule& molecule = system_.molecules[m];
+      for (std::size_t s = 0; s < system_.molecule_types[molecule.type].sites.size(); ++s) {
+        points.push_back(site_position(system_, molecule, s));
+        owners.push_back(m);
+      }
+    }
+    const std::size_t solute_owner = system_.molecules.size();
+    if (system_.solute) {
+      points.insert(points.end(), system_.solute->positions.begin(),
+                    system_.solute->positions.end());
+      owners.resize(points.size(), solute_owner);
+    }
+    for (const Contact& contact :
+         find_contacts(system_.box, points, owners, nearest_solute_contact_angstrom)) {
+      const std::size_t a = owners[contact.i];
+      const std::size_t b = owners[contact.j];
+      if (b != solute_owner && contact.distance >= nearest_contact_angstrom) {
+        continue;
+      }
+      throw InputError(coordinates_.path.string(),
+                       fmt::format("{} overlaps with {}", molecule_name(a), molecule_name(b)),
+                       fmt::format("{:.3f} angstrom", contact.distance),
+                       "remove one of them, or make the system again ('starpmc solvate')");
+    }
+  }
+
+  const SystemFiles& files_;
+  Topology topology_;
+  GroFile coordinates_;
+  SiteTypes site_types_;
+  System system_;
+  std::size_t qm_definition_ = no_definition;
+  bool solute_in_coordinates_ = true;
+  std::string solute_line_;
+  std::map<std::size_t, std::size_t> type_of_definition_;
+  std::vector<std::size_t> lines_;         ///< first line of each molecule, in the file's order
+  std::vector<std::size_t> sorted_lines_;  ///< and in the system's order
+};
+
+}  // namespace
+
+System read_system(const SystemFiles& files) { return SystemReader(files).read(); }
+
+}  // namespace starpmc

@@ -1,0 +1,165 @@
+#include "system/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <fstream>
+#include <numeric>
+#include <sstream>
+
+#include "error.hpp"
+
+namespace starpmc {
+namespace {
+
+constexpr std::string_view white_space = " \t\r\n\v\f";
+
+char to_lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
+
+/// Levenshtein distance.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
+
+std::string place_of(const std::filesystem::path& file, std::size_t line) {
+  return fmt::format("{}:{}", file.string(), line);
+}
+
+std::vector<std::string> read_lines(const std::filesystem::path& file, std::string_view remedy) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(file, ignored)) {
+    throw InputError(file.string(), "is a folder, not a file", "", remedy);
+  }
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) {
+    const bool there = std::filesystem::exists(file, ignored);
+    throw InputError(file.string(), there ? "cannot be opened" : "there is no such file", "",
+                     remedy);
+  }
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(stream, line);) {
+    if (!line.empty() && line.back() == '\r') {
+      line.pop_back();
+    }
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+void write_file(const std::filesystem::path& file, std::string_view text) {
+  std::filesystem::path temporary = file;
+  temporary += ".tmp";
+  std::ofstream stream(temporary, std::ios::binary);
+  stream.write(text.data(), static_cast<std::streamsize>(text.size()));
+  stream.close();
+  if (!stream) {
+    throw RunError(
+        fmt::format("{}: cannot be written (no such folder, no permission, or the disk "
+                    "is full)",
+                    file.string()));
+  }
+  std::error_code failure;
+  std::filesystem::rename(temporary, file, failure);
+  if (failure) {
+    throw RunError(fmt::format("{}: cannot be written: {}", file.string(), failure.message()));
+  }
+}
+
+std::string_view trim(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(white_space);
+  if (first == std::string_view::npos) {
+    return {};
+  }
+  return text.substr(first, text.find_last_not_of(white_space) - first + 1);
+}
+
+std::vector<std::string_view> split_words(std::string_view text) {
+  std::vector<std::string_view> words;
+  for (std::size_t at = text.find_first_not_of(white_space); at != std::string_view::npos;) {
+    const std::size_t end = std::min(text.find_first_of(white_space, at), text.size());
+    words.push_back(text.substr(at, end - at));
+    at = text.find_first_not_of(white_space, end);
+  }
+  return words;
+}
+
+std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  std::transform(lower.begin(), lower.end(), lower.begin(), to_lower);
+  return lower;
+}
+
+bool equal_ignoring_case(std::string_view a, std::string_view b) {
+  return lower_case(a) == lower_case(b);
+}
+
+double parse_number(std::string_view text, std::string_view place, std::string_view what) {
+  std::string_view digits = trim(text);
+  if (digits.starts_with('+')) {
+    digits.remove_prefix(1);
+  }
+  double value = 0;
+  const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (digits.empty() || status != std::errc() || end != digits.data() + digits.size()) {
+    throw InputError(place, fmt::format("{} is not a number", what),
+                     trim(text).empty() ? "nothing" : trim(text), "write a decimal number");
+  }
+  if (!std::isfinite(value)) {
+    throw InputError(place, fmt::format("{} is not finite", what), trim(text),
+                     "write a finite decimal number; a crashed simulation may have written this");
+  }
+  return value;
+}
+
+long parse_integer(std::string_view text, std::string_view place, std::string_view what,
+                   long minimum) {
+  const std::string_view digits = trim(text);
+  long value = 0;
+  const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (digits.empty() || status != std::errc() || end != digits.data() + digits.size() ||
+      value < minimum) {
+    throw InputError(place, fmt::format("{} is not an integer of at least {}", what, minimum),
+                     digits.empty() ? "nothing" : digits,
+                     fmt::format("write an integer of at least {}", minimum));
+  }
+  return value;
+}
+
+std::string nearest_name(std::string_view name, std::span<const std::string> known) {
+  const std::string wanted = lower_case(name);
+  std::string nearest;
+  std::size_t least = 1 + std::max<std::size_t>(1, wanted.size() / 3);
+  for (const std::string& candidate : known) {
+    const std::size_t distance = edit_distance(wanted, lower_case(candidate));
+    if (distance < least) {
+      least = distance;
+      nearest = candidate;
+    }
+  }
+  return nearest;
+}
+
+std::string suggest(std::string_view name, std::span<const std::string> known,
+                    std::string_view fallback) {
+  const std::string nearest = nearest_name(name, known);
+  return nearest.empty() ? std::string(fallback)
+                         : fmt::format("did you mean '{}'? {}", nearest, fallback);
+}
+
+}  // namespace starpmc

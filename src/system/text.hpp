@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace starpmc {
+
+/// "file:line", the place named by error messages.
+std::string place_of(const std::filesystem::path& file, std::size_t line);
+
+/// All lines of a text file, without line ends ("\n" or "\r\n").
+/// @param remedy what to do if the file is not there
+/// @throws InputError if the file cannot be read
+std::vector<std::string> read_lines(const std::filesystem::path& file, std::string_view remedy);
+
+/// Writes a whole file: to a temporary name first, so that no half-written file is left behind.
+/// @throws RunError if the disk refuses
+void write_file(const std::filesystem::path& file, std::string_view text);
+
+std::string_view trim(std::string_view text);
+std::vector<std::string_view> split_words(std::string_view text);
+std::string lower_case(std::string_view text);
+bool equal_ignoring_case(std::string_view a, std::string_view b);
+
+/// A finite number.
+/// @param what the quantity and its unit, for the message
+/// @throws InputError if the text is no number, or not finite
+double parse_number(std::string_view text, std::string_view place, std::string_view what);
+
+/// An integer of at least `minimum`.
+/// @throws InputError otherwise
+long parse_integer(std::string_view text, std::string_view place, std::string_view what,
+                   long minimum);
+
+/// The name most like `name`, or an empty string where none is similar.
+std::string nearest_name(std::string_view name, std::span<const std::string> known);
+
+/// `fallback`, preceded by "did you mean 'X'? " where a known name is similar.
+std::string suggest(std::string_view name, std::span<const std::string> known,
+                    std::string_view fallback);
+
+}  // namespace starpmc

@@ -1,0 +1,411 @@
+#include "system/topology.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "error.hpp"
+#include "system/preprocessor.hpp"
+#include "system/text.hpp"
+
+namespace starpmc {
+namespace {
+
+constexpr double angstrom_per_nanometre = 10;
+
+/// Sections that say nothing about rigid molecules without internal energy.
+constexpr std::array<std::string_view, 22> irrelevant_sections{
+    "bondtypes",
+    "pairtypes",
+    "angletypes",
+    "dihedraltypes",
+    "constrainttypes",
+    "cmaptypes",
+    "implicit_genborn_params",
+    "implicit_surface_params",
+    "bonds",
+    "pairs",
+    "pairs_nb",
+    "angles",
+    "dihedrals",
+    "impropers",
+    "cmap",
+    "exclusions",
+    "position_restraints",
+    "distance_restraints",
+    "dihedral_restraints",
+    "orientation_restraints",
+    "angle_restraints",
+    "angle_restraints_z",
+};
+
+/// Sections that change the energy of a rigid molecule in ways this program does not know.
+constexpr std::array<std::string_view, 9> unsupported_sections{
+    "virtual_sites1", "virtual_sites4",     "virtual_sitesn",     "dummies1",    "dummies4",
+    "dummiesn",       "water_polarization", "thole_polarization", "polarization"};
+
+class TopologyReader {
+ public:
+  explicit TopologyReader(const std::filesystem::path& file) { topology_.path = file; }
+
+  Topology read(std::span<const SourceLine> lines) {
+    for (const SourceLine& line : lines) {
+      if (line.text.starts_with('[')) {
+        begin_section(line);
+      } else {
+        read_entry(line);
+      }
+    }
+    check_complete();
+    return std::move(topology_);
+  }
+
+ private:
+  using Handler = void (TopologyReader::*)(const SourceLine&);
+
+  struct Section {
+    std::string_view name;
+    Handler handler;
+    bool in_molecule;
+  };
+
+  static std::span<const Section> sections() {
+    static const std::array<Section, 13> table{{
+        {"defaults", &TopologyReader::read_defaults, false},
+        {"atomtypes", &TopologyReader::read_atom_type, false},
+        {"nonbond_params", &TopologyReader::read_pair_parameters, false},
+        {"moleculetype", &TopologyReader::read_molecule_type, false},
+        {"system", &TopologyReader::read_title, false},
+        {"molecules", &TopologyReader::read_molecule_count, false},
+        {"atoms", &TopologyReader::read_atom, true},
+        {"settles", &TopologyReader::read_settle, true},
+        {"constraints", &TopologyReader::read_constraint, true},
+        {"virtual_sites2", &TopologyReader::read_virtual_site2, true},
+        {"virtual_sites3", &TopologyReader::read_virtual_site3, true},
+        {"dummies2", &TopologyReader::read_virtual_site2, true},
+        {"dummies3", &TopologyReader::read_virtual_site3, true},
+    }};
+    return table;
+  }
+
+  void begin_section(const SourceLine& line) {
+    const std::size_t close = line.text.find(']');
+    if (close == std::string::npos) {
+      throw InputError(line.place, "a section name without ']'", line.text,
+                       "write '[ atoms ]', for example");
+    }
+    const std::string name = lower_case(trim(std::string_view(line.text).substr(1, close - 1)));
+    const auto is_name = [&](std::string_view known) { return known == name; };
+    if (std::any_of(irrelevant_sections.begin(), irrelevant_sections.end(), is_name)) {
+      handler_ = &TopologyReader::read_over;
+      return;
+    }
+    if (std::any_of(unsupported_sections.begin(), unsupported_sections.end(), is_name)) {
+      MoleculeDefinition& molecule = current_molecule(line, name);
+      molecule.unsupported_section = name;
+      molecule.unsupported_place = line.place;
+      handler_ = &TopologyReader::read_over;
+      return;
+    }
+    const auto section = std::find_if(sections().begin(), sections().end(),
+                                      [&](const Section& s) { return s.name == name; });
+    if (section == sections().end()) {
+      throw InputError(line.place, "unknown section", name, suggest_section(name));
+    }
+    if (section->in_molecule) {
+      current_molecule(line, name);
+    }
+    handler_ = section->handler;
+    section_ = name;
+  }
+
+  static std::string suggest_section(std::string_view name) {
+    std::vector<std::string> known;
+    for (const Section& section : sections()) {
+      known.emplace_back(section.name);
+    }
+    known.insert(known.end(), irrelevant_sections.begin(), irrelevant_sections.end());
+    return suggest(name, known, "correct the section's name, or remove the section");
+  }
+
+  MoleculeDefinition& current_molecule(const SourceLine& line, std::string_view section) {
+    if (topology_.definitions.empty()) {
+      throw InputError(line.place, fmt::format("section [ {} ] outside a molecule", section), "",
+                       "put a [ moleculetype ] before it");
+    }
+    return topology_.definitions.back();
+  }
+
+  void read_entry(const SourceLine& line) {
+    if (handler_ == nullptr) {
+      throw InputError(line.place, "text before the first section", line.text,
+                       "begin with a section such as [ defaults ], or remove the line");
+    }
+    (this->*handler_)(line);
+  }
+
+  void read_over(const SourceLine&) {}
+
+  /// Words of a line, at least `least` of them.
+  std::vector<std::string_view> words_of(const SourceLine& line, std::size_t least,
+                                         std::string_view form) const {
+    std::vector<std::string_view> words = split_words(line.text);
+    if (words.size() < least) {
+      throw InputError(line.place,
+                       fmt::format("a line of [ {} ] needs at least {} columns", section_, least),
+                       line.text, fmt::format("write '{}'", form));
+    }
+    return words;
+  }
+
+  void read_defaults(const SourceLine& line) {
+    const auto words = words_of(line, 2, "nbfunc comb-rule gen-pairs fudgeLJ fudgeQQ");
+    if (parse_integer(words[0], line.place, "nbfunc", 1) != 1) {
+      throw InputError(line.place, "nbfunc of [ defaults ] is not Lennard-Jones", words[0],
+                       "use nbfunc 1; Buckingham (2) is not supported");
+    }
+    const long rule = parse_integer(words[1], line.place, "comb-rule", 1);
+    if (rule > 3) {
+      throw InputError(line.place, "comb-rule of [ defaults ] is unknown", words[1],
+                       "use 1 (c6, c12), 2 (Lorentz-Berthelot) or 3 (geometric)");
+    }
+    if (has_defaults_) {
+      throw InputError(line.place, "a second [ defaults ]", line.text,
+                       "keep one: two force fields cannot be mixed");
+    }
+    topology_.combination_rule = static_cast<CombinationRule>(rule);
+    has_defaults_ = true;
+  }
+
+  VdwParameters read_vdw(std::string_view first, std::string_view second,
+                         const SourceLine& line) const {
+    const bool c6_c12 = topology_.combination_rule == CombinationRule::geometric_c6_c12;
+    VdwParameters vdw{
+        parse_number(first, line.place, c6_c12 ? "c6 (kJ/mol nm^6)" : "sigma (nm)"),
+        parse_number(second, line.place, c6_c12 ? "c12 (kJ/mol nm^12)" : "epsilon (kJ/mol)")};
+    if (vdw.first < 0 || vdw.second < 0) {
+      throw InputError(line.place, "a van der Waals parameter is negative", line.text,
+                       "sigma and epsilon (or c6 and c12) are zero or positive");
+    }
+    return vdw;
+  }
+
+  void read_atom_type(const SourceLine& line) {
+    const auto words =
+        words_of(line, 6, "name [bond_type] [at.num] mass charge ptype sigma epsilon");
+    // As GROMACS tells the variants apart: by where the one-letter particle type stands.
+    const auto is_particle = [&](std::size_t i) {
+      return i < words.size() && words[i].size() == 1 &&
+             std::isalpha(static_cast<unsigned char>(words[i][0]));
+    };
+    const std::size_t particle = is_particle(5) ? 5 : is_particle(3) ? 3 : 4;
+    if (!is_particle(particle) || words.size() < particle + 3) {
+      throw InputError(line.place, "a line of [ atomtypes ] has no particle type (A, D or V)",
+                       line.text, "write 'name at.num mass charge ptype sigma epsilon'");
+    }
+    AtomType type;
+    type.name = words[0];
+    const bool number_alone =
+        particle == 4 && !std::isalpha(static_cast<unsigned char>(words[1][0]));
+    if (particle == 5 || number_alone) {
+      type.atomic_number =
+          static_cast<int>(parse_integer(words[particle - 3], line.place, "the atomic number", 0));
+    }
+    type.mass = parse_number(words[particle - 2], line.place, "the mass (g/mol)");
+    type.charge = parse_number(words[particle - 1], line.place, "the charge (e)");
+    const char kind =
+        static_cast<char>(std::toupper(static_cast<unsigned char>(words[particle][0])));
+    if (kind != 'A' && kind != 'D' && kind != 'V') {
+      throw InputError(line.place, "the particle type is not supported", words[particle],
+                       "use A (atom) or V or D (virtual site)");
+    }
+    type.is_virtual = kind != 'A';
+    type.vdw = read_vdw(words[particle + 1], words[particle + 2], line);
+    type.place = line.place;
+    topology_.atom_types.insert_or_assign(type.name, type);
+  }
+
+  void read_pair_parameters(const SourceLine& line) {
+    const auto words = words_of(line, 5, "type type funct sigma epsilon");
+    if (parse_integer(words[2], line.place, "funct", 1) != 1) {
+      throw InputError(line.place, "funct of [ nonbond_params ] is not Lennard-Jones", words[2],
+                       "use funct 1");
+    }
+    topology_.pair_parameters.push_back({std::string(words[0]), std::string(words[1]),
+                                         read_vdw(words[3], words[4], line), line.place});
+  }
+
+  void read_molecule_type(const SourceLine& line) {
+    const auto words = words_of(line, 1, "name nrexcl");
+    for (const MoleculeDefinition& other : topology_.definitions) {
+      if (other.name == words[0]) {
+        throw InputError(line.place, "a second [ moleculetype ] of this name", words[0],
+                         fmt::format("rename one; the first is at {}", other.place));
+      }
+    }
+    MoleculeDefinition molecule;
+    molecule.name = words[0];
+    molecule.place = line.place;
+    topology_.definitions.push_back(std::move(molecule));
+  }
+
+  void read_atom(const SourceLine& line) {
+    const auto words = words_of(line, 5, "nr type resnr residue atom cgnr charge mass");
+    MoleculeDefinition& molecule = topology_.definitions.back();
+    const long number = parse_integer(words[0], line.place, "the atom number", 1);
+    if (number != static_cast<long>(molecule.atoms.size()) + 1) {
+      throw InputError(line.place, "atoms are not numbered in order", words[0],
+                       fmt::format("write {}", molecule.atoms.size() + 1));
+    }
+    TopologyAtom atom;
+    atom.type = words[1];
+    atom.name = words[4];
+    atom.place = line.place;
+    const auto type = topology_.atom_types.find(words[1]);
+    const bool known = type != topology_.atom_types.end();
+    atom.charge = words.size() > 6 ? parse_number(words[6], line.place, "the charge (e)")
+                                   : (known ? type->second.charge : 0);
+    atom.mass = words.size() > 7 ? parse_number(words[7], line.place, "the mass (g/mol)")
+                                 : (known ? type->second.mass : 0);
+    if (atom.mass < 0) {
+      throw InputError(line.place, "the mass is negative", words[7], "write the mass in g/mol");
+    }
+    molecule.atoms.push_back(std::move(atom));
+  }
+
+  /// Index of an atom of the current molecule, from its number in the file.
+  std::size_t atom_index(std::string_view word, const SourceLine& line) const {
+    const long number = parse_integer(word, line.place, "the atom number", 1);
+    const MoleculeDefinition& molecule = topology_.definitions.back();
+    if (number > static_cast<long>(molecule.atoms.size())) {
+      throw InputError(line.place, fmt::format("molecule {} has no such atom", molecule.name), word,
+                       fmt::format("write a number from 1 to {}", molecule.atoms.size()));
+    }
+    return static_cast<std::size_t>(number - 1);
+  }
+
+  double read_length(std::string_view word, const SourceLine& line) const {
+    const double length = parse_number(word, line.place, "the length (nm)");
+    if (length <= 0) {
+      throw InputError(line.place, "the length is not positive", word, "write it in nanometre");
+    }
+    return length * angstrom_per_nanometre;
+  }
+
+  void read_settle(const SourceLine& line) {
+    const auto words = words_of(line, 4, "OW funct doh dhh");
+    Settle settle{atom_index(words[0], line), read_length(words[2], line),
+                  read_length(words[3], line), line.place};
+    if (settle.oxygen + 2 >= topology_.definitions.back().atoms.size()) {
+      throw InputError(line.place, "the two atoms after the settle's first do not exist", words[0],
+                       "a settle takes an oxygen and the two hydrogens that follow it");
+    }
+    if (settle.hh_angstrom >= 2 * settle.oh_angstrom) {
+      throw InputError(line.place, "the settle's lengths make no triangle", line.text,
+                       "dHH must be less than twice dOH");
+    }
+    topology_.definitions.back().settles.push_back(std::move(settle));
+  }
+
+  void read_constraint(const SourceLine& line) {
+    const auto words = words_of(line, 3, "i j funct length");
+    if (words.size() < 4) {
+      return;  // length from [ constrainttypes ]: the geometry is taken from the coordinates
+    }
+    topology_.definitions.back().constraints.push_back({atom_index(words[0], line),
+                                                        atom_index(words[1], line),
+                                                        read_length(words[3], line), line.place});
+  }
+
+  void read_virtual_site(const SourceLine& line, std::size_t from, std::string_view form) {
+    const auto words = words_of(line, from + 3, form);
+    VirtualSite site;
+    site.site = atom_index(words[0], line);
+    for (std::size_t i = 0; i < from; ++i) {
+      site.from.push_back(atom_index(words[i + 1], line));
+    }
+    site.function = parse_integer(words[from + 1], line.place, "funct", 1);
+    for (std::size_t i = from + 2; i < words.size(); ++i) {
+      site.parameters.push_back(parse_number(words[i], line.place, "the parameter"));
+    }
+    const std::size_t needed = from == 2 ? 1 : site.function == 4 ? 3 : 2;
+    if (site.function > (from == 2 ? 2 : 4) || site.parameters.size() < needed) {
+      throw InputError(line.place, "the virtual site's function or parameters are not supported",
+                       line.text, fmt::format("write '{}'", form));
+    }
+    site.place = line.place;
+    topology_.definitions.back().virtual_sites.push_back(std::move(site));
+  }
+
+  void read_virtual_site2(const SourceLine& line) {
+    read_virtual_site(line, 2, "site i j funct a");
+  }
+
+  void read_virtual_site3(const SourceLine& line) {
+    read_virtual_site(line, 3, "site i j k funct a b [c]");
+  }
+
+  void read_title(const SourceLine& line) { topology_.title = line.text; }
+
+  void read_molecule_count(const SourceLine& line) {
+    const auto words = words_of(line, 2, "name count");
+    const std::size_t definition = topology_.definition_index(words[0], line.place);
+    const long count = parse_integer(words[1], line.place, "the number of molecules", 0);
+    topology_.molecules.push_back({definition, static_cast<std::size_t>(count), line.place});
+  }
+
+  void check_complete() const {
+    const std::string place = topology_.path.string();
+    if (!has_defaults_) {
+      throw InputError(place, "no [ defaults ] section", "",
+                       "include a force field first, for example #include "
+                       "\"oplsaa.ff/forcefield.itp\"");
+    }
+    if (topology_.molecules.empty()) {
+      throw InputError(place, "no [ molecules ] section, or an empty one", "",
+                       "list the molecules in the order of the coordinates");
+    }
+  }
+
+  Topology topology_;
+  Handler handler_ = nullptr;
+  std::string section_;
+  bool has_defaults_ = false;
+};
+
+}  // namespace
+
+bool MoleculeDefinition::is_virtual(std::size_t atom) const {
+  return std::any_of(virtual_sites.begin(), virtual_sites.end(),
+                     [&](const VirtualSite& site) { return site.site == atom; });
+}
+
+std::size_t Topology::definition_index(std::string_view name, std::string_view place) const {
+  for (std::size_t i = 0; i < definitions.size(); ++i) {
+    if (definitions[i].name == name) {
+      return i;
+    }
+  }
+  std::vector<std::string> known;
+  for (std::size_t i = 0; i < definitions.size(); ++i) {
+    if (equal_ignoring_case(definitions[i].name, name)) {
+      return i;
+    }
+    known.push_back(definitions[i].name);
+  }
+  const std::string all = fmt::format("{}", fmt::join(known, ", "));
+  throw InputError(
+      place, "there is no [ moleculetype ] of this name", name,
+      suggest(name, known, fmt::format("the topology has: {}", all.empty() ? "none" : all)));
+}
+
+Topology read_topology(const std::filesystem::path& file, std::span<const std::string> defines,
+                       std::span<const std::filesystem::path> include_folders) {
+  const std::vector<SourceLine> lines = preprocess(file, defines, include_folders);
+  return TopologyReader(file).read(lines);
+}
+
+}  // namespace starpmc

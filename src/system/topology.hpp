@@ -1,0 +1,121 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace starpmc {
+
+/// [ defaults ] comb-rule.
+enum class CombinationRule {
+  geometric_c6_c12 = 1,         ///< c6 and c12 given; geometric means of both
+  lorentz_berthelot = 2,        ///< sigma arithmetic, epsilon geometric
+  geometric_sigma_epsilon = 3,  ///< sigma and epsilon given; geometric means of both (OPLS)
+};
+
+/// The two van der Waals parameters as the file gives them: c6 (kJ/mol nm^6) and c12
+/// (kJ/mol nm^12) with rule 1, else sigma (nm) and epsilon (kJ/mol).
+struct VdwParameters {
+  double first = 0;
+  double second = 0;
+};
+
+/// One line of [ atomtypes ].
+struct AtomType {
+  std::string name;
+  int atomic_number = 0;  ///< 0 where the file gives none
+  double mass = 0;        ///< g/mol
+  double charge = 0;
+  bool is_virtual = false;
+  VdwParameters vdw;
+  std::string place;
+};
+
+/// One line of [ nonbond_params ].
+struct PairParameters {
+  std::string type_i;
+  std::string type_j;
+  VdwParameters vdw;
+  std::string place;
+};
+
+/// One line of [ atoms ].
+struct TopologyAtom {
+  std::string name;
+  std::string type;
+  double charge = 0;  ///< of the type, where the line gives none
+  double mass = 0;    ///< of the type, where the line gives none
+  std::string place;
+};
+
+/// One line of [ settles ]: atom `oxygen` and the two after it.
+struct Settle {
+  std::size_t oxygen = 0;
+  double oh_angstrom = 0;
+  double hh_angstrom = 0;
+  std::string place;
+};
+
+/// One line of [ constraints ].
+struct Constraint {
+  std::size_t i = 0;
+  std::size_t j = 0;
+  double length_angstrom = 0;
+  std::string place;
+};
+
+/// One line of [ virtual_sites2 ] or [ virtual_sites3 ].
+struct VirtualSite {
+  std::size_t site = 0;
+  std::vector<std::size_t> from;  ///< 2 or 3 atoms
+  long function = 1;
+  std::vector<double> parameters;  ///< as in the file (a, b; distances in nm)
+  std::string place;
+};
+
+/// A [ moleculetype ] and its sections. Atom indices count from 0.
+struct MoleculeDefinition {
+  std::string name;
+  std::string place;
+  std::vector<TopologyAtom> atoms;
+  std::vector<Settle> settles;
+  std::vector<Constraint> constraints;
+  std::vector<VirtualSite> virtual_sites;
+  std::string unsupported_section;  ///< name of one this program cannot honour, else empty
+  std::string unsupported_place;
+
+  bool is_virtual(std::size_t atom) const;
+};
+
+/// One line of [ molecules ].
+struct MoleculeCount {
+  std::size_t definition = 0;  ///< index into Topology::definitions
+  std::size_t count = 0;
+  std::string place;
+};
+
+/// What a topology says about a system of rigid molecules.
+struct Topology {
+  std::filesystem::path path;
+  std::string title;
+  CombinationRule combination_rule = CombinationRule::geometric_sigma_epsilon;
+  std::map<std::string, AtomType, std::less<>> atom_types;
+  std::vector<PairParameters> pair_parameters;
+  std::vector<MoleculeDefinition> definitions;
+  std::vector<MoleculeCount> molecules;
+
+  /// Index of a moleculetype: the exact name, else the same name in another case (as GROMACS).
+  /// @throws InputError at `place`, suggesting the nearest name
+  std::size_t definition_index(std::string_view name, std::string_view place) const;
+};
+
+/// Reads a GROMACS topology (.top, .itp); see preprocess() for includes and defines.
+/// Sections that do not matter to rigid molecules are read over; unknown ones are errors.
+/// @throws InputError naming file and line
+Topology read_topology(const std::filesystem::path& file, std::span<const std::string> defines,
+                       std::span<const std::filesystem::path> include_folders);
+
+}  // namespace starpmc

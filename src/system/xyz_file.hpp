@@ -1,0 +1,31 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "system/geometry.hpp"
+
+namespace starpmc {
+
+/// Atoms of one molecule.
+struct Geometry {
+  std::string title;
+  std::vector<std::string> elements;  ///< "C", "Cl", ...
+  std::vector<Vector3> positions;     ///< angstrom
+};
+
+/// Reads the first frame of an XYZ file (count, title, then element x y z in angstrom; further
+/// columns are read over; an element may be given by its atomic number).
+/// @throws InputError naming file and line
+Geometry read_xyz(const std::filesystem::path& path);
+
+/// Text of an XYZ file, 10 decimals.
+std::string format_xyz(const Geometry& geometry);
+
+/// Reads a molecule from .xyz or .gro, by the name's extension.
+/// Elements of a .gro file are taken from the atom names.
+/// @throws InputError naming file and line
+Geometry read_geometry(const std::filesystem::path& path);
+
+}  // namespace starpmc
