@@ -1,0 +1,173 @@
+#include "config/config_file.hpp"
+
+#include <algorithm>
+#include <boost/program_options.hpp>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <system_error>
+
+#include "config/describe.hpp"
+#include "config/option.hpp"
+#include "config/values.hpp"
+#include "error.hpp"
+
+namespace starpmc::config {
+namespace {
+
+constexpr std::uintmax_t max_file_bytes = 1 << 20;
+
+std::string read_text(const std::filesystem::path& file) {
+  std::error_code failure;
+  const auto status = std::filesystem::status(file, failure);
+  if (!std::filesystem::exists(status))
+    throw InputError(file.string(), "no such configuration file", "", "check the path");
+  if (std::filesystem::is_directory(status))
+    throw InputError(file.string(), "is a folder, not a configuration file", "",
+                     "name the .cfg file itself");
+  std::ifstream stream(file, std::ios::binary);
+  std::string text(max_file_bytes + 1, '\0');
+  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(stream.gcount()));
+  if (!stream.is_open() || stream.bad())
+    throw InputError(file.string(), "cannot be read", "", "check its permissions");
+  if (text.size() > max_file_bytes || text.find('\0') != std::string::npos)
+    throw InputError(file.string(), "is not a text file of at most 1 MiB", "",
+                     "name the .cfg file itself");
+  if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);  // byte order mark of some editors
+  return text;
+}
+
+[[noreturn]] void throw_unknown(const std::string& place, const std::string& name) {
+  const Option& nearest = nearest_option(name);
+  throw InputError(place, "unknown option", name,
+                   "did you mean '" + nearest.name() + "' (" + nearest.meaning +
+                       ")? starpmc --help lists all options");
+}
+
+/// Walks through the lines as Boost will, to know where each key stands and to say exactly what is
+/// wrong with a line; Boost tells neither.
+class LineScanner {
+ public:
+  explicit LineScanner(std::string file) : file_(std::move(file)) {}
+
+  std::map<std::string, std::string> scan(const std::string& text) {
+    std::istringstream lines(text);
+    std::string line;
+    while (std::getline(lines, line)) {
+      ++line_number_;
+      scan_line(trim(std::string_view(line).substr(0, line.find('#'))));
+    }
+    return places_;
+  }
+
+ private:
+  std::string place() const { return file_ + ":" + std::to_string(line_number_); }
+
+  void scan_line(std::string_view line) {
+    if (line.empty()) return;
+    if (line.front() == '[') return scan_section(line);
+    const std::size_t equals = line.find('=');
+    if (equals == std::string_view::npos)
+      throw InputError(place(), "neither a [section] nor key = value", line,
+                       "write key = value, or start the line with # if it is a comment");
+    const std::string key(trim(line.substr(0, equals)));
+    if (key.empty()) throw InputError(place(), "no key before '='", line, "write key = value");
+    if (section_.empty())
+      throw InputError(place(), "a key before the first section", key,
+                       "write the section's name in brackets above it" + section_hint(key));
+    record(section_ + "." + key);
+  }
+
+  void scan_section(std::string_view line) {
+    if (line.back() != ']')
+      throw InputError(place(), "the section's name is not closed", line,
+                       "write the name in brackets, alone on its line, as in [system]");
+    section_ = line.substr(1, line.size() - 2);  // Boost keeps blanks inside
+    const bool known = std::ranges::any_of(
+        options(), [&](const Option& option) { return option.section == section_; });
+    if (known) return;
+    const Option& nearest = *std::ranges::min_element(options(), {}, [&](const Option& option) {
+      return edit_distance(section_, option.section);
+    });
+    throw InputError(place(), "unknown section", section_,
+                     "did you mean [" + nearest.section +
+                         "]? The sections are system, interaction, sampling, qm, run, output");
+  }
+
+  void record(const std::string& name) {
+    if (find_option(name) == nullptr) throw_unknown(place(), name);
+    const auto [earlier, is_new] = places_.try_emplace(name, place() + ": " + name);
+    if (!is_new)
+      throw InputError(place(), "option given twice", name,
+                       "remove one of the two lines, the other is " +
+                           earlier->second.substr(0, earlier->second.find(": ")));
+  }
+
+  static std::string section_hint(const std::string& key) {
+    const auto found = std::ranges::find(options(), key, &Option::key);
+    return found == options().end() ? std::string{} : ": [" + found->section + "]";
+  }
+
+  std::string file_;
+  std::size_t line_number_ = 0;
+  std::string section_;
+  std::map<std::string, std::string> places_;
+};
+
+/// Boost knows words by their first letters and in any case unless told not to.
+constexpr int command_line_style = boost::program_options::command_line_style::allow_long |
+                                   boost::program_options::command_line_style::long_allow_next |
+                                   boost::program_options::command_line_style::long_allow_adjacent;
+
+Assignment override_of(const boost::program_options::option& parsed) {
+  const std::string place = "command line: --" + parsed.string_key;
+  if (parsed.string_key.empty())
+    throw InputError("command line", "not an option", join(parsed.original_tokens, " "),
+                     "write --section.key value");
+  if (find_option(parsed.string_key) == nullptr) throw_unknown("command line", parsed.string_key);
+  return {parsed.string_key, std::string(trim(join(parsed.value, " "))), place};
+}
+
+}  // namespace
+
+std::vector<Assignment> read_config_file(const std::filesystem::path& file) {
+  const std::string text = read_text(file);
+  const auto places = LineScanner(file.string()).scan(text);
+  const auto description = boost_description();
+  std::istringstream stream(text);
+  std::vector<Assignment> assignments;
+  try {
+    for (const auto& parsed :
+         boost::program_options::parse_config_file(stream, *description).options)
+      assignments.push_back({parsed.string_key, std::string(trim(join(parsed.value, " "))),
+                             places.at(parsed.string_key)});
+  } catch (const boost::program_options::error& failure) {
+    throw InputError(file.string(), failure.what(), "", "starpmc --help lists all options");
+  }
+  return assignments;
+}
+
+std::vector<Assignment> read_overrides(std::span<const std::string> words) {
+  namespace po = boost::program_options;
+  const auto description = boost_description();
+  std::vector<Assignment> assignments;
+  try {
+    const auto parsed = po::command_line_parser(std::vector(words.begin(), words.end()))
+                            .options(*description)
+                            .style(command_line_style)
+                            .allow_unregistered()
+                            .run();
+    for (const auto& option : parsed.options) assignments.push_back(override_of(option));
+  } catch (const po::error& failure) {
+    throw InputError("command line", failure.what(), "", "write --section.key value");
+  }
+  for (auto later = assignments.begin(); later != assignments.end(); ++later)
+    if (std::find_if(assignments.begin(), later, [&](const Assignment& earlier) {
+          return earlier.name == later->name;
+        }) != later)
+      throw InputError(later->place, "option given twice", later->value, "give it once");
+  return assignments;
+}
+
+}  // namespace starpmc::config

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <boost/program_options/options_description.hpp>
+#include <memory>
+
+#include "config/option.hpp"
+
+namespace starpmc::config {
+
+/// The table of options as Boost.Program_options wants it.
+std::unique_ptr<boost::program_options::options_description> boost_description();
+
+/// Value of an option as a .cfg line can hold it.
+/// @throws ValueProblem for a text with '#' (Boost takes it for a comment wherever it stands), line
+///         breaks or blanks at its ends
+std::string config_text(const Option& option, const Settings& settings);
+
+}  // namespace starpmc::config

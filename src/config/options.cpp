@@ -1,0 +1,193 @@
+#include <cstdint>
+#include <iterator>
+
+#include "config/option_kinds.hpp"
+
+namespace starpmc::config {
+namespace {
+
+#define STARPMC_FIELD(member) \
+  [](auto& settings) -> auto& { return settings.member; }
+
+std::vector<Option> system_options() {
+  return {
+      required(input_path(
+          {"system", "coordinates", "", "GROMACS .gro file with the box and the positions"}, false,
+          STARPMC_FIELD(system.coordinates))),
+      required(input_path(
+          {"system", "topology", "", "GROMACS .top file with the force field and the molecules"},
+          false, STARPMC_FIELD(system.topology))),
+      input_path({"system", "solute", "",
+                  ".xyz or .gro file whose coordinates replace those of the QM molecule"},
+                 true, STARPMC_FIELD(system.solute)),
+      word({"system", "qm-molecule", "",
+            "moleculetype of the topology that is treated by quantum mechanics; empty: none"},
+           true, STARPMC_FIELD(system.qm_molecule)),
+      words({"system", "defines", "",
+             "symbols defined for the topology's #ifdef, as NAME or NAME=VALUE"},
+            STARPMC_FIELD(system.defines)),
+      path_list({"system", "include-folders", "",
+                 "folders searched for the topology's #include before those of GROMACS"},
+                STARPMC_FIELD(system.include_folders)),
+  };
+}
+
+std::vector<Option> interaction_options() {
+  return {
+      real({"interaction", "coulomb-cutoff", "A",
+            "cutoff of the shifted-force Coulomb terms; 0: half the shortest edge of the box"},
+           {.minimum = 0}, STARPMC_FIELD(interaction.coulomb_cutoff_angstrom)),
+      real({"interaction", "vdw-cutoff", "A",
+            "cutoff of the van der Waals terms; 0: the same as coulomb-cutoff"},
+           {.minimum = 0}, STARPMC_FIELD(interaction.vdw_cutoff_angstrom)),
+      enumeration({"interaction", "vdw-modifier", "",
+                   "what is done to the van der Waals terms at the cutoff"},
+                  {"truncate", "potential-shift", "force-shift"},
+                  STARPMC_FIELD(interaction.vdw_modifier)),
+  };
+}
+
+std::vector<Option> sampling_options() {
+  return {
+      real({"sampling", "temperature", "K", "temperature"}, {.minimum = 0, .minimum_open = true},
+           STARPMC_FIELD(sampling.temperature_kelvin)),
+      required(integer({"sampling", "steps", "steps", "Monte Carlo steps of production"}, {1},
+                       STARPMC_FIELD(sampling.steps))),
+      integer({"sampling", "equilibration-steps", "steps",
+               "steps before production, in which the step sizes are tuned"},
+              {0}, STARPMC_FIELD(sampling.equilibration_steps)),
+      unsigned_integer({"sampling", "seed", "", "seed of the random numbers"},
+                       STARPMC_FIELD(sampling.seed)),
+      real({"sampling", "max-translation", "A",
+            "half-edge of the cube a molecule's move is drawn from"},
+           {.minimum = 0, .maximum = 100}, STARPMC_FIELD(sampling.max_translation_angstrom)),
+      real({"sampling", "max-rotation", "degrees", "largest angle a molecule is turned by"},
+           {.minimum = 0, .maximum = 180}, STARPMC_FIELD(sampling.max_rotation_degrees)),
+      real({"sampling", "target-acceptance", "", "acceptance the step sizes are tuned towards"},
+           {.minimum = 0, .maximum = 1, .minimum_open = true, .maximum_open = true},
+           STARPMC_FIELD(sampling.target_acceptance)),
+      integer(
+          {"sampling", "tune-interval", "steps", "steps between two adjustments of the step sizes"},
+          {1}, STARPMC_FIELD(sampling.tune_interval)),
+      integer({"sampling", "window", "steps",
+               "steps evaluated together (the chain is the same whatever it is); 0: chosen by the "
+               "program"},
+              {0, 4096}, STARPMC_FIELD(sampling.window)),
+  };
+}
+
+std::vector<Option> qm_engine_options() {
+  return {
+      choice({"qm", "engine", "",
+              "program that updates the density; frozen reads it from grid-file. Without a "
+              "system.qm-molecule the default is none"},
+             {"pyscf", "psi4", "frozen", "none"}, STARPMC_FIELD(qm.engine)),
+      integer({"qm", "interval", "steps", "steps between two updates of the density"}, {1},
+              STARPMC_FIELD(qm.interval)),
+      integer({"qm", "charge", "e", "charge of the QM molecule"}, {-1000, 1000},
+              STARPMC_FIELD(qm.charge)),
+      integer({"qm", "multiplicity", "", "spin multiplicity 2S+1 of the QM molecule"}, {1, 100},
+              STARPMC_FIELD(qm.multiplicity)),
+      word({"qm", "method", "", "functional or method, by the engine's name for it"}, false,
+           STARPMC_FIELD(qm.method)),
+      word({"qm", "basis", "", "basis set, by the engine's name for it"}, false,
+           STARPMC_FIELD(qm.basis)),
+      boolean({"qm", "density-fitting", "", "fit the density in the Coulomb integrals"},
+              STARPMC_FIELD(qm.density_fitting)),
+      choice(
+          {"qm", "embedding", "",
+           "how the MM charges enter the QM Hamiltonian: their potential at the quadrature points, "
+           "or analytic integrals (for checks)"},
+          {"quadrature", "analytic"}, STARPMC_FIELD(qm.embedding)),
+      real({"qm", "energy-convergence", "Hartree",
+            "change of the energy at which the SCF has converged"},
+           {.minimum = 0, .maximum = 0.01, .minimum_open = true},
+           STARPMC_FIELD(qm.energy_convergence_hartree)),
+      integer({"qm", "max-iterations", "", "most iterations of the SCF"}, {1, 100000},
+              STARPMC_FIELD(qm.max_iterations)),
+  };
+}
+
+std::vector<Option> qm_grid_options() {
+  return {
+      integer({"qm", "grid-radial", "", "radial shells per atom of the density grid"}, {5, 1000},
+              STARPMC_FIELD(qm.grid_radial)),
+      lebedev({"qm", "grid-angular", "", "angular points per shell of the density grid"},
+              STARPMC_FIELD(qm.grid_angular)),
+      integer({"qm", "scf-grid-radial", "", "radial shells per atom of the SCF's quadrature"},
+              {5, 1000}, STARPMC_FIELD(qm.scf_grid_radial)),
+      lebedev({"qm", "scf-grid-angular", "", "angular points per shell of the SCF's quadrature"},
+              STARPMC_FIELD(qm.scf_grid_angular)),
+      real({"qm", "charge-threshold", "e",
+            "points of the density grid with less charge are dropped"},
+           {.minimum = 0, .maximum = 1}, STARPMC_FIELD(qm.charge_threshold)),
+      real({"qm", "electron-tolerance", "e",
+            "largest deviation of the grid's charge from the number of electrons"},
+           {.minimum = 0, .maximum = 1000, .minimum_open = true},
+           STARPMC_FIELD(qm.electron_tolerance)),
+      input_path({"qm", "grid-file", "", "density grid of the engine frozen"}, true,
+                 STARPMC_FIELD(qm.grid_file)),
+      real({"qm", "time-limit", "s", "longest time one update may take"},
+           {.minimum = 0, .maximum = 1e7, .minimum_open = true},
+           STARPMC_FIELD(qm.time_limit_seconds)),
+      program_path(
+          {"qm", "python", "", "Python that runs the engine; empty: the one found at build time"},
+          STARPMC_FIELD(qm.python)),
+      integer({"qm", "threads", "", "threads of the engine"}, {1, 4096}, STARPMC_FIELD(qm.threads)),
+      integer({"qm", "memory", "MB", "memory the engine may use"}, {100, 100'000'000},
+              STARPMC_FIELD(qm.memory_mb)),
+  };
+}
+
+std::vector<Option> run_options() {
+  return {
+      enumeration({"run", "precision", "",
+                   "of the pair terms: all fp64, or fp32 with fp64 sums (decisions are certified)"},
+                  {"fp64", "mixed"}, STARPMC_FIELD(run.precision)),
+      enumeration({"run", "implementation", "", "codelet implementations StarPU may choose from"},
+                  {"any", "scalar", "simd", "opencl"}, STARPMC_FIELD(run.implementation)),
+      integer({"run", "grid-blocks", "",
+               "blocks the density grid is cut into; 0: chosen by the program"},
+              {0, 4096}, STARPMC_FIELD(run.grid_blocks)),
+  };
+}
+
+std::vector<Option> output_options() {
+  return {
+      output_path(
+          {"output", "folder", "", "folder of the results, relative to the working directory"},
+          STARPMC_FIELD(output.folder)),
+      boolean({"output", "overwrite", "", "remove the results of an earlier run in that folder"},
+              STARPMC_FIELD(output.overwrite)),
+      integer({"output", "energy-interval", "steps", "steps between two lines of energies.csv"},
+              {1}, STARPMC_FIELD(output.energy_interval)),
+      integer(
+          {"output", "trajectory-interval", "steps", "steps between two frames of trajectory.h5"},
+          {1}, STARPMC_FIELD(output.trajectory_interval)),
+      choice({"output", "log-level", "", "least important messages that go to run.log"},
+             {"trace", "debug", "info", "warning", "error"}, STARPMC_FIELD(output.log_level)),
+      boolean({"output", "save-grid", "", "keep the density grid of every update as grid-N.bin"},
+              STARPMC_FIELD(output.save_grid)),
+  };
+}
+
+#undef STARPMC_FIELD
+
+std::vector<Option> all_options() {
+  std::vector<Option> all;
+  for (auto part : {system_options, interaction_options, sampling_options, qm_engine_options,
+                    qm_grid_options, run_options, output_options}) {
+    std::vector<Option> group = part();
+    std::ranges::move(group, std::back_inserter(all));
+  }
+  return all;
+}
+
+}  // namespace
+
+std::span<const Option> options() {
+  static const std::vector<Option> table = all_options();
+  return table;
+}
+
+}  // namespace starpmc::config

@@ -1,0 +1,151 @@
+#include <map>
+#include <system_error>
+
+#include "config/config_file.hpp"
+#include "config/describe.hpp"
+#include "config/option.hpp"
+#include "config/options.hpp"
+#include "config/values.hpp"
+#include "error.hpp"
+
+namespace starpmc {
+namespace config {
+namespace {
+
+/// Applies assignments to Settings and remembers where each option was given.
+class Reader {
+ public:
+  explicit Reader(std::filesystem::path file) : file_(std::move(file)) {}
+
+  void apply(const std::vector<Assignment>& assignments, const std::filesystem::path& folder) {
+    for (const Assignment& assignment : assignments) {
+      try {
+        find_option(assignment.name)->set(settings_, assignment.value, PathContext{folder});
+      } catch (const ValueProblem& problem) {
+        throw InputError(assignment.place, problem.what(), assignment.value, problem.remedy);
+      }
+      places_[assignment.name] = assignment.place;
+    }
+  }
+
+  Settings finish() {
+    check_required();
+    check_qm();
+    check_moves();
+    check_files();
+    check_representable();
+    return settings_;
+  }
+
+ private:
+  bool given(const std::string& name) const { return places_.contains(name); }
+
+  std::string place(const std::string& name) const {
+    const auto found = places_.find(name);
+    return found == places_.end() ? file_.string() + ": " + name : found->second;
+  }
+
+  void check_required() const {
+    for (const Option& option : options())
+      if (option.required && !given(option.name()))
+        throw InputError(place(option.name()), "required option is missing", "",
+                         "add '" + option.key + " = ...' to section [" + option.section +
+                             "]: " + option.meaning);
+  }
+
+  void check_qm() {
+    auto& qm = settings_.qm;
+    if (settings_.system.qm_molecule.empty()) {
+      if (given("qm.engine") && qm.engine != "none")
+        throw InputError(place("qm.engine"), "a QM engine, but no molecule for it", qm.engine,
+                         "name the molecule in system.qm-molecule, or write engine = none");
+      if (!settings_.system.solute.empty())
+        throw InputError(place("system.solute"), "coordinates of a QM molecule, but none is named",
+                         settings_.system.solute.string(),
+                         "name the molecule in system.qm-molecule, or remove system.solute");
+      qm.engine = "none";
+    } else if (qm.engine == "none") {
+      throw InputError(place("qm.engine"), "no QM engine for the molecule of system.qm-molecule",
+                       "none",
+                       "write engine = pyscf, psi4 or frozen, or remove system.qm-molecule");
+    }
+    if (qm.engine == "frozen" && qm.grid_file.empty())
+      throw InputError(place("qm.engine"), "the engine frozen needs a stored density grid",
+                       "frozen",
+                       "name it in qm.grid-file (output.save-grid of an earlier run writes one)");
+  }
+
+  void check_moves() const {
+    const auto& sampling = settings_.sampling;
+    if (sampling.max_translation_angstrom == 0 && sampling.max_rotation_degrees == 0)
+      throw InputError(place("sampling.max-translation"),
+                       "nothing would move: max-translation and max-rotation are both 0", "0",
+                       "make one of them greater than 0");
+  }
+
+  void check_file(const std::string& name, const std::filesystem::path& path, bool folder) const {
+    if (path.empty()) return;
+    std::error_code failure;
+    const auto status = std::filesystem::status(path, failure);
+    const std::string what = folder ? "folder" : "file";
+    if (!std::filesystem::exists(status))
+      throw InputError(place(name), "no such " + what, path.string(),
+                       "check the path; relative paths in a .cfg file are relative to its folder");
+    if (std::filesystem::is_directory(status) != folder)
+      throw InputError(place(name), "not a " + what, path.string(), "name a " + what);
+  }
+
+  void check_files() const {
+    check_file("system.coordinates", settings_.system.coordinates, false);
+    check_file("system.topology", settings_.system.topology, false);
+    check_file("system.solute", settings_.system.solute, false);
+    if (settings_.qm.engine == "frozen") check_file("qm.grid-file", settings_.qm.grid_file, false);
+    for (const auto& folder : settings_.system.include_folders)
+      check_file("system.include-folders", folder, true);
+  }
+
+  /// A run must be able to write down what it was told.
+  void check_representable() const {
+    for (const Option& option : options()) {
+      try {
+        config_text(option, settings_);
+      } catch (const ValueProblem& problem) {
+        throw InputError(place(option.name()), problem.what(), "", problem.remedy);
+      }
+    }
+  }
+
+  std::filesystem::path file_;
+  Settings settings_;
+  std::map<std::string, std::string> places_;
+};
+
+}  // namespace
+}  // namespace config
+
+Settings read_settings(const std::filesystem::path& file, std::span<const std::string> overrides) {
+  config::Reader reader(file);
+  reader.apply(config::read_config_file(file), file.parent_path());
+  reader.apply(config::read_overrides(overrides), {});
+  return reader.finish();
+}
+
+void resolve_cutoffs(Settings& settings, const Box& box, std::string_view place) {
+  const double longest = box.shortest_edge() / 2;
+  const auto check = [&](const char* key, double cutoff) {
+    if (cutoff <= longest) return;
+    throw InputError(std::string(place) + ": " + key,
+                     "cutoff beyond half the shortest edge of the box",
+                     config::number_text(cutoff) + " A",
+                     "write at most " + config::number_text(longest) +
+                         " A, 0 for the longest possible, or take a larger box");
+  };
+  auto& interaction = settings.interaction;
+  if (interaction.coulomb_cutoff_angstrom == 0) interaction.coulomb_cutoff_angstrom = longest;
+  check("interaction.coulomb-cutoff", interaction.coulomb_cutoff_angstrom);
+  if (interaction.vdw_cutoff_angstrom == 0)
+    interaction.vdw_cutoff_angstrom = interaction.coulomb_cutoff_angstrom;
+  check("interaction.vdw-cutoff", interaction.vdw_cutoff_angstrom);
+}
+
+}  // namespace starpmc

@@ -1,0 +1,171 @@
+#include "config/values.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <numeric>
+#include <system_error>
+
+namespace starpmc::config {
+namespace {
+
+std::string number_remedy(std::string_view kind, const std::string& range, std::string_view unit) {
+  std::string remedy = "write ";
+  remedy += kind;
+  if (!range.empty()) remedy += ", " + range;
+  if (!unit.empty()) {
+    remedy += "; it is taken in ";
+    remedy += unit;
+    remedy += ", the unit itself is not written";
+  }
+  return remedy;
+}
+
+/// std::from_chars does not know a leading plus sign.
+std::string_view without_plus(std::string_view text) {
+  if (text.size() > 1 && text[0] == '+' && text[1] != '-' && text[1] != '+') text.remove_prefix(1);
+  return text;
+}
+
+template <typename Number>
+Number parse_number(std::string_view text, const std::string& kind, const std::string& remedy) {
+  const std::string_view digits = without_plus(text);
+  Number value{};
+  const char* const end = digits.data() + digits.size();
+  const auto [stop, failure] = std::from_chars(digits.data(), end, value);
+  if (failure == std::errc::result_out_of_range)
+    throw ValueProblem("number too large or too small for the computer", remedy);
+  if (failure != std::errc{}) throw ValueProblem("not " + kind, remedy);
+  if (stop != end) {
+    const std::string rest(stop, end);
+    throw ValueProblem("not " + kind + ": '" + rest + "' follows it", remedy);
+  }
+  return value;
+}
+
+}  // namespace
+
+bool RealRange::contains(double value) const {
+  const bool above = minimum_open ? value > minimum : value >= minimum;
+  const bool below = maximum_open ? value < maximum : value <= maximum;
+  return above && below;
+}
+
+std::string RealRange::text() const {
+  const bool bounded_below = std::isfinite(minimum);
+  const bool bounded_above = std::isfinite(maximum);
+  if (bounded_below && bounded_above && !minimum_open && !maximum_open)
+    return number_text(minimum) + " to " + number_text(maximum);
+  std::string text;
+  if (bounded_below) text = (minimum_open ? "greater than " : "at least ") + number_text(minimum);
+  if (bounded_above) {
+    if (!text.empty()) text += " and ";
+    text += (maximum_open ? "less than " : "at most ") + number_text(maximum);
+  }
+  return text;
+}
+
+std::string IntegerRange::text() const {
+  if (maximum == unlimited) return "at least " + std::to_string(minimum);
+  return std::to_string(minimum) + " to " + std::to_string(maximum);
+}
+
+double parse_real(std::string_view text, const RealRange& range, std::string_view unit) {
+  const std::string remedy = number_remedy("a number", range.text(), unit);
+  const double value = parse_number<double>(text, "a number", remedy);
+  if (!std::isfinite(value)) throw ValueProblem("not a finite number", remedy);
+  if (!range.contains(value)) throw ValueProblem("out of range", remedy);
+  return value;
+}
+
+std::int64_t parse_integer(std::string_view text, const IntegerRange& range,
+                           std::string_view unit) {
+  const std::string remedy = number_remedy("a whole number in digits", range.text(), unit);
+  const auto value = parse_number<std::int64_t>(text, "a whole number", remedy);
+  if (!range.contains(value)) throw ValueProblem("out of range", remedy);
+  return value;
+}
+
+std::uint64_t parse_unsigned(std::string_view text) {
+  const std::string remedy = "write a whole number in digits, 0 to 18446744073709551615";
+  if (text.starts_with('-')) throw ValueProblem("out of range", remedy);
+  return parse_number<std::uint64_t>(text, "a whole number", remedy);
+}
+
+bool parse_boolean(std::string_view text) {
+  for (std::string_view word : {"true", "yes", "on", "1"})
+    if (text == word) return true;
+  for (std::string_view word : {"false", "no", "off", "0"})
+    if (text == word) return false;
+  throw ValueProblem("neither true nor false", "write true or false");
+}
+
+std::string parse_choice(std::string_view text, std::span<const std::string> choices) {
+  const auto match = std::ranges::find(choices, text);
+  if (match != choices.end()) return *match;
+  std::string remedy = "write one of: " + join(choices, ", ");
+  const auto nearest = std::ranges::min_element(
+      choices, {}, [&](const std::string& choice) { return edit_distance(text, choice); });
+  if (nearest != choices.end() && edit_distance(text, *nearest) <= 2)
+    remedy = "did you mean '" + *nearest + "'? " + remedy;
+  throw ValueProblem("not one of the choices", remedy);
+}
+
+std::vector<std::string> parse_list(std::string_view text) {
+  std::vector<std::string> parts;
+  if (trim(text).empty()) return parts;
+  for (;;) {
+    const std::size_t comma = text.find(',');
+    const std::string_view part = trim(text.substr(0, comma));
+    if (part.empty())
+      throw ValueProblem("an element of the list is empty",
+                         "write the elements separated by single commas");
+    parts.emplace_back(part);
+    if (comma == std::string_view::npos) return parts;
+    text.remove_prefix(comma + 1);
+  }
+}
+
+std::string number_text(double value) {
+  std::array<char, 32> buffer{};
+  char* const end = buffer.data() + buffer.size();
+  constexpr double largest_in_full = 1e9;
+  const bool in_full = std::abs(value) <= largest_in_full && value == std::trunc(value);
+  const auto result = in_full ? std::to_chars(buffer.data(), end, value, std::chars_format::fixed)
+                              : std::to_chars(buffer.data(), end, value);
+  return {buffer.data(), result.ptr};
+}
+
+std::string join(std::span<const std::string> parts, std::string_view separator) {
+  std::string text;
+  for (const std::string& part : parts) {
+    if (!text.empty()) text += separator;
+    text += part;
+  }
+  return text;
+}
+
+std::string_view trim(std::string_view text) {
+  constexpr std::string_view blanks = " \t\r\n\v\f";
+  const std::size_t first = text.find_first_not_of(blanks);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t substitution = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({substitution, row[j] + 1, row[j + 1] + 1});
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace starpmc::config
