@@ -1,0 +1,193 @@
+#!/usr/bin/env bash
+# What ./quickstart says and does, without touching this machine: a copy of it runs in a temporary
+# folder with a cache of its own and stand-ins for apt, CMake and CTest.
+#   tests/setup/test_quickstart.sh [REPOSITORY]
+set -uo pipefail
+
+repo=$(cd -- "${1:-$(dirname -- "${BASH_SOURCE[0]}")/../..}" && pwd -P) || exit 1
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf -- "$folder"' EXIT
+unset STARPMC_STARPU PKG_CONFIG_PATH CMAKE_BUILD_PARALLEL_LEVEL
+
+passed=0 failed=0 skipped=0
+output='' status=0
+run() { status=0 && output=$("$@" </dev/null 2>&1) || status=$?; }
+expect() { # NAME STATUS PATTERN...: the last run ended so and said every pattern (fixed strings)
+  local name=$1 wanted=$2 pattern ok=yes
+  shift 2
+  [[ $status == "$wanted" ]] || ok="status $status, not $wanted"
+  for pattern in "$@"; do [[ $output == *"$pattern"* ]] || ok="does not say: $pattern"; done
+  if [[ $ok == yes ]]; then
+    passed=$((passed + 1)) && printf 'ok      %s\n' "$name"
+  else
+    failed=$((failed + 1)) && printf 'FAILED  %s: %s\n%s\n' "$name" "$ok" "$output"
+  fi
+}
+expect_that() { # NAME COMMAND...: it succeeds
+  local name=$1
+  shift
+  run "$@"
+  expect "$name" 0
+}
+
+# ---------------------------------------------------------------- the command line
+
+quickstart=$repo/quickstart
+run "$quickstart" help
+expect "help names every word" 0 'run ' 'test ' 'build ' 'setup ' '--starpu' 'STARPMC_STARPU'
+run "$quickstart" --help
+expect "--help is help" 0 'Usage: ./quickstart'
+run "$quickstart" tets
+expect "unknown word" 2 "unknown word 'tets'" "did you mean 'test'?" './quickstart help'
+run "$quickstart" xyz
+expect "unknown word, nothing near" 2 "unknown word 'xyz'" 'run test build setup help'
+run "$quickstart" build test
+expect "two words" 2 "two words, 'build' and 'test'"
+run "$quickstart" --frobnicate
+expect "unknown option" 2 "unknown option '--frobnicate'"
+run "$quickstart" --starpu
+expect "option without its value" 2 '--starpu needs a value'
+run "$quickstart" --starpu 2.0
+expect "StarPU that is none" 2 "'2.0'" 'auto, 1.4 or 1.3'
+run env STARPMC_STARPU=new "$quickstart" build
+expect "STARPMC_STARPU that is none" 2 "'new'" 'auto, 1.4 or 1.3'
+run "$quickstart" --preset=fast
+expect "unknown preset" 2 "'fast'" 'release or debug'
+run "$quickstart" --preset debug --starpu 1.3
+expect "preset against StarPU" 2 'release-starpu-1.3'
+run "$quickstart" build --all
+expect "--all without test" 2 '--all goes with the word test'
+run "$quickstart" build -- -x
+expect "arguments for nobody" 2 'words run and test only'
+run env -u HOME -u XDG_CACHE_HOME "$quickstart" build
+expect "no HOME" 1 'HOME is not set'
+
+# ---------------------------------------------------------------- a whole set-up, with stand-ins
+
+clone="$folder/a clone with blanks"
+cache=$folder/cache
+tools=$folder/tools
+mkdir -p "$clone/src/qm/workers" "$clone/tests" "$clone/configs" "$tools" "$folder/elsewhere"
+cp -- "$quickstart" "$repo/CMakePresets.json" "$clone/"
+echo '# nothing' >"$clone/src/qm/workers/requirements.txt"
+echo '# nothing' >"$clone/tests/requirements.txt"
+touch "$clone/configs/quickstart.cfg" "$clone/configs/quickstart.gro" "$clone/configs/quickstart.top"
+
+stand_in() { # NAME: its body comes on standard input
+  { echo '#!/usr/bin/env bash' && cat; } >"$tools/$1"
+  chmod +x "$tools/$1"
+}
+stand_in dpkg-query <<'TOOL'
+for argument; do [[ $argument == -* || $argument == \$* || $argument == "${MISSING:-}" ]] || echo "ii  $argument"; done
+TOOL
+stand_in apt-get <<'TOOL'
+[[ $1 != indextargets ]] || { echo 'http://archive.invalid/debian/'; exit 0; }
+echo "E: Failed to fetch" && exit 100
+TOOL
+stand_in dpkg <<'TOOL'
+exit 0
+TOOL
+stand_in pkg-config <<'TOOL'
+exit 1
+TOOL
+stand_in ldd <<'TOOL'
+[[ -z ${LIBRARY_GONE:-} ]] || echo "libhwloc.so.15 => not found"
+TOOL
+stand_in ctest <<'TOOL'
+echo "ctest $*"
+TOOL
+stand_in cmake <<'TOOL'
+[[ -z ${CMAKE_FAILS:-} ]] || { echo "CMake Error: no such thing"; exit 1; }
+echo "cmake $* PKG_CONFIG_PATH=${PKG_CONFIG_PATH:-}"
+case $1 in
+  -S)
+    mkdir -p "$2/build/release"
+    echo 'STARPU_VERSION:INTERNAL=1.4.10' >"$2/build/release/CMakeCache.txt"
+    touch "$2/build/release/build.ninja"
+    printf '#!/bin/sh\necho "starpmc $*"\n' >"$2/build/release/starpmc"
+    chmod +x "$2/build/release/starpmc"
+    ;;
+  --build) [[ -z ${COMPILER_FAILS:-} ]] || { echo "main.cpp:1: error: no"; exit 1; } ;;
+esac
+TOOL
+
+go() { run env "${with[@]}" XDG_CACHE_HOME="$cache" PATH="$tools:$PATH" "$clone/quickstart" "$@"; }
+with=(A=B)
+
+go --dry-run
+expect "dry run tells the plan" 0 'this will' "build StarPU from Debian's source package" 'run configs'
+expect_that "and makes nothing" test ! -e "$cache"
+
+go build
+expect "no source of StarPU" 1 'step 2 of 5, "StarPU", failed' 'no source of StarPU 1.3' \
+  'falling back to StarPU 1.3' 'What to do' 'Failed to fetch'
+
+# A cached StarPU, as a finished build leaves it.
+# shellcheck source=/dev/null
+recipe=$(source <(sed -n '/^min_cpu_workers=/p; /^starpu_options=(/,/^)/p; /^starpu_recipe()/p' \
+  "$quickstart") && starpu_recipe)
+starpu=$cache/starpmc/starpu-1.4.10
+mkdir -p "$starpu/lib/pkgconfig" "$starpu/share"
+touch "$starpu/lib/pkgconfig/starpu-1.4.pc" "$starpu/lib/libstarpu-1.4.so" "$starpu/lib/libstarpumpi-1.4.so"
+
+go --dry-run
+expect "a cached StarPU without recipe is not taken" 0 "build StarPU from Debian's source package"
+printf '%s\n' "$recipe" >"$starpu/share/starpmc-recipe"
+with=(LIBRARY_GONE=1)
+go --dry-run
+expect "nor one whose libraries are gone" 0 "build StarPU from Debian's source package"
+
+with=(CMAKE_FAILS=1)
+go build
+expect "CMake fails" 1 'step 4 of 5, "Configure", failed: CMake ended with status 1' \
+  'configure.log' 'CMake Error: no such thing' 'What to do'
+with=(COMPILER_FAILS=1)
+go build
+expect "the compiler fails" 1 'step 5 of 5, "Build", failed' 'main.cpp:1: error: no'
+with=(A=B)
+go
+expect "goes on and runs, in a path with blanks" 0 'StarPU 1.4.10, cache' '[7/7] Run' \
+  'starpmc run configs/quickstart.cfg --output.overwrite=true' 'Done in'
+expect_that "the symlink for plain cmake" test "$(readlink "$cache/starpmc/starpu")" = starpu-1.4.10
+expect_that "a Python environment" "$cache/starpmc/python/bin/python" -c 'pass'
+cd "$folder/elsewhere" || exit 1
+go -- --sampling.seed 7
+expect "again, from elsewhere, with arguments" 0 'nothing changed' 'there already' \
+  'starpmc run configs/quickstart.cfg --sampling.seed 7'
+go test
+expect "test leaves out the slow ones" 0 'ctest --preset release' 'all passed'
+go test --all
+expect "test --all does not" 0 'ctest --preset release-all'
+start=${EPOCHREALTIME/./}
+go build
+expect "nothing to do" 0 '[5/5] Build'
+milliseconds=$(((${EPOCHREALTIME/./} - start) / 1000))
+expect_that "in less than 5 s ($milliseconds ms)" test "$milliseconds" -lt 5000
+rm -- "$clone/src/qm/workers/requirements.txt"
+go build
+expect "requirements are gone" 1 'Python environment' 'git checkout'
+
+with=(MISSING=libhwy-dev)
+go setup --dry-run
+expect "a missing package is named first" 0 'install 1 Debian packages with apt-get: libhwy-dev'
+go setup --no-packages --dry-run
+expect "unless told to leave apt alone" 0 'this will'
+if ((EUID == 0)); then
+  go setup
+  expect "apt fails" 1 'step 1 of 3, "Debian packages", failed: apt-get ended with status 100' \
+    'apt-get install --no-install-recommends libhwy-dev'
+fi
+with=(A=B)
+
+# ---------------------------------------------------------------- the files around it
+
+if command -v shellcheck >/dev/null; then
+  expect_that "shellcheck" shellcheck "$quickstart" "$repo/.ci/run" "$repo/tests/setup/test_quickstart.sh"
+else
+  skipped=$((skipped + 1)) && echo 'skipped shellcheck: not installed (./quickstart setup --dev)'
+fi
+run env -C "$repo" cmake --list-presets=all
+expect "presets are readable" 0 '"release"' '"debug"' '"release-starpu-1.3"'
+
+printf '%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
+((failed == 0))
