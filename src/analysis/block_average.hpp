@@ -22,8 +22,8 @@ struct AverageEstimate {
 /// J. Chem. Phys. 91, 461 (1989). Memory grows with the logarithm of the number of samples.
 ///
 /// Plateau: the smallest block length B with B^3 > 2 n (e_B / e_1)^4, n the number of samples and
-/// e_B the error from blocks of length B, which balances bias and noise of the error (Wolff, Comput.
-/// Phys. Commun. 156, 143 (2004); Lee et al., Phys. Rev. E 83, 066706 (2011)).
+/// e_B the error from blocks of length B, which balances bias and noise of the error (Wolff,
+/// Comput. Phys. Commun. 156, 143 (2004); Lee et al., Phys. Rev. E 83, 066706 (2011)).
 class BlockAverage {
  public:
   void add(double sample);
