@@ -1,148 +1,17 @@
-#include <algorithm>
-#include <cmath>
-#include <vector>
-
+#include "kernels/decision.hpp"
 #include "kernels/operations.hpp"
-#include "kernels/scalar/tune_step_sizes.hpp"
 
 namespace starpmc::scalar {
-namespace {
-
-/// Entry each molecule of the window occupies, and its energies with the solute.
-struct Occupant {
-  int entry;
-  double field[FIELDS];
-};
-
-template <class Real>
-class Decision {
- public:
-  explicit Decision(const MetropolisDecideArguments<Real>& arguments)
-      : a_(arguments),
-        window_(arguments.window),
-        rows_(static_cast<std::size_t>(entry_capacity(window_.layout))),
-        occupants_(static_cast<std::size_t>(window_.starts())) {
-    for (int slot = 0; slot < window_.starts(); ++slot) {
-      Occupant& occupant = occupants_[static_cast<std::size_t>(slot)];
-      occupant.entry = start_entry(window_.layout, slot);
-      for (int field = 0; field < FIELDS; ++field) {
-        occupant.field[field] = a_.field_cache[cache_index(field, slot)];
-      }
-    }
-  }
-
-  void run() {
-    for (int step = 0; step < window_.steps(); ++step) {
-      const bool accepted = decide(step);
-      record(step, accepted);
-    }
-    for (int slot = 0; slot < window_.starts(); ++slot) store(slot);
-    a_.chain_state[STATE_PROPOSED] += window_.steps();
-  }
-
- private:
-  std::size_t cache_index(int field, int slot) const {
-    const int molecule = window_.plan[plan_start_molecule(window_.layout) + slot];
-    return static_cast<std::size_t>(field * window_.layout.molecules + molecule);
-  }
-
-  /// The step's candidate that starts from the entry its molecule occupies.
-  int candidate_from(int step, int entry) const {
-    int candidate = window_.plan[plan_step_first(window_.layout) + step];
-    while (window_.plan[plan_candidate_parent(window_.layout) + candidate] != entry) ++candidate;
-    return candidate;
-  }
-
-  /// Eq. 1 of Miranda et al. 2016.
-  bool decide(int step) {
-    const int slot = window_.plan[plan_step_slot(window_.layout) + step];
-    Occupant& occupant = occupants_[static_cast<std::size_t>(slot)];
-    const int candidate = candidate_from(step, occupant.entry);
-    const auto to = static_cast<std::size_t>(candidate);
-    const auto from = static_cast<std::size_t>(occupant.entry);
-    const auto candidates = static_cast<std::size_t>(window_.layout.candidates);
-    double field[FIELDS];
-    field[FIELD_GRID] = a_.grid_energies.empty() ? 0 : a_.grid_energies[to];
-    field[FIELD_NUCLEI] = a_.nuclei_energies.empty() ? 0 : a_.nuclei_energies[to];
-    field[FIELD_VDW] = a_.nuclei_energies.empty() ? 0 : a_.nuclei_energies[candidates + to];
-    double change[TERMS];
-    change[TERM_MM_COULOMB] = a_.mm_energies[to] - a_.mm_energies[from];
-    change[TERM_MM_VDW] = a_.mm_energies[rows_ + to] - a_.mm_energies[rows_ + from];
-    change[TERM_QMMM_VDW] = field[FIELD_VDW] - occupant.field[FIELD_VDW];
-    change[TERM_QMMM_NUCLEI] = field[FIELD_NUCLEI] - occupant.field[FIELD_NUCLEI];
-    change[TERM_QMMM_GRID] = field[FIELD_GRID] - occupant.field[FIELD_GRID];
-    double total = 0;
-    for (const double term : change) total += term;
-    const double threshold =
-        window_.entries[static_cast<std::size_t>(entries_threshold(window_.layout) + step)];
-    if (!std::isfinite(total)) a_.chain_state[STATE_NOT_FINITE] += 1;
-    if (!(total < threshold)) return false;
-
-    for (std::size_t term = 0; term < TERMS; ++term) {
-      a_.chain_state[STATE_TERMS + term] += change[term];
-    }
-    a_.chain_state[STATE_ACCEPTED] += 1;
-    std::copy_n(field, FIELDS, occupant.field);
-    occupant.entry = candidate;
-    exchange(from, to);
-    return true;
-  }
-
-  /// Every entry now meets the molecule at `to` instead of at `from`.
-  void exchange(std::size_t from, std::size_t to) {
-    for (std::size_t term = 0; term < 2; ++term) {
-      const Real* const left = &a_.table[(term * rows_ + from) * rows_];
-      const Real* const entered = &a_.table[(term * rows_ + to) * rows_];
-      double* const energies = &a_.mm_energies[term * rows_];
-      const auto exchange_range = [&](std::size_t first, int count) {
-        for (std::size_t i = first; i < first + static_cast<std::size_t>(count); ++i) {
-          energies[i] += static_cast<double>(entered[i]) - static_cast<double>(left[i]);
-        }
-      };
-      exchange_range(0, window_.candidates());
-      exchange_range(static_cast<std::size_t>(window_.layout.candidates), window_.starts());
-    }
-  }
-
-  void record(int step, bool accepted) {
-    const auto steps = static_cast<std::size_t>(window_.layout.steps);
-    const auto s = static_cast<std::size_t>(step);
-    a_.record[RECORD_ACCEPTED * steps + s] = accepted ? 1 : 0;
-    for (std::size_t term = 0; term < TERMS; ++term) {
-      a_.record[(RECORD_TERMS + term) * steps + s] = a_.chain_state[STATE_TERMS + term];
-    }
-  }
-
-  void store(int slot) {
-    const Occupant& occupant = occupants_[static_cast<std::size_t>(slot)];
-    if (occupant.entry >= window_.layout.candidates) return;  // never left its start
-    const int molecule = window_.plan[plan_start_molecule(window_.layout) + slot];
-    const int stride = window_.layout.molecules;
-    for (int field = 0; field < POSE_FIELDS; ++field) {
-      a_.lattice[static_cast<std::size_t>(field * stride + molecule)] =
-          window_.field(field, occupant.entry);
-    }
-    for (int k = 0; k < 3 * window_.layout.sites; ++k) {
-      a_.lattice_sites[static_cast<std::size_t>(k * stride + molecule)] =
-          static_cast<Real>(window_.field(POSE_FIELDS + k, occupant.entry));
-    }
-    for (int field = 0; field < FIELDS; ++field) {
-      a_.field_cache[cache_index(field, slot)] = occupant.field[field];
-    }
-  }
-
-  const MetropolisDecideArguments<Real>& a_;
-  const Window& window_;
-  std::size_t rows_;
-  std::vector<Occupant> occupants_;
-};
-
-}  // namespace
 
 template <class Real>
 void metropolis_decide(const MetropolisDecideArguments<Real>& arguments) {
-  Decision<Real>(arguments).run();
-  tune_step_sizes(arguments.tuning, arguments.chain_state);
+  const auto exchange = [](const Real* left, const Real* entered, double* energies,
+                           std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+      energies[i] += static_cast<double>(entered[i]) - static_cast<double>(left[i]);
+    }
+  };
+  Decision(arguments, exchange).run();
 }
 
 template void metropolis_decide(const MetropolisDecideArguments<double>&);

@@ -1,0 +1,117 @@
+#pragma once
+
+#ifndef CL_TARGET_OPENCL_VERSION
+#define CL_TARGET_OPENCL_VERSION 120
+#endif
+#include <CL/cl.h>
+
+#include <cstddef>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "kernels/common/layout.h"
+
+/// The operations for OpenCL devices: each enqueues its kernels on a queue and returns without
+/// waiting. Buffers have the layouts of kernels/common/layout.h. Nothing here knows of StarPU.
+namespace starpmc::opencl {
+
+/// Part of a device's memory.
+struct Buffer {
+  cl_mem memory = nullptr;
+  std::size_t offset_bytes = 0;
+};
+
+/// The kernels built for one device and one precision, with scratch memory for their partial sums.
+/// Used by one thread at a time, with one in-order queue.
+class Program {
+ public:
+  /// @param single  true: mixed precision (Real is float), false: fp64
+  /// @param sources folder that holds opencl/ and common/
+  /// @throws RunError with the build log where the device's compiler refuses, or where the device
+  ///         has no double precision
+  Program(cl_context context, cl_device_id device, bool single,
+          const std::filesystem::path& sources);
+  ~Program();
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  cl_kernel kernel(const std::string& name);
+  /// Scratch memory of at least `bytes`, valid until the next call.
+  cl_mem scratch(std::size_t bytes);
+  cl_device_id device() const;
+  bool single() const;
+  bool is_cpu() const;  ///< CL_DEVICE_TYPE_CPU: small work-groups suit it better
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// Extent of a window, known to the host from the plan.
+struct WindowExtent {
+  int steps;
+  int candidates;
+  int starts;
+};
+
+/// What every kernel of a window needs.
+struct Window {
+  WindowLayout layout;
+  Interaction interaction;
+  TopologyShape topology;
+  WindowExtent extent;
+  Buffer topology_reals;
+  Buffer topology_integers;
+  Buffer plan;
+  Buffer entries;
+};
+
+/// Computes the plan on the device, too (from the same picks as WindowPlanner): window.plan is
+/// written.
+void propose_moves(Program& program, cl_command_queue queue, const Window& window,
+                   const StepRange& range, Buffer chain_state, Buffer lattice, Buffer outside);
+
+/// @param blocks number of compact blocks in `block_headers` and `points`
+void qmmm_coulomb_grid(Program& program, cl_command_queue queue, const Window& window, int blocks,
+                       Buffer block_headers, Buffer points, Buffer energies);
+
+void qmmm_coulomb_grid_reduce(Program& program, cl_command_queue queue, int candidates,
+                              std::span<const Buffer> partials, Buffer energies);
+
+void qmmm_nuclei_vdw(Program& program, cl_command_queue queue, const Window& window, int nuclei,
+                     Buffer solute, Buffer energies);
+
+void mm_pair(Program& program, cl_command_queue queue, const Window& window, int first_molecule,
+             int last_molecule, Buffer lattice, Buffer lattice_sites, Buffer outside,
+             Buffer energies);
+
+void mm_pair_table(Program& program, cl_command_queue queue, const Window& window, Buffer table);
+
+void mm_pair_reduce(Program& program, cl_command_queue queue, const Window& window,
+                    std::span<const Buffer> partials, Buffer table, Buffer energies);
+
+/// Buffers of metropolis_decide; grid_energies and nuclei_energies may be null (no solute).
+struct DecideBuffers {
+  Buffer grid_energies;
+  Buffer nuclei_energies;
+  Buffer mm_energies;
+  Buffer table;
+  Buffer chain_state;
+  Buffer lattice;
+  Buffer lattice_sites;
+  Buffer field_cache;
+  Buffer record;
+};
+void metropolis_decide(Program& program, cl_command_queue queue, const Window& window,
+                       const StepTuning& tuning, const DecideBuffers& buffers);
+
+void grid_potential(Program& program, cl_command_queue queue, const WindowLayout& layout,
+                    const Interaction& interaction, const TopologyShape& topology,
+                    Buffer topology_reals, Buffer topology_integers, Buffer lattice,
+                    Buffer lattice_sites, int blocks, Buffer block_headers, Buffer points,
+                    Buffer potential);
+
+}  // namespace starpmc::opencl

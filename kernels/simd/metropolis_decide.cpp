@@ -1,0 +1,113 @@
+#include "kernels/simd/targets.hpp"
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/simd/metropolis_decide.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "kernels/decision.hpp"
+#include "kernels/operations.hpp"
+#include "kernels/simd/pair_sum-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace starpmc::simd::HWY_NAMESPACE {
+namespace {
+
+template <class D>
+HWY_INLINE VecOf<D> load_wide(D d, const double* values) {
+  return hn::LoadU(d, values);
+}
+template <class D>
+HWY_INLINE VecOf<D> load_wide(D d, const float* values) {
+  return hn::PromoteTo(d, hn::LoadU(hn::Rebind<float, D>(), values));
+}
+
+template <class Real>
+void exchange(const Real* left, const Real* entered, double* energies, std::size_t count) {
+  const hn::ScalableTag<double> d;
+  std::size_t i = 0;
+  for (; i + hn::Lanes(d) <= count; i += hn::Lanes(d)) {
+    const auto change = hn::Sub(load_wide(d, entered + i), load_wide(d, left + i));
+    hn::StoreU(hn::Add(hn::LoadU(d, energies + i), change), d, energies + i);
+  }
+  for (; i < count; ++i) {
+    energies[i] += static_cast<double>(entered[i]) - static_cast<double>(left[i]);
+  }
+}
+
+/// Sum over the partial energies, and over the start entries of each entry's row of the table.
+template <class Real>
+void reduce(const MmPairReduceArguments<Real>& a) {
+  const Window& window = a.window;
+  const hn::ScalableTag<double> d;
+  const auto rows = static_cast<std::size_t>(entry_capacity(window.layout));
+  const auto first_start = static_cast<std::size_t>(window.layout.candidates);
+  const auto starts = static_cast<std::size_t>(window.starts());
+  const auto reduce_entry = [&](std::size_t index) {
+    auto lanes = hn::Zero(d);
+    const Real* const row = &a.table[index * rows + first_start];
+    std::size_t i = 0;
+    for (; i + hn::Lanes(d) <= starts; i += hn::Lanes(d)) {
+      lanes = hn::Add(lanes, load_wide(d, row + i));
+    }
+    double sum = hn::GetLane(hn::SumOfLanes(d, lanes));
+    for (; i < starts; ++i) sum += static_cast<double>(row[i]);
+    for (const auto& partial : a.partials) sum += partial[index];
+    a.energies[index] = sum;
+  };
+  for (std::size_t term = 0; term < 2; ++term) {
+    for (int entry = 0; entry < window.candidates(); ++entry) {
+      reduce_entry(term * rows + static_cast<std::size_t>(entry));
+    }
+    for (std::size_t slot = 0; slot < starts; ++slot) {
+      reduce_entry(term * rows + first_start + slot);
+    }
+  }
+}
+
+}  // namespace
+
+void ExchangeFp64(const double* left, const double* entered, double* energies, std::size_t n) {
+  exchange(left, entered, energies, n);
+}
+void ExchangeMixed(const float* left, const float* entered, double* energies, std::size_t n) {
+  exchange(left, entered, energies, n);
+}
+void MmPairReduceFp64(const MmPairReduceArguments<double>& a) { reduce(a); }
+void MmPairReduceMixed(const MmPairReduceArguments<float>& a) { reduce(a); }
+
+}  // namespace starpmc::simd::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace starpmc::simd {
+HWY_EXPORT(ExchangeFp64);
+HWY_EXPORT(ExchangeMixed);
+HWY_EXPORT(MmPairReduceFp64);
+HWY_EXPORT(MmPairReduceMixed);
+
+template <>
+void metropolis_decide(const MetropolisDecideArguments<double>& a) {
+  const auto exchange = [](const double* left, const double* entered, double* energies,
+                           std::size_t count) {
+    HWY_DYNAMIC_DISPATCH(ExchangeFp64)(left, entered, energies, count);
+  };
+  Decision(a, exchange).run();
+}
+template <>
+void metropolis_decide(const MetropolisDecideArguments<float>& a) {
+  const auto exchange = [](const float* left, const float* entered, double* energies,
+                           std::size_t count) {
+    HWY_DYNAMIC_DISPATCH(ExchangeMixed)(left, entered, energies, count);
+  };
+  Decision(a, exchange).run();
+}
+template <>
+void mm_pair_reduce(const MmPairReduceArguments<double>& a) {
+  HWY_DYNAMIC_DISPATCH(MmPairReduceFp64)(a);
+}
+template <>
+void mm_pair_reduce(const MmPairReduceArguments<float>& a) {
+  HWY_DYNAMIC_DISPATCH(MmPairReduceMixed)(a);
+}
+}  // namespace starpmc::simd
+#endif

@@ -1,0 +1,210 @@
+// The one shape of every pair sum: targets held in registers, sources streaming through lanes.
+// Included once per instruction set, inside foreach_target.
+#if defined(STARPMC_PAIR_SUM_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef STARPMC_PAIR_SUM_INL
+#undef STARPMC_PAIR_SUM_INL
+#else
+#define STARPMC_PAIR_SUM_INL
+#endif
+
+#include <hwy/highway.h>
+
+#include <cmath>
+#include <concepts>
+#include <cstddef>
+
+#include "kernels/arguments.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace starpmc::simd::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+template <class D>
+using VecOf = hn::Vec<D>;
+
+/// 1/sqrt(r2): the instruction's estimate (12 to 14 bits) refined by Newton's method, or where 12
+/// bits would leave a bias above fp32's own rounding, by the third-order step
+/// y (1 + h (1/2 + 3/8 h)), h = 1 - r2 y^2.
+template <class D, class V>
+  requires std::same_as<hn::TFromD<D>, float>
+HWY_INLINE V reciprocal_square_root(D d, V r2) {
+  const V y = hn::ApproximateReciprocalSqrt(r2);
+#if HWY_TARGET <= HWY_AVX3
+  const V half = hn::Mul(hn::Set(d, 0.5f), r2);
+  return hn::Mul(y, hn::NegMulAdd(hn::Mul(half, y), y, hn::Set(d, 1.5f)));
+#else
+  const V h = hn::NegMulAdd(hn::Mul(r2, y), y, hn::Set(d, 1.0f));
+  const V correction = hn::Mul(h, hn::MulAdd(hn::Set(d, 0.375f), h, hn::Set(d, 0.5f)));
+  return hn::MulAdd(y, correction, y);
+#endif
+}
+
+template <class D, class V>
+  requires std::same_as<hn::TFromD<D>, double>
+HWY_INLINE V reciprocal_square_root(D d, V r2) {
+  const hn::Rebind<float, D> single;
+  V y = hn::PromoteTo(d, hn::ApproximateReciprocalSqrt(hn::DemoteTo(single, r2)));
+  V h = hn::NegMulAdd(hn::Mul(r2, y), y, hn::Set(d, 1.0));
+  y = hn::MulAdd(y, hn::Mul(h, hn::MulAdd(hn::Set(d, 0.375), h, hn::Set(d, 0.5))), y);
+  h = hn::NegMulAdd(hn::Mul(r2, y), y, hn::Set(d, 1.0));
+  return hn::MulAdd(hn::Mul(hn::Set(d, 0.5), h), y, y);
+}
+
+/// Box edges in every lane.
+template <class D>
+struct Periodic {
+  using V = VecOf<D>;
+  using Real = hn::TFromD<D>;
+  V length[3];
+  V inverse[3];
+
+  Periodic(D d, const Interaction& interaction) {
+    for (int k = 0; k < 3; ++k) {
+      length[k] = hn::Set(d, static_cast<Real>(interaction.box[k]));
+      inverse[k] = hn::Set(d, static_cast<Real>(1 / interaction.box[k]));
+    }
+  }
+  HWY_INLINE V wrap(V x, int k) const {
+    return hn::NegMulAdd(length[k], hn::Round(hn::Mul(x, inverse[k])), x);
+  }
+};
+
+/// Three coordinates.
+template <class V>
+struct Point {
+  V x;
+  V y;
+  V z;
+};
+
+/// How careful a pair sum must be.
+enum class Care {
+  inside,  ///< every pair lies inside the cutoff and away from r = 0
+  cut,     ///< pairs may lie beyond the cutoff
+  full     ///< and need the minimum image and the minimum distance
+};
+
+/// For each target in registers: squared distance to the sources in the lanes, handed to
+/// `pair(target, r2)`.
+template <std::size_t kTargets, Care kCare, class D, class V, class Pair>
+HWY_INLINE void pair_step(D d, const Point<V> (&targets)[kTargets], const Point<V>& source,
+                          const Periodic<D>& periodic, Pair&& pair) {
+#pragma GCC unroll 4
+  for (std::size_t k = 0; k < kTargets; ++k) {
+    V dx = hn::Sub(targets[k].x, source.x);
+    V dy = hn::Sub(targets[k].y, source.y);
+    V dz = hn::Sub(targets[k].z, source.z);
+    if constexpr (kCare == Care::full) {
+      dx = periodic.wrap(dx, 0);
+      dy = periodic.wrap(dy, 1);
+      dz = periodic.wrap(dz, 2);
+    }
+    V r2 = hn::MulAdd(dx, dx, hn::MulAdd(dy, dy, hn::Mul(dz, dz)));
+    if constexpr (kCare == Care::full) {
+      r2 = hn::Max(r2, hn::Set(d, static_cast<hn::TFromD<D>>(STARPMC_MINIMUM_DISTANCE_SQUARED)));
+    }
+    pair(k, r2);
+  }
+}
+
+/// Shifted-force Coulomb energy of unit charges (see scalar/pair_functions.hpp).
+template <class D>
+struct CoulombLanes {
+  using V = VecOf<D>;
+  using Real = hn::TFromD<D>;
+  V cutoff_squared;
+  V inverse_square;
+  V twice_inverse;
+
+  CoulombLanes(D d, double cutoff)
+      : cutoff_squared(hn::Set(d, static_cast<Real>(cutoff * cutoff))),
+        inverse_square(hn::Set(d, static_cast<Real>(1 / (cutoff * cutoff)))),
+        twice_inverse(hn::Set(d, static_cast<Real>(2 / cutoff))) {}
+
+  /// 1/r + r/rc^2 - 2/rc, whatever r; `inverse_r` from reciprocal_square_root.
+  HWY_INLINE V energy(V r2, V inverse_r) const {
+    return hn::MulAdd(inverse_square, hn::Mul(r2, inverse_r), hn::Sub(inverse_r, twice_inverse));
+  }
+};
+
+/// Displacements source - origin along one edge for a full vector of sources, wrapped in fp64, then
+/// rounded to the lanes' type.
+template <class D>
+  requires std::same_as<hn::TFromD<D>, double>
+HWY_INLINE VecOf<D> wrapped_offsets(D d, const double* sources, double origin, double length) {
+  const auto offset = hn::Sub(hn::LoadU(d, sources), hn::Set(d, origin));
+  return hn::NegMulAdd(hn::Set(d, length), hn::Round(hn::Mul(offset, hn::Set(d, 1 / length))),
+                       offset);
+}
+
+template <class D>
+  requires std::same_as<hn::TFromD<D>, float>
+HWY_INLINE VecOf<D> wrapped_offsets(D d, const double* sources, double origin, double length) {
+  const hn::Half<D> half;
+  const hn::Rebind<double, decltype(half)> wide;
+  const auto lower = hn::DemoteTo(half, wrapped_offsets(wide, sources, origin, length));
+  const auto upper =
+      hn::DemoteTo(half, wrapped_offsets(wide, sources + hn::Lanes(half), origin, length));
+  return hn::Combine(d, upper, lower);
+}
+
+/// Adds a vector of pair energies to fp64 sums.
+template <class D>
+struct WideSum {
+  using Wide = hn::ScalableTag<double>;
+  VecOf<Wide> sum;
+
+  HWY_INLINE WideSum() : sum(hn::Zero(Wide())) {}
+  HWY_INLINE void add(D d, VecOf<D> values) {
+    if constexpr (sizeof(hn::TFromD<D>) == sizeof(double)) {
+      sum = hn::Add(sum, values);
+    } else {
+      const hn::Half<D> half;
+      const Wide wide;
+      sum = hn::Add(sum, hn::Add(hn::PromoteTo(wide, hn::LowerHalf(half, values)),
+                                 hn::PromoteTo(wide, hn::UpperHalf(half, values))));
+      (void)d;
+    }
+  }
+  HWY_INLINE double total() const { return hn::GetLane(hn::SumOfLanes(Wide(), sum)); }
+};
+
+/// fp64 sums of kVectors vectors, lane by lane.
+template <class D, std::size_t kVectors>
+struct WideSumOf {
+  using Wide = hn::ScalableTag<double>;
+  static constexpr std::size_t kParts = sizeof(double) / sizeof(hn::TFromD<D>);
+  VecOf<Wide> sums[kVectors][kParts];
+
+  HWY_INLINE WideSumOf() {
+    for (auto& parts : sums) {
+      for (auto& part : parts) part = hn::Zero(Wide());
+    }
+  }
+  HWY_INLINE void add(D d, std::size_t k, VecOf<D> values) {
+    if constexpr (kParts == 1) {
+      sums[k][0] = hn::Add(sums[k][0], values);
+    } else {
+      const hn::Half<D> half;
+      const Wide wide;
+      sums[k][0] = hn::Add(sums[k][0], hn::PromoteTo(wide, hn::LowerHalf(half, values)));
+      sums[k][1] = hn::Add(sums[k][1], hn::PromoteTo(wide, hn::UpperHalf(half, values)));
+    }
+    (void)d;
+  }
+  HWY_INLINE void store(D d, double factor, double* to) const {
+    const Wide wide;
+    for (std::size_t k = 0; k < kVectors; ++k) {
+      for (std::size_t part = 0; part < kParts; ++part) {
+        hn::StoreU(hn::Mul(hn::Set(wide, factor), sums[k][part]), wide,
+                   to + k * hn::Lanes(d) + part * hn::Lanes(wide));
+      }
+    }
+  }
+};
+
+}  // namespace starpmc::simd::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
