@@ -7,11 +7,11 @@ namespace starpmc {
 
 /// The five terms of the energy, kJ/mol (eq. 1 of the perturbative Monte Carlo method).
 struct EnergyTerms {
-  double mm_coulomb = 0;    ///< MM-MM Coulomb
-  double mm_vdw = 0;        ///< MM-MM van der Waals
-  double qmmm_vdw = 0;      ///< QM-MM van der Waals
-  double qmmm_nuclei = 0;   ///< QM-MM Coulomb with the nuclei
-  double qmmm_grid = 0;     ///< QM-MM Coulomb with the density grid
+  double mm_coulomb = 0;   ///< MM-MM Coulomb
+  double mm_vdw = 0;       ///< MM-MM van der Waals
+  double qmmm_vdw = 0;     ///< QM-MM van der Waals
+  double qmmm_nuclei = 0;  ///< QM-MM Coulomb with the nuclei
+  double qmmm_grid = 0;    ///< QM-MM Coulomb with the density grid
 
   static constexpr std::array<std::string_view, 5> names = {"mm_coulomb", "mm_vdw", "qmmm_vdw",
                                                             "qmmm_nuclei", "qmmm_grid"};

@@ -35,6 +35,7 @@ class OutputFolder {
  private:
   void lock();
   void clear(bool overwrite);
+  void release() noexcept;
 
   std::filesystem::path path_;
   int folder_descriptor_ = -1;

@@ -52,7 +52,6 @@ class Progress {
   Clock::time_point last_write_;
   std::uint64_t first_step_ = 0;
   bool started_ = false;
-  bool written_ = false;
   ProgressState last_;
 };
 

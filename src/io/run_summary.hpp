@@ -15,18 +15,19 @@ namespace starpmc {
 
 /// Averages over production of each term and of the total, kJ/mol.
 struct EnergyAverages {
-  std::array<AverageEstimate, EnergyTerms::names.size()> terms;  ///< in the order of EnergyTerms::names
+  std::array<AverageEstimate, EnergyTerms::names.size()>
+      terms;  ///< in the order of EnergyTerms::names
   AverageEstimate total;
 };
 
 /// One QM update.
 struct QmUpdateRecord {
-  std::uint64_t step = 0;             ///< Monte Carlo step it was made at
+  std::uint64_t step = 0;  ///< Monte Carlo step it was made at
   double qm_energy_kj_per_mol = 0;
-  double electrons_on_grid = 0;       ///< before small charges were dropped
-  double dropped_charge = 0;          ///< elementary charges lost below the threshold
-  std::uint64_t grid_points = 0;      ///< kept
-  double jump_kj_per_mol = 0;         ///< dE_full - dE_frozen since the last update
+  double electrons_on_grid = 0;   ///< before small charges were dropped
+  double dropped_charge = 0;      ///< elementary charges lost below the threshold
+  std::uint64_t grid_points = 0;  ///< kept
+  double jump_kj_per_mol = 0;     ///< dE_full - dE_frozen since the last update
   int iterations = 0;
   double seconds_embedding = 0;
   double seconds_scf = 0;
@@ -36,7 +37,7 @@ struct QmUpdateRecord {
 /// Time spent in one implementation of one codelet.
 struct CodeletTiming {
   std::string codelet;
-  std::string implementation;         ///< scalar, simd, opencl, ...
+  std::string implementation;  ///< scalar, simd, opencl, ...
   std::uint64_t count = 0;
   double total_seconds = 0;
 
@@ -46,7 +47,7 @@ struct CodeletTiming {
 };
 
 struct WorkerTasks {
-  std::string worker;                 ///< StarPU's name of it
+  std::string worker;  ///< StarPU's name of it
   std::uint64_t tasks = 0;
 };
 
@@ -55,12 +56,12 @@ struct RunSummary {
   std::string title;
   std::filesystem::path output_folder;
 
-  std::uint64_t steps = 0;                ///< production
+  std::uint64_t steps = 0;  ///< production
   std::uint64_t equilibration_steps = 0;
-  double acceptance = 0;                  ///< production
+  double acceptance = 0;  ///< production
   EnergyAverages averages;
-  EnergyTerms final_energies;             ///< recomputed
-  EnergyTerms drift;                      ///< accumulated - recomputed, kJ/mol, at the end
+  EnergyTerms final_energies;  ///< recomputed
+  EnergyTerms drift;           ///< accumulated - recomputed, kJ/mol, at the end
   double final_max_translation_angstrom = 0;
   double final_max_rotation_degrees = 0;
 
@@ -68,7 +69,7 @@ struct RunSummary {
 
   std::vector<CodeletTiming> codelet_timings;
   std::vector<WorkerTasks> worker_tasks;
-  double steps_per_second = 0;            ///< steps, equilibration included, per wall second
+  double steps_per_second = 0;  ///< steps, equilibration included, per wall second
   double wall_seconds = 0;
 
   std::uint64_t seed = 0;
@@ -79,7 +80,7 @@ struct RunSummary {
   std::string starpmc_version;
   std::string starpu_version;
   std::string hdf5_version;
-  std::string qm_engine;                  ///< empty: none
+  std::string qm_engine;  ///< empty: none
   std::string qm_engine_version;
 };
 

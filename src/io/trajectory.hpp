@@ -21,8 +21,9 @@ struct TrajectoryOptions {
 /// /particles/all holds box, species, charge and position {step, time, value}: solute atoms first,
 /// then all sites of the MM molecules, virtual sites included; molecules are kept whole, their
 /// centres wrapped into the box. /particles/molecules holds centres (angstrom, unwrapped) and
-/// orientations (w, x, y, z) in float64, /parameters the molecule types, so the exact state of every
-/// frame can be rebuilt. The file is readable after every append(), should the process be killed.
+/// orientations (w, x, y, z) in float64, /parameters the molecule types, so the exact state of
+/// every frame can be rebuilt. The file is readable after every append(), should the process be
+/// killed.
 class Trajectory {
  public:
   /// @throws RunError if the file exists or cannot be written
@@ -44,8 +45,9 @@ class Trajectory {
   std::unique_ptr<Writer> writer_;
 };
 
-/// The system as PDB: solute and sites in the trajectory's order, so that MDAnalysis and viewers can
-/// use it as the topology of trajectory.h5. Coordinates that do not fit PDB's columns are an error.
+/// The system as PDB: solute and sites in the trajectory's order, so that MDAnalysis and viewers
+/// can use it as the topology of trajectory.h5. Coordinates that do not fit PDB's columns are an
+/// error.
 /// @throws RunError
 void write_system_pdb(const std::filesystem::path& path, const System& system);
 

@@ -1,0 +1,198 @@
+#include "io/hdf5_handle.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <numeric>
+
+#include "error.hpp"
+
+namespace starpmc::hdf5 {
+namespace {
+
+/// The innermost entry of HDF5's error stack is the cause, e.g. "errno = 28, ... No space left".
+std::string innermost_reason() {
+  std::string reason;
+  const auto visit = [](unsigned, const H5E_error2_t* entry, void* text) -> herr_t {
+    if (entry->desc != nullptr) *static_cast<std::string*>(text) = entry->desc;
+    return 0;
+  };
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_DOWNWARD, visit, &reason);
+  return reason.empty() ? "unknown reason" : reason;
+}
+
+[[noreturn]] void fail(const std::string& action) {
+  throw RunError(action + ": HDF5: " + innermost_reason());
+}
+
+Handle simple_space(std::span<const hsize_t> shape) {
+  return {H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr), "shape"};
+}
+
+Handle text_type(std::size_t bytes) {
+  Handle type(H5Tcopy(H5T_C_S1), "string type");
+  check(H5Tset_size(type.get(), std::max<std::size_t>(bytes, 1)), "string type");
+  check(H5Tset_cset(type.get(), H5T_CSET_UTF8), "string type");
+  check(H5Tset_strpad(type.get(), H5T_STR_NULLPAD), "string type");
+  return type;
+}
+
+Handle text_type_of(std::span<const std::string> texts) {
+  std::size_t longest = 1;
+  for (const std::string& text : texts) longest = std::max(longest, text.size());
+  return text_type(longest);
+}
+
+/// Texts one after the other, padded with zeros to the length of the longest.
+std::vector<char> packed(std::span<const std::string> texts, std::size_t bytes) {
+  std::vector<char> characters(std::max<std::size_t>(texts.size() * bytes, 1), '\0');
+  for (std::size_t i = 0; i < texts.size(); ++i)
+    std::ranges::copy(texts[i], characters.begin() + static_cast<std::ptrdiff_t>(i * bytes));
+  return characters;
+}
+
+Handle write_dataset(hid_t parent, const std::string& name, hid_t file_type, hid_t memory_type,
+                     const void* values, std::span<const hsize_t> shape) {
+  const Handle space = simple_space(shape);
+  Handle dataset(H5Dcreate2(parent, name.c_str(), file_type, space.get(), H5P_DEFAULT, H5P_DEFAULT,
+                            H5P_DEFAULT),
+                 name);
+  check(H5Dwrite(dataset.get(), memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), name);
+  return dataset;
+}
+
+}  // namespace
+
+Handle::Handle(hid_t identifier, const std::string& name) : identifier_(identifier) {
+  if (identifier_ < 0) fail(name);
+}
+
+void Handle::release() noexcept {
+  if (identifier_ >= 0) H5Idec_ref(std::exchange(identifier_, -1));
+}
+
+void Handle::close(const std::string& name) {
+  if (identifier_ >= 0) check(H5Idec_ref(std::exchange(identifier_, -1)), name);
+}
+
+QuietErrors::QuietErrors() {
+  H5Eget_auto2(H5E_DEFAULT, &function_, &data_);
+  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+}
+
+QuietErrors::~QuietErrors() { H5Eset_auto2(H5E_DEFAULT, function_, data_); }
+
+void check(herr_t result, const std::string& action) {
+  if (result < 0) fail(action);
+}
+
+Handle create_group(hid_t parent, const std::string& name) {
+  return {H5Gcreate2(parent, name.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), name};
+}
+
+void write_attribute(hid_t object, const std::string& name, const std::string& text) {
+  const Handle type = text_type(text.size());
+  const Handle space(H5Screate(H5S_SCALAR), name);
+  const Handle attribute(
+      H5Acreate2(object, name.c_str(), type.get(), space.get(), H5P_DEFAULT, H5P_DEFAULT), name);
+  check(H5Awrite(attribute.get(), type.get(), text.c_str()), name);
+}
+
+void write_attribute(hid_t object, const std::string& name, std::span<const int> values) {
+  const hsize_t length = values.size();
+  // One value is a scalar: readers compare `dimension` with a number.
+  const Handle space =
+      length == 1 ? Handle(H5Screate(H5S_SCALAR), name) : simple_space({&length, 1});
+  const Handle attribute(
+      H5Acreate2(object, name.c_str(), H5T_STD_I32LE, space.get(), H5P_DEFAULT, H5P_DEFAULT), name);
+  check(H5Awrite(attribute.get(), H5T_NATIVE_INT, values.data()), name);
+}
+
+void write_attribute(hid_t object, const std::string& name, std::span<const std::string> texts) {
+  const Handle type = text_type_of(texts);
+  const hsize_t length = texts.size();
+  const Handle space = simple_space({&length, 1});
+  const Handle attribute(
+      H5Acreate2(object, name.c_str(), type.get(), space.get(), H5P_DEFAULT, H5P_DEFAULT), name);
+  const auto characters = packed(texts, H5Tget_size(type.get()));
+  check(H5Awrite(attribute.get(), type.get(), characters.data()), name);
+}
+
+Handle write_dataset(hid_t parent, const std::string& name, std::span<const double> values,
+                     std::span<const hsize_t> shape) {
+  return write_dataset(parent, name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, values.data(), shape);
+}
+
+Handle write_dataset(hid_t parent, const std::string& name, std::span<const std::int32_t> values,
+                     std::span<const hsize_t> shape) {
+  return write_dataset(parent, name, H5T_STD_I32LE, H5T_NATIVE_INT32, values.data(), shape);
+}
+
+Handle write_dataset(hid_t parent, const std::string& name, std::span<const std::string> texts) {
+  const Handle type = text_type_of(texts);
+  const hsize_t length = texts.size();
+  const auto characters = packed(texts, H5Tget_size(type.get()));
+  return write_dataset(parent, name, type.get(), type.get(), characters.data(), {&length, 1});
+}
+
+void hard_link(hid_t from, const std::string& name, hid_t parent, const std::string& link_name) {
+  check(H5Lcreate_hard(from, name.c_str(), parent, link_name.c_str(), H5P_DEFAULT, H5P_DEFAULT),
+        link_name);
+}
+
+FrameSeries::FrameSeries(hid_t parent, const std::string& name, hid_t file_type,
+                         std::vector<hsize_t> frame_shape, unsigned compression_level)
+    : name_(name), frame_shape_(std::move(frame_shape)) {
+  std::vector<hsize_t> shape{0};
+  std::vector<hsize_t> limit{H5S_UNLIMITED};
+  // One frame per chunk, so that a frame is on the disk as soon as it is written; numbers, of which
+  // one would waste a block of the disk each, come in larger chunks.
+  constexpr hsize_t numbers_per_chunk = 256;
+  const hsize_t frame_size =
+      std::accumulate(frame_shape_.begin(), frame_shape_.end(), hsize_t{1}, std::multiplies<>());
+  std::vector<hsize_t> chunk{
+      std::max<hsize_t>(1, numbers_per_chunk / std::max<hsize_t>(frame_size, 1))};
+  for (hsize_t length : frame_shape_) {
+    shape.push_back(length);
+    limit.push_back(length);
+    chunk.push_back(std::max<hsize_t>(length, 1));
+  }
+  const Handle space(H5Screate_simple(static_cast<int>(shape.size()), shape.data(), limit.data()),
+                     name_);
+  const Handle properties(H5Pcreate(H5P_DATASET_CREATE), name_);
+  check(H5Pset_chunk(properties.get(), static_cast<int>(chunk.size()), chunk.data()), name_);
+  if (compression_level > 0 && chunk.front() == 1) {
+    check(H5Pset_shuffle(properties.get()), name_);
+    check(H5Pset_deflate(properties.get(), compression_level), name_);
+  }
+  dataset_ = Handle(H5Dcreate2(parent, name_.c_str(), file_type, space.get(), H5P_DEFAULT,
+                               properties.get(), H5P_DEFAULT),
+                    name_);
+}
+
+void FrameSeries::append(std::span<const double> frame) { append(H5T_NATIVE_DOUBLE, frame.data()); }
+
+void FrameSeries::append(std::int64_t value) { append(H5T_NATIVE_INT64, &value); }
+
+void FrameSeries::append(hid_t memory_type, const void* frame) {
+  std::vector<hsize_t> shape{frames_ + 1};
+  std::vector<hsize_t> start{frames_};
+  std::vector<hsize_t> count{1};
+  for (hsize_t length : frame_shape_) {
+    shape.push_back(length);
+    start.push_back(0);
+    count.push_back(length);
+  }
+  check(H5Dset_extent(dataset_.get(), shape.data()), name_);
+  const Handle file_space(H5Dget_space(dataset_.get()), name_);
+  check(H5Sselect_hyperslab(file_space.get(), H5S_SELECT_SET, start.data(), nullptr, count.data(),
+                            nullptr),
+        name_);
+  const Handle memory_space = simple_space(count);
+  check(H5Dwrite(dataset_.get(), memory_type, memory_space.get(), file_space.get(), H5P_DEFAULT,
+                 frame),
+        name_);
+  ++frames_;
+}
+
+}  // namespace starpmc::hdf5

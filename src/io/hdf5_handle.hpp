@@ -1,0 +1,88 @@
+#pragma once
+
+#include <hdf5.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace starpmc::hdf5 {
+
+/// Owns one HDF5 identifier, whatever its kind.
+class Handle {
+ public:
+  Handle() = default;
+  /// @param name what it is, for the message
+  /// @throws RunError if `identifier` is negative, with HDF5's own reason
+  Handle(hid_t identifier, const std::string& name);
+  ~Handle() { release(); }
+  Handle(Handle&& other) noexcept : identifier_(std::exchange(other.identifier_, -1)) {}
+  Handle& operator=(Handle&& other) noexcept {
+    release();
+    identifier_ = std::exchange(other.identifier_, -1);
+    return *this;
+  }
+
+  hid_t get() const { return identifier_; }
+  /// @throws RunError if HDF5 reports a failure in releasing it
+  void close(const std::string& name);
+
+ private:
+  void release() noexcept;
+  hid_t identifier_ = -1;
+};
+
+/// Stops HDF5 from printing its error stack for as long as the object lives.
+class QuietErrors {
+ public:
+  QuietErrors();
+  ~QuietErrors();
+  QuietErrors(const QuietErrors&) = delete;
+  QuietErrors& operator=(const QuietErrors&) = delete;
+
+ private:
+  H5E_auto2_t function_ = nullptr;
+  void* data_ = nullptr;
+};
+
+/// @throws RunError naming `action` and HDF5's innermost reason if `result` is negative
+void check(herr_t result, const std::string& action);
+
+Handle create_group(hid_t parent, const std::string& name);
+void write_attribute(hid_t object, const std::string& name, const std::string& text);
+void write_attribute(hid_t object, const std::string& name, std::span<const int> values);
+/// A list of fixed-length strings.
+void write_attribute(hid_t object, const std::string& name, std::span<const std::string> texts);
+Handle write_dataset(hid_t parent, const std::string& name, std::span<const double> values,
+                     std::span<const hsize_t> shape);
+Handle write_dataset(hid_t parent, const std::string& name, std::span<const std::int32_t> values,
+                     std::span<const hsize_t> shape);
+Handle write_dataset(hid_t parent, const std::string& name, std::span<const std::string> texts);
+void hard_link(hid_t from, const std::string& name, hid_t parent, const std::string& link_name);
+
+/// A dataset that grows by one frame at a time along its first dimension.
+class FrameSeries {
+ public:
+  /// @param file_type        element type in the file
+  /// @param frame_shape      shape of one frame; empty for one number per frame
+  /// @param compression_level 0 to 9
+  FrameSeries(hid_t parent, const std::string& name, hid_t file_type,
+              std::vector<hsize_t> frame_shape, unsigned compression_level);
+  void append(std::span<const double> frame);
+  void append(std::int64_t value);
+
+  hid_t get() const { return dataset_.get(); }
+  hsize_t frame_count() const { return frames_; }
+
+ private:
+  void append(hid_t memory_type, const void* frame);
+
+  std::string name_;
+  Handle dataset_;
+  std::vector<hsize_t> frame_shape_;
+  hsize_t frames_ = 0;
+};
+
+}  // namespace starpmc::hdf5
