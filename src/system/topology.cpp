@@ -52,15 +52,14 @@ class TopologyReader {
   explicit TopologyReader(const std::filesystem::path& file) { topology_.path = file; }
 
   Topology read(std::span<const SourceLine> lines) {
-    for (const SourceLine& line : lines) {
-      if (line.text.starts_with('[')) {
-        begin_section(line);
-      } else {
-        read_entry(line);
-      }
-    }
+    read_lines_of(lines);
     check_complete();
     return std::move(topology_);
+  }
+
+  std::vector<MoleculeDefinition> read_definitions(std::span<const SourceLine> lines) {
+    read_lines_of(lines);
+    return std::move(topology_.definitions);
   }
 
  private:
@@ -89,6 +88,16 @@ class TopologyReader {
         {"dummies3", &TopologyReader::read_virtual_site3, true},
     }};
     return table;
+  }
+
+  void read_lines_of(std::span<const SourceLine> lines) {
+    for (const SourceLine& line : lines) {
+      if (line.text.starts_with('[')) {
+        begin_section(line);
+      } else {
+        read_entry(line);
+      }
+    }
   }
 
   void begin_section(const SourceLine& line) {
@@ -406,6 +415,10 @@ Topology read_topology(const std::filesystem::path& file, std::span<const std::s
                        std::span<const std::filesystem::path> include_folders) {
   const std::vector<SourceLine> lines = preprocess(file, defines, include_folders);
   return TopologyReader(file).read(lines);
+}
+
+std::vector<MoleculeDefinition> read_molecule_definitions(const std::filesystem::path& file) {
+  return TopologyReader(file).read_definitions(preprocess(file, {}, {}));
 }
 
 }  // namespace starpmc

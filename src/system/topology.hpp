@@ -118,4 +118,8 @@ struct Topology {
 Topology read_topology(const std::filesystem::path& file, std::span<const std::string> defines,
                        std::span<const std::filesystem::path> include_folders);
 
+/// Reads the moleculetypes of a file that is no complete topology, such as a water's tip3p.itp.
+/// @throws InputError naming file and line
+std::vector<MoleculeDefinition> read_molecule_definitions(const std::filesystem::path& file);
+
 }  // namespace starpmc
