@@ -1,0 +1,166 @@
+"""Worker's side of the starpmc QM protocol, version 1 (see ../protocol.md).
+
+A worker script calls take_over_stdout() before it imports anything noisy, then serve() with a
+factory of its engine.
+"""
+
+import json
+import math
+import os
+import sys
+import traceback
+
+PROTOCOL_VERSION = 1
+MAX_HEADER_BYTES = 1 << 20
+MAX_ARRAY_NUMBERS = 1 << 27
+HARTREE_IN_KJ_PER_MOL = 2625.4996394799
+DEBYE_PER_ATOMIC_UNIT = 2.541746473
+
+
+class WorkerError(Exception):
+    """An answer of type `error`: reason is one of protocol.md's."""
+
+    def __init__(self, reason, message):
+        super().__init__(message)
+        self.reason = reason
+
+
+def bad_request(message):
+    return WorkerError("bad-request", message)
+
+
+class Channel:
+    """Messages over a pair of binary streams."""
+
+    def __init__(self, reader, writer):
+        self._reader = reader
+        self._writer = writer
+
+    def send(self, message_type, arrays=None, **fields):
+        """Arrays: name -> array of doubles."""
+        import numpy
+
+        described = []
+        blocks = []
+        for name, values in (arrays or {}).items():
+            block = numpy.ascontiguousarray(values, dtype="<f8")
+            if not numpy.isfinite(block).all():
+                raise WorkerError("failure", f"the worker computed a non-finite number in {name}")
+            described.append({"name": name, "dtype": "f64", "shape": list(block.shape)})
+            blocks.append(block)
+        header = {"type": message_type, **fields, "arrays": described}
+        self._writer.write(json.dumps(header, allow_nan=False).encode() + b"\n")
+        for block in blocks:
+            self._writer.write(block.data)
+        self._writer.flush()
+
+    def receive(self):
+        """Returns (header, arrays by name), or (None, None) at the end of the input."""
+        line = self._reader.readline(MAX_HEADER_BYTES)
+        if not line:
+            return None, None
+        if not line.endswith(b"\n"):
+            raise WorkerError("failure", "request without an end of line")
+        header = json.loads(line)
+        if not isinstance(header, dict) or "type" not in header:
+            raise WorkerError("failure", "request without a type")
+        return header, {
+            description["name"]: self._receive_array(description)
+            for description in header.get("arrays", [])
+        }
+
+    def _receive_array(self, description):
+        import numpy
+
+        shape = description["shape"]
+        count = math.prod(shape)
+        if description["dtype"] != "f64" or not 0 <= count <= MAX_ARRAY_NUMBERS:
+            raise WorkerError("failure", f"array of unknown type or absurd size: {description}")
+        data = self._reader.read(8 * count)
+        if len(data) != 8 * count:
+            raise WorkerError("failure", "input ended inside an array")
+        array = numpy.frombuffer(data, dtype="<f8").reshape(shape)
+        if not numpy.isfinite(array).all():
+            raise WorkerError("failure", f"non-finite number in {description['name']}")
+        return array
+
+
+def take_over_stdout():
+    """Keeps the real standard output for the protocol; whatever else prints goes to stderr."""
+    protocol_output = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    return Channel(sys.stdin.buffer, protocol_output)
+
+
+def resident_memory_mb():
+    with open("/proc/self/statm", encoding="ascii") as statm:
+        pages = int(statm.read().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
+def check_shape(arrays, name, shape):
+    if name not in arrays or arrays[name].shape != shape:
+        found = arrays[name].shape if name in arrays else "nothing"
+        raise WorkerError("failure", f"array {name}: expected shape {shape}, found {found}")
+
+
+def _update(engine, arrays):
+    points = engine.points_angstrom().shape[1]
+    check_shape(arrays, "potential", (points,))
+    check_shape(arrays, "nuclear_potential", (engine.atom_count,))
+    charge_count = arrays.get("charges", arrays["potential"][:0]).shape[0]
+    if charge_count:
+        check_shape(arrays, "charge_positions", (charge_count, 3))
+    fields, grid = engine.update(
+        potential=arrays["potential"] / HARTREE_IN_KJ_PER_MOL,
+        nuclear_potential=arrays["nuclear_potential"] / HARTREE_IN_KJ_PER_MOL,
+        charge_positions=arrays.get("charge_positions"),
+        charges=arrays.get("charges"),
+    )
+    return {**fields, "memory_mb": resident_memory_mb()}, grid
+
+
+def _answer(channel, engine, make_engine, header, arrays):
+    """Answers one request; returns the engine."""
+    if header["type"] == "init":
+        check_shape(arrays, "positions", (len(header["elements"]), 3))
+        engine = make_engine(header, arrays["positions"])
+        channel.send(
+            "ready",
+            {"points": engine.points_angstrom()},
+            expected_electrons=engine.expected_electrons,
+            basis_functions=engine.basis_functions,
+        )
+    elif header["type"] == "update" and engine is not None:
+        fields, grid = _update(engine, arrays)
+        channel.send("result", {"grid": grid}, **fields)
+    else:
+        raise WorkerError("failure", f"unexpected request: {header['type']}")
+    return engine
+
+
+def serve(channel, worker, version, make_engine):
+    """Answers requests until `quit` or the end of the input. Returns the exit status.
+
+    make_engine(header, positions_angstrom) returns an object with atom_count, expected_electrons,
+    basis_functions, points_angstrom() -> (3, p) and update(potential, nuclear_potential,
+    charge_positions, charges) -> (fields, grid); potentials come in Hartree per charge.
+    """
+    channel.send("hello", protocol=PROTOCOL_VERSION, worker=worker, version=version)
+    engine = None
+    while True:
+        try:
+            header, arrays = channel.receive()
+            if header is None or header["type"] == "quit":
+                return 0
+            engine = _answer(channel, engine, make_engine, header, arrays)
+        except WorkerError as error:
+            print(f"error ({error.reason}): {error}", file=sys.stderr, flush=True)
+            channel.send("error", reason=error.reason, message=str(error))
+            if error.reason == "failure":
+                return 1
+        except Exception as error:  # whatever the QM program throws must reach the user
+            traceback.print_exc()
+            sys.stderr.flush()
+            channel.send("error", reason="failure", message=f"{type(error).__name__}: {error}")
+            return 1
