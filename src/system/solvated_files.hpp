@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+namespace starpmc {
+
+/// A solvated system to make.
+struct SolvateRequest {
+  std::filesystem::path solute;         ///< .xyz or .gro; empty: pure water
+  std::optional<long> waters;           ///< either this ...
+  std::optional<double> edge_angstrom;  ///< ... or the cube's edge
+  std::string model = "tip3p";          ///< tip3p, spc, spce or tip4p
+  std::filesystem::path output;         ///< the files' name without .gro and .top
+  int charge = 0;                       ///< of the solute; noted in the topology
+  std::uint64_t seed = 1;
+  std::filesystem::path table;  ///< rules for atom types; empty: the built-in table
+  bool overwrite = false;
+};
+
+/// What has been written.
+struct SolvatedFiles {
+  std::filesystem::path coordinates;
+  std::filesystem::path topology;
+  std::string qm_molecule;  ///< the solute's moleculetype; empty for pure water
+  std::size_t solute_atoms = 0;
+  std::size_t waters = 0;
+  double edge_angstrom = 0;
+};
+
+/// Puts the solute into a cube of water and writes coordinates (.gro) and topology (.top), which
+/// includes GROMACS's oplsaa.ff. Water and parameters come from GROMACS's data.
+/// @throws InputError for a bad request or missing data; RunError if nothing can be written
+SolvatedFiles write_solvated_files(const SolvateRequest& request);
+
+}  // namespace starpmc
