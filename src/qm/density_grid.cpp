@@ -1,0 +1,162 @@
+#include "qm/density_grid.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <bit>
+#include <cerrno>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <span>
+#include <string>
+
+#include "error.hpp"
+#include "qm/worker_process.hpp"
+
+namespace starpmc {
+
+static_assert(std::endian::native == std::endian::little, "grid files are written as they lie");
+
+namespace {
+
+constexpr char magic[] = {'S', 'T', 'A', 'R', 'P', 'M', 'C', 'G'};
+constexpr std::uint32_t file_version = 1;
+constexpr std::size_t header_bytes = sizeof(magic) + 2 * sizeof(std::uint32_t) + sizeof(std::uint64_t);
+constexpr std::size_t point_bytes = 4 * sizeof(double);
+
+template <typename Value>
+Value value_at(std::span<const char> bytes, std::size_t offset) {
+  Value value;
+  std::memcpy(&value, bytes.data() + offset, sizeof(Value));
+  return value;
+}
+
+template <typename Value>
+void append(std::string& bytes, const Value& value) {
+  bytes.append(reinterpret_cast<const char*>(&value), sizeof(Value));
+}
+
+std::uint32_t checksum(std::span<const char> bytes) {
+  return static_cast<std::uint32_t>(
+      crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
+}
+
+[[noreturn]] void refuse(const std::filesystem::path& path, std::string_view problem,
+                         std::string_view found) {
+  throw InputError(path.string(), problem, found,
+                   "a density grid written by starpmc (output.save-grid)");
+}
+
+/// @return the number of points
+std::size_t check_frame(const std::filesystem::path& path, std::span<const char> bytes) {
+  if (bytes.size() < sizeof(magic) || std::memcmp(bytes.data(), magic, sizeof(magic)) != 0) {
+    refuse(path, "not a density grid file", "");
+  }
+  if (bytes.size() < header_bytes + sizeof(std::uint32_t)) {
+    refuse(path, "truncated density grid file", fmt::format("{} bytes", bytes.size()));
+  }
+  const auto version = value_at<std::uint32_t>(bytes, sizeof(magic));
+  if (version != file_version) {
+    refuse(path, "density grid file of an unknown version", std::to_string(version));
+  }
+  const auto count = value_at<std::uint64_t>(bytes, sizeof(magic) + 2 * sizeof(std::uint32_t));
+  const std::size_t data_bytes = bytes.size() - header_bytes - sizeof(std::uint32_t);
+  if (data_bytes % point_bytes != 0 || count != data_bytes / point_bytes) {
+    refuse(path, fmt::format("truncated density grid file: {} points announced", count),
+           fmt::format("{} bytes of points", data_bytes));
+  }
+  const std::size_t end = bytes.size() - sizeof(std::uint32_t);
+  if (value_at<std::uint32_t>(bytes, end) != checksum(bytes.first(end))) {
+    refuse(path, "damaged density grid file (wrong checksum)", "");
+  }
+  return count;
+}
+
+void write_all(int descriptor, std::span<const char> bytes, const std::filesystem::path& path) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::write(descriptor, bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) {
+      throw RunError(fmt::format("cannot write {}: {}", path.string(), std::strerror(errno)));
+    }
+    bytes = bytes.subspan(static_cast<std::size_t>(count));
+  }
+}
+
+}  // namespace
+
+double drop_small_charges(DensityGrid& grid, double charge_threshold) {
+  double dropped = 0;
+  std::size_t kept = 0;
+  for (std::size_t point = 0; point < grid.size(); ++point) {
+    if (std::abs(grid.charge[point]) < charge_threshold) {
+      dropped += grid.charge[point];
+      continue;
+    }
+    grid.x[kept] = grid.x[point];
+    grid.y[kept] = grid.y[point];
+    grid.z[kept] = grid.z[point];
+    grid.charge[kept] = grid.charge[point];
+    ++kept;
+  }
+  for (auto* values : {&grid.x, &grid.y, &grid.z, &grid.charge}) values->resize(kept);
+  return dropped;
+}
+
+DensityGrid read_density_grid(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) {
+    throw InputError(path.string(), "cannot open the density grid file", std::strerror(errno),
+                     "a density grid written by starpmc (output.save-grid)");
+  }
+  const std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  const std::size_t count = check_frame(path, bytes);
+  DensityGrid grid;
+  for (auto* values : {&grid.x, &grid.y, &grid.z, &grid.charge}) values->resize(count);
+  for (std::size_t point = 0; point < count; ++point) {
+    std::size_t offset = header_bytes + point * point_bytes;
+    for (auto* values : {&grid.x, &grid.y, &grid.z, &grid.charge}) {
+      const auto value = value_at<double>(bytes, offset);
+      if (!std::isfinite(value)) {
+        refuse(path, fmt::format("non-finite number at point {}", point), std::to_string(value));
+      }
+      (*values)[point] = value;
+      offset += sizeof(double);
+    }
+  }
+  return grid;
+}
+
+void write_density_grid(const std::filesystem::path& path, const DensityGrid& grid) {
+  std::string bytes(magic, sizeof(magic));
+  bytes.reserve(header_bytes + grid.size() * point_bytes + sizeof(std::uint32_t));
+  append(bytes, file_version);
+  append(bytes, std::uint32_t{0});
+  append(bytes, static_cast<std::uint64_t>(grid.size()));
+  for (std::size_t point = 0; point < grid.size(); ++point) {
+    for (const auto* values : {&grid.x, &grid.y, &grid.z, &grid.charge}) {
+      append(bytes, (*values)[point]);
+    }
+  }
+  append(bytes, checksum(bytes));
+  // Renamed when complete and on disk: a reader never sees half a file.
+  std::filesystem::path temporary = path;
+  temporary += fmt::format(".{}.tmp", getpid());
+  FileDescriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  if (file.get() < 0) {
+    throw RunError(fmt::format("cannot write {}: {}", temporary.string(), std::strerror(errno)));
+  }
+  write_all(file.get(), bytes, temporary);
+  if (fsync(file.get()) != 0) {
+    throw RunError(fmt::format("cannot write {}: {}", temporary.string(), std::strerror(errno)));
+  }
+  file.close();
+  std::filesystem::rename(temporary, path);
+}
+
+}  // namespace starpmc

@@ -1,0 +1,146 @@
+#include "qm/make_engine.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <numeric>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "error.hpp"
+#include "qm/frozen_engine.hpp"
+#include "qm/worker_engine.hpp"
+
+namespace starpmc {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* setup_remedy = "./quickstart setup";
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string() : std::string(value);
+}
+
+/// As a shell would find it: a path is taken as it is, a bare name is looked up in the PATH.
+std::optional<fs::path> find_program(const fs::path& program) {
+  if (program.has_parent_path()) {
+    if (access(program.c_str(), X_OK) != 0 || fs::is_directory(program)) return std::nullopt;
+    return fs::absolute(program);
+  }
+  std::istringstream folders(environment("PATH"));
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    if (folder.empty()) continue;
+    if (const auto found = find_program(fs::path(folder) / program)) return found;
+  }
+  return std::nullopt;
+}
+
+fs::path find_python(const Settings::QmSection& settings) {
+  fs::path python = settings.python;
+  std::string place = "qm.python";
+  if (python.empty() && settings.engine == "psi4") python = "/usr/bin/python3";
+  if (python.empty()) {
+    python = environment("STARPMC_PYTHON");
+    place = "environment variable STARPMC_PYTHON";
+  }
+  if (python.empty()) {
+    python = STARPMC_DEFAULT_PYTHON;
+    place = "the Python set at build time (STARPMC_DEFAULT_PYTHON)";
+  }
+  if (python.empty()) {
+    python = "python3";
+    place = "qm.python is not set and PATH was searched";
+  }
+  const auto found = find_program(python);
+  if (!found) {
+    throw InputError(place, "no such program, or it may not be executed", python.string(),
+                     fmt::format("{}, or set qm.python to a Python that has the QM program",
+                                 setup_remedy));
+  }
+  return *found;
+}
+
+fs::path find_script(const std::string& engine) {
+  const std::string name = engine + "_worker.py";
+  std::vector<fs::path> folders;
+  if (const std::string folder = environment("STARPMC_WORKERS"); !folder.empty()) {
+    folders = {folder};  // whoever sets it wants these and no others
+  } else {
+    folders = {fs::path(STARPMC_SOURCE_FOLDER) / "src/qm/workers",
+               fs::path(STARPMC_INSTALL_FOLDER) / "share/starpmc/workers"};
+    std::error_code ignored;
+    const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
+    if (!ignored) folders.push_back(program.parent_path() / "../share/starpmc/workers");
+  }
+  std::string searched;
+  for (const auto& folder : folders) {
+    if (fs::is_regular_file(folder / name)) return fs::absolute(folder / name).lexically_normal();
+    searched += (searched.empty() ? "" : ", ") + folder.string();
+  }
+  throw InputError("qm.engine", fmt::format("no worker script {} in {}", name, searched), engine,
+                   "install starpmc completely, or set STARPMC_WORKERS to its folder");
+}
+
+bool analytic(const std::string& embedding) {
+  if (embedding == "analytic") return true;
+  if (embedding == "quadrature") return false;
+  throw InputError("qm.embedding", "unknown embedding", embedding, "quadrature or analytic");
+}
+
+QmRequest make_request(const Settings::QmSection& settings, const Solute& solute) {
+  QmRequest request;
+  request.elements = solute.elements;
+  request.positions = solute.positions;
+  request.charge = settings.charge;
+  request.multiplicity = settings.multiplicity;
+  request.method = settings.method;
+  request.basis = settings.basis;
+  request.density_fitting = settings.density_fitting;
+  request.grid_radial = settings.grid_radial;
+  request.grid_angular = settings.grid_angular;
+  request.scf_grid_radial = settings.scf_grid_radial;
+  request.scf_grid_angular = settings.scf_grid_angular;
+  request.energy_convergence_hartree = settings.energy_convergence_hartree;
+  request.max_iterations = settings.max_iterations;
+  request.analytic_embedding = analytic(settings.embedding);
+  request.threads = settings.threads;
+  request.memory_mb = settings.memory_mb;
+  return request;
+}
+
+std::unique_ptr<QmEngine> make_frozen(const Settings::QmSection& settings, const Solute& solute) {
+  if (settings.grid_file.empty()) {
+    throw InputError("qm.grid-file", "the frozen engine needs a density grid", "",
+                     "the path of a grid saved by output.save-grid");
+  }
+  const auto& numbers = solute.atomic_numbers;
+  const int electrons = std::accumulate(numbers.begin(), numbers.end(), 0) - settings.charge;
+  return std::make_unique<FrozenEngine>(settings.grid_file, electrons);
+}
+
+}  // namespace
+
+std::unique_ptr<QmEngine> make_engine(const Settings::QmSection& settings, const Solute& solute,
+                                      const fs::path& log_file) {
+  if (settings.engine == "none") return nullptr;
+  if (settings.engine == "frozen") return make_frozen(settings, solute);
+  if (settings.engine != "pyscf" && settings.engine != "psi4") {
+    throw InputError("qm.engine", "unknown QM engine", settings.engine,
+                     "one of pyscf, psi4, frozen, none");
+  }
+  const QmRequest request = make_request(settings, solute);
+  const WorkerCommand command{
+      {find_python(settings).string(), find_script(settings.engine).string()},
+      settings.time_limit_seconds,
+      log_file};
+  return std::make_unique<WorkerEngine>(command, request);
+}
+
+}  // namespace starpmc

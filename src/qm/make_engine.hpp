@@ -1,0 +1,24 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+
+#include "config/settings.hpp"
+#include "qm/engine.hpp"
+
+namespace starpmc {
+
+/// The engine that `settings` names: pyscf and psi4 in a worker process, frozen from a grid file.
+///
+/// Python: qm.python, then $STARPMC_PYTHON, the one found at build time, python3 of the PATH (psi4:
+/// qm.python, then /usr/bin/python3, for which Debian packages it). Worker scripts: $STARPMC_WORKERS,
+/// the source tree, the installation, ../share/starpmc/workers beside the program.
+/// @param log_file where the worker's standard error goes; one file per chain
+/// @return nullptr for the engine "none"
+/// @throws InputError for an unknown engine or embedding, and where Python, the worker's script or
+///         the QM program is missing
+/// @throws RunError when the worker does not start properly
+std::unique_ptr<QmEngine> make_engine(const Settings::QmSection& settings, const Solute& solute,
+                                      const std::filesystem::path& log_file);
+
+}  // namespace starpmc

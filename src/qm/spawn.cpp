@@ -1,0 +1,147 @@
+#include "qm/spawn.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <utility>
+
+// <linux/close_range.h> is newer than some C libraries this compiles with.
+#ifndef CLOSE_RANGE_CLOEXEC
+#define CLOSE_RANGE_CLOEXEC (1U << 2)
+#endif
+
+#include "error.hpp"
+
+namespace starpmc {
+
+namespace {
+
+cpu_set_t current_affinity() {
+  cpu_set_t affinity;
+  CPU_ZERO(&affinity);
+  sched_getaffinity(0, sizeof(affinity), &affinity);
+  return affinity;
+}
+
+/// Taken before main(), hence before StarPU binds any thread.
+const cpu_set_t affinity_at_start = current_affinity();
+
+struct Pipe {
+  FileDescriptor read_end;
+  FileDescriptor write_end;
+};
+
+/// A program started with closed standard streams gets pipes numbered 0 to 2, which the child's
+/// dup2() calls would overwrite.
+FileDescriptor above_standard_streams(int descriptor) {
+  FileDescriptor original(descriptor);
+  if (descriptor > STDERR_FILENO) return original;
+  return FileDescriptor(fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+}
+
+Pipe make_pipe() {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) {
+    throw RunError(fmt::format("no pipe for the QM worker: {}", std::strerror(errno)));
+  }
+  return {above_standard_streams(ends[0]), above_standard_streams(ends[1])};
+}
+
+/// The environment of this program with `additional` in front of what they replace.
+std::vector<std::string> merged_environment(const std::vector<std::string>& additional) {
+  std::vector<std::string> merged = additional;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string variable(*entry);
+    const std::string name = variable.substr(0, variable.find('=') + 1);
+    const bool replaced = std::any_of(additional.begin(), additional.end(),
+                                      [&](const auto& other) { return other.starts_with(name); });
+    if (!replaced) merged.push_back(variable);
+  }
+  return merged;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& strings) {
+  std::vector<char*> result;
+  result.reserve(strings.size() + 1);
+  for (auto& string : strings) result.push_back(string.data());
+  result.push_back(nullptr);
+  return result;
+}
+
+/// Everything the child needs, prepared before fork(): between fork() and execve() of a program
+/// with threads only async-signal-safe calls are allowed, so no allocation.
+struct ChildPlan {
+  std::vector<char*> arguments;
+  std::vector<char*> environment;
+  int standard_input;
+  int standard_output;
+  int standard_error;
+  int report;  ///< gets errno if execve() fails
+  pid_t parent;
+};
+
+[[noreturn]] void run_child(const ChildPlan& plan) {
+  setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != plan.parent) _exit(127);  // the parent died before prctl()
+  sched_setaffinity(0, sizeof(affinity_at_start), &affinity_at_start);
+  dup2(plan.standard_input, STDIN_FILENO);
+  dup2(plan.standard_output, STDOUT_FILENO);
+  dup2(plan.standard_error, STDERR_FILENO);
+  // Files opened by libraries without close-on-exec are none of the worker's business.
+  close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
+  for (int number = 1; number < NSIG; ++number) signal(number, SIG_DFL);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  execve(plan.arguments[0], plan.arguments.data(), plan.environment.data());
+  const int error = errno;
+  [[maybe_unused]] const ssize_t written = write(plan.report, &error, sizeof(error));
+  _exit(127);
+}
+
+/// @return errno of the child's execve(), 0 once it has succeeded
+int exec_error(int descriptor) {
+  int error = 0;
+  ssize_t count = 0;
+  do {
+    count = read(descriptor, &error, sizeof(error));
+  } while (count < 0 && errno == EINTR);
+  return count == sizeof(error) ? error : 0;
+}
+
+}  // namespace
+
+SpawnedProcess spawn_process(const std::vector<std::string>& command,
+                             const std::vector<std::string>& environment, int error_descriptor) {
+  std::vector<std::string> arguments = command;
+  std::vector<std::string> variables = merged_environment(environment);
+  Pipe input = make_pipe();
+  Pipe output = make_pipe();
+  Pipe report = make_pipe();
+  const ChildPlan plan{pointers(arguments),      pointers(variables), input.read_end.get(),
+                       output.write_end.get(),   error_descriptor,    report.write_end.get(),
+                       getpid()};
+  SpawnedProcess spawned{fork(), std::move(input.write_end), std::move(output.read_end)};
+  if (spawned.process_id == 0) run_child(plan);
+  if (spawned.process_id < 0) {
+    throw RunError(fmt::format("cannot start the QM worker: {}", std::strerror(errno)));
+  }
+  report.write_end.close();
+  if (const int error = exec_error(report.read_end.get()); error != 0) {
+    waitpid(spawned.process_id, nullptr, 0);
+    throw RunError(
+        fmt::format("cannot start the QM worker {}: {}", command[0], std::strerror(error)));
+  }
+  return spawned;
+}
+
+}  // namespace starpmc

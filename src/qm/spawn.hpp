@@ -1,0 +1,27 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "qm/worker_process.hpp"
+
+namespace starpmc {
+
+/// A process that has been started, and this program's ends of its pipes.
+struct SpawnedProcess {
+  pid_t process_id = -1;
+  FileDescriptor input;   ///< write here what it reads
+  FileDescriptor output;  ///< read here what it writes
+};
+
+/// Starts `command` (absolute path first) in a process group of its own, so that Ctrl-C reaches
+/// this program only; with default signal handling, all other descriptors closed, the CPU affinity
+/// this program was started with (the thread may be bound to one core by StarPU), and SIGKILL when
+/// the starting thread ends.
+/// @throws RunError when it cannot be started
+SpawnedProcess spawn_process(const std::vector<std::string>& command,
+                             const std::vector<std::string>& environment, int error_descriptor);
+
+}  // namespace starpmc

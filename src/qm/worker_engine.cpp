@@ -1,0 +1,201 @@
+#include "qm/worker_engine.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "error.hpp"
+
+namespace starpmc {
+
+namespace {
+
+/// numpy's BLAS stays single: the workers have threads of their own, and both together would
+/// oversubscribe the cores. Passive waiting leaves the cores to the sampling next to it.
+std::vector<std::string> worker_environment(const QmRequest& request) {
+  return {fmt::format("OMP_NUM_THREADS={}", request.threads), "OPENBLAS_NUM_THREADS=1",
+          "MKL_NUM_THREADS=1", "OMP_WAIT_POLICY=passive", "PYTHONUNBUFFERED=1",
+          "PYTHONDONTWRITEBYTECODE=1"};
+}
+
+MessageArray positions_array(std::string name, const std::vector<Vector3>& positions) {
+  MessageArray array{std::move(name), {positions.size(), 3}, {}};
+  array.values.reserve(3 * positions.size());
+  for (const Vector3& position : positions) {
+    array.values.insert(array.values.end(), {position.x, position.y, position.z});
+  }
+  return array;
+}
+
+MessageArray vector_array(std::string name, std::span<const double> values) {
+  return {std::move(name), {values.size()}, {values.begin(), values.end()}};
+}
+
+nlohmann::json init_header(const QmRequest& request) {
+  return {{"type", "init"},
+          {"elements", request.elements},
+          {"charge", request.charge},
+          {"multiplicity", request.multiplicity},
+          {"method", request.method},
+          {"basis", request.basis},
+          {"density_fitting", request.density_fitting},
+          {"grid_radial", request.grid_radial},
+          {"grid_angular", request.grid_angular},
+          {"scf_grid_radial", request.scf_grid_radial},
+          {"scf_grid_angular", request.scf_grid_angular},
+          {"energy_convergence_hartree", request.energy_convergence_hartree},
+          {"max_iterations", request.max_iterations},
+          {"embedding", request.analytic_embedding ? "analytic" : "quadrature"},
+          {"threads", request.threads},
+          {"memory_mb", request.memory_mb}};
+}
+
+/// Row `row` of a two-dimensional array.
+std::vector<double> row_of(const MessageArray& array, std::size_t row) {
+  const auto first = array.values.begin() + static_cast<std::ptrdiff_t>(row * array.shape[1]);
+  return {first, first + static_cast<std::ptrdiff_t>(array.shape[1])};
+}
+
+void check_length(const char* what, std::size_t found, std::size_t expected) {
+  if (found != expected) {
+    throw RunError(
+        fmt::format("QM update: {} values of the {}, expected {}", found, what, expected));
+  }
+}
+
+}  // namespace
+
+WorkerEngine::WorkerEngine(const WorkerCommand& command, const QmRequest& request)
+    : time_limit_seconds_(command.time_limit_seconds),
+      process_(command.command, worker_environment(request), command.log_file),
+      atom_count_(request.positions.size()) {
+  say_hello();
+  initialise(request);
+}
+
+WorkerEngine::~WorkerEngine() {
+  try {
+    const auto soon = WorkerProcess::Deadline::clock::now() + std::chrono::milliseconds(200);
+    send_message(process_, {{{"type", "quit"}}, {}}, soon);
+    process_.close_input_and_wait(std::chrono::milliseconds(500));
+  } catch (const std::exception&) {
+    // It has gone or is busy: the process's destructor kills it.
+  }
+}
+
+WorkerProcess::Deadline WorkerEngine::deadline() const {
+  const double bounded = std::clamp(time_limit_seconds_, 0.0, 1e8);
+  return WorkerProcess::Deadline::clock::now() +
+         std::chrono::milliseconds(static_cast<long long>(1000 * bounded));
+}
+
+Message WorkerEngine::receive(const std::string& expected_type) {
+  Message message = receive_message(process_, deadline());
+  if (message.type() == "error") {
+    const auto reason = field<std::string>(message, "reason");
+    const auto text = field<std::string>(message, "message");
+    if (reason == "missing") {
+      throw InputError("qm.engine", "the QM program is not installed: " + text, "",
+                       "./quickstart setup, or point qm.python to a Python that has it");
+    }
+    if (reason == "bad-request") {
+      throw InputError("[qm]", text, "", "change the qm section or the solute");
+    }
+    process_.fail(fmt::format("{}: {}", reason, text));
+  }
+  if (message.type() != expected_type) {
+    process_.fail(fmt::format("it answered '{}' where '{}' was due", message.type(), expected_type));
+  }
+  return message;
+}
+
+template <typename Number>
+Number WorkerEngine::field(const Message& message, const std::string& name) {
+  try {
+    return message.header.at(name).get<Number>();
+  } catch (const nlohmann::json::exception&) {
+    process_.fail(fmt::format("field {} of '{}' is missing or malformed", name, message.type()));
+  }
+}
+
+const MessageArray& WorkerEngine::array(const Message& message, const std::string& name,
+                                        std::size_t rows) {
+  const auto found = std::find_if(message.arrays.begin(), message.arrays.end(),
+                                  [&](const auto& array) { return array.name == name; });
+  if (found == message.arrays.end()) process_.fail(fmt::format("array {} is missing", name));
+  if (found->shape.size() != 2 || found->shape[0] != rows || found->shape[1] == 0) {
+    process_.fail(fmt::format("array {} has the wrong shape ({}), expected ({}, points)", name,
+                              fmt::join(found->shape, ", "), rows));
+  }
+  return *found;
+}
+
+void WorkerEngine::say_hello() {
+  const Message hello = receive("hello");
+  const int protocol = field<int>(hello, "protocol");
+  if (protocol != worker_protocol_version) {
+    process_.fail(fmt::format("it speaks version {} of the protocol, this program version {}",
+                              protocol, worker_protocol_version));
+  }
+  name_ = field<std::string>(hello, "worker");
+  version_ = field<std::string>(hello, "version");
+}
+
+void WorkerEngine::initialise(const QmRequest& request) {
+  Message init{init_header(request), {positions_array("positions", request.positions)}};
+  send_message(process_, init, deadline());
+  const Message ready = receive("ready");
+  expected_electrons_ = field<int>(ready, "expected_electrons");
+  const MessageArray& points = array(ready, "points", 3);
+  points_.x = row_of(points, 0);
+  points_.y = row_of(points, 1);
+  points_.z = row_of(points, 2);
+  points_.charge.assign(points.shape[1], 0.0);
+}
+
+QmResult WorkerEngine::update(std::span<const double> potential,
+                              std::span<const double> nuclear_potential,
+                              const PointCharges& charges) {
+  check_length("potential", potential.size(), points_.size());
+  check_length("nuclear potential", nuclear_potential.size(), atom_count_);
+  check_length("point charges", charges.charges.size(), charges.positions.size());
+  const Message request{{{"type", "update"}},
+                        {vector_array("potential", potential),
+                         vector_array("nuclear_potential", nuclear_potential),
+                         positions_array("charge_positions", charges.positions),
+                         vector_array("charges", charges.charges)}};
+  send_message(process_, request, deadline());
+  return read_result(receive("result"));
+}
+
+QmResult WorkerEngine::read_result(const Message& message) {
+  QmResult result;
+  result.energy_kj_per_mol = field<double>(message, "energy");
+  result.electrons_on_grid = field<double>(message, "electrons_on_grid");
+  result.expected_electrons = expected_electrons_;
+  result.iterations = field<int>(message, "iterations");
+  result.converged = field<bool>(message, "converged");
+  result.seconds_embedding = field<double>(message, "seconds_embedding");
+  result.seconds_scf = field<double>(message, "seconds_scf");
+  result.seconds_density = field<double>(message, "seconds_density");
+  result.memory_mb = field<double>(message, "memory_mb");
+  const auto dipole = field<std::vector<double>>(message, "dipole");
+  if (dipole.size() != 3) process_.fail("field dipole of 'result' has not three components");
+  std::copy(dipole.begin(), dipole.end(), result.dipole_debye);
+  if (!result.converged) process_.fail("the SCF did not converge");
+  const MessageArray& grid = array(message, "grid", 4);
+  result.grid = {row_of(grid, 0), row_of(grid, 1), row_of(grid, 2), row_of(grid, 3)};
+  return result;
+}
+
+void check_electrons(const QmResult& result, double tolerance) {
+  const double error = result.electrons_on_grid - result.expected_electrons;
+  if (std::abs(error) <= tolerance) return;
+  throw RunError(fmt::format(
+      "QM update: {:.6f} electrons on the density grid instead of {}, more than "
+      "qm.electron-tolerance = {:g} away; use a finer grid (qm.grid-radial, qm.grid-angular)",
+      result.electrons_on_grid, result.expected_electrons, tolerance));
+}
+
+}  // namespace starpmc

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "qm/engine.hpp"
+#include "qm/message.hpp"
+#include "qm/worker_process.hpp"
+
+namespace starpmc {
+
+/// How to start a worker.
+struct WorkerCommand {
+  std::vector<std::string> command;  ///< python and script, absolute paths
+  double time_limit_seconds = 3600;  ///< of each answer
+  std::filesystem::path log_file;    ///< the worker's standard error; empty: kept in memory
+};
+
+/// A QM program in a process of its own, spoken to by the protocol of protocol.md.
+class WorkerEngine : public QmEngine {
+ public:
+  /// Starts the worker and waits until it is ready.
+  /// @throws InputError where the worker says that the request cannot be fulfilled
+  /// @throws RunError when it dies, hangs, or answers what the protocol does not allow
+  WorkerEngine(const WorkerCommand& command, const QmRequest& request);
+  ~WorkerEngine() override;
+
+  const DensityGrid& quadrature_points() const override { return points_; }
+  QmResult update(std::span<const double> potential, std::span<const double> nuclear_potential,
+                  const PointCharges& charges) override;
+  std::string name() const override { return name_; }
+  std::string version() const override { return version_; }
+
+  pid_t process_id() const { return process_.process_id(); }
+
+ private:
+  WorkerProcess::Deadline deadline() const;
+  Message receive(const std::string& expected_type);
+  void say_hello();
+  void initialise(const QmRequest& request);
+  template <typename Number>
+  Number field(const Message& message, const std::string& name);
+  const MessageArray& array(const Message& message, const std::string& name, std::size_t rows);
+  QmResult read_result(const Message& message);
+
+  double time_limit_seconds_;
+  WorkerProcess process_;
+  std::size_t atom_count_;
+  DensityGrid points_;
+  int expected_electrons_ = 0;
+  std::string name_;
+  std::string version_;
+};
+
+/// @throws RunError naming qm.electron-tolerance when the electrons on the grid differ from the
+/// expected number by more than `tolerance` (electrons) or are not a number
+void check_electrons(const QmResult& result, double tolerance);
+
+}  // namespace starpmc

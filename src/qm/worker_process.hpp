@@ -1,0 +1,82 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace starpmc {
+
+/// A file descriptor that closes itself.
+class FileDescriptor {
+ public:
+  FileDescriptor() = default;
+  explicit FileDescriptor(int descriptor) : descriptor_(descriptor) {}
+  FileDescriptor(FileDescriptor&& other) noexcept;
+  FileDescriptor& operator=(FileDescriptor&& other) noexcept;
+  FileDescriptor(const FileDescriptor&) = delete;
+  FileDescriptor& operator=(const FileDescriptor&) = delete;
+  ~FileDescriptor() { close(); }
+
+  int get() const { return descriptor_; }
+  void close();
+
+ private:
+  int descriptor_ = -1;
+};
+
+/// A child process spoken to over its standard input and output. Its standard error goes to a log
+/// file. It dies with this object, and with this program however that ends. The kernel ties a child
+/// to the thread that starts it: start workers from a thread that lives as long as they shall.
+class WorkerProcess {
+ public:
+  using Deadline = std::chrono::steady_clock::time_point;
+
+  /// @param command     program (absolute path) and its arguments; no shell is involved
+  /// @param environment "NAME=value" on top of this program's environment
+  /// @param log_file    standard error is appended here; empty: kept in memory only
+  /// @throws RunError when the process cannot be started
+  WorkerProcess(const std::vector<std::string>& command,
+                const std::vector<std::string>& environment,
+                const std::filesystem::path& log_file);
+  WorkerProcess(const WorkerProcess&) = delete;
+  WorkerProcess& operator=(const WorkerProcess&) = delete;
+  /// Kills what is still running and reaps it.
+  ~WorkerProcess();
+
+  /// All throw RunError, with the worker's last lines, when it ends or the deadline passes.
+  void write(std::span<const std::byte> bytes, Deadline deadline);
+  void read(std::span<std::byte> bytes, Deadline deadline);
+  /// Up to and without '\n'. @throws RunError also beyond `max_bytes`
+  std::string read_line(std::size_t max_bytes, Deadline deadline);
+
+  /// Closes the worker's input and gives it `grace` to leave on its own.
+  void close_input_and_wait(std::chrono::milliseconds grace);
+
+  /// @throws RunError with `problem` and the worker's last lines
+  [[noreturn]] void fail(const std::string& problem);
+  pid_t process_id() const { return process_id_; }
+
+ private:
+  void wait_until_ready(int descriptor, short events, Deadline deadline);
+  bool reap(std::chrono::milliseconds grace);
+  std::string how_it_ended();
+  std::string last_lines() const;
+
+  FileDescriptor input_;
+  FileDescriptor output_;
+  FileDescriptor log_;
+  off_t log_start_ = 0;
+  std::filesystem::path log_file_;
+  std::vector<std::byte> buffer_;  ///< read from the worker, not yet asked for
+  std::size_t buffer_used_ = 0;
+  pid_t process_id_ = -1;
+  bool reaped_ = false;
+  int exit_status_ = 0;
+};
+
+}  // namespace starpmc
