@@ -31,9 +31,9 @@ Handle simple_space(std::span<const hsize_t> shape) {
 
 Handle text_type(std::size_t bytes) {
   Handle type(H5Tcopy(H5T_C_S1), "string type");
-  check(H5Tset_size(type.get(), std::max<std::size_t>(bytes, 1)), "string type");
+  check(H5Tset_size(type.get(), bytes), "string type");
   check(H5Tset_cset(type.get(), H5T_CSET_UTF8), "string type");
-  check(H5Tset_strpad(type.get(), H5T_STR_NULLPAD), "string type");
+  if (bytes != H5T_VARIABLE) check(H5Tset_strpad(type.get(), H5T_STR_NULLPAD), "string type");
   return type;
 }
 
@@ -91,11 +91,13 @@ Handle create_group(hid_t parent, const std::string& name) {
 }
 
 void write_attribute(hid_t object, const std::string& name, const std::string& text) {
-  const Handle type = text_type(text.size());
+  // Variable length: h5py gives fixed-length text as bytes, which readers compare with str in vain.
+  const Handle type = text_type(H5T_VARIABLE);
   const Handle space(H5Screate(H5S_SCALAR), name);
   const Handle attribute(
       H5Acreate2(object, name.c_str(), type.get(), space.get(), H5P_DEFAULT, H5P_DEFAULT), name);
-  check(H5Awrite(attribute.get(), type.get(), text.c_str()), name);
+  const char* characters = text.c_str();
+  check(H5Awrite(attribute.get(), type.get(), &characters), name);
 }
 
 void write_attribute(hid_t object, const std::string& name, std::span<const int> values) {
