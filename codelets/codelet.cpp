@@ -1,0 +1,168 @@
+#include "codelets/codelet.hpp"
+
+#include <cmath>
+#include <cstdlib>
+#include <mutex>
+
+#include "codelets/opencl_programs.hpp"
+#include "error.hpp"
+
+namespace starpmc::codelets {
+namespace {
+
+std::atomic<Allowed> allowed_implementations{Allowed::any};
+
+std::mutex registry_mutex;
+std::vector<const Codelet*>& registry() {
+  static std::vector<const Codelet*> codelets;
+  return codelets;
+}
+
+std::mutex failure_mutex;
+std::string failure_text;
+std::atomic<bool> failure_reported{false};
+
+bool allows(Allowed wanted) {
+  const Allowed allowed = allowed_implementations.load();
+  return allowed == Allowed::any || allowed == wanted;
+}
+
+int can_execute(unsigned worker, starpu_task* task, unsigned implementation) {
+  if (starpu_worker_get_type(static_cast<int>(worker)) == STARPU_OPENCL_WORKER) {
+    return static_cast<int>(implementation == 0 && allows(Allowed::opencl) &&
+                            has_opencl_program(starpu_worker_get_devid(static_cast<int>(worker))));
+  }
+  // A codelet with no OpenCL implementation runs on CPUs whatever is allowed.
+  if (task->cl->opencl_funcs[0] == nullptr) return 1;
+  return static_cast<int>(allows(implementation == kSimd ? Allowed::simd : Allowed::scalar));
+}
+
+std::uint32_t footprint(starpu_task* task) {
+  return static_cast<const TaskArguments*>(task->cl_arg)->work_bucket;
+}
+
+}  // namespace
+
+void allow(Allowed implementations) { allowed_implementations = implementations; }
+Allowed allowed() { return allowed_implementations; }
+
+const char* implementation_name(unsigned slot) {
+  constexpr const char* kNames[] = {"simd", "scalar", "opencl"};
+  return kNames[slot];
+}
+
+std::uint32_t work_bucket(double work) {
+  return static_cast<std::uint32_t>(std::lround(4 * std::log2(std::max(work, 1.0)))) + 1;
+}
+
+Codelet::Codelet(std::string name, Implementations implementations) : name_(std::move(name)) {
+  starpu_codelet_init(&codelet_);
+  codelet_.name = name_.c_str();
+  unsigned cpu = 0;
+  for (const Function function : {implementations.simd, implementations.scalar}) {
+    if (function != nullptr) codelet_.cpu_funcs[cpu++] = function;
+  }
+  if (implementations.opencl != nullptr) {
+    codelet_.opencl_funcs[0] = implementations.opencl;
+    codelet_.opencl_flags[0] = STARPU_OPENCL_ASYNC;
+  }
+  codelet_.nbuffers = STARPU_VARIABLE_NBUFFERS;
+  codelet_.can_execute = can_execute;
+  model_.type = STARPU_HISTORY_BASED;
+  model_.symbol = name_.c_str();
+  model_.footprint = footprint;
+  codelet_.model = &model_;
+  const std::lock_guard lock(registry_mutex);
+  registry().push_back(this);
+}
+
+std::vector<const Codelet*> Codelet::all() {
+  const std::lock_guard lock(registry_mutex);
+  return registry();
+}
+
+void Codelet::submit_copy(std::span<const Access> accesses, const void* arguments,
+                          std::size_t size, int priority) {
+  starpu_task* const task = starpu_task_create();
+  task->cl = &codelet_;
+  task->name = name_.c_str();
+  task->nbuffers = static_cast<int>(accesses.size());
+  // More buffers than the library was built for (8 in some packages) need the dynamic arrays.
+  if (accesses.size() > STARPU_NMAXBUFS) {
+    task->dyn_handles =
+        static_cast<starpu_data_handle_t*>(std::malloc(accesses.size() * sizeof(task->handles[0])));
+    task->dyn_modes = static_cast<starpu_data_access_mode*>(
+        std::malloc(accesses.size() * sizeof(task->modes[0])));
+    if (task->dyn_handles == nullptr || task->dyn_modes == nullptr) throw std::bad_alloc();
+  }
+  int index = 0;
+  for (const Access& access : accesses) {
+    STARPU_TASK_SET_HANDLE(task, access.handle, index);
+    STARPU_TASK_SET_MODE(task, access.mode, index);
+    ++index;
+  }
+  void* const copy = std::malloc(size);  // StarPU frees it
+  if (copy == nullptr) throw std::bad_alloc();
+  std::memcpy(copy, arguments, size);
+  task->cl_arg = copy;
+  task->cl_arg_size = size;
+  task->cl_arg_free = 1;
+  task->priority = priority;
+  task->callback_func = count;
+  task->callback_arg = this;
+  const int status = starpu_task_submit(task);
+  if (status != 0) {
+    task->destroy = 0;
+    starpu_task_destroy(task);
+    throw RunError("StarPU has no worker for " + name_ +
+                   " (" + std::strerror(-status) +
+                   "): the implementations asked for need a device that is missing; see `starpmc "
+                   "info`, STARPU_NCPU, STARPU_NOPENCL and --run.implementation");
+  }
+}
+
+void Codelet::count(void* codelet) {
+  const starpu_task* const task = starpu_task_get_current();
+  if (task == nullptr || task->profiling_info == nullptr) return;
+  starpu_profiling_task_info& info = *task->profiling_info;
+  if (info.workerid < 0) return;
+  unsigned slot = kOpenclSlot;
+  if (starpu_worker_get_type(info.workerid) == STARPU_CPU_WORKER) {
+    slot = starpu_task_get_implementation(const_cast<starpu_task*>(task));
+  }
+  auto* const self = static_cast<Codelet*>(codelet);
+  // A codelet with one CPU implementation has the plain one.
+  if (slot == kSimdSlot && self->codelet_.cpu_funcs[1] == nullptr) slot = kScalarSlot;
+  auto& counter = self->statistics_.counters[slot][static_cast<std::size_t>(info.workerid)];
+  const double seconds = starpu_timing_timespec_to_us(&info.end_time) * 1e-6 -
+                         starpu_timing_timespec_to_us(&info.start_time) * 1e-6;
+  counter.tasks.fetch_add(1, std::memory_order_relaxed);
+  counter.nanoseconds.fetch_add(static_cast<std::uint64_t>(std::max(0.0, seconds) * 1e9),
+                                std::memory_order_relaxed);
+}
+
+void report_failure(const std::string& what) noexcept {
+  const std::lock_guard lock(failure_mutex);
+  if (failure_reported) return;
+  try {
+    failure_text = what;
+  } catch (...) {
+    failure_text.clear();
+  }
+  failure_reported = true;
+}
+
+bool failed() noexcept { return failure_reported; }
+
+void throw_if_failed() {
+  if (!failure_reported) return;
+  const std::lock_guard lock(failure_mutex);
+  throw RunError(failure_text);
+}
+
+void clear_failure() noexcept {
+  const std::lock_guard lock(failure_mutex);
+  failure_reported = false;
+}
+
+}  // namespace starpmc::codelets

@@ -1,0 +1,122 @@
+#pragma once
+
+#include <starpu.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+/// What every codelet shares: its implementations, its history-based model, and its submission.
+namespace starpmc::codelets {
+
+/// Which implementations tasks may use.
+enum class Allowed { any, scalar, simd, opencl };
+void allow(Allowed implementations);
+Allowed allowed();
+
+/// Order of a codelet's CPU implementations: schedulers without a model take the first.
+enum CpuImplementation : unsigned { kSimd = 0, kScalar = 1 };
+/// Slots of the statistics: the CPU implementations, then OpenCL.
+enum ImplementationSlot : unsigned { kSimdSlot = 0, kScalarSlot = 1, kOpenclSlot = 2, kSlots = 3 };
+const char* implementation_name(unsigned slot);
+
+/// A data handle and how a task uses it.
+struct Access {
+  starpu_data_handle_t handle;
+  starpu_data_access_mode mode;
+};
+
+/// Tasks run so far, by implementation and worker.
+struct Statistics {
+  struct Counter {
+    std::atomic<std::uint64_t> tasks{0};
+    std::atomic<std::uint64_t> nanoseconds{0};
+  };
+  std::array<std::array<Counter, STARPU_NMAXWORKERS>, kSlots> counters;
+};
+
+/// First member of every codelet's arguments: how much work the task is, so that the history of
+/// timings is keyed by it and not by the sizes of buffers of fixed capacity.
+struct TaskArguments {
+  std::uint32_t work_bucket = 0;
+};
+
+/// Work in steps of about 19 %: tasks in one bucket share a history.
+std::uint32_t work_bucket(double work);
+
+/// A starpu_codelet with its performance model; lives until the program ends.
+class Codelet {
+ public:
+  using Function = starpu_cpu_func_t;
+  struct Implementations {
+    Function simd = nullptr;
+    Function scalar = nullptr;
+    Function opencl = nullptr;
+  };
+  /// @param name operation and precision: also the symbol of the performance model
+  Codelet(std::string name, Implementations implementations);
+  Codelet(const Codelet&) = delete;
+  Codelet& operator=(const Codelet&) = delete;
+
+  /// Submits a task; `arguments` (plain data) are copied.
+  template <class Arguments>
+  void submit(std::span<const Access> accesses, const Arguments& arguments, int priority = 0) {
+    static_assert(std::is_trivially_copyable_v<Arguments>);
+    static_assert(std::is_base_of_v<TaskArguments, Arguments>);
+    submit_copy(accesses, &arguments, sizeof(Arguments), priority);
+  }
+
+  const std::string& name() const { return name_; }
+  const Statistics& statistics() const { return statistics_; }
+  /// Every codelet made so far.
+  static std::vector<const Codelet*> all();
+
+ private:
+  void submit_copy(std::span<const Access> accesses, const void* arguments, std::size_t size,
+                   int priority);
+  static void count(void* codelet);
+
+  std::string name_;
+  starpu_perfmodel model_{};
+  starpu_codelet codelet_{};
+  Statistics statistics_;
+};
+
+/// Arguments of the task that runs.
+template <class Arguments>
+const Arguments& arguments_of(void* argument) {
+  return *static_cast<const Arguments*>(argument);
+}
+
+/// A vector buffer in main memory.
+template <class T>
+std::span<T> span_of(void* buffer) {
+  return {reinterpret_cast<T*>(STARPU_VECTOR_GET_PTR(buffer)), STARPU_VECTOR_GET_NX(buffer)};
+}
+
+/// Failures inside tasks: StarPU's C callbacks cannot let an exception through. The first message is
+/// kept; the host looks for it wherever it waits.
+void report_failure(const std::string& what) noexcept;
+bool failed() noexcept;
+/// @throws RunError when a task has failed
+void throw_if_failed();
+void clear_failure() noexcept;
+
+/// Runs a task's body; an exception becomes a reported failure.
+template <class Body>
+void guarded(const char* name, Body&& body) noexcept {
+  if (failed()) return;  // the run ends anyway: do not work on garbage
+  try {
+    body();
+  } catch (const std::exception& error) {
+    report_failure(std::string(name) + ": " + error.what());
+  }
+}
+
+}  // namespace starpmc::codelets

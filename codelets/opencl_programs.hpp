@@ -1,0 +1,30 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "kernels/opencl/operations.hpp"
+
+namespace starpmc::codelets {
+
+/// Builds the kernels for every OpenCL device StarPU drives. A device whose compiler fails, or which
+/// has no double precision, is left without work.
+/// @return a warning for each such device
+std::vector<std::string> build_opencl_programs(bool single,
+                                               const std::filesystem::path& kernel_sources);
+void release_opencl_programs();
+
+bool has_opencl_program(int device);
+
+/// Program and queue of the device whose worker runs the current task.
+struct OpenclPlace {
+  opencl::Program& program;
+  cl_command_queue queue;
+};
+OpenclPlace opencl_place();
+
+/// A vector buffer in the device's memory.
+opencl::Buffer opencl_buffer(void* buffer);
+
+}  // namespace starpmc::codelets

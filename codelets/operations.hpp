@@ -1,0 +1,71 @@
+#pragma once
+
+#include "codelets/window.hpp"
+
+/// One function per operation: submits its task. Real selects the precision (double: fp64, float:
+/// mixed). Buffers have the layouts of kernels/common/layout.h.
+namespace starpmc::codelets {
+
+template <class Real>
+void propose_moves(const WindowHandles& window, const WindowArguments& arguments,
+                   const StepRange& range, starpu_data_handle_t chain_state,
+                   starpu_data_handle_t lattice, starpu_data_handle_t outside);
+
+template <class Real>
+void qmmm_coulomb_grid(const WindowHandles& window, const WindowArguments& arguments,
+                       std::size_t blocks, starpu_data_handle_t block_headers,
+                       starpu_data_handle_t points, starpu_data_handle_t energies);
+
+template <class Real>
+void qmmm_coulomb_grid_reduce(const WindowArguments& arguments,
+                              std::span<const starpu_data_handle_t> partials,
+                              starpu_data_handle_t energies);
+
+template <class Real>
+void qmmm_nuclei_vdw(const WindowHandles& window, const WindowArguments& arguments, int nuclei,
+                     starpu_data_handle_t solute, starpu_data_handle_t energies);
+
+template <class Real>
+void mm_pair(const WindowHandles& window, const WindowArguments& arguments, int first_molecule,
+             int last_molecule, starpu_data_handle_t lattice, starpu_data_handle_t lattice_sites,
+             starpu_data_handle_t outside, starpu_data_handle_t energies);
+
+template <class Real>
+void mm_pair_table(const WindowHandles& window, const WindowArguments& arguments,
+                   starpu_data_handle_t table);
+
+template <class Real>
+void mm_pair_reduce(const WindowHandles& window, const WindowArguments& arguments,
+                    std::span<const starpu_data_handle_t> partials, starpu_data_handle_t table,
+                    starpu_data_handle_t energies);
+
+struct DecideHandles {
+  starpu_data_handle_t mm_energies;
+  starpu_data_handle_t table;
+  starpu_data_handle_t chain_state;
+  starpu_data_handle_t lattice;
+  starpu_data_handle_t lattice_sites;
+  starpu_data_handle_t field_cache;
+  starpu_data_handle_t record;
+  starpu_data_handle_t grid_energies;    ///< null without a solute
+  starpu_data_handle_t nuclei_energies;  ///< null without a solute
+};
+template <class Real>
+void metropolis_decide(const WindowHandles& window, const WindowArguments& arguments,
+                       const StepTuning& tuning, const DecideHandles& handles);
+
+template <class Real>
+void grid_potential(const WindowArguments& arguments, starpu_data_handle_t topology_reals,
+                    starpu_data_handle_t topology_integers, starpu_data_handle_t lattice,
+                    starpu_data_handle_t lattice_sites, std::size_t blocks,
+                    starpu_data_handle_t block_headers, starpu_data_handle_t points,
+                    starpu_data_handle_t potential);
+
+/// A QM update: runs on the CPU worker whose core the engine's process then uses.
+/// @param run     called once with `context` and the potential at all points, part by part
+/// @param parts   the potential's handles, in order
+using QmUpdateFunction = void (*)(void* context, std::span<const std::span<const double>> parts);
+void qm_update(QmUpdateFunction run, void* context, double expected_work,
+               std::span<const starpu_data_handle_t> parts);
+
+}  // namespace starpmc::codelets

@@ -1,0 +1,33 @@
+#include "codelets/operations.hpp"
+
+namespace starpmc::codelets {
+namespace {
+
+struct Arguments : TaskArguments {
+  QmUpdateFunction run;
+  void* context;
+  int parts;
+};
+
+void on_cpu(void* buffers[], void* argument) {
+  guarded("qm_update", [&] {
+    const auto& a = arguments_of<Arguments>(argument);
+    std::vector<std::span<const double>> parts;
+    for (int i = 0; i < a.parts; ++i) parts.push_back(span_of<const double>(buffers[i]));
+    a.run(a.context, parts);
+  });
+}
+
+}  // namespace
+
+void qm_update(QmUpdateFunction run, void* context, double expected_work,
+               std::span<const starpu_data_handle_t> parts) {
+  static Codelet codelet("starpmc_qm_update", {nullptr, on_cpu, nullptr});
+  Arguments a{{}, run, context, static_cast<int>(parts.size())};
+  a.work_bucket = work_bucket(expected_work);
+  std::vector<Access> accesses;
+  for (const auto handle : parts) accesses.push_back({handle, STARPU_R});
+  codelet.submit(accesses, a);
+}
+
+}  // namespace starpmc::codelets

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "kernels/common/layout.h"
+
+namespace starpmc {
+
+/// Points sorted into compact blocks of STARPMC_BLOCK_POINTS, so that a site is wrapped once per
+/// block instead of once per point. Layouts: BLOCK_* and grid_points in kernels/common/layout.h.
+template <class Real>
+struct CompactBlocks {
+  std::vector<double> blocks;             ///< BLOCK_FIELDS per block
+  std::vector<Real> points;               ///< 4 * STARPMC_BLOCK_POINTS per block
+  std::vector<std::uint32_t> slot_of_point;  ///< where point i of the input went
+
+  std::size_t block_count() const { return blocks.size() / BLOCK_FIELDS; }
+};
+
+/// Sorts points by halving the longest extent until a block is full (a k-d tree whose leaves are
+/// whole blocks but for the last).
+/// @param x, y, z  angstrom, not wrapped
+/// @param charge   elementary charges; empty: all 0
+template <class Real>
+CompactBlocks<Real> make_compact_blocks(std::span<const double> x, std::span<const double> y,
+                                        std::span<const double> z, std::span<const double> charge);
+
+}  // namespace starpmc
