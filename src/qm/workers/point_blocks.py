@@ -5,64 +5,85 @@ import concurrent.futures
 import numpy
 from pyscf import dft
 
-POINTS_PER_BLOCK = 20 * dft.gen_grid.BLKSIZE
-SMALLEST_VALUE = 1e-10  # a basis function below this on a whole block does not count there
+POINTS_PER_BLOCK = 10 * dft.gen_grid.BLKSIZE
+SMALLEST_VALUE = 1e-9  # a basis function below this on a whole block does not count there
 
 
 class PointBlocks:
     """The points (bohr) must be sorted so that neighbours in the list are neighbours in space.
 
     Points and basis never change in a worker's life, so the values are kept as long as they fit
-    into cache_bytes; blocks beyond that are evaluated anew every time.
+    into cache_bytes; blocks beyond that are evaluated anew every time. Threads take whole blocks:
+    each block's matrices are too small for a threaded BLAS.
     """
 
-    def __init__(self, molecule, points, threads, cache_bytes):
+    def __init__(self, molecule, points, threads, cache_bytes, gradients=False):
         self._molecule = molecule
         self._points = points
-        self._blocks = []
+        self._gradients = gradients
+        self._threads = threads
         self._pool = concurrent.futures.ThreadPoolExecutor(threads)
+        self._blocks = []
         for first in range(0, len(points), POINTS_PER_BLOCK):
             block = slice(first, min(first + POINTS_PER_BLOCK, len(points)))
             values = self._evaluate(block)
-            functions = numpy.flatnonzero(abs(values).max(axis=0) > SMALLEST_VALUE)
+            functions = numpy.flatnonzero(abs(values).max(axis=(0, 1)) > SMALLEST_VALUE)
             kept = None
             if cache_bytes > 0:
-                kept = numpy.ascontiguousarray(values[:, functions])
+                kept = numpy.ascontiguousarray(values[:, :, functions])
                 cache_bytes -= kept.nbytes
             self._blocks.append((block, functions, kept))
 
     def _evaluate(self, block):
-        return dft.numint.eval_ao(self._molecule, self._points[block])
+        """(1 or 4, points, functions): value, and with gradients its x, y, z derivatives."""
+        points = self._points[block]
+        values = dft.numint.eval_ao(
+            self._molecule,
+            points,
+            deriv=1 if self._gradients else 0,
+            non0tab=dft.gen_grid.make_mask(self._molecule, points),
+        )
+        return values if self._gradients else values[None]
 
     def _values(self, block, functions, kept):
-        return kept if kept is not None else self._evaluate(block)[:, functions]
+        return kept if kept is not None else self._evaluate(block)[:, :, functions]
+
+    def for_each_block(self, work):
+        """Calls work(block, functions, values) in the threads; order and thread do not matter."""
+        for _ in self._pool.map(
+            lambda entry: work(entry[0], entry[1], self._values(*entry)), self._blocks
+        ):
+            pass
+
+    def sum_matrix(self, contribution):
+        """Sum of contribution(block, functions, values), each a matrix over those functions."""
+
+        def share(blocks):
+            matrix = numpy.zeros((self._molecule.nao, self._molecule.nao))
+            for block, functions, kept in blocks:
+                values = self._values(block, functions, kept)
+                matrix[numpy.ix_(functions, functions)] += contribution(block, functions, values)
+            return matrix
+
+        # Strided shares, summed in a fixed order: the same bits whichever thread is quicker.
+        shares = [self._blocks[first :: self._threads] for first in range(self._threads)]
+        return sum(self._pool.map(share, shares))
 
     def integrate(self, weighted):
         """sum over points of weighted(p) phi_m(p) phi_n(p), all pairs of functions."""
 
-        def partial(blocks):
-            matrix = numpy.zeros((self._molecule.nao, self._molecule.nao))
-            for block, functions, kept in blocks:
-                values = self._values(block, functions, kept)
-                matrix[numpy.ix_(functions, functions)] += values.T @ (
-                    values * weighted[block, None]
-                )
-            return matrix
+        def contribution(block, _functions, values):
+            return values[0].T @ (values[0] * weighted[block, None])
 
-        # Strided shares, summed in a fixed order: the same bits whatever thread is quicker.
-        count = self._pool._max_workers
-        shares = [self._blocks[first::count] for first in range(count)]
-        return sum(self._pool.map(partial, shares))
+        return self.sum_matrix(contribution)
 
     def sum_of_squares(self, orbitals):
-        """sum over orbitals of (sum over m of C_mi phi_m(p))^2 at every point."""
+        """sum over orbitals i of (sum over m of C_mi phi_m(p))^2 at every point."""
         result = numpy.zeros(len(self._points))
 
-        def fill(entry):
-            block, functions, kept = entry
-            amplitudes = self._values(block, functions, kept) @ orbitals[functions]
+        def fill(block, functions, values):
+            amplitudes = values[0] @ orbitals[functions]
             result[block] = numpy.einsum("pi,pi->p", amplitudes, amplitudes)
 
-        for _ in self._pool.map(fill, self._blocks):
-            pass
+        self.for_each_block(fill)
         return result

@@ -22,8 +22,9 @@ except ImportError as missing:
     CHANNEL.send("error", reason="missing", message=f"{missing} ({sys.executable})")
     sys.exit(1)
 
-from point_blocks import PointBlocks  # noqa: E402
-from worker_protocol import (  # noqa: E402
+import cached_functional
+from point_blocks import PointBlocks
+from worker_protocol import (
     DEBYE_PER_ATOMIC_UNIT,
     HARTREE_IN_KJ_PER_MOL,
     WorkerError,
@@ -94,7 +95,9 @@ def build_mean_field(molecule, request, grid):
         try:
             mean_field._numint._xc_type(mean_field.xc)
         except Exception as error:
-            raise bad_request(f"PySCF does not know the functional {mean_field.xc}: {error}") from error
+            raise bad_request(
+                f"PySCF does not know the functional {mean_field.xc}: {error}"
+            ) from error
         mean_field.grids = grid
         mean_field.small_rho_cutoff = 0  # the points the program knows must stay
     if request["density_fitting"]:
@@ -126,6 +129,7 @@ class PyscfEngine:
         self._bare_repulsion = self.molecule.energy_nuc()
         self._repulsion = self._bare_repulsion
         self._mean_field = build_mean_field(self.molecule, request, self._scf_grid)
+        self._speed_up_functional(request)
         self._mean_field.get_hcore = lambda *_: self._core
         self._mean_field.energy_nuc = lambda *_: self._repulsion
         self._density_matrix = None
@@ -138,7 +142,9 @@ class PyscfEngine:
         real = self._scf_grid.atm_idx >= 0  # PySCF pads the grid with points of no weight
         self._points = self._scf_grid.coords[real]
         self._weights = self._scf_grid.weights[real]
-        self._scf_blocks = PointBlocks(self.molecule, self._points, threads, cache_bytes)
+        self._scf_blocks = PointBlocks(
+            self.molecule, self._points, threads, cache_bytes, gradients=True
+        )
         density_grid = build_grid(
             self.molecule, request["grid_radial"], request["grid_angular"], "density grid"
         )
@@ -150,6 +156,17 @@ class PyscfEngine:
         self._density_weights = density_grid.weights[real]
         self._density_blocks = PointBlocks(
             self.molecule, self._density_points, threads, cache_bytes
+        )
+
+    def _speed_up_functional(self, request):
+        integrator = getattr(self._mean_field, "_numint", None)
+        closed_shell = request["multiplicity"] == 1
+        if integrator is None or not cached_functional.serves(
+            integrator, self._mean_field.xc, closed_shell
+        ):
+            return
+        integrator.nr_rks = cached_functional.CachedFunctional(
+            integrator, self._scf_blocks, self._weights
         )
 
     def points_angstrom(self):
@@ -202,8 +219,11 @@ class PyscfEngine:
         mean_field.kernel(dm0=self._density_matrix)
         iterations, attempts = mean_field.cycles, 1
         if not mean_field.converged:
-            print("no convergence; again from a fresh guess with level shift and damping",
-                  file=sys.stderr, flush=True)
+            print(
+                "no convergence; again from a fresh guess with level shift and damping",
+                file=sys.stderr,
+                flush=True,
+            )
             attempts = 2
             mean_field.level_shift, mean_field.damp = 0.3, 0.4
             mean_field.kernel(dm0=None)

@@ -1,0 +1,58 @@
+"""Exchange and correlation of a closed shell from basis functions kept on the SCF grid.
+
+PySCF evaluates the basis functions on the grid in every SCF iteration. The solute never moves, so
+here they are evaluated once. LDA and GGA only; everything else is left to PySCF.
+"""
+
+import numpy
+
+
+def serves(numerical_integrator, functional, closed_shell):
+    kind = numerical_integrator._xc_type(functional)
+    nonlocal_correlation = any(numerical_integrator.nlc_coeff(functional))
+    return closed_shell and kind in ("LDA", "GGA") and not nonlocal_correlation
+
+
+class CachedFunctional:
+    """Takes the place of NumInt.nr_rks: the same arguments, the same (electrons, energy, matrix)."""
+
+    def __init__(self, numerical_integrator, blocks, weights):
+        self._integrator = numerical_integrator
+        self._blocks = blocks
+        self._weights = weights
+
+    def __call__(self, _molecule, _grids, functional, density_matrix, *_, **__):
+        kind = self._integrator._xc_type(functional)
+        matrix = numpy.asarray(density_matrix)
+        rho = self._density(matrix, 4 if kind == "GGA" else 1)
+        energy_density, potential = self._integrator.eval_xc_eff(
+            functional, rho if kind == "GGA" else rho[0], deriv=1, xctype=kind, spin=0
+        )[:2]
+        charge = self._weights * rho[0]
+        weighted = self._weights * potential.reshape(rho.shape)
+        return charge.sum(), float(charge @ energy_density), self._potential_matrix(weighted)
+
+    def _density(self, matrix, components):
+        """rho and, for a GGA, its gradient: (components, points)."""
+        rho = numpy.zeros((components, len(self._weights)))
+
+        def fill(block, functions, values):
+            half = values[0] @ matrix[numpy.ix_(functions, functions)]
+            rho[:, block] = numpy.einsum("pm,cpm->cp", half, values[:components])
+            rho[1:, block] *= 2
+
+        self._blocks.for_each_block(fill)
+        return rho
+
+    def _potential_matrix(self, weighted):
+        """v phi phi + (gradient terms), symmetrised: half of the local term is taken twice."""
+        weighted = weighted.copy()
+        weighted[0] *= 0.5
+        components = len(weighted)
+
+        def contribution(block, _functions, values):
+            scaled = numpy.einsum("cp,cpm->pm", weighted[:, block], values[:components])
+            return values[0].T @ scaled
+
+        half = self._blocks.sum_matrix(contribution)
+        return half + half.T
