@@ -1,16 +1,18 @@
 #include "io/hdf5_handle.hpp"
 
 #include <algorithm>
-#include <cstring>
-#include <functional>
-#include <numeric>
+#include <string_view>
 
 #include "error.hpp"
 
 namespace starpmc::hdf5 {
 namespace {
 
-/// The innermost entry of HDF5's error stack is the cause, e.g. "errno = 28, ... No space left".
+/// Every file here has an owner that closes it. What HDF5 does beyond that at exit only harms:
+/// after a failed write (a full disk) it tries to write again and crashes (1.10.8).
+[[maybe_unused]] const bool without_exit_handler = H5dont_atexit() >= 0;
+
+/// The innermost entry of HDF5's error stack is the cause.
 std::string innermost_reason() {
   std::string reason;
   const auto visit = [](unsigned, const H5E_error2_t* entry, void* text) -> herr_t {
@@ -18,6 +20,13 @@ std::string innermost_reason() {
     return 0;
   };
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_DOWNWARD, visit, &reason);
+  // Of the driver's lines of addresses only the system's own words help: "No space left on device".
+  constexpr std::string_view mark = "error message = '";
+  if (const std::size_t start = reason.find(mark); start != std::string::npos) {
+    reason.erase(0, start + mark.size());
+    reason.resize(std::min(reason.size(), reason.find('\'')));
+  }
+  std::ranges::replace(reason, '\n', ' ');
   return reason.empty() ? "unknown reason" : reason;
 }
 
@@ -147,13 +156,12 @@ FrameSeries::FrameSeries(hid_t parent, const std::string& name, hid_t file_type,
     : name_(name), frame_shape_(std::move(frame_shape)) {
   std::vector<hsize_t> shape{0};
   std::vector<hsize_t> limit{H5S_UNLIMITED};
-  // One frame per chunk, so that a frame is on the disk as soon as it is written; numbers, of which
-  // one would waste a block of the disk each, come in larger chunks.
+  // A chunk holds one frame: written once, it is never touched again, so that a kill in the middle
+  // of a write can hurt no earlier frame. Single numbers, of which one would waste a block each,
+  // are neither compressed nor moved, and writing them again changes nothing.
   constexpr hsize_t numbers_per_chunk = 256;
-  const hsize_t frame_size =
-      std::accumulate(frame_shape_.begin(), frame_shape_.end(), hsize_t{1}, std::multiplies<>());
-  std::vector<hsize_t> chunk{
-      std::max<hsize_t>(1, numbers_per_chunk / std::max<hsize_t>(frame_size, 1))};
+  const bool is_number = frame_shape_.empty();
+  std::vector<hsize_t> chunk{is_number ? numbers_per_chunk : 1};
   for (hsize_t length : frame_shape_) {
     shape.push_back(length);
     limit.push_back(length);
@@ -163,7 +171,7 @@ FrameSeries::FrameSeries(hid_t parent, const std::string& name, hid_t file_type,
                      name_);
   const Handle properties(H5Pcreate(H5P_DATASET_CREATE), name_);
   check(H5Pset_chunk(properties.get(), static_cast<int>(chunk.size()), chunk.data()), name_);
-  if (compression_level > 0 && chunk.front() == 1) {
+  if (compression_level > 0 && !is_number) {
     check(H5Pset_shuffle(properties.get()), name_);
     check(H5Pset_deflate(properties.get(), compression_level), name_);
   }

@@ -1,0 +1,80 @@
+#include "io/energy_table.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <sstream>
+
+#include "error.hpp"
+#include "tests/io/child_process.hpp"
+#include "tests/io/temporary_folder.hpp"
+
+namespace starpmc {
+namespace {
+
+TEST(EnergyTable, NumbersReadBackToTheSameBits) {
+  const test::TemporaryFolder folder;
+  const auto path = folder.path() / "energies.csv";
+  const EnergyTerms terms{-20345.678901234567, 1.0 / 3, -1e-17, 0, 6.02214076e23};
+  EnergyTable table(path);
+  table.append(100, terms, 0.4375);
+  table.append(18446744073709551615U, {}, 0);
+  table.close();
+
+  std::istringstream lines(test::read_all(path));
+  std::string line;
+  std::getline(lines, line);
+  EXPECT_THAT(line, testing::StartsWith("# starpmc"));
+  std::getline(lines, line);
+  EXPECT_THAT(line, testing::HasSubstr("kJ/mol"));
+  std::getline(lines, line);
+  EXPECT_EQ(line, "step,mm_coulomb,mm_vdw,qmmm_vdw,qmmm_nuclei,qmmm_grid,total,acceptance");
+  std::getline(lines, line);
+  std::istringstream fields(line);
+  std::vector<double> numbers;
+  for (std::string field; std::getline(fields, field, ',');)
+    numbers.push_back(std::strtod(field.c_str(), nullptr));
+  EXPECT_THAT(numbers,
+              testing::ElementsAre(100, terms.mm_coulomb, terms.mm_vdw, terms.qmmm_vdw,
+                                   terms.qmmm_nuclei, terms.qmmm_grid, terms.total(), 0.4375));
+  std::getline(lines, line);
+  EXPECT_EQ(line, "18446744073709551615,0,0,0,0,0,0,0");
+}
+
+TEST(EnergyTable, FlushMakesTheLinesVisible) {
+  const test::TemporaryFolder folder;
+  const auto path = folder.path() / "energies.csv";
+  EnergyTable table(path);
+  table.append(7, {}, 0.5);
+  table.flush();
+  EXPECT_THAT(test::read_all(path), testing::EndsWith("\n7,0,0,0,0,0,0,0.5\n"));
+}
+
+TEST(EnergyTable, DoesNotOverwrite) {
+  const test::TemporaryFolder folder;
+  EXPECT_THROW(EnergyTable(folder.write("energies.csv", "")), RunError);
+}
+
+TEST(EnergyTable, FullDiskIsReportedAndEarlierLinesStay) {
+  const test::TemporaryFolder folder;
+  const auto path = folder.path() / "energies.csv";
+  const int status = test::exit_status_of([&] {
+    test::limit_file_size(100000);
+    try {
+      EnergyTable table(path);
+      for (std::uint64_t step = 0; step < 100000; ++step) table.append(step, {1, 2, 3, 4, 5}, 0.5);
+    } catch (const RunError& error) {
+      return std::string(error.what()).find("energies.csv: cannot write: File too large") !=
+                     std::string::npos
+                 ? 0
+                 : 1;
+    }
+    return 2;
+  });
+  EXPECT_EQ(status, 0);
+  EXPECT_THAT(test::read_all(path), testing::HasSubstr("\n1000,1,2,3,4,5,15,0.5\n"));
+}
+
+}  // namespace
+}  // namespace starpmc

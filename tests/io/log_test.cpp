@@ -1,0 +1,51 @@
+#include "io/log.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <spdlog/spdlog.h>
+
+#include "error.hpp"
+#include "tests/io/temporary_folder.hpp"
+
+namespace starpmc {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(Log, FileGetsItsLevelAndStandardErrorWarnings) {
+  const test::TemporaryFolder folder;
+  const auto path = folder.path() / "run.log";
+  testing::internal::CaptureStderr();
+  start_file_logging(path, "info");
+  spdlog::debug("a detail");
+  spdlog::info("a fact");
+  spdlog::warn("a worry");
+  const std::string on_console = testing::internal::GetCapturedStderr();
+  const std::string in_file = test::read_all(path);
+  stop_file_logging();
+  EXPECT_THAT(in_file, Not(HasSubstr("a detail")));
+  EXPECT_THAT(in_file, HasSubstr("info: a fact\n"));
+  EXPECT_THAT(in_file, HasSubstr("warning: a worry\n"));
+  EXPECT_THAT(on_console, Not(HasSubstr("a fact")));
+  EXPECT_THAT(on_console, HasSubstr("starpmc: warning: a worry\n"));
+}
+
+TEST(Log, ErrorsOnlyInTheFileStillWarnsOnTheConsole) {
+  const test::TemporaryFolder folder;
+  const auto path = folder.path() / "run.log";
+  testing::internal::CaptureStderr();
+  start_file_logging(path, "error");
+  spdlog::warn("a worry");
+  stop_file_logging();
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("a worry"));
+  EXPECT_EQ(test::read_all(path), "");
+}
+
+TEST(Log, FileMustNotExist) {
+  const test::TemporaryFolder folder;
+  EXPECT_THROW(start_file_logging(folder.write("run.log", ""), "info"), RunError);
+}
+
+}  // namespace
+}  // namespace starpmc

@@ -1,0 +1,98 @@
+#include "io/run_summary.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace starpmc {
+namespace {
+
+using testing::HasSubstr;
+
+RunSummary example() {
+  RunSummary summary;
+  summary.title = "chorismate in water";
+  summary.output_folder = "results/quickstart";
+  summary.steps = 20000;
+  summary.equilibration_steps = 5000;
+  summary.acceptance = 0.4123;
+  for (std::size_t i = 0; i < 5; ++i)
+    summary.averages.terms[i] = {-100.0 * static_cast<double>(i + 1), 1.5, 3, 200, 8, true};
+  summary.averages.total = {-20345.6789, 0.01234, 12, 200, 16, false};
+  summary.drift.mm_coulomb = 1e-9;
+  summary.final_max_translation_angstrom = 0.17;
+  summary.final_max_rotation_degrees = 17.5;
+  for (std::uint64_t i = 0; i < 12; ++i)
+    summary.qm_updates.push_back({.step = 1000 * i,
+                                  .qm_energy_kj_per_mol = -2.1e6,
+                                  .electrons_on_grid = 118.00001,
+                                  .dropped_charge = -1e-6,
+                                  .grid_points = 500000,
+                                  .jump_kj_per_mol = -3.25,
+                                  .iterations = 9,
+                                  .seconds_embedding = 1,
+                                  .seconds_scf = 2,
+                                  .seconds_density = 3});
+  summary.codelet_timings = {{"mm_pair", "simd", 4, 0.002}};
+  summary.worker_tasks = {{"CPU 0", 17}};
+  summary.steps_per_second = 812.4;
+  summary.wall_seconds = 205;
+  summary.seed = 18446744073709551615U;
+  summary.precision = "mixed";
+  summary.decisions_sha256 = "ab";
+  summary.starpmc_version = "0.1.0";
+  summary.hdf5_version = hdf5_library_version();
+  summary.qm_engine = "pyscf";
+  summary.qm_engine_version = "2.6";
+  return summary;
+}
+
+TEST(RunSummary, JsonHoldsEverything) {
+  const nlohmann::json document = nlohmann::json::parse(nlohmann::json(example()).dump());
+  EXPECT_EQ(document["averages"]["qmmm_grid"]["mean"], -500);
+  EXPECT_EQ(document["averages"]["total"]["statistical_inefficiency"], 12);
+  EXPECT_EQ(document["averages"]["total"]["plateau_reached"], false);
+  EXPECT_EQ(document["drift"]["mm_coulomb"], 1e-9);
+  EXPECT_EQ(document["drift"]["total"], 1e-9);
+  EXPECT_EQ(document["qm_updates"].size(), 12U);
+  EXPECT_EQ(document["qm_updates"][3]["jump_kj_per_mol"], -3.25);
+  EXPECT_EQ(document["codelet_timings"][0]["mean_microseconds"], 500);
+  EXPECT_EQ(document["worker_tasks"][0]["tasks"], 17);
+  EXPECT_EQ(document["versions"]["pyscf"], "2.6");
+  EXPECT_EQ(document["seed"].get<std::uint64_t>(), 18446744073709551615U);
+  EXPECT_EQ(document["units"]["energy"], "kJ/mol");
+}
+
+TEST(RunSummary, JsonOfARunWithoutQm) {
+  const nlohmann::json document = RunSummary{};
+  EXPECT_TRUE(document["qm_updates"].is_array());
+  EXPECT_TRUE(document["codelet_timings"].is_array());
+  EXPECT_EQ(document["qm_engine"], "none");
+}
+
+TEST(ResultTable, CanBeRead) {
+  const std::string table = result_table(example());
+  EXPECT_THAT(table, HasSubstr("chorismate in water"));
+  EXPECT_THAT(table, HasSubstr("-500.0 ± 1.5\n"));
+  EXPECT_THAT(table, HasSubstr("-20345.679 ± 0.012 (at least"));
+  EXPECT_THAT(table, HasSubstr("41.2 %"));
+  EXPECT_THAT(table, HasSubstr("QM updates (12)"));
+  EXPECT_THAT(table, HasSubstr("... 2 earlier"));
+  EXPECT_THAT(table, HasSubstr("118.000010"));
+  EXPECT_THAT(table, HasSubstr("1.0e-09 kJ/mol"));
+  EXPECT_THAT(table, HasSubstr("812 steps/s, 3 min 25 s in all"));
+  EXPECT_THAT(table, HasSubstr("results/quickstart"));
+}
+
+TEST(ResultTable, WithoutQmHasNoUpdates) {
+  const std::string table = result_table(RunSummary{});
+  EXPECT_THAT(table, testing::Not(HasSubstr("QM updates")));
+}
+
+TEST(Hdf5Version, IsThreeNumbers) {
+  EXPECT_THAT(hdf5_library_version(), testing::MatchesRegex("[0-9]+\\.[0-9]+\\.[0-9]+"));
+}
+
+}  // namespace
+}  // namespace starpmc

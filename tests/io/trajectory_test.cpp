@@ -1,0 +1,192 @@
+#include "io/trajectory.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "error.hpp"
+#include "io/hdf5_handle.hpp"
+#include "io/site_order.hpp"
+#include "tests/io/child_process.hpp"
+#include "tests/io/example_system.hpp"
+#include "tests/io/temporary_folder.hpp"
+
+namespace starpmc {
+namespace {
+
+using test::example_system;
+using test::moved;
+using test::TemporaryFolder;
+using testing::HasSubstr;
+
+struct Numbers {
+  std::vector<hsize_t> shape;
+  std::vector<double> values;
+};
+
+Numbers read_numbers(const std::filesystem::path& path, const std::string& name) {
+  const hdf5::Handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), "file");
+  const hdf5::Handle dataset(H5Dopen2(file.get(), name.c_str(), H5P_DEFAULT), name);
+  const hdf5::Handle space(H5Dget_space(dataset.get()), name);
+  Numbers numbers;
+  numbers.shape.resize(static_cast<std::size_t>(H5Sget_simple_extent_ndims(space.get())));
+  H5Sget_simple_extent_dims(space.get(), numbers.shape.data(), nullptr);
+  numbers.values.resize(static_cast<std::size_t>(H5Sget_simple_extent_npoints(space.get())));
+  hdf5::check(H5Dread(dataset.get(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT,
+                      numbers.values.data()),
+              name);
+  return numbers;
+}
+
+TEST(Trajectory, CentresAndOrientationsKeepEveryBit) {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "trajectory.h5";
+  const System system = example_system();
+  Trajectory trajectory(path, system);
+  for (int frame = 0; frame < 3; ++frame)
+    trajectory.append(10U * static_cast<unsigned>(frame), moved(system, frame));
+  EXPECT_EQ(trajectory.frame_count(), 3U);
+  trajectory.close();
+
+  const Numbers centres = read_numbers(path, "/particles/molecules/position/value");
+  EXPECT_THAT(centres.shape, testing::ElementsAre(3, system.molecules.size(), 3));
+  const Molecule last = moved(system, 2).back();
+  EXPECT_EQ(centres.values.at(centres.values.size() - 1), last.centre.z);
+  const Numbers orientations = read_numbers(path, "/particles/molecules/orientation/value");
+  EXPECT_EQ(orientations.values.at(4 * 3 + 1), system.molecules[3].orientation.x);
+  EXPECT_THAT(read_numbers(path, "/particles/all/box/edges/value").values,
+              testing::ElementsAre(20, 25, 30, 20, 25, 30, 20, 25, 30));
+  EXPECT_THAT(read_numbers(path, "/particles/all/position/step").values,
+              testing::ElementsAre(0, 10, 20));
+  EXPECT_THAT(read_numbers(path, "/particles/molecules/position/step").values,
+              testing::ElementsAre(0, 10, 20));
+}
+
+TEST(Trajectory, PositionsInDoublePrecisionOnRequest) {
+  const TemporaryFolder folder;
+  const System system = example_system();
+  for (const bool in_double : {false, true}) {
+    const auto path = folder.path() / (in_double ? "double.h5" : "single.h5");
+    Trajectory trajectory(path, system, {.double_precision_positions = in_double});
+    trajectory.append(0, system.molecules);
+    trajectory.close();
+    const auto expected = particle_positions(system, system.molecules);
+    const auto found = read_numbers(path, "/particles/all/position/value").values;
+    ASSERT_EQ(found.size(), expected.size());
+    for (std::size_t i = 0; i < found.size(); ++i)
+      EXPECT_NEAR(found[i], expected[i], in_double ? 0 : 2e-6);
+  }
+}
+
+TEST(Trajectory, MoleculesAreWholeWithTheirCentresInTheBox) {
+  const System system = example_system();
+  const auto positions = particle_positions(system, system.molecules);
+  EXPECT_DOUBLE_EQ(positions.at(positions.size() - 1), 3);  // argon at z = 33 in a box of 30
+  constexpr std::size_t first_oxygen = 2;
+  const double* oxygen = &positions[3 * first_oxygen];
+  const double* hydrogen = oxygen + 3;
+  EXPECT_NEAR(std::hypot(oxygen[0] - hydrogen[0], oxygen[1] - hydrogen[1], oxygen[2] - hydrogen[2]),
+              std::hypot(0.757, 0.585), 1e-12);
+}
+
+TEST(Trajectory, WorksWithoutSoluteAndWithoutMolecules) {
+  const TemporaryFolder folder;
+  System fluid = example_system();
+  fluid.solute.reset();
+  Trajectory without_solute(folder.path() / "fluid.h5", fluid);
+  without_solute.append(1, fluid.molecules);
+  without_solute.close();
+  System alone = example_system();
+  alone.molecules.clear();
+  Trajectory without_molecules(folder.path() / "alone.h5", alone);
+  without_molecules.append(1, {});
+  without_molecules.close();
+  EXPECT_THAT(read_numbers(folder.path() / "alone.h5", "/particles/all/position/value").shape,
+              testing::ElementsAre(1, 2, 3));
+}
+
+TEST(Trajectory, IsReadableAfterEveryFrameWhenKilled) {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "trajectory.h5";
+  const System system = example_system();
+  const int status = test::exit_status_of([&] {
+    Trajectory trajectory(path, system);
+    for (int frame = 0; frame < 7; ++frame)
+      trajectory.append(static_cast<unsigned>(frame), moved(system, frame));
+    return raise(SIGKILL);
+  });
+  EXPECT_EQ(status, -1);
+  EXPECT_EQ(read_numbers(path, "/particles/all/position/value").shape.front(), 7U);
+  EXPECT_EQ(read_numbers(path, "/particles/all/position/step").values.back(), 6);
+}
+
+TEST(Trajectory, DoesNotOverwrite) {
+  const TemporaryFolder folder;
+  const auto path = folder.write("trajectory.h5", "precious");
+  testing::internal::CaptureStderr();
+  try {
+    Trajectory trajectory(path, example_system());
+    FAIL() << "overwritten";
+  } catch (const RunError& error) {
+    EXPECT_THAT(error.what(), HasSubstr(path.string()));
+  }
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");  // HDF5 itself stays silent
+  EXPECT_EQ(test::read_all(path), "precious");
+}
+
+TEST(Trajectory, RejectsAnotherNumberOfMolecules) {
+  const TemporaryFolder folder;
+  const System system = example_system();
+  Trajectory trajectory(folder.path() / "trajectory.h5", system);
+  EXPECT_THROW(trajectory.append(0, std::span(system.molecules).first(2)), std::invalid_argument);
+  trajectory.append(0, system.molecules);
+  trajectory.close();
+  EXPECT_THROW(trajectory.append(1, system.molecules), RunError);
+}
+
+TEST(Trajectory, FullDiskIsReportedAndTheProcessEndsOrderly) {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "trajectory.h5";
+  const System system = example_system();
+  const int status = test::exit_status_of([&] {
+    test::limit_file_size(60000);
+    Trajectory trajectory(path, system, {.compression_level = 0});
+    try {
+      for (int frame = 0; frame < 1000; ++frame)
+        trajectory.append(static_cast<unsigned>(frame), moved(system, frame));
+    } catch (const RunError& error) {
+      const std::string what = error.what();
+      const bool told = what.find(path.string() + ": cannot write") != std::string::npos &&
+                        what.find("HDF5: File too large") != std::string::npos;
+      if (!told) std::fprintf(stderr, "%s\n", what.c_str());
+      return told ? 0 : 1;
+    }
+    return 2;
+  });
+  EXPECT_EQ(status, 0);
+}
+
+TEST(SystemPdb, HasALineForEveryParticle) {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "system.pdb";
+  write_system_pdb(path, example_system());
+  const std::string text = test::read_all(path);
+  EXPECT_THAT(text, HasSubstr("CRYST1   20.000   25.000   30.000  90.00  90.00  90.00 P 1"));
+  EXPECT_THAT(text, HasSubstr("HETATM    1 Cl1  CLF A   1       9.000  12.000  15.000  1.00  0.00"
+                              "          CL\n"));
+  EXPECT_THAT(text, HasSubstr(" MW  SOL B   2"));
+  EXPECT_THAT(text, testing::EndsWith("END\n"));
+  EXPECT_THROW(write_system_pdb(path, example_system()), RunError);
+}
+
+TEST(SystemPdb, RefusesWhatTheColumnsCannotHold) {
+  const TemporaryFolder folder;
+  System system = example_system();
+  system.box = Box{{20000, 20000, 20000}};
+  system.molecules.front().centre = {15000, 0, 0};
+  EXPECT_THROW(write_system_pdb(folder.path() / "system.pdb", system), RunError);
+}
+
+}  // namespace
+}  // namespace starpmc
