@@ -1,0 +1,217 @@
+#include "qm/worker_engine.hpp"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <chrono>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "error.hpp"
+
+namespace starpmc {
+namespace {
+
+const std::string fake_worker = STARPMC_SOURCE_FOLDER "/tests/qm/workers/fake_worker.py";
+
+WorkerCommand command(const std::string& behaviour, double limit = 20) {
+  return {{"/usr/bin/python3", fake_worker, behaviour}, limit, {}};
+}
+
+QmRequest hydrogen() {
+  QmRequest request;
+  request.elements = {"H", "H"};
+  request.positions = {{0, 0, 0}, {0.74, 0, 0}};
+  return request;
+}
+
+QmResult update(WorkerEngine& engine) {
+  const std::vector<double> potential(engine.quadrature_points().size(), 2.0);
+  return engine.update(potential, std::vector<double>{1.0, 1.5}, {});
+}
+
+/// Starts, updates, and returns the message of the RunError that must come.
+std::string run_error(const std::string& behaviour, double limit = 20) {
+  const auto start = std::chrono::steady_clock::now();
+  std::string message;
+  try {
+    WorkerEngine engine(command(behaviour, limit), hydrogen());
+    update(engine);
+    ADD_FAILURE() << behaviour << ": no error";
+  } catch (const RunError& error) {
+    message = error.what();
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10)) << behaviour;
+  // Every child has been reaped.
+  EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << behaviour;
+  return message;
+}
+
+void expect_in(const std::string& part, const std::string& whole) {
+  EXPECT_NE(whole.find(part), std::string::npos) << "no '" << part << "' in: " << whole;
+}
+
+TEST(WorkerEngine, GoodWorkerIsUnderstood) {
+  WorkerEngine engine(command("good"), hydrogen());
+  EXPECT_EQ(engine.name(), "fake");
+  EXPECT_EQ(engine.version(), "0.1");
+  ASSERT_EQ(engine.quadrature_points().size(), 5U);
+  EXPECT_EQ(engine.quadrature_points().z[4], 0.25);
+  for (int repetition = 0; repetition < 3; ++repetition) {
+    const QmResult result = update(engine);
+    EXPECT_EQ(result.energy_kj_per_mol, -100.0);
+    EXPECT_EQ(result.iterations, 4);
+    EXPECT_EQ(result.expected_electrons, 2);
+    EXPECT_EQ(result.dipole_debye[2], 1.0);
+    ASSERT_EQ(result.grid.size(), 3U);
+    EXPECT_EQ(result.grid.x[0], 0.5);
+    EXPECT_EQ(result.grid.charge, (std::vector<double>{10.0, 2.5, 0.0}));
+  }
+}
+
+TEST(WorkerEngine, NoProcessIsLeftByAGoodWorker) {
+  pid_t process = 0;
+  {
+    WorkerEngine engine(command("good"), hydrogen());
+    process = engine.process_id();
+    EXPECT_EQ(kill(process, 0), 0);
+  }
+  EXPECT_EQ(kill(process, 0), -1);
+}
+
+TEST(WorkerEngine, DeathIsReportedWithTheLastLines) {
+  for (const char* behaviour : {"dies-at-once", "dies-mid-update", "dies-before-update"}) {
+    const std::string message = run_error(behaviour);
+    expect_in("exit status 3", message);
+    expect_in("eaten the integrals", message);
+    expect_in("complaint 29", message);
+    EXPECT_EQ(message.find("complaint 5\n"), std::string::npos) << "more than the last lines";
+  }
+  expect_in("signal 11", run_error("killed-mid-update"));
+}
+
+TEST(WorkerEngine, SilenceEndsAtTheTimeLimit) {
+  for (const char* behaviour : {"never-answers", "hangs", "never-reads", "never-reads-update"}) {
+    expect_in("qm.time-limit", run_error(behaviour, 0.6));
+  }
+}
+
+TEST(WorkerEngine, GarbageIsRefused) {
+  expect_in("not JSON", run_error("garbage"));
+  expect_in("cycle= 1", run_error("garbage"));
+  expect_in("endless line", run_error("endless-line"));
+  expect_in("not JSON", run_error("nan-header"));
+  expect_in("not JSON", run_error("huge-number"));
+  expect_in("absurd size", run_error("absurd-size"));
+  expect_in("badly", run_error("negative-size"));
+  expect_in("exit status 0", run_error("half-array"));
+  expect_in("electrons_on_grid", run_error("missing-field"));
+  expect_in("'ready' where 'result'", run_error("wrong-type"));
+  expect_in("wrong shape (3, 4)", run_error("wrong-shape"));
+  expect_in("wrong shape (2, 5)", run_error("wrong-points"));
+  expect_in("grid is missing", run_error("no-grid"));
+  expect_in("non-finite", run_error("nan-array"));
+  expect_in("version 2", run_error("wrong-version"));
+}
+
+TEST(WorkerEngine, NoConvergenceIsAnError) {
+  expect_in("no solution in 100 iterations", run_error("not-converged"));
+  expect_in("did not converge", run_error("not-converged-flag"));
+}
+
+TEST(WorkerEngine, WhatTheUserCanMendIsAnInputError) {
+  EXPECT_THROW(WorkerEngine(command("bad-request"), hydrogen()), InputError);
+  try {
+    WorkerEngine engine(command("missing"), hydrogen());
+    FAIL();
+  } catch (const InputError& error) {
+    expect_in("No module named 'pyscf'", error.what());
+    expect_in("./quickstart setup", error.what());
+  }
+}
+
+TEST(WorkerEngine, NonFiniteOrWrongInputNeverReachesTheWorker) {
+  WorkerEngine engine(command("good"), hydrogen());
+  const std::vector<double> nuclear(2, 0.0);
+  EXPECT_THROW(engine.update(std::vector<double>(5, NAN), nuclear, {}), RunError);
+  EXPECT_THROW(engine.update(std::vector<double>(4, 0.0), nuclear, {}), RunError);
+  EXPECT_THROW(engine.update(std::vector<double>(5, 0.0), std::vector<double>(3), {}), RunError);
+  EXPECT_THROW(engine.update(std::vector<double>(5, 0.0), nuclear, {{{0, 0, 0}}, {}}), RunError);
+}
+
+TEST(WorkerEngine, StandardErrorGoesToTheLog) {
+  const auto log = std::filesystem::temp_directory_path() / "starpmc-worker-engine-test.log";
+  std::filesystem::remove(log);
+  WorkerCommand logged = command("dies-mid-update");
+  logged.log_file = log;
+  try {
+    WorkerEngine engine(logged, hydrogen());
+    update(engine);
+    FAIL();
+  } catch (const RunError& error) {
+    expect_in(log.string(), error.what());
+  }
+  std::string first_line;
+  std::getline(std::ifstream(log) >> std::ws, first_line);
+  EXPECT_EQ(first_line, "complaint 0");
+  std::filesystem::remove(log);
+}
+
+TEST(WorkerEngine, MissingProgramIsReported) {
+  WorkerCommand wrong = command("good");
+  wrong.command[0] = "/nonexistent/python3";
+  try {
+    WorkerEngine engine(wrong, hydrogen());
+    FAIL();
+  } catch (const RunError& error) {
+    expect_in("/nonexistent/python3: No such file", error.what());
+  }
+}
+
+TEST(WorkerEngine, AKilledProgramLeavesNoWorker) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const pid_t program = fork();
+  if (program == 0) {
+    WorkerEngine engine(command("good"), hydrogen());
+    const pid_t worker = engine.process_id();
+    if (write(ends[1], &worker, sizeof(worker)) != sizeof(worker)) _exit(1);
+    pause();
+  }
+  pid_t worker = 0;
+  ASSERT_EQ(read(ends[0], &worker, sizeof(worker)), static_cast<ssize_t>(sizeof(worker)));
+  kill(program, SIGKILL);
+  waitpid(program, nullptr, 0);
+  // Reaped by init, or by whoever adopts orphans: a zombie counts as gone.
+  const auto gone = [&] {
+    std::ifstream stat("/proc/" + std::to_string(worker) + "/stat");
+    std::string number, name, state;
+    return !(stat >> number >> name >> state) || state == "Z";
+  };
+  for (int wait = 0; wait < 500 && !gone(); ++wait) usleep(10000);
+  EXPECT_TRUE(gone());
+  close(ends[0]);
+  close(ends[1]);
+}
+
+TEST(CheckElectrons, NamesTheTolerance) {
+  QmResult result;
+  result.expected_electrons = 118;
+  result.electrons_on_grid = 117.9995;
+  EXPECT_NO_THROW(check_electrons(result, 1e-3));
+  for (const double electrons : {117.99, 118.01, static_cast<double>(NAN)}) {
+    result.electrons_on_grid = electrons;
+    try {
+      check_electrons(result, 1e-3);
+      FAIL();
+    } catch (const RunError& error) {
+      expect_in("qm.electron-tolerance", error.what());
+    }
+  }
+}
+
+}  // namespace
+}  // namespace starpmc
