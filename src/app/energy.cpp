@@ -1,0 +1,76 @@
+#include "app/energy.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <filesystem>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "app/inputs.hpp"
+#include "config/value_names.hpp"
+#include "kernels/operations.hpp"
+#include "qm/make_engine.hpp"
+#include "qm/worker_engine.hpp"
+#include "runtime/starpu_runtime.hpp"
+#include "sampling/chain.hpp"
+
+namespace starpmc {
+namespace {
+
+/// The short names of this command are those of the section run.
+std::vector<std::string> long_names(std::span<const std::string> arguments) {
+  std::vector<std::string> words(arguments.begin(), arguments.end());
+  for (std::string& word : words) {
+    for (const std::string name : {"--implementation", "--precision"}) {
+      if (word == name || word.starts_with(name + "=")) word.replace(0, 2, "--run.");
+    }
+  }
+  return words;
+}
+
+nlohmann::ordered_json terms_as_json(const EnergyTerms& terms) {
+  nlohmann::ordered_json json;
+  const auto values = terms.values();
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    json[std::string(EnergyTerms::names[i])] = values[i];
+  }
+  json["total"] = terms.total();
+  return json;
+}
+
+}  // namespace
+
+int run_energy(std::span<const std::string> arguments) {
+  const Inputs inputs = read_inputs(long_names(arguments), "energy");
+  const Settings& settings = inputs.settings;
+  std::unique_ptr<QmEngine> engine;
+  if (inputs.system.solute) {
+    engine = make_engine(settings.qm, *inputs.system.solute, {});
+  }
+  const StarpuRuntime runtime(settings.run.precision, settings.run.implementation);
+  for (const std::string& warning : runtime.warnings()) spdlog::warn(warning);
+  const auto chain = make_chain(inputs.system, settings, 0);
+  nlohmann::ordered_json json;
+  json["configuration"] = inputs.file;
+  json["implementation"] = value_name(settings.run.implementation);
+  json["precision"] = value_name(settings.run.precision);
+  json["instruction_set"] = simd::instruction_set();
+  json["molecules"] = inputs.system.molecules.size();
+  if (engine != nullptr) {
+    QmResult update = chain->update_density(*engine);
+    check_electrons(update, settings.qm.electron_tolerance);
+    const double dropped = drop_small_charges(update.grid, settings.qm.charge_threshold);
+    chain->set_density(update.grid);
+    json["qm"] = {{"engine", engine->name()},
+                  {"energy_kj_per_mol", update.energy_kj_per_mol},
+                  {"electrons_on_grid", update.electrons_on_grid},
+                  {"grid_points", update.grid.size()},
+                  {"dropped_charge", dropped}};
+  }
+  json["energies_kj_per_mol"] = terms_as_json(chain->evaluate());
+  std::cout << json.dump(2) << '\n';
+  return 0;
+}
+
+}  // namespace starpmc

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <span>
+#include <string>
+
+namespace starpmc {
+
+/// `starpmc energy FILE.cfg [--implementation I] [--precision P]`: the five terms of the starting
+/// configuration and their total as JSON on standard output.
+/// @throws InputError, RunError
+int run_energy(std::span<const std::string> arguments);
+
+}  // namespace starpmc

@@ -1,0 +1,25 @@
+#include "app/inputs.hpp"
+
+#include "config/options.hpp"
+#include "error.hpp"
+#include "system/read_system.hpp"
+
+namespace starpmc {
+
+Inputs read_inputs(std::span<const std::string> arguments, const std::string& command) {
+  if (arguments.empty() || arguments[0].starts_with("--")) {
+    throw InputError("command line", "no configuration file",
+                     arguments.empty() ? "" : arguments[0],
+                     "write: starpmc " + command + " FILE.cfg [--section.key value ...]");
+  }
+  Inputs inputs;
+  inputs.file = arguments[0];
+  inputs.settings = read_settings(inputs.file, arguments.subspan(1));
+  const Settings::SystemSection& files = inputs.settings.system;
+  inputs.system = read_system({files.coordinates, files.topology, files.solute, files.qm_molecule,
+                               files.defines, files.include_folders});
+  resolve_cutoffs(inputs.settings, inputs.system.box, inputs.file);
+  return inputs;
+}
+
+}  // namespace starpmc

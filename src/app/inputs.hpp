@@ -1,0 +1,23 @@
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "config/settings.hpp"
+#include "system/system.hpp"
+
+namespace starpmc {
+
+/// A checked configuration and the system it names.
+struct Inputs {
+  std::string file;
+  Settings settings;  ///< cutoffs resolved
+  System system;
+};
+
+/// @param arguments FILE.cfg and overrides
+/// @param command   name of the subcommand, for messages
+/// @throws InputError
+Inputs read_inputs(std::span<const std::string> arguments, const std::string& command);
+
+}  // namespace starpmc

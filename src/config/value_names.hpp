@@ -1,0 +1,21 @@
+#pragma once
+
+#include "config/settings.hpp"
+
+namespace starpmc {
+
+/// Words of the configuration for values that are enumerations.
+constexpr const char* value_name(Precision precision) {
+  return precision == Precision::fp64 ? "fp64" : "mixed";
+}
+constexpr const char* value_name(Implementation implementation) {
+  switch (implementation) {
+    case Implementation::scalar: return "scalar";
+    case Implementation::simd: return "simd";
+    case Implementation::opencl: return "opencl";
+    case Implementation::any: break;
+  }
+  return "any";
+}
+
+}  // namespace starpmc

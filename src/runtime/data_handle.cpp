@@ -1,0 +1,46 @@
+#include "runtime/data_handle.hpp"
+
+#include <cstring>
+
+#include "codelets/codelet.hpp"
+#include "error.hpp"
+
+namespace starpmc {
+
+DataHandle::DataHandle(int home, const void* data, std::size_t size, std::size_t element_size)
+    : temporary_(home < 0) {
+  starpu_vector_data_register(&handle_, home, reinterpret_cast<std::uintptr_t>(data),
+                              static_cast<std::uint32_t>(size), element_size);
+}
+
+void DataHandle::reset() noexcept {
+  if (handle_ == nullptr) return;
+  if (temporary_) {
+    starpu_data_unregister_no_coherency(handle_);
+  } else {
+    starpu_data_unregister(handle_);
+  }
+  handle_ = nullptr;
+}
+
+template <class T>
+HostAccess<T>::HostAccess(const DataHandle& handle, starpu_data_access_mode mode)
+    : handle_(handle.get()) {
+  const int status = starpu_data_acquire(handle_, mode);
+  if (status != 0) {
+    throw RunError(std::string("StarPU could not bring data to the host: ") +
+                   std::strerror(-status));
+  }
+  if (codelets::failed()) {
+    starpu_data_release(handle_);
+    codelets::throw_if_failed();
+  }
+  data_ = {reinterpret_cast<T*>(starpu_vector_get_local_ptr(handle_)),
+           starpu_vector_get_nx(handle_)};
+}
+
+template class HostAccess<double>;
+template class HostAccess<float>;
+template class HostAccess<int>;
+
+}  // namespace starpmc

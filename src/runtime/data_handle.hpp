@@ -1,0 +1,64 @@
+#pragma once
+
+#include <starpu.h>
+
+#include <cstddef>
+#include <span>
+#include <utility>
+
+namespace starpmc {
+
+/// Owns a StarPU vector handle.
+class DataHandle {
+ public:
+  DataHandle() = default;
+  /// A vector without a home: StarPU allocates it where tasks write it.
+  template <class T>
+  static DataHandle temporary(std::size_t size) {
+    return DataHandle(-1, nullptr, size, sizeof(T));
+  }
+  /// A vector that lives in `host`, which must outlive the handle.
+  template <class T>
+  static DataHandle of(std::span<T> host) {
+    return DataHandle(STARPU_MAIN_RAM, host.data(), host.size(), sizeof(T));
+  }
+  ~DataHandle() { reset(); }
+  DataHandle(DataHandle&& other) noexcept
+      : handle_(std::exchange(other.handle_, nullptr)), temporary_(other.temporary_) {}
+  DataHandle& operator=(DataHandle&& other) noexcept {
+    reset();
+    handle_ = std::exchange(other.handle_, nullptr);
+    temporary_ = other.temporary_;
+    return *this;
+  }
+
+  starpu_data_handle_t get() const { return handle_; }
+
+ private:
+  DataHandle(int home, const void* data, std::size_t size, std::size_t element_size);
+  /// Waits for the tasks that use it.
+  void reset() noexcept;
+
+  starpu_data_handle_t handle_ = nullptr;
+  bool temporary_ = false;
+};
+
+/// Access of the host to a handle's data, for as long as the object lives. Waits for the tasks
+/// submitted before.
+/// @throws RunError when one of them has failed
+template <class T>
+class HostAccess {
+ public:
+  HostAccess(const DataHandle& handle, starpu_data_access_mode mode);
+  ~HostAccess() { starpu_data_release(handle_); }
+  HostAccess(const HostAccess&) = delete;
+  HostAccess& operator=(const HostAccess&) = delete;
+
+  std::span<T> data() const { return data_; }
+
+ private:
+  starpu_data_handle_t handle_;
+  std::span<T> data_;
+};
+
+}  // namespace starpmc

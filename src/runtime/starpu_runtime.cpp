@@ -1,0 +1,178 @@
+#include "runtime/starpu_runtime.hpp"
+
+#include <fmt/format.h>
+#include <starpu.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "codelets/codelet.hpp"
+#include "codelets/opencl_programs.hpp"
+#include "error.hpp"
+
+namespace starpmc {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string environment(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+void set_if_unset(const char* name, const std::string& value) {
+  if (setenv(name, value.c_str(), 0) != 0) {
+    throw RunError(fmt::format("cannot set {}: {}", name, std::strerror(errno)));
+  }
+}
+
+/// Calibrations of the bus are stored per host name and redone whenever the devices change.
+std::string host_name_for_devices() {
+  char host[256] = "localhost";
+  gethostname(host, sizeof host - 1);
+  std::string name = host;
+  for (const char* variable : {"STARPU_NCPU", "STARPU_NCPUS", "STARPU_NOPENCL",
+                               "STARPU_OPENCL_ON_CPUS", "STARPU_OPENCL_ONLY_ON_CPUS"}) {
+    const std::string value = environment(variable);
+    if (value.empty()) continue;
+    name += '-';
+    for (const char c : std::string(variable).substr(7)) {
+      if (c != '_') name += static_cast<char>(std::tolower(c));
+    }
+    for (const char c : value) name += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+  }
+  return name;
+}
+
+/// Models made elsewhere are copied, not used in place: StarPU rewrites what it reads.
+void copy_bundled_models(const fs::path& to) {
+  std::error_code error;
+  for (const fs::path& from : {fs::path(STARPMC_SOURCE_FOLDER) / "perfmodels",
+                               fs::path(STARPMC_INSTALL_FOLDER) / "share/starpmc/perfmodels"}) {
+    if (!fs::is_directory(from / "sampling", error)) continue;
+    fs::copy(from / "sampling", to,
+             fs::copy_options::recursive | fs::copy_options::skip_existing, error);
+    return;
+  }
+}
+
+void set_environment(Implementation implementation) {
+  set_if_unset("STARPU_SCHED", "dmda");
+  if (implementation == Implementation::opencl) set_if_unset("STARPU_OPENCL_ON_CPUS", "1");
+  set_if_unset("STARPU_HOSTNAME", host_name_for_devices());
+  if (environment("STARPU_PERF_MODEL_DIR").empty() && environment("STARPU_HOME").empty()) {
+    const fs::path folder = performance_model_folder();
+    std::error_code error;
+    fs::create_directories(folder, error);
+    if (!error) {
+      copy_bundled_models(folder);
+      set_if_unset("STARPU_PERF_MODEL_DIR", folder.string() + "/");
+    }
+  }
+}
+
+codelets::Allowed allowed_of(Implementation implementation) {
+  switch (implementation) {
+    case Implementation::scalar: return codelets::Allowed::scalar;
+    case Implementation::simd: return codelets::Allowed::simd;
+    case Implementation::opencl: return codelets::Allowed::opencl;
+    case Implementation::any: break;
+  }
+  return codelets::Allowed::any;
+}
+
+}  // namespace
+
+std::string starpu_version() {
+  int major = 0;
+  int minor = 0;
+  int release = 0;
+  starpu_get_version(&major, &minor, &release);
+  return fmt::format("{}.{}.{}", major, minor, release);
+}
+
+fs::path cache_folder() {
+  const std::string cache = environment("XDG_CACHE_HOME");
+  if (!cache.empty()) return fs::path(cache) / "starpmc";
+  const std::string home = environment("HOME");
+  return fs::path(home.empty() ? "/tmp" : home) / ".cache" / "starpmc";
+}
+
+fs::path performance_model_folder() {
+  return cache_folder() / ("perfmodels-starpu-" + starpu_version());
+}
+
+fs::path kernel_sources() {
+  std::error_code error;
+  std::vector<fs::path> places;
+  const std::string asked = environment("STARPMC_KERNELS");
+  if (!asked.empty()) places.emplace_back(asked);
+  places.push_back(fs::path(STARPMC_SOURCE_FOLDER) / "kernels");
+  places.push_back(fs::path(STARPMC_INSTALL_FOLDER) / "share/starpmc/kernels");
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  if (!error) places.push_back(program.parent_path().parent_path() / "share/starpmc/kernels");
+  for (const fs::path& place : places) {
+    if (fs::is_directory(place / "opencl", error)) return place;
+  }
+  throw RunError("the OpenCL kernels are not found; set STARPMC_KERNELS to the folder that holds "
+                 "opencl/ and common/");
+}
+
+StarpuRuntime::StarpuRuntime(Precision precision, Implementation implementation) {
+  set_environment(implementation);
+  starpu_conf conf;
+  starpu_conf_init(&conf);
+  conf.ncuda = 0;
+  const int status = starpu_init(&conf);
+  if (status != 0) {
+    throw RunError(fmt::format(
+        "StarPU does not start: {}; check STARPU_NCPU and STARPU_NOPENCL (they are counts)",
+        status == -ENODEV ? "no CPU core or OpenCL device may be used" : std::strerror(-status)));
+  }
+  starpu_profiling_status_set(STARPU_PROFILING_ENABLE);
+  codelets::clear_failure();
+  codelets::allow(allowed_of(implementation));
+  try {
+    if (opencl_workers() > 0) {
+      warnings_ = codelets::build_opencl_programs(precision == Precision::mixed, kernel_sources());
+    }
+    if (implementation == Implementation::opencl &&
+        warnings_.size() >= opencl_workers()) {
+      std::string why = warnings_.empty() ? "there is none" : warnings_.front();
+      throw RunError("run.implementation is opencl, but no OpenCL device can be used: " + why);
+    }
+    if (implementation != Implementation::opencl && implementation != Implementation::any &&
+        cpu_workers() == 0) {
+      throw RunError("run.implementation asks for a CPU, but StarPU has no CPU worker; "
+                     "raise STARPU_NCPU");
+    }
+  } catch (...) {
+    codelets::release_opencl_programs();
+    starpu_shutdown();
+    throw;
+  }
+}
+
+StarpuRuntime::~StarpuRuntime() {
+  starpu_task_wait_for_all();
+  codelets::release_opencl_programs();
+  starpu_shutdown();
+}
+
+std::vector<WorkerDescription> StarpuRuntime::workers() const {
+  std::vector<WorkerDescription> result;
+  for (unsigned id = 0; id < starpu_worker_get_count(); ++id) {
+    char name[128] = "";
+    starpu_worker_get_name(static_cast<int>(id), name, sizeof name);
+    result.push_back({static_cast<int>(id), name,
+                      starpu_worker_get_type(static_cast<int>(id)) == STARPU_OPENCL_WORKER});
+  }
+  return result;
+}
+
+unsigned StarpuRuntime::cpu_workers() const { return starpu_cpu_worker_get_count(); }
+unsigned StarpuRuntime::opencl_workers() const { return starpu_opencl_worker_get_count(); }
+std::string StarpuRuntime::scheduler() const { return environment("STARPU_SCHED"); }
+
+}  // namespace starpmc

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "config/settings.hpp"
+
+namespace starpmc {
+
+/// A StarPU worker: a CPU core, or an OpenCL device and the core that drives it.
+struct WorkerDescription {
+  int id;
+  std::string name;
+  bool opencl;
+};
+
+/// StarPU, running for as long as the object lives.
+///
+/// Every STARPU_ environment variable keeps its meaning; only what is unset gets a default:
+/// STARPU_SCHED=dmda, a STARPU_HOSTNAME of its own for each set of devices (so that calibrations do
+/// not mix), a writable folder for performance models, and PoCL's CPU device when the OpenCL
+/// implementation is asked for.
+class StarpuRuntime {
+ public:
+  /// @throws RunError when StarPU finds no worker it may use
+  StarpuRuntime(Precision precision, Implementation implementation);
+  ~StarpuRuntime();
+  StarpuRuntime(const StarpuRuntime&) = delete;
+  StarpuRuntime& operator=(const StarpuRuntime&) = delete;
+
+  std::vector<WorkerDescription> workers() const;
+  unsigned cpu_workers() const;
+  unsigned opencl_workers() const;
+  std::string scheduler() const;
+  /// Devices that get no work, and why.
+  const std::vector<std::string>& warnings() const { return warnings_; }
+
+ private:
+  std::vector<std::string> warnings_;
+};
+
+/// "1.4.10"
+std::string starpu_version();
+/// Folder that holds opencl/ and common/: STARPMC_KERNELS, the source tree, or the installation.
+/// @throws RunError when none of them exists
+std::filesystem::path kernel_sources();
+/// Per-user cache of starpmc: XDG_CACHE_HOME or ~/.cache.
+std::filesystem::path cache_folder();
+/// Where performance models are read and written.
+std::filesystem::path performance_model_folder();
+
+}  // namespace starpmc

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include "kernels/compact_blocks.hpp"
+#include "runtime/data_handle.hpp"
+
+namespace starpmc {
+
+/// Points in compact blocks, registered in parts: one part is one task.
+template <class Real>
+class BlockedPoints {
+ public:
+  struct Part {
+    std::size_t first_block;
+    std::size_t blocks;
+    DataHandle headers;
+    DataHandle points;
+  };
+
+  BlockedPoints(CompactBlocks<Real> blocks, std::size_t parts) : blocks_(std::move(blocks)) {
+    const std::size_t count = blocks_.block_count();
+    parts = std::clamp<std::size_t>(parts, 1, std::max<std::size_t>(count, 1));
+    for (std::size_t part = 0; part < parts && count > 0; ++part) {
+      const std::size_t first = count * part / parts;
+      const std::size_t last = count * (part + 1) / parts;
+      parts_.push_back(
+          {first, last - first,
+           DataHandle::of(std::span(blocks_.blocks)
+                              .subspan(first * BLOCK_FIELDS, (last - first) * BLOCK_FIELDS)),
+           DataHandle::of(std::span(blocks_.points)
+                              .subspan(first * 4 * STARPMC_BLOCK_POINTS,
+                                       (last - first) * 4 * STARPMC_BLOCK_POINTS))});
+    }
+  }
+  // The handles point into the arrays.
+  BlockedPoints(const BlockedPoints&) = delete;
+  BlockedPoints& operator=(const BlockedPoints&) = delete;
+
+  const std::vector<Part>& parts() const { return parts_; }
+  const CompactBlocks<Real>& blocks() const { return blocks_; }
+
+ private:
+  CompactBlocks<Real> blocks_;
+  std::vector<Part> parts_;  // destroyed before the arrays
+};
+
+}  // namespace starpmc

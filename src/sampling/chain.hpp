@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "config/settings.hpp"
+#include "io/energy_terms.hpp"
+#include "qm/density_grid.hpp"
+#include "qm/engine.hpp"
+#include "system/system.hpp"
+
+namespace starpmc {
+
+/// What a chain tells while it runs, in the order of steps.
+class ChainObserver {
+ public:
+  virtual ~ChainObserver() = default;
+  /// A step was decided.
+  /// @param step   steps done so far, this one included
+  /// @param totals running totals after it, kJ/mol
+  virtual void on_step(std::uint64_t step, bool accepted, const EnergyTerms& totals) = 0;
+  /// Positions after `step` steps, asked for by frame_interval.
+  virtual void on_frame(std::uint64_t step, std::span<const Molecule> molecules) = 0;
+};
+
+/// Steps to make.
+struct ChainSegment {
+  std::uint64_t first_step = 0;     ///< steps done before
+  std::uint64_t steps = 0;
+  std::uint64_t frame_interval = 0;  ///< 0: no frames
+  std::uint64_t tune_interval = 0;   ///< 0: step sizes stay
+};
+
+/// Largest displacements of a move.
+struct StepSizes {
+  double translation_angstrom;
+  double rotation_degrees;
+};
+
+/// One Markov chain: its lattice, energies and density grid live in StarPU handles, its steps are
+/// tasks. Everything about a trajectory is a function of the system, the settings and the seed.
+class Chain {
+ public:
+  virtual ~Chain() = default;
+
+  /// Replaces the density; call evaluate() before the next step.
+  virtual void set_density(const DensityGrid& grid) = 0;
+  /// Recomputes every energy term of the current positions and takes them as running totals.
+  virtual EnergyTerms evaluate() = 0;
+  /// Makes steps; returns when all are decided and observed. Windows are submitted ahead of the
+  /// devices, a bounded number at a time.
+  /// @throws RunError when a task fails or an energy is not finite
+  virtual void run(const ChainSegment& segment, ChainObserver& observer) = 0;
+  /// Potential of the MM charges at the engine's points, then the engine's update as a task.
+  virtual QmResult update_density(QmEngine& engine) = 0;
+
+  virtual std::vector<Molecule> molecules() = 0;
+  virtual StepSizes step_sizes() = 0;
+};
+
+/// @param settings cutoffs resolved
+std::unique_ptr<Chain> make_chain(const System& system, const Settings& settings,
+                                  std::uint32_t chain);
+
+}  // namespace starpmc

@@ -1,0 +1,194 @@
+#include "sampling/chain_state.hpp"
+
+#include "kernels/scalar/moves.hpp"
+
+namespace starpmc {
+namespace {
+
+/// Molecules evaluated together by FullEvaluation.
+constexpr int kBatch = 256;
+
+double half_turns(double degrees) { return degrees / 360.0; }
+
+template <class Real>
+std::vector<Real> make_lattice_sites(const std::vector<double>& lattice,
+                                     const TopologyBuffers& topology) {
+  const auto stride = static_cast<std::size_t>(topology.shape.padded_molecules);
+  std::vector<Real> sites(3 * static_cast<std::size_t>(topology.shape.sites) * stride, Real{0});
+  const Topology view = topology.view();
+  for (std::size_t m = 0; m < static_cast<std::size_t>(topology.shape.molecules); ++m) {
+    double pose[POSE_FIELDS];
+    for (std::size_t field = 0; field < POSE_FIELDS; ++field) {
+      pose[field] = lattice[field * stride + m];
+    }
+    const int type = view.type_of(static_cast<int>(m));
+    for (int site = 0; site < view.site_count(type); ++site) {
+      double displacement[3];
+      scalar::rotate_site(pose, view.site(type, site), displacement);
+      for (std::size_t k = 0; k < 3; ++k) {
+        sites[(3 * static_cast<std::size_t>(site) + k) * stride + m] =
+            static_cast<Real>(displacement[k]);
+      }
+    }
+  }
+  return sites;
+}
+
+}  // namespace
+
+template <class Real>
+ChainData<Real>::ChainData(const System& system, const Settings& settings)
+    : topology(make_topology_buffers(system, settings.interaction)),
+      lattice_host(make_lattice(system, topology.shape)),
+      lattice_sites_host(make_lattice_sites<Real>(lattice_host, topology)),
+      chain_state_host(STATE_SIZE, 0.0),
+      field_cache_host(FIELDS * stride(), 0.0) {
+  chain_state_host[STATE_MAXIMUM_TRANSLATION] = settings.sampling.max_translation_angstrom;
+  chain_state_host[STATE_MAXIMUM_HALF_TURNS] = half_turns(settings.sampling.max_rotation_degrees);
+  topology_reals = DataHandle::of(std::span(topology.reals));
+  topology_integers = DataHandle::of(std::span(topology.integers));
+  if (has_solute()) solute = DataHandle::of(std::span(topology.solute));
+  lattice = DataHandle::of(std::span(lattice_host));
+  lattice_sites = DataHandle::of(std::span(lattice_sites_host));
+  chain_state = DataHandle::of(std::span(chain_state_host));
+  field_cache = DataHandle::of(std::span(field_cache_host));
+}
+
+template <class Real>
+void submit_energies(const ChainData<Real>& data, const WindowBuffers<Real>& window,
+                     const codelets::WindowArguments& arguments) {
+  const codelets::WindowHandles handles = data.handles(window);
+  if (data.density != nullptr) {
+    const auto& parts = data.density->parts();
+    for (std::size_t part = 0; part < parts.size(); ++part) {
+      codelets::qmmm_coulomb_grid<Real>(handles, arguments, parts[part].blocks,
+                                        parts[part].headers.get(), parts[part].points.get(),
+                                        window.grid_partials[part].get());
+    }
+    codelets::qmmm_coulomb_grid_reduce<Real>(arguments, raw_handles(window.grid_partials),
+                                             window.grid_energies.get());
+  }
+  if (data.has_solute()) {
+    codelets::qmmm_nuclei_vdw<Real>(handles, arguments, data.topology.nuclei, data.solute.get(),
+                                    window.nuclei_energies.get());
+  }
+  for (std::size_t part = 0; part < window.mm_partials.size(); ++part) {
+    const auto [first, last] = data.molecule_range(part, window.mm_partials.size());
+    codelets::mm_pair<Real>(handles, arguments, first, last, data.lattice.get(),
+                            data.lattice_sites.get(), window.outside.get(),
+                            window.mm_partials[part].get());
+  }
+  codelets::mm_pair_table<Real>(handles, arguments, window.table.get());
+}
+
+template <class Real>
+FullEvaluation<Real>::FullEvaluation(ChainData<Real>& data)
+    : data_(data),
+      window_({kBatch, kBatch, data.topology.shape.sites, data.topology.shape.padded_molecules},
+              1) {
+  window_.set_grid_parts(data.density == nullptr ? 0 : data.density->parts().size());
+}
+
+/// A window whose candidates are molecules [first, first + count) where they are; every later
+/// molecule is outside, so that each pair is counted once: here or in the pair table.
+template <class Real>
+void FullEvaluation<Real>::load(std::size_t first, std::size_t count) {
+  const WindowLayout& layout = window_.layout;
+  const HostAccess<int> plan_access(window_.plan, STARPU_W);
+  const HostAccess<double> entries_access(window_.entries, STARPU_W);
+  const HostAccess<Real> outside_access(window_.outside, STARPU_W);
+  const HostAccess<double> lattice_access(data_.lattice, STARPU_R);
+  const auto plan = plan_access.data();
+  const auto entries = entries_access.data();
+  const auto outside = outside_access.data();
+  const auto lattice = lattice_access.data();
+  const Topology topology = data_.topology.view();
+
+  plan[PLAN_STEPS] = plan[PLAN_CANDIDATES] = static_cast<int>(count);
+  plan[PLAN_STARTS] = 0;
+  for (std::size_t m = 0; m < outside.size(); ++m) {
+    outside[m] = m >= first + count && m < data_.molecules() ? Real{1} : Real{0};
+  }
+  const std::size_t capacity = window_.rows();
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto index = static_cast<int>(i);
+    const auto molecule = static_cast<int>(first + i);
+    plan[static_cast<std::size_t>(plan_step_molecule(layout) + index)] = molecule;
+    plan[static_cast<std::size_t>(plan_candidate_step(layout) + index)] = index;
+    double pose[POSE_FIELDS];
+    for (std::size_t field = 0; field < POSE_FIELDS; ++field) {
+      pose[field] = lattice[field * data_.stride() + first + i];
+      entries[field * capacity + i] = pose[field];
+    }
+    const int type = topology.type_of(molecule);
+    for (int site = 0; site < topology.site_count(type); ++site) {
+      double displacement[3];
+      scalar::rotate_site(pose, topology.site(type, site), displacement);
+      for (std::size_t k = 0; k < 3; ++k) {
+        entries[(POSE_FIELDS + 3 * static_cast<std::size_t>(site) + k) * capacity + i] =
+            displacement[k];
+      }
+    }
+  }
+}
+
+template <class Real>
+void FullEvaluation<Real>::collect(std::size_t first, std::size_t count, EnergyTerms& terms) {
+  const std::size_t rows = window_.rows();
+  {
+    const HostAccess<double> mm(window_.mm_partials.front(), STARPU_R);
+    const HostAccess<Real> table(window_.table, STARPU_R);
+    for (std::size_t i = 0; i < count; ++i) {
+      terms.mm_coulomb += mm.data()[i];
+      terms.mm_vdw += mm.data()[rows + i];
+      for (std::size_t j = 0; j < i; ++j) {
+        terms.mm_coulomb += static_cast<double>(table.data()[i * rows + j]);
+        terms.mm_vdw += static_cast<double>(table.data()[(rows + i) * rows + j]);
+      }
+    }
+  }
+  const HostAccess<double> cache(data_.field_cache, STARPU_RW);
+  if (data_.has_solute()) {
+    const HostAccess<double> nuclei(window_.nuclei_energies, STARPU_R);
+    for (std::size_t i = 0; i < count; ++i) {
+      const double coulomb = nuclei.data()[i];
+      const double vdw = nuclei.data()[window_.candidates() + i];
+      cache.data()[FIELD_NUCLEI * data_.stride() + first + i] = coulomb;
+      cache.data()[FIELD_VDW * data_.stride() + first + i] = vdw;
+      terms.qmmm_nuclei += coulomb;
+      terms.qmmm_vdw += vdw;
+    }
+  }
+  if (data_.density != nullptr) {
+    const HostAccess<double> grid(window_.grid_energies, STARPU_R);
+    for (std::size_t i = 0; i < count; ++i) {
+      cache.data()[FIELD_GRID * data_.stride() + first + i] = grid.data()[i];
+      terms.qmmm_grid += grid.data()[i];
+    }
+  }
+}
+
+template <class Real>
+EnergyTerms FullEvaluation<Real>::run() {
+  EnergyTerms terms;
+  for (std::size_t first = 0; first < data_.molecules(); first += kBatch) {
+    const std::size_t count = std::min<std::size_t>(kBatch, data_.molecules() - first);
+    load(first, count);
+    submit_energies(data_, window_,
+                    data_.arguments(window_.layout, {static_cast<int>(count),
+                                                     static_cast<int>(count), 0}));
+    collect(first, count, terms);
+  }
+  return terms;
+}
+
+template struct ChainData<double>;
+template struct ChainData<float>;
+template void submit_energies(const ChainData<double>&, const WindowBuffers<double>&,
+                              const codelets::WindowArguments&);
+template void submit_energies(const ChainData<float>&, const WindowBuffers<float>&,
+                              const codelets::WindowArguments&);
+template class FullEvaluation<double>;
+template class FullEvaluation<float>;
+
+}  // namespace starpmc

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <memory>
+#include <numbers>
+
+#include "sampling/blocked_points.hpp"
+#include "sampling/chain.hpp"
+#include "sampling/window_buffers.hpp"
+
+namespace starpmc {
+
+/// The data of one chain: constants, lattice, caches and running totals, in StarPU handles.
+template <class Real>
+struct ChainData {
+  TopologyBuffers topology;
+  std::vector<double> lattice_host;
+  std::vector<Real> lattice_sites_host;
+  std::vector<double> chain_state_host;
+  std::vector<double> field_cache_host;
+  DataHandle topology_reals;
+  DataHandle topology_integers;
+  DataHandle solute;
+  DataHandle lattice;
+  DataHandle lattice_sites;
+  DataHandle chain_state;
+  DataHandle field_cache;
+  std::unique_ptr<BlockedPoints<Real>> density;
+
+  ChainData(const System& system, const Settings& settings);
+
+  bool has_solute() const { return topology.nuclei > 0; }
+  std::size_t molecules() const { return static_cast<std::size_t>(topology.shape.molecules); }
+  std::size_t stride() const {
+    return static_cast<std::size_t>(topology.shape.padded_molecules);
+  }
+  codelets::WindowHandles handles(const WindowBuffers<Real>& window) const {
+    return {topology_reals.get(), topology_integers.get(), window.plan.get(),
+            window.entries.get()};
+  }
+  codelets::WindowArguments arguments(const WindowLayout& layout,
+                                      const opencl::WindowExtent& extent) const {
+    return {{}, layout, topology.interaction, topology.shape, extent};
+  }
+  /// Range of molecules of part `part` of `parts`.
+  std::pair<int, int> molecule_range(std::size_t part, std::size_t parts) const {
+    return {static_cast<int>(molecules() * part / parts),
+            static_cast<int>(molecules() * (part + 1) / parts)};
+  }
+};
+
+/// Submits the field and MM energies of a window whose candidates are proposed.
+template <class Real>
+void submit_energies(const ChainData<Real>& data, const WindowBuffers<Real>& window,
+                     const codelets::WindowArguments& arguments);
+
+/// Recomputes all energies of the current positions, in windows whose candidates are the molecules
+/// where they are.
+template <class Real>
+class FullEvaluation {
+ public:
+  explicit FullEvaluation(ChainData<Real>& data);
+  /// Fills the field cache and returns the terms.
+  EnergyTerms run();
+
+ private:
+  void load(std::size_t first, std::size_t count);
+  void collect(std::size_t first, std::size_t count, EnergyTerms& terms);
+
+  ChainData<Real>& data_;
+  WindowBuffers<Real> window_;
+};
+
+}  // namespace starpmc

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "qm/engine.hpp"
+#include "sampling/chain_state.hpp"
+
+namespace starpmc {
+
+/// A chain's QM updates: the potential of its MM charges at the engine's quadrature points and at
+/// the nuclei, then the engine as a task.
+template <class Real>
+class DensityUpdate {
+ public:
+  DensityUpdate(ChainData<Real>& data, QmEngine& engine);
+  /// @param molecules current positions, for the analytic embedding
+  /// @throws RunError when the engine fails
+  QmResult run(std::span<const Molecule> molecules);
+
+ private:
+  void submit_potential();
+  /// The task's body: puts the potential back into the engine's order and lets it work.
+  void update(std::span<const std::span<const double>> parts);
+
+  ChainData<Real>& data_;
+  QmEngine& engine_;
+  std::unique_ptr<BlockedPoints<Real>> points_;  ///< quadrature points, then the nuclei
+  std::vector<DataHandle> potential_;            ///< per part
+  std::size_t quadrature_points_ = 0;
+  PointCharges charges_;
+  QmResult result_;
+};
+
+}  // namespace starpmc
