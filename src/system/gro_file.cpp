@@ -107,7 +107,7 @@ void check_rest(std::span<const std::string> lines, std::size_t next,
 GroFile read_gro(const std::filesystem::path& path) {
   const std::vector<std::string> lines = read_lines(path, "give the path of a .gro file");
   if (lines.size() < 3) {
-    throw InputError(place_of(path, lines.size()), "the file ends too early",
+    throw InputError(place_of(path, lines.size() + 1), "the file ends too early",
                      fmt::format("{} lines", lines.size()),
                      "a .gro file has a title, the number of atoms, the atoms and the box");
   }

@@ -76,6 +76,8 @@ class Preprocessor {
   }
 
   void read_line(std::string_view text, const std::string& place) {
+    // GROMACS takes lines that begin with '*' for comments; the AMBER force fields have some.
+    if (text.starts_with('*')) return;
     if (text.starts_with('#')) {
       run_directive(text, place);
     } else if (active() && !text.empty()) {

@@ -55,9 +55,11 @@ class Cut {
 
   /// Leaves out the waters with the worst contacts until `wanted` are left.
   void reduce_to(std::size_t wanted) {
-    while (waters_.size() > wanted) {
+    std::vector<Contact> contacts = violations();
+    std::vector<bool> left_out(waters_.size(), false);
+    for (std::size_t count = waters_.size(); count > wanted; --count) {
       std::vector<double> overlap(waters_.size(), 0.0);
-      for (const Contact& contact : violations()) {
+      for (const Contact& contact : contacts) {
         const double deficit = required(contact) - contact.distance;
         const std::size_t a = owners_[contact.i];
         const std::size_t b = owners_[contact.j];
@@ -65,9 +67,18 @@ class Cut {
         // The solute cannot be left out: its contacts count double.
         overlap[b < waters_.size() ? b : a] += deficit;
       }
-      const auto worst = std::max_element(overlap.begin(), overlap.end());
-      waters_.erase(waters_.begin() + (worst - overlap.begin()));
+      for (std::size_t m = 0; m < waters_.size(); ++m) {
+        if (left_out[m]) overlap[m] = -1;
+      }
+      const auto worst = static_cast<std::size_t>(std::max_element(overlap.begin(), overlap.end()) -
+                                                  overlap.begin());
+      left_out[worst] = true;
+      std::erase_if(contacts, [&](const Contact& contact) {
+        return owners_[contact.i] == worst || owners_[contact.j] == worst;
+      });
     }
+    std::size_t m = 0;
+    std::erase_if(waters_, [&](const Water&) { return left_out[m++]; });
   }
 
   /// Pushes waters in contact apart, without turning them. True if no contact is left.

@@ -47,7 +47,7 @@ Geometry geometry_of_gro(const std::filesystem::path& path) {
 Geometry read_xyz(const std::filesystem::path& path) {
   const std::vector<std::string> lines = read_lines(path, "give the path of an .xyz file");
   if (lines.size() < 3) {
-    throw InputError(place_of(path, lines.size()), "the file ends too early",
+    throw InputError(place_of(path, lines.size() + 1), "the file ends too early",
                      fmt::format("{} lines", lines.size()),
                      "an .xyz file has the number of atoms, a title and the atoms");
   }

@@ -1,0 +1,119 @@
+// Coordinates: .gro, .xyz and .pdb.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "system/elements.hpp"
+#include "system/gro_file.hpp"
+#include "system/pdb_file.hpp"
+#include "system/read_system.hpp"
+#include "system/xyz_file.hpp"
+#include "temporary_folder.hpp"
+
+namespace starpmc {
+namespace {
+
+using test::TemporaryFolder;
+using test::test_data;
+using testing::HasSubstr;
+
+TEST(Gro, ReadsColumnsOfAnyPrecision) {
+  const TemporaryFolder folder;
+  const GroFile three = read_gro(folder.write("three.gro",
+                                              "title\n2\n"
+                                              "    1SOL     OW    1    .230  -1.628   0.113\n"
+                                              "    1SOL    HW1    2   0.137   0.626   0.150\n"
+                                              "   1.86206   1.86206   1.9\n"));
+  ASSERT_EQ(three.atoms.size(), 2U);
+  EXPECT_NEAR(three.atoms[0].position.x, 2.30, 1e-14);
+  EXPECT_NEAR(three.atoms[0].position.y, -16.28, 1e-14);
+  EXPECT_EQ(three.atoms[1].atom_name, "HW1");
+  EXPECT_EQ(three.atoms[1].line, 4U);
+  EXPECT_NEAR(three.box.lengths.z, 19, 1e-13);
+  const GroFile nine =
+      read_gro(folder.write("nine.gro",
+                            "title\n1\n"
+                            "99999ABCDE FGHI99999 -10.123456789   2.000000001   3.123456789\n"
+                            "20 20 20 0 0 0 0 0 0\n"));
+  EXPECT_EQ(nine.atoms[0].residue_name, "ABCDE");
+  EXPECT_NEAR(nine.atoms[0].position.x, -101.23456789, 1e-12);
+}
+
+TEST(Gro, ReadsTheFirstFrameAndSkipsVelocities) {
+  const TemporaryFolder folder;
+  const std::string frame =
+      "t= 0\r\n1\r\n    1SOL     OW    1   0.230   0.628   0.113  0.1234 -0.5678  0.9012\r\n"
+      "   2.0   2.0   2.0\r\n";
+  const GroFile file = read_gro(folder.write("two.gro", frame + frame));
+  EXPECT_EQ(file.title, "t= 0");
+  EXPECT_NEAR(file.atoms[0].position.z, 1.13, 1e-14);
+}
+
+TEST(Gro, WhatIsWrittenReadsBack) {
+  const TemporaryFolder folder;
+  const std::vector<GroAtom> atoms{{1, "CHORI", "C1", {1.23456789, -2.5, 123.4}},
+                                   {100001, "SOL", "OW", {0, 0.00001, 9.99999}}};
+  const auto path = folder.write("x.gro", format_gro("a title", atoms, {{24.5, 30, 12.123456}}, 8));
+  const GroFile file = read_gro(path);
+  ASSERT_EQ(file.atoms.size(), 2U);
+  EXPECT_EQ(file.atoms[0].residue_name, "CHORI");
+  EXPECT_EQ(file.atoms[1].residue_number, 1);
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_LT(norm(file.atoms[i].position - atoms[i].position), 1e-7);
+  }
+  EXPECT_NEAR(file.box.lengths.z, 12.123456, 1e-7);
+}
+
+TEST(Xyz, WhatIsWrittenReadsBack) {
+  const TemporaryFolder folder;
+  const Geometry geometry{"title", {"C", "Cl"}, {{1.23456789012, 0, -3}, {100, 2e-7, 3}}};
+  const Geometry read = read_geometry(folder.write("x.xyz", format_xyz(geometry)));
+  EXPECT_EQ(read.elements, geometry.elements);
+  EXPECT_EQ(read.title, "title");
+  EXPECT_NEAR(read.positions[0].x, 1.23456789012, 1e-10);
+  EXPECT_NEAR(read.positions[1].y, 2e-7, 1e-10);
+}
+
+TEST(Xyz, AcceptsAtomicNumbersAndFurtherColumns) {
+  const TemporaryFolder folder;
+  const Geometry read =
+      read_xyz(folder.write("x.xyz", "2\n\n17 0 0 0 0.3 extra\nbr +1.5 -2E0 3\n"));
+  EXPECT_THAT(read.elements, testing::ElementsAre("Cl", "Br"));
+  EXPECT_EQ(read.positions[1], (Vector3{1.5, -2, 3}));
+}
+
+TEST(Elements, AreGuessedFromNumberNameAndMass) {
+  EXPECT_EQ(guess_element(6, 0, "X")->symbol, "C");
+  EXPECT_EQ(guess_element(0, 12.011, "CA")->symbol, "C");
+  EXPECT_EQ(guess_element(0, 40.08, "CA")->symbol, "Ca");
+  EXPECT_EQ(guess_element(0, 35.45, "CL1")->symbol, "Cl");
+  EXPECT_EQ(guess_element(0, 0, "1HB2")->symbol, "H");
+  EXPECT_EQ(guess_element(0, 15.9994, "XX")->symbol, "O");
+  EXPECT_EQ(guess_element(0, 0, "QQ"), nullptr);
+}
+
+TEST(Pdb, WritesColumnsOfTheFormat) {
+  const System system = read_system(
+      {test_data("small/small.gro"), test_data("small/small.top"), {}, "formaldehyde", {}, {}});
+  std::istringstream text(format_pdb(system));
+  std::string line;
+  std::getline(text, line);
+  EXPECT_THAT(line, HasSubstr("TITLE     formaldehyde in 64 tip3p"));
+  std::getline(text, line);
+  EXPECT_EQ(line.substr(0, 33), "CRYST1   12.534   12.534   12.534");
+  std::getline(text, line);
+  ASSERT_EQ(line.size(), 78U);
+  EXPECT_EQ(line.substr(0, 27), "HETATM    1  C1  FOR A   1 ");
+  EXPECT_NEAR(std::stod(line.substr(30, 8)), system.solute->positions[0].x, 5e-4);
+  EXPECT_EQ(line.substr(76, 2), " C");
+  std::size_t atoms = 1;
+  std::string last;
+  for (; std::getline(text, line); last = line) atoms += line.starts_with("HETATM") ? 1 : 0;
+  EXPECT_EQ(atoms, 4U + 3U * 64U);
+  EXPECT_EQ(last, "END");
+}
+
+}  // namespace
+}  // namespace starpmc

@@ -1,0 +1,228 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "system/atom_typing.hpp"
+#include "system/contacts.hpp"
+#include "system/data_folder.hpp"
+#include "system/gromacs_data.hpp"
+#include "system/read_system.hpp"
+#include "system/solvated_files.hpp"
+#include "system/solvation.hpp"
+#include "system/xyz_file.hpp"
+#include "temporary_folder.hpp"
+
+namespace starpmc {
+namespace {
+
+using test::input_error;
+using test::TemporaryFolder;
+using testing::HasSubstr;
+
+const std::filesystem::path chorismate =
+    std::filesystem::path(STARPMC_SOURCE_FOLDER) / "configs/chorismate.xyz";
+
+std::string text_of(const std::filesystem::path& file) {
+  std::stringstream text;
+  text << std::ifstream(file).rdbuf();
+  return text.str();
+}
+
+/// Smallest distance (angstrom) of atoms of different molecules; the solute counts as one.
+double smallest_distance(const System& system) {
+  std::vector<Vector3> points;
+  std::vector<std::size_t> owners;
+  for (std::size_t m = 0; m < system.molecules.size(); ++m) {
+    const auto& sites = system.molecule_types[system.molecules[m].type].sites;
+    for (std::size_t s = 0; s < sites.size(); ++s) {
+      if (sites[s].element.empty()) continue;
+      points.push_back(site_position(system, system.molecules[m], s));
+      owners.push_back(m);
+    }
+  }
+  if (system.solute) {
+    points.insert(points.end(), system.solute->positions.begin(), system.solute->positions.end());
+    owners.resize(points.size(), system.molecules.size());
+  }
+  double smallest = 3;
+  for (const Contact& contact : find_contacts(system.box, points, owners, smallest)) {
+    smallest = std::min(smallest, contact.distance);
+  }
+  return smallest;
+}
+
+class Solvate : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (gromacs_folders().empty()) GTEST_SKIP() << "gromacs-data is not installed";
+    request.output = folder / "out";
+  }
+
+  TemporaryFolder folder;
+  SolvateRequest request;
+};
+
+TEST_F(Solvate, HoldsExactlySoManyWatersWithoutOverlap) {
+  for (const char* model : {"tip3p", "spc", "spce", "tip4p"}) {
+    for (long waters : {150L, 500L}) {
+      request.solute = chorismate;
+      request.waters = waters;
+      request.model = model;
+      request.overwrite = true;
+      const SolvatedFiles files = write_solvated_files(request);
+      EXPECT_EQ(files.qm_molecule, "chorismate");
+      const System system =
+          read_system({files.coordinates, files.topology, {}, "chorismate", {}, {}});
+      EXPECT_EQ(system.molecules.size(), static_cast<std::size_t>(waters));
+      EXPECT_EQ(system.solute->atom_count(), 24U);
+      EXPECT_EQ(system.max_sites(), std::string(model) == "tip4p" ? 4U : 3U);
+      EXPECT_GT(smallest_distance(system), 1.49) << model << waters;
+      const double per_water = (system.box.volume() - 250) / static_cast<double>(waters);
+      EXPECT_NEAR(per_water, 29.9, 0.7) << model << waters;
+    }
+  }
+}
+
+TEST_F(Solvate, TheSoluteKeepsItsShapeInTheMiddle) {
+  request.solute = chorismate;
+  request.waters = 200;
+  const SolvatedFiles files = write_solvated_files(request);
+  const System system = read_system({files.coordinates, files.topology, {}, "chorismate", {}, {}});
+  const Geometry geometry = read_xyz(chorismate);
+  const Vector3 shift = system.solute->positions[0] - geometry.positions[0];
+  for (std::size_t i = 0; i < geometry.positions.size(); ++i) {
+    EXPECT_LT(norm(system.solute->positions[i] - geometry.positions[i] - shift), 2e-6);
+    EXPECT_GT(system.solute->positions[i].x, 0);
+    EXPECT_LT(system.solute->positions[i].x, system.box.lengths.x);
+  }
+}
+
+TEST_F(Solvate, PureWaterAndEdges) {
+  request.edge_angstrom = 20;
+  SolvatedFiles files = write_solvated_files(request);
+  EXPECT_NEAR(static_cast<double>(files.waters), 8000 / 29.89, 1);
+  EXPECT_EQ(files.qm_molecule, "");
+  request.edge_angstrom.reset();
+  request.waters = 216;
+  request.overwrite = true;
+  files = write_solvated_files(request);
+  EXPECT_NEAR(files.edge_angstrom, 18.6206, 1e-6);
+  EXPECT_EQ(read_system({files.coordinates, files.topology, {}, "", {}, {}}).molecules.size(),
+            216U);
+}
+
+TEST_F(Solvate, TheSameSeedGivesTheSameFiles) {
+  std::map<int, std::string> texts;
+  for (int i = 0; i < 3; ++i) {
+    request.waters = 60;
+    request.seed = i < 2 ? 5 : 6;
+    request.overwrite = true;
+    texts[i] = text_of(write_solvated_files(request).coordinates);
+  }
+  EXPECT_EQ(texts[0], texts[1]);
+  EXPECT_NE(texts[0], texts[2]);
+}
+
+TEST_F(Solvate, FiveThousandWatersLoadWithinASecond) {
+  request.waters = 5000;
+  const SolvatedFiles files = write_solvated_files(request);
+  const auto start = std::chrono::steady_clock::now();
+  const System system = read_system({files.coordinates, files.topology, {}, "", {}, {}});
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  EXPECT_EQ(system.molecules.size(), 5000U);
+#ifdef __OPTIMIZE__
+  EXPECT_LT(elapsed.count(), 1.0);
+#endif
+}
+
+TEST_F(Solvate, RefusesBadRequests) {
+  const auto failure = [&] { return input_error([&] { write_solvated_files(request); }); };
+  EXPECT_THAT(failure(), HasSubstr("give either --waters NUMBER or --box ANGSTROM"));
+  request.waters = 0;
+  EXPECT_THAT(failure(), HasSubstr("--waters: the number of waters is out of range, found '0'"));
+  request.waters = 50;
+  request.model = "tip33p";
+  EXPECT_THAT(failure(), HasSubstr("found 'tip33p'\n  remedy: did you mean 'tip3p'?"));
+  request.model = "tip3p";
+  request.solute = folder / "none.xyz";
+  EXPECT_THAT(failure(), HasSubstr("none.xyz: there is no such file"));
+  request.solute = chorismate;
+  request.waters = 3;
+  EXPECT_THAT(failure(), HasSubstr("does not fit into the box"));
+  request.waters.reset();
+  request.edge_angstrom = std::nan("");
+  EXPECT_THAT(failure(), HasSubstr("--box: the edge is out of range, found 'nan'"));
+  request.edge_angstrom.reset();
+  request.waters = 100;
+  folder.write("out.top", "precious");
+  EXPECT_THAT(failure(), HasSubstr("the file exists already"));
+  EXPECT_EQ(text_of(folder / "out.top"), "precious");
+}
+
+TEST_F(Solvate, ATableWithAnUnknownTypeLeavesNoFiles) {
+  request.solute = folder.write("he.xyz", "1\n\nHe 0 0 0\n");
+  request.waters = 30;
+  request.table = folder.write("types.txt", "type opls_13O He\n");
+  const std::string message = input_error([&] { write_solvated_files(request); });
+  EXPECT_THAT(message, HasSubstr("unknown atom type, found 'opls_13O'"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "out.gro"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "out.top"));
+  request.table = folder.write("types.txt", "type opls_130 He # helium\n");
+  EXPECT_EQ(write_solvated_files(request).qm_molecule, "he");
+}
+
+TEST(GromacsFiles, AMissingOneNamesThePackage) {
+  EXPECT_THAT(input_error([] { find_gromacs_file("no-such-water.gro"); }),
+              HasSubstr("apt install gromacs-data"));
+}
+
+TEST(AtomTypes, OfTheSolutesOfThePaper) {
+  const auto types = assign_atom_types(read_xyz(chorismate), data_folder() / "opls_types.txt");
+  EXPECT_THAT(types, testing::ElementsAre(
+                         "opls_143", "opls_141", "opls_271", "opls_272", "opls_272", "opls_180",
+                         "opls_137", "opls_142", "opls_141", "opls_142", "opls_142", "opls_137",
+                         "opls_154", "opls_271", "opls_272", "opls_272", "opls_144", "opls_144",
+                         "opls_140", "opls_144", "opls_144", "opls_144", "opls_140", "opls_155"));
+}
+
+TEST(AtomTypes, AromaticRingsAndFunctionalGroups) {
+  // Phenol, planar: ring radius 1.39, CH 1.08, CO 1.36, OH 0.96 angstrom.
+  Geometry phenol{"phenol", {}, {}};
+  for (int i = 0; i < 6; ++i) {
+    const double angle = std::acos(-1.0) / 3 * i;
+    const Vector3 outward{std::cos(angle), std::sin(angle), 0};
+    phenol.elements.emplace_back("C");
+    phenol.positions.push_back(1.39 * outward);
+    phenol.elements.emplace_back(i == 0 ? "O" : "H");
+    phenol.positions.push_back((1.39 + (i == 0 ? 1.36 : 1.08)) * outward);
+  }
+  phenol.elements.emplace_back("H");
+  phenol.positions.push_back({2.75 + 0.32, 0.905, 0});
+  const auto types = assign_atom_types(phenol, data_folder() / "opls_types.txt");
+  EXPECT_THAT(types,
+              testing::ElementsAre("opls_145", "opls_167", "opls_145", "opls_146", "opls_145",
+                                   "opls_146", "opls_145", "opls_146", "opls_145", "opls_146",
+                                   "opls_145", "opls_146", "opls_155"));
+}
+
+TEST(AtomTypes, BadTablesAreExplained) {
+  const TemporaryFolder folder;
+  const Geometry carbon{"", {"C"}, {{0, 0, 0}}};
+  const auto failure = [&](const char* table) {
+    const auto file = folder.write("t.txt", table);
+    return input_error([&] { assign_atom_types(carbon, file); });
+  };
+  EXPECT_THAT(failure("# nothing\n"), HasSubstr("no rule gives a Lennard-Jones type for atom 1"));
+  EXPECT_THAT(failure("\nkind a C\n"), HasSubstr("t.txt:2: not a rule"));
+  EXPECT_THAT(failure("type a C Qq=1\n"), HasSubstr("t.txt:1: a condition names neither"));
+  EXPECT_THAT(failure("type a C H>1\n"), HasSubstr("use =, >= or <="));
+  EXPECT_THAT(failure("type a C H=x\n"), HasSubstr("found 'x'"));
+  EXPECT_THAT(failure("type a C bonds\n"), HasSubstr("found 'bonds'"));
+}
+
+}  // namespace
+}  // namespace starpmc
