@@ -40,7 +40,7 @@ def build_molecule(request, positions_angstrom):
     for element in sorted(set(request["elements"])):
         try:
             core_potential = gto.basis.load_ecp(basis, element)
-        except Exception:  # most basis sets have no core potentials at all
+        except (KeyError, RuntimeError):  # most basis sets have no core potentials at all
             core_potential = None
         if core_potential:
             raise bad_request(

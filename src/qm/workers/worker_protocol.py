@@ -29,6 +29,15 @@ def bad_request(message):
     return WorkerError("bad-request", message)
 
 
+def _checked(name, values):
+    import numpy  # not at the top: a Python without numpy must be able to say so
+
+    values = numpy.ascontiguousarray(values, dtype="<f8")
+    if not numpy.isfinite(values).all():
+        raise WorkerError("failure", f"the worker computed a non-finite number in {name}")
+    return values
+
+
 class Channel:
     """Messages over a pair of binary streams."""
 
@@ -38,20 +47,15 @@ class Channel:
 
     def send(self, message_type, arrays=None, **fields):
         """Arrays: name -> array of doubles."""
-        import numpy
-
-        described = []
-        blocks = []
-        for name, values in (arrays or {}).items():
-            block = numpy.ascontiguousarray(values, dtype="<f8")
-            if not numpy.isfinite(block).all():
-                raise WorkerError("failure", f"the worker computed a non-finite number in {name}")
-            described.append({"name": name, "dtype": "f64", "shape": list(block.shape)})
-            blocks.append(block)
+        arrays = {name: _checked(name, values) for name, values in (arrays or {}).items()}
+        described = [
+            {"name": name, "dtype": "f64", "shape": list(values.shape)}
+            for name, values in arrays.items()
+        ]
         header = {"type": message_type, **fields, "arrays": described}
         self._writer.write(json.dumps(header, allow_nan=False).encode() + b"\n")
-        for block in blocks:
-            self._writer.write(block.data)
+        for values in arrays.values():
+            self._writer.write(values.data)
         self._writer.flush()
 
     def receive(self):
@@ -159,7 +163,7 @@ def serve(channel, worker, version, make_engine):
             channel.send("error", reason=error.reason, message=str(error))
             if error.reason == "failure":
                 return 1
-        except Exception as error:  # whatever the QM program throws must reach the user
+        except Exception as error:  # noqa: BLE001  whatever the QM program throws must reach the user
             traceback.print_exc()
             sys.stderr.flush()
             channel.send("error", reason="failure", message=f"{type(error).__name__}: {error}")
