@@ -25,10 +25,12 @@ std::filesystem::path data_folder() {
     return chosen;
   }
   const std::filesystem::path executable = std::filesystem::read_symlink("/proc/self/exe", ignored);
-  const std::vector<std::filesystem::path> candidates{
-      std::filesystem::path(STARPMC_SOURCE_FOLDER) / "src/system/data",
-      std::filesystem::path(STARPMC_INSTALL_FOLDER) / "share/starpmc/data",
-      executable.parent_path().parent_path() / "share/starpmc/data"};
+  std::vector<std::filesystem::path> candidates;
+  const std::string source = STARPMC_SOURCE_FOLDER;
+  const std::string installed = STARPMC_INSTALL_FOLDER;
+  if (!source.empty()) candidates.push_back(source + "/src/system/data");
+  if (!installed.empty()) candidates.push_back(installed + "/share/starpmc/data");
+  candidates.push_back(executable.parent_path().parent_path() / "share/starpmc/data");
   std::string searched;
   for (const std::filesystem::path& candidate : candidates) {
     if (std::filesystem::is_directory(candidate, ignored)) {

@@ -1,7 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <ctime>
 #include <fstream>
 #include <map>
 #include <sstream>
@@ -130,12 +132,12 @@ TEST_F(Solvate, TheSameSeedGivesTheSameFiles) {
 TEST_F(Solvate, FiveThousandWatersLoadWithinASecond) {
   request.waters = 5000;
   const SolvatedFiles files = write_solvated_files(request);
-  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t start = std::clock();
   const System system = read_system({files.coordinates, files.topology, {}, "", {}, {}});
-  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  const double cpu_seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
   EXPECT_EQ(system.molecules.size(), 5000U);
 #ifdef __OPTIMIZE__
-  EXPECT_LT(elapsed.count(), 1.0);
+  EXPECT_LT(cpu_seconds, 1.0);
 #endif
 }
 
@@ -178,6 +180,17 @@ TEST_F(Solvate, ATableWithAnUnknownTypeLeavesNoFiles) {
 TEST(GromacsFiles, AMissingOneNamesThePackage) {
   EXPECT_THAT(input_error([] { find_gromacs_file("no-such-water.gro"); }),
               HasSubstr("apt install gromacs-data"));
+}
+
+TEST(DataFolder, ObeysTheEnvironment) {
+  const TemporaryFolder folder;
+  folder.write("data/opls_types.txt", "");
+  ::setenv("STARPMC_DATA", (folder / "data").c_str(), 1);
+  EXPECT_EQ(data_folder(), folder / "data");
+  ::setenv("STARPMC_DATA", (folder / "none").c_str(), 1);
+  EXPECT_THAT(input_error([] { data_folder(); }),
+              HasSubstr("STARPMC_DATA: there is no such folder"));
+  ::unsetenv("STARPMC_DATA");
 }
 
 TEST(AtomTypes, OfTheSolutesOfThePaper) {
