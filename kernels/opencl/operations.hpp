@@ -13,6 +13,7 @@
 #include <string>
 
 #include "kernels/common/layout.h"
+#include "kernels/opencl/launch_shape.hpp"
 
 /// The operations for OpenCL devices: each enqueues its kernels on a queue and returns without
 /// waiting. Buffers have the layouts of kernels/common/layout.h. Nothing here knows of StarPU.
@@ -44,6 +45,9 @@ class Program {
   cl_device_id device() const;
   bool single() const;
   bool is_cpu() const;  ///< CL_DEVICE_TYPE_CPU: small work-groups suit it better
+  int compute_units() const;
+  std::size_t local_memory_bytes() const;
+  const LaunchShape& shape() const;
 
  private:
   struct State;

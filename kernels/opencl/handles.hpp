@@ -1,0 +1,29 @@
+#pragma once
+
+#ifndef CL_TARGET_OPENCL_VERSION
+#define CL_TARGET_OPENCL_VERSION 120
+#endif
+#include <CL/cl.h>
+
+#include <memory>
+#include <string_view>
+#include <type_traits>
+
+namespace starpmc::opencl {
+
+/// @throws RunError naming the operation and the error, unless the operation succeeded
+void check(cl_int error, std::string_view operation);
+/// "CL_INVALID_VALUE" and so on, or the number of an error this program does not know.
+std::string_view error_name(cl_int error);
+
+struct Release {
+  void operator()(cl_context context) const { clReleaseContext(context); }
+  void operator()(cl_program program) const { clReleaseProgram(program); }
+  void operator()(cl_kernel kernel) const { clReleaseKernel(kernel); }
+  void operator()(cl_mem memory) const { clReleaseMemObject(memory); }
+  void operator()(cl_command_queue queue) const { clReleaseCommandQueue(queue); }
+};
+template <class Handle>
+using Owned = std::unique_ptr<std::remove_pointer_t<Handle>, Release>;
+
+}  // namespace starpmc::opencl

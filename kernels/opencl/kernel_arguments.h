@@ -1,0 +1,35 @@
+/* Structures that the host passes to kernels by value; in the common subset of C++ and OpenCL C.
+   The includer has included common/layout.h. */
+#ifndef STARPMC_OPENCL_KERNEL_ARGUMENTS_H
+#define STARPMC_OPENCL_KERNEL_ARGUMENTS_H
+
+#ifdef __cplusplus
+namespace starpmc::opencl {
+#endif
+
+/* Where things are in a window's buffers, and how many of them the window really has. */
+typedef struct {
+  WindowLayout layout;
+  TopologyShape topology;
+  int steps;
+  int candidates;
+  int starts;
+} WindowShape;
+
+/* What every pair sum needs, prepared by the host. */
+typedef struct {
+  double box[3];
+  double inverse_box[3];
+  double half_shortest_edge;
+  double coulomb_cutoff;
+  double coulomb_cutoff_squared;
+  double inverse_square; /* 1/rc^2 */
+  double twice_inverse;  /* 2/rc */
+  double vdw_cutoff;
+  double vdw_cutoff_squared;
+} PairConstants;
+
+#ifdef __cplusplus
+}  // namespace starpmc::opencl
+#endif
+#endif

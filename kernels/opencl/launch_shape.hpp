@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+
+namespace starpmc::opencl {
+
+/// Sizes the kernels are compiled for: of work-groups, and of what an item keeps in registers.
+struct LaunchShape {
+  int grid_group;         ///< items of a group of the grid term
+  int grid_sites;         ///< sites per item of the grid term
+  int points_per_sum;     ///< points summed in Real before the sum goes to fp64
+  int pair_group;         ///< items that share the molecules an entry meets
+  int sum_group;          ///< items that share a sum
+  int list_group;         ///< items of the one group that lists charged sites
+  int propose_group;      ///< items of the one group that proposes
+  int decide_group;       ///< items of the one group that decides
+  int groups_per_unit;    ///< groups in flight that keep a compute unit busy
+  int most_chunk_blocks;  ///< compact blocks that stay in cache while all sites meet them
+
+  static LaunchShape for_cpu() { return {1, 4, 64, 16, 16, 16, 16, 16, 4, 64}; }
+  /// Grid term: measured on an H100 (shared/measurements.md, variant A).
+  static LaunchShape for_gpu() { return {64, 3, 64, 128, 64, 256, 256, 256, 32, 1 << 30}; }
+
+  std::string definitions() const {
+    return " -DGRID_GROUP=" + std::to_string(grid_group) +
+           " -DSITES_PER_ITEM=" + std::to_string(grid_sites) +
+           " -DPOINTS_PER_SUM=" + std::to_string(points_per_sum) +
+           " -DPAIR_GROUP=" + std::to_string(pair_group) +
+           " -DSUM_GROUP=" + std::to_string(sum_group) +
+           " -DLIST_GROUP=" + std::to_string(list_group) +
+           " -DPROPOSE_GROUP=" + std::to_string(propose_group) +
+           " -DDECIDE_GROUP=" + std::to_string(decide_group);
+  }
+};
+
+}  // namespace starpmc::opencl

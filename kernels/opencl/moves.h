@@ -1,0 +1,32 @@
+/* kernels/common/moves.h for one double at a time. */
+#ifndef STARPMC_OPENCL_MOVES_H
+#define STARPMC_OPENCL_MOVES_H
+
+#include "opencl/portable.h"
+
+/* Positions, thresholds and decisions have the same bits on every device. */
+#pragma OPENCL FP_CONTRACT OFF
+
+typedef double real_t;
+typedef ulong word_t;
+typedef int mask_t;
+#define REAL(x) (x)
+#define WORD(x) ((ulong)(x))
+#define r_sqrt(x) sqrt(x)
+#define r_rint(x) rint(x)
+#define r_floor(x) floor(x)
+#define r_bits(x) as_ulong(x)
+#define w_real(x) as_double(x)
+#define w_product32(a, b) ((a) * (b))
+#define r_equal(a, b) ((a) == (b))
+#define r_less(a, b) ((a) < (b))
+#define r_select(mask, a, b) ((mask) ? (a) : (b))
+#define STARPMC_FUNCTION static inline
+#include "common/moves.h"
+
+/* floor(uniform * molecules); the minimum guards the rounding of the product. */
+static inline int molecule_from_uniform(double uniform, int molecules) {
+  return min(molecules - 1, (int)(uniform * molecules));
+}
+
+#endif

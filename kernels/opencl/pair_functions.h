@@ -1,0 +1,106 @@
+/* Pair energies (equations beside kernels/scalar/pair_functions.hpp). The macros serve one value
+   and vectors of values alike. Multiply-adds may be fused here: no position or decision is computed
+   by these functions. */
+#ifndef STARPMC_OPENCL_PAIR_FUNCTIONS_H
+#define STARPMC_OPENCL_PAIR_FUNCTIONS_H
+
+#include "opencl/portable.h"
+#include "opencl/kernel_arguments.h"
+
+#pragma OPENCL FP_CONTRACT ON
+
+/* Adding and subtracting 1.5 * 2^(mantissa bits) rounds to the nearest integer. */
+#if STARPMC_SINGLE
+#define ROUNDING_CONSTANT 12582912.0f
+#else
+#define ROUNDING_CONSTANT 6755399441055744.0
+#endif
+
+/* The constants of the pair functions in the precision of the pair terms. */
+typedef struct {
+  real box_x, box_y, box_z;
+  real inverse_x, inverse_y, inverse_z;
+  real cutoff_squared;
+  real inverse_square;
+  real twice_inverse;
+  real vdw_cutoff_squared;
+} PairReals;
+
+static inline PairReals pair_reals(PairConstants constants) {
+  PairReals reals;
+  reals.box_x = (real)constants.box[0];
+  reals.box_y = (real)constants.box[1];
+  reals.box_z = (real)constants.box[2];
+  reals.inverse_x = (real)constants.inverse_box[0];
+  reals.inverse_y = (real)constants.inverse_box[1];
+  reals.inverse_z = (real)constants.inverse_box[2];
+  reals.cutoff_squared = (real)constants.coulomb_cutoff_squared;
+  reals.inverse_square = (real)constants.inverse_square;
+  reals.twice_inverse = (real)constants.twice_inverse;
+  reals.vdw_cutoff_squared = (real)constants.vdw_cutoff_squared;
+  return reals;
+}
+
+/* Displacement's periodic image of least length, in fp64. */
+static inline double3 minimum_image(double3 d, PairConstants constants) {
+  return (double3)(d.x - constants.box[0] * rint(d.x * constants.inverse_box[0]),
+                   d.y - constants.box[1] * rint(d.y * constants.inverse_box[1]),
+                   d.z - constants.box[2] * rint(d.z * constants.inverse_box[2]));
+}
+
+static inline real3 to_real3(double3 d) { return (real3)((real)d.x, (real)d.y, (real)d.z); }
+
+/* The same in the precision of the pair terms. */
+#define MINIMUM_IMAGE(d, length, inverse) \
+  ((d) - (length) * (((d) * (inverse) + ROUNDING_CONSTANT) - ROUNDING_CONSTANT))
+
+#define AT_LEAST_MINIMUM_DISTANCE(r2) \
+  ((r2) < (real)STARPMC_MINIMUM_DISTANCE_SQUARED ? (real)STARPMC_MINIMUM_DISTANCE_SQUARED : (r2))
+
+/* 1/r - 1/rc + (r - rc)/rc^2, whatever r. */
+#define COULOMB_ENERGY(reals, r2, inverse_r) \
+  ((reals).inverse_square * ((r2) * (inverse_r)) + ((inverse_r) - (reals).twice_inverse))
+
+/* 1/sqrt(r2). In fp64 the fp32 function (2 units in the last place by the standard) starts the
+   third-order step y (1 + h (1/2 + 3/8 h)), h = 1 - r2 y^2, which leaves an error below 1e-19. */
+static inline real reciprocal_square_root(real r2) {
+#if STARPMC_SINGLE
+  return rsqrt(r2);
+#else
+  const double y = (double)rsqrt((float)r2);
+  const double h = fma(-(r2 * y), y, 1.0);
+  return fma(y * h, fma(0.375, h, 0.5), y);
+#endif
+}
+
+static inline real periodic_distance_squared(PairReals reals, real3 a, real3 b) {
+  const real x = a.x - b.x;
+  const real y = a.y - b.y;
+  const real z = a.z - b.z;
+  const real dx = MINIMUM_IMAGE(x, reals.box_x, reals.inverse_x);
+  const real dy = MINIMUM_IMAGE(y, reals.box_y, reals.inverse_y);
+  const real dz = MINIMUM_IMAGE(z, reals.box_z, reals.inverse_z);
+  const real r2 = dx * dx + (dy * dy + dz * dz);
+  return AT_LEAST_MINIMUM_DISTANCE(r2);
+}
+
+typedef struct {
+  real coulomb;
+  real vdw;
+} PairEnergy;
+
+/* Adds the energy of one pair of sites.
+   charge: product of the charges, times the Coulomb constant; coefficients: c12, c6, shift, slope */
+static inline void add_site_pair(PairReals reals, real r2, real charge,
+                                 __global const double *coefficients, PairEnergy *sum) {
+  const real inverse_r = reciprocal_square_root(r2);
+  if (r2 < reals.cutoff_squared) sum->coulomb += charge * COULOMB_ENERGY(reals, r2, inverse_r);
+  if (r2 < reals.vdw_cutoff_squared) {
+    const real inverse2 = inverse_r * inverse_r;
+    const real inverse6 = inverse2 * inverse2 * inverse2;
+    sum->vdw += ((real)coefficients[0] * inverse6 - (real)coefficients[1]) * inverse6 +
+                ((real)coefficients[3] * (r2 * inverse_r) + (real)coefficients[2]);
+  }
+}
+
+#endif

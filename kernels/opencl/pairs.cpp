@@ -1,0 +1,95 @@
+#include "kernels/opencl/launch.hpp"
+
+namespace starpmc::opencl {
+namespace {
+
+constexpr int kSumItems = 64;
+constexpr int kTableTile = 16;
+
+void add_partial(Program& program, cl_command_queue queue, int count, bool first, Buffer partial,
+                 Buffer energies) {
+  Launch(program, "add_partial_energies")
+      .with(cl_int{count})
+      .with(cl_int{first})
+      .with(partial)
+      .with(energies)
+      .run(queue, {groups_for(count, kSumItems), 1}, {kSumItems, 1});
+}
+
+}  // namespace
+
+void qmmm_coulomb_grid_reduce(Program& program, cl_command_queue queue, int candidates,
+                              std::span<const Buffer> partials, Buffer energies) {
+  if (partials.empty()) fill_with_zeros(queue, candidates, energies);
+  for (std::size_t i = 0; i < partials.size(); ++i) {
+    add_partial(program, queue, candidates, i == 0, partials[i], energies);
+  }
+}
+
+void qmmm_nuclei_vdw(Program& program, cl_command_queue queue, const Window& window, int nuclei,
+                     Buffer solute, Buffer energies) {
+  Launch(program, "qmmm_nuclei_vdw")
+      .with(window_shape(window))
+      .with(pair_constants(window.interaction))
+      .with(cl_int{nuclei})
+      .with(window.topology_reals)
+      .with(window.topology_integers)
+      .with(window.plan)
+      .with(window.entries)
+      .with(solute)
+      .with(energies)
+      .run(queue, {size_of(window.extent.candidates), 1}, {size_of(program.shape().sum_group), 1});
+}
+
+void mm_pair(Program& program, cl_command_queue queue, const Window& window, int first_molecule,
+             int last_molecule, Buffer lattice, Buffer lattice_sites, Buffer outside,
+             Buffer energies) {
+  const std::size_t real_bytes = program.single() ? sizeof(cl_float) : sizeof(cl_double);
+  Launch(program, "mm_pair")
+      .with(window_shape(window))
+      .with(pair_constants(window.interaction))
+      .with(cl_int{first_molecule})
+      .with(cl_int{last_molecule})
+      .with(window.topology_reals)
+      .with(window.topology_integers)
+      .with(window.plan)
+      .with(window.entries)
+      .with(lattice)
+      .with(lattice_sites)
+      .with(outside)
+      .with(energies)
+      .with_local(4 * size_of(window.layout.sites) * real_bytes)
+      .run(queue, {size_of(window.extent.candidates + window.extent.starts), 1},
+           {size_of(program.shape().pair_group), 1});
+}
+
+void mm_pair_table(Program& program, cl_command_queue queue, const Window& window, Buffer table) {
+  const std::size_t tiles = groups_for(window.extent.candidates + window.extent.starts, kTableTile);
+  Launch(program, "mm_pair_table")
+      .with(window_shape(window))
+      .with(pair_constants(window.interaction))
+      .with(window.topology_reals)
+      .with(window.topology_integers)
+      .with(window.plan)
+      .with(window.entries)
+      .with(table)
+      .run(queue, {tiles, tiles}, {kTableTile, kTableTile});
+}
+
+void mm_pair_reduce(Program& program, cl_command_queue queue, const Window& window,
+                    std::span<const Buffer> partials, Buffer table, Buffer energies) {
+  const int capacity = entry_capacity(window.layout);
+  if (partials.empty()) fill_with_zeros(queue, 2 * capacity, energies);
+  Launch(program, "mm_pair_reduce")
+      .with(window_shape(window))
+      .with(partials.empty() ? energies : partials[0])
+      .with(table)
+      .with(energies)
+      .run(queue, {size_of(window.extent.candidates + window.extent.starts), 2},
+           {size_of(program.shape().sum_group), 1});
+  for (std::size_t i = 1; i < partials.size(); ++i) {
+    add_partial(program, queue, 2 * capacity, false, partials[i], energies);
+  }
+}
+
+}  // namespace starpmc::opencl

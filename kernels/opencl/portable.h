@@ -1,0 +1,29 @@
+/* What every kernel file starts from: double precision, the real type, and how buffers arrive. */
+#ifndef STARPMC_OPENCL_PORTABLE_H
+#define STARPMC_OPENCL_PORTABLE_H
+
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+
+/* STARPMC_SINGLE: mixed precision, pair terms in fp32 and sums in fp64. */
+#if STARPMC_SINGLE
+typedef float real;
+typedef float3 real3;
+typedef float4 real4;
+#else
+typedef double real;
+typedef double3 real3;
+typedef double4 real4;
+#endif
+
+/* A buffer may start anywhere inside a device's memory object: kernels take both. */
+#define BUFFER(name) __global char *name##_memory, ulong name##_offset
+#define ARRAY(type, name) __global type *name = (__global type *)(name##_memory + name##_offset)
+#define CONSTANT_ARRAY(type, name) \
+  __global const type *name = (__global const type *)(name##_memory + name##_offset)
+
+/* A whole number of items works together. */
+#define GROUP_OF(size) __attribute__((reqd_work_group_size(size, 1, 1)))
+
+#include "common/layout.h"
+
+#endif

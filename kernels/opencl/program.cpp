@@ -1,0 +1,145 @@
+#include <array>
+#include <vector>
+
+#include "error.hpp"
+#include "kernels/opencl/handles.hpp"
+#include "kernels/opencl/operations.hpp"
+#include "kernels/opencl/source_text.hpp"
+
+namespace starpmc::opencl {
+namespace {
+
+/// Positions, thresholds and decisions: the same bits on every device, so no freedom for the
+/// compiler.
+constexpr std::array<std::string_view, 2> kExactFiles{"opencl/propose_moves.cl",
+                                                      "opencl/metropolis_decide.cl"};
+/// Energies.
+constexpr std::array<std::string_view, 6> kPairFiles{
+    "opencl/charged_sites.cl", "opencl/qmmm_coulomb_grid.cl", "opencl/qmmm_nuclei_vdw.cl",
+    "opencl/mm_pair.cl",       "opencl/mm_pair_reduce.cl",    "opencl/grid_potential.cl"};
+
+template <class Value>
+Value device_value(cl_device_id device, cl_device_info what, std::string_view name) {
+  Value value{};
+  check(clGetDeviceInfo(device, what, sizeof(value), &value, nullptr),
+        "clGetDeviceInfo(" + std::string(name) + ")");
+  return value;
+}
+
+std::string device_text(cl_device_id device, cl_device_info what) {
+  std::size_t size = 0;
+  check(clGetDeviceInfo(device, what, 0, nullptr, &size), "clGetDeviceInfo");
+  std::string text(size, '\0');
+  check(clGetDeviceInfo(device, what, size, text.data(), nullptr), "clGetDeviceInfo");
+  while (!text.empty() && text.back() == '\0') text.pop_back();
+  return text;
+}
+
+std::string build_log(cl_program program, cl_device_id device) {
+  std::size_t size = 0;
+  if (clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, 0, nullptr, &size) !=
+      CL_SUCCESS) {
+    return "(no build log)";
+  }
+  std::string log(size, '\0');
+  if (clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, size, log.data(), nullptr) !=
+      CL_SUCCESS) {
+    return "(no build log)";
+  }
+  return log;
+}
+
+Owned<cl_program> build(cl_context context, cl_device_id device, const std::string& text,
+                        const std::string& options) {
+  const char* characters = text.data();
+  const std::size_t length = text.size();
+  cl_int error = CL_SUCCESS;
+  Owned<cl_program> program(clCreateProgramWithSource(context, 1, &characters, &length, &error));
+  check(error, "clCreateProgramWithSource");
+  error = clBuildProgram(program.get(), 1, &device, options.c_str(), nullptr, nullptr);
+  if (error != CL_SUCCESS) {
+    throw RunError("OpenCL: building the kernels for '" + device_text(device, CL_DEVICE_NAME) +
+                   "' failed: " + std::string(error_name(error)) + " (" + std::to_string(error) +
+                   ")\n" + build_log(program.get(), device));
+  }
+  return program;
+}
+
+}  // namespace
+
+struct Program::State {
+  cl_context context = nullptr;  ///< kept alive by the programs
+  cl_device_id device = nullptr;
+  bool single = false;
+  bool cpu = false;
+  int compute_units = 1;
+  std::size_t local_memory_bytes = 0;
+  LaunchShape shape = LaunchShape::for_gpu();
+  Owned<cl_program> exact;
+  Owned<cl_program> pairs;
+  std::map<std::string, Owned<cl_kernel>> kernels;
+  Owned<cl_mem> scratch;
+  std::size_t scratch_bytes = 0;
+};
+
+Program::Program(cl_context context, cl_device_id device, bool single,
+                 const std::filesystem::path& sources)
+    : state_(std::make_unique<State>()) {
+  if (device_value<cl_device_fp_config>(device, CL_DEVICE_DOUBLE_FP_CONFIG,
+                                        "CL_DEVICE_DOUBLE_FP_CONFIG") == 0) {
+    throw RunError("OpenCL: the device '" + device_text(device, CL_DEVICE_NAME) +
+                   "' has no double precision (cl_khr_fp64), which sums and positions need");
+  }
+  State& state = *state_;
+  state.context = context;
+  state.device = device;
+  state.single = single;
+  state.cpu = (device_value<cl_device_type>(device, CL_DEVICE_TYPE, "CL_DEVICE_TYPE") &
+               CL_DEVICE_TYPE_CPU) != 0;
+  state.compute_units = static_cast<int>(
+      device_value<cl_uint>(device, CL_DEVICE_MAX_COMPUTE_UNITS, "CL_DEVICE_MAX_COMPUTE_UNITS"));
+  state.local_memory_bytes = static_cast<std::size_t>(
+      device_value<cl_ulong>(device, CL_DEVICE_LOCAL_MEM_SIZE, "CL_DEVICE_LOCAL_MEM_SIZE"));
+  if (state.cpu) state.shape = LaunchShape::for_cpu();
+  const std::string options =
+      std::string("-cl-std=CL1.2 -DSTARPMC_SINGLE=") + (single ? "1" : "0") +
+      " -DSTARPMC_CPU_DEVICE=" + (state.cpu ? "1" : "0") + state.shape.definitions();
+  state.exact = build(context, device, source_text(sources, kExactFiles), options);
+  state.pairs = build(context, device, source_text(sources, kPairFiles),
+                      options + " -cl-mad-enable -cl-no-signed-zeros -cl-denorms-are-zero");
+}
+
+Program::~Program() = default;
+
+cl_kernel Program::kernel(const std::string& name) {
+  const auto found = state_->kernels.find(name);
+  if (found != state_->kernels.end()) return found->second.get();
+  cl_int error = CL_SUCCESS;
+  Owned<cl_kernel> kernel(clCreateKernel(state_->exact.get(), name.c_str(), &error));
+  if (error == CL_INVALID_KERNEL_NAME) {
+    kernel.reset(clCreateKernel(state_->pairs.get(), name.c_str(), &error));
+  }
+  check(error, "clCreateKernel(" + name + ")");
+  return state_->kernels.emplace(name, std::move(kernel)).first->second.get();
+}
+
+cl_mem Program::scratch(std::size_t bytes) {
+  if (bytes > state_->scratch_bytes) {
+    // The old memory goes when the commands that use it have finished (clReleaseMemObject).
+    cl_int error = CL_SUCCESS;
+    state_->scratch.reset(
+        clCreateBuffer(state_->context, CL_MEM_READ_WRITE, bytes, nullptr, &error));
+    state_->scratch_bytes = error == CL_SUCCESS ? bytes : 0;
+    check(error, "clCreateBuffer(" + std::to_string(bytes) + " bytes of scratch memory)");
+  }
+  return state_->scratch.get();
+}
+
+cl_device_id Program::device() const { return state_->device; }
+bool Program::single() const { return state_->single; }
+bool Program::is_cpu() const { return state_->cpu; }
+int Program::compute_units() const { return state_->compute_units; }
+std::size_t Program::local_memory_bytes() const { return state_->local_memory_bytes; }
+const LaunchShape& Program::shape() const { return state_->shape; }
+
+}  // namespace starpmc::opencl

@@ -1,0 +1,216 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "error.hpp"
+#include "kernels/opencl/handles.hpp"
+#include "kernels/opencl/operations.hpp"
+#include "window_pipeline.hpp"
+
+namespace starpmc::test {
+
+/// A device of one type with double precision, chosen among all platforms.
+struct Device {
+  cl_device_id id = nullptr;
+  opencl::Owned<cl_context> context;
+  opencl::Owned<cl_command_queue> queue;
+};
+
+inline std::optional<Device> find_device(cl_device_type type) {
+  cl_uint platform_count = 0;
+  if (clGetPlatformIDs(0, nullptr, &platform_count) != CL_SUCCESS) return std::nullopt;
+  std::vector<cl_platform_id> platforms(platform_count);
+  if (clGetPlatformIDs(platform_count, platforms.data(), nullptr) != CL_SUCCESS) {
+    return std::nullopt;
+  }
+  for (const cl_platform_id platform : platforms) {
+    Device device;
+    if (clGetDeviceIDs(platform, type, 1, &device.id, nullptr) != CL_SUCCESS) continue;
+    cl_device_fp_config doubles = 0;
+    if (clGetDeviceInfo(device.id, CL_DEVICE_DOUBLE_FP_CONFIG, sizeof(doubles), &doubles,
+                        nullptr) != CL_SUCCESS ||
+        doubles == 0) {
+      continue;
+    }
+    cl_int error = CL_SUCCESS;
+    device.context.reset(clCreateContext(nullptr, 1, &device.id, nullptr, nullptr, &error));
+    opencl::check(error, "clCreateContext");
+    device.queue.reset(clCreateCommandQueue(device.context.get(), device.id, 0, &error));
+    opencl::check(error, "clCreateCommandQueue");
+    return device;
+  }
+  return std::nullopt;
+}
+
+/// The pipeline on an OpenCL device: uploads what an operation reads, downloads what it writes.
+class DevicePipeline {
+ public:
+  DevicePipeline(const Device& device, bool single)
+      : device_(device),
+        program_(device.context.get(), device.id, single,
+                 std::filesystem::path(STARPMC_SOURCE_FOLDER) / "kernels") {}
+
+  template <class Real>
+  void propose(Buffers<Real>& b, const StepRange& range) {
+    // The host knows the extent from its own plan; the device writes its own.
+    b.plan_ahead(range);
+    extent_ = {b.plan[PLAN_STEPS], b.plan[PLAN_CANDIDATES], b.plan[PLAN_STARTS]};
+    std::fill(b.plan.begin(), b.plan.end(), -7);
+    const auto outside = upload(b.outside);
+    const auto state = upload(b.chain_state);
+    const auto lattice = upload(b.lattice);
+    const DeviceWindow window(*this, b);
+    opencl::propose_moves(program_, queue(), window.window, range, at(state), at(lattice),
+                          at(outside));
+    download(window.plan, b.plan);
+    download(window.entries, b.entries);
+    download(outside, b.outside);
+  }
+
+  template <class Real>
+  void evaluate(Buffers<Real>& b) {
+    const DeviceWindow window(*this, b);
+    const TestSystem& system = *b.system;
+    const int blocks = static_cast<int>(system.blocks.size() / BLOCK_FIELDS);
+    const int half = blocks / 2;
+    const auto headers = upload(system.blocks);
+    const auto points = upload(b.points);
+    const auto first = upload(b.grid_energies);
+    const auto second = upload(b.grid_energies);
+    const auto grid = upload(b.grid_energies);
+    const std::size_t half_headers = static_cast<std::size_t>(half) * BLOCK_FIELDS;
+    const std::size_t half_points = static_cast<std::size_t>(half) * 4 * STARPMC_BLOCK_POINTS;
+    opencl::qmmm_coulomb_grid(program_, queue(), window.window, half, at(headers), at(points),
+                              at(first));
+    opencl::qmmm_coulomb_grid(program_, queue(), window.window, blocks - half,
+                              at(headers, half_headers * sizeof(double)),
+                              at(points, half_points * sizeof(Real)), at(second));
+    const std::array<opencl::Buffer, 2> partials{at(first), at(second)};
+    opencl::qmmm_coulomb_grid_reduce(program_, queue(), extent_.candidates, partials, at(grid));
+    const auto solute = upload(system.solute);
+    const auto nuclei = upload(b.nuclei_energies);
+    opencl::qmmm_nuclei_vdw(program_, queue(), window.window, system.nuclei, at(solute),
+                            at(nuclei));
+    download(grid, b.grid_energies);
+    download(nuclei, b.nuclei_energies);
+    evaluate_mm(b, window.window);
+  }
+
+  template <class Real>
+  void decide(Buffers<Real>& b, const StepTuning& tuning) {
+    const DeviceWindow window(*this, b);
+    const auto grid = upload(b.grid_energies);
+    const auto nuclei = upload(b.nuclei_energies);
+    const auto mm = upload(b.mm_energies);
+    const auto table = upload(b.table);
+    const auto state = upload(b.chain_state);
+    const auto lattice = upload(b.lattice);
+    const auto sites = upload(b.lattice_sites);
+    const auto cache = upload(b.field_cache);
+    const auto record = upload(b.record);
+    opencl::metropolis_decide(program_, queue(), window.window, tuning,
+                              {at(grid), at(nuclei), at(mm), at(table), at(state), at(lattice),
+                               at(sites), at(cache), at(record)});
+    download(state, b.chain_state);
+    download(lattice, b.lattice);
+    download(sites, b.lattice_sites);
+    download(cache, b.field_cache);
+    download(record, b.record);
+  }
+
+  template <class Real>
+  void potential(Buffers<Real>& b) {
+    const TestSystem& system = *b.system;
+    const auto reals = upload(system.reals);
+    const auto integers = upload(system.integers);
+    const auto lattice = upload(b.lattice);
+    const auto sites = upload(b.lattice_sites);
+    const auto headers = upload(system.blocks);
+    const auto points = upload(b.points);
+    const auto potential = upload(b.potential);
+    opencl::grid_potential(program_, queue(), b.layout, system.interaction, system.shape, at(reals),
+                           at(integers), at(lattice), at(sites),
+                           static_cast<int>(system.blocks.size() / BLOCK_FIELDS), at(headers),
+                           at(points), at(potential));
+    download(potential, b.potential);
+  }
+
+ private:
+  using Memory = opencl::Owned<cl_mem>;
+  /// Every buffer starts this far into its memory: offsets must be honoured everywhere.
+  static constexpr std::size_t kOffset = 256;
+
+  struct DeviceWindow {
+    Memory reals;
+    Memory integers;
+    Memory plan;
+    Memory entries;
+    opencl::Window window;
+
+    template <class Real>
+    DeviceWindow(DevicePipeline& pipeline, const Buffers<Real>& b)
+        : reals(pipeline.upload(b.system->reals)),
+          integers(pipeline.upload(b.system->integers)),
+          plan(pipeline.upload(b.plan)),
+          entries(pipeline.upload(b.entries)),
+          window{b.layout,  b.system->interaction, b.system->shape, pipeline.extent_,
+                 at(reals), at(integers),          at(plan),        at(entries)} {}
+  };
+
+  template <class Real>
+  void evaluate_mm(Buffers<Real>& b, const opencl::Window& window) {
+    const int molecules = b.system->shape.molecules;
+    const auto lattice = upload(b.lattice);
+    const auto sites = upload(b.lattice_sites);
+    const auto outside = upload(b.outside);
+    const auto first = upload(b.mm_partial);
+    const auto second = upload(b.mm_partial);
+    const auto table = upload(b.table);
+    const auto energies = upload(b.mm_energies);
+    opencl::mm_pair(program_, queue(), window, 0, molecules / 2, at(lattice), at(sites),
+                    at(outside), at(first));
+    opencl::mm_pair(program_, queue(), window, molecules / 2, molecules, at(lattice), at(sites),
+                    at(outside), at(second));
+    opencl::mm_pair_table(program_, queue(), window, at(table));
+    const std::array<opencl::Buffer, 2> partials{at(first), at(second)};
+    opencl::mm_pair_reduce(program_, queue(), window, partials, at(table), at(energies));
+    download(table, b.table);
+    download(energies, b.mm_energies);
+  }
+
+  cl_command_queue queue() const { return device_.queue.get(); }
+  static opencl::Buffer at(const Memory& memory, std::size_t offset = 0) {
+    return {memory.get(), kOffset + offset};
+  }
+
+  template <class Value>
+  Memory upload(const std::vector<Value>& values) {
+    cl_int error = CL_SUCCESS;
+    const std::size_t bytes = values.size() * sizeof(Value);
+    Memory memory(
+        clCreateBuffer(device_.context.get(), CL_MEM_READ_WRITE, kOffset + bytes, nullptr, &error));
+    opencl::check(error, "clCreateBuffer");
+    opencl::check(clEnqueueWriteBuffer(queue(), memory.get(), CL_TRUE, kOffset, bytes,
+                                       values.data(), 0, nullptr, nullptr),
+                  "clEnqueueWriteBuffer");
+    return memory;
+  }
+
+  template <class Value>
+  void download(const Memory& memory, std::vector<Value>& values) {
+    opencl::check(
+        clEnqueueReadBuffer(queue(), memory.get(), CL_TRUE, kOffset, values.size() * sizeof(Value),
+                            values.data(), 0, nullptr, nullptr),
+        "clEnqueueReadBuffer");
+  }
+
+  const Device& device_;
+  opencl::Program program_;
+  opencl::WindowExtent extent_{};
+};
+
+}  // namespace starpmc::test

@@ -1,0 +1,270 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include "naive_energies.hpp"
+#include "window_fixture.hpp"
+
+/// A window's operations in order, by any level of kernels, and what tests expect of them.
+namespace starpmc::test {
+
+// One structure per level of kernels, so that pipelines can be written once.
+#define STARPMC_TEST_LEVEL(Name, level)                                         \
+  struct Name {                                                                 \
+    template <class Arguments>                                                  \
+    static void propose_moves(const Arguments& a) {                             \
+      level::propose_moves(a);                                                  \
+    }                                                                           \
+    template <class Arguments>                                                  \
+    static void qmmm_coulomb_grid(const Arguments& a) {                         \
+      level::qmmm_coulomb_grid(a);                                              \
+    }                                                                           \
+    static void qmmm_coulomb_grid_reduce(const CoulombGridReduceArguments& a) { \
+      level::qmmm_coulomb_grid_reduce(a);                                       \
+    }                                                                           \
+    template <class Arguments>                                                  \
+    static void qmmm_nuclei_vdw(const Arguments& a) {                           \
+      level::qmmm_nuclei_vdw(a);                                                \
+    }                                                                           \
+    template <class Arguments>                                                  \
+    static void mm_pair(const Arguments& a) {                                   \
+      level::mm_pair(a);                                                        \
+    }                                                                           \
+    template <class Arguments>                                                  \
+    static void mm_pair_table(const Arguments& a) {                             \
+      level::mm_pair_table(a);                                                  \
+    }                                                                           \
+    template <class Arguments>                                                  \
+    static void mm_pair_reduce(const Arguments& a) {                            \
+      level::mm_pair_reduce(a);                                                 \
+    }                                                                           \
+    template <class Arguments>                                                  \
+    static void metropolis_decide(const Arguments& a) {                         \
+      level::metropolis_decide(a);                                              \
+    }                                                                           \
+    template <class Arguments>                                                  \
+    static void grid_potential(const Arguments& a) {                            \
+      level::grid_potential(a);                                                 \
+    }                                                                           \
+  };
+STARPMC_TEST_LEVEL(ScalarLevel, scalar)
+STARPMC_TEST_LEVEL(SimdLevel, simd)
+#undef STARPMC_TEST_LEVEL
+
+/// The pipeline on the host. Grid and lattice are cut in two, so that partial energies are summed.
+template <class Level>
+struct HostPipeline {
+  template <class Real>
+  void propose(Buffers<Real>& b, const StepRange& range) {
+    Level::propose_moves(ProposeMovesArguments<Real>{b.layout, b.system->interaction, range,
+                                                     b.system->topology(), b.chain_state, b.lattice,
+                                                     b.plan, b.entries, b.outside});
+  }
+
+  template <class Real>
+  void evaluate(Buffers<Real>& b) {
+    const Window window = b.window();
+    const TestSystem& system = *b.system;
+    const std::size_t blocks = system.blocks.size() / BLOCK_FIELDS;
+    const std::size_t half = blocks / 2;
+    const std::span<const double> headers(system.blocks);
+    const std::span<const Real> points(b.points);
+    std::vector<double> second(b.grid_energies.size());
+    std::vector<double> first(b.grid_energies.size());
+    Level::qmmm_coulomb_grid(
+        CoulombGridArguments<Real>{window, headers.first(half * BLOCK_FIELDS),
+                                   points.first(half * 4 * STARPMC_BLOCK_POINTS), first});
+    Level::qmmm_coulomb_grid(
+        CoulombGridArguments<Real>{window, headers.subspan(half * BLOCK_FIELDS),
+                                   points.subspan(half * 4 * STARPMC_BLOCK_POINTS), second});
+    const std::array<std::span<const double>, 2> grid_partials{first, second};
+    Level::qmmm_coulomb_grid_reduce({window.candidates(), grid_partials, b.grid_energies});
+    Level::qmmm_nuclei_vdw(
+        NucleiVdwArguments<Real>{window, system.solute, system.nuclei, b.nuclei_energies});
+    evaluate_mm(b, window);
+  }
+
+  template <class Real>
+  void decide(Buffers<Real>& b, const StepTuning& tuning) {
+    Level::metropolis_decide(MetropolisDecideArguments<Real>{
+        b.window(), tuning, b.grid_energies, b.nuclei_energies, b.mm_energies, b.table,
+        b.chain_state, b.lattice, b.lattice_sites, b.field_cache, b.record});
+  }
+
+  template <class Real>
+  void potential(Buffers<Real>& b) {
+    Level::grid_potential(GridPotentialArguments<Real>{
+        b.layout, b.system->interaction, b.system->topology(), b.lattice, b.lattice_sites,
+        b.system->blocks, b.points, b.potential});
+  }
+
+ private:
+  template <class Real>
+  void evaluate_mm(Buffers<Real>& b, const Window& window) {
+    const int molecules = b.system->shape.molecules;
+    const int half = molecules / 2;
+    std::vector<double> second(b.mm_partial.size());
+    Level::mm_pair(MmPairArguments<Real>{window, b.lattice, b.lattice_sites, b.outside, 0, half,
+                                         b.mm_partial});
+    Level::mm_pair(MmPairArguments<Real>{window, b.lattice, b.lattice_sites, b.outside, half,
+                                         molecules, second});
+    Level::mm_pair_table(MmPairTableArguments<Real>{window, b.table});
+    const std::array<std::span<const double>, 2> partials{b.mm_partial, second};
+    Level::mm_pair_reduce(MmPairReduceArguments<Real>{window, partials, b.table, b.mm_energies});
+  }
+};
+
+/// Every energy of a window against the naive loops: errors at most `tolerance` times the sum of
+/// the terms' magnitudes.
+template <class Real>
+void expect_naive_energies(const Buffers<Real>& b, double tolerance) {
+  const TestSystem& system = *b.system;
+  const Window window = b.window();
+  const auto rows = static_cast<std::size_t>(entry_capacity(b.layout));
+  const auto expect = [&](double found, const Sum& sum, const char* term, int entry) {
+    ASSERT_NEAR(found, sum.value, tolerance * sum.scale + 1e-13) << term << " of entry " << entry;
+  };
+  for (const int entry : active_entries(window)) {
+    const Placed placed = placed_entry(system, window, entry);
+    const auto e = static_cast<std::size_t>(entry);
+    if (entry < b.layout.candidates) {
+      const MolecularEnergy nuclei = naive_nuclei(system, placed);
+      expect(b.grid_energies[e], naive_grid(system, placed), "grid", entry);
+      expect(b.nuclei_energies[e], nuclei.coulomb, "nuclei", entry);
+      expect(b.nuclei_energies[static_cast<std::size_t>(b.layout.candidates) + e], nuclei.vdw,
+             "QM/MM vdW", entry);
+    }
+    const MolecularEnergy mm = naive_mm(system, b.lattice, placed, window.molecule_of_entry(entry));
+    expect(b.mm_energies[e], mm.coulomb, "MM Coulomb", entry);
+    expect(b.mm_energies[rows + e], mm.vdw, "MM vdW", entry);
+    for (const int other : active_entries(window)) {
+      const std::size_t index = e * rows + static_cast<std::size_t>(other);
+      MolecularEnergy pair;
+      if (window.molecule_of_entry(entry) != window.molecule_of_entry(other)) {
+        pair = naive_pair(system, placed, placed_entry(system, window, other));
+      }
+      expect(b.table[index], pair.coulomb, "table, Coulomb", entry);
+      expect(b.table[rows * rows + index], pair.vdw, "table, vdW", entry);
+    }
+  }
+}
+
+/// Plan, entries, thresholds and weights of two windows, bit for bit.
+template <class Real>
+void expect_same_proposal(const Buffers<Real>& a, const Buffers<Real>& b) {
+  const Window window = a.window();
+  const auto same_integers = [&](int first, int count) {
+    for (int i = 0; i < count; ++i) {
+      const auto index = static_cast<std::size_t>(first + i);
+      ASSERT_EQ(a.plan[index], b.plan[index]) << "plan, integer " << index;
+    }
+  };
+  const WindowLayout layout = a.layout;
+  same_integers(0, PLAN_HEADER);
+  same_integers(plan_step_molecule(layout), window.steps());
+  same_integers(plan_step_slot(layout), window.steps());
+  same_integers(plan_step_first(layout), window.steps());
+  same_integers(plan_step_visit(layout), window.steps());
+  same_integers(plan_start_molecule(layout), window.starts());
+  same_integers(plan_candidate_step(layout), window.candidates());
+  same_integers(plan_candidate_parent(layout), window.candidates());
+  for (const int entry : active_entries(window)) {
+    for (int field = 0; field < entry_fields(layout); ++field) {
+      ASSERT_EQ(window.field(field, entry), b.window().field(field, entry))
+          << "field " << field << " of entry " << entry;
+    }
+  }
+  for (int i = 0; i < window.steps(); ++i) {
+    const auto index = static_cast<std::size_t>(entries_threshold(layout) + i);
+    ASSERT_EQ(a.entries[index], b.entries[index]) << "threshold " << i;
+  }
+  ASSERT_EQ(a.outside, b.outside);
+}
+
+struct ChainOptions {
+  int steps = 50;  ///< of a window
+  int candidates = 80;
+  int windows = 12;
+  bool tuning = false;
+};
+
+/// What a chain did.
+template <class Real>
+struct ChainOutcome {
+  std::vector<int> accepted;
+  std::vector<double> totals;  ///< sum of the five terms after each step
+  std::vector<double> lattice;
+  std::vector<Real> lattice_sites;
+  std::vector<double> field_cache;
+  std::vector<double> chain_state;
+};
+
+/// Runs windows one after another, each from the state that the one before left.
+template <class Real, class Pipeline>
+ChainOutcome<Real> run_chain(Pipeline& pipeline, const TestSystem& system,
+                             const ChainOptions& options) {
+  Buffers<Real> b(system, options.steps, options.candidates);
+  b.field_cache = naive_field_cache(system, system.lattice);
+  ChainOutcome<Real> outcome;
+  std::uint64_t next = 40;
+  for (int i = 0; i < options.windows; ++i) {
+    const StepRange range = step_range(next, options.steps);
+    pipeline.propose(b, range);
+    pipeline.evaluate(b);
+    const StepTuning tuning{0.4, 0.5, 0.1, options.tuning && i % 3 == 2 ? 1 : 0, 0};
+    pipeline.decide(b, tuning);
+    const auto stride = static_cast<std::size_t>(b.layout.steps);
+    for (std::size_t s = 0; s < static_cast<std::size_t>(b.window().steps()); ++s) {
+      outcome.accepted.push_back(static_cast<int>(b.record[RECORD_ACCEPTED * stride + s]));
+      double total = 0;
+      for (std::size_t term = 0; term < TERMS; ++term) {
+        total += b.record[(RECORD_TERMS + term) * stride + s];
+      }
+      outcome.totals.push_back(total);
+    }
+    next += static_cast<std::uint64_t>(b.window().steps());
+  }
+  outcome.lattice = b.lattice;
+  outcome.lattice_sites = b.lattice_sites;
+  outcome.field_cache = b.field_cache;
+  outcome.chain_state = b.chain_state;
+  return outcome;
+}
+
+/// The same decisions and final positions bit for bit; energies within `tolerance` kJ/mol.
+template <class Real, class OtherReal>
+void expect_same_chain(const ChainOutcome<Real>& a, const ChainOutcome<OtherReal>& b,
+                       double tolerance) {
+  ASSERT_EQ(a.accepted, b.accepted);
+  ASSERT_EQ(a.lattice, b.lattice);
+  for (std::size_t i = 0; i < a.totals.size(); ++i) {
+    ASSERT_NEAR(a.totals[i], b.totals[i], tolerance) << "step " << i;
+  }
+  for (std::size_t i = 0; i < a.field_cache.size(); ++i) {
+    ASSERT_NEAR(a.field_cache[i], b.field_cache[i], tolerance);
+  }
+  for (const std::size_t k : {STATE_MAXIMUM_TRANSLATION, STATE_MAXIMUM_HALF_TURNS, STATE_ACCEPTED,
+                              STATE_PROPOSED, STATE_NOT_FINITE}) {
+    ASSERT_EQ(a.chain_state[k], b.chain_state[k]) << "chain state " << k;
+  }
+}
+
+/// Systems with cutoffs near half the box and well below it.
+inline SystemOptions wide_cutoff() { return {}; }
+inline SystemOptions narrow_cutoff() {
+  SystemOptions options;
+  options.coulomb_cutoff = 6;
+  options.vdw_cutoff = 5.5;
+  options.seed = 11;
+  return options;
+}
+/// Few molecules: windows full of revisits.
+inline SystemOptions few_molecules() {
+  SystemOptions options;
+  options.waters = 20;
+  options.particles = 4;
+  options.grid_points = 900;
+  return options;
+}
+
+}  // namespace starpmc::test
