@@ -84,7 +84,7 @@ struct RunSummary {
   std::string qm_engine_version;
 };
 
-void to_json(nlohmann::json& json, const RunSummary& summary);
+void to_json(nlohmann::json& document, const RunSummary& summary);
 
 /// Version of the HDF5 library in use, "1.10.8".
 std::string hdf5_library_version();
