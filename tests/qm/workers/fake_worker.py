@@ -83,8 +83,10 @@ def misbehave_on_update(mode, arrays):
     if mode == "huge-number":
         raw(b'{"type": "result", "energy": 1e999}\n')
     if mode == "absurd-size":
-        raw(b'{"type": "result", "arrays": [{"name": "grid", "dtype": "f64",'
-            b' "shape": [4, 999999999999]}]}\n')
+        raw(
+            b'{"type": "result", "arrays": [{"name": "grid", "dtype": "f64",'
+            b' "shape": [4, 999999999999]}]}\n'
+        )
     if mode == "negative-size":
         raw(b'{"type": "result", "arrays": [{"name": "grid", "dtype": "f64", "shape": [4, -1]}]}\n')
     if mode == "half-array":
@@ -106,11 +108,17 @@ def misbehave_on_update(mode, arrays):
     if mode == "nan-array":
         send(result_header(), [grid([0.5] * 11 + [math.nan])])
     if mode == "not-converged":
-        send({"type": "error", "reason": "not-converged", "message": "no solution in 100 iterations"})
+        send(
+            {"type": "error", "reason": "not-converged", "message": "no solution in 100 iterations"}
+        )
     if mode == "not-converged-flag":
         send(result_header(converged=False), [grid()])
     if mode == "good":
-        charges = [sum(arrays["potential"]), sum(arrays["nuclear_potential"]), len(arrays["charges"])]
+        charges = [
+            sum(arrays["potential"]),
+            sum(arrays["nuclear_potential"]),
+            len(arrays["charges"]),
+        ]
         send(result_header(), [grid([0.5] * 9 + charges)])
 
 
@@ -123,8 +131,14 @@ def main():
     if mode == "missing":
         send({"type": "error", "reason": "missing", "message": "No module named 'pyscf'"})
         return
-    send({"type": "hello", "protocol": 2 if mode == "wrong-version" else 1,
-          "worker": "fake", "version": "0.1"})
+    send(
+        {
+            "type": "hello",
+            "protocol": 2 if mode == "wrong-version" else 1,
+            "worker": "fake",
+            "version": "0.1",
+        }
+    )
     if mode == "never-reads":
         time.sleep(60)
     receive()
@@ -132,8 +146,10 @@ def main():
         send({"type": "error", "reason": "bad-request", "message": "no basis sto-99g"})
         return
     shape = (2, POINTS) if mode == "wrong-points" else (3, POINTS)
-    send({"type": "ready", "expected_electrons": 2, "basis_functions": 7},
-         [("points", shape, [0.25] * math.prod(shape))])
+    send(
+        {"type": "ready", "expected_electrons": 2, "basis_functions": 7},
+        [("points", shape, [0.25] * math.prod(shape))],
+    )
     if mode == "never-reads-update":
         time.sleep(60)
     if mode == "dies-before-update":
