@@ -110,5 +110,46 @@ TEST(MakeEngine, PyscfAnswersOrSaysWhatIsWrong) {
   expect_in("300", refusal(settings));
 }
 
+/// Skipped, with the reason, where Psi4 is not installed (Debian package psi4).
+TEST(MakeEngine, Psi4AnswersOrSaysWhatIsWrong) {
+  Settings::QmSection settings;
+  settings.engine = "psi4";
+  settings.grid_radial = 25;
+  settings.grid_angular = 194;
+  settings.scf_grid_radial = 35;
+  settings.scf_grid_angular = 110;
+  settings.time_limit_seconds = 240;
+  std::unique_ptr<QmEngine> engine;
+  try {
+    engine = make_engine(settings, hydrogen(), {});
+  } catch (const InputError& error) {
+    expect_in("not installed", error.what());
+    GTEST_SKIP() << error.what();
+  }
+  EXPECT_EQ(engine->name(), "psi4");
+  const std::vector<double> potential(engine->quadrature_points().size(), 10.0);
+  const QmResult cold = engine->update(potential, std::vector<double>{10.0, 10.0}, {});
+  EXPECT_NEAR(cold.electrons_on_grid, 2.0, 1e-3);
+  EXPECT_NEAR(cold.energy_kj_per_mol, -1.16 * 2625.5, 20.0);
+  const QmResult warm = engine->update(potential, std::vector<double>{10.0, 10.0}, {});
+  EXPECT_NEAR(warm.energy_kj_per_mol, cold.energy_kj_per_mol, 1e-4);
+  EXPECT_LT(warm.iterations, cold.iterations);
+
+  settings.basis = "sto-99g";
+  expect_in("sto-99g", refusal(settings));
+  settings.basis = "def2-svp";
+  settings.multiplicity = 3;
+  expect_in("multiplicity", refusal(settings));
+  settings.multiplicity = 1;
+  settings.max_iterations = 1;
+  const auto hopeless = make_engine(settings, hydrogen(), {});
+  try {
+    hopeless->update(potential, std::vector<double>{10.0, 10.0}, {});
+    FAIL();
+  } catch (const RunError& error) {
+    expect_in("did not converge", error.what());
+  }
+}
+
 }  // namespace
 }  // namespace starpmc

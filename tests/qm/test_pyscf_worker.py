@@ -3,9 +3,13 @@
 Run by any Python that has src/qm/workers/requirements.txt: python3 tests/qm/test_pyscf_worker.py
 """
 
+import os
 import pathlib
 import sys
 import unittest
+
+# Before numpy: the molecules are small, and other tests run beside this one.
+os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
 
 try:
     import numpy
