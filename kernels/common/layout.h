@@ -18,6 +18,10 @@ namespace starpmc {
 #define STARPMC_COULOMB_CONSTANT 1389.35457644
 /* Distances below 0.01 A count as 0.01 A, so that every pair energy stays finite in fp32. */
 #define STARPMC_MINIMUM_DISTANCE_SQUARED 1e-4
+/* In mixed precision, molecules whose centres are nearer than this are evaluated in fp64, and so are
+   the nuclei: a few per cent of the pairs, whose energies of hundreds of kJ/mol would carry most of
+   the rounding error. */
+#define STARPMC_NEAR_DISTANCE 5.5
 /* Points of one compact block of a grid. */
 #define STARPMC_BLOCK_POINTS 256
 /* A molecule visited a third time in a window has four possible histories; a fourth visit closes

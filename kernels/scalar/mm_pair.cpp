@@ -10,54 +10,69 @@ struct PairEnergy {
 };
 
 /// Energy of two molecules; b's displacement from a's centre is wrapped in fp64, the site pairs are
-/// computed in Real.
+/// computed in Real, or in fp64 where the molecules are near.
 template <class Real>
 class MoleculePair {
  public:
   MoleculePair(const Topology& topology, const Interaction& interaction)
-      : topology_(topology),
-        interaction_(interaction),
-        coulomb_(interaction.coulomb_cutoff),
-        vdw_cutoff_squared_(static_cast<Real>(interaction.vdw_cutoff * interaction.vdw_cutoff)) {}
+      : topology_(topology), interaction_(interaction) {}
 
   /// site_a(k) and site_b(k): displacement of a site from its centre, of type Relative<Real>.
   template <class SiteA, class SiteB>
   PairEnergy operator()(int type_a, const double* centre_a, SiteA site_a, int type_b,
                         const double* centre_b, SiteB site_b) const {
-    const auto offset = Relative<Real>::from(centre_b, centre_a, interaction_);
+    const auto offset = Relative<double>::from(centre_b, centre_a, interaction_);
+    const double distance_squared =
+        offset.x * offset.x + offset.y * offset.y + offset.z * offset.z;
+    if (distance_squared < STARPMC_NEAR_DISTANCE * STARPMC_NEAR_DISTANCE) {
+      return sum<double>(type_a, site_a, type_b, site_b, offset);
+    }
+    return sum<Real>(type_a, site_a, type_b, site_b,
+                     {static_cast<Real>(offset.x), static_cast<Real>(offset.y),
+                      static_cast<Real>(offset.z)});
+  }
+
+ private:
+  template <class T, class SiteA, class SiteB>
+  PairEnergy sum(int type_a, SiteA site_a, int type_b, SiteB site_b,
+                 const Relative<T>& offset) const {
+    const CoulombShiftedForce<T> coulomb(interaction_.coulomb_cutoff);
+    const T vdw_cutoff_squared =
+        static_cast<T>(interaction_.vdw_cutoff * interaction_.vdw_cutoff);
     PairEnergy energy;
     for (int i = 0; i < topology_.site_count(type_a); ++i) {
-      const Relative<Real> a = site_a(i);
+      const Relative<T> a = converted<T>(site_a(i));
       const double charge_a = topology_.site(type_a, i)[3];
       for (int j = 0; j < topology_.site_count(type_b); ++j) {
-        const Relative<Real> displacement = site_b(j);
-        const Relative<Real> b{offset.x + displacement.x, offset.y + displacement.y,
+        const Relative<T> displacement = converted<T>(site_b(j));
+        const Relative<T> b{offset.x + displacement.x, offset.y + displacement.y,
                                offset.z + displacement.z};
-        const Real r2 = distance_squared(a, b, interaction_);
+        const T r2 = scalar::distance_squared(a, b, interaction_);
         const double charge_b = topology_.site(type_b, j)[3];
-        energy.coulomb += STARPMC_COULOMB_CONSTANT * charge_a * charge_b * coulomb_(r2);
+        energy.coulomb += STARPMC_COULOMB_CONSTANT * charge_a * charge_b * coulomb(r2);
         energy.vdw += lennard_jones(
-            r2, vdw_cutoff_squared_,
+            r2, vdw_cutoff_squared,
             topology_.pair(topology_.site_type(type_a, i), topology_.site_type(type_b, j)));
       }
     }
     return energy;
   }
 
- private:
+  template <class T, class From>
+  static Relative<T> converted(const From& r) {
+    return {static_cast<T>(r.x), static_cast<T>(r.y), static_cast<T>(r.z)};
+  }
+
   const Topology& topology_;
   const Interaction& interaction_;
-  CoulombShiftedForce<Real> coulomb_;
-  Real vdw_cutoff_squared_;
 };
 
 /// Displacements of an entry's sites.
-template <class Real>
 auto entry_sites(const Window& window, int entry) {
   return [&window, entry](int site) {
-    return Relative<Real>{static_cast<Real>(window.field(POSE_FIELDS + 3 * site, entry)),
-                          static_cast<Real>(window.field(POSE_FIELDS + 3 * site + 1, entry)),
-                          static_cast<Real>(window.field(POSE_FIELDS + 3 * site + 2, entry))};
+    return Relative<double>{window.field(POSE_FIELDS + 3 * site, entry),
+                            window.field(POSE_FIELDS + 3 * site + 1, entry),
+                            window.field(POSE_FIELDS + 3 * site + 2, entry)};
   };
 }
 
@@ -89,7 +104,7 @@ void mm_pair(const MmPairArguments<Real>& a) {
         return Relative<Real>{a.lattice_sites[first], a.lattice_sites[first + stride],
                               a.lattice_sites[first + 2 * stride]};
       };
-      const PairEnergy energy = pair(type, centre, entry_sites<Real>(window, entry),
+      const PairEnergy energy = pair(type, centre, entry_sites(window, entry),
                                      window.topology.type_of(other), other_centre, other_sites);
       sum.coulomb += energy.coulomb;
       sum.vdw += energy.vdw;
@@ -115,8 +130,8 @@ void mm_pair_table(const MmPairTableArguments<Real>& a) {
       if (molecule_i != molecule_j) {
         const double centre_j[3] = {window.field(POSE_X, j), window.field(POSE_Y, j),
                                     window.field(POSE_Z, j)};
-        energy = pair(window.topology.type_of(molecule_i), centre_i, entry_sites<Real>(window, i),
-                      window.topology.type_of(molecule_j), centre_j, entry_sites<Real>(window, j));
+        energy = pair(window.topology.type_of(molecule_i), centre_i, entry_sites(window, i),
+                      window.topology.type_of(molecule_j), centre_j, entry_sites(window, j));
       }
       const auto row = static_cast<std::size_t>(i);
       const auto column = static_cast<std::size_t>(j);

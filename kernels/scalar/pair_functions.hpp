@@ -16,25 +16,24 @@ Real minimum_image(Real d, Real length) {
 
 /// Shifted-force Coulomb energy of unit charges without the Coulomb constant,
 /// 1/r - 1/rc + (r - rc)/rc^2 inside the cutoff (Fennell and Gezelter 2006; eq. 2 of Miranda et al.
-/// 2016).
+/// 2016), written as (1 - r/rc)^2 / r, whose rounding error vanishes with the energy.
 template <class Real>
 class CoulombShiftedForce {
  public:
   explicit CoulombShiftedForce(double cutoff)
       : cutoff_squared_(static_cast<Real>(cutoff * cutoff)),
-        inverse_square_(static_cast<Real>(1 / (cutoff * cutoff))),
-        twice_inverse_(static_cast<Real>(2 / cutoff)) {}
+        inverse_(static_cast<Real>(1 / cutoff)) {}
 
   Real operator()(Real r2) const {
     if (!(r2 < cutoff_squared_)) return 0;
     const Real r = std::sqrt(r2);
-    return 1 / r - twice_inverse_ + inverse_square_ * r;
+    const Real remaining = 1 - r * inverse_;
+    return remaining * remaining / r;
   }
 
  private:
   Real cutoff_squared_;
-  Real inverse_square_;
-  Real twice_inverse_;
+  Real inverse_;
 };
 
 /// c12/r^12 - c6/r^6 + shift + slope r inside the cutoff; shift and slope are 0 for a truncated

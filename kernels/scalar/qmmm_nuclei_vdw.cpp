@@ -3,8 +3,10 @@
 
 namespace starpmc::scalar {
 
-template <class Real>
-void qmmm_nuclei_vdw(const NucleiVdwArguments<Real>& a) {
+// In fp64 whatever the precision (STARPMC_NEAR_DISTANCE says why).
+template <class Precision>
+void qmmm_nuclei_vdw(const NucleiVdwArguments<Precision>& a) {
+  using Real = double;
   const Window& window = a.window;
   const Interaction& interaction = window.interaction;
   const CoulombShiftedForce<Real> coulomb(interaction.coulomb_cutoff);

@@ -34,7 +34,7 @@ HWY_INLINE void add_potential(D d, const hn::TFromD<D>* points, const SiteBlock<
                           hn::Set(d, sites.z[site])};
     const V charge = hn::Set(d, static_cast<hn::TFromD<D>>(charges[site]));
     pair_step<kVectors, kCare>(d, targets, source, periodic, [&](std::size_t k, V r2) HWY_ATTR {
-      const V energy = hn::Mul(charge, coulomb.energy(r2, reciprocal_square_root(d, r2)));
+      const V energy = hn::Mul(charge, coulomb.energy(distance(d, r2)));
       sums.add(d, k, hn::IfThenElseZero(hn::Lt(r2, coulomb.cutoff_squared), energy));
     });
   }

@@ -5,6 +5,8 @@
 #include <hwy/highway.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "kernels/operations.hpp"
@@ -51,20 +53,66 @@ std::vector<Segment> segments(const Topology& topology, int first, int last) {
   return result;
 }
 
+/// A molecule's energies with many others: in lanes of Real, and the near ones in fp64.
+template <class Real>
+class CompleteRow {
+ public:
+  CompleteRow(const Topology& topology, const Interaction& interaction)
+      : topology_(topology), row_(topology, interaction), near_row_(topology, interaction) {}
+
+  void set_target(const Window& window, int entry) {
+    take_target(window, entry, target_);
+    if constexpr (kMixed) take_target(window, entry, near_target_);
+  }
+
+  /// store(lanes, energies, index) as in MoleculeRow, index(lane) the source's index.
+  template <class Store>
+  void operator()(const MoleculeSources<Real>& sources, Store&& store) {
+    near_.chosen.clear();
+    row_(target_, sources, kMixed ? &near_.chosen : nullptr,
+         [&](std::size_t first, auto lanes, const auto& energies) HWY_ATTR {
+           store(lanes, energies, [first](std::size_t lane) { return first + lane; });
+         });
+    if (near_.chosen.empty()) return;
+    const auto sites = static_cast<std::size_t>(topology_.site_count(sources.type));
+    near_row_(near_target_, near_.gather(sources, sites), nullptr,
+              [&](std::size_t first, auto lanes, const auto& energies) HWY_ATTR {
+                store(lanes, energies,
+                      [&, first](std::size_t lane) { return near_.chosen[first + lane]; });
+              });
+  }
+
+ private:
+  static constexpr bool kMixed = sizeof(Real) < sizeof(double);
+  const Topology& topology_;
+  MoleculeRow<Real> row_;
+  MoleculeRow<double> near_row_;
+  MoleculeTarget<Real> target_;
+  MoleculeTarget<double> near_target_;
+  NearMolecules<Real> near_;
+};
+
+/// fp64 sums of vectors of either type.
+struct EnergySums {
+  WideSum<hn::ScalableTag<float>> single;
+  WideSum<hn::ScalableTag<double>> wide;
+
+  HWY_INLINE EnergySums() {}
+  HWY_INLINE void add(VecOf<hn::ScalableTag<float>> v) { single.add(hn::ScalableTag<float>(), v); }
+  HWY_INLINE void add(VecOf<hn::ScalableTag<double>> v) { wide.add(hn::ScalableTag<double>(), v); }
+  HWY_INLINE double total() const { return single.total() + wide.total(); }
+};
+
 template <class Real>
 void pair_energies(const MmPairArguments<Real>& a) {
   const Window& window = a.window;
-  using D = hn::ScalableTag<Real>;
-  using V = VecOf<D>;
-  const D d;
-  const MoleculeRow<Real> row(window.topology, window.interaction);
+  CompleteRow<Real> row(window.topology, window.interaction);
   const auto stride = static_cast<std::size_t>(window.layout.molecules);
   const std::vector<Segment> types = segments(window.topology, a.first_molecule, a.last_molecule);
-  MoleculeTarget<Real> target;
   for_each_entry(window, [&](int entry) {
-    take_target(window, entry, target);
-    WideSum<D> coulomb;
-    WideSum<D> vdw;
+    row.set_target(window, entry);
+    EnergySums coulomb;
+    EnergySums vdw;
     for (const Segment& segment : types) {
       const auto first = static_cast<std::size_t>(segment.first);
       const MoleculeSources<Real> sources{
@@ -74,11 +122,10 @@ void pair_energies(const MmPairArguments<Real>& a) {
           &a.outside[first],
           static_cast<std::size_t>(segment.last - segment.first),
           segment.type};
-      row(target, sources,
-          [&](std::size_t, hn::Mask<D> lanes, const LaneEnergies<V>& energies) HWY_ATTR {
-            coulomb.add(d, hn::IfThenElseZero(lanes, energies.coulomb));
-            vdw.add(d, hn::IfThenElseZero(lanes, energies.vdw));
-          });
+      row(sources, [&](auto lanes, const auto& energies, auto) HWY_ATTR {
+        coulomb.add(hn::IfThenElseZero(lanes, energies.coulomb));
+        vdw.add(hn::IfThenElseZero(lanes, energies.vdw));
+      });
     }
     a.energies[static_cast<std::size_t>(entry)] = coulomb.total();
     a.energies[static_cast<std::size_t>(entry_capacity(window.layout) + entry)] = vdw.total();
@@ -125,26 +172,38 @@ std::vector<EntryGroup<Real>> entry_groups(const Window& window, std::size_t lan
   return groups;
 }
 
+/// Writes the energies of some lanes into a row of the table.
+template <class Energies, class Mask, class Index, class Put>
+HWY_INLINE void put_lanes(Mask lanes, const Energies& energies, Index index, Put&& put) {
+  using V = decltype(energies.coulomb);
+  const hn::DFromV<std::remove_const_t<V>> d;
+  using T = hn::TFromD<decltype(d)>;
+  HWY_ALIGN T coulomb[hn::MaxLanes(d)];
+  HWY_ALIGN T vdw[hn::MaxLanes(d)];
+  hn::Store(energies.coulomb, d, coulomb);
+  hn::Store(energies.vdw, d, vdw);
+  std::uint8_t bits[8] = {};
+  hn::StoreMaskBits(d, lanes, bits);
+  for (std::size_t lane = 0; lane < hn::Lanes(d); ++lane) {
+    if ((bits[lane / 8] >> (lane % 8) & 1) != 0) put(index(lane), coulomb[lane], vdw[lane]);
+  }
+}
+
 template <class Real>
 void pair_table(const MmPairTableArguments<Real>& a) {
   const Window& window = a.window;
-  using D = hn::ScalableTag<Real>;
-  using V = VecOf<D>;
-  const D d;
-  const MoleculeRow<Real> row(window.topology, window.interaction);
+  CompleteRow<Real> row(window.topology, window.interaction);
   const auto rows = static_cast<std::size_t>(entry_capacity(window.layout));
-  const auto groups = entry_groups<Real>(window, hn::Lanes(d));
-  Real* const coulomb = a.table.data();
-  Real* const vdw = coulomb + rows * rows;
-  MoleculeTarget<Real> target;
+  const auto groups = entry_groups<Real>(window, hn::Lanes(hn::ScalableTag<Real>()));
   for_each_entry(window, [&](int entry) {
-    take_target(window, entry, target);
+    row.set_target(window, entry);
     const int molecule = window.molecule_of_entry(entry);
-    const std::size_t first = static_cast<std::size_t>(entry) * rows;
-    std::fill_n(coulomb + first, window.candidates(), Real{0});
-    std::fill_n(coulomb + first + window.layout.candidates, window.starts(), Real{0});
-    std::fill_n(vdw + first, window.candidates(), Real{0});
-    std::fill_n(vdw + first + window.layout.candidates, window.starts(), Real{0});
+    Real* const coulomb = &a.table[static_cast<std::size_t>(entry) * rows];
+    Real* const vdw = coulomb + rows * rows;
+    for (Real* const term : {coulomb, vdw}) {
+      std::fill_n(term, window.candidates(), Real{0});
+      std::fill_n(term + window.layout.candidates, window.starts(), Real{0});
+    }
     for (const EntryGroup<Real>& group : groups) {
       if (group.entries.empty()) continue;
       const MoleculeSources<Real> sources{
@@ -154,20 +213,14 @@ void pair_table(const MmPairTableArguments<Real>& a) {
           nullptr,
           group.entries.size(),
           group.type};
-      row(target, sources,
-          [&](std::size_t i, hn::Mask<D> lanes, const LaneEnergies<V>& e) HWY_ATTR {
-            HWY_ALIGN Real coulomb_lanes[hn::MaxLanes(d)];
-            HWY_ALIGN Real vdw_lanes[hn::MaxLanes(d)];
-            hn::Store(hn::IfThenElseZero(lanes, e.coulomb), d, coulomb_lanes);
-            hn::Store(hn::IfThenElseZero(lanes, e.vdw), d, vdw_lanes);
-            const std::size_t count = std::min(hn::Lanes(d), group.entries.size() - i);
-            for (std::size_t lane = 0; lane < count; ++lane) {
-              const int other = group.entries[i + lane];
-              if (window.molecule_of_entry(other) == molecule) continue;
-              coulomb[first + static_cast<std::size_t>(other)] = coulomb_lanes[lane];
-              vdw[first + static_cast<std::size_t>(other)] = vdw_lanes[lane];
-            }
-          });
+      row(sources, [&](auto lanes, const auto& energies, auto index) HWY_ATTR {
+        put_lanes(lanes, energies, index, [&](std::size_t source, auto c, auto v) {
+          const int other = group.entries[source];
+          if (window.molecule_of_entry(other) == molecule) return;
+          coulomb[other] = static_cast<Real>(c);
+          vdw[other] = static_cast<Real>(v);
+        });
+      });
     }
   });
 }

@@ -8,6 +8,7 @@
 #endif
 
 #include <algorithm>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -103,9 +104,11 @@ class MoleculeRow {
 
   /// Calls store(first lane's index, lanes that count, energies) for each vector of sources that is
   /// not wholly beyond reach.
+  /// @param near  receives the sources nearer than STARPMC_NEAR_DISTANCE, which are then left out;
+  ///              null: none is
   template <class Store>
   void operator()(const MoleculeTarget<Real>& target, const MoleculeSources<Real>& sources,
-                  Store&& store) const {
+                  std::vector<std::size_t>* near, Store&& store) const {
     const D d;
     const SitePairs<Real> pairs(topology_, target.type, sources.type);
     const double cutoff = std::max(interaction_.coulomb_cutoff, interaction_.vdw_cutoff);
@@ -115,6 +118,8 @@ class MoleculeRow {
         std::min({interaction_.box[0], interaction_.box[1], interaction_.box[2]});
     const bool one_image = reach <= shortest / 2;
     const V reach_squared = hn::Set(d, static_cast<Real>(reach * reach));
+    const V near_squared =
+        hn::Set(d, static_cast<Real>(STARPMC_NEAR_DISTANCE * STARPMC_NEAR_DISTANCE));
     for (std::size_t i = 0; i < sources.count; i += hn::Lanes(d)) {
       Point<V> offset;
       offset.x = wrapped_offsets(d, sources.centre[0] + i, target.centre[0], interaction_.box[0]);
@@ -127,6 +132,13 @@ class MoleculeRow {
         lanes = hn::And(lanes, hn::Gt(hn::LoadU(d, sources.take_part + i), hn::Zero(d)));
       }
       if (one_image) lanes = hn::And(lanes, hn::Lt(d2, reach_squared));
+      if (near != nullptr) {
+        const auto close = hn::And(lanes, hn::Lt(d2, near_squared));
+        if (!hn::AllFalse(d, close)) {
+          append_lanes(close, i, *near);
+          lanes = hn::AndNot(close, lanes);
+        }
+      }
       if (hn::AllFalse(d, lanes)) continue;
       const LaneEnergies<V> energies = one_image
                                            ? lane_energies<Care::cut>(target, sources, pairs, i, offset)
@@ -136,6 +148,14 @@ class MoleculeRow {
   }
 
  private:
+  static void append_lanes(hn::Mask<D> lanes, std::size_t first, std::vector<std::size_t>& list) {
+    std::uint8_t bits[8] = {};
+    hn::StoreMaskBits(D(), lanes, bits);
+    for (std::size_t lane = 0; lane < hn::Lanes(D()); ++lane) {
+      if ((bits[lane / 8] >> (lane % 8) & 1) != 0) list.push_back(first + lane);
+    }
+  }
+
   /// Care::cut still needs the minimum distance: molecules may be proposed on top of each other.
   template <Care kCare>
   HWY_INLINE LaneEnergies<V> lane_energies(const MoleculeTarget<Real>& target,
@@ -167,17 +187,16 @@ class MoleculeRow {
                            LaneEnergies<V>& sum) const {
     const D d;
     if (c.charge == 0 && !c.has_vdw) return;
-    const V inverse_r = reciprocal_square_root(d, r2);
+    const Distance<V> r = distance(d, r2);
     if (c.charge != 0) {
-      const V energy = hn::Mul(hn::Set(d, c.charge), coulomb_.energy(r2, inverse_r));
-      sum.coulomb = hn::Add(
-          sum.coulomb, hn::IfThenElseZero(hn::Lt(r2, coulomb_.cutoff_squared), energy));
+      sum.coulomb =
+          hn::MulAdd(hn::Set(d, c.charge), coulomb_.energy_within(r), sum.coulomb);
     }
     if (c.has_vdw) {
-      const V inverse2 = hn::Mul(inverse_r, inverse_r);
+      const V inverse2 = hn::Mul(r.inverse, r.inverse);
       const V inverse6 = hn::Mul(hn::Mul(inverse2, inverse2), inverse2);
       const V lj = hn::Mul(hn::MulSub(hn::Set(d, c.c12), inverse6, hn::Set(d, c.c6)), inverse6);
-      const V shift = hn::MulAdd(hn::Set(d, c.slope), hn::Mul(r2, inverse_r), hn::Set(d, c.shift));
+      const V shift = hn::MulAdd(hn::Set(d, c.slope), r.r, hn::Set(d, c.shift));
       sum.vdw = hn::Add(sum.vdw, hn::IfThenElseZero(hn::Lt(r2, vdw_cutoff_squared_),
                                                     hn::Add(lj, shift)));
     }
@@ -189,6 +208,41 @@ class MoleculeRow {
   Periodic<D> periodic_;
   V vdw_cutoff_squared_;
   std::vector<double> radius_;
+};
+
+/// The fp64 part of a mixed row: the near molecules of a set of sources, side by side.
+template <class Real>
+class NearMolecules {
+ public:
+  std::vector<std::size_t> chosen;
+
+  /// Gathers the chosen molecules of `sources`.
+  MoleculeSources<double> gather(const MoleculeSources<Real>& sources, std::size_t sites) {
+    const std::size_t stride = chosen.size() + hn::Lanes(hn::ScalableTag<double>());
+    for (std::size_t k = 0; k < 3; ++k) {
+      centre_[k].resize(stride);
+      for (std::size_t i = 0; i < chosen.size(); ++i) {
+        centre_[k][i] = sources.centre[k][chosen[i]];
+      }
+    }
+    sites_.resize(3 * sites * stride);
+    for (std::size_t k = 0; k < 3 * sites; ++k) {
+      for (std::size_t i = 0; i < chosen.size(); ++i) {
+        sites_[k * stride + i] =
+            static_cast<double>(sources.sites[k * sources.stride + chosen[i]]);
+      }
+    }
+    return {{centre_[0].data(), centre_[1].data(), centre_[2].data()},
+            sites_.data(),
+            stride,
+            nullptr,
+            chosen.size(),
+            sources.type};
+  }
+
+ private:
+  std::vector<double> centre_[3];
+  std::vector<double> sites_;
 };
 
 }  // namespace starpmc::simd::HWY_NAMESPACE

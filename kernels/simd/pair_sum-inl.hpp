@@ -23,32 +23,42 @@ namespace hn = hwy::HWY_NAMESPACE;
 template <class D>
 using VecOf = hn::Vec<D>;
 
-/// 1/sqrt(r2): the instruction's estimate (12 to 14 bits) refined by Newton's method, or where 12
-/// bits would leave a bias above fp32's own rounding, by the third-order step
-/// y (1 + h (1/2 + 3/8 h)), h = 1 - r2 y^2.
+/// r and 1/r.
+template <class V>
+struct Distance {
+  V r;
+  V inverse;
+};
+
+/// r and 1/r from r^2: the instruction's estimate y (12 to 14 bits) refined with h = 1 - r2 y^2 by
+/// y (1 + h/2), or where 12 bits would leave a bias above fp32's own rounding, y (1 + h/2 + 3/8 h^2).
+/// r is refined beside 1/r: r2 times the rounded 1/r would be biased from binade to binade, which
+/// the sums over neutral molecules do not cancel.
 template <class D, class V>
   requires std::same_as<hn::TFromD<D>, float>
-HWY_INLINE V reciprocal_square_root(D d, V r2) {
+HWY_INLINE Distance<V> distance(D d, V r2) {
   const V y = hn::ApproximateReciprocalSqrt(r2);
+  const V r = hn::Mul(r2, y);
+  const V h = hn::NegMulAdd(r, y, hn::Set(d, 1.0f));
 #if HWY_TARGET <= HWY_AVX3
-  const V half = hn::Mul(hn::Set(d, 0.5f), r2);
-  return hn::Mul(y, hn::NegMulAdd(hn::Mul(half, y), y, hn::Set(d, 1.5f)));
+  const V correction = hn::Mul(hn::Set(d, 0.5f), h);
 #else
-  const V h = hn::NegMulAdd(hn::Mul(r2, y), y, hn::Set(d, 1.0f));
   const V correction = hn::Mul(h, hn::MulAdd(hn::Set(d, 0.375f), h, hn::Set(d, 0.5f)));
-  return hn::MulAdd(y, correction, y);
 #endif
+  return {hn::MulAdd(r, correction, r), hn::MulAdd(y, correction, y)};
 }
 
 template <class D, class V>
   requires std::same_as<hn::TFromD<D>, double>
-HWY_INLINE V reciprocal_square_root(D d, V r2) {
+HWY_INLINE Distance<V> distance(D d, V r2) {
   const hn::Rebind<float, D> single;
   V y = hn::PromoteTo(d, hn::ApproximateReciprocalSqrt(hn::DemoteTo(single, r2)));
   V h = hn::NegMulAdd(hn::Mul(r2, y), y, hn::Set(d, 1.0));
   y = hn::MulAdd(y, hn::Mul(h, hn::MulAdd(hn::Set(d, 0.375), h, hn::Set(d, 0.5))), y);
-  h = hn::NegMulAdd(hn::Mul(r2, y), y, hn::Set(d, 1.0));
-  return hn::MulAdd(hn::Mul(hn::Set(d, 0.5), h), y, y);
+  const V r = hn::Mul(r2, y);
+  h = hn::NegMulAdd(r, y, hn::Set(d, 1.0));
+  const V correction = hn::Mul(hn::Set(d, 0.5), h);
+  return {hn::MulAdd(r, correction, r), hn::MulAdd(y, correction, y)};
 }
 
 /// Box edges in every lane.
@@ -115,16 +125,26 @@ struct CoulombLanes {
   using Real = hn::TFromD<D>;
   V cutoff_squared;
   V inverse_square;
+  V inverse;
   V twice_inverse;
+  V one;
 
   CoulombLanes(D d, double cutoff)
       : cutoff_squared(hn::Set(d, static_cast<Real>(cutoff * cutoff))),
         inverse_square(hn::Set(d, static_cast<Real>(1 / (cutoff * cutoff)))),
-        twice_inverse(hn::Set(d, static_cast<Real>(2 / cutoff))) {}
+        inverse(hn::Set(d, static_cast<Real>(1 / cutoff))),
+        twice_inverse(hn::Set(d, static_cast<Real>(2 / cutoff))),
+        one(hn::Set(d, Real{1})) {}
 
-  /// 1/r + r/rc^2 - 2/rc, whatever r; `inverse_r` from reciprocal_square_root.
-  HWY_INLINE V energy(V r2, V inverse_r) const {
-    return hn::MulAdd(inverse_square, hn::Mul(r2, inverse_r), hn::Sub(inverse_r, twice_inverse));
+  /// 1/r + r/rc^2 - 2/rc, whatever r.
+  HWY_INLINE V energy(const Distance<V>& distance) const {
+    return hn::MulAdd(inverse_square, distance.r, hn::Sub(distance.inverse, twice_inverse));
+  }
+  /// The same as (1 - r/rc)^2 / r, 0 beyond the cutoff: its rounding error shrinks with the energy,
+  /// which matters where few pairs of large charges are summed.
+  HWY_INLINE V energy_within(const Distance<V>& distance) const {
+    const V remaining = hn::Max(hn::NegMulAdd(distance.r, inverse, one), hn::Sub(one, one));
+    return hn::Mul(hn::Mul(distance.inverse, remaining), remaining);
   }
 };
 

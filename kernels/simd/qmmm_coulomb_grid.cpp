@@ -34,8 +34,7 @@ HWY_INLINE void block_energies(D d, const hn::TFromD<D>* points, const SiteBlock
                           hn::LoadU(d, points + 2 * STARPMC_BLOCK_POINTS + i)};
     const V charge = hn::LoadU(d, points + 3 * STARPMC_BLOCK_POINTS + i);
     pair_step<kTargets, kCare>(d, targets, source, periodic, [&](std::size_t k, V r2) HWY_ATTR {
-      const V inverse_r = reciprocal_square_root(d, r2);
-      const V energy = coulomb.energy(r2, inverse_r);
+      const V energy = coulomb.energy(distance(d, r2));
       if constexpr (kCare == Care::inside) {
         sums[k] = hn::MulAdd(charge, energy, sums[k]);
       } else {

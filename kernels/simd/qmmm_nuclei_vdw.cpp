@@ -15,14 +15,14 @@ namespace starpmc::simd::HWY_NAMESPACE {
 namespace {
 
 /// The nuclei padded to whole vectors, and their Lennard-Jones coefficients with every site type.
-template <class Real>
 struct NucleusLanes {
+  using Real = double;
   std::size_t padded;
   std::vector<double> position[3];
   std::vector<Real> charge;
   std::vector<Real> coefficients;  ///< per site type: c12, c6, shift, slope arrays
 
-  NucleusLanes(const NucleiVdwArguments<Real>& a, std::size_t lanes) {
+  NucleusLanes(const NucleiVdwArguments<double>& a, std::size_t lanes) {
     const auto nuclei = static_cast<std::size_t>(a.nuclei);
     padded = (nuclei + lanes - 1) / lanes * lanes;
     for (std::size_t k = 0; k < 3; ++k) {
@@ -46,8 +46,9 @@ struct NucleusLanes {
   }
 };
 
-template <class Real>
-void nuclei_vdw(const NucleiVdwArguments<Real>& a) {
+/// In fp64 whatever the precision (STARPMC_NEAR_DISTANCE says why).
+void nuclei_vdw(const NucleiVdwArguments<double>& a) {
+  using Real = double;
   using D = hn::ScalableTag<Real>;
   using V = VecOf<D>;
   const D d;
@@ -56,7 +57,7 @@ void nuclei_vdw(const NucleiVdwArguments<Real>& a) {
   const CoulombLanes<D> coulomb(d, box.coulomb_cutoff);
   const Periodic<D> periodic(d, box);
   const V vdw_cutoff = hn::Set(d, static_cast<Real>(box.vdw_cutoff * box.vdw_cutoff));
-  const NucleusLanes<Real> nuclei(a, hn::Lanes(d));
+  const NucleusLanes nuclei(a, hn::Lanes(d));
   const Point<V> targets[1] = {{hn::Zero(d), hn::Zero(d), hn::Zero(d)}};
   const auto candidates = static_cast<std::size_t>(window.layout.candidates);
   for (int candidate = 0; candidate < window.candidates(); ++candidate) {
@@ -77,18 +78,18 @@ void nuclei_vdw(const NucleiVdwArguments<Real>& a) {
                               wrapped_offsets(d, &nuclei.position[1][i], y, box.box[1]),
                               wrapped_offsets(d, &nuclei.position[2][i], z, box.box[2])};
         pair_step<1, Care::full>(d, targets, source, periodic, [&](std::size_t, V r2) HWY_ATTR {
-          const V inverse_r = reciprocal_square_root(d, r2);
+          const Distance<V> r = distance(d, r2);
           const V energy =
-              hn::Mul(hn::LoadU(d, &nuclei.charge[i]), coulomb.energy(r2, inverse_r));
-          coulomb_sum.add(d, hn::IfThenElseZero(hn::Lt(r2, coulomb.cutoff_squared), energy));
-          const V inverse2 = hn::Mul(inverse_r, inverse_r);
+              hn::Mul(hn::LoadU(d, &nuclei.charge[i]), coulomb.energy_within(r));
+          coulomb_sum.add(d, energy);
+          const V inverse2 = hn::Mul(r.inverse, r.inverse);
           const V inverse6 = hn::Mul(hn::Mul(inverse2, inverse2), inverse2);
           const V c12 = hn::LoadU(d, pair + i);
           const V c6 = hn::LoadU(d, pair + nuclei.padded + i);
           const V shift = hn::LoadU(d, pair + 2 * nuclei.padded + i);
           const V slope = hn::LoadU(d, pair + 3 * nuclei.padded + i);
           const V lj = hn::Mul(hn::MulSub(c12, inverse6, c6), inverse6);
-          const V vdw = hn::Add(lj, hn::MulAdd(slope, hn::Mul(r2, inverse_r), shift));
+          const V vdw = hn::Add(lj, hn::MulAdd(slope, r.r, shift));
           vdw_sum.add(d, hn::IfThenElseZero(hn::Lt(r2, vdw_cutoff), vdw));
         });
       }
@@ -101,24 +102,22 @@ void nuclei_vdw(const NucleiVdwArguments<Real>& a) {
 
 }  // namespace
 
-void NucleiVdwFp64(const NucleiVdwArguments<double>& a) { nuclei_vdw(a); }
-void NucleiVdwMixed(const NucleiVdwArguments<float>& a) { nuclei_vdw(a); }
+void NucleiVdw(const NucleiVdwArguments<double>& a) { nuclei_vdw(a); }
 
 }  // namespace starpmc::simd::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace starpmc::simd {
-HWY_EXPORT(NucleiVdwFp64);
-HWY_EXPORT(NucleiVdwMixed);
+HWY_EXPORT(NucleiVdw);
 
 template <>
 void qmmm_nuclei_vdw(const NucleiVdwArguments<double>& a) {
-  HWY_DYNAMIC_DISPATCH(NucleiVdwFp64)(a);
+  HWY_DYNAMIC_DISPATCH(NucleiVdw)(a);
 }
 template <>
 void qmmm_nuclei_vdw(const NucleiVdwArguments<float>& a) {
-  HWY_DYNAMIC_DISPATCH(NucleiVdwMixed)(a);
+  HWY_DYNAMIC_DISPATCH(NucleiVdw)({a.window, a.solute, a.nuclei, a.energies});
 }
 }  // namespace starpmc::simd
 #endif
