@@ -53,6 +53,10 @@ bool has_opencl_program(int device) {
   return index < programs().size() && programs()[index] != nullptr;
 }
 
+bool is_opencl_gpu(int device) {
+  return has_opencl_program(device) && !programs()[static_cast<std::size_t>(device)]->is_cpu();
+}
+
 OpenclPlace opencl_place() {
   const int device = starpu_worker_get_devid(starpu_worker_get_id());
   cl_command_queue queue = nullptr;

@@ -16,6 +16,8 @@ std::vector<std::string> build_opencl_programs(bool single,
 void release_opencl_programs();
 
 bool has_opencl_program(int device);
+/// A device with kernels that is not a CPU.
+bool is_opencl_gpu(int device);
 
 /// Program and queue of the device whose worker runs the current task.
 struct OpenclPlace {

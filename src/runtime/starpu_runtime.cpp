@@ -59,6 +59,10 @@ void copy_bundled_models(const fs::path& to) {
 
 void set_environment(Implementation implementation) {
   set_if_unset("STARPU_SCHED", "dmda");
+  // Its remarks on calibration would drown a run's own lines; STARPU_SILENT=0 brings them back.
+  set_if_unset("STARPU_SILENT", "1");
+  // A 1.3 library with FxT writes a trace into /tmp unless told otherwise.
+  set_if_unset("STARPU_FXT_TRACE", "0");
   if (implementation == Implementation::opencl) set_if_unset("STARPU_OPENCL_ON_CPUS", "1");
   set_if_unset("STARPU_HOSTNAME", host_name_for_devices());
   if (environment("STARPU_PERF_MODEL_DIR").empty() && environment("STARPU_HOME").empty()) {
