@@ -1,0 +1,197 @@
+"""`starpmc energy` against the independent NumPy implementation, and its implementations and
+precisions among each other.
+
+    python3 test_energies.py PROGRAM
+"""
+
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "app"))
+
+try:
+    import numpy as np
+except ImportError as missing:
+    print(f"skipped: {missing}; install tests/requirements.txt")
+    sys.exit(77)
+
+import program
+from reference_energies import make_reference, read_gro, write_grid
+
+DATA = program.DATA
+TO_NUMPY = 1e-10  # relative; absolute below 1 kJ/mol
+AMONG_EACH_OTHER = 1e-12
+MIXED = 1e-3  # kJ/mol
+SMALL = {"qm": "formaldehyde", "grid": DATA / "small/small.grid"}
+
+
+class Comparison(program.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.implementations = ["scalar", "simd"]
+        cls.missing = program.opencl_missing()
+        if cls.missing:
+            print(f"OpenCL left out: {cls.missing}")
+        else:
+            cls.implementations.append("opencl")
+
+    def compute(self, config, *options, precision="fp64"):
+        """Terms by implementation; a failing one does not hide the others."""
+        found = {}
+        for name in self.implementations:
+            with self.subTest(implementation=name, precision=precision):
+                words = ("--implementation", name, "--precision", precision, *options)
+                found[name] = program.energies(config, *words)
+        self.assertIn("scalar", found)
+        return found
+
+    def compare(self, what, found, expected, relative):
+        """Returns the largest difference, relative to max(1, |term|)."""
+        worst = 0.0
+        for term, value in expected.items():
+            difference = abs(found[term] - value) / max(1, abs(value))
+            worst = max(worst, difference)
+            self.assertLessEqual(
+                difference, relative, f"{what}, {term}: {found[term]!r}, expected {value!r}"
+            )
+        return worst
+
+    def check_fp64(self, name, config, options, reference):
+        found = self.compute(config, *options)
+        expected = reference.energies()
+        for implementation, terms in found.items():
+            with self.subTest(implementation=implementation):
+                what = f"{name}, {implementation}"
+                worst = self.compare(f"{what} and NumPy", terms, expected, TO_NUMPY)
+                among = self.compare(
+                    f"{what} and scalar", terms, found["scalar"], AMONG_EACH_OTHER
+                )
+                print(f"{what}: {worst:.1e} from NumPy, {among:.1e} from scalar")
+        return found
+
+    def check_mixed(self, name, config, fp64, *options):
+        for implementation, terms in self.compute(config, *options, precision="mixed").items():
+            with self.subTest(implementation=implementation):
+                worst = max(abs(terms[term] - fp64[term]) for term in (*program.TERMS, "total"))
+                print(f"{name}, {implementation}, mixed: {worst:.1e} kJ/mol from fp64")
+                self.assertLess(worst, MIXED, f"{name}, {implementation}: {terms}, fp64 {fp64}")
+
+
+class AgainstNumPy(Comparison):
+    def small(self, name, **interaction):
+        config = self.config(**program.small_system(), sampling={"steps": 1})
+        options = program.options_of(interaction=interaction)
+        reference = make_reference(
+            DATA / "small/small.gro",
+            DATA / "small/small.top",
+            **SMALL,
+            coulomb=interaction.get("coulomb_cutoff", 0),
+            vdw=interaction.get("vdw_cutoff", 0),
+            modifier=interaction.get("vdw_modifier", "truncate"),
+        )
+        found = self.check_fp64(name, config, options, reference)
+        for term in program.TERMS:
+            self.assertNotEqual(found["scalar"][term], 0, f"{term} is not tested")
+        self.check_mixed(name, config, found["scalar"], *options)
+
+    def test_small_with_the_longest_cutoff(self):
+        self.small("small")
+
+    def test_small_near_half_the_box(self):
+        self.small("small, 6.2 A", coulomb_cutoff=6.2, vdw_cutoff=6.2)
+
+    def test_small_force_shifted(self):
+        self.small("small, 5 and 4.5 A", coulomb_cutoff=5, vdw_cutoff=4.5,
+                   vdw_modifier="force-shift")
+
+    def test_small_potential_shifted(self):
+        self.small("small, 4 and 6 A", coulomb_cutoff=4, vdw_cutoff=6,
+                   vdw_modifier="potential-shift")
+
+    def test_grid_blocks_change_nothing(self):
+        config = self.config(**program.small_system(), sampling={"steps": 1})
+        whole = program.energies(config, "--run.precision", "fp64", "--run.grid-blocks", 1)
+        cut = program.energies(config, "--run.precision", "fp64", "--run.grid-blocks", 3)
+        self.compare("3 blocks", cut, whole, AMONG_EACH_OTHER)
+
+    def plain(self, name, coulomb=0, vdw=0, modifier="truncate"):
+        config = self.config(**program.plain_system(name), sampling={"steps": 1})
+        interaction = {"coulomb_cutoff": coulomb, "vdw_cutoff": vdw, "vdw_modifier": modifier}
+        options = program.options_of(interaction=interaction)
+        reference = make_reference(
+            DATA / f"{name}.gro", DATA / f"{name}.top", coulomb=coulomb, vdw=vdw, modifier=modifier
+        )
+        return config, options, self.check_fp64(name, config, options, reference)
+
+    def test_nist_spce(self):
+        for number in (1, 2):
+            config, options, found = self.plain(f"nist/spce_{number}", coulomb=10)
+            self.check_mixed(f"nist/spce_{number}", config, found["scalar"], *options)
+
+    def test_nist_lennard_jones(self):
+        for name in ("nist/lj_1", "nist/lj_2"):
+            self.plain(name, coulomb=3)
+            self.plain(name, coulomb=3, vdw=2.5, modifier="force-shift")
+
+    def test_argon(self):
+        self.plain("argon/argon", coulomb=8, modifier="potential-shift")
+
+
+def synthetic_density(solute, numbers, electrons):
+    """Shells of points with exp(-2 r) around each nucleus, on Fibonacci spheres: no molecule's
+    density, but as many points and as steep as one."""
+    shells, directions = 40, 200
+    k = np.arange(directions) + 0.5
+    polar, azimuth = np.arccos(1 - 2 * k / directions), np.pi * (1 + 5**0.5) * k
+    sphere = np.stack(
+        [np.cos(azimuth) * np.sin(polar), np.sin(azimuth) * np.sin(polar), np.cos(polar)], axis=1
+    )
+    radii = 0.01 * 1.17 ** np.arange(shells)
+    weights = radii**3 * np.exp(-2 * radii / 0.529)
+    share = numbers / numbers.sum() * electrons
+    points = [
+        np.concatenate([nucleus + r * sphere, np.full((directions, 1), -q * w)], axis=1)
+        for nucleus, q in zip(solute, share / (weights.sum() * directions))
+        for r, w in zip(radii, weights)
+    ]
+    return np.concatenate(points)
+
+
+class QuickstartSize(Comparison):
+    """Chorismate in 500 waters, with a stand-in for its density: mixed precision is held to its
+    bound where nuclei and electrons cancel over hundreds of waters."""
+
+    def test_mixed_precision(self):
+        solute = program.REPOSITORY / "configs/chorismate.xyz"
+        made = program.start(
+            "solvate", "--solute", solute, "--waters", 500, "--model", "tip3p",
+            "--output", "box", cwd=self.folder,
+        )  # fmt: skip
+        if made.returncode == 2 and "gromacs-data" in made.stderr:
+            self.skipTest("gromacs-data is not installed")
+        self.assertEqual(made.returncode, 0, made.stderr)
+        elements = [line.split()[0] for line in solute.read_text().splitlines()[2:] if line.strip()]
+        numbers = np.array([{"H": 1, "C": 6, "O": 8}[element] for element in elements])
+        positions, _ = read_gro(self.folder / "box.gro")
+        grid = synthetic_density(positions[: len(numbers)], numbers, numbers.sum() + 2)
+        write_grid(self.folder / "box.grid", grid)
+        config = self.config(
+            system={
+                "coordinates": "box.gro", "topology": "box.top", "qm_molecule": "chorismate",
+            },
+            qm={
+                "engine": "frozen", "grid_file": "box.grid", "charge": -2, "charge_threshold": 0,
+            },
+            sampling={"steps": 1},
+        )  # fmt: skip
+        fp64 = self.compute(config)
+        for implementation, terms in fp64.items():
+            among = self.compare(
+                f"{implementation} and scalar", terms, fp64["scalar"], AMONG_EACH_OTHER
+            )
+            print(f"chorismate, {implementation}: {among:.1e} from scalar, {terms}")
+        self.check_mixed("chorismate", config, fp64["scalar"])
+
+
+if __name__ == "__main__":
+    program.main()
