@@ -33,6 +33,15 @@ PointCharges point_charges(const TopologyBuffers& topology, std::span<const Mole
   return charges;
 }
 
+/// Idle StarPU workers poll; while it lives they sleep, so that the engine has the machine's cores.
+class PausedWorkers {
+ public:
+  PausedWorkers() { starpu_pause(); }
+  ~PausedWorkers() { starpu_resume(); }
+  PausedWorkers(const PausedWorkers&) = delete;
+  PausedWorkers& operator=(const PausedWorkers&) = delete;
+};
+
 }  // namespace
 
 template <class Real>
@@ -79,6 +88,7 @@ void DensityUpdate<Real>::update(std::span<const std::span<const double>> parts)
     potential.push_back(sorted[slot]);
   }
   const std::span<const double> all(potential);
+  const PausedWorkers paused;
   result_ = engine_.update(all.first(quadrature_points_), all.subspan(quadrature_points_),
                            charges_);
 }
