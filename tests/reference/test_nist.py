@@ -34,7 +34,7 @@ LENNARD_JONES = [  # configuration, cutoff, modifier, published energy
     (2, 3, "force-shift", "-6.2012E+02"),
 ]
 SPCE_DISPERSION = {1: "9.95387E+04", 2: "1.93712E+05"}  # E/kB, kelvin
-SPCE_COULOMB = {1: "-573403.28037", 2: "-1226821.44185"}
+SPCE_COULOMB = {1: -573403.28037, 2: -1226821.44185}
 
 
 class Nist(program.TestCase):
@@ -47,8 +47,7 @@ class Nist(program.TestCase):
     def assert_digits(self, value, published):
         mantissa = published.split("E")[0]
         decimals = len(mantissa.split(".")[1])
-        kind = "E" if "E" in published else "f"
-        self.assertEqual(f"{value:.{decimals}{kind}}", published, f"computed {value!r}")
+        self.assertEqual(f"{value:.{decimals}E}", published, f"computed {value!r}")
 
     def test_lennard_jones(self):
         for number, cutoff, modifier, published in LENNARD_JONES:
@@ -67,7 +66,10 @@ class Nist(program.TestCase):
                 self.assert_digits(found["mm_vdw"] / GAS_CONSTANT, SPCE_DISPERSION[number])
                 coulomb = found["mm_coulomb"] * NIST_COULOMB / OUR_COULOMB
                 print(f"SPC/E {number}: {coulomb / GAS_CONSTANT:.6f} K")
-                self.assert_digits(coulomb / GAS_CONSTANT, SPCE_COULOMB[number])
+                # To one unit of the last digit: the rigid model lies within 1e-11 A of NIST's
+                # coordinates, not on them, which is worth 1.3e-6 K.
+                expected = SPCE_COULOMB[number]
+                self.assertAlmostEqual(coulomb / GAS_CONSTANT, expected, delta=1e-5)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,148 @@
+"""The chain is a function of system, settings and seed alone: windows, implementations, schedulers,
+workers and the cutting of the grid change neither a decision nor a final coordinate in fp64.
+
+    python3 test_decisions.py PROGRAM
+"""
+
+import program
+
+STEPS = 2000
+OPENCL = {"STARPU_OPENCL_ON_CPUS": 1}
+GAS_STEPS = 20000
+
+
+def outcome(summary):
+    return summary["decisions_sha256"], summary["final_coordinates_sha256"]
+
+
+def implementations(summary):
+    """Of the kernels; the QM update is the host's."""
+    timings = summary["codelet_timings"]
+    return {t["implementation"] for t in timings if "qm_update" not in t["codelet"]}
+
+
+class Decisions(program.TestCase):
+    """Formaldehyde in 64 waters, engine frozen."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.missing = program.opencl_missing()
+        cls.expected = None
+
+    def setUp(self):
+        super().setUp()
+        self.small = self.config(
+            **program.small_system(),
+            sampling={"steps": STEPS, "seed": 20240229},
+            run={"precision": "fp64"},
+            output={"trajectory_interval": STEPS},
+        )
+        if Decisions.expected is None:
+            summary = self.run_small("first")
+            self.assertGreater(summary["acceptance"], 0.1)
+            self.assertLess(summary["acceptance"], 0.9)
+            Decisions.expected = outcome(summary)
+
+    def run_small(self, folder, *options, **env):
+        return program.simulate(self.small, self.folder / folder, *options, env=env)
+
+    def check(self, name, *options, **env):
+        with self.subTest(name):
+            summary = self.run_small(name.replace(" ", "-"), *options, **env)
+            self.assertEqual(outcome(summary), Decisions.expected)
+            print(f"{name}: {summary['wall_seconds']:.1f} s")
+            return summary
+
+    def check_implementation(self, name, expected, *options, **env):
+        summary = self.check(name, *options, **env)
+        if summary:
+            self.assertEqual(implementations(summary), expected)
+        return summary
+
+    def test_windows(self):
+        for window in (1, 7, 100):
+            self.check(f"window {window}", "--sampling.window", window)
+
+    def test_implementations(self):
+        for name in ("scalar", "simd"):
+            self.check_implementation(name, {name}, "--run.implementation", name)
+
+    def test_opencl(self):
+        if self.missing:
+            self.skipTest(self.missing)
+        option = ("--run.implementation", "opencl")
+        self.check_implementation("opencl", {"opencl"}, *option)
+        self.check_implementation(
+            "opencl in windows of 7", {"opencl"}, *option, "--sampling.window", 7
+        )
+
+    def test_pocl_alone(self):
+        if self.missing:
+            self.skipTest(self.missing)
+        summary = self.check_implementation(
+            "pocl alone", {"opencl"}, "--run.implementation", "opencl", **OPENCL, STARPU_NCPU=0
+        )
+        if summary:
+            self.assertEqual(len(summary["worker_tasks"]), 1, summary["worker_tasks"])
+
+    def test_pocl_with_cpus(self):
+        if self.missing:
+            self.skipTest(self.missing)
+        for scheduler in ("dmda", "eager"):
+            summary = self.check(f"pocl and cpus {scheduler}", **OPENCL, STARPU_SCHED=scheduler)
+            if summary:
+                self.assertGreater(len(summary["worker_tasks"]), 1, summary["worker_tasks"])
+                print(summary["worker_tasks"])
+
+    def test_schedulers(self):
+        for scheduler in ("eager", "lws", "dmda"):
+            self.check(scheduler, STARPU_SCHED=scheduler)
+
+    def test_one_cpu(self):
+        summary = self.check("one cpu", STARPU_NCPU=1)
+        self.assertEqual(len(summary["worker_tasks"]), 1)
+
+    def test_grid_blocks(self):
+        for blocks in (1, 3):
+            self.check(f"{blocks} blocks", "--run.grid-blocks", blocks)
+
+    def test_equilibration(self):
+        """Tuned step sizes are part of the chain."""
+        options = ("--sampling.equilibration-steps", 600, "--sampling.tune-interval", 250)
+        results = {
+            outcome(self.run_small(f"tuned-{window}", *options, "--sampling.window", window))
+            for window in (0, 1, 100)
+        }
+        self.assertEqual(len(results), 1, results)
+        self.assertNotEqual(results, {Decisions.expected})
+
+    def test_interval_of_updates(self):
+        """A frozen density changes nothing when it is read again."""
+        self.check("updates", "--qm.interval", 700)
+
+
+class Gas(program.TestCase):
+    """Moves anywhere in the box: most overlap with something, by up to 1e24 kJ/mol."""
+
+    def test_windows(self):
+        config = self.config(
+            **program.plain_system("nist/lj_2"),
+            interaction={"coulomb_cutoff": 3},
+            sampling={"steps": GAS_STEPS, "temperature": 300, "max_translation": 4},
+            run={"precision": "fp64"},
+            output={"trajectory_interval": GAS_STEPS},
+        )
+        summaries = {
+            window: program.simulate(
+                config, self.folder / f"gas-{window}", "--sampling.window", window
+            )
+            for window in (1, 50, 200)
+        }
+        for window, summary in summaries.items():
+            with self.subTest(window=window):
+                self.assertEqual(outcome(summary), outcome(summaries[1]))
+                self.assertLess(abs(summary["drift"]["mm_vdw"]), 1e-9)
+
+
+if __name__ == "__main__":
+    program.main()

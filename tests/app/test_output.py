@@ -1,0 +1,187 @@
+"""What a run leaves in its folder, and that it never harms what lies there.
+
+    python3 test_output.py PROGRAM
+"""
+
+import csv
+import hashlib
+
+import program
+
+STEPS = 700
+EQUILIBRATION = 300
+ENERGY_INTERVAL = 50
+TRAJECTORY_INTERVAL = 250
+COLUMNS = ["step", *program.TERMS, "total", "acceptance"]
+FILES = {"energies.csv", "trajectory.h5", "system.pdb", "summary.json", "run.log", "settings.cfg"}
+
+
+def digests(folder):
+    return {
+        path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()
+    }
+
+
+def read_energies(folder):
+    with open(folder / "energies.csv") as file:
+        reader = csv.DictReader(line for line in file if not line.startswith("#"))
+        assert reader.fieldnames == COLUMNS, reader.fieldnames
+        return [{name: float(value) for name, value in row.items()} for row in reader]
+
+
+class Output(program.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.small = self.config(
+            **program.small_system(),
+            sampling={"steps": STEPS, "equilibration_steps": EQUILIBRATION, "tune_interval": 100},
+            run={"precision": "fp64"},
+            output={
+                "energy_interval": ENERGY_INTERVAL,
+                "trajectory_interval": TRAJECTORY_INTERVAL,
+            },
+        )
+        with open(self.small, "a") as file:
+            file.write("[qm]\ninterval = 400\ncharge-threshold = 1e-4\n")
+        text = self.small.read_text()
+        # One section, as a user would write it.
+        self.small.write_text(text.replace("[qm]\ninterval", "interval"))
+        self.out = self.folder / "out"
+
+    def simulate(self, *options, folder=None):
+        return program.simulate(self.small, folder or self.out, *options)
+
+
+class Folder(Output):
+    def test_files(self):
+        self.simulate()
+        self.assertEqual({path.name for path in self.out.iterdir()}, FILES)
+
+    def test_energies(self):
+        summary = self.simulate()
+        rows = read_energies(self.out)
+        total = STEPS + EQUILIBRATION
+        self.assertEqual(
+            [row["step"] for row in rows], list(range(0, total + 1, ENERGY_INTERVAL))
+        )
+        for row in rows:
+            self.assertAlmostEqual(sum(row[term] for term in program.TERMS), row["total"], 9)
+            self.assertTrue(0 <= row["acceptance"] <= 1)
+        start = program.energies(self.small, "--run.precision", "fp64")
+        for term in program.TERMS:
+            self.assertAlmostEqual(rows[0][term], start[term], 9)
+            self.assertAlmostEqual(rows[-1][term], summary["final_energies"][term], 6)
+            production = [row[term] for row in rows if row["step"] > EQUILIBRATION]
+            average = summary["averages"][term]
+            self.assertEqual(average["count"], len(production))
+            self.assertAlmostEqual(average["mean"], sum(production) / len(production), 8)
+
+    def test_summary(self):
+        summary = self.simulate("--sampling.seed", 77)
+        self.assertEqual(summary["seed"], 77)
+        self.assertEqual((summary["steps"], summary["equilibration_steps"]), (STEPS, EQUILIBRATION))
+        self.assertEqual(summary["precision"], "fp64")
+        self.assertEqual(summary["qm_engine"], "frozen")
+        self.assertEqual([update["step"] for update in summary["qm_updates"]], [0, 400, 800])
+        for update in summary["qm_updates"]:
+            self.assertAlmostEqual(update["electrons_on_grid"], 16, 3)
+            self.assertLessEqual(update["grid_points"], 13015)
+            self.assertEqual(update["jump_kj_per_mol"], 0)
+        for name in ("decisions_sha256", "final_coordinates_sha256"):
+            self.assertRegex(summary[name], "^[0-9a-f]{64}$")
+        self.assertTrue(0 < summary["acceptance"] < 1)
+        self.assertGreater(summary["steps_per_second"], 0)
+        self.assertGreaterEqual(summary["wall_seconds"], 0)
+        for name in ("starpmc", "starpu", "hdf5"):
+            self.assertRegex(summary["versions"][name], r"^\d+\.\d+")
+        codelets = " ".join(timing["codelet"] for timing in summary["codelet_timings"])
+        for name in (
+            "propose_moves", "qmmm_coulomb_grid", "qmmm_coulomb_grid_reduce", "qmmm_nuclei_vdw",
+            "mm_pair", "mm_pair_reduce", "metropolis_decide", "grid_potential", "qm_update",
+        ):  # fmt: skip
+            self.assertIn(name, codelets)
+        for timing in summary["codelet_timings"]:
+            self.assertGreater(timing["count"], 0, timing)
+            self.assertGreaterEqual(timing["total_seconds"], 0, timing)
+            self.assertTrue(timing["implementation"], timing)
+        tasks = sum(worker["tasks"] for worker in summary["worker_tasks"])
+        self.assertEqual(tasks, sum(timing["count"] for timing in summary["codelet_timings"]))
+        for term in (*program.TERMS, "total"):
+            self.assertLess(abs(summary["drift"][term]), 1e-9)
+
+    def test_settings_repeat_the_run(self):
+        """settings.cfg, with what the command line changed, gives the same chain."""
+        first = self.simulate("--sampling.seed", 5)
+        again = program.simulate(self.out / "settings.cfg", self.folder / "again")
+        self.assertEqual(again["decisions_sha256"], first["decisions_sha256"])
+        self.assertEqual(again["seed"], 5)
+
+    def test_relative_folder(self):
+        """output.folder is relative to the working directory, inputs to the configuration."""
+        summary = program.simulate(self.small, "here/out", cwd=self.folder)
+        self.assertEqual(summary["steps"], STEPS)
+
+    def test_log(self):
+        self.simulate()
+        log = (self.out / "run.log").read_text()
+        for part in ("64 MM molecules", "formaldehyde", "worker 0", "finished"):
+            self.assertIn(part, log)
+
+    def test_save_grid(self):
+        self.simulate("--output.save-grid", "true")
+        saved = sorted(path.name for path in self.out.glob("grid-*.bin"))
+        self.assertEqual(saved, ["grid-0.bin", "grid-1.bin", "grid-2.bin"])
+        self.assertEqual(
+            (self.out / "grid-0.bin").read_bytes(), (program.DATA / "small/small.grid").read_bytes()
+        )
+
+
+class Overwriting(Output):
+    def test_refused(self):
+        self.simulate()
+        before = digests(self.out)
+        result = program.start("run", self.small, "--output.folder", self.out)
+        self.assertEqual(result.returncode, 2, result.stderr)
+        for part in (str(self.out), "finished run", "--output.overwrite true"):
+            self.assertIn(part, result.stderr)
+        self.assertEqual(digests(self.out), before)
+
+    def test_wanted(self):
+        first = self.simulate()
+        (self.out / "notes.txt").write_text("the user's own file")
+        second = self.simulate("--output.overwrite", "true", "--sampling.seed", 9)
+        self.assertNotEqual(first["decisions_sha256"], second["decisions_sha256"])
+        self.assertEqual((self.out / "notes.txt").read_text(), "the user's own file")
+        self.assertEqual({path.name for path in self.out.iterdir()}, FILES | {"notes.txt"})
+
+    def test_bad_input_leaves_earlier_results(self):
+        self.simulate()
+        before = digests(self.out)
+        result = program.start(
+            "run", self.small, "--output.folder", self.out, "--output.overwrite", "true",
+            "--interaction.vdw-cutoff", 50,
+        )  # fmt: skip
+        self.assertEqual(result.returncode, 2, result.stderr)
+        self.assertEqual(digests(self.out), before)
+
+
+class Seeds(Output):
+    def test_same_seed_same_files(self):
+        self.simulate(folder=self.folder / "a")
+        self.simulate(folder=self.folder / "b")
+        a, b = digests(self.folder / "a"), digests(self.folder / "b")
+        for name in ("energies.csv", "trajectory.h5", "system.pdb"):
+            self.assertEqual(a[name], b[name], name)
+
+    def test_other_seed_other_decisions(self):
+        summaries = [
+            self.simulate("--sampling.seed", seed, folder=self.folder / str(seed))
+            for seed in (1, 2, 2**32 + 1, 2**64 - 1)
+        ]
+        for name in ("decisions_sha256", "final_coordinates_sha256"):
+            self.assertEqual(len({summary[name] for summary in summaries}), 4, name)
+        self.assertEqual(summaries[3]["seed"], 2**64 - 1)
+
+
+if __name__ == "__main__":
+    program.main()
