@@ -57,29 +57,45 @@ static inline void load_tile(__global const real *points, __local real4 *tile, i
 #if STARPMC_SINGLE
 #define LANES 16
 typedef float16 lanes;
+typedef double16 wide_lanes;
 #define load_lanes(from) vload16(0, from)
+#define widen_lanes(values) convert_double16(values)
+#define store_wide_lanes(values, to) vstore16(values, 0, to)
 #else
 #define LANES 8
 typedef double8 lanes;
+typedef double8 wide_lanes;
 #define load_lanes(from) vload8(0, from)
+#define widen_lanes(values) (values)
+#define store_wide_lanes(values, to) vstore8(values, 0, to)
 #endif
 
-/* 1/sqrt(r2) from the exponent and mantissa's bits (3.5 %), refined by the third-order step
-   y (1 + h (1/2 + 3/8 h)), h = 1 - r2 y^2. CPUs divide and take roots slowly, and the compiler has
-   no portable name for their estimates. */
+/* 1/sqrt(r2): an estimate, refined by the third-order step y (1 + h (1/2 + 3/8 h)), h = 1 - r2 y^2,
+   and by Newton's y (1 + h/2). CPUs divide and take roots slowly; compilers that are Clang know the
+   estimate of AVX-512 (14 bits), else it comes from the bits of exponent and mantissa (3.5 %). */
+#define REFINE_THIRD_ORDER(y)                        \
+  {                                                  \
+    const lanes h = (real)1 - (r2 * y) * y;          \
+    y = (y * h) * ((real)0.375 * h + (real)0.5) + y; \
+  }
+#define REFINE_SECOND_ORDER(y) y = ((real)0.5 * y) * ((real)1 - (r2 * y) * y) + y;
+
 static inline lanes lanes_reciprocal_square_root(lanes r2) {
-#if STARPMC_SINGLE
+#if STARPMC_SINGLE && defined(__clang__) && defined(__AVX512F__)
+  typedef float vector __attribute__((vector_size(64)));
+  const vector estimate = __builtin_ia32_rsqrt14ps512_mask(__builtin_astype(r2, vector),
+                                                           __builtin_astype(r2, vector), 0xFFFF);
+  lanes y = __builtin_astype(estimate, lanes);
+  REFINE_SECOND_ORDER(y)
+#elif STARPMC_SINGLE
   lanes y = as_float16(0x5F375A86 - (as_int16(r2) >> 1));
+  REFINE_THIRD_ORDER(y)
+  REFINE_SECOND_ORDER(y)
 #else
   lanes y = as_double8(0x5FE6EB50C7B537A9L - (as_long8(r2) >> 1));
-#endif
-  lanes h = (real)1 - r2 * y * y;
-  y = y * h * ((real)0.375 * h + (real)0.5) + y;
-  h = (real)1 - r2 * y * y;
-  y = y * h * ((real)0.375 * h + (real)0.5) + y;
-#if !STARPMC_SINGLE
-  h = 1.0 - r2 * y * y;
-  y = y * (0.5 * h) + y;
+  REFINE_THIRD_ORDER(y)
+  REFINE_THIRD_ORDER(y)
+  REFINE_SECOND_ORDER(y)
 #endif
   return y;
 }
@@ -93,6 +109,17 @@ static inline double sum_of_lanes(lanes values) {
   const double4 quarters = halves.lo + halves.hi;
   return (quarters.x + quarters.y) + (quarters.z + quarters.w);
 }
+
+#else
+
+/* A GPU's lanes are its work-items. */
+#define LANES 1
+typedef real lanes;
+typedef double wide_lanes;
+#define load_lanes(from) (*(from))
+#define widen_lanes(values) ((double)(values))
+#define store_wide_lanes(values, to) (*(to) = (values))
+#define lanes_reciprocal_square_root(r2) reciprocal_square_root(r2)
 
 #endif
 

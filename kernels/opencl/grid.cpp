@@ -89,6 +89,9 @@ void grid_potential(Program& program, cl_command_queue queue, const WindowLayout
                     Buffer lattice_sites, int blocks, Buffer block_headers, Buffer points,
                     Buffer potential) {
   if (blocks == 0) return;
+  // As many points per item as a CPU has lanes (compact_block.h).
+  const std::size_t lanes = !program.is_cpu() ? 1 : (program.single() ? 16 : 8);
+  const std::size_t potential_items = STARPMC_BLOCK_POINTS / lanes;
   Launch(program, "grid_potential")
       .with(layout)
       .with(topology)
@@ -100,7 +103,7 @@ void grid_potential(Program& program, cl_command_queue queue, const WindowLayout
       .with(block_headers)
       .with(points)
       .with(potential)
-      .run(queue, {size_of(blocks), 1}, {STARPMC_BLOCK_POINTS, 1});
+      .run(queue, {size_of(blocks), 1}, {potential_items, 1});
 }
 
 }  // namespace starpmc::opencl

@@ -24,8 +24,8 @@ static inline real4 lattice_charge(WindowLayout layout, TopologyShape topology,
                  (real)site_charge(topology, topology_reals, type, site));
 }
 
-/* A work-group per compact block, an item per point: the pair sum with its roles swapped. */
-__kernel GROUP_OF(STARPMC_BLOCK_POINTS) void grid_potential(
+/* A work-group per compact block, a point per lane: the pair sum with its roles swapped. */
+__kernel GROUP_OF(STARPMC_BLOCK_POINTS / LANES) void grid_potential(
     WindowLayout layout, TopologyShape topology, PairConstants constants, BUFFER(topology_reals),
     BUFFER(topology_integers), BUFFER(lattice), BUFFER(lattice_sites), BUFFER(block_headers),
     BUFFER(points), BUFFER(potential)) {
@@ -34,32 +34,44 @@ __kernel GROUP_OF(STARPMC_BLOCK_POINTS) void grid_potential(
   CONSTANT_ARRAY(double, lattice);
   CONSTANT_ARRAY(real, lattice_sites);
   CONSTANT_ARRAY(double, block_headers);
+  CONSTANT_ARRAY(real, points);
   ARRAY(double, potential);
   __local real4 tile[STARPMC_BLOCK_POINTS];
   const int item = (int)get_local_id(0);
   const int block = (int)get_group_id(0);
   __global const double *header = block_headers + block * BLOCK_FIELDS;
-  __global const real *points =
-      (__global const real *)(points_memory + points_offset) + block * 4 * STARPMC_BLOCK_POINTS;
+  __global const real *first_point = points + block * 4 * STARPMC_BLOCK_POINTS + item * LANES;
   const PairReals reals = pair_reals(constants);
-  const real3 point = (real3)(points[item], points[STARPMC_BLOCK_POINTS + item],
-                              points[2 * STARPMC_BLOCK_POINTS + item]);
-  double total = 0;
+  const lanes x = load_lanes(first_point);
+  const lanes y = load_lanes(first_point + STARPMC_BLOCK_POINTS);
+  const lanes z = load_lanes(first_point + 2 * STARPMC_BLOCK_POINTS);
+  wide_lanes total = (wide_lanes)(0);
   for (int first = 0; first < topology.molecules * topology.sites; first += STARPMC_BLOCK_POINTS) {
-    tile[item] = lattice_charge(layout, topology, constants, topology_reals, topology_integers,
-                                lattice, lattice_sites, header, first + item);
+    for (int j = item; j < STARPMC_BLOCK_POINTS; j += STARPMC_BLOCK_POINTS / LANES) {
+      tile[j] = lattice_charge(layout, topology, constants, topology_reals, topology_integers,
+                               lattice, lattice_sites, header, first + j);
+    }
     barrier(CLK_LOCAL_MEM_FENCE);
     for (int part = 0; part < STARPMC_BLOCK_POINTS; part += POINTS_PER_SUM) {
-      real sum = 0;
+      lanes sum = (lanes)(0);
       for (int j = part; j < part + POINTS_PER_SUM; ++j) {
         const real4 charge = tile[j];
-        const real r2 = periodic_distance_squared(reals, point, charge.xyz);
-        const real energy = COULOMB_ENERGY(reals, r2, reciprocal_square_root(r2));
-        sum += r2 < reals.cutoff_squared ? charge.w * energy : (real)0;
+        const lanes x_offset = x - charge.x;
+        const lanes y_offset = y - charge.y;
+        const lanes z_offset = z - charge.z;
+        const lanes dx = MINIMUM_IMAGE(x_offset, reals.box_x, reals.inverse_x);
+        const lanes dy = MINIMUM_IMAGE(y_offset, reals.box_y, reals.inverse_y);
+        const lanes dz = MINIMUM_IMAGE(z_offset, reals.box_z, reals.inverse_z);
+        const lanes squared = dx * dx + (dy * dy + dz * dz);
+        const lanes closest = (lanes)(STARPMC_MINIMUM_DISTANCE_SQUARED);
+        const lanes r2 = squared < closest ? closest : squared;
+        const lanes energy = COULOMB_ENERGY(reals, r2, lanes_reciprocal_square_root(r2));
+        sum = r2 < (lanes)(reals.cutoff_squared) ? charge.w * energy + sum : sum;
       }
-      total += (double)sum;
+      total += widen_lanes(sum);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
   }
-  potential[block * STARPMC_BLOCK_POINTS + item] = STARPMC_COULOMB_CONSTANT * total;
+  total *= STARPMC_COULOMB_CONSTANT;
+  store_wide_lanes(total, potential + block * STARPMC_BLOCK_POINTS + item * LANES);
 }

@@ -14,12 +14,37 @@ struct LaunchShape {
   int list_group;         ///< items of the one group that lists charged sites
   int propose_group;      ///< items of the one group that proposes
   int decide_group;       ///< items of the one group that decides
+  int exchanges_ahead;    ///< entries per item whose exchange is read ahead of the decision
   int groups_per_unit;    ///< groups in flight that keep a compute unit busy
   int most_chunk_blocks;  ///< compact blocks that stay in cache while all sites meet them
 
-  static LaunchShape for_cpu() { return {1, 4, 64, 16, 16, 16, 16, 16, 4, 64}; }
-  /// Grid term: measured on an H100 (shared/measurements.md, variant A).
-  static LaunchShape for_gpu() { return {64, 3, 64, 128, 64, 256, 256, 256, 32, 1 << 30}; }
+  static LaunchShape for_cpu() {
+    return {.grid_group = 1,
+            .grid_sites = 3,
+            .points_per_sum = 64,
+            .pair_group = 16,
+            .sum_group = 16,
+            .list_group = 16,
+            .propose_group = 16,
+            .decide_group = 16,
+            .exchanges_ahead = 1,
+            .groups_per_unit = 4,
+            .most_chunk_blocks = 64};
+  }
+  /// Measured on an H100 (shared/measurements.md, variant A).
+  static LaunchShape for_gpu() {
+    return {.grid_group = 64,
+            .grid_sites = 3,
+            .points_per_sum = 64,
+            .pair_group = 256,
+            .sum_group = 64,
+            .list_group = 256,
+            .propose_group = 256,
+            .decide_group = 256,
+            .exchanges_ahead = 2,
+            .groups_per_unit = 32,
+            .most_chunk_blocks = 1 << 30};
+  }
 
   std::string definitions() const {
     return " -DGRID_GROUP=" + std::to_string(grid_group) +
@@ -29,7 +54,8 @@ struct LaunchShape {
            " -DSUM_GROUP=" + std::to_string(sum_group) +
            " -DLIST_GROUP=" + std::to_string(list_group) +
            " -DPROPOSE_GROUP=" + std::to_string(propose_group) +
-           " -DDECIDE_GROUP=" + std::to_string(decide_group);
+           " -DDECIDE_GROUP=" + std::to_string(decide_group) +
+           " -DEXCHANGES_AHEAD=" + std::to_string(exchanges_ahead);
   }
 };
 

@@ -27,8 +27,8 @@ void metropolis_decide(Program& program, cl_command_queue queue, const Window& w
   const std::size_t candidates = size_of(window.extent.candidates);
   const std::size_t starts = size_of(window.extent.starts);
   // As laid out by occupation_in of metropolis_decide.cl.
-  const std::size_t doubles = 2 * (candidates + starts) + FIELDS * starts + steps;
-  const std::size_t integers = starts + 2 * steps + candidates + 2;
+  const std::size_t doubles = (2 + FIELDS) * (candidates + starts) + steps;
+  const std::size_t integers = starts + 2 * steps + candidates + 1;
   const std::size_t bytes = doubles * sizeof(double) + integers * sizeof(cl_int);
   check_local_memory(program, bytes, "metropolis_decide");
   const bool has_grid = buffers.grid_energies.memory != nullptr;

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -31,10 +32,11 @@ class Program {
  public:
   /// @param single  true: mixed precision (Real is float), false: fp64
   /// @param sources folder that holds opencl/ and common/
+  /// @param shape   what to compile for; by the device's type where it is left out
   /// @throws RunError with the build log where the device's compiler refuses, or where the device
   ///         has no double precision
   Program(cl_context context, cl_device_id device, bool single,
-          const std::filesystem::path& sources);
+          const std::filesystem::path& sources, std::optional<LaunchShape> shape = std::nullopt);
   ~Program();
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;

@@ -61,10 +61,12 @@ static inline real3 to_real3(double3 d) { return (real3)((real)d.x, (real)d.y, (
 #define COULOMB_ENERGY(reals, r2, inverse_r) \
   ((reals).inverse_square * ((r2) * (inverse_r)) + ((inverse_r) - (reals).twice_inverse))
 
-/* 1/sqrt(r2). In fp64 the fp32 function (2 units in the last place by the standard) starts the
+/* 1/sqrt(r2). In fp64 a GPU's fp32 function (2 units in the last place by the standard) starts the
    third-order step y (1 + h (1/2 + 3/8 h)), h = 1 - r2 y^2, which leaves an error below 1e-19. */
 static inline real reciprocal_square_root(real r2) {
-#if STARPMC_SINGLE
+#if STARPMC_CPU_DEVICE
+  return (real)1 / sqrt(r2);
+#elif STARPMC_SINGLE
   return rsqrt(r2);
 #else
   const double y = (double)rsqrt((float)r2);
@@ -93,6 +95,7 @@ typedef struct {
    charge: product of the charges, times the Coulomb constant; coefficients: c12, c6, shift, slope */
 static inline void add_site_pair(PairReals reals, real r2, real charge,
                                  __global const double *coefficients, PairEnergy *sum) {
+  if (!(r2 < reals.cutoff_squared || r2 < reals.vdw_cutoff_squared)) return;
   const real inverse_r = reciprocal_square_root(r2);
   if (r2 < reals.cutoff_squared) sum->coulomb += charge * COULOMB_ENERGY(reals, r2, inverse_r);
   if (r2 < reals.vdw_cutoff_squared) {

@@ -83,7 +83,7 @@ struct Program::State {
 };
 
 Program::Program(cl_context context, cl_device_id device, bool single,
-                 const std::filesystem::path& sources)
+                 const std::filesystem::path& sources, std::optional<LaunchShape> shape)
     : state_(std::make_unique<State>()) {
   if (device_value<cl_device_fp_config>(device, CL_DEVICE_DOUBLE_FP_CONFIG,
                                         "CL_DEVICE_DOUBLE_FP_CONFIG") == 0) {
@@ -100,7 +100,7 @@ Program::Program(cl_context context, cl_device_id device, bool single,
       device_value<cl_uint>(device, CL_DEVICE_MAX_COMPUTE_UNITS, "CL_DEVICE_MAX_COMPUTE_UNITS"));
   state.local_memory_bytes = static_cast<std::size_t>(
       device_value<cl_ulong>(device, CL_DEVICE_LOCAL_MEM_SIZE, "CL_DEVICE_LOCAL_MEM_SIZE"));
-  if (state.cpu) state.shape = LaunchShape::for_cpu();
+  state.shape = shape.value_or(state.cpu ? LaunchShape::for_cpu() : LaunchShape::for_gpu());
   const std::string options =
       std::string("-cl-std=CL1.2 -DSTARPMC_SINGLE=") + (single ? "1" : "0") +
       " -DSTARPMC_CPU_DEVICE=" + (state.cpu ? "1" : "0") + state.shape.definitions();
