@@ -24,7 +24,7 @@ __kernel GROUP_OF(PAIR_GROUP) void mm_pair(
     WindowShape window, PairConstants constants, int first_molecule, int last_molecule,
     BUFFER(topology_reals), BUFFER(topology_integers), BUFFER(plan), BUFFER(entries),
     BUFFER(lattice), BUFFER(lattice_sites), BUFFER(outside), BUFFER(energies),
-    __local real4 *sites) {
+    __local double4 *sites) {
   CONSTANT_ARRAY(double, topology_reals);
   CONSTANT_ARRAY(int, topology_integers);
   CONSTANT_ARRAY(int, plan);
@@ -42,14 +42,13 @@ __kernel GROUP_OF(PAIR_GROUP) void mm_pair(
   const int count = site_count(topology, topology_integers, type);
   const double3 centre = entry_centre(window, entries, entry);
   for (int site = (int)get_local_id(0); site < count; site += PAIR_GROUP) {
-    const real3 displacement = to_real3(entry_displacement(window, entries, entry, site));
     const double charge = site_charge(topology, topology_reals, type, site);
-    sites[site] = (real4)(displacement, (real)(STARPMC_COULOMB_CONSTANT * charge));
+    sites[site] = (double4)(entry_displacement(window, entries, entry, site),
+                            STARPMC_COULOMB_CONSTANT * charge);
   }
   const double reach = fmax(constants.coulomb_cutoff, constants.vdw_cutoff) + 1e-3 +
                        2 * largest_radius(topology, topology_reals, topology_integers, shared);
-  double coulomb = 0;
-  double vdw = 0;
+  PairEnergy energy = {0, 0};
   for (int other = first_molecule + (int)get_local_id(0); other < last_molecule;
        other += PAIR_GROUP) {
     if (outside[other] == 0) continue;
@@ -58,26 +57,31 @@ __kernel GROUP_OF(PAIR_GROUP) void mm_pair(
     const double3 offset = minimum_image(other_centre - centre, constants);
     if (offset.x * offset.x + offset.y * offset.y + offset.z * offset.z > reach * reach) continue;
     const real3 other_offset = to_real3(offset);
+    const int near = is_near(offset);
     const int other_type = topology_integers[other];
-    PairEnergy energy = {0, 0};
     for (int j = 0; j < site_count(topology, topology_integers, other_type); ++j) {
-      const real charge = (real)site_charge(topology, topology_reals, other_type, j);
+      const double charge = site_charge(topology, topology_reals, other_type, j);
       __global const real *displacement = lattice_sites + 3 * j * stride + other;
-      const real3 b = other_offset + (real3)(displacement[0], displacement[stride],
-                                             displacement[2 * stride]);
+      const real3 site = (real3)(displacement[0], displacement[stride], displacement[2 * stride]);
       const int site_type_j = site_type(topology, topology_integers, other_type, j);
       for (int i = 0; i < count; ++i) {
-        const real4 a = sites[i];
+        const double4 a = sites[i];
         const int site_type_i = site_type(topology, topology_integers, type, i);
-        add_site_pair(reals, periodic_distance_squared(reals, a.xyz, b), a.w * charge,
-                      topology_reals + topology_pair(topology, site_type_i, site_type_j), &energy);
+        __global const double *coefficients =
+            topology_reals + topology_pair(topology, site_type_i, site_type_j);
+        if (near) {
+          const double3 b = offset + convert_double3(site);
+          add_site_pair_wide(constants, a.xyz - b, a.w * charge, coefficients, &energy);
+        } else {
+          add_site_pair(reals,
+                        periodic_distance_squared(reals, to_real3(a.xyz), other_offset + site),
+                        (real)(a.w * charge), coefficients, &energy);
+        }
       }
     }
-    coulomb += (double)energy.coulomb;
-    vdw += (double)energy.vdw;
   }
-  coulomb = group_sum(coulomb, shared);
-  vdw = group_sum(vdw, shared);
+  const double coulomb = group_sum(energy.coulomb, shared);
+  const double vdw = group_sum(energy.vdw, shared);
   if (get_local_id(0) == 0) {
     energies[entry] = coulomb;
     energies[entry_capacity(window.layout) + entry] = vdw;
@@ -105,28 +109,35 @@ __kernel void mm_pair_table(WindowShape window, PairConstants constants, BUFFER(
   if (molecule_i != molecule_j) {
     const int type_i = topology_integers[molecule_i];
     const int type_j = topology_integers[molecule_j];
-    const real3 offset = to_real3(minimum_image(
+    const double3 offset = minimum_image(
         entry_centre(window, entries, entry_j) - entry_centre(window, entries, entry_i),
-        constants));
+        constants);
+    const int near = is_near(offset);
     for (int i = 0; i < site_count(topology, topology_integers, type_i); ++i) {
-      const real3 a = to_real3(entry_displacement(window, entries, entry_i, i));
+      const double3 a = entry_displacement(window, entries, entry_i, i);
       const double charge_i =
           STARPMC_COULOMB_CONSTANT * site_charge(topology, topology_reals, type_i, i);
       for (int j = 0; j < site_count(topology, topology_integers, type_j); ++j) {
-        const real3 b = offset + to_real3(entry_displacement(window, entries, entry_j, j));
+        const double3 b = entry_displacement(window, entries, entry_j, j);
         const double charges = charge_i * site_charge(topology, topology_reals, type_j, j);
         __global const double *coefficients =
             topology_reals + topology_pair(topology,
                                            site_type(topology, topology_integers, type_i, i),
                                            site_type(topology, topology_integers, type_j, j));
-        add_site_pair(reals, periodic_distance_squared(reals, a, b), (real)charges, coefficients,
-                      &energy);
+        if (near) {
+          add_site_pair_wide(constants, a - (offset + b), charges, coefficients, &energy);
+        } else {
+          add_site_pair(reals,
+                        periodic_distance_squared(reals, to_real3(a),
+                                                  to_real3(offset) + to_real3(b)),
+                        (real)charges, coefficients, &energy);
+        }
       }
     }
   }
   const int rows = entry_capacity(window.layout);
-  table[entry_i * rows + entry_j] = energy.coulomb;
-  table[entry_j * rows + entry_i] = energy.coulomb;
-  table[(rows + entry_i) * rows + entry_j] = energy.vdw;
-  table[(rows + entry_j) * rows + entry_i] = energy.vdw;
+  table[entry_i * rows + entry_j] = (real)energy.coulomb;
+  table[entry_j * rows + entry_i] = (real)energy.coulomb;
+  table[(rows + entry_i) * rows + entry_j] = (real)energy.vdw;
+  table[(rows + entry_j) * rows + entry_i] = (real)energy.vdw;
 }

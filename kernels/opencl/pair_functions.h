@@ -22,6 +22,7 @@ typedef struct {
   real inverse_x, inverse_y, inverse_z;
   real cutoff_squared;
   real inverse_square;
+  real inverse;
   real twice_inverse;
   real vdw_cutoff_squared;
 } PairReals;
@@ -36,6 +37,7 @@ static inline PairReals pair_reals(PairConstants constants) {
   reals.inverse_z = (real)constants.inverse_box[2];
   reals.cutoff_squared = (real)constants.coulomb_cutoff_squared;
   reals.inverse_square = (real)constants.inverse_square;
+  reals.inverse = (real)(0.5 * constants.twice_inverse);
   reals.twice_inverse = (real)constants.twice_inverse;
   reals.vdw_cutoff_squared = (real)constants.vdw_cutoff_squared;
   return reals;
@@ -86,9 +88,18 @@ static inline real periodic_distance_squared(PairReals reals, real3 a, real3 b) 
   return AT_LEAST_MINIMUM_DISTANCE(r2);
 }
 
+/* (1 - r/rc)^2 / r inside the cutoff: its rounding error shrinks with the energy. r is refined beside
+   1/r, for r2 times the rounded 1/r would be biased from binade to binade. */
+static inline real coulomb_within(PairReals reals, real r2, real inverse_r) {
+  real r = r2 * inverse_r;
+  r = fma((real)0.5 * r, fma(-r, inverse_r, (real)1), r);
+  const real remaining = fmax(fma(-r, reals.inverse, (real)1), (real)0);
+  return inverse_r * remaining * remaining;
+}
+
 typedef struct {
-  real coulomb;
-  real vdw;
+  double coulomb;
+  double vdw;
 } PairEnergy;
 
 /* Adds the energy of one pair of sites.
@@ -97,13 +108,40 @@ static inline void add_site_pair(PairReals reals, real r2, real charge,
                                  __global const double *coefficients, PairEnergy *sum) {
   if (!(r2 < reals.cutoff_squared || r2 < reals.vdw_cutoff_squared)) return;
   const real inverse_r = reciprocal_square_root(r2);
-  if (r2 < reals.cutoff_squared) sum->coulomb += charge * COULOMB_ENERGY(reals, r2, inverse_r);
+  sum->coulomb += (double)(charge * coulomb_within(reals, r2, inverse_r));
   if (r2 < reals.vdw_cutoff_squared) {
     const real inverse2 = inverse_r * inverse_r;
     const real inverse6 = inverse2 * inverse2 * inverse2;
-    sum->vdw += ((real)coefficients[0] * inverse6 - (real)coefficients[1]) * inverse6 +
-                ((real)coefficients[3] * (r2 * inverse_r) + (real)coefficients[2]);
+    sum->vdw += (double)(((real)coefficients[0] * inverse6 - (real)coefficients[1]) * inverse6 +
+                         ((real)coefficients[3] * (r2 * inverse_r) + (real)coefficients[2]));
   }
+}
+
+/* The same in fp64 whatever the precision: for near molecules and nuclei (STARPMC_NEAR_DISTANCE). */
+static inline void add_site_pair_wide(PairConstants constants, double3 displacement, double charge,
+                                      __global const double *coefficients, PairEnergy *sum) {
+  const double3 d = minimum_image(displacement, constants);
+  const double r2 = fmax(d.x * d.x + (d.y * d.y + d.z * d.z), STARPMC_MINIMUM_DISTANCE_SQUARED);
+  if (!(r2 < constants.coulomb_cutoff_squared || r2 < constants.vdw_cutoff_squared)) return;
+  const double r = sqrt(r2);
+  const double remaining = 1.0 - 0.5 * constants.twice_inverse * r;
+  if (r2 < constants.coulomb_cutoff_squared) sum->coulomb += charge * remaining * remaining / r;
+  if (r2 < constants.vdw_cutoff_squared) {
+    const double inverse2 = 1.0 / r2;
+    const double inverse6 = inverse2 * inverse2 * inverse2;
+    sum->vdw += (coefficients[0] * inverse6 - coefficients[1]) * inverse6 +
+                (coefficients[3] * r + coefficients[2]);
+  }
+}
+
+/* Whether a pair of molecules is computed in fp64 although the pair terms are in fp32. */
+static inline int is_near(double3 offset) {
+#if STARPMC_SINGLE
+  return offset.x * offset.x + offset.y * offset.y + offset.z * offset.z <
+         STARPMC_NEAR_DISTANCE * STARPMC_NEAR_DISTANCE;
+#else
+  return 0;
+#endif
 }
 
 #endif

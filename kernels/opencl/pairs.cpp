@@ -44,7 +44,6 @@ void qmmm_nuclei_vdw(Program& program, cl_command_queue queue, const Window& win
 void mm_pair(Program& program, cl_command_queue queue, const Window& window, int first_molecule,
              int last_molecule, Buffer lattice, Buffer lattice_sites, Buffer outside,
              Buffer energies) {
-  const std::size_t real_bytes = program.single() ? sizeof(cl_float) : sizeof(cl_double);
   Launch(program, "mm_pair")
       .with(window_shape(window))
       .with(pair_constants(window.interaction))
@@ -58,7 +57,7 @@ void mm_pair(Program& program, cl_command_queue queue, const Window& window, int
       .with(lattice_sites)
       .with(outside)
       .with(energies)
-      .with_local(4 * size_of(window.layout.sites) * real_bytes)
+      .with_local(4 * size_of(window.layout.sites) * sizeof(cl_double))
       .run(queue, {size_of(window.extent.candidates + window.extent.starts), 1},
            {size_of(program.shape().pair_group), 1});
 }

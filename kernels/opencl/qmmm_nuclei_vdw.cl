@@ -2,7 +2,8 @@
 #include "opencl/reduction.h"
 #include "opencl/window.h"
 
-/* A work-group per candidate, its items share the pairs of site and nucleus. */
+/* A work-group per candidate, its items share the pairs of site and nucleus; in fp64 whatever the
+   precision (STARPMC_NEAR_DISTANCE says why). */
 __kernel GROUP_OF(SUM_GROUP) void qmmm_nuclei_vdw(WindowShape window, PairConstants constants,
                                                   int nuclei, BUFFER(topology_reals),
                                                   BUFFER(topology_integers), BUFFER(plan),
@@ -16,36 +17,29 @@ __kernel GROUP_OF(SUM_GROUP) void qmmm_nuclei_vdw(WindowShape window, PairConsta
   ARRAY(double, energies);
   __local double shared[SUM_GROUP];
   const TopologyShape topology = window.topology;
-  const PairReals reals = pair_reals(constants);
   const int candidate = (int)get_group_id(0);
   const int type = topology_integers[molecule_of_candidate(window, plan, candidate)];
   const int pairs = site_count(topology, topology_integers, type) * nuclei;
   const double3 centre = entry_centre(window, entries, candidate);
-  double coulomb = 0;
-  double vdw = 0;
+  PairEnergy energy = {0, 0};
   for (int pair = (int)get_local_id(0); pair < pairs; pair += SUM_GROUP) {
     const int site = pair / nuclei;
     const int nucleus = pair - site * nuclei;
     const double3 nucleus_position =
         (double3)(solute[nucleus], solute[nuclei + nucleus], solute[2 * nuclei + nucleus]);
     const double3 position = centre + entry_displacement(window, entries, candidate, site);
-    const real3 relative = to_real3(minimum_image(position - nucleus_position, constants));
-    const real squared =
-        relative.x * relative.x + (relative.y * relative.y + relative.z * relative.z);
     const double charges = site_charge(topology, topology_reals, type, site) *
                            solute[3 * nuclei + nucleus];
     const int nucleus_type = (int)solute[4 * nuclei + nucleus];
-    PairEnergy energy = {0, 0};
-    add_site_pair(reals, AT_LEAST_MINIMUM_DISTANCE(squared), (real)charges,
-                  topology_reals +
-                      topology_pair(topology, site_type(topology, topology_integers, type, site),
-                                    nucleus_type),
-                  &energy);
-    coulomb += (double)energy.coulomb;
-    vdw += (double)energy.vdw;
+    add_site_pair_wide(
+        constants, position - nucleus_position, charges,
+        topology_reals + topology_pair(topology,
+                                       site_type(topology, topology_integers, type, site),
+                                       nucleus_type),
+        &energy);
   }
-  coulomb = group_sum(coulomb, shared);
-  vdw = group_sum(vdw, shared);
+  const double coulomb = group_sum(energy.coulomb, shared);
+  const double vdw = group_sum(energy.vdw, shared);
   if (get_local_id(0) == 0) {
     energies[candidate] = STARPMC_COULOMB_CONSTANT * coulomb;
     energies[window.layout.candidates + candidate] = vdw;
