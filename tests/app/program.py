@@ -50,6 +50,7 @@ def start(*arguments, cwd=None, env=None, timeout=300, program=None):
         cwd=cwd,
         env=environment(**(env or {})),
         stdin=subprocess.DEVNULL,
+        check=False,
         capture_output=True,
         text=True,
         errors="replace",

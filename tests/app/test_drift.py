@@ -32,7 +32,7 @@ class Drift(program.TestCase):
     def test_small(self):
         """Formaldehyde in water; fewer points of its density, for speed."""
         small = program.small_system()
-        small["qm"] |= {"charge_threshold": 3e-4, "interval": STEPS}
+        small["qm"] |= {"charge_threshold": 3e-5, "interval": STEPS}
         self.check(**small)
 
     def test_liquid_argon(self):

@@ -4,6 +4,7 @@ frame.
     python3 test_trajectory.py PROGRAM
 """
 
+import itertools
 import pathlib
 import sys
 import warnings
@@ -53,7 +54,7 @@ class Trajectory(program.TestCase):
         shift -= box * np.round(shift / box)
         # The model's geometry is laid onto the file's coordinates.
         self.assertLess(abs(shift).max(), 0.01)
-        moved = [np.abs(b - a).max() for a, b in zip(frames, frames[1:])]
+        moved = [np.abs(b - a).max() for a, b in itertools.pairwise(frames)]
         self.assertGreater(min(moved), 0)
 
         # Positions are stored in fp32 or better; energies follow to that accuracy.

@@ -1,0 +1,84 @@
+"""`cmake --install`: the tree is complete and the installed program works from anywhere.
+
+    python3 test_install.py PROGRAM BUILD_FOLDER [CMAKE]
+"""
+
+import pathlib
+import subprocess
+import sys
+
+# Not unittest's: the build folder, CMake.
+WORDS = sys.argv[2:]
+del sys.argv[2:]
+
+import program
+
+EXPECTED = [  # below share/starpmc: a file, and how many like it at least
+    ("kernels/opencl/*.cl", 7),
+    ("kernels/opencl/*.h", 1),
+    ("kernels/common/layout.h", 1),
+    ("kernels/common/moves.h", 1),
+    ("workers/pyscf_worker.py", 1),
+    ("workers/worker_protocol.py", 1),
+    ("workers/requirements.txt", 1),
+    ("data/opls_types.txt", 1),
+]
+SOLUTE = "configs/chorismate.xyz"
+
+
+class Installed(program.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.prefix = self.folder / "prefix"
+        cmake = WORDS[1] if len(WORDS) > 1 else "cmake"
+        result = subprocess.run(
+            [cmake, "--install", WORDS[0], "--prefix", self.prefix],
+            check=False,
+            capture_output=True,
+            text=True,
+        )
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        self.share = self.prefix / "share/starpmc"
+        self.program = self.prefix / "bin/starpmc"
+
+    def test_tree(self):
+        self.assertTrue(self.program.is_file())
+        for pattern, least in EXPECTED:
+            self.assertGreaterEqual(len(list(self.share.glob(pattern))), least, pattern)
+        for folder in ("configs", "perfmodels"):
+            source = program.REPOSITORY / folder
+            for path in source.rglob("*") if source.is_dir() else ():
+                if path.is_file():
+                    self.assertTrue((self.share / path.relative_to(program.REPOSITORY)).is_file())
+        strays = [p for p in self.share.rglob("*") if p.name == "__pycache__" or p.suffix == ".cpp"]
+        self.assertEqual(strays, [], "installed by mistake")
+
+    def test_program(self):
+        elsewhere = self.folder / "elsewhere"
+        elsewhere.mkdir()
+        small = program.small_system()
+        config = self.config(**small, sampling={"steps": 1}, run={"precision": "fp64"})
+        words = ("energy", config, "--implementation")
+        env = {"STARPMC_KERNELS": self.share / "kernels"}
+        installed = program.succeed(*words, "simd", cwd=elsewhere, env=env, program=self.program)
+        built = program.succeed(*words, "simd")
+        self.assertEqual(installed.stdout, built.stdout)
+        if missing := program.opencl_missing():
+            self.skipTest(missing)
+        program.succeed(*words, "opencl", cwd=elsewhere, env=env, program=self.program)
+
+    def test_solvate(self):
+        result = program.start(
+            "solvate", "--solute", self.share / SOLUTE, "--waters", 120, "--model", "spce",
+            "--output", "box", cwd=self.folder, program=self.program,
+        )  # fmt: skip
+        if result.returncode == 2 and "gromacs-data" in result.stderr:
+            self.skipTest("gromacs-data is not installed")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertTrue((self.folder / "box.gro").is_file())
+
+
+if __name__ == "__main__":
+    if not WORDS or not pathlib.Path(WORDS[0], "CMakeCache.txt").is_file():
+        sys.exit("usage: test_install.py PROGRAM BUILD_FOLDER [CMAKE]")
+    program.main()

@@ -1,0 +1,57 @@
+# Tests of the program as a whole, and those that are scripts. Status 77: skipped, with a reason.
+# Those marked `device` start StarPU with every worker: one at a time, so that the calibrations
+# they share are written by one process.
+if(STARPMC_TEST_PYTHON)
+  set(test_python ${STARPMC_TEST_PYTHON})
+else()
+  find_package(Python3 REQUIRED COMPONENTS Interpreter)
+  set(test_python ${Python3_EXECUTABLE})
+endif()
+set(starpu_home ${CMAKE_CURRENT_BINARY_DIR}/starpu-home)
+
+# starpmc_script_test(NAME TIMEOUT LABELS COMMAND...)
+function(starpmc_script_test name timeout labels)
+  add_test(NAME ${name} COMMAND ${ARGN})
+  set_tests_properties(${name} PROPERTIES
+    TIMEOUT ${timeout} SKIP_RETURN_CODE 77 LABELS "${labels}"
+    ENVIRONMENT "STARPMC_TEST_STARPU_HOME=${starpu_home};OMP_NUM_THREADS=1;OPENBLAS_NUM_THREADS=1")
+  if("device" IN_LIST labels)
+    set_tests_properties(${name} PROPERTIES PROCESSORS 2 RESOURCE_LOCK starpu)
+  endif()
+endfunction()
+
+# starpmc_program_test(NAME SCRIPT TIMEOUT LABELS ARGUMENTS...)
+function(starpmc_program_test name script timeout labels)
+  starpmc_script_test(${name} ${timeout} "${labels}"
+    ${test_python} ${CMAKE_CURRENT_SOURCE_DIR}/${script} $<TARGET_FILE:starpmc> ${ARGN})
+endfunction()
+
+if(TARGET starpmc)
+  starpmc_program_test(reference/energies reference/test_energies.py 600 "reference;device")
+  starpmc_program_test(reference/nist reference/test_nist.py 120 "reference;device")
+  starpmc_program_test(app/decisions app/test_decisions.py 600 "app;device")
+  starpmc_program_test(app/drift app/test_drift.py 600 "app;device")
+  starpmc_program_test(app/lennard_jones_fluid app/test_lennard_jones_fluid.py 600 "app;device")
+  starpmc_program_test(app/output app/test_output.py 300 "app;device")
+  starpmc_program_test(app/trajectory app/test_trajectory.py 120 "app;device")
+  starpmc_program_test(app/malformed app/test_malformed.py 600 "app;device")
+  starpmc_program_test(app/install app/test_install.py 120 "app;device"
+                       ${CMAKE_BINARY_DIR} ${CMAKE_COMMAND})
+endif()
+
+starpmc_script_test(setup/quickstart 120 "setup"
+  ${CMAKE_CURRENT_SOURCE_DIR}/setup/test_quickstart.sh ${CMAKE_SOURCE_DIR})
+
+# Without a Python for the tests they skip themselves: /usr/bin/python3 has no PySCF or MDAnalysis.
+file(GLOB qm_scripts CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/qm/test_*.py)
+foreach(script ${qm_scripts})
+  get_filename_component(name ${script} NAME_WE)
+  string(REPLACE "test_" "qm/" name ${name})
+  starpmc_script_test(${name} 600 "qm" ${test_python} ${script})
+endforeach()
+
+add_executable(write_trajectory io/write_trajectory.cpp)
+target_link_libraries(write_trajectory PRIVATE starpmc_io)
+starpmc_script_test(io/trajectory_mdanalysis 120 "io"
+  ${test_python} ${CMAKE_CURRENT_SOURCE_DIR}/io/test_trajectory_mdanalysis.py
+  $<TARGET_FILE:write_trajectory>)
