@@ -16,6 +16,7 @@ import program
 STEPS = 20
 SMALL = program.DATA / "small"
 
+
 def checked(data):
     """With the checksum of a grid file."""
     return data + struct.pack("<I", zlib.crc32(data))

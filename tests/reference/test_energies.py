@@ -158,13 +158,13 @@ def synthetic_density(solute, numbers, electrons):
 
 
 class QuickstartSize(Comparison):
-    """Chorismate in 500 waters, with a stand-in for its density: mixed precision is held to its
-    bound where nuclei and electrons cancel over hundreds of waters."""
+    """The system of configs/quickstart.cfg, chorismate in 500 waters, with a stand-in for its
+    density: mixed precision is held to its bound where the terms cancel over hundreds of waters."""
 
     def test_mixed_precision(self):
         solute = program.REPOSITORY / "configs/chorismate.xyz"
         made = program.start(
-            "solvate", "--solute", solute, "--waters", 500, "--model", "tip3p",
+            "solvate", "--solute", solute, "--waters", 500, "--model", "tip3p", "--charge", -2,
             "--output", "box", cwd=self.folder,
         )  # fmt: skip
         if made.returncode == 2 and "gromacs-data" in made.stderr:
@@ -179,6 +179,7 @@ class QuickstartSize(Comparison):
             system={
                 "coordinates": "box.gro", "topology": "box.top", "qm_molecule": "chorismate",
             },
+            interaction={"coulomb_cutoff": 10, "vdw_cutoff": 10},
             qm={
                 "engine": "frozen", "grid_file": "box.grid", "charge": -2, "charge_threshold": 0,
             },
