@@ -81,8 +81,8 @@ std::vector<const Codelet*> Codelet::all() {
   return registry();
 }
 
-void Codelet::submit_copy(std::span<const Access> accesses, const void* arguments,
-                          std::size_t size, int priority) {
+void Codelet::submit_copy(std::span<const Access> accesses, const void* arguments, std::size_t size,
+                          int priority) {
   starpu_task* const task = starpu_task_create();
   task->cl = &codelet_;
   task->name = name_.c_str();
@@ -114,8 +114,7 @@ void Codelet::submit_copy(std::span<const Access> accesses, const void* argument
   if (status != 0) {
     task->destroy = 0;
     starpu_task_destroy(task);
-    throw RunError("StarPU has no worker for " + name_ +
-                   " (" + std::strerror(-status) +
+    throw RunError("StarPU has no worker for " + name_ + " (" + std::strerror(-status) +
                    "): the implementations asked for need a device that is missing; see `starpmc "
                    "info`, STARPU_NCPU, STARPU_NOPENCL and --run.implementation");
   }

@@ -100,8 +100,8 @@ std::span<T> span_of(void* buffer) {
   return {reinterpret_cast<T*>(STARPU_VECTOR_GET_PTR(buffer)), STARPU_VECTOR_GET_NX(buffer)};
 }
 
-/// Failures inside tasks: StarPU's C callbacks cannot let an exception through. The first message is
-/// kept; the host looks for it wherever it waits.
+/// Failures inside tasks: StarPU's C callbacks cannot let an exception through. The first message
+/// is kept; the host looks for it wherever it waits.
 void report_failure(const std::string& what) noexcept;
 bool failed() noexcept;
 /// @throws RunError when a task has failed

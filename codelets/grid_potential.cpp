@@ -28,11 +28,10 @@ void on_opencl(void* buffers[], void* argument) {
   guarded(kName, [&] {
     const auto& a = arguments_of<Arguments>(argument);
     const OpenclPlace place = opencl_place();
-    opencl::grid_potential(place.program, place.queue, a.layout, a.interaction, a.topology,
-                           opencl_buffer(buffers[0]), opencl_buffer(buffers[1]),
-                           opencl_buffer(buffers[2]), opencl_buffer(buffers[3]), a.blocks,
-                           opencl_buffer(buffers[4]), opencl_buffer(buffers[5]),
-                           opencl_buffer(buffers[6]));
+    opencl::grid_potential(
+        place.program, place.queue, a.layout, a.interaction, a.topology, opencl_buffer(buffers[0]),
+        opencl_buffer(buffers[1]), opencl_buffer(buffers[2]), opencl_buffer(buffers[3]), a.blocks,
+        opencl_buffer(buffers[4]), opencl_buffer(buffers[5]), opencl_buffer(buffers[6]));
   });
 }
 
@@ -44,12 +43,11 @@ void grid_potential(const WindowArguments& arguments, starpu_data_handle_t topol
                     starpu_data_handle_t lattice_sites, std::size_t blocks,
                     starpu_data_handle_t block_headers, starpu_data_handle_t points,
                     starpu_data_handle_t potential) {
-  static Codelet codelet(codelet_name<Real>(kName), {on_cpu<Real, simd::grid_potential<Real>>,
-                                                     on_cpu<Real, scalar::grid_potential<Real>>,
-                                                     on_opencl});
+  static Codelet codelet(codelet_name<Real>(kName),
+                         {on_cpu<Real, simd::grid_potential<Real>>,
+                          on_cpu<Real, scalar::grid_potential<Real>>, on_opencl});
   Arguments a{arguments, static_cast<int>(blocks)};
-  a.work_bucket =
-      work_bucket(arguments.topology.molecules * static_cast<double>(blocks));
+  a.work_bucket = work_bucket(arguments.topology.molecules * static_cast<double>(blocks));
   const Access accesses[] = {{topology_reals, STARPU_R}, {topology_integers, STARPU_R},
                              {lattice, STARPU_R},        {lattice_sites, STARPU_R},
                              {block_headers, STARPU_R},  {points, STARPU_R},

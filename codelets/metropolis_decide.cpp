@@ -44,12 +44,12 @@ void on_opencl(void* buffers[], void* argument) {
 template <class Real>
 void metropolis_decide(const WindowHandles& window, const WindowArguments& arguments,
                        const StepTuning& tuning, const DecideHandles& h) {
-  static Codelet codelet(codelet_name<Real>(kName), {on_cpu<Real, simd::metropolis_decide<Real>>,
-                                                     on_cpu<Real, scalar::metropolis_decide<Real>>,
-                                                     on_opencl});
+  static Codelet codelet(codelet_name<Real>(kName),
+                         {on_cpu<Real, simd::metropolis_decide<Real>>,
+                          on_cpu<Real, scalar::metropolis_decide<Real>>, on_opencl});
   Arguments a{arguments, tuning, static_cast<int>(h.grid_energies != nullptr)};
-  a.work_bucket = work_bucket(static_cast<double>(arguments.extent.candidates) *
-                              arguments.extent.candidates);
+  a.work_bucket =
+      work_bucket(static_cast<double>(arguments.extent.candidates) * arguments.extent.candidates);
   auto accesses = accesses_of(window, {{h.mm_energies, STARPU_RW},
                                        {h.table, STARPU_R},
                                        {h.chain_state, STARPU_RW},

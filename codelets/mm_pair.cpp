@@ -36,9 +36,9 @@ template <class Real>
 void mm_pair(const WindowHandles& window, const WindowArguments& arguments, int first_molecule,
              int last_molecule, starpu_data_handle_t lattice, starpu_data_handle_t lattice_sites,
              starpu_data_handle_t outside, starpu_data_handle_t energies) {
-  static Codelet codelet(codelet_name<Real>(kName), {on_cpu<Real, simd::mm_pair<Real>>,
-                                                     on_cpu<Real, scalar::mm_pair<Real>>,
-                                                     on_opencl});
+  static Codelet codelet(
+      codelet_name<Real>(kName),
+      {on_cpu<Real, simd::mm_pair<Real>>, on_cpu<Real, scalar::mm_pair<Real>>, on_opencl});
   Arguments a{arguments, first_molecule, last_molecule};
   a.work_bucket = work_bucket(static_cast<double>(arguments.extent.candidates) *
                               (last_molecule - first_molecule));

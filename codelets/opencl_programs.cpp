@@ -39,8 +39,7 @@ std::vector<std::string> build_opencl_programs(bool single,
     } catch (const std::exception& error) {
       char name[128] = "?";
       starpu_worker_get_name(worker, name, sizeof name);
-      warnings.push_back(std::string("OpenCL device ") + name +
-                         " gets no work: " + error.what());
+      warnings.push_back(std::string("OpenCL device ") + name + " gets no work: " + error.what());
     }
   }
   return warnings;

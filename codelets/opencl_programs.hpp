@@ -8,8 +8,8 @@
 
 namespace starpmc::codelets {
 
-/// Builds the kernels for every OpenCL device StarPU drives. A device whose compiler fails, or which
-/// has no double precision, is left without work.
+/// Builds the kernels for every OpenCL device StarPU drives. A device whose compiler fails, or
+/// which has no double precision, is left without work.
 /// @return a warning for each such device
 std::vector<std::string> build_opencl_programs(bool single,
                                                const std::filesystem::path& kernel_sources);

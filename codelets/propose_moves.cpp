@@ -13,10 +13,15 @@ template <class Real, void (*kKernel)(const ProposeMovesArguments<Real>&)>
 void on_cpu(void* buffers[], void* argument) {
   guarded(kName, [&] {
     const auto& a = arguments_of<Arguments>(argument);
-    kKernel({a.layout, a.interaction, a.range,
+    kKernel({a.layout,
+             a.interaction,
+             a.range,
              {a.topology, span_of<const double>(buffers[0]), span_of<const int>(buffers[1])},
-             span_of<const double>(buffers[4]), span_of<const double>(buffers[5]),
-             span_of<int>(buffers[2]), span_of<double>(buffers[3]), span_of<Real>(buffers[6])});
+             span_of<const double>(buffers[4]),
+             span_of<const double>(buffers[5]),
+             span_of<int>(buffers[2]),
+             span_of<double>(buffers[3]),
+             span_of<Real>(buffers[6])});
   });
 }
 

@@ -72,7 +72,7 @@ struct CoulombGridArguments {
   Window window;
   std::span<const double> blocks;  ///< BLOCK_FIELDS per block
   std::span<const Real> points;
-  std::span<double> energies;      ///< layout.candidates
+  std::span<double> energies;  ///< layout.candidates
 };
 
 /// qmmm_coulomb_grid_reduce: sum of the partial energies of all blocks.

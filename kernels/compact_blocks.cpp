@@ -41,8 +41,8 @@ void sort_into_blocks(const Coordinates& coordinates, std::span<std::uint32_t> p
     const double xb = coordinates[axis][b];
     return xa < xb || (xa == xb && a < b);  // ties by index: the same blocks on every machine
   };
-  std::nth_element(points.begin(), points.begin() + static_cast<std::ptrdiff_t>(half),
-                   points.end(), nearer);
+  std::nth_element(points.begin(), points.begin() + static_cast<std::ptrdiff_t>(half), points.end(),
+                   nearer);
   sort_into_blocks(coordinates, points.first(half));
   sort_into_blocks(coordinates, points.subspan(half));
 }
@@ -51,8 +51,7 @@ void sort_into_blocks(const Coordinates& coordinates, std::span<std::uint32_t> p
 
 template <class Real>
 CompactBlocks<Real> make_compact_blocks(std::span<const double> x, std::span<const double> y,
-                                        std::span<const double> z,
-                                        std::span<const double> charge) {
+                                        std::span<const double> z, std::span<const double> charge) {
   const Coordinates coordinates{x, y, z};
   std::vector<std::uint32_t> order(x.size());
   std::iota(order.begin(), order.end(), 0U);
@@ -94,7 +93,6 @@ template CompactBlocks<double> make_compact_blocks(std::span<const double>, std:
                                                    std::span<const double>,
                                                    std::span<const double>);
 template CompactBlocks<float> make_compact_blocks(std::span<const double>, std::span<const double>,
-                                                  std::span<const double>,
-                                                  std::span<const double>);
+                                                  std::span<const double>, std::span<const double>);
 
 }  // namespace starpmc

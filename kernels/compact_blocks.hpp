@@ -13,8 +13,8 @@ namespace starpmc {
 /// block instead of once per point. Layouts: BLOCK_* and grid_points in kernels/common/layout.h.
 template <class Real>
 struct CompactBlocks {
-  std::vector<double> blocks;             ///< BLOCK_FIELDS per block
-  std::vector<Real> points;               ///< 4 * STARPMC_BLOCK_POINTS per block
+  std::vector<double> blocks;                ///< BLOCK_FIELDS per block
+  std::vector<Real> points;                  ///< 4 * STARPMC_BLOCK_POINTS per block
   std::vector<std::uint32_t> slot_of_point;  ///< where point i of the input went
 
   std::size_t block_count() const { return blocks.size() / BLOCK_FIELDS; }

@@ -31,7 +31,8 @@ struct MoveBatch {
 };
 
 /// Everything of propose_moves but the arithmetic.
-/// @tparam Mover has place(MoveBatch&) (sites of given poses), move(MoveBatch&) (new poses and their
+/// @tparam Mover has place(MoveBatch&) (sites of given poses), move(MoveBatch&) (new poses and
+/// their
 ///               sites) and thresholds(std::span<double>) for the steps of the window
 template <class Real, class Mover>
 class Proposal {
@@ -45,9 +46,8 @@ class Proposal {
     std::fill_n(a_.outside.begin(), a_.topology.shape.molecules, Real{1});
     place_starts();
     for (int visit = 0; visit < STARPMC_MAXIMUM_VISITS; ++visit) move_candidates(visit);
-    mover_.thresholds(
-        a_.entries.subspan(static_cast<std::size_t>(entries_threshold(a_.layout)),
-                           static_cast<std::size_t>(a_.plan[PLAN_STEPS])));
+    mover_.thresholds(a_.entries.subspan(static_cast<std::size_t>(entries_threshold(a_.layout)),
+                                         static_cast<std::size_t>(a_.plan[PLAN_STEPS])));
   }
 
  private:
@@ -56,8 +56,7 @@ class Proposal {
     const auto starts = static_cast<std::size_t>(a_.plan[PLAN_STARTS]);
     batch.resize(starts, a_.layout.sites);
     for (std::size_t slot = 0; slot < starts; ++slot) {
-      const int molecule =
-          a_.plan[static_cast<std::size_t>(plan_start_molecule(a_.layout)) + slot];
+      const int molecule = a_.plan[static_cast<std::size_t>(plan_start_molecule(a_.layout)) + slot];
       a_.outside[static_cast<std::size_t>(molecule)] = Real{0};
       batch.entries[slot] = start_entry(a_.layout, static_cast<int>(slot));
       for (std::size_t field = 0; field < POSE_FIELDS; ++field) {

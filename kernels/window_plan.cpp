@@ -39,9 +39,8 @@ int WindowPlanner::plan(const StepRange& range, std::span<int> plan) {
   int candidates = 0;
   const int most_steps = static_cast<int>(range.steps);
   for (; steps < most_steps && steps < layout_.steps; ++steps) {
-    const int molecule = picked_molecule(range.seed, range.chain,
-                                         range.first_step + static_cast<std::uint64_t>(steps),
-                                         molecules_);
+    const int molecule = picked_molecule(
+        range.seed, range.chain, range.first_step + static_cast<std::uint64_t>(steps), molecules_);
     int& slot = slot_of_molecule_[static_cast<std::size_t>(molecule)];
     const bool first_visit = slot < 0;
     const int histories = first_visit ? 1 : reachable[static_cast<std::size_t>(slot)].count;

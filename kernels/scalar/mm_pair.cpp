@@ -22,14 +22,13 @@ class MoleculePair {
   PairEnergy operator()(int type_a, const double* centre_a, SiteA site_a, int type_b,
                         const double* centre_b, SiteB site_b) const {
     const auto offset = Relative<double>::from(centre_b, centre_a, interaction_);
-    const double distance_squared =
-        offset.x * offset.x + offset.y * offset.y + offset.z * offset.z;
+    const double distance_squared = offset.x * offset.x + offset.y * offset.y + offset.z * offset.z;
     if (distance_squared < STARPMC_NEAR_DISTANCE * STARPMC_NEAR_DISTANCE) {
       return sum<double>(type_a, site_a, type_b, site_b, offset);
     }
-    return sum<Real>(type_a, site_a, type_b, site_b,
-                     {static_cast<Real>(offset.x), static_cast<Real>(offset.y),
-                      static_cast<Real>(offset.z)});
+    return sum<Real>(
+        type_a, site_a, type_b, site_b,
+        {static_cast<Real>(offset.x), static_cast<Real>(offset.y), static_cast<Real>(offset.z)});
   }
 
  private:
@@ -37,8 +36,7 @@ class MoleculePair {
   PairEnergy sum(int type_a, SiteA site_a, int type_b, SiteB site_b,
                  const Relative<T>& offset) const {
     const CoulombShiftedForce<T> coulomb(interaction_.coulomb_cutoff);
-    const T vdw_cutoff_squared =
-        static_cast<T>(interaction_.vdw_cutoff * interaction_.vdw_cutoff);
+    const T vdw_cutoff_squared = static_cast<T>(interaction_.vdw_cutoff * interaction_.vdw_cutoff);
     PairEnergy energy;
     for (int i = 0; i < topology_.site_count(type_a); ++i) {
       const Relative<T> a = converted<T>(site_a(i));
@@ -46,7 +44,7 @@ class MoleculePair {
       for (int j = 0; j < topology_.site_count(type_b); ++j) {
         const Relative<T> displacement = converted<T>(site_b(j));
         const Relative<T> b{offset.x + displacement.x, offset.y + displacement.y,
-                               offset.z + displacement.z};
+                            offset.z + displacement.z};
         const T r2 = scalar::distance_squared(a, b, interaction_);
         const double charge_b = topology_.site(type_b, j)[3];
         energy.coulomb += STARPMC_COULOMB_CONSTANT * charge_a * charge_b * coulomb(r2);

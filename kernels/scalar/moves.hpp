@@ -21,8 +21,10 @@ inline mask_t r_equal(real_t a, real_t b) { return a == b; }
 inline mask_t r_less(real_t a, real_t b) { return a < b; }
 inline real_t r_select(mask_t mask, real_t a, real_t b) { return mask ? a : b; }
 
-#define REAL(x) real_t{x}
-#define WORD(x) word_t{x}
+#define REAL(x) \
+  real_t { x }
+#define WORD(x) \
+  word_t { x }
 #define STARPMC_FUNCTION inline
 #include "kernels/common/moves.h"
 #undef REAL

@@ -52,10 +52,9 @@ void qmmm_coulomb_grid(const CoulombGridArguments<Real>& a) {
         const double y = relative.y;
         const double z = relative.z;
         if (x * x + y * y + z * z > reach * reach) continue;
-        sum += block_energy(relative,
-                            a.points.subspan(block * 4 * STARPMC_BLOCK_POINTS,
-                                             4 * STARPMC_BLOCK_POINTS),
-                            coulomb, interaction);
+        sum += block_energy(
+            relative, a.points.subspan(block * 4 * STARPMC_BLOCK_POINTS, 4 * STARPMC_BLOCK_POINTS),
+            coulomb, interaction);
       }
       energy += charge * sum;
     }

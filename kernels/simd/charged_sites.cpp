@@ -65,8 +65,7 @@ void SiteBlock<Real>::classify(const ChargedSites& sites, const double* block,
   const double reach = interaction.coulomb_cutoff + radius + kMargin;
   const double surely_inside = std::max(0.0, interaction.coulomb_cutoff - radius - kMargin);
   const double near = radius + 0.02;
-  const double shortest =
-      std::min({interaction.box[0], interaction.box[1], interaction.box[2]});
+  const double shortest = std::min({interaction.box[0], interaction.box[1], interaction.box[2]});
   // Where cutoff + radius exceeds half an edge, a point may be nearer through another image.
   const bool one_image = interaction.coulomb_cutoff + radius + kMargin <= shortest / 2;
   const double inverse[3] = {1 / interaction.box[0], 1 / interaction.box[1],

@@ -17,7 +17,8 @@ constexpr std::size_t kVectors = 4;
 /// Potential of some charges at kVectors vectors of points, which stay in registers: the pair sum
 /// with its roles swapped.
 template <Care kCare, class D>
-HWY_INLINE void add_potential(D d, const hn::TFromD<D>* points, const SiteBlock<hn::TFromD<D>>& sites,
+HWY_INLINE void add_potential(D d, const hn::TFromD<D>* points,
+                              const SiteBlock<hn::TFromD<D>>& sites,
                               const std::vector<double>& charges, const std::vector<int>& indices,
                               std::size_t count, const CoulombLanes<D>& coulomb,
                               const Periodic<D>& periodic, WideSumOf<D, kVectors>& sums) {

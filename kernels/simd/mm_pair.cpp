@@ -172,20 +172,35 @@ std::vector<EntryGroup<Real>> entry_groups(const Window& window, std::size_t lan
   return groups;
 }
 
-/// Writes the energies of some lanes into a row of the table.
-template <class Energies, class Mask, class Index, class Put>
-HWY_INLINE void put_lanes(Mask lanes, const Energies& energies, Index index, Put&& put) {
-  using V = decltype(energies.coulomb);
-  const hn::DFromV<std::remove_const_t<V>> d;
+/// Writes the energies of some lanes into a row of the table, which holds 0 where no lane is taken.
+template <class Real, class Energies, class Mask, class Index>
+HWY_INLINE void put_lanes(Mask lanes, const Energies& energies, Index index,
+                          const std::vector<int>& entries, Real* coulomb, Real* vdw) {
+  using V = std::remove_cvref_t<decltype(energies.coulomb)>;
+  const hn::DFromV<V> d;
   using T = hn::TFromD<decltype(d)>;
-  HWY_ALIGN T coulomb[hn::MaxLanes(d)];
-  HWY_ALIGN T vdw[hn::MaxLanes(d)];
-  hn::Store(energies.coulomb, d, coulomb);
-  hn::Store(energies.vdw, d, vdw);
+  const std::size_t first = index(0);
+  if constexpr (std::is_same_v<T, Real>) {
+    const std::size_t last = first + hn::Lanes(d) - 1;
+    if (last < entries.size() &&
+        entries[last] - entries[first] == static_cast<int>(hn::Lanes(d)) - 1 &&
+        index(1) == first + 1) {
+      hn::StoreU(hn::IfThenElseZero(lanes, energies.coulomb), d, coulomb + entries[first]);
+      hn::StoreU(hn::IfThenElseZero(lanes, energies.vdw), d, vdw + entries[first]);
+      return;
+    }
+  }
+  HWY_ALIGN T coulomb_lanes[hn::MaxLanes(d)];
+  HWY_ALIGN T vdw_lanes[hn::MaxLanes(d)];
+  hn::Store(energies.coulomb, d, coulomb_lanes);
+  hn::Store(energies.vdw, d, vdw_lanes);
   std::uint8_t bits[8] = {};
   hn::StoreMaskBits(d, lanes, bits);
   for (std::size_t lane = 0; lane < hn::Lanes(d); ++lane) {
-    if ((bits[lane / 8] >> (lane % 8) & 1) != 0) put(index(lane), coulomb[lane], vdw[lane]);
+    if ((bits[lane / 8] >> (lane % 8) & 1) == 0) continue;
+    const int other = entries[index(lane)];
+    coulomb[other] = static_cast<Real>(coulomb_lanes[lane]);
+    vdw[other] = static_cast<Real>(vdw_lanes[lane]);
   }
 }
 
@@ -195,9 +210,13 @@ void pair_table(const MmPairTableArguments<Real>& a) {
   CompleteRow<Real> row(window.topology, window.interaction);
   const auto rows = static_cast<std::size_t>(entry_capacity(window.layout));
   const auto groups = entry_groups<Real>(window, hn::Lanes(hn::ScalableTag<Real>()));
+  std::vector<int> molecules(rows);
+  for_each_entry(window, [&](int entry) {
+    molecules[static_cast<std::size_t>(entry)] = window.molecule_of_entry(entry);
+  });
   for_each_entry(window, [&](int entry) {
     row.set_target(window, entry);
-    const int molecule = window.molecule_of_entry(entry);
+    const int molecule = molecules[static_cast<std::size_t>(entry)];
     Real* const coulomb = &a.table[static_cast<std::size_t>(entry) * rows];
     Real* const vdw = coulomb + rows * rows;
     for (Real* const term : {coulomb, vdw}) {
@@ -214,14 +233,13 @@ void pair_table(const MmPairTableArguments<Real>& a) {
           group.entries.size(),
           group.type};
       row(sources, [&](auto lanes, const auto& energies, auto index) HWY_ATTR {
-        put_lanes(lanes, energies, index, [&](std::size_t source, auto c, auto v) {
-          const int other = group.entries[source];
-          if (window.molecule_of_entry(other) == molecule) return;
-          coulomb[other] = static_cast<Real>(c);
-          vdw[other] = static_cast<Real>(v);
-        });
+        put_lanes(lanes, energies, index, group.entries, coulomb, vdw);
       });
     }
+    for_each_entry(window, [&](int other) {
+      if (molecules[static_cast<std::size_t>(other)] != molecule) return;
+      coulomb[other] = vdw[other] = Real{0};
+    });
   });
 }
 

@@ -23,7 +23,7 @@ struct MoleculeSources {
   const double* centre[3];  ///< wide
   const Real* sites;        ///< 3 arrays per site, `stride` apart
   std::size_t stride;
-  const Real* take_part;    ///< 0: leave the molecule out; may be null
+  const Real* take_part;  ///< 0: leave the molecule out; may be null
   std::size_t count;
   int type;
 };
@@ -55,9 +55,8 @@ class SitePairs {
             topology.pair(topology.site_type(type_a, i), topology.site_type(type_b, j));
         pairs_.push_back({static_cast<Real>(STARPMC_COULOMB_CONSTANT * topology.site(type_a, i)[3] *
                                             topology.site(type_b, j)[3]),
-                          static_cast<Real>(c[0]), static_cast<Real>(c[1]),
-                          static_cast<Real>(c[2]), static_cast<Real>(c[3]),
-                          c[0] != 0 || c[1] != 0});
+                          static_cast<Real>(c[0]), static_cast<Real>(c[1]), static_cast<Real>(c[2]),
+                          static_cast<Real>(c[3]), c[0] != 0 || c[1] != 0});
       }
     }
   }
@@ -99,6 +98,9 @@ class MoleculeRow {
             std::max(radius_[static_cast<std::size_t>(type)],
                      std::sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2]));
       }
+      for (int other = 0; other < topology.shape.molecule_types; ++other) {
+        pairs_.emplace_back(topology, type, other);
+      }
     }
   }
 
@@ -110,7 +112,8 @@ class MoleculeRow {
   void operator()(const MoleculeTarget<Real>& target, const MoleculeSources<Real>& sources,
                   std::vector<std::size_t>* near, Store&& store) const {
     const D d;
-    const SitePairs<Real> pairs(topology_, target.type, sources.type);
+    const SitePairs<Real>& pairs = pairs_[static_cast<std::size_t>(
+        target.type * topology_.shape.molecule_types + sources.type)];
     const double cutoff = std::max(interaction_.coulomb_cutoff, interaction_.vdw_cutoff);
     const double reach = cutoff + radius_[static_cast<std::size_t>(target.type)] +
                          radius_[static_cast<std::size_t>(sources.type)] + 1e-3;
@@ -140,9 +143,9 @@ class MoleculeRow {
         }
       }
       if (hn::AllFalse(d, lanes)) continue;
-      const LaneEnergies<V> energies = one_image
-                                           ? lane_energies<Care::cut>(target, sources, pairs, i, offset)
-                                           : lane_energies<Care::full>(target, sources, pairs, i, offset);
+      const LaneEnergies<V> energies =
+          one_image ? lane_energies<Care::cut>(target, sources, pairs, i, offset)
+                    : lane_energies<Care::full>(target, sources, pairs, i, offset);
       store(i, lanes, energies);
     }
   }
@@ -189,16 +192,15 @@ class MoleculeRow {
     if (c.charge == 0 && !c.has_vdw) return;
     const Distance<V> r = distance(d, r2);
     if (c.charge != 0) {
-      sum.coulomb =
-          hn::MulAdd(hn::Set(d, c.charge), coulomb_.energy_within(r), sum.coulomb);
+      sum.coulomb = hn::MulAdd(hn::Set(d, c.charge), coulomb_.energy_within(r), sum.coulomb);
     }
     if (c.has_vdw) {
       const V inverse2 = hn::Mul(r.inverse, r.inverse);
       const V inverse6 = hn::Mul(hn::Mul(inverse2, inverse2), inverse2);
       const V lj = hn::Mul(hn::MulSub(hn::Set(d, c.c12), inverse6, hn::Set(d, c.c6)), inverse6);
       const V shift = hn::MulAdd(hn::Set(d, c.slope), r.r, hn::Set(d, c.shift));
-      sum.vdw = hn::Add(sum.vdw, hn::IfThenElseZero(hn::Lt(r2, vdw_cutoff_squared_),
-                                                    hn::Add(lj, shift)));
+      sum.vdw =
+          hn::Add(sum.vdw, hn::IfThenElseZero(hn::Lt(r2, vdw_cutoff_squared_), hn::Add(lj, shift)));
     }
   }
 
@@ -208,6 +210,7 @@ class MoleculeRow {
   Periodic<D> periodic_;
   V vdw_cutoff_squared_;
   std::vector<double> radius_;
+  std::vector<SitePairs<Real>> pairs_;  ///< per pair of molecule types
 };
 
 /// The fp64 part of a mixed row: the near molecules of a set of sources, side by side.
@@ -228,8 +231,7 @@ class NearMolecules {
     sites_.resize(3 * sites * stride);
     for (std::size_t k = 0; k < 3 * sites; ++k) {
       for (std::size_t i = 0; i < chosen.size(); ++i) {
-        sites_[k * stride + i] =
-            static_cast<double>(sources.sites[k * sources.stride + chosen[i]]);
+        sites_[k * stride + i] = static_cast<double>(sources.sites[k * sources.stride + chosen[i]]);
       }
     }
     return {{centre_[0].data(), centre_[1].data(), centre_[2].data()},

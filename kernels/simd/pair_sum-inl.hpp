@@ -31,12 +31,12 @@ struct Distance {
 };
 
 /// r and 1/r from r^2: the instruction's estimate y (12 to 14 bits) refined with h = 1 - r2 y^2 by
-/// y (1 + h/2), or where 12 bits would leave a bias above fp32's own rounding, y (1 + h/2 + 3/8 h^2).
-/// r is refined beside 1/r: r2 times the rounded 1/r would be biased from binade to binade, which
-/// the sums over neutral molecules do not cancel.
+/// y (1 + h/2), or where 12 bits would leave a bias above fp32's own rounding, y (1 + h/2 + 3/8
+/// h^2). r is refined beside 1/r: r2 times the rounded 1/r would be biased from binade to binade,
+/// which the sums over neutral molecules do not cancel.
 template <class D, class V>
-  requires std::same_as<hn::TFromD<D>, float>
-HWY_INLINE Distance<V> distance(D d, V r2) {
+requires std::same_as < hn::TFromD<D>,
+float > HWY_INLINE Distance<V> distance(D d, V r2) {
   const V y = hn::ApproximateReciprocalSqrt(r2);
   const V r = hn::Mul(r2, y);
   const V h = hn::NegMulAdd(r, y, hn::Set(d, 1.0f));
@@ -49,8 +49,8 @@ HWY_INLINE Distance<V> distance(D d, V r2) {
 }
 
 template <class D, class V>
-  requires std::same_as<hn::TFromD<D>, double>
-HWY_INLINE Distance<V> distance(D d, V r2) {
+requires std::same_as < hn::TFromD<D>,
+double > HWY_INLINE Distance<V> distance(D d, V r2) {
   const hn::Rebind<float, D> single;
   V y = hn::PromoteTo(d, hn::ApproximateReciprocalSqrt(hn::DemoteTo(single, r2)));
   V h = hn::NegMulAdd(hn::Mul(r2, y), y, hn::Set(d, 1.0));
@@ -151,16 +151,18 @@ struct CoulombLanes {
 /// Displacements source - origin along one edge for a full vector of sources, wrapped in fp64, then
 /// rounded to the lanes' type.
 template <class D>
-  requires std::same_as<hn::TFromD<D>, double>
-HWY_INLINE VecOf<D> wrapped_offsets(D d, const double* sources, double origin, double length) {
+requires std::same_as < hn::TFromD<D>,
+double >
+    HWY_INLINE VecOf<D> wrapped_offsets(D d, const double* sources, double origin, double length) {
   const auto offset = hn::Sub(hn::LoadU(d, sources), hn::Set(d, origin));
   return hn::NegMulAdd(hn::Set(d, length), hn::Round(hn::Mul(offset, hn::Set(d, 1 / length))),
                        offset);
 }
 
 template <class D>
-  requires std::same_as<hn::TFromD<D>, float>
-HWY_INLINE VecOf<D> wrapped_offsets(D d, const double* sources, double origin, double length) {
+requires std::same_as < hn::TFromD<D>,
+float >
+    HWY_INLINE VecOf<D> wrapped_offsets(D d, const double* sources, double origin, double length) {
   const hn::Half<D> half;
   const hn::Rebind<double, decltype(half)> wide;
   const auto lower = hn::DemoteTo(half, wrapped_offsets(wide, sources, origin, length));

@@ -17,9 +17,10 @@ namespace {
 /// Energy of kTargets sites with one compact block of points; the sites stay in registers while the
 /// block, which fits the first-level cache, streams past them.
 template <std::size_t kTargets, Care kCare, class D>
-HWY_INLINE void block_energies(D d, const hn::TFromD<D>* points, const SiteBlock<hn::TFromD<D>>& sites,
-                               const int* indices, const CoulombLanes<D>& coulomb,
-                               const Periodic<D>& periodic, double* energies) {
+HWY_INLINE void block_energies(D d, const hn::TFromD<D>* points,
+                               const SiteBlock<hn::TFromD<D>>& sites, const int* indices,
+                               const CoulombLanes<D>& coulomb, const Periodic<D>& periodic,
+                               double* energies) {
   using V = VecOf<D>;
   Point<V> targets[kTargets];
   V sums[kTargets];
@@ -29,8 +30,7 @@ HWY_INLINE void block_energies(D d, const hn::TFromD<D>* points, const SiteBlock
     sums[k] = hn::Zero(d);
   }
   for (std::size_t i = 0; i < STARPMC_BLOCK_POINTS; i += hn::Lanes(d)) {
-    const Point<V> source{hn::LoadU(d, points + i),
-                          hn::LoadU(d, points + STARPMC_BLOCK_POINTS + i),
+    const Point<V> source{hn::LoadU(d, points + i), hn::LoadU(d, points + STARPMC_BLOCK_POINTS + i),
                           hn::LoadU(d, points + 2 * STARPMC_BLOCK_POINTS + i)};
     const V charge = hn::LoadU(d, points + 3 * STARPMC_BLOCK_POINTS + i);
     pair_step<kTargets, kCare>(d, targets, source, periodic, [&](std::size_t k, V r2) HWY_ATTR {

@@ -70,8 +70,8 @@ void nuclei_vdw(const NucleiVdwArguments<double>& a) {
       const double y = window.field(POSE_Y, candidate) + window.field(first + 1, candidate);
       const double z = window.field(POSE_Z, candidate) + window.field(first + 2, candidate);
       const Real* const pair =
-          &nuclei.coefficients[static_cast<std::size_t>(window.topology.site_type(type, site)) *
-                               4 * nuclei.padded];
+          &nuclei.coefficients[static_cast<std::size_t>(window.topology.site_type(type, site)) * 4 *
+                               nuclei.padded];
       WideSum<D> coulomb_sum;
       for (std::size_t i = 0; i < nuclei.padded; i += hn::Lanes(d)) {
         const Point<V> source{wrapped_offsets(d, &nuclei.position[0][i], x, box.box[0]),
@@ -79,8 +79,7 @@ void nuclei_vdw(const NucleiVdwArguments<double>& a) {
                               wrapped_offsets(d, &nuclei.position[2][i], z, box.box[2])};
         pair_step<1, Care::full>(d, targets, source, periodic, [&](std::size_t, V r2) HWY_ATTR {
           const Distance<V> r = distance(d, r2);
-          const V energy =
-              hn::Mul(hn::LoadU(d, &nuclei.charge[i]), coulomb.energy_within(r));
+          const V energy = hn::Mul(hn::LoadU(d, &nuclei.charge[i]), coulomb.energy_within(r));
           coulomb_sum.add(d, energy);
           const V inverse2 = hn::Mul(r.inverse, r.inverse);
           const V inverse6 = hn::Mul(hn::Mul(inverse2, inverse2), inverse2);

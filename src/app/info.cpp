@@ -27,7 +27,8 @@ std::size_t count_models() {
 
 int run_info(std::span<const std::string> arguments) {
   if (!arguments.empty()) {
-    throw InputError("command line", "info takes no arguments", arguments[0], "write: starpmc info");
+    throw InputError("command line", "info takes no arguments", arguments[0],
+                     "write: starpmc info");
   }
   const StarpuRuntime runtime(Precision::mixed, Implementation::any);
   std::cout << fmt::format("starpmc {}, StarPU {}, HDF5 {}\n", STARPMC_VERSION, starpu_version(),

@@ -8,8 +8,7 @@ namespace starpmc {
 
 Inputs read_inputs(std::span<const std::string> arguments, const std::string& command) {
   if (arguments.empty() || arguments[0].starts_with("--")) {
-    throw InputError("command line", "no configuration file",
-                     arguments.empty() ? "" : arguments[0],
+    throw InputError("command line", "no configuration file", arguments.empty() ? "" : arguments[0],
                      "write: starpmc " + command + " FILE.cfg [--section.key value ...]");
   }
   Inputs inputs;

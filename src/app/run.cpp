@@ -26,7 +26,9 @@ EnergyTerms operator-(const EnergyTerms& a, const EnergyTerms& b) {
   return {a.mm_coulomb - b.mm_coulomb, a.mm_vdw - b.mm_vdw, a.qmmm_vdw - b.qmmm_vdw,
           a.qmmm_nuclei - b.qmmm_nuclei, a.qmmm_grid - b.qmmm_grid};
 }
-EnergyTerms operator+(const EnergyTerms& a, const EnergyTerms& b) { return a - (EnergyTerms{} - b); }
+EnergyTerms operator+(const EnergyTerms& a, const EnergyTerms& b) {
+  return a - (EnergyTerms{} - b);
+}
 
 /// Energy of the MM charges with the solute's nuclei and density.
 double electrostatic(const EnergyTerms& terms) { return terms.qmmm_nuclei + terms.qmmm_grid; }
@@ -106,17 +108,17 @@ EnergyTerms Simulation::update(Chain& chain, std::uint64_t step, const EnergyTer
   record.dropped_charge = drop_small_charges(result.grid, settings_.qm.charge_threshold);
   record.grid_points = result.grid.size();
   if (!summary_.qm_updates.empty() && engine_->name() != "frozen") {
-    const double full =
-        result.energy_kj_per_mol - summary_.qm_updates.back().qm_energy_kj_per_mol;
+    const double full = result.energy_kj_per_mol - summary_.qm_updates.back().qm_energy_kj_per_mol;
     record.jump_kj_per_mol = full - (electrostatic(before) - electrostatic(after_update_));
   }
   chain.set_density(result.grid);
   after_update_ = chain.evaluate();
-  spdlog::info("step {}: QM energy {:.6f} kJ/mol, {:.6f} electrons on {} points, jump {:.3f} kJ/mol,"
-               " {} iterations, {:.2f} s",
-               step, record.qm_energy_kj_per_mol, record.electrons_on_grid, record.grid_points,
-               record.jump_kj_per_mol, record.iterations,
-               record.seconds_embedding + record.seconds_scf + record.seconds_density);
+  spdlog::info(
+      "step {}: QM energy {:.6f} kJ/mol, {:.6f} electrons on {} points, jump {:.3f} kJ/mol,"
+      " {} iterations, {:.2f} s",
+      step, record.qm_energy_kj_per_mol, record.electrons_on_grid, record.grid_points,
+      record.jump_kj_per_mol, record.iterations,
+      record.seconds_embedding + record.seconds_scf + record.seconds_density);
   summary_.qm_updates.push_back(record);
   return after_update_;
 }
@@ -153,7 +155,8 @@ void Simulation::sample(Chain& chain, RunOutput& output) {
 void Simulation::fill_statistics(const StarpuRuntime& runtime) {
   const auto workers = runtime.workers();
   summary_.worker_tasks.resize(workers.size());
-  for (std::size_t w = 0; w < workers.size(); ++w) summary_.worker_tasks[w].worker = workers[w].name;
+  for (std::size_t w = 0; w < workers.size(); ++w)
+    summary_.worker_tasks[w].worker = workers[w].name;
   for (const codelets::Codelet* codelet : codelets::Codelet::all()) {
     for (unsigned slot = 0; slot < codelets::kSlots; ++slot) {
       CodeletTiming timing{codelet->name(), codelets::implementation_name(slot), 0, 0};
@@ -176,8 +179,8 @@ void Simulation::fill_final_state(Chain& chain) {
   Sha256 coordinates;
   for (const Molecule& molecule : chain.molecules()) {
     const Quaternion& q = molecule.orientation;
-    const double pose[] = {molecule.centre.x, molecule.centre.y, molecule.centre.z,
-                           q.w, q.x, q.y, q.z};
+    const double pose[] = {
+        molecule.centre.x, molecule.centre.y, molecule.centre.z, q.w, q.x, q.y, q.z};
     coordinates.add(std::span<const double>(pose));
   }
   summary_.final_coordinates_sha256 = coordinates.hexadecimal_digest();

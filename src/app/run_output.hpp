@@ -16,8 +16,8 @@
 
 namespace starpmc {
 
-/// Everything a run writes while its chain moves on: energies.csv, trajectory.h5, averages, the hash
-/// of the decisions, and progress.
+/// Everything a run writes while its chain moves on: energies.csv, trajectory.h5, averages, the
+/// hash of the decisions, and progress.
 class RunOutput final : public ChainObserver {
  public:
   RunOutput(const Inputs& inputs, const OutputFolder& folder);
@@ -45,7 +45,7 @@ class RunOutput final : public ChainObserver {
   BlockAverage terms_[EnergyTerms::names.size()];
   BlockAverage total_;
   EnergyTerms totals_;
-  std::uint64_t accepted_ = 0;             ///< of all steps
+  std::uint64_t accepted_ = 0;  ///< of all steps
   std::uint64_t accepted_production_ = 0;
 };
 

@@ -42,7 +42,7 @@ struct Settings {
     double max_rotation_degrees = 15;
     double target_acceptance = 0.4;
     std::uint64_t tune_interval = 500;
-    std::uint32_t window = 0;               ///< 0: auto
+    std::uint32_t window = 0;  ///< 0: auto
 
     friend bool operator==(const SamplingSection&, const SamplingSection&) = default;
   } sampling;
@@ -62,9 +62,9 @@ struct Settings {
     std::string embedding = "quadrature";  ///< quadrature, analytic
     double charge_threshold = 1e-9;
     double electron_tolerance = 1e-3;
-    std::filesystem::path grid_file;       ///< frozen engine: the density to use
+    std::filesystem::path grid_file;  ///< frozen engine: the density to use
     double time_limit_seconds = 3600;
-    std::filesystem::path python;          ///< empty: the one found at build time
+    std::filesystem::path python;  ///< empty: the one found at build time
     int threads = 1;
     int memory_mb = 4000;
     double energy_convergence_hartree = 1e-8;

@@ -10,10 +10,14 @@ constexpr const char* value_name(Precision precision) {
 }
 constexpr const char* value_name(Implementation implementation) {
   switch (implementation) {
-    case Implementation::scalar: return "scalar";
-    case Implementation::simd: return "simd";
-    case Implementation::opencl: return "opencl";
-    case Implementation::any: break;
+    case Implementation::scalar:
+      return "scalar";
+    case Implementation::simd:
+      return "simd";
+    case Implementation::opencl:
+      return "opencl";
+    case Implementation::any:
+      break;
   }
   return "any";
 }

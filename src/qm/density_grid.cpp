@@ -26,7 +26,8 @@ namespace {
 
 constexpr char magic[] = {'S', 'T', 'A', 'R', 'P', 'M', 'C', 'G'};
 constexpr std::uint32_t file_version = 1;
-constexpr std::size_t header_bytes = sizeof(magic) + 2 * sizeof(std::uint32_t) + sizeof(std::uint64_t);
+constexpr std::size_t header_bytes =
+    sizeof(magic) + 2 * sizeof(std::uint32_t) + sizeof(std::uint64_t);
 constexpr std::size_t point_bytes = 4 * sizeof(double);
 
 template <typename Value>

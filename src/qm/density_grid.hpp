@@ -7,7 +7,8 @@
 namespace starpmc {
 
 /// Electron density on the engine's atom-centred grid as point charges: charge = -weight * density,
-/// in elementary charges; positions in angstrom in the box's frame. Structure of arrays, equal sizes.
+/// in elementary charges; positions in angstrom in the box's frame. Structure of arrays, equal
+/// sizes.
 struct DensityGrid {
   std::vector<double> x;
   std::vector<double> y;

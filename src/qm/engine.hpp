@@ -21,9 +21,9 @@ struct QmRequest {
   std::string method = "pbe";
   std::string basis = "def2-svp";
   bool density_fitting = true;
-  int grid_radial = 50;        ///< density grid: Mura-Knowles shells per atom
-  int grid_angular = 974;      ///< density grid: Lebedev points per shell
-  int scf_grid_radial = 75;    ///< quadrature of functional and embedding
+  int grid_radial = 50;      ///< density grid: Mura-Knowles shells per atom
+  int grid_angular = 974;    ///< density grid: Lebedev points per shell
+  int scf_grid_radial = 75;  ///< quadrature of functional and embedding
   int scf_grid_angular = 302;
   double energy_convergence_hartree = 1e-8;
   int max_iterations = 100;
@@ -40,9 +40,10 @@ struct PointCharges {
 
 /// What an update returns.
 struct QmResult {
-  double energy_kj_per_mol = 0;      ///< embedded energy: QM + QM/MM electrostatics (electrons and nuclei)
-  DensityGrid grid;                  ///< charge = -w rho
-  double electrons_on_grid = 0;      ///< -sum of charges, before any point is dropped
+  double energy_kj_per_mol =
+      0;             ///< embedded energy: QM + QM/MM electrostatics (electrons and nuclei)
+  DensityGrid grid;  ///< charge = -w rho
+  double electrons_on_grid = 0;  ///< -sum of charges, before any point is dropped
   int expected_electrons = 0;
   int iterations = 0;
   bool converged = false;
@@ -50,7 +51,7 @@ struct QmResult {
   double seconds_embedding = 0;
   double seconds_scf = 0;
   double seconds_density = 0;
-  double memory_mb = 0;              ///< the worker's resident set
+  double memory_mb = 0;  ///< the worker's resident set
 };
 
 /// A QM program that keeps its density from update to update (one per chain).

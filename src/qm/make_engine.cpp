@@ -60,9 +60,9 @@ fs::path find_python(const Settings::QmSection& settings) {
   }
   const auto found = find_program(python);
   if (!found) {
-    throw InputError(place, "no such program, or it may not be executed", python.string(),
-                     fmt::format("{}, or set qm.python to a Python that has the QM program",
-                                 setup_remedy));
+    throw InputError(
+        place, "no such program, or it may not be executed", python.string(),
+        fmt::format("{}, or set qm.python to a Python that has the QM program", setup_remedy));
   }
   return *found;
 }

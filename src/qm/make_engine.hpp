@@ -11,8 +11,9 @@ namespace starpmc {
 /// The engine that `settings` names: pyscf and psi4 in a worker process, frozen from a grid file.
 ///
 /// Python: qm.python, then $STARPMC_PYTHON, the one found at build time, python3 of the PATH (psi4:
-/// qm.python, then /usr/bin/python3, for which Debian packages it). Worker scripts: $STARPMC_WORKERS,
-/// the source tree, the installation, ../share/starpmc/workers beside the program.
+/// qm.python, then /usr/bin/python3, for which Debian packages it). Worker scripts:
+/// $STARPMC_WORKERS, the source tree, the installation, ../share/starpmc/workers beside the
+/// program.
 /// @param log_file where the worker's standard error goes; one file per chain
 /// @return nullptr for the engine "none"
 /// @throws InputError for an unknown engine or embedding, and where Python, the worker's script or

@@ -37,14 +37,16 @@ MessageArray parse_array(const nlohmann::json& description) {
   const auto& shape = description.at("shape");
   // get<size_t>() would let negative numbers through as huge ones and cut fractions.
   for (const auto& length : shape) {
-    if (!length.is_number_unsigned()) throw nlohmann::json::other_error::create(501, "shape", nullptr);
+    if (!length.is_number_unsigned())
+      throw nlohmann::json::other_error::create(501, "shape", nullptr);
     array.shape.push_back(length.get<std::size_t>());
   }
   return array;
 }
 
 bool all_finite(std::span<const double> values) {
-  return std::all_of(values.begin(), values.end(), [](double value) { return std::isfinite(value); });
+  return std::all_of(values.begin(), values.end(),
+                     [](double value) { return std::isfinite(value); });
 }
 
 void check_header(WorkerProcess& worker, const nlohmann::json& header) {

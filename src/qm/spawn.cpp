@@ -127,8 +127,12 @@ SpawnedProcess spawn_process(const std::vector<std::string>& command,
   Pipe input = make_pipe();
   Pipe output = make_pipe();
   Pipe report = make_pipe();
-  const ChildPlan plan{pointers(arguments),      pointers(variables), input.read_end.get(),
-                       output.write_end.get(),   error_descriptor,    report.write_end.get(),
+  const ChildPlan plan{pointers(arguments),
+                       pointers(variables),
+                       input.read_end.get(),
+                       output.write_end.get(),
+                       error_descriptor,
+                       report.write_end.get(),
                        getpid()};
   SpawnedProcess spawned{fork(), std::move(input.write_end), std::move(output.read_end)};
   if (spawned.process_id == 0) run_child(plan);

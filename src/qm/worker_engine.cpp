@@ -14,8 +14,11 @@ namespace {
 /// numpy's BLAS stays single: the workers have threads of their own, and both together would
 /// oversubscribe the cores. Passive waiting leaves the cores to the sampling next to it.
 std::vector<std::string> worker_environment(const QmRequest& request) {
-  return {fmt::format("OMP_NUM_THREADS={}", request.threads), "OPENBLAS_NUM_THREADS=1",
-          "MKL_NUM_THREADS=1", "OMP_WAIT_POLICY=passive", "PYTHONUNBUFFERED=1",
+  return {fmt::format("OMP_NUM_THREADS={}", request.threads),
+          "OPENBLAS_NUM_THREADS=1",
+          "MKL_NUM_THREADS=1",
+          "OMP_WAIT_POLICY=passive",
+          "PYTHONUNBUFFERED=1",
           "PYTHONDONTWRITEBYTECODE=1"};
 }
 
@@ -105,7 +108,8 @@ Message WorkerEngine::receive(const std::string& expected_type) {
     process_.fail(fmt::format("{}: {}", reason, text));
   }
   if (message.type() != expected_type) {
-    process_.fail(fmt::format("it answered '{}' where '{}' was due", message.type(), expected_type));
+    process_.fail(
+        fmt::format("it answered '{}' where '{}' was due", message.type(), expected_type));
   }
   return message;
 }
@@ -160,11 +164,11 @@ QmResult WorkerEngine::update(std::span<const double> potential,
   check_length("potential", potential.size(), points_.size());
   check_length("nuclear potential", nuclear_potential.size(), atom_count_);
   check_length("point charges", charges.charges.size(), charges.positions.size());
-  const Message request{{{"type", "update"}},
-                        {vector_array("potential", potential),
-                         vector_array("nuclear_potential", nuclear_potential),
-                         positions_array("charge_positions", charges.positions),
-                         vector_array("charges", charges.charges)}};
+  const Message request{
+      {{"type", "update"}},
+      {vector_array("potential", potential), vector_array("nuclear_potential", nuclear_potential),
+       positions_array("charge_positions", charges.positions),
+       vector_array("charges", charges.charges)}};
   send_message(process_, request, deadline());
   return read_result(receive("result"));
 }

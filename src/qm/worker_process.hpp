@@ -41,8 +41,7 @@ class WorkerProcess {
   /// @param log_file    standard error is appended here; empty: kept in memory only
   /// @throws RunError when the process cannot be started
   WorkerProcess(const std::vector<std::string>& command,
-                const std::vector<std::string>& environment,
-                const std::filesystem::path& log_file);
+                const std::vector<std::string>& environment, const std::filesystem::path& log_file);
   WorkerProcess(const WorkerProcess&) = delete;
   WorkerProcess& operator=(const WorkerProcess&) = delete;
   /// Kills what is still running and reaps it.

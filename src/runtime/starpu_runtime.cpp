@@ -51,8 +51,8 @@ void copy_bundled_models(const fs::path& to) {
   for (const fs::path& from : {fs::path(STARPMC_SOURCE_FOLDER) / "perfmodels",
                                fs::path(STARPMC_INSTALL_FOLDER) / "share/starpmc/perfmodels"}) {
     if (!fs::is_directory(from / "sampling", error)) continue;
-    fs::copy(from / "sampling", to,
-             fs::copy_options::recursive | fs::copy_options::skip_existing, error);
+    fs::copy(from / "sampling", to, fs::copy_options::recursive | fs::copy_options::skip_existing,
+             error);
     return;
   }
 }
@@ -78,10 +78,14 @@ void set_environment(Implementation implementation) {
 
 codelets::Allowed allowed_of(Implementation implementation) {
   switch (implementation) {
-    case Implementation::scalar: return codelets::Allowed::scalar;
-    case Implementation::simd: return codelets::Allowed::simd;
-    case Implementation::opencl: return codelets::Allowed::opencl;
-    case Implementation::any: break;
+    case Implementation::scalar:
+      return codelets::Allowed::scalar;
+    case Implementation::simd:
+      return codelets::Allowed::simd;
+    case Implementation::opencl:
+      return codelets::Allowed::opencl;
+    case Implementation::any:
+      break;
   }
   return codelets::Allowed::any;
 }
@@ -119,8 +123,9 @@ fs::path kernel_sources() {
   for (const fs::path& place : places) {
     if (fs::is_directory(place / "opencl", error)) return place;
   }
-  throw RunError("the OpenCL kernels are not found; set STARPMC_KERNELS to the folder that holds "
-                 "opencl/ and common/");
+  throw RunError(
+      "the OpenCL kernels are not found; set STARPMC_KERNELS to the folder that holds "
+      "opencl/ and common/");
 }
 
 StarpuRuntime::StarpuRuntime(Precision precision, Implementation implementation) {
@@ -141,15 +146,15 @@ StarpuRuntime::StarpuRuntime(Precision precision, Implementation implementation)
     if (opencl_workers() > 0) {
       warnings_ = codelets::build_opencl_programs(precision == Precision::mixed, kernel_sources());
     }
-    if (implementation == Implementation::opencl &&
-        warnings_.size() >= opencl_workers()) {
+    if (implementation == Implementation::opencl && warnings_.size() >= opencl_workers()) {
       std::string why = warnings_.empty() ? "there is none" : warnings_.front();
       throw RunError("run.implementation is opencl, but no OpenCL device can be used: " + why);
     }
     if (implementation != Implementation::opencl && implementation != Implementation::any &&
         cpu_workers() == 0) {
-      throw RunError("run.implementation asks for a CPU, but StarPU has no CPU worker; "
-                     "raise STARPU_NCPU");
+      throw RunError(
+          "run.implementation asks for a CPU, but StarPU has no CPU worker; "
+          "raise STARPU_NCPU");
     }
   } catch (...) {
     codelets::release_opencl_programs();

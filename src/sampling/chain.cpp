@@ -43,8 +43,8 @@ class StarpuChain final : public Chain {
   }
 
   void set_density(const DensityGrid& grid) override {
-    const double pairs = static_cast<double>(grid.size()) * window_.layout.steps *
-                         data_.topology.shape.sites;
+    const double pairs =
+        static_cast<double>(grid.size()) * window_.layout.steps * data_.topology.shape.sites;
     data_.density = std::make_unique<BlockedPoints<Real>>(
         make_compact_blocks<Real>(grid.x, grid.y, grid.z, grid.charge),
         grid_parts_ > 0 ? grid_parts_ : task_parts(pairs));
@@ -136,8 +136,8 @@ PendingWindow StarpuChain<Real>::submit_window(const ChainSegment& segment, std:
                                                std::uint64_t most_steps) {
   const WindowLayout& layout = window_.layout;
   StepRange range{sampling_.seed, step, chain_,
-                  static_cast<std::uint32_t>(
-                      std::min<std::uint64_t>(most_steps, static_cast<std::uint64_t>(layout.steps))),
+                  static_cast<std::uint32_t>(std::min<std::uint64_t>(
+                      most_steps, static_cast<std::uint64_t>(layout.steps))),
                   kGasConstant * sampling_.temperature_kelvin};
   const int steps = planner_.plan(range, plan_);
   range.steps = static_cast<std::uint32_t>(steps);
@@ -147,7 +147,8 @@ PendingWindow StarpuChain<Real>::submit_window(const ChainSegment& segment, std:
   const std::uint64_t end = step + static_cast<std::uint64_t>(steps);
 
   PendingWindow pending{
-      step, steps,
+      step,
+      steps,
       take_spare(spare_records_, RECORD_FIELDS * static_cast<std::size_t>(layout.steps)),
       {}};
   codelets::propose_moves<Real>(handles, arguments, range, data_.chain_state.get(),
@@ -160,13 +161,14 @@ PendingWindow StarpuChain<Real>::submit_window(const ChainSegment& segment, std:
   const StepTuning tuning{sampling_.target_acceptance, longest, 0.5, tune ? 1 : 0, 0};
   codelets::metropolis_decide<Real>(
       handles, arguments, tuning,
-      {window_.mm_energies.get(), window_.table.get(), data_.chain_state.get(),
-       data_.lattice.get(), data_.lattice_sites.get(), data_.field_cache.get(),
-       pending.record.get(), data_.has_solute() ? window_.grid_energies.get() : nullptr,
+      {window_.mm_energies.get(), window_.table.get(), data_.chain_state.get(), data_.lattice.get(),
+       data_.lattice_sites.get(), data_.field_cache.get(), pending.record.get(),
+       data_.has_solute() ? window_.grid_energies.get() : nullptr,
        data_.has_solute() ? window_.nuclei_energies.get() : nullptr});
   if (segment.frame_interval > 0 && end % segment.frame_interval == 0) {
     pending.frame = take_spare(spare_frames_, data_.lattice_host.size());
-    const int status = starpu_data_cpy(pending.frame.get(), data_.lattice.get(), 1, nullptr, nullptr);
+    const int status =
+        starpu_data_cpy(pending.frame.get(), data_.lattice.get(), 1, nullptr, nullptr);
     if (status != 0) throw RunError("StarPU could not copy the lattice for a frame");
   }
   return pending;

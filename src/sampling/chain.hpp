@@ -28,7 +28,7 @@ class ChainObserver {
 
 /// Steps to make.
 struct ChainSegment {
-  std::uint64_t first_step = 0;     ///< steps done before
+  std::uint64_t first_step = 0;  ///< steps done before
   std::uint64_t steps = 0;
   std::uint64_t frame_interval = 0;  ///< 0: no frames
   std::uint64_t tune_interval = 0;   ///< 0: step sizes stay

@@ -174,9 +174,9 @@ EnergyTerms FullEvaluation<Real>::run() {
   for (std::size_t first = 0; first < data_.molecules(); first += kBatch) {
     const std::size_t count = std::min<std::size_t>(kBatch, data_.molecules() - first);
     load(first, count);
-    submit_energies(data_, window_,
-                    data_.arguments(window_.layout, {static_cast<int>(count),
-                                                     static_cast<int>(count), 0}));
+    submit_energies(
+        data_, window_,
+        data_.arguments(window_.layout, {static_cast<int>(count), static_cast<int>(count), 0}));
     collect(first, count, terms);
   }
   return terms;

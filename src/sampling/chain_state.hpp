@@ -30,12 +30,9 @@ struct ChainData {
 
   bool has_solute() const { return topology.nuclei > 0; }
   std::size_t molecules() const { return static_cast<std::size_t>(topology.shape.molecules); }
-  std::size_t stride() const {
-    return static_cast<std::size_t>(topology.shape.padded_molecules);
-  }
+  std::size_t stride() const { return static_cast<std::size_t>(topology.shape.padded_molecules); }
   codelets::WindowHandles handles(const WindowBuffers<Real>& window) const {
-    return {topology_reals.get(), topology_integers.get(), window.plan.get(),
-            window.entries.get()};
+    return {topology_reals.get(), topology_integers.get(), window.plan.get(), window.entries.get()};
   }
   codelets::WindowArguments arguments(const WindowLayout& layout,
                                       const opencl::WindowExtent& extent) const {

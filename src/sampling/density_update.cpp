@@ -11,12 +11,12 @@ PointCharges point_charges(const TopologyBuffers& topology, std::span<const Mole
   const auto nuclei = static_cast<std::size_t>(topology.nuclei);
   Vector3 centre;
   for (std::size_t i = 0; i < nuclei; ++i) {
-    centre = centre + (1.0 / topology.nuclei) * Vector3{topology.solute[i],
-                                                        topology.solute[nuclei + i],
-                                                        topology.solute[2 * nuclei + i]};
+    centre =
+        centre + (1.0 / topology.nuclei) * Vector3{topology.solute[i], topology.solute[nuclei + i],
+                                                   topology.solute[2 * nuclei + i]};
   }
-  const Box box{{topology.interaction.box[0], topology.interaction.box[1],
-                 topology.interaction.box[2]}};
+  const Box box{
+      {topology.interaction.box[0], topology.interaction.box[1], topology.interaction.box[2]}};
   const Topology view = topology.view();
   PointCharges charges;
   for (const Molecule& molecule : molecules) {
@@ -89,8 +89,8 @@ void DensityUpdate<Real>::update(std::span<const std::span<const double>> parts)
   }
   const std::span<const double> all(potential);
   const PausedWorkers paused;
-  result_ = engine_.update(all.first(quadrature_points_), all.subspan(quadrature_points_),
-                           charges_);
+  result_ =
+      engine_.update(all.first(quadrature_points_), all.subspan(quadrature_points_), charges_);
 }
 
 template <class Real>

@@ -20,8 +20,8 @@ bool has_gpu() {
     return false;
   }
   int workers[STARPU_NMAXWORKERS];
-  const auto count = starpu_worker_get_ids_by_type(STARPU_OPENCL_WORKER, workers,
-                                                   STARPU_NMAXWORKERS);
+  const auto count =
+      starpu_worker_get_ids_by_type(STARPU_OPENCL_WORKER, workers, STARPU_NMAXWORKERS);
   for (unsigned i = 0; i < count; ++i) {
     if (codelets::is_opencl_gpu(starpu_worker_get_devid(workers[i]))) return true;
   }
@@ -31,18 +31,18 @@ bool has_gpu() {
 }  // namespace
 
 std::uint32_t automatic_window(std::size_t molecules, bool has_solute) {
-  // The field energies of a window are one large kernel; the pair table grows with its square, which
-  // only they can hide. Beyond about one visit in two per molecule, revisits close windows anyway.
+  // The field energies of a window are one large kernel; the pair table grows with its square,
+  // which only they can hide. Beyond about one visit in two per molecule, revisits close windows
+  // anyway.
   const std::uint32_t most = has_solute ? 200 : 96;
   return static_cast<std::uint32_t>(std::clamp<std::size_t>(molecules, 1, most));
 }
 
 std::size_t task_parts(double pairs) {
   if (has_gpu()) return 1;
-  const auto workers = static_cast<double>(
-      std::max(1U, codelets::allowed() == codelets::Allowed::opencl
-                       ? starpu_opencl_worker_get_count()
-                       : starpu_worker_get_count()));
+  const auto workers = static_cast<double>(std::max(
+      1U, codelets::allowed() == codelets::Allowed::opencl ? starpu_opencl_worker_get_count()
+                                                           : starpu_worker_get_count()));
   return static_cast<std::size_t>(std::clamp(pairs / kPairsPerMillisecond, 1.0, 2 * workers));
 }
 

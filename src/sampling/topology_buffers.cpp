@@ -35,10 +35,9 @@ TopologyBuffers make_topology_buffers(const System& system,
   buffers.shape.molecules = molecules;
   // A vector of lanes may start at any molecule: room for one more vector behind the last.
   buffers.shape.padded_molecules = (molecules + 15) / 16 * 16 + 16;
-  buffers.interaction = {
-      {system.box.lengths.x, system.box.lengths.y, system.box.lengths.z},
-      settings.coulomb_cutoff_angstrom,
-      settings.vdw_cutoff_angstrom};
+  buffers.interaction = {{system.box.lengths.x, system.box.lengths.y, system.box.lengths.z},
+                         settings.coulomb_cutoff_angstrom,
+                         settings.vdw_cutoff_angstrom};
 
   const TopologyShape& shape = buffers.shape;
   buffers.integers.assign(static_cast<std::size_t>(topology_integers_size(shape)), 0);
@@ -88,7 +87,10 @@ std::vector<double> make_lattice(const System& system, const TopologyShape& shap
         scalar::wrap_coordinate(molecule.centre.x, system.box.lengths.x),
         scalar::wrap_coordinate(molecule.centre.y, system.box.lengths.y),
         scalar::wrap_coordinate(molecule.centre.z, system.box.lengths.z),
-        q.w / norm, q.x / norm, q.y / norm, q.z / norm};
+        q.w / norm,
+        q.x / norm,
+        q.y / norm,
+        q.z / norm};
     for (std::size_t field = 0; field < POSE_FIELDS; ++field) {
       lattice[field * stride + m] = pose[field];
     }

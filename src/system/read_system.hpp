@@ -10,11 +10,11 @@ namespace starpmc {
 
 /// What read_system() reads.
 struct SystemFiles {
-  std::filesystem::path coordinates;   ///< .gro
-  std::filesystem::path topology;      ///< .top
-  std::filesystem::path solute;        ///< optional .xyz or .gro with the QM molecule's coordinates
-  std::string qm_molecule;             ///< moleculetype name of the QM molecule; empty: pure MM
-  std::vector<std::string> defines;    ///< preprocessor symbols ("FLEXIBLE", "NAME=VALUE")
+  std::filesystem::path coordinates;  ///< .gro
+  std::filesystem::path topology;     ///< .top
+  std::filesystem::path solute;       ///< optional .xyz or .gro with the QM molecule's coordinates
+  std::string qm_molecule;            ///< moleculetype name of the QM molecule; empty: pure MM
+  std::vector<std::string> defines;   ///< preprocessor symbols ("FLEXIBLE", "NAME=VALUE")
   std::vector<std::filesystem::path> include_folders;  ///< searched before GROMACS's share/top
 };
 

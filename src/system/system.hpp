@@ -31,11 +31,11 @@ struct ForceField {
 /// One interaction site of a rigid molecule (an atom or a virtual site).
 struct Site {
   std::string name;
-  std::string element;    ///< empty for a virtual site
-  std::size_t type = 0;   ///< index into ForceField::site_type_names
-  double charge = 0;      ///< elementary charges
-  double mass = 0;        ///< g/mol; 0 for a virtual site
-  Vector3 reference;      ///< position in the body frame, relative to the centre, angstrom
+  std::string element;   ///< empty for a virtual site
+  std::size_t type = 0;  ///< index into ForceField::site_type_names
+  double charge = 0;     ///< elementary charges
+  double mass = 0;       ///< g/mol; 0 for a virtual site
+  Vector3 reference;     ///< position in the body frame, relative to the centre, angstrom
 };
 
 /// A rigid molecule's reference geometry. The centre is the centre of mass (or the mean of the
@@ -60,8 +60,8 @@ struct Solute {
   std::string name;
   std::vector<std::string> elements;  ///< "C", "Cl", ...
   std::vector<int> atomic_numbers;
-  std::vector<Vector3> positions;     ///< angstrom, in the box's frame
-  std::vector<std::size_t> types;     ///< Lennard-Jones site types of the atoms
+  std::vector<Vector3> positions;  ///< angstrom, in the box's frame
+  std::vector<std::size_t> types;  ///< Lennard-Jones site types of the atoms
 
   std::size_t atom_count() const { return positions.size(); }
 };
