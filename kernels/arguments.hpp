@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <span>
 
 #include "kernels/common/layout.h"
@@ -120,6 +121,12 @@ struct MmPairReduceArguments {
   std::span<const Real> table;
   std::span<double> energies;  ///< coulomb, vdw: entry_capacity each
 };
+
+/// A pair energy as the decisions of a window see it (STARPMC_LARGEST_PAIR_ENERGY).
+template <class Real>
+double limited_pair_energy(Real energy) {
+  return std::min(static_cast<double>(energy), STARPMC_LARGEST_PAIR_ENERGY);
+}
 
 /// metropolis_decide: accepts or rejects the steps of a window in order.
 template <class Real>

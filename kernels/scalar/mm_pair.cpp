@@ -152,7 +152,8 @@ void mm_pair_reduce(const MmPairReduceArguments<Real>& a) {
       for (const auto& partial : a.partials) sum += partial[index];
       // Entries of one molecule have a table energy of 0 with each other.
       for (int slot = 0; slot < window.starts(); ++slot) {
-        sum += a.table[index * rows + static_cast<std::size_t>(start_entry(window.layout, slot))];
+        sum += limited_pair_energy(
+            a.table[index * rows + static_cast<std::size_t>(start_entry(window.layout, slot))]);
       }
       a.energies[index] = sum;
     });

@@ -36,24 +36,25 @@ double electrostatic(const EnergyTerms& terms) { return terms.qmmm_nuclei + term
 /// One simulation: updates of the density in turn with steps of the chain.
 class Simulation {
  public:
+  /// Whatever can be wrong with the input is found before the output folder is touched.
   explicit Simulation(Inputs inputs)
       : inputs_(std::move(inputs)),
         settings_(inputs_.settings),
+        engine_(start_engine()),
         folder_(settings_.output.folder, settings_.output.overwrite) {
     write_file_atomically(folder_.file("settings.cfg"), settings_as_config(settings_));
     start_file_logging(folder_.file("run.log"), settings_.output.log_level);
     log_inputs();
-    if (inputs_.system.solute) {
-      engine_ = make_engine(settings_.qm, *inputs_.system.solute, folder_.file("qm-worker.log"));
-    }
-    if (engine_ != nullptr) {
-      spdlog::info("QM engine: {} {}", engine_->name(), engine_->version());
-    }
   }
+  ~Simulation() { save_engine_log(); }
+  Simulation(const Simulation&) = delete;
+  Simulation& operator=(const Simulation&) = delete;
 
   RunSummary run();
 
  private:
+  std::unique_ptr<QmEngine> start_engine() const;
+  void save_engine_log() const noexcept;
   void log_inputs() const;
   void log_runtime(const StarpuRuntime& runtime) const;
   void sample(Chain& chain, RunOutput& output);
@@ -65,11 +66,26 @@ class Simulation {
 
   Inputs inputs_;
   const Settings& settings_;
-  OutputFolder folder_;
   std::unique_ptr<QmEngine> engine_;
+  OutputFolder folder_;
   RunSummary summary_;
   EnergyTerms after_update_;  ///< energies right after the last update of the density
 };
+
+std::unique_ptr<QmEngine> Simulation::start_engine() const {
+  OutputFolder::check(settings_.output.folder, settings_.output.overwrite);
+  if (!inputs_.system.solute) return nullptr;
+  return make_engine(settings_.qm, *inputs_.system.solute, {});
+}
+
+void Simulation::save_engine_log() const noexcept {
+  if (engine_ == nullptr || engine_->log().empty()) return;
+  try {
+    write_file_atomically(folder_.file("qm-worker.log"), engine_->log());
+  } catch (const std::exception& error) {
+    spdlog::warn("{}", error.what());
+  }
+}
 
 void Simulation::log_inputs() const {
   const System& system = inputs_.system;
@@ -80,6 +96,7 @@ void Simulation::log_inputs() const {
                                            system.solute->atom_count())
                              : "",
                system.box.lengths.x, system.box.lengths.y, system.box.lengths.z);
+  if (engine_ != nullptr) spdlog::info("QM engine: {} {}", engine_->name(), engine_->version());
 }
 
 void Simulation::log_runtime(const StarpuRuntime& runtime) const {
@@ -111,6 +128,7 @@ EnergyTerms Simulation::update(Chain& chain, std::uint64_t step, const EnergyTer
     const double full = result.energy_kj_per_mol - summary_.qm_updates.back().qm_energy_kj_per_mol;
     record.jump_kj_per_mol = full - (electrostatic(before) - electrostatic(after_update_));
   }
+  save_engine_log();
   chain.set_density(result.grid);
   after_update_ = chain.evaluate();
   spdlog::info(

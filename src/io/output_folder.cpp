@@ -68,15 +68,37 @@ bool same_file(int descriptor, int folder, const char* name) {
          open_file.st_ino == named_file.st_ino && open_file.st_dev == named_file.st_dev;
 }
 
+[[noreturn]] void refuse_file(const std::filesystem::path& folder) {
+  throw InputError("output.folder", "is a file, not a folder", folder.string(),
+                   "name another folder, or remove the file");
+}
+
+/// Names of an earlier run's files.
+/// @throws InputError if there are any and `overwrite` is false
+std::vector<std::string> earlier_files(const std::filesystem::path& folder, bool overwrite) {
+  std::vector<std::string> earlier;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    if (OutputFolder::is_own_file(entry.path().filename().string()))
+      earlier.push_back(entry.path().filename().string());
+  if (!earlier.empty() && !overwrite) {
+    const bool finished = std::ranges::find(earlier, "summary.json") != earlier.end();
+    throw InputError("output.folder",
+                     finished ? "holds the results of a finished run"
+                              : "holds the files of an unfinished run (" + earlier.front() + ")",
+                     folder.string(),
+                     "choose another folder with --output.folder, or replace the results with "
+                     "--output.overwrite true");
+  }
+  return earlier;
+}
+
 }  // namespace
 
 OutputFolder::OutputFolder(const std::filesystem::path& folder, bool overwrite) : path_(folder) {
   std::error_code failure;
   std::filesystem::create_directories(folder, failure);
   const bool is_folder = std::filesystem::is_directory(folder);
-  if (!is_folder && std::filesystem::exists(folder))
-    throw InputError("output.folder", "is a file, not a folder", folder.string(),
-                     "name another folder, or remove the file");
+  if (!is_folder && std::filesystem::exists(folder)) refuse_file(folder);
   if (!is_folder)
     throw RunError(folder.string() + ": cannot create the output folder: " + failure.message());
   folder_descriptor_ = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -125,23 +147,15 @@ void OutputFolder::lock() {
 }
 
 void OutputFolder::clear(bool overwrite) {
-  std::vector<std::string> earlier;
-  for (const auto& entry : std::filesystem::directory_iterator(path_))
-    if (is_own_file(entry.path().filename().string()))
-      earlier.push_back(entry.path().filename().string());
-  if (earlier.empty()) return;
-  if (!overwrite) {
-    const bool finished = std::ranges::find(earlier, "summary.json") != earlier.end();
-    throw InputError("output.folder",
-                     finished ? "holds the results of a finished run"
-                              : "holds the files of an unfinished run (" + earlier.front() + ")",
-                     path_.string(),
-                     "choose another folder with --output.folder, or replace the results with "
-                     "--output.overwrite true");
-  }
-  for (const std::string& name : earlier)
+  for (const std::string& name : earlier_files(path_, overwrite))
     if (unlinkat(folder_descriptor_, name.c_str(), 0) != 0)
       fail(path_ / name, "cannot remove the file of an earlier run");
+}
+
+void OutputFolder::check(const std::filesystem::path& folder, bool overwrite) {
+  if (!std::filesystem::exists(folder)) return;
+  if (!std::filesystem::is_directory(folder)) refuse_file(folder);
+  earlier_files(folder, overwrite);
 }
 
 std::filesystem::path OutputFolder::file(std::string_view name) const {

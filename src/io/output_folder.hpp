@@ -17,6 +17,9 @@ class OutputFolder {
   /// @throws InputError if the folder holds an earlier run's files and `overwrite` is false, is in
   ///         use by a live run (overwrite or not), or is not a folder; RunError if not writable
   OutputFolder(const std::filesystem::path& folder, bool overwrite);
+  /// Throws what the constructor would for an earlier run's files, and changes nothing: for asking
+  /// before long preparations.
+  static void check(const std::filesystem::path& folder, bool overwrite);
   ~OutputFolder();
   OutputFolder(const OutputFolder&) = delete;
   OutputFolder& operator=(const OutputFolder&) = delete;

@@ -70,6 +70,8 @@ class QmEngine {
                           const PointCharges& charges) = 0;
   virtual std::string name() const = 0;     ///< "pyscf", ...
   virtual std::string version() const = 0;  ///< of the QM program
+  /// What the QM program has said so far (its standard error), where that is kept in memory.
+  virtual std::string log() const { return {}; }
 };
 
 }  // namespace starpmc

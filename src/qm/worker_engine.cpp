@@ -198,7 +198,8 @@ void check_electrons(const QmResult& result, double tolerance) {
   if (std::abs(error) <= tolerance) return;
   throw RunError(fmt::format(
       "QM update: {:.6f} electrons on the density grid instead of {}, more than "
-      "qm.electron-tolerance = {:g} away; use a finer grid (qm.grid-radial, qm.grid-angular)",
+      "qm.electron-tolerance = {:g} away; use a finer grid (qm.grid-radial, qm.grid-angular), or "
+      "check qm.charge and, with the engine frozen, qm.grid-file",
       result.electrons_on_grid, result.expected_electrons, tolerance));
 }
 

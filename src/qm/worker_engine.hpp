@@ -33,6 +33,7 @@ class WorkerEngine : public QmEngine {
                   const PointCharges& charges) override;
   std::string name() const override { return name_; }
   std::string version() const override { return version_; }
+  std::string log() const override { return process_.log(); }
 
   pid_t process_id() const { return process_.process_id(); }
 

@@ -217,13 +217,18 @@ std::string WorkerProcess::how_it_ended() {
   return fmt::format("it ended with exit status {}", WEXITSTATUS(exit_status_));
 }
 
-std::string WorkerProcess::last_lines() const {
+std::string WorkerProcess::log_tail(off_t longest) const {
   struct stat status {};
   if (fstat(log_.get(), &status) != 0 || status.st_size <= log_start_) return {};
-  const off_t from = std::max(log_start_, status.st_size - last_lines_max_bytes);
+  const off_t from = std::max(log_start_, status.st_size - longest);
   std::string text(static_cast<std::size_t>(status.st_size - from), '\0');
   const ssize_t count = pread(log_.get(), text.data(), text.size(), from);
   text.resize(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+  return text;
+}
+
+std::string WorkerProcess::last_lines() const {
+  std::string text = log_tail(last_lines_max_bytes);
   while (!text.empty() && text.back() == '\n') text.pop_back();
   std::size_t start = text.size();
   for (std::size_t line = 0; line < last_line_count && start > 0 && start != std::string::npos;

@@ -60,7 +60,11 @@ class WorkerProcess {
   [[noreturn]] void fail(const std::string& problem);
   pid_t process_id() const { return process_id_; }
 
+  /// Standard error so far, its last megabyte at most.
+  std::string log() const { return log_tail(1 << 20); }
+
  private:
+  std::string log_tail(off_t longest) const;
   void wait_until_ready(int descriptor, short events, Deadline deadline);
   bool reap(std::chrono::milliseconds grace);
   std::string how_it_ended();

@@ -4,12 +4,15 @@
 #include <starpu.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 
 #include "codelets/codelet.hpp"
 #include "codelets/opencl_programs.hpp"
 #include "error.hpp"
+#include "kernels/opencl/operations.hpp"
 
 namespace starpmc {
 namespace {
@@ -45,6 +48,25 @@ std::string host_name_for_devices() {
   return name;
 }
 
+/// Whether some OpenCL platform has a GPU or another accelerator; asked before StarPU starts.
+bool has_opencl_accelerator() {
+  std::array<cl_platform_id, 16> platforms{};
+  cl_uint count = 0;
+  if (clGetPlatformIDs(static_cast<cl_uint>(platforms.size()), platforms.data(), &count) !=
+      CL_SUCCESS) {
+    return false;  // the loader finds no platform: StarPU will say so where it matters
+  }
+  constexpr cl_device_type kAccelerators = CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_ACCELERATOR;
+  for (cl_uint i = 0; i < std::min<cl_uint>(count, platforms.size()); ++i) {
+    cl_uint devices = 0;
+    if (clGetDeviceIDs(platforms[i], kAccelerators, 0, nullptr, &devices) == CL_SUCCESS &&
+        devices > 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
 /// Models made elsewhere are copied, not used in place: StarPU rewrites what it reads.
 void copy_bundled_models(const fs::path& to) {
   std::error_code error;
@@ -63,7 +85,9 @@ void set_environment(Implementation implementation) {
   set_if_unset("STARPU_SILENT", "1");
   // A 1.3 library with FxT writes a trace into /tmp unless told otherwise.
   set_if_unset("STARPU_FXT_TRACE", "0");
-  if (implementation == Implementation::opencl) set_if_unset("STARPU_OPENCL_ON_CPUS", "1");
+  if (implementation == Implementation::opencl && !has_opencl_accelerator()) {
+    set_if_unset("STARPU_OPENCL_ON_CPUS", "1");
+  }
   set_if_unset("STARPU_HOSTNAME", host_name_for_devices());
   if (environment("STARPU_PERF_MODEL_DIR").empty() && environment("STARPU_HOME").empty()) {
     const fs::path folder = performance_model_folder();

@@ -21,7 +21,7 @@ struct WorkerDescription {
 /// Every STARPU_ environment variable keeps its meaning; only what is unset gets a default:
 /// STARPU_SCHED=dmda, a STARPU_HOSTNAME of its own for each set of devices (so that calibrations do
 /// not mix), a writable folder for performance models, and PoCL's CPU device when the OpenCL
-/// implementation is asked for.
+/// implementation is asked for on a machine without a GPU.
 class StarpuRuntime {
  public:
   /// @throws RunError when StarPU finds no worker it may use

@@ -94,9 +94,24 @@ void DensityUpdate<Real>::update(std::span<const std::span<const double>> parts)
 }
 
 template <class Real>
+void DensityUpdate<Real>::update_here() {
+  std::vector<std::unique_ptr<HostAccess<double>>> accesses;
+  std::vector<std::span<const double>> parts;
+  for (const DataHandle& part : potential_) {
+    accesses.push_back(std::make_unique<HostAccess<double>>(part, STARPU_R));
+    parts.push_back(accesses.back()->data());
+  }
+  update(parts);
+}
+
+template <class Real>
 QmResult DensityUpdate<Real>::run(std::span<const Molecule> molecules) {
   charges_ = point_charges(data_.topology, molecules);
   submit_potential();
+  if (starpu_cpu_worker_get_count() == 0) {
+    update_here();
+    return std::move(result_);
+  }
   const auto body = [](void* self, std::span<const std::span<const double>> parts) {
     static_cast<DensityUpdate*>(self)->update(parts);
   };

@@ -23,6 +23,8 @@ class DensityUpdate {
   void submit_potential();
   /// The task's body: puts the potential back into the engine's order and lets it work.
   void update(std::span<const std::span<const double>> parts);
+  /// The same by the calling thread, where StarPU drives devices only.
+  void update_here();
 
   ChainData<Real>& data_;
   QmEngine& engine_;
