@@ -35,6 +35,7 @@ if(TARGET starpmc)
   starpmc_program_test(app/output app/test_output.py 300 "app;device")
   starpmc_program_test(app/trajectory app/test_trajectory.py 120 "app;device")
   starpmc_program_test(app/malformed app/test_malformed.py 600 "app;device")
+  starpmc_program_test(app/readme app/test_readme.py 60 "app" ${CMAKE_SOURCE_DIR}/README.md)
   starpmc_program_test(app/install app/test_install.py 120 "app;device"
                        ${CMAKE_BINARY_DIR} ${CMAKE_COMMAND})
 endif()
