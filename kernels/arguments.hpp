@@ -53,6 +53,13 @@ struct Window {
   }
 };
 
+/// Calls function(entry) for every entry of a window: candidates, then start positions.
+template <class Function>
+void for_each_entry(const Window& window, Function function) {
+  for (int entry = 0; entry < window.candidates(); ++entry) function(entry);
+  for (int slot = 0; slot < window.starts(); ++slot) function(start_entry(window.layout, slot));
+}
+
 /// propose_moves: plan in; poses, sites and thresholds of the window out.
 template <class Real>
 struct ProposeMovesArguments {

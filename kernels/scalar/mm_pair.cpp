@@ -74,12 +74,6 @@ auto entry_sites(const Window& window, int entry) {
   };
 }
 
-template <class Function>
-void for_each_entry(const Window& window, Function function) {
-  for (int entry = 0; entry < window.candidates(); ++entry) function(entry);
-  for (int slot = 0; slot < window.starts(); ++slot) function(start_entry(window.layout, slot));
-}
-
 }  // namespace
 
 template <class Real>

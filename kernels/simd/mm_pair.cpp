@@ -16,12 +16,6 @@ HWY_BEFORE_NAMESPACE();
 namespace starpmc::simd::HWY_NAMESPACE {
 namespace {
 
-template <class Function>
-void for_each_entry(const Window& window, Function function) {
-  for (int entry = 0; entry < window.candidates(); ++entry) function(entry);
-  for (int slot = 0; slot < window.starts(); ++slot) function(start_entry(window.layout, slot));
-}
-
 template <class Real>
 void take_target(const Window& window, int entry, MoleculeTarget<Real>& target) {
   target.type = window.topology.type_of(window.molecule_of_entry(entry));
