@@ -13,7 +13,7 @@ import matplotlib
 import numpy as np
 
 matplotlib.use("Agg")
-import matplotlib.pyplot as plt  # noqa: E402
+import matplotlib.pyplot as plt
 
 COLOURS = {"H": "#dddddd", "C": "#444444", "N": "#3050f8", "O": "#e03020"}
 SIZES = {"H": 60, "C": 170, "N": 160, "O": 150}

@@ -72,7 +72,7 @@ std::vector<Option> sampling_options() {
       integer({"sampling", "window", "steps",
                "steps evaluated together (the chain is the same whatever it is); 0: chosen by the "
                "program"},
-              {0, 4096}, STARPMC_FIELD(sampling.window)),
+              {0, 1000}, STARPMC_FIELD(sampling.window)),
   };
 }
 
