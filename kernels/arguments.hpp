@@ -129,7 +129,7 @@ struct MmPairReduceArguments {
   std::span<double> energies;  ///< coulomb, vdw: entry_capacity each
 };
 
-/// A pair energy as the decisions of a window see it (STARPMC_LARGEST_PAIR_ENERGY).
+/// An energy term of a pair of molecules (STARPMC_LARGEST_PAIR_ENERGY).
 template <class Real>
 double limited_pair_energy(Real energy) {
   return std::min(static_cast<double>(energy), STARPMC_LARGEST_PAIR_ENERGY);

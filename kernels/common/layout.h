@@ -22,9 +22,9 @@ namespace starpmc {
    the nuclei: a few per cent of the pairs, whose energies of hundreds of kJ/mol would carry most of
    the rounding error. */
 #define STARPMC_NEAR_DISTANCE 5.5
-/* In the decisions of a window a pair energy counts as at most this, kJ/mol. Energies are kept up to
-   date by adding and subtracting pairs, and an overlap's 1e20 would leave its rounding error behind
-   when the other molecule moves away. A step with a pair this high is rejected all the same. */
+/* Each energy term of a pair of MM molecules is at most this, kJ/mol, as part of the potential. The
+   energies of a window are kept up to date by adding and subtracting pairs, and an overlap's 1e20
+   would leave its rounding error behind when the other molecule moves away. */
 #define STARPMC_LARGEST_PAIR_ENERGY 1e6
 /* Points of one compact block of a grid. */
 #define STARPMC_BLOCK_POINTS 256

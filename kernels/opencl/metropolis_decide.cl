@@ -118,10 +118,8 @@ static inline Exchange exchange_of(WindowShape window, __global const real *tabl
 }
 
 static inline void apply(Occupation o, Exchange exchange, int position) {
-  o.coulomb[position] += limited_pair_energy((double)exchange.coulomb_entered) -
-                         limited_pair_energy((double)exchange.coulomb_left);
-  o.vdw[position] += limited_pair_energy((double)exchange.vdw_entered) -
-                     limited_pair_energy((double)exchange.vdw_left);
+  o.coulomb[position] += (double)exchange.coulomb_entered - (double)exchange.coulomb_left;
+  o.vdw[position] += (double)exchange.vdw_entered - (double)exchange.vdw_left;
 }
 
 /* One step. The positions it may exchange are known before its outcome: the table's rows are on

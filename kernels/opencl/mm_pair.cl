@@ -48,7 +48,7 @@ __kernel GROUP_OF(PAIR_GROUP) void mm_pair(
   }
   const double reach = fmax(constants.coulomb_cutoff, constants.vdw_cutoff) + 1e-3 +
                        2 * largest_radius(topology, topology_reals, topology_integers, shared);
-  PairEnergy energy = {0, 0};
+  PairEnergy sum = {0, 0};
   for (int other = first_molecule + (int)get_local_id(0); other < last_molecule;
        other += PAIR_GROUP) {
     if (outside[other] == 0) continue;
@@ -58,6 +58,7 @@ __kernel GROUP_OF(PAIR_GROUP) void mm_pair(
     if (offset.x * offset.x + offset.y * offset.y + offset.z * offset.z > reach * reach) continue;
     const real3 other_offset = to_real3(offset);
     const int near = is_near(offset);
+    PairEnergy energy = {0, 0};
     const int other_type = topology_integers[other];
     for (int j = 0; j < site_count(topology, topology_integers, other_type); ++j) {
       const double charge = site_charge(topology, topology_reals, other_type, j);
@@ -79,9 +80,11 @@ __kernel GROUP_OF(PAIR_GROUP) void mm_pair(
         }
       }
     }
+    sum.coulomb += limited_pair_energy(energy.coulomb);
+    sum.vdw += limited_pair_energy(energy.vdw);
   }
-  const double coulomb = group_sum(energy.coulomb, shared);
-  const double vdw = group_sum(energy.vdw, shared);
+  const double coulomb = group_sum(sum.coulomb, shared);
+  const double vdw = group_sum(sum.vdw, shared);
   if (get_local_id(0) == 0) {
     energies[entry] = coulomb;
     energies[entry_capacity(window.layout) + entry] = vdw;
@@ -136,8 +139,8 @@ __kernel void mm_pair_table(WindowShape window, PairConstants constants, BUFFER(
     }
   }
   const int rows = entry_capacity(window.layout);
-  table[entry_i * rows + entry_j] = (real)energy.coulomb;
-  table[entry_j * rows + entry_i] = (real)energy.coulomb;
-  table[(rows + entry_i) * rows + entry_j] = (real)energy.vdw;
-  table[(rows + entry_j) * rows + entry_i] = (real)energy.vdw;
+  table[entry_i * rows + entry_j] = (real)limited_pair_energy(energy.coulomb);
+  table[entry_j * rows + entry_i] = (real)limited_pair_energy(energy.coulomb);
+  table[(rows + entry_i) * rows + entry_j] = (real)limited_pair_energy(energy.vdw);
+  table[(rows + entry_j) * rows + entry_i] = (real)limited_pair_energy(energy.vdw);
 }

@@ -22,7 +22,7 @@ __kernel GROUP_OF(SUM_GROUP) void mm_pair_reduce(WindowShape window, BUFFER(part
   __global const real *row = table + index * rows + start_entry(window.layout, 0);
   double sum = 0;
   for (int slot = (int)get_local_id(0); slot < window.starts; slot += SUM_GROUP) {
-    sum += limited_pair_energy((double)row[slot]);
+    sum += (double)row[slot];
   }
   sum = group_sum(sum, shared);
   if (get_local_id(0) == 0) energies[index] = partial[index] + sum;

@@ -57,7 +57,7 @@ static inline int site_type(TopologyShape topology, __global const int *integers
   return integers[topology_site_type(topology, type, site)];
 }
 
-/* A pair energy as the decisions of a window see it (STARPMC_LARGEST_PAIR_ENERGY). */
+/* An energy term of a pair of molecules (STARPMC_LARGEST_PAIR_ENERGY). */
 static inline double limited_pair_energy(double energy) {
   return energy < STARPMC_LARGEST_PAIR_ENERGY ? energy : STARPMC_LARGEST_PAIR_ENERGY;
 }

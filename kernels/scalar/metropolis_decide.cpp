@@ -8,7 +8,7 @@ void metropolis_decide(const MetropolisDecideArguments<Real>& arguments) {
   const auto exchange = [](const Real* left, const Real* entered, double* energies,
                            std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {
-      energies[i] += limited_pair_energy(entered[i]) - limited_pair_energy(left[i]);
+      energies[i] += static_cast<double>(entered[i]) - static_cast<double>(left[i]);
     }
   };
   Decision(arguments, exchange).run();

@@ -53,7 +53,7 @@ class MoleculePair {
             topology_.pair(topology_.site_type(type_a, i), topology_.site_type(type_b, j)));
       }
     }
-    return energy;
+    return {limited_pair_energy(energy.coulomb), limited_pair_energy(energy.vdw)};
   }
 
   template <class T, class From>
@@ -146,8 +146,7 @@ void mm_pair_reduce(const MmPairReduceArguments<Real>& a) {
       for (const auto& partial : a.partials) sum += partial[index];
       // Entries of one molecule have a table energy of 0 with each other.
       for (int slot = 0; slot < window.starts(); ++slot) {
-        sum += limited_pair_energy(
-            a.table[index * rows + static_cast<std::size_t>(start_entry(window.layout, slot))]);
+        sum += a.table[index * rows + static_cast<std::size_t>(start_entry(window.layout, slot))];
       }
       a.energies[index] = sum;
     });

@@ -20,22 +20,17 @@ template <class D>
 HWY_INLINE VecOf<D> load_wide(D d, const float* values) {
   return hn::PromoteTo(d, hn::LoadU(hn::Rebind<float, D>(), values));
 }
-/// limited_pair_energy of a vector of them.
-template <class D, class Real>
-HWY_INLINE VecOf<D> load_limited(D d, const Real* values) {
-  return hn::Min(load_wide(d, values), hn::Set(d, STARPMC_LARGEST_PAIR_ENERGY));
-}
 
 template <class Real>
 void exchange(const Real* left, const Real* entered, double* energies, std::size_t count) {
   const hn::ScalableTag<double> d;
   std::size_t i = 0;
   for (; i + hn::Lanes(d) <= count; i += hn::Lanes(d)) {
-    const auto change = hn::Sub(load_limited(d, entered + i), load_limited(d, left + i));
+    const auto change = hn::Sub(load_wide(d, entered + i), load_wide(d, left + i));
     hn::StoreU(hn::Add(hn::LoadU(d, energies + i), change), d, energies + i);
   }
   for (; i < count; ++i) {
-    energies[i] += limited_pair_energy(entered[i]) - limited_pair_energy(left[i]);
+    energies[i] += static_cast<double>(entered[i]) - static_cast<double>(left[i]);
   }
 }
 
@@ -52,10 +47,10 @@ void reduce(const MmPairReduceArguments<Real>& a) {
     const Real* const row = &a.table[index * rows + first_start];
     std::size_t i = 0;
     for (; i + hn::Lanes(d) <= starts; i += hn::Lanes(d)) {
-      lanes = hn::Add(lanes, load_limited(d, row + i));
+      lanes = hn::Add(lanes, load_wide(d, row + i));
     }
     double sum = hn::GetLane(hn::SumOfLanes(d, lanes));
-    for (; i < starts; ++i) sum += limited_pair_energy(row[i]);
+    for (; i < starts; ++i) sum += static_cast<double>(row[i]);
     for (const auto& partial : a.partials) sum += partial[index];
     a.energies[index] = sum;
   };

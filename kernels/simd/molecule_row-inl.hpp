@@ -183,7 +183,8 @@ class MoleculeRow {
         });
       }
     }
-    return sum;
+    const V largest = hn::Set(d, static_cast<Real>(STARPMC_LARGEST_PAIR_ENERGY));
+    return {hn::Min(sum.coulomb, largest), hn::Min(sum.vdw, largest)};
   }
 
   HWY_INLINE void add_pair(const typename SitePairs<Real>::Coefficients& c, V r2,

@@ -17,6 +17,10 @@ Inputs read_inputs(std::span<const std::string> arguments, const std::string& co
   const Settings::SystemSection& files = inputs.settings.system;
   inputs.system = read_system({files.coordinates, files.topology, files.solute, files.qm_molecule,
                                files.defines, files.include_folders});
+  if (inputs.system.molecules.empty()) {
+    throw InputError(files.topology.string(), "there is no MM molecule to move", files.qm_molecule,
+                     "add molecules to [ molecules ], e.g. with starpmc solvate");
+  }
   resolve_cutoffs(inputs.settings, inputs.system.box, inputs.file);
   return inputs;
 }

@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 
 #include <chrono>
+#include <cmath>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
@@ -11,6 +12,7 @@
 #include "codelets/codelet.hpp"
 #include "config/options.hpp"
 #include "config/value_names.hpp"
+#include "error.hpp"
 #include "io/checked_file.hpp"
 #include "io/log.hpp"
 #include "qm/make_engine.hpp"
@@ -36,11 +38,13 @@ double electrostatic(const EnergyTerms& terms) { return terms.qmmm_nuclei + term
 /// One simulation: updates of the density in turn with steps of the chain.
 class Simulation {
  public:
-  /// Whatever can be wrong with the input is found before the output folder is touched.
+  /// Whatever can be wrong with the input or the machine is found before the output folder is
+  /// touched. The engine starts before StarPU binds the program's threads to cores.
   explicit Simulation(Inputs inputs)
       : inputs_(std::move(inputs)),
         settings_(inputs_.settings),
         engine_(start_engine()),
+        runtime_(settings_.run.precision, settings_.run.implementation),
         folder_(settings_.output.folder, settings_.output.overwrite) {
     write_file_atomically(folder_.file("settings.cfg"), settings_as_config(settings_));
     start_file_logging(folder_.file("run.log"), settings_.output.log_level);
@@ -56,17 +60,18 @@ class Simulation {
   std::unique_ptr<QmEngine> start_engine() const;
   void save_engine_log() const noexcept;
   void log_inputs() const;
-  void log_runtime(const StarpuRuntime& runtime) const;
+  void log_runtime() const;
   void sample(Chain& chain, RunOutput& output);
   /// Brings the density up to date and the energies with it.
   EnergyTerms update(Chain& chain, std::uint64_t step, const EnergyTerms& before);
   void check_drift(Chain& chain, const EnergyTerms& accumulated);
-  void fill_statistics(const StarpuRuntime& runtime);
+  void fill_statistics();
   void fill_final_state(Chain& chain);
 
   Inputs inputs_;
   const Settings& settings_;
   std::unique_ptr<QmEngine> engine_;
+  StarpuRuntime runtime_;
   OutputFolder folder_;
   RunSummary summary_;
   EnergyTerms after_update_;  ///< energies right after the last update of the density
@@ -99,17 +104,23 @@ void Simulation::log_inputs() const {
   if (engine_ != nullptr) spdlog::info("QM engine: {} {}", engine_->name(), engine_->version());
 }
 
-void Simulation::log_runtime(const StarpuRuntime& runtime) const {
-  spdlog::info("StarPU {}, scheduler {}", starpu_version(), runtime.scheduler());
-  for (const WorkerDescription& worker : runtime.workers()) {
+void Simulation::log_runtime() const {
+  spdlog::info("StarPU {}, scheduler {}", starpu_version(), runtime_.scheduler());
+  for (const WorkerDescription& worker : runtime_.workers()) {
     spdlog::info("worker {}: {}", worker.id, worker.name);
   }
-  for (const std::string& warning : runtime.warnings()) spdlog::warn(warning);
+  for (const std::string& warning : runtime_.warnings()) spdlog::warn(warning);
 }
 
 EnergyTerms Simulation::update(Chain& chain, std::uint64_t step, const EnergyTerms& before) {
-  QmResult result = chain.update_density(*engine_);
-  check_electrons(result, settings_.qm.electron_tolerance);
+  QmResult result;
+  try {
+    result = chain.update_density(*engine_);
+    check_electrons(result, settings_.qm.electron_tolerance);
+  } catch (const RunError& error) {
+    throw RunError(fmt::format("step {}: {}\nresults up to this step are in {}", step, error.what(),
+                               folder_.path().string()));
+  }
   QmUpdateRecord record;
   record.step = step;
   record.qm_energy_kj_per_mol = result.energy_kj_per_mol;
@@ -143,6 +154,14 @@ EnergyTerms Simulation::update(Chain& chain, std::uint64_t step, const EnergyTer
 
 void Simulation::check_drift(Chain& chain, const EnergyTerms& accumulated) {
   summary_.final_energies = chain.evaluate();
+  const double difference = accumulated.total() - summary_.final_energies.total();
+  constexpr double kSuspicious = 1e-6;  // relative; fp32 pair terms stay well below it
+  if (std::abs(difference) > kSuspicious * std::max(1e3, std::abs(accumulated.total()))) {
+    spdlog::warn(
+        "accumulated and recomputed energy differ by {:.3g} kJ/mol: molecules overlap, or a "
+        "device computes wrongly",
+        difference);
+  }
   summary_.drift = summary_.drift + (accumulated - summary_.final_energies);
 }
 
@@ -170,8 +189,8 @@ void Simulation::sample(Chain& chain, RunOutput& output) {
   check_drift(chain, output.totals());
 }
 
-void Simulation::fill_statistics(const StarpuRuntime& runtime) {
-  const auto workers = runtime.workers();
+void Simulation::fill_statistics() {
+  const auto workers = runtime_.workers();
   summary_.worker_tasks.resize(workers.size());
   for (std::size_t w = 0; w < workers.size(); ++w)
     summary_.worker_tasks[w].worker = workers[w].name;
@@ -206,8 +225,7 @@ void Simulation::fill_final_state(Chain& chain) {
 
 RunSummary Simulation::run() {
   const auto start = Clock::now();
-  const StarpuRuntime runtime(settings_.run.precision, settings_.run.implementation);
-  log_runtime(runtime);
+  log_runtime();
   {
     const auto chain = make_chain(inputs_.system, settings_, 0);
     RunOutput output(inputs_, folder_);
@@ -215,7 +233,7 @@ RunSummary Simulation::run() {
     fill_final_state(*chain);
     output.finish(summary_);
   }
-  fill_statistics(runtime);
+  fill_statistics();
   summary_.wall_seconds = std::chrono::duration<double>(Clock::now() - start).count();
   summary_.steps_per_second =
       static_cast<double>(summary_.steps + summary_.equilibration_steps) / summary_.wall_seconds;

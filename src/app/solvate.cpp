@@ -103,6 +103,7 @@ void print_summary(const SolvateRequest& request, const SolvatedFiles& files, st
     out << fmt::format("qm-molecule = {}\n\n[qm]\ncharge = {}\n", files.qm_molecule,
                        request.charge);
   }
+  out << "\n[sampling]\nequilibration-steps = 100000\nsteps = 1000000\n";
 }
 
 }  // namespace

@@ -146,9 +146,11 @@ void write_density_grid(const std::filesystem::path& path, const DensityGrid& gr
   }
   append(bytes, checksum(bytes));
   // Renamed when complete and on disk: a reader never sees half a file.
-  std::filesystem::path temporary = path;
-  temporary += fmt::format(".{}.tmp", getpid());
-  FileDescriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  const std::filesystem::path temporary =
+      path.parent_path() / fmt::format(".{}.{}.temporary", path.filename().string(), getpid());
+  ::unlink(temporary.c_str());  // left by a killed run that had this number
+  FileDescriptor file(
+      ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
   if (file.get() < 0) {
     throw RunError(fmt::format("cannot write {}: {}", temporary.string(), std::strerror(errno)));
   }

@@ -73,11 +73,12 @@ fs::path find_script(const std::string& engine) {
   if (const std::string folder = environment("STARPMC_WORKERS"); !folder.empty()) {
     folders = {folder};  // whoever sets it wants these and no others
   } else {
-    folders = {fs::path(STARPMC_SOURCE_FOLDER) / "src/qm/workers",
-               fs::path(STARPMC_INSTALL_FOLDER) / "share/starpmc/workers"};
+    // An installed program uses what was installed with it, whatever became of the source tree.
     std::error_code ignored;
     const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
     if (!ignored) folders.push_back(program.parent_path() / "../share/starpmc/workers");
+    folders.push_back(fs::path(STARPMC_SOURCE_FOLDER) / "src/qm/workers");
+    folders.push_back(fs::path(STARPMC_INSTALL_FOLDER) / "share/starpmc/workers");
   }
   std::string searched;
   for (const auto& folder : folders) {

@@ -79,6 +79,18 @@ void copy_bundled_models(const fs::path& to) {
   }
 }
 
+/// Where there is no home to keep models in: calibrations then last for one run.
+fs::path private_folder() {
+  std::string name = (fs::temp_directory_path() / "starpmc-XXXXXX").string();
+  if (mkdtemp(name.data()) == nullptr) {
+    throw RunError(
+        fmt::format("cannot make a folder for performance models in {}: {}; set "
+                    "STARPU_HOME to a folder that can be written",
+                    fs::temp_directory_path().string(), std::strerror(errno)));
+  }
+  return name;
+}
+
 void set_environment(Implementation implementation) {
   set_if_unset("STARPU_SCHED", "dmda");
   // Its remarks on calibration would drown a run's own lines; STARPU_SILENT=0 brings them back.
@@ -90,13 +102,15 @@ void set_environment(Implementation implementation) {
   }
   set_if_unset("STARPU_HOSTNAME", host_name_for_devices());
   if (environment("STARPU_PERF_MODEL_DIR").empty() && environment("STARPU_HOME").empty()) {
-    const fs::path folder = performance_model_folder();
+    fs::path folder = performance_model_folder();
     std::error_code error;
     fs::create_directories(folder, error);
-    if (!error) {
-      copy_bundled_models(folder);
-      set_if_unset("STARPU_PERF_MODEL_DIR", folder.string() + "/");
-    }
+    if (error || access(folder.c_str(), W_OK) != 0) folder = private_folder();
+    copy_bundled_models(folder);
+    set_if_unset("STARPU_PERF_MODEL_DIR", folder.string() + "/");
+    // StarPU keeps more under its home (the bus calibration): it must be writable, too.
+    if (access(environment("HOME").c_str(), W_OK) != 0)
+      set_if_unset("STARPU_HOME", folder.string());
   }
 }
 
@@ -140,10 +154,11 @@ fs::path kernel_sources() {
   std::vector<fs::path> places;
   const std::string asked = environment("STARPMC_KERNELS");
   if (!asked.empty()) places.emplace_back(asked);
-  places.push_back(fs::path(STARPMC_SOURCE_FOLDER) / "kernels");
-  places.push_back(fs::path(STARPMC_INSTALL_FOLDER) / "share/starpmc/kernels");
+  // An installed program uses what was installed with it, whatever became of the source tree.
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
   if (!error) places.push_back(program.parent_path().parent_path() / "share/starpmc/kernels");
+  places.push_back(fs::path(STARPMC_SOURCE_FOLDER) / "kernels");
+  places.push_back(fs::path(STARPMC_INSTALL_FOLDER) / "share/starpmc/kernels");
   for (const fs::path& place : places) {
     if (fs::is_directory(place / "opencl", error)) return place;
   }
@@ -206,6 +221,9 @@ std::vector<WorkerDescription> StarpuRuntime::workers() const {
 
 unsigned StarpuRuntime::cpu_workers() const { return starpu_cpu_worker_get_count(); }
 unsigned StarpuRuntime::opencl_workers() const { return starpu_opencl_worker_get_count(); }
-std::string StarpuRuntime::scheduler() const { return environment("STARPU_SCHED"); }
+std::string StarpuRuntime::scheduler() const {
+  const starpu_sched_policy* const policy = starpu_sched_get_sched_policy();
+  return policy == nullptr || policy->policy_name == nullptr ? "?" : policy->policy_name;
+}
 
 }  // namespace starpmc

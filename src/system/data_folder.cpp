@@ -28,9 +28,10 @@ std::filesystem::path data_folder() {
   std::vector<std::filesystem::path> candidates;
   const std::string source = STARPMC_SOURCE_FOLDER;
   const std::string installed = STARPMC_INSTALL_FOLDER;
+  // An installed program uses what was installed with it, whatever became of the source tree.
+  candidates.push_back(executable.parent_path().parent_path() / "share/starpmc/data");
   if (!source.empty()) candidates.push_back(source + "/src/system/data");
   if (!installed.empty()) candidates.push_back(installed + "/share/starpmc/data");
-  candidates.push_back(executable.parent_path().parent_path() / "share/starpmc/data");
   std::string searched;
   for (const std::filesystem::path& candidate : candidates) {
     if (std::filesystem::is_directory(candidate, ignored)) {

@@ -59,7 +59,7 @@ class Installed(program.TestCase):
         small = program.small_system()
         config = self.config(**small, sampling={"steps": 1}, run={"precision": "fp64"})
         words = ("energy", config, "--implementation")
-        env = {"STARPMC_KERNELS": self.share / "kernels"}
+        env = {}
         installed = program.succeed(*words, "simd", cwd=elsewhere, env=env, program=self.program)
         built = program.succeed(*words, "simd")
         self.assertEqual(installed.stdout, built.stdout)

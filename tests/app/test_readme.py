@@ -3,6 +3,7 @@
 usage: test_readme.py PROGRAM README.md
 """
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +16,8 @@ def main():
     ).stdout.strip()
     if printed not in Path(readme).read_text(encoding="utf-8"):
         sys.exit("README.md does not hold what `starpmc --help-markdown` prints: paste it there")
+    if re.search(r"@[A-Z]+@", Path(readme).read_text(encoding="utf-8")):
+        sys.exit("README.md holds a placeholder")
     print(f"{len(printed.splitlines())} lines of options agree")
 
 
