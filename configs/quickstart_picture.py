@@ -10,6 +10,7 @@ from pathlib import Path
 
 import h5py
 import matplotlib
+import matplotlib.ticker
 import numpy as np
 
 matplotlib.use("Agg")
@@ -47,6 +48,7 @@ def draw_energies(axis, energies, updates):
     for i, update in enumerate(updates):
         axis.axvline(update["step"], color="#d08020", lw=0.8, ls="--",
                      label="QM update" if i == 0 else None)
+    axis.xaxis.set_major_locator(matplotlib.ticker.MaxNLocator(5))
     axis.set_xlabel("Monte Carlo step")
     axis.set_ylabel("total energy (MJ/mol)")
     axis.legend(frameon=False)
