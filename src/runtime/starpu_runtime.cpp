@@ -222,7 +222,8 @@ std::vector<WorkerDescription> StarpuRuntime::workers() const {
 unsigned StarpuRuntime::cpu_workers() const { return starpu_cpu_worker_get_count(); }
 unsigned StarpuRuntime::opencl_workers() const { return starpu_opencl_worker_get_count(); }
 std::string StarpuRuntime::scheduler() const {
-  const starpu_sched_policy* const policy = starpu_sched_get_sched_policy();
+  // What StarPU runs, which is not what was asked for where the name is unknown to it.
+  const starpu_sched_policy* const policy = starpu_sched_ctx_get_sched_policy(0);
   return policy == nullptr || policy->policy_name == nullptr ? "?" : policy->policy_name;
 }
 
