@@ -141,8 +141,7 @@ std::vector<Option> qm_grid_options() {
 
 std::vector<Option> run_options() {
   return {
-      enumeration({"run", "precision", "",
-                   "of the pair terms: all fp64, or fp32 with fp64 sums"},
+      enumeration({"run", "precision", "", "of the pair terms: all fp64, or fp32 with fp64 sums"},
                   {"fp64", "mixed"}, STARPMC_FIELD(run.precision)),
       enumeration({"run", "implementation", "", "codelet implementations StarPU may choose from"},
                   {"any", "scalar", "simd", "opencl"}, STARPMC_FIELD(run.implementation)),
