@@ -37,7 +37,7 @@ std::optional<fs::path> find_program(const fs::path& program) {
   std::istringstream folders(environment("PATH"));
   for (std::string folder; std::getline(folders, folder, ':');) {
     if (folder.empty()) continue;
-    if (const auto found = find_program(fs::path(folder) / program)) return found;
+    if (auto found = find_program(fs::path(folder) / program)) return found;
   }
   return std::nullopt;
 }
