@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "edit_distance.hpp"
+
 namespace starpmc::config {
 
 /// What is wrong with the text of a value; the reader adds where it stands.
@@ -59,8 +61,5 @@ std::vector<std::string> parse_list(std::string_view text);
 std::string number_text(double value);
 std::string join(std::span<const std::string> parts, std::string_view separator);
 std::string_view trim(std::string_view text);
-
-/// Levenshtein distance.
-std::size_t edit_distance(std::string_view a, std::string_view b);
 
 }  // namespace starpmc::config

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <deque>
-#include <exception>
 
 #include "error.hpp"
 #include "kernels/window_plan.hpp"
