@@ -24,10 +24,11 @@ void on_cpu(void* buffers[], void* argument) {
   });
 }
 
+template <class Real>
 void on_opencl(void* buffers[], void* argument) {
   guarded(kName, [&] {
     const auto& a = arguments_of<Arguments>(argument);
-    const OpenclPlace place = opencl_place();
+    const OpenclPlace place = opencl_place(kPrecisionOf<Real>);
     opencl::grid_potential(
         place.program, place.queue, a.layout, a.interaction, a.topology, opencl_buffer(buffers[0]),
         opencl_buffer(buffers[1]), opencl_buffer(buffers[2]), opencl_buffer(buffers[3]), a.blocks,
@@ -45,7 +46,7 @@ void grid_potential(const WindowArguments& arguments, starpu_data_handle_t topol
                     starpu_data_handle_t potential) {
   static Codelet codelet(codelet_name<Real>(kName),
                          {on_cpu<Real, simd::grid_potential<Real>>,
-                          on_cpu<Real, scalar::grid_potential<Real>>, on_opencl});
+                          on_cpu<Real, scalar::grid_potential<Real>>, on_opencl<Real>});
   Arguments a{arguments, static_cast<int>(blocks)};
   a.work_bucket = work_bucket(arguments.topology.molecules * static_cast<double>(blocks));
   const Access accesses[] = {{topology_reals, STARPU_R}, {topology_integers, STARPU_R},

@@ -18,16 +18,17 @@ void on_cpu(void* buffers[], void* argument) {
       return a.has_solute != 0 ? span_of<const double>(buffers[index]) : std::span<const double>();
     };
     kKernel({window_view(buffers, a), a.tuning, field(11), field(12), span_of<double>(buffers[4]),
-             span_of<const Real>(buffers[5]), span_of<double>(buffers[6]),
+             span_of<const PairReal<Real>>(buffers[5]), span_of<double>(buffers[6]),
              span_of<double>(buffers[7]), span_of<Real>(buffers[8]), span_of<double>(buffers[9]),
              span_of<double>(buffers[10])});
   });
 }
 
+template <class Real>
 void on_opencl(void* buffers[], void* argument) {
   guarded(kName, [&] {
     const auto& a = arguments_of<Arguments>(argument);
-    const OpenclPlace place = opencl_place();
+    const OpenclPlace place = opencl_place(kPrecisionOf<Real>);
     const auto field = [&](int index) {
       return a.has_solute != 0 ? opencl_buffer(buffers[index]) : opencl::Buffer{};
     };
@@ -46,7 +47,7 @@ void metropolis_decide(const WindowHandles& window, const WindowArguments& argum
                        const StepTuning& tuning, const DecideHandles& h) {
   static Codelet codelet(codelet_name<Real>(kName),
                          {on_cpu<Real, simd::metropolis_decide<Real>>,
-                          on_cpu<Real, scalar::metropolis_decide<Real>>, on_opencl});
+                          on_cpu<Real, scalar::metropolis_decide<Real>>, on_opencl<Real>});
   Arguments a{arguments, tuning, static_cast<int>(h.grid_energies != nullptr)};
   a.work_bucket =
       work_bucket(static_cast<double>(arguments.extent.candidates) * arguments.extent.candidates);

@@ -15,15 +15,16 @@ void on_cpu(void* buffers[], void* argument) {
   guarded(kName, [&] {
     const auto& a = arguments_of<Arguments>(argument);
     kKernel({window_view(buffers, a), span_of<const double>(buffers[4]),
-             span_of<const Real>(buffers[5]), span_of<const Real>(buffers[6]), a.first_molecule,
+             span_of<const Real>(buffers[5]), span_of<const PairReal<Real>>(buffers[6]), a.first_molecule,
              a.last_molecule, span_of<double>(buffers[7])});
   });
 }
 
+template <class Real>
 void on_opencl(void* buffers[], void* argument) {
   guarded(kName, [&] {
     const auto& a = arguments_of<Arguments>(argument);
-    const OpenclPlace place = opencl_place();
+    const OpenclPlace place = opencl_place(kPrecisionOf<Real>);
     opencl::mm_pair(place.program, place.queue, opencl_window(buffers, a), a.first_molecule,
                     a.last_molecule, opencl_buffer(buffers[4]), opencl_buffer(buffers[5]),
                     opencl_buffer(buffers[6]), opencl_buffer(buffers[7]));
@@ -38,7 +39,7 @@ void mm_pair(const WindowHandles& window, const WindowArguments& arguments, int 
              starpu_data_handle_t outside, starpu_data_handle_t energies) {
   static Codelet codelet(
       codelet_name<Real>(kName),
-      {on_cpu<Real, simd::mm_pair<Real>>, on_cpu<Real, scalar::mm_pair<Real>>, on_opencl});
+      {on_cpu<Real, simd::mm_pair<Real>>, on_cpu<Real, scalar::mm_pair<Real>>, on_opencl<Real>});
   Arguments a{arguments, first_molecule, last_molecule};
   a.work_bucket = work_bucket(static_cast<double>(arguments.extent.candidates) *
                               (last_molecule - first_molecule));

@@ -9,14 +9,15 @@ template <class Real, void (*kKernel)(const MmPairTableArguments<Real>&)>
 void on_cpu(void* buffers[], void* argument) {
   guarded(kName, [&] {
     const auto& a = arguments_of<WindowArguments>(argument);
-    kKernel({window_view(buffers, a), span_of<Real>(buffers[4])});
+    kKernel({window_view(buffers, a), span_of<PairReal<Real>>(buffers[4])});
   });
 }
 
+template <class Real>
 void on_opencl(void* buffers[], void* argument) {
   guarded(kName, [&] {
     const auto& a = arguments_of<WindowArguments>(argument);
-    const OpenclPlace place = opencl_place();
+    const OpenclPlace place = opencl_place(kPrecisionOf<Real>);
     opencl::mm_pair_table(place.program, place.queue, opencl_window(buffers, a),
                           opencl_buffer(buffers[4]));
   });
@@ -29,7 +30,7 @@ void mm_pair_table(const WindowHandles& window, const WindowArguments& arguments
                    starpu_data_handle_t table) {
   static Codelet codelet(codelet_name<Real>(kName),
                          {on_cpu<Real, simd::mm_pair_table<Real>>,
-                          on_cpu<Real, scalar::mm_pair_table<Real>>, on_opencl});
+                          on_cpu<Real, scalar::mm_pair_table<Real>>, on_opencl<Real>});
   WindowArguments a = arguments;
   const double entries = arguments.extent.candidates + arguments.extent.starts;
   a.work_bucket = work_bucket(entries * entries);

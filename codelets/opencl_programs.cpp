@@ -3,6 +3,7 @@
 #include <starpu.h>
 #include <starpu_opencl.h>
 
+#include <map>
 #include <memory>
 
 #include "error.hpp"
@@ -10,14 +11,17 @@
 namespace starpmc::codelets {
 namespace {
 
-std::vector<std::unique_ptr<opencl::Program>>& programs() {
-  static std::vector<std::unique_ptr<opencl::Program>> all;
+using DevicePrograms = std::map<Precision, std::unique_ptr<opencl::Program>>;
+
+/// By StarPU's number of the device; empty for one that gets no work.
+std::vector<DevicePrograms>& programs() {
+  static std::vector<DevicePrograms> all;
   return all;
 }
 
 }  // namespace
 
-std::vector<std::string> build_opencl_programs(bool single,
+std::vector<std::string> build_opencl_programs(std::span<const Precision> precisions,
                                                const std::filesystem::path& kernel_sources) {
   std::vector<std::string> warnings;
   programs().clear();
@@ -28,15 +32,19 @@ std::vector<std::string> build_opencl_programs(bool single,
     const int device = starpu_worker_get_devid(worker);
     const auto index = static_cast<std::size_t>(device);
     if (programs().size() <= index) programs().resize(index + 1);
-    if (programs()[index] != nullptr) continue;
+    if (!programs()[index].empty()) continue;
     try {
       cl_context context = nullptr;
       cl_device_id id = nullptr;
       starpu_opencl_get_context(device, &context);
       starpu_opencl_get_device(device, &id);
       if (context == nullptr || id == nullptr) throw RunError("StarPU does not tell the device");
-      programs()[index] = std::make_unique<opencl::Program>(context, id, single, kernel_sources);
+      for (const Precision precision : precisions) {
+        programs()[index][precision] =
+            std::make_unique<opencl::Program>(context, id, precision, kernel_sources);
+      }
     } catch (const std::exception& error) {
+      programs()[index].clear();
       char name[128] = "?";
       starpu_worker_get_name(worker, name, sizeof name);
       warnings.push_back(std::string("OpenCL device ") + name + " gets no work: " + error.what());
@@ -49,18 +57,19 @@ void release_opencl_programs() { programs().clear(); }
 
 bool has_opencl_program(int device) {
   const auto index = static_cast<std::size_t>(device);
-  return index < programs().size() && programs()[index] != nullptr;
+  return index < programs().size() && !programs()[index].empty();
 }
 
 bool is_opencl_gpu(int device) {
-  return has_opencl_program(device) && !programs()[static_cast<std::size_t>(device)]->is_cpu();
+  return has_opencl_program(device) && 
+         !programs()[static_cast<std::size_t>(device)].begin()->second->is_cpu();
 }
 
-OpenclPlace opencl_place() {
+OpenclPlace opencl_place(Precision precision) {
   const int device = starpu_worker_get_devid(starpu_worker_get_id());
   cl_command_queue queue = nullptr;
   starpu_opencl_get_queue(device, &queue);
-  return {*programs().at(static_cast<std::size_t>(device)), queue};
+  return {*programs().at(static_cast<std::size_t>(device)).at(precision), queue};
 }
 
 opencl::Buffer opencl_buffer(void* buffer) {

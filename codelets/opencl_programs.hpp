@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -8,10 +9,10 @@
 
 namespace starpmc::codelets {
 
-/// Builds the kernels for every OpenCL device StarPU drives. A device whose compiler fails, or
+/// Builds the kernels of each precision for every OpenCL device StarPU drives. A device whose compiler fails, or
 /// which has no double precision, is left without work.
 /// @return a warning for each such device
-std::vector<std::string> build_opencl_programs(bool single,
+std::vector<std::string> build_opencl_programs(std::span<const Precision> precisions,
                                                const std::filesystem::path& kernel_sources);
 void release_opencl_programs();
 
@@ -24,7 +25,7 @@ struct OpenclPlace {
   opencl::Program& program;
   cl_command_queue queue;
 };
-OpenclPlace opencl_place();
+OpenclPlace opencl_place(Precision precision);
 
 /// A vector buffer in the device's memory.
 opencl::Buffer opencl_buffer(void* buffer);

@@ -21,14 +21,15 @@ void on_cpu(void* buffers[], void* argument) {
              span_of<const double>(buffers[5]),
              span_of<int>(buffers[2]),
              span_of<double>(buffers[3]),
-             span_of<Real>(buffers[6])});
+             span_of<PairReal<Real>>(buffers[6])});
   });
 }
 
+template <class Real>
 void on_opencl(void* buffers[], void* argument) {
   guarded(kName, [&] {
     const auto& a = arguments_of<Arguments>(argument);
-    const OpenclPlace place = opencl_place();
+    const OpenclPlace place = opencl_place(kPrecisionOf<Real>);
     opencl::propose_moves(place.program, place.queue, opencl_window(buffers, a), a.range,
                           opencl_buffer(buffers[4]), opencl_buffer(buffers[5]),
                           opencl_buffer(buffers[6]));
@@ -43,7 +44,7 @@ void propose_moves(const WindowHandles& window, const WindowArguments& arguments
                    starpu_data_handle_t lattice, starpu_data_handle_t outside) {
   static Codelet codelet(codelet_name<Real>(kName),
                          {on_cpu<Real, simd::propose_moves<Real>>,
-                          on_cpu<Real, scalar::propose_moves<Real>>, on_opencl});
+                          on_cpu<Real, scalar::propose_moves<Real>>, on_opencl<Real>});
   Arguments a{arguments, range};
   a.work_bucket = work_bucket(arguments.extent.candidates);
   const Access accesses[] = {{window.topology_reals, STARPU_R},

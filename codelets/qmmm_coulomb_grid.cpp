@@ -18,10 +18,11 @@ void on_cpu(void* buffers[], void* argument) {
   });
 }
 
+template <class Real>
 void on_opencl(void* buffers[], void* argument) {
   guarded(kName, [&] {
     const auto& a = arguments_of<Arguments>(argument);
-    const OpenclPlace place = opencl_place();
+    const OpenclPlace place = opencl_place(kPrecisionOf<Real>);
     opencl::qmmm_coulomb_grid(place.program, place.queue, opencl_window(buffers, a), a.blocks,
                               opencl_buffer(buffers[4]), opencl_buffer(buffers[5]),
                               opencl_buffer(buffers[6]));
@@ -36,7 +37,7 @@ void qmmm_coulomb_grid(const WindowHandles& window, const WindowArguments& argum
                        starpu_data_handle_t points, starpu_data_handle_t energies) {
   static Codelet codelet(codelet_name<Real>(kName),
                          {on_cpu<Real, simd::qmmm_coulomb_grid<Real>>,
-                          on_cpu<Real, scalar::qmmm_coulomb_grid<Real>>, on_opencl});
+                          on_cpu<Real, scalar::qmmm_coulomb_grid<Real>>, on_opencl<Real>});
   Arguments a{arguments, static_cast<int>(blocks)};
   a.work_bucket = work_bucket(arguments.extent.candidates * static_cast<double>(blocks));
   codelet.submit(

@@ -20,10 +20,11 @@ void on_cpu(void* buffers[], void* argument) {
   });
 }
 
+template <class Real>
 void on_opencl(void* buffers[], void* argument) {
   guarded(kName, [&] {
     const auto& a = arguments_of<Arguments>(argument);
-    const OpenclPlace place = opencl_place();
+    const OpenclPlace place = opencl_place(kPrecisionOf<Real>);
     std::vector<opencl::Buffer> partials;
     for (int i = 0; i < a.parts; ++i) partials.push_back(opencl_buffer(buffers[1 + i]));
     opencl::qmmm_coulomb_grid_reduce(place.program, place.queue, a.candidates, partials,
@@ -39,7 +40,7 @@ void qmmm_coulomb_grid_reduce(const WindowArguments& arguments,
                               starpu_data_handle_t energies) {
   static Codelet codelet(codelet_name<Real>(kName),
                          {on_cpu<simd::qmmm_coulomb_grid_reduce>,
-                          on_cpu<scalar::qmmm_coulomb_grid_reduce>, on_opencl});
+                          on_cpu<scalar::qmmm_coulomb_grid_reduce>, on_opencl<Real>});
   Arguments a{{}, arguments.extent.candidates, static_cast<int>(partials.size())};
   a.work_bucket = work_bucket(a.candidates * static_cast<double>(partials.size()));
   std::vector<Access> accesses{{energies, STARPU_W}};

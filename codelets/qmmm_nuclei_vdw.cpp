@@ -18,10 +18,11 @@ void on_cpu(void* buffers[], void* argument) {
   });
 }
 
+template <class Real>
 void on_opencl(void* buffers[], void* argument) {
   guarded(kName, [&] {
     const auto& a = arguments_of<Arguments>(argument);
-    const OpenclPlace place = opencl_place();
+    const OpenclPlace place = opencl_place(kPrecisionOf<Real>);
     opencl::qmmm_nuclei_vdw(place.program, place.queue, opencl_window(buffers, a), a.nuclei,
                             opencl_buffer(buffers[4]), opencl_buffer(buffers[5]));
   });
@@ -34,7 +35,7 @@ void qmmm_nuclei_vdw(const WindowHandles& window, const WindowArguments& argumen
                      starpu_data_handle_t solute, starpu_data_handle_t energies) {
   static Codelet codelet(codelet_name<Real>(kName),
                          {on_cpu<Real, simd::qmmm_nuclei_vdw<Real>>,
-                          on_cpu<Real, scalar::qmmm_nuclei_vdw<Real>>, on_opencl});
+                          on_cpu<Real, scalar::qmmm_nuclei_vdw<Real>>, on_opencl<Real>});
   Arguments a{arguments, nuclei};
   a.work_bucket = work_bucket(static_cast<double>(arguments.extent.candidates) * nuclei);
   codelet.submit(accesses_of(window, {{solute, STARPU_R}, {energies, STARPU_W}}), a);

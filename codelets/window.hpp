@@ -52,7 +52,9 @@ inline opencl::Window opencl_window(void* buffers[], const WindowArguments& argu
 /// "qmmm_coulomb_grid_mixed", the name of a codelet and of its performance model.
 template <class Real>
 std::string codelet_name(const char* operation) {
-  return std::string("starpmc_") + operation + (std::is_same_v<Real, float> ? "_mixed" : "_fp64");
+  constexpr const char* kSuffixes[] = {"_fp64", "_mixed", "_fixed"};
+  return std::string("starpmc_") + operation +
+         kSuffixes[static_cast<std::size_t>(kPrecisionOf<Real>)];
 }
 
 /// A window's accesses followed by `more`.

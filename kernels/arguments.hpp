@@ -4,9 +4,10 @@
 #include <span>
 
 #include "kernels/common/layout.h"
+#include "kernels/precision.hpp"
 
-/// Arguments of the kernels, one structure per operation. A Real is double (fp64) or float (mixed:
-/// pair terms in fp32, sums in fp64). Layouts and units of the arrays: kernels/common/layout.h.
+/// Arguments of the kernels, one structure per operation. A Real is double (fp64), float (mixed) or
+/// FixedCoordinate (fixed; kernels/precision.hpp). Layouts and units of the arrays: kernels/common/layout.h.
 namespace starpmc {
 
 /// Molecule types, their sites, and pair coefficients.
@@ -71,7 +72,7 @@ struct ProposeMovesArguments {
   std::span<const double> lattice;
   std::span<int> plan;
   std::span<double> entries;
-  std::span<Real> outside;
+  std::span<PairReal<Real>> outside;
 };
 
 /// qmmm_coulomb_grid: energy of every candidate with the points of some compact blocks.
@@ -106,7 +107,7 @@ struct MmPairArguments {
   Window window;
   std::span<const double> lattice;
   std::span<const Real> lattice_sites;
-  std::span<const Real> outside;
+  std::span<const PairReal<Real>> outside;
   int first_molecule = 0;
   int last_molecule = 0;
   std::span<double> energies;  ///< coulomb: entry_capacity, vdw: entry_capacity
@@ -116,7 +117,7 @@ struct MmPairArguments {
 template <class Real>
 struct MmPairTableArguments {
   Window window;
-  std::span<Real> table;  ///< two square matrices (coulomb, vdw) of entry_capacity rows
+  std::span<PairReal<Real>> table;  ///< two square matrices (coulomb, vdw) of entry_capacity rows
 };
 
 /// mm_pair_reduce: partial energies, plus the energy with the start positions of the window's other
@@ -125,9 +126,21 @@ template <class Real>
 struct MmPairReduceArguments {
   Window window;
   std::span<const std::span<const double>> partials;
-  std::span<const Real> table;
+  std::span<const PairReal<Real>> table;
   std::span<double> energies;  ///< coulomb, vdw: entry_capacity each
 };
+
+/// A site as lattice_sites stores it.
+template <class Real>
+Real stored_site(double centre, double displacement, double edge) {
+  if constexpr (kPrecisionOf<Real> == Precision::fixed) {
+    return {fixed_coordinate(centre + displacement, edge)};
+  } else {
+    (void)centre;
+    (void)edge;
+    return static_cast<Real>(displacement);
+  }
+}
 
 /// An energy term of a pair of molecules (STARPMC_LARGEST_PAIR_ENERGY).
 template <class Real>
@@ -143,7 +156,7 @@ struct MetropolisDecideArguments {
   std::span<const double> grid_energies;
   std::span<const double> nuclei_energies;
   std::span<double> mm_energies;  ///< overwritten: kept up to date with the accepted moves
-  std::span<const Real> table;
+  std::span<const PairReal<Real>> table;
   std::span<double> chain_state;
   std::span<double> lattice;
   std::span<Real> lattice_sites;

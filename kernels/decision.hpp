@@ -97,8 +97,8 @@ class Decision {
   /// Every entry now meets the molecule at `to` instead of at `from`.
   void exchange(std::size_t from, std::size_t to) {
     for (std::size_t term = 0; term < 2; ++term) {
-      const Real* const left = &a_.table[(term * rows_ + from) * rows_];
-      const Real* const entered = &a_.table[(term * rows_ + to) * rows_];
+      const PairReal<Real>* const left = &a_.table[(term * rows_ + from) * rows_];
+      const PairReal<Real>* const entered = &a_.table[(term * rows_ + to) * rows_];
       double* const energies = &a_.mm_energies[term * rows_];
       const auto starts = static_cast<std::size_t>(window_.layout.candidates);
       exchange_(left, entered, energies, static_cast<std::size_t>(window_.candidates()));
@@ -127,7 +127,9 @@ class Decision {
     }
     for (int k = 0; k < 3 * window_.layout.sites; ++k) {
       a_.lattice_sites[static_cast<std::size_t>(k * stride + molecule)] =
-          static_cast<Real>(window_.field(POSE_FIELDS + k, occupant.entry));
+          stored_site<Real>(window_.field(k % 3, occupant.entry),
+                            window_.field(POSE_FIELDS + k, occupant.entry),
+                            window_.interaction.box[k % 3]);
     }
     for (int field = 0; field < FIELDS; ++field) {
       a_.field_cache[cache_index(field, slot)] = occupant.field[field];

@@ -42,8 +42,8 @@ class Proposal {
 
   void run() {
     WindowPlanner(a_.layout, a_.topology.shape.molecules).plan(a_.range, a_.plan);
-    std::fill(a_.outside.begin(), a_.outside.end(), Real{0});
-    std::fill_n(a_.outside.begin(), a_.topology.shape.molecules, Real{1});
+    std::fill(a_.outside.begin(), a_.outside.end(), PairReal<Real>{0});
+    std::fill_n(a_.outside.begin(), a_.topology.shape.molecules, PairReal<Real>{1});
     place_starts();
     for (int visit = 0; visit < STARPMC_MAXIMUM_VISITS; ++visit) move_candidates(visit);
     mover_.thresholds(a_.entries.subspan(static_cast<std::size_t>(entries_threshold(a_.layout)),
@@ -57,7 +57,7 @@ class Proposal {
     batch.resize(starts, a_.layout.sites);
     for (std::size_t slot = 0; slot < starts; ++slot) {
       const int molecule = a_.plan[static_cast<std::size_t>(plan_start_molecule(a_.layout)) + slot];
-      a_.outside[static_cast<std::size_t>(molecule)] = Real{0};
+      a_.outside[static_cast<std::size_t>(molecule)] = PairReal<Real>{0};
       batch.entries[slot] = start_entry(a_.layout, static_cast<int>(slot));
       for (std::size_t field = 0; field < POSE_FIELDS; ++field) {
         batch.pose[field][slot] = a_.lattice[field * static_cast<std::size_t>(a_.layout.molecules) +

@@ -5,6 +5,7 @@
 #define STARPMC_LAYOUT_H
 
 #ifdef __cplusplus
+#include <cmath>
 #include <cstdint>
 #define STARPMC_INLINE inline
 #define STARPMC_WORD64 std::uint64_t
@@ -79,7 +80,8 @@ STARPMC_INLINE int entries_threshold(WindowLayout l) { return entry_fields(l) * 
 STARPMC_INLINE int entries_size(WindowLayout l) { return entries_threshold(l) + l.steps; }
 
 /* lattice: double, POSE_FIELDS arrays of l.molecules values.
-   lattice_sites: real, 3 * l.sites arrays of l.molecules values (displacements from the centre).
+   lattice_sites: real, 3 * l.sites arrays of l.molecules values: displacements from the centre; in
+   fixed precision the sites' own positions as fixed_coordinate().
    outside: real, l.molecules values, 1 where the molecule takes no part in the window. */
 
 /* Energy terms, in the order of every array of five. */
@@ -147,10 +149,21 @@ STARPMC_INLINE int topology_integers_size(TopologyShape t) {
 
 /* grid_blocks: double, BLOCK_FIELDS values per compact block.
    grid_points: real, per compact block x, y, z (relative to its origin) and charge arrays of
-   STARPMC_BLOCK_POINTS values; unused points have charge 0. */
+   STARPMC_BLOCK_POINTS values; unused points have charge 0. In fixed precision x, y, z are
+   fixed_coordinate() of the points' own positions, and the charges fp32 bits. */
 #define BLOCK_ORIGIN 0 /* x, y, z */
 #define BLOCK_RADIUS 3 /* largest distance of a point from the origin */
 #define BLOCK_FIELDS 4
+
+/* A coordinate as a fraction of the edge, in units of 2^-32, wrapped into the box: differences of two
+   wrap to the nearest image as integers overflow. */
+STARPMC_INLINE int fixed_coordinate(double position, double edge) {
+  const double fraction = position / edge;
+  const double units = (fraction - floor(fraction)) * 4294967296.0; /* [0, 2^32] */
+  return (int)(unsigned int)(STARPMC_WORD64)(units + 0.5);
+}
+/* Length of one unit. */
+STARPMC_INLINE double fixed_unit(double edge) { return edge / 4294967296.0; }
 
 /* What every pair energy needs to know. */
 typedef struct {

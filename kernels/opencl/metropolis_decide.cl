@@ -162,8 +162,9 @@ static inline void take_step(WindowShape window, Occupation o, __global const re
 /* Puts molecules that moved where they are now. */
 static inline void store_occupation(WindowShape window, __global const int *plan,
                                     __global const double *entries, Occupation o,
-                                    __global double *mm_energies, __global double *lattice,
-                                    __global real *lattice_sites, __global double *field_cache) {
+                                    const double *box, __global double *mm_energies,
+                                    __global double *lattice,
+                                    __global coordinate *lattice_sites, __global double *field_cache) {
   const int stride = window.layout.molecules;
   const int capacity = entry_capacity(window.layout);
   for (int slot = (int)get_local_id(0); slot < window.starts; slot += DECIDE_GROUP) {
@@ -174,7 +175,9 @@ static inline void store_occupation(WindowShape window, __global const int *plan
       lattice[field * stride + molecule] = entries[field * capacity + entry];
     }
     for (int k = 0; k < 3 * window.layout.sites; ++k) {
-      lattice_sites[k * stride + molecule] = (real)entries[(POSE_FIELDS + k) * capacity + entry];
+      lattice_sites[k * stride + molecule] =
+          stored_site(entries[k % 3 * capacity + entry],
+                      entries[(POSE_FIELDS + k) * capacity + entry], box[k % 3]);
     }
     for (int k = 0; k < FIELDS; ++k) {
       field_cache[k * stride + molecule] = o.field[FIELDS * entry + k];
@@ -189,7 +192,7 @@ static inline void store_occupation(WindowShape window, __global const int *plan
 
 /* One work-group. shared: see occupation_in. */
 __kernel GROUP_OF(DECIDE_GROUP) void metropolis_decide(
-    WindowShape window, StepTuning tuning, int has_grid, int has_nuclei, BUFFER(plan),
+    WindowShape window, Interaction interaction, StepTuning tuning, int has_grid, int has_nuclei, BUFFER(plan),
     BUFFER(entries), BUFFER(grid_energies), BUFFER(nuclei_energies), BUFFER(mm_energies),
     BUFFER(table), BUFFER(chain_state), BUFFER(lattice), BUFFER(lattice_sites),
     BUFFER(field_cache), BUFFER(record), __local double *shared) {
@@ -201,7 +204,7 @@ __kernel GROUP_OF(DECIDE_GROUP) void metropolis_decide(
   CONSTANT_ARRAY(real, table);
   ARRAY(double, chain_state);
   ARRAY(double, lattice);
-  ARRAY(real, lattice_sites);
+  ARRAY(coordinate, lattice_sites);
   ARRAY(double, field_cache);
   ARRAY(double, record);
   const Occupation o = occupation_in(window, shared);
@@ -214,7 +217,8 @@ __kernel GROUP_OF(DECIDE_GROUP) void metropolis_decide(
   for (int index = 0; index < window.steps; ++index) {
     take_step(window, o, table, record, index, state);
   }
-  store_occupation(window, plan, entries, o, mm_energies, lattice, lattice_sites, field_cache);
+  const double box[3] = {interaction.box[0], interaction.box[1], interaction.box[2]};
+  store_occupation(window, plan, entries, o, box, mm_energies, lattice, lattice_sites, field_cache);
   if (get_local_id(0) == 0) {
     state[STATE_PROPOSED] += window.steps;
     for (int k = 0; k < STATE_SIZE; ++k) chain_state[k] = state[k];

@@ -35,6 +35,7 @@ void metropolis_decide(Program& program, cl_command_queue queue, const Window& w
   const bool has_nuclei = buffers.nuclei_energies.memory != nullptr;
   Launch(program, "metropolis_decide")
       .with(window_shape(window))
+      .with(window.interaction)
       .with(tuning)
       .with(cl_int{has_grid})
       .with(cl_int{has_nuclei})

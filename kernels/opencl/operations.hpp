@@ -14,6 +14,7 @@
 #include <string>
 
 #include "kernels/common/layout.h"
+#include "kernels/precision.hpp"
 #include "kernels/opencl/launch_shape.hpp"
 
 /// The operations for OpenCL devices: each enqueues its kernels on a queue and returns without
@@ -30,12 +31,11 @@ struct Buffer {
 /// Used by one thread at a time, with one in-order queue.
 class Program {
  public:
-  /// @param single  true: mixed precision (Real is float), false: fp64
   /// @param sources folder that holds opencl/ and common/
   /// @param shape   what to compile for; by the device's type where it is left out
   /// @throws RunError with the build log where the device's compiler refuses, or where the device
   ///         has no double precision
-  Program(cl_context context, cl_device_id device, bool single,
+  Program(cl_context context, cl_device_id device, Precision precision,
           const std::filesystem::path& sources, std::optional<LaunchShape> shape = std::nullopt);
   ~Program();
   Program(const Program&) = delete;
@@ -45,7 +45,8 @@ class Program {
   /// Scratch memory of at least `bytes`, valid until the next call.
   cl_mem scratch(std::size_t bytes);
   cl_device_id device() const;
-  bool single() const;
+  Precision precision() const;
+  bool single() const { return precision() != Precision::fp64; }  ///< fp32 pair terms
   bool is_cpu() const;  ///< CL_DEVICE_TYPE_CPU: small work-groups suit it better
   int compute_units() const;
   std::size_t local_memory_bytes() const;

@@ -4,7 +4,8 @@
 
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 
-/* STARPMC_SINGLE: mixed precision, pair terms in fp32 and sums in fp64. */
+/* STARPMC_SINGLE: pair terms in fp32 and sums in fp64; STARPMC_FIXED: and stored coordinates in
+   fixed point. */
 #if STARPMC_SINGLE
 typedef float real;
 typedef float3 real3;
@@ -13,6 +14,13 @@ typedef float4 real4;
 typedef double real;
 typedef double3 real3;
 typedef double4 real4;
+#endif
+
+/* Type of stored coordinates. */
+#if STARPMC_FIXED
+typedef int coordinate;
+#else
+typedef real coordinate;
 #endif
 
 /* A buffer may start anywhere inside a device's memory object: kernels take both. */

@@ -70,7 +70,7 @@ Owned<cl_program> build(cl_context context, cl_device_id device, const std::stri
 struct Program::State {
   cl_context context = nullptr;  ///< kept alive by the programs
   cl_device_id device = nullptr;
-  bool single = false;
+  Precision precision = Precision::fp64;
   bool cpu = false;
   int compute_units = 1;
   std::size_t local_memory_bytes = 0;
@@ -82,7 +82,7 @@ struct Program::State {
   std::size_t scratch_bytes = 0;
 };
 
-Program::Program(cl_context context, cl_device_id device, bool single,
+Program::Program(cl_context context, cl_device_id device, Precision precision,
                  const std::filesystem::path& sources, std::optional<LaunchShape> shape)
     : state_(std::make_unique<State>()) {
   if (device_value<cl_device_fp_config>(device, CL_DEVICE_DOUBLE_FP_CONFIG,
@@ -93,7 +93,7 @@ Program::Program(cl_context context, cl_device_id device, bool single,
   State& state = *state_;
   state.context = context;
   state.device = device;
-  state.single = single;
+  state.precision = precision;
   state.cpu = (device_value<cl_device_type>(device, CL_DEVICE_TYPE, "CL_DEVICE_TYPE") &
                CL_DEVICE_TYPE_CPU) != 0;
   state.compute_units = static_cast<int>(
@@ -102,7 +102,8 @@ Program::Program(cl_context context, cl_device_id device, bool single,
       device_value<cl_ulong>(device, CL_DEVICE_LOCAL_MEM_SIZE, "CL_DEVICE_LOCAL_MEM_SIZE"));
   state.shape = shape.value_or(state.cpu ? LaunchShape::for_cpu() : LaunchShape::for_gpu());
   const std::string options =
-      std::string("-cl-std=CL1.2 -DSTARPMC_SINGLE=") + (single ? "1" : "0") +
+      std::string("-cl-std=CL1.2 -DSTARPMC_SINGLE=") + (single() ? "1" : "0") +
+      " -DSTARPMC_FIXED=" + (precision == Precision::fixed ? "1" : "0") +
       " -DSTARPMC_CPU_DEVICE=" + (state.cpu ? "1" : "0") + state.shape.definitions();
   state.exact = build(context, device, source_text(sources, kExactFiles), options);
   state.pairs = build(context, device, source_text(sources, kPairFiles),
@@ -136,7 +137,7 @@ cl_mem Program::scratch(std::size_t bytes) {
 }
 
 cl_device_id Program::device() const { return state_->device; }
-bool Program::single() const { return state_->single; }
+Precision Program::precision() const { return state_->precision; }
 bool Program::is_cpu() const { return state_->cpu; }
 int Program::compute_units() const { return state_->compute_units; }
 std::size_t Program::local_memory_bytes() const { return state_->local_memory_bytes; }

@@ -57,6 +57,15 @@ static inline int site_type(TopologyShape topology, __global const int *integers
   return integers[topology_site_type(topology, type, site)];
 }
 
+/* A site as lattice_sites stores it. */
+static inline coordinate stored_site(double centre, double displacement, double edge) {
+#if STARPMC_FIXED
+  return fixed_coordinate(centre + displacement, edge);
+#else
+  return (real)displacement;
+#endif
+}
+
 /* An energy term of a pair of molecules (STARPMC_LARGEST_PAIR_ENERGY). */
 static inline double limited_pair_energy(double energy) {
   return energy < STARPMC_LARGEST_PAIR_ENERGY ? energy : STARPMC_LARGEST_PAIR_ENERGY;

@@ -5,9 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "kernels/precision.hpp"
+
 namespace starpmc {
 
-enum class Precision { fp64, mixed };
 enum class Implementation { any, scalar, simd, opencl };
 enum class VdwModifier { truncate, potential_shift, force_shift };
 

@@ -6,7 +6,15 @@ namespace starpmc {
 
 /// Words of the configuration for values that are enumerations.
 constexpr const char* value_name(Precision precision) {
-  return precision == Precision::fp64 ? "fp64" : "mixed";
+  switch (precision) {
+    case Precision::fp64:
+      return "fp64";
+    case Precision::mixed:
+      return "mixed";
+    case Precision::fixed:
+      break;
+  }
+  return "fixed";
 }
 constexpr const char* value_name(Implementation implementation) {
   switch (implementation) {

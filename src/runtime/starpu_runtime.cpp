@@ -167,7 +167,7 @@ fs::path kernel_sources() {
       "opencl/ and common/");
 }
 
-StarpuRuntime::StarpuRuntime(Precision precision, Implementation implementation) {
+StarpuRuntime::StarpuRuntime(std::span<const Precision> precisions, Implementation implementation) {
   set_environment(implementation);
   starpu_conf conf;
   starpu_conf_init(&conf);
@@ -183,7 +183,7 @@ StarpuRuntime::StarpuRuntime(Precision precision, Implementation implementation)
   codelets::allow(allowed_of(implementation));
   try {
     if (opencl_workers() > 0) {
-      warnings_ = codelets::build_opencl_programs(precision == Precision::mixed, kernel_sources());
+      warnings_ = codelets::build_opencl_programs(precisions, kernel_sources());
     }
     if (implementation == Implementation::opencl && warnings_.size() >= opencl_workers()) {
       std::string why = warnings_.empty() ? "there is none" : warnings_.front();

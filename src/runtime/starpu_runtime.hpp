@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,7 +26,9 @@ struct WorkerDescription {
 class StarpuRuntime {
  public:
   /// @throws RunError when StarPU finds no worker it may use
-  StarpuRuntime(Precision precision, Implementation implementation);
+  StarpuRuntime(std::span<const Precision> precisions, Implementation implementation);
+  StarpuRuntime(Precision precision, Implementation implementation)
+      : StarpuRuntime(std::span(&precision, 1), implementation) {}
   ~StarpuRuntime();
   StarpuRuntime(const StarpuRuntime&) = delete;
   StarpuRuntime& operator=(const StarpuRuntime&) = delete;

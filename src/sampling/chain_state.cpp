@@ -14,7 +14,7 @@ template <class Real>
 std::vector<Real> make_lattice_sites(const std::vector<double>& lattice,
                                      const TopologyBuffers& topology) {
   const auto stride = static_cast<std::size_t>(topology.shape.padded_molecules);
-  std::vector<Real> sites(3 * static_cast<std::size_t>(topology.shape.sites) * stride, Real{0});
+  std::vector<Real> sites(3 * static_cast<std::size_t>(topology.shape.sites) * stride, Real{});
   const Topology view = topology.view();
   for (std::size_t m = 0; m < static_cast<std::size_t>(topology.shape.molecules); ++m) {
     double pose[POSE_FIELDS];
@@ -27,7 +27,7 @@ std::vector<Real> make_lattice_sites(const std::vector<double>& lattice,
       scalar::rotate_site(pose, view.site(type, site), displacement);
       for (std::size_t k = 0; k < 3; ++k) {
         sites[(3 * static_cast<std::size_t>(site) + k) * stride + m] =
-            static_cast<Real>(displacement[k]);
+            stored_site<Real>(pose[k], displacement[k], topology.interaction.box[k]);
       }
     }
   }
@@ -96,7 +96,7 @@ void FullEvaluation<Real>::load(std::size_t first, std::size_t count) {
   const WindowLayout& layout = window_.layout;
   const HostAccess<int> plan_access(window_.plan, STARPU_W);
   const HostAccess<double> entries_access(window_.entries, STARPU_W);
-  const HostAccess<Real> outside_access(window_.outside, STARPU_W);
+  const HostAccess<PairReal<Real>> outside_access(window_.outside, STARPU_W);
   const HostAccess<double> lattice_access(data_.lattice, STARPU_R);
   const auto plan = plan_access.data();
   const auto entries = entries_access.data();
@@ -107,7 +107,7 @@ void FullEvaluation<Real>::load(std::size_t first, std::size_t count) {
   plan[PLAN_STEPS] = plan[PLAN_CANDIDATES] = static_cast<int>(count);
   plan[PLAN_STARTS] = 0;
   for (std::size_t m = 0; m < outside.size(); ++m) {
-    outside[m] = m >= first + count && m < data_.molecules() ? Real{1} : Real{0};
+    outside[m] = m >= first + count && m < data_.molecules() ? PairReal<Real>{1} : PairReal<Real>{0};
   }
   const std::size_t capacity = window_.rows();
   for (std::size_t i = 0; i < count; ++i) {
@@ -137,7 +137,7 @@ void FullEvaluation<Real>::collect(std::size_t first, std::size_t count, EnergyT
   const std::size_t rows = window_.rows();
   {
     const HostAccess<double> mm(window_.mm_partials.front(), STARPU_R);
-    const HostAccess<Real> table(window_.table, STARPU_R);
+    const HostAccess<PairReal<Real>> table(window_.table, STARPU_R);
     for (std::size_t i = 0; i < count; ++i) {
       terms.mm_coulomb += mm.data()[i];
       terms.mm_vdw += mm.data()[rows + i];

@@ -26,11 +26,11 @@ struct WindowBuffers {
       : layout(window_layout),
         plan(DataHandle::temporary<int>(static_cast<std::size_t>(plan_size(layout)))),
         entries(DataHandle::temporary<double>(static_cast<std::size_t>(entries_size(layout)))),
-        outside(DataHandle::temporary<Real>(static_cast<std::size_t>(layout.molecules))),
+        outside(DataHandle::temporary<PairReal<Real>>(static_cast<std::size_t>(layout.molecules))),
         grid_energies(DataHandle::temporary<double>(candidates())),
         nuclei_energies(DataHandle::temporary<double>(2 * candidates())),
         mm_energies(DataHandle::temporary<double>(2 * rows())),
-        table(DataHandle::temporary<Real>(2 * rows() * rows())) {
+        table(DataHandle::temporary<PairReal<Real>>(2 * rows() * rows())) {
     for (std::size_t i = 0; i < mm_parts; ++i) {
       mm_partials.push_back(DataHandle::temporary<double>(2 * rows()));
     }

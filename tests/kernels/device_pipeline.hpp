@@ -49,9 +49,9 @@ inline std::optional<Device> find_device(cl_device_type type) {
 /// The pipeline on an OpenCL device: uploads what an operation reads, downloads what it writes.
 class DevicePipeline {
  public:
-  DevicePipeline(const Device& device, bool single)
+  DevicePipeline(const Device& device, Precision precision)
       : device_(device),
-        program_(device.context.get(), device.id, single,
+        program_(device.context.get(), device.id, precision,
                  std::filesystem::path(STARPMC_SOURCE_FOLDER) / "kernels") {}
 
   template <class Real>

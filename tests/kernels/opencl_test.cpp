@@ -14,7 +14,7 @@ class OpenCl : public testing::TestWithParam<cl_device_type> {
     device_ = find_device(GetParam());
     if (!device_) GTEST_SKIP() << "no OpenCL device of this type with double precision";
   }
-  DevicePipeline pipeline(bool single) const { return DevicePipeline(*device_, single); }
+  DevicePipeline pipeline(Precision precision) const { return DevicePipeline(*device_, precision); }
 
   std::optional<Device> device_;
 };
@@ -28,7 +28,7 @@ Buffers<Real> evaluated(DevicePipeline& pipeline, const TestSystem& system, int 
 }
 
 TEST_P(OpenCl, Fp64EnergiesAreTheNaiveLoops) {
-  DevicePipeline device = pipeline(false);
+  DevicePipeline device = pipeline(Precision::fp64);
   for (const SystemOptions& options : {wide_cutoff(), narrow_cutoff()}) {
     const TestSystem system = make_system(options);
     expect_naive_energies(evaluated<double>(device, system, 30), 1e-12);
@@ -36,7 +36,7 @@ TEST_P(OpenCl, Fp64EnergiesAreTheNaiveLoops) {
 }
 
 TEST_P(OpenCl, MixedEnergiesAreWithinTheirBound) {
-  DevicePipeline device = pipeline(true);
+  DevicePipeline device = pipeline(Precision::mixed);
   for (const SystemOptions& options : {wide_cutoff(), narrow_cutoff()}) {
     const TestSystem system = make_system(options);
     expect_naive_energies(evaluated<float>(device, system, 30), 5e-6);
@@ -44,7 +44,7 @@ TEST_P(OpenCl, MixedEnergiesAreWithinTheirBound) {
 }
 
 TEST_P(OpenCl, PairTableIsSymmetric) {
-  DevicePipeline device = pipeline(true);
+  DevicePipeline device = pipeline(Precision::mixed);
   const TestSystem system = make_system(narrow_cutoff());
   const auto b = evaluated<float>(device, system, 30);
   const auto rows = static_cast<std::size_t>(entry_capacity(b.layout));
@@ -59,7 +59,7 @@ TEST_P(OpenCl, PairTableIsSymmetric) {
 }
 
 TEST_P(OpenCl, ProposalHasTheBitsOfTheScalarKernel) {
-  DevicePipeline device = pipeline(true);
+  DevicePipeline device = pipeline(Precision::mixed);
   for (const SystemOptions& options : {wide_cutoff(), few_molecules()}) {
     const TestSystem system = make_system(options);
     for (const int steps : {1, 7, 24, 64}) {
@@ -75,7 +75,7 @@ TEST_P(OpenCl, ProposalHasTheBitsOfTheScalarKernel) {
 }
 
 TEST_P(OpenCl, ChainIsTheScalarKernels) {
-  DevicePipeline device = pipeline(false);
+  DevicePipeline device = pipeline(Precision::fp64);
   for (const SystemOptions& options : {wide_cutoff(), narrow_cutoff(), few_molecules()}) {
     const TestSystem system = make_system(options);
     const ChainOptions chain{.tuning = true};
@@ -88,7 +88,7 @@ TEST_P(OpenCl, ChainIsTheScalarKernels) {
 }
 
 TEST_P(OpenCl, MixedChainFollowsFp64) {
-  DevicePipeline device = pipeline(true);
+  DevicePipeline device = pipeline(Precision::mixed);
   const TestSystem system = make_system(wide_cutoff());
   HostPipeline<SimdLevel> reference;
   const auto exact = run_chain<double>(reference, system, {});
@@ -109,8 +109,8 @@ void expect_same_potential(DevicePipeline& device, const TestSystem& system, dou
 TEST_P(OpenCl, PotentialIsTheScalarKernels) {
   for (const SystemOptions& options : {wide_cutoff(), narrow_cutoff()}) {
     const TestSystem system = make_system(options);
-    DevicePipeline exact = pipeline(false);
-    DevicePipeline mixed = pipeline(true);
+    DevicePipeline exact = pipeline(Precision::fp64);
+    DevicePipeline mixed = pipeline(Precision::mixed);
     expect_same_potential<double>(exact, system, 1e-9);
     expect_same_potential<float>(mixed, system, 0.02);
   }
@@ -126,7 +126,7 @@ TEST_P(OpenCl, EnergiesInContactStayFinite) {
     system.lattice[k * padded + 3] = system.point_position[4 * 100 + k];
     system.lattice[k * padded + 10] = system.solute[2 * k];
   }
-  DevicePipeline device = pipeline(true);
+  DevicePipeline device = pipeline(Precision::mixed);
   Buffers<float> b(system, 64, 132);
   b.chain_state[STATE_MAXIMUM_TRANSLATION] = 0;
   b.chain_state[STATE_MAXIMUM_HALF_TURNS] = 0;
@@ -144,7 +144,7 @@ TEST_P(OpenCl, BuildErrorsTellTheLog) {
                         std::filesystem::copy_options::recursive);
   std::ofstream(folder / "opencl" / "propose_moves.cl", std::ios::app) << "this_is_no_type x;\n";
   try {
-    opencl::Program(device_->context.get(), device_->id, true, folder);
+    opencl::Program(device_->context.get(), device_->id, Precision::mixed, folder);
     FAIL() << "built a broken kernel";
   } catch (const RunError& error) {
     EXPECT_NE(std::string(error.what()).find("CL_BUILD_PROGRAM_FAILURE"), std::string::npos);
