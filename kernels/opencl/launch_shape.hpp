@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "kernels/common/layout.h"
+
 namespace starpmc::opencl {
 
 /// Sizes the kernels are compiled for: of work-groups, and of what an item keeps in registers.
@@ -18,6 +20,7 @@ struct LaunchShape {
   int steps_ahead;      ///< steps it is read ahead
   int exact_group;      ///< items of a group that evaluates steps exactly
   int exact_groups_per_unit;
+  int potential_group;    ///< items that share a block's points
   int most_doubts = 32;   ///< steps of a window that all groups evaluate exactly; then one does
   int groups_per_unit;    ///< groups in flight that keep a compute unit busy
   int most_chunk_blocks;  ///< compact blocks that stay in cache while all sites meet them
@@ -35,6 +38,7 @@ struct LaunchShape {
             .steps_ahead = 1,
             .exact_group = 16,
             .exact_groups_per_unit = 2,
+            .potential_group = 16,
             .groups_per_unit = 4,
             .most_chunk_blocks = 64};
   }
@@ -52,6 +56,7 @@ struct LaunchShape {
             .steps_ahead = 4,
             .exact_group = 128,
             .exact_groups_per_unit = 8,
+            .potential_group = STARPMC_BLOCK_POINTS,
             .groups_per_unit = 32,
             .most_chunk_blocks = 1 << 30};
   }
@@ -67,6 +72,7 @@ struct LaunchShape {
            " -DDECIDE_GROUP=" + std::to_string(decide_group) +
            " -DEXCHANGES_AHEAD=" + std::to_string(exchanges_ahead) +
            " -DSTEPS_AHEAD=" + std::to_string(steps_ahead) +
+           " -DPOTENTIAL_GROUP=" + std::to_string(potential_group) + " -DPOTENTIAL_TILE=256" +
            " -DEXACT_GROUP=" + std::to_string(exact_group) +
            " -DMOST_DOUBTS=" + std::to_string(most_doubts);
   }
