@@ -50,7 +50,7 @@ class StarpuChain final : public Chain {
   void set_density(const DensityGrid& grid) override {
     grid_pairs_ =
         static_cast<double>(grid.size()) * window_.layout.steps * data_.topology.shape.sites;
-    windows_per_task_ = windows_per_task(run_.tasks, grid_pairs_ + mm_pairs());
+    windows_per_task_ = windows_per_task(task_size(), grid_pairs_ + mm_pairs());
     const bool whole = windows_per_task_ > 0;
     window_.set_mm_parts(whole ? 1 : task_parts(mm_pairs()));
     data_.set_density(grid, whole                  ? 1
@@ -103,6 +103,11 @@ class StarpuChain final : public Chain {
         asked > 0 ? asked : automatic_window(data_.molecules(), data_.has_solute()));
     return {steps, 2 * steps + 2, data_.topology.shape.sites,
             data_.topology.shape.padded_molecules};
+  }
+
+  /// Whoever cuts the grid wants its blocks to be tasks.
+  TaskSize task_size() const {
+    return run_.tasks == TaskSize::automatic && run_.grid_blocks > 1 ? TaskSize::terms : run_.tasks;
   }
 
   /// Pair energies of a window's entries with the lattice.
