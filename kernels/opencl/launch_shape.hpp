@@ -8,17 +8,18 @@ namespace starpmc::opencl {
 
 /// Sizes the kernels are compiled for: of work-groups, and of what an item keeps in registers.
 struct LaunchShape {
-  int grid_group;        ///< items of a group of the grid term
-  int grid_sites;        ///< sites per item of the grid term
-  int points_per_sum;    ///< points summed in Real before the sum goes to fp64
-  int pair_group;        ///< items that share the molecules an entry meets
-  int sum_group;         ///< items that share a sum
-  int list_group;        ///< items of the one group that lists charged sites
-  int propose_group;     ///< items of the one group that proposes
-  int decide_group;      ///< items of the one group that decides
-  int entries_per_item;  ///< entries whose energies an item of that group keeps
-  int steps_ahead;       ///< steps whose exchanges are read ahead of the decision
-  int exact_group;       ///< items of a group that evaluates steps exactly
+  int grid_group;           ///< items of a group of the grid term
+  int grid_sites;           ///< sites per item of the grid term
+  int points_per_sum;       ///< points summed in Real before the sum goes to fp64
+  int pair_group;           ///< items that share the molecules an entry meets
+  int sum_group;            ///< items that share a sum
+  int list_group;           ///< items of the one group that lists charged sites
+  int propose_group;        ///< items of the one group that proposes
+  int decide_group;         ///< items of the one group that decides
+  int candidates_per_item;  ///< candidates whose energies an item of that group keeps
+  int difference_group;     ///< items that share a row of differences
+  int steps_ahead;          ///< steps whose exchanges are read ahead of the decision
+  int exact_group;          ///< items of a group that evaluates steps exactly
   int exact_groups_per_unit;
   int potential_group;    ///< items that share a block's points
   int most_doubts = 32;   ///< steps of a window that all groups evaluate exactly; then one does
@@ -34,7 +35,8 @@ struct LaunchShape {
             .list_group = 16,
             .propose_group = 16,
             .decide_group = 1,
-            .entries_per_item = 3072,
+            .candidates_per_item = 2048,
+            .difference_group = 16,
             .steps_ahead = 1,
             .exact_group = 16,
             .exact_groups_per_unit = 2,
@@ -52,7 +54,8 @@ struct LaunchShape {
             .list_group = 256,
             .propose_group = 256,
             .decide_group = 512,
-            .entries_per_item = 2,
+            .candidates_per_item = 2,
+            .difference_group = 64,
             .steps_ahead = 4,
             .exact_group = 128,
             .exact_groups_per_unit = 8,
@@ -70,7 +73,8 @@ struct LaunchShape {
            " -DLIST_GROUP=" + std::to_string(list_group) +
            " -DPROPOSE_GROUP=" + std::to_string(propose_group) +
            " -DDECIDE_GROUP=" + std::to_string(decide_group) +
-           " -DENTRIES_PER_ITEM=" + std::to_string(entries_per_item) +
+           " -DCANDIDATES_PER_ITEM=" + std::to_string(candidates_per_item) +
+           " -DDIFFERENCE_GROUP=" + std::to_string(difference_group) +
            " -DSTEPS_AHEAD=" + std::to_string(steps_ahead) +
            " -DPOTENTIAL_GROUP=" + std::to_string(potential_group) + " -DPOTENTIAL_TILE=256" +
            " -DEXACT_GROUP=" + std::to_string(exact_group) +

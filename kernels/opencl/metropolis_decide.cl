@@ -3,6 +3,15 @@
 #define TUNING_STATE __global double *
 #include "common/tuning.h"
 
+/* A group of one item, as on CPUs, waits for nobody; it is a plain loop to the compiler then. */
+#if DECIDE_GROUP == 1
+#define DECIDE_BARRIER(memory)
+#define DECIDE_SUM(units, shared) (units)
+#else
+#define DECIDE_BARRIER(memory) barrier(memory)
+#define DECIDE_SUM(units, shared) group_sum_units(units, shared)
+#endif
+
 /* Steps to evaluate again, exactly: a header, then per step of the list (index, from, to), then what
    every step of the window did. */
 #define DOUBTS_COUNT 0
@@ -13,43 +22,73 @@
 #define DOUBT_FIELDS 3
 #define DOUBTS_TAKEN (DOUBTS_HEADER + DOUBT_FIELDS * MOST_DOUBTS)
 
-/* State of a decision in local memory (kernels/decision.hpp). Entries are counted without gaps:
-   candidates, then start entries. Each item keeps the energies of its entries in registers; those of
-   the two entries that the next step compares are published, on two sides so that a step costs one
-   barrier. */
+/* How the acceptance of one candidate changes the energy change of every later one: three square
+   matrices (Coulomb, van der Waals, magnitude), a row per accepted candidate. */
+#define DIFFERENCE_COULOMB 0
+#define DIFFERENCE_VDW 1
+#define DIFFERENCE_MAGNITUDE 2
+#define DIFFERENCES 3
+
+/* A work-item per pair of candidates. */
+__kernel GROUP_OF(DIFFERENCE_GROUP) void candidate_differences(WindowShape window, BUFFER(plan),
+                                                               BUFFER(table),
+                                                               BUFFER(differences)) {
+  CONSTANT_ARRAY(int, plan);
+  CONSTANT_ARRAY(real, table);
+  ARRAY(double, differences);
+  const int rows = entry_capacity(window.layout);
+  const int candidate = (int)get_global_id(0);
+  const int accepted = (int)get_global_id(1);
+  if (candidate >= window.candidates) return;
+  __global const int *steps = plan + plan_candidate_step(window.layout);
+  if (steps[accepted] >= steps[candidate]) return;
+  __global const int *parents = plan + plan_candidate_parent(window.layout);
+  const int left = parents[accepted];
+  const int from = parents[candidate];
+  double change[2];
+  double magnitude = 0;
+  for (int term = 0; term < 2; ++term) {
+    __global const real *gone = table + (term * rows + left) * rows;
+    __global const real *come = table + (term * rows + accepted) * rows;
+    const double there = (double)come[candidate] - (double)gone[candidate];
+    const double here = (double)come[from] - (double)gone[from];
+    change[term] = there - here;
+    magnitude += fabs(there) + fabs(here);
+  }
+  const int at = accepted * window.candidates + candidate;
+  const int matrix = window.candidates * window.candidates;
+  differences[DIFFERENCE_COULOMB * matrix + at] = change[0];
+  differences[DIFFERENCE_VDW * matrix + at] = change[1];
+  differences[DIFFERENCE_MAGNITUDE * matrix + at] = magnitude;
+}
+
+/* State of a decision in local memory (kernels/decision.hpp). */
 typedef struct {
-  __local double *published; /* per side: PUBLISHED values of the candidate, then of where it starts */
   __local double *threshold; /* per step */
+  __local double *total;     /* per step: energy change of the candidate tried */
+  __local double *bound;     /* per step: on its error */
   __local double *change;    /* TERMS arrays, per step: what an accepted step changes */
   __local int *first;        /* per step: its first candidate */
-  __local int *parent;       /* per candidate */
   __local int *earlier;      /* per step: the molecule's step before, or -1 - its slot */
   __local int *later;        /* per step: whether the molecule has a step after it */
+  __local int *tried;        /* per step: the candidate that starts from where the molecule is */
+  __local int *doubtful;     /* per step */
   __local int *occupied;     /* per step: the entry its molecule occupies after it */
 } Occupation;
 
-#define PUBLISHED 4
-#define PUBLISHED_COULOMB 0
-#define PUBLISHED_VDW 1
-#define PUBLISHED_FIELD 2     /* energy with the solute */
-#define PUBLISHED_MAGNITUDE 3 /* sum of the absolute values of its terms */
-
 static inline Occupation occupation_in(WindowShape window, __local double *shared) {
   Occupation o;
-  o.published = shared;
-  o.threshold = o.published + 4 * PUBLISHED;
-  o.change = o.threshold + window.steps;
+  o.threshold = shared;
+  o.total = o.threshold + window.steps;
+  o.bound = o.total + window.steps;
+  o.change = o.bound + window.steps;
   o.first = (__local int *)(o.change + TERMS * window.steps);
-  o.parent = o.first + window.steps;
-  o.earlier = o.parent + window.candidates;
+  o.earlier = o.first + window.steps;
   o.later = o.earlier + window.steps;
-  o.occupied = o.later + window.steps;
+  o.tried = o.later + window.steps;
+  o.doubtful = o.tried + window.steps;
+  o.occupied = o.doubtful + window.steps;
   return o;
-}
-
-static inline int position_of(WindowShape window, int entry) {
-  return entry < window.layout.candidates ? entry
-                                          : entry - window.layout.candidates + window.candidates;
 }
 
 static inline void load_steps(WindowShape window, __global const int *plan,
@@ -64,10 +103,7 @@ static inline void load_steps(WindowShape window, __global const int *plan,
     o.earlier[index] = -1 - slots[index];
     o.later[index] = 0;
   }
-  for (int candidate = item; candidate < window.candidates; candidate += DECIDE_GROUP) {
-    o.parent[candidate] = plan[plan_candidate_parent(layout) + candidate];
-  }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  DECIDE_BARRIER(CLK_LOCAL_MEM_FENCE);
   for (int index = item; index < window.steps; index += DECIDE_GROUP) {
     if (visits[index] == 0) continue;
     const int slot = slots[index];
@@ -89,7 +125,6 @@ typedef struct {
   __global const double *grid;   /* null: none */
   __global const double *nuclei; /* null: none */
   __global const double *mm;
-  __global const real *table;
 } WindowEnergies;
 
 /* An energy of an entry with the solute: of a candidate computed, of a start position cached. */
@@ -106,154 +141,123 @@ static inline double field_energy(WindowShape window, __global const int *plan,
   return energies.nuclei[(field == FIELD_VDW ? layout.candidates : 0) + entry];
 }
 
-/* Energies of the entries of one item. */
+#if STARPMC_CPU_DEVICE
+#define OWN_CANDIDATES(window) ((window.candidates + DECIDE_GROUP - 1) / DECIDE_GROUP)
+#else
+#define OWN_CANDIDATES(window) CANDIDATES_PER_ITEM
+#endif
+#define CANDIDATE_OF_ITEM(j) ((int)get_local_id(0) + (j)*DECIDE_GROUP)
+
+/* The candidates of one item: what accepting each would change, kept up to date. */
 typedef struct {
-  double coulomb[ENTRIES_PER_ITEM]; /* with the MM molecules, kept up to date */
-  double vdw[ENTRIES_PER_ITEM];
-  double field[ENTRIES_PER_ITEM];
-  double magnitude[ENTRIES_PER_ITEM];
-} ItemEnergies;
+  double coulomb[CANDIDATES_PER_ITEM];
+  double vdw[CANDIDATES_PER_ITEM];
+  double field[CANDIDATES_PER_ITEM];     /* energy with the solute */
+  double magnitude[CANDIDATES_PER_ITEM]; /* of the energies behind it */
+  int step[CANDIDATES_PER_ITEM];         /* -1: no such candidate */
+  int parent[CANDIDATES_PER_ITEM];
+} OwnCandidates;
 
-#define POSITION_OF_ITEM(j) ((int)get_local_id(0) + (j)*DECIDE_GROUP)
-
-/* The two positions a step compares. */
-typedef struct {
-  int from;
-  int candidate;
-} Move;
-
-static inline Move move_of(WindowShape window, Occupation o, int index, int from) {
-  Move move;
-  move.from = from;
-  move.candidate = o.first[index];
-  while (o.parent[move.candidate] != from) ++move.candidate;
-  return move;
+static inline void load_candidates(WindowShape window, __global const int *plan,
+                                   WindowEnergies energies, __global const double *field_cache,
+                                   OwnCandidates *own) {
+  const int rows = entry_capacity(window.layout);
+  for (int j = 0; j < OWN_CANDIDATES(window); ++j) {
+    const int candidate = min(CANDIDATE_OF_ITEM(j), window.candidates - 1);
+    const int from = plan[plan_candidate_parent(window.layout) + candidate];
+    own->parent[j] = from;
+    own->step[j] = candidate == CANDIDATE_OF_ITEM(j)
+                       ? plan[plan_candidate_step(window.layout) + candidate]
+                       : -1;
+    own->coulomb[j] = energies.mm[candidate] - energies.mm[from];
+    own->vdw[j] = energies.mm[rows + candidate] - energies.mm[rows + from];
+    own->field[j] = 0;
+    own->magnitude[j] = fabs(energies.mm[candidate]) + fabs(energies.mm[from]) +
+                        fabs(energies.mm[rows + candidate]) + fabs(energies.mm[rows + from]);
+    for (int field = 0; field < FIELDS; ++field) {
+      const double there =
+          field_energy(window, plan, energies, field_cache, field, candidate);
+      const double here = field_energy(window, plan, energies, field_cache, field, from);
+      own->field[j] += there - here;
+      own->magnitude[j] += fabs(there) + fabs(here);
+    }
+  }
 }
+
+/* A row of the differences, as far as an item's candidates need it. */
+typedef struct {
+  double coulomb[CANDIDATES_PER_ITEM];
+  double vdw[CANDIDATES_PER_ITEM];
+  double magnitude[CANDIDATES_PER_ITEM];
+} Row;
 
 #if STARPMC_CPU_DEVICE
 
 /* A CPU's items are loops over its caches: nothing is gained by reading ahead. */
-#define OWN_ENTRIES(window) \
-  ((window.candidates + window.starts + DECIDE_GROUP - 1) / DECIDE_GROUP)
-typedef int Exchange;
+typedef int AheadRow;
 #define READ_AHEAD(index) 0
 
-/* What the exchange of two positions adds to an item's energies. */
-static inline void exchange(WindowShape window, __global const real *table, Move move, int first,
-                            Exchange ahead, ItemEnergies *own) {
-  const int rows = entry_capacity(window.layout);
-  const int count = window.candidates + window.starts;
-  for (int j = 0; j < OWN_ENTRIES(window); ++j) {
-    const int entry = entry_at(window, min(POSITION_OF_ITEM(j), count - 1));
-    own->coulomb[j] += (double)table[move.candidate * rows + entry] -
-                       (double)table[move.from * rows + entry];
-    own->vdw[j] += (double)table[(rows + move.candidate) * rows + entry] -
-                   (double)table[(rows + move.from) * rows + entry];
+static inline void take_row(WindowShape window, __global const double *differences, int accepted,
+                            int first, AheadRow ahead, OwnCandidates *own) {
+  const int matrix = window.candidates * window.candidates;
+  __global const double *row = differences + accepted * window.candidates;
+  for (int j = 0; j < OWN_CANDIDATES(window); ++j) {
+    const int candidate = min(CANDIDATE_OF_ITEM(j), window.candidates - 1);
+    own->coulomb[j] += row[DIFFERENCE_COULOMB * matrix + candidate];
+    own->vdw[j] += row[DIFFERENCE_VDW * matrix + candidate];
+    own->magnitude[j] += row[DIFFERENCE_MAGNITUDE * matrix + candidate];
   }
 }
 
 #else
 
-#define OWN_ENTRIES(window) ENTRIES_PER_ITEM
-typedef struct {
-  real coulomb_left[ENTRIES_PER_ITEM], coulomb_entered[ENTRIES_PER_ITEM];
-  real vdw_left[ENTRIES_PER_ITEM], vdw_entered[ENTRIES_PER_ITEM];
-} Exchange;
+typedef Row AheadRow;
 
-static inline Exchange exchange_of(WindowShape window, __global const real *table, Move move) {
-  const int rows = entry_capacity(window.layout);
-  const int last = window.candidates + window.starts - 1;
-  Exchange exchange;
-  for (int j = 0; j < ENTRIES_PER_ITEM; ++j) {
-    const int entry = entry_at(window, min(POSITION_OF_ITEM(j), last));
-    exchange.coulomb_left[j] = table[move.from * rows + entry];
-    exchange.coulomb_entered[j] = table[move.candidate * rows + entry];
-    exchange.vdw_left[j] = table[(rows + move.from) * rows + entry];
-    exchange.vdw_entered[j] = table[(rows + move.candidate) * rows + entry];
+static inline Row row_of(WindowShape window, __global const double *differences, int accepted) {
+  const int matrix = window.candidates * window.candidates;
+  __global const double *from = differences + accepted * window.candidates;
+  Row row;
+  for (int j = 0; j < CANDIDATES_PER_ITEM; ++j) {
+    const int candidate = min(CANDIDATE_OF_ITEM(j), window.candidates - 1);
+    row.coulomb[j] = from[DIFFERENCE_COULOMB * matrix + candidate];
+    row.vdw[j] = from[DIFFERENCE_VDW * matrix + candidate];
+    row.magnitude[j] = from[DIFFERENCE_MAGNITUDE * matrix + candidate];
   }
-  return exchange;
+  return row;
 }
+/* A step's first candidate is nearly always the one that matters, and known before the steps ahead
+   of it are decided. */
+#define READ_AHEAD(index) row_of(window, differences, o.first[min(index, window.steps - 1)])
 
-/* The exchange of a step's first candidate: nearly always the one that matters, and known before
-   the steps ahead of it are decided. */
-static inline Exchange read_ahead(WindowShape window, Occupation o, __global const real *table,
-                                  int index) {
-  Move move;
-  move.candidate = o.first[min(index, window.steps - 1)];
-  move.from = o.parent[move.candidate];
-  return exchange_of(window, table, move);
-}
-#define READ_AHEAD(index) read_ahead(window, o, table, index)
-
-/* What the exchange of two positions adds to an item's energies.
-   first: the candidate that `ahead` is of */
-static inline void exchange(WindowShape window, __global const real *table, Move move, int first,
-                            Exchange ahead, ItemEnergies *own) {
-  if (move.candidate != first) ahead = exchange_of(window, table, move);
-  for (int j = 0; j < ENTRIES_PER_ITEM; ++j) {
-    own->coulomb[j] += (double)ahead.coulomb_entered[j] - (double)ahead.coulomb_left[j];
-    own->vdw[j] += (double)ahead.vdw_entered[j] - (double)ahead.vdw_left[j];
+static inline void take_row(WindowShape window, __global const double *differences, int accepted,
+                            int first, AheadRow ahead, OwnCandidates *own) {
+  if (accepted != first) ahead = row_of(window, differences, accepted);
+  for (int j = 0; j < CANDIDATES_PER_ITEM; ++j) {
+    own->coulomb[j] += ahead.coulomb[j];
+    own->vdw[j] += ahead.vdw[j];
+    own->magnitude[j] += ahead.magnitude[j];
   }
 }
 
 #endif
 
-static inline void load_energies(WindowShape window, __global const int *plan,
-                                 WindowEnergies energies, __global const double *field_cache,
-                                 ItemEnergies *own) {
-  const int last = window.candidates + window.starts - 1;
-  for (int j = 0; j < OWN_ENTRIES(window); ++j) {
-    const int entry = entry_at(window, min(POSITION_OF_ITEM(j), last));
-    own->coulomb[j] = energies.mm[entry];
-    own->vdw[j] = energies.mm[entry_capacity(window.layout) + entry];
-    own->field[j] = 0;
-    own->magnitude[j] = 0;
-    for (int field = 0; field < FIELDS; ++field) {
-      const double energy = field_energy(window, plan, energies, field_cache, field, entry);
-      own->field[j] += energy;
-      own->magnitude[j] += fabs(energy);
-    }
+/* Eq. 1 of Miranda et al. 2016, by the item whose candidate is the step's: the one that starts from
+   where the molecule is. */
+static inline void try_step(WindowShape window, DecisionBound bound, int certify, Occupation o,
+                            const OwnCandidates *own, int index) {
+  for (int j = 0; j < OWN_CANDIDATES(window); ++j) {
+    if (own->step[j] != index || own->parent[j] != occupied_from(window, o, index)) continue;
+    const double total = (own->coulomb[j] + own->vdw[j]) + own->field[j];
+    const double error = decision_error_bound(bound, own->magnitude[j]);
+    const int candidate = CANDIDATE_OF_ITEM(j);
+    o.tried[index] = candidate;
+    o.total[index] = total;
+    o.bound[index] = error;
+    o.doubtful[index] = certify && fabs(total - o.threshold[index]) <= error;
+    o.occupied[index] = total < o.threshold[index] ? candidate : own->parent[j];
+    o.change[TERM_MM_COULOMB * window.steps + index] = own->coulomb[j];
+    o.change[TERM_MM_VDW * window.steps + index] = own->vdw[j];
   }
-}
-
-/* The items that own the entries of a step let the others see their energies. */
-static inline void publish(WindowShape window, Occupation o, int side, Move move,
-                           const ItemEnergies *own) {
-  const int left = position_of(window, move.from);
-  for (int j = 0; j < OWN_ENTRIES(window); ++j) {
-    const int position = POSITION_OF_ITEM(j);
-    if (position != move.candidate && position != left) continue;
-    __local double *to =
-        o.published + PUBLISHED * (2 * side + (position == move.candidate ? 0 : 1));
-    to[PUBLISHED_COULOMB] = own->coulomb[j];
-    to[PUBLISHED_VDW] = own->vdw[j];
-    to[PUBLISHED_FIELD] = own->field[j];
-    to[PUBLISHED_MAGNITUDE] = own->magnitude[j];
-  }
-}
-
-/* A step as it stands: every item of the group knows the same. */
-typedef struct {
-  double coulomb; /* change of the energy with the MM molecules */
-  double vdw;
-  double total; /* change of all energy */
-  double bound; /* on the error of total */
-} Trial;
-
-/* Eq. 1 of Miranda et al. 2016. */
-static inline Trial trial_of(DecisionBound bound, Occupation o, int side) {
-  __local const double *proposed = o.published + 2 * PUBLISHED * side;
-  __local const double *current = proposed + PUBLISHED;
-  Trial trial;
-  trial.coulomb = proposed[PUBLISHED_COULOMB] - current[PUBLISHED_COULOMB];
-  trial.vdw = proposed[PUBLISHED_VDW] - current[PUBLISHED_VDW];
-  trial.total = (trial.coulomb + trial.vdw) + (proposed[PUBLISHED_FIELD] - current[PUBLISHED_FIELD]);
-  const double magnitude =
-      (fabs(proposed[PUBLISHED_COULOMB]) + fabs(current[PUBLISHED_COULOMB])) +
-      (fabs(proposed[PUBLISHED_VDW]) + fabs(current[PUBLISHED_VDW])) +
-      (proposed[PUBLISHED_MAGNITUDE] + current[PUBLISHED_MAGNITUDE]);
-  trial.bound = decision_error_bound(bound, magnitude);
-  return trial;
 }
 
 /* Puts molecules that moved where they are now. */
@@ -290,6 +294,7 @@ static inline void write_records(WindowShape window, __global const int *plan,
                                  __global double *record) {
   const int item = (int)get_local_id(0);
   const int steps = window.layout.steps;
+  int not_finite = 0;
   for (int index = item; index < window.steps; index += DECIDE_GROUP) {
     const int to = o.occupied[index];
     const int from = occupied_from(window, o, index);
@@ -301,8 +306,14 @@ static inline void write_records(WindowShape window, __global const int *plan,
           field_energy(window, plan, energies, field_cache, fields[k], from);
     }
     record[RECORD_ACCEPTED * steps + index] = to != from;
+    if (to == from) {
+      o.change[TERM_MM_COULOMB * window.steps + index] = 0;
+      o.change[TERM_MM_VDW * window.steps + index] = 0;
+    }
+    if (!isfinite(o.total[index])) not_finite = 1;
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  if (not_finite) chain_state[STATE_NOT_FINITE] = 1;
+  DECIDE_BARRIER(CLK_LOCAL_MEM_FENCE);
   for (int term = item; term < TERMS; term += DECIDE_GROUP) {
     double total = chain_state[STATE_TERMS + term];
     for (int index = 0; index < window.steps; ++index) {
@@ -336,45 +347,50 @@ static inline double energy_of(ulong units) {
 
 /* Exact change of a step met in the second pass: from the list, or else by this group alone. */
 static inline double exact_change(const ExactSources *sources, const Doubts *doubts, int index,
-                                  Move move, __local ulong *shared) {
+                                  int from, int to, __local ulong *shared) {
   ulong units = 0;
   if (doubts->met < doubts->answered) {
     __global const ulong *shares = doubts->answers + doubts->met * doubts->shares;
     for (int i = (int)get_local_id(0); i < doubts->shares; i += DECIDE_GROUP) units += shares[i];
   } else {
-    barrier(CLK_GLOBAL_MEM_FENCE); /* what the steps before did */
-    units = exact_change_share(sources, index, move.from, move.candidate, 0, 1);
+    DECIDE_BARRIER(CLK_GLOBAL_MEM_FENCE); /* what the steps before did */
+    units = exact_change_share(sources, index, from, to, 0, 1);
   }
-  return energy_of(group_sum_units(units, shared));
+  return energy_of(DECIDE_SUM(units, shared));
 }
 
-static inline void list_doubt(const Doubts *doubts, int index, Move move) {
+static inline void list_doubt(const Doubts *doubts, int index, int from, int to) {
   if (get_local_id(0) == 0 && doubts->met < MOST_DOUBTS) {
     __global int *doubt = doubts->list + DOUBTS_HEADER + DOUBT_FIELDS * doubts->met;
     doubt[DOUBT_INDEX] = index;
-    doubt[DOUBT_FROM] = move.from;
-    doubt[DOUBT_TO] = move.candidate;
+    doubt[DOUBT_FROM] = from;
+    doubt[DOUBT_TO] = to;
   }
 }
 
-/* A step in doubt, settled exactly. */
-static inline int settle(const ExactSources *sources, const Doubts *doubts, int index, Move move,
-                         Trial trial, double threshold, __global double *chain_state,
-                         __local ulong *shared) {
-  const double exact = exact_change(sources, doubts, index, move, shared);
+/* A step in doubt, settled exactly by the whole group. Where that overturns the first pass, the
+   answers to later doubts belong to another history. */
+static inline void settle(const ExactSources *sources, Doubts *doubts, Occupation o, int index,
+                          int from, __global double *chain_state, __local ulong *shared) {
+  const double exact =
+      exact_change(sources, doubts, index, from, o.tried[index], shared);
+  const int settled = exact < o.threshold[index] ? o.tried[index] : from;
+  if (settled != o.occupied[index]) doubts->answered = 0;
+  DECIDE_BARRIER(CLK_LOCAL_MEM_FENCE);
   if (get_local_id(0) == 0) {
+    o.occupied[index] = settled;
     chain_state[STATE_CERTIFIED] += 1;
     chain_state[STATE_LARGEST_ERROR] =
-        fmax(chain_state[STATE_LARGEST_ERROR], fabs(trial.total - exact) / trial.bound);
+        fmax(chain_state[STATE_LARGEST_ERROR], fabs(o.total[index] - exact) / o.bound[index]);
   }
-  return exact < threshold;
+  DECIDE_BARRIER(CLK_LOCAL_MEM_FENCE);
 }
 
 #define DECIDE_PARAMETERS                                                                         \
   WindowShape window, Interaction interaction, StepTuning tuning, int certify,                    \
       DecisionBound bound, int has_grid, int has_nuclei, int nuclei, int blocks, int shares,      \
       BUFFER(topology_reals), BUFFER(topology_integers), BUFFER(plan), BUFFER(entries),           \
-      BUFFER(grid_energies), BUFFER(nuclei_energies), BUFFER(mm_energies), BUFFER(table),         \
+      BUFFER(grid_energies), BUFFER(nuclei_energies), BUFFER(mm_energies), BUFFER(differences),   \
       BUFFER(chain_state), BUFFER(lattice), BUFFER(lattice_sites), BUFFER(field_cache),           \
       BUFFER(record), BUFFER(solute), BUFFER(exact_blocks), BUFFER(exact_points),                 \
       BUFFER(doubt_list), BUFFER(answers), __local double *shared
@@ -387,7 +403,7 @@ static inline int settle(const ExactSources *sources, const Doubts *doubts, int 
   CONSTANT_ARRAY(double, grid_energies);                                                          \
   CONSTANT_ARRAY(double, nuclei_energies);                                                        \
   CONSTANT_ARRAY(double, mm_energies);                                                            \
-  CONSTANT_ARRAY(real, table);                                                                    \
+  CONSTANT_ARRAY(double, differences);                                                            \
   ARRAY(double, chain_state);                                                                     \
   ARRAY(double, lattice);                                                                         \
   ARRAY(coordinate, lattice_sites);                                                               \
@@ -402,15 +418,15 @@ static inline int settle(const ExactSources *sources, const Doubts *doubts, int 
 /* One work-group decides the steps in order. In the first pass steps in doubt go the way their
    approximate energies say and are listed; only where there is none the outcome is stored.
    exact_changes then answers the doubts with the whole device, and the second pass repeats the
-   window with the answers; where one overturns the first pass, the answers to later doubts belong to
-   another history. Two kernels, so that the first need not carry the registers of the second. */
+   window with the answers. Two kernels, so that the first need not carry the registers of the
+   second. */
 #define DECIDE_BODY(SECOND_PASS)                                                                  \
   DECIDE_ARRAYS                                                                                   \
   __local ulong shared_units[DECIDE_GROUP];                                                       \
   if (SECOND_PASS && doubt_list[DOUBTS_COUNT] == 0) return;                                       \
   const Occupation o = occupation_in(window, shared);                                             \
   const WindowEnergies energies = {has_grid ? grid_energies : 0,                                  \
-                                   has_nuclei ? nuclei_energies : 0, mm_energies, table};         \
+                                   has_nuclei ? nuclei_energies : 0, mm_energies};                \
   const ExactSources sources =                                                                    \
       exact_sources(window, interaction, nuclei, blocks, topology_reals, topology_integers, plan, \
                     entries, lattice, solute, exact_blocks, exact_points,                         \
@@ -418,65 +434,42 @@ static inline int settle(const ExactSources *sources, const Doubts *doubts, int 
   Doubts doubts = {doubt_list, answers, shares,                                                   \
                    SECOND_PASS ? min(doubt_list[DOUBTS_COUNT], MOST_DOUBTS) : 0, 0};              \
   load_steps(window, plan, entries, o);                                                           \
-  ItemEnergies own;                                                                               \
-  load_energies(window, plan, energies, field_cache, &own);                                       \
-  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);                                            \
-  Exchange ahead[STEPS_AHEAD];                                                                    \
+  OwnCandidates own;                                                                              \
+  load_candidates(window, plan, energies, field_cache, &own);                                     \
+  DECIDE_BARRIER(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);                                            \
+  AheadRow ahead[STEPS_AHEAD];                                                                    \
   for (int k = 0; k < STEPS_AHEAD; ++k) ahead[k] = READ_AHEAD(k);                                 \
-  Move move = move_of(window, o, 0, occupied_from(window, o, 0));                                 \
-  publish(window, o, 0, move, &own);                                                              \
-  barrier(CLK_LOCAL_MEM_FENCE);                                                                   \
-  int side = 0;                                                                                   \
-  int not_finite = 0;                                                                             \
   for (int base = 0; base < window.steps; base += STEPS_AHEAD) {                                  \
     _Pragma("unroll") for (int k = 0; k < STEPS_AHEAD; ++k) {                                     \
       const int index = base + k;                                                                 \
       if (index < window.steps) {                                                                 \
-        const Trial trial = trial_of(bound, o, side);                                             \
-        const double threshold = o.threshold[index];                                              \
-        int accepted = trial.total < threshold;                                                   \
-        if (certify && fabs(trial.total - threshold) <= trial.bound) {                            \
+        try_step(window, bound, certify, o, &own, index);                                         \
+        DECIDE_BARRIER(CLK_LOCAL_MEM_FENCE);                                                             \
+        if (o.doubtful[index]) {                                                                  \
+          const int from = occupied_from(window, o, index);                                       \
           if (SECOND_PASS) {                                                                      \
-            const int exact = settle(&sources, &doubts, index, move, trial, threshold,            \
-                                     chain_state, shared_units);                                  \
-            if (exact != accepted) doubts.answered = 0;                                           \
-            accepted = exact;                                                                     \
+            settle(&sources, &doubts, o, index, from, chain_state, shared_units);                 \
           } else {                                                                                \
-            list_doubt(&doubts, index, move);                                                     \
+            list_doubt(&doubts, index, from, o.tried[index]);                                     \
           }                                                                                       \
           ++doubts.met;                                                                           \
         }                                                                                         \
-        not_finite += !isfinite(trial.total);                                                     \
-        if (accepted) exchange(window, table, move, o.first[index], ahead[k], &own);              \
-        const int occupied = accepted ? move.candidate : move.from;                               \
-        if (get_local_id(0) == 0) {                                                               \
-          o.occupied[index] = occupied;                                                           \
-          o.change[TERM_MM_COULOMB * window.steps + index] = accepted ? trial.coulomb : 0;        \
-          o.change[TERM_MM_VDW * window.steps + index] = accepted ? trial.vdw : 0;                \
-          doubt_list[DOUBTS_TAKEN + index] = accepted ? move.candidate : -1;                      \
-        }                                                                                         \
-        if (index + 1 < window.steps) {                                                           \
-          const int from = o.earlier[index + 1] == index ? occupied                               \
-                                                         : occupied_from(window, o, index + 1);   \
-          move = move_of(window, o, index + 1, from);                                             \
-          publish(window, o, 1 - side, move, &own);                                               \
-        }                                                                                         \
+        const int tried = o.tried[index];                                                         \
+        const int accepted = o.occupied[index] == tried;                                          \
+        if (get_local_id(0) == 0) doubt_list[DOUBTS_TAKEN + index] = accepted ? tried : -1;       \
+        if (accepted) take_row(window, differences, tried, o.first[index], ahead[k], &own);       \
         ahead[k] = READ_AHEAD(index + STEPS_AHEAD);                                               \
-        side = 1 - side;                                                                          \
-        barrier(CLK_LOCAL_MEM_FENCE);                                                             \
       }                                                                                           \
     }                                                                                             \
   }                                                                                               \
+  DECIDE_BARRIER(CLK_LOCAL_MEM_FENCE);                                                                   \
   if (get_local_id(0) == 0) doubt_list[DOUBTS_COUNT] = SECOND_PASS ? 0 : doubts.met;              \
   if (!SECOND_PASS && doubts.met > 0) return;                                                     \
   write_records(window, plan, energies, field_cache, o, chain_state, record);                     \
-  barrier(CLK_GLOBAL_MEM_FENCE); /* the cache was read */                                         \
+  DECIDE_BARRIER(CLK_GLOBAL_MEM_FENCE); /* the cache was read */                                         \
   store_occupation(window, interaction, plan, entries, energies, o, lattice, lattice_sites,       \
                    field_cache);                                                                  \
-  if (get_local_id(0) == 0) {                                                                     \
-    chain_state[STATE_NOT_FINITE] += not_finite;                                                  \
-    tune_step_sizes_of(tuning, chain_state);                                                      \
-  }
+  if (get_local_id(0) == 0) tune_step_sizes_of(tuning, chain_state);
 
 __kernel GROUP_OF(DECIDE_GROUP) void metropolis_decide(DECIDE_PARAMETERS) { DECIDE_BODY(0) }
 

@@ -285,7 +285,7 @@ void expect_certified_chain(Pipeline& pipeline, const TestSystem& system, int wi
   HostPipeline<ScalarLevel> scalar_pipeline;
   const auto reference = run_chain<double>(scalar_pipeline, system, {.windows = windows});
   for (const ChainOptions& options :
-       {ChainOptions{.windows = windows, .bound = 0.05},
+       {ChainOptions{.windows = windows, .bound = 0.5},
         ChainOptions{.windows = windows, .bound = 1e9},
         ChainOptions{.windows = windows, .bound = 4, .disturbance = 1}}) {
     const auto certified = run_chain<Real>(pipeline, system, options);
