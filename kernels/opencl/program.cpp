@@ -14,9 +14,10 @@ namespace {
 constexpr std::array<std::string_view, 2> kExactFiles{"opencl/propose_moves.cl",
                                                       "opencl/metropolis_decide.cl"};
 /// Energies.
-constexpr std::array<std::string_view, 6> kPairFiles{
+constexpr std::array<std::string_view, 7> kPairFiles{
     "opencl/charged_sites.cl", "opencl/qmmm_coulomb_grid.cl", "opencl/qmmm_nuclei_vdw.cl",
-    "opencl/mm_pair.cl",       "opencl/mm_pair_reduce.cl",    "opencl/grid_potential.cl"};
+    "opencl/mm_pair.cl",       "opencl/mm_pair_reduce.cl",    "opencl/grid_potential.cl",
+    "opencl/arithmetic_probe.cl"};
 
 template <class Value>
 Value device_value(cl_device_id device, cl_device_info what, std::string_view name) {
