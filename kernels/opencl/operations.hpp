@@ -15,8 +15,8 @@
 
 #include "kernels/arguments.hpp"
 #include "kernels/common/layout.h"
-#include "kernels/precision.hpp"
 #include "kernels/opencl/launch_shape.hpp"
+#include "kernels/precision.hpp"
 
 /// The operations for OpenCL devices: each enqueues its kernels on a queue and returns without
 /// waiting. Buffers have the layouts of kernels/common/layout.h. Nothing here knows of StarPU.
@@ -29,7 +29,7 @@ struct Buffer {
 };
 
 /// The kernels built for one device and one precision, with scratch memory for their partial sums.
-/// Used by one thread at a time, with one in-order queue.
+/// Used by one thread at a time, with any number of in-order queues.
 class Program {
  public:
   /// @param sources folder that holds opencl/ and common/
@@ -43,8 +43,9 @@ class Program {
   Program& operator=(const Program&) = delete;
 
   cl_kernel kernel(const std::string& name);
-  /// Scratch memory of at least `bytes`, valid until the next call.
-  cl_mem scratch(std::size_t bytes);
+  /// Scratch memory of at least `bytes` for commands of one queue, valid until the next call for
+  /// it.
+  cl_mem scratch(cl_command_queue queue, std::size_t bytes);
   cl_device_id device() const;
   Precision precision() const;
   bool single() const { return precision() != Precision::fp64; }  ///< fp32 pair terms
@@ -101,6 +102,17 @@ void mm_pair_table(Program& program, cl_command_queue queue, const Window& windo
 void mm_pair_reduce(Program& program, cl_command_queue queue, const Window& window,
                     std::span<const Buffer> partials, Buffer table, Buffer energies);
 
+/// Certified decisions (kernels/arguments.hpp); solute and density may be null.
+struct Certification {
+  bool active = false;
+  DecisionBound bound{};
+  int blocks = 0;
+  Buffer exact_blocks;
+  Buffer exact_points;
+  Buffer solute;
+  int nuclei = 0;
+};
+
 /// Buffers of metropolis_decide; grid_energies and nuclei_energies may be null (no solute).
 struct DecideBuffers {
   Buffer grid_energies;
@@ -114,13 +126,13 @@ struct DecideBuffers {
   Buffer record;
 };
 void metropolis_decide(Program& program, cl_command_queue queue, const Window& window,
-                       const StepTuning& tuning, const DecideBuffers& buffers);
+                       const StepTuning& tuning, const Certification& certification,
+                       const DecideBuffers& buffers);
 
 void grid_potential(Program& program, cl_command_queue queue, const WindowLayout& layout,
                     const Interaction& interaction, const TopologyShape& topology,
-                    Buffer topology_reals, Buffer topology_integers, Buffer lattice,
-                    Buffer lattice_sites, int blocks, Buffer block_headers, Buffer points,
-                    Buffer potential);
+                    Buffer topology_reals, Buffer topology_integers, Buffer lattice, int blocks,
+                    Buffer block_headers, Buffer points, Buffer potential);
 
 /// @param result two doubles, as in ArithmeticProbeArguments
 void arithmetic_probe(Program& program, cl_command_queue queue, ArithmeticLoop loop, int rounds,

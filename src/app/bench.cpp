@@ -47,6 +47,7 @@ options::options_description describe_options() {
       "steps evaluated together; 0: chosen by the program");
   add("chains", options::value<std::string>()->default_value("1"),
       "chains at once, for whole steps; each number is a case");
+  add("uncertified", "whole steps without certified decisions (sampling.certified)");
   add("seconds", options::value<double>()->default_value(1), "time of a case, s");
   add("proposals", options::value<long>()->default_value(10'000), "proposals of --term errors");
   add("against", options::value<std::string>(), "paper: its figures beside these");
@@ -198,6 +199,7 @@ BenchRequest read_request(const options::variables_map& values) {
   request.window =
       static_cast<std::uint32_t>(integer_between("window", values["window"].as<long>(), 0, 1000));
   request.chains = read_chains(values["chains"].as<std::string>());
+  request.certified = !values.contains("uncertified");
   request.seconds = read_seconds(values["seconds"].as<double>());
   request.proposals = static_cast<std::size_t>(
       integer_between("proposals", values["proposals"].as<long>(), 100, 10'000'000));

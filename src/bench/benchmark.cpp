@@ -129,7 +129,7 @@ void Benchmark::describe(const BenchPreset& preset, const BenchSystem& bench) {
                              bench.system.box.shortest_edge(), interaction.coulomb_cutoff_angstrom);
   if (bench.system.solute) {
     description_ +=
-        fmt::format(", {} {} on {} points", preset.copies,
+        fmt::format(", {} x {} on {} points", preset.copies,
                     preset.solute.substr(0, preset.solute.find('.')), bench.grid.size());
     description_ += bench.synthetic_grid ? " (synthetic)" : " (from the grid file)";
   }
@@ -206,7 +206,8 @@ BenchCase Benchmark::time_operation(const BenchSystem& bench, const BenchWindows
 
 void Benchmark::add_decisions(const BenchSystem& bench, Precision precision,
                               const BenchTarget& target, std::vector<BenchCase>& cases) {
-  const WholeStepsSettings settings{precision, window_steps(bench), 1, 0.2 * request_.seconds};
+  const WholeStepsSettings settings{precision, window_steps(bench), 1, 0.2 * request_.seconds,
+                                    request_.certified};
   cases.push_back(make_case("metropolis_decide", bench.name, target, precision,
                             time_decisions(bench, settings, target, preparation_)));
 }
@@ -216,7 +217,8 @@ void Benchmark::run_steps(const BenchSystem& bench) {
   for (const unsigned chains : request_.chains) {
     for (const BenchTarget& target : all_) {
       for (const Precision precision : request_.precisions) {
-        const WholeStepsSettings settings{precision, request_.window, chains, request_.seconds};
+        const WholeStepsSettings settings{precision, window_steps(bench), chains, request_.seconds,
+                                          request_.certified};
         cases.push_back(make_case("steps", bench.name, target, precision,
                                   time_whole_steps(bench, settings, target, preparation_)));
       }

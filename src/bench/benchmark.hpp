@@ -25,6 +25,7 @@ struct BenchRequest {
   std::vector<unsigned> chains;
   double seconds = 1;  ///< per case
   std::size_t proposals = 10'000;
+  bool certified = true;  ///< decisions of whole steps
   bool against_paper = false;
 
   bool any_operation() const { return grid || mm || other; }

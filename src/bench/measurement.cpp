@@ -36,6 +36,18 @@ double timed_batch(std::uint64_t first, std::uint64_t tasks,
   return seconds_since(start) / static_cast<double>(tasks);
 }
 
+double memory_mb(std::string_view field) {
+  std::ifstream status("/proc/self/status");
+  std::string word;
+  while (status >> word) {
+    if (word != field) continue;
+    double kilobytes = 0;
+    status >> kilobytes;
+    return kilobytes * 1024e-6;
+  }
+  return 0;
+}
+
 }  // namespace
 
 TaskTimes TaskTimes::take() {
@@ -116,17 +128,8 @@ RepeatedTime repeat_tasks(double seconds, const std::function<void(std::uint64_t
   return result;
 }
 
-double peak_memory_mb() {
-  std::ifstream status("/proc/self/status");
-  std::string word;
-  while (status >> word) {
-    if (word != "VmHWM:") continue;
-    double kilobytes = 0;
-    status >> kilobytes;
-    return kilobytes * 1024e-6;
-  }
-  return 0;
-}
+double resident_memory_mb() { return memory_mb("VmRSS:"); }
+double peak_memory_mb() { return memory_mb("VmHWM:"); }
 
 void reset_peak_memory() {
   malloc_trim(0);

@@ -41,8 +41,9 @@ struct RepeatedTime {
 /// @param submit submits the i-th task; neighbours must not depend on each other
 RepeatedTime repeat_tasks(double seconds, const std::function<void(std::uint64_t i)>& submit);
 
-/// Peak of this process's resident memory since the last reset, MB; 0 where the system does not
-/// tell.
+/// This process's resident memory, and its peak since the last reset, MB; 0 where the system does
+/// not tell.
+double resident_memory_mb();
 double peak_memory_mb();
 /// Gives free memory back and forgets the peak so far.
 void reset_peak_memory();

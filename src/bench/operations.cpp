@@ -21,19 +21,26 @@ DensityGrid thinned(const DensityGrid& grid, double most) {
   return few;
 }
 
-template <class Real>
-std::unique_ptr<BlockedPoints<Real>> blocked(const DensityGrid& grid) {
+/// Points for grid_potential, the same in every precision.
+std::unique_ptr<BlockedPoints<double>> make_potential_points(const DensityGrid& grid) {
   if (grid.size() == 0) return nullptr;
-  return std::make_unique<BlockedPoints<Real>>(
-      make_compact_blocks<Real>(grid.x, grid.y, grid.z, grid.charge), 1);
+  const auto blocks = make_compact_blocks<double>(grid.x, grid.y, grid.z, {});
+  return std::make_unique<BlockedPoints<double>>(
+      make_exact_points(blocks, grid.x, grid.y, grid.z, {}), 1);
+}
+
+/// Single operations are not certified: only decisions are.
+Settings uncertified(Settings settings) {
+  settings.sampling.certified = false;
+  return settings;
 }
 
 }  // namespace
 
 template <class Real>
 BenchData<Real>::BenchData(const BenchSystem& system)
-    : bench(system), chain(system.system, system.settings) {
-  chain.density = blocked<Real>(bench.grid);
+    : bench(system), chain(system.system, uncertified(system.settings)) {
+  chain.set_density(bench.grid, 1);
 }
 
 template <class Real>
@@ -41,7 +48,10 @@ BenchWindows<Real>::BenchWindows(BenchData<Real>& data, const TaskExtent& extent
                                  std::size_t windows)
     : data_(data) {
   const double charges = charged_sites_of_lattice(data.chain.topology.view());
-  potential_points_ = blocked<Real>(thinned(data.bench.grid, extent.potential_pairs / charges));
+  if constexpr (kPrecisionOf<Real> == Precision::fp64) {
+    potential_points_ =
+        make_potential_points(thinned(data.bench.grid, extent.potential_pairs / charges));
+  }
   windows_.reserve(windows);
   for (PlannedWindow& planned : plan_windows(
            data.chain.topology.shape, data.bench.settings.sampling.seed, extent.steps, windows)) {
@@ -133,16 +143,15 @@ void BenchWindows<Real>::add_field_operations(std::vector<BenchOperation>& opera
   if (potential_points_ == nullptr) return;
   const double potential_pairs =
       charged_sites_of_lattice(topology) *
-      static_cast<double>(potential_points_->blocks().slot_of_point.size());
+      static_cast<double>(potential_points_->blocks().block_count() * STARPMC_BLOCK_POINTS);
   operations.push_back(
       {"grid_potential", OperationGroup::other, potential_pairs, [this](std::size_t i) {
          const Prepared& w = windows_[i];
          const auto& part = potential_points_->parts().front();
          const ChainData<Real>& c = data_.chain;
          codelets::grid_potential<Real>(w.arguments, c.topology_reals.get(),
-                                        c.topology_integers.get(), c.lattice.get(),
-                                        c.lattice_sites.get(), part.blocks, part.headers.get(),
-                                        part.points.get(), w.potential.get());
+                                        c.topology_integers.get(), c.lattice.get(), part.blocks,
+                                        part.headers.get(), part.points.get(), w.potential.get());
        }});
 }
 

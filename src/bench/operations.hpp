@@ -71,7 +71,7 @@ class BenchWindows {
   void add_field_operations(std::vector<BenchOperation>& operations) const;
 
   BenchData<Real>& data_;
-  std::unique_ptr<BlockedPoints<Real>> potential_points_;  ///< of grid_potential; null: none
+  std::unique_ptr<BlockedPoints<double>> potential_points_;  ///< of grid_potential; null: none
   std::vector<Prepared> windows_;
 };
 

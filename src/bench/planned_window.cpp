@@ -1,5 +1,7 @@
 #include "bench/planned_window.hpp"
 
+#include <algorithm>
+
 #include "kernels/window_plan.hpp"
 
 namespace starpmc {
@@ -14,6 +16,11 @@ int charged_sites_of(const Topology& topology, int molecule) {
     if (topology.site(type, site)[3] != 0) ++count;
   }
   return count;
+}
+
+/// Capacities as a chain chooses them.
+WindowLayout layout_of(const TopologyShape& topology, int steps) {
+  return {steps, 2 * steps + 2, topology.sites, topology.padded_molecules};
 }
 
 }  // namespace
@@ -53,7 +60,7 @@ double charged_sites_of_lattice(const Topology& topology) {
 
 std::vector<PlannedWindow> plan_windows(const TopologyShape& topology, std::uint64_t seed,
                                         int steps, std::size_t windows) {
-  const WindowLayout layout{steps, 2 * steps + 2, topology.sites, topology.padded_molecules};
+  const WindowLayout layout = layout_of(topology, steps);
   WindowPlanner planner(layout, topology.molecules);
   std::vector<PlannedWindow> planned;
   std::uint64_t step = 0;
@@ -69,6 +76,22 @@ std::vector<PlannedWindow> plan_windows(const TopologyShape& topology, std::uint
                        std::move(plan)});
   }
   return planned;
+}
+
+std::uint64_t count_windows(const TopologyShape& topology, const StepRange& range,
+                            std::uint64_t steps, int window_steps) {
+  const WindowLayout layout = layout_of(topology, window_steps);
+  WindowPlanner planner(layout, topology.molecules);
+  std::vector<int> plan(static_cast<std::size_t>(plan_size(layout)));
+  StepRange next = range;
+  const std::uint64_t end = range.first_step + steps;
+  std::uint64_t windows = 0;
+  for (; next.first_step < end; ++windows) {
+    next.steps = static_cast<unsigned>(
+        std::min<std::uint64_t>(end - next.first_step, static_cast<std::uint64_t>(window_steps)));
+    next.first_step += static_cast<std::uint64_t>(planner.plan(next, plan));
+  }
+  return windows;
 }
 
 }  // namespace starpmc

@@ -30,4 +30,9 @@ double charged_sites_of_lattice(const Topology& topology);
 std::vector<PlannedWindow> plan_windows(const TopologyShape& topology, std::uint64_t seed,
                                         int steps, std::size_t windows);
 
+/// Windows a chain's segment is cut into.
+/// @param range of the segment; its `steps` is not used
+std::uint64_t count_windows(const TopologyShape& topology, const StepRange& range,
+                            std::uint64_t steps, int window_steps);
+
 }  // namespace starpmc

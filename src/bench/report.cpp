@@ -24,7 +24,7 @@ struct Column {
   std::string_view unit;
   double scale;
 };
-constexpr std::array<Column, 29> kColumns{{
+constexpr std::array<Column, 31> kColumns{{
     {"multiply_adds_per_second", "multiply-adds", "G/s", 1e-9},
     {"reciprocal_roots_per_second", "1/sqrt", "G/s", 1e-9},
     {"register_pairs_per_second", "register pairs", "Gpairs/s", 1e-9},
@@ -43,8 +43,10 @@ constexpr std::array<Column, 29> kColumns{{
     {"mm_share_of_kernels", "MM", "%", 100},
     {"overhead_microseconds_per_window", "overhead", "us/window", 1},
     {"acceptance", "accepted", "%", 100},
+    {"certified_share", "certified", "%", 100},
     {"steps", "made", "steps", 1},
-    {"peak_memory_mb", "memory", "MB", 1},
+    {"chain_memory_mb", "a chain", "MB", 1},
+    {"peak_memory_mb", "process", "MB", 1},
     {"proposals", "proposals", "", 1},
     {"grid_mean_error_kj_per_mol", "grid mean", "kJ/mol", 1},
     {"grid_max_error_kj_per_mol", "grid max", "kJ/mol", 1},

@@ -12,9 +12,10 @@ namespace starpmc {
 /// How whole steps are timed.
 struct WholeStepsSettings {
   Precision precision = Precision::mixed;
-  std::uint32_t window = 0;  ///< 0: chosen by the program
+  std::uint32_t window = 1;  ///< steps evaluated together
   unsigned chains = 1;       ///< at once
   double seconds = 1;
+  bool certified = true;
 };
 
 /// Runs chains, each submitted by a thread of its own, and counts everything.

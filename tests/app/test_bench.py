@@ -22,6 +22,13 @@ OPERATIONS = {
     "mm_terms",
     "metropolis_decide",
 }
+# Of a handful of steps none may be accepted, or certified; memory may have been there before.
+MAY_BE_0 = {
+    "acceptance",
+    "certified_share",
+    "overhead_microseconds_per_window",
+    "chain_memory_mb",
+}
 KEYS = ("system", "term", "implementation", "precision", "device")
 
 
@@ -54,8 +61,7 @@ class Bench(program.TestCase):
             for name in result.keys() - set(KEYS):
                 with self.subTest(term=result["term"], figure=name):
                     self.assertTrue(math.isfinite(result[name]))
-                    # of a handful of steps none may be accepted, and an error may be none
-                    if name == "acceptance" or "_error_" in name:
+                    if name in MAY_BE_0 or "_error_" in name:
                         self.assertGreaterEqual(result[name], 0)
                     else:
                         self.assertGreater(result[name], 0)
@@ -67,10 +73,7 @@ class Bench(program.TestCase):
             env={"STARPU_NCPU": 2},
         )
         results = document["results"]
-        # Overhead is a difference of two clocks: with several workers it may fall below 0.
         steps = [r for r in results if r["term"] == "steps"]
-        for result in steps:
-            result.pop("overhead_microseconds_per_window")
         self.check_figures(results)
         precisions = {result["precision"] for result in results}
         self.assertGreaterEqual(precisions, {"fp64", "mixed"})
@@ -79,6 +82,7 @@ class Bench(program.TestCase):
             for implementation in ("scalar", "simd")
             for precision in precisions
             for system, term in [("", "arithmetic"), *(("quick", name) for name in OPERATIONS)]
+            if term != "grid_potential" or precision == "fp64"
         }
         self.assertEqual(keys(results) - keys(steps), expected)
         places = {("scalar", "1 core"), ("simd", "1 core"), ("any", "all workers")}
