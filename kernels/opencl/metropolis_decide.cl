@@ -14,12 +14,13 @@
 #define DOUBTS_TAKEN (DOUBTS_HEADER + DOUBT_FIELDS * MOST_DOUBTS)
 
 /* State of a decision in local memory (kernels/decision.hpp). Entries are counted without gaps:
-   candidates, then start entries. The energies with the MM molecules change with every accepted
-   step; they have two sides, one to read and one to write, so that a step costs one barrier. */
+   candidates, then start entries. Each item keeps the energies of its entries in registers; those of
+   the two entries that the next step compares are published, on two sides so that a step costs one
+   barrier. */
 typedef struct {
-  __local double *mm;        /* per side: coulomb of every entry, then vdw */
-  __local double *field;     /* FIELDS energies of every entry with the solute */
+  __local double *published; /* per side: PUBLISHED values of the candidate, then of where it starts */
   __local double *threshold; /* per step */
+  __local double *change;    /* TERMS arrays, per step: what an accepted step changes */
   __local int *first;        /* per step: its first candidate */
   __local int *parent;       /* per candidate */
   __local int *earlier;      /* per step: the molecule's step before, or -1 - its slot */
@@ -27,13 +28,18 @@ typedef struct {
   __local int *occupied;     /* per step: the entry its molecule occupies after it */
 } Occupation;
 
+#define PUBLISHED 4
+#define PUBLISHED_COULOMB 0
+#define PUBLISHED_VDW 1
+#define PUBLISHED_FIELD 2     /* energy with the solute */
+#define PUBLISHED_MAGNITUDE 3 /* sum of the absolute values of its terms */
+
 static inline Occupation occupation_in(WindowShape window, __local double *shared) {
-  const int count = window.candidates + window.starts;
   Occupation o;
-  o.mm = shared;
-  o.field = o.mm + 4 * count;
-  o.threshold = o.field + FIELDS * count;
-  o.first = (__local int *)(o.threshold + window.steps);
+  o.published = shared;
+  o.threshold = o.published + 4 * PUBLISHED;
+  o.change = o.threshold + window.steps;
+  o.first = (__local int *)(o.change + TERMS * window.steps);
   o.parent = o.first + window.steps;
   o.earlier = o.parent + window.candidates;
   o.later = o.earlier + window.steps;
@@ -51,21 +57,31 @@ static inline void load_steps(WindowShape window, __global const int *plan,
   const WindowLayout layout = window.layout;
   const int item = (int)get_local_id(0);
   __global const int *slots = plan + plan_step_slot(layout);
+  __global const int *visits = plan + plan_step_visit(layout);
   for (int index = item; index < window.steps; index += DECIDE_GROUP) {
     o.threshold[index] = entries[entries_threshold(layout) + index];
     o.first[index] = plan[plan_step_first(layout) + index];
-    const int slot = slots[index];
-    int earlier = index - 1;
-    if (plan[plan_step_visit(layout) + index] == 0) earlier = -1;
-    while (earlier >= 0 && slots[earlier] != slot) --earlier;
-    o.earlier[index] = earlier >= 0 ? earlier : -1 - slot;
-    int later = index + 1;
-    while (later < window.steps && slots[later] != slot) ++later;
-    o.later[index] = later < window.steps;
+    o.earlier[index] = -1 - slots[index];
+    o.later[index] = 0;
   }
   for (int candidate = item; candidate < window.candidates; candidate += DECIDE_GROUP) {
     o.parent[candidate] = plan[plan_candidate_parent(layout) + candidate];
   }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (int index = item; index < window.steps; index += DECIDE_GROUP) {
+    if (visits[index] == 0) continue;
+    const int slot = slots[index];
+    int earlier = index - 1;
+    while (slots[earlier] != slot) --earlier;
+    o.earlier[index] = earlier;
+    o.later[earlier] = 1;
+  }
+}
+
+/* The entry the molecule of a step occupies before it. */
+static inline int occupied_from(WindowShape window, Occupation o, int index) {
+  const int earlier = o.earlier[index];
+  return earlier >= 0 ? o.occupied[earlier] : start_entry(window.layout, -1 - earlier);
 }
 
 /* Where the energies of a window are. */
@@ -76,107 +92,166 @@ typedef struct {
   __global const real *table;
 } WindowEnergies;
 
-static inline void load_energies(WindowShape window, __global const int *plan,
-                                 WindowEnergies energies, __global const double *field_cache,
-                                 Occupation o) {
+/* An energy of an entry with the solute: of a candidate computed, of a start position cached. */
+static inline double field_energy(WindowShape window, __global const int *plan,
+                                  WindowEnergies energies, __global const double *field_cache,
+                                  int field, int entry) {
   const WindowLayout layout = window.layout;
+  if (entry >= layout.candidates) {
+    const int molecule = plan[plan_start_molecule(layout) + entry - layout.candidates];
+    return field_cache[field * layout.molecules + molecule];
+  }
+  if (field == FIELD_GRID) return energies.grid ? energies.grid[entry] : 0;
+  if (!energies.nuclei) return 0;
+  return energies.nuclei[(field == FIELD_VDW ? layout.candidates : 0) + entry];
+}
+
+/* Energies of the entries of one item. */
+typedef struct {
+  double coulomb[ENTRIES_PER_ITEM]; /* with the MM molecules, kept up to date */
+  double vdw[ENTRIES_PER_ITEM];
+  double field[ENTRIES_PER_ITEM];
+  double magnitude[ENTRIES_PER_ITEM];
+} ItemEnergies;
+
+#define POSITION_OF_ITEM(j) ((int)get_local_id(0) + (j)*DECIDE_GROUP)
+
+/* The two positions a step compares. */
+typedef struct {
+  int from;
+  int candidate;
+} Move;
+
+static inline Move move_of(WindowShape window, Occupation o, int index, int from) {
+  Move move;
+  move.from = from;
+  move.candidate = o.first[index];
+  while (o.parent[move.candidate] != from) ++move.candidate;
+  return move;
+}
+
+#if STARPMC_CPU_DEVICE
+
+/* A CPU's items are loops over its caches: nothing is gained by reading ahead. */
+#define OWN_ENTRIES(window) \
+  ((window.candidates + window.starts + DECIDE_GROUP - 1) / DECIDE_GROUP)
+typedef int Exchange;
+#define READ_AHEAD(index) 0
+
+/* What the exchange of two positions adds to an item's energies. */
+static inline void exchange(WindowShape window, __global const real *table, Move move, int first,
+                            Exchange ahead, ItemEnergies *own) {
+  const int rows = entry_capacity(window.layout);
   const int count = window.candidates + window.starts;
-  for (int i = (int)get_local_id(0); i < count; i += DECIDE_GROUP) {
-    const int entry = entry_at(window, i);
-    o.mm[i] = energies.mm[entry];
-    o.mm[count + i] = energies.mm[entry_capacity(layout) + entry];
-    __local double *field = o.field + FIELDS * i;
-    if (i < window.candidates) {
-      field[FIELD_GRID] = energies.grid ? energies.grid[i] : 0;
-      field[FIELD_NUCLEI] = energies.nuclei ? energies.nuclei[i] : 0;
-      field[FIELD_VDW] = energies.nuclei ? energies.nuclei[layout.candidates + i] : 0;
-    } else {
-      const int molecule = plan[plan_start_molecule(layout) + i - window.candidates];
-      for (int k = 0; k < FIELDS; ++k) field[k] = field_cache[k * layout.molecules + molecule];
-    }
+  for (int j = 0; j < OWN_ENTRIES(window); ++j) {
+    const int entry = entry_at(window, min(POSITION_OF_ITEM(j), count - 1));
+    own->coulomb[j] += (double)table[move.candidate * rows + entry] -
+                       (double)table[move.from * rows + entry];
+    own->vdw[j] += (double)table[(rows + move.candidate) * rows + entry] -
+                   (double)table[(rows + move.from) * rows + entry];
   }
 }
 
-/* What the exchange of two positions adds to an entry's energies. */
+#else
+
+#define OWN_ENTRIES(window) ENTRIES_PER_ITEM
 typedef struct {
-  real coulomb_left, coulomb_entered, vdw_left, vdw_entered;
+  real coulomb_left[ENTRIES_PER_ITEM], coulomb_entered[ENTRIES_PER_ITEM];
+  real vdw_left[ENTRIES_PER_ITEM], vdw_entered[ENTRIES_PER_ITEM];
 } Exchange;
 
-static inline Exchange exchange_of(WindowShape window, __global const real *table, int from, int to,
-                                   int position) {
+static inline Exchange exchange_of(WindowShape window, __global const real *table, Move move) {
   const int rows = entry_capacity(window.layout);
-  const int entry = entry_at(window, position);
+  const int last = window.candidates + window.starts - 1;
   Exchange exchange;
-  exchange.coulomb_left = table[from * rows + entry];
-  exchange.coulomb_entered = table[to * rows + entry];
-  exchange.vdw_left = table[(rows + from) * rows + entry];
-  exchange.vdw_entered = table[(rows + to) * rows + entry];
+  for (int j = 0; j < ENTRIES_PER_ITEM; ++j) {
+    const int entry = entry_at(window, min(POSITION_OF_ITEM(j), last));
+    exchange.coulomb_left[j] = table[move.from * rows + entry];
+    exchange.coulomb_entered[j] = table[move.candidate * rows + entry];
+    exchange.vdw_left[j] = table[(rows + move.from) * rows + entry];
+    exchange.vdw_entered[j] = table[(rows + move.candidate) * rows + entry];
+  }
   return exchange;
 }
 
 /* The exchange of a step's first candidate: nearly always the one that matters, and known before
    the steps ahead of it are decided. */
-static inline void read_ahead(WindowShape window, Occupation o, __global const real *table,
-                              int index, Exchange ahead[EXCHANGES_AHEAD]) {
-  if (index >= window.steps) return;
-  const int count = window.candidates + window.starts;
-  const int to = o.first[index];
-  for (int k = 0; k < EXCHANGES_AHEAD; ++k) {
-    const int position = min((int)get_local_id(0) + k * DECIDE_GROUP, count - 1);
-    ahead[k] = exchange_of(window, table, o.parent[to], to, position);
+static inline Exchange read_ahead(WindowShape window, Occupation o, __global const real *table,
+                                  int index) {
+  Move move;
+  move.candidate = o.first[min(index, window.steps - 1)];
+  move.from = o.parent[move.candidate];
+  return exchange_of(window, table, move);
+}
+#define READ_AHEAD(index) read_ahead(window, o, table, index)
+
+/* What the exchange of two positions adds to an item's energies.
+   first: the candidate that `ahead` is of */
+static inline void exchange(WindowShape window, __global const real *table, Move move, int first,
+                            Exchange ahead, ItemEnergies *own) {
+  if (move.candidate != first) ahead = exchange_of(window, table, move);
+  for (int j = 0; j < ENTRIES_PER_ITEM; ++j) {
+    own->coulomb[j] += (double)ahead.coulomb_entered[j] - (double)ahead.coulomb_left[j];
+    own->vdw[j] += (double)ahead.vdw_entered[j] - (double)ahead.vdw_left[j];
   }
 }
 
-/* Copies the side that is read to the one that is written, with the exchange if there is one. */
-static inline void apply(WindowShape window, Occupation o, int side, int accepted, Exchange exchange,
-                         int position) {
-  const int count = window.candidates + window.starts;
-  __local const double *from = o.mm + 2 * side * count;
-  __local double *to = o.mm + 2 * (1 - side) * count;
-  double coulomb = from[position];
-  double vdw = from[count + position];
-  if (accepted) {
-    coulomb += (double)exchange.coulomb_entered - (double)exchange.coulomb_left;
-    vdw += (double)exchange.vdw_entered - (double)exchange.vdw_left;
+#endif
+
+static inline void load_energies(WindowShape window, __global const int *plan,
+                                 WindowEnergies energies, __global const double *field_cache,
+                                 ItemEnergies *own) {
+  const int last = window.candidates + window.starts - 1;
+  for (int j = 0; j < OWN_ENTRIES(window); ++j) {
+    const int entry = entry_at(window, min(POSITION_OF_ITEM(j), last));
+    own->coulomb[j] = energies.mm[entry];
+    own->vdw[j] = energies.mm[entry_capacity(window.layout) + entry];
+    own->field[j] = 0;
+    own->magnitude[j] = 0;
+    for (int field = 0; field < FIELDS; ++field) {
+      const double energy = field_energy(window, plan, energies, field_cache, field, entry);
+      own->field[j] += energy;
+      own->magnitude[j] += fabs(energy);
+    }
   }
-  to[position] = coulomb;
-  to[count + position] = vdw;
+}
+
+/* The items that own the entries of a step let the others see their energies. */
+static inline void publish(WindowShape window, Occupation o, int side, Move move,
+                           const ItemEnergies *own) {
+  const int left = position_of(window, move.from);
+  for (int j = 0; j < OWN_ENTRIES(window); ++j) {
+    const int position = POSITION_OF_ITEM(j);
+    if (position != move.candidate && position != left) continue;
+    __local double *to =
+        o.published + PUBLISHED * (2 * side + (position == move.candidate ? 0 : 1));
+    to[PUBLISHED_COULOMB] = own->coulomb[j];
+    to[PUBLISHED_VDW] = own->vdw[j];
+    to[PUBLISHED_FIELD] = own->field[j];
+    to[PUBLISHED_MAGNITUDE] = own->magnitude[j];
+  }
 }
 
 /* A step as it stands: every item of the group knows the same. */
 typedef struct {
-  int from;
-  int candidate;
-  double change[TERMS];
-  double total;
+  double coulomb; /* change of the energy with the MM molecules */
+  double vdw;
+  double total; /* change of all energy */
   double bound; /* on the error of total */
 } Trial;
 
 /* Eq. 1 of Miranda et al. 2016. */
-static inline Trial trial_of(WindowShape window, DecisionBound bound, Occupation o, int side,
-                             int index) {
-  const int count = window.candidates + window.starts;
+static inline Trial trial_of(DecisionBound bound, Occupation o, int side) {
+  __local const double *proposed = o.published + 2 * PUBLISHED * side;
+  __local const double *current = proposed + PUBLISHED;
   Trial trial;
-  const int earlier = o.earlier[index];
-  trial.from = earlier >= 0 ? o.occupied[earlier] : start_entry(window.layout, -1 - earlier);
-  trial.candidate = o.first[index];
-  while (o.parent[trial.candidate] != trial.from) ++trial.candidate;
-  const int left = position_of(window, trial.from);
-  __local const double *mm = o.mm + 2 * side * count;
-  __local const double *current = o.field + FIELDS * left;
-  __local const double *proposed = o.field + FIELDS * trial.candidate;
-  const double pairs[2 * TERMS] = {mm[trial.candidate], mm[left],
-                                   mm[count + trial.candidate], mm[count + left],
-                                   proposed[FIELD_VDW], current[FIELD_VDW],
-                                   proposed[FIELD_NUCLEI], current[FIELD_NUCLEI],
-                                   proposed[FIELD_GRID], current[FIELD_GRID]};
-  double magnitude = 0;
-  trial.total = 0;
-  for (int term = 0; term < TERMS; ++term) {
-    trial.change[term] = pairs[2 * term] - pairs[2 * term + 1];
-    trial.total += trial.change[term];
-    magnitude += fabs(pairs[2 * term]) + fabs(pairs[2 * term + 1]);
-  }
+  trial.coulomb = proposed[PUBLISHED_COULOMB] - current[PUBLISHED_COULOMB];
+  trial.vdw = proposed[PUBLISHED_VDW] - current[PUBLISHED_VDW];
+  trial.total = (trial.coulomb + trial.vdw) + (proposed[PUBLISHED_FIELD] - current[PUBLISHED_FIELD]);
+  const double magnitude =
+      (fabs(proposed[PUBLISHED_COULOMB]) + fabs(current[PUBLISHED_COULOMB])) +
+      (fabs(proposed[PUBLISHED_VDW]) + fabs(current[PUBLISHED_VDW])) +
+      (proposed[PUBLISHED_MAGNITUDE] + current[PUBLISHED_MAGNITUDE]);
   trial.bound = decision_error_bound(bound, magnitude);
   return trial;
 }
@@ -184,8 +259,8 @@ static inline Trial trial_of(WindowShape window, DecisionBound bound, Occupation
 /* Puts molecules that moved where they are now. */
 static inline void store_occupation(WindowShape window, Interaction interaction,
                                     __global const int *plan, __global const double *entries,
-                                    Occupation o, __global double *lattice,
-                                    __global coordinate *lattice_sites,
+                                    WindowEnergies energies, Occupation o,
+                                    __global double *lattice, __global coordinate *lattice_sites,
                                     __global double *field_cache) {
   const int stride = window.layout.molecules;
   const int capacity = entry_capacity(window.layout);
@@ -202,8 +277,47 @@ static inline void store_occupation(WindowShape window, Interaction interaction,
                       entries[(POSE_FIELDS + k) * capacity + entry], interaction.box[k % 3]);
     }
     for (int k = 0; k < FIELDS; ++k) {
-      field_cache[k * stride + molecule] = o.field[FIELDS * entry + k];
+      field_cache[k * stride + molecule] =
+          field_energy(window, plan, energies, field_cache, k, entry);
     }
+  }
+}
+
+/* Running totals after each step, and the counts of the chain. */
+static inline void write_records(WindowShape window, __global const int *plan,
+                                 WindowEnergies energies, __global const double *field_cache,
+                                 Occupation o, __global double *chain_state,
+                                 __global double *record) {
+  const int item = (int)get_local_id(0);
+  const int steps = window.layout.steps;
+  for (int index = item; index < window.steps; index += DECIDE_GROUP) {
+    const int to = o.occupied[index];
+    const int from = occupied_from(window, o, index);
+    const int fields[FIELDS] = {FIELD_VDW, FIELD_NUCLEI, FIELD_GRID};
+    const int terms[FIELDS] = {TERM_QMMM_VDW, TERM_QMMM_NUCLEI, TERM_QMMM_GRID};
+    for (int k = 0; k < FIELDS; ++k) {
+      o.change[terms[k] * window.steps + index] =
+          field_energy(window, plan, energies, field_cache, fields[k], to) -
+          field_energy(window, plan, energies, field_cache, fields[k], from);
+    }
+    record[RECORD_ACCEPTED * steps + index] = to != from;
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (int term = item; term < TERMS; term += DECIDE_GROUP) {
+    double total = chain_state[STATE_TERMS + term];
+    for (int index = 0; index < window.steps; ++index) {
+      total += o.change[term * window.steps + index];
+      record[(RECORD_TERMS + term) * steps + index] = total;
+    }
+    chain_state[STATE_TERMS + term] = total;
+  }
+  if (item == DECIDE_GROUP - 1) {
+    int accepted = 0;
+    for (int index = 0; index < window.steps; ++index) {
+      accepted += o.occupied[index] != occupied_from(window, o, index);
+    }
+    chain_state[STATE_ACCEPTED] += accepted;
+    chain_state[STATE_PROPOSED] += window.steps;
   }
 }
 
@@ -221,151 +335,152 @@ static inline double energy_of(ulong units) {
 }
 
 /* Exact change of a step met in the second pass: from the list, or else by this group alone. */
-static inline double exact_change(const ExactSources *sources, Doubts *doubts, int index,
-                                  const Trial *trial, __local ulong *shared) {
+static inline double exact_change(const ExactSources *sources, const Doubts *doubts, int index,
+                                  Move move, __local ulong *shared) {
   ulong units = 0;
   if (doubts->met < doubts->answered) {
     __global const ulong *shares = doubts->answers + doubts->met * doubts->shares;
     for (int i = (int)get_local_id(0); i < doubts->shares; i += DECIDE_GROUP) units += shares[i];
   } else {
     barrier(CLK_GLOBAL_MEM_FENCE); /* what the steps before did */
-    units = exact_change_share(sources, index, trial->from, trial->candidate, 0, 1);
+    units = exact_change_share(sources, index, move.from, move.candidate, 0, 1);
   }
   return energy_of(group_sum_units(units, shared));
 }
 
-static inline void list_doubt(Doubts *doubts, int index, const Trial *trial) {
+static inline void list_doubt(const Doubts *doubts, int index, Move move) {
   if (get_local_id(0) == 0 && doubts->met < MOST_DOUBTS) {
     __global int *doubt = doubts->list + DOUBTS_HEADER + DOUBT_FIELDS * doubts->met;
     doubt[DOUBT_INDEX] = index;
-    doubt[DOUBT_FROM] = trial->from;
-    doubt[DOUBT_TO] = trial->candidate;
+    doubt[DOUBT_FROM] = move.from;
+    doubt[DOUBT_TO] = move.candidate;
   }
 }
 
-/* Whether a step is accepted. In the second pass a step in doubt is settled exactly; where that
-   overturns the first pass, the answers to later doubts belong to another history. */
-static inline int outcome_of(const ExactSources *sources, Doubts *doubts, int second_pass,
-                             int certify, Occupation o, int index, const Trial *trial,
-                             double state[STATE_SIZE], __local ulong *shared) {
-  int accepted = trial->total < o.threshold[index];
-  if (certify && fabs(trial->total - o.threshold[index]) <= trial->bound) {
-    if (second_pass) {
-      const double exact = exact_change(sources, doubts, index, trial, shared);
-      state[STATE_CERTIFIED] += 1;
-      state[STATE_LARGEST_ERROR] =
-          fmax(state[STATE_LARGEST_ERROR], fabs(trial->total - exact) / trial->bound);
-      const int settled = exact < o.threshold[index];
-      if (settled != accepted) doubts->answered = 0;
-      accepted = settled;
-    } else {
-      list_doubt(doubts, index, trial);
-    }
-    ++doubts->met;
+/* A step in doubt, settled exactly. */
+static inline int settle(const ExactSources *sources, const Doubts *doubts, int index, Move move,
+                         Trial trial, double threshold, __global double *chain_state,
+                         __local ulong *shared) {
+  const double exact = exact_change(sources, doubts, index, move, shared);
+  if (get_local_id(0) == 0) {
+    chain_state[STATE_CERTIFIED] += 1;
+    chain_state[STATE_LARGEST_ERROR] =
+        fmax(chain_state[STATE_LARGEST_ERROR], fabs(trial.total - exact) / trial.bound);
   }
-  return accepted;
+  return exact < threshold;
 }
 
-static inline void write_record(WindowShape window, __global double *record, Occupation o,
-                                Doubts *doubts, int index, const Trial *trial, int accepted,
-                                double state[STATE_SIZE]) {
-  if (!isfinite(trial->total)) state[STATE_NOT_FINITE] += 1;
-  if (accepted) {
-    for (int term = 0; term < TERMS; ++term) state[STATE_TERMS + term] += trial->change[term];
-    state[STATE_ACCEPTED] += 1;
-  }
-  if (get_local_id(0) != 0) return;
-  o.occupied[index] = accepted ? trial->candidate : trial->from;
-  doubts->list[DOUBTS_TAKEN + index] = accepted ? trial->candidate : -1;
-  const int steps = window.layout.steps;
-  record[RECORD_ACCEPTED * steps + index] = accepted;
-  for (int term = 0; term < TERMS; ++term) {
-    record[(RECORD_TERMS + term) * steps + index] = state[STATE_TERMS + term];
-  }
-}
+#define DECIDE_PARAMETERS                                                                         \
+  WindowShape window, Interaction interaction, StepTuning tuning, int certify,                    \
+      DecisionBound bound, int has_grid, int has_nuclei, int nuclei, int blocks, int shares,      \
+      BUFFER(topology_reals), BUFFER(topology_integers), BUFFER(plan), BUFFER(entries),           \
+      BUFFER(grid_energies), BUFFER(nuclei_energies), BUFFER(mm_energies), BUFFER(table),         \
+      BUFFER(chain_state), BUFFER(lattice), BUFFER(lattice_sites), BUFFER(field_cache),           \
+      BUFFER(record), BUFFER(solute), BUFFER(exact_blocks), BUFFER(exact_points),                 \
+      BUFFER(doubt_list), BUFFER(answers), __local double *shared
+
+#define DECIDE_ARRAYS                                                                             \
+  CONSTANT_ARRAY(double, topology_reals);                                                         \
+  CONSTANT_ARRAY(int, topology_integers);                                                         \
+  CONSTANT_ARRAY(int, plan);                                                                      \
+  CONSTANT_ARRAY(double, entries);                                                                \
+  CONSTANT_ARRAY(double, grid_energies);                                                          \
+  CONSTANT_ARRAY(double, nuclei_energies);                                                        \
+  CONSTANT_ARRAY(double, mm_energies);                                                            \
+  CONSTANT_ARRAY(real, table);                                                                    \
+  ARRAY(double, chain_state);                                                                     \
+  ARRAY(double, lattice);                                                                         \
+  ARRAY(coordinate, lattice_sites);                                                               \
+  ARRAY(double, field_cache);                                                                     \
+  ARRAY(double, record);                                                                          \
+  CONSTANT_ARRAY(double, solute);                                                                 \
+  CONSTANT_ARRAY(double, exact_blocks);                                                           \
+  CONSTANT_ARRAY(double, exact_points);                                                           \
+  ARRAY(int, doubt_list);                                                                         \
+  CONSTANT_ARRAY(ulong, answers);
 
 /* One work-group decides the steps in order. In the first pass steps in doubt go the way their
    approximate energies say and are listed; only where there is none the outcome is stored.
    exact_changes then answers the doubts with the whole device, and the second pass repeats the
-   window with the answers. shared: see occupation_in. */
-__kernel GROUP_OF(DECIDE_GROUP) void metropolis_decide(
-    WindowShape window, Interaction interaction, StepTuning tuning, int certify,
-    DecisionBound bound, int second_pass, int has_grid, int has_nuclei, int nuclei, int blocks,
-    int shares, BUFFER(topology_reals), BUFFER(topology_integers), BUFFER(plan), BUFFER(entries),
-    BUFFER(grid_energies), BUFFER(nuclei_energies), BUFFER(mm_energies), BUFFER(table),
-    BUFFER(chain_state), BUFFER(lattice), BUFFER(lattice_sites), BUFFER(field_cache),
-    BUFFER(record), BUFFER(solute), BUFFER(exact_blocks), BUFFER(exact_points),
-    BUFFER(doubt_list), BUFFER(answers), __local double *shared) {
-  CONSTANT_ARRAY(double, topology_reals);
-  CONSTANT_ARRAY(int, topology_integers);
-  CONSTANT_ARRAY(int, plan);
-  CONSTANT_ARRAY(double, entries);
-  CONSTANT_ARRAY(double, grid_energies);
-  CONSTANT_ARRAY(double, nuclei_energies);
-  CONSTANT_ARRAY(double, mm_energies);
-  CONSTANT_ARRAY(real, table);
-  ARRAY(double, chain_state);
-  ARRAY(double, lattice);
-  ARRAY(coordinate, lattice_sites);
-  ARRAY(double, field_cache);
-  ARRAY(double, record);
-  CONSTANT_ARRAY(double, solute);
-  CONSTANT_ARRAY(double, exact_blocks);
-  CONSTANT_ARRAY(double, exact_points);
-  ARRAY(int, doubt_list);
-  CONSTANT_ARRAY(ulong, answers);
-  __local ulong shared_units[DECIDE_GROUP];
-  if (second_pass && doubt_list[DOUBTS_COUNT] == 0) return;
-  const int count = window.candidates + window.starts;
-  const Occupation o = occupation_in(window, shared);
-  const WindowEnergies energies = {has_grid ? grid_energies : 0, has_nuclei ? nuclei_energies : 0,
-                                   mm_energies, table};
-  load_steps(window, plan, entries, o);
-  load_energies(window, plan, energies, field_cache, o);
-  const ExactSources sources =
-      exact_sources(window, interaction, nuclei, blocks, topology_reals, topology_integers, plan,
-                    entries, lattice, solute, exact_blocks, exact_points,
-                    doubt_list + DOUBTS_TAKEN);
-  Doubts doubts = {doubt_list, answers, shares,
-                   second_pass ? min(doubt_list[DOUBTS_COUNT], MOST_DOUBTS) : 0, 0};
-  double state[STATE_SIZE];
-  for (int k = 0; k < STATE_SIZE; ++k) state[k] = chain_state[k];
-  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-  Exchange ahead[STEPS_AHEAD][EXCHANGES_AHEAD];
-  for (int k = 0; k < STEPS_AHEAD; ++k) read_ahead(window, o, table, k, ahead[k]);
-  int side = 0;
-  for (int base = 0; base < window.steps; base += STEPS_AHEAD) {
-    _Pragma("unroll") for (int k = 0; k < STEPS_AHEAD; ++k) {
-      const int index = base + k;
-      if (index >= window.steps) break;
-      const Trial trial = trial_of(window, bound, o, side, index);
-      const int accepted = outcome_of(&sources, &doubts, second_pass, certify, o, index, &trial,
-                                      state, shared_units);
-      write_record(window, record, o, &doubts, index, &trial, accepted, state);
-      const int as_read = trial.candidate == o.first[index];
-      for (int j = 0; j * DECIDE_GROUP < count; ++j) {
-        const int position = (int)get_local_id(0) + j * DECIDE_GROUP;
-        if (position >= count) break;
-        Exchange exchange = ahead[k][min(j, EXCHANGES_AHEAD - 1)];
-        if (accepted && (!as_read || j >= EXCHANGES_AHEAD)) {
-          exchange = exchange_of(window, table, trial.from, trial.candidate, position);
-        }
-        apply(window, o, side, accepted, exchange, position);
-      }
-      read_ahead(window, o, table, index + STEPS_AHEAD, ahead[k]);
-      side = 1 - side;
-      barrier(CLK_LOCAL_MEM_FENCE);
-    }
+   window with the answers; where one overturns the first pass, the answers to later doubts belong to
+   another history. Two kernels, so that the first need not carry the registers of the second. */
+#define DECIDE_BODY(SECOND_PASS)                                                                  \
+  DECIDE_ARRAYS                                                                                   \
+  __local ulong shared_units[DECIDE_GROUP];                                                       \
+  if (SECOND_PASS && doubt_list[DOUBTS_COUNT] == 0) return;                                       \
+  const Occupation o = occupation_in(window, shared);                                             \
+  const WindowEnergies energies = {has_grid ? grid_energies : 0,                                  \
+                                   has_nuclei ? nuclei_energies : 0, mm_energies, table};         \
+  const ExactSources sources =                                                                    \
+      exact_sources(window, interaction, nuclei, blocks, topology_reals, topology_integers, plan, \
+                    entries, lattice, solute, exact_blocks, exact_points,                         \
+                    doubt_list + DOUBTS_TAKEN, SECOND_PASS);                                      \
+  Doubts doubts = {doubt_list, answers, shares,                                                   \
+                   SECOND_PASS ? min(doubt_list[DOUBTS_COUNT], MOST_DOUBTS) : 0, 0};              \
+  load_steps(window, plan, entries, o);                                                           \
+  ItemEnergies own;                                                                               \
+  load_energies(window, plan, energies, field_cache, &own);                                       \
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);                                            \
+  Exchange ahead[STEPS_AHEAD];                                                                    \
+  for (int k = 0; k < STEPS_AHEAD; ++k) ahead[k] = READ_AHEAD(k);                                 \
+  Move move = move_of(window, o, 0, occupied_from(window, o, 0));                                 \
+  publish(window, o, 0, move, &own);                                                              \
+  barrier(CLK_LOCAL_MEM_FENCE);                                                                   \
+  int side = 0;                                                                                   \
+  int not_finite = 0;                                                                             \
+  for (int base = 0; base < window.steps; base += STEPS_AHEAD) {                                  \
+    _Pragma("unroll") for (int k = 0; k < STEPS_AHEAD; ++k) {                                     \
+      const int index = base + k;                                                                 \
+      if (index < window.steps) {                                                                 \
+        const Trial trial = trial_of(bound, o, side);                                             \
+        const double threshold = o.threshold[index];                                              \
+        int accepted = trial.total < threshold;                                                   \
+        if (certify && fabs(trial.total - threshold) <= trial.bound) {                            \
+          if (SECOND_PASS) {                                                                      \
+            const int exact = settle(&sources, &doubts, index, move, trial, threshold,            \
+                                     chain_state, shared_units);                                  \
+            if (exact != accepted) doubts.answered = 0;                                           \
+            accepted = exact;                                                                     \
+          } else {                                                                                \
+            list_doubt(&doubts, index, move);                                                     \
+          }                                                                                       \
+          ++doubts.met;                                                                           \
+        }                                                                                         \
+        not_finite += !isfinite(trial.total);                                                     \
+        if (accepted) exchange(window, table, move, o.first[index], ahead[k], &own);              \
+        const int occupied = accepted ? move.candidate : move.from;                               \
+        if (get_local_id(0) == 0) {                                                               \
+          o.occupied[index] = occupied;                                                           \
+          o.change[TERM_MM_COULOMB * window.steps + index] = accepted ? trial.coulomb : 0;        \
+          o.change[TERM_MM_VDW * window.steps + index] = accepted ? trial.vdw : 0;                \
+          doubt_list[DOUBTS_TAKEN + index] = accepted ? move.candidate : -1;                      \
+        }                                                                                         \
+        if (index + 1 < window.steps) {                                                           \
+          const int from = o.earlier[index + 1] == index ? occupied                               \
+                                                         : occupied_from(window, o, index + 1);   \
+          move = move_of(window, o, index + 1, from);                                             \
+          publish(window, o, 1 - side, move, &own);                                               \
+        }                                                                                         \
+        ahead[k] = READ_AHEAD(index + STEPS_AHEAD);                                               \
+        side = 1 - side;                                                                          \
+        barrier(CLK_LOCAL_MEM_FENCE);                                                             \
+      }                                                                                           \
+    }                                                                                             \
+  }                                                                                               \
+  if (get_local_id(0) == 0) doubt_list[DOUBTS_COUNT] = SECOND_PASS ? 0 : doubts.met;              \
+  if (!SECOND_PASS && doubts.met > 0) return;                                                     \
+  write_records(window, plan, energies, field_cache, o, chain_state, record);                     \
+  barrier(CLK_GLOBAL_MEM_FENCE); /* the cache was read */                                         \
+  store_occupation(window, interaction, plan, entries, energies, o, lattice, lattice_sites,       \
+                   field_cache);                                                                  \
+  if (get_local_id(0) == 0) {                                                                     \
+    chain_state[STATE_NOT_FINITE] += not_finite;                                                  \
+    tune_step_sizes_of(tuning, chain_state);                                                      \
   }
-  if (get_local_id(0) == 0) doubt_list[DOUBTS_COUNT] = second_pass ? 0 : doubts.met;
-  if (!second_pass && doubts.met > 0) return;
-  store_occupation(window, interaction, plan, entries, o, lattice, lattice_sites, field_cache);
-  if (get_local_id(0) == 0) {
-    state[STATE_PROPOSED] += window.steps;
-    for (int k = 0; k < STATE_SIZE; ++k) chain_state[k] = state[k];
-    tune_step_sizes_of(tuning, chain_state);
-  }
-}
+
+__kernel GROUP_OF(DECIDE_GROUP) void metropolis_decide(DECIDE_PARAMETERS) { DECIDE_BODY(0) }
+
+__kernel GROUP_OF(DECIDE_GROUP) void metropolis_settle(DECIDE_PARAMETERS) { DECIDE_BODY(1) }
 
 /* Answers the doubts of the first pass: every group writes its share of each. */
 __kernel GROUP_OF(EXACT_GROUP) void exact_changes(
@@ -390,7 +505,7 @@ __kernel GROUP_OF(EXACT_GROUP) void exact_changes(
   const ExactSources sources =
       exact_sources(window, interaction, nuclei, blocks, topology_reals, topology_integers, plan,
                     entries, lattice, solute, exact_blocks, exact_points,
-                    doubt_list + DOUBTS_TAKEN);
+                    doubt_list + DOUBTS_TAKEN, 1);
   for (int doubt = 0; doubt < count; ++doubt) {
     __global const int *at = doubt_list + DOUBTS_HEADER + DOUBT_FIELDS * doubt;
     const ulong share = exact_change_share(&sources, at[DOUBT_INDEX], at[DOUBT_FROM],

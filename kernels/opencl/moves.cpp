@@ -1,3 +1,4 @@
+#include "error.hpp"
 #include "kernels/opencl/launch.hpp"
 
 namespace starpmc::opencl {
@@ -6,7 +7,7 @@ void propose_moves(Program& program, cl_command_queue queue, const Window& windo
                    const StepRange& range, Buffer chain_state, Buffer lattice, Buffer outside) {
   const std::size_t picks_bytes = 5 * size_of(window.extent.steps) * sizeof(cl_int);
   check_local_memory(program, picks_bytes, "propose_moves");
-  Launch(program, "propose_moves")
+  Launch(program, queue, "propose_moves")
       .with(window_shape(window))
       .with(window.interaction)
       .with(range)
@@ -18,7 +19,7 @@ void propose_moves(Program& program, cl_command_queue queue, const Window& windo
       .with(window.entries)
       .with(outside)
       .with_local(picks_bytes)
-      .run(queue, {1, 1}, {size_of(program.shape().propose_group), 1});
+      .run({1, 1}, {size_of(program.shape().propose_group), 1});
 }
 
 namespace {
@@ -41,28 +42,31 @@ void decide_pass(Program& program, cl_command_queue queue, const Window& window,
                  const StepTuning& tuning, const Certification& certification,
                  const DecideBuffers& buffers, const DoubtBuffers& doubts, int groups,
                  bool second_pass) {
+  const LaunchShape& shape = program.shape();
   const std::size_t steps = size_of(window.extent.steps);
-  const std::size_t candidates = size_of(window.extent.candidates);
-  const std::size_t starts = size_of(window.extent.starts);
+  const int entries = window.extent.candidates + window.extent.starts;
   // As laid out by occupation_in of metropolis_decide.cl.
-  const std::size_t doubles = (4 + FIELDS) * (candidates + starts) + steps;
-  const std::size_t integers = 4 * steps + candidates;
-  const std::size_t bytes = doubles * sizeof(double) + integers * sizeof(cl_int);
-  check_local_memory(program, bytes + 8 * size_of(program.shape().decide_group),
-                     "metropolis_decide");
+  const std::size_t bytes = (16 + (1 + TERMS) * steps) * sizeof(double) +
+                            (4 * steps + size_of(window.extent.candidates)) * sizeof(cl_int);
+  check_local_memory(program, bytes + 8 * size_of(shape.decide_group), "metropolis_decide");
+  if (entries > shape.decide_group * shape.entries_per_item) {
+    throw RunError("OpenCL: a window has " + std::to_string(entries) +
+                   " positions, the device's kernel holds " +
+                   std::to_string(shape.decide_group * shape.entries_per_item) +
+                   ": use smaller windows");
+  }
   const bool has_grid = buffers.grid_energies.memory != nullptr;
   const bool has_nuclei = buffers.nuclei_energies.memory != nullptr;
   // A kernel argument must be some buffer, even one that is not read.
   const auto some = [&](const Buffer& buffer) {
     return buffer.memory != nullptr ? buffer : buffers.mm_energies;
   };
-  Launch(program, "metropolis_decide")
+  Launch(program, queue, second_pass ? "metropolis_settle" : "metropolis_decide")
       .with(window_shape(window))
       .with(window.interaction)
       .with(tuning)
       .with(cl_int{certification.active})
       .with(certification.bound)
-      .with(cl_int{second_pass})
       .with(cl_int{has_grid})
       .with(cl_int{has_nuclei})
       .with(cl_int{certification.nuclei})
@@ -87,7 +91,7 @@ void decide_pass(Program& program, cl_command_queue queue, const Window& window,
       .with(doubts.list)
       .with(doubts.answers)
       .with_local(bytes)
-      .run(queue, {1, 1}, {size_of(program.shape().decide_group), 1});
+      .run({1, 1}, {size_of(shape.decide_group), 1});
 }
 
 void exact_changes(Program& program, cl_command_queue queue, const Window& window,
@@ -96,7 +100,7 @@ void exact_changes(Program& program, cl_command_queue queue, const Window& windo
   const auto some = [&](const Buffer& buffer) {
     return buffer.memory != nullptr ? buffer : buffers.mm_energies;
   };
-  Launch(program, "exact_changes")
+  Launch(program, queue, "exact_changes")
       .with(window_shape(window))
       .with(window.interaction)
       .with(cl_int{certification.nuclei})
@@ -111,7 +115,7 @@ void exact_changes(Program& program, cl_command_queue queue, const Window& windo
       .with(some(certification.exact_points))
       .with(doubts.list)
       .with(doubts.answers)
-      .run(queue, {size_of(groups), 1}, {size_of(program.shape().exact_group), 1});
+      .run({size_of(groups), 1}, {size_of(program.shape().exact_group), 1});
 }
 
 }  // namespace
