@@ -7,10 +7,10 @@ void arithmetic_probe(Program& program, cl_command_queue queue, ArithmeticLoop l
   const LaunchShape& shape = program.shape();
   const std::size_t groups = size_of(program.compute_units() * shape.groups_per_unit);
   const auto launch = [&](Launch& kernel) {
-    kernel.with(cl_int{rounds}).with(result).run(queue, {groups, 1}, {size_of(shape.sum_group), 1});
+    kernel.with(cl_int{rounds}).with(result).run({groups, 1}, {size_of(shape.sum_group), 1});
   };
   if (loop == ArithmeticLoop::pair) {
-    Launch kernel(program, "arithmetic_probe_pair");
+    Launch kernel(program, queue, "arithmetic_probe_pair");
     kernel.with(pair_constants({{1, 1, 1}, kProbeCutoff, kProbeCutoff}));
     if (program.single()) {
       kernel.with(static_cast<cl_float>(kProbeStep));
@@ -20,8 +20,9 @@ void arithmetic_probe(Program& program, cl_command_queue queue, ArithmeticLoop l
     launch(kernel);
     return;
   }
-  Launch kernel(program, loop == ArithmeticLoop::multiply_add ? "arithmetic_probe_multiply_add"
-                                                              : "arithmetic_probe_reciprocal_root");
+  Launch kernel(program, queue,
+                loop == ArithmeticLoop::multiply_add ? "arithmetic_probe_multiply_add"
+                                                     : "arithmetic_probe_reciprocal_root");
   launch(kernel);
 }
 
