@@ -144,7 +144,7 @@ std::vector<Implementation> read_implementations(const options::variables_map& v
 }
 
 std::vector<Precision> read_precisions(const options::variables_map& values) {
-  const std::vector<Precision> all(kBenchPrecisions.begin(), kBenchPrecisions.end());
+  std::vector<Precision> all(kBenchPrecisions.begin(), kBenchPrecisions.end());
   if (!values.contains("precision")) return all;
   Words names;
   for (const Precision precision : all) names.emplace_back(value_name(precision));

@@ -65,7 +65,8 @@ BenchWindows<Real>::BenchWindows(BenchData<Real>& data, const TaskExtent& extent
 template <class Real>
 typename BenchWindows<Real>::Prepared BenchWindows<Real>::prepare(PlannedWindow planned) const {
   const ChainData<Real>& chain = data_.chain;
-  Prepared window{std::move(planned), WindowBuffers<Real>(planned.layout, 1), {}, {}, {}};
+  WindowBuffers<Real> buffers(planned.layout, 1);
+  Prepared window{std::move(planned), std::move(buffers), {}, {}, {}};
   window.arguments = chain.arguments(window.planned.layout, window.planned.extent);
   window.buffers.set_grid_parts(chain.density == nullptr ? 0 : 1);
   window.handles = chain.handles(window.buffers);

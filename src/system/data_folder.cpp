@@ -7,7 +7,7 @@ namespace starpmc {
 namespace {
 
 std::filesystem::path find_or_throw(const InstalledFiles& files) {
-  const std::filesystem::path folder = find_installed(files);
+  std::filesystem::path folder = find_installed(files);
   if (!folder.empty()) return folder;
   throw InputError(files.variable, "the program's data files are not found", searched_places(files),
                    std::string("set it to the folder with ") + files.marker + ", or unset it");

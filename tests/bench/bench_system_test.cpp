@@ -80,6 +80,21 @@ TEST(BenchSystem, BoxTooSmallForTheCutoffIsRefused) {
   }
 }
 
+TEST(BenchSystem, StoredGridOfTheSameBoxIsTaken) {
+  BenchOverrides few;
+  few.waters = 100;
+  few.points = 3000;
+  const BenchSystem first = make_bench_system(preset("R"), few);
+  BenchOverrides stored;
+  stored.waters = 100;
+  stored.grid_file = "grid-0.bin";
+  stored.grid = first.grid;
+  const BenchSystem second = make_bench_system(preset("R"), stored);
+  EXPECT_TRUE(first.synthetic_grid);
+  EXPECT_FALSE(second.synthetic_grid);
+  EXPECT_EQ(second.grid.charge, first.grid.charge);
+}
+
 TEST(BenchSystem, ForeignGridIsRefused) {
   BenchOverrides foreign;
   foreign.waters = 100;
