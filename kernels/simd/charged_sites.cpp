@@ -21,7 +21,8 @@ ChargedSites::ChargedSites(const Window& window) {
       candidate.push_back(index);
     }
   }
-  energy.assign(charge.size(), 0.0);
+  for (auto* array : {&x, &y, &z}) array->resize(size() + kPadding);
+  energy.assign(size(), 0.0);
   candidate_count_ = static_cast<std::size_t>(candidates);
 }
 
@@ -48,11 +49,11 @@ ChargedSites::ChargedSites(const GridPotentialArguments<Real>& a) {
 template ChargedSites::ChargedSites(const GridPotentialArguments<double>&);
 template ChargedSites::ChargedSites(const GridPotentialArguments<float>&);
 
-void ChargedSites::collect(std::span<double> candidate_energies) const {
+void ChargedSites::collect(double factor, std::span<double> candidate_energies) const {
   std::fill_n(candidate_energies.begin(), candidate_count_, 0.0);
   for (std::size_t site = 0; site < size(); ++site) {
     candidate_energies[static_cast<std::size_t>(candidate[site])] +=
-        STARPMC_COULOMB_CONSTANT * charge[site] * energy[site];
+        factor * charge[site] * energy[site];
   }
 }
 

@@ -9,21 +9,22 @@
 namespace starpmc::simd {
 
 /// Charged sites one after another, and their energies: those of a window's candidates, or those of
-/// the whole lattice.
+/// the whole lattice. A window's coordinates end in kPadding values for loads of full vectors.
 struct ChargedSites {
   std::vector<double> x;
   std::vector<double> y;
   std::vector<double> z;
   std::vector<double> charge;
   std::vector<int> candidate;
-  std::vector<double> energy;  ///< of a unit charge, without the Coulomb constant
+  std::vector<double> energy;  ///< of a unit charge, without constant factors
+  static constexpr std::size_t kPadding = 16;
 
   explicit ChargedSites(const Window& window);
   template <class Real>
   explicit ChargedSites(const GridPotentialArguments<Real>& lattice);
   std::size_t size() const { return charge.size(); }
-  /// Sum of charge * energy of each candidate's sites.
-  void collect(std::span<double> candidate_energies) const;
+  /// Sum of factor * charge * energy of each candidate's sites.
+  void collect(double factor, std::span<double> candidate_energies) const;
 
  private:
   std::size_t candidate_count_ = 0;
