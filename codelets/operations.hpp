@@ -39,6 +39,20 @@ void mm_pair_reduce(const WindowHandles& window, const WindowArguments& argument
                     std::span<const starpu_data_handle_t> partials, starpu_data_handle_t table,
                     starpu_data_handle_t energies);
 
+/// What a certified decision needs; null handles: no solute, or no density.
+struct CertificationHandles {
+  starpu_data_handle_t solute = nullptr;
+  starpu_data_handle_t exact_blocks = nullptr;
+  starpu_data_handle_t exact_points = nullptr;
+};
+/// The part of it that is plain data.
+struct CertificationArguments {
+  int active;
+  int nuclei;
+  int blocks;  ///< compact blocks of the density grid
+  DecisionBound bound;
+};
+
 struct DecideHandles {
   starpu_data_handle_t mm_energies;
   starpu_data_handle_t table;
@@ -49,10 +63,12 @@ struct DecideHandles {
   starpu_data_handle_t record;
   starpu_data_handle_t grid_energies;    ///< null without a solute
   starpu_data_handle_t nuclei_energies;  ///< null without a solute
+  CertificationHandles certification;
 };
 template <class Real>
 void metropolis_decide(const WindowHandles& window, const WindowArguments& arguments,
-                       const StepTuning& tuning, const DecideHandles& handles);
+                       const StepTuning& tuning, const CertificationArguments& certification,
+                       const DecideHandles& handles);
 
 template <class Real>
 void grid_potential(const WindowArguments& arguments, starpu_data_handle_t topology_reals,

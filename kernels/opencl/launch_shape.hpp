@@ -6,15 +6,19 @@ namespace starpmc::opencl {
 
 /// Sizes the kernels are compiled for: of work-groups, and of what an item keeps in registers.
 struct LaunchShape {
-  int grid_group;         ///< items of a group of the grid term
-  int grid_sites;         ///< sites per item of the grid term
-  int points_per_sum;     ///< points summed in Real before the sum goes to fp64
-  int pair_group;         ///< items that share the molecules an entry meets
-  int sum_group;          ///< items that share a sum
-  int list_group;         ///< items of the one group that lists charged sites
-  int propose_group;      ///< items of the one group that proposes
-  int decide_group;       ///< items of the one group that decides
-  int exchanges_ahead;    ///< entries per item whose exchange is read ahead of the decision
+  int grid_group;       ///< items of a group of the grid term
+  int grid_sites;       ///< sites per item of the grid term
+  int points_per_sum;   ///< points summed in Real before the sum goes to fp64
+  int pair_group;       ///< items that share the molecules an entry meets
+  int sum_group;        ///< items that share a sum
+  int list_group;       ///< items of the one group that lists charged sites
+  int propose_group;    ///< items of the one group that proposes
+  int decide_group;     ///< items of the one group that decides
+  int exchanges_ahead;  ///< entries per item whose exchange is read ahead of the decision
+  int steps_ahead;      ///< steps it is read ahead
+  int exact_group;      ///< items of a group that evaluates steps exactly
+  int exact_groups_per_unit;
+  int most_doubts = 32;   ///< steps of a window that all groups evaluate exactly; then one does
   int groups_per_unit;    ///< groups in flight that keep a compute unit busy
   int most_chunk_blocks;  ///< compact blocks that stay in cache while all sites meet them
 
@@ -28,6 +32,9 @@ struct LaunchShape {
             .propose_group = 16,
             .decide_group = 16,
             .exchanges_ahead = 1,
+            .steps_ahead = 1,
+            .exact_group = 16,
+            .exact_groups_per_unit = 2,
             .groups_per_unit = 4,
             .most_chunk_blocks = 64};
   }
@@ -42,6 +49,9 @@ struct LaunchShape {
             .propose_group = 256,
             .decide_group = 256,
             .exchanges_ahead = 2,
+            .steps_ahead = 4,
+            .exact_group = 128,
+            .exact_groups_per_unit = 8,
             .groups_per_unit = 32,
             .most_chunk_blocks = 1 << 30};
   }
@@ -55,7 +65,10 @@ struct LaunchShape {
            " -DLIST_GROUP=" + std::to_string(list_group) +
            " -DPROPOSE_GROUP=" + std::to_string(propose_group) +
            " -DDECIDE_GROUP=" + std::to_string(decide_group) +
-           " -DEXCHANGES_AHEAD=" + std::to_string(exchanges_ahead);
+           " -DEXCHANGES_AHEAD=" + std::to_string(exchanges_ahead) +
+           " -DSTEPS_AHEAD=" + std::to_string(steps_ahead) +
+           " -DEXACT_GROUP=" + std::to_string(exact_group) +
+           " -DMOST_DOUBTS=" + std::to_string(most_doubts);
   }
 };
 

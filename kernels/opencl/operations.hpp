@@ -14,8 +14,8 @@
 #include <string>
 
 #include "kernels/common/layout.h"
-#include "kernels/precision.hpp"
 #include "kernels/opencl/launch_shape.hpp"
+#include "kernels/precision.hpp"
 
 /// The operations for OpenCL devices: each enqueues its kernels on a queue and returns without
 /// waiting. Buffers have the layouts of kernels/common/layout.h. Nothing here knows of StarPU.
@@ -100,6 +100,17 @@ void mm_pair_table(Program& program, cl_command_queue queue, const Window& windo
 void mm_pair_reduce(Program& program, cl_command_queue queue, const Window& window,
                     std::span<const Buffer> partials, Buffer table, Buffer energies);
 
+/// Certified decisions (kernels/arguments.hpp); solute and density may be null.
+struct Certification {
+  bool active = false;
+  DecisionBound bound{};
+  int blocks = 0;
+  Buffer exact_blocks;
+  Buffer exact_points;
+  Buffer solute;
+  int nuclei = 0;
+};
+
 /// Buffers of metropolis_decide; grid_energies and nuclei_energies may be null (no solute).
 struct DecideBuffers {
   Buffer grid_energies;
@@ -113,7 +124,8 @@ struct DecideBuffers {
   Buffer record;
 };
 void metropolis_decide(Program& program, cl_command_queue queue, const Window& window,
-                       const StepTuning& tuning, const DecideBuffers& buffers);
+                       const StepTuning& tuning, const Certification& certification,
+                       const DecideBuffers& buffers);
 
 void grid_potential(Program& program, cl_command_queue queue, const WindowLayout& layout,
                     const Interaction& interaction, const TopologyShape& topology,

@@ -73,6 +73,11 @@ std::vector<Option> sampling_options() {
                "steps evaluated together (the chain is the same whatever it is); 0: chosen by the "
                "program"},
               {0, 1000}, STARPMC_FIELD(sampling.window)),
+      boolean(
+          {"sampling", "certified", "",
+           "evaluate steps whose energy change is near its threshold again, exactly, so that the "
+           "trajectory is the same on every device and in every precision"},
+          STARPMC_FIELD(sampling.certified)),
   };
 }
 

@@ -44,6 +44,7 @@ struct Settings {
     double target_acceptance = 0.4;
     std::uint64_t tune_interval = 500;
     std::uint32_t window = 0;  ///< 0: auto
+    bool certified = true;
 
     friend bool operator==(const SamplingSection&, const SamplingSection&) = default;
   } sampling;

@@ -44,10 +44,7 @@ class StarpuChain final : public Chain {
   void set_density(const DensityGrid& grid) override {
     const double pairs =
         static_cast<double>(grid.size()) * window_.layout.steps * data_.topology.shape.sites;
-    data_.density = std::make_unique<BlockedPoints<Real>>(
-        make_compact_blocks<Real>(grid.x, grid.y, grid.z, grid.charge),
-        grid_parts_ > 0 ? grid_parts_ : task_parts(pairs));
-    if (data_.density->parts().empty()) data_.density.reset();
+    data_.set_density(grid, grid_parts_ > 0 ? grid_parts_ : task_parts(pairs));
     window_.set_grid_parts(data_.density == nullptr ? 0 : data_.density->parts().size());
   }
 
@@ -159,11 +156,12 @@ PendingWindow StarpuChain<Real>::submit_window(const ChainSegment& segment, std:
   const double longest = *std::ranges::min_element(data_.topology.interaction.box) / 2;
   const StepTuning tuning{sampling_.target_acceptance, longest, 0.5, tune ? 1 : 0, 0};
   codelets::metropolis_decide<Real>(
-      handles, arguments, tuning,
+      handles, arguments, tuning, data_.certification_arguments(),
       {window_.mm_energies.get(), window_.table.get(), data_.chain_state.get(), data_.lattice.get(),
        data_.lattice_sites.get(), data_.field_cache.get(), pending.record.get(),
        data_.has_solute() ? window_.grid_energies.get() : nullptr,
-       data_.has_solute() ? window_.nuclei_energies.get() : nullptr});
+       data_.has_solute() ? window_.nuclei_energies.get() : nullptr,
+       data_.certification_handles()});
   if (segment.frame_interval > 0 && end % segment.frame_interval == 0) {
     pending.frame = take_spare(spare_frames_, data_.lattice_host.size());
     const int status =

@@ -95,6 +95,16 @@ TEST_P(OpenCl, MixedChainFollowsFp64) {
   expect_same_chain(exact, run_chain<float>(device, system, {}), 0.02);
 }
 
+TEST_P(OpenCl, CertifiedDecisionsAreThoseOfExactEnergies) {
+  DevicePipeline exact = pipeline(Precision::fp64);
+  DevicePipeline mixed = pipeline(Precision::mixed);
+  for (const SystemOptions& options : {wide_cutoff(), few_molecules()}) {
+    const TestSystem system = make_system(options);
+    expect_certified_chain<double>(exact, system);
+    expect_certified_chain<float>(mixed, system);
+  }
+}
+
 template <class Real>
 void expect_same_potential(DevicePipeline& device, const TestSystem& system, double tolerance) {
   Buffers<double> a(system, 4, 8);
