@@ -59,7 +59,7 @@ DensityUpdate<Real>::DensityUpdate(ChainData<Real>& data, QmEngine& engine)
   z.insert(z.end(), solute + 2 * nuclei, solute + 3 * nuclei);
   const double pairs = static_cast<double>(x.size()) * static_cast<double>(data.molecules()) *
                        data.topology.shape.sites;
-  points_ = std::make_unique<BlockedPoints<Real>>(make_compact_blocks<Real>(x, y, z, {}),
+  points_ = std::make_unique<BlockedPoints<Real>>(make_compact_blocks<Real>(x, y, z, {}, data.topology.interaction.box),
                                                   task_parts(pairs));
   for (const auto& part : points_->parts()) {
     potential_.push_back(DataHandle::temporary<double>(part.blocks * STARPMC_BLOCK_POINTS));

@@ -1,0 +1,108 @@
+/* The grid term on a CPU: an item is a thread of its own, its lanes run over the points of a block in
+   the first-level cache, past SITES_PER_ITEM entries in registers. */
+#ifndef STARPMC_OPENCL_GRID_LANES_H
+#define STARPMC_OPENCL_GRID_LANES_H
+
+#include "opencl/compact_block.h"
+
+/* 1/r + r/rc^2 - 2/rc, ENERGY_FACTOR times: Newton's step multiplies the estimate of 1/r and the r
+   of it by one and the same correction. */
+#if FINE_ESTIMATE
+#define ENERGY_FACTOR 2
+#define LANES_ENERGY                                                        \
+  const lanes y = estimate_of_reciprocal_square_root(r2);                   \
+  const lanes r = r2 * y;                                                   \
+  const lanes energy = (reals.inverse_square * r + y) * ((real)3 - r * y) - \
+                       (lanes)(ENERGY_FACTOR * reals.twice_inverse);
+#else
+#define ENERGY_FACTOR 1
+#define LANES_ENERGY                                                            \
+  const lanes energy = (reals.inverse_square * r2 + (real)1) *                  \
+                           lanes_reciprocal_square_root(r2) -                   \
+                       (lanes)(reals.twice_inverse);
+#endif
+
+#define DEFINE_ADD_BLOCK(NAME, CUT)                                                              \
+  static inline void NAME(GridReals reals, PairConstants constants, const uint *entries,         \
+                          int count, __global const double *sites, int capacity,                 \
+                          __global const double *header, __global const coordinate *points,      \
+                          __global double *partials) {                                           \
+    place position[SITES_PER_ITEM];                                                              \
+    lanes sums[SITES_PER_ITEM];                                                                  \
+    for (int k = 0; k < SITES_PER_ITEM; ++k) {                                                   \
+      position[k] = entry_place(entries[min(k, count - 1)], sites, capacity, header, constants); \
+      sums[k] = (lanes)(0);                                                                      \
+    }                                                                                            \
+    for (int j = 0; j < STARPMC_BLOCK_POINTS; j += LANES) {                                      \
+      const coordinate_lanes x = load_lanes(points + j);                                             \
+      const coordinate_lanes y_of_points = load_lanes(points + STARPMC_BLOCK_POINTS + j);            \
+      const coordinate_lanes z = load_lanes(points + 2 * STARPMC_BLOCK_POINTS + j);                  \
+      const lanes charge = charge_lanes(load_lanes(points + 3 * STARPMC_BLOCK_POINTS + j));      \
+      _Pragma("unroll") for (int k = 0; k < SITES_PER_ITEM; ++k) {                               \
+        SEPARATION(lanes, position[k].x - x, position[k].y - y_of_points, position[k].z - z)     \
+        lanes r2 = dx * dx + (dy * dy + dz * dz);                                                \
+        if (CUT) r2 = fmax(r2, (lanes)(reals.least_squared));                                    \
+        LANES_ENERGY                                                                             \
+        const lanes sum = charge * energy + sums[k];                                             \
+        sums[k] = CUT ? (r2 < (lanes)(reals.cutoff_squared) ? sum : sums[k]) : sum;              \
+      }                                                                                          \
+    }                                                                                            \
+    for (int k = 0; k < count; ++k) {                                                            \
+      partials[SITE_OF(entries[k])] += sum_of_lanes(sums[k]) * (1.0 / ENERGY_FACTOR);            \
+    }                                                                                            \
+  }
+DEFINE_ADD_BLOCK(add_block_inside, 0)
+DEFINE_ADD_BLOCK(add_block_cut, 1)
+
+/* The nearest images of LANES sites, relative to a block's origin, and their squared distances. */
+static inline void nearest_images(__global const real *rounded, int capacity, int first,
+                                  BlockView block, PairReals box, real3 *nearest, real *squared) {
+  const lanes x = load_real_lanes(rounded + first) - block.x;
+  const lanes y = load_real_lanes(rounded + capacity + first) - block.y;
+  const lanes z = load_real_lanes(rounded + 2 * capacity + first) - block.z;
+  const lanes dx = MINIMUM_IMAGE(x, box.box_x, box.inverse_x);
+  const lanes dy = MINIMUM_IMAGE(y, box.box_y, box.inverse_y);
+  const lanes dz = MINIMUM_IMAGE(z, box.box_z, box.inverse_z);
+  store_real_lanes(dx * dx + (dy * dy + dz * dz), squared);
+  if (!block.images) return;
+  real components[3][LANES];
+  store_real_lanes(dx, components[0]);
+  store_real_lanes(dy, components[1]);
+  store_real_lanes(dz, components[2]);
+  for (int lane = 0; lane < LANES; ++lane) {
+    nearest[lane] = (real3)(components[0][lane], components[1][lane], components[2][lane]);
+  }
+}
+
+/* Entries that wait until there are SITES_PER_ITEM of them. */
+#define QUEUE (SITES_PER_ITEM + IMAGES * LANES)
+
+typedef struct {
+  uint inside[QUEUE];
+  uint cut[QUEUE];
+  int inside_count;
+  int cut_count;
+} Queues;
+
+/* Queues those of LANES sites, and of their images, that are in reach. */
+static inline void queue_entries(Queues *queues, __global const real *rounded, int capacity,
+                                 int first, BlockView block, PairReals box) {
+  real3 nearest[LANES];
+  real squared[LANES];
+  nearest_images(rounded, capacity, first, block, box, nearest, squared);
+  for (int lane = 0; lane < LANES; ++lane) {
+    const int in_reach = squared[lane] < block.reach;
+    const int inside = squared[lane] < block.inside && !(squared[lane] < block.close);
+    queues->inside[queues->inside_count] = ENTRY(first + lane, 0);
+    queues->inside_count += inside;
+    queues->cut[queues->cut_count] = ENTRY(first + lane, 0);
+    queues->cut_count += in_reach && !inside;
+    if (!block.images || inside || !in_reach) continue;
+    for (uint axes = 1; axes < IMAGES; ++axes) {
+      queues->cut[queues->cut_count] = ENTRY(first + lane, axes);
+      queues->cut_count += image_distance_squared(nearest[lane], axes, box) < block.reach;
+    }
+  }
+}
+
+#endif
