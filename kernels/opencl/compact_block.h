@@ -120,10 +120,15 @@ static inline place entry_place(uint entry, __global const double *sites, int ca
                 fixed_coordinate(position.y, constants.box[1]),
                 fixed_coordinate(position.z, constants.box[2]));
 #else
-  double3 d = minimum_image(position - block_origin(header), constants);
-  if (entry & 1) d.x = OTHER_IMAGE(d.x, constants.box[0]);
-  if (entry & 2) d.y = OTHER_IMAGE(d.y, constants.box[1]);
-  if (entry & 4) d.z = OTHER_IMAGE(d.z, constants.box[2]);
+  const double3 box = (double3)(constants.box[0], constants.box[1], constants.box[2]);
+  const double3 inverse =
+      (double3)(constants.inverse_box[0], constants.inverse_box[1], constants.inverse_box[2]);
+  double3 d = position - block_origin(header);
+  d -= box * rint(d * inverse);
+  if (entry % IMAGES != 0) {
+    const long3 axes = (long3)(entry & 1 ? -1 : 0, entry & 2 ? -1 : 0, entry & 4 ? -1 : 0);
+    d = select(d, OTHER_IMAGE(d, box), axes);
+  }
   return to_real3(d);
 #endif
 }
