@@ -187,17 +187,16 @@ struct MetropolisDecideArguments {
 };
 
 /// grid_potential: potential of all MM charges, kJ/mol per elementary charge, at the points of
-/// compact blocks (their charges are not used).
-template <class Real>
+/// compact blocks (their charges are not used). Exact (kernels/common/exact_pairs.h) in every
+/// precision: the density that an engine makes of it decides the whole trajectory.
 struct GridPotentialArguments {
   WindowLayout layout;
   Interaction interaction;
   Topology topology;
   std::span<const double> lattice;
-  std::span<const Real> lattice_sites;
   std::span<const double> blocks;
-  std::span<const Real> points;
-  std::span<double> potential;  ///< STARPMC_BLOCK_POINTS per block
+  std::span<const double> points;  ///< as grid_points, but absolute positions and fp64
+  std::span<double> potential;     ///< STARPMC_BLOCK_POINTS per block
 };
 
 }  // namespace starpmc

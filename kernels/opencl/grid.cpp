@@ -49,7 +49,7 @@ void qmmm_coulomb_grid(Program& program, cl_command_queue queue, const Window& w
   }
   const LaunchShape& shape = program.shape();
   const GridWork work = grid_work(program, window, blocks);
-  const Buffer sites{program.scratch(work.total_bytes), 0};
+  const Buffer sites{program.scratch(queue, work.total_bytes), 0};
   const Buffer partials{sites.memory, work.partials_bytes};
   const PairConstants constants = pair_constants(window.interaction);
   Launch(program, "place_charged_sites")
@@ -84,25 +84,20 @@ void qmmm_coulomb_grid(Program& program, cl_command_queue queue, const Window& w
 
 void grid_potential(Program& program, cl_command_queue queue, const WindowLayout& layout,
                     const Interaction& interaction, const TopologyShape& topology,
-                    Buffer topology_reals, Buffer topology_integers, Buffer lattice,
-                    Buffer lattice_sites, int blocks, Buffer block_headers, Buffer points,
-                    Buffer potential) {
+                    Buffer topology_reals, Buffer topology_integers, Buffer lattice, int blocks,
+                    Buffer block_headers, Buffer points, Buffer potential) {
   if (blocks == 0) return;
-  // As many points per item as a CPU has lanes (compact_block.h).
-  const std::size_t lanes = !program.is_cpu() ? 1 : (program.single() ? 16 : 8);
-  const std::size_t potential_items = STARPMC_BLOCK_POINTS / lanes;
   Launch(program, "grid_potential")
       .with(layout)
       .with(topology)
-      .with(pair_constants(interaction))
+      .with(interaction)
       .with(topology_reals)
       .with(topology_integers)
       .with(lattice)
-      .with(lattice_sites)
       .with(block_headers)
       .with(points)
       .with(potential)
-      .run(queue, {size_of(blocks), 1}, {potential_items, 1});
+      .run(queue, {size_of(blocks), 1}, {size_of(program.shape().potential_group), 1});
 }
 
 }  // namespace starpmc::opencl

@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "kernels/common/layout.h"
+
 namespace starpmc::opencl {
 
 /// Sizes the kernels are compiled for: of work-groups, and of what an item keeps in registers.
@@ -22,6 +24,7 @@ struct LaunchShape {
   int steps_ahead;      ///< steps it is read ahead
   int exact_group;      ///< items of a group that evaluates steps exactly
   int exact_groups_per_unit;
+  int potential_group;    ///< items that share a block's points
   int most_doubts = 32;   ///< steps of a window that all groups evaluate exactly; then one does
   int groups_per_unit;    ///< groups in flight that keep a compute unit busy
   int most_slices;        ///< groups that share a block's sites where there are few blocks
@@ -45,6 +48,7 @@ struct LaunchShape {
             .steps_ahead = 1,
             .exact_group = 16,
             .exact_groups_per_unit = 2,
+            .potential_group = 16,
             .groups_per_unit = 4,
             .most_slices = 1,
             .least_groups_per_unit = 1,
@@ -68,6 +72,7 @@ struct LaunchShape {
             .steps_ahead = 4,
             .exact_group = 128,
             .exact_groups_per_unit = 8,
+            .potential_group = STARPMC_BLOCK_POINTS,
             .groups_per_unit = 24,
             .most_slices = 4,
             .least_groups_per_unit = 8,
@@ -89,6 +94,7 @@ struct LaunchShape {
            " -DDECIDE_GROUP=" + std::to_string(decide_group) +
            " -DEXCHANGES_AHEAD=" + std::to_string(exchanges_ahead) +
            " -DSTEPS_AHEAD=" + std::to_string(steps_ahead) +
+           " -DPOTENTIAL_GROUP=" + std::to_string(potential_group) + " -DPOTENTIAL_TILE=256" +
            " -DEXACT_GROUP=" + std::to_string(exact_group) +
            " -DMOST_DOUBTS=" + std::to_string(most_doubts);
   }

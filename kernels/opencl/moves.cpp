@@ -29,10 +29,10 @@ struct DoubtBuffers {
   Buffer list;
 };
 
-DoubtBuffers doubt_buffers(Program& program, int groups, int steps) {
+DoubtBuffers doubt_buffers(Program& program, cl_command_queue queue, int groups, int steps) {
   const std::size_t answers = size_of(program.shape().most_doubts * groups) * sizeof(cl_ulong);
   const std::size_t list = size_of(4 + 3 * program.shape().most_doubts + steps) * sizeof(cl_int);
-  const cl_mem memory = program.scratch(answers + list);
+  const cl_mem memory = program.scratch(queue, answers + list);
   return {{memory, 0}, {memory, answers}};
 }
 
@@ -120,7 +120,7 @@ void metropolis_decide(Program& program, cl_command_queue queue, const Window& w
                        const StepTuning& tuning, const Certification& certification,
                        const DecideBuffers& buffers) {
   const int groups = program.compute_units() * program.shape().exact_groups_per_unit;
-  const DoubtBuffers doubts = doubt_buffers(program, groups, window.extent.steps);
+  const DoubtBuffers doubts = doubt_buffers(program, queue, groups, window.extent.steps);
   decide_pass(program, queue, window, tuning, certification, buffers, doubts, groups, false);
   if (!certification.active) return;
   exact_changes(program, queue, window, certification, buffers, doubts, groups);

@@ -28,7 +28,7 @@ struct Buffer {
 };
 
 /// The kernels built for one device and one precision, with scratch memory for their partial sums.
-/// Used by one thread at a time, with one in-order queue.
+/// Used by one thread at a time, with any number of in-order queues.
 class Program {
  public:
   /// @param sources folder that holds opencl/ and common/
@@ -42,8 +42,9 @@ class Program {
   Program& operator=(const Program&) = delete;
 
   cl_kernel kernel(const std::string& name);
-  /// Scratch memory of at least `bytes`, valid until the next call.
-  cl_mem scratch(std::size_t bytes);
+  /// Scratch memory of at least `bytes` for commands of one queue, valid until the next call for
+  /// it.
+  cl_mem scratch(cl_command_queue queue, std::size_t bytes);
   cl_device_id device() const;
   Precision precision() const;
   bool single() const { return precision() != Precision::fp64; }  ///< fp32 pair terms
@@ -129,8 +130,7 @@ void metropolis_decide(Program& program, cl_command_queue queue, const Window& w
 
 void grid_potential(Program& program, cl_command_queue queue, const WindowLayout& layout,
                     const Interaction& interaction, const TopologyShape& topology,
-                    Buffer topology_reals, Buffer topology_integers, Buffer lattice,
-                    Buffer lattice_sites, int blocks, Buffer block_headers, Buffer points,
-                    Buffer potential);
+                    Buffer topology_reals, Buffer topology_integers, Buffer lattice, int blocks,
+                    Buffer block_headers, Buffer points, Buffer potential);
 
 }  // namespace starpmc::opencl

@@ -32,14 +32,14 @@ __kernel GROUP_OF(GRID_GROUP) void qmmm_coulomb_grid_pairs(
       while (queues.inside_count >= least) {
         const int count = min(queues.inside_count, SITES_PER_ITEM);
         queues.inside_count -= count;
-        add_block_inside(reals, constants, queues.inside + queues.inside_count, count, sites,
-                         capacity, header, own_points, own_partials);
+        add_block(0, reals, constants, queues.inside + queues.inside_count, count, sites, capacity,
+                  header, own_points, own_partials);
       }
       while (queues.cut_count >= least) {
         const int count = min(queues.cut_count, SITES_PER_ITEM);
         queues.cut_count -= count;
-        add_block_cut(reals, constants, queues.cut + queues.cut_count, count, sites, capacity,
-                      header, own_points, own_partials);
+        add_block(1, reals, constants, queues.cut + queues.cut_count, count, sites, capacity,
+                  header, own_points, own_partials);
       }
     }
   }

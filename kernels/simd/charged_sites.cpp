@@ -26,29 +26,6 @@ ChargedSites::ChargedSites(const Window& window) {
   candidate_count_ = static_cast<std::size_t>(candidates);
 }
 
-template <class Real>
-ChargedSites::ChargedSites(const GridPotentialArguments<Real>& a) {
-  const auto stride = static_cast<std::size_t>(a.layout.molecules);
-  for (int index = 0; index < a.topology.shape.molecules; ++index) {
-    const int type = a.topology.type_of(index);
-    const auto molecule = static_cast<std::size_t>(index);
-    for (int site = 0; site < a.topology.site_count(type); ++site) {
-      const double site_charge = a.topology.site(type, site)[3];
-      if (site_charge == 0) continue;
-      const auto first = static_cast<std::size_t>(3 * site) * stride + molecule;
-      x.push_back(a.lattice[molecule] + static_cast<double>(a.lattice_sites[first]));
-      y.push_back(a.lattice[stride + molecule] +
-                  static_cast<double>(a.lattice_sites[first + stride]));
-      z.push_back(a.lattice[2 * stride + molecule] +
-                  static_cast<double>(a.lattice_sites[first + 2 * stride]));
-      charge.push_back(site_charge);
-    }
-  }
-}
-
-template ChargedSites::ChargedSites(const GridPotentialArguments<double>&);
-template ChargedSites::ChargedSites(const GridPotentialArguments<float>&);
-
 void ChargedSites::collect(double factor, std::span<double> candidate_energies) const {
   std::fill_n(candidate_energies.begin(), candidate_count_, 0.0);
   for (std::size_t site = 0; site < size(); ++site) {
@@ -56,47 +33,5 @@ void ChargedSites::collect(double factor, std::span<double> candidate_energies) 
         factor * charge[site] * energy[site];
   }
 }
-
-template <class Real>
-void SiteBlock<Real>::classify(const ChargedSites& sites, const double* block,
-                               const Interaction& interaction) {
-  // Margins are wider than the rounding of an fp32 distance inside any box.
-  constexpr double kMargin = 1e-3;
-  const double radius = block[BLOCK_RADIUS];
-  const double reach = interaction.coulomb_cutoff + radius + kMargin;
-  const double surely_inside = std::max(0.0, interaction.coulomb_cutoff - radius - kMargin);
-  const double near = radius + 0.02;
-  const double shortest = std::min({interaction.box[0], interaction.box[1], interaction.box[2]});
-  // Where cutoff + radius exceeds half an edge, a point may be nearer through another image.
-  const bool one_image = interaction.coulomb_cutoff + radius + kMargin <= shortest / 2;
-  const double inverse[3] = {1 / interaction.box[0], 1 / interaction.box[1],
-                             1 / interaction.box[2]};
-  inside_count = cut_count = full_count = 0;
-  for (std::size_t site = 0; site < sites.size(); ++site) {
-    double dx = sites.x[site] - block[BLOCK_ORIGIN];
-    double dy = sites.y[site] - block[BLOCK_ORIGIN + 1];
-    double dz = sites.z[site] - block[BLOCK_ORIGIN + 2];
-    dx -= interaction.box[0] * std::rint(dx * inverse[0]);
-    dy -= interaction.box[1] * std::rint(dy * inverse[1]);
-    dz -= interaction.box[2] * std::rint(dz * inverse[2]);
-    x[site] = static_cast<Real>(dx);
-    y[site] = static_cast<Real>(dy);
-    z[site] = static_cast<Real>(dz);
-    const double d2 = dx * dx + dy * dy + dz * dz;
-    const auto index = static_cast<int>(site);
-    const bool within_reach = d2 < reach * reach;
-    const bool careful = d2 < near * near || !one_image;
-    const bool all_inside = d2 < surely_inside * surely_inside;
-    full[full_count] = index;
-    inside[inside_count] = index;
-    cut[cut_count] = index;
-    full_count += static_cast<std::size_t>(within_reach && careful);
-    inside_count += static_cast<std::size_t>(within_reach && !careful && all_inside);
-    cut_count += static_cast<std::size_t>(within_reach && !careful && !all_inside);
-  }
-}
-
-template struct SiteBlock<double>;
-template struct SiteBlock<float>;
 
 }  // namespace starpmc::simd

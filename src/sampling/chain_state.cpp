@@ -60,30 +60,33 @@ template <class Real>
 void ChainData<Real>::set_density(const DensityGrid& grid, std::size_t parts) {
   density.reset();
   exact_density.reset();
-  std::vector<double> block_charges;
+  std::vector<double> charges;
   if (grid.size() > 0) {
     density = std::make_unique<BlockedPoints<Real>>(
         make_compact_blocks<Real>(grid.x, grid.y, grid.z, grid.charge, topology.interaction.box),
         parts);
     const CompactBlocks<Real>& blocks = density->blocks();
-    exact_density = std::make_unique<ExactPoints>(blocks.blocks, blocks.slot_of_point, grid.x,
-                                                  grid.y, grid.z, grid.charge);
-    block_charges = exact_density->block_charges();
-    if (!certified) exact_density.reset();
+    CompactBlocks<double> exact = make_exact_points(blocks, grid.x, grid.y, grid.z, grid.charge);
+    charges = block_charges(exact);
+    if (certified) {
+      exact_density = std::make_unique<BlockedPoints<double>>(std::move(exact), 1);
+    }
   }
-  bound = decision_bound(kPrecisionOf<Real>, topology, block_charges);
+  bound = decision_bound(kPrecisionOf<Real>, topology, charges);
 }
 
 template <class Real>
 codelets::CertificationHandles ChainData<Real>::certification_handles() const {
   if (exact_density == nullptr) return {solute.get(), nullptr, nullptr};
-  return {solute.get(), exact_density->headers().get(), exact_density->points().get()};
+  const auto& points = exact_density->parts().front();
+  return {solute.get(), points.headers.get(), points.points.get()};
 }
 
 template <class Real>
 codelets::CertificationArguments ChainData<Real>::certification_arguments() const {
   return {certified ? 1 : 0, topology.nuclei,
-          exact_density == nullptr ? 0 : exact_density->blocks(), bound};
+          exact_density == nullptr ? 0 : static_cast<int>(exact_density->blocks().block_count()),
+          bound};
 }
 
 template <class Real>

@@ -27,7 +27,8 @@ struct ChainData {
   DataHandle chain_state;
   DataHandle field_cache;
   std::unique_ptr<BlockedPoints<Real>> density;
-  std::unique_ptr<ExactPoints> exact_density;  ///< the same points, where decisions are certified
+  std::unique_ptr<BlockedPoints<double>>
+      exact_density;  ///< the same points, where decisions are certified
   bool certified;
   DecisionBound bound{};
 

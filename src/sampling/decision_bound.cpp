@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <set>
 
 namespace starpmc {
 namespace {
@@ -74,14 +75,19 @@ double mm_roundings(const TopologyBuffers& topology) {
          std::sqrt(2 * integral);
 }
 
-/// Largest Lennard-Jones energy of a pair at the cutoff.
+/// Largest Lennard-Jones energy of a pair of MM sites at the cutoff.
 double largest_jump(const TopologyBuffers& topology) {
+  std::set<int> types;
+  const Topology view = topology.view();
+  for (int type = 0; type < topology.shape.molecule_types; ++type) {
+    for (int site = 0; site < view.site_count(type); ++site) types.insert(view.site_type(type, site));
+  }
   const double cutoff = topology.interaction.vdw_cutoff;
   const double inverse6 = std::pow(cutoff, -6);
   double largest = 0;
-  for (int a = 0; a < topology.shape.site_types; ++a) {
-    for (int b = 0; b < topology.shape.site_types; ++b) {
-      const double* const c = topology.view().pair(a, b);
+  for (const int a : types) {
+    for (const int b : types) {
+      const double* const c = view.pair(a, b);
       largest =
           std::max(largest, std::abs((c[0] * inverse6 - c[1]) * inverse6 + c[2] + c[3] * cutoff));
     }

@@ -163,12 +163,11 @@ class DevicePipeline {
     const auto reals = upload(system.reals);
     const auto integers = upload(system.integers);
     const auto lattice = upload(b.lattice);
-    const auto sites = upload(b.lattice_sites);
     const auto headers = upload(system.blocks);
-    const auto points = upload(b.points);
+    const auto points = upload(b.exact_points);
     const auto potential = upload(b.potential);
     opencl::grid_potential(program_, queue(), b.layout, system.interaction, system.shape, at(reals),
-                           at(integers), at(lattice), at(sites),
+                           at(integers), at(lattice),
                            static_cast<int>(system.blocks.size() / BLOCK_FIELDS), at(headers),
                            at(points), at(potential));
     download(potential, b.potential);

@@ -93,9 +93,9 @@ struct HostPipeline {
 
   template <class Real>
   void potential(Buffers<Real>& b) {
-    Level::grid_potential(GridPotentialArguments<Real>{
-        b.layout, b.system->interaction, b.system->topology(), b.lattice, b.lattice_sites,
-        b.system->blocks, b.points, b.potential});
+    Level::grid_potential(GridPotentialArguments{b.layout, b.system->interaction,
+                                                 b.system->topology(), b.lattice, b.system->blocks,
+                                                 b.exact_points, b.potential});
   }
 
  private:
