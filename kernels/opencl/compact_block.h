@@ -4,12 +4,15 @@
 
 #include "opencl/pair_functions.h"
 
-/* A point in the tile: position and charge. */
+/* A point in the tile: position and charge. Fixed-point coordinates are unsigned here, whose
+   differences wrap by definition. */
 #if STARPMC_FIXED
-typedef int3 place;
-typedef int4 tile_point;
+typedef uint coordinate_value;
+typedef uint3 place;
+typedef uint4 tile_point;
 #define CHARGE_OF(stored) as_float(stored)
 #else
+typedef real coordinate_value;
 typedef real3 place;
 typedef real4 tile_point;
 #define CHARGE_OF(stored) (stored)
@@ -19,9 +22,10 @@ typedef real4 tile_point;
 static inline void load_tile(__global const coordinate *points, __local tile_point *tile,
                              int group) {
   for (int j = (int)get_local_id(0); j < STARPMC_BLOCK_POINTS; j += group) {
-    tile[j] = (tile_point)(points[j], points[STARPMC_BLOCK_POINTS + j],
-                           points[2 * STARPMC_BLOCK_POINTS + j],
-                           points[3 * STARPMC_BLOCK_POINTS + j]);
+    tile[j].x = (coordinate_value)points[j];
+    tile[j].y = (coordinate_value)points[STARPMC_BLOCK_POINTS + j];
+    tile[j].z = (coordinate_value)points[2 * STARPMC_BLOCK_POINTS + j];
+    tile[j].w = (coordinate_value)points[3 * STARPMC_BLOCK_POINTS + j];
   }
 }
 
@@ -116,9 +120,9 @@ static inline place entry_place(uint entry, __global const double *sites, int ca
                                 __global const double *header, PairConstants constants) {
   const double3 position = site_position(sites, capacity, SITE_OF(entry));
 #if STARPMC_FIXED
-  return (int3)(fixed_coordinate(position.x, constants.box[0]),
-                fixed_coordinate(position.y, constants.box[1]),
-                fixed_coordinate(position.z, constants.box[2]));
+  return (uint3)((uint)fixed_coordinate(position.x, constants.box[0]),
+                 (uint)fixed_coordinate(position.y, constants.box[1]),
+                 (uint)fixed_coordinate(position.z, constants.box[2]));
 #else
   const double3 box = (double3)(constants.box[0], constants.box[1], constants.box[2]);
   const double3 inverse =
@@ -139,7 +143,7 @@ static inline place entry_place(uint entry, __global const double *sites, int ca
   const type dx = convert_##type(DX);                 \
   const type dy = convert_##type(DY) * reals.ratio_y; \
   const type dz = convert_##type(DZ) * reals.ratio_z;
-#define convert_real(value) convert_float(value)
+#define convert_real(difference) convert_float(as_int(difference))
 #else
 #define SEPARATION(type, DX, DY, DZ) \
   const type dx = DX;                \

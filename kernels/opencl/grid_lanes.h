@@ -10,14 +10,14 @@
 #define LANES 16
 typedef float16 lanes;
 #if STARPMC_FIXED
-typedef int16 coordinate_lanes;
+typedef uint16 coordinate_lanes;
 #else
 typedef float16 coordinate_lanes;
 #endif
-#define load_lanes(from) vload16(0, from)
+#define load_lanes(from) vload16(0, (__global const coordinate_value *)(from))
 #define load_real_lanes(from) vload16(0, from)
 #define store_real_lanes(values, to) vstore16(values, 0, to)
-#define convert_lanes(values) convert_float16(values)
+#define convert_lanes(differences) convert_float16(as_int16(differences))
 #define charge_lanes(stored) as_float16(stored)
 #else
 #define LANES 8
