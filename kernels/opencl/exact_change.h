@@ -63,13 +63,15 @@ static inline void set_reach(ExactSources *s, int molecule_types) {
                                       s->interaction.box[2]);
 }
 
+/* used: 0 where nothing is computed from them. */
 static inline ExactSources exact_sources(
     WindowShape window, Interaction interaction, int nuclei, int blocks,
     __global const double *topology_reals, __global const int *topology_integers,
     __global const int *plan, __global const double *entries, __global const double *lattice,
     __global const double *solute, __global const double *exact_blocks,
-    __global const double *exact_points, __global const int *taken) {
+    __global const double *exact_points, __global const int *taken, int used) {
   ExactSources s;
+  if (!used) return s;
   s.window = window;
   s.interaction = interaction;
   for (int k = 0; k < 3; ++k) s.inverse_box[k] = 1.0 / interaction.box[k];

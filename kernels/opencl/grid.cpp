@@ -52,7 +52,7 @@ void qmmm_coulomb_grid(Program& program, cl_command_queue queue, const Window& w
   const Buffer sites{program.scratch(queue, work.total_bytes), 0};
   const Buffer partials{sites.memory, work.partials_bytes};
   const PairConstants constants = pair_constants(window.interaction);
-  Launch(program, "place_charged_sites")
+  Launch(program, queue, "place_charged_sites")
       .with(window_shape(window))
       .with(window.topology_reals)
       .with(window.topology_integers)
@@ -60,8 +60,8 @@ void qmmm_coulomb_grid(Program& program, cl_command_queue queue, const Window& w
       .with(window.entries)
       .with(cl_int{work.capacity})
       .with(sites)
-      .run(queue, {groups_for(work.capacity, shape.site_group), 1}, {size_of(shape.site_group), 1});
-  Launch(program, "qmmm_coulomb_grid_pairs")
+      .run({groups_for(work.capacity, shape.site_group), 1}, {size_of(shape.site_group), 1});
+  Launch(program, queue, "qmmm_coulomb_grid_pairs")
       .with(constants)
       .with(cl_int{work.capacity})
       .with(sites)
@@ -70,8 +70,8 @@ void qmmm_coulomb_grid(Program& program, cl_command_queue queue, const Window& w
       .with(block_headers)
       .with(points)
       .with(partials)
-      .run(queue, {size_of(work.chunks), size_of(work.slices)}, {size_of(shape.grid_group), 1});
-  Launch(program, "qmmm_coulomb_grid_sum")
+      .run({size_of(work.chunks), size_of(work.slices)}, {size_of(shape.grid_group), 1});
+  Launch(program, queue, "qmmm_coulomb_grid_sum")
       .with(constants)
       .with(cl_int{window.layout.sites})
       .with(cl_int{work.capacity})
@@ -79,7 +79,7 @@ void qmmm_coulomb_grid(Program& program, cl_command_queue queue, const Window& w
       .with(sites)
       .with(partials)
       .with(energies)
-      .run(queue, {size_of(window.extent.candidates), 1}, {size_of(shape.grid_sum_group), 1});
+      .run({size_of(window.extent.candidates), 1}, {size_of(shape.grid_sum_group), 1});
 }
 
 void grid_potential(Program& program, cl_command_queue queue, const WindowLayout& layout,
@@ -87,7 +87,7 @@ void grid_potential(Program& program, cl_command_queue queue, const WindowLayout
                     Buffer topology_reals, Buffer topology_integers, Buffer lattice, int blocks,
                     Buffer block_headers, Buffer points, Buffer potential) {
   if (blocks == 0) return;
-  Launch(program, "grid_potential")
+  Launch(program, queue, "grid_potential")
       .with(layout)
       .with(topology)
       .with(interaction)
@@ -97,7 +97,7 @@ void grid_potential(Program& program, cl_command_queue queue, const WindowLayout
       .with(block_headers)
       .with(points)
       .with(potential)
-      .run(queue, {size_of(blocks), 1}, {size_of(program.shape().potential_group), 1});
+      .run({size_of(blocks), 1}, {size_of(program.shape().potential_group), 1});
 }
 
 }  // namespace starpmc::opencl

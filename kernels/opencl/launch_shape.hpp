@@ -8,21 +8,22 @@ namespace starpmc::opencl {
 
 /// Sizes the kernels are compiled for: of work-groups, and of what an item keeps in registers.
 struct LaunchShape {
-  bool cpu;             ///< items are threads with vector registers, not lanes of a GPU
-  int grid_group;       ///< items of a group of the grid term; GPU: a multiple of 32
-  int grid_sites;       ///< sites in the registers of a CPU's item of the grid term
-  int list_capacity;    ///< entries of a GPU's list of sites in reach of a block
-  int points_unrolled;  ///< of a GPU's loop; PoCL 3.1 compiles it wrong unless this is 1
-  int points_per_sum;   ///< points summed in Real before the sum goes to fp64
-  int pair_group;       ///< items that share the molecules an entry meets
-  int sum_group;        ///< items that share a sum
-  int grid_sum_group;   ///< items that share the sum of a candidate's grid energy
-  int site_group;       ///< items of a group that places charged sites
-  int propose_group;    ///< items of the one group that proposes
-  int decide_group;     ///< items of the one group that decides
-  int exchanges_ahead;  ///< entries per item whose exchange is read ahead of the decision
-  int steps_ahead;      ///< steps it is read ahead
-  int exact_group;      ///< items of a group that evaluates steps exactly
+  bool cpu;                 ///< items are threads with vector registers, not lanes of a GPU
+  int grid_group;           ///< items of a group of the grid term; GPU: a multiple of 32
+  int grid_sites;           ///< sites in the registers of a CPU's item of the grid term
+  int list_capacity;        ///< entries of a GPU's list of sites in reach of a block
+  int points_unrolled;      ///< of a GPU's loop; PoCL 3.1 compiles it wrong unless this is 1
+  int points_per_sum;       ///< points summed in Real before the sum goes to fp64
+  int pair_group;           ///< items that share the molecules an entry meets
+  int sum_group;            ///< items that share a sum
+  int grid_sum_group;       ///< items that share the sum of a candidate's grid energy
+  int site_group;           ///< items of a group that places charged sites
+  int propose_group;        ///< items of the one group that proposes
+  int decide_group;         ///< items of the one group that decides
+  int candidates_per_item;  ///< candidates whose energies an item of that group keeps
+  int difference_group;     ///< items that share a row of differences
+  int steps_ahead;          ///< steps whose exchanges are read ahead of the decision
+  int exact_group;          ///< items of a group that evaluates steps exactly
   int exact_groups_per_unit;
   int potential_group;    ///< items that share a block's points
   int most_doubts = 32;   ///< steps of a window that all groups evaluate exactly; then one does
@@ -43,8 +44,9 @@ struct LaunchShape {
             .grid_sum_group = 16,
             .site_group = 16,
             .propose_group = 16,
-            .decide_group = 16,
-            .exchanges_ahead = 1,
+            .decide_group = 1,
+            .candidates_per_item = 2048,
+            .difference_group = 16,
             .steps_ahead = 1,
             .exact_group = 16,
             .exact_groups_per_unit = 2,
@@ -67,8 +69,9 @@ struct LaunchShape {
             .grid_sum_group = 256,
             .site_group = 64,
             .propose_group = 256,
-            .decide_group = 256,
-            .exchanges_ahead = 2,
+            .decide_group = 512,
+            .candidates_per_item = 2,
+            .difference_group = 64,
             .steps_ahead = 4,
             .exact_group = 128,
             .exact_groups_per_unit = 8,
@@ -92,7 +95,8 @@ struct LaunchShape {
            " -DSITE_GROUP=" + std::to_string(site_group) +
            " -DPROPOSE_GROUP=" + std::to_string(propose_group) +
            " -DDECIDE_GROUP=" + std::to_string(decide_group) +
-           " -DEXCHANGES_AHEAD=" + std::to_string(exchanges_ahead) +
+           " -DCANDIDATES_PER_ITEM=" + std::to_string(candidates_per_item) +
+           " -DDIFFERENCE_GROUP=" + std::to_string(difference_group) +
            " -DSTEPS_AHEAD=" + std::to_string(steps_ahead) +
            " -DPOTENTIAL_GROUP=" + std::to_string(potential_group) + " -DPOTENTIAL_TILE=256" +
            " -DEXACT_GROUP=" + std::to_string(exact_group) +

@@ -27,6 +27,8 @@ struct Buffer {
   std::size_t offset_bytes = 0;
 };
 
+class PreparedKernel;
+
 /// The kernels built for one device and one precision, with scratch memory for their partial sums.
 /// Used by one thread at a time, with any number of in-order queues.
 class Program {
@@ -41,7 +43,8 @@ class Program {
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
-  cl_kernel kernel(const std::string& name);
+  /// The kernel for commands of one queue.
+  PreparedKernel& kernel(cl_command_queue queue, const char* name);
   /// Scratch memory of at least `bytes` for commands of one queue, valid until the next call for
   /// it.
   cl_mem scratch(cl_command_queue queue, std::size_t bytes);

@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "error.hpp"
-#include "kernels/opencl/handles.hpp"
+#include "kernels/opencl/launch.hpp"
 #include "kernels/opencl/operations.hpp"
 #include "kernels/opencl/source_text.hpp"
 
@@ -76,7 +76,7 @@ struct Program::State {
   LaunchShape shape = LaunchShape::for_gpu();
   Owned<cl_program> exact;
   Owned<cl_program> pairs;
-  std::map<std::string, Owned<cl_kernel>> kernels;
+  std::map<std::pair<cl_command_queue, std::string_view>, PreparedKernel> kernels;
   struct Scratch {
     Owned<cl_mem> memory;
     std::size_t bytes = 0;
@@ -114,16 +114,18 @@ Program::Program(cl_context context, cl_device_id device, Precision precision,
 
 Program::~Program() = default;
 
-cl_kernel Program::kernel(const std::string& name) {
-  const auto found = state_->kernels.find(name);
-  if (found != state_->kernels.end()) return found->second.get();
+PreparedKernel& Program::kernel(cl_command_queue queue, const char* name) {
+  const auto found = state_->kernels.find({queue, name});
+  if (found != state_->kernels.end()) return found->second;
   cl_int error = CL_SUCCESS;
-  Owned<cl_kernel> kernel(clCreateKernel(state_->exact.get(), name.c_str(), &error));
+  Owned<cl_kernel> kernel(clCreateKernel(state_->exact.get(), name, &error));
   if (error == CL_INVALID_KERNEL_NAME) {
-    kernel.reset(clCreateKernel(state_->pairs.get(), name.c_str(), &error));
+    kernel.reset(clCreateKernel(state_->pairs.get(), name, &error));
   }
-  check(error, "clCreateKernel(" + name + ")");
-  return state_->kernels.emplace(name, std::move(kernel)).first->second.get();
+  check(error, "clCreateKernel", name);
+  // Names are literals: they outlive the map.
+  return state_->kernels.emplace(std::pair(queue, name), PreparedKernel(std::move(kernel)))
+      .first->second;
 }
 
 cl_mem Program::scratch(cl_command_queue queue, std::size_t bytes) {

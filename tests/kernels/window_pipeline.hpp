@@ -281,11 +281,13 @@ inline SystemOptions few_molecules() {
 
 /// The decisions of an exact chain, however wrong the energies are that raise the doubts.
 template <class Real, class Pipeline>
-void expect_certified_chain(Pipeline& pipeline, const TestSystem& system) {
+void expect_certified_chain(Pipeline& pipeline, const TestSystem& system, int windows = 12) {
   HostPipeline<ScalarLevel> scalar_pipeline;
-  const auto reference = run_chain<double>(scalar_pipeline, system, {});
-  for (const ChainOptions& options : {ChainOptions{.bound = 0.05}, ChainOptions{.bound = 1e9},
-                                      ChainOptions{.bound = 4, .disturbance = 1}}) {
+  const auto reference = run_chain<double>(scalar_pipeline, system, {.windows = windows});
+  for (const ChainOptions& options :
+       {ChainOptions{.windows = windows, .bound = 0.5},
+        ChainOptions{.windows = windows, .bound = 1e9},
+        ChainOptions{.windows = windows, .bound = 4, .disturbance = 1}}) {
     const auto certified = run_chain<Real>(pipeline, system, options);
     EXPECT_EQ(certified.accepted, reference.accepted);
     EXPECT_EQ(certified.lattice, reference.lattice);
