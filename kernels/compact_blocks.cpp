@@ -97,8 +97,7 @@ void write_block(const Coordinates& coordinates, std::span<const double> charge,
     for (std::size_t k = 0; k < 3; ++k) {
       const double position = coordinates[k][point];
       distance_squared += (position - header[k]) * (position - header[k]);
-      points[k * STARPMC_BLOCK_POINTS + i] =
-          stored_coordinate<Real>(position, header[k], box[k]);
+      points[k * STARPMC_BLOCK_POINTS + i] = stored_coordinate<Real>(position, header[k], box[k]);
     }
     if (!charge.empty()) {
       points[3 * STARPMC_BLOCK_POINTS + i] = stored_charge<Real>(charge[point]);
@@ -144,8 +143,10 @@ template CompactBlocks<double> make_compact_blocks(std::span<const double>, std:
 template CompactBlocks<float> make_compact_blocks(std::span<const double>, std::span<const double>,
                                                   std::span<const double>, std::span<const double>,
                                                   std::span<const double, 3>);
-template CompactBlocks<FixedCoordinate> make_compact_blocks(
-    std::span<const double>, std::span<const double>, std::span<const double>,
-    std::span<const double>, std::span<const double, 3>);
+template CompactBlocks<FixedCoordinate> make_compact_blocks(std::span<const double>,
+                                                            std::span<const double>,
+                                                            std::span<const double>,
+                                                            std::span<const double>,
+                                                            std::span<const double, 3>);
 
 }  // namespace starpmc

@@ -154,7 +154,7 @@ STARPMC_INLINE int topology_integers_size(TopologyShape t) {
    STARPMC_BLOCK_POINTS values; unused points have charge 0. In fixed precision x, y, z are
    fixed_coordinate() of the points' own positions, and the charges fp32 bits. */
 #define BLOCK_ORIGIN 0 /* x, y, z */
-#define BLOCK_RADIUS 3 /* largest distance of a point from the origin: at most half the shortest edge */
+#define BLOCK_RADIUS 3 /* largest distance of a point from it, at most half the shortest edge */
 #define BLOCK_FIELDS 4
 /* Which pairs of sites and blocks lie inside the cutoff is told with this margin, wider than the
    rounding of an fp32 distance inside any box. */

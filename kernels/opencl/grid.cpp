@@ -10,7 +10,7 @@ struct GridWork {
   int capacity;          ///< places for sites, whole vectors of them
   int blocks_per_chunk;  ///< compact blocks one work-group sums over
   int chunks;
-  int slices;  ///< work-groups that share the sites of a chunk
+  int slices;                  ///< work-groups that share the sites of a chunk
   std::size_t partials_bytes;  ///< offset into the scratch memory
   std::size_t total_bytes;
 
@@ -30,8 +30,8 @@ GridWork grid_work(const Program& program, const Window& window, int blocks) {
   const int wanted_chunks = std::clamp(units * shape.groups_per_unit, 1, blocks);
   work.blocks_per_chunk = std::min(divided_up(blocks, wanted_chunks), shape.most_chunk_blocks);
   work.chunks = divided_up(blocks, work.blocks_per_chunk);
-  work.slices =
-      std::clamp(divided_up(units * shape.least_groups_per_unit, work.chunks), 1, shape.most_slices);
+  work.slices = std::clamp(divided_up(units * shape.least_groups_per_unit, work.chunks), 1,
+                           shape.most_slices);
   const std::size_t place = 4 * sizeof(double) + 3 * sizeof(double);  // charged_sites.cl
   work.partials_bytes = size_of(work.capacity) * place;
   work.total_bytes =

@@ -25,12 +25,12 @@ struct LaunchShape {
   int steps_ahead;          ///< steps whose exchanges are read ahead of the decision
   int exact_group;          ///< items of a group that evaluates steps exactly
   int exact_groups_per_unit;
-  int potential_group;    ///< items that share a block's points
-  int most_doubts = 32;   ///< steps of a window that all groups evaluate exactly; then one does
-  int groups_per_unit;    ///< groups in flight that keep a compute unit busy
-  int most_slices;        ///< groups that share a block's sites where there are few blocks
+  int potential_group;        ///< items that share a block's points
+  int most_doubts = 32;       ///< steps of a window that all groups evaluate exactly; then one does
+  int groups_per_unit;        ///< groups in flight that keep a compute unit busy
+  int most_slices;            ///< groups that share a block's sites where there are few blocks
   int least_groups_per_unit;  ///< below that, they do
-  int most_chunk_blocks;  ///< compact blocks that stay in cache while all sites meet them
+  int most_chunk_blocks;      ///< compact blocks that stay in cache while all sites meet them
 
   static LaunchShape for_cpu() {
     return {.cpu = true,

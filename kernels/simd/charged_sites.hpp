@@ -7,8 +7,8 @@
 
 namespace starpmc::simd {
 
-/// The charged sites of a window's candidates, one after another, and their energies. Coordinates end
-/// in kPadding more values for loads of full vectors.
+/// The charged sites of a window's candidates, one after another, and their energies. Coordinates
+/// end in kPadding more values for loads of full vectors.
 struct ChargedSites {
   std::vector<double> x;
   std::vector<double> y;

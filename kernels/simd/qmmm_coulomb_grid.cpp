@@ -123,8 +123,8 @@ class GridTerm {
     return hn::BitCast(d_, lanes_.load(d_, from));
   }
   HWY_INLINE V least_square() const {
-    return hn::Set(d_, static_cast<PairReal<Real>>(STARPMC_MINIMUM_DISTANCE_SQUARED /
-                                                   (unit_ * unit_)));
+    return hn::Set(d_,
+                   static_cast<PairReal<Real>>(STARPMC_MINIMUM_DISTANCE_SQUARED / (unit_ * unit_)));
   }
 
   const CoulombGridArguments<Real>& a_;

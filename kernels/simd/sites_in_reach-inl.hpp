@@ -107,8 +107,8 @@ struct RelativeSites {
   }
 };
 
-/// The sites that meet one block, each image within reach an entry of its own: no pair of a site and
-/// a point needs the minimum image, for at most one image lies inside the cutoff.
+/// The sites that meet one block, each image within reach an entry of its own: no pair of a site
+/// and a point needs the minimum image, for at most one image lies inside the cutoff.
 template <class D>
 class SitesInReach {
  public:

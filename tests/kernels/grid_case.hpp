@@ -75,7 +75,9 @@ class GridWindow {
     }
   }
 
-  Window window() const { return {layout_, interaction_, {shape_, reals_, integers_}, plan_, entries_}; }
+  Window window() const {
+    return {layout_, interaction_, {shape_, reals_, integers_}, plan_, entries_};
+  }
   const std::vector<double>& reals() const { return reals_; }
   const std::vector<int>& integers() const { return integers_; }
   const std::vector<int>& plan() const { return plan_; }
@@ -121,9 +123,9 @@ inline NaiveGridEnergy naive_grid_energy(const GridCase& grid, const GridMolecul
     for (const GridPoint& point : grid.points) {
       double squared = 0;
       for (std::size_t k = 0; k < 3; ++k) {
-        squared += std::pow(std::remainder(molecule.centre[k] + reference[k] - point.position[k],
-                                           grid.box()[k]),
-                            2);
+        squared += std::pow(
+            std::remainder(molecule.centre[k] + reference[k] - point.position[k], grid.box()[k]),
+            2);
       }
       const double r = std::max(std::sqrt(squared), 0.01);
       const double factor = 1389.35457644 * reference[3] * point.charge;
@@ -224,8 +226,8 @@ class GridCases {
     std::exponential_distribution<double> distance(0.8);
     for (int i = 0; i < points; ++i) {
       const Place direction{normal(random_), normal(random_), normal(random_)};
-      const double r = std::min(distance(random_), 7.0) /
-                       std::hypot(direction[0], direction[1], direction[2]);
+      const double r =
+          std::min(distance(random_), 7.0) / std::hypot(direction[0], direction[1], direction[2]);
       grid.points.push_back({{centre[0] + r * direction[0], centre[1] + r * direction[1],
                               centre[2] + r * direction[2]},
                              -12.0 / points});

@@ -8,9 +8,12 @@ namespace {
 template <class Real>
 double tolerance() {
   switch (kPrecisionOf<Real>) {
-    case Precision::fp64: return 1e-13;
-    case Precision::mixed: return 1e-6;
-    case Precision::fixed: return 5e-7;
+    case Precision::fp64:
+      return 1e-13;
+    case Precision::mixed:
+      return 1e-6;
+    case Precision::fixed:
+      return 5e-7;
   }
   return 0;
 }
