@@ -11,6 +11,7 @@ namespace starpmc::codelets {
 namespace {
 
 std::atomic<Allowed> allowed_implementations{Allowed::any};
+std::atomic<int> allowed_worker{kAnyWorker};
 
 std::mutex registry_mutex;
 std::vector<const Codelet*>& registry() {
@@ -28,6 +29,8 @@ bool allows(Allowed wanted) {
 }
 
 int can_execute(unsigned worker, starpu_task* task, unsigned implementation) {
+  const int only = allowed_worker.load();
+  if (only != kAnyWorker && static_cast<int>(worker) != only) return 0;
   if (starpu_worker_get_type(static_cast<int>(worker)) == STARPU_OPENCL_WORKER) {
     return static_cast<int>(implementation == 0 && allows(Allowed::opencl) &&
                             has_opencl_program(starpu_worker_get_devid(static_cast<int>(worker))));
@@ -47,7 +50,10 @@ std::uint32_t footprint(starpu_task* task) {
 
 }  // namespace
 
-void allow(Allowed implementations) { allowed_implementations = implementations; }
+void allow(Allowed implementations, int worker) {
+  allowed_implementations = implementations;
+  allowed_worker = worker;
+}
 Allowed allowed() { return allowed_implementations; }
 
 const char* implementation_name(unsigned slot) {

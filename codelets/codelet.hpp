@@ -17,7 +17,9 @@ namespace starpmc::codelets {
 
 /// Which implementations tasks may use.
 enum class Allowed { any, scalar, simd, opencl };
-void allow(Allowed implementations);
+inline constexpr int kAnyWorker = -1;
+/// @param worker the only worker that gets tasks, for benchmarks
+void allow(Allowed implementations, int worker = kAnyWorker);
 Allowed allowed();
 
 /// Order of a codelet's CPU implementations: schedulers without a model take the first.

@@ -101,6 +101,11 @@ void grid_potential(const WindowArguments& arguments, starpu_data_handle_t topol
                     std::size_t blocks, starpu_data_handle_t block_headers,
                     starpu_data_handle_t points, starpu_data_handle_t potential);
 
+/// For benchmarks: how fast the worker that runs it computes.
+/// @param result two doubles (ArithmeticProbeArguments)
+template <class Real>
+void arithmetic_probe(ArithmeticLoop loop, int rounds, starpu_data_handle_t result);
+
 /// A QM update: runs on the CPU worker whose core the engine's process then uses.
 /// @param run     called once with `context` and the potential at all points, part by part
 /// @param parts   the potential's handles, in order

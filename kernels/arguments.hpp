@@ -199,4 +199,22 @@ struct GridPotentialArguments {
   std::span<double> potential;     ///< STARPMC_BLOCK_POINTS per block
 };
 
+/// What arithmetic_probe repeats, all in registers.
+enum class ArithmeticLoop {
+  multiply_add,
+  reciprocal_root,  ///< 1/sqrt(x) as the pair sums compute it
+  pair              ///< the grid term's energy of a pair
+};
+
+/// The pairs of ArithmeticLoop::pair: all inside the cutoff, at distances that change with each.
+inline constexpr double kProbeCutoff = 1e6;
+inline constexpr double kProbeStep = 0.001;
+
+/// arithmetic_probe: how fast a device computes, for the ceiling of the pair sums.
+struct ArithmeticProbeArguments {
+  ArithmeticLoop loop = ArithmeticLoop::multiply_add;
+  int rounds = 0;            ///< time goes with it
+  std::span<double> result;  ///< operations made, then a sum that depends on all of them
+};
+
 }  // namespace starpmc

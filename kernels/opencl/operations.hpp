@@ -13,6 +13,7 @@
 #include <span>
 #include <string>
 
+#include "kernels/arguments.hpp"
 #include "kernels/common/layout.h"
 #include "kernels/opencl/launch_shape.hpp"
 #include "kernels/precision.hpp"
@@ -135,5 +136,9 @@ void grid_potential(Program& program, cl_command_queue queue, const WindowLayout
                     const Interaction& interaction, const TopologyShape& topology,
                     Buffer topology_reals, Buffer topology_integers, Buffer lattice, int blocks,
                     Buffer block_headers, Buffer points, Buffer potential);
+
+/// @param result two doubles, as in ArithmeticProbeArguments
+void arithmetic_probe(Program& program, cl_command_queue queue, ArithmeticLoop loop, int rounds,
+                      Buffer result);
 
 }  // namespace starpmc::opencl

@@ -7,6 +7,7 @@
 #include <functional>
 #include <iostream>
 
+#include "app/bench.hpp"
 #include "app/energy.hpp"
 #include "app/info.hpp"
 #include "app/run.hpp"
@@ -28,8 +29,8 @@ struct Command {
   std::function<int(Arguments)> run;
 };
 
-const std::array<Command, 4>& commands() {
-  static const std::array<Command, 4> all = {{
+const std::array<Command, 5>& commands() {
+  static const std::array<Command, 5> all = {{
       {"run", "run FILE.cfg [--section.key value ...]",
        "the simulation; results in an output folder", run_simulation},
       {"energy", "energy FILE.cfg [--implementation scalar|simd|opencl] [--precision fp64|mixed]",
@@ -37,6 +38,9 @@ const std::array<Command, 4>& commands() {
       {"solvate", "solvate --solute FILE.xyz --waters N --model tip3p",
        "puts a solute into a box of water; writes .gro and .top",
        [](Arguments arguments) { return run_solvate(arguments, std::cout); }},
+      {"bench", "bench [--system A,B,C,R] [--term grid,mm,other,steps,errors] [--against paper]",
+       "time of every operation and of whole steps, of every implementation, precision and device",
+       [](Arguments arguments) { return run_bench(arguments, std::cout); }},
       {"info", "info", "devices, workers, StarPU, models, QM engines", run_info},
   }};
   return all;
@@ -70,7 +74,7 @@ int dispatch(Arguments arguments) {
   for (const Command& command : commands()) {
     if (command.name != arguments[0]) continue;
     const Arguments rest = arguments.subspan(1);
-    const bool has_own_help = command.name == "solvate";
+    const bool has_own_help = command.name == "solvate" || command.name == "bench";
     if (!has_own_help && !rest.empty() && (rest[0] == "--help" || rest[0] == "-h")) {
       print_help();
       return 0;
@@ -78,7 +82,7 @@ int dispatch(Arguments arguments) {
     return command.run(rest);
   }
   throw InputError("command line", "unknown command", arguments[0],
-                   "use run, energy, solvate or info; `starpmc --help` lists them");
+                   "use run, energy, solvate, bench or info; `starpmc --help` lists them");
 }
 
 }  // namespace

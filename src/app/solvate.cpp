@@ -5,11 +5,9 @@
 #include <boost/program_options.hpp>
 #include <cstdint>
 #include <ostream>
-#include <vector>
 
-#include "error.hpp"
+#include "app/subcommand_options.hpp"
 #include "system/solvated_files.hpp"
-#include "system/text.hpp"
 
 namespace starpmc {
 namespace {
@@ -50,30 +48,6 @@ void print_help(const options::options_description& described, std::ostream& out
       << "\nExample: starpmc solvate --solute chorismate.xyz --waters 500 --charge -2\n";
 }
 
-options::variables_map parse(const options::options_description& described,
-                             std::span<const std::string> arguments) {
-  options::variables_map values;
-  try {
-    const std::vector<std::string> words(arguments.begin(), arguments.end());
-    options::store(options::command_line_parser(words)
-                       .options(described)
-                       .positional(options::positional_options_description())
-                       .style(options::command_line_style::default_style &
-                              ~options::command_line_style::allow_guessing)
-                       .run(),
-                   values);
-    options::notify(values);
-  } catch (const options::unknown_option& error) {
-    std::vector<std::string> known;
-    for (const auto& option : described.options()) known.push_back("--" + option->long_name());
-    throw InputError("starpmc solvate", "unknown option", error.get_option_name(),
-                     suggest(error.get_option_name(), known, "see starpmc solvate --help"));
-  } catch (const options::error& error) {
-    throw InputError("starpmc solvate", error.what(), "", "see starpmc solvate --help");
-  }
-  return values;
-}
-
 SolvateRequest make_request(const options::variables_map& values) {
   SolvateRequest request;
   if (values.contains("solute")) request.solute = values["solute"].as<std::string>();
@@ -110,7 +84,7 @@ void print_summary(const SolvateRequest& request, const SolvatedFiles& files, st
 
 int run_solvate(std::span<const std::string> arguments, std::ostream& out) {
   const options::options_description described = describe_options();
-  const options::variables_map values = parse(described, arguments);
+  const options::variables_map values = parse_subcommand("starpmc solvate", described, arguments);
   if (values.contains("help")) {
     print_help(described, out);
     return 0;

@@ -223,6 +223,11 @@ StarpuRuntime::~StarpuRuntime() {
   starpu_shutdown();
 }
 
+void StarpuRuntime::restrict_to(Implementation implementation, int worker) {
+  starpu_task_wait_for_all();
+  codelets::allow(allowed_of(implementation), worker);
+}
+
 std::vector<WorkerDescription> StarpuRuntime::workers() const {
   std::vector<WorkerDescription> result;
   for (unsigned id = 0; id < starpu_worker_get_count(); ++id) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "codelets/codelet.hpp"
 #include "config/settings.hpp"
 
 namespace starpmc {
@@ -32,6 +33,10 @@ class StarpuRuntime {
   ~StarpuRuntime();
   StarpuRuntime(const StarpuRuntime&) = delete;
   StarpuRuntime& operator=(const StarpuRuntime&) = delete;
+
+  /// What tasks may use from now on, for benchmarks; waits for the tasks under way.
+  /// @param worker the only worker that gets tasks
+  static void restrict_to(Implementation implementation, int worker = codelets::kAnyWorker);
 
   std::vector<WorkerDescription> workers() const;
   unsigned cpu_workers() const;

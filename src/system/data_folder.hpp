@@ -10,4 +10,8 @@ namespace starpmc {
 /// @throws InputError if there is none
 std::filesystem::path data_folder();
 
+/// Folder of the runnable inputs that come with the program (configs/), searched the same way; the
+/// environment variable is STARPMC_CONFIGS.
+std::filesystem::path configs_folder();
+
 }  // namespace starpmc

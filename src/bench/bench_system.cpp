@@ -1,0 +1,154 @@
+#include "bench/bench_system.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <numeric>
+
+#include "bench/synthetic_grid.hpp"
+#include "config/options.hpp"
+#include "error.hpp"
+#include "system/data_folder.hpp"
+#include "system/read_system.hpp"
+#include "system/solvated_files.hpp"
+#include "system/text.hpp"
+#include "system/xyz_file.hpp"
+
+namespace starpmc {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array<BenchPreset, 6> kPresets{{
+    {"A", "bench-A", "arginine.xyz", 1, 1, "tip3p", 1301, 1'772'972, 0},
+    {"B", "bench-B", "arginine.xyz", 1, 1, "tip3p", 5000, 1'772'972, 0},
+    {"C", "bench-C", "arginine.xyz", 2, 2, "tip3p", 5000, 2'992'458, 0},
+    {"R", "bench-R", "chorismate.xyz", 1, -2, "tip3p", 500, 183'356, 0},
+    {"quick", "quick", "chorismate.xyz", 1, -2, "tip3p", 200, 20'000, 0},
+    {"spce", "SPC/E", "", 0, 0, "spce", 500, 0, 10},
+}};
+
+/// Gap between the copies of a solute, angstrom.
+constexpr double kGap = 4;
+/// A density further from the nuclei than this, angstrom, is another system's.
+constexpr double kFarthestCentre = 1;
+
+/// A folder that goes with the object.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() : path_((fs::temp_directory_path() / "starpmc-bench-XXXXXX").string()) {
+    if (mkdtemp(path_.data()) == nullptr) {
+      throw RunError(
+          fmt::format("cannot make a folder in {}: {}; set TMPDIR to one that can be "
+                      "written",
+                      fs::temp_directory_path().string(), std::strerror(errno)));
+    }
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  fs::path file(std::string_view name) const { return fs::path(path_) / name; }
+
+ private:
+  std::string path_;
+};
+
+/// Copies of a molecule side by side along z.
+Geometry side_by_side(const Geometry& molecule, std::size_t copies) {
+  const auto by_z = [](const Vector3& a, const Vector3& b) { return a.z < b.z; };
+  const auto [low, high] =
+      std::minmax_element(molecule.positions.begin(), molecule.positions.end(), by_z);
+  const double distance = high->z - low->z + kGap;
+  Geometry all{molecule.title, {}, {}};
+  for (std::size_t copy = 0; copy < copies; ++copy) {
+    for (std::size_t i = 0; i < molecule.elements.size(); ++i) {
+      all.elements.push_back(molecule.elements[i]);
+      all.positions.push_back(molecule.positions[i] +
+                              Vector3{0, 0, distance * static_cast<double>(copy)});
+    }
+  }
+  return all;
+}
+
+System make_system(const BenchPreset& preset, std::size_t waters) {
+  const TemporaryFolder folder;
+  SolvateRequest request;
+  if (!preset.solute.empty()) {
+    request.solute = folder.file("solute.xyz");
+    const Geometry one = read_geometry(configs_folder() / preset.solute);
+    write_file(request.solute, format_xyz(side_by_side(one, preset.copies)));
+  }
+  request.waters = static_cast<long>(waters);
+  request.model = preset.model;
+  request.charge = preset.charge;
+  request.output = folder.file("box");
+  const SolvatedFiles files = write_solvated_files(request);
+  return read_system({files.coordinates, files.topology, {}, files.qm_molecule, {}, {}});
+}
+
+int nuclear_charge(const Solute& solute) {
+  return std::accumulate(solute.atomic_numbers.begin(), solute.atomic_numbers.end(), 0);
+}
+
+/// A stored grid has the positions of the box it was made for.
+void check_place(const fs::path& file, const DensityGrid& grid, const Solute& solute) {
+  Vector3 electrons;
+  double charge = 0;
+  for (std::size_t i = 0; i < grid.size(); ++i) {
+    electrons = electrons + grid.charge[i] * Vector3{grid.x[i], grid.y[i], grid.z[i]};
+    charge += grid.charge[i];
+  }
+  Vector3 nuclei;
+  for (std::size_t i = 0; i < solute.atom_count(); ++i) {
+    nuclei = nuclei + static_cast<double>(solute.atomic_numbers[i]) * solute.positions[i];
+  }
+  const double distance = norm((1 / charge) * electrons - (1.0 / nuclear_charge(solute)) * nuclei);
+  // Written so that NaN (no charge at all) fails as well.
+  if (distance < kFarthestCentre) return;
+  throw InputError(file.string(), "the density does not belong to the solute of this system",
+                   fmt::format("centres {:.1f} angstrom apart", distance),
+                   "give the grid of a run that started from `starpmc solvate` with this solute, "
+                   "this number of waters and seed 1");
+}
+
+DensityGrid make_grid(const BenchPreset& preset, const BenchOverrides& overrides,
+                      const Solute& solute) {
+  if (overrides.grid) {
+    check_place(overrides.grid_file, *overrides.grid, solute);
+    return *overrides.grid;
+  }
+  return synthetic_grid(solute, nuclear_charge(solute) - preset.charge,
+                        overrides.points.value_or(preset.points));
+}
+
+}  // namespace
+
+std::span<const BenchPreset> bench_presets() { return kPresets; }
+
+BenchSystem make_bench_system(const BenchPreset& preset, const BenchOverrides& overrides) {
+  BenchSystem bench;
+  bench.name = preset.name;
+  bench.system = make_system(preset, overrides.waters.value_or(preset.waters));
+  if (preset.cutoff_angstrom > bench.system.box.shortest_edge() / 2) {
+    throw InputError("--waters",
+                     fmt::format("the box of {} is too small for its cutoff of {} A", bench.name,
+                                 preset.cutoff_angstrom),
+                     std::to_string(bench.system.molecules.size()), "ask for more waters");
+  }
+  bench.settings.interaction.coulomb_cutoff_angstrom = preset.cutoff_angstrom;
+  resolve_cutoffs(bench.settings, bench.system.box, bench.name);
+  if (bench.system.solute) {
+    bench.grid = make_grid(preset, overrides, *bench.system.solute);
+    bench.synthetic_grid = !overrides.grid;
+  }
+  return bench;
+}
+
+}  // namespace starpmc

@@ -1,0 +1,139 @@
+#include "bench/measurement.hpp"
+
+#include <malloc.h>
+#include <starpu.h>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+
+#include "codelets/codelet.hpp"
+
+namespace starpmc {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// A batch long enough for the clock and for StarPU's pipeline to fill, short enough for a median.
+constexpr double kBatchSeconds = 0.01;
+constexpr std::uint64_t kLargestBatch = 1000;
+constexpr std::size_t kMostBatches = 50;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+void wait_for_tasks() {
+  starpu_task_wait_for_all();
+  codelets::throw_if_failed();
+}
+
+double timed_batch(std::uint64_t first, std::uint64_t tasks,
+                   const std::function<void(std::uint64_t)>& submit) {
+  const auto start = Clock::now();
+  for (std::uint64_t i = 0; i < tasks; ++i) submit(first + i);
+  wait_for_tasks();
+  return seconds_since(start) / static_cast<double>(tasks);
+}
+
+double memory_mb(std::string_view field) {
+  std::ifstream status("/proc/self/status");
+  std::string word;
+  while (status >> word) {
+    if (word != field) continue;
+    double kilobytes = 0;
+    status >> kilobytes;
+    return kilobytes * 1024e-6;
+  }
+  return 0;
+}
+
+}  // namespace
+
+TaskTimes TaskTimes::take() {
+  wait_for_tasks();
+  TaskTimes times;
+  times.worker_seconds.resize(starpu_worker_get_count());
+  for (const codelets::Codelet* codelet : codelets::Codelet::all()) {
+    Entry& entry = times.codelets[codelet->name()];
+    for (const auto& workers : codelet->statistics().counters) {
+      for (std::size_t worker = 0; worker < times.worker_seconds.size(); ++worker) {
+        const double seconds = 1e-9 * static_cast<double>(workers[worker].nanoseconds.load());
+        entry.tasks += workers[worker].tasks;
+        entry.seconds += seconds;
+        times.worker_seconds[worker] += seconds;
+      }
+    }
+  }
+  return times;
+}
+
+TaskTimes TaskTimes::since(const TaskTimes& earlier) const {
+  TaskTimes difference = *this;
+  for (const auto& [name, entry] : earlier.codelets) {
+    difference.codelets[name].tasks -= entry.tasks;
+    difference.codelets[name].seconds -= entry.seconds;
+  }
+  for (std::size_t w = 0; w < earlier.worker_seconds.size(); ++w) {
+    difference.worker_seconds[w] -= earlier.worker_seconds[w];
+  }
+  return difference;
+}
+
+double TaskTimes::seconds() const {
+  double sum = 0;
+  for (const double seconds : worker_seconds) sum += seconds;
+  return sum;
+}
+
+double TaskTimes::busiest_seconds() const {
+  return worker_seconds.empty() ? 0 : *std::ranges::max_element(worker_seconds);
+}
+
+TaskTimes::Entry TaskTimes::operation(std::string_view name) const {
+  Entry sum;
+  const std::string prefix = "starpmc_" + std::string(name) + "_";
+  for (const auto& [codelet, entry] : codelets) {
+    // "mm_pair" is not "mm_pair_table": what follows the operation is the precision alone
+    if (!codelet.starts_with(prefix) || codelet.find('_', prefix.size()) != std::string::npos)
+      continue;
+    sum.tasks += entry.tasks;
+    sum.seconds += entry.seconds;
+  }
+  return sum;
+}
+
+RepeatedTime repeat_tasks(double seconds, const std::function<void(std::uint64_t)>& submit) {
+  std::uint64_t next = 0;
+  timed_batch(next++, 1, submit);  // moves data and compiles kernels, too
+  const double once = timed_batch(next++, 1, submit);
+  const auto batch = static_cast<std::uint64_t>(
+      std::clamp(kBatchSeconds / once, 1.0, static_cast<double>(kLargestBatch)));
+  const TaskTimes before = TaskTimes::take();
+  const auto start = Clock::now();
+  std::vector<double> times;
+  do {
+    times.push_back(timed_batch(next, batch, submit));
+    next += batch;
+  } while (seconds_since(start) < seconds && times.size() < kMostBatches);
+  const TaskTimes made = TaskTimes::take().since(before);
+
+  RepeatedTime result;
+  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+  std::nth_element(times.begin(), middle, times.end());
+  result.seconds = *middle;
+  for (const auto& [name, entry] : made.codelets) result.tasks += entry.tasks;
+  result.kernel_seconds =
+      made.seconds() / static_cast<double>(std::max(result.tasks, std::uint64_t{1}));
+  return result;
+}
+
+double resident_memory_mb() { return memory_mb("VmRSS:"); }
+double peak_memory_mb() { return memory_mb("VmHWM:"); }
+
+void reset_peak_memory() {
+  malloc_trim(0);
+  std::ofstream("/proc/self/clear_refs") << "5";
+}
+
+}  // namespace starpmc

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace starpmc {
+
+/// Tasks and the time StarPU saw them take, since the program's start or between two moments.
+struct TaskTimes {
+  struct Entry {
+    std::uint64_t tasks = 0;
+    double seconds = 0;
+  };
+  std::map<std::string, Entry> codelets;
+  std::vector<double> worker_seconds;
+
+  /// As of now; waits for the tasks under way.
+  /// @throws RunError when one of them has failed
+  static TaskTimes take();
+  TaskTimes since(const TaskTimes& earlier) const;
+
+  double seconds() const;
+  /// Of the worker that worked most.
+  double busiest_seconds() const;
+  /// Of the codelets of an operation, whatever their precision.
+  Entry operation(std::string_view name) const;
+};
+
+/// Time of a task that is repeated.
+struct RepeatedTime {
+  double seconds = 0;         ///< a task, StarPU included: median over batches
+  double kernel_seconds = 0;  ///< a task, as StarPU saw it on the worker: mean
+  std::uint64_t tasks = 0;
+};
+
+/// Submits tasks in batches until `seconds` have passed.
+/// @param submit submits the i-th task; neighbours must not depend on each other
+RepeatedTime repeat_tasks(double seconds, const std::function<void(std::uint64_t i)>& submit);
+
+/// This process's resident memory, and its peak since the last reset, MB; 0 where the system does
+/// not tell.
+double resident_memory_mb();
+double peak_memory_mb();
+/// Gives free memory back and forgets the peak so far.
+void reset_peak_memory();
+
+}  // namespace starpmc

@@ -1,0 +1,217 @@
+#include "bench/report.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <ctime>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "io/checked_file.hpp"
+#include "kernels/operations.hpp"
+
+namespace starpmc {
+namespace {
+
+/// How a quantity is shown in a table; those not named here are in the files only.
+struct Column {
+  std::string_view quantity;
+  std::string_view heading;
+  std::string_view unit;
+  double scale;
+};
+constexpr std::array<Column, 31> kColumns{{
+    {"multiply_adds_per_second", "multiply-adds", "G/s", 1e-9},
+    {"reciprocal_roots_per_second", "1/sqrt", "G/s", 1e-9},
+    {"register_pairs_per_second", "register pairs", "Gpairs/s", 1e-9},
+    {"ceiling_pairs_per_second", "ceiling", "Gpairs/s", 1e-9},
+    {"chains", "chains", "", 1},
+    {"steps_per_task", "steps", "a task", 1},
+    {"microseconds_per_task", "task", "us", 1},
+    {"kernel_microseconds_per_task", "kernel", "us", 1},
+    {"microseconds_per_step", "step", "us", 1},
+    {"pairs_per_second", "rate", "Gpairs/s", 1e-9},
+    {"share_within_reach", "in reach", "%", 100},
+    {"share_of_ceiling", "of ceiling", "%", 100},
+    {"steps_per_second", "rate", "steps/s", 1},
+    {"steps_per_window", "window", "steps", 1},
+    {"grid_share_of_kernels", "grid", "%", 100},
+    {"mm_share_of_kernels", "MM", "%", 100},
+    {"overhead_microseconds_per_window", "overhead", "us/window", 1},
+    {"acceptance", "accepted", "%", 100},
+    {"certified_share", "certified", "%", 100},
+    {"steps", "made", "steps", 1},
+    {"chain_memory_mb", "a chain", "MB", 1},
+    {"peak_memory_mb", "process", "MB", 1},
+    {"proposals", "proposals", "", 1},
+    {"grid_mean_error_kj_per_mol", "grid mean", "kJ/mol", 1},
+    {"grid_max_error_kj_per_mol", "grid max", "kJ/mol", 1},
+    {"total_mean_error_kj_per_mol", "total mean", "kJ/mol", 1},
+    {"total_max_error_kj_per_mol", "total max", "kJ/mol", 1},
+    {"grid_mean_error_over_paper", "mean", "/ paper", 1},
+    {"grid_max_error_over_paper", "max", "/ paper", 1},
+    {"times_faster_than_paper_core", "x paper", "core", 1},
+    {"times_faster_than_paper_gpu", "x paper", "GPU", 1},
+}};
+
+/// Four significant digits or so, without an exponent where that is readable.
+std::string readable(double value) {
+  const double size = std::abs(value);
+  if (value == std::floor(value) && size < 1e9) return fmt::format("{:.0f}", value);
+  if (size >= 1e9 || size < 1e-3) return fmt::format("{:.2e}", value);
+  const int digits = size >= 1000 ? 0 : size >= 100 ? 1 : size >= 10 ? 2 : size >= 1 ? 3 : 4;
+  return fmt::format("{:.{}f}", value, digits);
+}
+
+/// Cells in columns of equal width: the first `left` of them flush left, numbers flush right.
+std::string aligned(const std::vector<std::vector<std::string>>& lines, std::size_t left) {
+  std::vector<std::size_t> widths(lines.front().size(), 0);
+  for (const auto& line : lines) {
+    for (std::size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], line[i].size());
+  }
+  std::string text;
+  for (const auto& line : lines) {
+    std::string row;
+    for (std::size_t i = 0; i < line.size(); ++i) {
+      const bool text_cell = i < left;
+      row.append("  ").append(text_cell ? fmt::format("{:<{}}", line[i], widths[i])
+                                        : fmt::format("{:>{}}", line[i], widths[i]));
+    }
+    row.erase(row.find_last_not_of(' ') + 1);
+    text.append(row).append("\n");
+  }
+  return text;
+}
+
+/// StarPU's "OpenCL 0 (a long name)" is "OpenCL 0" here; the list of workers has it all.
+std::vector<std::string> key_cells(const BenchCase& entry) {
+  return {entry.term, entry.implementation, entry.precision,
+          entry.device.substr(0, entry.device.find(" ("))};
+}
+constexpr std::size_t kKeys = 4;
+
+std::string csv_cell(const std::string& text) {
+  if (text.find_first_of(",\"\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted.append(c == '"' ? 2 : 1, c);
+  quoted.push_back('"');
+  return quoted;
+}
+
+std::string cpu_model() {
+  std::ifstream file("/proc/cpuinfo");
+  std::string line;
+  while (std::getline(file, line)) {
+    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
+  }
+  return "unknown";
+}
+
+std::string now_in_utc() {
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+}
+
+}  // namespace
+
+std::string case_table(const std::string& title, std::span<const BenchCase> cases) {
+  if (cases.empty()) return "";
+  std::vector<const Column*> columns;
+  for (const Column& column : kColumns) {
+    if (std::ranges::any_of(cases, [&](const BenchCase& entry) {
+          return entry.figure(column.quantity) != nullptr;
+        })) {
+      columns.push_back(&column);
+    }
+  }
+  std::vector<std::string> headings{"", "implementation", "precision", "device"};
+  std::vector<std::string> units(kKeys);
+  for (const Column* column : columns) {
+    headings.emplace_back(column->heading);
+    units.emplace_back(column->unit);
+  }
+  std::vector<std::vector<std::string>> lines{headings, units};
+  for (const BenchCase& entry : cases) {
+    lines.push_back(key_cells(entry));
+    for (const Column* column : columns) {
+      const Figure* const figure = entry.figure(column->quantity);
+      lines.back().push_back(figure == nullptr ? "" : readable(figure->value * column->scale));
+    }
+  }
+  return fmt::format("{}\n{}", title, aligned(lines, kKeys));
+}
+
+std::string cases_csv(std::span<const BenchCase> cases) {
+  std::vector<std::string> quantities;
+  for (const BenchCase& entry : cases) {
+    for (const Figure& figure : entry.figures) {
+      if (std::ranges::find(quantities, figure.quantity) == quantities.end()) {
+        quantities.push_back(figure.quantity);
+      }
+    }
+  }
+  std::string text = "system,term,implementation,precision,device";
+  for (const std::string& quantity : quantities) text.append(",").append(quantity);
+  text += '\n';
+  for (const BenchCase& entry : cases) {
+    text += fmt::format("{},{},{},{},{}", csv_cell(entry.system), csv_cell(entry.term),
+                        entry.implementation, entry.precision, csv_cell(entry.device));
+    for (const std::string& quantity : quantities) {
+      const Figure* const figure = entry.figure(quantity);
+      text.append(",").append(figure == nullptr ? "" : fmt::format("{}", figure->value));
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+nlohmann::ordered_json describe_machine(const StarpuRuntime& runtime) {
+  char host[256] = "unknown";
+  gethostname(host, sizeof host - 1);
+  nlohmann::ordered_json workers = nlohmann::ordered_json::array();
+  for (const WorkerDescription& worker : runtime.workers()) workers.push_back(worker.name);
+  return {{"host", host},
+          {"cpu", cpu_model()},
+          {"instruction_set", simd::instruction_set()},
+          {"workers", workers},
+          {"scheduler", runtime.scheduler()},
+          {"starpu_version", starpu_version()},
+          {"starpmc_version", STARPMC_VERSION},
+          {"date", now_in_utc()}};
+}
+
+std::string machine_text(const nlohmann::ordered_json& machine) {
+  std::string text = fmt::format(
+      "starpmc {}, StarPU {} ({}), {}\n{}, {}\nworkers:",
+      machine["starpmc_version"].get<std::string>(), machine["starpu_version"].get<std::string>(),
+      machine["scheduler"].get<std::string>(), machine["date"].get<std::string>(),
+      machine["cpu"].get<std::string>(), machine["instruction_set"].get<std::string>());
+  for (const auto& worker : machine["workers"]) {
+    text.append(" ").append(worker.get<std::string>()).append(",");
+  }
+  text.back() = '\n';
+  return text;
+}
+
+void write_cases(const std::filesystem::path& folder, const nlohmann::ordered_json& machine,
+                 const nlohmann::ordered_json& settings, std::span<const BenchCase> cases) {
+  nlohmann::ordered_json results = nlohmann::ordered_json::array();
+  for (const BenchCase& entry : cases) {
+    nlohmann::ordered_json result = {{"system", entry.system},
+                                     {"term", entry.term},
+                                     {"implementation", entry.implementation},
+                                     {"precision", entry.precision},
+                                     {"device", entry.device}};
+    for (const Figure& figure : entry.figures) result[figure.quantity] = figure.value;
+    results.push_back(std::move(result));
+  }
+  const nlohmann::ordered_json document = {
+      {"machine", machine}, {"settings", settings}, {"results", results}};
+  write_file_atomically(folder / "bench.json", document.dump(2) + "\n");
+  write_file_atomically(folder / "bench.csv", cases_csv(cases));
+}
+
+}  // namespace starpmc

@@ -1,0 +1,223 @@
+"""`starpmc bench`: what it measures and writes, its errors; no timing is judged.
+
+    python3 test_bench.py PROGRAM
+"""
+
+import csv
+import json
+import math
+
+import program
+
+SMALL = ("--waters", 64, "--points", 2000, "--seconds", 0.01)
+OPERATIONS = {
+    "propose_moves",
+    "qmmm_coulomb_grid",
+    "qmmm_coulomb_grid_reduce",
+    "qmmm_nuclei_vdw",
+    "grid_potential",
+    "mm_pair",
+    "mm_pair_table",
+    "mm_pair_reduce",
+    "mm_terms",
+    "metropolis_decide",
+}
+# Of a handful of steps none may be accepted, or certified; memory may have been there before.
+MAY_BE_0 = {
+    "acceptance",
+    "certified_share",
+    "overhead_microseconds_per_window",
+    "chain_memory_mb",
+}
+KEYS = ("system", "term", "implementation", "precision", "device")
+
+
+def keys(results):
+    return {tuple(result[key] for key in KEYS) for result in results}
+
+
+class Bench(program.TestCase):
+    def bench(self, *options, env=None):
+        """Results of a benchmark in a new folder, and what it printed."""
+        folder = self.folder / "out"
+        run = program.succeed("bench", *options, "--output", folder, env=env)
+        document = json.loads((folder / "bench.json").read_text())
+        self.check_csv(folder / "bench.csv", document["results"])
+        self.assertEqual({path.name for path in folder.iterdir()}, {"bench.csv", "bench.json"})
+        return document, run.stdout
+
+    def check_csv(self, path, results):
+        with open(path, newline="") as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual(len(rows), len(results))
+        for row, result in zip(rows, results):
+            filled = {name: text for name, text in row.items() if text or name in KEYS}
+            self.assertEqual(filled.keys(), result.keys())
+            for name, text in filled.items():
+                self.assertEqual(text if name in KEYS else float(text), result[name])
+
+    def check_figures(self, results):
+        for result in results:
+            for name in result.keys() - set(KEYS):
+                with self.subTest(term=result["term"], figure=name):
+                    self.assertTrue(math.isfinite(result[name]))
+                    if name in MAY_BE_0 or "_error_" in name:
+                        self.assertGreaterEqual(result[name], 0)
+                    else:
+                        self.assertGreater(result[name], 0)
+
+    def test_everything_but_errors(self):
+        document, text = self.bench(
+            *("--system", "quick", *SMALL, "--implementation", "scalar,simd,any"),
+            *("--chains", "1,2", "--window", 20),
+            env={"STARPU_NCPU": 2},
+        )
+        results = document["results"]
+        steps = [r for r in results if r["term"] == "steps"]
+        self.check_figures(results)
+        precisions = {result["precision"] for result in results}
+        self.assertGreaterEqual(precisions, {"fp64", "mixed"})
+        expected = {
+            (system, term, implementation, precision, "1 core")
+            for implementation in ("scalar", "simd")
+            for precision in precisions
+            for system, term in [("", "arithmetic"), *(("quick", name) for name in OPERATIONS)]
+            if term != "grid_potential" or precision == "fp64"
+        }
+        self.assertEqual(keys(results) - keys(steps), expected)
+        places = {("scalar", "1 core"), ("simd", "1 core"), ("any", "all workers")}
+        places |= {("scalar", "2 cores"), ("simd", "2 cores")}
+        self.assertEqual(
+            keys(steps),
+            {("quick", "steps", i, p, d) for i, d in places for p in precisions},
+        )
+        self.assertEqual(sorted(r["chains"] for r in steps), sorted(len(steps) // 2 * [1, 2]))
+        for word in ("Gpairs/s", "us/window", "qmmm_coulomb_grid", "64 tip3p waters", "2000 points"):
+            self.assertIn(word, text)
+        machine = document["machine"]
+        self.assertEqual(len(machine["workers"]), 2)
+        self.assertTrue(all(machine.values()), machine)
+
+    def test_rates_follow_from_times(self):
+        document, _ = self.bench(
+            *("--system", "quick", *SMALL, "--implementation", "simd", "--precision", "mixed"),
+            *("--term", "grid"),
+        )
+        grid = next(r for r in document["results"] if r["term"] == "qmmm_coulomb_grid")
+        seconds = 1e-6 * grid["microseconds_per_task"]
+        self.assertAlmostEqual(grid["pairs_per_second"] * seconds / grid["pairs_per_task"], 1)
+        # 2000 points, three charged sites, and at least one candidate for each step
+        self.assertGreaterEqual(grid["pairs_per_task"], 2000 * 3 * grid["steps_per_task"])
+        self.assertLess(grid["pairs_per_task"], 2 * 2000 * 3 * grid["steps_per_task"])
+        self.assertLessEqual(grid["share_within_reach"], 1)
+
+    def test_opencl(self):
+        if missing := program.opencl_missing():
+            self.skipTest(missing)
+        document, _ = self.bench(
+            *("--system", "quick", *SMALL, "--implementation", "opencl", "--term", "grid,errors"),
+            *("--proposals", 100),
+        )
+        results = document["results"]
+        self.check_figures(results)
+        self.assertEqual({r["implementation"] for r in results}, {"opencl"})
+        self.assertEqual(
+            {r["term"] for r in results}, {"arithmetic", "qmmm_coulomb_grid", "errors"}
+        )
+
+    def test_errors_of_precisions(self):
+        document, _ = self.bench(
+            *("--system", "quick,spce", "--waters", 300, "--points", 2000),
+            *("--implementation", "scalar,simd", "--term", "errors", "--proposals", 200),
+        )
+        results = document["results"]
+        self.assertEqual({r["term"] for r in results}, {"errors"})
+        for result in results:
+            with self.subTest(**{key: result[key] for key in KEYS}):
+                self.assertEqual(result["proposals"], 200)
+                total = result["total_max_error_kj_per_mol"]
+                self.assertLessEqual(result["total_mean_error_kj_per_mol"], total)
+                if result["precision"] == "fp64":
+                    self.assertLess(total, 1e-8)
+                else:
+                    self.assertGreater(total, 1e-7)
+                    self.assertLess(total, 0.01)
+                has_grid = result["system"] == "quick" and result["precision"] != "fp64"
+                self.assertEqual(result["grid_max_error_kj_per_mol"] > 1e-9, has_grid)
+
+    def test_against_paper(self):
+        document, text = self.bench(
+            *("--system", "R", "--term", "steps", "--implementation", "simd", "--seconds", 0.01),
+            *("--precision", "mixed", "--against", "paper"),
+        )
+        results = document["results"]
+        paper = [r for r in results if r["implementation"] == "paper"]
+        self.assertIn("i7-4770K", text)
+        serial = [r for r in paper if r["device"].startswith("1 core i7-4770K")]
+        self.assertAlmostEqual(serial[0]["microseconds_per_step"], 572.7 / 0.05)
+        ours = [r for r in results if r["implementation"] == "simd"]
+        self.assertTrue(ours)
+        for result in ours:
+            self.assertAlmostEqual(
+                result["times_faster_than_paper_core"],
+                serial[0]["microseconds_per_step"] / result["microseconds_per_step"],
+            )
+
+    def test_paper_is_not_compared_with_other_sizes(self):
+        document, _ = self.bench(
+            *("--system", "R", *SMALL, "--term", "steps", "--implementation", "simd"),
+            *("--against", "paper"),
+        )
+        self.assertFalse([r for r in document["results"] if r["implementation"] == "paper"])
+
+    def refused(self, *words, **options):
+        run = program.start("bench", *words, cwd=self.folder, **options)
+        self.assertEqual(run.returncode, 2, run.stderr)
+        self.assertEqual(run.stderr.count("remedy:"), 1, run.stderr)
+        return run.stderr
+
+    def test_bad_options(self):
+        for words, parts in (
+            (("--systm", "A"), ("--systm", "--system")),
+            (("--system", "D"), ("--system", "D", "quick")),
+            (("--system", "A,,B"), ("--system", "choose from")),
+            (("--term", "grids"), ("--term", "grids", "grid")),
+            (("--implementation", "cuda"), ("--implementation", "cuda", "opencl")),
+            (("--precision", "fp16"), ("--precision", "fp16", "mixed")),
+            (("--seconds", 0), ("--seconds", "0")),
+            (("--seconds", "nan"), ("--seconds", "nan")),
+            (("--seconds", "soon"), ("--seconds", "soon")),
+            (("--points", 10), ("--points", "10", "1000")),
+            (("--waters", -5), ("--waters", "-5")),
+            (("--window", 1001), ("--window", "1001")),
+            (("--chains", 0), ("--chains", "0")),
+            (("--proposals", 1), ("--proposals", "1")),
+            (("--against", "gromacs"), ("--against", "gromacs", "paper")),
+            (("--grid", "missing.bin"), ("missing.bin",)),
+            (("--grid", "missing.bin", "--points", 5000), ("--points", "5000", "--grid")),
+            (("--system", "spce", "--waters", 20), ("--waters", "20", "10 A")),
+            (("--system", "quick", "--grid", program.DATA / "small/small.grid"), ("small.grid",)),
+            (("everything",), ("--help",)),
+        ):
+            with self.subTest(words=words):
+                message = self.refused(*words)
+                for part in parts:
+                    self.assertIn(part, message)
+                self.assertEqual(list(self.folder.iterdir()), [], "left a folder behind")
+
+    def test_an_earlier_benchmark_is_kept(self):
+        folder = self.folder / "out"
+        folder.mkdir()
+        (folder / "bench.csv").write_text("mine")
+        self.assertIn("bench.csv", self.refused("--system", "quick", "--output", folder))
+        self.assertEqual((folder / "bench.csv").read_text(), "mine")
+        self.assertEqual(len(list(folder.iterdir())), 1)
+
+    def test_help_tells_units_and_defaults(self):
+        text = program.succeed("bench", "--help").stdout
+        for word in ("--seconds", "(=1)", "bench-DATE-TIME", "cutoff 10 A", "Examples"):
+            self.assertIn(word, text)
+
+
+if __name__ == "__main__":
+    program.main()

@@ -1,0 +1,69 @@
+#include "bench/report.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "bench/paper.hpp"
+
+namespace starpmc {
+namespace {
+
+std::vector<BenchCase> example() {
+  return {{"qmmm_coulomb_grid",
+           "bench-A",
+           "simd",
+           "mixed",
+           "1 core",
+           {{"microseconds_per_step", 760.77}, {"pairs_per_second", 6.8e9}}},
+          {"errors",
+           "bench-A",
+           "opencl",
+           "mixed",
+           "OpenCL 0 (a, b)",
+           {{"grid_mean_error_kj_per_mol", 6.4e-6}, {"grid_max_error_kj_per_mol", 2.9e-3}}}};
+}
+
+TEST(BenchReport, TableIsAlignedAndHasUnits) {
+  EXPECT_EQ(
+      case_table("Title", example()),
+      "Title\n"
+      "                     implementation  precision  device     step      rate  grid mean  "
+      "grid max\n"
+      "                                                             us  Gpairs/s     kJ/mol    "
+      "kJ/mol\n"
+      "  qmmm_coulomb_grid  simd            mixed      1 core    760.8     6.800\n"
+      "  errors             opencl          mixed      OpenCL 0                    6.40e-06    "
+      "0.0029\n");
+}
+
+TEST(BenchReport, CsvHasAColumnForEveryQuantity) {
+  EXPECT_EQ(cases_csv(example()),
+            "system,term,implementation,precision,device,microseconds_per_step,pairs_per_second,"
+            "grid_mean_error_kj_per_mol,grid_max_error_kj_per_mol\n"
+            "bench-A,qmmm_coulomb_grid,simd,mixed,1 core,760.77,6800000000,,\n"
+            "bench-A,errors,opencl,mixed,\"OpenCL 0 (a, b)\",,,6.4e-06,0.0029\n");
+}
+
+TEST(BenchReport, NoCasesNoTable) { EXPECT_EQ(case_table("Title", {}), ""); }
+
+TEST(Paper, ComparisonIsTheRatioOfTimesAndOfErrors) {
+  std::vector<BenchCase> cases = example();
+  compare_with_paper(cases);
+  EXPECT_NEAR(cases[0].figure("times_faster_than_paper_core")->value, 100, 0.1);
+  EXPECT_NEAR(cases[0].figure("times_faster_than_paper_gpu")->value, 473 / 760.77, 1e-9);
+  EXPECT_NEAR(cases[1].figure("grid_mean_error_over_paper")->value, 0.1, 1e-12);
+  EXPECT_NEAR(cases[1].figure("grid_max_error_over_paper")->value, 1, 1e-12);
+}
+
+TEST(Paper, StepsAreTheCycleLessItsOutput) {
+  const std::vector<BenchCase> cases = paper_cases("bench-A", "steps");
+  ASSERT_EQ(cases.size(), 5U);
+  EXPECT_EQ(cases[0].implementation, "paper");
+  EXPECT_NEAR(cases[0].figure("microseconds_per_step")->value, 76'973, 1e-6);
+  EXPECT_TRUE(paper_cases("bench-A", "propose_moves").empty());
+  EXPECT_TRUE(paper_cases("quick", "steps").empty());
+  EXPECT_EQ(paper_cases("bench-A", "errors").size(), 2U);
+}
+
+}  // namespace
+}  // namespace starpmc
