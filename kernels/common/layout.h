@@ -159,8 +159,7 @@ STARPMC_INLINE int topology_integers_size(TopologyShape t) {
 /* Which pairs of sites and blocks lie inside the cutoff is told with this margin, wider than the
    rounding of an fp32 distance inside any box. */
 #define BLOCK_MARGIN 1e-3
-/* Within this distance of a block's outermost point, a site may be nearer to a point than the minimum
-   distance. */
+/* A site this far beyond a block's radius is farther than the minimum distance from every point. */
 #define BLOCK_CLOSE 0.02
 
 /* A coordinate as a fraction of the edge, in units of 2^-32, wrapped into the box: differences of two

@@ -1,8 +1,8 @@
 #include "opencl/compact_block.h"
 #include "opencl/window.h"
 
-/* An item per candidate and site of its molecule. Sites without charge, or beyond a molecule's last,
-   are nowhere: their distances compare as false. */
+/* An item per candidate and site of its molecule. Sites without charge, or beyond a molecule's
+   last, are nowhere: their distances compare as false. */
 __kernel GROUP_OF(SITE_GROUP) void place_charged_sites(WindowShape window,
                                                        BUFFER(topology_reals),
                                                        BUFFER(topology_integers), BUFFER(plan),

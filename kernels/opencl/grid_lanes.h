@@ -1,5 +1,5 @@
-/* The grid term on a CPU: an item is a thread of its own, its lanes run over the points of a block in
-   the first-level cache, past SITES_PER_ITEM entries in registers. */
+/* The grid term on a CPU: an item is a thread of its own, its lanes run over the points of a block
+   in the first-level cache, past SITES_PER_ITEM entries in registers. */
 #ifndef STARPMC_OPENCL_GRID_LANES_H
 #define STARPMC_OPENCL_GRID_LANES_H
 
@@ -39,8 +39,8 @@ static inline double sum_of_lanes(lanes values) {
   return (quarters.x + quarters.y) + (quarters.z + quarters.w);
 }
 
-/* 1/r + r/rc^2 - 2/rc, ENERGY_FACTOR times. CPUs divide and take roots slowly: 1/sqrt(r2) starts from
-   an estimate. */
+/* 1/r + r/rc^2 - 2/rc, ENERGY_FACTOR times. CPUs divide and take roots slowly: 1/sqrt(r2) starts
+   from an estimate. */
 #if STARPMC_SINGLE && defined(__clang__) && defined(__AVX512F__)
 
 /* AVX-512 estimates 14 bits; Newton's step multiplies the estimate y and the r of it by one and the
@@ -80,8 +80,8 @@ static inline lanes lanes_energy(lanes r2, GridReals reals) {
 
 #endif
 
-/* Adds the energies of at most SITES_PER_ITEM entries with a block. `cut`: points may lie beyond the
-   cutoff, or too near. */
+/* Adds the energies of at most SITES_PER_ITEM entries with a block. `cut`: points may lie beyond
+   the cutoff, or too near. */
 static inline void add_block(int cut, GridReals reals, PairConstants constants,
                              const uint *entries, int count, __global const double *sites,
                              int capacity, __global const double *header,

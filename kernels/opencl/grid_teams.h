@@ -79,7 +79,8 @@ static inline void team_passes(int slice, int slices, GridReals reals, PairConst
     const int passes = (last - row + 2) / 3;
     const int sites_per_item = (last - row + passes - 1) / passes;
 #define PASS(NAME) \
-  NAME(reals, constants, row * TEAM, count, inside, list, list_energies, tile, sites, capacity, header)
+  NAME(reals, constants, row * TEAM, count, inside, list, list_energies, tile, sites, capacity, \
+       header)
     if (sites_per_item == 3) {
       PASS(pass_of_3);
     } else if (sites_per_item == 2) {

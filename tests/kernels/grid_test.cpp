@@ -48,6 +48,8 @@ struct OpenClCase {
   opencl::LaunchShape shape;
 };
 
+void PrintTo(const OpenClCase& shape, std::ostream* out) { *out << shape.name; }
+
 /// Every kernel on every device, the GPU's on a CPU, too.
 class OpenClGrid : public testing::TestWithParam<OpenClCase> {
  protected:
