@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels/common/layout.h"
+#include "kernels/precision.hpp"
 
 namespace starpmc {
 
@@ -21,11 +22,14 @@ struct CompactBlocks {
 };
 
 /// Sorts points by halving the longest extent until a block is full (a k-d tree whose leaves are
-/// whole blocks but for the last).
+/// whole blocks but for the last), or where points are few and far apart, until its radius is at
+/// most half the shortest edge.
 /// @param x, y, z  angstrom, not wrapped
 /// @param charge   elementary charges; empty: all 0
+/// @param box      its edges, angstrom
 template <class Real>
 CompactBlocks<Real> make_compact_blocks(std::span<const double> x, std::span<const double> y,
-                                        std::span<const double> z, std::span<const double> charge);
+                                        std::span<const double> z, std::span<const double> charge,
+                                        std::span<const double, 3> box);
 
 }  // namespace starpmc

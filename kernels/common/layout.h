@@ -154,8 +154,13 @@ STARPMC_INLINE int topology_integers_size(TopologyShape t) {
    STARPMC_BLOCK_POINTS values; unused points have charge 0. In fixed precision x, y, z are
    fixed_coordinate() of the points' own positions, and the charges fp32 bits. */
 #define BLOCK_ORIGIN 0 /* x, y, z */
-#define BLOCK_RADIUS 3 /* largest distance of a point from the origin */
+#define BLOCK_RADIUS 3 /* largest distance of a point from it, at most half the shortest edge */
 #define BLOCK_FIELDS 4
+/* Which pairs of sites and blocks lie inside the cutoff is told with this margin, wider than the
+   rounding of an fp32 distance inside any box. */
+#define BLOCK_MARGIN 1e-3
+/* A site this far beyond a block's radius is farther than the minimum distance from every point. */
+#define BLOCK_CLOSE 0.02
 
 /* A coordinate as a fraction of the edge, in units of 2^-32, wrapped into the box: differences of two
    wrap to the nearest image as integers overflow. */

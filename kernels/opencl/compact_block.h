@@ -4,123 +4,151 @@
 
 #include "opencl/pair_functions.h"
 
-/* Wider than the rounding of an fp32 distance inside any box. */
-#define BLOCK_MARGIN 1e-3
+/* A point in the tile: position and charge. Fixed-point coordinates are unsigned here, whose
+   differences wrap by definition. */
+#if STARPMC_FIXED
+typedef uint coordinate_value;
+typedef uint3 place;
+typedef uint4 tile_point;
+#define CHARGE_OF(stored) as_float(stored)
+#else
+typedef real coordinate_value;
+typedef real3 place;
+typedef real4 tile_point;
+#define CHARGE_OF(stored) (stored)
+#endif
 
-#define CARE_REACH 1 /* some point may lie inside the cutoff */
-#define CARE_CUT 2   /* some point may lie outside it */
-#define CARE_WRAP 4  /* some point may be nearer through another image */
-#define CARE_NEAR 8  /* some point may be nearer than the minimum distance */
+/* A block's points side by side in local memory; the caller sets the barriers. */
+static inline void load_tile(__global const coordinate *points, __local tile_point *tile,
+                             int group) {
+  for (int j = (int)get_local_id(0); j < STARPMC_BLOCK_POINTS; j += group) {
+    tile[j].x = (coordinate_value)points[j];
+    tile[j].y = (coordinate_value)points[STARPMC_BLOCK_POINTS + j];
+    tile[j].z = (coordinate_value)points[2 * STARPMC_BLOCK_POINTS + j];
+    tile[j].w = (coordinate_value)points[3 * STARPMC_BLOCK_POINTS + j];
+  }
+}
+
+/* The constants of the grid term. Lengths are in the unit of the x axis: angstrom, or in fixed
+   precision, where differences wrap by themselves, fixed_unit(). */
+typedef struct {
+  real ratio_y, ratio_z; /* units of the other axes */
+  real cutoff_squared;
+  real inverse_square;
+  real twice_inverse;
+  real least_squared;
+  double unit;
+} GridReals;
+
+static inline GridReals grid_reals(PairConstants constants) {
+  GridReals reals;
+#if STARPMC_FIXED
+  reals.unit = fixed_unit(constants.box[0]);
+  reals.ratio_y = (real)(constants.box[1] / constants.box[0]);
+  reals.ratio_z = (real)(constants.box[2] / constants.box[0]);
+#else
+  reals.unit = 1;
+  reals.ratio_y = reals.ratio_z = 1;
+#endif
+  const double square = reals.unit * reals.unit;
+  reals.cutoff_squared = (real)(constants.coulomb_cutoff_squared / square);
+  reals.inverse_square = (real)(constants.inverse_square * square);
+  reals.twice_inverse = (real)(constants.twice_inverse * reals.unit);
+  reals.least_squared = (real)(STARPMC_MINIMUM_DISTANCE_SQUARED / square);
+  return reals;
+}
+
+#define CHARGED_SITE_FIELDS 4 /* fp64: x, y, z, charge; then x, y, z once more as real */
 
 static inline double3 site_position(__global const double *sites, int capacity, int index) {
   return (double3)(sites[index], sites[capacity + index], sites[2 * capacity + index]);
+}
+
+static inline __global const real *rounded_sites(__global const double *sites, int capacity) {
+  return (__global const real *)(sites + CHARGED_SITE_FIELDS * capacity);
 }
 
 static inline double3 block_origin(__global const double *header) {
   return (double3)(header[BLOCK_ORIGIN], header[BLOCK_ORIGIN + 1], header[BLOCK_ORIGIN + 2]);
 }
 
-/* How careful the pair sum of a site, given relative to the block's origin, must be. A site out of
-   reach only asks that sites summed together with it do not leave out the cutoff. */
-static inline int care_of(double3 relative, double radius, PairConstants constants) {
-  const double squared =
-      relative.x * relative.x + (relative.y * relative.y + relative.z * relative.z);
+/* A compact block as sites see it. Distances are from its origin, squared. */
+typedef struct {
+  real x, y, z;
+  real reach;  /* below it, a point may lie inside the cutoff */
+  real inside; /* below it, every point does */
+  real close;  /* below it, a point may lie within the minimum distance */
+  int images;  /* whether other images than the nearest may be in reach */
+} BlockView;
+
+static inline BlockView block_view(__global const double *header, PairConstants constants) {
+  const double radius = header[BLOCK_RADIUS];
   const double reach = constants.coulomb_cutoff + radius + BLOCK_MARGIN;
-  if (!(squared < reach * reach)) return CARE_CUT;
   const double inside = fmax(0.0, constants.coulomb_cutoff - radius - BLOCK_MARGIN);
-  const double near = radius + 0.02;
-  int care = CARE_REACH;
-  if (!(squared < inside * inside)) care |= CARE_CUT;
-  if (squared < near * near) care |= CARE_NEAR;
-  /* Another image is nearer only where half an edge lies between the site and a point. */
-  const double margin = radius + BLOCK_MARGIN;
-  if (reach > constants.half_shortest_edge &&
-      (fabs(relative.x) + margin > 0.5 * constants.box[0] ||
-       fabs(relative.y) + margin > 0.5 * constants.box[1] ||
-       fabs(relative.z) + margin > 0.5 * constants.box[2])) {
-    care |= CARE_WRAP;
+  const double close = radius + BLOCK_CLOSE;
+  BlockView view;
+  view.x = (real)header[BLOCK_ORIGIN];
+  view.y = (real)header[BLOCK_ORIGIN + 1];
+  view.z = (real)header[BLOCK_ORIGIN + 2];
+  view.reach = (real)(reach * reach);
+  view.inside = (real)(inside * inside);
+  view.close = (real)(close * close);
+  view.images = !STARPMC_FIXED && reach > constants.half_shortest_edge;
+  return view;
+}
+
+/* An entry is a site and the axes along which not its nearest image is meant, but the one on the
+   other side. Each image in reach is an entry of its own: of all images at most one lies inside the
+   cutoff of a point, so that no pair needs the minimum image. */
+#define IMAGES 8
+#define ENTRY(site, axes) ((uint)(site) * IMAGES + (uint)(axes))
+#define SITE_OF(entry) ((int)((entry) / IMAGES))
+
+/* The other image along one axis. */
+#define OTHER_IMAGE(d, length) ((d) - copysign(length, d))
+
+static inline real image_distance_squared(real3 nearest, uint axes, PairReals box) {
+  const real x = axes & 1 ? OTHER_IMAGE(nearest.x, box.box_x) : nearest.x;
+  const real y = axes & 2 ? OTHER_IMAGE(nearest.y, box.box_y) : nearest.y;
+  const real z = axes & 4 ? OTHER_IMAGE(nearest.z, box.box_z) : nearest.z;
+  return fma(x, x, fma(y, y, z * z));
+}
+
+/* Where the pair terms see an entry: relative to the block's origin, or in fixed precision where it
+   is. */
+static inline place entry_place(uint entry, __global const double *sites, int capacity,
+                                __global const double *header, PairConstants constants) {
+  const double3 position = site_position(sites, capacity, SITE_OF(entry));
+#if STARPMC_FIXED
+  return (uint3)((uint)fixed_coordinate(position.x, constants.box[0]),
+                 (uint)fixed_coordinate(position.y, constants.box[1]),
+                 (uint)fixed_coordinate(position.z, constants.box[2]));
+#else
+  const double3 box = (double3)(constants.box[0], constants.box[1], constants.box[2]);
+  const double3 inverse =
+      (double3)(constants.inverse_box[0], constants.inverse_box[1], constants.inverse_box[2]);
+  double3 d = position - block_origin(header);
+  d -= box * rint(d * inverse);
+  if (entry % IMAGES != 0) {
+    const long3 axes = (long3)(entry & 1 ? -1 : 0, entry & 2 ? -1 : 0, entry & 4 ? -1 : 0);
+    d = select(d, OTHER_IMAGE(d, box), axes);
   }
-  return care;
-}
-
-/* A block's points side by side in local memory; the caller sets the barriers. */
-static inline void load_tile(__global const real *points, __local real4 *tile, int group) {
-  for (int j = (int)get_local_id(0); j < STARPMC_BLOCK_POINTS; j += group) {
-    tile[j] = (real4)(points[j], points[STARPMC_BLOCK_POINTS + j],
-                      points[2 * STARPMC_BLOCK_POINTS + j], points[3 * STARPMC_BLOCK_POINTS + j]);
-  }
-}
-
-#if STARPMC_CPU_DEVICE
-
-/* Values side by side in a vector register. */
-#if STARPMC_SINGLE
-#define LANES 16
-typedef float16 lanes;
-typedef double16 wide_lanes;
-#define load_lanes(from) vload16(0, from)
-#define widen_lanes(values) convert_double16(values)
-#define store_wide_lanes(values, to) vstore16(values, 0, to)
-#else
-#define LANES 8
-typedef double8 lanes;
-typedef double8 wide_lanes;
-#define load_lanes(from) vload8(0, from)
-#define widen_lanes(values) (values)
-#define store_wide_lanes(values, to) vstore8(values, 0, to)
+  return to_real3(d);
 #endif
-
-/* 1/sqrt(r2): an estimate, refined by the third-order step y (1 + h (1/2 + 3/8 h)), h = 1 - r2 y^2,
-   and by Newton's y (1 + h/2). CPUs divide and take roots slowly; compilers that are Clang know the
-   estimate of AVX-512 (14 bits), else it comes from the bits of exponent and mantissa (3.5 %). */
-#define REFINE_THIRD_ORDER(y)                        \
-  {                                                  \
-    const lanes h = (real)1 - (r2 * y) * y;          \
-    y = (y * h) * ((real)0.375 * h + (real)0.5) + y; \
-  }
-#define REFINE_SECOND_ORDER(y) y = ((real)0.5 * y) * ((real)1 - (r2 * y) * y) + y;
-
-static inline lanes lanes_reciprocal_square_root(lanes r2) {
-#if STARPMC_SINGLE && defined(__clang__) && defined(__AVX512F__)
-  typedef float vector __attribute__((vector_size(64)));
-  const vector estimate = __builtin_ia32_rsqrt14ps512_mask(__builtin_astype(r2, vector),
-                                                           __builtin_astype(r2, vector), 0xFFFF);
-  lanes y = __builtin_astype(estimate, lanes);
-  REFINE_SECOND_ORDER(y)
-#elif STARPMC_SINGLE
-  lanes y = as_float16(0x5F375A86 - (as_int16(r2) >> 1));
-  REFINE_THIRD_ORDER(y)
-  REFINE_SECOND_ORDER(y)
-#else
-  lanes y = as_double8(0x5FE6EB50C7B537A9L - (as_long8(r2) >> 1));
-  REFINE_THIRD_ORDER(y)
-  REFINE_THIRD_ORDER(y)
-  REFINE_SECOND_ORDER(y)
-#endif
-  return y;
 }
 
-static inline double sum_of_lanes(lanes values) {
-#if STARPMC_SINGLE
-  const double8 halves = convert_double8(values.lo) + convert_double8(values.hi);
+/* Separation of an entry from a point, from differences of stored coordinates. */
+#if STARPMC_FIXED
+#define SEPARATION(type, DX, DY, DZ)                  \
+  const type dx = convert_##type(DX);                 \
+  const type dy = convert_##type(DY) * reals.ratio_y; \
+  const type dz = convert_##type(DZ) * reals.ratio_z;
+#define convert_real(difference) convert_float(as_int(difference))
 #else
-  const double8 halves = values;
-#endif
-  const double4 quarters = halves.lo + halves.hi;
-  return (quarters.x + quarters.y) + (quarters.z + quarters.w);
-}
-
-#else
-
-/* A GPU's lanes are its work-items. */
-#define LANES 1
-typedef real lanes;
-typedef double wide_lanes;
-#define load_lanes(from) (*(from))
-#define widen_lanes(values) ((double)(values))
-#define store_wide_lanes(values, to) (*(to) = (values))
-#define lanes_reciprocal_square_root(r2) reciprocal_square_root(r2)
-
+#define SEPARATION(type, DX, DY, DZ) \
+  const type dx = DX;                \
+  const type dy = DY;                \
+  const type dz = DZ;
 #endif
 
 #endif

@@ -7,32 +7,35 @@ namespace {
 
 /// Scratch memory of the grid term, and how its work is cut.
 struct GridWork {
-  int capacity;          ///< sites there is room for
-  int site_groups;       ///< work-groups side by side for the sites
+  int capacity;          ///< places for sites, whole vectors of them
   int blocks_per_chunk;  ///< compact blocks one work-group sums over
   int chunks;
-  std::size_t first_site_bytes;  ///< offsets into the scratch memory
-  std::size_t partials_bytes;
+  int slices;                  ///< work-groups that share the sites of a chunk
+  std::size_t partials_bytes;  ///< offset into the scratch memory
   std::size_t total_bytes;
+
+  int parts() const { return chunks * slices; }
 };
 
 int divided_up(int value, int divisor) { return (value + divisor - 1) / divisor; }
 
 /// As many chunks as keep all compute units busy, and no more: each costs a sum per site.
 GridWork grid_work(const Program& program, const Window& window, int blocks) {
+  constexpr int kLongestVector = 16;
   const LaunchShape& shape = program.shape();
+  const int units = program.compute_units();
   GridWork work{};
-  work.capacity = window.extent.candidates * window.layout.sites;
-  work.site_groups = divided_up(work.capacity, shape.grid_group * shape.grid_sites);
-  const int wanted_groups = program.compute_units() * shape.groups_per_unit;
-  const int wanted_chunks = std::clamp(divided_up(wanted_groups, work.site_groups), 1, blocks);
+  work.capacity =
+      divided_up(window.extent.candidates * window.layout.sites, kLongestVector) * kLongestVector;
+  const int wanted_chunks = std::clamp(units * shape.groups_per_unit, 1, blocks);
   work.blocks_per_chunk = std::min(divided_up(blocks, wanted_chunks), shape.most_chunk_blocks);
   work.chunks = divided_up(blocks, work.blocks_per_chunk);
-  const std::size_t capacity = size_of(work.capacity);
-  work.first_site_bytes = 4 * capacity * sizeof(double);
-  const std::size_t first_site_count = size_of(window.extent.candidates + 1);
-  work.partials_bytes = work.first_site_bytes + (first_site_count + 1) / 2 * sizeof(double);
-  work.total_bytes = work.partials_bytes + size_of(work.chunks) * capacity * sizeof(double);
+  work.slices = std::clamp(divided_up(units * shape.least_groups_per_unit, work.chunks), 1,
+                           shape.most_slices);
+  const std::size_t place = 4 * sizeof(double) + 3 * sizeof(double);  // charged_sites.cl
+  work.partials_bytes = size_of(work.capacity) * place;
+  work.total_bytes =
+      work.partials_bytes + size_of(work.parts()) * size_of(work.capacity) * sizeof(double);
   return work;
 }
 
@@ -47,10 +50,9 @@ void qmmm_coulomb_grid(Program& program, cl_command_queue queue, const Window& w
   const LaunchShape& shape = program.shape();
   const GridWork work = grid_work(program, window, blocks);
   const Buffer sites{program.scratch(queue, work.total_bytes), 0};
-  const Buffer first_site{sites.memory, work.first_site_bytes};
   const Buffer partials{sites.memory, work.partials_bytes};
-  const cl_int candidates = window.extent.candidates;
-  Launch(program, queue, "list_charged_sites")
+  const PairConstants constants = pair_constants(window.interaction);
+  Launch(program, queue, "place_charged_sites")
       .with(window_shape(window))
       .with(window.topology_reals)
       .with(window.topology_integers)
@@ -58,28 +60,26 @@ void qmmm_coulomb_grid(Program& program, cl_command_queue queue, const Window& w
       .with(window.entries)
       .with(cl_int{work.capacity})
       .with(sites)
-      .with(first_site)
-      .run({1, 1}, {size_of(shape.list_group), 1});
+      .run({groups_for(work.capacity, shape.site_group), 1}, {size_of(shape.site_group), 1});
   Launch(program, queue, "qmmm_coulomb_grid_pairs")
-      .with(pair_constants(window.interaction))
-      .with(candidates)
+      .with(constants)
       .with(cl_int{work.capacity})
       .with(sites)
-      .with(first_site)
       .with(cl_int{blocks})
       .with(cl_int{work.blocks_per_chunk})
       .with(block_headers)
       .with(points)
       .with(partials)
-      .run({size_of(work.site_groups), size_of(work.chunks)}, {size_of(shape.grid_group), 1});
+      .run({size_of(work.chunks), size_of(work.slices)}, {size_of(shape.grid_group), 1});
   Launch(program, queue, "qmmm_coulomb_grid_sum")
+      .with(constants)
+      .with(cl_int{window.layout.sites})
       .with(cl_int{work.capacity})
-      .with(cl_int{work.chunks})
+      .with(cl_int{work.parts()})
       .with(sites)
-      .with(first_site)
       .with(partials)
       .with(energies)
-      .run({size_of(candidates), 1}, {size_of(shape.sum_group), 1});
+      .run({size_of(window.extent.candidates), 1}, {size_of(shape.grid_sum_group), 1});
 }
 
 void grid_potential(Program& program, cl_command_queue queue, const WindowLayout& layout,

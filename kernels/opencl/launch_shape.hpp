@@ -8,30 +8,40 @@ namespace starpmc::opencl {
 
 /// Sizes the kernels are compiled for: of work-groups, and of what an item keeps in registers.
 struct LaunchShape {
-  int grid_group;           ///< items of a group of the grid term
-  int grid_sites;           ///< sites per item of the grid term
+  bool cpu;                 ///< items are threads with vector registers, not lanes of a GPU
+  int grid_group;           ///< items of a group of the grid term; GPU: a multiple of 32
+  int grid_sites;           ///< sites in the registers of a CPU's item of the grid term
+  int list_capacity;        ///< entries of a GPU's list of sites in reach of a block
+  int points_unrolled;      ///< of a GPU's loop; PoCL 3.1 compiles it wrong unless this is 1
   int points_per_sum;       ///< points summed in Real before the sum goes to fp64
   int pair_group;           ///< items that share the molecules an entry meets
   int sum_group;            ///< items that share a sum
-  int list_group;           ///< items of the one group that lists charged sites
+  int grid_sum_group;       ///< items that share the sum of a candidate's grid energy
+  int site_group;           ///< items of a group that places charged sites
   int propose_group;        ///< items of the one group that proposes
   int decide_group;         ///< items of the one group that decides
   int candidates_per_item;  ///< candidates whose energies an item of that group keeps
   int difference_group;     ///< items that share a row of differences
   int exact_group;          ///< items of a group that evaluates steps exactly
   int exact_groups_per_unit;
-  int potential_group;    ///< items that share a block's points
-  int most_doubts = 32;   ///< steps of a window that all groups evaluate exactly; then one does
-  int groups_per_unit;    ///< groups in flight that keep a compute unit busy
-  int most_chunk_blocks;  ///< compact blocks that stay in cache while all sites meet them
+  int potential_group;        ///< items that share a block's points
+  int most_doubts = 32;       ///< steps of a window that all groups evaluate exactly; then one does
+  int groups_per_unit;        ///< groups in flight that keep a compute unit busy
+  int most_slices;            ///< groups that share a block's sites where there are few blocks
+  int least_groups_per_unit;  ///< below that, they do
+  int most_chunk_blocks;      ///< compact blocks that stay in cache while all sites meet them
 
   static LaunchShape for_cpu() {
-    return {.grid_group = 1,
-            .grid_sites = 3,
+    return {.cpu = true,
+            .grid_group = 1,
+            .grid_sites = 4,
+            .list_capacity = 0,
+            .points_unrolled = 1,
             .points_per_sum = 64,
             .pair_group = 16,
             .sum_group = 16,
-            .list_group = 16,
+            .grid_sum_group = 16,
+            .site_group = 16,
             .propose_group = 16,
             .decide_group = 1,
             .candidates_per_item = 2048,
@@ -40,16 +50,22 @@ struct LaunchShape {
             .exact_groups_per_unit = 2,
             .potential_group = 16,
             .groups_per_unit = 4,
+            .most_slices = 1,
+            .least_groups_per_unit = 1,
             .most_chunk_blocks = 64};
   }
   /// Measured on an H100 (shared/measurements.md, variant A).
   static LaunchShape for_gpu() {
-    return {.grid_group = 64,
+    return {.cpu = false,
+            .grid_group = 64,
             .grid_sites = 3,
+            .list_capacity = 512,
+            .points_unrolled = 8,
             .points_per_sum = 64,
             .pair_group = 256,
             .sum_group = 64,
-            .list_group = 256,
+            .grid_sum_group = 256,
+            .site_group = 64,
             .propose_group = 256,
             .decide_group = 512,
             .candidates_per_item = 2,
@@ -57,17 +73,23 @@ struct LaunchShape {
             .exact_group = 128,
             .exact_groups_per_unit = 8,
             .potential_group = STARPMC_BLOCK_POINTS,
-            .groups_per_unit = 32,
+            .groups_per_unit = 24,
+            .most_slices = 4,
+            .least_groups_per_unit = 8,
             .most_chunk_blocks = 1 << 30};
   }
 
   std::string definitions() const {
-    return " -DGRID_GROUP=" + std::to_string(grid_group) +
+    return std::string(" -DSTARPMC_CPU_DEVICE=") + (cpu ? "1" : "0") +
+           " -DGRID_GROUP=" + std::to_string(grid_group) +
+           " -DLIST_CAPACITY=" + std::to_string(list_capacity) +
            " -DSITES_PER_ITEM=" + std::to_string(grid_sites) +
+           " -DPOINTS_UNROLLED=" + std::to_string(points_unrolled) +
            " -DPOINTS_PER_SUM=" + std::to_string(points_per_sum) +
            " -DPAIR_GROUP=" + std::to_string(pair_group) +
            " -DSUM_GROUP=" + std::to_string(sum_group) +
-           " -DLIST_GROUP=" + std::to_string(list_group) +
+           " -DGRID_SUM_GROUP=" + std::to_string(grid_sum_group) +
+           " -DSITE_GROUP=" + std::to_string(site_group) +
            " -DPROPOSE_GROUP=" + std::to_string(propose_group) +
            " -DDECIDE_GROUP=" + std::to_string(decide_group) +
            " -DCANDIDATES_PER_ITEM=" + std::to_string(candidates_per_item) +

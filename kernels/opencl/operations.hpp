@@ -52,7 +52,7 @@ class Program {
   cl_device_id device() const;
   Precision precision() const;
   bool single() const { return precision() != Precision::fp64; }  ///< fp32 pair terms
-  bool is_cpu() const;  ///< CL_DEVICE_TYPE_CPU: small work-groups suit it better
+  bool is_cpu() const;  ///< built for a CPU: small work-groups suit it better
   int compute_units() const;
   std::size_t local_memory_bytes() const;
   const LaunchShape& shape() const;

@@ -71,7 +71,6 @@ struct Program::State {
   cl_context context = nullptr;  ///< kept alive by the programs
   cl_device_id device = nullptr;
   Precision precision = Precision::fp64;
-  bool cpu = false;
   int compute_units = 1;
   std::size_t local_memory_bytes = 0;
   LaunchShape shape = LaunchShape::for_gpu();
@@ -97,17 +96,17 @@ Program::Program(cl_context context, cl_device_id device, Precision precision,
   state.context = context;
   state.device = device;
   state.precision = precision;
-  state.cpu = (device_value<cl_device_type>(device, CL_DEVICE_TYPE, "CL_DEVICE_TYPE") &
-               CL_DEVICE_TYPE_CPU) != 0;
+  const bool cpu = (device_value<cl_device_type>(device, CL_DEVICE_TYPE, "CL_DEVICE_TYPE") &
+                    CL_DEVICE_TYPE_CPU) != 0;
   state.compute_units = static_cast<int>(
       device_value<cl_uint>(device, CL_DEVICE_MAX_COMPUTE_UNITS, "CL_DEVICE_MAX_COMPUTE_UNITS"));
   state.local_memory_bytes = static_cast<std::size_t>(
       device_value<cl_ulong>(device, CL_DEVICE_LOCAL_MEM_SIZE, "CL_DEVICE_LOCAL_MEM_SIZE"));
-  state.shape = shape.value_or(state.cpu ? LaunchShape::for_cpu() : LaunchShape::for_gpu());
+  state.shape = shape.value_or(cpu ? LaunchShape::for_cpu() : LaunchShape::for_gpu());
   const std::string options =
       std::string("-cl-std=CL1.2 -DSTARPMC_SINGLE=") + (single() ? "1" : "0") +
       " -DSTARPMC_FIXED=" + (precision == Precision::fixed ? "1" : "0") +
-      " -DSTARPMC_CPU_DEVICE=" + (state.cpu ? "1" : "0") + state.shape.definitions();
+      state.shape.definitions();
   state.exact = build(context, device, source_text(sources, kExactFiles), options);
   state.pairs = build(context, device, source_text(sources, kPairFiles),
                       options + " -cl-mad-enable -cl-no-signed-zeros -cl-denorms-are-zero");
@@ -144,7 +143,7 @@ cl_mem Program::scratch(cl_command_queue queue, std::size_t bytes) {
 
 cl_device_id Program::device() const { return state_->device; }
 Precision Program::precision() const { return state_->precision; }
-bool Program::is_cpu() const { return state_->cpu; }
+bool Program::is_cpu() const { return state_->shape.cpu; }
 int Program::compute_units() const { return state_->compute_units; }
 std::size_t Program::local_memory_bytes() const { return state_->local_memory_bytes; }
 const LaunchShape& Program::shape() const { return state_->shape; }

@@ -148,6 +148,98 @@ struct CoulombLanes {
   }
 };
 
+/// The same from r^2 alone, kFactor times too large, in as few operations as there are: with the
+/// estimate y of 1/r and r = r2 y, Newton's step multiplies y and r/rc^2 by one and the same
+/// correction, (3 - r y)/2.
+template <class D>
+struct CoulombOfSquare {
+  using V = VecOf<D>;
+  using Real = hn::TFromD<D>;
+  static constexpr bool kSingle = sizeof(Real) == sizeof(float);
+  static constexpr bool kNewton = kSingle && HWY_TARGET <= HWY_AVX3;  ///< from 14 bits
+  static constexpr double kFactor = kNewton ? 2 : 1;
+  V cutoff_squared;
+  V inverse_square;
+  V shift;
+
+  CoulombOfSquare(D d, double cutoff)
+      : cutoff_squared(hn::Set(d, static_cast<Real>(cutoff * cutoff))),
+        inverse_square(hn::Set(d, static_cast<Real>(1 / (cutoff * cutoff)))),
+        shift(hn::Set(d, static_cast<Real>(kFactor * 2 / cutoff))) {}
+
+  /// kFactor * (1/r + r/rc^2 - 2/rc), whatever r.
+  HWY_INLINE V energy(D d, V r2) const {
+    if constexpr (kSingle) {
+      const V y = hn::ApproximateReciprocalSqrt(r2);
+      const V r = hn::Mul(r2, y);
+      const V sum = hn::MulAdd(inverse_square, r, y);
+      if constexpr (kNewton) {
+        return hn::MulSub(sum, hn::NegMulAdd(r, y, hn::Set(d, Real{3})), shift);
+      } else {
+        const V one = hn::Set(d, Real{1});
+        const V h = hn::NegMulAdd(r, y, one);
+        const V half = hn::MulAdd(hn::Set(d, Real{0.375}), h, hn::Set(d, Real{0.5}));
+        return hn::MulSub(sum, hn::MulAdd(h, half, one), shift);
+      }
+    } else {
+      const Distance<V> accurate = distance(d, r2);
+      return hn::MulAdd(inverse_square, accurate.r, hn::Sub(accurate.inverse, shift));
+    }
+  }
+};
+
+/// Stored coordinates in the lanes, and their differences in the unit of the x axis.
+template <class D, class Real>
+struct Coordinates {
+  using Stored = VecOf<D>;
+  static constexpr bool kWrap = false;  ///< whether differences are minimum images
+
+  Coordinates(D, const Interaction&) {}
+  static double unit(const Interaction&) { return 1; }
+  HWY_INLINE Stored load(D d, const Real* from) const { return hn::LoadU(d, from); }
+  HWY_INLINE Stored set(D d, Real value) const { return hn::Set(d, value); }
+  HWY_INLINE VecOf<D> difference(Stored a, Stored b, int) const { return hn::Sub(a, b); }
+};
+
+/// Fixed point: integer overflow wraps the differences.
+template <class D>
+struct Coordinates<D, FixedCoordinate> {
+  using Tag = hn::RebindToSigned<D>;
+  using Stored = VecOf<Tag>;
+  static constexpr bool kWrap = true;
+  VecOf<D> ratio[3];
+
+  Coordinates(D d, const Interaction& interaction) {
+    for (int k = 0; k < 3; ++k) {
+      ratio[k] = hn::Set(d, static_cast<float>(interaction.box[k] / interaction.box[0]));
+    }
+  }
+  static double unit(const Interaction& interaction) { return fixed_unit(interaction.box[0]); }
+  HWY_INLINE Stored load(D, const FixedCoordinate* from) const {
+    return hn::LoadU(Tag(), &from->value);
+  }
+  HWY_INLINE Stored set(D, FixedCoordinate value) const { return hn::Set(Tag(), value.value); }
+  HWY_INLINE VecOf<D> difference(Stored a, Stored b, int axis) const {
+    const VecOf<D> units = hn::ConvertTo(D(), hn::Sub(a, b));
+    return axis == 0 ? units : hn::Mul(units, ratio[axis]);
+  }
+};
+
+/// As pair_step below the minimum image: squared distances, in squared units of the x axis, of
+/// targets in registers to the sources in the lanes.
+template <std::size_t kTargets, class D, class Real, class Stored, class Pair>
+HWY_INLINE void pair_step(const Coordinates<D, Real>& coordinates,
+                          const Point<Stored> (&targets)[kTargets], const Point<Stored>& source,
+                          Pair&& pair) {
+#pragma GCC unroll 8
+  for (std::size_t k = 0; k < kTargets; ++k) {
+    const auto dx = coordinates.difference(targets[k].x, source.x, 0);
+    const auto dy = coordinates.difference(targets[k].y, source.y, 1);
+    const auto dz = coordinates.difference(targets[k].z, source.z, 2);
+    pair(k, hn::MulAdd(dx, dx, hn::MulAdd(dy, dy, hn::Mul(dz, dz))));
+  }
+}
+
 /// Displacements source - origin along one edge for a full vector of sources, wrapped in fp64, then
 /// rounded to the lanes' type.
 template <class D>

@@ -4,94 +4,145 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include <array>
+#include <type_traits>
 #include <vector>
 
 #include "kernels/operations.hpp"
 #include "kernels/simd/charged_sites.hpp"
-#include "kernels/simd/pair_sum-inl.hpp"
+#include "kernels/simd/sites_in_reach-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace starpmc::simd::HWY_NAMESPACE {
 namespace {
 
-/// Energy of kTargets sites with one compact block of points; the sites stay in registers while the
-/// block, which fits the first-level cache, streams past them.
-template <std::size_t kTargets, Care kCare, class D>
-HWY_INLINE void block_energies(D d, const hn::TFromD<D>* points,
-                               const SiteBlock<hn::TFromD<D>>& sites, const int* indices,
-                               const CoulombLanes<D>& coulomb, const Periodic<D>& periodic,
-                               double* energies) {
-  using V = VecOf<D>;
-  Point<V> targets[kTargets];
-  V sums[kTargets];
-  for (std::size_t k = 0; k < kTargets; ++k) {
-    const auto site = static_cast<std::size_t>(indices[k]);
-    targets[k] = {hn::Set(d, sites.x[site]), hn::Set(d, sites.y[site]), hn::Set(d, sites.z[site])};
-    sums[k] = hn::Zero(d);
-  }
-  for (std::size_t i = 0; i < STARPMC_BLOCK_POINTS; i += hn::Lanes(d)) {
-    const Point<V> source{hn::LoadU(d, points + i), hn::LoadU(d, points + STARPMC_BLOCK_POINTS + i),
-                          hn::LoadU(d, points + 2 * STARPMC_BLOCK_POINTS + i)};
-    const V charge = hn::LoadU(d, points + 3 * STARPMC_BLOCK_POINTS + i);
-    pair_step<kTargets, kCare>(d, targets, source, periodic, [&](std::size_t k, V r2) HWY_ATTR {
-      const V energy = coulomb.energy(distance(d, r2));
-      if constexpr (kCare == Care::inside) {
-        sums[k] = hn::MulAdd(charge, energy, sums[k]);
-      } else {
-        const auto within = hn::Lt(r2, coulomb.cutoff_squared);
-        sums[k] = hn::IfThenElse(within, hn::MulAdd(charge, energy, sums[k]), sums[k]);
-      }
-    });
-  }
-  for (std::size_t k = 0; k < kTargets; ++k) {
-    WideSum<D> sum;
-    sum.add(d, sums[k]);
-    energies[indices[k]] += sum.total();
-  }
-}
+/// Blocks that choose from the same nearby sites.
+constexpr std::size_t kBlocksTogether = 8;
+/// Sites in registers.
+constexpr std::size_t kSites = 4;
 
-template <Care kCare, class D>
-void all_block_energies(D d, const hn::TFromD<D>* points, const SiteBlock<hn::TFromD<D>>& sites,
-                        const std::vector<int>& indices, std::size_t count,
-                        const CoulombLanes<D>& coulomb, const Periodic<D>& periodic,
-                        double* energies) {
-  std::size_t i = 0;
-  for (; i + 4 <= count; i += 4) {
-    block_energies<4, kCare>(d, points, sites, &indices[i], coulomb, periodic, energies);
-  }
-  for (; i < count; ++i) {
-    block_energies<1, kCare>(d, points, sites, &indices[i], coulomb, periodic, energies);
-  }
-}
-
+/// The grid term of a window's charged sites.
 template <class Real>
-void coulomb_grid(const CoulombGridArguments<Real>& a) {
-  using D = hn::ScalableTag<Real>;
-  const D d;
-  const Interaction& interaction = a.window.interaction;
-  const CoulombLanes<D> coulomb(d, interaction.coulomb_cutoff);
-  const Periodic<D> periodic(d, interaction);
-  ChargedSites sites(a.window);
-  SiteBlock<Real> relative(sites.size());
-  const std::size_t blocks = a.blocks.size() / BLOCK_FIELDS;
-  for (std::size_t block = 0; block < blocks; ++block) {
-    relative.classify(sites, &a.blocks[block * BLOCK_FIELDS], interaction);
-    const Real* const points = &a.points[block * 4 * STARPMC_BLOCK_POINTS];
-    double* const energies = sites.energy.data();
-    all_block_energies<Care::inside>(d, points, relative, relative.inside, relative.inside_count,
-                                     coulomb, periodic, energies);
-    all_block_energies<Care::cut>(d, points, relative, relative.cut, relative.cut_count, coulomb,
-                                  periodic, energies);
-    all_block_energies<Care::full>(d, points, relative, relative.full, relative.full_count, coulomb,
-                                   periodic, energies);
+class GridTerm {
+ public:
+  explicit GridTerm(const CoulombGridArguments<Real>& a)
+      : a_(a),
+        sites_(a.window),
+        nearby_(sites_.size()),
+        unit_(Lanes::unit(interaction())),
+        lanes_(d_, interaction()),
+        coulomb_(d_, interaction().coulomb_cutoff / unit_) {
+    if constexpr (Lanes::kWrap) {
+      for (std::size_t k = 0; k < 3; ++k) {
+        const std::vector<double>& positions = *std::array{&sites_.x, &sites_.y, &sites_.z}[k];
+        for (std::size_t i = 0; i < sites_.size(); ++i) {
+          stored_[k].push_back({fixed_coordinate(positions[i], interaction().box[k])});
+        }
+      }
+    }
   }
-  sites.collect(a.energies);
-}
+
+  void run() {
+    const std::size_t blocks = a_.blocks.size() / BLOCK_FIELDS;
+    for (std::size_t first = 0; first < blocks; first += kBlocksTogether) {
+      const std::size_t count = std::min(kBlocksTogether, blocks - first);
+      nearby_.select(sites_, a_.blocks.subspan(first * BLOCK_FIELDS, count * BLOCK_FIELDS),
+                     interaction());
+      for (std::size_t block = first; block < first + count; ++block) add_block(block);
+    }
+    sites_.collect(STARPMC_COULOMB_CONSTANT / (Coulomb::kFactor * unit_), a_.energies);
+  }
+
+ private:
+  using D = hn::ScalableTag<PairReal<Real>>;
+  using V = VecOf<D>;
+  using Lanes = Coordinates<D, Real>;
+  using Stored = typename Lanes::Stored;
+  using Coulomb = CoulombOfSquare<D>;
+
+  const Interaction& interaction() const { return a_.window.interaction; }
+
+  void add_block(std::size_t block) {
+    in_reach_.classify(d_, nearby_, &a_.blocks[block * BLOCK_FIELDS], interaction(), !Lanes::kWrap);
+    const Real* const points = &a_.points[block * 4 * STARPMC_BLOCK_POINTS];
+    add_all<Care::inside>(points, in_reach_.inside);
+    add_all<Care::cut>(points, in_reach_.cut);
+    add_all<Care::full>(points, in_reach_.close);
+  }
+
+  template <Care kCare>
+  void add_all(const Real* points, const RelativeSites<D>& sites) {
+    std::size_t i = 0;
+    for (; i + kSites <= sites.count; i += kSites) add<kSites, kCare>(points, sites, i);
+    for (; i < sites.count; ++i) add<1, kCare>(points, sites, i);
+  }
+
+  /// Energy of some sites, which stay in registers, with a block, which stays in the first-level
+  /// cache.
+  template <std::size_t kTargets, Care kCare>
+  HWY_INLINE void add(const Real* points, const RelativeSites<D>& sites, std::size_t first) {
+    Point<Stored> targets[kTargets];
+    V sums[kTargets];
+    for (std::size_t k = 0; k < kTargets; ++k) {
+      targets[k] = target(sites, first + k);
+      sums[k] = hn::Zero(d_);
+    }
+    for (std::size_t i = 0; i < STARPMC_BLOCK_POINTS; i += hn::Lanes(d_)) {
+      const Point<Stored> source{lanes_.load(d_, points + i),
+                                 lanes_.load(d_, points + STARPMC_BLOCK_POINTS + i),
+                                 lanes_.load(d_, points + 2 * STARPMC_BLOCK_POINTS + i)};
+      const V charge = load_charge(points + 3 * STARPMC_BLOCK_POINTS + i);
+      pair_step(lanes_, targets, source, [&](std::size_t k, V r2) HWY_ATTR {
+        if constexpr (kCare == Care::full) r2 = hn::Max(r2, least_square());
+        const V sum = hn::MulAdd(charge, coulomb_.energy(d_, r2), sums[k]);
+        sums[k] = kCare == Care::inside
+                      ? sum
+                      : hn::IfThenElse(hn::Lt(r2, coulomb_.cutoff_squared), sum, sums[k]);
+      });
+    }
+    for (std::size_t k = 0; k < kTargets; ++k) {
+      WideSum<D> sum;
+      sum.add(d_, sums[k]);
+      sites_.energy[site(sites, first + k)] += sum.total();
+    }
+  }
+
+  std::size_t site(const RelativeSites<D>& sites, std::size_t i) const {
+    return nearby_.site[static_cast<std::size_t>(sites.nearby[i])];
+  }
+  HWY_INLINE Point<Stored> target(const RelativeSites<D>& sites, std::size_t i) const {
+    if constexpr (Lanes::kWrap) {
+      const std::size_t index = site(sites, i);
+      return {lanes_.set(d_, stored_[0][index]), lanes_.set(d_, stored_[1][index]),
+              lanes_.set(d_, stored_[2][index])};
+    } else {
+      return {lanes_.set(d_, sites.x[i]), lanes_.set(d_, sites.y[i]), lanes_.set(d_, sites.z[i])};
+    }
+  }
+  HWY_INLINE V load_charge(const Real* from) const {
+    return hn::BitCast(d_, lanes_.load(d_, from));
+  }
+  HWY_INLINE V least_square() const {
+    return hn::Set(d_,
+                   static_cast<PairReal<Real>>(STARPMC_MINIMUM_DISTANCE_SQUARED / (unit_ * unit_)));
+  }
+
+  const CoulombGridArguments<Real>& a_;
+  const D d_;
+  ChargedSites sites_;
+  NearbySites nearby_;
+  SitesInReach<D> in_reach_;
+  double unit_;
+  Lanes lanes_;
+  Coulomb coulomb_;
+  std::array<std::vector<FixedCoordinate>, 3> stored_;  ///< positions of sites_ in fixed precision
+};
 
 }  // namespace
 
-void CoulombGridFp64(const CoulombGridArguments<double>& a) { coulomb_grid(a); }
-void CoulombGridMixed(const CoulombGridArguments<float>& a) { coulomb_grid(a); }
+void CoulombGridFp64(const CoulombGridArguments<double>& a) { GridTerm(a).run(); }
+void CoulombGridMixed(const CoulombGridArguments<float>& a) { GridTerm(a).run(); }
+void CoulombGridFixed(const CoulombGridArguments<FixedCoordinate>& a) { GridTerm(a).run(); }
 
 void AddTo(const double* values, double* sums, std::size_t count) {
   const hn::ScalableTag<double> d;
@@ -113,6 +164,7 @@ HWY_AFTER_NAMESPACE();
 namespace starpmc::simd {
 HWY_EXPORT(CoulombGridFp64);
 HWY_EXPORT(CoulombGridMixed);
+HWY_EXPORT(CoulombGridFixed);
 HWY_EXPORT(AddTo);
 HWY_EXPORT(InstructionSet);
 
@@ -123,6 +175,10 @@ void qmmm_coulomb_grid(const CoulombGridArguments<double>& a) {
 template <>
 void qmmm_coulomb_grid(const CoulombGridArguments<float>& a) {
   HWY_DYNAMIC_DISPATCH(CoulombGridMixed)(a);
+}
+template <>
+void qmmm_coulomb_grid(const CoulombGridArguments<FixedCoordinate>& a) {
+  HWY_DYNAMIC_DISPATCH(CoulombGridFixed)(a);
 }
 
 void qmmm_coulomb_grid_reduce(const CoulombGridReduceArguments& a) {

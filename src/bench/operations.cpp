@@ -22,9 +22,10 @@ DensityGrid thinned(const DensityGrid& grid, double most) {
 }
 
 /// Points for grid_potential, the same in every precision.
-std::unique_ptr<BlockedPoints<double>> make_potential_points(const DensityGrid& grid) {
+std::unique_ptr<BlockedPoints<double>> make_potential_points(const DensityGrid& grid,
+                                                             std::span<const double, 3> box) {
   if (grid.size() == 0) return nullptr;
-  const auto blocks = make_compact_blocks<double>(grid.x, grid.y, grid.z, {});
+  const auto blocks = make_compact_blocks<double>(grid.x, grid.y, grid.z, {}, box);
   return std::make_unique<BlockedPoints<double>>(
       make_exact_points(blocks, grid.x, grid.y, grid.z, {}), 1);
 }
@@ -50,7 +51,8 @@ BenchWindows<Real>::BenchWindows(BenchData<Real>& data, const TaskExtent& extent
   const double charges = charged_sites_of_lattice(data.chain.topology.view());
   if constexpr (kPrecisionOf<Real> == Precision::fp64) {
     potential_points_ =
-        make_potential_points(thinned(data.bench.grid, extent.potential_pairs / charges));
+        make_potential_points(thinned(data.bench.grid, extent.potential_pairs / charges),
+                              data.chain.topology.interaction.box);
   }
   windows_.reserve(windows);
   for (PlannedWindow& planned : plan_windows(

@@ -60,7 +60,8 @@ DensityUpdate<Real>::DensityUpdate(ChainData<Real>& data, QmEngine& engine)
   z.insert(z.end(), solute + 2 * nuclei, solute + 3 * nuclei);
   const double pairs = static_cast<double>(x.size()) * static_cast<double>(data.molecules()) *
                        data.topology.shape.sites;
-  const CompactBlocks<double> blocks = make_compact_blocks<double>(x, y, z, {});
+  const CompactBlocks<double> blocks =
+      make_compact_blocks<double>(x, y, z, {}, data.topology.interaction.box);
   slot_of_point_ = blocks.slot_of_point;
   points_ = std::make_unique<BlockedPoints<double>>(make_exact_points(blocks, x, y, z, {}),
                                                     task_parts(pairs));

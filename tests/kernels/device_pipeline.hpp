@@ -7,6 +7,7 @@
 #include <string>
 
 #include "error.hpp"
+#include "grid_case.hpp"
 #include "kernels/opencl/handles.hpp"
 #include "kernels/opencl/operations.hpp"
 #include "window_pipeline.hpp"
@@ -49,10 +50,33 @@ inline std::optional<Device> find_device(cl_device_type type) {
 /// The pipeline on an OpenCL device: uploads what an operation reads, downloads what it writes.
 class DevicePipeline {
  public:
-  DevicePipeline(const Device& device, Precision precision)
+  DevicePipeline(const Device& device, Precision precision,
+                 std::optional<opencl::LaunchShape> shape = std::nullopt)
       : device_(device),
         program_(device.context.get(), device.id, precision,
-                 std::filesystem::path(STARPMC_SOURCE_FOLDER) / "kernels") {}
+                 std::filesystem::path(STARPMC_SOURCE_FOLDER) / "kernels", shape) {}
+
+  /// The grid term alone.
+  template <class Real>
+  std::vector<double> grid_energies(const GridWindow& grid, const CompactBlocks<Real>& blocks) {
+    const Window window = grid.window();
+    const auto reals = upload(grid.reals());
+    const auto integers = upload(grid.integers());
+    const auto plan = upload(grid.plan());
+    const auto entries = upload(grid.entries());
+    const auto headers = upload(blocks.blocks);
+    const auto points = upload(blocks.points);
+    std::vector<double> energies(static_cast<std::size_t>(window.candidates()), -1.0);
+    const auto result = upload(energies);
+    const opencl::WindowExtent extent{window.steps(), window.candidates(), window.starts()};
+    opencl::qmmm_coulomb_grid(program_, queue(),
+                              {window.layout, window.interaction, window.topology.shape, extent,
+                               at(reals), at(integers), at(plan), at(entries)},
+                              static_cast<int>(blocks.block_count()), at(headers), at(points),
+                              at(result));
+    download(result, energies);
+    return energies;
+  }
 
   template <class Real>
   void propose(Buffers<Real>& b, const StepRange& range) {

@@ -1,0 +1,110 @@
+/* The grid term on a GPU: sites in registers, a block of points in local memory. */
+#ifndef STARPMC_OPENCL_GRID_TEAMS_H
+#define STARPMC_OPENCL_GRID_TEAMS_H
+
+#include "opencl/sites_in_reach.h"
+
+/* Items that go through a block side by side: what a GPU runs in step. */
+#define TEAM 32
+#define TEAMS (GRID_GROUP / TEAM)
+
+#define UNROLL(times) UNROLL_TEXT(unroll times)
+#define UNROLL_TEXT(text) _Pragma(#text)
+
+/* Energies of an item's SITES entries, which stay in registers, with a block in local memory:
+   1/r + r/rc^2 - 2/rc as (1 + r2/rc^2) / r - 2/rc. */
+#define ADD_TILE(SITES, NEAREST, WITHIN)                                                     \
+  for (int first = 0; first < STARPMC_BLOCK_POINTS; first += POINTS_PER_SUM) {               \
+    real sums[SITES];                                                                        \
+    _Pragma("unroll") for (int k = 0; k < SITES; ++k) sums[k] = 0;                           \
+    UNROLL(POINTS_UNROLLED) for (int j = first; j < first + POINTS_PER_SUM; ++j) {               \
+      const tile_point point = tile[j];                                                      \
+      const real charge = CHARGE_OF(point.w);                                                \
+      _Pragma("unroll") for (int k = 0; k < SITES; ++k) {                                    \
+        SEPARATION(real, position[k].x - point.x, position[k].y - point.y,                   \
+                   position[k].z - point.z)                                                  \
+        const real r2 = NEAREST(fma(dx, dx, fma(dy, dy, dz * dz)));                          \
+        const real inverse_r = reciprocal_square_root(r2);                                   \
+        const real growth = fma(reals.inverse_square, r2, (real)1);                          \
+        const real sum = fma(charge, fma(growth, inverse_r, -reals.twice_inverse), sums[k]); \
+        sums[k] = WITHIN(r2) ? sum : sums[k];                                                \
+      }                                                                                      \
+    }                                                                                        \
+    _Pragma("unroll") for (int k = 0; k < SITES; ++k) energies[k] += (double)sums[k];        \
+  }
+#define AS_IT_IS(r2) (r2)
+#define NOT_TOO_NEAR(r2) fmax(r2, reals.least_squared)
+#define ALWAYS(r2) 1
+#define INSIDE_CUTOFF(r2) ((r2) < reals.cutoff_squared)
+
+/* A pass of a team over a block: SITES entries per item, `first` and on, of `count`. */
+#define DEFINE_PASS(NAME, SITES)                                                                \
+  static inline void NAME(GridReals reals, PairConstants constants, int first, int count,       \
+                          int inside, __local const uint *list, __local double *list_energies,  \
+                          __local const tile_point *tile, __global const double *sites,         \
+                          int capacity, __global const double *header) {                        \
+    const int lane = (int)get_local_id(0) % TEAM;                                               \
+    place position[SITES];                                                                      \
+    double energies[SITES];                                                                     \
+    _Pragma("unroll") for (int k = 0; k < SITES; ++k) {                                         \
+      const uint entry = list[min(first + k * TEAM + lane, count - 1)];                         \
+      position[k] = entry_place(entry, sites, capacity, header, constants);                     \
+      energies[k] = 0;                                                                          \
+    }                                                                                           \
+    if (first + SITES * TEAM <= inside) {                                                       \
+      ADD_TILE(SITES, AS_IT_IS, ALWAYS)                                                         \
+    } else {                                                                                    \
+      ADD_TILE(SITES, NOT_TOO_NEAR, INSIDE_CUTOFF)                                              \
+    }                                                                                           \
+    _Pragma("unroll") for (int k = 0; k < SITES; ++k) {                                         \
+      const int at = first + k * TEAM + lane;                                                   \
+      if (at < count) list_energies[at] = energies[k];                                          \
+    }                                                                                           \
+  }
+DEFINE_PASS(pass_of_1, 1)
+DEFINE_PASS(pass_of_2, 2)
+DEFINE_PASS(pass_of_3, 3)
+
+/* The team's share of a list, in passes of at most three entries per item. */
+static inline void team_passes(int slice, int slices, GridReals reals, PairConstants constants,
+                               int count, int inside, __local const uint *list,
+                               __local double *list_energies, __local const tile_point *tile,
+                               __global const double *sites, int capacity,
+                               __global const double *header) {
+  const int rows = (count + TEAM - 1) / TEAM;
+  const int team = slice * TEAMS + (int)get_local_id(0) / TEAM;
+  const int last = (team + 1) * rows / (slices * TEAMS);
+  int row = team * rows / (slices * TEAMS);
+  while (row < last) {
+    const int passes = (last - row + 2) / 3;
+    const int sites_per_item = (last - row + passes - 1) / passes;
+#define PASS(NAME) \
+  NAME(reals, constants, row * TEAM, count, inside, list, list_energies, tile, sites, capacity, \
+       header)
+    if (sites_per_item == 3) {
+      PASS(pass_of_3);
+    } else if (sites_per_item == 2) {
+      PASS(pass_of_2);
+    } else {
+      PASS(pass_of_1);
+    }
+#undef PASS
+    row += sites_per_item;
+  }
+}
+
+/* Adds a list's energies to those of its sites. A site's entries are neighbours in the list. */
+static inline void add_to_sites(int begin, int end, __local const uint *list,
+                                __local const double *list_energies, __global double *partials) {
+  for (int at = begin + (int)get_local_id(0); at < end; at += GRID_GROUP) {
+    const int site = SITE_OF(list[at]);
+    if (at > begin && SITE_OF(list[at - 1]) == site) continue;
+    double sum = list_energies[at];
+    for (int next = at + 1; next < end && SITE_OF(list[next]) == site; ++next) {
+      sum += list_energies[next];
+    }
+    partials[site] += sum;
+  }
+}
+
+#endif
