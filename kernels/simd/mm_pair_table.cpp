@@ -1,0 +1,170 @@
+#include "kernels/simd/targets.hpp"
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/simd/mm_pair_table.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "kernels/entry_groups.hpp"
+#include "kernels/operations.hpp"
+#include "kernels/simd/complete_row-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace starpmc::simd::HWY_NAMESPACE {
+namespace {
+
+/// mm_pair_table for one window. The table is symmetric: every group of entries meets the entries
+/// of later slots, and each energy is written twice.
+template <class Real>
+class PairTable {
+ public:
+  explicit PairTable(const MmPairTableArguments<Real>& arguments)
+      : a_(arguments),
+        rows_(static_cast<std::size_t>(entry_capacity(a_.window.layout))),
+        groups_(a_.window),
+        reach_(a_.window.topology, a_.window.interaction),
+        row_(a_.window),
+        neighbours_(a_.window.interaction),
+        lists_(static_cast<std::size_t>(a_.window.topology.shape.molecule_types)),
+        first_later_(lists_.size(), 0) {
+    for (std::size_t type = 0; type < lists_.size(); ++type) {
+      lists_[type].reset(
+          groups_.entries().size(),
+          static_cast<std::size_t>(a_.window.topology.site_count(static_cast<int>(type))));
+    }
+    for (const EntryGroup& group : groups_.groups()) {
+      for (const int entry : group.entries) add_to_list(entry, group.type);
+    }
+  }
+
+  void run() {
+    clear();
+    const std::span<const EntryGroup> groups = groups_.groups();
+    for (std::size_t first = 0; first < groups.size();) {
+      std::size_t last = first;
+      for (; last < groups.size() && groups[last].slot == groups[first].slot; ++last) {
+        first_later_[static_cast<std::size_t>(groups[last].type)] += groups[last].entries.size();
+      }
+      for (; first < last; ++first) {
+        for (std::size_t type = 0; type < lists_.size(); ++type) {
+          fill(groups[first], static_cast<int>(type));
+        }
+      }
+    }
+  }
+
+ private:
+  using List = MoleculeList<Real>;
+
+  void add_to_list(int entry, int type) {
+    const Window& window = a_.window;
+    List& list = lists_[static_cast<std::size_t>(type)];
+    const std::size_t at = list.count();
+    list.set_count(at + 1);
+    list.index()[at] = static_cast<typename List::Index>(entry);
+    double centre[3];
+    for (int k = 0; k < 3; ++k) {
+      centre[k] = window.field(POSE_X + k, entry);
+      list.centre(static_cast<std::size_t>(k))[at] =
+          stored_centre<Real>(centre[k], window.interaction.box[k]);
+    }
+    for (int k = 0; k < 3 * window.topology.site_count(type); ++k) {
+      list.site(static_cast<std::size_t>(k))[at] = stored_target_site<Real, PairReal<Real>>(
+          centre[k % 3], window.field(POSE_FIELDS + k, entry), window.interaction.box[k % 3]);
+    }
+  }
+
+  /// Most pairs are of one molecule or beyond reach.
+  void clear() {
+    for_each_entry(a_.window, [&](int entry) {
+      for (std::size_t term = 0; term < 2; ++term) {
+        PairReal<Real>* const row =
+            &a_.table[(term * rows_ + static_cast<std::size_t>(entry)) * rows_];
+        std::fill_n(row, a_.window.candidates(), PairReal<Real>{0});
+        std::fill_n(row + a_.window.layout.candidates, a_.window.starts(), PairReal<Real>{0});
+      }
+    });
+  }
+
+  /// Energies of a group's entries with the entries of later slots and one type.
+  void fill(const EntryGroup& group, int type) {
+    const List& list = lists_[static_cast<std::size_t>(type)];
+    const std::size_t first = first_later_[static_cast<std::size_t>(type)];
+    if (first == list.count()) return;
+    row_.set_target(group.entries.front(), group.type);
+    neighbours_.reset(row_.centre(), reach_(group.type, type), group.spread, list.count(),
+                      list.sites_per_molecule());
+    neighbours_.template collect<true>(list, first, list.count());
+    for (const int entry : group.entries) {
+      if (entry != group.entries.front()) row_.set_target(entry, group.type);
+      row_(type, neighbours_,
+           [&](const List& from, std::size_t at, auto lanes, const auto& energies) HWY_ATTR {
+             put(static_cast<std::size_t>(entry), from.index() + at, lanes, energies);
+           });
+    }
+  }
+
+  /// Writes the energies of an entry with others into the table.
+  template <class Lanes, class Energies>
+  HWY_INLINE void put(std::size_t entry, const typename List::Index* others, Lanes lanes,
+                      const Energies& energies) {
+    const hn::DFromV<decltype(energies.coulomb)> d;
+    using T = hn::TFromD<decltype(d)>;
+    HWY_ALIGN T coulomb[hn::MaxLanes(d)];
+    HWY_ALIGN T vdw[hn::MaxLanes(d)];
+    hn::Store(energies.coulomb, d, coulomb);
+    hn::Store(energies.vdw, d, vdw);
+    const std::size_t count = hn::CountTrue(d, lanes);
+    PairReal<Real>* const table = a_.table.data();
+    for (std::size_t lane = 0; lane < count; ++lane) {
+      const auto other = static_cast<std::size_t>(others[lane]);
+      table[entry * rows_ + other] = table[other * rows_ + entry] =
+          static_cast<PairReal<Real>>(coulomb[lane]);
+      table[(rows_ + entry) * rows_ + other] = table[(rows_ + other) * rows_ + entry] =
+          static_cast<PairReal<Real>>(vdw[lane]);
+    }
+  }
+
+  const MmPairTableArguments<Real>& a_;
+  std::size_t rows_;
+  EntryGroups groups_;
+  MoleculeReach reach_;
+  CompleteRow<Real> row_;
+  Neighbours<Real> neighbours_;
+  std::vector<List> lists_;               ///< the window's entries, per molecule type
+  std::vector<std::size_t> first_later_;  ///< in each list, the first entry of a later slot
+};
+
+}  // namespace
+
+void MmPairTableFp64(const MmPairTableArguments<double>& a) { PairTable<double>(a).run(); }
+void MmPairTableMixed(const MmPairTableArguments<float>& a) { PairTable<float>(a).run(); }
+void MmPairTableFixed(const MmPairTableArguments<FixedCoordinate>& a) {
+  PairTable<FixedCoordinate>(a).run();
+}
+
+}  // namespace starpmc::simd::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace starpmc::simd {
+HWY_EXPORT(MmPairTableFp64);
+HWY_EXPORT(MmPairTableMixed);
+HWY_EXPORT(MmPairTableFixed);
+
+template <>
+void mm_pair_table(const MmPairTableArguments<double>& a) {
+  HWY_DYNAMIC_DISPATCH(MmPairTableFp64)(a);
+}
+template <>
+void mm_pair_table(const MmPairTableArguments<float>& a) {
+  HWY_DYNAMIC_DISPATCH(MmPairTableMixed)(a);
+}
+template <>
+void mm_pair_table(const MmPairTableArguments<FixedCoordinate>& a) {
+  HWY_DYNAMIC_DISPATCH(MmPairTableFixed)(a);
+}
+}  // namespace starpmc::simd
+#endif
