@@ -7,6 +7,8 @@
 #define STARPMC_COMPLETE_ROW_INL
 #endif
 
+#include <bit>
+
 #include "kernels/simd/molecule_row-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -20,6 +22,11 @@ typename Stored<Real>::Centre stored_centre(double x, double edge) {
   } else {
     return fixed_coordinate(x, edge);
   }
+}
+/// A stored value's bits.
+template <class Real, class T>
+typename MoleculeList<Real>::Word word_of(T value) {
+  return std::bit_cast<typename MoleculeList<Real>::Word>(value);
 }
 template <class Real, class T>
 auto stored_target_site(double centre, double displacement, double edge) {

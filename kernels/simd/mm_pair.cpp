@@ -26,16 +26,23 @@ struct EnergySums {
   HWY_INLINE double total() const { return single.total() + wide.total(); }
 };
 
+/// What a call needs memory for, kept by its thread between calls.
+template <class Real>
+struct PairMemory {
+  CellList<Real> cells;
+  NeighbourMemory<Real> neighbours;
+};
+
 /// mm_pair for one window.
 template <class Real>
 class PairEnergies {
  public:
-  PairEnergies(const MmPairArguments<Real>& arguments, CellList<Real>& cells)
+  PairEnergies(const MmPairArguments<Real>& arguments, PairMemory<Real>& memory)
       : a_(arguments),
         reach_(a_.window.topology, a_.window.interaction),
         row_(a_.window),
-        neighbours_(a_.window.interaction),
-        cells_(cells) {
+        neighbours_(a_.window.interaction, memory.neighbours),
+        cells_(memory.cells) {
     cells_.build(a_, reach_.largest());
   }
 
@@ -44,7 +51,7 @@ class PairEnergies {
     for (const EntryGroup& group : groups.groups()) {
       for (const int entry : group.entries) energy(0, entry) = energy(1, entry) = 0;
       for (int type = 0; type < a_.window.topology.shape.molecule_types; ++type) {
-        if (cells_.count(type) > 0) add_energies(group, type);
+        if (cells_.molecules(type).count() > 0) add_energies(group, type);
       }
     }
   }
@@ -62,12 +69,8 @@ class PairEnergies {
     const double centre[3] = {window.field(POSE_X, first), window.field(POSE_Y, first),
                               window.field(POSE_Z, first)};
     row_.set_target(first, group.type);
-    neighbours_.reset(row_.centre(), reach, group.spread, cells_.count(type),
-                      static_cast<std::size_t>(window.topology.site_count(type)));
-    cells_.visit(type, centre, reach + group.spread,
-                 [&](std::size_t begin, std::size_t end) HWY_ATTR {
-                   neighbours_.template collect<false>(cells_.molecules(), begin, end);
-                 });
+    neighbours_.template collect<false>(row_.centre(), reach, group.spread, cells_.molecules(type),
+                                        cells_.within(type, centre, reach + group.spread));
     for (const int entry : group.entries) {
       if (entry != first) row_.set_target(entry, group.type);
       EnergySums coulomb;
@@ -91,9 +94,8 @@ class PairEnergies {
 
 template <class Real>
 void pair_energies(const MmPairArguments<Real>& a) {
-  // Memory only: nothing in it outlives a call.
-  static thread_local CellList<Real> cells;
-  PairEnergies<Real>(a, cells).run();
+  static thread_local PairMemory<Real> memory;
+  PairEnergies<Real>(a, memory).run();
 }
 
 }  // namespace

@@ -15,20 +15,28 @@ HWY_BEFORE_NAMESPACE();
 namespace starpmc::simd::HWY_NAMESPACE {
 namespace {
 
+/// What a call needs memory for, kept by its thread between calls.
+template <class Real>
+struct TableMemory {
+  std::vector<MoleculeList<Real>> lists;  ///< the window's entries, per molecule type
+  NeighbourMemory<Real> neighbours;
+};
+
 /// mm_pair_table for one window. The table is symmetric: every group of entries meets the entries
 /// of later slots, and each energy is written twice.
 template <class Real>
 class PairTable {
  public:
-  explicit PairTable(const MmPairTableArguments<Real>& arguments)
+  PairTable(const MmPairTableArguments<Real>& arguments, TableMemory<Real>& memory)
       : a_(arguments),
         rows_(static_cast<std::size_t>(entry_capacity(a_.window.layout))),
         groups_(a_.window),
         reach_(a_.window.topology, a_.window.interaction),
         row_(a_.window),
-        neighbours_(a_.window.interaction),
-        lists_(static_cast<std::size_t>(a_.window.topology.shape.molecule_types)),
-        first_later_(lists_.size(), 0) {
+        neighbours_(a_.window.interaction, memory.neighbours),
+        lists_(memory.lists),
+        first_later_(static_cast<std::size_t>(a_.window.topology.shape.molecule_types), 0) {
+    lists_.resize(first_later_.size());
     for (std::size_t type = 0; type < lists_.size(); ++type) {
       lists_[type].reset(
           groups_.entries().size(),
@@ -63,16 +71,17 @@ class PairTable {
     List& list = lists_[static_cast<std::size_t>(type)];
     const std::size_t at = list.count();
     list.set_count(at + 1);
-    list.index()[at] = static_cast<typename List::Index>(entry);
+    list.index()[at] = static_cast<typename List::Word>(entry);
     double centre[3];
     for (int k = 0; k < 3; ++k) {
       centre[k] = window.field(POSE_X + k, entry);
       list.centre(static_cast<std::size_t>(k))[at] =
-          stored_centre<Real>(centre[k], window.interaction.box[k]);
+          word_of<Real>(stored_centre<Real>(centre[k], window.interaction.box[k]));
     }
     for (int k = 0; k < 3 * window.topology.site_count(type); ++k) {
-      list.site(static_cast<std::size_t>(k))[at] = stored_target_site<Real, PairReal<Real>>(
-          centre[k % 3], window.field(POSE_FIELDS + k, entry), window.interaction.box[k % 3]);
+      list.site(static_cast<std::size_t>(k))[at] =
+          word_of<Real>(stored_target_site<Real, PairReal<Real>>(
+              centre[k % 3], window.field(POSE_FIELDS + k, entry), window.interaction.box[k % 3]));
     }
   }
 
@@ -94,9 +103,9 @@ class PairTable {
     const std::size_t first = first_later_[static_cast<std::size_t>(type)];
     if (first == list.count()) return;
     row_.set_target(group.entries.front(), group.type);
-    neighbours_.reset(row_.centre(), reach_(group.type, type), group.spread, list.count(),
-                      list.sites_per_molecule());
-    neighbours_.template collect<true>(list, first, list.count());
+    const MoleculeRun later{first, list.count()};
+    neighbours_.template collect<true>(row_.centre(), reach_(group.type, type), group.spread, list,
+                                       {&later, 1});
     for (const int entry : group.entries) {
       if (entry != group.entries.front()) row_.set_target(entry, group.type);
       row_(type, neighbours_,
@@ -108,7 +117,7 @@ class PairTable {
 
   /// Writes the energies of an entry with others into the table.
   template <class Lanes, class Energies>
-  HWY_INLINE void put(std::size_t entry, const typename List::Index* others, Lanes lanes,
+  HWY_INLINE void put(std::size_t entry, const typename List::Word* others, Lanes lanes,
                       const Energies& energies) {
     const hn::DFromV<decltype(energies.coulomb)> d;
     using T = hn::TFromD<decltype(d)>;
@@ -133,17 +142,21 @@ class PairTable {
   MoleculeReach reach_;
   CompleteRow<Real> row_;
   Neighbours<Real> neighbours_;
-  std::vector<List> lists_;               ///< the window's entries, per molecule type
+  std::vector<List>& lists_;
   std::vector<std::size_t> first_later_;  ///< in each list, the first entry of a later slot
 };
 
+template <class Real>
+void pair_table(const MmPairTableArguments<Real>& a) {
+  static thread_local TableMemory<Real> memory;
+  PairTable<Real>(a, memory).run();
+}
+
 }  // namespace
 
-void MmPairTableFp64(const MmPairTableArguments<double>& a) { PairTable<double>(a).run(); }
-void MmPairTableMixed(const MmPairTableArguments<float>& a) { PairTable<float>(a).run(); }
-void MmPairTableFixed(const MmPairTableArguments<FixedCoordinate>& a) {
-  PairTable<FixedCoordinate>(a).run();
-}
+void MmPairTableFp64(const MmPairTableArguments<double>& a) { pair_table(a); }
+void MmPairTableMixed(const MmPairTableArguments<float>& a) { pair_table(a); }
+void MmPairTableFixed(const MmPairTableArguments<FixedCoordinate>& a) { pair_table(a); }
 
 }  // namespace starpmc::simd::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

@@ -7,7 +7,10 @@
 #define STARPMC_MOLECULE_LIST_INL
 #endif
 
+#include <algorithm>
 #include <cstdint>
+#include <span>
+#include <type_traits>
 #include <vector>
 
 #include "kernels/simd/pair_sum-inl.hpp"
@@ -48,17 +51,16 @@ HWY_INLINE VecOf<D> to_lanes(D d, VecOf<IntegersOf<D>> v) {
     return hn::ConvertTo(d, v);
   }
 }
-template <class D>
-HWY_INLINE VecOf<D> load_lanes(D d, const float* from) {
-  if constexpr (sizeof(hn::TFromD<D>) == sizeof(double)) {
-    return hn::PromoteTo(d, hn::LoadU(hn::Rebind<float, D>(), from));
+/// Stored floating-point values as lanes of D; From is their type.
+template <class From, class D, class Word>
+HWY_INLINE VecOf<D> load_lanes(D d, const Word* from) {
+  const hn::Rebind<From, D> stored;
+  const auto values = hn::BitCast(stored, hn::LoadU(hn::Rebind<Word, D>(), from));
+  if constexpr (sizeof(hn::TFromD<D>) > sizeof(From)) {
+    return hn::PromoteTo(d, values);
   } else {
-    return hn::LoadU(d, from);
+    return values;
   }
-}
-template <class D>
-HWY_INLINE VecOf<D> load_lanes(D d, const double* from) {
-  return hn::LoadU(d, from);
 }
 
 /// Displacements in a periodic box, of stored coordinates, in lanes of D.
@@ -75,13 +77,15 @@ class Displacements {
   }
 
   /// sources - origin, to the nearest image.
-  HWY_INLINE V between(const std::int32_t* sources, std::int32_t origin, int k) const {
-    const IntegersOf<D> integers;
-    return scaled(hn::Sub(hn::LoadU(integers, sources), hn::Set(integers, origin)), k);
-  }
-  HWY_INLINE V between(const double* sources, double origin, int k) const {
-    const D d;
-    return periodic_.wrap(hn::Sub(hn::LoadU(d, sources), hn::Set(d, origin)), k);
+  template <class Word, class Centre>
+  HWY_INLINE V between(const Word* sources, Centre origin, int k) const {
+    if constexpr (std::is_same_v<Centre, double>) {
+      const D d;
+      return periodic_.wrap(hn::Sub(load_lanes<double>(d, sources), hn::Set(d, origin)), k);
+    } else {
+      const IntegersOf<D> integers;
+      return scaled(hn::Sub(hn::LoadU(integers, sources), hn::Set(integers, origin)), k);
+    }
   }
   HWY_INLINE V scaled(VecOf<IntegersOf<D>> difference, int k) const {
     return hn::Mul(to_lanes(D(), difference), unit_[k]);
@@ -98,68 +102,86 @@ HWY_INLINE V length_squared(D, const Point<V>& r) {
   return hn::MulAdd(r.x, r.x, hn::MulAdd(r.y, r.y, hn::Mul(r.z, r.z)));
 }
 
-/// Molecules of one type side by side, in arrays `stride` apart. Vectors may be loaded and stored
-/// anywhere below the capacity.
+/// Molecules of one type side by side: arrays of their coordinates, `stride` apart. Vectors may be
+/// loaded and stored anywhere below the capacity.
 template <class Real>
 class MoleculeList {
  public:
   using Centre = typename Stored<Real>::Centre;
   using Site = typename Stored<Real>::Site;
   using Lanes = hn::ScalableTag<PairReal<Real>>;
-  using Index = hwy::MakeSigned<PairReal<Real>>;  ///< as wide as a lane
+  /// Every value's bits are kept in a word, so that one loop copies them all.
+  using Word = hwy::MakeSigned<PairReal<Real>>;
 
   /// Empties the list; values that it held may stay in its memory.
   void reset(std::size_t capacity, std::size_t sites) {
     count_ = 0;
-    sites_per_molecule_ = sites;
-    if (capacity + hn::Lanes(Lanes()) > stride_) {
-      stride_ = capacity + 2 * hn::Lanes(Lanes());
-      index_.resize(stride_);
-      centres_.resize(3 * stride_);
-    }
-    if (sites_.size() < 3 * sites * stride_) sites_.resize(3 * sites * stride_);
+    arrays_ = kFirstSite + 3 * sites;
+    stride_ = std::max(stride_, capacity + 2 * hn::Lanes(Lanes()));
+    if (words_.size() < arrays_ * stride_) words_.resize(arrays_ * stride_);
   }
   std::size_t count() const { return count_; }
   void set_count(std::size_t count) { count_ = count; }
-  std::size_t sites_per_molecule() const { return sites_per_molecule_; }
+  std::size_t sites() const { return (arrays_ - kFirstSite) / 3; }
 
-  Centre* centre(std::size_t k) { return &centres_[k * stride_]; }
-  const Centre* centre(std::size_t k) const { return &centres_[k * stride_]; }
+  Word* centre(std::size_t k) { return array(kFirstCentre + k); }
+  const Word* centre(std::size_t k) const { return array(kFirstCentre + k); }
   /// k: 3 * site + axis
-  Site* site(std::size_t k) { return &sites_[k * stride_]; }
-  const Site* site(std::size_t k) const { return &sites_[k * stride_]; }
+  Word* site(std::size_t k) { return array(kFirstSite + k); }
+  const Word* site(std::size_t k) const { return array(kFirstSite + k); }
   /// Where a molecule came from: whatever the user of the list likes.
-  Index* index() { return index_.data(); }
-  const Index* index() const { return index_.data(); }
+  Word* index() { return array(kIndex); }
+  const Word* index() const { return array(kIndex); }
 
   /// Adds the molecules of `from` in some lanes of the vector at `first`.
   template <bool kIndexed>
   HWY_INLINE void append(const MoleculeList& from, std::size_t first, hn::Mask<Lanes> lanes) {
-    if constexpr (kIndexed) pack(from.index() + first, lanes, index() + count_);
-    if constexpr (!kFixed<Real>) {
-      for (std::size_t k = 0; k < 3; ++k) {
-        pack(from.centre(k) + first, lanes, centre(k) + count_);
-      }
+    const hn::Rebind<Word, Lanes> d;
+    const auto chosen = hn::RebindMask(d, lanes);
+    if constexpr (kIndexed) pack(d, from.index() + first, chosen, index() + count_);
+    constexpr std::size_t kFirst = kFixed<Real> ? kFirstSite : kFirstCentre;
+    const Word* source = from.array(kFirst) + first;
+    Word* target = array(kFirst) + count_;
+    const std::size_t arrays = arrays_;
+    const std::size_t source_stride = from.stride_;
+    const std::size_t target_stride = stride_;
+    for (std::size_t k = kFirst; k < arrays; ++k) {
+      pack(d, source, chosen, target);
+      source += source_stride;
+      target += target_stride;
     }
-    for (std::size_t k = 0; k < 3 * sites_per_molecule_; ++k) {
-      pack(from.site(k) + first, lanes, site(k) + count_);
-    }
-    count_ += hn::CountTrue(Lanes(), lanes);
+    count_ += hn::CountTrue(d, chosen);
   }
 
  private:
-  template <class T>
-  static HWY_INLINE void pack(const T* from, hn::Mask<Lanes> lanes, T* to) {
-    const hn::Rebind<T, Lanes> d;
-    hn::StoreU(hn::Compress(hn::LoadU(d, from), hn::RebindMask(d, lanes)), d, to);
+  static constexpr std::size_t kIndex = 0;
+  static constexpr std::size_t kFirstCentre = 1;
+  static constexpr std::size_t kFirstSite = 4;
+
+  Word* array(std::size_t k) { return words_.data() + k * stride_; }
+  const Word* array(std::size_t k) const { return words_.data() + k * stride_; }
+  template <class DW>
+  static HWY_INLINE void pack(DW d, const Word* from, hn::Mask<DW> lanes, Word* to) {
+    hn::StoreU(hn::Compress(hn::LoadU(d, from), lanes), d, to);
   }
 
   std::size_t count_ = 0;
   std::size_t stride_ = 0;
-  std::size_t sites_per_molecule_ = 0;
-  std::vector<Centre> centres_;
-  std::vector<Site> sites_;
-  std::vector<Index> index_;
+  std::size_t arrays_ = 0;
+  std::vector<Word> words_;
+};
+
+/// A run of molecules in a list.
+struct MoleculeRun {
+  std::size_t first;
+  std::size_t last;
+};
+
+/// Memory of a neighbour search, worth keeping between calls.
+template <class Real>
+struct NeighbourMemory {
+  MoleculeList<Real> far;
+  MoleculeList<Real> near;
 };
 
 /// The molecules within reach of a centre: the near ones, which mixed and fixed precision evaluate
@@ -172,51 +194,66 @@ class Neighbours {
   using V = VecOf<D>;
   static constexpr bool kHasNear = sizeof(PairReal<Real>) < sizeof(double);
 
-  explicit Neighbours(const Interaction& interaction) : displacements_(D(), interaction) {}
+  Neighbours(const Interaction& interaction, NeighbourMemory<Real>& memory)
+      : displacements_(D(), interaction), far_(memory.far), near_(memory.near) {}
 
+  /// Replaces the neighbours by those among some molecules of a list.
   /// @param spread  how far from `centre` the positions may lie that meet the neighbours
-  void reset(const Centre* centre, double reach, double spread, std::size_t capacity,
-             std::size_t sites) {
-    std::copy_n(centre, 3, centre_);
-    const auto squared = [](double x) { return hn::Set(D(), static_cast<PairReal<Real>>(x * x)); };
-    reach_squared_ = squared(reach + spread);
-    near_squared_ = squared(STARPMC_NEAR_DISTANCE + spread);
-    far_.reset(capacity, sites);
-    if (kHasNear) near_.reset(capacity, sites);
-  }
-
-  /// Adds the neighbours among the molecules [first, last) of a list.
   template <bool kIndexed>
-  HWY_INLINE void collect(const MoleculeList<Real>& from, std::size_t first, std::size_t last) {
-    const D d;
-    for (std::size_t i = first; i < last; i += hn::Lanes(d)) {
-      const Point<V> r{displacements_.between(from.centre(0) + i, centre_[0], 0),
-                       displacements_.between(from.centre(1) + i, centre_[1], 1),
-                       displacements_.between(from.centre(2) + i, centre_[2], 2)};
-      const V squared = length_squared(d, r);
-      auto lanes = hn::And(hn::Lt(squared, reach_squared_), hn::FirstN(d, last - i));
-      if (hn::AllFalse(d, lanes)) continue;
-      if constexpr (kHasNear) {
-        const auto near = hn::And(hn::Lt(squared, near_squared_), lanes);
-        if (!hn::AllFalse(d, near)) {
-          near_.template append<kIndexed>(from, i, near);
-          lanes = hn::AndNot(near, lanes);
-        }
-      }
-      far_.template append<kIndexed>(from, i, lanes);
-    }
+  HWY_INLINE void collect(const Centre* centre, double reach, double spread,
+                          const MoleculeList<Real>& from, std::span<const MoleculeRun> runs) {
+    std::size_t most = 0;
+    for (const MoleculeRun& run : runs) most += run.last - run.first;
+    reset(centre, reach, spread, most, from.sites());
+    collect_runs<kIndexed>(from, runs);
   }
 
   const MoleculeList<Real>& far() const { return far_; }
   const MoleculeList<Real>& near() const { return near_; }
 
  private:
+  void reset(const Centre* centre, double reach, double spread, std::size_t capacity,
+             std::size_t sites) {
+    std::copy_n(centre, 3, centre_);
+    const auto squared = [](double x) { return static_cast<PairReal<Real>>(x * x); };
+    reach_squared_ = squared(reach + spread);
+    near_squared_ = squared(STARPMC_NEAR_DISTANCE + spread);
+    far_.reset(capacity, sites);
+    if (kHasNear) near_.reset(capacity, sites);
+  }
+
+  template <bool kIndexed>
+  HWY_INLINE void collect_runs(const MoleculeList<Real>& from, std::span<const MoleculeRun> runs) {
+    const D d;
+    const Displacements<D> displacements = displacements_;
+    const V reach_squared = hn::Set(d, reach_squared_);
+    const V near_squared = hn::Set(d, near_squared_);
+    for (const MoleculeRun& run : runs) {
+      for (std::size_t i = run.first; i < run.last; i += hn::Lanes(d)) {
+        const Point<V> r{displacements.between(from.centre(0) + i, centre_[0], 0),
+                         displacements.between(from.centre(1) + i, centre_[1], 1),
+                         displacements.between(from.centre(2) + i, centre_[2], 2)};
+        const V squared = length_squared(d, r);
+        auto lanes = hn::And(hn::Lt(squared, reach_squared), hn::FirstN(d, run.last - i));
+        if (hn::AllFalse(d, lanes)) continue;
+        if constexpr (kHasNear) {
+          const auto near = hn::And(hn::Lt(squared, near_squared), lanes);
+          if (!hn::AllFalse(d, near)) {
+            near_.template append<kIndexed>(from, i, near);
+            lanes = hn::AndNot(near, lanes);
+          }
+        }
+        far_.template append<kIndexed>(from, i, lanes);
+      }
+    }
+  }
+
   Displacements<D> displacements_;
   Centre centre_[3] = {};
-  V reach_squared_;
-  V near_squared_;
-  MoleculeList<Real> far_;
-  MoleculeList<Real> near_;
+  PairReal<Real> reach_squared_ = 0;
+  PairReal<Real> near_squared_ = 0;
+  MoleculeList<Real>& far_;
+  MoleculeList<Real>& near_;
 };
 
 }  // namespace starpmc::simd::HWY_NAMESPACE

@@ -61,6 +61,18 @@ class SitePairs {
   std::vector<Coefficients> pairs_;
 };
 
+/// r and 1/r within 2e-11 of their value: for near molecules, whose coordinates are in fp32.
+template <class V>
+HWY_INLINE Distance<V> distance_of_near(V r2) {
+  const hn::DFromV<V> d;
+  const hn::Rebind<float, decltype(d)> single;
+  const V y = hn::PromoteTo(d, hn::ApproximateReciprocalSqrt(hn::DemoteTo(single, r2)));
+  const V r = hn::Mul(r2, y);
+  const V h = hn::NegMulAdd(r, y, hn::Set(d, 1.0));
+  const V correction = hn::Mul(h, hn::MulAdd(hn::Set(d, 0.375), h, hn::Set(d, 0.5)));
+  return {hn::MulAdd(r, correction, r), hn::MulAdd(y, correction, y)};
+}
+
 template <class V>
 struct LaneEnergies {
   V coulomb;
@@ -159,8 +171,9 @@ class MoleculeRow {
       return {hn::LoadU(integers, at(0)), hn::LoadU(integers, at(1)), hn::LoadU(integers, at(2))};
     } else {
       const D d;
-      return {hn::Add(offset.x, load_lanes(d, at(0))), hn::Add(offset.y, load_lanes(d, at(1))),
-              hn::Add(offset.z, load_lanes(d, at(2)))};
+      return {hn::Add(offset.x, load_lanes<Real>(d, at(0))),
+              hn::Add(offset.y, load_lanes<Real>(d, at(1))),
+              hn::Add(offset.z, load_lanes<Real>(d, at(2)))};
     }
   }
 
@@ -183,10 +196,18 @@ class MoleculeRow {
     }
   }
 
+  static HWY_INLINE Distance<V> lane_distance(V r2) {
+    if constexpr (sizeof(PairReal<Real>) < sizeof(T)) {
+      return distance_of_near(r2);
+    } else {
+      return distance(D(), r2);
+    }
+  }
+
   HWY_INLINE void add_pair(const typename SitePairs<T>::Coefficients& c, V r2,
                            LaneEnergies<V>& sum) const {
     const D d;
-    const Distance<V> r = distance(d, r2);
+    const Distance<V> r = lane_distance(r2);
     if (c.charge != 0) {
       sum.coulomb = hn::MulAdd(hn::Set(d, c.charge), coulomb_.energy_within(r), sum.coulomb);
     }
