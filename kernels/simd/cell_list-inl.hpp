@@ -7,9 +7,9 @@
 #endif
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <numeric>
 #include <span>
 #include <vector>
@@ -25,6 +25,8 @@ namespace starpmc::simd::HWY_NAMESPACE {
 template <class Real>
 class CellList {
  public:
+  using Word = WordOf<Real>;
+
   /// @param reach  largest distance that will be asked for
   void build(const MmPairArguments<Real>& a, double reach) {
     const auto count = static_cast<std::size_t>(a.last_molecule - a.first_molecule);
@@ -37,10 +39,8 @@ class CellList {
     sort(a);
   }
 
-  /// The molecules of a type, those of a cell side by side.
-  const MoleculeList<Real>& molecules(int type) const {
-    return molecules_[static_cast<std::size_t>(type)];
-  }
+  /// By type, those of a cell side by side.
+  const MoleculeSet<Real>& molecules() const { return molecules_; }
 
   /// Runs of molecules of a type that hold all within reach of a centre; until the next call.
   std::span<const MoleculeRun> within(int type, const double* centre, double reach) {
@@ -52,12 +52,13 @@ class CellList {
     squared_gaps(centre[1], 1);
     squared_gaps(centre[2], 2);
     find_columns((reach + slack) * (reach + slack), x, cells_per_angstrom);
-    runs_.clear();
+    runs_.resize(2 * columns_ + 1);
     const std::uint32_t* const cells = &cell_first_[static_cast<std::size_t>(type) * grid_.cells()];
+    MoleculeRun* next = runs_.data();
     for (std::size_t i = 0; i < columns_; ++i) {
-      add_runs(cells + column_[i], cells[0], low_[i], high_[i]);
+      next = add_runs(cells + column_[i], low_[i], high_[i], next);
     }
-    return runs_;
+    return {runs_.data(), next};
   }
 
  private:
@@ -119,25 +120,23 @@ class CellList {
     }
   }
 
-  /// @param cells  where the column's cells begin in the order of all molecules; list: where the
-  ///               type's do
-  void add_runs(const std::uint32_t* cells, std::uint32_t list, std::int32_t low,
-                std::int32_t high) {
+  /// The cells [low, high] of a column's periodic continuation as at most two runs.
+  /// @param cells  where the molecules of the column's cells begin
+  /// @return past the last run
+  MoleculeRun* add_runs(const std::uint32_t* cells, std::int32_t low, std::int32_t high,
+                        MoleculeRun* to) const {
     const auto n = static_cast<std::int32_t>(grid_.divisions[0]);
+    const bool whole = high - low + 1 >= n;
     const auto add = [&](std::int32_t first, std::int32_t last) {
-      if (cells[first] < cells[last]) runs_.push_back({cells[first] - list, cells[last] - list});
+      *to = {cells[first], cells[last]};
+      to += to->first < to->last ? 1 : 0;
     };
-    if (high - low + 1 >= n) {
-      add(0, n);
-    } else if (low < 0) {
-      add(0, high + 1);
-      add(low + n, n);
-    } else if (high >= n) {
-      add(0, high - n + 1);
-      add(low, n);
-    } else {
-      add(low, high + 1);
-    }
+    add(whole ? 0 : std::max(low, 0), whole ? n : std::min(high + 1, n));
+    const std::int32_t first = low < 0 ? low + n : 0;
+    const std::int32_t last = low < 0 ? n : high - n + 1;
+    const bool wraps = !whole && (low < 0 || high >= n);
+    add(wraps ? first : 0, wraps ? last : 0);
+    return to;
   }
 
   /// Centres as fixed_coordinate(), and their cells.
@@ -198,42 +197,61 @@ class CellList {
 
   void sort(const MmPairArguments<Real>& a) {
     const auto count = static_cast<std::size_t>(a.last_molecule - a.first_molecule);
-    order_.resize(std::max(order_.size(), count + 1));
-    molecules_.resize(static_cast<std::size_t>(a.window.topology.shape.molecule_types));
+    // Those that take part in the window come last, and no run holds them.
+    molecules_.reset(count, static_cast<std::size_t>(a.window.layout.sites));
+    place_.resize(std::max(place_.size(), count));
     next_.assign(cell_first_.begin(), cell_first_.end());
-    for (std::size_t i = 0; i < count; ++i)
-      order_[next_[cells_[i]]++] = static_cast<std::uint32_t>(i);
-    for (int type = 0; type < a.window.topology.shape.molecule_types; ++type) take(a, type);
+    for (std::size_t i = 0; i < count; ++i) place_[i] = next_[cells_[i]]++;
+    for (std::size_t k = 0; k < 3; ++k) {
+      const Word* const from = centres(a, k);
+      Word* const to = molecules_.centre(k);
+      for (std::size_t i = 0; i < count; ++i) to[place_[i]] = from[i];
+    }
+    write_records(a);
   }
 
-  void take(const MmPairArguments<Real>& a, int type) {
-    const std::size_t cells = grid_.cells();
-    const std::size_t before = cell_first_[static_cast<std::size_t>(type) * cells];
-    const std::size_t count = cell_first_[static_cast<std::size_t>(type + 1) * cells] - before;
-    const auto sites = static_cast<std::size_t>(a.window.topology.site_count(type));
-    MoleculeList<Real>& list = molecules_[static_cast<std::size_t>(type)];
-    list.reset(count, sites);
-    list.set_count(count);
-    const std::span<const std::uint32_t> order(&order_[before], count);
-    const auto stride = static_cast<std::size_t>(a.window.layout.molecules);
-    const auto first = static_cast<std::size_t>(a.first_molecule);
-    for (std::size_t k = 0; k < 3; ++k) {
-      if constexpr (kPrecisionOf<Real> == Precision::fp64) {
-        gather(&a.lattice[k * stride + first], order, list.centre(k));
-      } else {
-        gather(positions_[k].data(), order, list.centre(k));
+  /// The centres' words, from the first molecule.
+  const Word* centres(const MmPairArguments<Real>& a, std::size_t k) const {
+    if constexpr (kPrecisionOf<Real> == Precision::fp64) {
+      return words_at(a.lattice, a, k);
+    } else {
+      return reinterpret_cast<const Word*>(positions_[k].data());
+    }
+  }
+  template <class From>
+  static const Word* words_at(std::span<const From> arrays, const MmPairArguments<Real>& a,
+                              std::size_t k) {
+    return reinterpret_cast<const Word*>(
+        &arrays[k * static_cast<std::size_t>(a.window.layout.molecules) +
+                static_cast<std::size_t>(a.first_molecule)]);
+  }
+
+  void write_records(const MmPairArguments<Real>& a) {
+    constexpr std::size_t kSide = kSquare<Word>;
+    const auto count = static_cast<std::size_t>(a.last_molecule - a.first_molecule);
+    columns_of_words_.clear();
+    for (std::size_t k = 0; k < kFirstSiteWord<Real>; ++k)
+      columns_of_words_.push_back(centres(a, k));
+    for (std::size_t k = 0; k < 3 * static_cast<std::size_t>(a.window.layout.sites); ++k) {
+      columns_of_words_.push_back(words_at(a.lattice_sites, a, k));
+    }
+    columns_of_words_.resize(molecules_.record_words(), columns_of_words_.back());
+    std::size_t i = 0;
+    for (; i + kSide <= count; i += kSide) {
+      for (std::size_t word = 0; word < columns_of_words_.size(); word += kSide) {
+        const Word* from[kSide];
+        Word* to[kSide];
+        for (std::size_t k = 0; k < kSide; ++k) {
+          from[k] = columns_of_words_[word + k] + i;
+          to[k] = molecules_.record(place_[i + k]) + word;
+        }
+        transpose<Word>(from, to);
       }
     }
-    for (std::size_t k = 0; k < 3 * sites; ++k) {
-      gather(&a.lattice_sites[k * stride + first], order, list.site(k));
-    }
-  }
-
-  template <class From>
-  static void gather(const From* from, std::span<const std::uint32_t> order,
-                     typename MoleculeList<Real>::Word* to) {
-    for (std::size_t i = 0; i < order.size(); ++i) {
-      to[i] = std::bit_cast<typename MoleculeList<Real>::Word>(from[order[i]]);
+    for (; i < count; ++i) {
+      for (std::size_t word = 0; word < columns_of_words_.size(); ++word) {
+        std::memcpy(molecules_.record(place_[i]) + word, columns_of_words_[word] + i, sizeof(Word));
+      }
     }
   }
 
@@ -249,8 +267,9 @@ class CellList {
   std::vector<std::uint32_t> cells_;
   std::vector<std::uint32_t> cell_first_;
   std::vector<std::uint32_t> next_;
-  std::vector<std::uint32_t> order_;
-  std::vector<MoleculeList<Real>> molecules_;  ///< per type
+  std::vector<std::uint32_t> place_;  ///< of each molecule in the order by cells
+  std::vector<const Word*> columns_of_words_;
+  MoleculeSet<Real> molecules_;
 };
 
 }  // namespace starpmc::simd::HWY_NAMESPACE

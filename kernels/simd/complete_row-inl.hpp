@@ -25,8 +25,8 @@ typename Stored<Real>::Centre stored_centre(double x, double edge) {
 }
 /// A stored value's bits.
 template <class Real, class T>
-typename MoleculeList<Real>::Word word_of(T value) {
-  return std::bit_cast<typename MoleculeList<Real>::Word>(value);
+WordOf<Real> word_of(T value) {
+  return std::bit_cast<WordOf<Real>>(value);
 }
 template <class Real, class T>
 auto stored_target_site(double centre, double displacement, double edge) {

@@ -51,7 +51,7 @@ class PairEnergies {
     for (const EntryGroup& group : groups.groups()) {
       for (const int entry : group.entries) energy(0, entry) = energy(1, entry) = 0;
       for (int type = 0; type < a_.window.topology.shape.molecule_types; ++type) {
-        if (cells_.molecules(type).count() > 0) add_energies(group, type);
+        add_energies(group, type);
       }
     }
   }
@@ -69,8 +69,9 @@ class PairEnergies {
     const double centre[3] = {window.field(POSE_X, first), window.field(POSE_Y, first),
                               window.field(POSE_Z, first)};
     row_.set_target(first, group.type);
-    neighbours_.template collect<false>(row_.centre(), reach, group.spread, cells_.molecules(type),
-                                        cells_.within(type, centre, reach + group.spread));
+    neighbours_.collect(row_.centre(), reach, group.spread, cells_.molecules(),
+                        cells_.within(type, centre, reach + group.spread),
+                        static_cast<std::size_t>(window.topology.site_count(type)));
     for (const int entry : group.entries) {
       if (entry != first) row_.set_target(entry, group.type);
       EnergySums coulomb;

@@ -18,7 +18,7 @@ namespace {
 /// What a call needs memory for, kept by its thread between calls.
 template <class Real>
 struct TableMemory {
-  std::vector<MoleculeList<Real>> lists;  ///< the window's entries, per molecule type
+  MoleculeSet<Real> entries;
   NeighbourMemory<Real> neighbours;
 };
 
@@ -34,16 +34,16 @@ class PairTable {
         reach_(a_.window.topology, a_.window.interaction),
         row_(a_.window),
         neighbours_(a_.window.interaction, memory.neighbours),
-        lists_(memory.lists),
-        first_later_(static_cast<std::size_t>(a_.window.topology.shape.molecule_types), 0) {
-    lists_.resize(first_later_.size());
-    for (std::size_t type = 0; type < lists_.size(); ++type) {
-      lists_[type].reset(
-          groups_.entries().size(),
-          static_cast<std::size_t>(a_.window.topology.site_count(static_cast<int>(type))));
-    }
-    for (const EntryGroup& group : groups_.groups()) {
-      for (const int entry : group.entries) add_to_list(entry, group.type);
+        set_(memory.entries) {
+    set_.reset(groups_.entries().size(), static_cast<std::size_t>(a_.window.layout.sites));
+    entries_.reserve(groups_.entries().size());
+    for (int type = 0; type < a_.window.topology.shape.molecule_types; ++type) {
+      const std::size_t first = entries_.size();
+      for (const EntryGroup& group : groups_.groups()) {
+        if (group.type != type) continue;
+        for (const int entry : group.entries) add_to_set(entry, type);
+      }
+      later_.push_back({first, entries_.size()});
     }
   }
 
@@ -53,33 +53,33 @@ class PairTable {
     for (std::size_t first = 0; first < groups.size();) {
       std::size_t last = first;
       for (; last < groups.size() && groups[last].slot == groups[first].slot; ++last) {
-        first_later_[static_cast<std::size_t>(groups[last].type)] += groups[last].entries.size();
+        later_[static_cast<std::size_t>(groups[last].type)].first += groups[last].entries.size();
       }
       for (; first < last; ++first) {
-        for (std::size_t type = 0; type < lists_.size(); ++type) {
-          fill(groups[first], static_cast<int>(type));
+        for (std::size_t type = 0; type < later_.size(); ++type) {
+          if (later_[type].first < later_[type].last) fill(groups[first], static_cast<int>(type));
         }
       }
     }
   }
 
  private:
-  using List = MoleculeList<Real>;
+  using Word = WordOf<Real>;
 
-  void add_to_list(int entry, int type) {
+  void add_to_set(int entry, int type) {
     const Window& window = a_.window;
-    List& list = lists_[static_cast<std::size_t>(type)];
-    const std::size_t at = list.count();
-    list.set_count(at + 1);
-    list.index()[at] = static_cast<typename List::Word>(entry);
+    const std::size_t at = entries_.size();
+    entries_.push_back(entry);
     double centre[3];
-    for (int k = 0; k < 3; ++k) {
-      centre[k] = window.field(POSE_X + k, entry);
-      list.centre(static_cast<std::size_t>(k))[at] =
-          word_of<Real>(stored_centre<Real>(centre[k], window.interaction.box[k]));
+    Word* const record = set_.record(at);
+    for (std::size_t k = 0; k < 3; ++k) {
+      centre[k] = window.field(POSE_X + static_cast<int>(k), entry);
+      const Word word = word_of<Real>(stored_centre<Real>(centre[k], window.interaction.box[k]));
+      set_.centre(k)[at] = word;
+      if (!kFixed<Real>) record[k] = word;
     }
     for (int k = 0; k < 3 * window.topology.site_count(type); ++k) {
-      list.site(static_cast<std::size_t>(k))[at] =
+      record[kFirstSiteWord<Real> + static_cast<std::size_t>(k)] =
           word_of<Real>(stored_target_site<Real, PairReal<Real>>(
               centre[k % 3], window.field(POSE_FIELDS + k, entry), window.interaction.box[k % 3]));
     }
@@ -99,25 +99,22 @@ class PairTable {
 
   /// Energies of a group's entries with the entries of later slots and one type.
   void fill(const EntryGroup& group, int type) {
-    const List& list = lists_[static_cast<std::size_t>(type)];
-    const std::size_t first = first_later_[static_cast<std::size_t>(type)];
-    if (first == list.count()) return;
     row_.set_target(group.entries.front(), group.type);
-    const MoleculeRun later{first, list.count()};
-    neighbours_.template collect<true>(row_.centre(), reach_(group.type, type), group.spread, list,
-                                       {&later, 1});
+    neighbours_.collect(row_.centre(), reach_(group.type, type), group.spread, set_,
+                        {&later_[static_cast<std::size_t>(type)], 1},
+                        static_cast<std::size_t>(a_.window.topology.site_count(type)));
     for (const int entry : group.entries) {
       if (entry != group.entries.front()) row_.set_target(entry, group.type);
-      row_(type, neighbours_,
-           [&](const List& from, std::size_t at, auto lanes, const auto& energies) HWY_ATTR {
-             put(static_cast<std::size_t>(entry), from.index() + at, lanes, energies);
-           });
+      row_(
+          type, neighbours_,
+          [&](const MoleculeList<Real>& from, std::size_t at, auto lanes, const auto& energies)
+              HWY_ATTR { put(static_cast<std::size_t>(entry), from.ids() + at, lanes, energies); });
     }
   }
 
   /// Writes the energies of an entry with others into the table.
   template <class Lanes, class Energies>
-  HWY_INLINE void put(std::size_t entry, const typename List::Word* others, Lanes lanes,
+  HWY_INLINE void put(std::size_t entry, const Word* others, Lanes lanes,
                       const Energies& energies) {
     const hn::DFromV<decltype(energies.coulomb)> d;
     using T = hn::TFromD<decltype(d)>;
@@ -128,7 +125,7 @@ class PairTable {
     const std::size_t count = hn::CountTrue(d, lanes);
     PairReal<Real>* const table = a_.table.data();
     for (std::size_t lane = 0; lane < count; ++lane) {
-      const auto other = static_cast<std::size_t>(others[lane]);
+      const auto other = static_cast<std::size_t>(entries_[static_cast<std::size_t>(others[lane])]);
       table[entry * rows_ + other] = table[other * rows_ + entry] =
           static_cast<PairReal<Real>>(coulomb[lane]);
       table[(rows_ + entry) * rows_ + other] = table[(rows_ + other) * rows_ + entry] =
@@ -142,8 +139,9 @@ class PairTable {
   MoleculeReach reach_;
   CompleteRow<Real> row_;
   Neighbours<Real> neighbours_;
-  std::vector<List>& lists_;
-  std::vector<std::size_t> first_later_;  ///< in each list, the first entry of a later slot
+  MoleculeSet<Real>& set_;          ///< the window's entries by type, then by slot
+  std::vector<int> entries_;        ///< of the set
+  std::vector<MoleculeRun> later_;  ///< per type, those of later slots
 };
 
 template <class Real>

@@ -102,76 +102,138 @@ HWY_INLINE V length_squared(D, const Point<V>& r) {
   return hn::MulAdd(r.x, r.x, hn::MulAdd(r.y, r.y, hn::Mul(r.z, r.z)));
 }
 
-/// Molecules of one type side by side: arrays of their coordinates, `stride` apart. Vectors may be
-/// loaded and stored anywhere below the capacity.
+/// Every stored value's bits are kept in a word, so that one loop moves them all.
 template <class Real>
-class MoleculeList {
- public:
-  using Centre = typename Stored<Real>::Centre;
-  using Site = typename Stored<Real>::Site;
-  using Lanes = hn::ScalableTag<PairReal<Real>>;
-  /// Every value's bits are kept in a word, so that one loop copies them all.
-  using Word = hwy::MakeSigned<PairReal<Real>>;
+using WordOf = hwy::MakeSigned<PairReal<Real>>;
 
-  /// Empties the list; values that it held may stay in its memory.
-  void reset(std::size_t capacity, std::size_t sites) {
-    count_ = 0;
-    arrays_ = kFirstSite + 3 * sites;
-    stride_ = std::max(stride_, capacity + 2 * hn::Lanes(Lanes()));
-    if (words_.size() < arrays_ * stride_) words_.resize(arrays_ * stride_);
+/// Where a molecule's centre and sites are among its words; in fixed precision the sites tell all.
+template <class Real>
+inline constexpr std::size_t kFirstSiteWord = kFixed<Real> ? 0 : 3;
+
+/// Words of a 128-bit vector: the side of the squares that transpose() turns.
+template <class Word>
+inline constexpr std::size_t kSquare = 16 / sizeof(Word);
+
+inline std::size_t round_up(std::size_t x, std::size_t multiple) {
+  return (x + multiple - 1) / multiple * multiple;
+}
+
+/// Writes the columns of a square of words as rows.
+template <class Word>
+HWY_INLINE void transpose(const Word* const (&from)[kSquare<Word>],
+                          Word* const (&to)[kSquare<Word>]) {
+  const hn::Full128<Word> d;
+  if constexpr (kSquare<Word> == 4) {
+    const auto r0 = hn::LoadU(d, from[0]);
+    const auto r1 = hn::LoadU(d, from[1]);
+    const auto r2 = hn::LoadU(d, from[2]);
+    const auto r3 = hn::LoadU(d, from[3]);
+    const auto even_lower = hn::InterleaveLower(d, r0, r2);
+    const auto odd_lower = hn::InterleaveLower(d, r1, r3);
+    const auto even_upper = hn::InterleaveUpper(d, r0, r2);
+    const auto odd_upper = hn::InterleaveUpper(d, r1, r3);
+    hn::StoreU(hn::InterleaveLower(d, even_lower, odd_lower), d, to[0]);
+    hn::StoreU(hn::InterleaveUpper(d, even_lower, odd_lower), d, to[1]);
+    hn::StoreU(hn::InterleaveLower(d, even_upper, odd_upper), d, to[2]);
+    hn::StoreU(hn::InterleaveUpper(d, even_upper, odd_upper), d, to[3]);
+  } else {
+    const auto r0 = hn::LoadU(d, from[0]);
+    const auto r1 = hn::LoadU(d, from[1]);
+    hn::StoreU(hn::InterleaveLower(d, r0, r1), d, to[0]);
+    hn::StoreU(hn::InterleaveUpper(d, r0, r1), d, to[1]);
+  }
+}
+
+/// Molecules to search among: their centres side by side, and a record of each.
+template <class Real>
+class MoleculeSet {
+ public:
+  using Word = WordOf<Real>;
+
+  /// @param sites  most sites of a molecule
+  void reset(std::size_t count, std::size_t sites) {
+    count_ = count;
+    stride_ = count + hn::Lanes(hn::ScalableTag<Word>());
+    record_words_ = round_up(kFirstSiteWord<Real> + 3 * sites, kSquare<Word>);
+    grow(centres_, 3 * stride_);
+    grow(records_, record_words_ * count);
   }
   std::size_t count() const { return count_; }
-  void set_count(std::size_t count) { count_ = count; }
-  std::size_t sites() const { return (arrays_ - kFirstSite) / 3; }
+  std::size_t record_words() const { return record_words_; }
 
-  Word* centre(std::size_t k) { return array(kFirstCentre + k); }
-  const Word* centre(std::size_t k) const { return array(kFirstCentre + k); }
-  /// k: 3 * site + axis
-  Word* site(std::size_t k) { return array(kFirstSite + k); }
-  const Word* site(std::size_t k) const { return array(kFirstSite + k); }
-  /// Where a molecule came from: whatever the user of the list likes.
-  Word* index() { return array(kIndex); }
-  const Word* index() const { return array(kIndex); }
-
-  /// Adds the molecules of `from` in some lanes of the vector at `first`.
-  template <bool kIndexed>
-  HWY_INLINE void append(const MoleculeList& from, std::size_t first, hn::Mask<Lanes> lanes) {
-    const hn::Rebind<Word, Lanes> d;
-    const auto chosen = hn::RebindMask(d, lanes);
-    if constexpr (kIndexed) pack(d, from.index() + first, chosen, index() + count_);
-    constexpr std::size_t kFirst = kFixed<Real> ? kFirstSite : kFirstCentre;
-    const Word* source = from.array(kFirst) + first;
-    Word* target = array(kFirst) + count_;
-    const std::size_t arrays = arrays_;
-    const std::size_t source_stride = from.stride_;
-    const std::size_t target_stride = stride_;
-    for (std::size_t k = kFirst; k < arrays; ++k) {
-      pack(d, source, chosen, target);
-      source += source_stride;
-      target += target_stride;
-    }
-    count_ += hn::CountTrue(d, chosen);
-  }
+  Word* centre(std::size_t k) { return centres_.data() + k * stride_; }
+  const Word* centre(std::size_t k) const { return centres_.data() + k * stride_; }
+  Word* record(std::size_t i) { return records_.data() + i * record_words_; }
+  const Word* record(std::size_t i) const { return records_.data() + i * record_words_; }
 
  private:
-  static constexpr std::size_t kIndex = 0;
-  static constexpr std::size_t kFirstCentre = 1;
-  static constexpr std::size_t kFirstSite = 4;
-
-  Word* array(std::size_t k) { return words_.data() + k * stride_; }
-  const Word* array(std::size_t k) const { return words_.data() + k * stride_; }
-  template <class DW>
-  static HWY_INLINE void pack(DW d, const Word* from, hn::Mask<DW> lanes, Word* to) {
-    hn::StoreU(hn::Compress(hn::LoadU(d, from), lanes), d, to);
+  static void grow(std::vector<Word>& words, std::size_t size) {
+    if (words.size() < size) words.resize(size);
   }
 
   std::size_t count_ = 0;
   std::size_t stride_ = 0;
-  std::size_t arrays_ = 0;
-  std::vector<Word> words_;
+  std::size_t record_words_ = 0;
+  std::vector<Word> centres_;
+  std::vector<Word> records_;
 };
 
-/// A run of molecules in a list.
+/// Molecules of one type, a molecule per lane: an array of every word of their records.
+template <class Real>
+class MoleculeList {
+ public:
+  using Word = WordOf<Real>;
+  using Lanes = hn::ScalableTag<PairReal<Real>>;
+
+  void reset(std::size_t capacity) {
+    count_ = 0;
+    if (ids_.size() < capacity + 2 * hn::Lanes(Lanes()))
+      ids_.resize(capacity + 2 * hn::Lanes(Lanes()));
+  }
+  std::size_t count() const { return count_; }
+  const Word* centre(std::size_t k) const { return arrays_.data() + k * stride_; }
+  /// k: 3 * site + axis
+  const Word* site(std::size_t k) const {
+    return arrays_.data() + (kFirstSiteWord<Real> + k) * stride_;
+  }
+  /// Where the molecules are in the set they were taken from.
+  const Word* ids() const { return ids_.data(); }
+
+  /// Memory for the ids of chosen molecules, and their number.
+  Word* ids() { return ids_.data(); }
+  void set_count(std::size_t count) { count_ = count; }
+
+  /// Takes the chosen molecules' words.
+  HWY_INLINE void take(const MoleculeSet<Real>& set, std::size_t sites) {
+    constexpr std::size_t kSide = kSquare<Word>;
+    const std::size_t words = round_up(kFirstSiteWord<Real> + 3 * sites, kSide);
+    if (count_ + hn::Lanes(Lanes()) > stride_) {
+      stride_ = round_up(count_ + 2 * hn::Lanes(Lanes()), hn::Lanes(Lanes()));
+    }
+    if (arrays_.size() < words * stride_) arrays_.resize(words * stride_);
+    for (std::size_t i = 0; i < kSide && count_ > 0; ++i) ids_[count_ + i] = ids_[count_ - 1];
+    for (std::size_t i = 0; i < count_; i += kSide) {
+      const Word* from[kSide];
+      for (std::size_t k = 0; k < kSide; ++k) {
+        from[k] = set.record(static_cast<std::size_t>(ids_[i + k]));
+      }
+      for (std::size_t word = 0; word < words; word += kSide) {
+        Word* to[kSide];
+        for (std::size_t k = 0; k < kSide; ++k) to[k] = arrays_.data() + (word + k) * stride_ + i;
+        transpose<Word>(from, to);
+        for (const Word*& row : from) row += kSide;
+      }
+    }
+  }
+
+ private:
+  std::size_t count_ = 0;
+  std::size_t stride_ = 0;
+  std::vector<Word> ids_;
+  std::vector<Word> arrays_;
+};
+
+/// A run of molecules in a set.
 struct MoleculeRun {
   std::size_t first;
   std::size_t last;
@@ -197,61 +259,77 @@ class Neighbours {
   Neighbours(const Interaction& interaction, NeighbourMemory<Real>& memory)
       : displacements_(D(), interaction), far_(memory.far), near_(memory.near) {}
 
-  /// Replaces the neighbours by those among some molecules of a list.
+  /// Replaces the neighbours by those among some molecules of a set, all of one type.
   /// @param spread  how far from `centre` the positions may lie that meet the neighbours
-  template <bool kIndexed>
+  /// @param sites   of a molecule
   HWY_INLINE void collect(const Centre* centre, double reach, double spread,
-                          const MoleculeList<Real>& from, std::span<const MoleculeRun> runs) {
+                          const MoleculeSet<Real>& from, std::span<const MoleculeRun> runs,
+                          std::size_t sites) {
     std::size_t most = 0;
     for (const MoleculeRun& run : runs) most += run.last - run.first;
-    reset(centre, reach, spread, most, from.sites());
-    collect_runs<kIndexed>(from, runs);
+    far_.reset(most);
+    near_.reset(most);
+    choose(centre, reach + spread, STARPMC_NEAR_DISTANCE + spread, from, runs);
+    far_.take(from, sites);
+    if constexpr (kHasNear) near_.take(from, sites);
   }
 
   const MoleculeList<Real>& far() const { return far_; }
   const MoleculeList<Real>& near() const { return near_; }
 
  private:
-  void reset(const Centre* centre, double reach, double spread, std::size_t capacity,
-             std::size_t sites) {
-    std::copy_n(centre, 3, centre_);
-    const auto squared = [](double x) { return static_cast<PairReal<Real>>(x * x); };
-    reach_squared_ = squared(reach + spread);
-    near_squared_ = squared(STARPMC_NEAR_DISTANCE + spread);
-    far_.reset(capacity, sites);
-    if (kHasNear) near_.reset(capacity, sites);
-  }
-
-  template <bool kIndexed>
-  HWY_INLINE void collect_runs(const MoleculeList<Real>& from, std::span<const MoleculeRun> runs) {
+  /// Lists the molecules of the runs that are far and near. Without branches that depend on where
+  /// molecules are: no processor would foresee them.
+  HWY_INLINE void choose(const Centre* centre, double reach, double near,
+                         const MoleculeSet<Real>& from, std::span<const MoleculeRun> runs) {
     const D d;
     const Displacements<D> displacements = displacements_;
-    const V reach_squared = hn::Set(d, reach_squared_);
-    const V near_squared = hn::Set(d, near_squared_);
+    const V reach_squared = hn::Set(d, static_cast<PairReal<Real>>(reach * reach));
+    const V near_squared = hn::Set(d, static_cast<PairReal<Real>>(near * near));
+    const Chosen far_ids{far_.ids()};
+    const Chosen near_ids{near_.ids()};
+    std::size_t far = 0;
+    std::size_t near_count = 0;
+    std::size_t vectors = 0;
     for (const MoleculeRun& run : runs) {
-      for (std::size_t i = run.first; i < run.last; i += hn::Lanes(d)) {
-        const Point<V> r{displacements.between(from.centre(0) + i, centre_[0], 0),
-                         displacements.between(from.centre(1) + i, centre_[1], 1),
-                         displacements.between(from.centre(2) + i, centre_[2], 2)};
-        const V squared = length_squared(d, r);
-        auto lanes = hn::And(hn::Lt(squared, reach_squared), hn::FirstN(d, run.last - i));
-        if (hn::AllFalse(d, lanes)) continue;
-        if constexpr (kHasNear) {
-          const auto near = hn::And(hn::Lt(squared, near_squared), lanes);
-          if (!hn::AllFalse(d, near)) {
-            near_.template append<kIndexed>(from, i, near);
-            lanes = hn::AndNot(near, lanes);
-          }
-        }
-        far_.template append<kIndexed>(from, i, lanes);
-      }
+      vectors += (run.last - run.first + hn::Lanes(d) - 1) / hn::Lanes(d);
     }
+    const MoleculeRun* run = runs.data();
+    std::size_t i = vectors > 0 ? run->first : 0;
+    for (; vectors > 0; --vectors) {
+      const Point<V> r{displacements.between(from.centre(0) + i, centre[0], 0),
+                       displacements.between(from.centre(1) + i, centre[1], 1),
+                       displacements.between(from.centre(2) + i, centre[2], 2)};
+      const V squared = length_squared(d, r);
+      auto lanes = hn::And(hn::Lt(squared, reach_squared), hn::FirstN(d, run->last - i));
+      if constexpr (kHasNear) {
+        const auto close = hn::And(hn::Lt(squared, near_squared), lanes);
+        near_count = near_ids.put(i, close, near_count);
+        lanes = hn::AndNot(close, lanes);
+      }
+      far = far_ids.put(i, lanes, far);
+      i += hn::Lanes(d);
+      const bool done = i >= run->last;
+      run += done ? 1 : 0;
+      if (vectors > 1) i = done ? run->first : i;
+    }
+    far_.set_count(far);
+    near_.set_count(near_count);
   }
 
+  struct Chosen {
+    WordOf<Real>* ids;
+
+    HWY_INLINE std::size_t put(std::size_t first, hn::Mask<D> lanes, std::size_t count) const {
+      const hn::Rebind<WordOf<Real>, D> words;
+      const auto chosen = hn::RebindMask(words, lanes);
+      hn::StoreU(hn::Compress(hn::Iota(words, static_cast<WordOf<Real>>(first)), chosen), words,
+                 ids + count);
+      return count + hn::CountTrue(words, chosen);
+    }
+  };
+
   Displacements<D> displacements_;
-  Centre centre_[3] = {};
-  PairReal<Real> reach_squared_ = 0;
-  PairReal<Real> near_squared_ = 0;
   MoleculeList<Real>& far_;
   MoleculeList<Real>& near_;
 };
