@@ -28,6 +28,11 @@ class MoleculeReach {
     return cutoff_ + radius_[static_cast<std::size_t>(type_a)] +
            radius_[static_cast<std::size_t>(type_b)] + kRounding;
   }
+  /// Farther apart, no two sites touch.
+  double contact(int type_a, int type_b) const {
+    return radius_[static_cast<std::size_t>(type_a)] + radius_[static_cast<std::size_t>(type_b)] +
+           std::sqrt(STARPMC_MINIMUM_DISTANCE_SQUARED) + kRounding;
+  }
   /// Over all pairs of types.
   double largest() const {
     return cutoff_ + 2 * *std::max_element(radius_.begin(), radius_.end()) + kRounding;

@@ -55,11 +55,11 @@ class CompleteRow {
   /// Calls store(list, first index, lanes that count, energies) for vectors of both lists.
   template <class Store>
   HWY_INLINE void operator()(int type, const Neighbours<Real>& neighbours, Store&& store) const {
-    far_row_(far_target_, type, neighbours.far(),
+    far_row_(far_target_, type, neighbours.far(), Neighbours<Real>::kFarthestNear,
              [&](std::size_t first, auto lanes, const auto& energies)
                  HWY_ATTR { store(neighbours.far(), first, lanes, energies); });
     if constexpr (Neighbours<Real>::kHasNear) {
-      near_row_(near_target_, type, neighbours.near(),
+      near_row_(near_target_, type, neighbours.near(), 0.0,
                 [&](std::size_t first, auto lanes, const auto& energies)
                     HWY_ATTR { store(neighbours.near(), first, lanes, energies); });
     }

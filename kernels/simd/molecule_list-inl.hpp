@@ -255,6 +255,8 @@ class Neighbours {
   using D = typename MoleculeList<Real>::Lanes;
   using V = VecOf<D>;
   static constexpr bool kHasNear = sizeof(PairReal<Real>) < sizeof(double);
+  /// The far neighbours are at least this far from any position that meets them.
+  static constexpr double kFarthestNear = kHasNear ? STARPMC_NEAR_DISTANCE : 0.0;
 
   Neighbours(const Interaction& interaction, NeighbourMemory<Real>& memory)
       : displacements_(D(), interaction), far_(memory.far), near_(memory.near) {}

@@ -73,6 +73,43 @@ HWY_INLINE Distance<V> distance_of_near(V r2) {
   return {hn::MulAdd(r, correction, r), hn::MulAdd(y, correction, y)};
 }
 
+/// Shifted-force Coulomb energy of unit charges from r^2, 0 beyond the cutoff:
+/// (1 - r/rc)^2 / r as in CoulombLanes::energy_within.
+template <class D>
+class CoulombOfSquare {
+ public:
+  using V = VecOf<D>;
+  using Real = hn::TFromD<D>;
+
+  CoulombOfSquare(D d, double cutoff) : inverse_(hn::Set(d, static_cast<Real>(1 / cutoff))) {}
+
+  HWY_INLINE V operator()(V r2) const {
+    const D d;
+#if HWY_TARGET <= HWY_AVX3
+    if constexpr (sizeof(Real) == sizeof(float)) {
+      const V one = hn::Set(d, Real{1});
+      // With the estimate y of 14 bits, h = 1 - r2 y^2 and u = 1 - r2 y / rc, to first order in h:
+      // y u (u + h (3/2 u - 1)). The second order is below 2e-8 of 1/r.
+      const V y = hn::ApproximateReciprocalSqrt(r2);
+      const V r = hn::Mul(r2, y);
+      const V h = hn::NegMulAdd(r, y, one);
+      const V u = hn::Max(hn::NegMulAdd(r, inverse_, one), hn::Zero(d));
+      const V correction = hn::MulSub(hn::Set(d, 1.5f), u, one);
+      return hn::Mul(hn::Mul(y, u), hn::MulAdd(h, correction, u));
+    }
+#endif
+    return of(distance(d, r2));
+  }
+  HWY_INLINE V of(const Distance<V>& distance) const {
+    const D d;
+    const V u = hn::Max(hn::NegMulAdd(distance.r, inverse_, hn::Set(d, Real{1})), hn::Zero(d));
+    return hn::Mul(hn::Mul(distance.inverse, u), u);
+  }
+
+ private:
+  V inverse_;
+};
+
 template <class V>
 struct LaneEnergies {
   V coulomb;
@@ -103,14 +140,17 @@ class MoleculeRow {
   }
 
   /// Calls store(first index, lanes that count, energies) for every vector of the list.
+  /// @param apart  least distance of a centre of the list from the target's
   template <class Store>
-  HWY_INLINE void operator()(const Target& target, int list_type, const List& list,
+  HWY_INLINE void operator()(const Target& target, int list_type, const List& list, double apart,
                              Store&& store) const {
     // Fixed-point differences wrap by themselves.
-    if (kFixed<Real> || reach_.one_image(target.type, list_type)) {
+    if (!kFixed<Real> && !reach_.one_image(target.type, list_type)) {
+      row<Care::full>(target, list_type, list, store);
+    } else if (apart < reach_.contact(target.type, list_type)) {
       row<Care::cut>(target, list_type, list, store);
     } else {
-      row<Care::full>(target, list_type, list, store);
+      row<Care::inside>(target, list_type, list, store);
     }
   }
 
@@ -130,11 +170,12 @@ class MoleculeRow {
     store(i, hn::FirstN(d, list.count() - i), energies_at<kCare>(target, list, pairs, i));
   }
 
+  /// Care::full: the minimum image of each pair of sites; Care::cut: the minimum distance, for
+  /// molecules may be proposed on top of each other; Care::inside: neither.
   template <Care kCare>
   HWY_INLINE LaneEnergies<V> energies_at(const Target& target, const List& list,
                                          const SitePairs<T>& pairs, std::size_t first) const {
     const D d;
-    // Molecules may be proposed on top of each other.
     const V closest = hn::Set(d, static_cast<T>(STARPMC_MINIMUM_DISTANCE_SQUARED));
     LaneEnergies<V> sum{hn::Zero(d), hn::Zero(d)};
     const Point<V> offset = centre_offset(target, list, first);
@@ -143,8 +184,13 @@ class MoleculeRow {
       for (std::size_t a = 0; a < pairs.sites_a; ++a) {
         const auto& c = pairs(a, b);
         if (c.charge == 0 && !c.has_vdw) continue;
-        const V r2 = length_squared(d, displacement<kCare>(&target.sites[3 * a], source));
-        add_pair(c, hn::Max(r2, closest), sum);
+        V r2 = length_squared(d, displacement<kCare>(&target.sites[3 * a], source));
+        if (kCare != Care::inside) r2 = hn::Max(r2, closest);
+        if (c.has_vdw) {
+          add_pair(c, r2, sum);
+        } else {
+          sum.coulomb = hn::MulAdd(hn::Set(d, c.charge), coulomb_energy(r2), sum.coulomb);
+        }
       }
     }
     const V largest = hn::Set(d, static_cast<T>(STARPMC_LARGEST_PAIR_ENERGY));
@@ -196,11 +242,21 @@ class MoleculeRow {
     }
   }
 
+  static constexpr bool kNear = sizeof(PairReal<Real>) < sizeof(T);
+
   static HWY_INLINE Distance<V> lane_distance(V r2) {
-    if constexpr (sizeof(PairReal<Real>) < sizeof(T)) {
+    if constexpr (kNear) {
       return distance_of_near(r2);
     } else {
       return distance(D(), r2);
+    }
+  }
+
+  HWY_INLINE V coulomb_energy(V r2) const {
+    if constexpr (kNear) {
+      return coulomb_.of(distance_of_near(r2));
+    } else {
+      return coulomb_(r2);
     }
   }
 
@@ -208,22 +264,18 @@ class MoleculeRow {
                            LaneEnergies<V>& sum) const {
     const D d;
     const Distance<V> r = lane_distance(r2);
-    if (c.charge != 0) {
-      sum.coulomb = hn::MulAdd(hn::Set(d, c.charge), coulomb_.energy_within(r), sum.coulomb);
-    }
-    if (c.has_vdw) {
-      const V inverse2 = hn::Mul(r.inverse, r.inverse);
-      const V inverse6 = hn::Mul(hn::Mul(inverse2, inverse2), inverse2);
-      const V lj = hn::Mul(hn::MulSub(hn::Set(d, c.c12), inverse6, hn::Set(d, c.c6)), inverse6);
-      const V shift = hn::MulAdd(hn::Set(d, c.slope), r.r, hn::Set(d, c.shift));
-      sum.vdw =
-          hn::Add(sum.vdw, hn::IfThenElseZero(hn::Lt(r2, vdw_cutoff_squared_), hn::Add(lj, shift)));
-    }
+    sum.coulomb = hn::MulAdd(hn::Set(d, c.charge), coulomb_.of(r), sum.coulomb);
+    const V inverse2 = hn::Mul(r.inverse, r.inverse);
+    const V inverse6 = hn::Mul(hn::Mul(inverse2, inverse2), inverse2);
+    const V lj = hn::Mul(hn::MulSub(hn::Set(d, c.c12), inverse6, hn::Set(d, c.c6)), inverse6);
+    const V shift = hn::MulAdd(hn::Set(d, c.slope), r.r, hn::Set(d, c.shift));
+    sum.vdw =
+        hn::Add(sum.vdw, hn::IfThenElseZero(hn::Lt(r2, vdw_cutoff_squared_), hn::Add(lj, shift)));
   }
 
   const Topology& topology_;
   MoleculeReach reach_;
-  CoulombLanes<D> coulomb_;
+  CoulombOfSquare<D> coulomb_;
   Displacements<D> displacements_;
   V vdw_cutoff_squared_;
   std::vector<SitePairs<T>> pairs_;  ///< per pair of molecule types
