@@ -227,7 +227,7 @@ class CellList {
   }
 
   void write_records(const MmPairArguments<Real>& a) {
-    constexpr std::size_t kSide = kSquare<Word>;
+    constexpr std::size_t kBlock = kSide<Word>;
     const auto count = static_cast<std::size_t>(a.last_molecule - a.first_molecule);
     columns_of_words_.clear();
     for (std::size_t k = 0; k < kFirstSiteWord<Real>; ++k)
@@ -236,16 +236,18 @@ class CellList {
       columns_of_words_.push_back(words_at(a.lattice_sites, a, k));
     }
     columns_of_words_.resize(molecules_.record_words(), columns_of_words_.back());
+    const hn::ScalableTag<Word> d;
     std::size_t i = 0;
-    for (; i + kSide <= count; i += kSide) {
-      for (std::size_t word = 0; word < columns_of_words_.size(); word += kSide) {
-        const Word* from[kSide];
-        Word* to[kSide];
-        for (std::size_t k = 0; k < kSide; ++k) {
-          from[k] = columns_of_words_[word + k] + i;
-          to[k] = molecules_.record(place_[i + k]) + word;
+    for (; i + hn::Lanes(d) <= count; i += hn::Lanes(d)) {
+      Word* rows[hn::MaxLanes(d)];
+      for (std::size_t k = 0; k < hn::Lanes(d); ++k) rows[k] = molecules_.record(place_[i + k]);
+      for (std::size_t word = 0; word < columns_of_words_.size(); word += kBlock) {
+        VecOf<decltype(d)> v[kBlock];
+        for (std::size_t k = 0; k < kBlock; ++k) {
+          v[k] = hn::LoadU(d, columns_of_words_[word + k] + i);
         }
-        transpose<Word>(from, to);
+        transpose(d, v);
+        for (std::size_t k = 0; k < kBlock; ++k) store_blocks(d, v[k], &rows[k], word);
       }
     }
     for (; i < count; ++i) {

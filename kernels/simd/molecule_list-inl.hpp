@@ -110,37 +110,54 @@ using WordOf = hwy::MakeSigned<PairReal<Real>>;
 template <class Real>
 inline constexpr std::size_t kFirstSiteWord = kFixed<Real> ? 0 : 3;
 
-/// Words of a 128-bit vector: the side of the squares that transpose() turns.
+/// Words of a 128-bit block. Squares of this side are turned inside each block of a vector, which
+/// is what processors do best.
 template <class Word>
-inline constexpr std::size_t kSquare = 16 / sizeof(Word);
+inline constexpr std::size_t kSide = 16 / sizeof(Word);
 
 inline std::size_t round_up(std::size_t x, std::size_t multiple) {
   return (x + multiple - 1) / multiple * multiple;
 }
 
-/// Writes the columns of a square of words as rows.
-template <class Word>
-HWY_INLINE void transpose(const Word* const (&from)[kSquare<Word>],
-                          Word* const (&to)[kSquare<Word>]) {
-  const hn::Full128<Word> d;
-  if constexpr (kSquare<Word> == 4) {
-    const auto r0 = hn::LoadU(d, from[0]);
-    const auto r1 = hn::LoadU(d, from[1]);
-    const auto r2 = hn::LoadU(d, from[2]);
-    const auto r3 = hn::LoadU(d, from[3]);
-    const auto even_lower = hn::InterleaveLower(d, r0, r2);
-    const auto odd_lower = hn::InterleaveLower(d, r1, r3);
-    const auto even_upper = hn::InterleaveUpper(d, r0, r2);
-    const auto odd_upper = hn::InterleaveUpper(d, r1, r3);
-    hn::StoreU(hn::InterleaveLower(d, even_lower, odd_lower), d, to[0]);
-    hn::StoreU(hn::InterleaveUpper(d, even_lower, odd_lower), d, to[1]);
-    hn::StoreU(hn::InterleaveLower(d, even_upper, odd_upper), d, to[2]);
-    hn::StoreU(hn::InterleaveUpper(d, even_upper, odd_upper), d, to[3]);
+/// A vector with each of its blocks from another place: block b from rows[b * kSide] + at.
+template <class D, class Word>
+HWY_INLINE VecOf<D> load_blocks(D d, const Word* const* rows, std::size_t at) {
+  if constexpr (hn::MaxLanes(d) <= kSide<Word>) {
+    return hn::LoadU(d, rows[0] + at);
   } else {
-    const auto r0 = hn::LoadU(d, from[0]);
-    const auto r1 = hn::LoadU(d, from[1]);
-    hn::StoreU(hn::InterleaveLower(d, r0, r1), d, to[0]);
-    hn::StoreU(hn::InterleaveUpper(d, r0, r1), d, to[1]);
+    const hn::Half<D> half;
+    return hn::Combine(d, load_blocks(half, rows + hn::MaxLanes(half), at),
+                       load_blocks(half, rows, at));
+  }
+}
+/// The reverse.
+template <class D, class Word>
+HWY_INLINE void store_blocks(D d, VecOf<D> v, Word* const* rows, std::size_t at) {
+  if constexpr (hn::MaxLanes(d) <= kSide<Word>) {
+    hn::StoreU(v, d, rows[0] + at);
+  } else {
+    const hn::Half<D> half;
+    store_blocks(half, hn::LowerHalf(half, v), rows, at);
+    store_blocks(half, hn::UpperHalf(half, v), rows + hn::MaxLanes(half), at);
+  }
+}
+
+/// Turns the squares made of one block of each vector.
+template <class D>
+HWY_INLINE void transpose(D d, VecOf<D> (&v)[kSide<hn::TFromD<D>>]) {
+  if constexpr (kSide<hn::TFromD<D>> == 4) {
+    const auto even_lower = hn::InterleaveLower(d, v[0], v[2]);
+    const auto odd_lower = hn::InterleaveLower(d, v[1], v[3]);
+    const auto even_upper = hn::InterleaveUpper(d, v[0], v[2]);
+    const auto odd_upper = hn::InterleaveUpper(d, v[1], v[3]);
+    v[0] = hn::InterleaveLower(d, even_lower, odd_lower);
+    v[1] = hn::InterleaveUpper(d, even_lower, odd_lower);
+    v[2] = hn::InterleaveLower(d, even_upper, odd_upper);
+    v[3] = hn::InterleaveUpper(d, even_upper, odd_upper);
+  } else {
+    const auto lower = hn::InterleaveLower(d, v[0], v[1]);
+    v[1] = hn::InterleaveUpper(d, v[0], v[1]);
+    v[0] = lower;
   }
 }
 
@@ -154,7 +171,7 @@ class MoleculeSet {
   void reset(std::size_t count, std::size_t sites) {
     count_ = count;
     stride_ = count + hn::Lanes(hn::ScalableTag<Word>());
-    record_words_ = round_up(kFirstSiteWord<Real> + 3 * sites, kSquare<Word>);
+    record_words_ = round_up(kFirstSiteWord<Real> + 3 * sites, kSide<Word>);
     grow(centres_, 3 * stride_);
     grow(records_, record_words_ * count);
   }
@@ -205,23 +222,24 @@ class MoleculeList {
 
   /// Takes the chosen molecules' words.
   HWY_INLINE void take(const MoleculeSet<Real>& set, std::size_t sites) {
-    constexpr std::size_t kSide = kSquare<Word>;
-    const std::size_t words = round_up(kFirstSiteWord<Real> + 3 * sites, kSide);
-    if (count_ + hn::Lanes(Lanes()) > stride_) {
-      stride_ = round_up(count_ + 2 * hn::Lanes(Lanes()), hn::Lanes(Lanes()));
-    }
+    const hn::ScalableTag<Word> d;
+    constexpr std::size_t kBlock = kSide<Word>;
+    const std::size_t words = round_up(kFirstSiteWord<Real> + 3 * sites, kBlock);
+    stride_ = std::max(stride_, round_up(count_, hn::Lanes(d)));
     if (arrays_.size() < words * stride_) arrays_.resize(words * stride_);
-    for (std::size_t i = 0; i < kSide && count_ > 0; ++i) ids_[count_ + i] = ids_[count_ - 1];
-    for (std::size_t i = 0; i < count_; i += kSide) {
-      const Word* from[kSide];
-      for (std::size_t k = 0; k < kSide; ++k) {
-        from[k] = set.record(static_cast<std::size_t>(ids_[i + k]));
+    if (count_ == 0) return;
+    hn::StoreU(hn::Set(d, ids_[count_ - 1]), d, &ids_[count_]);
+    for (std::size_t i = 0; i < count_; i += hn::Lanes(d)) {
+      const Word* rows[hn::MaxLanes(d)];
+      for (std::size_t k = 0; k < hn::Lanes(d); ++k) {
+        rows[k] = set.record(static_cast<std::size_t>(ids_[i + k]));
       }
-      for (std::size_t word = 0; word < words; word += kSide) {
-        Word* to[kSide];
-        for (std::size_t k = 0; k < kSide; ++k) to[k] = arrays_.data() + (word + k) * stride_ + i;
-        transpose<Word>(from, to);
-        for (const Word*& row : from) row += kSide;
+      Word* to = arrays_.data() + i;
+      for (std::size_t word = 0; word < words; word += kBlock) {
+        VecOf<decltype(d)> v[kBlock];
+        for (std::size_t k = 0; k < kBlock; ++k) v[k] = load_blocks(d, &rows[k], word);
+        transpose(d, v);
+        for (std::size_t k = 0; k < kBlock; ++k, to += stride_) hn::StoreU(v[k], d, to);
       }
     }
   }
