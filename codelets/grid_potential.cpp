@@ -9,7 +9,7 @@ struct Arguments : WindowArguments {
   int blocks;
 };
 
-template <class Real, void (*kKernel)(const GridPotentialArguments<Real>&)>
+template <void (*kKernel)(const GridPotentialArguments&)>
 void on_cpu(void* buffers[], void* argument) {
   guarded(kName, [&] {
     const auto& a = arguments_of<Arguments>(argument);
@@ -17,10 +17,9 @@ void on_cpu(void* buffers[], void* argument) {
              a.interaction,
              {a.topology, span_of<const double>(buffers[0]), span_of<const int>(buffers[1])},
              span_of<const double>(buffers[2]),
-             span_of<const Real>(buffers[3]),
+             span_of<const double>(buffers[3]),
              span_of<const double>(buffers[4]),
-             span_of<const Real>(buffers[5]),
-             span_of<double>(buffers[6])});
+             span_of<double>(buffers[5])});
   });
 }
 
@@ -29,10 +28,10 @@ void on_opencl(void* buffers[], void* argument) {
   guarded(kName, [&] {
     const auto& a = arguments_of<Arguments>(argument);
     const OpenclPlace place = opencl_place(kPrecisionOf<Real>);
-    opencl::grid_potential(
-        place.program, place.queue, a.layout, a.interaction, a.topology, opencl_buffer(buffers[0]),
-        opencl_buffer(buffers[1]), opencl_buffer(buffers[2]), opencl_buffer(buffers[3]), a.blocks,
-        opencl_buffer(buffers[4]), opencl_buffer(buffers[5]), opencl_buffer(buffers[6]));
+    opencl::grid_potential(place.program, place.queue, a.layout, a.interaction, a.topology,
+                           opencl_buffer(buffers[0]), opencl_buffer(buffers[1]),
+                           opencl_buffer(buffers[2]), a.blocks, opencl_buffer(buffers[3]),
+                           opencl_buffer(buffers[4]), opencl_buffer(buffers[5]));
   });
 }
 
@@ -41,28 +40,26 @@ void on_opencl(void* buffers[], void* argument) {
 template <class Real>
 void grid_potential(const WindowArguments& arguments, starpu_data_handle_t topology_reals,
                     starpu_data_handle_t topology_integers, starpu_data_handle_t lattice,
-                    starpu_data_handle_t lattice_sites, std::size_t blocks,
-                    starpu_data_handle_t block_headers, starpu_data_handle_t points,
-                    starpu_data_handle_t potential) {
-  static Codelet codelet(codelet_name<Real>(kName),
-                         {on_cpu<Real, simd::grid_potential<Real>>,
-                          on_cpu<Real, scalar::grid_potential<Real>>, on_opencl<Real>});
+                    std::size_t blocks, starpu_data_handle_t block_headers,
+                    starpu_data_handle_t points, starpu_data_handle_t potential) {
+  static Codelet codelet(
+      codelet_name<Real>(kName),
+      {on_cpu<simd::grid_potential>, on_cpu<scalar::grid_potential>, on_opencl<Real>});
   Arguments a{arguments, static_cast<int>(blocks)};
   a.work_bucket = work_bucket(arguments.topology.molecules * static_cast<double>(blocks));
   const Access accesses[] = {{topology_reals, STARPU_R}, {topology_integers, STARPU_R},
-                             {lattice, STARPU_R},        {lattice_sites, STARPU_R},
-                             {block_headers, STARPU_R},  {points, STARPU_R},
-                             {potential, STARPU_W}};
+                             {lattice, STARPU_R},        {block_headers, STARPU_R},
+                             {points, STARPU_R},         {potential, STARPU_W}};
   codelet.submit(accesses, a);
 }
 
 template void grid_potential<double>(const WindowArguments&, starpu_data_handle_t,
+                                     starpu_data_handle_t, starpu_data_handle_t, std::size_t,
                                      starpu_data_handle_t, starpu_data_handle_t,
-                                     starpu_data_handle_t, std::size_t, starpu_data_handle_t,
-                                     starpu_data_handle_t, starpu_data_handle_t);
+                                     starpu_data_handle_t);
 template void grid_potential<float>(const WindowArguments&, starpu_data_handle_t,
+                                    starpu_data_handle_t, starpu_data_handle_t, std::size_t,
                                     starpu_data_handle_t, starpu_data_handle_t,
-                                    starpu_data_handle_t, std::size_t, starpu_data_handle_t,
-                                    starpu_data_handle_t, starpu_data_handle_t);
+                                    starpu_data_handle_t);
 
 }  // namespace starpmc::codelets

@@ -7,20 +7,43 @@ constexpr const char* kName = "metropolis_decide";
 
 struct Arguments : WindowArguments {
   StepTuning tuning;
+  CertificationArguments certification;
   int has_solute;
+};
+
+/// Buffers behind the window's.
+enum Buffers : std::size_t {
+  kMmEnergies = kWindowBuffers,
+  kTable,
+  kChainState,
+  kLattice,
+  kLatticeSites,
+  kFieldCache,
+  kRecord,
+  kGridEnergies,  // with a solute
+  kNucleiEnergies,
+  kSolute,
+  kExactBlocks,  // with a density
+  kExactPoints
 };
 
 template <class Real, void (*kKernel)(const MetropolisDecideArguments<Real>&)>
 void on_cpu(void* buffers[], void* argument) {
   guarded(kName, [&] {
     const auto& a = arguments_of<Arguments>(argument);
-    const auto field = [&](int index) {
-      return a.has_solute != 0 ? span_of<const double>(buffers[index]) : std::span<const double>();
+    const auto optional = [&](bool present, std::size_t index) {
+      return present ? span_of<const double>(buffers[index]) : std::span<const double>();
     };
-    kKernel({window_view(buffers, a), a.tuning, field(11), field(12), span_of<double>(buffers[4]),
-             span_of<const PairReal<Real>>(buffers[5]), span_of<double>(buffers[6]),
-             span_of<double>(buffers[7]), span_of<Real>(buffers[8]), span_of<double>(buffers[9]),
-             span_of<double>(buffers[10])});
+    const bool solute = a.has_solute != 0;
+    const bool density = a.certification.blocks > 0;
+    const Certification certification{
+        a.certification.active != 0,     a.certification.bound,     optional(density, kExactBlocks),
+        optional(density, kExactPoints), optional(solute, kSolute), a.certification.nuclei};
+    kKernel({window_view(buffers, a), a.tuning, certification, optional(solute, kGridEnergies),
+             optional(solute, kNucleiEnergies), span_of<double>(buffers[kMmEnergies]),
+             span_of<const PairReal<Real>>(buffers[kTable]), span_of<double>(buffers[kChainState]),
+             span_of<double>(buffers[kLattice]), span_of<Real>(buffers[kLatticeSites]),
+             span_of<double>(buffers[kFieldCache]), span_of<double>(buffers[kRecord])});
   });
 }
 
@@ -29,14 +52,22 @@ void on_opencl(void* buffers[], void* argument) {
   guarded(kName, [&] {
     const auto& a = arguments_of<Arguments>(argument);
     const OpenclPlace place = opencl_place(kPrecisionOf<Real>);
-    const auto field = [&](int index) {
-      return a.has_solute != 0 ? opencl_buffer(buffers[index]) : opencl::Buffer{};
+    const auto optional = [&](bool present, std::size_t index) {
+      return present ? opencl_buffer(buffers[index]) : opencl::Buffer{};
     };
+    const bool solute = a.has_solute != 0;
+    const bool density = a.certification.blocks > 0;
+    const opencl::Certification certification{
+        a.certification.active != 0,     a.certification.bound,           a.certification.blocks,
+        optional(density, kExactBlocks), optional(density, kExactPoints), optional(solute, kSolute),
+        a.certification.nuclei};
     opencl::metropolis_decide(
-        place.program, place.queue, opencl_window(buffers, a), a.tuning,
-        {field(11), field(12), opencl_buffer(buffers[4]), opencl_buffer(buffers[5]),
-         opencl_buffer(buffers[6]), opencl_buffer(buffers[7]), opencl_buffer(buffers[8]),
-         opencl_buffer(buffers[9]), opencl_buffer(buffers[10])});
+        place.program, place.queue, opencl_window(buffers, a), a.tuning, certification,
+        {optional(solute, kGridEnergies), optional(solute, kNucleiEnergies),
+         opencl_buffer(buffers[kMmEnergies]), opencl_buffer(buffers[kTable]),
+         opencl_buffer(buffers[kChainState]), opencl_buffer(buffers[kLattice]),
+         opencl_buffer(buffers[kLatticeSites]), opencl_buffer(buffers[kFieldCache]),
+         opencl_buffer(buffers[kRecord])});
   });
 }
 
@@ -44,11 +75,12 @@ void on_opencl(void* buffers[], void* argument) {
 
 template <class Real>
 void metropolis_decide(const WindowHandles& window, const WindowArguments& arguments,
-                       const StepTuning& tuning, const DecideHandles& h) {
+                       const StepTuning& tuning, const CertificationArguments& certification,
+                       const DecideHandles& h) {
   static Codelet codelet(codelet_name<Real>(kName),
                          {on_cpu<Real, simd::metropolis_decide<Real>>,
                           on_cpu<Real, scalar::metropolis_decide<Real>>, on_opencl<Real>});
-  Arguments a{arguments, tuning, static_cast<int>(h.grid_energies != nullptr)};
+  Arguments a{arguments, tuning, certification, static_cast<int>(h.grid_energies != nullptr)};
   a.work_bucket =
       work_bucket(static_cast<double>(arguments.extent.candidates) * arguments.extent.candidates);
   auto accesses = accesses_of(window, {{h.mm_energies, STARPU_RW},
@@ -61,13 +93,20 @@ void metropolis_decide(const WindowHandles& window, const WindowArguments& argum
   if (h.grid_energies != nullptr) {
     accesses.push_back({h.grid_energies, STARPU_R});
     accesses.push_back({h.nuclei_energies, STARPU_R});
+    accesses.push_back({h.certification.solute, STARPU_R});
+  }
+  if (certification.blocks > 0) {
+    accesses.push_back({h.certification.exact_blocks, STARPU_R});
+    accesses.push_back({h.certification.exact_points, STARPU_R});
   }
   codelet.submit(accesses, a);
 }
 
 template void metropolis_decide<double>(const WindowHandles&, const WindowArguments&,
-                                        const StepTuning&, const DecideHandles&);
+                                        const StepTuning&, const CertificationArguments&,
+                                        const DecideHandles&);
 template void metropolis_decide<float>(const WindowHandles&, const WindowArguments&,
-                                       const StepTuning&, const DecideHandles&);
+                                       const StepTuning&, const CertificationArguments&,
+                                       const DecideHandles&);
 
 }  // namespace starpmc::codelets

@@ -6,12 +6,29 @@
 #include <map>
 #include <memory>
 
+#include "codelets/codelet.hpp"
 #include "error.hpp"
+#include "kernels/opencl/handles.hpp"
 
 namespace starpmc::codelets {
 namespace {
 
 using DevicePrograms = std::map<Precision, std::unique_ptr<opencl::Program>>;
+
+/// Queues of one device beside StarPU's.
+constexpr std::size_t kLanes = 8;
+std::map<int, std::vector<opencl::Owned<cl_command_queue>>>& lanes() {
+  static std::map<int, std::vector<opencl::Owned<cl_command_queue>>> all;
+  return all;
+}
+
+void make_lanes(int device, cl_context context, cl_device_id id) {
+  for (std::size_t i = 0; i < kLanes; ++i) {
+    cl_int error = CL_SUCCESS;
+    lanes()[device].emplace_back(clCreateCommandQueue(context, id, 0, &error));
+    opencl::check(error, "clCreateCommandQueue");
+  }
+}
 
 /// By StarPU's number of the device; empty for one that gets no work.
 std::vector<DevicePrograms>& programs() {
@@ -24,7 +41,7 @@ std::vector<DevicePrograms>& programs() {
 std::vector<std::string> build_opencl_programs(std::span<const Precision> precisions,
                                                const std::filesystem::path& kernel_sources) {
   std::vector<std::string> warnings;
-  programs().clear();
+  release_opencl_programs();
   std::vector<int> workers(starpu_opencl_worker_get_count());
   workers.resize(starpu_worker_get_ids_by_type(STARPU_OPENCL_WORKER, workers.data(),
                                                static_cast<unsigned>(workers.size())));
@@ -43,6 +60,7 @@ std::vector<std::string> build_opencl_programs(std::span<const Precision> precis
         programs()[index][precision] =
             std::make_unique<opencl::Program>(context, id, precision, kernel_sources);
       }
+      make_lanes(device, context, id);
     } catch (const std::exception& error) {
       programs()[index].clear();
       char name[128] = "?";
@@ -53,7 +71,10 @@ std::vector<std::string> build_opencl_programs(std::span<const Precision> precis
   return warnings;
 }
 
-void release_opencl_programs() { programs().clear(); }
+void release_opencl_programs() {
+  programs().clear();
+  lanes().clear();
+}
 
 bool has_opencl_program(int device) {
   const auto index = static_cast<std::size_t>(device);
@@ -61,7 +82,7 @@ bool has_opencl_program(int device) {
 }
 
 bool is_opencl_gpu(int device) {
-  return has_opencl_program(device) && 
+  return has_opencl_program(device) &&
          !programs()[static_cast<std::size_t>(device)].begin()->second->is_cpu();
 }
 
@@ -70,6 +91,23 @@ OpenclPlace opencl_place(Precision precision) {
   cl_command_queue queue = nullptr;
   starpu_opencl_get_queue(device, &queue);
   return {*programs().at(static_cast<std::size_t>(device)).at(precision), queue};
+}
+
+OpenclLane::OpenclLane(Precision precision, std::uint32_t chain)
+    : main_(opencl_place(precision)),
+      queue_(lanes().at(starpu_worker_get_devid(starpu_worker_get_id())).at(chain % kLanes).get()) {
+}
+
+OpenclLane::~OpenclLane() {
+  cl_event done = nullptr;
+  cl_int error = clEnqueueMarkerWithWaitList(queue_, 0, nullptr, &done);
+  if (error == CL_SUCCESS) error = clFlush(queue_);
+  if (error == CL_SUCCESS) error = clEnqueueBarrierWithWaitList(main_.queue, 1, &done, nullptr);
+  if (done != nullptr) clReleaseEvent(done);
+  if (error != CL_SUCCESS) {
+    report_failure("OpenCL: joining two queues failed (" + std::string(opencl::error_name(error)) +
+                   ")");
+  }
 }
 
 opencl::Buffer opencl_buffer(void* buffer) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <span>
 #include <string>
@@ -9,8 +10,8 @@
 
 namespace starpmc::codelets {
 
-/// Builds the kernels of each precision for every OpenCL device StarPU drives. A device whose compiler fails, or
-/// which has no double precision, is left without work.
+/// Builds the kernels of each precision for every OpenCL device StarPU drives. A device whose
+/// compiler fails, or which has no double precision, is left without work.
 /// @return a warning for each such device
 std::vector<std::string> build_opencl_programs(std::span<const Precision> precisions,
                                                const std::filesystem::path& kernel_sources);
@@ -26,6 +27,23 @@ struct OpenclPlace {
   cl_command_queue queue;
 };
 OpenclPlace opencl_place(Precision precision);
+
+/// A queue of the device beside StarPU's own, so that tasks of different chains run side by side
+/// on it. At the end of its life, StarPU's queue waits for what was enqueued.
+class OpenclLane {
+ public:
+  /// @param chain tasks of one chain share a queue
+  OpenclLane(Precision precision, std::uint32_t chain);
+  ~OpenclLane();
+  OpenclLane(const OpenclLane&) = delete;
+  OpenclLane& operator=(const OpenclLane&) = delete;
+
+  OpenclPlace place() const { return {main_.program, queue_}; }
+
+ private:
+  OpenclPlace main_;
+  cl_command_queue queue_;
+};
 
 /// A vector buffer in the device's memory.
 opencl::Buffer opencl_buffer(void* buffer);

@@ -39,6 +39,20 @@ void mm_pair_reduce(const WindowHandles& window, const WindowArguments& argument
                     std::span<const starpu_data_handle_t> partials, starpu_data_handle_t table,
                     starpu_data_handle_t energies);
 
+/// What a certified decision needs; null handles: no solute, or no density.
+struct CertificationHandles {
+  starpu_data_handle_t solute = nullptr;
+  starpu_data_handle_t exact_blocks = nullptr;
+  starpu_data_handle_t exact_points = nullptr;
+};
+/// The part of it that is plain data.
+struct CertificationArguments {
+  int active;
+  int nuclei;
+  int blocks;  ///< compact blocks of the density grid
+  DecisionBound bound;
+};
+
 struct DecideHandles {
   starpu_data_handle_t mm_energies;
   starpu_data_handle_t table;
@@ -49,17 +63,43 @@ struct DecideHandles {
   starpu_data_handle_t record;
   starpu_data_handle_t grid_energies;    ///< null without a solute
   starpu_data_handle_t nuclei_energies;  ///< null without a solute
+  CertificationHandles certification;
 };
 template <class Real>
 void metropolis_decide(const WindowHandles& window, const WindowArguments& arguments,
-                       const StepTuning& tuning, const DecideHandles& handles);
+                       const StepTuning& tuning, const CertificationArguments& certification,
+                       const DecideHandles& handles);
+
+/// Most windows of one task of sample_windows.
+inline constexpr std::size_t kMostWindowsPerTask = 16;
+
+/// What sample_windows uses besides what metropolis_decide does.
+struct SampleHandles {
+  DecideHandles decide;
+  starpu_data_handle_t outside;
+  starpu_data_handle_t mm_partial;
+  starpu_data_handle_t block_headers;  ///< null without a density
+  starpu_data_handle_t points;
+  std::size_t grid_blocks;
+};
+
+/// Several consecutive windows in one task: proposal, every energy term and decision, one after
+/// another on one worker. Where a window's tasks would be shorter than StarPU's cost of a task, or
+/// where one device does all of them anyway.
+/// @param range   of all windows
+/// @param extents of each window, in order
+/// @param tuning  behind the last window
+template <class Real>
+void sample_windows(const WindowHandles& window, const WindowArguments& arguments,
+                    const StepRange& range, std::span<const opencl::WindowExtent> extents,
+                    const StepTuning& tuning, const CertificationArguments& certification,
+                    int nuclei, const SampleHandles& handles);
 
 template <class Real>
 void grid_potential(const WindowArguments& arguments, starpu_data_handle_t topology_reals,
                     starpu_data_handle_t topology_integers, starpu_data_handle_t lattice,
-                    starpu_data_handle_t lattice_sites, std::size_t blocks,
-                    starpu_data_handle_t block_headers, starpu_data_handle_t points,
-                    starpu_data_handle_t potential);
+                    std::size_t blocks, starpu_data_handle_t block_headers,
+                    starpu_data_handle_t points, starpu_data_handle_t potential);
 
 /// A QM update: runs on the CPU worker whose core the engine's process then uses.
 /// @param run     called once with `context` and the potential at all points, part by part

@@ -7,7 +7,8 @@
 #include "kernels/precision.hpp"
 
 /// Arguments of the kernels, one structure per operation. A Real is double (fp64), float (mixed) or
-/// FixedCoordinate (fixed; kernels/precision.hpp). Layouts and units of the arrays: kernels/common/layout.h.
+/// FixedCoordinate (fixed; kernels/precision.hpp). Layouts and units of the arrays:
+/// kernels/common/layout.h.
 namespace starpmc {
 
 /// Molecule types, their sites, and pair coefficients.
@@ -148,11 +149,32 @@ double limited_pair_energy(Real energy) {
   return std::min(static_cast<double>(energy), STARPMC_LARGEST_PAIR_ENERGY);
 }
 
+/// exact_grid_energy: energy of charged sites with the points of compact blocks, in the units of
+/// kernels/common/exact_pairs.h.
+struct ExactGridArguments {
+  Interaction interaction;
+  std::span<const double> blocks;  ///< BLOCK_FIELDS per block
+  std::span<const double> points;  ///< as grid_points, but absolute positions and fp64
+  std::span<const double> sites;   ///< x, y, z, charge of each site
+};
+
+/// Certified decisions: a step whose energy change lies within its error bound of the threshold is
+/// evaluated again, exactly.
+struct Certification {
+  bool active = false;
+  DecisionBound bound{};
+  std::span<const double> exact_blocks;  ///< the density grid; empty: none
+  std::span<const double> exact_points;
+  std::span<const double> solute;
+  int nuclei = 0;
+};
+
 /// metropolis_decide: accepts or rejects the steps of a window in order.
 template <class Real>
 struct MetropolisDecideArguments {
   Window window;
   StepTuning tuning;
+  Certification certification;
   std::span<const double> grid_energies;
   std::span<const double> nuclei_energies;
   std::span<double> mm_energies;  ///< overwritten: kept up to date with the accepted moves
@@ -165,17 +187,16 @@ struct MetropolisDecideArguments {
 };
 
 /// grid_potential: potential of all MM charges, kJ/mol per elementary charge, at the points of
-/// compact blocks (their charges are not used).
-template <class Real>
+/// compact blocks (their charges are not used). Exact (kernels/common/exact_pairs.h) in every
+/// precision: the density that an engine makes of it decides the whole trajectory.
 struct GridPotentialArguments {
   WindowLayout layout;
   Interaction interaction;
   Topology topology;
   std::span<const double> lattice;
-  std::span<const Real> lattice_sites;
   std::span<const double> blocks;
-  std::span<const Real> points;
-  std::span<double> potential;  ///< STARPMC_BLOCK_POINTS per block
+  std::span<const double> points;  ///< as grid_points, but absolute positions and fp64
+  std::span<double> potential;     ///< STARPMC_BLOCK_POINTS per block
 };
 
 }  // namespace starpmc

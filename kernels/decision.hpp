@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernels/arguments.hpp"
+#include "kernels/exact_energies.hpp"
 #include "kernels/scalar/tune_step_sizes.hpp"
 
 namespace starpmc {
@@ -21,10 +22,12 @@ struct Occupant {
 template <class Real, class Exchange>
 class Decision {
  public:
-  Decision(const MetropolisDecideArguments<Real>& arguments, Exchange exchange)
+  Decision(const MetropolisDecideArguments<Real>& arguments, Exchange exchange,
+           ExactGridSum exact_grid_energy)
       : a_(arguments),
         exchange_(exchange),
         window_(arguments.window),
+        exact_(window_, arguments.certification, arguments.lattice, exact_grid_energy),
         rows_(static_cast<std::size_t>(entry_capacity(window_.layout))),
         occupants_(static_cast<std::size_t>(window_.starts())) {
     for (int slot = 0; slot < window_.starts(); ++slot) {
@@ -82,7 +85,18 @@ class Decision {
     const double threshold =
         window_.entries[static_cast<std::size_t>(entries_threshold(window_.layout) + step)];
     if (!std::isfinite(total)) a_.chain_state[STATE_NOT_FINITE] += 1;
-    if (!(total < threshold)) return false;
+    double magnitude = 0;
+    for (int k = 0; k < FIELDS; ++k) magnitude += std::abs(field[k]) + std::abs(occupant.field[k]);
+    for (std::size_t term = 0; term < 2; ++term) {
+      magnitude += std::abs(a_.mm_energies[term * rows_ + to]) +
+                   std::abs(a_.mm_energies[term * rows_ + from]);
+    }
+    const double bound = decision_error_bound(a_.certification.bound, magnitude);
+    if (a_.certification.active && std::abs(total - threshold) <= bound) {
+      if (!(certified(slot, occupant.entry, candidate, total, bound) < threshold)) return false;
+    } else if (!(total < threshold)) {
+      return false;
+    }
 
     for (std::size_t term = 0; term < TERMS; ++term) {
       a_.chain_state[STATE_TERMS + term] += change[term];
@@ -92,6 +106,17 @@ class Decision {
     occupant.entry = candidate;
     exchange(from, to);
     return true;
+  }
+
+  /// The step's exact energy change.
+  double certified(int slot, int from, int to, double total, double bound) {
+    const double exact = exact_.change(slot, from, to, [&](int other) {
+      return occupants_[static_cast<std::size_t>(other)].entry;
+    });
+    double& largest = a_.chain_state[STATE_LARGEST_ERROR];
+    a_.chain_state[STATE_CERTIFIED] += 1;
+    largest = std::max(largest, std::abs(total - exact) / bound);
+    return exact;
   }
 
   /// Every entry now meets the molecule at `to` instead of at `from`.
@@ -126,10 +151,9 @@ class Decision {
           window_.field(field, occupant.entry);
     }
     for (int k = 0; k < 3 * window_.layout.sites; ++k) {
-      a_.lattice_sites[static_cast<std::size_t>(k * stride + molecule)] =
-          stored_site<Real>(window_.field(k % 3, occupant.entry),
-                            window_.field(POSE_FIELDS + k, occupant.entry),
-                            window_.interaction.box[k % 3]);
+      a_.lattice_sites[static_cast<std::size_t>(k * stride + molecule)] = stored_site<Real>(
+          window_.field(k % 3, occupant.entry), window_.field(POSE_FIELDS + k, occupant.entry),
+          window_.interaction.box[k % 3]);
     }
     for (int field = 0; field < FIELDS; ++field) {
       a_.field_cache[cache_index(field, slot)] = occupant.field[field];
@@ -139,6 +163,7 @@ class Decision {
   const MetropolisDecideArguments<Real>& a_;
   Exchange exchange_;
   const Window& window_;
+  ExactEnergies exact_;
   std::size_t rows_;
   std::vector<Occupant> occupants_;
 };

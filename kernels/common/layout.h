@@ -106,7 +106,9 @@ STARPMC_INLINE int entries_size(WindowLayout l) { return entries_threshold(l) + 
 #define STATE_ACCEPTED 7               /* since the last tuning of step sizes */
 #define STATE_PROPOSED 8
 #define STATE_NOT_FINITE 9             /* steps whose energy was not finite */
-#define STATE_SIZE 10
+#define STATE_CERTIFIED 10             /* steps evaluated again, exactly */
+#define STATE_LARGEST_ERROR 11         /* of those steps' energy changes, relative to its bound */
+#define STATE_SIZE 12
 
 /* record: double, one array of l.steps values per field: what a window tells the host. */
 #define RECORD_ACCEPTED 0
@@ -180,6 +182,18 @@ typedef struct {
   unsigned int steps;
   double thermal_energy; /* kT, kJ/mol */
 } StepRange;
+
+/* Bound on the error of a step's energy change: absolute, plus relative to the energies it is the
+   difference of. */
+typedef struct {
+  double absolute; /* kJ/mol */
+  double relative;
+} DecisionBound;
+
+/* magnitude: sum of the absolute values of the energies that the change is computed from. */
+STARPMC_INLINE double decision_error_bound(DecisionBound bound, double magnitude) {
+  return bound.absolute + bound.relative * magnitude;
+}
 
 /* Tuning of step sizes at the end of a window; interval 0: none. */
 typedef struct {

@@ -46,11 +46,11 @@ void qmmm_coulomb_grid(Program& program, cl_command_queue queue, const Window& w
   }
   const LaunchShape& shape = program.shape();
   const GridWork work = grid_work(program, window, blocks);
-  const Buffer sites{program.scratch(work.total_bytes), 0};
+  const Buffer sites{program.scratch(queue, work.total_bytes), 0};
   const Buffer first_site{sites.memory, work.first_site_bytes};
   const Buffer partials{sites.memory, work.partials_bytes};
   const cl_int candidates = window.extent.candidates;
-  Launch(program, "list_charged_sites")
+  Launch(program, queue, "list_charged_sites")
       .with(window_shape(window))
       .with(window.topology_reals)
       .with(window.topology_integers)
@@ -59,8 +59,8 @@ void qmmm_coulomb_grid(Program& program, cl_command_queue queue, const Window& w
       .with(cl_int{work.capacity})
       .with(sites)
       .with(first_site)
-      .run(queue, {1, 1}, {size_of(shape.list_group), 1});
-  Launch(program, "qmmm_coulomb_grid_pairs")
+      .run({1, 1}, {size_of(shape.list_group), 1});
+  Launch(program, queue, "qmmm_coulomb_grid_pairs")
       .with(pair_constants(window.interaction))
       .with(candidates)
       .with(cl_int{work.capacity})
@@ -71,39 +71,33 @@ void qmmm_coulomb_grid(Program& program, cl_command_queue queue, const Window& w
       .with(block_headers)
       .with(points)
       .with(partials)
-      .run(queue, {size_of(work.site_groups), size_of(work.chunks)},
-           {size_of(shape.grid_group), 1});
-  Launch(program, "qmmm_coulomb_grid_sum")
+      .run({size_of(work.site_groups), size_of(work.chunks)}, {size_of(shape.grid_group), 1});
+  Launch(program, queue, "qmmm_coulomb_grid_sum")
       .with(cl_int{work.capacity})
       .with(cl_int{work.chunks})
       .with(sites)
       .with(first_site)
       .with(partials)
       .with(energies)
-      .run(queue, {size_of(candidates), 1}, {size_of(shape.sum_group), 1});
+      .run({size_of(candidates), 1}, {size_of(shape.sum_group), 1});
 }
 
 void grid_potential(Program& program, cl_command_queue queue, const WindowLayout& layout,
                     const Interaction& interaction, const TopologyShape& topology,
-                    Buffer topology_reals, Buffer topology_integers, Buffer lattice,
-                    Buffer lattice_sites, int blocks, Buffer block_headers, Buffer points,
-                    Buffer potential) {
+                    Buffer topology_reals, Buffer topology_integers, Buffer lattice, int blocks,
+                    Buffer block_headers, Buffer points, Buffer potential) {
   if (blocks == 0) return;
-  // As many points per item as a CPU has lanes (compact_block.h).
-  const std::size_t lanes = !program.is_cpu() ? 1 : (program.single() ? 16 : 8);
-  const std::size_t potential_items = STARPMC_BLOCK_POINTS / lanes;
-  Launch(program, "grid_potential")
+  Launch(program, queue, "grid_potential")
       .with(layout)
       .with(topology)
-      .with(pair_constants(interaction))
+      .with(interaction)
       .with(topology_reals)
       .with(topology_integers)
       .with(lattice)
-      .with(lattice_sites)
       .with(block_headers)
       .with(points)
       .with(potential)
-      .run(queue, {size_of(blocks), 1}, {potential_items, 1});
+      .run({size_of(blocks), 1}, {size_of(program.shape().potential_group), 1});
 }
 
 }  // namespace starpmc::opencl

@@ -48,10 +48,16 @@ std::string_view error_name(cl_int error) {
   return "unknown OpenCL error";
 }
 
-void check(cl_int error, std::string_view operation) {
+void check(cl_int error, std::string_view operation, std::string_view subject) {
   if (error == CL_SUCCESS) return;
-  throw RunError("OpenCL: " + std::string(operation) +
-                 " failed: " + std::string(error_name(error)) + " (" + std::to_string(error) + ")");
+  std::string message = "OpenCL: ";
+  message += operation;
+  if (!subject.empty()) {
+    message += " of ";
+    message += subject;
+  }
+  throw RunError(message + " failed: " + std::string(error_name(error)) + " (" +
+                 std::to_string(error) + ")");
 }
 
 }  // namespace starpmc::opencl

@@ -11,8 +11,9 @@
 
 namespace starpmc::opencl {
 
+/// @param subject what the operation was done to
 /// @throws RunError naming the operation and the error, unless the operation succeeded
-void check(cl_int error, std::string_view operation);
+void check(cl_int error, std::string_view operation, std::string_view subject = {});
 /// "CL_INVALID_VALUE" and so on, or the number of an error this program does not know.
 std::string_view error_name(cl_int error);
 

@@ -6,6 +6,37 @@
 
 namespace starpmc::opencl {
 
+cl_int PreparedKernel::set(cl_uint index, std::size_t size, const void* value) {
+  if (index >= arguments_.size()) arguments_.resize(index + 1);
+  Argument& last = arguments_[index];
+  const auto* const bytes = static_cast<const std::byte*>(value);
+  const bool same = value == nullptr ? last.local_bytes == size
+                                     : last.value.size() == size &&
+                                           std::equal(bytes, bytes + size, last.value.begin());
+  if (last.set && same) return CL_SUCCESS;
+  const cl_int error = clSetKernelArg(get(), index, size, value);
+  last.set = error == CL_SUCCESS;
+  last.local_bytes = value == nullptr ? size : 0;
+  last.value.assign(bytes, value == nullptr ? bytes : bytes + size);
+  return error;
+}
+
+cl_int PreparedKernel::set(cl_uint index, cl_mem memory) {
+  if (index < arguments_.size() && arguments_[index].set &&
+      arguments_[index].memory.get() == memory) {
+    return CL_SUCCESS;
+  }
+  const cl_int error = set(index, sizeof memory, &memory);
+  if (error != CL_SUCCESS) return error;
+  arguments_[index].memory.reset();
+  if (memory == nullptr || clRetainMemObject(memory) != CL_SUCCESS) {
+    arguments_[index].set = false;  // to be set again next time
+    return CL_SUCCESS;
+  }
+  arguments_[index].memory.reset(memory);
+  return CL_SUCCESS;
+}
+
 WindowShape window_shape(const Window& window) {
   return {window.layout, window.topology, window.extent.steps, window.extent.candidates,
           window.extent.starts};

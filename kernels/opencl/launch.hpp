@@ -1,8 +1,10 @@
 #pragma once
 
 #include <array>
-#include <string>
+#include <cstddef>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "kernels/common/layout.h"
 #include "kernels/opencl/handles.hpp"
@@ -11,10 +13,34 @@
 
 namespace starpmc::opencl {
 
+/// A kernel that remembers its arguments: most stay the same from window to window, and setting one
+/// costs as much as a step of the chain.
+class PreparedKernel {
+ public:
+  explicit PreparedKernel(Owned<cl_kernel> kernel) : kernel_(std::move(kernel)) {}
+
+  cl_kernel get() const { return kernel_.get(); }
+  /// @param value null: `size` bytes of local memory
+  cl_int set(cl_uint index, std::size_t size, const void* value);
+  /// Keeps the memory alive: another could have its address, and would pass for it.
+  cl_int set(cl_uint index, cl_mem memory);
+
+ private:
+  struct Argument {
+    bool set = false;
+    std::size_t local_bytes = 0;
+    std::vector<std::byte> value;
+    Owned<cl_mem> memory;
+  };
+  Owned<cl_kernel> kernel_;
+  std::vector<Argument> arguments_;
+};
+
 /// Sets a kernel's arguments one after another, then enqueues it.
 class Launch {
  public:
-  Launch(Program& program, const char* name) : name_(name), kernel_(program.kernel(name_)) {}
+  Launch(Program& program, cl_command_queue queue, const char* name)
+      : name_(name), queue_(queue), kernel_(program.kernel(queue, name)) {}
 
   /// A value as it is: a number or a structure that host and device share.
   template <class Value>
@@ -23,30 +49,28 @@ class Launch {
     return set(sizeof(Value), &value);
   }
   Launch& with(Buffer buffer) {
-    set(sizeof(cl_mem), &buffer.memory);
+    check(kernel_.set(argument_++, buffer.memory), "clSetKernelArg", name_);
     return with(static_cast<cl_ulong>(buffer.offset_bytes));
   }
   Launch& with_local(std::size_t bytes) { return set(bytes, nullptr); }
 
   /// @param groups number of work-groups, at least one in each dimension
-  void run(cl_command_queue queue, std::array<std::size_t, 2> groups,
-           std::array<std::size_t, 2> group_size) {
+  void run(std::array<std::size_t, 2> groups, std::array<std::size_t, 2> group_size) {
     const std::array<std::size_t, 2> items{groups[0] * group_size[0], groups[1] * group_size[1]};
-    check(clEnqueueNDRangeKernel(queue, kernel_, 2, nullptr, items.data(), group_size.data(), 0,
-                                 nullptr, nullptr),
-          "clEnqueueNDRangeKernel(" + name_ + ")");
+    check(clEnqueueNDRangeKernel(queue_, kernel_.get(), 2, nullptr, items.data(), group_size.data(),
+                                 0, nullptr, nullptr),
+          "clEnqueueNDRangeKernel", name_);
   }
 
  private:
   Launch& set(std::size_t size, const void* value) {
-    check(clSetKernelArg(kernel_, argument_, size, value),
-          "clSetKernelArg(" + name_ + ", " + std::to_string(argument_) + ")");
-    ++argument_;
+    check(kernel_.set(argument_++, size, value), "clSetKernelArg", name_);
     return *this;
   }
 
-  std::string name_;
-  cl_kernel kernel_;
+  const char* name_;
+  cl_command_queue queue_;
+  PreparedKernel& kernel_;
   cl_uint argument_ = 0;
 };
 

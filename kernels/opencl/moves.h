@@ -23,6 +23,10 @@ typedef int mask_t;
 #define r_select(mask, a, b) ((mask) ? (a) : (b))
 #define STARPMC_FUNCTION static inline
 #include "common/moves.h"
+#define w_from_real(x) as_ulong(convert_long(rint(x)))
+#define r_max(a, b) fmax(a, b)
+#define STARPMC_FUNCTION static inline
+#include "common/exact_pairs.h"
 
 /* floor(uniform * molecules); the minimum guards the rounding of the product. */
 static inline int molecule_from_uniform(double uniform, int molecules) {

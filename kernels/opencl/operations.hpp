@@ -14,8 +14,8 @@
 #include <string>
 
 #include "kernels/common/layout.h"
-#include "kernels/precision.hpp"
 #include "kernels/opencl/launch_shape.hpp"
+#include "kernels/precision.hpp"
 
 /// The operations for OpenCL devices: each enqueues its kernels on a queue and returns without
 /// waiting. Buffers have the layouts of kernels/common/layout.h. Nothing here knows of StarPU.
@@ -27,8 +27,10 @@ struct Buffer {
   std::size_t offset_bytes = 0;
 };
 
+class PreparedKernel;
+
 /// The kernels built for one device and one precision, with scratch memory for their partial sums.
-/// Used by one thread at a time, with one in-order queue.
+/// Used by one thread at a time, with any number of in-order queues.
 class Program {
  public:
   /// @param sources folder that holds opencl/ and common/
@@ -41,9 +43,11 @@ class Program {
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
-  cl_kernel kernel(const std::string& name);
-  /// Scratch memory of at least `bytes`, valid until the next call.
-  cl_mem scratch(std::size_t bytes);
+  /// The kernel for commands of one queue.
+  PreparedKernel& kernel(cl_command_queue queue, const char* name);
+  /// Scratch memory of at least `bytes` for commands of one queue, valid until the next call for
+  /// it.
+  cl_mem scratch(cl_command_queue queue, std::size_t bytes);
   cl_device_id device() const;
   Precision precision() const;
   bool single() const { return precision() != Precision::fp64; }  ///< fp32 pair terms
@@ -100,6 +104,17 @@ void mm_pair_table(Program& program, cl_command_queue queue, const Window& windo
 void mm_pair_reduce(Program& program, cl_command_queue queue, const Window& window,
                     std::span<const Buffer> partials, Buffer table, Buffer energies);
 
+/// Certified decisions (kernels/arguments.hpp); solute and density may be null.
+struct Certification {
+  bool active = false;
+  DecisionBound bound{};
+  int blocks = 0;
+  Buffer exact_blocks;
+  Buffer exact_points;
+  Buffer solute;
+  int nuclei = 0;
+};
+
 /// Buffers of metropolis_decide; grid_energies and nuclei_energies may be null (no solute).
 struct DecideBuffers {
   Buffer grid_energies;
@@ -113,12 +128,12 @@ struct DecideBuffers {
   Buffer record;
 };
 void metropolis_decide(Program& program, cl_command_queue queue, const Window& window,
-                       const StepTuning& tuning, const DecideBuffers& buffers);
+                       const StepTuning& tuning, const Certification& certification,
+                       const DecideBuffers& buffers);
 
 void grid_potential(Program& program, cl_command_queue queue, const WindowLayout& layout,
                     const Interaction& interaction, const TopologyShape& topology,
-                    Buffer topology_reals, Buffer topology_integers, Buffer lattice,
-                    Buffer lattice_sites, int blocks, Buffer block_headers, Buffer points,
-                    Buffer potential);
+                    Buffer topology_reals, Buffer topology_integers, Buffer lattice, int blocks,
+                    Buffer block_headers, Buffer points, Buffer potential);
 
 }  // namespace starpmc::opencl

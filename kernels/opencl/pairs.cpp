@@ -8,12 +8,12 @@ constexpr int kTableTile = 16;
 
 void add_partial(Program& program, cl_command_queue queue, int count, bool first, Buffer partial,
                  Buffer energies) {
-  Launch(program, "add_partial_energies")
+  Launch(program, queue, "add_partial_energies")
       .with(cl_int{count})
       .with(cl_int{first})
       .with(partial)
       .with(energies)
-      .run(queue, {groups_for(count, kSumItems), 1}, {kSumItems, 1});
+      .run({groups_for(count, kSumItems), 1}, {kSumItems, 1});
 }
 
 }  // namespace
@@ -28,7 +28,7 @@ void qmmm_coulomb_grid_reduce(Program& program, cl_command_queue queue, int cand
 
 void qmmm_nuclei_vdw(Program& program, cl_command_queue queue, const Window& window, int nuclei,
                      Buffer solute, Buffer energies) {
-  Launch(program, "qmmm_nuclei_vdw")
+  Launch(program, queue, "qmmm_nuclei_vdw")
       .with(window_shape(window))
       .with(pair_constants(window.interaction))
       .with(cl_int{nuclei})
@@ -38,13 +38,13 @@ void qmmm_nuclei_vdw(Program& program, cl_command_queue queue, const Window& win
       .with(window.entries)
       .with(solute)
       .with(energies)
-      .run(queue, {size_of(window.extent.candidates), 1}, {size_of(program.shape().sum_group), 1});
+      .run({size_of(window.extent.candidates), 1}, {size_of(program.shape().sum_group), 1});
 }
 
 void mm_pair(Program& program, cl_command_queue queue, const Window& window, int first_molecule,
              int last_molecule, Buffer lattice, Buffer lattice_sites, Buffer outside,
              Buffer energies) {
-  Launch(program, "mm_pair")
+  Launch(program, queue, "mm_pair")
       .with(window_shape(window))
       .with(pair_constants(window.interaction))
       .with(cl_int{first_molecule})
@@ -58,13 +58,13 @@ void mm_pair(Program& program, cl_command_queue queue, const Window& window, int
       .with(outside)
       .with(energies)
       .with_local(4 * size_of(window.layout.sites) * sizeof(cl_double))
-      .run(queue, {size_of(window.extent.candidates + window.extent.starts), 1},
+      .run({size_of(window.extent.candidates + window.extent.starts), 1},
            {size_of(program.shape().pair_group), 1});
 }
 
 void mm_pair_table(Program& program, cl_command_queue queue, const Window& window, Buffer table) {
   const std::size_t tiles = groups_for(window.extent.candidates + window.extent.starts, kTableTile);
-  Launch(program, "mm_pair_table")
+  Launch(program, queue, "mm_pair_table")
       .with(window_shape(window))
       .with(pair_constants(window.interaction))
       .with(window.topology_reals)
@@ -72,19 +72,19 @@ void mm_pair_table(Program& program, cl_command_queue queue, const Window& windo
       .with(window.plan)
       .with(window.entries)
       .with(table)
-      .run(queue, {tiles, tiles}, {kTableTile, kTableTile});
+      .run({tiles, tiles}, {kTableTile, kTableTile});
 }
 
 void mm_pair_reduce(Program& program, cl_command_queue queue, const Window& window,
                     std::span<const Buffer> partials, Buffer table, Buffer energies) {
   const int capacity = entry_capacity(window.layout);
   if (partials.empty()) fill_with_zeros(queue, 2 * capacity, energies);
-  Launch(program, "mm_pair_reduce")
+  Launch(program, queue, "mm_pair_reduce")
       .with(window_shape(window))
       .with(partials.empty() ? energies : partials[0])
       .with(table)
       .with(energies)
-      .run(queue, {size_of(window.extent.candidates + window.extent.starts), 2},
+      .run({size_of(window.extent.candidates + window.extent.starts), 2},
            {size_of(program.shape().sum_group), 1});
   for (std::size_t i = 1; i < partials.size(); ++i) {
     add_partial(program, queue, 2 * capacity, false, partials[i], energies);

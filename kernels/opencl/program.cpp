@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "error.hpp"
-#include "kernels/opencl/handles.hpp"
+#include "kernels/opencl/launch.hpp"
 #include "kernels/opencl/operations.hpp"
 #include "kernels/opencl/source_text.hpp"
 
@@ -11,12 +11,12 @@ namespace {
 
 /// Positions, thresholds and decisions: the same bits on every device, so no freedom for the
 /// compiler.
-constexpr std::array<std::string_view, 2> kExactFiles{"opencl/propose_moves.cl",
-                                                      "opencl/metropolis_decide.cl"};
+constexpr std::array<std::string_view, 3> kExactFiles{
+    "opencl/propose_moves.cl", "opencl/metropolis_decide.cl", "opencl/grid_potential.cl"};
 /// Energies.
-constexpr std::array<std::string_view, 6> kPairFiles{
+constexpr std::array<std::string_view, 5> kPairFiles{
     "opencl/charged_sites.cl", "opencl/qmmm_coulomb_grid.cl", "opencl/qmmm_nuclei_vdw.cl",
-    "opencl/mm_pair.cl",       "opencl/mm_pair_reduce.cl",    "opencl/grid_potential.cl"};
+    "opencl/mm_pair.cl", "opencl/mm_pair_reduce.cl"};
 
 template <class Value>
 Value device_value(cl_device_id device, cl_device_info what, std::string_view name) {
@@ -77,9 +77,12 @@ struct Program::State {
   LaunchShape shape = LaunchShape::for_gpu();
   Owned<cl_program> exact;
   Owned<cl_program> pairs;
-  std::map<std::string, Owned<cl_kernel>> kernels;
-  Owned<cl_mem> scratch;
-  std::size_t scratch_bytes = 0;
+  std::map<std::pair<cl_command_queue, std::string_view>, PreparedKernel> kernels;
+  struct Scratch {
+    Owned<cl_mem> memory;
+    std::size_t bytes = 0;
+  };
+  std::map<cl_command_queue, Scratch> scratch;
 };
 
 Program::Program(cl_context context, cl_device_id device, Precision precision,
@@ -112,28 +115,31 @@ Program::Program(cl_context context, cl_device_id device, Precision precision,
 
 Program::~Program() = default;
 
-cl_kernel Program::kernel(const std::string& name) {
-  const auto found = state_->kernels.find(name);
-  if (found != state_->kernels.end()) return found->second.get();
+PreparedKernel& Program::kernel(cl_command_queue queue, const char* name) {
+  const auto found = state_->kernels.find({queue, name});
+  if (found != state_->kernels.end()) return found->second;
   cl_int error = CL_SUCCESS;
-  Owned<cl_kernel> kernel(clCreateKernel(state_->exact.get(), name.c_str(), &error));
+  Owned<cl_kernel> kernel(clCreateKernel(state_->exact.get(), name, &error));
   if (error == CL_INVALID_KERNEL_NAME) {
-    kernel.reset(clCreateKernel(state_->pairs.get(), name.c_str(), &error));
+    kernel.reset(clCreateKernel(state_->pairs.get(), name, &error));
   }
-  check(error, "clCreateKernel(" + name + ")");
-  return state_->kernels.emplace(name, std::move(kernel)).first->second.get();
+  check(error, "clCreateKernel", name);
+  // Names are literals: they outlive the map.
+  return state_->kernels.emplace(std::pair(queue, name), PreparedKernel(std::move(kernel)))
+      .first->second;
 }
 
-cl_mem Program::scratch(std::size_t bytes) {
-  if (bytes > state_->scratch_bytes) {
+cl_mem Program::scratch(cl_command_queue queue, std::size_t bytes) {
+  State::Scratch& scratch = state_->scratch[queue];
+  if (bytes > scratch.bytes) {
     // The old memory goes when the commands that use it have finished (clReleaseMemObject).
     cl_int error = CL_SUCCESS;
-    state_->scratch.reset(
+    scratch.memory.reset(
         clCreateBuffer(state_->context, CL_MEM_READ_WRITE, bytes, nullptr, &error));
-    state_->scratch_bytes = error == CL_SUCCESS ? bytes : 0;
+    scratch.bytes = error == CL_SUCCESS ? bytes : 0;
     check(error, "clCreateBuffer(" + std::to_string(bytes) + " bytes of scratch memory)");
   }
-  return state_->scratch.get();
+  return scratch.memory.get();
 }
 
 cl_device_id Program::device() const { return state_->device; }

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "kernels/common/layout.h"
+
 /// kernels/common/moves.h for one double at a time.
 namespace starpmc::scalar {
 
@@ -17,6 +19,10 @@ inline real_t r_floor(real_t x) { return std::floor(x); }
 inline word_t r_bits(real_t x) { return std::bit_cast<word_t>(x); }
 inline real_t w_real(word_t x) { return std::bit_cast<real_t>(x); }
 inline word_t w_product32(word_t a, word_t b) { return a * b; }
+inline word_t w_from_real(real_t x) {
+  return static_cast<word_t>(static_cast<std::int64_t>(std::rint(x)));
+}
+inline real_t r_max(real_t a, real_t b) { return a < b ? b : a; }
 inline mask_t r_equal(real_t a, real_t b) { return a == b; }
 inline mask_t r_less(real_t a, real_t b) { return a < b; }
 inline real_t r_select(mask_t mask, real_t a, real_t b) { return mask ? a : b; }
@@ -27,6 +33,8 @@ inline real_t r_select(mask_t mask, real_t a, real_t b) { return mask ? a : b; }
   word_t { x }
 #define STARPMC_FUNCTION inline
 #include "kernels/common/moves.h"
+#define STARPMC_FUNCTION inline
+#include "kernels/common/exact_pairs.h"
 #undef REAL
 #undef WORD
 

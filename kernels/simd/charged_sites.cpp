@@ -25,29 +25,6 @@ ChargedSites::ChargedSites(const Window& window) {
   candidate_count_ = static_cast<std::size_t>(candidates);
 }
 
-template <class Real>
-ChargedSites::ChargedSites(const GridPotentialArguments<Real>& a) {
-  const auto stride = static_cast<std::size_t>(a.layout.molecules);
-  for (int index = 0; index < a.topology.shape.molecules; ++index) {
-    const int type = a.topology.type_of(index);
-    const auto molecule = static_cast<std::size_t>(index);
-    for (int site = 0; site < a.topology.site_count(type); ++site) {
-      const double site_charge = a.topology.site(type, site)[3];
-      if (site_charge == 0) continue;
-      const auto first = static_cast<std::size_t>(3 * site) * stride + molecule;
-      x.push_back(a.lattice[molecule] + static_cast<double>(a.lattice_sites[first]));
-      y.push_back(a.lattice[stride + molecule] +
-                  static_cast<double>(a.lattice_sites[first + stride]));
-      z.push_back(a.lattice[2 * stride + molecule] +
-                  static_cast<double>(a.lattice_sites[first + 2 * stride]));
-      charge.push_back(site_charge);
-    }
-  }
-}
-
-template ChargedSites::ChargedSites(const GridPotentialArguments<double>&);
-template ChargedSites::ChargedSites(const GridPotentialArguments<float>&);
-
 void ChargedSites::collect(std::span<double> candidate_energies) const {
   std::fill_n(candidate_energies.begin(), candidate_count_, 0.0);
   for (std::size_t site = 0; site < size(); ++site) {

@@ -19,8 +19,6 @@ struct ChargedSites {
   std::vector<double> energy;  ///< of a unit charge, without the Coulomb constant
 
   explicit ChargedSites(const Window& window);
-  template <class Real>
-  explicit ChargedSites(const GridPotentialArguments<Real>& lattice);
   std::size_t size() const { return charge.size(); }
   /// Sum of charge * energy of each candidate's sites.
   void collect(std::span<double> candidate_energies) const;

@@ -4,89 +4,53 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "kernels/exact_blocks.hpp"
 #include "kernels/operations.hpp"
-#include "kernels/simd/charged_sites.hpp"
-#include "kernels/simd/pair_sum-inl.hpp"
+#include "kernels/simd/moves-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace starpmc::simd::HWY_NAMESPACE {
-namespace {
+namespace hn = hwy::HWY_NAMESPACE;
 
-constexpr std::size_t kVectors = 4;
-
-/// Potential of some charges at kVectors vectors of points, which stay in registers: the pair sum
-/// with its roles swapped.
-template <Care kCare, class D>
-HWY_INLINE void add_potential(D d, const hn::TFromD<D>* points,
-                              const SiteBlock<hn::TFromD<D>>& sites,
-                              const std::vector<double>& charges, const std::vector<int>& indices,
-                              std::size_t count, const CoulombLanes<D>& coulomb,
-                              const Periodic<D>& periodic, WideSumOf<D, kVectors>& sums) {
-  using V = VecOf<D>;
-  Point<V> targets[kVectors];
-  for (std::size_t k = 0; k < kVectors; ++k) {
-    const hn::TFromD<D>* const first = points + k * hn::Lanes(d);
-    targets[k] = {hn::LoadU(d, first), hn::LoadU(d, first + STARPMC_BLOCK_POINTS),
-                  hn::LoadU(d, first + 2 * STARPMC_BLOCK_POINTS)};
-  }
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto site = static_cast<std::size_t>(indices[i]);
-    const Point<V> source{hn::Set(d, sites.x[site]), hn::Set(d, sites.y[site]),
-                          hn::Set(d, sites.z[site])};
-    const V charge = hn::Set(d, static_cast<hn::TFromD<D>>(charges[site]));
-    pair_step<kVectors, kCare>(d, targets, source, periodic, [&](std::size_t k, V r2) HWY_ATTR {
-      const V energy = hn::Mul(charge, coulomb.energy(distance(d, r2)));
-      sums.add(d, k, hn::IfThenElseZero(hn::Lt(r2, coulomb.cutoff_squared), energy));
-    });
-  }
+void GridPotential(const GridPotentialArguments& a) {
+  const ExactBox box(a.interaction);
+  const real_t::D d;
+  const auto image = [&](double site, real_t point, int k) HWY_ATTR {
+    return exact_image(real_constant(site) - point, real_constant(box.length[k]),
+                       real_constant(box.inverse[k]));
+  };
+  const std::vector<double> sites = lattice_charges(a);
+  for_each_block_and_its_sites(
+      a, sites,
+      [&](const double* points, std::span<const double> near, double* potential) HWY_ATTR {
+        std::uint64_t units[STARPMC_BLOCK_POINTS];
+        for (std::size_t i = 0; i < STARPMC_BLOCK_POINTS; i += hn::Lanes(d)) {
+          const real_t x{hn::LoadU(d, points + i)};
+          const real_t y{hn::LoadU(d, points + STARPMC_BLOCK_POINTS + i)};
+          const real_t z{hn::LoadU(d, points + 2 * STARPMC_BLOCK_POINTS + i)};
+          word_t sum = word_constant(0);
+          for (std::size_t s = 0; s < near.size(); s += 4) {
+            const real_t r2 = exact_distance_squared(image(near[s], x, 0), image(near[s + 1], y, 1),
+                                                     image(near[s + 2], z, 2));
+            sum = sum + exact_units(exact_coulomb(
+                            r2, real_constant(STARPMC_COULOMB_CONSTANT * near[s + 3]),
+                            real_constant(box.cutoff_squared), real_constant(box.inverse_cutoff)));
+          }
+          hn::StoreU(sum.v, word_t::D(), units + i);
+        }
+        for (std::size_t i = 0; i < STARPMC_BLOCK_POINTS; ++i) {
+          potential[i] = energy_of_units(units[i]);
+        }
+      });
 }
-
-template <class Real>
-void potential(const GridPotentialArguments<Real>& a) {
-  using D = hn::ScalableTag<Real>;
-  const D d;
-  const CoulombLanes<D> coulomb(d, a.interaction.coulomb_cutoff);
-  const Periodic<D> periodic(d, a.interaction);
-  const ChargedSites charges(a);
-  SiteBlock<Real> relative(charges.size());
-  const std::size_t blocks = a.blocks.size() / BLOCK_FIELDS;
-  const std::size_t step = kVectors * hn::Lanes(d);
-  for (std::size_t block = 0; block < blocks; ++block) {
-    relative.classify(charges, &a.blocks[block * BLOCK_FIELDS], a.interaction);
-    for (std::size_t first = 0; first < STARPMC_BLOCK_POINTS; first += step) {
-      const Real* const points = &a.points[block * 4 * STARPMC_BLOCK_POINTS + first];
-      WideSumOf<D, kVectors> sums;
-      add_potential<Care::cut>(d, points, relative, charges.charge, relative.inside,
-                               relative.inside_count, coulomb, periodic, sums);
-      add_potential<Care::cut>(d, points, relative, charges.charge, relative.cut,
-                               relative.cut_count, coulomb, periodic, sums);
-      add_potential<Care::full>(d, points, relative, charges.charge, relative.full,
-                                relative.full_count, coulomb, periodic, sums);
-      sums.store(d, STARPMC_COULOMB_CONSTANT, &a.potential[block * STARPMC_BLOCK_POINTS + first]);
-    }
-  }
-}
-
-}  // namespace
-
-void GridPotentialFp64(const GridPotentialArguments<double>& a) { potential(a); }
-void GridPotentialMixed(const GridPotentialArguments<float>& a) { potential(a); }
 
 }  // namespace starpmc::simd::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace starpmc::simd {
-HWY_EXPORT(GridPotentialFp64);
-HWY_EXPORT(GridPotentialMixed);
+HWY_EXPORT(GridPotential);
 
-template <>
-void grid_potential(const GridPotentialArguments<double>& a) {
-  HWY_DYNAMIC_DISPATCH(GridPotentialFp64)(a);
-}
-template <>
-void grid_potential(const GridPotentialArguments<float>& a) {
-  HWY_DYNAMIC_DISPATCH(GridPotentialMixed)(a);
-}
+void grid_potential(const GridPotentialArguments& a) { HWY_DYNAMIC_DISPATCH(GridPotential)(a); }
 }  // namespace starpmc::simd
 #endif

@@ -85,21 +85,34 @@ HWY_EXPORT(ExchangeMixed);
 HWY_EXPORT(MmPairReduceFp64);
 HWY_EXPORT(MmPairReduceMixed);
 
+namespace {
+
+template <class Real>
+void decide_with_fp32_table(const MetropolisDecideArguments<Real>& a) {
+  const auto exchange = [](const float* left, const float* entered, double* energies,
+                           std::size_t count) {
+    HWY_DYNAMIC_DISPATCH(ExchangeMixed)(left, entered, energies, count);
+  };
+  Decision(a, exchange, exact_grid_energy).run();
+}
+
+}  // namespace
+
 template <>
 void metropolis_decide(const MetropolisDecideArguments<double>& a) {
   const auto exchange = [](const double* left, const double* entered, double* energies,
                            std::size_t count) {
     HWY_DYNAMIC_DISPATCH(ExchangeFp64)(left, entered, energies, count);
   };
-  Decision(a, exchange).run();
+  Decision(a, exchange, exact_grid_energy).run();
 }
 template <>
 void metropolis_decide(const MetropolisDecideArguments<float>& a) {
-  const auto exchange = [](const float* left, const float* entered, double* energies,
-                           std::size_t count) {
-    HWY_DYNAMIC_DISPATCH(ExchangeMixed)(left, entered, energies, count);
-  };
-  Decision(a, exchange).run();
+  decide_with_fp32_table(a);
+}
+template <>
+void metropolis_decide(const MetropolisDecideArguments<FixedCoordinate>& a) {
+  decide_with_fp32_table(a);
 }
 template <>
 void mm_pair_reduce(const MmPairReduceArguments<double>& a) {

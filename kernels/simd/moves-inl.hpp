@@ -10,6 +10,8 @@
 
 #include <cstdint>
 
+#include "kernels/common/layout.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace starpmc::simd::HWY_NAMESPACE {
 
@@ -47,6 +49,12 @@ HWY_INLINE word_t w_product32(word_t a, word_t b) {
   return {hwy::HWY_NAMESPACE::MulEven(hwy::HWY_NAMESPACE::BitCast(words, a.v),
                                       hwy::HWY_NAMESPACE::BitCast(words, b.v))};
 }
+HWY_INLINE word_t w_from_real(real_t x) {
+  const hwy::HWY_NAMESPACE::RebindToSigned<word_t::D> integers;
+  return {hwy::HWY_NAMESPACE::BitCast(
+      word_t::D(), hwy::HWY_NAMESPACE::ConvertTo(integers, hwy::HWY_NAMESPACE::Round(x.v)))};
+}
+HWY_INLINE real_t r_max(real_t a, real_t b) { return {hwy::HWY_NAMESPACE::Max(a.v, b.v)}; }
 HWY_INLINE mask_t r_equal(real_t a, real_t b) { return {hwy::HWY_NAMESPACE::Eq(a.v, b.v)}; }
 HWY_INLINE mask_t r_less(real_t a, real_t b) { return {hwy::HWY_NAMESPACE::Lt(a.v, b.v)}; }
 HWY_INLINE real_t r_select(mask_t mask, real_t a, real_t b) {
@@ -61,6 +69,8 @@ HWY_INLINE word_t word_constant(std::uint64_t x) {
 #define WORD(x) word_constant(x)
 #define STARPMC_FUNCTION HWY_INLINE
 #include "kernels/common/moves.h"
+#define STARPMC_FUNCTION HWY_INLINE
+#include "kernels/common/exact_pairs.h"
 #undef REAL
 #undef WORD
 

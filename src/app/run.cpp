@@ -220,6 +220,15 @@ void Simulation::fill_final_state(Chain& chain) {
         molecule.centre.x, molecule.centre.y, molecule.centre.z, q.w, q.x, q.y, q.z};
     coordinates.add(std::span<const double>(pose));
   }
+  const CertificationReport certification = chain.certification();
+  summary_.certified = {certification.active, certification.bound_kj_per_mol, certification.steps,
+                        certification.largest_error_in_bounds};
+  if (certification.largest_error_in_bounds > 1) {
+    spdlog::warn(
+        "an energy change was {:.1f} times its error bound off: a device computes wrongly, or the "
+        "bound does not hold for this system; please report it",
+        certification.largest_error_in_bounds);
+  }
   summary_.final_coordinates_sha256 = coordinates.hexadecimal_digest();
 }
 

@@ -55,6 +55,25 @@ Option integer(const Label& label, IntegerRange range, Field field) {
   return option;
 }
 
+/// An integer that the program chooses where it is 0, written "auto".
+template <typename Field>
+Option integer_or_auto(const Label& label, IntegerRange range, Field field) {
+  Option option = integer(label, range, field);
+  option.allowed = "auto, " + range.text();
+  option.set = [=, set = option.set](Settings& settings, std::string_view text,
+                                     const PathContext& context) {
+    if (text == "auto") {
+      field(settings) = 0;
+    } else {
+      set(settings, text, context);
+    }
+  };
+  option.get = [=](const Settings& settings) {
+    return field(settings) == 0 ? "auto" : std::to_string(field(settings));
+  };
+  return option;
+}
+
 template <typename Field>
 Option unsigned_integer(const Label& label, Field field) {
   Option option = labelled(label, "0 to 18446744073709551615");

@@ -69,10 +69,14 @@ std::vector<Option> sampling_options() {
       integer(
           {"sampling", "tune-interval", "steps", "steps between two adjustments of the step sizes"},
           {1}, STARPMC_FIELD(sampling.tune_interval)),
-      integer({"sampling", "window", "steps",
-               "steps evaluated together (the chain is the same whatever it is); 0: chosen by the "
-               "program"},
-              {0, 1000}, STARPMC_FIELD(sampling.window)),
+      integer_or_auto({"sampling", "window", "steps",
+                       "steps evaluated together (the chain is the same whatever it is)"},
+                      {1, 1000}, STARPMC_FIELD(sampling.window)),
+      boolean(
+          {"sampling", "certified", "",
+           "evaluate steps whose energy change is near its threshold again, exactly, so that the "
+           "trajectory is the same on every device and in every precision"},
+          STARPMC_FIELD(sampling.certified)),
   };
 }
 
@@ -145,9 +149,13 @@ std::vector<Option> run_options() {
                   {"fp64", "mixed"}, STARPMC_FIELD(run.precision)),
       enumeration({"run", "implementation", "", "codelet implementations StarPU may choose from"},
                   {"any", "scalar", "simd", "opencl"}, STARPMC_FIELD(run.implementation)),
-      integer({"run", "grid-blocks", "",
-               "blocks the density grid is cut into; 0: chosen by the program"},
-              {0, 4096}, STARPMC_FIELD(run.grid_blocks)),
+      integer_or_auto({"run", "grid-blocks", "", "blocks the density grid is cut into"}, {1, 4096},
+                      STARPMC_FIELD(run.grid_blocks)),
+      enumeration(
+          {"run", "tasks", "",
+           "what a StarPU task is: an energy term of a window, or several whole windows (for "
+           "one fast device, or for windows that take less than a millisecond)"},
+          {"auto", "terms", "windows"}, STARPMC_FIELD(run.tasks)),
   };
 }
 

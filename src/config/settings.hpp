@@ -10,6 +10,8 @@
 namespace starpmc {
 
 enum class Implementation { any, scalar, simd, opencl };
+/// What a StarPU task of the sampling is: one energy term of a window, or several whole windows.
+enum class TaskSize { automatic, terms, windows };
 enum class VdwModifier { truncate, potential_shift, force_shift };
 
 /// Everything a run can be told. One field per option of the table in options.cpp, which holds
@@ -44,6 +46,7 @@ struct Settings {
     double target_acceptance = 0.4;
     std::uint64_t tune_interval = 500;
     std::uint32_t window = 0;  ///< 0: auto
+    bool certified = true;
 
     friend bool operator==(const SamplingSection&, const SamplingSection&) = default;
   } sampling;
@@ -78,6 +81,7 @@ struct Settings {
     Precision precision = Precision::mixed;
     Implementation implementation = Implementation::any;
     std::uint32_t grid_blocks = 0;  ///< 0: auto
+    TaskSize tasks = TaskSize::automatic;
 
     friend bool operator==(const RunSection&, const RunSection&) = default;
   } run;

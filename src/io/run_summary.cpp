@@ -104,6 +104,18 @@ std::string qm_lines(const std::vector<QmUpdateRecord>& updates) {
   return text;
 }
 
+std::string certified_line(const RunSummary& summary) {
+  const CertifiedDecisions& certified = summary.certified;
+  const auto steps = static_cast<double>(summary.steps + summary.equilibration_steps);
+  if (!certified.active || steps == 0) return "";
+  return fmt::format(
+      "{:<24}{:.3f} % of the steps evaluated again; largest error there {:.2g} of the bound, "
+      "{:.1e} "
+      "kJ/mol\n",
+      "Certified decisions", 100 * static_cast<double>(certified.steps) / steps,
+      certified.largest_error_in_bounds, certified.bound_kj_per_mol);
+}
+
 }  // namespace
 
 void to_json(json& document, const RunSummary& summary) {
@@ -120,6 +132,11 @@ void to_json(json& document, const RunSummary& summary) {
       {"final_max_rotation_degrees", summary.final_max_rotation_degrees},
       {"steps_per_second", summary.steps_per_second},
       {"wall_seconds", summary.wall_seconds},
+      {"certified_decisions",
+       {{"active", summary.certified.active},
+        {"steps_evaluated_again", summary.certified.steps},
+        {"error_bound_kj_per_mol", summary.certified.bound_kj_per_mol},
+        {"largest_error_in_bounds", summary.certified.largest_error_in_bounds}}},
       {"seed", summary.seed},
       {"precision", summary.precision},
       {"decisions_sha256", summary.decisions_sha256},
@@ -162,6 +179,7 @@ std::string result_table(const RunSummary& summary) {
                       summary.final_max_rotation_degrees);
   text += fmt::format("{:<24}{:.1e} kJ/mol (accumulated - recomputed energy)\n", "Drift",
                       summary.drift.total());
+  text += certified_line(summary);
   text += fmt::format("{:<24}{:.0f} steps/s, {} in all\n", "Speed", summary.steps_per_second,
                       format_duration(summary.wall_seconds));
   text += fmt::format("{:<24}{}\n", "Results in", summary.output_folder.string());

@@ -46,6 +46,14 @@ struct CodeletTiming {
   }
 };
 
+/// Steps whose energy change was near its threshold, evaluated again exactly.
+struct CertifiedDecisions {
+  bool active = false;
+  double bound_kj_per_mol = 0;
+  std::uint64_t steps = 0;  ///< equilibration included
+  double largest_error_in_bounds = 0;
+};
+
 struct WorkerTasks {
   std::string worker;  ///< StarPU's name of it
   std::uint64_t tasks = 0;
@@ -66,6 +74,7 @@ struct RunSummary {
   double final_max_rotation_degrees = 0;
 
   std::vector<QmUpdateRecord> qm_updates;
+  CertifiedDecisions certified;
 
   std::vector<CodeletTiming> codelet_timings;
   std::vector<WorkerTasks> worker_tasks;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "error.hpp"
+#include "installation.hpp"
 #include "qm/frozen_engine.hpp"
 #include "qm/worker_engine.hpp"
 
@@ -69,23 +70,11 @@ fs::path find_python(const Settings::QmSection& settings) {
 
 fs::path find_script(const std::string& engine) {
   const std::string name = engine + "_worker.py";
-  std::vector<fs::path> folders;
-  if (const std::string folder = environment("STARPMC_WORKERS"); !folder.empty()) {
-    folders = {folder};  // whoever sets it wants these and no others
-  } else {
-    // An installed program uses what was installed with it, whatever became of the source tree.
-    std::error_code ignored;
-    const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
-    if (!ignored) folders.push_back(program.parent_path() / "../share/starpmc/workers");
-    folders.push_back(fs::path(STARPMC_SOURCE_FOLDER) / "src/qm/workers");
-    folders.push_back(fs::path(STARPMC_INSTALL_FOLDER) / "share/starpmc/workers");
-  }
-  std::string searched;
-  for (const auto& folder : folders) {
-    if (fs::is_regular_file(folder / name)) return fs::absolute(folder / name).lexically_normal();
-    searched += (searched.empty() ? "" : ", ") + folder.string();
-  }
-  throw InputError("qm.engine", fmt::format("no worker script {} in {}", name, searched), engine,
+  const InstalledFiles files{"STARPMC_WORKERS", "workers", "src/qm/workers", name.c_str()};
+  const fs::path folder = find_installed(files);
+  if (!folder.empty()) return folder / name;
+  throw InputError("qm.engine",
+                   fmt::format("no worker script {} in {}", name, searched_places(files)), engine,
                    "install starpmc completely, or set STARPMC_WORKERS to its folder");
 }
 

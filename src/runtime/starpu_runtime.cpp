@@ -7,12 +7,16 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <cctype>
 #include <cstring>
+#include <thread>
 
 #include "codelets/codelet.hpp"
 #include "codelets/opencl_programs.hpp"
 #include "error.hpp"
+#include "installation.hpp"
 #include "kernels/opencl/operations.hpp"
+#include "kernels/operations.hpp"
 
 namespace starpmc {
 namespace {
@@ -30,53 +34,73 @@ void set_if_unset(const char* name, const std::string& value) {
   }
 }
 
-/// Calibrations of the bus are stored per host name and redone whenever the devices change.
-std::string host_name_for_devices() {
-  char host[256] = "localhost";
-  gethostname(host, sizeof host - 1);
-  std::string name = host;
-  for (const char* variable : {"STARPU_NCPU", "STARPU_NCPUS", "STARPU_NOPENCL",
-                               "STARPU_OPENCL_ON_CPUS", "STARPU_OPENCL_ONLY_ON_CPUS"}) {
-    const std::string value = environment(variable);
-    if (value.empty()) continue;
-    name += '-';
-    for (const char c : std::string(variable).substr(7)) {
-      if (c != '_') name += static_cast<char>(std::tolower(c));
-    }
-    for (const char c : value) name += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
-  }
-  return name;
-}
-
-/// Whether some OpenCL platform has a GPU or another accelerator; asked before StarPU starts.
-bool has_opencl_accelerator() {
+/// Names of the GPUs and other accelerators that OpenCL offers; asked before StarPU starts.
+std::vector<std::string> opencl_accelerators() {
   std::array<cl_platform_id, 16> platforms{};
   cl_uint count = 0;
   if (clGetPlatformIDs(static_cast<cl_uint>(platforms.size()), platforms.data(), &count) !=
       CL_SUCCESS) {
-    return false;  // the loader finds no platform: StarPU will say so where it matters
+    return {};  // the loader finds no platform: StarPU will say so where it matters
   }
+  std::vector<std::string> names;
   constexpr cl_device_type kAccelerators = CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_ACCELERATOR;
   for (cl_uint i = 0; i < std::min<cl_uint>(count, platforms.size()); ++i) {
-    cl_uint devices = 0;
-    if (clGetDeviceIDs(platforms[i], kAccelerators, 0, nullptr, &devices) == CL_SUCCESS &&
-        devices > 0) {
-      return true;
+    std::array<cl_device_id, 64> devices{};
+    cl_uint found = 0;
+    if (clGetDeviceIDs(platforms[i], kAccelerators, static_cast<cl_uint>(devices.size()),
+                       devices.data(), &found) != CL_SUCCESS) {
+      continue;
+    }
+    for (cl_uint j = 0; j < std::min<cl_uint>(found, devices.size()); ++j) {
+      char name[256] = "?";
+      clGetDeviceInfo(devices[j], CL_DEVICE_NAME, sizeof name - 1, name, nullptr);
+      names.emplace_back(name);
     }
   }
-  return false;
+  return names;
+}
+
+/// What is fit for a file's name.
+std::string plain(const std::string& text) {
+  std::string result;
+  for (const char c : text) {
+    if (std::isalnum(static_cast<unsigned char>(c))) {
+      result += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    } else if (!result.empty() && result.back() != '_') {
+      result += '_';
+    }
+  }
+  return result;
+}
+
+/// StarPU keeps calibrations per host name. Machines of one kind may share them, and one machine
+/// with other devices may not: the name tells cores, instruction set, accelerators, and what of
+/// them is asked for.
+std::string platform_name(const std::vector<std::string>& accelerators) {
+  std::string name =
+      fmt::format("{}cpu-{}", std::thread::hardware_concurrency(), plain(simd::instruction_set()));
+  for (const std::string& accelerator : accelerators) name += '-' + plain(accelerator);
+  for (const char* variable : {"STARPU_NCPU", "STARPU_NCPUS", "STARPU_NOPENCL",
+                               "STARPU_OPENCL_ON_CPUS", "STARPU_OPENCL_ONLY_ON_CPUS"}) {
+    const std::string value = environment(variable);
+    if (!value.empty()) name += fmt::format("-{}_{}", plain(variable + 7), plain(value));
+  }
+  return name;
 }
 
 /// Models made elsewhere are copied, not used in place: StarPU rewrites what it reads.
 void copy_bundled_models(const fs::path& to) {
-  std::error_code error;
-  for (const fs::path& from : {fs::path(STARPMC_SOURCE_FOLDER) / "perfmodels",
-                               fs::path(STARPMC_INSTALL_FOLDER) / "share/starpmc/perfmodels"}) {
-    if (!fs::is_directory(from / "sampling", error)) continue;
-    fs::copy(from / "sampling", to, fs::copy_options::recursive | fs::copy_options::skip_existing,
-             error);
-    return;
-  }
+  int major = 0;
+  int minor = 0;
+  int release = 0;
+  starpu_get_version(&major, &minor, &release);
+  const std::string version = fmt::format("starpu-{}.{}", major, minor);  // of the files' format
+  const fs::path from =
+      find_installed({"STARPMC_PERFMODELS", "perfmodels", "perfmodels", version.c_str()});
+  if (from.empty()) return;
+  std::error_code error;  // without them the machine calibrates itself
+  fs::copy(from / version, to, fs::copy_options::recursive | fs::copy_options::skip_existing,
+           error);
 }
 
 /// Where there is no home to keep models in: calibrations then last for one run.
@@ -97,10 +121,11 @@ void set_environment(Implementation implementation) {
   set_if_unset("STARPU_SILENT", "1");
   // A 1.3 library with FxT writes a trace into /tmp unless told otherwise.
   set_if_unset("STARPU_FXT_TRACE", "0");
-  if (implementation == Implementation::opencl && !has_opencl_accelerator()) {
+  const std::vector<std::string> accelerators = opencl_accelerators();
+  if (implementation == Implementation::opencl && accelerators.empty()) {
     set_if_unset("STARPU_OPENCL_ON_CPUS", "1");
   }
-  set_if_unset("STARPU_HOSTNAME", host_name_for_devices());
+  set_if_unset("STARPU_HOSTNAME", platform_name(accelerators));
   if (environment("STARPU_PERF_MODEL_DIR").empty() && environment("STARPU_HOME").empty()) {
     fs::path folder = performance_model_folder();
     std::error_code error;
@@ -150,21 +175,11 @@ fs::path performance_model_folder() {
 }
 
 fs::path kernel_sources() {
-  std::error_code error;
-  std::vector<fs::path> places;
-  const std::string asked = environment("STARPMC_KERNELS");
-  if (!asked.empty()) places.emplace_back(asked);
-  // An installed program uses what was installed with it, whatever became of the source tree.
-  const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  if (!error) places.push_back(program.parent_path().parent_path() / "share/starpmc/kernels");
-  places.push_back(fs::path(STARPMC_SOURCE_FOLDER) / "kernels");
-  places.push_back(fs::path(STARPMC_INSTALL_FOLDER) / "share/starpmc/kernels");
-  for (const fs::path& place : places) {
-    if (fs::is_directory(place / "opencl", error)) return place;
-  }
-  throw RunError(
-      "the OpenCL kernels are not found; set STARPMC_KERNELS to the folder that holds "
-      "opencl/ and common/");
+  constexpr InstalledFiles kFiles{"STARPMC_KERNELS", "kernels", "kernels", "opencl"};
+  const fs::path folder = find_installed(kFiles);
+  if (!folder.empty()) return folder;
+  throw RunError("the OpenCL kernels are not found in " + searched_places(kFiles) +
+                 "; set STARPMC_KERNELS to the folder that holds opencl/ and common/");
 }
 
 StarpuRuntime::StarpuRuntime(std::span<const Precision> precisions, Implementation implementation) {

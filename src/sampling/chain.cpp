@@ -12,16 +12,24 @@
 namespace starpmc {
 namespace {
 
-/// Windows submitted before the oldest one is waited for.
+/// Tasks submitted before the oldest one is waited for: windows where each term is a task, or tasks
+/// of several windows.
 constexpr std::size_t kWindowsAhead = 8;
+constexpr std::size_t kTasksAhead = 3;
 constexpr double kGasConstant = 0.00831446261815324;  // kJ/mol/K
 
-/// A window on its way: its record, and the lattice after it where a frame is due.
-struct PendingWindow {
+/// Windows on their way: their record, and the lattice after the last where a frame is due.
+struct PendingWindows {
   std::uint64_t first_step;
-  int steps;
+  std::vector<opencl::WindowExtent> extents;
   DataHandle record;
-  DataHandle frame;  ///< empty: none due
+  DataHandle frame{};  ///< empty: none due
+
+  std::uint64_t end() const {
+    std::uint64_t step = first_step;
+    for (const auto& extent : extents) step += static_cast<std::uint64_t>(extent.steps);
+    return step;
+  }
 };
 
 template <class Real>
@@ -31,24 +39,28 @@ class StarpuChain final : public Chain {
       : data_(system, settings),
         molecules_(system.molecules),
         sampling_(settings.sampling),
-        grid_parts_(settings.run.grid_blocks),
+        run_(settings.run),
         chain_(chain),
-        window_(layout(), mm_parts()),
+        window_(layout(), 1),
         planner_(window_.layout, data_.topology.shape.molecules),
         plan_(static_cast<std::size_t>(plan_size(window_.layout))) {
-    // Until there is a density its energies are 0.
-    const HostAccess<double> grid_energies(window_.grid_energies, STARPU_W);
-    std::ranges::fill(grid_energies.data(), 0.0);
+    set_density({});
   }
 
   void set_density(const DensityGrid& grid) override {
-    const double pairs =
+    grid_pairs_ =
         static_cast<double>(grid.size()) * window_.layout.steps * data_.topology.shape.sites;
-    data_.density = std::make_unique<BlockedPoints<Real>>(
-        make_compact_blocks<Real>(grid.x, grid.y, grid.z, grid.charge),
-        grid_parts_ > 0 ? grid_parts_ : task_parts(pairs));
-    if (data_.density->parts().empty()) data_.density.reset();
+    windows_per_task_ = windows_per_task(task_size(), grid_pairs_ + mm_pairs());
+    const bool whole = windows_per_task_ > 0;
+    window_.set_mm_parts(whole ? 1 : task_parts(mm_pairs()));
+    data_.set_density(grid, whole                  ? 1
+                            : run_.grid_blocks > 0 ? run_.grid_blocks
+                                                   : task_parts(grid_pairs_));
     window_.set_grid_parts(data_.density == nullptr ? 0 : data_.density->parts().size());
+    spare_records_.clear();  // their size goes with the windows of a task
+    if (data_.density != nullptr) return;
+    const HostAccess<double> grid_energies(window_.grid_energies, STARPU_W);
+    std::ranges::fill(grid_energies.data(), 0.0);
   }
 
   EnergyTerms evaluate() override {
@@ -77,6 +89,13 @@ class StarpuChain final : public Chain {
             360.0 * state.data()[STATE_MAXIMUM_HALF_TURNS]};
   }
 
+  CertificationReport certification() override {
+    const HostAccess<double> state(data_.chain_state, STARPU_R);
+    return {data_.certified, data_.bound.absolute, data_.bound.relative,
+            static_cast<std::uint64_t>(state.data()[STATE_CERTIFIED]),
+            state.data()[STATE_LARGEST_ERROR]};
+  }
+
  private:
   WindowLayout layout() const {
     const std::uint32_t asked = sampling_.window;
@@ -86,10 +105,16 @@ class StarpuChain final : public Chain {
             data_.topology.shape.padded_molecules};
   }
 
-  std::size_t mm_parts() const {
+  /// Whoever cuts the grid wants its blocks to be tasks.
+  TaskSize task_size() const {
+    return run_.tasks == TaskSize::automatic && run_.grid_blocks > 1 ? TaskSize::terms : run_.tasks;
+  }
+
+  /// Pair energies of a window's entries with the lattice.
+  double mm_pairs() const {
     const double sites = data_.topology.shape.sites;
-    const double entries = 2.2 * layout().steps;
-    return task_parts(entries * sites * sites * static_cast<double>(data_.molecules()));
+    const double entries = 2.2 * window_.layout.steps;
+    return entries * sites * sites * static_cast<double>(data_.molecules());
   }
 
   void take_poses(std::span<const double> lattice) {
@@ -106,18 +131,25 @@ class StarpuChain final : public Chain {
     return interval == 0 ? UINT64_MAX : interval - step % interval;
   }
 
-  PendingWindow submit_window(const ChainSegment& segment, std::uint64_t step,
-                              std::uint64_t most_steps);
-  void observe(PendingWindow& pending, ChainObserver& observer);
+  StepRange range_from(const ChainSegment& segment, std::uint64_t step) const;
+  StepTuning tuning_at(const ChainSegment& segment, std::uint64_t step) const;
+  codelets::DecideHandles decide_handles(const DataHandle& record) const;
+  PendingWindows plan_windows(const ChainSegment& segment, std::uint64_t step);
+  void submit(const ChainSegment& segment, PendingWindows& windows);
+  void submit_terms(const ChainSegment& segment, const PendingWindows& windows);
+  void submit_whole(const ChainSegment& segment, const PendingWindows& windows);
+  void observe(PendingWindows& windows, ChainObserver& observer);
 
   ChainData<Real> data_;
   std::vector<Molecule> molecules_;
   Settings::SamplingSection sampling_;
-  std::size_t grid_parts_;
+  Settings::RunSection run_;
   std::uint32_t chain_;
   WindowBuffers<Real> window_;
   WindowPlanner planner_;
   std::vector<int> plan_;
+  double grid_pairs_ = 0;             ///< per window
+  std::size_t windows_per_task_ = 0;  ///< 0: each term is a task
   std::vector<DataHandle> spare_records_;
   std::vector<DataHandle> spare_frames_;
   std::unique_ptr<DensityUpdate<Real>> update_;
@@ -130,92 +162,150 @@ DataHandle take_spare(std::vector<DataHandle>& spare, std::size_t size) {
   return handle;
 }
 
+/// Steps from `step` that one window may have: windows end where step sizes are tuned or a frame is
+/// due.
 template <class Real>
-PendingWindow StarpuChain<Real>::submit_window(const ChainSegment& segment, std::uint64_t step,
-                                               std::uint64_t most_steps) {
-  const WindowLayout& layout = window_.layout;
-  StepRange range{sampling_.seed, step, chain_,
-                  static_cast<std::uint32_t>(std::min<std::uint64_t>(
-                      most_steps, static_cast<std::uint64_t>(layout.steps))),
-                  kGasConstant * sampling_.temperature_kelvin};
-  const int steps = planner_.plan(range, plan_);
-  range.steps = static_cast<std::uint32_t>(steps);
-  const opencl::WindowExtent extent{steps, plan_[PLAN_CANDIDATES], plan_[PLAN_STARTS]};
-  const codelets::WindowArguments arguments = data_.arguments(layout, extent);
-  const codelets::WindowHandles handles = data_.handles(window_);
-  const std::uint64_t end = step + static_cast<std::uint64_t>(steps);
+StepRange StarpuChain<Real>::range_from(const ChainSegment& segment, std::uint64_t step) const {
+  const std::uint64_t most = std::min({segment.first_step + segment.steps - step,
+                                       until_multiple(step, segment.frame_interval),
+                                       until_multiple(step, segment.tune_interval),
+                                       static_cast<std::uint64_t>(window_.layout.steps)});
+  return {sampling_.seed, step, chain_, static_cast<std::uint32_t>(most),
+          kGasConstant * sampling_.temperature_kelvin};
+}
 
-  PendingWindow pending{
-      step,
-      steps,
-      take_spare(spare_records_, RECORD_FIELDS * static_cast<std::size_t>(layout.steps)),
-      {}};
+template <class Real>
+StepTuning StarpuChain<Real>::tuning_at(const ChainSegment& segment, std::uint64_t step) const {
+  const bool tune = segment.tune_interval > 0 && step % segment.tune_interval == 0;
+  const double longest = *std::ranges::min_element(data_.topology.interaction.box) / 2;
+  return {sampling_.target_acceptance, longest, 0.5, tune ? 1 : 0, 0};
+}
+
+/// The windows of the next task; none reaches beyond a frame or a tuning.
+template <class Real>
+PendingWindows StarpuChain<Real>::plan_windows(const ChainSegment& segment, std::uint64_t step) {
+  const std::size_t most = std::max<std::size_t>(windows_per_task_, 1);
+  const std::size_t record = RECORD_FIELDS * static_cast<std::size_t>(window_.layout.steps) * most;
+  PendingWindows windows{step, {}, take_spare(spare_records_, record)};
+  do {
+    const StepRange range = range_from(segment, step);
+    const int steps = planner_.plan(range, plan_);
+    windows.extents.push_back({steps, plan_[PLAN_CANDIDATES], plan_[PLAN_STARTS]});
+    step += static_cast<std::uint64_t>(steps);
+    const bool due = (segment.frame_interval > 0 && step % segment.frame_interval == 0) ||
+                     (segment.tune_interval > 0 && step % segment.tune_interval == 0);
+    if (due) break;
+  } while (windows.extents.size() < most && step < segment.first_step + segment.steps);
+  return windows;
+}
+
+template <class Real>
+codelets::DecideHandles StarpuChain<Real>::decide_handles(const DataHandle& record) const {
+  const bool solute = data_.has_solute();
+  return {window_.mm_energies.get(),
+          window_.table.get(),
+          data_.chain_state.get(),
+          data_.lattice.get(),
+          data_.lattice_sites.get(),
+          data_.field_cache.get(),
+          record.get(),
+          solute ? window_.grid_energies.get() : nullptr,
+          solute ? window_.nuclei_energies.get() : nullptr,
+          data_.certification_handles()};
+}
+
+/// One window, each of its terms a task.
+template <class Real>
+void StarpuChain<Real>::submit_terms(const ChainSegment& segment, const PendingWindows& windows) {
+  const opencl::WindowExtent& extent = windows.extents.front();
+  StepRange range = range_from(segment, windows.first_step);
+  range.steps = static_cast<std::uint32_t>(extent.steps);
+  const codelets::WindowArguments arguments = data_.arguments(window_.layout, extent);
+  const codelets::WindowHandles handles = data_.handles(window_);
   codelets::propose_moves<Real>(handles, arguments, range, data_.chain_state.get(),
                                 data_.lattice.get(), window_.outside.get());
   submit_energies(data_, window_, arguments);
   codelets::mm_pair_reduce<Real>(handles, arguments, raw_handles(window_.mm_partials),
                                  window_.table.get(), window_.mm_energies.get());
-  const bool tune = segment.tune_interval > 0 && end % segment.tune_interval == 0;
-  const double longest = *std::ranges::min_element(data_.topology.interaction.box) / 2;
-  const StepTuning tuning{sampling_.target_acceptance, longest, 0.5, tune ? 1 : 0, 0};
-  codelets::metropolis_decide<Real>(
-      handles, arguments, tuning,
-      {window_.mm_energies.get(), window_.table.get(), data_.chain_state.get(), data_.lattice.get(),
-       data_.lattice_sites.get(), data_.field_cache.get(), pending.record.get(),
-       data_.has_solute() ? window_.grid_energies.get() : nullptr,
-       data_.has_solute() ? window_.nuclei_energies.get() : nullptr});
-  if (segment.frame_interval > 0 && end % segment.frame_interval == 0) {
-    pending.frame = take_spare(spare_frames_, data_.lattice_host.size());
-    const int status =
-        starpu_data_cpy(pending.frame.get(), data_.lattice.get(), 1, nullptr, nullptr);
-    if (status != 0) throw RunError("StarPU could not copy the lattice for a frame");
-  }
-  return pending;
+  codelets::metropolis_decide<Real>(handles, arguments, tuning_at(segment, windows.end()),
+                                    data_.certification_arguments(),
+                                    decide_handles(windows.record));
+}
+
+/// All windows in one task.
+template <class Real>
+void StarpuChain<Real>::submit_whole(const ChainSegment& segment, const PendingWindows& windows) {
+  const BlockedPoints<Real>* const density = data_.density.get();
+  const codelets::SampleHandles handles{
+      decide_handles(windows.record),
+      window_.outside.get(),
+      window_.mm_partials.front().get(),
+      density != nullptr ? density->parts().front().headers.get() : nullptr,
+      density != nullptr ? density->parts().front().points.get() : nullptr,
+      density != nullptr ? density->parts().front().blocks : 0};
+  codelets::sample_windows<Real>(data_.handles(window_), data_.arguments(window_.layout, {}),
+                                 range_from(segment, windows.first_step), windows.extents,
+                                 tuning_at(segment, windows.end()), data_.certification_arguments(),
+                                 data_.topology.nuclei, handles);
 }
 
 template <class Real>
-void StarpuChain<Real>::observe(PendingWindow& pending, ChainObserver& observer) {
+void StarpuChain<Real>::submit(const ChainSegment& segment, PendingWindows& windows) {
+  if (windows_per_task_ == 0) {
+    submit_terms(segment, windows);
+  } else {
+    submit_whole(segment, windows);
+  }
+  if (segment.frame_interval == 0 || windows.end() % segment.frame_interval != 0) return;
+  windows.frame = take_spare(spare_frames_, data_.lattice_host.size());
+  const int status = starpu_data_cpy(windows.frame.get(), data_.lattice.get(), 1, nullptr, nullptr);
+  if (status != 0) throw RunError("StarPU could not copy the lattice for a frame");
+}
+
+template <class Real>
+void StarpuChain<Real>::observe(PendingWindows& windows, ChainObserver& observer) {
   {
-    const HostAccess<double> access(pending.record, STARPU_R);
-    const auto record = access.data();
+    const HostAccess<double> access(windows.record, STARPU_R);
     const auto capacity = static_cast<std::size_t>(window_.layout.steps);
-    for (std::size_t i = 0; i < static_cast<std::size_t>(pending.steps); ++i) {
-      const auto total = [&](std::size_t term) {
-        return record[(RECORD_TERMS + term) * capacity + i];
-      };
-      const EnergyTerms totals{total(TERM_MM_COULOMB), total(TERM_MM_VDW), total(TERM_QMMM_VDW),
-                               total(TERM_QMMM_NUCLEI), total(TERM_QMMM_GRID)};
-      observer.on_step(pending.first_step + i + 1, record[RECORD_ACCEPTED * capacity + i] != 0,
-                       totals);
+    auto record = access.data();
+    std::uint64_t step = windows.first_step;
+    for (const opencl::WindowExtent& extent : windows.extents) {
+      for (std::size_t i = 0; i < static_cast<std::size_t>(extent.steps); ++i) {
+        const auto total = [&](std::size_t term) {
+          return record[(RECORD_TERMS + term) * capacity + i];
+        };
+        const EnergyTerms totals{total(TERM_MM_COULOMB), total(TERM_MM_VDW), total(TERM_QMMM_VDW),
+                                 total(TERM_QMMM_NUCLEI), total(TERM_QMMM_GRID)};
+        observer.on_step(++step, record[RECORD_ACCEPTED * capacity + i] != 0, totals);
+      }
+      record = record.subspan(RECORD_FIELDS * capacity);
     }
   }
-  spare_records_.push_back(std::move(pending.record));
-  if (pending.frame.get() == nullptr) return;
+  spare_records_.push_back(std::move(windows.record));
+  if (windows.frame.get() == nullptr) return;
   {
-    const HostAccess<double> frame(pending.frame, STARPU_R);
+    const HostAccess<double> frame(windows.frame, STARPU_R);
     take_poses(frame.data());
   }
-  spare_frames_.push_back(std::move(pending.frame));
-  observer.on_frame(pending.first_step + static_cast<std::uint64_t>(pending.steps), molecules_);
+  spare_frames_.push_back(std::move(windows.frame));
+  observer.on_frame(windows.end(), molecules_);
 }
 
 template <class Real>
 void StarpuChain<Real>::run(const ChainSegment& segment, ChainObserver& observer) {
-  std::deque<PendingWindow> pending;
+  const std::size_t ahead = windows_per_task_ == 0 ? kWindowsAhead : kTasksAhead;
+  std::deque<PendingWindows> pending;
   std::uint64_t step = segment.first_step;
-  const std::uint64_t end = segment.first_step + segment.steps;
-  while (step < end) {
-    const std::uint64_t most_steps =
-        std::min({end - step, until_multiple(step, segment.frame_interval),
-                  until_multiple(step, segment.tune_interval)});
-    pending.push_back(submit_window(segment, step, most_steps));
-    step += static_cast<std::uint64_t>(pending.back().steps);
-    if (pending.size() >= kWindowsAhead) {
+  while (step < segment.first_step + segment.steps) {
+    pending.push_back(plan_windows(segment, step));
+    submit(segment, pending.back());
+    step = pending.back().end();
+    if (pending.size() >= ahead) {
       observe(pending.front(), observer);
       pending.pop_front();
     }
   }
-  for (PendingWindow& window : pending) observe(window, observer);
+  for (PendingWindows& windows : pending) observe(windows, observer);
 
   const HostAccess<double> state(data_.chain_state, STARPU_R);
   if (state.data()[STATE_NOT_FINITE] > 0) {

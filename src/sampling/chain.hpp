@@ -40,6 +40,15 @@ struct StepSizes {
   double rotation_degrees;
 };
 
+/// How decisions were certified so far (design, section 2).
+struct CertificationReport {
+  bool active;
+  double bound_kj_per_mol;         ///< on the error of a step's energy change
+  double relative_bound;           ///< and this times the energies it is the difference of
+  std::uint64_t steps;             ///< evaluated again
+  double largest_error_in_bounds;  ///< of those, relative to the bound
+};
+
 /// One Markov chain: its lattice, energies and density grid live in StarPU handles, its steps are
 /// tasks. Everything about a trajectory is a function of the system, the settings and the seed.
 class Chain {
@@ -59,6 +68,7 @@ class Chain {
 
   virtual std::vector<Molecule> molecules() = 0;
   virtual StepSizes step_sizes() = 0;
+  virtual CertificationReport certification() = 0;
 };
 
 /// @param settings cutoffs resolved

@@ -42,7 +42,9 @@ ChainData<Real>::ChainData(const System& system, const Settings& settings)
       lattice_host(make_lattice(system, topology.shape)),
       lattice_sites_host(make_lattice_sites<Real>(lattice_host, topology)),
       chain_state_host(STATE_SIZE, 0.0),
-      field_cache_host(FIELDS * stride(), 0.0) {
+      field_cache_host(FIELDS * stride(), 0.0),
+      certified(settings.sampling.certified),
+      bound(decision_bound(kPrecisionOf<Real>, topology, {})) {
   chain_state_host[STATE_MAXIMUM_TRANSLATION] = settings.sampling.max_translation_angstrom;
   chain_state_host[STATE_MAXIMUM_HALF_TURNS] = half_turns(settings.sampling.max_rotation_degrees);
   topology_reals = DataHandle::of(std::span(topology.reals));
@@ -52,6 +54,38 @@ ChainData<Real>::ChainData(const System& system, const Settings& settings)
   lattice_sites = DataHandle::of(std::span(lattice_sites_host));
   chain_state = DataHandle::of(std::span(chain_state_host));
   field_cache = DataHandle::of(std::span(field_cache_host));
+}
+
+template <class Real>
+void ChainData<Real>::set_density(const DensityGrid& grid, std::size_t parts) {
+  density.reset();
+  exact_density.reset();
+  std::vector<double> charges;
+  if (grid.size() > 0) {
+    density = std::make_unique<BlockedPoints<Real>>(
+        make_compact_blocks<Real>(grid.x, grid.y, grid.z, grid.charge), parts);
+    const CompactBlocks<Real>& blocks = density->blocks();
+    CompactBlocks<double> exact = make_exact_points(blocks, grid.x, grid.y, grid.z, grid.charge);
+    charges = block_charges(exact);
+    if (certified) {
+      exact_density = std::make_unique<BlockedPoints<double>>(std::move(exact), 1);
+    }
+  }
+  bound = decision_bound(kPrecisionOf<Real>, topology, charges);
+}
+
+template <class Real>
+codelets::CertificationHandles ChainData<Real>::certification_handles() const {
+  if (exact_density == nullptr) return {solute.get(), nullptr, nullptr};
+  const auto& points = exact_density->parts().front();
+  return {solute.get(), points.headers.get(), points.points.get()};
+}
+
+template <class Real>
+codelets::CertificationArguments ChainData<Real>::certification_arguments() const {
+  return {certified ? 1 : 0, topology.nuclei,
+          exact_density == nullptr ? 0 : static_cast<int>(exact_density->blocks().block_count()),
+          bound};
 }
 
 template <class Real>
@@ -107,7 +141,8 @@ void FullEvaluation<Real>::load(std::size_t first, std::size_t count) {
   plan[PLAN_STEPS] = plan[PLAN_CANDIDATES] = static_cast<int>(count);
   plan[PLAN_STARTS] = 0;
   for (std::size_t m = 0; m < outside.size(); ++m) {
-    outside[m] = m >= first + count && m < data_.molecules() ? PairReal<Real>{1} : PairReal<Real>{0};
+    outside[m] =
+        m >= first + count && m < data_.molecules() ? PairReal<Real>{1} : PairReal<Real>{0};
   }
   const std::size_t capacity = window_.rows();
   for (std::size_t i = 0; i < count; ++i) {

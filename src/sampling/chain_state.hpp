@@ -5,6 +5,8 @@
 
 #include "sampling/blocked_points.hpp"
 #include "sampling/chain.hpp"
+#include "sampling/decision_bound.hpp"
+#include "sampling/exact_points.hpp"
 #include "sampling/window_buffers.hpp"
 
 namespace starpmc {
@@ -25,8 +27,17 @@ struct ChainData {
   DataHandle chain_state;
   DataHandle field_cache;
   std::unique_ptr<BlockedPoints<Real>> density;
+  std::unique_ptr<BlockedPoints<double>>
+      exact_density;  ///< the same points, where decisions are certified
+  bool certified;
+  DecisionBound bound{};
 
   ChainData(const System& system, const Settings& settings);
+
+  /// @param parts tasks that share the grid
+  void set_density(const DensityGrid& grid, std::size_t parts);
+  codelets::CertificationHandles certification_handles() const;
+  codelets::CertificationArguments certification_arguments() const;
 
   bool has_solute() const { return topology.nuclei > 0; }
   std::size_t molecules() const { return static_cast<std::size_t>(topology.shape.molecules); }

@@ -1,5 +1,6 @@
 #include "sampling/density_update.hpp"
 
+#include "sampling/exact_points.hpp"
 #include "sampling/task_sizes.hpp"
 #include "system/system.hpp"
 
@@ -59,8 +60,10 @@ DensityUpdate<Real>::DensityUpdate(ChainData<Real>& data, QmEngine& engine)
   z.insert(z.end(), solute + 2 * nuclei, solute + 3 * nuclei);
   const double pairs = static_cast<double>(x.size()) * static_cast<double>(data.molecules()) *
                        data.topology.shape.sites;
-  points_ = std::make_unique<BlockedPoints<Real>>(make_compact_blocks<Real>(x, y, z, {}),
-                                                  task_parts(pairs));
+  const CompactBlocks<double> blocks = make_compact_blocks<double>(x, y, z, {});
+  slot_of_point_ = blocks.slot_of_point;
+  points_ = std::make_unique<BlockedPoints<double>>(make_exact_points(blocks, x, y, z, {}),
+                                                    task_parts(pairs));
   for (const auto& part : points_->parts()) {
     potential_.push_back(DataHandle::temporary<double>(part.blocks * STARPMC_BLOCK_POINTS));
   }
@@ -73,9 +76,8 @@ void DensityUpdate<Real>::submit_potential() {
   for (std::size_t i = 0; i < potential_.size(); ++i) {
     const auto& part = points_->parts()[i];
     codelets::grid_potential<Real>(data_.arguments(layout, {}), data_.topology_reals.get(),
-                                   data_.topology_integers.get(), data_.lattice.get(),
-                                   data_.lattice_sites.get(), part.blocks, part.headers.get(),
-                                   part.points.get(), potential_[i].get());
+                                   data_.topology_integers.get(), data_.lattice.get(), part.blocks,
+                                   part.headers.get(), part.points.get(), potential_[i].get());
   }
 }
 
@@ -84,7 +86,7 @@ void DensityUpdate<Real>::update(std::span<const std::span<const double>> parts)
   std::vector<double> sorted;
   for (const auto& part : parts) sorted.insert(sorted.end(), part.begin(), part.end());
   std::vector<double> potential;
-  for (const std::uint32_t slot : points_->blocks().slot_of_point) {
+  for (const std::uint32_t slot : slot_of_point_) {
     potential.push_back(sorted[slot]);
   }
   const std::span<const double> all(potential);

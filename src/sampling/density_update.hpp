@@ -28,8 +28,9 @@ class DensityUpdate {
 
   ChainData<Real>& data_;
   QmEngine& engine_;
-  std::unique_ptr<BlockedPoints<Real>> points_;  ///< quadrature points, then the nuclei
-  std::vector<DataHandle> potential_;            ///< per part
+  std::unique_ptr<BlockedPoints<double>> points_;  ///< quadrature points, then the nuclei
+  std::vector<DataHandle> potential_;              ///< per part
+  std::vector<std::uint32_t> slot_of_point_;
   std::size_t quadrature_points_ = 0;
   PointCharges charges_;
   QmResult result_;

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "codelets/codelet.hpp"
 #include "codelets/opencl_programs.hpp"
+#include "codelets/operations.hpp"
 
 namespace starpmc {
 namespace {
@@ -36,6 +36,20 @@ std::uint32_t automatic_window(std::size_t molecules, bool has_solute) {
   // anyway.
   const std::uint32_t most = has_solute ? 200 : 96;
   return static_cast<std::uint32_t>(std::clamp<std::size_t>(molecules, 1, most));
+}
+
+std::size_t windows_per_task(TaskSize size, double pairs) {
+  // Long enough that StarPU's cost of a task (some 10 us) and the wait for the next one do not
+  // count, short enough that several are on their way and none is late for a frame.
+  constexpr double kTaskMilliseconds = 4;
+  if (size == TaskSize::terms) return 0;
+  if (has_gpu()) return codelets::kMostWindowsPerTask;
+  const double window_milliseconds = std::max(pairs / kPairsPerMillisecond, 1e-3);
+  if (size == TaskSize::automatic && window_milliseconds > 1 && starpu_worker_get_count() > 1) {
+    return 0;
+  }
+  return static_cast<std::size_t>(std::clamp(kTaskMilliseconds / window_milliseconds, 1.0,
+                                             static_cast<double>(codelets::kMostWindowsPerTask)));
 }
 
 std::size_t task_parts(double pairs) {

@@ -31,13 +31,17 @@ struct WindowBuffers {
         nuclei_energies(DataHandle::temporary<double>(2 * candidates())),
         mm_energies(DataHandle::temporary<double>(2 * rows())),
         table(DataHandle::temporary<PairReal<Real>>(2 * rows() * rows())) {
-    for (std::size_t i = 0; i < mm_parts; ++i) {
-      mm_partials.push_back(DataHandle::temporary<double>(2 * rows()));
-    }
+    set_mm_parts(mm_parts);
   }
 
   std::size_t candidates() const { return static_cast<std::size_t>(layout.candidates); }
   std::size_t rows() const { return static_cast<std::size_t>(entry_capacity(layout)); }
+  void set_mm_parts(std::size_t parts) {
+    while (mm_partials.size() > parts) mm_partials.pop_back();
+    while (mm_partials.size() < parts) {
+      mm_partials.push_back(DataHandle::temporary<double>(2 * rows()));
+    }
+  }
   void set_grid_parts(std::size_t parts) {
     while (grid_partials.size() > parts) grid_partials.pop_back();
     while (grid_partials.size() < parts) {

@@ -1,5 +1,6 @@
-"""The chain is a function of system, settings and seed alone: windows, implementations, schedulers,
-workers and the cutting of the grid change neither a decision nor a final coordinate in fp64.
+"""The chain is a function of system, settings and seed alone: precisions, windows, implementations,
+schedulers, workers and the cutting of the work into tasks change neither a decision nor a final
+coordinate.
 
     python3 test_decisions.py PROGRAM
 """
@@ -106,12 +107,54 @@ class Decisions(program.TestCase):
         for blocks in (1, 3):
             self.check(f"{blocks} blocks", "--run.grid-blocks", blocks)
 
+    def test_tasks(self):
+        for tasks in ("terms", "windows"):
+            self.check(f"tasks {tasks}", "--run.tasks", tasks)
+
+    def check_certified(self, name, *options, **env):
+        summary = self.check(name, *options, **env)
+        if summary:
+            certified = summary["certified_decisions"]
+            self.assertTrue(certified["active"])
+            self.assertGreater(certified["steps_evaluated_again"], 0)
+            self.assertLess(certified["steps_evaluated_again"], 0.05 * STEPS)
+            self.assertGreater(certified["largest_error_in_bounds"], 0)
+            self.assertLess(certified["largest_error_in_bounds"], 0.5)
+
+    def test_precisions(self):
+        for precision in ("mixed",):
+            option = ("--run.precision", precision)
+            for name in ("scalar", "simd"):
+                self.check_certified(f"{name} {precision}", *option, "--run.implementation", name)
+            if not self.missing:
+                for tasks in ("terms", "windows"):
+                    self.check_certified(
+                        f"opencl {precision} {tasks}", *option, "--run.implementation", "opencl",
+                        "--run.tasks", tasks,
+                    )
+            for window in (1, 50, "auto"):
+                self.check_certified(f"{precision} window {window}", *option, "--sampling.window",
+                                     window)
+            for scheduler in ("eager", "lws", "dmda"):
+                for tasks in ("terms", "windows"):
+                    self.check_certified(f"{precision} {scheduler} {tasks}", *option,
+                                         "--run.tasks", tasks, STARPU_SCHED=scheduler)
+            self.check_certified(f"{precision} one cpu", *option, STARPU_NCPU=1)
+            self.check_certified(f"{precision} 3 blocks", *option, "--run.grid-blocks", 3)
+
+    def test_not_certified(self):
+        """The switch works: nothing is evaluated again."""
+        summary = self.run_small("not certified", "--run.precision", "mixed",
+                                 "--sampling.certified", "false")
+        self.assertFalse(summary["certified_decisions"]["active"])
+        self.assertEqual(summary["certified_decisions"]["steps_evaluated_again"], 0)
+
     def test_equilibration(self):
         """Tuned step sizes are part of the chain."""
         options = ("--sampling.equilibration-steps", 600, "--sampling.tune-interval", 250)
         results = {
             outcome(self.run_small(f"tuned-{window}", *options, "--sampling.window", window))
-            for window in (0, 1, 100)
+            for window in ("auto", 1, 100)
         }
         self.assertEqual(len(results), 1, results)
         self.assertNotEqual(results, {Decisions.expected})
@@ -138,6 +181,11 @@ class Gas(program.TestCase):
             )
             for window in (1, 50, 200)
         }
+        for precision in ("mixed",):
+            summary = program.simulate(
+                config, self.folder / f"gas-{precision}", "--run.precision", precision
+            )
+            self.assertEqual(outcome(summary), outcome(summaries[1]), precision)
         for window, summary in summaries.items():
             with self.subTest(window=window):
                 self.assertEqual(outcome(summary), outcome(summaries[1]))

@@ -112,7 +112,18 @@ class DevicePipeline {
     const auto sites = upload(b.lattice_sites);
     const auto cache = upload(b.field_cache);
     const auto record = upload(b.record);
-    opencl::metropolis_decide(program_, queue(), window.window, tuning,
+    const auto exact_blocks = upload(b.system->blocks);
+    const auto exact_points = upload(b.exact_points);
+    const auto solute = upload(b.system->solute);
+    const opencl::Certification certification{
+        b.certification().active,
+        b.certification().bound,
+        static_cast<int>(b.system->blocks.size() / BLOCK_FIELDS),
+        at(exact_blocks),
+        at(exact_points),
+        at(solute),
+        b.certification().nuclei};
+    opencl::metropolis_decide(program_, queue(), window.window, tuning, certification,
                               {at(grid), at(nuclei), at(mm), at(table), at(state), at(lattice),
                                at(sites), at(cache), at(record)});
     download(state, b.chain_state);
@@ -128,12 +139,11 @@ class DevicePipeline {
     const auto reals = upload(system.reals);
     const auto integers = upload(system.integers);
     const auto lattice = upload(b.lattice);
-    const auto sites = upload(b.lattice_sites);
     const auto headers = upload(system.blocks);
-    const auto points = upload(b.points);
+    const auto points = upload(b.exact_points);
     const auto potential = upload(b.potential);
     opencl::grid_potential(program_, queue(), b.layout, system.interaction, system.shape, at(reals),
-                           at(integers), at(lattice), at(sites),
+                           at(integers), at(lattice),
                            static_cast<int>(system.blocks.size() / BLOCK_FIELDS), at(headers),
                            at(points), at(potential));
     download(potential, b.potential);

@@ -126,8 +126,11 @@ TEST_P(Energies, PotentialIsTheNaiveLoop) {
   const TestSystem system = make_system(GetParam());
   expect_naive_potential<double, ScalarLevel>(system, 1e-12);
   expect_naive_potential<double, SimdLevel>(system, 1e-12);
-  expect_naive_potential<float, ScalarLevel>(system, 2e-6);
-  expect_naive_potential<float, SimdLevel>(system, 2e-6);
+  Buffers<float> a(system, 4, 8);
+  Buffers<float> b(system, 4, 8);
+  HostPipeline<ScalarLevel>().potential(a);
+  HostPipeline<SimdLevel>().potential(b);
+  EXPECT_EQ(a.potential, b.potential);
 }
 
 INSTANTIATE_TEST_SUITE_P(Cutoffs, Energies, testing::Values(wide_cutoff(), narrow_cutoff()),
@@ -249,6 +252,53 @@ TEST(Windows, OfOneAndOfFiftyAreOneStepAtATime) {
       ASSERT_NEAR(single.totals[s], reference.totals[s], 1e-7);
     }
   }
+}
+
+TEST(ExactGridEnergy, HasTheSameBitsInLanesAndIsTheEnergy) {
+  for (const SystemOptions& options : {wide_cutoff(), narrow_cutoff()}) {
+    const TestSystem system = make_system(options);
+    const Buffers<double> b(system, 4, 8);
+    std::mt19937_64 random(3);
+    std::uniform_real_distribution<double> place(0, options.edge);
+    for (int trial = 0; trial < 20; ++trial) {
+      const std::vector<double> sites{place(random), place(random), place(random), 0.4,
+                                      place(random), place(random), place(random), -0.8};
+      const ExactGridArguments arguments{system.interaction, system.blocks, b.exact_points, sites};
+      const std::uint64_t units = scalar::exact_grid_energy(arguments);
+      EXPECT_EQ(units, simd::exact_grid_energy(arguments));
+      double expected = 0;
+      for (std::size_t i = 0; i < sites.size(); i += 4) {
+        const Vector site{sites[i], sites[i + 1], sites[i + 2]};
+        for (std::size_t p = 0; p < system.point_position.size(); p += 4) {
+          const double* const point = &system.point_position[p];
+          const double r = distance(site, {point[0], point[1], point[2]}, system.interaction);
+          expected +=
+              sites[i + 3] * point[3] * coulomb_energy(r, system.interaction.coulomb_cutoff).value;
+        }
+      }
+      EXPECT_NEAR(static_cast<double>(static_cast<std::int64_t>(units)) / STARPMC_ENERGY_UNITS,
+                  expected, 1e-7);
+    }
+  }
+}
+
+TEST(CertifiedDecisions, AreThoseOfExactEnergies) {
+  HostPipeline<ScalarLevel> scalar_pipeline;
+  HostPipeline<SimdLevel> simd_pipeline;
+  for (const SystemOptions& options : {wide_cutoff(), narrow_cutoff(), few_molecules()}) {
+    const TestSystem system = make_system(options);
+    expect_certified_chain<double>(scalar_pipeline, system);
+    expect_certified_chain<float>(scalar_pipeline, system);
+    expect_certified_chain<double>(simd_pipeline, system);
+    expect_certified_chain<float>(simd_pipeline, system);
+  }
+}
+
+TEST(CertifiedDecisions, ExactChangesAreTheApproximateOnes) {
+  const TestSystem system = make_system(wide_cutoff());
+  HostPipeline<SimdLevel> pipeline;
+  const auto outcome = run_chain<double>(pipeline, system, {.bound = 1e6});
+  EXPECT_LT(outcome.chain_state[STATE_LARGEST_ERROR] * 1e6, 1e-7);
 }
 
 /// A molecule exactly on a grid point and on a nucleus, and two molecules at one place.

@@ -225,6 +225,9 @@ struct Buffers {
   std::vector<double> field_cache;
   std::vector<double> record;
   std::vector<double> potential;
+  std::vector<double> exact_points;
+  bool certified = false;
+  DecisionBound bound{};
 
   Buffers(const TestSystem& of, int steps, int candidates)
       : layout{steps, candidates, of.shape.sites, of.padded}, system(&of), lattice(of.lattice) {
@@ -246,6 +249,16 @@ struct Buffers {
     record.assign(RECORD_FIELDS * static_cast<std::size_t>(steps), 0.0);
     potential.assign(of.blocks.size() / BLOCK_FIELDS * STARPMC_BLOCK_POINTS, 0.0);
     place_lattice_sites();
+    exact_points = of.points;
+    for (std::size_t i = 0; i < exact_points.size(); ++i) {
+      const std::size_t block = i / (4 * STARPMC_BLOCK_POINTS);
+      const std::size_t k = i / STARPMC_BLOCK_POINTS % 4;
+      if (k < 3) exact_points[i] += of.blocks[block * BLOCK_FIELDS + k];
+    }
+  }
+
+  Certification certification() const {
+    return {certified, bound, system->blocks, exact_points, system->solute, system->nuclei};
   }
 
   Window window() const { return {layout, system->interaction, system->topology(), plan, entries}; }

@@ -87,15 +87,15 @@ struct HostPipeline {
   template <class Real>
   void decide(Buffers<Real>& b, const StepTuning& tuning) {
     Level::metropolis_decide(MetropolisDecideArguments<Real>{
-        b.window(), tuning, b.grid_energies, b.nuclei_energies, b.mm_energies, b.table,
-        b.chain_state, b.lattice, b.lattice_sites, b.field_cache, b.record});
+        b.window(), tuning, b.certification(), b.grid_energies, b.nuclei_energies, b.mm_energies,
+        b.table, b.chain_state, b.lattice, b.lattice_sites, b.field_cache, b.record});
   }
 
   template <class Real>
   void potential(Buffers<Real>& b) {
-    Level::grid_potential(GridPotentialArguments<Real>{
-        b.layout, b.system->interaction, b.system->topology(), b.lattice, b.lattice_sites,
-        b.system->blocks, b.points, b.potential});
+    Level::grid_potential(GridPotentialArguments{b.layout, b.system->interaction,
+                                                 b.system->topology(), b.lattice, b.system->blocks,
+                                                 b.exact_points, b.potential});
   }
 
  private:
@@ -186,7 +186,16 @@ struct ChainOptions {
   int candidates = 80;
   int windows = 12;
   bool tuning = false;
+  double bound = 0;        ///< kJ/mol, of certified decisions; 0: not certified
+  double disturbance = 0;  ///< largest error put into the candidates' energies, kJ/mol
 };
+
+/// Spoils energies by errors of either sign.
+inline void disturb(std::vector<double>& energies, double largest, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::uniform_real_distribution<double> error(-largest, largest);
+  for (double& energy : energies) energy += error(random);
+}
 
 /// What a chain did.
 template <class Real>
@@ -205,12 +214,15 @@ ChainOutcome<Real> run_chain(Pipeline& pipeline, const TestSystem& system,
                              const ChainOptions& options) {
   Buffers<Real> b(system, options.steps, options.candidates);
   b.field_cache = naive_field_cache(system, system.lattice);
+  b.certified = options.bound > 0;
+  b.bound = {options.bound, 0};
   ChainOutcome<Real> outcome;
   std::uint64_t next = 40;
   for (int i = 0; i < options.windows; ++i) {
     const StepRange range = step_range(next, options.steps);
     pipeline.propose(b, range);
     pipeline.evaluate(b);
+    if (options.disturbance > 0) disturb(b.grid_energies, options.disturbance, next);
     const StepTuning tuning{0.4, 0.5, 0.1, options.tuning && i % 3 == 2 ? 1 : 0, 0};
     pipeline.decide(b, tuning);
     const auto stride = static_cast<std::size_t>(b.layout.steps);
@@ -265,6 +277,26 @@ inline SystemOptions few_molecules() {
   options.particles = 4;
   options.grid_points = 900;
   return options;
+}
+
+/// The decisions of an exact chain, however wrong the energies are that raise the doubts.
+template <class Real, class Pipeline>
+void expect_certified_chain(Pipeline& pipeline, const TestSystem& system, int windows = 12) {
+  HostPipeline<ScalarLevel> scalar_pipeline;
+  const auto reference = run_chain<double>(scalar_pipeline, system, {.windows = windows});
+  for (const ChainOptions& options :
+       {ChainOptions{.windows = windows, .bound = 0.05},
+        ChainOptions{.windows = windows, .bound = 1e9},
+        ChainOptions{.windows = windows, .bound = 4, .disturbance = 1}}) {
+    const auto certified = run_chain<Real>(pipeline, system, options);
+    EXPECT_EQ(certified.accepted, reference.accepted);
+    EXPECT_EQ(certified.lattice, reference.lattice);
+    const double steps = static_cast<double>(reference.accepted.size());
+    EXPECT_GT(certified.chain_state[STATE_CERTIFIED], 0);
+    EXPECT_LE(certified.chain_state[STATE_CERTIFIED], steps);
+    EXPECT_TRUE(options.bound < 1e6 || certified.chain_state[STATE_CERTIFIED] == steps);
+    EXPECT_LT(certified.chain_state[STATE_LARGEST_ERROR], 1);
+  }
 }
 
 }  // namespace starpmc::test

@@ -190,7 +190,7 @@ TEST(DataFolder, ObeysTheEnvironment) {
   EXPECT_EQ(data_folder(), folder / "data");
   ::setenv("STARPMC_DATA", (folder / "none").c_str(), 1);
   EXPECT_THAT(input_error([] { data_folder(); }),
-              HasSubstr("STARPMC_DATA: there is no such folder"));
+              HasSubstr("STARPMC_DATA: the program's data files are not found"));
   ::unsetenv("STARPMC_DATA");
 }
 

@@ -1,0 +1,297 @@
+#include "codelets/operations.hpp"
+#include "kernels/opencl/handles.hpp"
+
+namespace starpmc::codelets {
+namespace {
+
+constexpr const char* kName = "sample_windows";
+
+struct Arguments : WindowArguments {
+  StepRange range;
+  StepTuning tuning;
+  CertificationArguments certification;
+  int windows;
+  int nuclei;
+  int grid_blocks;  ///< compact blocks of the density grid; 0: none
+  opencl::WindowExtent extents[kMostWindowsPerTask];
+};
+
+enum Buffers : std::size_t {
+  kLattice = kWindowBuffers,
+  kLatticeSites,
+  kChainState,
+  kFieldCache,
+  kRecord,
+  kOutside,
+  kMmPartial,
+  kMmEnergies,
+  kTable,
+  kSolute,  // with a solute
+  kNucleiEnergies,
+  kGridEnergies,
+  kBlockHeaders,  // with a density
+  kPoints,
+  kExactBlocks,  // where decisions are certified
+  kExactPoints
+};
+
+/// The operations of one level.
+template <class Real>
+struct Operations {
+  void (*propose_moves)(const ProposeMovesArguments<Real>&);
+  void (*qmmm_coulomb_grid)(const CoulombGridArguments<Real>&);
+  void (*qmmm_nuclei_vdw)(const NucleiVdwArguments<Real>&);
+  void (*mm_pair)(const MmPairArguments<Real>&);
+  void (*mm_pair_table)(const MmPairTableArguments<Real>&);
+  void (*mm_pair_reduce)(const MmPairReduceArguments<Real>&);
+  void (*metropolis_decide)(const MetropolisDecideArguments<Real>&);
+};
+
+template <class Real>
+constexpr Operations<Real> kSimdOperations{
+    simd::propose_moves<Real>,    simd::qmmm_coulomb_grid<Real>, simd::qmmm_nuclei_vdw<Real>,
+    simd::mm_pair<Real>,          simd::mm_pair_table<Real>,     simd::mm_pair_reduce<Real>,
+    simd::metropolis_decide<Real>};
+template <class Real>
+constexpr Operations<Real> kScalarOperations{
+    scalar::propose_moves<Real>,    scalar::qmmm_coulomb_grid<Real>, scalar::qmmm_nuclei_vdw<Real>,
+    scalar::mm_pair<Real>,          scalar::mm_pair_table<Real>,     scalar::mm_pair_reduce<Real>,
+    scalar::metropolis_decide<Real>};
+
+/// Range and tuning of window `index`; step sizes are tuned behind the last one only.
+StepRange range_of(const Arguments& a, int index, std::uint64_t first_step) {
+  StepRange range = a.range;
+  range.first_step = first_step;
+  range.steps = static_cast<unsigned>(a.extents[index].steps);
+  return range;
+}
+StepTuning tuning_of(const Arguments& a, int index) {
+  StepTuning tuning = a.tuning;
+  if (index + 1 < a.windows) tuning.active = 0;
+  return tuning;
+}
+
+template <class Real>
+class HostWindows {
+ public:
+  HostWindows(void** buffers, const Arguments& a, const Operations<Real>& operations)
+      : buffers_(buffers), a_(a), operations_(operations) {}
+
+  void run() const {
+    const std::size_t record = RECORD_FIELDS * static_cast<std::size_t>(a_.layout.steps);
+    std::uint64_t step = a_.range.first_step;
+    if (a_.nuclei > 0 && a_.grid_blocks == 0) {
+      std::ranges::fill(doubles(kGridEnergies), 0.0);
+    }
+    for (int i = 0; i < a_.windows; ++i) {
+      propose(range_of(a_, i, step));
+      const Window window = window_view(buffers_, a_);
+      evaluate(window);
+      decide(window, tuning_of(a_, i),
+             doubles(kRecord).subspan(static_cast<std::size_t>(i) * record, record));
+      step += static_cast<std::uint64_t>(a_.extents[i].steps);
+    }
+  }
+
+ private:
+  std::span<double> doubles(std::size_t index) const { return span_of<double>(buffers_[index]); }
+  std::span<double> doubles_if(bool present, std::size_t index) const {
+    return present ? doubles(index) : std::span<double>();
+  }
+  std::span<PairReal<Real>> pair_reals(std::size_t index) const {
+    return span_of<PairReal<Real>>(buffers_[index]);
+  }
+
+  void propose(const StepRange& range) const {
+    operations_.propose_moves(
+        {a_.layout,
+         a_.interaction,
+         range,
+         {a_.topology, span_of<const double>(buffers_[0]), span_of<const int>(buffers_[1])},
+         doubles(kChainState),
+         doubles(kLattice),
+         span_of<int>(buffers_[2]),
+         span_of<double>(buffers_[3]),
+         pair_reals(kOutside)});
+  }
+
+  void evaluate(const Window& window) const {
+    if (a_.grid_blocks != 0) {
+      operations_.qmmm_coulomb_grid({window, doubles(kBlockHeaders),
+                                     span_of<const Real>(buffers_[kPoints]),
+                                     doubles(kGridEnergies)});
+    }
+    if (a_.nuclei > 0) {
+      operations_.qmmm_nuclei_vdw({window, doubles(kSolute), a_.nuclei, doubles(kNucleiEnergies)});
+    }
+    operations_.mm_pair({window, doubles(kLattice), span_of<const Real>(buffers_[kLatticeSites]),
+                         pair_reals(kOutside), 0, a_.topology.molecules, doubles(kMmPartial)});
+    operations_.mm_pair_table({window, pair_reals(kTable)});
+    const std::span<const double> partials[] = {doubles(kMmPartial)};
+    operations_.mm_pair_reduce({window, partials, pair_reals(kTable), doubles(kMmEnergies)});
+  }
+
+  void decide(const Window& window, const StepTuning& tuning, std::span<double> record) const {
+    const bool solute = a_.nuclei > 0;
+    const bool exact = a_.certification.blocks > 0;
+    const Certification certification{
+        a_.certification.active != 0,    a_.certification.bound,
+        doubles_if(exact, kExactBlocks), doubles_if(exact, kExactPoints),
+        doubles_if(solute, kSolute),     a_.nuclei};
+    operations_.metropolis_decide({window, tuning, certification, doubles_if(solute, kGridEnergies),
+                                   doubles_if(solute, kNucleiEnergies), doubles(kMmEnergies),
+                                   pair_reals(kTable), doubles(kChainState), doubles(kLattice),
+                                   span_of<Real>(buffers_[kLatticeSites]), doubles(kFieldCache),
+                                   record});
+  }
+
+  void** buffers_;
+  const Arguments& a_;
+  const Operations<Real>& operations_;
+};
+
+template <class Real, const Operations<Real>& kOperations>
+void on_cpu(void* buffers[], void* argument) {
+  guarded(kName, [&] {
+    HostWindows<Real>(buffers, arguments_of<Arguments>(argument), kOperations).run();
+  });
+}
+
+/// The same enqueued on a device.
+class DeviceWindows {
+ public:
+  DeviceWindows(void** buffers, const Arguments& a, const OpenclPlace& place)
+      : buffers_(buffers), a_(a), program_(place.program), queue_(place.queue) {}
+
+  void run() const {
+    const std::size_t record =
+        RECORD_FIELDS * static_cast<std::size_t>(a_.layout.steps) * sizeof(double);
+    std::uint64_t step = a_.range.first_step;
+    if (a_.nuclei > 0 && a_.grid_blocks == 0) {
+      opencl::qmmm_coulomb_grid_reduce(program_, queue_, a_.layout.candidates, {},
+                                       buffer(kGridEnergies));
+    }
+    for (int i = 0; i < a_.windows; ++i) {
+      opencl::Window window = opencl_window(buffers_, a_);
+      window.extent = a_.extents[i];
+      opencl::propose_moves(program_, queue_, window, range_of(a_, i, step), buffer(kChainState),
+                            buffer(kLattice), buffer(kOutside));
+      evaluate(window);
+      opencl::Buffer records = buffer(kRecord);
+      records.offset_bytes += static_cast<std::size_t>(i) * record;
+      decide(window, tuning_of(a_, i), records);
+      step += static_cast<std::uint64_t>(a_.extents[i].steps);
+    }
+  }
+
+ private:
+  opencl::Buffer buffer(std::size_t index) const { return opencl_buffer(buffers_[index]); }
+  opencl::Buffer buffer_if(bool present, std::size_t index) const {
+    return present ? buffer(index) : opencl::Buffer{};
+  }
+
+  void evaluate(const opencl::Window& window) const {
+    if (a_.grid_blocks != 0) {
+      opencl::qmmm_coulomb_grid(program_, queue_, window, a_.grid_blocks, buffer(kBlockHeaders),
+                                buffer(kPoints), buffer(kGridEnergies));
+    }
+    if (a_.nuclei > 0) {
+      opencl::qmmm_nuclei_vdw(program_, queue_, window, a_.nuclei, buffer(kSolute),
+                              buffer(kNucleiEnergies));
+    }
+    opencl::mm_pair(program_, queue_, window, 0, a_.topology.molecules, buffer(kLattice),
+                    buffer(kLatticeSites), buffer(kOutside), buffer(kMmPartial));
+    opencl::mm_pair_table(program_, queue_, window, buffer(kTable));
+    const opencl::Buffer partials[] = {buffer(kMmPartial)};
+    opencl::mm_pair_reduce(program_, queue_, window, partials, buffer(kTable), buffer(kMmEnergies));
+  }
+
+  void decide(const opencl::Window& window, const StepTuning& tuning,
+              const opencl::Buffer& record) const {
+    const bool solute = a_.nuclei > 0;
+    const bool exact = a_.certification.blocks > 0;
+    const opencl::Certification certification{a_.certification.active != 0,
+                                              a_.certification.bound,
+                                              a_.certification.blocks,
+                                              buffer_if(exact, kExactBlocks),
+                                              buffer_if(exact, kExactPoints),
+                                              buffer_if(solute, kSolute),
+                                              a_.nuclei};
+    opencl::metropolis_decide(
+        program_, queue_, window, tuning, certification,
+        {buffer_if(solute, kGridEnergies), buffer_if(solute, kNucleiEnergies), buffer(kMmEnergies),
+         buffer(kTable), buffer(kChainState), buffer(kLattice), buffer(kLatticeSites),
+         buffer(kFieldCache), record});
+  }
+
+  void** buffers_;
+  const Arguments& a_;
+  opencl::Program& program_;
+  cl_command_queue queue_;
+};
+
+template <class Real>
+void on_opencl(void* buffers[], void* argument) {
+  guarded(kName, [&] {
+    const auto& a = arguments_of<Arguments>(argument);
+    const OpenclLane lane(kPrecisionOf<Real>, a.range.chain);
+    DeviceWindows(buffers, a, lane.place()).run();
+  });
+}
+
+}  // namespace
+
+template <class Real>
+void sample_windows(const WindowHandles& window, const WindowArguments& arguments,
+                    const StepRange& range, std::span<const opencl::WindowExtent> extents,
+                    const StepTuning& tuning, const CertificationArguments& certification,
+                    int nuclei, const SampleHandles& h) {
+  static Codelet codelet(codelet_name<Real>(kName),
+                         {on_cpu<Real, kSimdOperations<Real>>,
+                          on_cpu<Real, kScalarOperations<Real>>, on_opencl<Real>});
+  Arguments a{arguments,
+              range,
+              tuning,
+              certification,
+              static_cast<int>(extents.size()),
+              nuclei,
+              static_cast<int>(h.grid_blocks),
+              {}};
+  std::ranges::copy(extents, a.extents);
+  double candidates = 0;
+  for (const auto& extent : extents) candidates += extent.candidates;
+  a.work_bucket =
+      work_bucket(candidates * (STARPMC_BLOCK_POINTS * static_cast<double>(h.grid_blocks) +
+                                arguments.topology.molecules));
+  std::vector<Access> accesses{
+      {window.topology_reals, STARPU_R}, {window.topology_integers, STARPU_R},
+      {window.plan, STARPU_W},           {window.entries, STARPU_W},
+      {h.decide.lattice, STARPU_RW},     {h.decide.lattice_sites, STARPU_RW},
+      {h.decide.chain_state, STARPU_RW}, {h.decide.field_cache, STARPU_RW},
+      {h.decide.record, STARPU_W},       {h.outside, STARPU_W},
+      {h.mm_partial, STARPU_W},          {h.decide.mm_energies, STARPU_W},
+      {h.decide.table, STARPU_W}};
+  if (nuclei > 0) {
+    accesses.push_back({h.decide.certification.solute, STARPU_R});
+    accesses.push_back({h.decide.nuclei_energies, STARPU_W});
+    accesses.push_back({h.decide.grid_energies, STARPU_W});
+  }
+  if (h.grid_blocks > 0) {
+    accesses.push_back({h.block_headers, STARPU_R});
+    accesses.push_back({h.points, STARPU_R});
+  }
+  if (certification.blocks > 0) {
+    accesses.push_back({h.decide.certification.exact_blocks, STARPU_R});
+    accesses.push_back({h.decide.certification.exact_points, STARPU_R});
+  }
+  codelet.submit(accesses, a);
+}
+
+template void sample_windows<double>(const WindowHandles&, const WindowArguments&, const StepRange&,
+                                     std::span<const opencl::WindowExtent>, const StepTuning&,
+                                     const CertificationArguments&, int, const SampleHandles&);
+template void sample_windows<float>(const WindowHandles&, const WindowArguments&, const StepRange&,
+                                    std::span<const opencl::WindowExtent>, const StepTuning&,
+                                    const CertificationArguments&, int, const SampleHandles&);
+
+}  // namespace starpmc::codelets

@@ -1,0 +1,46 @@
+/* Exactly reproducible pair energies: what certified decisions fall back on, and what the potential
+   handed to a QM engine is made of.
+
+   Included after moves.h, under the same definitions and two more:
+     w_from_real(x)   nearest integer of a real, ties to even, as a 64-bit word; |x| < 2^62
+     r_max(a, b)
+   Every operation is correctly rounded, none is contracted, and energies are summed as integers, in
+   units of 2^-STARPMC_ENERGY_BITS kJ/mol: a sum has the same bits on every device, in any order and
+   any split. Integer overflow wraps, so that even after it differences of sums are right. */
+#define STARPMC_ENERGY_UNITS 1099511627776.0 /* 2^40 per kJ/mol */
+
+/* Displacement by the nearest image along one edge. */
+STARPMC_FUNCTION real_t exact_image(real_t displacement, real_t length, real_t inverse_length) {
+  return displacement - length * r_rint(displacement * inverse_length);
+}
+
+STARPMC_FUNCTION real_t exact_distance_squared(real_t dx, real_t dy, real_t dz) {
+  return r_max(dx * dx + (dy * dy + dz * dz), REAL(STARPMC_MINIMUM_DISTANCE_SQUARED));
+}
+
+/* charge (1 - r/rc)^2 / r inside the cutoff (eq. 2 of Miranda et al. 2016), 0 beyond it. */
+STARPMC_FUNCTION real_t exact_coulomb(real_t r2, real_t charge, real_t cutoff_squared,
+                                      real_t inverse_cutoff) {
+  const real_t r = r_sqrt(r2);
+  const real_t remaining = REAL(1.0) - r * inverse_cutoff;
+  return r_select(r_less(r2, cutoff_squared), charge * (remaining * remaining) / r, REAL(0.0));
+}
+
+/* c12/r^12 - c6/r^6 + shift + slope r inside the cutoff, 0 beyond it. */
+STARPMC_FUNCTION real_t exact_lennard_jones(real_t r2, real_t c12, real_t c6, real_t shift,
+                                            real_t slope, real_t cutoff_squared) {
+  const real_t inverse2 = REAL(1.0) / r2;
+  const real_t inverse6 = inverse2 * inverse2 * inverse2;
+  const real_t energy = (c12 * inverse6 - c6) * inverse6 + (shift + slope * r_sqrt(r2));
+  return r_select(r_less(r2, cutoff_squared), energy, REAL(0.0));
+}
+
+/* An energy in units; beyond 2^62 units (4e6 kJ/mol) it stays there. */
+STARPMC_FUNCTION word_t exact_units(real_t energy) {
+  const real_t limit = REAL(4611686018427387904.0);
+  const real_t units = energy * REAL(STARPMC_ENERGY_UNITS);
+  const real_t low = r_select(r_less(units, REAL(0.0) - limit), REAL(0.0) - limit, units);
+  return w_from_real(r_select(r_less(limit, low), limit, low));
+}
+
+#undef STARPMC_FUNCTION

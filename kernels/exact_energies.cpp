@@ -1,0 +1,193 @@
+#include "kernels/exact_energies.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/scalar/moves.hpp"
+
+namespace starpmc {
+namespace {
+
+/// Sites farther apart than this beyond a cutoff have no energy, whatever the rounding.
+constexpr double kMargin = 1e-3;
+
+double squared(double x) { return x * x; }
+
+}  // namespace
+
+ExactEnergies::ExactEnergies(const Window& window, const Certification& certification,
+                             std::span<const double> lattice, ExactGridSum grid_sum)
+    : window_(window), certification_(certification), lattice_(lattice), grid_sum_(grid_sum) {
+  const Interaction& interaction = window.interaction;
+  for (int k = 0; k < 3; ++k) inverse_box_[k] = 1 / interaction.box[k];
+  const Topology& topology = window.topology;
+  double largest = 0;
+  for (int type = 0; type < topology.shape.molecule_types; ++type) {
+    double radius = 0;
+    for (int site = 0; site < topology.site_count(type); ++site) {
+      const double* const r = topology.site(type, site);
+      radius = std::max(radius, std::hypot(r[0], r[1], r[2]));
+    }
+    radius_.push_back(radius);
+    largest = std::max(largest, radius);
+  }
+  const double reach =
+      std::max(interaction.coulomb_cutoff, interaction.vdw_cutoff) + 2 * largest + kMargin;
+  one_image_ = reach <= *std::min_element(interaction.box, interaction.box + 3) / 2;
+}
+
+double ExactEnergies::change(int slot, int from, int to, const Occupied& occupied) {
+  const Placed before = place_entry(from);
+  const Placed after = place_entry(to);
+  std::uint64_t units = with_solute(after) - with_solute(before);
+  const int self = window_.plan[plan_start_molecule(window_.layout) + slot];
+  const auto stride = static_cast<std::size_t>(window_.layout.molecules);
+  for (int molecule = 0; molecule < window_.topology.shape.molecules; ++molecule) {
+    if (molecule == self) continue;
+    const auto m = static_cast<std::size_t>(molecule);
+    const int other_slot = slot_of(molecule);
+    const int entry = other_slot < 0 ? -1 : occupied(other_slot);
+    const double centre[3] = {entry < 0 ? lattice_[m] : window_.field(POSE_X, entry),
+                              entry < 0 ? lattice_[stride + m] : window_.field(POSE_Y, entry),
+                              entry < 0 ? lattice_[2 * stride + m] : window_.field(POSE_Z, entry)};
+    const int type = window_.topology.type_of(molecule);
+    const bool near_before = in_reach(before, type, centre);
+    const bool near_after = in_reach(after, type, centre);
+    if (!near_before && !near_after) continue;
+    const Placed other = entry < 0 ? place_lattice(molecule) : place_entry(entry);
+    if (near_after) units += with_molecule(after, other);
+    if (near_before) units -= with_molecule(before, other);
+  }
+  return static_cast<double>(static_cast<std::int64_t>(units)) / STARPMC_ENERGY_UNITS;
+}
+
+ExactEnergies::Placed ExactEnergies::place_entry(int entry) const {
+  Placed placed{window_.topology.type_of(window_.molecule_of_entry(entry)), {}, {}};
+  std::vector<double> displacements(static_cast<std::size_t>(3 * window_.layout.sites));
+  for (int k = 0; k < 3; ++k) placed.centre[k] = window_.field(POSE_X + k, entry);
+  for (std::size_t k = 0; k < displacements.size(); ++k) {
+    displacements[k] = window_.field(POSE_FIELDS + static_cast<int>(k), entry);
+  }
+  place_sites(displacements.data(), placed);
+  return placed;
+}
+
+ExactEnergies::Placed ExactEnergies::place_lattice(int molecule) const {
+  const Topology& topology = window_.topology;
+  Placed placed{topology.type_of(molecule), {}, {}};
+  double pose[POSE_FIELDS];
+  for (std::size_t field = 0; field < POSE_FIELDS; ++field) {
+    pose[field] = lattice_[field * static_cast<std::size_t>(window_.layout.molecules) +
+                           static_cast<std::size_t>(molecule)];
+  }
+  std::copy_n(pose, 3, placed.centre);
+  std::vector<double> displacements(static_cast<std::size_t>(3 * window_.layout.sites));
+  for (int site = 0; site < topology.site_count(placed.type); ++site) {
+    scalar::rotate_site(pose, topology.site(placed.type, site), &displacements[3 * site]);
+  }
+  place_sites(displacements.data(), placed);
+  return placed;
+}
+
+void ExactEnergies::place_sites(const double* displacements, Placed& placed) const {
+  const auto values = static_cast<std::size_t>(3 * window_.topology.site_count(placed.type));
+  placed.sites.resize(values);
+  for (std::size_t k = 0; k < values; ++k) {
+    placed.sites[k] = placed.centre[k % 3] + displacements[k];
+  }
+}
+
+bool ExactEnergies::in_reach(const Placed& placed, int type, const double* centre) const {
+  if (!one_image_) return true;
+  const Interaction& interaction = window_.interaction;
+  double r2 = 0;
+  for (int k = 0; k < 3; ++k) {
+    r2 += squared(
+        scalar::exact_image(placed.centre[k] - centre[k], interaction.box[k], inverse_box_[k]));
+  }
+  const double reach = std::max(interaction.coulomb_cutoff, interaction.vdw_cutoff) +
+                       radius_[static_cast<std::size_t>(placed.type)] +
+                       radius_[static_cast<std::size_t>(type)] + kMargin;
+  return r2 < reach * reach;
+}
+
+std::uint64_t ExactEnergies::with_molecule(const Placed& a, const Placed& b) const {
+  const Topology& topology = window_.topology;
+  const Interaction& interaction = window_.interaction;
+  const double coulomb2 = squared(interaction.coulomb_cutoff);
+  const double vdw2 = squared(interaction.vdw_cutoff);
+  double coulomb = 0;
+  double vdw = 0;
+  for (int i = 0; i < topology.site_count(a.type); ++i) {
+    for (int j = 0; j < topology.site_count(b.type); ++j) {
+      double d[3];
+      for (int k = 0; k < 3; ++k) {
+        d[k] = scalar::exact_image(a.sites[static_cast<std::size_t>(3 * i + k)] -
+                                       b.sites[static_cast<std::size_t>(3 * j + k)],
+                                   interaction.box[k], inverse_box_[k]);
+      }
+      const double r2 = scalar::exact_distance_squared(d[0], d[1], d[2]);
+      const double charge =
+          STARPMC_COULOMB_CONSTANT * (topology.site(a.type, i)[3] * topology.site(b.type, j)[3]);
+      const double* const c =
+          topology.pair(topology.site_type(a.type, i), topology.site_type(b.type, j));
+      coulomb += scalar::exact_coulomb(r2, charge, coulomb2, 1 / interaction.coulomb_cutoff);
+      vdw += scalar::exact_lennard_jones(r2, c[0], c[1], c[2], c[3], vdw2);
+    }
+  }
+  return scalar::exact_units(limited_pair_energy(coulomb)) +
+         scalar::exact_units(limited_pair_energy(vdw));
+}
+
+std::uint64_t ExactEnergies::with_grid(const Placed& placed) const {
+  std::vector<double> sites;
+  for (int site = 0; site < window_.topology.site_count(placed.type); ++site) {
+    const double charge = window_.topology.site(placed.type, site)[3];
+    if (charge == 0) continue;
+    const double* const position = &placed.sites[static_cast<std::size_t>(3 * site)];
+    sites.insert(sites.end(), {position[0], position[1], position[2], charge});
+  }
+  return grid_sum_(
+      {window_.interaction, certification_.exact_blocks, certification_.exact_points, sites});
+}
+
+std::uint64_t ExactEnergies::with_solute(const Placed& placed) const {
+  const Topology& topology = window_.topology;
+  const Interaction& interaction = window_.interaction;
+  const auto nuclei = static_cast<std::size_t>(certification_.nuclei);
+  const std::span<const double> solute = certification_.solute;
+  std::uint64_t units = certification_.exact_blocks.empty() ? 0 : with_grid(placed);
+  for (int site = 0; site < topology.site_count(placed.type); ++site) {
+    const double charge = STARPMC_COULOMB_CONSTANT * topology.site(placed.type, site)[3];
+    for (std::size_t nucleus = 0; nucleus < nuclei; ++nucleus) {
+      double d[3];
+      for (std::size_t k = 0; k < 3; ++k) {
+        d[k] = scalar::exact_image(
+            placed.sites[3 * static_cast<std::size_t>(site) + k] - solute[k * nuclei + nucleus],
+            interaction.box[k], inverse_box_[k]);
+      }
+      const double r2 = scalar::exact_distance_squared(d[0], d[1], d[2]);
+      const double* const c = topology.pair(topology.site_type(placed.type, site),
+                                            static_cast<int>(solute[4 * nuclei + nucleus]));
+      units += scalar::exact_units(scalar::exact_coulomb(r2, charge * solute[3 * nuclei + nucleus],
+                                                         squared(interaction.coulomb_cutoff),
+                                                         1 / interaction.coulomb_cutoff));
+      units += scalar::exact_units(
+          scalar::exact_lennard_jones(r2, c[0], c[1], c[2], c[3], squared(interaction.vdw_cutoff)));
+    }
+  }
+  return units;
+}
+
+int ExactEnergies::slot_of(int molecule) {
+  if (slot_of_molecule_.empty()) {
+    slot_of_molecule_.assign(static_cast<std::size_t>(window_.topology.shape.molecules), -1);
+    for (int slot = 0; slot < window_.starts(); ++slot) {
+      const int started = window_.plan[plan_start_molecule(window_.layout) + slot];
+      slot_of_molecule_[static_cast<std::size_t>(started)] = slot;
+    }
+  }
+  return slot_of_molecule_[static_cast<std::size_t>(molecule)];
+}
+
+}  // namespace starpmc

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "kernels/arguments.hpp"
+
+namespace starpmc {
+
+/// Energy of charged sites with every point of a grid, in exact units.
+using ExactGridSum = std::uint64_t (*)(const ExactGridArguments& arguments);
+
+/// Energy changes of single steps, in fp64 and in an arithmetic whose result has the same bits
+/// wherever it is computed (design, section 2, certified decisions).
+class ExactEnergies {
+ public:
+  /// @param occupied entry each slot's molecule occupies at the step asked for
+  using Occupied = std::function<int(int slot)>;
+
+  ExactEnergies(const Window& window, const Certification& certification,
+                std::span<const double> lattice, ExactGridSum grid_sum);
+
+  /// Energy change of moving the molecule in `slot` from one entry to another, kJ/mol.
+  double change(int slot, int from, int to, const Occupied& occupied);
+
+ private:
+  /// A rigid molecule somewhere.
+  struct Placed {
+    int type;
+    double centre[3];
+    std::vector<double> sites;  ///< x, y, z of each site
+  };
+
+  Placed place_entry(int entry) const;
+  Placed place_lattice(int molecule) const;
+  void place_sites(const double* displacements, Placed& placed) const;
+  std::uint64_t with_solute(const Placed& placed) const;
+  std::uint64_t with_grid(const Placed& placed) const;
+  std::uint64_t with_molecule(const Placed& a, const Placed& b) const;
+  bool in_reach(const Placed& placed, int type, const double* centre) const;
+  int slot_of(int molecule);
+
+  const Window& window_;
+  const Certification& certification_;
+  std::span<const double> lattice_;
+  ExactGridSum grid_sum_;
+  double inverse_box_[3];
+  std::vector<double> radius_;  ///< per molecule type: farthest site from the centre
+  bool one_image_;
+  std::vector<int> slot_of_molecule_;  ///< made at the first change asked for
+};
+
+}  // namespace starpmc

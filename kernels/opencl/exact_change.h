@@ -1,0 +1,270 @@
+/* Exact energy change of one step (kernels/exact_energies.hpp), shared out over any number of items:
+   the sum of their units is the change, whoever adds what. */
+#ifndef STARPMC_OPENCL_EXACT_CHANGE_H
+#define STARPMC_OPENCL_EXACT_CHANGE_H
+
+#include "opencl/moves.h"
+#include "opencl/window.h"
+
+/* Sites farther apart than this beyond a cutoff have no energy, whatever the rounding. */
+#define EXACT_MARGIN 1e-3
+
+/* What an exact change is computed from. */
+typedef struct {
+  WindowShape window;
+  Interaction interaction;
+  double inverse_box[3];
+  double coulomb_squared, vdw_squared, inverse_cutoff, reach;
+  int one_image; /* a molecule in reach is so through its nearest image only */
+  int nuclei;
+  int blocks;
+  __global const double *topology_reals;
+  __global const int *topology_integers;
+  __global const int *plan;
+  __global const double *entries;
+  __global const double *lattice;
+  __global const double *solute;
+  __global const double *exact_blocks;
+  __global const double *exact_points;
+  __global const int *taken; /* per step: the candidate it moved to, or -1 */
+} ExactSources;
+
+static inline double3 exact_image3(const ExactSources *s, double3 d) {
+  return (double3)(exact_image(d.x, s->interaction.box[0], s->inverse_box[0]),
+                   exact_image(d.y, s->interaction.box[1], s->inverse_box[1]),
+                   exact_image(d.z, s->interaction.box[2], s->inverse_box[2]));
+}
+
+static inline double exact_squared(const ExactSources *s, double3 displacement) {
+  const double3 d = exact_image3(s, displacement);
+  return exact_distance_squared(d.x, d.y, d.z);
+}
+
+/* Whether two molecules' centres are near enough for any energy. */
+static inline int exact_in_reach(const ExactSources *s, double3 a, double3 b) {
+  const double3 d = exact_image3(s, a - b);
+  return !s->one_image || d.x * d.x + (d.y * d.y + d.z * d.z) < s->reach * s->reach;
+}
+
+/* Longest distance at which two molecules may have energy; the largest molecule sets it. */
+static inline void set_reach(ExactSources *s, int molecule_types) {
+  double radius = 0;
+  for (int type = 0; type < molecule_types; ++type) {
+    const int sites = site_count(s->window.topology, s->topology_integers, type);
+    for (int site = 0; site < sites; ++site) {
+      __global const double *r =
+          s->topology_reals + topology_site(s->window.topology, type, site);
+      radius = fmax(radius, sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2]));
+    }
+  }
+  s->reach = fmax(s->interaction.coulomb_cutoff, s->interaction.vdw_cutoff) + 2 * radius +
+             EXACT_MARGIN;
+  s->one_image = 2 * s->reach <= fmin(fmin(s->interaction.box[0], s->interaction.box[1]),
+                                      s->interaction.box[2]);
+}
+
+/* used: 0 where nothing is computed from them. */
+static inline ExactSources exact_sources(
+    WindowShape window, Interaction interaction, int nuclei, int blocks,
+    __global const double *topology_reals, __global const int *topology_integers,
+    __global const int *plan, __global const double *entries, __global const double *lattice,
+    __global const double *solute, __global const double *exact_blocks,
+    __global const double *exact_points, __global const int *taken, int used) {
+  ExactSources s;
+  if (!used) return s;
+  s.window = window;
+  s.interaction = interaction;
+  for (int k = 0; k < 3; ++k) s.inverse_box[k] = 1.0 / interaction.box[k];
+  s.coulomb_squared = interaction.coulomb_cutoff * interaction.coulomb_cutoff;
+  s.vdw_squared = interaction.vdw_cutoff * interaction.vdw_cutoff;
+  s.inverse_cutoff = 1.0 / interaction.coulomb_cutoff;
+  s.nuclei = nuclei;
+  s.blocks = blocks;
+  s.topology_reals = topology_reals;
+  s.topology_integers = topology_integers;
+  s.plan = plan;
+  s.entries = entries;
+  s.lattice = lattice;
+  s.solute = solute;
+  s.exact_blocks = exact_blocks;
+  s.exact_points = exact_points;
+  s.taken = taken;
+  set_reach(&s, window.topology.molecule_types);
+  return s;
+}
+
+/* The entry a molecule of the window occupies before step `index`. */
+static inline int occupied_before(const ExactSources *s, int slot, int index) {
+  for (int earlier = index - 1; earlier >= 0; --earlier) {
+    if (s->taken[earlier] >= 0 && s->plan[plan_step_slot(s->window.layout) + earlier] == slot) {
+      return s->taken[earlier];
+    }
+  }
+  return start_entry(s->window.layout, slot);
+}
+
+static inline int slot_of_molecule(const ExactSources *s, int molecule) {
+  for (int slot = 0; slot < s->window.starts; ++slot) {
+    if (s->plan[plan_start_molecule(s->window.layout) + slot] == molecule) return slot;
+  }
+  return -1;
+}
+
+/* A molecule in the lattice or at an entry (-1: in the lattice). */
+typedef struct {
+  int molecule;
+  int entry;
+  int type;
+  double pose[POSE_FIELDS];
+} Placed;
+
+static inline Placed place(const ExactSources *s, int molecule, int entry) {
+  Placed placed;
+  placed.molecule = molecule;
+  placed.entry = entry;
+  placed.type = s->topology_integers[molecule];
+  for (int field = 0; field < POSE_FIELDS; ++field) {
+    placed.pose[field] = entry < 0
+                             ? s->lattice[field * s->window.layout.molecules + molecule]
+                             : entry_field(s->window, s->entries, field, entry);
+  }
+  return placed;
+}
+
+static inline double3 centre_of(const Placed *placed) {
+  return (double3)(placed->pose[0], placed->pose[1], placed->pose[2]);
+}
+
+static inline double3 exact_site(const ExactSources *s, const Placed *placed, int site) {
+  if (placed->entry >= 0) {
+    return centre_of(placed) + entry_displacement(s->window, s->entries, placed->entry, site);
+  }
+  __global const double *r =
+      s->topology_reals + topology_site(s->window.topology, placed->type, site);
+  const double reference[3] = {r[0], r[1], r[2]};
+  double displacement[3];
+  rotate_site(placed->pose, reference, displacement);
+  return centre_of(placed) + (double3)(displacement[0], displacement[1], displacement[2]);
+}
+
+static inline double exact_vdw(const ExactSources *s, double r2, int type_a, int type_b) {
+  __global const double *c = s->topology_reals + topology_pair(s->window.topology, type_a, type_b);
+  return exact_lennard_jones(r2, c[0], c[1], c[2], c[3], s->vdw_squared);
+}
+
+static inline ulong exact_with_molecule(const ExactSources *s, const Placed *a, const Placed *b) {
+  const TopologyShape topology = s->window.topology;
+  double coulomb = 0;
+  double vdw = 0;
+  for (int i = 0; i < site_count(topology, s->topology_integers, a->type); ++i) {
+    const double3 site_a = exact_site(s, a, i);
+    const double charge_a = site_charge(topology, s->topology_reals, a->type, i);
+    for (int j = 0; j < site_count(topology, s->topology_integers, b->type); ++j) {
+      const double r2 = exact_squared(s, site_a - exact_site(s, b, j));
+      const double charge = STARPMC_COULOMB_CONSTANT *
+                            (charge_a * site_charge(topology, s->topology_reals, b->type, j));
+      coulomb += exact_coulomb(r2, charge, s->coulomb_squared, s->inverse_cutoff);
+      vdw += exact_vdw(s, r2, site_type(topology, s->topology_integers, a->type, i),
+                       site_type(topology, s->topology_integers, b->type, j));
+    }
+  }
+  return exact_units(limited_pair_energy(coulomb)) + exact_units(limited_pair_energy(vdw));
+}
+
+static inline ulong exact_with_nucleus(const ExactSources *s, const Placed *placed, int site,
+                                       int nucleus) {
+  const TopologyShape topology = s->window.topology;
+  const double3 position = (double3)(s->solute[nucleus], s->solute[s->nuclei + nucleus],
+                                     s->solute[2 * s->nuclei + nucleus]);
+  const double charge = STARPMC_COULOMB_CONSTANT *
+                        site_charge(topology, s->topology_reals, placed->type, site);
+  const double r2 = exact_squared(s, exact_site(s, placed, site) - position);
+  return exact_units(exact_coulomb(r2, charge * s->solute[3 * s->nuclei + nucleus],
+                                   s->coulomb_squared, s->inverse_cutoff)) +
+         exact_units(exact_vdw(s, r2,
+                               site_type(topology, s->topology_integers, placed->type, site),
+                               (int)s->solute[4 * s->nuclei + nucleus]));
+}
+
+/* A block's points [first, first + step, ...) with one site. */
+static inline ulong exact_with_block(const ExactSources *s, double3 site, double charge, int block,
+                                     int first, int step) {
+  __global const double *header = s->exact_blocks + block * BLOCK_FIELDS;
+  const double3 d = exact_image3(s, site - (double3)(header[0], header[1], header[2]));
+  const double reach = s->interaction.coulomb_cutoff + header[BLOCK_RADIUS] + EXACT_MARGIN;
+  if (!(d.x * d.x + (d.y * d.y + d.z * d.z) < reach * reach)) return 0;
+  __global const double *points = s->exact_points + (ulong)block * 4 * STARPMC_BLOCK_POINTS;
+  const double factor = STARPMC_COULOMB_CONSTANT * charge;
+  ulong units = 0;
+  for (int i = first; i < STARPMC_BLOCK_POINTS; i += step) {
+    const double3 point = (double3)(points[i], points[STARPMC_BLOCK_POINTS + i],
+                                    points[2 * STARPMC_BLOCK_POINTS + i]);
+    units += exact_units(exact_coulomb(exact_squared(s, site - point),
+                                       factor * points[3 * STARPMC_BLOCK_POINTS + i],
+                                       s->coulomb_squared, s->inverse_cutoff));
+  }
+  return units;
+}
+
+/* Share of one group out of `groups` in the energy of a molecule with the solute, shared among the
+   group's items. */
+static inline ulong exact_with_solute(const ExactSources *s, const Placed *placed, int group,
+                                      int groups) {
+  const int item = (int)get_local_id(0);
+  const int items = (int)get_local_size(0);
+  const int sites = site_count(s->window.topology, s->topology_integers, placed->type);
+  ulong units = 0;
+  for (int pair = group * items + item; pair < sites * s->nuclei; pair += groups * items) {
+    units += exact_with_nucleus(s, placed, pair / s->nuclei, pair % s->nuclei);
+  }
+  for (int site = 0; site < sites; ++site) {
+    const double charge =
+        site_charge(s->window.topology, s->topology_reals, placed->type, site);
+    if (charge == 0) continue;
+    const double3 position = exact_site(s, placed, site);
+    for (int block = group; block < s->blocks; block += groups) {
+      units += exact_with_block(s, position, charge, block, item, items);
+    }
+  }
+  return units;
+}
+
+/* Share of one group in the energy change of step `index`, shared among the group's items. */
+static inline ulong exact_change_share(const ExactSources *s, int index, int from, int to,
+                                       int group, int groups) {
+  const int moved = s->plan[plan_step_molecule(s->window.layout) + index];
+  const Placed before = place(s, moved, from);
+  const Placed after = place(s, moved, to);
+  ulong units = exact_with_solute(s, &after, group, groups) -
+                exact_with_solute(s, &before, group, groups);
+  const int items = groups * (int)get_local_size(0);
+  for (int molecule = group * (int)get_local_size(0) + (int)get_local_id(0);
+       molecule < s->window.topology.molecules; molecule += items) {
+    if (molecule == moved) continue;
+    const int slot = slot_of_molecule(s, molecule);
+    const Placed other = place(s, molecule, slot < 0 ? -1 : occupied_before(s, slot, index));
+    if (exact_in_reach(s, centre_of(&after), centre_of(&other))) {
+      units += exact_with_molecule(s, &after, &other);
+    }
+    if (exact_in_reach(s, centre_of(&before), centre_of(&other))) {
+      units -= exact_with_molecule(s, &before, &other);
+    }
+  }
+  return units;
+}
+
+/* Sum over a group; every item gets it. shared: one value per item, a power of two of them. */
+static inline ulong group_sum_units(ulong value, __local ulong *shared) {
+  const int item = (int)get_local_id(0);
+  shared[item] = value;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (int half_size = (int)get_local_size(0) / 2; half_size > 0; half_size /= 2) {
+    if (item < half_size) shared[item] += shared[item + half_size];
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+  const ulong sum = shared[0];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  return sum;
+}
+
+#endif

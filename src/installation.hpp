@@ -1,0 +1,27 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace starpmc {
+
+/// Files that come with the program: kernels, workers, data, performance models.
+struct InstalledFiles {
+  const char* variable;  ///< environment variable that names their folder, and then no other is meant
+  const char* installed;  ///< folder in share/starpmc of an installation
+  const char* source;     ///< folder in the source tree
+  const char* marker;     ///< something in the folder that tells it is the right one
+};
+
+/// Folders the files may be in, in the order of search: what was installed with the running
+/// program, whatever became of the source tree; the source tree; the installation it was built for.
+std::vector<std::filesystem::path> places_of(const InstalledFiles& files);
+
+/// The first of them that has the marker; empty: none.
+std::filesystem::path find_installed(const InstalledFiles& files);
+
+/// The folders searched, for a message.
+std::string searched_places(const InstalledFiles& files);
+
+}  // namespace starpmc

@@ -1,0 +1,117 @@
+#include "sampling/decision_bound.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <set>
+
+namespace starpmc {
+namespace {
+
+/// A site in contact with the solute is this far from the nearest nucleus.
+constexpr double kContactAngstrom = 1.5;
+constexpr double kDeviations = 6;
+
+/// Largest sum over a molecule type's sites of |charge|^power.
+double molecule_charge(const TopologyBuffers& topology, int power) {
+  const Topology view = topology.view();
+  double largest = 0;
+  for (int type = 0; type < topology.shape.molecule_types; ++type) {
+    double sum = 0;
+    for (int site = 0; site < view.site_count(type); ++site) {
+      sum += std::pow(std::abs(view.site(type, site)[3]), power);
+    }
+    largest = std::max(largest, sum);
+  }
+  return largest;
+}
+
+/// Sum of |charge|/r over the electrons, each taken to be at its nucleus, at a site in contact with
+/// the solute.
+double contact_sum(const TopologyBuffers& topology, double electrons) {
+  const auto nuclei = static_cast<std::size_t>(topology.nuclei);
+  const auto coordinate = [&](std::size_t k, std::size_t i) {
+    return topology.solute[k * nuclei + i];
+  };
+  double nuclear_charge = 0;
+  double largest = 0;
+  for (std::size_t a = 0; a < nuclei; ++a) {
+    nuclear_charge += coordinate(3, a);
+    double sum = 0;
+    for (std::size_t b = 0; b < nuclei; ++b) {
+      const double distance =
+          std::hypot(coordinate(0, a) - coordinate(0, b), coordinate(1, a) - coordinate(1, b),
+                     coordinate(2, a) - coordinate(2, b));
+      sum += coordinate(3, b) / std::max(distance - kContactAngstrom, kContactAngstrom);
+    }
+    largest = std::max(largest, sum);
+  }
+  return nuclear_charge > 0 ? largest * electrons / nuclear_charge : 0;
+}
+
+/// Error of the grid term, in units of the pair terms' rounding.
+double grid_roundings(const TopologyBuffers& topology, std::span<const double> block_charges) {
+  double sum = 0;
+  double squares = 0;
+  for (const double charge : block_charges) {
+    sum += std::abs(charge);
+    squares += charge * charge;
+  }
+  if (sum == 0) return 0;
+  const double sharing_blocks = sum * sum / squares;
+  return STARPMC_COULOMB_CONSTANT * molecule_charge(topology, 1) * contact_sum(topology, sum) *
+         (0.1 + kDeviations * 1.2 / std::sqrt(sharing_blocks)) * std::numbers::sqrt2;
+}
+
+double mm_roundings(const TopologyBuffers& topology) {
+  const Interaction& interaction = topology.interaction;
+  const double density =
+      topology.shape.molecules / (interaction.box[0] * interaction.box[1] * interaction.box[2]);
+  const double cutoff = interaction.coulomb_cutoff;
+  const double remaining = std::max(0.0, 1 - STARPMC_NEAR_DISTANCE / cutoff);
+  const double integral =
+      4 * std::numbers::pi * density * cutoff / 3 * remaining * remaining * remaining;
+  return kDeviations * 2 * STARPMC_COULOMB_CONSTANT * molecule_charge(topology, 2) *
+         std::sqrt(2 * integral);
+}
+
+/// Largest Lennard-Jones energy of a pair of MM sites at the cutoff.
+double largest_jump(const TopologyBuffers& topology) {
+  std::set<int> types;
+  const Topology view = topology.view();
+  for (int type = 0; type < topology.shape.molecule_types; ++type) {
+    for (int site = 0; site < view.site_count(type); ++site) types.insert(view.site_type(type, site));
+  }
+  const double cutoff = topology.interaction.vdw_cutoff;
+  const double inverse6 = std::pow(cutoff, -6);
+  double largest = 0;
+  for (const int a : types) {
+    for (const int b : types) {
+      const double* const c = view.pair(a, b);
+      largest =
+          std::max(largest, std::abs((c[0] * inverse6 - c[1]) * inverse6 + c[2] + c[3] * cutoff));
+    }
+  }
+  return largest;
+}
+
+}  // namespace
+
+DecisionBound decision_bound(Precision precision, const TopologyBuffers& topology,
+                             std::span<const double> block_charges) {
+  const double roundings = grid_roundings(topology, block_charges) + mm_roundings(topology);
+  if (precision == Precision::fp64) {
+    const double pairs =
+        static_cast<double>(block_charges.size()) * STARPMC_BLOCK_POINTS * topology.shape.sites +
+        topology.shape.molecules + topology.nuclei * topology.shape.sites;
+    const double unit = std::ldexp(1.0, -53);
+    return {1024 * unit * (roundings + STARPMC_COULOMB_CONSTANT) + 2 * pairs * std::ldexp(1.0, -41),
+            16 * unit};
+  }
+  const double unit = std::ldexp(1.0, -24);
+  // Magnitudes are sums of many pairs' energies; a few overlaps at most carry a single rounding of
+  // their own size.
+  return {unit * roundings + largest_jump(topology) + 1e-4, unit / 4};
+}
+
+}  // namespace starpmc
