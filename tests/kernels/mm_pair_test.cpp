@@ -28,6 +28,7 @@ SystemOptions options(double edge, double coulomb_cutoff, double vdw_cutoff, int
 
 std::vector<MmCase> mm_cases() {
   return {{"ReachBeyondHalfTheBox", options(20, 9.9, 8, 60, 9)},
+          {"SitesInOtherImages", options(12, 6, 6, 40, 9)},
           {"ManyCells", options(42, 8, 7, 900, 100)},
           {"ColumnsThatWrap", options(26, 9, 10, 400, 50)},
           {"VdwReachesFarther", options(30, 5, 9, 300, 40)},
