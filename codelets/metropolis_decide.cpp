@@ -108,5 +108,8 @@ template void metropolis_decide<double>(const WindowHandles&, const WindowArgume
 template void metropolis_decide<float>(const WindowHandles&, const WindowArguments&,
                                        const StepTuning&, const CertificationArguments&,
                                        const DecideHandles&);
+template void metropolis_decide<FixedCoordinate>(const WindowHandles&, const WindowArguments&,
+                                       const StepTuning&, const CertificationArguments&,
+                                       const DecideHandles&);
 
 }  // namespace starpmc::codelets

@@ -56,5 +56,8 @@ template void mm_pair<double>(const WindowHandles&, const WindowArguments&, int,
 template void mm_pair<float>(const WindowHandles&, const WindowArguments&, int, int,
                              starpu_data_handle_t, starpu_data_handle_t, starpu_data_handle_t,
                              starpu_data_handle_t);
+template void mm_pair<FixedCoordinate>(const WindowHandles&, const WindowArguments&, int, int,
+                             starpu_data_handle_t, starpu_data_handle_t, starpu_data_handle_t,
+                             starpu_data_handle_t);
 
 }  // namespace starpmc::codelets

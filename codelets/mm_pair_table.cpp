@@ -41,5 +41,7 @@ template void mm_pair_table<double>(const WindowHandles&, const WindowArguments&
                                     starpu_data_handle_t);
 template void mm_pair_table<float>(const WindowHandles&, const WindowArguments&,
                                    starpu_data_handle_t);
+template void mm_pair_table<FixedCoordinate>(const WindowHandles&, const WindowArguments&,
+                                   starpu_data_handle_t);
 
 }  // namespace starpmc::codelets

@@ -44,5 +44,6 @@ void qmmm_nuclei_vdw(const NucleiVdwArguments<Precision>& a) {
 
 template void qmmm_nuclei_vdw(const NucleiVdwArguments<double>&);
 template void qmmm_nuclei_vdw(const NucleiVdwArguments<float>&);
+template void qmmm_nuclei_vdw(const NucleiVdwArguments<FixedCoordinate>&);
 
 }  // namespace starpmc::scalar

@@ -76,12 +76,12 @@ HWY_INLINE Distance<V> distance_of_near(V r2) {
 /// Shifted-force Coulomb energy of unit charges from r^2, 0 beyond the cutoff:
 /// (1 - r/rc)^2 / r as in CoulombLanes::energy_within.
 template <class D>
-class CoulombOfSquare {
+class CoulombWithin {
  public:
   using V = VecOf<D>;
   using Real = hn::TFromD<D>;
 
-  CoulombOfSquare(D d, double cutoff) : inverse_(hn::Set(d, static_cast<Real>(1 / cutoff))) {}
+  CoulombWithin(D d, double cutoff) : inverse_(hn::Set(d, static_cast<Real>(1 / cutoff))) {}
 
   HWY_INLINE V operator()(V r2) const {
     const D d;
@@ -275,7 +275,7 @@ class MoleculeRow {
 
   const Topology& topology_;
   MoleculeReach reach_;
-  CoulombOfSquare<D> coulomb_;
+  CoulombWithin<D> coulomb_;
   Displacements<D> displacements_;
   V vdw_cutoff_squared_;
   std::vector<SitePairs<T>> pairs_;  ///< per pair of molecule types

@@ -118,5 +118,9 @@ template <>
 void qmmm_nuclei_vdw(const NucleiVdwArguments<float>& a) {
   HWY_DYNAMIC_DISPATCH(NucleiVdw)({a.window, a.solute, a.nuclei, a.energies});
 }
+template <>
+void qmmm_nuclei_vdw(const NucleiVdwArguments<FixedCoordinate>& a) {
+  HWY_DYNAMIC_DISPATCH(NucleiVdw)({a.window, a.solute, a.nuclei, a.energies});
+}
 }  // namespace starpmc::simd
 #endif

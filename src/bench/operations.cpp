@@ -219,7 +219,9 @@ double BenchWindows<Real>::share_within_reach() const {
 
 template struct BenchData<double>;
 template struct BenchData<float>;
+template struct BenchData<FixedCoordinate>;
 template class BenchWindows<double>;
 template class BenchWindows<float>;
+template class BenchWindows<FixedCoordinate>;
 
 }  // namespace starpmc

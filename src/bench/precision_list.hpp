@@ -1,14 +1,13 @@
 #pragma once
 
 #include <array>
-#include <stdexcept>
 
 #include "kernels/precision.hpp"
 
 namespace starpmc {
 
 /// Precisions the benchmark knows.
-inline constexpr std::array kBenchPrecisions{Precision::fp64, Precision::mixed};
+inline constexpr std::array kBenchPrecisions{Precision::fp64, Precision::mixed, Precision::fixed};
 
 /// Calls function.operator()<Real>() with the type that selects a precision.
 template <class Function>
@@ -21,7 +20,7 @@ decltype(auto) with_precision(Precision precision, Function&& function) {
     case Precision::fixed:
       break;
   }
-  throw std::logic_error("the benchmark does not know this precision");
+  return function.template operator()<FixedCoordinate>();
 }
 
 }  // namespace starpmc

@@ -145,8 +145,10 @@ std::vector<Option> qm_grid_options() {
 
 std::vector<Option> run_options() {
   return {
-      enumeration({"run", "precision", "", "of the pair terms: all fp64, or fp32 with fp64 sums"},
-                  {"fp64", "mixed"}, STARPMC_FIELD(run.precision)),
+      enumeration({"run", "precision", "",
+                   "of the pair terms: all fp64; fp32 with fp64 sums; or the same with 32-bit "
+                   "fixed-point coordinates"},
+                  {"fp64", "mixed", "fixed"}, STARPMC_FIELD(run.precision)),
       enumeration({"run", "implementation", "", "codelet implementations StarPU may choose from"},
                   {"any", "scalar", "simd", "opencl"}, STARPMC_FIELD(run.implementation)),
       integer_or_auto({"run", "grid-blocks", "", "blocks the density grid is cut into"}, {1, 4096},

@@ -317,10 +317,15 @@ void StarpuChain<Real>::run(const ChainSegment& segment, ChainObserver& observer
 
 std::unique_ptr<Chain> make_chain(const System& system, const Settings& settings,
                                   std::uint32_t chain) {
-  if (settings.run.precision == Precision::fp64) {
-    return std::make_unique<StarpuChain<double>>(system, settings, chain);
+  switch (settings.run.precision) {
+    case Precision::fp64:
+      return std::make_unique<StarpuChain<double>>(system, settings, chain);
+    case Precision::mixed:
+      return std::make_unique<StarpuChain<float>>(system, settings, chain);
+    case Precision::fixed:
+      break;
   }
-  return std::make_unique<StarpuChain<float>>(system, settings, chain);
+  return std::make_unique<StarpuChain<FixedCoordinate>>(system, settings, chain);
 }
 
 }  // namespace starpmc

@@ -220,11 +220,15 @@ EnergyTerms FullEvaluation<Real>::run() {
 
 template struct ChainData<double>;
 template struct ChainData<float>;
+template struct ChainData<FixedCoordinate>;
 template void submit_energies(const ChainData<double>&, const WindowBuffers<double>&,
                               const codelets::WindowArguments&);
 template void submit_energies(const ChainData<float>&, const WindowBuffers<float>&,
                               const codelets::WindowArguments&);
+template void submit_energies(const ChainData<FixedCoordinate>&, const WindowBuffers<FixedCoordinate>&,
+                              const codelets::WindowArguments&);
 template class FullEvaluation<double>;
 template class FullEvaluation<float>;
+template class FullEvaluation<FixedCoordinate>;
 
 }  // namespace starpmc

@@ -126,5 +126,6 @@ QmResult DensityUpdate<Real>::run(std::span<const Molecule> molecules) {
 
 template class DensityUpdate<double>;
 template class DensityUpdate<float>;
+template class DensityUpdate<FixedCoordinate>;
 
 }  // namespace starpmc

@@ -122,7 +122,7 @@ class Decisions(program.TestCase):
             self.assertLess(certified["largest_error_in_bounds"], 0.5)
 
     def test_precisions(self):
-        for precision in ("mixed",):
+        for precision in ("mixed", "fixed"):
             option = ("--run.precision", precision)
             for name in ("scalar", "simd"):
                 self.check_certified(f"{name} {precision}", *option, "--run.implementation", name)
@@ -181,7 +181,7 @@ class Gas(program.TestCase):
             )
             for window in (1, 50, 200)
         }
-        for precision in ("mixed",):
+        for precision in ("mixed", "fixed"):
             summary = program.simulate(
                 config, self.folder / f"gas-{precision}", "--run.precision", precision
             )
