@@ -18,23 +18,26 @@ struct EntryGroup {
   double spread;  ///< largest distance of a centre from the first entry's
 };
 
-/// A window's entries, slot by slot: the start entry of a molecule, then its candidates.
+/// A window's entries, slot by slot: the start entry of a molecule, then its candidates. In a
+/// window without starts, every candidate is of another molecule.
 class EntryGroups {
  public:
   explicit EntryGroups(const Window& window) : window_(window) {
-    const auto starts = static_cast<std::size_t>(window.starts());
-    std::vector<int> next(starts + 1, 1);  // one start entry each
+    const bool has_starts = window.starts() > 0;
+    const int slots = has_starts ? window.starts() : window.candidates();
     const auto slot_of = [&](int candidate) {
       const int step = window.plan[plan_candidate_step(window.layout) + candidate];
-      return static_cast<std::size_t>(window.plan[plan_step_slot(window.layout) + step]);
+      return static_cast<std::size_t>(has_starts ? window.plan[plan_step_slot(window.layout) + step]
+                                                 : candidate);
     };
+    std::vector<int> next(static_cast<std::size_t>(slots), has_starts ? 1 : 0);
     for (int candidate = 0; candidate < window.candidates(); ++candidate)
       ++next[slot_of(candidate)];
     int before = 0;
     for (int& slot : next) before += std::exchange(slot, before);
-    entries_.resize(static_cast<std::size_t>(window.candidates() + window.starts()));
-    for (std::size_t slot = 0; slot < starts; ++slot) {
-      put(next[slot], start_entry(window.layout, static_cast<int>(slot)));
+    entries_.resize(static_cast<std::size_t>(before));
+    for (int slot = 0; slot < window.starts(); ++slot) {
+      put(next[static_cast<std::size_t>(slot)], start_entry(window.layout, slot));
     }
     for (int candidate = 0; candidate < window.candidates(); ++candidate) {
       put(next[slot_of(candidate)], candidate);
@@ -42,9 +45,9 @@ class EntryGroups {
     // now next[slot] is where the slot's entries end
     groups_.reserve(entries_.size());
     std::size_t first = 0;
-    for (std::size_t slot = 0; slot < starts; ++slot) {
-      const auto last = static_cast<std::size_t>(next[slot]);
-      while (first < last) first = add_group(static_cast<int>(slot), first, last);
+    for (int slot = 0; slot < slots; ++slot) {
+      const auto last = static_cast<std::size_t>(next[static_cast<std::size_t>(slot)]);
+      while (first < last) first = add_group(slot, first, last);
     }
   }
 
@@ -71,8 +74,7 @@ class EntryGroups {
                          return true;
                        });
     const auto count = static_cast<std::size_t>(end - entries_.begin()) - first;
-    const int molecule = window_.plan[plan_start_molecule(window_.layout) + slot];
-    groups_.push_back({slot, window_.topology.type_of(molecule),
+    groups_.push_back({slot, window_.topology.type_of(window_.molecule_of_entry(entries_[first])),
                        std::span<const int>(entries_).subspan(first, count), spread});
     return first + count;
   }
