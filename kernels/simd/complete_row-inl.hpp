@@ -9,6 +9,7 @@
 
 #include <bit>
 
+#include "kernels/entry_groups.hpp"
 #include "kernels/simd/molecule_row-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -37,6 +38,19 @@ auto stored_target_site(double centre, double displacement, double edge) {
   }
 }
 
+/// Searches the neighbours that a group of entries shares.
+template <class Real>
+HWY_INLINE void collect(Neighbours<Real>& neighbours, const Window& window, const EntryGroup& group,
+                        double reach, const MoleculeSet<Real>& from,
+                        std::span<const MoleculeRun> runs, int type) {
+  typename Stored<Real>::Centre centre[3];
+  for (int k = 0; k < 3; ++k) {
+    centre[k] = stored_centre<Real>(group.centre[k], window.interaction.box[k]);
+  }
+  neighbours.collect(centre, reach, group.spread, from, runs,
+                     static_cast<std::size_t>(window.topology.site_count(type)));
+}
+
 /// An entry's energies with its neighbours: in lanes of PairReal, and the near ones in fp64.
 template <class Real>
 class CompleteRow {
@@ -50,7 +64,6 @@ class CompleteRow {
     take(entry, type, far_target_);
     if constexpr (Neighbours<Real>::kHasNear) take(entry, type, near_target_);
   }
-  const typename Stored<Real>::Centre* centre() const { return far_target_.centre; }
 
   /// Calls store(list, first index, lanes that count, energies) for vectors of both lists.
   template <class Store>

@@ -63,17 +63,11 @@ class PairEnergies {
 
   /// Energies of a group's entries with the molecules of one type.
   void add_energies(const EntryGroup& group, int type) {
-    const Window& window = a_.window;
     const double reach = reach_(group.type, type);
-    const int first = group.entries.front();
-    const double centre[3] = {window.field(POSE_X, first), window.field(POSE_Y, first),
-                              window.field(POSE_Z, first)};
-    row_.set_target(first, group.type);
-    neighbours_.collect(row_.centre(), reach, group.spread, cells_.molecules(),
-                        cells_.within(type, centre, reach + group.spread),
-                        static_cast<std::size_t>(window.topology.site_count(type)));
+    collect(neighbours_, a_.window, group, reach, cells_.molecules(),
+            cells_.within(type, group.centre, reach + group.spread), type);
     for (const int entry : group.entries) {
-      if (entry != first) row_.set_target(entry, group.type);
+      row_.set_target(entry, group.type);
       EnergySums coulomb;
       EnergySums vdw;
       row_(type, neighbours_,

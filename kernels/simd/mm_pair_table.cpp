@@ -99,12 +99,10 @@ class PairTable {
 
   /// Energies of a group's entries with the entries of later slots and one type.
   void fill(const EntryGroup& group, int type) {
-    row_.set_target(group.entries.front(), group.type);
-    neighbours_.collect(row_.centre(), reach_(group.type, type), group.spread, set_,
-                        {&later_[static_cast<std::size_t>(type)], 1},
-                        static_cast<std::size_t>(a_.window.topology.site_count(type)));
+    collect(neighbours_, a_.window, group, reach_(group.type, type), set_,
+            {&later_[static_cast<std::size_t>(type)], 1}, type);
     for (const int entry : group.entries) {
-      if (entry != group.entries.front()) row_.set_target(entry, group.type);
+      row_.set_target(entry, group.type);
       row_(
           type, neighbours_,
           [&](const MoleculeList<Real>& from, std::size_t at, auto lanes, const auto& energies)

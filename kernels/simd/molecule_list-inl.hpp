@@ -282,7 +282,7 @@ class Neighbours {
   /// Replaces the neighbours by those among some molecules of a set, all of one type.
   /// @param spread  how far from `centre` the positions may lie that meet the neighbours
   /// @param sites   of a molecule
-  HWY_INLINE void collect(const Centre* centre, double reach, double spread,
+  HWY_INLINE void collect(const Centre (&centre)[3], double reach, double spread,
                           const MoleculeSet<Real>& from, std::span<const MoleculeRun> runs,
                           std::size_t sites) {
     std::size_t most = 0;
