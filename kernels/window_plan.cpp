@@ -1,5 +1,7 @@
 #include "kernels/window_plan.hpp"
 
+#include <algorithm>
+
 #include "kernels/scalar/moves.hpp"
 
 namespace starpmc {
@@ -17,6 +19,15 @@ WindowPlanner::WindowPlanner(WindowLayout layout, int molecules)
       slot_of_molecule_(static_cast<std::size_t>(molecules), -1) {}
 
 int WindowPlanner::plan(const StepRange& range, std::span<int> plan) {
+  std::vector<int> picks(
+      static_cast<std::size_t>(std::min(static_cast<int>(range.steps), layout_.steps)));
+  for (std::size_t step = 0; step < picks.size(); ++step) {
+    picks[step] = picked_molecule(range.seed, range.chain, range.first_step + step, molecules_);
+  }
+  return this->plan(picks, plan);
+}
+
+int WindowPlanner::plan(std::span<const int> picks, std::span<int> plan) {
   int* const step_molecule = &plan[plan_step_molecule(layout_)];
   int* const step_slot = &plan[plan_step_slot(layout_)];
   int* const step_first = &plan[plan_step_first(layout_)];
@@ -37,10 +48,8 @@ int WindowPlanner::plan(const StepRange& range, std::span<int> plan) {
 
   int steps = 0;
   int candidates = 0;
-  const int most_steps = static_cast<int>(range.steps);
-  for (; steps < most_steps && steps < layout_.steps; ++steps) {
-    const int molecule = picked_molecule(
-        range.seed, range.chain, range.first_step + static_cast<std::uint64_t>(steps), molecules_);
+  for (; steps < static_cast<int>(picks.size()); ++steps) {
+    const int molecule = picks[static_cast<std::size_t>(steps)];
     int& slot = slot_of_molecule_[static_cast<std::size_t>(molecule)];
     const bool first_visit = slot < 0;
     const int histories = first_visit ? 1 : reachable[static_cast<std::size_t>(slot)].count;

@@ -24,6 +24,8 @@ class WindowPlanner {
   /// @param plan plan_size(layout) integers
   /// @return the window's number of steps (at least 1)
   int plan(const StepRange& range, std::span<int> plan);
+  /// The same for given picks (picked_molecule()), one per step.
+  int plan(std::span<const int> picks, std::span<int> plan);
 
  private:
   WindowLayout layout_;

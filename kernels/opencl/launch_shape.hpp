@@ -22,7 +22,6 @@ struct LaunchShape {
   int decide_group;         ///< items of the one group that decides
   int candidates_per_item;  ///< candidates whose energies an item of that group keeps
   int difference_group;     ///< items that share a row of differences
-  int steps_ahead;          ///< steps whose exchanges are read ahead of the decision
   int exact_group;          ///< items of a group that evaluates steps exactly
   int exact_groups_per_unit;
   int potential_group;        ///< items that share a block's points
@@ -47,7 +46,6 @@ struct LaunchShape {
             .decide_group = 1,
             .candidates_per_item = 2048,
             .difference_group = 16,
-            .steps_ahead = 1,
             .exact_group = 16,
             .exact_groups_per_unit = 2,
             .potential_group = 16,
@@ -72,7 +70,6 @@ struct LaunchShape {
             .decide_group = 512,
             .candidates_per_item = 2,
             .difference_group = 64,
-            .steps_ahead = 4,
             .exact_group = 128,
             .exact_groups_per_unit = 8,
             .potential_group = STARPMC_BLOCK_POINTS,
@@ -97,7 +94,6 @@ struct LaunchShape {
            " -DDECIDE_GROUP=" + std::to_string(decide_group) +
            " -DCANDIDATES_PER_ITEM=" + std::to_string(candidates_per_item) +
            " -DDIFFERENCE_GROUP=" + std::to_string(difference_group) +
-           " -DSTEPS_AHEAD=" + std::to_string(steps_ahead) +
            " -DPOTENTIAL_GROUP=" + std::to_string(potential_group) + " -DPOTENTIAL_TILE=256" +
            " -DEXACT_GROUP=" + std::to_string(exact_group) +
            " -DMOST_DOUBTS=" + std::to_string(most_doubts);

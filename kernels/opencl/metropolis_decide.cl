@@ -74,6 +74,7 @@ typedef struct {
   __local int *tried;        /* per step: the candidate that starts from where the molecule is */
   __local int *doubtful;     /* per step */
   __local int *occupied;     /* per step: the entry its molecule occupies after it */
+  __local int *accepted;     /* number of steps */
 } Occupation;
 
 static inline Occupation occupation_in(WindowShape window, __local double *shared) {
@@ -88,6 +89,7 @@ static inline Occupation occupation_in(WindowShape window, __local double *share
   o.tried = o.later + window.steps;
   o.doubtful = o.tried + window.steps;
   o.occupied = o.doubtful + window.steps;
+  o.accepted = o.occupied + window.steps;
   return o;
 }
 
@@ -95,18 +97,19 @@ static inline void load_steps(WindowShape window, __global const int *plan,
                               __global const double *entries, Occupation o) {
   const WindowLayout layout = window.layout;
   const int item = (int)get_local_id(0);
-  __global const int *slots = plan + plan_step_slot(layout);
-  __global const int *visits = plan + plan_step_visit(layout);
+  __local int *slots = o.occupied; /* not in use yet */
   for (int index = item; index < window.steps; index += DECIDE_GROUP) {
     o.threshold[index] = entries[entries_threshold(layout) + index];
     o.first[index] = plan[plan_step_first(layout) + index];
-    o.earlier[index] = -1 - slots[index];
+    slots[index] = plan[plan_step_slot(layout) + index];
     o.later[index] = 0;
   }
+  if (item == 0) *o.accepted = 0;
   DECIDE_BARRIER(CLK_LOCAL_MEM_FENCE);
   for (int index = item; index < window.steps; index += DECIDE_GROUP) {
-    if (visits[index] == 0) continue;
     const int slot = slots[index];
+    o.earlier[index] = -1 - slot;
+    if (plan[plan_step_visit(layout) + index] == 0) continue;
     int earlier = index - 1;
     while (slots[earlier] != slot) --earlier;
     o.earlier[index] = earlier;
@@ -295,6 +298,7 @@ static inline void write_records(WindowShape window, __global const int *plan,
   const int item = (int)get_local_id(0);
   const int steps = window.layout.steps;
   int not_finite = 0;
+  int accepted = 0;
   for (int index = item; index < window.steps; index += DECIDE_GROUP) {
     const int to = o.occupied[index];
     const int from = occupied_from(window, o, index);
@@ -306,6 +310,7 @@ static inline void write_records(WindowShape window, __global const int *plan,
           field_energy(window, plan, energies, field_cache, fields[k], from);
     }
     record[RECORD_ACCEPTED * steps + index] = to != from;
+    accepted += to != from;
     if (to == from) {
       o.change[TERM_MM_COULOMB * window.steps + index] = 0;
       o.change[TERM_MM_VDW * window.steps + index] = 0;
@@ -313,6 +318,7 @@ static inline void write_records(WindowShape window, __global const int *plan,
     if (!isfinite(o.total[index])) not_finite = 1;
   }
   if (not_finite) chain_state[STATE_NOT_FINITE] = 1;
+  if (accepted > 0) atomic_add(o.accepted, accepted);
   DECIDE_BARRIER(CLK_LOCAL_MEM_FENCE);
   for (int term = item; term < TERMS; term += DECIDE_GROUP) {
     double total = chain_state[STATE_TERMS + term];
@@ -323,11 +329,7 @@ static inline void write_records(WindowShape window, __global const int *plan,
     chain_state[STATE_TERMS + term] = total;
   }
   if (item == DECIDE_GROUP - 1) {
-    int accepted = 0;
-    for (int index = 0; index < window.steps; ++index) {
-      accepted += o.occupied[index] != occupied_from(window, o, index);
-    }
-    chain_state[STATE_ACCEPTED] += accepted;
+    chain_state[STATE_ACCEPTED] += *o.accepted;
     chain_state[STATE_PROPOSED] += window.steps;
   }
 }
@@ -415,6 +417,30 @@ static inline void settle(const ExactSources *sources, Doubts *doubts, Occupatio
   ARRAY(int, doubt_list);                                                                         \
   CONSTANT_ARRAY(ulong, answers);
 
+/* One step. Rows are read STEPS_AHEAD steps ahead, each into registers of its own: an array of them
+   would live in memory. */
+#define STEPS_AHEAD 4
+#define DECIDE_STEP(SECOND_PASS, STEP, AHEAD)                                                     \
+  if ((STEP) < window.steps) {                                                                    \
+    const int index = (STEP);                                                                     \
+    try_step(window, bound, certify, o, &own, index);                                             \
+    DECIDE_BARRIER(CLK_LOCAL_MEM_FENCE);                                                          \
+    if (o.doubtful[index]) {                                                                      \
+      const int from = occupied_from(window, o, index);                                           \
+      if (SECOND_PASS) {                                                                          \
+        settle(&sources, &doubts, o, index, from, chain_state, shared_units);                     \
+      } else {                                                                                    \
+        list_doubt(&doubts, index, from, o.tried[index]);                                         \
+      }                                                                                           \
+      ++doubts.met;                                                                               \
+    }                                                                                             \
+    const int tried = o.tried[index];                                                             \
+    const int accepted = o.occupied[index] == tried;                                              \
+    if (get_local_id(0) == 0) doubt_list[DOUBTS_TAKEN + index] = accepted ? tried : -1;           \
+    if (accepted) take_row(window, differences, tried, o.first[index], AHEAD, &own);              \
+    AHEAD = READ_AHEAD(index + STEPS_AHEAD);                                                      \
+  }
+
 /* One work-group decides the steps in order. In the first pass steps in doubt go the way their
    approximate energies say and are listed; only where there is none the outcome is stored.
    exact_changes then answers the doubts with the whole device, and the second pass repeats the
@@ -437,30 +463,15 @@ static inline void settle(const ExactSources *sources, Doubts *doubts, Occupatio
   OwnCandidates own;                                                                              \
   load_candidates(window, plan, energies, field_cache, &own);                                     \
   DECIDE_BARRIER(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);                                            \
-  AheadRow ahead[STEPS_AHEAD];                                                                    \
-  for (int k = 0; k < STEPS_AHEAD; ++k) ahead[k] = READ_AHEAD(k);                                 \
+  AheadRow ahead0 = READ_AHEAD(0);                                                                \
+  AheadRow ahead1 = READ_AHEAD(1);                                                                \
+  AheadRow ahead2 = READ_AHEAD(2);                                                                \
+  AheadRow ahead3 = READ_AHEAD(3);                                                                \
   for (int base = 0; base < window.steps; base += STEPS_AHEAD) {                                  \
-    _Pragma("unroll") for (int k = 0; k < STEPS_AHEAD; ++k) {                                     \
-      const int index = base + k;                                                                 \
-      if (index < window.steps) {                                                                 \
-        try_step(window, bound, certify, o, &own, index);                                         \
-        DECIDE_BARRIER(CLK_LOCAL_MEM_FENCE);                                                             \
-        if (o.doubtful[index]) {                                                                  \
-          const int from = occupied_from(window, o, index);                                       \
-          if (SECOND_PASS) {                                                                      \
-            settle(&sources, &doubts, o, index, from, chain_state, shared_units);                 \
-          } else {                                                                                \
-            list_doubt(&doubts, index, from, o.tried[index]);                                     \
-          }                                                                                       \
-          ++doubts.met;                                                                           \
-        }                                                                                         \
-        const int tried = o.tried[index];                                                         \
-        const int accepted = o.occupied[index] == tried;                                          \
-        if (get_local_id(0) == 0) doubt_list[DOUBTS_TAKEN + index] = accepted ? tried : -1;       \
-        if (accepted) take_row(window, differences, tried, o.first[index], ahead[k], &own);       \
-        ahead[k] = READ_AHEAD(index + STEPS_AHEAD);                                               \
-      }                                                                                           \
-    }                                                                                             \
+    DECIDE_STEP(SECOND_PASS, base, ahead0)                                                        \
+    DECIDE_STEP(SECOND_PASS, base + 1, ahead1)                                                    \
+    DECIDE_STEP(SECOND_PASS, base + 2, ahead2)                                                    \
+    DECIDE_STEP(SECOND_PASS, base + 3, ahead3)                                                    \
   }                                                                                               \
   DECIDE_BARRIER(CLK_LOCAL_MEM_FENCE);                                                                   \
   if (get_local_id(0) == 0) doubt_list[DOUBTS_COUNT] = SECOND_PASS ? 0 : doubts.met;              \

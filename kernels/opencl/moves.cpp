@@ -62,8 +62,7 @@ void decide_pass(Program& program, cl_command_queue queue, const Window& window,
   const LaunchShape& shape = program.shape();
   const std::size_t steps = size_of(window.extent.steps);
   // As laid out by occupation_in of metropolis_decide.cl.
-  const std::size_t bytes = (16 + (1 + TERMS) * steps) * sizeof(double) +
-                            (4 * steps + size_of(window.extent.candidates)) * sizeof(cl_int);
+  const std::size_t bytes = steps * ((3 + TERMS) * sizeof(double) + 6 * sizeof(cl_int)) + 8;
   check_local_memory(program, bytes + 8 * size_of(shape.decide_group), "metropolis_decide");
   if (window.extent.candidates > shape.decide_group * shape.candidates_per_item) {
     throw RunError("OpenCL: a window has " + std::to_string(window.extent.candidates) +

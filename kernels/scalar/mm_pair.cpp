@@ -1,3 +1,7 @@
+#include <cstdint>
+#include <type_traits>
+
+#include "kernels/molecule_reach.hpp"
 #include "kernels/operations.hpp"
 #include "kernels/scalar/pair_functions.hpp"
 
@@ -9,43 +13,55 @@ struct PairEnergy {
   double vdw = 0;
 };
 
+/// A site's position in fixed precision.
+struct FixedPosition {
+  FixedCoordinate x;
+  FixedCoordinate y;
+  FixedCoordinate z;
+};
+
+/// Displacement of two coordinates; the subtraction wraps it to the nearest image.
+template <class T>
+T displacement(FixedCoordinate a, FixedCoordinate b, double edge) {
+  const auto units = static_cast<std::int32_t>(static_cast<std::uint32_t>(a.value) -
+                                               static_cast<std::uint32_t>(b.value));
+  return static_cast<T>(units) * static_cast<T>(fixed_unit(edge));
+}
+
 /// Energy of two molecules; b's displacement from a's centre is wrapped in fp64, the site pairs are
-/// computed in Real, or in fp64 where the molecules are near.
+/// computed in PairReal, or in fp64 where the molecules are near.
 template <class Real>
 class MoleculePair {
  public:
   MoleculePair(const Topology& topology, const Interaction& interaction)
-      : topology_(topology), interaction_(interaction) {}
+      : topology_(topology), interaction_(interaction), reach_(topology, interaction) {}
 
-  /// site_a(k) and site_b(k): displacement of a site from its centre, of type Relative<Real>.
+  /// site_a(k) and site_b(k): a site's displacement from its centre (Relative), or its position
+  /// (FixedPosition).
   template <class SiteA, class SiteB>
   PairEnergy operator()(int type_a, const double* centre_a, SiteA site_a, int type_b,
                         const double* centre_b, SiteB site_b) const {
     const auto offset = Relative<double>::from(centre_b, centre_a, interaction_);
     const double distance_squared = offset.x * offset.x + offset.y * offset.y + offset.z * offset.z;
+    const double reach = reach_(type_a, type_b);
+    if (distance_squared > reach * reach) return {};
     if (distance_squared < STARPMC_NEAR_DISTANCE * STARPMC_NEAR_DISTANCE) {
       return sum<double>(type_a, site_a, type_b, site_b, offset);
     }
-    return sum<Real>(
-        type_a, site_a, type_b, site_b,
-        {static_cast<Real>(offset.x), static_cast<Real>(offset.y), static_cast<Real>(offset.z)});
+    return sum<PairReal<Real>>(type_a, site_a, type_b, site_b, offset);
   }
 
  private:
   template <class T, class SiteA, class SiteB>
   PairEnergy sum(int type_a, SiteA site_a, int type_b, SiteB site_b,
-                 const Relative<T>& offset) const {
+                 const Relative<double>& offset) const {
     const CoulombShiftedForce<T> coulomb(interaction_.coulomb_cutoff);
     const T vdw_cutoff_squared = static_cast<T>(interaction_.vdw_cutoff * interaction_.vdw_cutoff);
     PairEnergy energy;
     for (int i = 0; i < topology_.site_count(type_a); ++i) {
-      const Relative<T> a = converted<T>(site_a(i));
       const double charge_a = topology_.site(type_a, i)[3];
       for (int j = 0; j < topology_.site_count(type_b); ++j) {
-        const Relative<T> displacement = converted<T>(site_b(j));
-        const Relative<T> b{offset.x + displacement.x, offset.y + displacement.y,
-                            offset.z + displacement.z};
-        const T r2 = scalar::distance_squared(a, b, interaction_);
+        const T r2 = squared<T>(site_a(i), site_b(j), offset);
         const double charge_b = topology_.site(type_b, j)[3];
         energy.coulomb += STARPMC_COULOMB_CONSTANT * charge_a * charge_b * coulomb(r2);
         energy.vdw += lennard_jones(
@@ -56,6 +72,22 @@ class MoleculePair {
     return {limited_pair_energy(energy.coulomb), limited_pair_energy(energy.vdw)};
   }
 
+  /// Squared distance of two sites; offset: of their centres.
+  template <class T, class SiteA, class SiteB>
+  T squared(const SiteA& site_a, const SiteB& site_b, const Relative<double>& offset) const {
+    const auto a = converted<T>(site_a);
+    const auto b = converted<T>(site_b);
+    const auto o = converted<T>(offset);
+    return scalar::distance_squared(a, Relative<T>{o.x + b.x, o.y + b.y, o.z + b.z}, interaction_);
+  }
+  template <class T>
+  T squared(const FixedPosition& a, const FixedPosition& b, const Relative<double>&) const {
+    const T dx = displacement<T>(a.x, b.x, interaction_.box[0]);
+    const T dy = displacement<T>(a.y, b.y, interaction_.box[1]);
+    const T dz = displacement<T>(a.z, b.z, interaction_.box[2]);
+    return std::max(dx * dx + dy * dy + dz * dz, static_cast<T>(STARPMC_MINIMUM_DISTANCE_SQUARED));
+  }
+
   template <class T, class From>
   static Relative<T> converted(const From& r) {
     return {static_cast<T>(r.x), static_cast<T>(r.y), static_cast<T>(r.z)};
@@ -63,14 +95,36 @@ class MoleculePair {
 
   const Topology& topology_;
   const Interaction& interaction_;
+  MoleculeReach reach_;
 };
 
-/// Displacements of an entry's sites.
+/// An entry's sites.
+template <class Real>
 auto entry_sites(const Window& window, int entry) {
   return [&window, entry](int site) {
-    return Relative<double>{window.field(POSE_FIELDS + 3 * site, entry),
-                            window.field(POSE_FIELDS + 3 * site + 1, entry),
-                            window.field(POSE_FIELDS + 3 * site + 2, entry)};
+    const auto field = [&](int k) { return window.field(POSE_FIELDS + 3 * site + k, entry); };
+    if constexpr (kPrecisionOf<Real> == Precision::fixed) {
+      const auto position = [&](int k) {
+        return stored_site<Real>(window.field(POSE_X + k, entry), field(k),
+                                 window.interaction.box[k]);
+      };
+      return FixedPosition{position(0), position(1), position(2)};
+    } else {
+      return Relative<double>{field(0), field(1), field(2)};
+    }
+  };
+}
+
+/// The sites of a molecule of the lattice.
+template <class Real>
+auto lattice_sites(const MmPairArguments<Real>& a, std::size_t molecule) {
+  using Site =
+      std::conditional_t<kPrecisionOf<Real> == Precision::fixed, FixedPosition, Relative<Real>>;
+  const auto stride = static_cast<std::size_t>(a.window.layout.molecules);
+  return [&a, stride, molecule](int site) {
+    const auto first = static_cast<std::size_t>(3 * site) * stride + molecule;
+    return Site{a.lattice_sites[first], a.lattice_sites[first + stride],
+                a.lattice_sites[first + 2 * stride]};
   };
 }
 
@@ -91,13 +145,9 @@ void mm_pair(const MmPairArguments<Real>& a) {
       if (a.outside[molecule] == 0) continue;
       const double other_centre[3] = {a.lattice[molecule], a.lattice[stride + molecule],
                                       a.lattice[2 * stride + molecule]};
-      const auto other_sites = [&](int site) {
-        const auto first = static_cast<std::size_t>(3 * site) * stride + molecule;
-        return Relative<Real>{a.lattice_sites[first], a.lattice_sites[first + stride],
-                              a.lattice_sites[first + 2 * stride]};
-      };
-      const PairEnergy energy = pair(type, centre, entry_sites(window, entry),
-                                     window.topology.type_of(other), other_centre, other_sites);
+      const PairEnergy energy =
+          pair(type, centre, entry_sites<Real>(window, entry), window.topology.type_of(other),
+               other_centre, lattice_sites(a, molecule));
       sum.coulomb += energy.coulomb;
       sum.vdw += energy.vdw;
     }
@@ -122,15 +172,15 @@ void mm_pair_table(const MmPairTableArguments<Real>& a) {
       if (molecule_i != molecule_j) {
         const double centre_j[3] = {window.field(POSE_X, j), window.field(POSE_Y, j),
                                     window.field(POSE_Z, j)};
-        energy = pair(window.topology.type_of(molecule_i), centre_i, entry_sites(window, i),
-                      window.topology.type_of(molecule_j), centre_j, entry_sites(window, j));
+        energy = pair(window.topology.type_of(molecule_i), centre_i, entry_sites<Real>(window, i),
+                      window.topology.type_of(molecule_j), centre_j, entry_sites<Real>(window, j));
       }
       const auto row = static_cast<std::size_t>(i);
       const auto column = static_cast<std::size_t>(j);
       a.table[row * rows + column] = a.table[column * rows + row] =
-          static_cast<Real>(energy.coulomb);
+          static_cast<PairReal<Real>>(energy.coulomb);
       a.table[(rows + row) * rows + column] = a.table[(rows + column) * rows + row] =
-          static_cast<Real>(energy.vdw);
+          static_cast<PairReal<Real>>(energy.vdw);
     });
   });
 }
@@ -155,9 +205,12 @@ void mm_pair_reduce(const MmPairReduceArguments<Real>& a) {
 
 template void mm_pair(const MmPairArguments<double>&);
 template void mm_pair(const MmPairArguments<float>&);
+template void mm_pair(const MmPairArguments<FixedCoordinate>&);
 template void mm_pair_table(const MmPairTableArguments<double>&);
 template void mm_pair_table(const MmPairTableArguments<float>&);
+template void mm_pair_table(const MmPairTableArguments<FixedCoordinate>&);
 template void mm_pair_reduce(const MmPairReduceArguments<double>&);
 template void mm_pair_reduce(const MmPairReduceArguments<float>&);
+template void mm_pair_reduce(const MmPairReduceArguments<FixedCoordinate>&);
 
 }  // namespace starpmc::scalar

@@ -6,63 +6,67 @@ namespace starpmc::scalar {
 namespace {
 
 /// One move at a time.
-struct PlainMover {
-  StepRange range;
-  Interaction interaction;
-  double maximum_translation;
-  double maximum_half_turns;
+class PlainMover {
+ public:
+  explicit PlainMover(const MoveContext& context) : c_(context) {}
 
-  void place(MoveBatch& batch) const {
-    for (std::size_t i = 0; i < batch.size(); ++i) {
-      double pose[POSE_FIELDS];
-      for (std::size_t field = 0; field < POSE_FIELDS; ++field) pose[field] = batch.pose[field][i];
-      place_sites(batch, i, pose);
-    }
-  }
-
-  void move(MoveBatch& batch) const {
-    for (std::size_t i = 0; i < batch.size(); ++i) {
-      double pose[POSE_FIELDS];
-      double moved[POSE_FIELDS];
-      for (std::size_t field = 0; field < POSE_FIELDS; ++field) pose[field] = batch.pose[field][i];
-      move_pose(range.first_step + static_cast<word_t>(batch.steps[i]), range.chain, range.seed,
-                maximum_translation, maximum_half_turns, interaction.box[0], interaction.box[1],
-                interaction.box[2], pose, moved);
-      for (std::size_t field = 0; field < POSE_FIELDS; ++field) batch.pose[field][i] = moved[field];
-      place_sites(batch, i, moved);
-    }
-  }
-
-  void thresholds(std::span<double> out) const {
-    for (std::size_t step = 0; step < out.size(); ++step) {
+  void draw(std::uint64_t first_step, std::span<int> picks, std::span<double> thresholds) const {
+    for (std::size_t i = 0; i < picks.size(); ++i) {
       double pick = 0;
       double acceptance = 0;
-      draw_pair(range.first_step + step, STREAM_PICK, range.chain, range.seed, &pick, &acceptance);
-      out[step] = acceptance_threshold(acceptance, range.thermal_energy);
+      draw_pair(first_step + i, STREAM_PICK, c_.range.chain, c_.range.seed, &pick, &acceptance);
+      picks[i] = molecule_from_uniform(pick, c_.topology.shape.molecules);
+      thresholds[i] = acceptance_threshold(acceptance, c_.range.thermal_energy);
     }
   }
 
-  static void place_sites(MoveBatch& batch, std::size_t i, const double* pose) {
-    for (std::size_t site = 0; 3 * site < batch.reference.size(); ++site) {
-      const double reference[3] = {batch.reference[3 * site][i], batch.reference[3 * site + 1][i],
-                                   batch.reference[3 * site + 2][i]};
-      double displacement[3];
-      rotate_site(pose, reference, displacement);
-      for (std::size_t k = 0; k < 3; ++k) batch.displacement[3 * site + k][i] = displacement[k];
+  void place(std::span<const int> entries) const {
+    for (const int entry : entries) {
+      double pose[POSE_FIELDS];
+      for (int field = 0; field < POSE_FIELDS; ++field) pose[field] = c_.field(field)[entry];
+      place_sites(entry, pose);
     }
   }
+
+  void move(std::span<const int> candidates) const {
+    for (const int candidate : candidates) {
+      double pose[POSE_FIELDS];
+      double moved[POSE_FIELDS];
+      const int parent = c_.parent_of(candidate);
+      for (int field = 0; field < POSE_FIELDS; ++field) pose[field] = c_.field(field)[parent];
+      const double* const box = c_.interaction.box;
+      move_pose(c_.range.first_step + static_cast<word_t>(c_.step_of(candidate)), c_.range.chain,
+                c_.range.seed, c_.maximum_translation, c_.maximum_half_turns, box[0], box[1],
+                box[2], pose, moved);
+      for (int field = 0; field < POSE_FIELDS; ++field) c_.field(field)[candidate] = moved[field];
+      place_sites(candidate, moved);
+    }
+  }
+
+ private:
+  void place_sites(int entry, const double* pose) const {
+    const int type = c_.type_of(entry);
+    for (int site = 0; site < c_.layout.sites; ++site) {
+      double displacement[3];
+      rotate_site(pose, c_.topology.site(type, site), displacement);
+      for (int k = 0; k < 3; ++k) c_.field(POSE_FIELDS + 3 * site + k)[entry] = displacement[k];
+    }
+  }
+
+  const MoveContext& c_;
 };
 
 }  // namespace
 
 template <class Real>
 void propose_moves(const ProposeMovesArguments<Real>& a) {
-  const PlainMover mover{a.range, a.interaction, a.chain_state[STATE_MAXIMUM_TRANSLATION],
-                         a.chain_state[STATE_MAXIMUM_HALF_TURNS]};
+  const MoveContext context(a);
+  const PlainMover mover(context);
   Proposal(a, mover).run();
 }
 
 template void propose_moves(const ProposeMovesArguments<double>&);
 template void propose_moves(const ProposeMovesArguments<float>&);
+template void propose_moves(const ProposeMovesArguments<FixedCoordinate>&);
 
 }  // namespace starpmc::scalar

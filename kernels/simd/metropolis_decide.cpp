@@ -44,7 +44,7 @@ void reduce(const MmPairReduceArguments<Real>& a) {
   const auto starts = static_cast<std::size_t>(window.starts());
   const auto reduce_entry = [&](std::size_t index) {
     auto lanes = hn::Zero(d);
-    const Real* const row = &a.table[index * rows + first_start];
+    const PairReal<Real>* const row = &a.table[index * rows + first_start];
     std::size_t i = 0;
     for (; i + hn::Lanes(d) <= starts; i += hn::Lanes(d)) {
       lanes = hn::Add(lanes, load_wide(d, row + i));
@@ -74,6 +74,7 @@ void ExchangeMixed(const float* left, const float* entered, double* energies, st
 }
 void MmPairReduceFp64(const MmPairReduceArguments<double>& a) { reduce(a); }
 void MmPairReduceMixed(const MmPairReduceArguments<float>& a) { reduce(a); }
+void MmPairReduceFixed(const MmPairReduceArguments<FixedCoordinate>& a) { reduce(a); }
 
 }  // namespace starpmc::simd::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -84,6 +85,7 @@ HWY_EXPORT(ExchangeFp64);
 HWY_EXPORT(ExchangeMixed);
 HWY_EXPORT(MmPairReduceFp64);
 HWY_EXPORT(MmPairReduceMixed);
+HWY_EXPORT(MmPairReduceFixed);
 
 namespace {
 
@@ -121,6 +123,10 @@ void mm_pair_reduce(const MmPairReduceArguments<double>& a) {
 template <>
 void mm_pair_reduce(const MmPairReduceArguments<float>& a) {
   HWY_DYNAMIC_DISPATCH(MmPairReduceMixed)(a);
+}
+template <>
+void mm_pair_reduce(const MmPairReduceArguments<FixedCoordinate>& a) {
+  HWY_DYNAMIC_DISPATCH(MmPairReduceFixed)(a);
 }
 }  // namespace starpmc::simd
 #endif

@@ -1,4 +1,4 @@
-// Energies of one molecule with many of one type, a molecule per lane: shared by mm_pair and
+// Energies of one molecule with a list of others, a molecule per lane: shared by mm_pair and
 // mm_pair_table. Included once per instruction set.
 #if defined(STARPMC_MOLECULE_ROW_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef STARPMC_MOLECULE_ROW_INL
@@ -8,55 +8,45 @@
 #endif
 
 #include <algorithm>
-#include <cstdint>
-#include <span>
 #include <vector>
 
-#include "kernels/simd/pair_sum-inl.hpp"
+#include "kernels/molecule_reach.hpp"
+#include "kernels/simd/molecule_list-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace starpmc::simd::HWY_NAMESPACE {
 
-/// Molecules of one type side by side; loads may run past `count` by a vector less one.
-template <class Real>
-struct MoleculeSources {
-  const double* centre[3];  ///< wide
-  const Real* sites;        ///< 3 arrays per site, `stride` apart
-  std::size_t stride;
-  const Real* take_part;  ///< 0: leave the molecule out; may be null
-  std::size_t count;
-  int type;
-};
-
-/// A molecule whose energies with the sources are wanted.
-template <class Real>
+/// A molecule whose energies are wanted, in lanes of T.
+template <class Real, class T>
 struct MoleculeTarget {
-  double centre[3];
-  std::vector<Real> sites;  ///< x, y, z of each site relative to the centre
+  using Site = std::conditional_t<kFixed<Real>, std::int32_t, T>;
+  typename Stored<Real>::Centre centre[3];
+  std::vector<Site> sites;  ///< x, y, z of each site, as lists have them
   int type;
 };
 
 /// Pair coefficients of every site of one molecule type with every site of another.
-template <class Real>
+template <class T>
 class SitePairs {
  public:
   struct Coefficients {
-    Real charge;  ///< Coulomb constant times both charges
-    Real c12, c6, shift, slope;
+    T charge;  ///< Coulomb constant times both charges
+    T c12, c6, shift, slope;
     bool has_vdw;
   };
 
   SitePairs(const Topology& topology, int type_a, int type_b)
       : sites_a(static_cast<std::size_t>(topology.site_count(type_a))),
         sites_b(static_cast<std::size_t>(topology.site_count(type_b))) {
+    pairs_.reserve(sites_a * sites_b);
     for (int i = 0; i < topology.site_count(type_a); ++i) {
       for (int j = 0; j < topology.site_count(type_b); ++j) {
         const double* const c =
             topology.pair(topology.site_type(type_a, i), topology.site_type(type_b, j));
-        pairs_.push_back({static_cast<Real>(STARPMC_COULOMB_CONSTANT * topology.site(type_a, i)[3] *
-                                            topology.site(type_b, j)[3]),
-                          static_cast<Real>(c[0]), static_cast<Real>(c[1]), static_cast<Real>(c[2]),
-                          static_cast<Real>(c[3]), c[0] != 0 || c[1] != 0});
+        pairs_.push_back({static_cast<T>(STARPMC_COULOMB_CONSTANT * topology.site(type_a, i)[3] *
+                                         topology.site(type_b, j)[3]),
+                          static_cast<T>(c[0]), static_cast<T>(c[1]), static_cast<T>(c[2]),
+                          static_cast<T>(c[3]), c[0] != 0 || c[1] != 0});
       }
     }
   }
@@ -71,181 +61,224 @@ class SitePairs {
   std::vector<Coefficients> pairs_;
 };
 
+/// r and 1/r within 2e-11 of their value: for near molecules, whose coordinates are in fp32.
+template <class V>
+HWY_INLINE Distance<V> distance_of_near(V r2) {
+  const hn::DFromV<V> d;
+  const hn::Rebind<float, decltype(d)> single;
+  const V y = hn::PromoteTo(d, hn::ApproximateReciprocalSqrt(hn::DemoteTo(single, r2)));
+  const V r = hn::Mul(r2, y);
+  const V h = hn::NegMulAdd(r, y, hn::Set(d, 1.0));
+  const V correction = hn::Mul(h, hn::MulAdd(hn::Set(d, 0.375), h, hn::Set(d, 0.5)));
+  return {hn::MulAdd(r, correction, r), hn::MulAdd(y, correction, y)};
+}
+
+/// Shifted-force Coulomb energy of unit charges from r^2, 0 beyond the cutoff:
+/// (1 - r/rc)^2 / r as in CoulombLanes::energy_within.
+template <class D>
+class CoulombOfSquare {
+ public:
+  using V = VecOf<D>;
+  using Real = hn::TFromD<D>;
+
+  CoulombOfSquare(D d, double cutoff) : inverse_(hn::Set(d, static_cast<Real>(1 / cutoff))) {}
+
+  HWY_INLINE V operator()(V r2) const {
+    const D d;
+#if HWY_TARGET <= HWY_AVX3
+    if constexpr (sizeof(Real) == sizeof(float)) {
+      const V one = hn::Set(d, Real{1});
+      // With the estimate y of 14 bits, h = 1 - r2 y^2 and u = 1 - r2 y / rc, to first order in h:
+      // y u (u + h (3/2 u - 1)). The second order is below 2e-8 of 1/r.
+      const V y = hn::ApproximateReciprocalSqrt(r2);
+      const V r = hn::Mul(r2, y);
+      const V h = hn::NegMulAdd(r, y, one);
+      const V u = hn::Max(hn::NegMulAdd(r, inverse_, one), hn::Zero(d));
+      const V correction = hn::MulSub(hn::Set(d, 1.5f), u, one);
+      return hn::Mul(hn::Mul(y, u), hn::MulAdd(h, correction, u));
+    }
+#endif
+    return of(distance(d, r2));
+  }
+  HWY_INLINE V of(const Distance<V>& distance) const {
+    const D d;
+    const V u = hn::Max(hn::NegMulAdd(distance.r, inverse_, hn::Set(d, Real{1})), hn::Zero(d));
+    return hn::Mul(hn::Mul(distance.inverse, u), u);
+  }
+
+ private:
+  V inverse_;
+};
+
 template <class V>
 struct LaneEnergies {
   V coulomb;
   V vdw;
 };
 
-template <class Real>
+/// @tparam T type of the lanes
+template <class Real, class T>
 class MoleculeRow {
  public:
-  using D = hn::ScalableTag<Real>;
+  using D = hn::ScalableTag<T>;
   using V = VecOf<D>;
+  using List = MoleculeList<Real>;
+  using Target = MoleculeTarget<Real, T>;
 
   MoleculeRow(const Topology& topology, const Interaction& interaction)
       : topology_(topology),
-        interaction_(interaction),
+        reach_(topology, interaction),
         coulomb_(D(), interaction.coulomb_cutoff),
-        periodic_(D(), interaction) {
+        displacements_(D(), interaction) {
     vdw_cutoff_squared_ =
-        hn::Set(D(), static_cast<Real>(interaction.vdw_cutoff * interaction.vdw_cutoff));
-    radius_.assign(static_cast<std::size_t>(topology.shape.molecule_types), 0.0);
-    for (int type = 0; type < topology.shape.molecule_types; ++type) {
-      for (int site = 0; site < topology.site_count(type); ++site) {
-        const double* const r = topology.site(type, site);
-        radius_[static_cast<std::size_t>(type)] =
-            std::max(radius_[static_cast<std::size_t>(type)],
-                     std::sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2]));
-      }
-      for (int other = 0; other < topology.shape.molecule_types; ++other) {
-        pairs_.emplace_back(topology, type, other);
-      }
+        hn::Set(D(), static_cast<T>(interaction.vdw_cutoff * interaction.vdw_cutoff));
+    const int types = topology.shape.molecule_types;
+    pairs_.reserve(static_cast<std::size_t>(types * types));
+    for (int type = 0; type < types; ++type) {
+      for (int other = 0; other < types; ++other) pairs_.emplace_back(topology, type, other);
     }
   }
 
-  /// Calls store(first lane's index, lanes that count, energies) for each vector of sources that is
-  /// not wholly beyond reach.
-  /// @param near  receives the sources nearer than STARPMC_NEAR_DISTANCE, which are then left out;
-  ///              null: none is
+  /// Calls store(first index, lanes that count, energies) for every vector of the list.
+  /// @param apart  least distance of a centre of the list from the target's
   template <class Store>
-  void operator()(const MoleculeTarget<Real>& target, const MoleculeSources<Real>& sources,
-                  std::vector<std::size_t>* near, Store&& store) const {
-    const D d;
-    const SitePairs<Real>& pairs = pairs_[static_cast<std::size_t>(
-        target.type * topology_.shape.molecule_types + sources.type)];
-    const double cutoff = std::max(interaction_.coulomb_cutoff, interaction_.vdw_cutoff);
-    const double reach = cutoff + radius_[static_cast<std::size_t>(target.type)] +
-                         radius_[static_cast<std::size_t>(sources.type)] + 1e-3;
-    const double shortest =
-        std::min({interaction_.box[0], interaction_.box[1], interaction_.box[2]});
-    const bool one_image = reach <= shortest / 2;
-    const V reach_squared = hn::Set(d, static_cast<Real>(reach * reach));
-    const V near_squared =
-        hn::Set(d, static_cast<Real>(STARPMC_NEAR_DISTANCE * STARPMC_NEAR_DISTANCE));
-    for (std::size_t i = 0; i < sources.count; i += hn::Lanes(d)) {
-      Point<V> offset;
-      offset.x = wrapped_offsets(d, sources.centre[0] + i, target.centre[0], interaction_.box[0]);
-      offset.y = wrapped_offsets(d, sources.centre[1] + i, target.centre[1], interaction_.box[1]);
-      offset.z = wrapped_offsets(d, sources.centre[2] + i, target.centre[2], interaction_.box[2]);
-      const V d2 = hn::MulAdd(offset.x, offset.x,
-                              hn::MulAdd(offset.y, offset.y, hn::Mul(offset.z, offset.z)));
-      auto lanes = hn::FirstN(d, sources.count - i);
-      if (sources.take_part != nullptr) {
-        lanes = hn::And(lanes, hn::Gt(hn::LoadU(d, sources.take_part + i), hn::Zero(d)));
-      }
-      if (one_image) lanes = hn::And(lanes, hn::Lt(d2, reach_squared));
-      if (near != nullptr) {
-        const auto close = hn::And(lanes, hn::Lt(d2, near_squared));
-        if (!hn::AllFalse(d, close)) {
-          append_lanes(close, i, *near);
-          lanes = hn::AndNot(close, lanes);
-        }
-      }
-      if (hn::AllFalse(d, lanes)) continue;
-      const LaneEnergies<V> energies =
-          one_image ? lane_energies<Care::cut>(target, sources, pairs, i, offset)
-                    : lane_energies<Care::full>(target, sources, pairs, i, offset);
-      store(i, lanes, energies);
+  HWY_INLINE void operator()(const Target& target, int list_type, const List& list, double apart,
+                             Store&& store) const {
+    // Fixed-point differences wrap by themselves.
+    if (!kFixed<Real> && !reach_.one_image(target.type, list_type)) {
+      row<Care::full>(target, list_type, list, store);
+    } else if (apart < reach_.contact(target.type, list_type)) {
+      row<Care::cut>(target, list_type, list, store);
+    } else {
+      row<Care::inside>(target, list_type, list, store);
     }
   }
 
  private:
-  static void append_lanes(hn::Mask<D> lanes, std::size_t first, std::vector<std::size_t>& list) {
-    std::uint8_t bits[8] = {};
-    hn::StoreMaskBits(D(), lanes, bits);
-    for (std::size_t lane = 0; lane < hn::Lanes(D()); ++lane) {
-      if ((bits[lane / 8] >> (lane % 8) & 1) != 0) list.push_back(first + lane);
+  using SourceSite = std::conditional_t<kFixed<Real>, Point<VecOf<IntegersOf<D>>>, Point<V>>;
+
+  template <Care kCare, class Store>
+  HWY_INLINE void row(const Target& target, int list_type, const List& list, Store& store) const {
+    const D d;
+    const SitePairs<T>& pairs =
+        pairs_[static_cast<std::size_t>(target.type * topology_.shape.molecule_types + list_type)];
+    std::size_t i = 0;
+    for (; i + hn::Lanes(d) <= list.count(); i += hn::Lanes(d)) {
+      store(i, hn::FirstN(d, hn::Lanes(d)), energies_at<kCare>(target, list, pairs, i));
     }
+    if (i == list.count()) return;
+    store(i, hn::FirstN(d, list.count() - i), energies_at<kCare>(target, list, pairs, i));
   }
 
-  /// Care::cut still needs the minimum distance: molecules may be proposed on top of each other.
+  /// Care::full: the minimum image of each pair of sites; Care::cut: the minimum distance, for
+  /// molecules may be proposed on top of each other; Care::inside: neither.
   template <Care kCare>
-  HWY_INLINE LaneEnergies<V> lane_energies(const MoleculeTarget<Real>& target,
-                                           const MoleculeSources<Real>& sources,
-                                           const SitePairs<Real>& pairs, std::size_t first,
-                                           const Point<V>& offset) const {
+  HWY_INLINE LaneEnergies<V> energies_at(const Target& target, const List& list,
+                                         const SitePairs<T>& pairs, std::size_t first) const {
     const D d;
-    const V closest = hn::Set(d, static_cast<Real>(STARPMC_MINIMUM_DISTANCE_SQUARED));
+    const V closest = hn::Set(d, static_cast<T>(STARPMC_MINIMUM_DISTANCE_SQUARED));
     LaneEnergies<V> sum{hn::Zero(d), hn::Zero(d)};
+    const Point<V> offset = centre_offset(target, list, first);
     for (std::size_t b = 0; b < pairs.sites_b; ++b) {
-      const Real* const site = sources.sites + 3 * b * sources.stride + first;
-      const Point<V> source{hn::Add(offset.x, hn::LoadU(d, site)),
-                            hn::Add(offset.y, hn::LoadU(d, site + sources.stride)),
-                            hn::Add(offset.z, hn::LoadU(d, site + 2 * sources.stride))};
+      const SourceSite source = source_site(list, b, first, offset);
       for (std::size_t a = 0; a < pairs.sites_a; ++a) {
-        const Real* const t = &target.sites[3 * a];
-        const Point<V> targets[1] = {{hn::Set(d, t[0]), hn::Set(d, t[1]), hn::Set(d, t[2])}};
         const auto& c = pairs(a, b);
-        pair_step<1, kCare>(d, targets, source, periodic_, [&](std::size_t, V r2) HWY_ATTR {
-          r2 = hn::Max(r2, closest);
+        if (c.charge == 0 && !c.has_vdw) continue;
+        V r2 = length_squared(d, displacement<kCare>(&target.sites[3 * a], source));
+        if (kCare != Care::inside) r2 = hn::Max(r2, closest);
+        if (c.has_vdw) {
           add_pair(c, r2, sum);
-        });
+        } else {
+          sum.coulomb = hn::MulAdd(hn::Set(d, c.charge), coulomb_energy(r2), sum.coulomb);
+        }
       }
     }
-    const V largest = hn::Set(d, static_cast<Real>(STARPMC_LARGEST_PAIR_ENERGY));
+    const V largest = hn::Set(d, static_cast<T>(STARPMC_LARGEST_PAIR_ENERGY));
     return {hn::Min(sum.coulomb, largest), hn::Min(sum.vdw, largest)};
   }
 
-  HWY_INLINE void add_pair(const typename SitePairs<Real>::Coefficients& c, V r2,
+  HWY_INLINE Point<V> centre_offset(const Target& target, const List& list,
+                                    std::size_t first) const {
+    if constexpr (kFixed<Real>) {
+      const V zero = hn::Zero(D());
+      return {zero, zero, zero};
+    } else {
+      return {displacements_.between(list.centre(0) + first, target.centre[0], 0),
+              displacements_.between(list.centre(1) + first, target.centre[1], 1),
+              displacements_.between(list.centre(2) + first, target.centre[2], 2)};
+    }
+  }
+
+  HWY_INLINE SourceSite source_site(const List& list, std::size_t site, std::size_t first,
+                                    const Point<V>& offset) const {
+    const auto at = [&](std::size_t k) { return list.site(3 * site + k) + first; };
+    if constexpr (kFixed<Real>) {
+      const IntegersOf<D> integers;
+      return {hn::LoadU(integers, at(0)), hn::LoadU(integers, at(1)), hn::LoadU(integers, at(2))};
+    } else {
+      const D d;
+      return {hn::Add(offset.x, load_lanes<Real>(d, at(0))),
+              hn::Add(offset.y, load_lanes<Real>(d, at(1))),
+              hn::Add(offset.z, load_lanes<Real>(d, at(2)))};
+    }
+  }
+
+  template <Care kCare>
+  HWY_INLINE Point<V> displacement(const typename Target::Site* site,
+                                   const SourceSite& source) const {
+    const auto set = [&](std::size_t k) HWY_ATTR {
+      return hn::Set(hn::Rebind<typename Target::Site, D>(), site[k]);
+    };
+    const SourceSite r{hn::Sub(set(0), source.x), hn::Sub(set(1), source.y),
+                       hn::Sub(set(2), source.z)};
+    if constexpr (kFixed<Real>) {
+      return {displacements_.scaled(r.x, 0), displacements_.scaled(r.y, 1),
+              displacements_.scaled(r.z, 2)};
+    } else if constexpr (kCare == Care::full) {
+      const Periodic<D>& periodic = displacements_.periodic();
+      return {periodic.wrap(r.x, 0), periodic.wrap(r.y, 1), periodic.wrap(r.z, 2)};
+    } else {
+      return r;
+    }
+  }
+
+  static constexpr bool kNear = sizeof(PairReal<Real>) < sizeof(T);
+
+  static HWY_INLINE Distance<V> lane_distance(V r2) {
+    if constexpr (kNear) {
+      return distance_of_near(r2);
+    } else {
+      return distance(D(), r2);
+    }
+  }
+
+  HWY_INLINE V coulomb_energy(V r2) const {
+    if constexpr (kNear) {
+      return coulomb_.of(distance_of_near(r2));
+    } else {
+      return coulomb_(r2);
+    }
+  }
+
+  HWY_INLINE void add_pair(const typename SitePairs<T>::Coefficients& c, V r2,
                            LaneEnergies<V>& sum) const {
     const D d;
-    if (c.charge == 0 && !c.has_vdw) return;
-    const Distance<V> r = distance(d, r2);
-    if (c.charge != 0) {
-      sum.coulomb = hn::MulAdd(hn::Set(d, c.charge), coulomb_.energy_within(r), sum.coulomb);
-    }
-    if (c.has_vdw) {
-      const V inverse2 = hn::Mul(r.inverse, r.inverse);
-      const V inverse6 = hn::Mul(hn::Mul(inverse2, inverse2), inverse2);
-      const V lj = hn::Mul(hn::MulSub(hn::Set(d, c.c12), inverse6, hn::Set(d, c.c6)), inverse6);
-      const V shift = hn::MulAdd(hn::Set(d, c.slope), r.r, hn::Set(d, c.shift));
-      sum.vdw =
-          hn::Add(sum.vdw, hn::IfThenElseZero(hn::Lt(r2, vdw_cutoff_squared_), hn::Add(lj, shift)));
-    }
+    const Distance<V> r = lane_distance(r2);
+    sum.coulomb = hn::MulAdd(hn::Set(d, c.charge), coulomb_.of(r), sum.coulomb);
+    const V inverse2 = hn::Mul(r.inverse, r.inverse);
+    const V inverse6 = hn::Mul(hn::Mul(inverse2, inverse2), inverse2);
+    const V lj = hn::Mul(hn::MulSub(hn::Set(d, c.c12), inverse6, hn::Set(d, c.c6)), inverse6);
+    const V shift = hn::MulAdd(hn::Set(d, c.slope), r.r, hn::Set(d, c.shift));
+    sum.vdw =
+        hn::Add(sum.vdw, hn::IfThenElseZero(hn::Lt(r2, vdw_cutoff_squared_), hn::Add(lj, shift)));
   }
 
   const Topology& topology_;
-  const Interaction& interaction_;
-  CoulombLanes<D> coulomb_;
-  Periodic<D> periodic_;
+  MoleculeReach reach_;
+  CoulombOfSquare<D> coulomb_;
+  Displacements<D> displacements_;
   V vdw_cutoff_squared_;
-  std::vector<double> radius_;
-  std::vector<SitePairs<Real>> pairs_;  ///< per pair of molecule types
-};
-
-/// The fp64 part of a mixed row: the near molecules of a set of sources, side by side.
-template <class Real>
-class NearMolecules {
- public:
-  std::vector<std::size_t> chosen;
-
-  /// Gathers the chosen molecules of `sources`.
-  MoleculeSources<double> gather(const MoleculeSources<Real>& sources, std::size_t sites) {
-    const std::size_t stride = chosen.size() + hn::Lanes(hn::ScalableTag<double>());
-    for (std::size_t k = 0; k < 3; ++k) {
-      centre_[k].resize(stride);
-      for (std::size_t i = 0; i < chosen.size(); ++i) {
-        centre_[k][i] = sources.centre[k][chosen[i]];
-      }
-    }
-    sites_.resize(3 * sites * stride);
-    for (std::size_t k = 0; k < 3 * sites; ++k) {
-      for (std::size_t i = 0; i < chosen.size(); ++i) {
-        sites_[k * stride + i] = static_cast<double>(sources.sites[k * sources.stride + chosen[i]]);
-      }
-    }
-    return {{centre_[0].data(), centre_[1].data(), centre_[2].data()},
-            sites_.data(),
-            stride,
-            nullptr,
-            chosen.size(),
-            sources.type};
-  }
-
- private:
-  std::vector<double> centre_[3];
-  std::vector<double> sites_;
+  std::vector<SitePairs<T>> pairs_;  ///< per pair of molecule types
 };
 
 }  // namespace starpmc::simd::HWY_NAMESPACE

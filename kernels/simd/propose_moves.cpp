@@ -4,6 +4,8 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include <algorithm>
+
 #include "kernels/operations.hpp"
 #include "kernels/proposal.hpp"
 #include "kernels/simd/moves-inl.hpp"
@@ -16,99 +18,109 @@ namespace hn = hwy::HWY_NAMESPACE;
 namespace {
 
 /// A vector of moves at a time; the last vector repeats its last move.
-struct LaneMover {
-  StepRange range;
-  Interaction interaction;
-  double maximum_translation;
-  double maximum_half_turns;
+class LaneMover {
+ public:
+  explicit LaneMover(const MoveContext& context) : c_(context) {}
 
-  void place(MoveBatch& batch) const { for_each_vector<false>(batch); }
-  void move(MoveBatch& batch) const { for_each_vector<true>(batch); }
-
-  void thresholds(std::span<double> out) const {
-    const real_t::D d;
-    const std::size_t lanes = hn::Lanes(d);
-    for (std::size_t first = 0; first < out.size(); first += lanes) {
-      const word_t step{hn::Iota(word_t::D(), range.first_step + first)};
+  void draw(std::uint64_t first_step, std::span<int> picks, std::span<double> thresholds) const {
+    const D d;
+    const real_t molecules = real_constant(c_.topology.shape.molecules);
+    for (std::size_t i = 0; i < picks.size(); i += hn::Lanes(d)) {
+      const word_t step{hn::Iota(word_t::D(), first_step + i)};
       real_t pick;
       real_t acceptance;
-      draw_pair(step, word_constant(STREAM_PICK), word_constant(range.chain),
-                word_constant(range.seed), &pick, &acceptance);
+      draw_pair(step, word_constant(STREAM_PICK), word_constant(c_.range.chain),
+                word_constant(c_.range.seed), &pick, &acceptance);
       const real_t threshold =
-          acceptance_threshold(acceptance, real_constant(range.thermal_energy));
-      store(threshold, &out[first], out.size() - first);
+          acceptance_threshold(acceptance, real_constant(c_.range.thermal_energy));
+      HWY_ALIGN double picked[hn::MaxLanes(d)];
+      HWY_ALIGN double drawn[hn::MaxLanes(d)];
+      hn::Store(hn::Min(r_floor(pick * molecules).v, (molecules - real_constant(1)).v), d, picked);
+      hn::Store(threshold.v, d, drawn);
+      for (std::size_t lane = 0; lane < std::min(hn::Lanes(d), picks.size() - i); ++lane) {
+        picks[i + lane] = static_cast<int>(picked[lane]);
+        thresholds[i + lane] = drawn[lane];
+      }
+    }
+  }
+
+  void place(std::span<const int> entries) const {
+    for (std::size_t first = 0; first < entries.size(); first += hn::Lanes(D())) {
+      const Lanes at(entries, first, [](int entry) { return entry; });
+      real_t pose[POSE_FIELDS];
+      for (int field = 0; field < POSE_FIELDS; ++field) pose[field] = gather(c_.field(field), at);
+      place_sites(entries, first, at, pose);
+    }
+  }
+
+  void move(std::span<const int> candidates) const {
+    for (std::size_t first = 0; first < candidates.size(); first += hn::Lanes(D())) {
+      const Lanes at(candidates, first, [](int candidate) { return candidate; });
+      const Lanes from(candidates, first, [&](int candidate) { return c_.parent_of(candidate); });
+      const Lanes step(candidates, first, [&](int candidate) { return c_.step_of(candidate); });
+      real_t pose[POSE_FIELDS];
+      real_t moved[POSE_FIELDS];
+      for (int field = 0; field < POSE_FIELDS; ++field) pose[field] = gather(c_.field(field), from);
+      move_pose(
+          word_t{hn::BitCast(word_t::D(), step.vector())} + word_constant(c_.range.first_step),
+          word_constant(c_.range.chain), word_constant(c_.range.seed),
+          real_constant(c_.maximum_translation), real_constant(c_.maximum_half_turns),
+          real_constant(c_.interaction.box[0]), real_constant(c_.interaction.box[1]),
+          real_constant(c_.interaction.box[2]), pose, moved);
+      for (int field = 0; field < POSE_FIELDS; ++field) scatter(moved[field], c_.field(field), at);
+      place_sites(candidates, first, at, moved);
     }
   }
 
  private:
-  static void store(real_t value, double* to, std::size_t room) {
-    const real_t::D d;
-    HWY_ALIGN double values[hn::MaxLanes(d)];
-    hn::Store(value.v, d, values);
-    for (std::size_t lane = 0; lane < hn::Lanes(d) && lane < room; ++lane) to[lane] = values[lane];
-  }
+  using D = real_t::D;
+  using Integers = hn::RebindToSigned<D>;
 
-  static real_t load(const double* from, std::size_t room) {
-    const real_t::D d;
-    if (room >= hn::Lanes(d)) return {hn::LoadU(d, from)};
-    HWY_ALIGN double values[hn::MaxLanes(d)];
-    for (std::size_t lane = 0; lane < hn::Lanes(d); ++lane) {
-      values[lane] = from[lane < room ? lane : room - 1];
-    }
-    return {hn::Load(d, values)};
-  }
+  /// An integer per lane.
+  struct Lanes {
+    HWY_ALIGN std::int64_t values[hn::MaxLanes(D())];
 
-  template <bool kMove>
-  void for_each_vector(MoveBatch& batch) const {
-    for (std::size_t first = 0; first < batch.size(); first += hn::Lanes(real_t::D())) {
-      const std::size_t room = batch.size() - first;
-      real_t pose[POSE_FIELDS];
-      for (std::size_t field = 0; field < POSE_FIELDS; ++field) {
-        pose[field] = load(&batch.pose[field][first], room);
+    /// value(entry) of a vector of entries.
+    template <class Value>
+    Lanes(std::span<const int> entries, std::size_t first, Value value) {
+      for (std::size_t lane = 0; lane < hn::Lanes(D()); ++lane) {
+        values[lane] = value(entries[std::min(first + lane, entries.size() - 1)]);
       }
-      if constexpr (kMove) move_vector(batch, first, room, pose);
-      place_vector(batch, first, room, pose);
     }
+    HWY_INLINE hn::Vec<Integers> vector() const { return hn::Load(Integers(), values); }
+  };
+
+  static HWY_INLINE real_t gather(const double* from, const Lanes& at) {
+    return {hn::GatherIndex(D(), from, at.vector())};
+  }
+  static HWY_INLINE void scatter(real_t value, double* to, const Lanes& at) {
+    hn::ScatterIndex(value.v, D(), to, at.vector());
   }
 
-  void move_vector(MoveBatch& batch, std::size_t first, std::size_t room,
-                   real_t (&pose)[POSE_FIELDS]) const {
-    const real_t offset = load(&batch.steps[first], room);
-    // offset < 2^52: its integer value is the mantissa after adding 2^52
-    const word_t steps =
-        (r_bits(offset + real_constant(4503599627370496.0)) & word_constant(0x000FFFFFFFFFFFFF)) +
-        word_constant(range.first_step);
-    real_t moved[POSE_FIELDS];
-    move_pose(steps, word_constant(range.chain), word_constant(range.seed),
-              real_constant(maximum_translation), real_constant(maximum_half_turns),
-              real_constant(interaction.box[0]), real_constant(interaction.box[1]),
-              real_constant(interaction.box[2]), pose, moved);
-    for (std::size_t field = 0; field < POSE_FIELDS; ++field) {
-      pose[field] = moved[field];
-      store(moved[field], &batch.pose[field][first], room);
-    }
-  }
-
-  static void place_vector(MoveBatch& batch, std::size_t first, std::size_t room,
-                           const real_t (&pose)[POSE_FIELDS]) {
-    for (std::size_t site = 0; 3 * site < batch.reference.size(); ++site) {
+  void place_sites(std::span<const int> entries, std::size_t first, const Lanes& at,
+                   const real_t (&pose)[POSE_FIELDS]) const {
+    const TopologyShape& shape = c_.topology.shape;
+    const Lanes site_of_type(entries, first,
+                             [&](int entry) { return topology_site(shape, c_.type_of(entry), 0); });
+    for (int site = 0; site < c_.layout.sites; ++site) {
+      const double* const references = &c_.topology.reals[topology_site(shape, 0, site)];
       real_t reference[3];
       real_t displacement[3];
-      for (std::size_t k = 0; k < 3; ++k) {
-        reference[k] = load(&batch.reference[3 * site + k][first], room);
-      }
+      for (int k = 0; k < 3; ++k) reference[k] = gather(references + k, site_of_type);
       rotate_site(pose, reference, displacement);
-      for (std::size_t k = 0; k < 3; ++k) {
-        store(displacement[k], &batch.displacement[3 * site + k][first], room);
+      for (int k = 0; k < 3; ++k) {
+        scatter(displacement[k], c_.field(POSE_FIELDS + 3 * site + k), at);
       }
     }
   }
+
+  const MoveContext& c_;
 };
 
 template <class Real>
 void propose(const ProposeMovesArguments<Real>& a) {
-  const LaneMover mover{a.range, a.interaction, a.chain_state[STATE_MAXIMUM_TRANSLATION],
-                        a.chain_state[STATE_MAXIMUM_HALF_TURNS]};
+  const MoveContext context(a);
+  const LaneMover mover(context);
   Proposal(a, mover).run();
 }
 
@@ -116,6 +128,7 @@ void propose(const ProposeMovesArguments<Real>& a) {
 
 void ProposeMovesFp64(const ProposeMovesArguments<double>& a) { propose(a); }
 void ProposeMovesMixed(const ProposeMovesArguments<float>& a) { propose(a); }
+void ProposeMovesFixed(const ProposeMovesArguments<FixedCoordinate>& a) { propose(a); }
 
 }  // namespace starpmc::simd::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -124,6 +137,7 @@ HWY_AFTER_NAMESPACE();
 namespace starpmc::simd {
 HWY_EXPORT(ProposeMovesFp64);
 HWY_EXPORT(ProposeMovesMixed);
+HWY_EXPORT(ProposeMovesFixed);
 
 template <>
 void propose_moves(const ProposeMovesArguments<double>& a) {
@@ -132,6 +146,10 @@ void propose_moves(const ProposeMovesArguments<double>& a) {
 template <>
 void propose_moves(const ProposeMovesArguments<float>& a) {
   HWY_DYNAMIC_DISPATCH(ProposeMovesMixed)(a);
+}
+template <>
+void propose_moves(const ProposeMovesArguments<FixedCoordinate>& a) {
+  HWY_DYNAMIC_DISPATCH(ProposeMovesFixed)(a);
 }
 }  // namespace starpmc::simd
 #endif

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <random>
@@ -212,7 +213,7 @@ struct Buffers {
   const TestSystem* system = nullptr;
   std::vector<int> plan;
   std::vector<double> entries;
-  std::vector<Real> outside;
+  std::vector<PairReal<Real>> outside;
   std::vector<double> lattice;
   std::vector<Real> lattice_sites;
   std::vector<Real> points;
@@ -220,7 +221,7 @@ struct Buffers {
   std::vector<double> nuclei_energies;
   std::vector<double> mm_partial;
   std::vector<double> mm_energies;
-  std::vector<Real> table;
+  std::vector<PairReal<Real>> table;
   std::vector<double> chain_state;
   std::vector<double> field_cache;
   std::vector<double> record;
@@ -235,13 +236,13 @@ struct Buffers {
     const auto padded = static_cast<std::size_t>(of.padded);
     plan.assign(static_cast<std::size_t>(plan_size(layout)), -1);
     entries.assign(static_cast<std::size_t>(entries_size(layout)), 0.0);
-    outside.assign(padded, Real{0});
-    points.assign(of.points.begin(), of.points.end());
+    outside.assign(padded, PairReal<Real>{0});
+    place_points();
     grid_energies.assign(static_cast<std::size_t>(candidates), 0.0);
     nuclei_energies.assign(2 * static_cast<std::size_t>(candidates), 0.0);
     mm_partial.assign(2 * rows, 0.0);
     mm_energies.assign(2 * rows, 0.0);
-    table.assign(2 * rows * rows, Real{0});
+    table.assign(2 * rows * rows, PairReal<Real>{0});
     chain_state.assign(STATE_SIZE, 0.0);
     chain_state[STATE_MAXIMUM_TRANSLATION] = 0.25;
     chain_state[STATE_MAXIMUM_HALF_TURNS] = 0.04;
@@ -269,9 +270,28 @@ struct Buffers {
   }
 
  private:
+  void place_points() {
+    points.resize(system->points.size());
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      const double value = system->points[i];
+      if constexpr (kPrecisionOf<Real> == Precision::fixed) {
+        const std::size_t block = i / (4 * STARPMC_BLOCK_POINTS);
+        const std::size_t k = i / STARPMC_BLOCK_POINTS % 4;
+        if (k == 3) {
+          points[i] = {std::bit_cast<std::int32_t>(static_cast<float>(value))};
+        } else {
+          points[i] = stored_site<Real>(system->blocks[block * BLOCK_FIELDS + k], value,
+                                        system->interaction.box[k]);
+        }
+      } else {
+        points[i] = static_cast<Real>(value);
+      }
+    }
+  }
+
   void place_lattice_sites() {
     const auto stride = static_cast<std::size_t>(layout.molecules);
-    lattice_sites.assign(3 * static_cast<std::size_t>(layout.sites) * stride, Real{0});
+    lattice_sites.assign(3 * static_cast<std::size_t>(layout.sites) * stride, Real{});
     const Topology topology = system->topology();
     for (int m = 0; m < system->shape.molecules; ++m) {
       double pose[POSE_FIELDS];
@@ -283,7 +303,8 @@ struct Buffers {
         scalar::rotate_site(pose, topology.site(topology.type_of(m), site), displacement);
         for (std::size_t k = 0; k < 3; ++k) {
           lattice_sites[(3 * static_cast<std::size_t>(site) + k) * stride +
-                        static_cast<std::size_t>(m)] = static_cast<Real>(displacement[k]);
+                        static_cast<std::size_t>(m)] =
+              stored_site<Real>(pose[k], displacement[k], system->interaction.box[k]);
         }
       }
     }

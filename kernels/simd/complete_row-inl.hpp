@@ -1,0 +1,95 @@
+// Energies of an entry of a window with its neighbours, near and far. Included once per instruction
+// set.
+#if defined(STARPMC_COMPLETE_ROW_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef STARPMC_COMPLETE_ROW_INL
+#undef STARPMC_COMPLETE_ROW_INL
+#else
+#define STARPMC_COMPLETE_ROW_INL
+#endif
+
+#include <bit>
+
+#include "kernels/simd/molecule_row-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace starpmc::simd::HWY_NAMESPACE {
+
+/// A coordinate of an entry's centre, and of a site, as lists have them.
+template <class Real>
+typename Stored<Real>::Centre stored_centre(double x, double edge) {
+  if constexpr (kPrecisionOf<Real> == Precision::fp64) {
+    return x;
+  } else {
+    return fixed_coordinate(x, edge);
+  }
+}
+/// A stored value's bits.
+template <class Real, class T>
+WordOf<Real> word_of(T value) {
+  return std::bit_cast<WordOf<Real>>(value);
+}
+template <class Real, class T>
+auto stored_target_site(double centre, double displacement, double edge) {
+  if constexpr (kFixed<Real>) {
+    return stored_site<Real>(centre, displacement, edge).value;
+  } else {
+    return static_cast<T>(displacement);
+  }
+}
+
+/// An entry's energies with its neighbours: in lanes of PairReal, and the near ones in fp64.
+template <class Real>
+class CompleteRow {
+ public:
+  explicit CompleteRow(const Window& window)
+      : window_(window),
+        far_row_(window.topology, window.interaction),
+        near_row_(window.topology, window.interaction) {}
+
+  void set_target(int entry, int type) {
+    take(entry, type, far_target_);
+    if constexpr (Neighbours<Real>::kHasNear) take(entry, type, near_target_);
+  }
+  const typename Stored<Real>::Centre* centre() const { return far_target_.centre; }
+
+  /// Calls store(list, first index, lanes that count, energies) for vectors of both lists.
+  template <class Store>
+  HWY_INLINE void operator()(int type, const Neighbours<Real>& neighbours, Store&& store) const {
+    far_row_(far_target_, type, neighbours.far(), Neighbours<Real>::kFarthestNear,
+             [&](std::size_t first, auto lanes, const auto& energies)
+                 HWY_ATTR { store(neighbours.far(), first, lanes, energies); });
+    if constexpr (Neighbours<Real>::kHasNear) {
+      near_row_(near_target_, type, neighbours.near(), 0.0,
+                [&](std::size_t first, auto lanes, const auto& energies)
+                    HWY_ATTR { store(neighbours.near(), first, lanes, energies); });
+    }
+  }
+
+ private:
+  template <class T>
+  void take(int entry, int type, MoleculeTarget<Real, T>& target) const {
+    target.type = type;
+    double centre[3];
+    for (int k = 0; k < 3; ++k) {
+      centre[k] = window_.field(POSE_X + k, entry);
+      target.centre[k] = stored_centre<Real>(centre[k], window_.interaction.box[k]);
+    }
+    const int values = 3 * window_.topology.site_count(type);
+    target.sites.resize(static_cast<std::size_t>(values));
+    for (int k = 0; k < values; ++k) {
+      target.sites[static_cast<std::size_t>(k)] = stored_target_site<Real, T>(
+          centre[k % 3], window_.field(POSE_FIELDS + k, entry), window_.interaction.box[k % 3]);
+    }
+  }
+
+  const Window& window_;
+  MoleculeRow<Real, PairReal<Real>> far_row_;
+  MoleculeRow<Real, double> near_row_;
+  MoleculeTarget<Real, PairReal<Real>> far_target_;
+  MoleculeTarget<Real, double> near_target_;
+};
+
+}  // namespace starpmc::simd::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
