@@ -1,4 +1,4 @@
-#include "opencl/compact_block.h"
+#include "opencl/lanes.h"
 
 /* How fast the device computes, all in registers (ArithmeticLoop in kernels/arguments.hpp).
    Independent chains hide the latency of an operation. */
@@ -48,7 +48,7 @@ __kernel GROUP_OF(SUM_GROUP) void arithmetic_probe_reciprocal_root(int rounds, B
 
 __kernel GROUP_OF(SUM_GROUP) void arithmetic_probe_pair(PairConstants constants, real advance,
                                                         int rounds, BUFFER(result)) {
-  const PairReals reals = pair_reals(constants);
+  const GridReals reals = grid_reals(constants);
   lanes values[PROBE_SITES];
   for (int k = 0; k < PROBE_SITES; ++k) values[k] = (lanes)(0);
   lanes source = (lanes)(0);
@@ -59,8 +59,7 @@ __kernel GROUP_OF(SUM_GROUP) void arithmetic_probe_pair(PairConstants constants,
       const lanes dy = (real)(2 + k) - source;
       const lanes dz = (real)(3 + k) - source;
       const lanes r2 = dx * dx + (dy * dy + dz * dz);
-      const lanes energy = COULOMB_ENERGY(reals, r2, lanes_reciprocal_square_root(r2));
-      const lanes sum = source * energy + values[k];
+      const lanes sum = source * lanes_energy(r2, reals) + values[k];
       values[k] = r2 < (lanes)(reals.cutoff_squared) ? sum : values[k];
     }
   }

@@ -2,6 +2,7 @@
 #ifndef STARPMC_OPENCL_GRID_TEAMS_H
 #define STARPMC_OPENCL_GRID_TEAMS_H
 
+#include "opencl/lanes.h"
 #include "opencl/sites_in_reach.h"
 
 /* Items that go through a block side by side: what a GPU runs in step. */
@@ -11,8 +12,7 @@
 #define UNROLL(times) UNROLL_TEXT(unroll times)
 #define UNROLL_TEXT(text) _Pragma(#text)
 
-/* Energies of an item's SITES entries, which stay in registers, with a block in local memory:
-   1/r + r/rc^2 - 2/rc as (1 + r2/rc^2) / r - 2/rc. */
+/* Energies of an item's SITES entries, which stay in registers, with a block in local memory. */
 #define ADD_TILE(SITES, NEAREST, WITHIN)                                                     \
   for (int first = 0; first < STARPMC_BLOCK_POINTS; first += POINTS_PER_SUM) {               \
     real sums[SITES];                                                                        \
@@ -24,9 +24,7 @@
         SEPARATION(real, position[k].x - point.x, position[k].y - point.y,                   \
                    position[k].z - point.z)                                                  \
         const real r2 = NEAREST(fma(dx, dx, fma(dy, dy, dz * dz)));                          \
-        const real inverse_r = reciprocal_square_root(r2);                                   \
-        const real growth = fma(reals.inverse_square, r2, (real)1);                          \
-        const real sum = fma(charge, fma(growth, inverse_r, -reals.twice_inverse), sums[k]); \
+        const real sum = fma(charge, lanes_energy(r2, reals), sums[k]);                      \
         sums[k] = WITHIN(r2) ? sum : sums[k];                                                \
       }                                                                                      \
     }                                                                                        \

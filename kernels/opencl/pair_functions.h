@@ -59,10 +59,6 @@ static inline real3 to_real3(double3 d) { return (real3)((real)d.x, (real)d.y, (
 #define AT_LEAST_MINIMUM_DISTANCE(r2) \
   ((r2) < (real)STARPMC_MINIMUM_DISTANCE_SQUARED ? (real)STARPMC_MINIMUM_DISTANCE_SQUARED : (r2))
 
-/* 1/r - 1/rc + (r - rc)/rc^2, whatever r. */
-#define COULOMB_ENERGY(reals, r2, inverse_r) \
-  ((reals).inverse_square * ((r2) * (inverse_r)) + ((inverse_r) - (reals).twice_inverse))
-
 /* 1/sqrt(r2). In fp64 a GPU's fp32 function (2 units in the last place by the standard) starts the
    third-order step y (1 + h (1/2 + 3/8 h)), h = 1 - r2 y^2, which leaves an error below 1e-19. */
 static inline real reciprocal_square_root(real r2) {

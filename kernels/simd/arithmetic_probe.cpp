@@ -42,8 +42,8 @@ template <class D>
 double repeat_pairs(D d, int rounds) {
   using V = VecOf<D>;
   using Real = hn::TFromD<D>;
-  const CoulombLanes<D> coulomb(d, kProbeCutoff);
-  const Periodic<D> periodic(d, {{1, 1, 1}, kProbeCutoff, kProbeCutoff});
+  const CoulombOfSquare<D> coulomb(d, kProbeCutoff);
+  const Coordinates<D, Real> coordinates(d, {{1, 1, 1}, kProbeCutoff, kProbeCutoff});
   const V step = hn::Set(d, static_cast<Real>(kProbeStep));
   Point<V> sites[kSites];
   V sums[kSites];
@@ -57,12 +57,11 @@ double repeat_pairs(D d, int rounds) {
   V source = hn::Zero(d);
   for (int round = 0; round < rounds; ++round) {
     source = hn::Add(source, step);
-    pair_step<kSites, Care::cut>(
-        d, sites, {source, source, source}, periodic, [&](std::size_t k, V r2) HWY_ATTR {
-          const V energy = coulomb.energy(distance(d, r2));
-          const auto within = hn::Lt(r2, coulomb.cutoff_squared);
-          sums[k] = hn::IfThenElse(within, hn::MulAdd(source, energy, sums[k]), sums[k]);
-        });
+    pair_step(coordinates, sites, {source, source, source}, [&](std::size_t k, V r2) HWY_ATTR {
+      const V energy = coulomb.energy(d, r2);
+      const auto within = hn::Lt(r2, coulomb.cutoff_squared);
+      sums[k] = hn::IfThenElse(within, hn::MulAdd(source, energy, sums[k]), sums[k]);
+    });
   }
   return sum_of(d, sums);
 }
