@@ -18,19 +18,94 @@ static inline double largest_radius(TopologyShape topology, __global const doubl
   return sqrt(group_maximum(largest, shared));
 }
 
+#if STARPMC_FIXED
+
+/* A site's place: a fraction of the box, whose differences wrap as integers overflow. */
+typedef int3 site_place;
+
+static inline site_place fixed_place_of(double3 position, PairConstants constants) {
+  return (site_place)(fixed_coordinate(position.x, constants.box[0]),
+                 fixed_coordinate(position.y, constants.box[1]),
+                 fixed_coordinate(position.z, constants.box[2]));
+}
+
+static inline double3 displacement_between(site_place a, site_place b, PairConstants constants) {
+  const int3 d = as_int3(as_uint3(a) - as_uint3(b));
+  return (double3)(d.x * fixed_unit(constants.box[0]), d.y * fixed_unit(constants.box[1]),
+                   d.z * fixed_unit(constants.box[2]));
+}
+
+static inline real place_distance_squared(PairReals reals, site_place a, site_place b) {
+  const real3 d = convert_float3(as_int3(as_uint3(a) - as_uint3(b))) *
+                  ((real3)(reals.box_x, reals.box_y, reals.box_z) * 2.3283064365386963e-10f);
+  const real r2 = d.x * d.x + (d.y * d.y + d.z * d.z);
+  return AT_LEAST_MINIMUM_DISTANCE(r2);
+}
+
+/* The place of a site of a molecule in the lattice; `offset` is not needed. */
+static inline site_place stored_place(__global const int *stored, int stride, double3 offset) {
+  return (site_place)(stored[0], stored[stride], stored[2 * stride]);
+}
+
+/* The place of a site of the entry that others are compared with. */
+static inline site_place own_place(double3 centre, double3 displacement, PairConstants constants) {
+  return fixed_place_of(centre + displacement, constants);
+}
+
+/* The place of a site of another entry. */
+static inline site_place other_place(double3 centre, double3 offset, double3 displacement,
+                                PairConstants constants) {
+  return fixed_place_of(centre + offset + displacement, constants);
+}
+
+#else
+
+/* A site's place: relative to the centre of the entry that others are compared with. */
+typedef double3 site_place;
+
+static inline double3 displacement_between(site_place a, site_place b, PairConstants constants) {
+  return a - b;
+}
+
+static inline real place_distance_squared(PairReals reals, site_place a, site_place b) {
+  return periodic_distance_squared(reals, to_real3(a), to_real3(b));
+}
+
+static inline site_place stored_place(__global const real *stored, int stride, double3 offset) {
+  /* the sum is rounded to the precision of the pair terms once, by place_distance_squared */
+  return offset + (double3)(stored[0], stored[stride], stored[2 * stride]);
+}
+
+static inline site_place own_place(double3 centre, double3 displacement, PairConstants constants) {
+  return displacement;
+}
+
+static inline site_place other_place(double3 centre, double3 offset, double3 displacement,
+                                PairConstants constants) {
+  return offset + displacement;
+}
+
+#endif
+
+/* A site of an entry. */
+typedef struct {
+  site_place where;
+  double charge; /* times the Coulomb constant */
+} EntrySite;
+
 /* A work-group per entry, its items share the molecules.
    sites: local memory for the entry's sites */
 __kernel GROUP_OF(PAIR_GROUP) void mm_pair(
     WindowShape window, PairConstants constants, int first_molecule, int last_molecule,
     BUFFER(topology_reals), BUFFER(topology_integers), BUFFER(plan), BUFFER(entries),
     BUFFER(lattice), BUFFER(lattice_sites), BUFFER(outside), BUFFER(energies),
-    __local double4 *sites) {
+    __local EntrySite *sites) {
   CONSTANT_ARRAY(double, topology_reals);
   CONSTANT_ARRAY(int, topology_integers);
   CONSTANT_ARRAY(int, plan);
   CONSTANT_ARRAY(double, entries);
   CONSTANT_ARRAY(double, lattice);
-  CONSTANT_ARRAY(real, lattice_sites);
+  CONSTANT_ARRAY(coordinate, lattice_sites);
   CONSTANT_ARRAY(real, outside);
   ARRAY(double, energies);
   __local double shared[PAIR_GROUP];
@@ -42,9 +117,10 @@ __kernel GROUP_OF(PAIR_GROUP) void mm_pair(
   const int count = site_count(topology, topology_integers, type);
   const double3 centre = entry_centre(window, entries, entry);
   for (int site = (int)get_local_id(0); site < count; site += PAIR_GROUP) {
-    const double charge = site_charge(topology, topology_reals, type, site);
-    sites[site] = (double4)(entry_displacement(window, entries, entry, site),
-                            STARPMC_COULOMB_CONSTANT * charge);
+    sites[site].where =
+        own_place(centre, entry_displacement(window, entries, entry, site), constants);
+    sites[site].charge =
+        STARPMC_COULOMB_CONSTANT * site_charge(topology, topology_reals, type, site);
   }
   const double reach = fmax(constants.coulomb_cutoff, constants.vdw_cutoff) + 1e-3 +
                        2 * largest_radius(topology, topology_reals, topology_integers, shared);
@@ -56,27 +132,24 @@ __kernel GROUP_OF(PAIR_GROUP) void mm_pair(
         (double3)(lattice[other], lattice[stride + other], lattice[2 * stride + other]);
     const double3 offset = minimum_image(other_centre - centre, constants);
     if (offset.x * offset.x + offset.y * offset.y + offset.z * offset.z > reach * reach) continue;
-    const real3 other_offset = to_real3(offset);
     const int near = is_near(offset);
     PairEnergy energy = {0, 0};
     const int other_type = topology_integers[other];
     for (int j = 0; j < site_count(topology, topology_integers, other_type); ++j) {
       const double charge = site_charge(topology, topology_reals, other_type, j);
-      __global const real *displacement = lattice_sites + 3 * j * stride + other;
-      const real3 site = (real3)(displacement[0], displacement[stride], displacement[2 * stride]);
+      const site_place b = stored_place(lattice_sites + 3 * j * stride + other, stride, offset);
       const int site_type_j = site_type(topology, topology_integers, other_type, j);
       for (int i = 0; i < count; ++i) {
-        const double4 a = sites[i];
+        const EntrySite a = sites[i];
         const int site_type_i = site_type(topology, topology_integers, type, i);
         __global const double *coefficients =
             topology_reals + topology_pair(topology, site_type_i, site_type_j);
         if (near) {
-          const double3 b = offset + convert_double3(site);
-          add_site_pair_wide(constants, a.xyz - b, a.w * charge, coefficients, &energy);
+          add_site_pair_wide(constants, displacement_between(a.where, b, constants),
+                             a.charge * charge, coefficients, &energy);
         } else {
-          add_site_pair(reals,
-                        periodic_distance_squared(reals, to_real3(a.xyz), other_offset + site),
-                        (real)(a.w * charge), coefficients, &energy);
+          add_site_pair(reals, place_distance_squared(reals, a.where, b),
+                        (real)(a.charge * charge), coefficients, &energy);
         }
       }
     }
@@ -112,28 +185,29 @@ __kernel void mm_pair_table(WindowShape window, PairConstants constants, BUFFER(
   if (molecule_i != molecule_j) {
     const int type_i = topology_integers[molecule_i];
     const int type_j = topology_integers[molecule_j];
-    const double3 offset = minimum_image(
-        entry_centre(window, entries, entry_j) - entry_centre(window, entries, entry_i),
-        constants);
+    const double3 centre = entry_centre(window, entries, entry_i);
+    const double3 offset =
+        minimum_image(entry_centre(window, entries, entry_j) - centre, constants);
     const int near = is_near(offset);
     for (int i = 0; i < site_count(topology, topology_integers, type_i); ++i) {
-      const double3 a = entry_displacement(window, entries, entry_i, i);
+      const site_place a =
+          own_place(centre, entry_displacement(window, entries, entry_i, i), constants);
       const double charge_i =
           STARPMC_COULOMB_CONSTANT * site_charge(topology, topology_reals, type_i, i);
       for (int j = 0; j < site_count(topology, topology_integers, type_j); ++j) {
-        const double3 b = entry_displacement(window, entries, entry_j, j);
+        const site_place b = other_place(
+            centre, offset, entry_displacement(window, entries, entry_j, j), constants);
         const double charges = charge_i * site_charge(topology, topology_reals, type_j, j);
         __global const double *coefficients =
             topology_reals + topology_pair(topology,
                                            site_type(topology, topology_integers, type_i, i),
                                            site_type(topology, topology_integers, type_j, j));
         if (near) {
-          add_site_pair_wide(constants, a - (offset + b), charges, coefficients, &energy);
+          add_site_pair_wide(constants, displacement_between(a, b, constants), charges,
+                             coefficients, &energy);
         } else {
-          add_site_pair(reals,
-                        periodic_distance_squared(reals, to_real3(a),
-                                                  to_real3(offset) + to_real3(b)),
-                        (real)charges, coefficients, &energy);
+          add_site_pair(reals, place_distance_squared(reals, a, b), (real)charges, coefficients,
+                        &energy);
         }
       }
     }

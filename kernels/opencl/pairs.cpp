@@ -4,6 +4,8 @@ namespace starpmc::opencl {
 namespace {
 
 constexpr int kSumItems = 64;
+/// EntrySite of mm_pair.cl: three coordinates take the room of four, and a charge, aligned.
+constexpr std::size_t kEntrySiteBytes = 8 * sizeof(cl_double);
 constexpr int kTableTile = 16;
 
 void add_partial(Program& program, cl_command_queue queue, int count, bool first, Buffer partial,
@@ -57,7 +59,7 @@ void mm_pair(Program& program, cl_command_queue queue, const Window& window, int
       .with(lattice_sites)
       .with(outside)
       .with(energies)
-      .with_local(4 * size_of(window.layout.sites) * sizeof(cl_double))
+      .with_local(size_of(window.layout.sites) * kEntrySiteBytes)
       .run({size_of(window.extent.candidates + window.extent.starts), 1},
            {size_of(program.shape().pair_group), 1});
 }
