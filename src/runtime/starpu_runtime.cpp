@@ -125,6 +125,14 @@ void set_environment(Implementation implementation) {
   if (implementation == Implementation::opencl && accelerators.empty()) {
     set_if_unset("STARPU_OPENCL_ON_CPUS", "1");
   }
+  if (!accelerators.empty()) {
+    // Tasks of several chains side by side on a GPU.
+    set_if_unset("STARPU_OPENCL_PIPELINE", "4");
+    // Idle CPU workers poll: they would slow the thread that feeds the GPU, and the one that
+    // collects the results. Where nothing but QM updates is for the CPU, one worker is enough.
+    if (implementation == Implementation::opencl) set_if_unset("STARPU_NCPU", "1");
+    if (std::thread::hardware_concurrency() >= 4) set_if_unset("STARPU_RESERVE_NCPU", "1");
+  }
   set_if_unset("STARPU_HOSTNAME", platform_name(accelerators));
   if (environment("STARPU_PERF_MODEL_DIR").empty() && environment("STARPU_HOME").empty()) {
     fs::path folder = performance_model_folder();
