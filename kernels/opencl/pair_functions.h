@@ -73,17 +73,6 @@ static inline real reciprocal_square_root(real r2) {
 #endif
 }
 
-static inline real periodic_distance_squared(PairReals reals, real3 a, real3 b) {
-  const real x = a.x - b.x;
-  const real y = a.y - b.y;
-  const real z = a.z - b.z;
-  const real dx = MINIMUM_IMAGE(x, reals.box_x, reals.inverse_x);
-  const real dy = MINIMUM_IMAGE(y, reals.box_y, reals.inverse_y);
-  const real dz = MINIMUM_IMAGE(z, reals.box_z, reals.inverse_z);
-  const real r2 = dx * dx + (dy * dy + dz * dz);
-  return AT_LEAST_MINIMUM_DISTANCE(r2);
-}
-
 /* (1 - r/rc)^2 / r inside the cutoff: its rounding error shrinks with the energy. r is refined beside
    1/r, for r2 times the rounded 1/r would be biased from binade to binade. */
 static inline real coulomb_within(PairReals reals, real r2, real inverse_r) {
@@ -98,26 +87,30 @@ typedef struct {
   double vdw;
 } PairEnergy;
 
+/* In the precision of the pair terms. */
+typedef struct {
+  real coulomb;
+  real vdw;
+} QuickPairEnergy;
+
 /* Adds the energy of one pair of sites.
    charge: product of the charges, times the Coulomb constant; coefficients: c12, c6, shift, slope */
 static inline void add_site_pair(PairReals reals, real r2, real charge,
-                                 __global const double *coefficients, PairEnergy *sum) {
+                                 __global const double *coefficients, QuickPairEnergy *sum) {
   if (!(r2 < reals.cutoff_squared || r2 < reals.vdw_cutoff_squared)) return;
   const real inverse_r = reciprocal_square_root(r2);
-  sum->coulomb += (double)(charge * coulomb_within(reals, r2, inverse_r));
-  if (r2 < reals.vdw_cutoff_squared) {
+  sum->coulomb += charge * coulomb_within(reals, r2, inverse_r);
+  if (r2 < reals.vdw_cutoff_squared && (coefficients[0] != 0 || coefficients[1] != 0)) {
     const real inverse2 = inverse_r * inverse_r;
     const real inverse6 = inverse2 * inverse2 * inverse2;
-    sum->vdw += (double)(((real)coefficients[0] * inverse6 - (real)coefficients[1]) * inverse6 +
-                         ((real)coefficients[3] * (r2 * inverse_r) + (real)coefficients[2]));
+    sum->vdw += ((real)coefficients[0] * inverse6 - (real)coefficients[1]) * inverse6 +
+                ((real)coefficients[3] * (r2 * inverse_r) + (real)coefficients[2]);
   }
 }
 
 /* The same in fp64 whatever the precision: for near molecules and nuclei (STARPMC_NEAR_DISTANCE). */
-static inline void add_site_pair_wide(PairConstants constants, double3 displacement, double charge,
+static inline void add_site_pair_wide(PairConstants constants, double r2, double charge,
                                       __global const double *coefficients, PairEnergy *sum) {
-  const double3 d = minimum_image(displacement, constants);
-  const double r2 = fmax(d.x * d.x + (d.y * d.y + d.z * d.z), STARPMC_MINIMUM_DISTANCE_SQUARED);
   if (!(r2 < constants.coulomb_cutoff_squared || r2 < constants.vdw_cutoff_squared)) return;
   const double r = sqrt(r2);
   const double remaining = 1.0 - 0.5 * constants.twice_inverse * r;
@@ -130,14 +123,10 @@ static inline void add_site_pair_wide(PairConstants constants, double3 displacem
   }
 }
 
-/* Whether a pair of molecules is computed in fp64 although the pair terms are in fp32. */
-static inline int is_near(double3 offset) {
-#if STARPMC_SINGLE
-  return offset.x * offset.x + offset.y * offset.y + offset.z * offset.z <
-         STARPMC_NEAR_DISTANCE * STARPMC_NEAR_DISTANCE;
-#else
-  return 0;
-#endif
+/* Squared distance to the nearest image, at least the minimum. */
+static inline double wide_distance_squared(double3 displacement, PairConstants constants) {
+  const double3 d = minimum_image(displacement, constants);
+  return fmax(d.x * d.x + (d.y * d.y + d.z * d.z), STARPMC_MINIMUM_DISTANCE_SQUARED);
 }
 
 #endif

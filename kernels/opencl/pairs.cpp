@@ -4,9 +4,8 @@ namespace starpmc::opencl {
 namespace {
 
 constexpr int kSumItems = 64;
-/// EntrySite of mm_pair.cl: three coordinates take the room of four, and a charge, aligned.
-constexpr std::size_t kEntrySiteBytes = 8 * sizeof(cl_double);
 constexpr int kTableTile = 16;
+constexpr std::size_t kTargetSiteBytes = 64;  ///< at most, of a TargetSite
 
 void add_partial(Program& program, cl_command_queue queue, int count, bool first, Buffer partial,
                  Buffer energies) {
@@ -59,7 +58,7 @@ void mm_pair(Program& program, cl_command_queue queue, const Window& window, int
       .with(lattice_sites)
       .with(outside)
       .with(energies)
-      .with_local(size_of(window.layout.sites) * kEntrySiteBytes)
+      .with_local(size_of(window.layout.sites) * kTargetSiteBytes)
       .run({size_of(window.extent.candidates + window.extent.starts), 1},
            {size_of(program.shape().pair_group), 1});
 }

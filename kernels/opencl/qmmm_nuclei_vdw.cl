@@ -32,7 +32,7 @@ __kernel GROUP_OF(SUM_GROUP) void qmmm_nuclei_vdw(WindowShape window, PairConsta
                            solute[3 * nuclei + nucleus];
     const int nucleus_type = (int)solute[4 * nuclei + nucleus];
     add_site_pair_wide(
-        constants, position - nucleus_position, charges,
+        constants, wide_distance_squared(position - nucleus_position, constants), charges,
         topology_reals + topology_pair(topology,
                                        site_type(topology, topology_integers, type, site),
                                        nucleus_type),

@@ -121,7 +121,32 @@ class DevicePipeline {
                             at(nuclei));
     download(grid, b.grid_energies);
     download(nuclei, b.nuclei_energies);
-    evaluate_mm(b, window.window);
+    const int molecules = system.shape.molecules;
+    evaluate_mm(b, std::array{0, molecules / 2, molecules});
+  }
+
+  /// The MM terms, the lattice cut into the ranges between `cuts`.
+  template <class Real>
+  void evaluate_mm(Buffers<Real>& b, std::span<const int> cuts) {
+    const DeviceWindow device_window(*this, b);
+    const opencl::Window& window = device_window.window;
+    const auto lattice = upload(b.lattice);
+    const auto sites = upload(b.lattice_sites);
+    const auto outside = upload(b.outside);
+    const auto table = upload(b.table);
+    const auto energies = upload(b.mm_energies);
+    std::vector<Memory> memories;
+    std::vector<opencl::Buffer> partials;
+    for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
+      memories.push_back(upload(b.mm_partial));
+      partials.push_back(at(memories.back()));
+      opencl::mm_pair(program_, queue(), window, cuts[i], cuts[i + 1], at(lattice), at(sites),
+                      at(outside), partials.back());
+    }
+    opencl::mm_pair_table(program_, queue(), window, at(table));
+    opencl::mm_pair_reduce(program_, queue(), window, partials, at(table), at(energies));
+    download(table, b.table);
+    download(energies, b.mm_energies);
   }
 
   template <class Real>
@@ -194,27 +219,6 @@ class DevicePipeline {
           window{b.layout,  b.system->interaction, b.system->shape, pipeline.extent_,
                  at(reals), at(integers),          at(plan),        at(entries)} {}
   };
-
-  template <class Real>
-  void evaluate_mm(Buffers<Real>& b, const opencl::Window& window) {
-    const int molecules = b.system->shape.molecules;
-    const auto lattice = upload(b.lattice);
-    const auto sites = upload(b.lattice_sites);
-    const auto outside = upload(b.outside);
-    const auto first = upload(b.mm_partial);
-    const auto second = upload(b.mm_partial);
-    const auto table = upload(b.table);
-    const auto energies = upload(b.mm_energies);
-    opencl::mm_pair(program_, queue(), window, 0, molecules / 2, at(lattice), at(sites),
-                    at(outside), at(first));
-    opencl::mm_pair(program_, queue(), window, molecules / 2, molecules, at(lattice), at(sites),
-                    at(outside), at(second));
-    opencl::mm_pair_table(program_, queue(), window, at(table));
-    const std::array<opencl::Buffer, 2> partials{at(first), at(second)};
-    opencl::mm_pair_reduce(program_, queue(), window, partials, at(table), at(energies));
-    download(table, b.table);
-    download(energies, b.mm_energies);
-  }
 
   cl_command_queue queue() const { return device_.queue.get(); }
   static opencl::Buffer at(const Memory& memory, std::size_t offset = 0) {

@@ -81,7 +81,23 @@ struct HostPipeline {
     Level::qmmm_coulomb_grid_reduce({window.candidates(), grid_partials, b.grid_energies});
     Level::qmmm_nuclei_vdw(
         NucleiVdwArguments<Real>{window, system.solute, system.nuclei, b.nuclei_energies});
-    evaluate_mm(b, window);
+    const int molecules = system.shape.molecules;
+    evaluate_mm(b, std::array{0, molecules / 2, molecules});
+  }
+
+  /// The MM terms, the lattice cut into the ranges between `cuts`.
+  template <class Real>
+  void evaluate_mm(Buffers<Real>& b, std::span<const int> cuts) {
+    const Window window = b.window();
+    std::vector<std::vector<double>> partials;
+    for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
+      partials.emplace_back(b.mm_partial.size(), 3.0);
+      Level::mm_pair(MmPairArguments<Real>{window, b.lattice, b.lattice_sites, b.outside, cuts[i],
+                                           cuts[i + 1], partials.back()});
+    }
+    Level::mm_pair_table(MmPairTableArguments<Real>{window, b.table});
+    const std::vector<std::span<const double>> spans(partials.begin(), partials.end());
+    Level::mm_pair_reduce(MmPairReduceArguments<Real>{window, spans, b.table, b.mm_energies});
   }
 
   template <class Real>
@@ -96,21 +112,6 @@ struct HostPipeline {
     Level::grid_potential(GridPotentialArguments{b.layout, b.system->interaction,
                                                  b.system->topology(), b.lattice, b.system->blocks,
                                                  b.exact_points, b.potential});
-  }
-
- private:
-  template <class Real>
-  void evaluate_mm(Buffers<Real>& b, const Window& window) {
-    const int molecules = b.system->shape.molecules;
-    const int half = molecules / 2;
-    std::vector<double> second(b.mm_partial.size());
-    Level::mm_pair(MmPairArguments<Real>{window, b.lattice, b.lattice_sites, b.outside, 0, half,
-                                         b.mm_partial});
-    Level::mm_pair(MmPairArguments<Real>{window, b.lattice, b.lattice_sites, b.outside, half,
-                                         molecules, second});
-    Level::mm_pair_table(MmPairTableArguments<Real>{window, b.table});
-    const std::array<std::span<const double>, 2> partials{b.mm_partial, second};
-    Level::mm_pair_reduce(MmPairReduceArguments<Real>{window, partials, b.table, b.mm_energies});
   }
 };
 
