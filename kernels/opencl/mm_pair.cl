@@ -1,12 +1,64 @@
-#include "opencl/molecule_pair.h"
-#include "opencl/neighbour_list.h"
-#include "opencl/reduction.h"
+#include "opencl/mm_lanes.h"
+#include "opencl/mm_teams.h"
 
-static inline lattice_place place_of_lattice_site(__global const coordinate *lattice_sites,
-                                                  int stride, int molecule, int site) {
-  __global const coordinate *place = lattice_sites + 3 * site * stride + molecule;
-  return (lattice_place)(place[0], place[stride], place[2 * stride]);
+#if STARPMC_CPU_DEVICE
+
+/* An item per start entry, for it and its candidates.
+   targets: local memory for their sites */
+__kernel GROUP_OF(1) void mm_pair(
+    WindowShape window, PairConstants constants, int first_molecule, int last_molecule,
+    BUFFER(topology_reals), BUFFER(topology_integers), BUFFER(plan), BUFFER(entries),
+    BUFFER(lattice), BUFFER(lattice_sites), BUFFER(outside), BUFFER(energies),
+    __local double4 *targets) {
+  CONSTANT_ARRAY(double, topology_reals);
+  CONSTANT_ARRAY(int, topology_integers);
+  CONSTANT_ARRAY(int, plan);
+  CONSTANT_ARRAY(double, entries);
+  CONSTANT_ARRAY(double, lattice);
+  CONSTANT_ARRAY(coordinate, lattice_sites);
+  CONSTANT_ARRAY(real, outside);
+  ARRAY(double, energies);
+  EntryGroup group;
+  set_group(&group, window, constants, topology_reals, topology_integers, plan, entries, targets);
+  const Sources sources = {lattice, lattice_sites, 0, window.layout.molecules};
+  const Company company = {plan, outside, -1};
+  const Sink sums = {0};
+  meet(&group, sources, company, first_molecule, last_molecule, sums);
+  for (int m = 0; m < group.members; ++m) {
+    energies[group.entries[m]] = group.coulomb[m];
+    energies[entry_capacity(window.layout) + group.entries[m]] = group.vdw[m];
+  }
 }
+
+/* An item per start entry, for the rows of it and its candidates. */
+__kernel GROUP_OF(1) void mm_pair_table(WindowShape window, PairConstants constants,
+                                        BUFFER(topology_reals), BUFFER(topology_integers),
+                                        BUFFER(plan), BUFFER(entries), BUFFER(table),
+                                        __local double4 *targets) {
+  CONSTANT_ARRAY(double, topology_reals);
+  CONSTANT_ARRAY(int, topology_integers);
+  CONSTANT_ARRAY(int, plan);
+  CONSTANT_ARRAY(double, entries);
+  ARRAY(real, table);
+  EntryGroup group;
+  set_group(&group, window, constants, topology_reals, topology_integers, plan, entries, targets);
+  const WindowLayout layout = window.layout;
+  const int rows = entry_capacity(layout);
+  for (int m = 0; m < group.members; ++m) {
+    for (int term = 0; term < 2; ++term) {
+      __global real *row = table + (term * rows + group.entries[m]) * rows;
+      for (int k = 0; k < window.candidates; ++k) row[k] = 0;
+      for (int k = 0; k < window.starts; ++k) row[start_entry(layout, k)] = 0;
+    }
+  }
+  const Sources sources = {entries, 0, entries + POSE_FIELDS * rows, rows};
+  const Company company = {plan, 0, molecule_of_entry(window, plan, group.entries[0])};
+  const Sink sink = {table};
+  meet(&group, sources, company, 0, window.candidates, sink);
+  meet(&group, sources, company, start_entry(layout, 0), start_entry(layout, window.starts), sink);
+}
+
+#else
 
 /* A work-group per entry, its items share the molecules.
    sites: local memory for the entry's sites */
@@ -75,41 +127,6 @@ __kernel GROUP_OF(PAIR_GROUP) void mm_pair(
   }
 }
 
-/* Energy of two entries of different molecules. */
-static inline PairEnergy entry_pair_energy(WindowShape window, PairConstants constants,
-                                           __global const double *topology_reals,
-                                           __global const int *topology_integers,
-                                           __global const double *entries, int entry_i, int type_i,
-                                           int entry_j, int type_j) {
-  const TopologyShape topology = window.topology;
-  const PairReals reals = pair_reals(constants);
-  const double reach = molecule_reach(topology, topology_reals, topology_integers, constants);
-  const double3 offset = minimum_image(
-      entry_centre(window, entries, entry_j) - entry_centre(window, entries, entry_i), constants);
-  const double squared = offset.x * offset.x + offset.y * offset.y + offset.z * offset.z;
-  const PairPlace pair = {
-      offset, STARPMC_SINGLE && squared < STARPMC_NEAR_DISTANCE * STARPMC_NEAR_DISTANCE,
-      reach > constants.half_shortest_edge};
-  MoleculePair energy = {{0, 0}, {0, 0}};
-  if (squared < reach * reach) {
-    for (int j = 0; j < site_count(topology, topology_integers, type_j); ++j) {
-      const lattice_place place = AS_LATTICE_PLACE(
-          place_of_entry_site(window, entries, entry_j, j, constants));
-      const double charge_j = site_charge(topology, topology_reals, type_j, j);
-      for (int i = 0; i < site_count(topology, topology_integers, type_i); ++i) {
-        const TargetSite site =
-            target_site(window, topology_reals, entries, entry_i, type_i, i, constants);
-        add_sites(site.place, place, site.charge * charge_j,
-                  topology_reals +
-                      topology_pair(topology, site_type(topology, topology_integers, type_i, i),
-                                    site_type(topology, topology_integers, type_j, j)),
-                  pair, constants, reals, &energy);
-      }
-    }
-  }
-  return (PairEnergy){coulomb_of(energy), vdw_of(energy)};
-}
-
 /* An item per pair of entries i >= j; both halves of the symmetric table are written. */
 __kernel void mm_pair_table(WindowShape window, PairConstants constants, BUFFER(topology_reals),
                             BUFFER(topology_integers), BUFFER(plan), BUFFER(entries),
@@ -137,3 +154,5 @@ __kernel void mm_pair_table(WindowShape window, PairConstants constants, BUFFER(
   table[(rows + entry_i) * rows + entry_j] = (real)energy.vdw;
   table[(rows + entry_j) * rows + entry_i] = (real)energy.vdw;
 }
+
+#endif

@@ -5,7 +5,7 @@ namespace {
 
 constexpr int kSumItems = 64;
 constexpr int kTableTile = 16;
-constexpr std::size_t kTargetSiteBytes = 64;  ///< at most, of a TargetSite
+constexpr std::size_t kTargetSiteBytes = 64;  ///< at most
 
 void add_partial(Program& program, cl_command_queue queue, int count, bool first, Buffer partial,
                  Buffer energies) {
@@ -15,6 +15,19 @@ void add_partial(Program& program, cl_command_queue queue, int count, bool first
       .with(partial)
       .with(energies)
       .run({groups_for(count, kSumItems), 1}, {kSumItems, 1});
+}
+
+/// Groups of mm_pair: one per entry, on a CPU one per molecule of the window.
+std::size_t pair_groups(const Program& program, const Window& window) {
+  const WindowExtent& extent = window.extent;
+  if (!program.is_cpu()) return size_of(extent.candidates + extent.starts);
+  return size_of(extent.starts > 0 ? extent.starts : extent.candidates);
+}
+
+/// Local memory for the sites of a group's entries.
+std::size_t target_bytes(const Program& program, const Window& window) {
+  const std::size_t entries = program.is_cpu() ? 1 << STARPMC_MAXIMUM_VISITS : 1;
+  return entries * size_of(window.layout.sites) * kTargetSiteBytes;
 }
 
 }  // namespace
@@ -58,22 +71,26 @@ void mm_pair(Program& program, cl_command_queue queue, const Window& window, int
       .with(lattice_sites)
       .with(outside)
       .with(energies)
-      .with_local(size_of(window.layout.sites) * kTargetSiteBytes)
-      .run({size_of(window.extent.candidates + window.extent.starts), 1},
-           {size_of(program.shape().pair_group), 1});
+      .with_local(target_bytes(program, window))
+      .run({pair_groups(program, window), 1},
+           {program.is_cpu() ? 1 : size_of(program.shape().pair_group), 1});
 }
 
 void mm_pair_table(Program& program, cl_command_queue queue, const Window& window, Buffer table) {
-  const std::size_t tiles = groups_for(window.extent.candidates + window.extent.starts, kTableTile);
-  Launch(program, queue, "mm_pair_table")
-      .with(window_shape(window))
+  Launch launch(program, queue, "mm_pair_table");
+  launch.with(window_shape(window))
       .with(pair_constants(window.interaction))
       .with(window.topology_reals)
       .with(window.topology_integers)
       .with(window.plan)
       .with(window.entries)
-      .with(table)
-      .run({tiles, tiles}, {kTableTile, kTableTile});
+      .with(table);
+  if (program.is_cpu()) {
+    launch.with_local(target_bytes(program, window)).run({pair_groups(program, window), 1}, {1, 1});
+    return;
+  }
+  const std::size_t tiles = groups_for(window.extent.candidates + window.extent.starts, kTableTile);
+  launch.run({tiles, tiles}, {kTableTile, kTableTile});
 }
 
 void mm_pair_reduce(Program& program, cl_command_queue queue, const Window& window,
