@@ -167,7 +167,7 @@ STARPMC_INLINE int topology_integers_size(TopologyShape t) {
 STARPMC_INLINE int fixed_coordinate(double position, double edge) {
   const double fraction = position / edge;
   const double units = (fraction - floor(fraction)) * 4294967296.0; /* [0, 2^32] */
-  return (int)(unsigned int)(STARPMC_WORD64)(units + 0.5);
+  return (int)(unsigned int)(STARPMC_WORD64)rint(units);
 }
 /* Length of one unit. */
 STARPMC_INLINE double fixed_unit(double edge) { return edge / 4294967296.0; }

@@ -3,6 +3,7 @@
 #include <starpu.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "codelets/opencl_programs.hpp"
 #include "codelets/operations.hpp"
@@ -43,13 +44,22 @@ std::size_t windows_per_task(TaskSize size, double pairs) {
   // count, short enough that several are on their way and none is late for a frame.
   constexpr double kTaskMilliseconds = 4;
   if (size == TaskSize::terms) return 0;
-  if (has_gpu()) return codelets::kMostWindowsPerTask;
+  constexpr double kMost = codelets::kMostWindowsPerTask;
+  if (has_gpu()) {
+    // What an H100 needs for a window: its kernels' latencies, and the pairs. StarPU tries such a
+    // task on a CPU core, too, some ten times: no longer than necessary.
+    constexpr double kLatencyMilliseconds = 0.25;
+    constexpr double kGpuPairsPerMillisecond = 2e9;
+    constexpr double kGpuTaskMilliseconds = 2;
+    const double window = kLatencyMilliseconds + pairs / kGpuPairsPerMillisecond;
+    return static_cast<std::size_t>(
+        std::clamp(std::ceil(kGpuTaskMilliseconds / window), 1.0, kMost));
+  }
   const double window_milliseconds = std::max(pairs / kPairsPerMillisecond, 1e-3);
   if (size == TaskSize::automatic && window_milliseconds > 1 && starpu_worker_get_count() > 1) {
     return 0;
   }
-  return static_cast<std::size_t>(std::clamp(kTaskMilliseconds / window_milliseconds, 1.0,
-                                             static_cast<double>(codelets::kMostWindowsPerTask)));
+  return static_cast<std::size_t>(std::clamp(kTaskMilliseconds / window_milliseconds, 1.0, kMost));
 }
 
 std::size_t task_parts(double pairs) {
