@@ -50,7 +50,7 @@ std::size_t windows_per_task(TaskSize size, double pairs) {
     // task on a CPU core, too, some ten times: no longer than necessary.
     constexpr double kLatencyMilliseconds = 0.25;
     constexpr double kGpuPairsPerMillisecond = 2e9;
-    constexpr double kGpuTaskMilliseconds = 2;
+    constexpr double kGpuTaskMilliseconds = 4;
     const double window = kLatencyMilliseconds + pairs / kGpuPairsPerMillisecond;
     return static_cast<std::size_t>(
         std::clamp(std::ceil(kGpuTaskMilliseconds / window), 1.0, kMost));
