@@ -62,8 +62,8 @@ template void grid_potential<float>(const WindowArguments&, starpu_data_handle_t
                                     starpu_data_handle_t, starpu_data_handle_t,
                                     starpu_data_handle_t);
 template void grid_potential<FixedCoordinate>(const WindowArguments&, starpu_data_handle_t,
-                                    starpu_data_handle_t, starpu_data_handle_t, std::size_t,
-                                    starpu_data_handle_t, starpu_data_handle_t,
-                                    starpu_data_handle_t);
+                                              starpu_data_handle_t, starpu_data_handle_t,
+                                              std::size_t, starpu_data_handle_t,
+                                              starpu_data_handle_t, starpu_data_handle_t);
 
 }  // namespace starpmc::codelets

@@ -109,7 +109,7 @@ template void metropolis_decide<float>(const WindowHandles&, const WindowArgumen
                                        const StepTuning&, const CertificationArguments&,
                                        const DecideHandles&);
 template void metropolis_decide<FixedCoordinate>(const WindowHandles&, const WindowArguments&,
-                                       const StepTuning&, const CertificationArguments&,
-                                       const DecideHandles&);
+                                                 const StepTuning&, const CertificationArguments&,
+                                                 const DecideHandles&);
 
 }  // namespace starpmc::codelets

@@ -15,8 +15,8 @@ void on_cpu(void* buffers[], void* argument) {
   guarded(kName, [&] {
     const auto& a = arguments_of<Arguments>(argument);
     kKernel({window_view(buffers, a), span_of<const double>(buffers[4]),
-             span_of<const Real>(buffers[5]), span_of<const PairReal<Real>>(buffers[6]), a.first_molecule,
-             a.last_molecule, span_of<double>(buffers[7])});
+             span_of<const Real>(buffers[5]), span_of<const PairReal<Real>>(buffers[6]),
+             a.first_molecule, a.last_molecule, span_of<double>(buffers[7])});
   });
 }
 
@@ -57,7 +57,7 @@ template void mm_pair<float>(const WindowHandles&, const WindowArguments&, int, 
                              starpu_data_handle_t, starpu_data_handle_t, starpu_data_handle_t,
                              starpu_data_handle_t);
 template void mm_pair<FixedCoordinate>(const WindowHandles&, const WindowArguments&, int, int,
-                             starpu_data_handle_t, starpu_data_handle_t, starpu_data_handle_t,
-                             starpu_data_handle_t);
+                                       starpu_data_handle_t, starpu_data_handle_t,
+                                       starpu_data_handle_t, starpu_data_handle_t);
 
 }  // namespace starpmc::codelets

@@ -56,7 +56,7 @@ template void mm_pair_reduce<float>(const WindowHandles&, const WindowArguments&
                                     std::span<const starpu_data_handle_t>, starpu_data_handle_t,
                                     starpu_data_handle_t);
 template void mm_pair_reduce<FixedCoordinate>(const WindowHandles&, const WindowArguments&,
-                                    std::span<const starpu_data_handle_t>, starpu_data_handle_t,
-                                    starpu_data_handle_t);
+                                              std::span<const starpu_data_handle_t>,
+                                              starpu_data_handle_t, starpu_data_handle_t);
 
 }  // namespace starpmc::codelets

@@ -42,6 +42,6 @@ template void mm_pair_table<double>(const WindowHandles&, const WindowArguments&
 template void mm_pair_table<float>(const WindowHandles&, const WindowArguments&,
                                    starpu_data_handle_t);
 template void mm_pair_table<FixedCoordinate>(const WindowHandles&, const WindowArguments&,
-                                   starpu_data_handle_t);
+                                             starpu_data_handle_t);
 
 }  // namespace starpmc::codelets

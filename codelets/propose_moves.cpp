@@ -63,8 +63,8 @@ template void propose_moves<double>(const WindowHandles&, const WindowArguments&
 template void propose_moves<float>(const WindowHandles&, const WindowArguments&, const StepRange&,
                                    starpu_data_handle_t, starpu_data_handle_t,
                                    starpu_data_handle_t);
-template void propose_moves<FixedCoordinate>(const WindowHandles&, const WindowArguments&, const StepRange&,
-                                   starpu_data_handle_t, starpu_data_handle_t,
-                                   starpu_data_handle_t);
+template void propose_moves<FixedCoordinate>(const WindowHandles&, const WindowArguments&,
+                                             const StepRange&, starpu_data_handle_t,
+                                             starpu_data_handle_t, starpu_data_handle_t);
 
 }  // namespace starpmc::codelets

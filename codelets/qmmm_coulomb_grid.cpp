@@ -51,8 +51,8 @@ template void qmmm_coulomb_grid<double>(const WindowHandles&, const WindowArgume
 template void qmmm_coulomb_grid<float>(const WindowHandles&, const WindowArguments&, std::size_t,
                                        starpu_data_handle_t, starpu_data_handle_t,
                                        starpu_data_handle_t);
-template void qmmm_coulomb_grid<FixedCoordinate>(const WindowHandles&, const WindowArguments&, std::size_t,
-                                       starpu_data_handle_t, starpu_data_handle_t,
-                                       starpu_data_handle_t);
+template void qmmm_coulomb_grid<FixedCoordinate>(const WindowHandles&, const WindowArguments&,
+                                                 std::size_t, starpu_data_handle_t,
+                                                 starpu_data_handle_t, starpu_data_handle_t);
 
 }  // namespace starpmc::codelets

@@ -55,7 +55,7 @@ template void qmmm_coulomb_grid_reduce<float>(const WindowArguments&,
                                               std::span<const starpu_data_handle_t>,
                                               starpu_data_handle_t);
 template void qmmm_coulomb_grid_reduce<FixedCoordinate>(const WindowArguments&,
-                                              std::span<const starpu_data_handle_t>,
-                                              starpu_data_handle_t);
+                                                        std::span<const starpu_data_handle_t>,
+                                                        starpu_data_handle_t);
 
 }  // namespace starpmc::codelets

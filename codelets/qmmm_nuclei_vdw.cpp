@@ -46,6 +46,6 @@ template void qmmm_nuclei_vdw<double>(const WindowHandles&, const WindowArgument
 template void qmmm_nuclei_vdw<float>(const WindowHandles&, const WindowArguments&, int,
                                      starpu_data_handle_t, starpu_data_handle_t);
 template void qmmm_nuclei_vdw<FixedCoordinate>(const WindowHandles&, const WindowArguments&, int,
-                                     starpu_data_handle_t, starpu_data_handle_t);
+                                               starpu_data_handle_t, starpu_data_handle_t);
 
 }  // namespace starpmc::codelets

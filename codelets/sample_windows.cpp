@@ -293,8 +293,10 @@ template void sample_windows<double>(const WindowHandles&, const WindowArguments
 template void sample_windows<float>(const WindowHandles&, const WindowArguments&, const StepRange&,
                                     std::span<const opencl::WindowExtent>, const StepTuning&,
                                     const CertificationArguments&, int, const SampleHandles&);
-template void sample_windows<FixedCoordinate>(const WindowHandles&, const WindowArguments&, const StepRange&,
-                                    std::span<const opencl::WindowExtent>, const StepTuning&,
-                                    const CertificationArguments&, int, const SampleHandles&);
+template void sample_windows<FixedCoordinate>(const WindowHandles&, const WindowArguments&,
+                                              const StepRange&,
+                                              std::span<const opencl::WindowExtent>,
+                                              const StepTuning&, const CertificationArguments&, int,
+                                              const SampleHandles&);
 
 }  // namespace starpmc::codelets

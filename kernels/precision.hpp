@@ -25,9 +25,8 @@ template <class Real>
 using PairReal = std::conditional_t<std::is_same_v<Real, FixedCoordinate>, float, Real>;
 
 template <class Real>
-inline constexpr Precision kPrecisionOf =
-    std::is_same_v<Real, double>  ? Precision::fp64
-    : std::is_same_v<Real, float> ? Precision::mixed
-                                  : Precision::fixed;
+inline constexpr Precision kPrecisionOf = std::is_same_v<Real, double>  ? Precision::fp64
+                                          : std::is_same_v<Real, float> ? Precision::mixed
+                                                                        : Precision::fixed;
 
 }  // namespace starpmc

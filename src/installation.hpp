@@ -8,7 +8,8 @@ namespace starpmc {
 
 /// Files that come with the program: kernels, workers, data, performance models.
 struct InstalledFiles {
-  const char* variable;  ///< environment variable that names their folder, and then no other is meant
+  const char*
+      variable;  ///< environment variable that names their folder, and then no other is meant
   const char* installed;  ///< folder in share/starpmc of an installation
   const char* source;     ///< folder in the source tree
   const char* marker;     ///< something in the folder that tells it is the right one

@@ -105,8 +105,7 @@ Program::Program(cl_context context, cl_device_id device, Precision precision,
   state.shape = shape.value_or(cpu ? LaunchShape::for_cpu() : LaunchShape::for_gpu());
   const std::string options =
       std::string("-cl-std=CL1.2 -DSTARPMC_SINGLE=") + (single() ? "1" : "0") +
-      " -DSTARPMC_FIXED=" + (precision == Precision::fixed ? "1" : "0") +
-      state.shape.definitions();
+      " -DSTARPMC_FIXED=" + (precision == Precision::fixed ? "1" : "0") + state.shape.definitions();
   state.exact = build(context, device, source_text(sources, kExactFiles), options);
   state.pairs = build(context, device, source_text(sources, kPairFiles),
                       options + " -cl-mad-enable -cl-no-signed-zeros -cl-denorms-are-zero");

@@ -42,7 +42,7 @@ template <class D>
 double repeat_pairs(D d, int rounds) {
   using V = VecOf<D>;
   using Real = hn::TFromD<D>;
-  const CoulombOfSquare<D> coulomb(d, kProbeCutoff);
+  const UncutCoulomb<D> coulomb(d, kProbeCutoff);
   const Coordinates<D, Real> coordinates(d, {{1, 1, 1}, kProbeCutoff, kProbeCutoff});
   const V step = hn::Set(d, static_cast<Real>(kProbeStep));
   Point<V> sites[kSites];

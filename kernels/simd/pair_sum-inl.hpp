@@ -152,7 +152,7 @@ struct CoulombLanes {
 /// estimate y of 1/r and r = r2 y, Newton's step multiplies y and r/rc^2 by one and the same
 /// correction, (3 - r y)/2.
 template <class D>
-struct CoulombOfSquare {
+struct UncutCoulomb {
   using V = VecOf<D>;
   using Real = hn::TFromD<D>;
   static constexpr bool kSingle = sizeof(Real) == sizeof(float);
@@ -162,7 +162,7 @@ struct CoulombOfSquare {
   V inverse_square;
   V shift;
 
-  CoulombOfSquare(D d, double cutoff)
+  UncutCoulomb(D d, double cutoff)
       : cutoff_squared(hn::Set(d, static_cast<Real>(cutoff * cutoff))),
         inverse_square(hn::Set(d, static_cast<Real>(1 / (cutoff * cutoff)))),
         shift(hn::Set(d, static_cast<Real>(kFactor * 2 / cutoff))) {}

@@ -58,7 +58,7 @@ class GridTerm {
   using V = VecOf<D>;
   using Lanes = Coordinates<D, Real>;
   using Stored = typename Lanes::Stored;
-  using Coulomb = CoulombOfSquare<D>;
+  using Coulomb = UncutCoulomb<D>;
 
   const Interaction& interaction() const { return a_.window.interaction; }
 

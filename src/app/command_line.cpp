@@ -33,7 +33,8 @@ const std::array<Command, 5>& commands() {
   static const std::array<Command, 5> all = {{
       {"run", "run FILE.cfg [--section.key value ...]",
        "the simulation; results in an output folder", run_simulation},
-      {"energy", "energy FILE.cfg [--implementation scalar|simd|opencl] [--precision fp64|mixed|fixed]",
+      {"energy",
+       "energy FILE.cfg [--implementation scalar|simd|opencl] [--precision fp64|mixed|fixed]",
        "every energy term of the starting configuration as JSON", run_energy},
       {"solvate", "solvate --solute FILE.xyz --waters N --model tip3p",
        "puts a solute into a box of water; writes .gro and .top",

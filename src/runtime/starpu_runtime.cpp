@@ -6,8 +6,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <cctype>
+#include <cstdlib>
 #include <cstring>
 #include <thread>
 
@@ -124,6 +124,14 @@ void set_environment(Implementation implementation) {
   const std::vector<std::string> accelerators = opencl_accelerators();
   if (implementation == Implementation::opencl && accelerators.empty()) {
     set_if_unset("STARPU_OPENCL_ON_CPUS", "1");
+  }
+  if (!accelerators.empty()) {
+    // Tasks of several chains side by side on a GPU.
+    set_if_unset("STARPU_OPENCL_PIPELINE", "4");
+    // Idle CPU workers poll: they would slow the thread that feeds the GPU, and the one that
+    // collects the results. Where nothing but QM updates is for the CPU, one worker is enough.
+    if (implementation == Implementation::opencl) set_if_unset("STARPU_NCPU", "1");
+    if (std::thread::hardware_concurrency() >= 4) set_if_unset("STARPU_RESERVE_NCPU", "1");
   }
   set_if_unset("STARPU_HOSTNAME", platform_name(accelerators));
   if (environment("STARPU_PERF_MODEL_DIR").empty() && environment("STARPU_HOME").empty()) {

@@ -225,7 +225,8 @@ template void submit_energies(const ChainData<double>&, const WindowBuffers<doub
                               const codelets::WindowArguments&);
 template void submit_energies(const ChainData<float>&, const WindowBuffers<float>&,
                               const codelets::WindowArguments&);
-template void submit_energies(const ChainData<FixedCoordinate>&, const WindowBuffers<FixedCoordinate>&,
+template void submit_energies(const ChainData<FixedCoordinate>&,
+                              const WindowBuffers<FixedCoordinate>&,
                               const codelets::WindowArguments&);
 template class FullEvaluation<double>;
 template class FullEvaluation<float>;

@@ -80,7 +80,8 @@ double largest_jump(const TopologyBuffers& topology) {
   std::set<int> types;
   const Topology view = topology.view();
   for (int type = 0; type < topology.shape.molecule_types; ++type) {
-    for (int site = 0; site < view.site_count(type); ++site) types.insert(view.site_type(type, site));
+    for (int site = 0; site < view.site_count(type); ++site)
+      types.insert(view.site_type(type, site));
   }
   const double cutoff = topology.interaction.vdw_cutoff;
   const double inverse6 = std::pow(cutoff, -6);

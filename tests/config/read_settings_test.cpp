@@ -212,7 +212,7 @@ INSTANTIATE_TEST_SUITE_P(
         {"EmptyOutputFolder", "[output]\nfolder =\n", ":7: output.folder", "", "path of a folder"},
         {"AngleBeyondHalfTurn", "max-rotation = 181\n", ":6: sampling.max-rotation", "181",
          "0 to 180"},
-        {"WindowTooLarge", "window = 5000\n", ":6: sampling.window", "5000", "0 to 1000"}}),
+        {"WindowTooLarge", "window = 5000\n", ":6: sampling.window", "5000", "1 to 1000"}}),
     [](const auto& instance) { return instance.param.name; });
 
 /// Whole files, and what the message must hold.

@@ -93,15 +93,19 @@ TEST_P(OpenCl, MixedChainFollowsFp64) {
   HostPipeline<SimdLevel> reference;
   const auto exact = run_chain<double>(reference, system, {});
   expect_same_chain(exact, run_chain<float>(device, system, {}), 0.02);
+  DevicePipeline fixed = pipeline(Precision::fixed);
+  expect_same_chain(exact, run_chain<FixedCoordinate>(fixed, system, {}), 0.02);
 }
 
 TEST_P(OpenCl, CertifiedDecisionsAreThoseOfExactEnergies) {
   DevicePipeline exact = pipeline(Precision::fp64);
   DevicePipeline mixed = pipeline(Precision::mixed);
+  DevicePipeline fixed = pipeline(Precision::fixed);
   for (const SystemOptions& options : {wide_cutoff(), few_molecules()}) {
     const TestSystem system = make_system(options);
     expect_certified_chain<double>(exact, system, 3);
     expect_certified_chain<float>(mixed, system, 3);
+    expect_certified_chain<FixedCoordinate>(fixed, system, 3);
   }
 }
 
