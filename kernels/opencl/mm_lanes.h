@@ -54,23 +54,26 @@ static inline void take_energies(EntryGroup *group, int member, int other, doubl
     return;
   }
   const int rows = entry_capacity(group->window.layout);
-  sink.table[group->entries[member] * rows + other] = (real)coulomb;
-  sink.table[(rows + group->entries[member]) * rows + other] = (real)vdw;
+  const int entry = group->entries[member];
+  sink.table[entry * rows + other] = sink.table[other * rows + entry] = (real)coulomb;
+  sink.table[(rows + entry) * rows + other] = sink.table[(rows + other) * rows + entry] = (real)vdw;
 }
 
-/* Finds the entries of the item's molecule: those of a start entry, or in a window without starts,
-   one candidate. */
-static inline void find_members(EntryGroup *group, int item, __global const int *plan) {
-  const WindowLayout layout = group->window.layout;
+/* Slot of an entry's molecule; in a window without starts, every candidate is of another one. */
+static inline int slot_of_entry(WindowShape window, __global const int *plan, int entry) {
+  if (entry >= window.layout.candidates) return entry - window.layout.candidates;
+  if (window.starts == 0) return entry;
+  return plan[plan_step_slot(window.layout) + plan[plan_candidate_step(window.layout) + entry]];
+}
+
+/* Finds the entries of a slot. */
+static inline void find_members(EntryGroup *group, int slot, __global const int *plan) {
   group->members = 0;
-  if (group->window.starts == 0) {
-    group->entries[group->members++] = item;
-    return;
+  if (group->window.starts > 0) {
+    group->entries[group->members++] = start_entry(group->window.layout, slot);
   }
-  group->entries[group->members++] = start_entry(layout, item);
   for (int candidate = 0; candidate < group->window.candidates; ++candidate) {
-    const int index = plan[plan_candidate_step(layout) + candidate];
-    if (plan[plan_step_slot(layout) + index] != item) continue;
+    if (slot_of_entry(group->window, plan, candidate) != slot) continue;
     group->entries[group->members++] = candidate;
   }
 }
@@ -131,6 +134,10 @@ static inline int search_lanes(const EntryGroup *group, const Sources *sources, 
   return count;
 }
 
+/* MINIMUM_IMAGE in fp64: a CPU without SSE4 has no instruction to round by. */
+#define WIDE_MINIMUM_IMAGE(d, length, inverse) \
+  ((d) - (length) * (((d) * (inverse) + 6755399441055744.0) - 6755399441055744.0))
+
 /* Rows are written for the lanes of the pair terms and, below fp64, for the near molecules'. */
 #define ROW(name) quick_##name
 #define ROW_LANES LANES
@@ -139,6 +146,7 @@ static inline int search_lanes(const EntryGroup *group, const Sources *sources, 
 #define row_from(values) load_real_lanes(values)
 #define row_store(vector, values) store_real_lanes(vector, values)
 #define row_inverse_root(r2) lanes_reciprocal_square_root(r2)
+#define row_image(d, length, inverse) MINIMUM_IMAGE(d, length, inverse)
 #include "opencl/mm_row.h"
 
 #if STARPMC_SINGLE
@@ -155,6 +163,7 @@ static inline double8 wide_inverse_root(double8 r2) {
 #define row_from(values) vload8(0, values)
 #define row_store(vector, values) vstore8(vector, 0, values)
 #define row_inverse_root(r2) wide_inverse_root(r2)
+#define row_image(d, length, inverse) WIDE_MINIMUM_IMAGE(d, length, inverse)
 #include "opencl/mm_row.h"
 #endif
 
@@ -162,14 +171,14 @@ static inline double8 wide_inverse_root(double8 r2) {
 typedef struct {
   __global const int *plan;
   __global const real *outside; /* of the lattice's molecules; null: the sources are entries */
-  int molecule;                 /* the group's own */
+  int slot;                     /* of the group: it meets entries of later slots */
 } Company;
 
 /* Type of a source, or -1 where the group does not meet it. */
 static inline int type_to_meet(const EntryGroup *group, Company company, int id) {
   if (company.outside != 0) return company.outside[id] != 0 ? group->topology_integers[id] : -1;
-  const int molecule = molecule_of_entry(group->window, company.plan, id);
-  return molecule != company.molecule ? group->topology_integers[molecule] : -1;
+  if (slot_of_entry(group->window, company.plan, id) <= company.slot) return -1;
+  return group->topology_integers[molecule_of_entry(group->window, company.plan, id)];
 }
 
 /* Meets the sources [first, last), at most SEARCHED_AT_A_TIME. */
@@ -188,8 +197,8 @@ static inline void meet_some(EntryGroup *group, const Sources *sources, Company 
       const int met = type_to_meet(group, company, list[k]) == type;
       const int is_near = STARPMC_SINGLE && distances[k] < nearest * nearest;
       far[far_count] = near[near_count] = list[k];
-      far_count += met && !is_near;
-      near_count += met && is_near;
+      far_count += met & !is_near;
+      near_count += met & is_near;
     }
     quick_meet(group, sources, far, far_count, type, sink);
 #if STARPMC_SINGLE

@@ -30,7 +30,8 @@ __kernel GROUP_OF(1) void mm_pair(
   }
 }
 
-/* An item per start entry, for the rows of it and its candidates. */
+/* An item per start entry, for the pairs of it and its candidates with the entries of later ones:
+   both halves of the symmetric table are written, the rest is 0 before. */
 __kernel GROUP_OF(1) void mm_pair_table(WindowShape window, PairConstants constants,
                                         BUFFER(topology_reals), BUFFER(topology_integers),
                                         BUFFER(plan), BUFFER(entries), BUFFER(table),
@@ -40,22 +41,17 @@ __kernel GROUP_OF(1) void mm_pair_table(WindowShape window, PairConstants consta
   CONSTANT_ARRAY(int, plan);
   CONSTANT_ARRAY(double, entries);
   ARRAY(real, table);
+  const int slot = (int)get_global_id(0);
   EntryGroup group;
   set_group(&group, window, constants, topology_reals, topology_integers, plan, entries, targets);
   const WindowLayout layout = window.layout;
   const int rows = entry_capacity(layout);
-  for (int m = 0; m < group.members; ++m) {
-    for (int term = 0; term < 2; ++term) {
-      __global real *row = table + (term * rows + group.entries[m]) * rows;
-      for (int k = 0; k < window.candidates; ++k) row[k] = 0;
-      for (int k = 0; k < window.starts; ++k) row[start_entry(layout, k)] = 0;
-    }
-  }
   const Sources sources = {entries, 0, entries + POSE_FIELDS * rows, rows};
-  const Company company = {plan, 0, molecule_of_entry(window, plan, group.entries[0])};
+  const Company company = {plan, 0, slot};
   const Sink sink = {table};
   meet(&group, sources, company, 0, window.candidates, sink);
-  meet(&group, sources, company, start_entry(layout, 0), start_entry(layout, window.starts), sink);
+  meet(&group, sources, company, start_entry(layout, slot + 1), start_entry(layout, window.starts),
+       sink);
 }
 
 #else
@@ -97,25 +93,12 @@ __kernel GROUP_OF(PAIR_GROUP) void mm_pair(
         list_neighbours(search, reals, first, last, stride, lattice, outside, counts, list);
     for (int k = (int)get_local_id(0); k < listed.far + listed.near; k += PAIR_GROUP) {
       const int other = first + (int)list[k];
-      const double3 centre =
-          (double3)(lattice[other], lattice[stride + other], lattice[2 * stride + other]);
-      const PairPlace pair = {minimum_image(centre - search.centre, constants), k >= listed.far,
-                              reach > constants.half_shortest_edge};
-      MoleculePair energy = {{0, 0}, {0, 0}};
-      const int other_type = topology_integers[other];
-      for (int j = 0; j < site_count(topology, topology_integers, other_type); ++j) {
-        const double charge = site_charge(topology, topology_reals, other_type, j);
-        const lattice_place place = place_of_lattice_site(lattice_sites, stride, other, j);
-        const int type_j = site_type(topology, topology_integers, other_type, j);
-        for (int i = 0; i < count; ++i) {
-          const int type_i = site_type(topology, topology_integers, type, i);
-          add_sites(sites[i].place, place, sites[i].charge * charge,
-                    topology_reals + topology_pair(topology, type_i, type_j), pair, constants,
-                    reals, &energy);
-        }
-      }
-      sum.coulomb += coulomb_of(energy);
-      sum.vdw += vdw_of(energy);
+      const PairEnergy energy = lattice_pair_energy(
+          topology, topology_reals, topology_integers, constants, sites, type, search.centre,
+          k >= listed.far, reach > constants.half_shortest_edge, stride, lattice, lattice_sites,
+          other);
+      sum.coulomb += energy.coulomb;
+      sum.vdw += energy.vdw;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
   }

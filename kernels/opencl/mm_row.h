@@ -4,7 +4,9 @@
      ROW_LANES              their number
      row_real, row_lanes    an element, and the vector
      row_from(values)       a vector of row_real from an array
-     row_inverse_root(r2)   1/sqrt(r2) */
+     row_store(vector, to)  the reverse
+     row_inverse_root(r2)   1/sqrt(r2)
+     row_image(d, length, inverse)   the nearest image of a displacement */
 
 /* Energies of one entry with the molecules in the lanes. */
 typedef struct {
@@ -19,7 +21,7 @@ static inline row_lanes ROW(offsets)(const Sources *sources, const int *ids, int
   row_real values[ROW_LANES];
   for (int lane = 0; lane < ROW_LANES; ++lane) {
     const double d = sources->centres[axis * sources->stride + ids[lane]] - origin;
-    values[lane] = (row_real)(d - length * rint(d * inverse));
+    values[lane] = (row_real)WIDE_MINIMUM_IMAGE(d, length, inverse);
   }
   return row_from(values);
 }
@@ -52,18 +54,14 @@ static inline row_lanes ROW(positions)(const Sources *sources, const int *ids, i
   return offsets + row_from(values);
 }
 
-static inline row_lanes ROW(image)(row_lanes d, int axis, PairConstants constants) {
-  return d - (row_real)constants.box[axis] * rint(d * (row_real)constants.inverse_box[axis]);
-}
-
 /* Adds a pair of sites. */
 static inline void ROW(add_pair)(row_lanes dx, row_lanes dy, row_lanes dz, row_real charge,
                                  __global const double *coefficients, int images,
                                  PairConstants constants, ROW(energies) *sum) {
   if (images) {
-    dx = ROW(image)(dx, 0, constants);
-    dy = ROW(image)(dy, 1, constants);
-    dz = ROW(image)(dz, 2, constants);
+    dx = row_image(dx, (row_real)constants.box[0], (row_real)constants.inverse_box[0]);
+    dy = row_image(dy, (row_real)constants.box[1], (row_real)constants.inverse_box[1]);
+    dz = row_image(dz, (row_real)constants.box[2], (row_real)constants.inverse_box[2]);
   }
   const row_lanes zero = (row_lanes)((row_real)0);
   const row_lanes r2 = fmax(dx * dx + (dy * dy + dz * dz),
@@ -152,3 +150,4 @@ static inline void ROW(meet)(EntryGroup *group, const Sources *sources, const in
 #undef row_from
 #undef row_store
 #undef row_inverse_root
+#undef row_image

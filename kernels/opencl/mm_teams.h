@@ -14,6 +14,32 @@ static inline lattice_place place_of_lattice_site(__global const coordinate *lat
   return (lattice_place)(place[0], place[stride], place[2 * stride]);
 }
 
+/* Energy of an entry with a molecule of the lattice. */
+static inline PairEnergy lattice_pair_energy(
+    TopologyShape topology, __global const double *topology_reals,
+    __global const int *topology_integers, PairConstants constants,
+    __local const TargetSite *sites, int type, double3 centre, int near, int images, int stride,
+    __global const double *lattice, __global const coordinate *lattice_sites, int other) {
+  const PairReals reals = pair_reals(constants);
+  const double3 other_centre =
+      (double3)(lattice[other], lattice[stride + other], lattice[2 * stride + other]);
+  const PairPlace pair = {minimum_image(other_centre - centre, constants), near, images};
+  const int other_type = topology_integers[other];
+  MoleculePair energy = {{0, 0}, {0, 0}};
+  for (int j = 0; j < site_count(topology, topology_integers, other_type); ++j) {
+    const double charge = site_charge(topology, topology_reals, other_type, j);
+    const lattice_place place = place_of_lattice_site(lattice_sites, stride, other, j);
+    const int type_j = site_type(topology, topology_integers, other_type, j);
+    for (int i = 0; i < site_count(topology, topology_integers, type); ++i) {
+      const int type_i = site_type(topology, topology_integers, type, i);
+      add_sites(sites[i].place, place, sites[i].charge * charge,
+                topology_reals + topology_pair(topology, type_i, type_j), pair, constants, reals,
+                &energy);
+    }
+  }
+  return (PairEnergy){coulomb_of(energy), vdw_of(energy)};
+}
+
 /* Energy of two entries of different molecules. */
 static inline PairEnergy entry_pair_energy(WindowShape window, PairConstants constants,
                                            __global const double *topology_reals,

@@ -86,6 +86,8 @@ void mm_pair_table(Program& program, cl_command_queue queue, const Window& windo
       .with(window.entries)
       .with(table);
   if (program.is_cpu()) {
+    const int rows = entry_capacity(window.layout);
+    fill_with_zeros(queue, program.single() ? rows * rows : 2 * rows * rows, table);
     launch.with_local(target_bytes(program, window)).run({pair_groups(program, window), 1}, {1, 1});
     return;
   }
