@@ -277,7 +277,10 @@ int run_bench(std::span<const std::string> arguments, std::ostream& out) {
   }
   const BenchRequest request = read_request(values);
   const BenchFolder folder(folder_name(values));
-  const StarpuRuntime runtime(request.precisions, runtime_implementation(values, request));
+  // Errors are measured against fp64, whatever precisions are asked for.
+  std::vector<Precision> built = request.precisions;
+  if (std::ranges::find(built, Precision::fp64) == built.end()) built.push_back(Precision::fp64);
+  const StarpuRuntime runtime(built, runtime_implementation(values, request));
   for (const std::string& warning : runtime.warnings()) spdlog::warn(warning);
   const nlohmann::ordered_json machine = describe_machine(runtime);
   const nlohmann::ordered_json settings = settings_as_json(values);

@@ -131,7 +131,9 @@ void set_environment(Implementation implementation) {
     // Idle CPU workers poll: they would slow the thread that feeds the GPU, and the one that
     // collects the results. Where nothing but QM updates is for the CPU, one worker is enough.
     if (implementation == Implementation::opencl) set_if_unset("STARPU_NCPU", "1");
-    if (std::thread::hardware_concurrency() >= 4) set_if_unset("STARPU_RESERVE_NCPU", "1");
+    if (environment("STARPU_NCPU").empty() && std::thread::hardware_concurrency() >= 4) {
+      set_if_unset("STARPU_RESERVE_NCPU", "1");
+    }
   }
   set_if_unset("STARPU_HOSTNAME", platform_name(accelerators));
   if (environment("STARPU_PERF_MODEL_DIR").empty() && environment("STARPU_HOME").empty()) {
