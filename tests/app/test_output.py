@@ -221,5 +221,27 @@ class Seeds(Output):
         self.assertEqual(summaries[3]["seed"], 2**64 - 1)
 
 
+class PerformanceModels(program.TestCase):
+    def test_bundled_ones_are_copied_and_kept(self):
+        version = program.succeed("info").stdout.split("StarPU ")[1].split(",")[0]
+        symbol = f"starpu-{'.'.join(version.split('.')[:2])}/codelets/45/starpmc_test.nowhere"
+        bundled = self.folder / "models" / symbol
+        bundled.parent.mkdir(parents=True)
+        bundled.write_text("bundled")
+        cache = self.folder / "cache"
+        env = {
+            "STARPMC_PERFMODELS": self.folder / "models",
+            "XDG_CACHE_HOME": cache,
+            "STARPU_HOME": "",
+        }
+        copied = cache / f"starpmc/perfmodels-starpu-{version}/codelets/45/starpmc_test.nowhere"
+        program.succeed("info", env=env)
+        self.assertEqual(copied.read_text(), "bundled")
+        copied.write_text("the machine's own")
+        program.succeed("info", env=env)
+        self.assertEqual(copied.read_text(), "the machine's own")
+        self.assertEqual(bundled.read_text(), "bundled")
+
+
 if __name__ == "__main__":
     program.main()
