@@ -186,7 +186,7 @@ fs::path performance_model_folder() {
 
 fs::path kernel_sources() {
   constexpr InstalledFiles kFiles{"STARPMC_KERNELS", "kernels", "kernels", "opencl"};
-  const fs::path folder = find_installed(kFiles);
+  fs::path folder = find_installed(kFiles);
   if (!folder.empty()) return folder;
   throw RunError("the OpenCL kernels are not found in " + searched_places(kFiles) +
                  "; set STARPMC_KERNELS to the folder that holds opencl/ and common/");
