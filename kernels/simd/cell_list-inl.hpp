@@ -170,10 +170,13 @@ class CellList {
     }
   }
 
-  /// The lattice ends with its last molecule.
+  /// The lattice ends with its last molecule, and not every instruction set loads part of a vector.
   template <class D>
   static HWY_INLINE VecOf<D> load_some(D d, const double* from, std::size_t room) {
-    return room >= hn::Lanes(d) ? hn::LoadU(d, from) : hn::MaskedLoad(hn::FirstN(d, room), d, from);
+    if (room >= hn::Lanes(d)) return hn::LoadU(d, from);
+    HWY_ALIGN double values[hn::MaxLanes(d)] = {};
+    std::copy_n(from, room, values);
+    return hn::Load(d, values);
   }
 
   /// Adds the types to the cells, and finds where the molecules of each cell begin.
