@@ -174,12 +174,8 @@ class DeviceWindows {
     for (int i = 0; i < a_.windows; ++i) {
       opencl::Window window = opencl_window(buffers_, a_);
       window.extent = a_.extents[i];
-      opencl::propose_moves(program_, queue_, window, range_of(a_, i, step), buffer(kChainState),
-                            buffer(kLattice), buffer(kOutside));
-      evaluate(window);
-      opencl::Buffer records = buffer(kRecord);
-      records.offset_bytes += static_cast<std::size_t>(i) * record;
-      decide(window, tuning_of(a_, i), records);
+      opencl::sample_window(program_, queue_, window, range_of(a_, i, step), tuning_of(a_, i),
+                            certification(), whole_window(static_cast<std::size_t>(i) * record));
       step += static_cast<std::uint64_t>(a_.extents[i].steps);
     }
   }
@@ -190,38 +186,30 @@ class DeviceWindows {
     return present ? buffer(index) : opencl::Buffer{};
   }
 
-  void evaluate(const opencl::Window& window) const {
-    if (a_.grid_blocks != 0) {
-      opencl::qmmm_coulomb_grid(program_, queue_, window, a_.grid_blocks, buffer(kBlockHeaders),
-                                buffer(kPoints), buffer(kGridEnergies));
-    }
-    if (a_.nuclei > 0) {
-      opencl::qmmm_nuclei_vdw(program_, queue_, window, a_.nuclei, buffer(kSolute),
-                              buffer(kNucleiEnergies));
-    }
-    opencl::mm_pair(program_, queue_, window, 0, a_.topology.molecules, buffer(kLattice),
-                    buffer(kLatticeSites), buffer(kOutside), buffer(kMmPartial));
-    opencl::mm_pair_table(program_, queue_, window, buffer(kTable));
-    const opencl::Buffer partials[] = {buffer(kMmPartial)};
-    opencl::mm_pair_reduce(program_, queue_, window, partials, buffer(kTable), buffer(kMmEnergies));
+  opencl::WholeWindow whole_window(std::size_t record_offset) const {
+    const bool solute = a_.nuclei > 0;
+    const bool density = a_.grid_blocks != 0;
+    opencl::Buffer record = buffer(kRecord);
+    record.offset_bytes += record_offset;
+    return {{buffer_if(solute, kGridEnergies), buffer_if(solute, kNucleiEnergies),
+             buffer(kMmEnergies), buffer(kTable), buffer(kChainState), buffer(kLattice),
+             buffer(kLatticeSites), buffer(kFieldCache), record},
+            buffer(kOutside),
+            buffer(kMmPartial),
+            a_.grid_blocks,
+            buffer_if(density, kBlockHeaders),
+            buffer_if(density, kPoints)};
   }
 
-  void decide(const opencl::Window& window, const StepTuning& tuning,
-              const opencl::Buffer& record) const {
-    const bool solute = a_.nuclei > 0;
+  opencl::Certification certification() const {
     const bool exact = a_.certification.blocks > 0;
-    const opencl::Certification certification{a_.certification.active != 0,
-                                              a_.certification.bound,
-                                              a_.certification.blocks,
-                                              buffer_if(exact, kExactBlocks),
-                                              buffer_if(exact, kExactPoints),
-                                              buffer_if(solute, kSolute),
-                                              a_.nuclei};
-    opencl::metropolis_decide(
-        program_, queue_, window, tuning, certification,
-        {buffer_if(solute, kGridEnergies), buffer_if(solute, kNucleiEnergies), buffer(kMmEnergies),
-         buffer(kTable), buffer(kChainState), buffer(kLattice), buffer(kLatticeSites),
-         buffer(kFieldCache), record});
+    return {a_.certification.active != 0,
+            a_.certification.bound,
+            a_.certification.blocks,
+            buffer_if(exact, kExactBlocks),
+            buffer_if(exact, kExactPoints),
+            buffer_if(a_.nuclei > 0, kSolute),
+            a_.nuclei};
   }
 
   void** buffers_;

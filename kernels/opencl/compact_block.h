@@ -58,8 +58,6 @@ static inline GridReals grid_reals(PairConstants constants) {
   return reals;
 }
 
-#define CHARGED_SITE_FIELDS 4 /* fp64: x, y, z, charge; then x, y, z once more as real */
-
 static inline double3 site_position(__global const double *sites, int capacity, int index) {
   return (double3)(sites[index], sites[capacity + index], sites[2 * capacity + index]);
 }

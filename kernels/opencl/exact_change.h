@@ -4,6 +4,7 @@
 #define STARPMC_OPENCL_EXACT_CHANGE_H
 
 #include "opencl/moves.h"
+#include "opencl/reduction.h"
 #include "opencl/window.h"
 
 /* Sites farther apart than this beyond a cutoff have no energy, whatever the rounding. */
@@ -15,7 +16,6 @@ typedef struct {
   Interaction interaction;
   double inverse_box[3];
   double coulomb_squared, vdw_squared, inverse_cutoff, reach;
-  int one_image; /* a molecule in reach is so through its nearest image only */
   int nuclei;
   int blocks;
   __global const double *topology_reals;
@@ -40,10 +40,11 @@ static inline double exact_squared(const ExactSources *s, double3 displacement) 
   return exact_distance_squared(d.x, d.y, d.z);
 }
 
-/* Whether two molecules' centres are near enough for any energy. */
+/* Whether two molecules' centres are near enough for any energy. A pair of sites is never nearer than
+   the centres' nearest images less both radii, so this holds in small boxes, too. */
 static inline int exact_in_reach(const ExactSources *s, double3 a, double3 b) {
   const double3 d = exact_image3(s, a - b);
-  return !s->one_image || d.x * d.x + (d.y * d.y + d.z * d.z) < s->reach * s->reach;
+  return d.x * d.x + (d.y * d.y + d.z * d.z) < s->reach * s->reach;
 }
 
 /* Longest distance at which two molecules may have energy; the largest molecule sets it. */
@@ -59,8 +60,6 @@ static inline void set_reach(ExactSources *s, int molecule_types) {
   }
   s->reach = fmax(s->interaction.coulomb_cutoff, s->interaction.vdw_cutoff) + 2 * radius +
              EXACT_MARGIN;
-  s->one_image = 2 * s->reach <= fmin(fmin(s->interaction.box[0], s->interaction.box[1]),
-                                      s->interaction.box[2]);
 }
 
 /* used: 0 where nothing is computed from them. */
@@ -251,20 +250,6 @@ static inline ulong exact_change_share(const ExactSources *s, int index, int fro
     }
   }
   return units;
-}
-
-/* Sum over a group; every item gets it. shared: one value per item, a power of two of them. */
-static inline ulong group_sum_units(ulong value, __local ulong *shared) {
-  const int item = (int)get_local_id(0);
-  shared[item] = value;
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (int half_size = (int)get_local_size(0) / 2; half_size > 0; half_size /= 2) {
-    if (item < half_size) shared[item] += shared[item + half_size];
-    barrier(CLK_LOCAL_MEM_FENCE);
-  }
-  const ulong sum = shared[0];
-  barrier(CLK_LOCAL_MEM_FENCE);
-  return sum;
 }
 
 #endif

@@ -1,30 +1,19 @@
 #include <algorithm>
 
-#include "kernels/opencl/launch.hpp"
+#include "kernels/opencl/window_work.hpp"
 
 namespace starpmc::opencl {
 namespace {
 
-/// Scratch memory of the grid term, and how its work is cut.
-struct GridWork {
-  int capacity;          ///< places for sites, whole vectors of them
-  int blocks_per_chunk;  ///< compact blocks one work-group sums over
-  int chunks;
-  int slices;                  ///< work-groups that share the sites of a chunk
-  std::size_t partials_bytes;  ///< offset into the scratch memory
-  std::size_t total_bytes;
-
-  int parts() const { return chunks * slices; }
-};
-
 int divided_up(int value, int divisor) { return (value + divisor - 1) / divisor; }
 
-/// As many chunks as keep all compute units busy, and no more: each costs a sum per site.
+}  // namespace
+
 GridWork grid_work(const Program& program, const Window& window, int blocks) {
   constexpr int kLongestVector = 16;
   const LaunchShape& shape = program.shape();
   const int units = program.compute_units();
-  GridWork work{};
+  GridWork work;
   work.capacity =
       divided_up(window.extent.candidates * window.layout.sites, kLongestVector) * kLongestVector;
   const int wanted_chunks = std::clamp(units * shape.groups_per_unit, 1, blocks);
@@ -39,7 +28,20 @@ GridWork grid_work(const Program& program, const Window& window, int blocks) {
   return work;
 }
 
-}  // namespace
+void qmmm_coulomb_grid_pairs(Program& program, cl_command_queue queue, const Window& window,
+                             const GridWork& work, int blocks, Buffer sites, Buffer block_headers,
+                             Buffer points, Buffer partials) {
+  Launch(program, queue, "qmmm_coulomb_grid_pairs")
+      .with(pair_constants(window.interaction))
+      .with(cl_int{work.capacity})
+      .with(sites)
+      .with(cl_int{blocks})
+      .with(cl_int{work.blocks_per_chunk})
+      .with(block_headers)
+      .with(points)
+      .with(partials)
+      .run({size_of(work.chunks), size_of(work.slices)}, {size_of(program.shape().grid_group), 1});
+}
 
 void qmmm_coulomb_grid(Program& program, cl_command_queue queue, const Window& window, int blocks,
                        Buffer block_headers, Buffer points, Buffer energies) {
@@ -51,7 +53,6 @@ void qmmm_coulomb_grid(Program& program, cl_command_queue queue, const Window& w
   const GridWork work = grid_work(program, window, blocks);
   const Buffer sites{program.scratch(queue, work.total_bytes), 0};
   const Buffer partials{sites.memory, work.partials_bytes};
-  const PairConstants constants = pair_constants(window.interaction);
   Launch(program, queue, "place_charged_sites")
       .with(window_shape(window))
       .with(window.topology_reals)
@@ -61,18 +62,10 @@ void qmmm_coulomb_grid(Program& program, cl_command_queue queue, const Window& w
       .with(cl_int{work.capacity})
       .with(sites)
       .run({groups_for(work.capacity, shape.site_group), 1}, {size_of(shape.site_group), 1});
-  Launch(program, queue, "qmmm_coulomb_grid_pairs")
-      .with(constants)
-      .with(cl_int{work.capacity})
-      .with(sites)
-      .with(cl_int{blocks})
-      .with(cl_int{work.blocks_per_chunk})
-      .with(block_headers)
-      .with(points)
-      .with(partials)
-      .run({size_of(work.chunks), size_of(work.slices)}, {size_of(shape.grid_group), 1});
+  qmmm_coulomb_grid_pairs(program, queue, window, work, blocks, sites, block_headers, points,
+                          partials);
   Launch(program, queue, "qmmm_coulomb_grid_sum")
-      .with(constants)
+      .with(pair_constants(window.interaction))
       .with(cl_int{window.layout.sites})
       .with(cl_int{work.capacity})
       .with(cl_int{work.parts()})

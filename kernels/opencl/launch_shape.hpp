@@ -21,6 +21,7 @@ struct LaunchShape {
   int propose_group;        ///< items of the one group that proposes
   int decide_group;         ///< items of the one group that decides
   int candidates_per_item;  ///< candidates whose energies an item of that group keeps
+  int decide_batch = 32;    ///< steps it decides before it looks beyond; 4 candidates each fit it
   int difference_group;     ///< items that share a row of differences
   int exact_group;          ///< items of a group that evaluates steps exactly
   int exact_groups_per_unit;
@@ -67,8 +68,8 @@ struct LaunchShape {
             .grid_sum_group = 256,
             .site_group = 64,
             .propose_group = 256,
-            .decide_group = 512,
-            .candidates_per_item = 2,
+            .decide_group = 256,
+            .candidates_per_item = 4,
             .difference_group = 64,
             .exact_group = 128,
             .exact_groups_per_unit = 8,
@@ -93,6 +94,7 @@ struct LaunchShape {
            " -DPROPOSE_GROUP=" + std::to_string(propose_group) +
            " -DDECIDE_GROUP=" + std::to_string(decide_group) +
            " -DCANDIDATES_PER_ITEM=" + std::to_string(candidates_per_item) +
+           " -DDECIDE_BATCH=" + std::to_string(decide_batch) +
            " -DDIFFERENCE_GROUP=" + std::to_string(difference_group) +
            " -DPOTENTIAL_GROUP=" + std::to_string(potential_group) + " -DPOTENTIAL_TILE=256" +
            " -DEXACT_GROUP=" + std::to_string(exact_group) +

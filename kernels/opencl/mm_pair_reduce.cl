@@ -1,5 +1,4 @@
-#include "opencl/reduction.h"
-#include "opencl/window.h"
+#include "opencl/window_sums.h"
 
 /* Adds one buffer of partial energies; `first`: there is nothing to add to yet. */
 __kernel void add_partial_energies(int count, int first, BUFFER(partial), BUFFER(energies)) {
@@ -9,21 +8,25 @@ __kernel void add_partial_energies(int count, int first, BUFFER(partial), BUFFER
   if (index < count) energies[index] = first ? partial[index] : energies[index] + partial[index];
 }
 
-/* Work-groups: (entries, terms). One partial energy of the entry, plus its energy with the start
-   positions of the window's other molecules. */
+/* Work-groups: (entries, terms). */
 __kernel GROUP_OF(SUM_GROUP) void mm_pair_reduce(WindowShape window, BUFFER(partial),
                                                  BUFFER(table), BUFFER(energies)) {
   CONSTANT_ARRAY(double, partial);
   CONSTANT_ARRAY(real, table);
   ARRAY(double, energies);
   __local double shared[SUM_GROUP];
-  const int rows = entry_capacity(window.layout);
-  const int index = (int)get_group_id(1) * rows + entry_at(window, (int)get_group_id(0));
-  __global const real *row = table + index * rows + start_entry(window.layout, 0);
-  double sum = 0;
-  for (int slot = (int)get_local_id(0); slot < window.starts; slot += SUM_GROUP) {
-    sum += (double)row[slot];
-  }
-  sum = group_sum(sum, shared);
-  if (get_local_id(0) == 0) energies[index] = partial[index] + sum;
+  mm_sum_of_entry(window, (int)get_group_id(1), entry_at(window, (int)get_group_id(0)), partial,
+                  table, energies, shared);
+}
+
+/* A work-item per pair of candidates: (later one, accepted one). */
+__kernel GROUP_OF(DIFFERENCE_GROUP) void candidate_differences(WindowShape window, BUFFER(plan),
+                                                               BUFFER(table),
+                                                               BUFFER(differences)) {
+  CONSTANT_ARRAY(int, plan);
+  CONSTANT_ARRAY(real, table);
+  ARRAY(double, differences);
+  const int candidate = (int)get_global_id(0);
+  if (candidate >= window.candidates) return;
+  difference_of_candidates(window, (int)get_global_id(1), candidate, plan, table, differences);
 }

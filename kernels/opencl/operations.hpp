@@ -132,6 +132,21 @@ void metropolis_decide(Program& program, cl_command_queue queue, const Window& w
                        const StepTuning& tuning, const Certification& certification,
                        const DecideBuffers& buffers);
 
+/// What a whole window reads and writes besides; `decide` with all buffers of its energies.
+struct WholeWindow {
+  DecideBuffers decide;
+  Buffer outside;
+  Buffer mm_partial;
+  int blocks = 0;  ///< compact blocks of the density; 0: none, and grid energies stay as they are
+  Buffer block_headers;
+  Buffer points;
+};
+/// All operations of a window, from propose_moves to metropolis_decide; several of them in one
+/// launch where that is faster. certification.solute and .nuclei serve the energies, too.
+void sample_window(Program& program, cl_command_queue queue, const Window& window,
+                   const StepRange& range, const StepTuning& tuning,
+                   const Certification& certification, const WholeWindow& whole);
+
 void grid_potential(Program& program, cl_command_queue queue, const WindowLayout& layout,
                     const Interaction& interaction, const TopologyShape& topology,
                     Buffer topology_reals, Buffer topology_integers, Buffer lattice, int blocks,

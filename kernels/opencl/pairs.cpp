@@ -1,4 +1,4 @@
-#include "kernels/opencl/launch.hpp"
+#include "kernels/opencl/window_work.hpp"
 
 namespace starpmc::opencl {
 namespace {
@@ -24,13 +24,12 @@ std::size_t pair_groups(const Program& program, const Window& window) {
   return size_of(extent.starts > 0 ? extent.starts : extent.candidates);
 }
 
-/// Local memory for the sites of a group's entries.
+}  // namespace
+
 std::size_t target_bytes(const Program& program, const Window& window) {
   const std::size_t entries = program.is_cpu() ? 1 << STARPMC_MAXIMUM_VISITS : 1;
   return entries * size_of(window.layout.sites) * kTargetSiteBytes;
 }
-
-}  // namespace
 
 void qmmm_coulomb_grid_reduce(Program& program, cl_command_queue queue, int candidates,
                               std::span<const Buffer> partials, Buffer energies) {

@@ -11,12 +11,14 @@ namespace {
 
 /// Positions, thresholds and decisions: the same bits on every device, so no freedom for the
 /// compiler.
-constexpr std::array<std::string_view, 3> kExactFiles{
-    "opencl/propose_moves.cl", "opencl/metropolis_decide.cl", "opencl/grid_potential.cl"};
+constexpr std::array<std::string_view, 4> kExactFiles{
+    "opencl/propose_moves.cl", "opencl/metropolis_decide.cl", "opencl/exact_changes.cl",
+    "opencl/grid_potential.cl"};
 /// Energies.
-constexpr std::array<std::string_view, 6> kPairFiles{
-    "opencl/charged_sites.cl", "opencl/qmmm_coulomb_grid.cl", "opencl/qmmm_nuclei_vdw.cl",
-    "opencl/mm_pair.cl",       "opencl/mm_pair_reduce.cl",    "opencl/arithmetic_probe.cl"};
+constexpr std::array<std::string_view, 7> kPairFiles{
+    "opencl/charged_sites.cl",   "opencl/qmmm_coulomb_grid.cl", "opencl/qmmm_nuclei_vdw.cl",
+    "opencl/mm_pair.cl",         "opencl/mm_pair_reduce.cl",    "opencl/window_energies.cl",
+    "opencl/arithmetic_probe.cl"};
 
 template <class Value>
 Value device_value(cl_device_id device, cl_device_info what, std::string_view name) {

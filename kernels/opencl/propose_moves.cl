@@ -1,5 +1,5 @@
+#include "opencl/charged_site.h"
 #include "opencl/moves.h"
-#include "opencl/window.h"
 
 /* Picks of the window's steps, in local memory: what the plan is made of. */
 typedef struct {
@@ -152,11 +152,12 @@ static inline void move_candidates(WindowShape window, StepRange range, Interact
   barrier(CLK_GLOBAL_MEM_FENCE);
 }
 
-/* One work-group. picks: 5 integers per step. */
+/* One work-group. picks: 5 integers per step. Places the candidates' charged sites, too, where there
+   is `site_capacity` for them. */
 __kernel GROUP_OF(PROPOSE_GROUP) void propose_moves(
     WindowShape window, Interaction interaction, StepRange range, BUFFER(topology_reals),
     BUFFER(topology_integers), BUFFER(chain_state), BUFFER(lattice), BUFFER(plan), BUFFER(entries),
-    BUFFER(outside), __local int *shared) {
+    BUFFER(outside), int site_capacity, BUFFER(sites), __local int *shared) {
   CONSTANT_ARRAY(double, topology_reals);
   CONSTANT_ARRAY(int, topology_integers);
   CONSTANT_ARRAY(double, chain_state);
@@ -164,6 +165,7 @@ __kernel GROUP_OF(PROPOSE_GROUP) void propose_moves(
   ARRAY(int, plan);
   ARRAY(double, entries);
   ARRAY(real, outside);
+  ARRAY(double, sites);
   Picks picks;
   picks.molecule = shared;
   picks.first_visit = shared + window.steps;
@@ -177,5 +179,9 @@ __kernel GROUP_OF(PROPOSE_GROUP) void propose_moves(
   for (int visit = 0; visit < STARPMC_MAXIMUM_VISITS; ++visit) {
     move_candidates(window, range, interaction, chain_state, topology_reals, topology_integers,
                     plan, entries, visit);
+  }
+  for (int index = (int)get_local_id(0); index < site_capacity; index += PROPOSE_GROUP) {
+    place_charged_site(window, topology_reals, topology_integers, plan, entries, site_capacity,
+                       index, sites);
   }
 }

@@ -1,6 +1,4 @@
-#include "opencl/compact_block.h"
-#include "opencl/reduction.h"
-#include "opencl/window.h"
+#include "opencl/window_sums.h"
 
 #if STARPMC_CPU_DEVICE
 #include "opencl/grid_lanes.h"
@@ -105,7 +103,7 @@ __kernel GROUP_OF(GRID_GROUP) void qmmm_coulomb_grid_pairs(
 
 #endif
 
-/* A work-group per candidate: sum over its sites and all parts, in a fixed order. */
+/* A work-group per candidate. */
 __kernel GROUP_OF(GRID_SUM_GROUP) void qmmm_coulomb_grid_sum(PairConstants constants,
                                                              int sites_per_candidate, int capacity,
                                                              int parts, BUFFER(sites),
@@ -114,17 +112,6 @@ __kernel GROUP_OF(GRID_SUM_GROUP) void qmmm_coulomb_grid_sum(PairConstants const
   CONSTANT_ARRAY(double, partials);
   ARRAY(double, energies);
   __local double shared[GRID_SUM_GROUP];
-  const int candidate = (int)get_group_id(0);
-  const int first = candidate * sites_per_candidate;
-  __global const double *charges = sites + 3 * capacity;
-  double energy = 0;
-  for (int part = (int)get_local_id(0); part < parts; part += GRID_SUM_GROUP) {
-    for (int site = first; site < first + sites_per_candidate; ++site) {
-      energy += charges[site] * partials[part * (ulong)capacity + site];
-    }
-  }
-  energy = group_sum(energy, shared);
-  if (get_local_id(0) == 0) {
-    energies[candidate] = STARPMC_COULOMB_CONSTANT / grid_reals(constants).unit * energy;
-  }
+  grid_sum_of_candidate(constants, sites_per_candidate, capacity, parts, (int)get_group_id(0),
+                        sites, partials, energies, shared);
 }

@@ -5,6 +5,12 @@
 #include "opencl/portable.h"
 #include "opencl/kernel_arguments.h"
 
+/* How the acceptance of one candidate changes the energy change of a later one: three square
+   matrices (Coulomb, van der Waals, magnitude), a row per accepted candidate. */
+#define DIFFERENCE_COULOMB 0
+#define DIFFERENCE_VDW 1
+#define DIFFERENCE_MAGNITUDE 2
+
 /* The window's entries, one after another: candidates, then start entries. */
 static inline int entry_at(WindowShape window, int index) {
   return index < window.candidates ? index

@@ -182,6 +182,52 @@ class DevicePipeline {
     download(record, b.record);
   }
 
+  /// A window's operations, several of them in one launch where the device likes that.
+  template <class Real>
+  void sample(Buffers<Real>& b, const StepRange& range, const StepTuning& tuning) {
+    b.plan_ahead(range);
+    extent_ = {b.plan[PLAN_STEPS], b.plan[PLAN_CANDIDATES], b.plan[PLAN_STARTS]};
+    const TestSystem& system = *b.system;
+    const DeviceWindow window(*this, b);
+    const auto outside = upload(b.outside);
+    const auto headers = upload(system.blocks);
+    const auto points = upload(b.points);
+    const auto exact_points = upload(b.exact_points);
+    const auto solute = upload(system.solute);
+    const auto grid = upload(b.grid_energies);
+    const auto nuclei = upload(b.nuclei_energies);
+    const auto partial = upload(b.mm_partial);
+    const auto mm = upload(b.mm_energies);
+    const auto table = upload(b.table);
+    const auto state = upload(b.chain_state);
+    const auto lattice = upload(b.lattice);
+    const auto sites = upload(b.lattice_sites);
+    const auto cache = upload(b.field_cache);
+    const auto record = upload(b.record);
+    const int blocks = static_cast<int>(system.blocks.size() / BLOCK_FIELDS);
+    const opencl::Certification certification{b.certification().active,
+                                              b.certification().bound,
+                                              blocks,
+                                              at(headers),
+                                              at(exact_points),
+                                              at(solute),
+                                              system.nuclei};
+    opencl::sample_window(program_, queue(), window.window, range, tuning, certification,
+                          {{at(grid), at(nuclei), at(mm), at(table), at(state), at(lattice),
+                            at(sites), at(cache), at(record)},
+                           at(outside),
+                           at(partial),
+                           blocks,
+                           at(headers),
+                           at(points)});
+    download(window.plan, b.plan);
+    download(state, b.chain_state);
+    download(lattice, b.lattice);
+    download(sites, b.lattice_sites);
+    download(cache, b.field_cache);
+    download(record, b.record);
+  }
+
   template <class Real>
   void potential(Buffers<Real>& b) {
     const TestSystem& system = *b.system;

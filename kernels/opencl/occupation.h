@@ -1,0 +1,174 @@
+/* What the steps of a window do, in local memory (kernels/decision.hpp). */
+#ifndef STARPMC_OPENCL_OCCUPATION_H
+#define STARPMC_OPENCL_OCCUPATION_H
+
+#include "opencl/moves.h"
+#include "opencl/window.h"
+
+/* A group of one item, as on CPUs, waits for nobody; it is a plain loop to the compiler then. */
+#if DECIDE_GROUP == 1
+#define DECIDE_BARRIER(memory)
+#else
+#define DECIDE_BARRIER(memory) barrier(memory)
+#endif
+
+typedef struct {
+  __local double *threshold; /* per step */
+  __local double *total;     /* per step: energy change of the candidate tried */
+  __local double *bound;     /* per step: on its error */
+  __local double *change;    /* TERMS arrays, per step: what an accepted step changes */
+  __local int *first;        /* per step: its first candidate */
+  __local int *earlier;      /* per step: the molecule's step before, or -1 - its slot */
+  __local int *later;        /* per step: whether the molecule has a step after it */
+  __local int *occupied;     /* per step: the entry its molecule occupies after it */
+  __local int *outcome;      /* per step: the candidate that starts from where the molecule is, and
+                                whether it is accepted and in doubt */
+  __local int *accepted;     /* number of steps */
+  __local int *taken;        /* accepted candidates of a batch */
+} Occupation;
+
+/* All a step's readers need in one word. */
+#define OUTCOME(tried, accepted, doubtful) ((tried) << 2 | (accepted) << 1 | (doubtful))
+#define OUTCOME_TRIED(outcome) ((outcome) >> 2)
+#define OUTCOME_ACCEPTED(outcome) ((outcome) >> 1 & 1)
+#define OUTCOME_DOUBTFUL(outcome) ((outcome)&1)
+
+static inline Occupation occupation_in(WindowShape window, __local double *shared) {
+  Occupation o;
+  o.threshold = shared;
+  o.total = o.threshold + window.steps;
+  o.bound = o.total + window.steps;
+  o.change = o.bound + window.steps;
+  o.first = (__local int *)(o.change + TERMS * window.steps);
+  o.earlier = o.first + window.steps;
+  o.later = o.earlier + window.steps;
+  o.occupied = o.later + window.steps;
+  o.outcome = o.occupied + window.steps;
+  o.accepted = o.outcome + window.steps;
+  o.taken = o.accepted + 1;
+  return o;
+}
+
+static inline void load_steps(WindowShape window, __global const int *plan,
+                              __global const double *entries, Occupation o) {
+  const WindowLayout layout = window.layout;
+  const int item = (int)get_local_id(0);
+  __local int *slots = o.occupied; /* not in use yet */
+  for (int index = item; index < window.steps; index += DECIDE_GROUP) {
+    o.threshold[index] = entries[entries_threshold(layout) + index];
+    o.first[index] = plan[plan_step_first(layout) + index];
+    slots[index] = plan[plan_step_slot(layout) + index];
+    o.later[index] = 0;
+  }
+  if (item == 0) *o.accepted = 0;
+  DECIDE_BARRIER(CLK_LOCAL_MEM_FENCE);
+  for (int index = item; index < window.steps; index += DECIDE_GROUP) {
+    const int slot = slots[index];
+    o.earlier[index] = -1 - slot;
+    if (plan[plan_step_visit(layout) + index] == 0) continue;
+    int earlier = index - 1;
+    while (slots[earlier] != slot) --earlier;
+    o.earlier[index] = earlier;
+    o.later[earlier] = 1;
+  }
+}
+
+/* The entry the molecule of a step occupies before it. */
+static inline int occupied_from(WindowShape window, Occupation o, int index) {
+  const int earlier = o.earlier[index];
+  return earlier >= 0 ? o.occupied[earlier] : start_entry(window.layout, -1 - earlier);
+}
+
+/* Where the energies of a window are. */
+typedef struct {
+  __global const double *grid;   /* null: none */
+  __global const double *nuclei; /* null: none */
+  __global const double *mm;
+} WindowEnergies;
+
+/* An energy of an entry with the solute: of a candidate computed, of a start position cached. */
+static inline double field_energy(WindowShape window, __global const int *plan,
+                                  WindowEnergies energies, __global const double *field_cache,
+                                  int field, int entry) {
+  const WindowLayout layout = window.layout;
+  if (entry >= layout.candidates) {
+    const int molecule = plan[plan_start_molecule(layout) + entry - layout.candidates];
+    return field_cache[field * layout.molecules + molecule];
+  }
+  if (field == FIELD_GRID) return energies.grid ? energies.grid[entry] : 0;
+  if (!energies.nuclei) return 0;
+  return energies.nuclei[(field == FIELD_VDW ? layout.candidates : 0) + entry];
+}
+
+/* Puts molecules that moved where they are now. */
+static inline void store_occupation(WindowShape window, Interaction interaction,
+                                    __global const int *plan, __global const double *entries,
+                                    WindowEnergies energies, Occupation o,
+                                    __global double *lattice, __global coordinate *lattice_sites,
+                                    __global double *field_cache) {
+  const int stride = window.layout.molecules;
+  const int capacity = entry_capacity(window.layout);
+  for (int index = (int)get_local_id(0); index < window.steps; index += DECIDE_GROUP) {
+    const int entry = o.occupied[index];
+    if (o.later[index] || entry >= window.layout.candidates) continue;
+    const int molecule = plan[plan_step_molecule(window.layout) + index];
+    for (int field = 0; field < POSE_FIELDS; ++field) {
+      lattice[field * stride + molecule] = entries[field * capacity + entry];
+    }
+    for (int k = 0; k < 3 * window.layout.sites; ++k) {
+      lattice_sites[k * stride + molecule] =
+          stored_site(entries[k % 3 * capacity + entry],
+                      entries[(POSE_FIELDS + k) * capacity + entry], interaction.box[k % 3]);
+    }
+    for (int k = 0; k < FIELDS; ++k) {
+      field_cache[k * stride + molecule] =
+          field_energy(window, plan, energies, field_cache, k, entry);
+    }
+  }
+}
+
+/* Running totals after each step, and the counts of the chain. */
+static inline void write_records(WindowShape window, __global const int *plan,
+                                 WindowEnergies energies, __global const double *field_cache,
+                                 Occupation o, __global double *chain_state,
+                                 __global double *record) {
+  const int item = (int)get_local_id(0);
+  const int steps = window.layout.steps;
+  int not_finite = 0;
+  int accepted = 0;
+  for (int index = item; index < window.steps; index += DECIDE_GROUP) {
+    const int to = o.occupied[index];
+    const int from = occupied_from(window, o, index);
+    const int fields[FIELDS] = {FIELD_VDW, FIELD_NUCLEI, FIELD_GRID};
+    const int terms[FIELDS] = {TERM_QMMM_VDW, TERM_QMMM_NUCLEI, TERM_QMMM_GRID};
+    for (int k = 0; k < FIELDS; ++k) {
+      o.change[terms[k] * window.steps + index] =
+          field_energy(window, plan, energies, field_cache, fields[k], to) -
+          field_energy(window, plan, energies, field_cache, fields[k], from);
+    }
+    record[RECORD_ACCEPTED * steps + index] = to != from;
+    accepted += to != from;
+    if (to == from) {
+      o.change[TERM_MM_COULOMB * window.steps + index] = 0;
+      o.change[TERM_MM_VDW * window.steps + index] = 0;
+    }
+    if (!isfinite(o.total[index])) not_finite = 1;
+  }
+  if (not_finite) chain_state[STATE_NOT_FINITE] = 1;
+  if (accepted > 0) atomic_add(o.accepted, accepted);
+  DECIDE_BARRIER(CLK_LOCAL_MEM_FENCE);
+  for (int term = item; term < TERMS; term += DECIDE_GROUP) {
+    double total = chain_state[STATE_TERMS + term];
+    for (int index = 0; index < window.steps; ++index) {
+      total += o.change[term * window.steps + index];
+      record[(RECORD_TERMS + term) * steps + index] = total;
+    }
+    chain_state[STATE_TERMS + term] = total;
+  }
+  if (item == DECIDE_GROUP - 1) {
+    chain_state[STATE_ACCEPTED] += *o.accepted;
+    chain_state[STATE_PROPOSED] += window.steps;
+  }
+}
+
+#endif

@@ -1,0 +1,74 @@
+/* What follows from a window's pair energies: the energies of its entries, and how they change with
+   each acceptance. */
+#ifndef STARPMC_OPENCL_WINDOW_SUMS_H
+#define STARPMC_OPENCL_WINDOW_SUMS_H
+
+#include "opencl/compact_block.h"
+#include "opencl/reduction.h"
+#include "opencl/window.h"
+
+/* Grid energy of a candidate, by one group: sum over its sites and all parts, in a fixed order.
+   shared: a value per item */
+static inline void grid_sum_of_candidate(PairConstants constants, int sites_per_candidate,
+                                         int capacity, int parts, int candidate,
+                                         __global const double *sites,
+                                         __global const double *partials,
+                                         __global double *energies, __local double *shared) {
+  const int first = candidate * sites_per_candidate;
+  __global const double *charges = sites + 3 * capacity;
+  double energy = 0;
+  for (int part = (int)get_local_id(0); part < parts; part += (int)get_local_size(0)) {
+    for (int site = first; site < first + sites_per_candidate; ++site) {
+      energy += charges[site] * partials[part * (ulong)capacity + site];
+    }
+  }
+  energy = group_sum(energy, shared);
+  if (get_local_id(0) == 0) {
+    energies[candidate] = STARPMC_COULOMB_CONSTANT / grid_reals(constants).unit * energy;
+  }
+}
+
+/* One MM energy of an entry, by one group: a partial energy, plus that with the start positions of
+   the window's other molecules. */
+static inline void mm_sum_of_entry(WindowShape window, int term, int entry,
+                                   __global const double *partial, __global const real *table,
+                                   __global double *energies, __local double *shared) {
+  const int rows = entry_capacity(window.layout);
+  const int index = term * rows + entry;
+  __global const real *row = table + index * rows + start_entry(window.layout, 0);
+  double sum = 0;
+  for (int slot = (int)get_local_id(0); slot < window.starts; slot += (int)get_local_size(0)) {
+    sum += (double)row[slot];
+  }
+  sum = group_sum(sum, shared);
+  if (get_local_id(0) == 0) energies[index] = partial[index] + sum;
+}
+
+static inline void difference_of_candidates(WindowShape window, int accepted, int candidate,
+                                            __global const int *plan,
+                                            __global const real *table,
+                                            __global double *differences) {
+  __global const int *steps = plan + plan_candidate_step(window.layout);
+  if (steps[accepted] >= steps[candidate]) return;
+  __global const int *parents = plan + plan_candidate_parent(window.layout);
+  const int rows = entry_capacity(window.layout);
+  const int left = parents[accepted];
+  const int from = parents[candidate];
+  double change[2];
+  double magnitude = 0;
+  for (int term = 0; term < 2; ++term) {
+    __global const real *gone = table + (term * rows + left) * rows;
+    __global const real *come = table + (term * rows + accepted) * rows;
+    const double there = (double)come[candidate] - (double)gone[candidate];
+    const double here = (double)come[from] - (double)gone[from];
+    change[term] = there - here;
+    magnitude += fabs(there) + fabs(here);
+  }
+  const int at = accepted * window.candidates + candidate;
+  const int matrix = window.candidates * window.candidates;
+  differences[DIFFERENCE_COULOMB * matrix + at] = change[0];
+  differences[DIFFERENCE_VDW * matrix + at] = change[1];
+  differences[DIFFERENCE_MAGNITUDE * matrix + at] = magnitude;
+}
+
+#endif

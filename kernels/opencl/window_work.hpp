@@ -1,0 +1,59 @@
+#pragma once
+
+#include "kernels/opencl/launch.hpp"
+
+/// Parts of the operations of a window that launches of several of them share.
+namespace starpmc::opencl {
+
+/// Scratch memory of the grid term, and how its work is cut.
+struct GridWork {
+  int capacity = 0;          ///< places for sites, whole vectors of them; 0: no density
+  int blocks_per_chunk = 0;  ///< compact blocks one work-group sums over
+  int chunks = 0;
+  int slices = 0;                  ///< work-groups that share the sites of a chunk
+  std::size_t partials_bytes = 0;  ///< offset into the scratch memory
+  std::size_t total_bytes = 0;
+
+  int parts() const { return chunks * slices; }
+};
+/// As many chunks as keep all compute units busy, and no more: each costs a sum per site.
+GridWork grid_work(const Program& program, const Window& window, int blocks);
+
+/// Energies of the charged sites in `sites` with `blocks` compact blocks, as parts of sums.
+void qmmm_coulomb_grid_pairs(Program& program, cl_command_queue queue, const Window& window,
+                             const GridWork& work, int blocks, Buffer sites, Buffer block_headers,
+                             Buffer points, Buffer partials);
+
+/// Scratch memory of metropolis_decide: differences, answers, list of doubts.
+struct DecideWork {
+  int groups = 0;  ///< that share an exact energy change
+  std::size_t answers_bytes = 0;
+  std::size_t list_bytes = 0;
+  std::size_t total_bytes = 0;
+};
+DecideWork decide_work(const Program& program, const WindowExtent& extent);
+
+/// @param scratch decide_work(...).total_bytes, which begin with the candidates' differences
+void decide_passes(Program& program, cl_command_queue queue, const Window& window,
+                   const StepTuning& tuning, const Certification& certification,
+                   const DecideBuffers& buffers, const DecideWork& work, Buffer scratch);
+
+/// propose_moves that places the candidates' charged sites, too.
+void propose_moves_and_sites(Program& program, cl_command_queue queue, const Window& window,
+                             const StepRange& range, Buffer chain_state, Buffer lattice,
+                             Buffer outside, int site_capacity, Buffer sites);
+
+/// Local memory for the sites of a group's entries in the MM terms.
+std::size_t target_bytes(const Program& program, const Window& window);
+
+/// A kernel argument must be some buffer, even one that is not read.
+inline Buffer some(const Buffer& buffer, const Buffer& other) {
+  return buffer.memory != nullptr ? buffer : other;
+}
+
+inline Buffer behind(Buffer buffer, std::size_t bytes) {
+  buffer.offset_bytes += bytes;
+  return buffer;
+}
+
+}  // namespace starpmc::opencl

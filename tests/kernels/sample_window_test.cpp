@@ -1,0 +1,103 @@
+#include <gtest/gtest.h>
+
+#include "device_pipeline.hpp"
+
+namespace starpmc::test {
+namespace {
+
+/// Whole windows in the place of single operations.
+class WholeWindows {
+ public:
+  WholeWindows(const Device& device, Precision precision, const opencl::LaunchShape& shape)
+      : pipeline_(device, precision, shape) {}
+
+  template <class Real>
+  void propose(Buffers<Real>& b, const StepRange& range) {
+    b.plan_ahead(range);  // the test asks for the number of steps
+    range_ = range;
+  }
+  template <class Real>
+  void evaluate(Buffers<Real>&) {}
+  template <class Real>
+  void decide(Buffers<Real>& b, const StepTuning& tuning) {
+    pipeline_.sample(b, range_, tuning);
+  }
+
+ private:
+  DevicePipeline pipeline_;
+  StepRange range_{};
+};
+
+/// A GPU's kernels on PoCL, which takes no unrolled loop over local memory (launch_shape.hpp).
+opencl::LaunchShape gpu_on_cpu() {
+  opencl::LaunchShape shape = opencl::LaunchShape::for_gpu();
+  shape.points_unrolled = 1;
+  shape.exact_groups_per_unit = 2;
+  return shape;
+}
+
+struct SampleWindowCase {
+  const char* name;
+  cl_device_type type;
+  opencl::LaunchShape shape;
+};
+
+class SampleWindow : public testing::TestWithParam<SampleWindowCase> {
+ protected:
+  void SetUp() override {
+    device_ = find_device(GetParam().type);
+    if (!device_) GTEST_SKIP() << "no OpenCL device of this type with double precision";
+  }
+  WholeWindows windows(Precision precision) const {
+    return WholeWindows(*device_, precision, GetParam().shape);
+  }
+
+  std::optional<Device> device_;
+};
+
+TEST_P(SampleWindow, ChainIsTheScalarKernels) {
+  WholeWindows whole = windows(Precision::fp64);
+  for (const SystemOptions& options : {wide_cutoff(), narrow_cutoff(), few_molecules()}) {
+    const TestSystem system = make_system(options);
+    const ChainOptions chain{.windows = 6, .tuning = true};
+    HostPipeline<ScalarLevel> reference;
+    const auto a = run_chain<double>(reference, system, chain);
+    const auto b = run_chain<double>(whole, system, chain);
+    expect_same_chain(a, b, 1e-8);
+    EXPECT_EQ(a.lattice_sites, b.lattice_sites);
+  }
+}
+
+TEST_P(SampleWindow, CertifiedDecisionsAreThoseOfExactEnergies) {
+  const TestSystem system = make_system(few_molecules());
+  WholeWindows mixed = windows(Precision::mixed);
+  expect_certified_chain<float>(mixed, system, 3);
+  WholeWindows fixed = windows(Precision::fixed);
+  expect_certified_chain<FixedCoordinate>(fixed, system, 3);
+}
+
+/// More steps than a batch of the device's decisions, more candidates than its items.
+TEST_P(SampleWindow, LongWindowsAreTheScalarKernels) {
+  SystemOptions options;
+  options.waters = 150;
+  options.grid_points = 900;
+  const TestSystem system = make_system(options);
+  const ChainOptions chain{.steps = 150, .candidates = 302, .windows = 3, .bound = 0.5};
+  HostPipeline<ScalarLevel> reference;
+  WholeWindows mixed = windows(Precision::mixed);
+  const auto a = run_chain<double>(reference, system, chain);
+  const auto b = run_chain<float>(mixed, system, chain);
+  EXPECT_EQ(a.accepted, b.accepted);
+  EXPECT_EQ(a.lattice, b.lattice);
+  EXPECT_GT(b.chain_state[STATE_CERTIFIED], 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Devices, SampleWindow,
+    testing::Values(SampleWindowCase{"Cpu", CL_DEVICE_TYPE_CPU, opencl::LaunchShape::for_cpu()},
+                    SampleWindowCase{"GpuKernelsOnCpu", CL_DEVICE_TYPE_CPU, gpu_on_cpu()},
+                    SampleWindowCase{"Gpu", CL_DEVICE_TYPE_GPU, opencl::LaunchShape::for_gpu()}),
+    [](const auto& test) { return test.param.name; });
+
+}  // namespace
+}  // namespace starpmc::test
