@@ -1,3 +1,5 @@
+#include <vector>
+
 #include "codelets/operations.hpp"
 #include "kernels/opencl/handles.hpp"
 
@@ -171,13 +173,15 @@ class DeviceWindows {
       opencl::qmmm_coulomb_grid_reduce(program_, queue_, a_.layout.candidates, {},
                                        buffer(kGridEnergies));
     }
+    std::vector<opencl::WindowTask> tasks;
     for (int i = 0; i < a_.windows; ++i) {
-      opencl::Window window = opencl_window(buffers_, a_);
-      window.extent = a_.extents[i];
-      opencl::sample_window(program_, queue_, window, range_of(a_, i, step), tuning_of(a_, i),
-                            certification(), whole_window(static_cast<std::size_t>(i) * record));
+      opencl::Buffer records = buffer(kRecord);
+      records.offset_bytes += static_cast<std::size_t>(i) * record;
+      tasks.push_back({range_of(a_, i, step), tuning_of(a_, i), a_.extents[i], records});
       step += static_cast<std::uint64_t>(a_.extents[i].steps);
     }
+    opencl::sample_windows(program_, queue_, opencl_window(buffers_, a_), tasks, certification(),
+                           whole_windows());
   }
 
  private:
@@ -186,14 +190,18 @@ class DeviceWindows {
     return present ? buffer(index) : opencl::Buffer{};
   }
 
-  opencl::WholeWindow whole_window(std::size_t record_offset) const {
+  opencl::WholeWindow whole_windows() const {
     const bool solute = a_.nuclei > 0;
     const bool density = a_.grid_blocks != 0;
-    opencl::Buffer record = buffer(kRecord);
-    record.offset_bytes += record_offset;
-    return {{buffer_if(solute, kGridEnergies), buffer_if(solute, kNucleiEnergies),
-             buffer(kMmEnergies), buffer(kTable), buffer(kChainState), buffer(kLattice),
-             buffer(kLatticeSites), buffer(kFieldCache), record},
+    return {{buffer_if(solute, kGridEnergies),
+             buffer_if(solute, kNucleiEnergies),
+             buffer(kMmEnergies),
+             buffer(kTable),
+             buffer(kChainState),
+             buffer(kLattice),
+             buffer(kLatticeSites),
+             buffer(kFieldCache),
+             {}},
             buffer(kOutside),
             buffer(kMmPartial),
             a_.grid_blocks,

@@ -14,6 +14,7 @@
 /* Steps to evaluate again, exactly: a header, then per step of the list (index, from, to), then what
    every step of the window did. */
 #define DOUBTS_COUNT 0
+#define DOUBTS_ARRIVED 1 /* groups, in launches whose last group goes on */
 #define DOUBTS_HEADER 4
 #define DOUBT_INDEX 0
 #define DOUBT_FROM 1
@@ -48,32 +49,31 @@ static inline double exact_change(const ExactSources *sources, const Doubts *dou
   return energy_of(DECIDE_SUM(units, shared));
 }
 
-static inline void list_doubt(const Doubts *doubts, int index, int from, int to) {
+static inline void list_doubt(Doubts *doubts, int index, int from, int to) {
   if (get_local_id(0) == 0 && doubts->met < MOST_DOUBTS) {
     __global int *doubt = doubts->list + DOUBTS_HEADER + DOUBT_FIELDS * doubts->met;
     doubt[DOUBT_INDEX] = index;
     doubt[DOUBT_FROM] = from;
     doubt[DOUBT_TO] = to;
   }
+  ++doubts->met;
 }
 
-/* A step in doubt, settled exactly by the whole group; whether it is accepted. Where that overturns
+/* A step in doubt, settled exactly by the whole group: whether it is accepted. Where that overturns
    the first pass, the answers to later doubts belong to another history. */
 static inline int settle(const ExactSources *sources, Doubts *doubts, Occupation o, int index,
                          int from, __global double *chain_state, __local ulong *shared) {
-  const int tried = OUTCOME_TRIED(o.outcome[index]);
-  const double exact = exact_change(sources, doubts, index, from, tried, shared);
+  const int outcome = o.outcome[index];
+  const double exact =
+      exact_change(sources, doubts, index, from, OUTCOME_TRIED(outcome), shared);
   const int accepted = exact < o.threshold[index];
-  if (accepted != OUTCOME_ACCEPTED(o.outcome[index])) doubts->answered = 0;
-  DECIDE_BARRIER(CLK_LOCAL_MEM_FENCE);
+  if (accepted != OUTCOME_ACCEPTED(outcome)) doubts->answered = 0;
+  ++doubts->met;
   if (get_local_id(0) == 0) {
-    o.occupied[index] = accepted ? tried : from;
-    o.outcome[index] = OUTCOME(tried, accepted, 1);
     chain_state[STATE_CERTIFIED] += 1;
     chain_state[STATE_LARGEST_ERROR] =
         fmax(chain_state[STATE_LARGEST_ERROR], fabs(o.total[index] - exact) / o.bound[index]);
   }
-  DECIDE_BARRIER(CLK_LOCAL_MEM_FENCE);
   return accepted;
 }
 

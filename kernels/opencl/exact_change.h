@@ -117,7 +117,7 @@ typedef struct {
   double pose[POSE_FIELDS];
 } Placed;
 
-static inline Placed place(const ExactSources *s, int molecule, int entry) {
+static inline Placed placed_molecule(const ExactSources *s, int molecule, int entry) {
   Placed placed;
   placed.molecule = molecule;
   placed.entry = entry;
@@ -232,8 +232,8 @@ static inline ulong exact_with_solute(const ExactSources *s, const Placed *place
 static inline ulong exact_change_share(const ExactSources *s, int index, int from, int to,
                                        int group, int groups) {
   const int moved = s->plan[plan_step_molecule(s->window.layout) + index];
-  const Placed before = place(s, moved, from);
-  const Placed after = place(s, moved, to);
+  const Placed before = placed_molecule(s, moved, from);
+  const Placed after = placed_molecule(s, moved, to);
   ulong units = exact_with_solute(s, &after, group, groups) -
                 exact_with_solute(s, &before, group, groups);
   const int items = groups * (int)get_local_size(0);
@@ -241,7 +241,7 @@ static inline ulong exact_change_share(const ExactSources *s, int index, int fro
        molecule < s->window.topology.molecules; molecule += items) {
     if (molecule == moved) continue;
     const int slot = slot_of_molecule(s, molecule);
-    const Placed other = place(s, molecule, slot < 0 ? -1 : occupied_before(s, slot, index));
+    const Placed other = placed_molecule(s, molecule, slot < 0 ? -1 : occupied_before(s, slot, index));
     if (exact_in_reach(s, centre_of(&after), centre_of(&other))) {
       units += exact_with_molecule(s, &after, &other);
     }

@@ -8,22 +8,22 @@ namespace starpmc::opencl {
 
 /// Sizes the kernels are compiled for: of work-groups, and of what an item keeps in registers.
 struct LaunchShape {
-  bool cpu;                 ///< items are threads with vector registers, not lanes of a GPU
-  int grid_group;           ///< items of a group of the grid term; GPU: a multiple of 32
-  int grid_sites;           ///< sites in the registers of a CPU's item of the grid term
-  int list_capacity;        ///< entries of a GPU's list of sites in reach of a block
-  int points_unrolled;      ///< of a GPU's loop; PoCL 3.1 compiles it wrong unless this is 1
-  int points_per_sum;       ///< points summed in Real before the sum goes to fp64
-  int pair_group;           ///< items that share the molecules an entry meets
-  int sum_group;            ///< items that share a sum
-  int grid_sum_group;       ///< items that share the sum of a candidate's grid energy
-  int site_group;           ///< items of a group that places charged sites
-  int propose_group;        ///< items of the one group that proposes
-  int decide_group;         ///< items of the one group that decides
-  int candidates_per_item;  ///< candidates whose energies an item of that group keeps
-  int decide_batch = 32;    ///< steps it decides before it looks beyond; 4 candidates each fit it
-  int difference_group;     ///< items that share a row of differences
-  int exact_group;          ///< items of a group that evaluates steps exactly
+  bool cpu;              ///< items are threads with vector registers, not lanes of a GPU
+  int grid_group;        ///< items of a group of the grid term; GPU: a multiple of 32
+  int grid_sites;        ///< sites in the registers of a CPU's item of the grid term
+  int list_capacity;     ///< entries of a GPU's list of sites in reach of a block
+  int points_unrolled;   ///< of a GPU's loop; PoCL 3.1 compiles it wrong unless this is 1
+  int points_per_sum;    ///< points summed in Real before the sum goes to fp64
+  int pair_group;        ///< items that share the molecules an entry meets
+  int table_tile;        ///< entries on an edge of the pairs a group takes; squared: pair_group
+  int sum_group;         ///< items that share a sum
+  int grid_sum_group;    ///< items that share the sum of a candidate's grid energy
+  int site_group;        ///< items of a group that places charged sites
+  int propose_group;     ///< items of the one group that proposes
+  int decide_group;      ///< items of the one group that decides
+  int most_candidates;   ///< of a window that this group can decide
+  int difference_group;  ///< items that share a row of differences
+  int exact_group;       ///< items of a group that evaluates steps exactly
   int exact_groups_per_unit;
   int potential_group;        ///< items that share a block's points
   int most_doubts = 32;       ///< steps of a window that all groups evaluate exactly; then one does
@@ -31,6 +31,9 @@ struct LaunchShape {
   int most_slices;            ///< groups that share a block's sites where there are few blocks
   int least_groups_per_unit;  ///< below that, they do
   int most_chunk_blocks;      ///< compact blocks that stay in cache while all sites meet them
+  /// A kernel's last group sees what the others wrote: whole windows take four launches, not
+  /// twelve.
+  bool last_group_goes_on = false;
 
   static LaunchShape for_cpu() {
     return {.cpu = true,
@@ -40,12 +43,13 @@ struct LaunchShape {
             .points_unrolled = 1,
             .points_per_sum = 64,
             .pair_group = 16,
+            .table_tile = 4,
             .sum_group = 16,
             .grid_sum_group = 16,
             .site_group = 16,
             .propose_group = 16,
             .decide_group = 1,
-            .candidates_per_item = 2048,
+            .most_candidates = 2048,
             .difference_group = 16,
             .exact_group = 16,
             .exact_groups_per_unit = 2,
@@ -64,12 +68,13 @@ struct LaunchShape {
             .points_unrolled = 8,
             .points_per_sum = 64,
             .pair_group = 256,
+            .table_tile = 16,
             .sum_group = 64,
             .grid_sum_group = 256,
             .site_group = 64,
-            .propose_group = 256,
-            .decide_group = 256,
-            .candidates_per_item = 4,
+            .propose_group = 512,
+            .decide_group = 512,
+            .most_candidates = 1 << 20,
             .difference_group = 64,
             .exact_group = 128,
             .exact_groups_per_unit = 8,
@@ -88,13 +93,14 @@ struct LaunchShape {
            " -DPOINTS_UNROLLED=" + std::to_string(points_unrolled) +
            " -DPOINTS_PER_SUM=" + std::to_string(points_per_sum) +
            " -DPAIR_GROUP=" + std::to_string(pair_group) +
+           " -DTABLE_TILE=" + std::to_string(table_tile) +
            " -DSUM_GROUP=" + std::to_string(sum_group) +
            " -DGRID_SUM_GROUP=" + std::to_string(grid_sum_group) +
            " -DSITE_GROUP=" + std::to_string(site_group) +
            " -DPROPOSE_GROUP=" + std::to_string(propose_group) +
            " -DDECIDE_GROUP=" + std::to_string(decide_group) +
-           " -DCANDIDATES_PER_ITEM=" + std::to_string(candidates_per_item) +
-           " -DDECIDE_BATCH=" + std::to_string(decide_batch) +
+           " -DMOST_CANDIDATES=" + std::to_string(most_candidates) +
+           " -DLAST_GROUP_GOES_ON=" + (last_group_goes_on ? "1" : "0") +
            " -DDIFFERENCE_GROUP=" + std::to_string(difference_group) +
            " -DPOTENTIAL_GROUP=" + std::to_string(potential_group) + " -DPOTENTIAL_TILE=256" +
            " -DEXACT_GROUP=" + std::to_string(exact_group) +

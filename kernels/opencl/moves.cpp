@@ -2,11 +2,13 @@
 
 namespace starpmc::opencl {
 
+std::size_t picks_bytes(int steps) { return 5 * size_of(steps) * sizeof(cl_int); }
+
 void propose_moves_and_sites(Program& program, cl_command_queue queue, const Window& window,
                              const StepRange& range, Buffer chain_state, Buffer lattice,
                              Buffer outside, int site_capacity, Buffer sites) {
-  const std::size_t picks_bytes = 5 * size_of(window.extent.steps) * sizeof(cl_int);
-  check_local_memory(program, picks_bytes, "propose_moves");
+  const std::size_t picks = picks_bytes(window.extent.steps);
+  check_local_memory(program, picks, "propose_moves");
   Launch(program, queue, "propose_moves")
       .with(window_shape(window))
       .with(window.interaction)
@@ -20,7 +22,7 @@ void propose_moves_and_sites(Program& program, cl_command_queue queue, const Win
       .with(outside)
       .with(cl_int{site_capacity})
       .with(some(sites, chain_state))
-      .with_local(picks_bytes)
+      .with_local(picks)
       .run({1, 1}, {size_of(program.shape().propose_group), 1});
 }
 

@@ -16,7 +16,7 @@ typedef struct {
   __local double *threshold; /* per step */
   __local double *total;     /* per step: energy change of the candidate tried */
   __local double *bound;     /* per step: on its error */
-  __local double *change;    /* TERMS arrays, per step: what an accepted step changes */
+  __local double *change;    /* behind it: TERMS arrays, per step: what an accepted step changes */
   __local int *first;        /* per step: its first candidate */
   __local int *earlier;      /* per step: the molecule's step before, or -1 - its slot */
   __local int *later;        /* per step: whether the molecule has a step after it */
@@ -24,7 +24,7 @@ typedef struct {
   __local int *outcome;      /* per step: the candidate that starts from where the molecule is, and
                                 whether it is accepted and in doubt */
   __local int *accepted;     /* number of steps */
-  __local int *taken;        /* accepted candidates of a batch */
+  __local int *work;         /* of a group of many items (decide_teams.h) */
 } Occupation;
 
 /* All a step's readers need in one word. */
@@ -45,7 +45,7 @@ static inline Occupation occupation_in(WindowShape window, __local double *share
   o.occupied = o.later + window.steps;
   o.outcome = o.occupied + window.steps;
   o.accepted = o.outcome + window.steps;
-  o.taken = o.accepted + 1;
+  o.work = o.accepted + 1;
   return o;
 }
 
@@ -70,6 +70,10 @@ static inline void load_steps(WindowShape window, __global const int *plan,
     while (slots[earlier] != slot) --earlier;
     o.earlier[index] = earlier;
     o.later[earlier] = 1;
+  }
+  DECIDE_BARRIER(CLK_LOCAL_MEM_FENCE);
+  for (int index = item; index < window.steps; index += DECIDE_GROUP) {
+    o.occupied[index] = start_entry(layout, slots[index]); /* before anything is decided */
   }
 }
 

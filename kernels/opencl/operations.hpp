@@ -132,7 +132,7 @@ void metropolis_decide(Program& program, cl_command_queue queue, const Window& w
                        const StepTuning& tuning, const Certification& certification,
                        const DecideBuffers& buffers);
 
-/// What a whole window reads and writes besides; `decide` with all buffers of its energies.
+/// What whole windows read and write besides; `decide` but for its record.
 struct WholeWindow {
   DecideBuffers decide;
   Buffer outside;
@@ -141,11 +141,19 @@ struct WholeWindow {
   Buffer block_headers;
   Buffer points;
 };
-/// All operations of a window, from propose_moves to metropolis_decide; several of them in one
+/// One of several windows in a row.
+struct WindowTask {
+  StepRange range;
+  StepTuning tuning;
+  WindowExtent extent;
+  Buffer record;
+};
+/// All operations of windows, from propose_moves to metropolis_decide; several of them in one
 /// launch where that is faster. certification.solute and .nuclei serve the energies, too.
-void sample_window(Program& program, cl_command_queue queue, const Window& window,
-                   const StepRange& range, const StepTuning& tuning,
-                   const Certification& certification, const WholeWindow& whole);
+/// @param window its extent is that of each task
+void sample_windows(Program& program, cl_command_queue queue, const Window& window,
+                    std::span<const WindowTask> tasks, const Certification& certification,
+                    const WholeWindow& whole);
 
 void grid_potential(Program& program, cl_command_queue queue, const WindowLayout& layout,
                     const Interaction& interaction, const TopologyShape& topology,

@@ -5,6 +5,7 @@ namespace {
 
 constexpr int kSumItems = 64;
 constexpr int kTableTile = 16;
+constexpr int kSumEntries = 16;               ///< SUM_ENTRIES of window_sums.h
 constexpr std::size_t kTargetSiteBytes = 64;  ///< at most
 
 void add_partial(Program& program, cl_command_queue queue, int count, bool first, Buffer partial,
@@ -103,7 +104,7 @@ void mm_pair_reduce(Program& program, cl_command_queue queue, const Window& wind
       .with(partials.empty() ? energies : partials[0])
       .with(table)
       .with(energies)
-      .run({size_of(window.extent.candidates + window.extent.starts), 2},
+      .run({groups_for(window.extent.candidates + window.extent.starts, kSumEntries), 2},
            {size_of(program.shape().sum_group), 1});
   for (std::size_t i = 1; i < partials.size(); ++i) {
     add_partial(program, queue, 2 * capacity, false, partials[i], energies);

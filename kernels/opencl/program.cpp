@@ -12,7 +12,7 @@ namespace {
 /// Positions, thresholds and decisions: the same bits on every device, so no freedom for the
 /// compiler.
 constexpr std::array<std::string_view, 4> kExactFiles{
-    "opencl/propose_moves.cl", "opencl/metropolis_decide.cl", "opencl/exact_changes.cl",
+    "opencl/propose_moves.cl", "opencl/metropolis_decide.cl", "opencl/window_decisions.cl",
     "opencl/grid_potential.cl"};
 /// Energies.
 constexpr std::array<std::string_view, 7> kPairFiles{
@@ -105,6 +105,10 @@ Program::Program(cl_context context, cl_device_id device, Precision precision,
   state.local_memory_bytes = static_cast<std::size_t>(
       device_value<cl_ulong>(device, CL_DEVICE_LOCAL_MEM_SIZE, "CL_DEVICE_LOCAL_MEM_SIZE"));
   state.shape = shape.value_or(cpu ? LaunchShape::for_cpu() : LaunchShape::for_gpu());
+  // OpenCL 1.2 does not say so, NVIDIA's memory model does (membar.gl).
+  constexpr cl_uint kNvidia = 0x10DE;
+  const auto vendor = device_value<cl_uint>(device, CL_DEVICE_VENDOR_ID, "CL_DEVICE_VENDOR_ID");
+  if (!cpu && vendor == kNvidia) state.shape.last_group_goes_on = true;
   const std::string options =
       std::string("-cl-std=CL1.2 -DSTARPMC_SINGLE=") + (single() ? "1" : "0") +
       " -DSTARPMC_FIXED=" + (precision == Precision::fixed ? "1" : "0") + state.shape.definitions();

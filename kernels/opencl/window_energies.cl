@@ -1,13 +1,10 @@
-/* Several operations in one launch each, for GPUs: a launch costs the host as much as the whole grid
-   term of a small density, and the device a few microseconds of idling. Their groups do what those
-   of the single operations do. */
+/* Several energies in one launch, for GPUs: a launch costs the host as much as the whole grid term of
+   a small density, and the device a few microseconds of idling. Its groups do what those of the
+   single operations do. */
 #include "opencl/mm_teams.h"
 #include "opencl/nuclei_vdw.h"
-#include "opencl/window_sums.h"
 
 #if !STARPMC_CPU_DEVICE
-
-#define TABLE_TILE 16 /* its square is PAIR_GROUP */
 
 /* Row of a tile of the lower triangle, tiles counted row by row. */
 static inline int tile_row(int tile) {
@@ -57,39 +54,6 @@ __kernel GROUP_OF(PAIR_GROUP) void window_energies(
     nuclei_vdw_of_candidate(window, constants, nuclei, group - entry_count - tiles,
                             topology_reals, topology_integers, plan, entries, solute,
                             nuclei_energies, shared);
-  }
-}
-
-/* Work-groups: two per entry (mm_pair_reduce), one per candidate (candidate_differences), and one
-   per candidate where there are grid parts (qmmm_coulomb_grid_sum). */
-__kernel GROUP_OF(GRID_SUM_GROUP) void window_sums(
-    WindowShape window, PairConstants constants, int grid_parts, int capacity, BUFFER(plan),
-    BUFFER(sites), BUFFER(grid_partials), BUFFER(mm_partial), BUFFER(table),
-    BUFFER(grid_energies), BUFFER(mm_energies), BUFFER(differences)) {
-  CONSTANT_ARRAY(int, plan);
-  CONSTANT_ARRAY(double, sites);
-  CONSTANT_ARRAY(double, grid_partials);
-  CONSTANT_ARRAY(double, mm_partial);
-  CONSTANT_ARRAY(real, table);
-  ARRAY(double, grid_energies);
-  ARRAY(double, mm_energies);
-  ARRAY(double, differences);
-  __local double shared[GRID_SUM_GROUP];
-  const int group = (int)get_group_id(0);
-  const int sums = 2 * (window.candidates + window.starts);
-  if (group < sums) {
-    mm_sum_of_entry(window, group % 2, entry_at(window, group / 2), mm_partial, table,
-                    mm_energies, shared);
-  } else if (group < sums + window.candidates) {
-    const int accepted = group - sums;
-    for (int candidate = (int)get_local_id(0); candidate < window.candidates;
-         candidate += GRID_SUM_GROUP) {
-      difference_of_candidates(window, accepted, candidate, plan, table, differences);
-    }
-  } else {
-    grid_sum_of_candidate(constants, window.layout.sites, capacity, grid_parts,
-                          group - sums - window.candidates, sites, grid_partials, grid_energies,
-                          shared);
   }
 }
 

@@ -28,20 +28,34 @@ static inline void grid_sum_of_candidate(PairConstants constants, int sites_per_
   }
 }
 
-/* One MM energy of an entry, by one group: a partial energy, plus that with the start positions of
-   the window's other molecules. */
-static inline void mm_sum_of_entry(WindowShape window, int term, int entry,
-                                   __global const double *partial, __global const real *table,
-                                   __global double *energies, __local double *shared) {
+/* One MM energy of each of SUM_ENTRIES entries from the window's `first` on, by one group: a partial
+   energy, plus that with the start positions of the window's other molecules. The table is
+   symmetric: its rows are read along the entries. shared: a value per item */
+#define SUM_ENTRIES 16
+static inline void mm_sums_of_entries(WindowShape window, int term, int first,
+                                      __global const double *partial, __global const real *table,
+                                      __global double *energies, __local double *shared) {
   const int rows = entry_capacity(window.layout);
-  const int index = term * rows + entry;
-  __global const real *row = table + index * rows + start_entry(window.layout, 0);
+  const int item = (int)get_local_id(0);
+  const int parts = (int)get_local_size(0) / SUM_ENTRIES;
+  const int index = first + item % SUM_ENTRIES;
+  const int wanted = index < window.candidates + window.starts;
+  const int entry = entry_at(window, wanted ? index : 0);
+  __global const real *column =
+      table + (ulong)(term * rows + start_entry(window.layout, 0)) * rows + entry;
   double sum = 0;
-  for (int slot = (int)get_local_id(0); slot < window.starts; slot += (int)get_local_size(0)) {
-    sum += (double)row[slot];
+  for (int slot = item / SUM_ENTRIES; slot < window.starts; slot += parts) {
+    sum += (double)column[slot * rows];
   }
-  sum = group_sum(sum, shared);
-  if (get_local_id(0) == 0) energies[index] = partial[index] + sum;
+  shared[item] = sum;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (int half_size = parts / 2; half_size > 0; half_size /= 2) {
+    if (item < half_size * SUM_ENTRIES) shared[item] += shared[item + half_size * SUM_ENTRIES];
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+  if (item < SUM_ENTRIES && wanted) {
+    energies[term * rows + entry] = partial[term * rows + entry] + shared[item];
+  }
 }
 
 static inline void difference_of_candidates(WindowShape window, int accepted, int candidate,

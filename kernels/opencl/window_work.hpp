@@ -24,19 +24,26 @@ void qmmm_coulomb_grid_pairs(Program& program, cl_command_queue queue, const Win
                              const GridWork& work, int blocks, Buffer sites, Buffer block_headers,
                              Buffer points, Buffer partials);
 
-/// Scratch memory of metropolis_decide: differences, answers, list of doubts.
+/// Scratch memory of metropolis_decide; the list of doubts comes first, at a place of its own.
 struct DecideWork {
-  int groups = 0;  ///< that share an exact energy change
+  int groups = 0;                     ///< that share an exact energy change
+  std::size_t differences_bytes = 0;  ///< offset: the candidates' differences
   std::size_t answers_bytes = 0;
-  std::size_t list_bytes = 0;
   std::size_t total_bytes = 0;
 };
-DecideWork decide_work(const Program& program, const WindowExtent& extent);
+DecideWork decide_work(const Program& program, const Window& window, int groups);
+/// @throws RunError where the device cannot decide such a window
+void check_extent(const Program& program, const WindowExtent& extent);
+std::size_t occupation_bytes(const Program& program, int steps);
+std::size_t picks_bytes(int steps);
 
-/// @param scratch decide_work(...).total_bytes, which begin with the candidates' differences
-void decide_passes(Program& program, cl_command_queue queue, const Window& window,
-                   const StepTuning& tuning, const Certification& certification,
-                   const DecideBuffers& buffers, const DecideWork& work, Buffer scratch);
+/// Arguments of kernels that decide (DECIDE_PARAMETERS of decide_window.h).
+/// @param scratch as decide_work lays it out
+/// @param exact   whether exact energies are asked for; a buffer that is not read is not passed,
+///                since each costs the launch a microsecond
+void set_decide_arguments(Launch& launch, const Window& window, const StepTuning& tuning,
+                          const Certification& certification, const DecideBuffers& buffers,
+                          const DecideWork& work, Buffer scratch, bool exact);
 
 /// propose_moves that places the candidates' charged sites, too.
 void propose_moves_and_sites(Program& program, cl_command_queue queue, const Window& window,

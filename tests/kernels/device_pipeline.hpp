@@ -212,14 +212,22 @@ class DevicePipeline {
                                               at(exact_points),
                                               at(solute),
                                               system.nuclei};
-    opencl::sample_window(program_, queue(), window.window, range, tuning, certification,
-                          {{at(grid), at(nuclei), at(mm), at(table), at(state), at(lattice),
-                            at(sites), at(cache), at(record)},
-                           at(outside),
-                           at(partial),
-                           blocks,
-                           at(headers),
-                           at(points)});
+    const opencl::WindowTask task{range, tuning, extent_, at(record)};
+    opencl::sample_windows(program_, queue(), window.window, std::span(&task, 1), certification,
+                           {{at(grid),
+                             at(nuclei),
+                             at(mm),
+                             at(table),
+                             at(state),
+                             at(lattice),
+                             at(sites),
+                             at(cache),
+                             {}},
+                            at(outside),
+                            at(partial),
+                            blocks,
+                            at(headers),
+                            at(points)});
     download(window.plan, b.plan);
     download(state, b.chain_state);
     download(lattice, b.lattice);

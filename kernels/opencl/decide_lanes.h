@@ -1,0 +1,77 @@
+/* Decisions one after another, by one item. */
+#ifndef STARPMC_OPENCL_DECIDE_LANES_H
+#define STARPMC_OPENCL_DECIDE_LANES_H
+
+#include "opencl/decide_pass.h"
+
+#if DECIDE_GROUP == 1
+
+/* What accepting each candidate would change, kept up to date. */
+typedef struct {
+  double coulomb[MOST_CANDIDATES];
+  double vdw[MOST_CANDIDATES];
+  double field[MOST_CANDIDATES];
+  double magnitude[MOST_CANDIDATES];
+} Candidates;
+
+static inline void take_row(const Pass *pass, int accepted, int first, Candidates *candidates) {
+  const int count = pass->window.candidates;
+  const int matrix = count * count;
+  __global const double *row = pass->differences + accepted * count;
+  for (int candidate = first; candidate < count; ++candidate) {
+    candidates->coulomb[candidate] += row[DIFFERENCE_COULOMB * matrix + candidate];
+    candidates->vdw[candidate] += row[DIFFERENCE_VDW * matrix + candidate];
+    candidates->magnitude[candidate] += row[DIFFERENCE_MAGNITUDE * matrix + candidate];
+  }
+}
+
+/* Eq. 1 of Miranda et al. 2016 for the step's candidate that starts from where the molecule is. */
+static inline void try_step(const Pass *pass, Occupation o, int index, int from, int next,
+                            const Candidates *candidates) {
+  __global const int *parents = pass->plan + plan_candidate_parent(pass->window.layout);
+  int tried = o.first[index];
+  while (tried + 1 < next && parents[tried] != from) ++tried;
+  const double total =
+      (candidates->coulomb[tried] + candidates->vdw[tried]) + candidates->field[tried];
+  const double error = decision_error_bound(pass->bound, candidates->magnitude[tried]);
+  o.outcome[index] = OUTCOME(tried, total < o.threshold[index],
+                             pass->certify && fabs(total - o.threshold[index]) <= error);
+  o.total[index] = total;
+  o.bound[index] = error;
+  o.change[TERM_MM_COULOMB * pass->window.steps + index] = candidates->coulomb[tried];
+  o.change[TERM_MM_VDW * pass->window.steps + index] = candidates->vdw[tried];
+}
+
+static inline void decide_steps(const Pass *pass, const ExactSources *sources, Doubts *doubts,
+                                Occupation o) {
+  const int steps = pass->window.steps;
+  Candidates candidates;
+  for (int candidate = 0; candidate < pass->window.candidates; ++candidate) {
+    const OwnChange own =
+        own_change(pass->window, pass->plan, pass->energies, pass->field_cache, candidate);
+    candidates.coulomb[candidate] = own.coulomb;
+    candidates.vdw[candidate] = own.vdw;
+    candidates.field[candidate] = own.field;
+    candidates.magnitude[candidate] = own.magnitude;
+  }
+  for (int index = 0; index < steps; ++index) {
+    const int next = index + 1 < steps ? o.first[index + 1] : pass->window.candidates;
+    const int from = occupied_from(pass->window, o, index);
+    try_step(pass, o, index, from, next, &candidates);
+    const int outcome = o.outcome[index];
+    const int tried = OUTCOME_TRIED(outcome);
+    int accepted = OUTCOME_ACCEPTED(outcome);
+    if (OUTCOME_DOUBTFUL(outcome) && pass->second) {
+      accepted = settle(sources, doubts, o, index, from, pass->chain_state, pass->shared);
+    } else if (OUTCOME_DOUBTFUL(outcome)) {
+      list_doubt(doubts, index, from, tried);
+    }
+    o.occupied[index] = accepted ? tried : from;
+    doubts->list[DOUBTS_TAKEN + index] = accepted ? tried : -1;
+    if (accepted) take_row(pass, tried, next, &candidates);
+  }
+}
+
+#endif
+
+#endif

@@ -1,0 +1,49 @@
+/* What both ways to decide a window's steps start from. */
+#ifndef STARPMC_OPENCL_DECIDE_PASS_H
+#define STARPMC_OPENCL_DECIDE_PASS_H
+
+#include "opencl/doubts.h"
+
+/* The energy change of a candidate by itself. */
+typedef struct {
+  double coulomb, vdw;
+  double field;     /* with the solute */
+  double magnitude; /* of the energies behind it */
+} OwnChange;
+
+static inline OwnChange own_change(WindowShape window, __global const int *plan,
+                                   WindowEnergies energies, __global const double *field_cache,
+                                   int candidate) {
+  const int rows = entry_capacity(window.layout);
+  const int from = plan[plan_candidate_parent(window.layout) + candidate];
+  OwnChange own;
+  own.coulomb = energies.mm[candidate] - energies.mm[from];
+  own.vdw = energies.mm[rows + candidate] - energies.mm[rows + from];
+  own.field = 0;
+  own.magnitude = fabs(energies.mm[candidate]) + fabs(energies.mm[from]) +
+                  fabs(energies.mm[rows + candidate]) + fabs(energies.mm[rows + from]);
+  for (int field = 0; field < FIELDS; ++field) {
+    const double there = field_energy(window, plan, energies, field_cache, field, candidate);
+    const double here = field_energy(window, plan, energies, field_cache, field, from);
+    own.field += there - here;
+    own.magnitude += fabs(there) + fabs(here);
+  }
+  return own;
+}
+
+/* What a pass over a window's steps is made with; `second`: doubts have answers. */
+typedef struct {
+  WindowShape window;
+  WindowEnergies energies;
+  DecisionBound bound;
+  int certify;
+  int second;
+  __global const int *plan;
+  __global const double *field_cache;
+  __global const double *differences;
+  __global double *own; /* per candidate: its OwnChange, for a group of many items */
+  __global double *chain_state;
+  __local ulong *shared;
+} Pass;
+
+#endif

@@ -1,0 +1,216 @@
+/* Decisions of all steps at once, by a group of many items. A step depends on those before it, but
+   weakly: most decide alike whatever the others do. So every step decides by what the others did
+   last, again and again, until nothing changes. That is the outcome of one step after another: the
+   first step is right from the start, and once those before a step are, it is right after the next
+   round. Five rounds are usual. */
+#ifndef STARPMC_OPENCL_DECIDE_TEAMS_H
+#define STARPMC_OPENCL_DECIDE_TEAMS_H
+
+#include "opencl/decide_pass.h"
+
+#if DECIDE_GROUP > 1
+
+#define OWN_FIELDS 4
+#define DIFFERENCE_FIELDS 3
+#define DOUBTS_NONE 0x7FFFFFFF
+
+/* Local memory of the rounds. */
+typedef struct {
+  __local int *tried;   /* per step: its candidate that starts from where the molecule was */
+  __local int *settled; /* per step: 0: by its energy, 1: rejected, 2: accepted, exactly */
+  __local int *taken;   /* the accepted candidates */
+  __local uint *mask;   /* one bit per step: accepted */
+  __local int *changed; /* whether a round changed anything */
+  __local int *doubt;   /* the next one */
+} Rounds;
+
+static inline Rounds rounds_in(WindowShape window, Occupation o) {
+  Rounds r;
+  r.tried = o.work;
+  r.settled = r.tried + window.steps;
+  r.taken = r.settled + window.steps;
+  r.changed = r.taken + window.steps;
+  r.doubt = r.changed + 1;
+  r.mask = (__local uint *)(r.doubt + 1);
+  return r;
+}
+
+static inline void store_own_changes(const Pass *pass) {
+  const int count = pass->window.candidates;
+  for (int candidate = (int)get_local_id(0); candidate < count; candidate += DECIDE_GROUP) {
+    const OwnChange own =
+        own_change(pass->window, pass->plan, pass->energies, pass->field_cache, candidate);
+    pass->own[candidate] = own.coulomb;
+    pass->own[count + candidate] = own.vdw;
+    pass->own[2 * count + candidate] = own.field;
+    pass->own[3 * count + candidate] = own.magnitude;
+  }
+}
+
+/* The step's candidate that starts from `from`. */
+static inline int candidate_from(const Pass *pass, Occupation o, int index, int from) {
+  __global const int *parents = pass->plan + plan_candidate_parent(pass->window.layout);
+  int candidate = o.first[index];
+  if (o.earlier[index] < 0) return candidate;
+  while (parents[candidate] != from) ++candidate;
+  return candidate;
+}
+
+/* Number of accepted steps before one. */
+static inline int accepted_before(Rounds r, int index) {
+  int count = (int)popcount(r.mask[index / 32] & ((1u << index % 32) - 1));
+  for (int word = 0; word < index / 32; ++word) count += (int)popcount(r.mask[word]);
+  return count;
+}
+
+/* What the steps tried and took last. */
+static inline void list_taken(const Pass *pass, Occupation o, Rounds r) {
+  const int item = (int)get_local_id(0);
+  const int steps = pass->window.steps;
+  for (int word = item; word < (steps + 31) / 32; word += DECIDE_GROUP) r.mask[word] = 0;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (int index = item; index < steps; index += DECIDE_GROUP) {
+    if (OUTCOME_ACCEPTED(o.outcome[index])) atomic_or(&r.mask[index / 32], 1u << index % 32);
+    r.tried[index] =
+        candidate_from(pass, o, index, occupied_from(pass->window, o, index));
+  }
+  if (item == 0) *r.changed = 0;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (int index = item; index < steps; index += DECIDE_GROUP) {
+    const int outcome = o.outcome[index];
+    if (OUTCOME_ACCEPTED(outcome)) r.taken[accepted_before(r, index)] = OUTCOME_TRIED(outcome);
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+}
+
+/* Parts of the sum of a step's differences, each by an item; they lie in o.bound and o.change. */
+#define DIFFERENCE_PARTS 2
+static inline __local double *difference_part(WindowShape window, Occupation o, int part, int k) {
+  return o.bound + (part * DIFFERENCE_FIELDS + k) * window.steps;
+}
+
+static inline void sum_differences(const Pass *pass, Occupation o, Rounds r) {
+  const int steps = pass->window.steps;
+  const int count = pass->window.candidates;
+  const int matrix = count * count;
+  for (int task = (int)get_local_id(0); task < DIFFERENCE_PARTS * steps; task += DECIDE_GROUP) {
+    const int part = task / steps;
+    const int index = task - part * steps;
+    const int accepted = accepted_before(r, index);
+    __global const double *column = pass->differences + r.tried[index];
+    double coulomb = 0;
+    double vdw = 0;
+    double magnitude = 0;
+    _Pragma("unroll 8") for (int k = part; k < accepted; k += DIFFERENCE_PARTS) {
+      __global const double *at = column + r.taken[k] * count;
+      coulomb += at[DIFFERENCE_COULOMB * matrix];
+      vdw += at[DIFFERENCE_VDW * matrix];
+      magnitude += at[DIFFERENCE_MAGNITUDE * matrix];
+    }
+    difference_part(pass->window, o, part, DIFFERENCE_COULOMB)[index] = coulomb;
+    difference_part(pass->window, o, part, DIFFERENCE_VDW)[index] = vdw;
+    difference_part(pass->window, o, part, DIFFERENCE_MAGNITUDE)[index] = magnitude;
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+}
+
+static inline double summed_difference(WindowShape window, Occupation o, int k, int index) {
+  double sum = 0;
+  for (int part = 0; part < DIFFERENCE_PARTS; ++part) {
+    sum += difference_part(window, o, part, k)[index];
+  }
+  return sum;
+}
+
+/* Eq. 1 of Miranda et al. 2016 for one step. */
+static inline void try_step(const Pass *pass, Occupation o, Rounds r, int index) {
+  const WindowShape window = pass->window;
+  const int count = window.candidates;
+  const int tried = r.tried[index];
+  __global const double *own = pass->own + tried;
+  const double coulomb = own[0] + summed_difference(window, o, DIFFERENCE_COULOMB, index);
+  const double vdw = own[count] + summed_difference(window, o, DIFFERENCE_VDW, index);
+  const double magnitude =
+      own[3 * count] + summed_difference(window, o, DIFFERENCE_MAGNITUDE, index);
+  const double total = (coulomb + vdw) + own[2 * count];
+  const double error = decision_error_bound(pass->bound, magnitude);
+  const int settled = r.settled[index];
+  const int accepted = settled ? settled == 2 : total < o.threshold[index];
+  const int outcome = OUTCOME(tried, accepted,
+                              pass->certify && fabs(total - o.threshold[index]) <= error);
+  if ((outcome ^ o.outcome[index]) >> 1) *r.changed = 1;
+  o.outcome[index] = outcome;
+  o.occupied[index] =
+      accepted ? tried : pass->plan[plan_candidate_parent(window.layout) + tried];
+  o.total[index] = total;
+  o.bound[index] = error;
+  o.change[TERM_MM_COULOMB * window.steps + index] = coulomb;
+  o.change[TERM_MM_VDW * window.steps + index] = vdw;
+}
+
+static inline void make_rounds(const Pass *pass, Occupation o, Rounds r) {
+  int changed = 1;
+  while (changed) {
+    list_taken(pass, o, r);
+    sum_differences(pass, o, r);
+    for (int index = (int)get_local_id(0); index < pass->window.steps; index += DECIDE_GROUP) {
+      try_step(pass, o, r, index);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    changed = *r.changed;
+  }
+}
+
+/* The first step in doubt after one, or DOUBTS_NONE. */
+static inline int next_doubt(const Pass *pass, Occupation o, Rounds r, int after) {
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (get_local_id(0) == 0) *r.doubt = DOUBTS_NONE;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (int index = (int)get_local_id(0); index < pass->window.steps; index += DECIDE_GROUP) {
+    if (index > after && OUTCOME_DOUBTFUL(o.outcome[index])) atomic_min(r.doubt, index);
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  return *r.doubt;
+}
+
+static inline void tell_taken(const Pass *pass, const Doubts *doubts, Occupation o) {
+  for (int index = (int)get_local_id(0); index < pass->window.steps; index += DECIDE_GROUP) {
+    const int outcome = o.outcome[index];
+    doubts->list[DOUBTS_TAKEN + index] =
+        OUTCOME_ACCEPTED(outcome) ? OUTCOME_TRIED(outcome) : -1;
+  }
+}
+
+static inline void decide_steps(const Pass *pass, const ExactSources *sources, Doubts *doubts,
+                                Occupation o) {
+  const Rounds r = rounds_in(pass->window, o);
+  store_own_changes(pass);
+  for (int index = (int)get_local_id(0); index < pass->window.steps; index += DECIDE_GROUP) {
+    o.outcome[index] = OUTCOME(o.first[index], 0, 0);
+    r.settled[index] = 0;
+  }
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  make_rounds(pass, o, r);
+  tell_taken(pass, doubts, o);
+  int index = next_doubt(pass, o, r, -1);
+  while (index != DOUBTS_NONE) {
+    const int from = occupied_from(pass->window, o, index);
+    const int outcome = o.outcome[index];
+    if (pass->second) {
+      const int accepted = settle(sources, doubts, o, index, from, pass->chain_state, pass->shared);
+      if (get_local_id(0) == 0) r.settled[index] = accepted ? 2 : 1;
+      barrier(CLK_LOCAL_MEM_FENCE);
+      if (accepted != OUTCOME_ACCEPTED(outcome)) {
+        make_rounds(pass, o, r);
+        tell_taken(pass, doubts, o);
+      }
+    } else {
+      list_doubt(doubts, index, from, OUTCOME_TRIED(outcome));
+    }
+    index = next_doubt(pass, o, r, index);
+  }
+}
+
+#endif
+
+#endif

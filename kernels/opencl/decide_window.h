@@ -1,0 +1,120 @@
+/* Decides a window's steps, and stores what came of it. */
+#ifndef STARPMC_OPENCL_DECIDE_WINDOW_H
+#define STARPMC_OPENCL_DECIDE_WINDOW_H
+
+#include "opencl/decide_lanes.h"
+#include "opencl/decide_teams.h"
+
+#define TUNING_STATE __global double *
+#include "common/tuning.h"
+
+/* What kernels that decide take. */
+#define DECIDE_PARAMETERS                                                                         \
+  WindowShape window, Interaction interaction, StepTuning tuning, int certify,                    \
+      DecisionBound bound, int has_grid, int has_nuclei, int nuclei, int blocks, int shares,      \
+      BUFFER(topology_reals), BUFFER(topology_integers), BUFFER(plan), BUFFER(entries),           \
+      BUFFER(grid_energies), BUFFER(nuclei_energies), BUFFER(mm_energies), BUFFER(differences),   \
+      BUFFER(chain_state), BUFFER(lattice), BUFFER(lattice_sites), BUFFER(field_cache),           \
+      BUFFER(record), BUFFER(solute), BUFFER(exact_blocks), BUFFER(exact_points),                 \
+      BUFFER(doubt_list), BUFFER(answers), __local double *occupation
+
+typedef struct {
+  WindowShape window;
+  Interaction interaction;
+  StepTuning tuning;
+  int certify;
+  DecisionBound bound;
+  int shares;
+  WindowEnergies energies;
+  ExactSources exact;
+  __global const int *plan;
+  __global const double *entries;
+  __global double *differences; /* behind them, four doubles per candidate */
+  __global double *chain_state;
+  __global double *lattice;
+  __global coordinate *lattice_sites;
+  __global double *field_cache;
+  __global double *record;
+  __global int *doubt_list;
+  __global ulong *answers;
+} Deciding;
+
+#define DECIDE_ARRAYS                   \
+  CONSTANT_ARRAY(double, topology_reals); \
+  CONSTANT_ARRAY(int, topology_integers); \
+  ARRAY(int, plan);                       \
+  ARRAY(double, entries);                 \
+  ARRAY(double, grid_energies);           \
+  ARRAY(double, nuclei_energies);         \
+  ARRAY(double, mm_energies);             \
+  ARRAY(double, differences);             \
+  ARRAY(double, chain_state);             \
+  ARRAY(double, lattice);                 \
+  ARRAY(coordinate, lattice_sites);       \
+  ARRAY(double, field_cache);             \
+  ARRAY(double, record);                  \
+  CONSTANT_ARRAY(double, solute);         \
+  CONSTANT_ARRAY(double, exact_blocks);   \
+  CONSTANT_ARRAY(double, exact_points);   \
+  ARRAY(int, doubt_list);                 \
+  ARRAY(ulong, answers);
+
+/* used: whether exact energies are asked for */
+#define DECIDING(EXACT)                                                                           \
+  {window, interaction, tuning, certify, bound, shares,                                           \
+   {has_grid ? grid_energies : 0, has_nuclei ? nuclei_energies : 0, mm_energies},                 \
+   exact_sources(window, interaction, nuclei, blocks, topology_reals, topology_integers, plan,    \
+                 entries, lattice, solute, exact_blocks, exact_points,                            \
+                 doubt_list + DOUBTS_TAKEN, EXACT),                                               \
+   plan, entries, differences, chain_state, lattice, lattice_sites, field_cache, record,          \
+   doubt_list, answers}
+
+/* One pass over the window's steps, by one work-group. Only where none is in doubt the first pass
+   stores the outcome; else its doubts are answered exactly (answer_doubts), and the second pass
+   repeats the window with the answers.
+   occupation: local memory (occupation.h); shared: a value per item */
+static inline void decide_pass(const Deciding *d, int second, __local double *occupation,
+                               __local ulong *shared) {
+  const WindowShape window = d->window;
+  const Occupation o = occupation_in(window, occupation);
+  Doubts doubts = {d->doubt_list, d->answers, d->shares,
+                   second ? min(d->doubt_list[DOUBTS_COUNT], MOST_DOUBTS) : 0, 0};
+  const Pass pass = {window,
+                     d->energies,
+                     d->bound,
+                     d->certify,
+                     second,
+                     d->plan,
+                     d->field_cache,
+                     d->differences,
+                     d->differences + 3 * window.candidates * window.candidates,
+                     d->chain_state,
+                     shared};
+  load_steps(window, d->plan, d->entries, o);
+  decide_steps(&pass, &d->exact, &doubts, o);
+  DECIDE_BARRIER(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  if (get_local_id(0) == 0) d->doubt_list[DOUBTS_COUNT] = second ? 0 : doubts.met;
+  if (!second && doubts.met > 0) return;
+  write_records(window, d->plan, d->energies, d->field_cache, o, d->chain_state, d->record);
+  DECIDE_BARRIER(CLK_GLOBAL_MEM_FENCE); /* the cache was read */
+  store_occupation(window, d->interaction, d->plan, d->entries, d->energies, o, d->lattice,
+                   d->lattice_sites, d->field_cache);
+  if (get_local_id(0) == 0) tune_step_sizes_of(d->tuning, d->chain_state);
+}
+
+/* Answers the doubts of the first pass: every group writes its share of each. */
+static inline void answer_doubts(const ExactSources *sources, int count,
+                                 __global const int *doubt_list, __global ulong *answers,
+                                 __local ulong *shared) {
+  const int group = (int)get_group_id(0);
+  const int groups = (int)get_num_groups(0);
+  for (int doubt = 0; doubt < count; ++doubt) {
+    __global const int *at = doubt_list + DOUBTS_HEADER + DOUBT_FIELDS * doubt;
+    const ulong share = exact_change_share(sources, at[DOUBT_INDEX], at[DOUBT_FROM],
+                                           at[DOUBT_TO], group, groups);
+    const ulong units = group_sum_units(share, shared);
+    if (get_local_id(0) == 0) answers[doubt * groups + group] = units;
+  }
+}
+
+#endif
