@@ -69,6 +69,7 @@ void qmmm_coulomb_grid(Program& program, cl_command_queue queue, const Window& w
       .with(cl_int{window.layout.sites})
       .with(cl_int{work.capacity})
       .with(cl_int{work.parts()})
+      .with(cl_int{window.extent.candidates})
       .with(sites)
       .with(partials)
       .with(energies)

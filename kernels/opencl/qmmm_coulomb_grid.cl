@@ -106,12 +106,13 @@ __kernel GROUP_OF(GRID_GROUP) void qmmm_coulomb_grid_pairs(
 /* A work-group per candidate. */
 __kernel GROUP_OF(GRID_SUM_GROUP) void qmmm_coulomb_grid_sum(PairConstants constants,
                                                              int sites_per_candidate, int capacity,
-                                                             int parts, BUFFER(sites),
-                                                             BUFFER(partials), BUFFER(energies)) {
+                                                             int parts, int candidates,
+                                                             BUFFER(sites), BUFFER(partials),
+                                                             BUFFER(energies)) {
   CONSTANT_ARRAY(double, sites);
   CONSTANT_ARRAY(double, partials);
   ARRAY(double, energies);
   __local double shared[GRID_SUM_GROUP];
-  grid_sum_of_candidate(constants, sites_per_candidate, capacity, parts, (int)get_group_id(0),
-                        sites, partials, energies, shared);
+  grid_sums_of_candidates(constants, sites_per_candidate, capacity, parts, candidates,
+                          (int)get_group_id(0), 1, sites, partials, energies, shared);
 }

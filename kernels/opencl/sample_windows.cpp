@@ -83,7 +83,7 @@ class FusedWindows {
   }
 
   Work work_of(std::size_t i) const {
-    constexpr int kGroupsPerUnit = 2;
+    constexpr int kGroupsPerUnit = 1;
     const Window window = window_of(i);
     Work work;
     work.decide = decide_work(program_, window, program_.compute_units() * kGroupsPerUnit);
@@ -132,10 +132,16 @@ class FusedWindows {
 
   /// The sums of energies, then the decisions.
   void decide(std::size_t i, const Window& window, const Work& work) {
-    constexpr int kSumEntries = 16;  // SUM_ENTRIES of window_sums.h
+    constexpr int kSumEntries = 16;   // SUM_ENTRIES of window_sums.h
+    constexpr int kPairsPerItem = 4;  // PAIRS_PER_GROUP
+    constexpr int kGridSums = 4;      // GRID_SUMS_PER_GROUP
     const WindowExtent& extent = window.extent;
-    const std::size_t groups = 2 * groups_for(extent.candidates + extent.starts, kSumEntries) +
-                               size_of(extent.candidates * (whole_.blocks > 0 ? 2 : 1));
+    const int group_size = program_.shape().decide_group;
+    // As many as window_decide of window_decisions.cl expects.
+    const std::size_t groups =
+        2 * groups_for(extent.candidates + extent.starts, kSumEntries) +
+        groups_for(extent.candidates * extent.candidates, kPairsPerItem * group_size) +
+        (whole_.blocks > 0 ? groups_for(extent.candidates, kGridSums) : 0);
     Launch launch(program_, queue_, "window_decide");
     set_decide_arguments(launch, window, tasks_[i].tuning, certification_, buffers_of(i),
                          work.decide, scratch_, false);

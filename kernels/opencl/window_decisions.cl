@@ -26,9 +26,13 @@ static inline int is_last_group(volatile __global int *counter, __local int *las
   return *last;
 }
 
-/* Work-groups: one per SUM_ENTRIES entries and term (mm_pair_reduce), one per candidate
-   (candidate_differences), and one per candidate where there are grid parts
-   (qmmm_coulomb_grid_sum); then metropolis_decide. */
+/* The groups need the registers of the last one: few of them fit a compute unit, so each does a lot. */
+#define PAIRS_PER_GROUP (4 * DECIDE_GROUP)
+#define GRID_SUMS_PER_GROUP 4
+
+/* Work-groups: one per SUM_ENTRIES entries and term (mm_pair_reduce), one per PAIRS_PER_GROUP pairs
+   of candidates (candidate_differences), and one per GRID_SUMS_PER_GROUP candidates where there are
+   grid parts (qmmm_coulomb_grid_sum); then metropolis_decide. */
 __kernel GROUP_OF(DECIDE_GROUP) void window_decide(DECIDE_PARAMETERS, PairConstants constants,
                                                    int grid_parts, int site_capacity,
                                                    BUFFER(sites), BUFFER(grid_partials),
@@ -44,19 +48,23 @@ __kernel GROUP_OF(DECIDE_GROUP) void window_decide(DECIDE_PARAMETERS, PairConsta
   const int group = (int)get_group_id(0);
   const int entry_count = window.candidates + window.starts;
   const int sums = 2 * ((entry_count + SUM_ENTRIES - 1) / SUM_ENTRIES);
+  const int pairs = window.candidates * window.candidates;
+  const int pair_groups = (pairs + PAIRS_PER_GROUP - 1) / PAIRS_PER_GROUP;
   if (group < sums) {
     mm_sums_of_entries(window, group % 2, group / 2 * SUM_ENTRIES, mm_partial, table, mm_energies,
                        shared_sums);
-  } else if (group < sums + window.candidates) {
-    const int accepted = group - sums;
-    for (int candidate = (int)get_local_id(0); candidate < window.candidates;
-         candidate += DECIDE_GROUP) {
-      difference_of_candidates(window, accepted, candidate, plan, table, differences);
+  } else if (group < sums + pair_groups) {
+    const int first = (group - sums) * PAIRS_PER_GROUP;
+    const int end = min(first + PAIRS_PER_GROUP, pairs);
+    for (int pair = first + (int)get_local_id(0); pair < end; pair += DECIDE_GROUP) {
+      difference_of_candidates(window, pair / window.candidates, pair % window.candidates, plan,
+                               table, differences);
     }
   } else {
-    grid_sum_of_candidate(constants, window.layout.sites, site_capacity, grid_parts,
-                          group - sums - window.candidates, sites, grid_partials, grid_energies,
-                          shared_sums);
+    grid_sums_of_candidates(constants, window.layout.sites, site_capacity, grid_parts,
+                            window.candidates, (group - sums - pair_groups) * GRID_SUMS_PER_GROUP,
+                            GRID_SUMS_PER_GROUP, sites, grid_partials, grid_energies,
+                            shared_sums);
   }
   if (!is_last_group(doubt_list + DOUBTS_ARRIVED, &last)) return;
   const Deciding deciding = DECIDING(0);

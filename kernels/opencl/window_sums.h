@@ -7,24 +7,35 @@
 #include "opencl/reduction.h"
 #include "opencl/window.h"
 
-/* Grid energy of a candidate, by one group: sum over its sites and all parts, in a fixed order.
-   shared: a value per item */
-static inline void grid_sum_of_candidate(PairConstants constants, int sites_per_candidate,
-                                         int capacity, int parts, int candidate,
-                                         __global const double *sites,
-                                         __global const double *partials,
-                                         __global double *energies, __local double *shared) {
-  const int first = candidate * sites_per_candidate;
+/* Grid energies of the candidates [first, first + per_group), by one group: sums over a candidate's
+   sites and all parts, in a fixed order. shared: a value per item */
+static inline void grid_sums_of_candidates(PairConstants constants, int sites_per_candidate,
+                                           int capacity, int parts, int candidates, int first,
+                                           int per_group, __global const double *sites,
+                                           __global const double *partials,
+                                           __global double *energies, __local double *shared) {
+  const int item = (int)get_local_id(0);
+  const int lanes = (int)get_local_size(0) / per_group;
+  const int candidate = first + item / lanes;
+  const int lane = item % lanes;
+  const int wanted = candidate < candidates;
+  const int first_site = candidate * sites_per_candidate;
   __global const double *charges = sites + 3 * capacity;
   double energy = 0;
-  for (int part = (int)get_local_id(0); part < parts; part += (int)get_local_size(0)) {
-    for (int site = first; site < first + sites_per_candidate; ++site) {
+  for (int part = lane; wanted && part < parts; part += lanes) {
+    for (int site = first_site; site < first_site + sites_per_candidate; ++site) {
       energy += charges[site] * partials[part * (ulong)capacity + site];
     }
   }
-  energy = group_sum(energy, shared);
-  if (get_local_id(0) == 0) {
-    energies[candidate] = STARPMC_COULOMB_CONSTANT / grid_reals(constants).unit * energy;
+  shared[item] = energy;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (int half_size = lanes / 2; half_size > 0; half_size /= 2) {
+    if (lane < half_size) shared[item] += shared[item + half_size];
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+  if (lane == 0 && wanted) {
+    energies[candidate] =
+        STARPMC_COULOMB_CONSTANT / grid_reals(constants).unit * shared[item];
   }
 }
 
