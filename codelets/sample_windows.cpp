@@ -1,4 +1,4 @@
-#include "codelets/operations.hpp"
+#include "codelets/certification.hpp"
 #include "kernels/opencl/handles.hpp"
 
 namespace starpmc::codelets {
@@ -34,6 +34,8 @@ enum Buffers : std::size_t {
   kExactBlocks,  // where decisions are certified
   kExactPoints
 };
+
+constexpr CertificationPlaces kCertification{kSolute, kExactBlocks, kExactPoints};
 
 /// The operations of one level.
 template <class Real>
@@ -133,16 +135,11 @@ class HostWindows {
 
   void decide(const Window& window, const StepTuning& tuning, std::span<double> record) const {
     const bool solute = a_.nuclei > 0;
-    const bool exact = a_.certification.blocks > 0;
-    const Certification certification{
-        a_.certification.active != 0,    a_.certification.bound,
-        doubles_if(exact, kExactBlocks), doubles_if(exact, kExactPoints),
-        doubles_if(solute, kSolute),     a_.nuclei};
-    operations_.metropolis_decide({window, tuning, certification, doubles_if(solute, kGridEnergies),
-                                   doubles_if(solute, kNucleiEnergies), doubles(kMmEnergies),
-                                   pair_reals(kTable), doubles(kChainState), doubles(kLattice),
-                                   span_of<Real>(buffers_[kLatticeSites]), doubles(kFieldCache),
-                                   record});
+    operations_.metropolis_decide(
+        {window, tuning, certification_view(buffers_, a_.certification, kCertification),
+         doubles_if(solute, kGridEnergies), doubles_if(solute, kNucleiEnergies),
+         doubles(kMmEnergies), pair_reals(kTable), doubles(kChainState), doubles(kLattice),
+         span_of<Real>(buffers_[kLatticeSites]), doubles(kFieldCache), record});
   }
 
   void** buffers_;
@@ -209,16 +206,9 @@ class DeviceWindows {
   void decide(const opencl::Window& window, const StepTuning& tuning,
               const opencl::Buffer& record) const {
     const bool solute = a_.nuclei > 0;
-    const bool exact = a_.certification.blocks > 0;
-    const opencl::Certification certification{a_.certification.active != 0,
-                                              a_.certification.bound,
-                                              a_.certification.blocks,
-                                              buffer_if(exact, kExactBlocks),
-                                              buffer_if(exact, kExactPoints),
-                                              buffer_if(solute, kSolute),
-                                              a_.nuclei};
     opencl::metropolis_decide(
-        program_, queue_, window, tuning, certification,
+        program_, queue_, window, tuning,
+        opencl_certification(buffers_, a_.certification, kCertification),
         {buffer_if(solute, kGridEnergies), buffer_if(solute, kNucleiEnergies), buffer(kMmEnergies),
          buffer(kTable), buffer(kChainState), buffer(kLattice), buffer(kLatticeSites),
          buffer(kFieldCache), record});
