@@ -313,7 +313,7 @@ TEST(CertifiedDecisions, ExactChangesAreTheApproximateOnes) {
   const auto outcome = run_chain<double>(pipeline, system, {.bound = 1e6});
   EXPECT_EQ(outcome.chain_state[STATE_CERTIFIED], outcome.chain_state[STATE_PROPOSED]);
   EXPECT_GT(outcome.chain_state[STATE_LARGEST_ERROR], 0);
-  EXPECT_LT(outcome.chain_state[STATE_LARGEST_ERROR] * 1e6, 1e-7);
+  EXPECT_LT(outcome.chain_state[STATE_LARGEST_ERROR] * 1e6, 1e-8);
 }
 
 /// A molecule exactly on a grid point and on a nucleus, and two molecules at one place.
