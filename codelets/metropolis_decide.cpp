@@ -1,4 +1,4 @@
-#include "codelets/operations.hpp"
+#include "codelets/certification.hpp"
 
 namespace starpmc::codelets {
 namespace {
@@ -27,6 +27,8 @@ enum Buffers : std::size_t {
   kExactPoints
 };
 
+constexpr CertificationPlaces kCertification{kSolute, kExactBlocks, kExactPoints};
+
 template <class Real, void (*kKernel)(const MetropolisDecideArguments<Real>&)>
 void on_cpu(void* buffers[], void* argument) {
   guarded(kName, [&] {
@@ -35,15 +37,13 @@ void on_cpu(void* buffers[], void* argument) {
       return present ? span_of<const double>(buffers[index]) : std::span<const double>();
     };
     const bool solute = a.has_solute != 0;
-    const bool density = a.certification.blocks > 0;
-    const Certification certification{
-        a.certification.active != 0,     a.certification.bound,     optional(density, kExactBlocks),
-        optional(density, kExactPoints), optional(solute, kSolute), a.certification.nuclei};
-    kKernel({window_view(buffers, a), a.tuning, certification, optional(solute, kGridEnergies),
-             optional(solute, kNucleiEnergies), span_of<double>(buffers[kMmEnergies]),
-             span_of<const PairReal<Real>>(buffers[kTable]), span_of<double>(buffers[kChainState]),
-             span_of<double>(buffers[kLattice]), span_of<Real>(buffers[kLatticeSites]),
-             span_of<double>(buffers[kFieldCache]), span_of<double>(buffers[kRecord])});
+    kKernel({window_view(buffers, a), a.tuning,
+             certification_view(buffers, a.certification, kCertification),
+             optional(solute, kGridEnergies), optional(solute, kNucleiEnergies),
+             span_of<double>(buffers[kMmEnergies]), span_of<const PairReal<Real>>(buffers[kTable]),
+             span_of<double>(buffers[kChainState]), span_of<double>(buffers[kLattice]),
+             span_of<Real>(buffers[kLatticeSites]), span_of<double>(buffers[kFieldCache]),
+             span_of<double>(buffers[kRecord])});
   });
 }
 
@@ -56,13 +56,9 @@ void on_opencl(void* buffers[], void* argument) {
       return present ? opencl_buffer(buffers[index]) : opencl::Buffer{};
     };
     const bool solute = a.has_solute != 0;
-    const bool density = a.certification.blocks > 0;
-    const opencl::Certification certification{
-        a.certification.active != 0,     a.certification.bound,           a.certification.blocks,
-        optional(density, kExactBlocks), optional(density, kExactPoints), optional(solute, kSolute),
-        a.certification.nuclei};
     opencl::metropolis_decide(
-        place.program, place.queue, opencl_window(buffers, a), a.tuning, certification,
+        place.program, place.queue, opencl_window(buffers, a), a.tuning,
+        opencl_certification(buffers, a.certification, kCertification),
         {optional(solute, kGridEnergies), optional(solute, kNucleiEnergies),
          opencl_buffer(buffers[kMmEnergies]), opencl_buffer(buffers[kTable]),
          opencl_buffer(buffers[kChainState]), opencl_buffer(buffers[kLattice]),

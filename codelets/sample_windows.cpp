@@ -1,5 +1,6 @@
 #include <vector>
 
+#include "codelets/certification.hpp"
 #include "codelets/operations.hpp"
 #include "kernels/opencl/handles.hpp"
 
@@ -36,6 +37,8 @@ enum Buffers : std::size_t {
   kExactBlocks,  // where decisions are certified
   kExactPoints
 };
+
+constexpr CertificationPlaces kCertification{kSolute, kExactBlocks, kExactPoints};
 
 /// The operations of one level.
 template <class Real>
@@ -135,16 +138,11 @@ class HostWindows {
 
   void decide(const Window& window, const StepTuning& tuning, std::span<double> record) const {
     const bool solute = a_.nuclei > 0;
-    const bool exact = a_.certification.blocks > 0;
-    const Certification certification{
-        a_.certification.active != 0,    a_.certification.bound,
-        doubles_if(exact, kExactBlocks), doubles_if(exact, kExactPoints),
-        doubles_if(solute, kSolute),     a_.nuclei};
-    operations_.metropolis_decide({window, tuning, certification, doubles_if(solute, kGridEnergies),
-                                   doubles_if(solute, kNucleiEnergies), doubles(kMmEnergies),
-                                   pair_reals(kTable), doubles(kChainState), doubles(kLattice),
-                                   span_of<Real>(buffers_[kLatticeSites]), doubles(kFieldCache),
-                                   record});
+    operations_.metropolis_decide(
+        {window, tuning, certification_view(buffers_, a_.certification, kCertification),
+         doubles_if(solute, kGridEnergies), doubles_if(solute, kNucleiEnergies),
+         doubles(kMmEnergies), pair_reals(kTable), doubles(kChainState), doubles(kLattice),
+         span_of<Real>(buffers_[kLatticeSites]), doubles(kFieldCache), record});
   }
 
   void** buffers_;
@@ -180,7 +178,8 @@ class DeviceWindows {
       tasks.push_back({range_of(a_, i, step), tuning_of(a_, i), a_.extents[i], records});
       step += static_cast<std::uint64_t>(a_.extents[i].steps);
     }
-    opencl::sample_windows(program_, queue_, opencl_window(buffers_, a_), tasks, certification(),
+    opencl::sample_windows(program_, queue_, opencl_window(buffers_, a_), tasks,
+                           opencl_certification(buffers_, a_.certification, kCertification),
                            whole_windows());
   }
 
@@ -207,17 +206,6 @@ class DeviceWindows {
             a_.grid_blocks,
             buffer_if(density, kBlockHeaders),
             buffer_if(density, kPoints)};
-  }
-
-  opencl::Certification certification() const {
-    const bool exact = a_.certification.blocks > 0;
-    return {a_.certification.active != 0,
-            a_.certification.bound,
-            a_.certification.blocks,
-            buffer_if(exact, kExactBlocks),
-            buffer_if(exact, kExactPoints),
-            buffer_if(a_.nuclei > 0, kSolute),
-            a_.nuclei};
   }
 
   void** buffers_;

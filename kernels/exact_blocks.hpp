@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernels/arguments.hpp"
+#include "kernels/block_reach.hpp"
 #include "kernels/scalar/moves.hpp"
 
 /// What the exact kernels for grids share (kernels/common/exact_pairs.h).
@@ -38,7 +39,7 @@ inline bool block_in_reach(const Interaction& interaction, const double* header,
     const double nearest = d - edge * std::rint(d / edge);
     squared += nearest * nearest;
   }
-  const double reach = interaction.coulomb_cutoff + header[BLOCK_RADIUS] + 1e-3;
+  const double reach = BlockReach(interaction.coulomb_cutoff, header[BLOCK_RADIUS]).reach;
   return squared < reach * reach;
 }
 

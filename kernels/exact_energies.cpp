@@ -1,15 +1,12 @@
 #include "kernels/exact_energies.hpp"
 
 #include <algorithm>
-#include <cmath>
 
+#include "kernels/exact_blocks.hpp"
 #include "kernels/scalar/moves.hpp"
 
 namespace starpmc {
 namespace {
-
-/// Sites farther apart than this beyond a cutoff have no energy, whatever the rounding.
-constexpr double kMargin = 1e-3;
 
 double squared(double x) { return x * x; }
 
@@ -17,23 +14,12 @@ double squared(double x) { return x * x; }
 
 ExactEnergies::ExactEnergies(const Window& window, const Certification& certification,
                              std::span<const double> lattice, ExactGridSum grid_sum)
-    : window_(window), certification_(certification), lattice_(lattice), grid_sum_(grid_sum) {
-  const Interaction& interaction = window.interaction;
-  for (int k = 0; k < 3; ++k) inverse_box_[k] = 1 / interaction.box[k];
-  const Topology& topology = window.topology;
-  double largest = 0;
-  for (int type = 0; type < topology.shape.molecule_types; ++type) {
-    double radius = 0;
-    for (int site = 0; site < topology.site_count(type); ++site) {
-      const double* const r = topology.site(type, site);
-      radius = std::max(radius, std::hypot(r[0], r[1], r[2]));
-    }
-    radius_.push_back(radius);
-    largest = std::max(largest, radius);
-  }
-  const double reach =
-      std::max(interaction.coulomb_cutoff, interaction.vdw_cutoff) + 2 * largest + kMargin;
-  one_image_ = reach <= *std::min_element(interaction.box, interaction.box + 3) / 2;
+    : window_(window),
+      certification_(certification),
+      lattice_(lattice),
+      grid_sum_(grid_sum),
+      reach_(window.topology, window.interaction) {
+  for (int k = 0; k < 3; ++k) inverse_box_[k] = 1 / window.interaction.box[k];
 }
 
 double ExactEnergies::change(int slot, int from, int to, const Occupied& occupied) {
@@ -58,7 +44,7 @@ double ExactEnergies::change(int slot, int from, int to, const Occupied& occupie
     if (near_after) units += with_molecule(after, other);
     if (near_before) units -= with_molecule(before, other);
   }
-  return static_cast<double>(static_cast<std::int64_t>(units)) / STARPMC_ENERGY_UNITS;
+  return energy_of_units(units);
 }
 
 ExactEnergies::Placed ExactEnergies::place_entry(int entry) const {
@@ -98,17 +84,12 @@ void ExactEnergies::place_sites(const double* displacements, Placed& placed) con
 }
 
 bool ExactEnergies::in_reach(const Placed& placed, int type, const double* centre) const {
-  if (!one_image_) return true;
-  const Interaction& interaction = window_.interaction;
   double r2 = 0;
   for (int k = 0; k < 3; ++k) {
-    r2 += squared(
-        scalar::exact_image(placed.centre[k] - centre[k], interaction.box[k], inverse_box_[k]));
+    r2 += squared(scalar::exact_image(placed.centre[k] - centre[k], window_.interaction.box[k],
+                                      inverse_box_[k]));
   }
-  const double reach = std::max(interaction.coulomb_cutoff, interaction.vdw_cutoff) +
-                       radius_[static_cast<std::size_t>(placed.type)] +
-                       radius_[static_cast<std::size_t>(type)] + kMargin;
-  return r2 < reach * reach;
+  return r2 < squared(reach_(placed.type, type));
 }
 
 std::uint64_t ExactEnergies::with_molecule(const Placed& a, const Placed& b) const {

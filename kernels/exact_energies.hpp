@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels/arguments.hpp"
+#include "kernels/molecule_reach.hpp"
 
 namespace starpmc {
 
@@ -39,6 +40,8 @@ class ExactEnergies {
   std::uint64_t with_solute(const Placed& placed) const;
   std::uint64_t with_grid(const Placed& placed) const;
   std::uint64_t with_molecule(const Placed& a, const Placed& b) const;
+  /// False only where no pair of sites has energy: their nearest images are never nearer than the
+  /// centres' less the molecules' radii.
   bool in_reach(const Placed& placed, int type, const double* centre) const;
   int slot_of(int molecule);
 
@@ -47,8 +50,7 @@ class ExactEnergies {
   std::span<const double> lattice_;
   ExactGridSum grid_sum_;
   double inverse_box_[3];
-  std::vector<double> radius_;  ///< per molecule type: farthest site from the centre
-  bool one_image_;
+  MoleculeReach reach_;
   std::vector<int> slot_of_molecule_;  ///< made at the first change asked for
 };
 

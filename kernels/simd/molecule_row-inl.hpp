@@ -73,43 +73,6 @@ HWY_INLINE Distance<V> distance_of_near(V r2) {
   return {hn::MulAdd(r, correction, r), hn::MulAdd(y, correction, y)};
 }
 
-/// Shifted-force Coulomb energy of unit charges from r^2, 0 beyond the cutoff:
-/// (1 - r/rc)^2 / r as in CoulombLanes::energy_within.
-template <class D>
-class CoulombWithin {
- public:
-  using V = VecOf<D>;
-  using Real = hn::TFromD<D>;
-
-  CoulombWithin(D d, double cutoff) : inverse_(hn::Set(d, static_cast<Real>(1 / cutoff))) {}
-
-  HWY_INLINE V operator()(V r2) const {
-    const D d;
-#if HWY_TARGET <= HWY_AVX3
-    if constexpr (sizeof(Real) == sizeof(float)) {
-      const V one = hn::Set(d, Real{1});
-      // With the estimate y of 14 bits, h = 1 - r2 y^2 and u = 1 - r2 y / rc, to first order in h:
-      // y u (u + h (3/2 u - 1)). The second order is below 2e-8 of 1/r.
-      const V y = hn::ApproximateReciprocalSqrt(r2);
-      const V r = hn::Mul(r2, y);
-      const V h = hn::NegMulAdd(r, y, one);
-      const V u = hn::Max(hn::NegMulAdd(r, inverse_, one), hn::Zero(d));
-      const V correction = hn::MulSub(hn::Set(d, 1.5f), u, one);
-      return hn::Mul(hn::Mul(y, u), hn::MulAdd(h, correction, u));
-    }
-#endif
-    return of(distance(d, r2));
-  }
-  HWY_INLINE V of(const Distance<V>& distance) const {
-    const D d;
-    const V u = hn::Max(hn::NegMulAdd(distance.r, inverse_, hn::Set(d, Real{1})), hn::Zero(d));
-    return hn::Mul(hn::Mul(distance.inverse, u), u);
-  }
-
- private:
-  V inverse_;
-};
-
 template <class V>
 struct LaneEnergies {
   V coulomb;

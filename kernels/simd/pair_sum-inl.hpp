@@ -118,37 +118,45 @@ HWY_INLINE void pair_step(D d, const Point<V> (&targets)[kTargets], const Point<
   }
 }
 
-/// Shifted-force Coulomb energy of unit charges (see scalar/pair_functions.hpp).
+/// Shifted-force Coulomb energy of unit charges (see scalar/pair_functions.hpp), 0 beyond the
+/// cutoff, as (1 - r/rc)^2 / r: its rounding error shrinks with the energy, which matters where few
+/// pairs of large charges are summed.
 template <class D>
-struct CoulombLanes {
+class CoulombWithin {
+ public:
   using V = VecOf<D>;
   using Real = hn::TFromD<D>;
-  V cutoff_squared;
-  V inverse_square;
-  V inverse;
-  V twice_inverse;
-  V one;
 
-  CoulombLanes(D d, double cutoff)
-      : cutoff_squared(hn::Set(d, static_cast<Real>(cutoff * cutoff))),
-        inverse_square(hn::Set(d, static_cast<Real>(1 / (cutoff * cutoff)))),
-        inverse(hn::Set(d, static_cast<Real>(1 / cutoff))),
-        twice_inverse(hn::Set(d, static_cast<Real>(2 / cutoff))),
-        one(hn::Set(d, Real{1})) {}
+  CoulombWithin(D d, double cutoff) : inverse_(hn::Set(d, static_cast<Real>(1 / cutoff))) {}
 
-  /// 1/r + r/rc^2 - 2/rc, whatever r.
-  HWY_INLINE V energy(const Distance<V>& distance) const {
-    return hn::MulAdd(inverse_square, distance.r, hn::Sub(distance.inverse, twice_inverse));
+  HWY_INLINE V operator()(V r2) const {
+    const D d;
+#if HWY_TARGET <= HWY_AVX3
+    if constexpr (sizeof(Real) == sizeof(float)) {
+      const V one = hn::Set(d, Real{1});
+      // With the estimate y of 14 bits, h = 1 - r2 y^2 and u = 1 - r2 y / rc, to first order in h:
+      // y u (u + h (3/2 u - 1)). The second order is below 2e-8 of 1/r.
+      const V y = hn::ApproximateReciprocalSqrt(r2);
+      const V r = hn::Mul(r2, y);
+      const V h = hn::NegMulAdd(r, y, one);
+      const V u = hn::Max(hn::NegMulAdd(r, inverse_, one), hn::Zero(d));
+      const V correction = hn::MulSub(hn::Set(d, 1.5f), u, one);
+      return hn::Mul(hn::Mul(y, u), hn::MulAdd(h, correction, u));
+    }
+#endif
+    return of(distance(d, r2));
   }
-  /// The same as (1 - r/rc)^2 / r, 0 beyond the cutoff: its rounding error shrinks with the energy,
-  /// which matters where few pairs of large charges are summed.
-  HWY_INLINE V energy_within(const Distance<V>& distance) const {
-    const V remaining = hn::Max(hn::NegMulAdd(distance.r, inverse, one), hn::Sub(one, one));
-    return hn::Mul(hn::Mul(distance.inverse, remaining), remaining);
+  HWY_INLINE V of(const Distance<V>& distance) const {
+    const D d;
+    const V u = hn::Max(hn::NegMulAdd(distance.r, inverse_, hn::Set(d, Real{1})), hn::Zero(d));
+    return hn::Mul(hn::Mul(distance.inverse, u), u);
   }
+
+ private:
+  V inverse_;
 };
 
-/// The same from r^2 alone, kFactor times too large, in as few operations as there are: with the
+/// The same whatever r, kFactor times too large, in as few operations as there are: with the
 /// estimate y of 1/r and r = r2 y, Newton's step multiplies y and r/rc^2 by one and the same
 /// correction, (3 - r y)/2.
 template <class D>
@@ -282,40 +290,6 @@ struct WideSum {
     }
   }
   HWY_INLINE double total() const { return hn::GetLane(hn::SumOfLanes(Wide(), sum)); }
-};
-
-/// fp64 sums of kVectors vectors, lane by lane.
-template <class D, std::size_t kVectors>
-struct WideSumOf {
-  using Wide = hn::ScalableTag<double>;
-  static constexpr std::size_t kParts = sizeof(double) / sizeof(hn::TFromD<D>);
-  VecOf<Wide> sums[kVectors][kParts];
-
-  HWY_INLINE WideSumOf() {
-    for (auto& parts : sums) {
-      for (auto& part : parts) part = hn::Zero(Wide());
-    }
-  }
-  HWY_INLINE void add(D d, std::size_t k, VecOf<D> values) {
-    if constexpr (kParts == 1) {
-      sums[k][0] = hn::Add(sums[k][0], values);
-    } else {
-      const hn::Half<D> half;
-      const Wide wide;
-      sums[k][0] = hn::Add(sums[k][0], hn::PromoteTo(wide, hn::LowerHalf(half, values)));
-      sums[k][1] = hn::Add(sums[k][1], hn::PromoteTo(wide, hn::UpperHalf(half, values)));
-    }
-    (void)d;
-  }
-  HWY_INLINE void store(D d, double factor, double* to) const {
-    const Wide wide;
-    for (std::size_t k = 0; k < kVectors; ++k) {
-      for (std::size_t part = 0; part < kParts; ++part) {
-        hn::StoreU(hn::Mul(hn::Set(wide, factor), sums[k][part]), wide,
-                   to + k * hn::Lanes(d) + part * hn::Lanes(wide));
-      }
-    }
-  }
 };
 
 }  // namespace starpmc::simd::HWY_NAMESPACE

@@ -54,7 +54,7 @@ void nuclei_vdw(const NucleiVdwArguments<double>& a) {
   const D d;
   const Window& window = a.window;
   const Interaction& box = window.interaction;
-  const CoulombLanes<D> coulomb(d, box.coulomb_cutoff);
+  const CoulombWithin<D> coulomb(d, box.coulomb_cutoff);
   const Periodic<D> periodic(d, box);
   const V vdw_cutoff = hn::Set(d, static_cast<Real>(box.vdw_cutoff * box.vdw_cutoff));
   const NucleusLanes nuclei(a, hn::Lanes(d));
@@ -79,7 +79,7 @@ void nuclei_vdw(const NucleiVdwArguments<double>& a) {
                               wrapped_offsets(d, &nuclei.position[2][i], z, box.box[2])};
         pair_step<1, Care::full>(d, targets, source, periodic, [&](std::size_t, V r2) HWY_ATTR {
           const Distance<V> r = distance(d, r2);
-          const V energy = hn::Mul(hn::LoadU(d, &nuclei.charge[i]), coulomb.energy_within(r));
+          const V energy = hn::Mul(hn::LoadU(d, &nuclei.charge[i]), coulomb.of(r));
           coulomb_sum.add(d, energy);
           const V inverse2 = hn::Mul(r.inverse, r.inverse);
           const V inverse6 = hn::Mul(hn::Mul(inverse2, inverse2), inverse2);

@@ -145,11 +145,4 @@ std::string join(std::span<const std::string> parts, std::string_view separator)
   return text;
 }
 
-std::string_view trim(std::string_view text) {
-  constexpr std::string_view blanks = " \t\r\n\v\f";
-  const std::size_t first = text.find_first_not_of(blanks);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
-}
-
 }  // namespace starpmc::config

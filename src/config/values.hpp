@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "edit_distance.hpp"
+#include "trim.hpp"
 
 namespace starpmc::config {
 
@@ -60,6 +61,5 @@ std::vector<std::string> parse_list(std::string_view text);
 /// Decimal text that reads back to the same bits: the shortest, or all digits of a whole number.
 std::string number_text(double value);
 std::string join(std::span<const std::string> parts, std::string_view separator);
-std::string_view trim(std::string_view text);
 
 }  // namespace starpmc::config

@@ -15,8 +15,6 @@
 namespace starpmc {
 namespace {
 
-constexpr std::string_view white_space = " \t\r\n\v\f";
-
 char to_lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
 
 }  // namespace
@@ -65,20 +63,12 @@ void write_file(const std::filesystem::path& file, std::string_view text) {
   }
 }
 
-std::string_view trim(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(white_space);
-  if (first == std::string_view::npos) {
-    return {};
-  }
-  return text.substr(first, text.find_last_not_of(white_space) - first + 1);
-}
-
 std::vector<std::string_view> split_words(std::string_view text) {
   std::vector<std::string_view> words;
-  for (std::size_t at = text.find_first_not_of(white_space); at != std::string_view::npos;) {
-    const std::size_t end = std::min(text.find_first_of(white_space, at), text.size());
+  for (std::size_t at = text.find_first_not_of(kBlanks); at != std::string_view::npos;) {
+    const std::size_t end = std::min(text.find_first_of(kBlanks, at), text.size());
     words.push_back(text.substr(at, end - at));
-    at = text.find_first_not_of(white_space, end);
+    at = text.find_first_not_of(kBlanks, end);
   }
   return words;
 }

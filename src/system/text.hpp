@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "trim.hpp"
+
 namespace starpmc {
 
 /// "file:line", the place named by error messages.
@@ -21,7 +23,6 @@ std::vector<std::string> read_lines(const std::filesystem::path& file, std::stri
 /// @throws RunError if the disk refuses
 void write_file(const std::filesystem::path& file, std::string_view text);
 
-std::string_view trim(std::string_view text);
 std::vector<std::string_view> split_words(std::string_view text);
 std::string lower_case(std::string_view text);
 bool equal_ignoring_case(std::string_view a, std::string_view b);

@@ -101,7 +101,7 @@ TEST_P(OpenCl, CertifiedDecisionsAreThoseOfExactEnergies) {
   DevicePipeline exact = pipeline(Precision::fp64);
   DevicePipeline mixed = pipeline(Precision::mixed);
   DevicePipeline fixed = pipeline(Precision::fixed);
-  for (const SystemOptions& options : {wide_cutoff(), few_molecules()}) {
+  for (const SystemOptions& options : {wide_cutoff(), narrow_cutoff(), few_molecules()}) {
     const TestSystem system = make_system(options);
     expect_certified_chain<double>(exact, system, 3);
     expect_certified_chain<float>(mixed, system, 3);
@@ -146,6 +146,14 @@ TEST_P(OpenCl, EnergiesInContactStayFinite) {
   device.evaluate(b);
   device.decide(b, no_tuning());
   EXPECT_EQ(b.chain_state[STATE_NOT_FINITE], 0);
+}
+
+TEST_P(OpenCl, EnergiesThatAreNotFiniteAreReported) {
+  const TestSystem system = make_system(wide_cutoff());
+  DevicePipeline exact = pipeline(Precision::fp64);
+  DevicePipeline mixed = pipeline(Precision::mixed);
+  expect_not_finite_reported<double>(exact, system);
+  expect_not_finite_reported<float>(mixed, system);
 }
 
 TEST_P(OpenCl, BuildErrorsTellTheLog) {

@@ -289,8 +289,21 @@ TEST(CertifiedDecisions, AreThoseOfExactEnergies) {
     const TestSystem system = make_system(options);
     expect_certified_chain<double>(scalar_pipeline, system);
     expect_certified_chain<float>(scalar_pipeline, system);
+    expect_certified_chain<FixedCoordinate>(scalar_pipeline, system);
     expect_certified_chain<double>(simd_pipeline, system);
     expect_certified_chain<float>(simd_pipeline, system);
+    expect_certified_chain<FixedCoordinate>(simd_pipeline, system);
+  }
+}
+
+/// That the disturbance of expect_certified_chain asks something of the certification.
+TEST(CertifiedDecisions, WouldBeOthersWithoutCertification) {
+  HostPipeline<SimdLevel> pipeline;
+  for (const SystemOptions& options : {wide_cutoff(), narrow_cutoff(), few_molecules()}) {
+    const TestSystem system = make_system(options);
+    const auto reference = run_chain<double>(pipeline, system, {.windows = 3});
+    const auto disturbed = run_chain<double>(pipeline, system, {.windows = 3, .disturbance = 1});
+    EXPECT_NE(disturbed.accepted, reference.accepted);
   }
 }
 
@@ -298,7 +311,9 @@ TEST(CertifiedDecisions, ExactChangesAreTheApproximateOnes) {
   const TestSystem system = make_system(wide_cutoff());
   HostPipeline<SimdLevel> pipeline;
   const auto outcome = run_chain<double>(pipeline, system, {.bound = 1e6});
-  EXPECT_LT(outcome.chain_state[STATE_LARGEST_ERROR] * 1e6, 1e-7);
+  EXPECT_EQ(outcome.chain_state[STATE_CERTIFIED], outcome.chain_state[STATE_PROPOSED]);
+  EXPECT_GT(outcome.chain_state[STATE_LARGEST_ERROR], 0);
+  EXPECT_LT(outcome.chain_state[STATE_LARGEST_ERROR] * 1e6, 1e-8);
 }
 
 /// A molecule exactly on a grid point and on a nucleus, and two molecules at one place.
@@ -348,6 +363,16 @@ TEST(Contacts, EnergiesStayFinite) {
   expect_finite_in_contact<float, ScalarLevel>();
   expect_finite_in_contact<double, SimdLevel>();
   expect_finite_in_contact<float, SimdLevel>();
+}
+
+TEST(Contacts, EnergiesThatAreNotFiniteAreReported) {
+  HostPipeline<ScalarLevel> scalar_pipeline;
+  HostPipeline<SimdLevel> simd_pipeline;
+  const TestSystem system = make_system(wide_cutoff());
+  expect_not_finite_reported<double>(scalar_pipeline, system);
+  expect_not_finite_reported<float>(scalar_pipeline, system);
+  expect_not_finite_reported<double>(simd_pipeline, system);
+  expect_not_finite_reported<float>(simd_pipeline, system);
 }
 
 }  // namespace

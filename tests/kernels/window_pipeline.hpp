@@ -280,6 +280,20 @@ inline SystemOptions few_molecules() {
   return options;
 }
 
+/// What decisions report of the errors of the energies that raised the doubts, kJ/mol.
+template <class Real>
+void expect_reported_error(const ChainOutcome<Real>& certified, const ChainOptions& options) {
+  const double largest = certified.chain_state[STATE_LARGEST_ERROR] * options.bound;
+  if (options.disturbance > 0) {
+    // Of hundreds of differences of two errors each, some are near the largest there can be.
+    EXPECT_GT(largest, options.disturbance);
+    EXPECT_LT(largest, 2 * options.disturbance + 1e-3);
+  } else {
+    EXPECT_GT(largest, 0);
+    EXPECT_LT(largest, kPrecisionOf<Real> == Precision::fp64 ? 1e-8 : 1e-3);
+  }
+}
+
 /// The decisions of an exact chain, however wrong the energies are that raise the doubts.
 template <class Real, class Pipeline>
 void expect_certified_chain(Pipeline& pipeline, const TestSystem& system, int windows = 12) {
@@ -296,7 +310,24 @@ void expect_certified_chain(Pipeline& pipeline, const TestSystem& system, int wi
     EXPECT_GT(certified.chain_state[STATE_CERTIFIED], 0);
     EXPECT_LE(certified.chain_state[STATE_CERTIFIED], steps);
     EXPECT_TRUE(options.bound < 1e6 || certified.chain_state[STATE_CERTIFIED] == steps);
-    EXPECT_LT(certified.chain_state[STATE_LARGEST_ERROR], 1);
+    expect_reported_error(certified, options);
+  }
+}
+
+/// A step without a finite energy is reported, certified or not.
+template <class Real, class Pipeline>
+void expect_not_finite_reported(Pipeline& pipeline, const TestSystem& system) {
+  for (const double value : {std::nan(""), HUGE_VAL, -HUGE_VAL}) {
+    for (const bool certified : {false, true}) {
+      Buffers<Real> b(system, 20, 40);
+      b.certified = certified;
+      b.bound = {0.5, 0};
+      pipeline.propose(b, step_range(17, 20));
+      pipeline.evaluate(b);
+      b.grid_energies[0] = value;  // the first step's
+      pipeline.decide(b, no_tuning());
+      EXPECT_GT(b.chain_state[STATE_NOT_FINITE], 0);
+    }
   }
 }
 
