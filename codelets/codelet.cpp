@@ -49,7 +49,8 @@ std::uint32_t footprint(starpu_task* task) {
   return static_cast<const TaskArguments*>(task->cl_arg)->work_bucket;
 }
 
-/// Whether a worker may run tasks of a codelet with all implementations, and by which of its kind's.
+/// Whether a worker may run tasks of a codelet with all implementations, and by which of its
+/// kind's.
 std::optional<unsigned> implementation_on(int worker) {
   const int only = allowed_worker.load();
   if (only != kAnyWorker && worker != only) return {};

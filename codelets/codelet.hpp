@@ -51,8 +51,8 @@ struct TaskArguments {
   std::uint32_t work_bucket = 0;
 };
 
-/// Expected durations of a task of any codelet with all implementations, on each worker that may run
-/// it; NaN where none of its size or another has been measured.
+/// Expected durations of a task of any codelet with all implementations, on each worker that may
+/// run it; NaN where none of its size or another has been measured.
 /// @param symbol of the codelet's performance model
 /// @param work   as the codelet counts it
 std::vector<double> expected_milliseconds(const std::string& symbol, double work);

@@ -6,6 +6,18 @@
 /// mixed). Buffers have the layouts of kernels/common/layout.h.
 namespace starpmc::codelets {
 
+/// Amounts of work that the performance models of the larger operations are keyed by.
+struct Work {
+  static double qmmm_coulomb_grid(double candidates, double blocks) { return candidates * blocks; }
+  static double mm_pair(double candidates, double molecules) { return candidates * molecules; }
+  /// Pair energies per site of a candidate. There are about two entries to a candidate: itself and
+  /// what its molecule leaves.
+  static double sample_windows(double candidates, double blocks, double molecules, double sites) {
+    return candidates * (STARPMC_BLOCK_POINTS * blocks + 2 * sites * molecules);
+  }
+  static double grid_potential(double molecules, double blocks) { return molecules * blocks; }
+};
+
 template <class Real>
 void propose_moves(const WindowHandles& window, const WindowArguments& arguments,
                    const StepRange& range, starpu_data_handle_t chain_state,

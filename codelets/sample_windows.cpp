@@ -261,8 +261,8 @@ void sample_windows(const WindowHandles& window, const WindowArguments& argument
   double candidates = 0;
   for (const auto& extent : extents) candidates += extent.candidates;
   a.work_bucket =
-      work_bucket(candidates * (STARPMC_BLOCK_POINTS * static_cast<double>(h.grid_blocks) +
-                                arguments.topology.molecules));
+      work_bucket(Work::sample_windows(candidates, static_cast<double>(h.grid_blocks),
+                                       arguments.topology.molecules, arguments.topology.sites));
   std::vector<Access> accesses{
       {window.topology_reals, STARPU_R}, {window.topology_integers, STARPU_R},
       {window.plan, STARPU_W},           {window.entries, STARPU_W},

@@ -12,9 +12,11 @@ namespace starpmc::codelets {
 namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-/// Buckets above the largest measured one whose duration follows from it: the candidates of a
-/// window differ from one window to the next.
-constexpr std::uint32_t kBeyond = 2;
+/// Buckets above the largest measured one whose duration follows from it. A CPU core takes 16 times
+/// as long for 16 times the work, and would take long to show it. A device may not be full yet; but
+/// the candidates of a window differ from one window to the next by a bucket or two.
+constexpr std::uint32_t kBeyondOnCpu = 16;
+constexpr std::uint32_t kBeyondOnDevice = 2;
 /// A mean of so many is not made better by more.
 constexpr unsigned kMostSamples = 100;
 
@@ -54,7 +56,9 @@ std::uint32_t work_bucket(double work) {
   return static_cast<std::uint32_t>(std::lround(4 * std::log2(std::max(work, 1.0)))) + 1;
 }
 
-double bucket_work(std::uint32_t bucket) { return std::exp2((static_cast<double>(bucket) - 1) / 4); }
+double bucket_work(std::uint32_t bucket) {
+  return std::exp2((static_cast<double>(bucket) - 1) / 4);
+}
 
 void Durations::clear() {
   for (auto& microseconds : microseconds_) microseconds.store(kUnknown, std::memory_order_relaxed);
@@ -89,11 +93,11 @@ double Durations::between(std::uint32_t low, std::uint32_t high, double work) co
   return at(low) + std::clamp(share, 0.0, 1.0) * (at(high) - at(low));
 }
 
-double Durations::expected(std::uint32_t bucket) const {
+double Durations::expected(std::uint32_t bucket, std::uint32_t beyond) const {
   if (measured(bucket)) return at(bucket);
   const std::uint32_t low = below(bucket);
   const std::uint32_t high = above(bucket);
-  if (low == kBuckets || (high == kBuckets && bucket - low > kBeyond)) return kUnknown;
+  if (low == kBuckets || (high == kBuckets && bucket - low > beyond)) return kUnknown;
   return estimate(bucket_work(bucket));
 }
 
@@ -144,6 +148,8 @@ void TaskHistory::load() {
     if (find(*arch) != nullptr) continue;
     archs_.push_back(std::make_unique<ArchDurations>());
     archs_.back()->arch = arch;
+    archs_.back()->beyond =
+        arch->devices[0].type == STARPU_CPU_WORKER ? kBeyondOnCpu : kBeyondOnDevice;
     for (unsigned i = 0; read && i < kImplementations; ++i) read_samples(*archs_.back(), i);
   }
   loaded_.store(true, std::memory_order_release);
@@ -176,7 +182,8 @@ double TaskHistory::expected(const starpu_perfmodel_arch& arch, unsigned impleme
   const ArchDurations* const durations = find(arch);
   if (durations == nullptr || implementation >= kImplementations) return kUnknown;
   const Durations& known = durations->implementations[implementation];
-  return calibrate_ && !known.measured(bucket) ? kUnknown : known.expected(bucket);
+  return calibrate_ && !known.measured(bucket) ? kUnknown
+                                               : known.expected(bucket, durations->beyond);
 }
 
 double TaskHistory::estimate(int worker, unsigned implementation, double work) {
@@ -190,8 +197,8 @@ void TaskHistory::record(int worker, unsigned implementation, std::uint32_t buck
                          double microseconds) {
   load();
   ArchDurations* const durations = find(*arch_of(worker));
-  if (durations == nullptr || implementation >= kImplementations ||
-      bucket >= Durations::kBuckets || microseconds <= 0 ||
+  if (durations == nullptr || implementation >= kImplementations || bucket >= Durations::kBuckets ||
+      microseconds <= 0 ||
       (durations->complete[implementation][bucket].load(std::memory_order_relaxed) &&
        !calibrate_)) {
     return;

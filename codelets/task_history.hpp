@@ -28,9 +28,9 @@ class Durations {
   void clear();
   void set(std::uint32_t bucket, double microseconds);
   bool measured(std::uint32_t bucket) const;
-  /// Measured, or interpolated where a smaller and a larger size have been measured, or that of a
-  /// measured size at most 41 % smaller in proportion to the work; otherwise NaN.
-  double expected(std::uint32_t bucket) const;
+  /// Measured, or interpolated where a smaller and a larger size have been measured, or in
+  /// proportion to the work up to `beyond` buckets above the largest; otherwise NaN.
+  double expected(std::uint32_t bucket, std::uint32_t beyond) const;
   /// The same for any size: beyond the measured ones the duration is in proportion to the work.
   /// NaN where nothing has been measured.
   double estimate(double work) const;
@@ -73,6 +73,7 @@ class TaskHistory {
   static constexpr unsigned kImplementations = 2;
   struct ArchDurations {
     starpu_perfmodel_arch* arch;
+    std::uint32_t beyond;  ///< buckets to which the largest measured duration is extrapolated
     std::array<Durations, kImplementations> implementations;
     /// Whether a size has samples enough.
     std::array<std::array<std::atomic<bool>, Durations::kBuckets>, kImplementations> complete{};
