@@ -131,7 +131,7 @@ class StarpuChain final : public Chain {
   Workload window_workload(double blocks) const {
     return {codelets::codelet_name<Real>("sample_windows"),
             codelets::Work::sample_windows(candidates(), blocks,
-                                           static_cast<double>(data_.molecules()), sites()),
+                                           static_cast<double>(data_.molecules())),
             grid_pairs_ + mm_pairs()};
   }
 
