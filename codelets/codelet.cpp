@@ -1,8 +1,9 @@
 #include "codelets/codelet.hpp"
 
-#include <cmath>
+#include <algorithm>
 #include <cstdlib>
 #include <mutex>
+#include <optional>
 
 #include "codelets/opencl_programs.hpp"
 #include "error.hpp"
@@ -48,6 +49,19 @@ std::uint32_t footprint(starpu_task* task) {
   return static_cast<const TaskArguments*>(task->cl_arg)->work_bucket;
 }
 
+/// Whether a worker may run tasks of a codelet with all implementations, and by which of its
+/// kind's.
+std::optional<unsigned> implementation_on(int worker) {
+  const int only = allowed_worker.load();
+  if (only != kAnyWorker && worker != only) return {};
+  if (starpu_worker_get_type(worker) == STARPU_OPENCL_WORKER) {
+    if (!allows(Allowed::opencl) || !has_opencl_program(starpu_worker_get_devid(worker))) return {};
+    return 0;
+  }
+  if (allowed() == Allowed::opencl) return {};
+  return allowed() == Allowed::scalar ? kScalar : kSimd;
+}
+
 }  // namespace
 
 void allow(Allowed implementations, int worker) {
@@ -61,11 +75,20 @@ const char* implementation_name(unsigned slot) {
   return kNames[slot];
 }
 
-std::uint32_t work_bucket(double work) {
-  return static_cast<std::uint32_t>(std::lround(4 * std::log2(std::max(work, 1.0)))) + 1;
+std::vector<double> expected_milliseconds(const std::string& symbol, double work) {
+  TaskHistory& history = TaskHistory::of(symbol);
+  std::vector<double> milliseconds;
+  for (unsigned id = 0; id < starpu_worker_get_count(); ++id) {
+    const int worker = static_cast<int>(id);
+    if (const auto implementation = implementation_on(worker)) {
+      milliseconds.push_back(history.estimate(worker, *implementation, work) * 1e-3);
+    }
+  }
+  return milliseconds;
 }
 
-Codelet::Codelet(std::string name, Implementations implementations) : name_(std::move(name)) {
+Codelet::Codelet(std::string name, Implementations implementations)
+    : name_(std::move(name)), history_(TaskHistory::of(name_)) {
   starpu_codelet_init(&codelet_);
   codelet_.name = name_.c_str();
   unsigned cpu = 0;
@@ -78,9 +101,10 @@ Codelet::Codelet(std::string name, Implementations implementations) : name_(std:
   }
   codelet_.nbuffers = STARPU_VARIABLE_NBUFFERS;
   codelet_.can_execute = can_execute;
-  model_.type = STARPU_HISTORY_BASED;
+  model_.type = STARPU_PER_ARCH;
   model_.symbol = name_.c_str();
-  model_.footprint = footprint;
+  model_.arch_cost_function = expected_microseconds;
+  model_.footprint = footprint;  // for traces
   codelet_.model = &model_;
   const std::lock_guard lock(registry_mutex);
   registry().push_back(this);
@@ -130,15 +154,21 @@ void Codelet::submit_copy(std::span<const Access> accesses, const void* argument
   }
 }
 
+double Codelet::expected_microseconds(starpu_task* task, starpu_perfmodel_arch* arch,
+                                      unsigned implementation) {
+  return static_cast<const Codelet*>(task->callback_arg)
+      ->history_.expected(*arch, implementation, footprint(task));
+}
+
 void Codelet::count(void* codelet) {
   const starpu_task* const task = starpu_task_get_current();
   if (task == nullptr || task->profiling_info == nullptr) return;
   starpu_profiling_task_info& info = *task->profiling_info;
   if (info.workerid < 0) return;
-  unsigned slot = kOpenclSlot;
-  if (starpu_worker_get_type(info.workerid) == STARPU_CPU_WORKER) {
-    slot = starpu_task_get_implementation(const_cast<starpu_task*>(task));
-  }
+  const bool on_cpu = starpu_worker_get_type(info.workerid) == STARPU_CPU_WORKER;
+  const unsigned implementation =
+      on_cpu ? starpu_task_get_implementation(const_cast<starpu_task*>(task)) : 0;
+  unsigned slot = on_cpu ? implementation : kOpenclSlot;
   auto* const self = static_cast<Codelet*>(codelet);
   // A codelet with one CPU implementation has the plain one.
   if (slot == kSimdSlot && self->codelet_.cpu_funcs[1] == nullptr) slot = kScalarSlot;
@@ -148,6 +178,10 @@ void Codelet::count(void* codelet) {
   counter.tasks.fetch_add(1, std::memory_order_relaxed);
   counter.nanoseconds.fetch_add(static_cast<std::uint64_t>(std::max(0.0, seconds) * 1e9),
                                 std::memory_order_relaxed);
+  if (failed()) return;  // the task may have done nothing
+  self->history_.record(info.workerid, implementation,
+                        static_cast<const TaskArguments*>(task->cl_arg)->work_bucket,
+                        seconds * 1e6);
 }
 
 void report_failure(const std::string& what) noexcept {

@@ -12,7 +12,9 @@
 #include <type_traits>
 #include <vector>
 
-/// What every codelet shares: its implementations, its history-based model, and its submission.
+#include "codelets/task_history.hpp"
+
+/// What every codelet shares: its implementations, its performance model, and its submission.
 namespace starpmc::codelets {
 
 /// Which implementations tasks may use.
@@ -49,8 +51,11 @@ struct TaskArguments {
   std::uint32_t work_bucket = 0;
 };
 
-/// Work in steps of about 19 %: tasks in one bucket share a history.
-std::uint32_t work_bucket(double work);
+/// Expected durations of a task of any codelet with all implementations, on each worker that may
+/// run it; NaN where none of its size or another has been measured.
+/// @param symbol of the codelet's performance model
+/// @param work   as the codelet counts it
+std::vector<double> expected_milliseconds(const std::string& symbol, double work);
 
 /// A starpu_codelet with its performance model; lives until the program ends.
 class Codelet {
@@ -82,9 +87,12 @@ class Codelet {
  private:
   void submit_copy(std::span<const Access> accesses, const void* arguments, std::size_t size,
                    int priority);
+  static double expected_microseconds(starpu_task* task, starpu_perfmodel_arch* arch,
+                                      unsigned implementation);
   static void count(void* codelet);
 
   std::string name_;
+  TaskHistory& history_;
   starpu_perfmodel model_{};
   starpu_codelet codelet_{};
   Statistics statistics_;

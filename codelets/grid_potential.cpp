@@ -46,7 +46,8 @@ void grid_potential(const WindowArguments& arguments, starpu_data_handle_t topol
       codelet_name<Real>(kName),
       {on_cpu<simd::grid_potential>, on_cpu<scalar::grid_potential>, on_opencl<Real>});
   Arguments a{arguments, static_cast<int>(blocks)};
-  a.work_bucket = work_bucket(arguments.topology.molecules * static_cast<double>(blocks));
+  a.work_bucket =
+      work_bucket(Work::grid_potential(arguments.topology.molecules, static_cast<double>(blocks)));
   const Access accesses[] = {{topology_reals, STARPU_R}, {topology_integers, STARPU_R},
                              {lattice, STARPU_R},        {block_headers, STARPU_R},
                              {points, STARPU_R},         {potential, STARPU_W}};

@@ -41,8 +41,8 @@ void mm_pair(const WindowHandles& window, const WindowArguments& arguments, int 
       codelet_name<Real>(kName),
       {on_cpu<Real, simd::mm_pair<Real>>, on_cpu<Real, scalar::mm_pair<Real>>, on_opencl<Real>});
   Arguments a{arguments, first_molecule, last_molecule};
-  a.work_bucket = work_bucket(static_cast<double>(arguments.extent.candidates) *
-                              (last_molecule - first_molecule));
+  a.work_bucket =
+      work_bucket(Work::mm_pair(arguments.extent.candidates, last_molecule - first_molecule));
   codelet.submit(accesses_of(window, {{lattice, STARPU_R},
                                       {lattice_sites, STARPU_R},
                                       {outside, STARPU_R},

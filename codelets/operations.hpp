@@ -6,6 +6,19 @@
 /// mixed). Buffers have the layouts of kernels/common/layout.h.
 namespace starpmc::codelets {
 
+/// Amounts of work that the performance models of the larger operations are keyed by.
+struct Work {
+  static double qmmm_coulomb_grid(double candidates, double blocks) { return candidates * blocks; }
+  static double mm_pair(double candidates, double molecules) { return candidates * molecules; }
+  /// In points of the grid. All else that a candidate needs (proposal, MM terms, decision) takes a
+  /// core about as long as 9000 of them, and a little longer with more molecules: most are beyond
+  /// the cutoff.
+  static double sample_windows(double candidates, double blocks, double molecules) {
+    return candidates * (STARPMC_BLOCK_POINTS * blocks + molecules + 9000);
+  }
+  static double grid_potential(double molecules, double blocks) { return molecules * blocks; }
+};
+
 template <class Real>
 void propose_moves(const WindowHandles& window, const WindowArguments& arguments,
                    const StepRange& range, starpu_data_handle_t chain_state,

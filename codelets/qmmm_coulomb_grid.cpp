@@ -39,7 +39,8 @@ void qmmm_coulomb_grid(const WindowHandles& window, const WindowArguments& argum
                          {on_cpu<Real, simd::qmmm_coulomb_grid<Real>>,
                           on_cpu<Real, scalar::qmmm_coulomb_grid<Real>>, on_opencl<Real>});
   Arguments a{arguments, static_cast<int>(blocks)};
-  a.work_bucket = work_bucket(arguments.extent.candidates * static_cast<double>(blocks));
+  a.work_bucket = work_bucket(
+      Work::qmmm_coulomb_grid(arguments.extent.candidates, static_cast<double>(blocks)));
   codelet.submit(
       accesses_of(window, {{block_headers, STARPU_R}, {points, STARPU_R}, {energies, STARPU_W}}),
       a);

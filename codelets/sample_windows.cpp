@@ -244,9 +244,8 @@ void sample_windows(const WindowHandles& window, const WindowArguments& argument
   std::ranges::copy(extents, a.extents);
   double candidates = 0;
   for (const auto& extent : extents) candidates += extent.candidates;
-  a.work_bucket =
-      work_bucket(candidates * (STARPMC_BLOCK_POINTS * static_cast<double>(h.grid_blocks) +
-                                arguments.topology.molecules));
+  a.work_bucket = work_bucket(Work::sample_windows(candidates, static_cast<double>(h.grid_blocks),
+                                                   arguments.topology.molecules));
   std::vector<Access> accesses{
       {window.topology_reals, STARPU_R}, {window.topology_integers, STARPU_R},
       {window.plan, STARPU_W},           {window.entries, STARPU_W},

@@ -151,12 +151,17 @@ std::vector<Option> run_options() {
                   {"fp64", "mixed", "fixed"}, STARPMC_FIELD(run.precision)),
       enumeration({"run", "implementation", "", "codelet implementations StarPU may choose from"},
                   {"any", "scalar", "simd", "opencl"}, STARPMC_FIELD(run.implementation)),
-      integer_or_auto({"run", "grid-blocks", "", "blocks the density grid is cut into"}, {1, 4096},
-                      STARPMC_FIELD(run.grid_blocks)),
+      integer_or_auto(
+          {"run", "grid-blocks", "",
+           "blocks the density grid is cut into, each a task; auto: by StarPU's performance "
+           "model, about a millisecond each on the fastest worker, and one where that is faster "
+           "than all others together"},
+          {1, 4096}, STARPMC_FIELD(run.grid_blocks)),
       enumeration(
           {"run", "tasks", "",
            "what a StarPU task is: an energy term of a window, or several whole windows (for "
-           "one fast device, or for windows that take less than a millisecond)"},
+           "one fast device, or for windows that take less than a millisecond, by StarPU's "
+           "performance model)"},
           {"auto", "terms", "windows"}, STARPMC_FIELD(run.tasks)),
   };
 }

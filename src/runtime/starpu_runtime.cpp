@@ -230,6 +230,7 @@ StarpuRuntime::StarpuRuntime(std::span<const Precision> precisions, Implementati
 StarpuRuntime::~StarpuRuntime() {
   starpu_task_wait_for_all();
   codelets::release_opencl_programs();
+  codelets::TaskHistory::forget_all();
   starpu_shutdown();
 }
 

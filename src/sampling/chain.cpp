@@ -1,6 +1,7 @@
 #include "sampling/chain.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <deque>
 
 #include "error.hpp"
@@ -48,14 +49,14 @@ class StarpuChain final : public Chain {
   }
 
   void set_density(const DensityGrid& grid) override {
-    grid_pairs_ =
-        static_cast<double>(grid.size()) * window_.layout.steps * data_.topology.shape.sites;
-    windows_per_task_ = windows_per_task(task_size(), grid_pairs_ + mm_pairs());
+    grid_pairs_ = static_cast<double>(grid.size()) * candidates() * sites();
+    const double blocks = std::ceil(static_cast<double>(grid.size()) / STARPMC_BLOCK_POINTS);
+    windows_per_task_ = windows_per_task(task_size(), window_workload(blocks));
     const bool whole = windows_per_task_ > 0;
-    window_.set_mm_parts(whole ? 1 : task_parts(mm_pairs()));
+    window_.set_mm_parts(whole ? 1 : task_parts(mm_workload()));
     data_.set_density(grid, whole                  ? 1
                             : run_.grid_blocks > 0 ? run_.grid_blocks
-                                                   : task_parts(grid_pairs_));
+                                                   : task_parts(grid_workload(blocks)));
     window_.set_grid_parts(data_.density == nullptr ? 0 : data_.density->parts().size());
     spare_records_.clear();  // their size goes with the windows of a task
     if (data_.density != nullptr) return;
@@ -110,11 +111,28 @@ class StarpuChain final : public Chain {
     return run_.tasks == TaskSize::automatic && run_.grid_blocks > 1 ? TaskSize::terms : run_.tasks;
   }
 
+  double sites() const { return data_.topology.shape.sites; }
+  /// Of a window: some steps revisit a molecule and have two.
+  double candidates() const { return 1.1 * window_.layout.steps; }
   /// Pair energies of a window's entries with the lattice.
   double mm_pairs() const {
-    const double sites = data_.topology.shape.sites;
-    const double entries = 2.2 * window_.layout.steps;
-    return entries * sites * sites * static_cast<double>(data_.molecules());
+    return 2 * candidates() * sites() * sites() * static_cast<double>(data_.molecules());
+  }
+
+  Workload grid_workload(double blocks) const {
+    return {codelets::codelet_name<Real>("qmmm_coulomb_grid"),
+            codelets::Work::qmmm_coulomb_grid(candidates(), blocks), grid_pairs_};
+  }
+  Workload mm_workload() const {
+    return {codelets::codelet_name<Real>("mm_pair"),
+            codelets::Work::mm_pair(candidates(), static_cast<double>(data_.molecules())),
+            mm_pairs()};
+  }
+  Workload window_workload(double blocks) const {
+    return {codelets::codelet_name<Real>("sample_windows"),
+            codelets::Work::sample_windows(candidates(), blocks,
+                                           static_cast<double>(data_.molecules())),
+            grid_pairs_ + mm_pairs()};
   }
 
   void take_poses(std::span<const double> lattice) {

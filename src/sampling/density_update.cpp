@@ -58,13 +58,15 @@ DensityUpdate<Real>::DensityUpdate(ChainData<Real>& data, QmEngine& engine)
   x.insert(x.end(), solute, solute + nuclei);
   y.insert(y.end(), solute + nuclei, solute + 2 * nuclei);
   z.insert(z.end(), solute + 2 * nuclei, solute + 3 * nuclei);
-  const double pairs = static_cast<double>(x.size()) * static_cast<double>(data.molecules()) *
-                       data.topology.shape.sites;
   const CompactBlocks<double> blocks =
       make_compact_blocks<double>(x, y, z, {}, data.topology.interaction.box);
   slot_of_point_ = blocks.slot_of_point;
-  points_ = std::make_unique<BlockedPoints<double>>(make_exact_points(blocks, x, y, z, {}),
-                                                    task_parts(pairs));
+  const auto molecules = static_cast<double>(data.molecules());
+  const std::size_t parts = task_parts(
+      {codelets::codelet_name<Real>("grid_potential"),
+       codelets::Work::grid_potential(molecules, static_cast<double>(blocks.block_count())),
+       static_cast<double>(x.size()) * molecules * data.topology.shape.sites});
+  points_ = std::make_unique<BlockedPoints<double>>(make_exact_points(blocks, x, y, z, {}), parts);
   for (const auto& part : points_->parts()) {
     potential_.push_back(DataHandle::temporary<double>(part.blocks * STARPMC_BLOCK_POINTS));
   }

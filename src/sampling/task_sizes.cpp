@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "codelets/opencl_programs.hpp"
 #include "codelets/operations.hpp"
@@ -11,9 +12,10 @@
 namespace starpmc {
 namespace {
 
-/// Pairs one CPU core computes in a millisecond with AVX-512; right within a factor of a few, which
-/// is enough: too long a task only delays, too short a one only costs its overhead.
-constexpr double kPairsPerMillisecond = 4e6;
+constexpr double kPartMilliseconds = 1;
+/// Long enough that StarPU's cost of a task (some 10 us) and the wait for the next one do not
+/// count, short enough that several are on their way and none is late for a frame.
+constexpr double kWindowsMilliseconds = 4;
 
 bool has_gpu() {
   if (codelets::allowed() != codelets::Allowed::any &&
@@ -29,6 +31,40 @@ bool has_gpu() {
   return false;
 }
 
+/// What an operation takes on the workers at hand.
+struct Expectation {
+  double milliseconds;      ///< on the fastest worker
+  double parallel_workers;  ///< how many of the fastest all of them together are
+};
+
+/// By the performance model; nothing where a worker has yet to be measured.
+std::optional<Expectation> measured(const std::string& codelet, double work) {
+  const std::vector<double> workers = codelets::expected_milliseconds(codelet, work);
+  if (workers.empty() || std::ranges::any_of(workers, [](double t) { return std::isnan(t); })) {
+    return {};
+  }
+  Expectation expectation{std::ranges::min(workers), 0};
+  for (const double t : workers) expectation.parallel_workers += expectation.milliseconds / t;
+  return expectation;
+}
+
+/// Without measurements: what one H100, or one core with AVX-512, does. Right within a factor of a
+/// few, which is enough: too long a task only delays, too short a one only costs its overhead.
+Expectation guessed(double pairs) {
+  constexpr double kCpuPairsPerMillisecond = 4e6;
+  constexpr double kGpuPairsPerMillisecond = 2e9;
+  constexpr double kGpuLatencyMilliseconds = 0.25;  // of a window's kernels
+  if (has_gpu()) return {kGpuLatencyMilliseconds + pairs / kGpuPairsPerMillisecond, 1};
+  const unsigned workers = codelets::allowed() == codelets::Allowed::opencl
+                               ? starpu_opencl_worker_get_count()
+                               : starpu_worker_get_count();
+  return {pairs / kCpuPairsPerMillisecond, static_cast<double>(std::max(workers, 1U))};
+}
+
+Expectation expect(const Workload& load) {
+  return measured(load.codelet, load.work).value_or(guessed(load.pairs));
+}
+
 }  // namespace
 
 std::uint32_t automatic_window(std::size_t molecules, bool has_solute) {
@@ -39,35 +75,31 @@ std::uint32_t automatic_window(std::size_t molecules, bool has_solute) {
   return static_cast<std::uint32_t>(std::clamp<std::size_t>(molecules, 1, most));
 }
 
-std::size_t windows_per_task(TaskSize size, double pairs) {
-  // Long enough that StarPU's cost of a task (some 10 us) and the wait for the next one do not
-  // count, short enough that several are on their way and none is late for a frame.
-  constexpr double kTaskMilliseconds = 4;
+std::size_t windows_per_task(TaskSize size, const Workload& window) {
   if (size == TaskSize::terms) return 0;
-  constexpr double kMost = codelets::kMostWindowsPerTask;
-  if (has_gpu()) {
-    // What an H100 needs for a window: its kernels' latencies, and the pairs. StarPU tries such a
-    // task on a CPU core, too, some ten times: no longer than necessary.
-    constexpr double kLatencyMilliseconds = 0.25;
-    constexpr double kGpuPairsPerMillisecond = 2e9;
-    constexpr double kGpuTaskMilliseconds = 4;
-    const double window = kLatencyMilliseconds + pairs / kGpuPairsPerMillisecond;
-    return static_cast<std::size_t>(
-        std::clamp(std::ceil(kGpuTaskMilliseconds / window), 1.0, kMost));
-  }
-  const double window_milliseconds = std::max(pairs / kPairsPerMillisecond, 1e-3);
-  if (size == TaskSize::automatic && window_milliseconds > 1 && starpu_worker_get_count() > 1) {
+  const Expectation one = expect(window);
+  // Terms share a window out among CPU cores. Among devices it would have to travel each time.
+  if (size == TaskSize::automatic && one.milliseconds > 1 && one.parallel_workers >= 2 &&
+      !has_gpu()) {
     return 0;
   }
-  return static_cast<std::size_t>(std::clamp(kTaskMilliseconds / window_milliseconds, 1.0, kMost));
+  // Not in proportion: a device takes less than twice as long for two windows.
+  std::size_t windows = 1;
+  while (windows < codelets::kMostWindowsPerTask) {
+    const auto n = static_cast<double>(windows);
+    const Expectation task = expect({window.codelet, n * window.work, n * window.pairs});
+    if (task.milliseconds >= kWindowsMilliseconds) break;
+    ++windows;
+  }
+  return windows;
 }
 
-std::size_t task_parts(double pairs) {
-  if (has_gpu()) return 1;
-  const auto workers = static_cast<double>(std::max(
-      1U, codelets::allowed() == codelets::Allowed::opencl ? starpu_opencl_worker_get_count()
-                                                           : starpu_worker_get_count()));
-  return static_cast<std::size_t>(std::clamp(pairs / kPairsPerMillisecond, 1.0, 2 * workers));
+std::size_t task_parts(const Workload& whole) {
+  const Expectation expectation = expect(whole);
+  // Where one worker is much faster than all others, parts are of no use to it.
+  if (expectation.parallel_workers < 2) return 1;
+  return static_cast<std::size_t>(std::clamp(expectation.milliseconds / kPartMilliseconds, 1.0,
+                                             std::floor(2 * expectation.parallel_workers)));
 }
 
 }  // namespace starpmc

@@ -1,0 +1,82 @@
+#include "sampling/task_sizes.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "codelets/operations.hpp"
+#include "runtime/starpu_runtime.hpp"
+
+namespace starpmc {
+namespace {
+
+constexpr double kWork = 1 << 20;
+constexpr double kPairs = 1e7;
+
+/// Two CPU workers whose models know what a test tells them.
+class TaskSizes : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (std::filesystem::temp_directory_path() / "starpmc-XXXXXX").string();
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    folder_ = name;
+    setenv("STARPU_HOME", name.c_str(), 1);
+    setenv("STARPU_NCPU", "2", 1);
+    setenv("STARPU_NOPENCL", "0", 1);
+    unsetenv("STARPU_CALIBRATE");
+    runtime_ = std::make_unique<StarpuRuntime>(Precision::mixed, Implementation::simd);
+  }
+  void TearDown() override {
+    runtime_.reset();
+    std::filesystem::remove_all(folder_);
+  }
+  /// The model has seen two sizes around `work`.
+  static Workload measured(const std::string& codelet, double work, double milliseconds) {
+    for (const double factor : {0.5, 2.0}) {
+      const std::uint32_t bucket = codelets::work_bucket(factor * work);
+      for (int i = 0; i < 11; ++i) {
+        codelets::TaskHistory::of(codelet).record(0, 0, bucket, factor * milliseconds * 1e3);
+      }
+    }
+    return {codelet, work, kPairs};
+  }
+
+ private:
+  std::filesystem::path folder_;
+  std::unique_ptr<StarpuRuntime> runtime_;
+};
+
+TEST_F(TaskSizes, PartsFollowTheModel) {
+  EXPECT_EQ(task_parts(measured("slow", kWork, 30)), 4U) << "two for each worker";
+  EXPECT_EQ(task_parts(measured("ten times faster", kWork, 3.01)), 3U);
+  EXPECT_EQ(task_parts(measured("a hundred times faster", kWork, 0.3)), 1U);
+}
+
+TEST_F(TaskSizes, PartsAreGuessedWithoutMeasurements) {
+  EXPECT_EQ(task_parts({"unknown", kWork, 1e5}), 1U);
+  EXPECT_EQ(task_parts({"unknown", kWork, 1e9}), 4U);
+  EXPECT_EQ(task_parts(measured("known", kWork, 0.3)), 1U);
+}
+
+TEST_F(TaskSizes, OneWorkerNeedsNoParts) {
+  const Workload load = measured("slow", kWork, 30);
+  StarpuRuntime::restrict_to(Implementation::simd, 1);
+  EXPECT_EQ(task_parts(load), 1U);
+}
+
+TEST_F(TaskSizes, WindowsOfATaskFollowTheModel) {
+  const Workload fast = measured("fast", kWork, 0.1);
+  EXPECT_EQ(windows_per_task(TaskSize::automatic, fast), codelets::kMostWindowsPerTask);
+  const Workload middle = measured("middle", kWork, 0.9);
+  EXPECT_EQ(windows_per_task(TaskSize::automatic, middle), 5U);
+  const Workload slow = measured("slow", kWork, 10);
+  EXPECT_EQ(windows_per_task(TaskSize::automatic, slow), 0U) << "shared by two workers";
+  EXPECT_EQ(windows_per_task(TaskSize::windows, slow), 1U);
+  EXPECT_EQ(windows_per_task(TaskSize::terms, fast), 0U);
+}
+
+}  // namespace
+}  // namespace starpmc
