@@ -16,6 +16,7 @@ void decide_pass(Program& program, cl_command_queue queue, const Window& window,
   Launch launch(program, queue, second ? "metropolis_settle" : "metropolis_decide");
   set_decide_arguments(launch, window, tuning, certification, buffers, work, scratch, second);
   launch.with_local(occupation_bytes(program, window.extent.steps))
+      .with_local(size_of(program.shape().decide_group) * sizeof(cl_ulong))
       .run({1, 1}, {size_of(program.shape().decide_group), 1});
 }
 
@@ -38,6 +39,7 @@ void exact_changes(Program& program, cl_command_queue queue, const Window& windo
       .with(some(certification.exact_points, unused))
       .with(scratch)
       .with(behind(scratch, work.answers_bytes))
+      .with_local(size_of(program.shape().exact_group) * sizeof(cl_ulong))
       .run({size_of(work.groups), 1}, {size_of(program.shape().exact_group), 1});
 }
 

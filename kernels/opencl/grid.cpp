@@ -73,6 +73,7 @@ void qmmm_coulomb_grid(Program& program, cl_command_queue queue, const Window& w
       .with(sites)
       .with(partials)
       .with(energies)
+      .with_local(size_of(program.shape().grid_sum_group) * sizeof(cl_double))
       .run({size_of(window.extent.candidates), 1}, {size_of(shape.grid_sum_group), 1});
 }
 
@@ -91,6 +92,7 @@ void grid_potential(Program& program, cl_command_queue queue, const WindowLayout
       .with(block_headers)
       .with(points)
       .with(potential)
+      .with_local(size_of(LaunchShape::kPotentialTile) * sizeof(cl_double4))
       .run({size_of(blocks), 1}, {size_of(program.shape().potential_group), 1});
 }
 

@@ -38,14 +38,13 @@ static inline double4 lattice_charge(WindowLayout layout, TopologyShape topology
 __kernel GROUP_OF(POTENTIAL_GROUP) void grid_potential(
     WindowLayout layout, TopologyShape topology, Interaction interaction, BUFFER(topology_reals),
     BUFFER(topology_integers), BUFFER(lattice), BUFFER(block_headers), BUFFER(points),
-    BUFFER(potential)) {
+    BUFFER(potential), __local double4 *tile) {
   CONSTANT_ARRAY(double, topology_reals);
   CONSTANT_ARRAY(int, topology_integers);
   CONSTANT_ARRAY(double, lattice);
   CONSTANT_ARRAY(double, block_headers);
   CONSTANT_ARRAY(double, points);
   ARRAY(double, potential);
-  __local double4 tile[POTENTIAL_TILE];
   const int item = (int)get_local_id(0);
   const int block = (int)get_group_id(0);
   __global const double *header = block_headers + block * BLOCK_FIELDS;

@@ -8,15 +8,15 @@ namespace starpmc::opencl {
 
 /// Sizes the kernels are compiled for: of work-groups, and of what an item keeps in registers.
 struct LaunchShape {
-  bool cpu;              ///< items are threads with vector registers, not lanes of a GPU
-  int grid_group;        ///< items of a group of the grid term; GPU: a multiple of 32
-  int grid_sites;        ///< sites in the registers of a CPU's item of the grid term
-  int list_capacity;     ///< entries of a GPU's list of sites in reach of a block
-  int points_unrolled;   ///< of a GPU's loop; PoCL 3.1 compiles it wrong unless this is 1
-  int points_per_sum;    ///< points summed in Real before the sum goes to fp64
-  int pair_group;        ///< items that share the molecules an entry meets
-  int table_tile;        ///< entries on an edge of the pairs a group takes; squared: pair_group
-  int sum_group;         ///< items that share a sum
+  bool cpu;             ///< items are threads with vector registers, not lanes of a GPU
+  int grid_group;       ///< items of a group of the grid term; GPU: a multiple of 32
+  int grid_sites;       ///< sites in the registers of a CPU's item of the grid term
+  int list_capacity;    ///< entries of a GPU's list of sites in reach of a block
+  int points_unrolled;  ///< of a GPU's loop; PoCL 3.1 compiles it wrong unless this is 1
+  int points_per_sum;   ///< points summed in Real before the sum goes to fp64
+  int pair_group;       ///< items that share the molecules an entry meets
+  int table_tile;  ///< entries on an edge of the pairs a group takes; squared: at most pair_group
+  int sum_group;   ///< items that share a sum
   int grid_sum_group;    ///< items that share the sum of a candidate's grid energy
   int site_group;        ///< items of a group that places charged sites
   int propose_group;     ///< items of the one group that proposes
@@ -86,6 +86,8 @@ struct LaunchShape {
             .most_chunk_blocks = 1 << 30};
   }
 
+  static constexpr int kPotentialTile = 256;  ///< charges in local memory at a time
+
   std::string definitions() const {
     return std::string(" -DSTARPMC_CPU_DEVICE=") + (cpu ? "1" : "0") +
            " -DGRID_GROUP=" + std::to_string(grid_group) +
@@ -103,7 +105,8 @@ struct LaunchShape {
            " -DMOST_CANDIDATES=" + std::to_string(most_candidates) +
            " -DLAST_GROUP_GOES_ON=" + (last_group_goes_on ? "1" : "0") +
            " -DDIFFERENCE_GROUP=" + std::to_string(difference_group) +
-           " -DPOTENTIAL_GROUP=" + std::to_string(potential_group) + " -DPOTENTIAL_TILE=256" +
+           " -DPOTENTIAL_GROUP=" + std::to_string(potential_group) +
+           " -DPOTENTIAL_TILE=" + std::to_string(kPotentialTile) +
            " -DEXACT_GROUP=" + std::to_string(exact_group) +
            " -DMOST_DOUBTS=" + std::to_string(most_doubts);
   }

@@ -2,8 +2,8 @@
 
 /* Two kernels, so that the first need not carry the registers of the second. */
 #define DEFINE_PASS_KERNEL(NAME, SECOND)                                     \
-  __kernel GROUP_OF(DECIDE_GROUP) void NAME(DECIDE_PARAMETERS) {             \
-    __local ulong shared[DECIDE_GROUP];                                      \
+  __kernel GROUP_OF(DECIDE_GROUP) void NAME(DECIDE_PARAMETERS,               \
+                                                 __local ulong *shared) {    \
     DECIDE_ARRAYS                                                            \
     if (SECOND && doubt_list[DOUBTS_COUNT] == 0) return;                     \
     const Deciding deciding = DECIDING(SECOND);                              \
@@ -16,7 +16,8 @@ DEFINE_PASS_KERNEL(metropolis_settle, 1)
 __kernel GROUP_OF(EXACT_GROUP) void exact_changes(
     WindowShape window, Interaction interaction, int nuclei, int blocks, BUFFER(topology_reals),
     BUFFER(topology_integers), BUFFER(plan), BUFFER(entries), BUFFER(lattice), BUFFER(solute),
-    BUFFER(exact_blocks), BUFFER(exact_points), BUFFER(doubt_list), BUFFER(answers)) {
+    BUFFER(exact_blocks), BUFFER(exact_points), BUFFER(doubt_list), BUFFER(answers),
+    __local ulong *shared) {
   CONSTANT_ARRAY(double, topology_reals);
   CONSTANT_ARRAY(int, topology_integers);
   CONSTANT_ARRAY(int, plan);
@@ -27,7 +28,6 @@ __kernel GROUP_OF(EXACT_GROUP) void exact_changes(
   CONSTANT_ARRAY(double, exact_points);
   CONSTANT_ARRAY(int, doubt_list);
   ARRAY(ulong, answers);
-  __local ulong shared[EXACT_GROUP];
   const int count = min(doubt_list[DOUBTS_COUNT], MOST_DOUBTS);
   if (count == 0) return;
   const ExactSources sources =

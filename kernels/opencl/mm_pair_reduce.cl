@@ -8,13 +8,13 @@ __kernel void add_partial_energies(int count, int first, BUFFER(partial), BUFFER
   if (index < count) energies[index] = first ? partial[index] : energies[index] + partial[index];
 }
 
-/* Work-groups: (SUM_ENTRIES entries each, terms). */
+/* Work-groups: (SUM_ENTRIES entries each, terms). shared: local memory, a value per item */
 __kernel GROUP_OF(SUM_GROUP) void mm_pair_reduce(WindowShape window, BUFFER(partial),
-                                                 BUFFER(table), BUFFER(energies)) {
+                                                 BUFFER(table), BUFFER(energies),
+                                                 __local double *shared) {
   CONSTANT_ARRAY(double, partial);
   CONSTANT_ARRAY(real, table);
   ARRAY(double, energies);
-  __local double shared[SUM_GROUP];
   mm_sums_of_entries(window, (int)get_group_id(1), (int)get_group_id(0) * SUM_ENTRIES, partial,
                      table, energies, shared);
 }

@@ -6,7 +6,7 @@
 #include "opencl/pair_functions.h"
 
 /* Molecules that are listed at a time, one bit per item and molecule. */
-#define MOLECULES_PER_ITEM 32
+#define MOLECULES_PER_ITEM 16
 #define LISTED_AT_A_TIME (MOLECULES_PER_ITEM * PAIR_GROUP)
 
 /* What a search is for. */
@@ -31,10 +31,10 @@ static inline Chosen choose_molecules(Search search, PairReals reals, int first,
                                       int stride, __global const double *lattice,
                                       __global const real *outside) {
   Chosen chosen = {0, 0};
-  for (int k = 0; k < MOLECULES_PER_ITEM; ++k) {
-    const int molecule = first + k * PAIR_GROUP + (int)get_local_id(0);
-    if (molecule >= last) break;
-    if (outside[molecule] == 0) continue;
+  const int rounds = min(MOLECULES_PER_ITEM, (last - first + PAIR_GROUP - 1) / PAIR_GROUP);
+  _Pragma("unroll 4") for (int k = 0; k < rounds; ++k) {
+    const int wanted = first + k * PAIR_GROUP + (int)get_local_id(0);
+    const int molecule = min(wanted, last - 1); /* without a branch: loads overlap */
     const real x = (real)(lattice[molecule] - search.centre.x);
     const real y = (real)(lattice[stride + molecule] - search.centre.y);
     const real z = (real)(lattice[2 * stride + molecule] - search.centre.z);
@@ -42,12 +42,11 @@ static inline Chosen choose_molecules(Search search, PairReals reals, int first,
     const real dy = MINIMUM_IMAGE(y, reals.box_y, reals.inverse_y);
     const real dz = MINIMUM_IMAGE(z, reals.box_z, reals.inverse_z);
     const real squared = dx * dx + (dy * dy + dz * dz);
-    if (!(squared < search.reach_squared)) continue;
-    if (STARPMC_SINGLE && squared < search.near_squared) {
-      chosen.near |= 1u << k;
-    } else {
-      chosen.far |= 1u << k;
-    }
+    const int reached =
+        squared < search.reach_squared && wanted < last && outside[molecule] != 0;
+    const int near = STARPMC_SINGLE && squared < search.near_squared;
+    chosen.near |= (uint)(reached && near) << k;
+    chosen.far |= (uint)(reached && !near) << k;
   }
   return chosen;
 }

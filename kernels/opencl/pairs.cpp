@@ -52,6 +52,7 @@ void qmmm_nuclei_vdw(Program& program, cl_command_queue queue, const Window& win
       .with(window.entries)
       .with(solute)
       .with(energies)
+      .with_local(size_of(program.shape().sum_group) * sizeof(cl_double))
       .run({size_of(window.extent.candidates), 1}, {size_of(program.shape().sum_group), 1});
 }
 
@@ -104,6 +105,7 @@ void mm_pair_reduce(Program& program, cl_command_queue queue, const Window& wind
       .with(partials.empty() ? energies : partials[0])
       .with(table)
       .with(energies)
+      .with_local(size_of(program.shape().sum_group) * sizeof(cl_double))
       .run({groups_for(window.extent.candidates + window.extent.starts, kSumEntries), 2},
            {size_of(program.shape().sum_group), 1});
   for (std::size_t i = 1; i < partials.size(); ++i) {

@@ -29,7 +29,8 @@ typedef real coordinate;
 #define CONSTANT_ARRAY(type, name) \
   __global const type *name = (__global const type *)(name##_memory + name##_offset)
 
-/* A whole number of items works together. */
+/* A whole number of items works together. Where a CPU's kernels share local memory, it is an argument:
+   PoCL 3.1 let the groups of two threads share one __local array of a kernel's own. */
 #define GROUP_OF(size) __attribute__((reqd_work_group_size(size, 1, 1)))
 
 #include "common/layout.h"

@@ -103,16 +103,15 @@ __kernel GROUP_OF(GRID_GROUP) void qmmm_coulomb_grid_pairs(
 
 #endif
 
-/* A work-group per candidate. */
+/* A work-group per candidate. shared: local memory, a value per item */
 __kernel GROUP_OF(GRID_SUM_GROUP) void qmmm_coulomb_grid_sum(PairConstants constants,
                                                              int sites_per_candidate, int capacity,
                                                              int parts, int candidates,
                                                              BUFFER(sites), BUFFER(partials),
-                                                             BUFFER(energies)) {
+                                                             BUFFER(energies), __local double *shared) {
   CONSTANT_ARRAY(double, sites);
   CONSTANT_ARRAY(double, partials);
   ARRAY(double, energies);
-  __local double shared[GRID_SUM_GROUP];
   grid_sums_of_candidates(constants, sites_per_candidate, capacity, parts, candidates,
                           (int)get_group_id(0), 1, sites, partials, energies, shared);
 }

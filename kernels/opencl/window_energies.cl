@@ -47,7 +47,7 @@ __kernel GROUP_OF(PAIR_GROUP) void window_energies(
     const int row = tile_row(tile);
     const int column = tile - row * (row + 1) / 2;
     const int item = (int)get_local_id(0);
-    mm_pair_of_entries(window, constants, row * TABLE_TILE + item / TABLE_TILE,
+    if (item < TABLE_TILE * TABLE_TILE) mm_pair_of_entries(window, constants, row * TABLE_TILE + item / TABLE_TILE,
                        column * TABLE_TILE + item % TABLE_TILE, topology_reals,
                        topology_integers, plan, entries, table);
   } else {

@@ -16,13 +16,12 @@ static inline void grid_sums_of_candidates(PairConstants constants, int sites_pe
                                            __global double *energies, __local double *shared) {
   const int item = (int)get_local_id(0);
   const int lanes = (int)get_local_size(0) / per_group;
-  const int candidate = first + item / lanes;
+  const int candidate = min(first + item / lanes, candidates - 1); /* some do the last one, too */
   const int lane = item % lanes;
-  const int wanted = candidate < candidates;
   const int first_site = candidate * sites_per_candidate;
   __global const double *charges = sites + 3 * capacity;
   double energy = 0;
-  for (int part = lane; wanted && part < parts; part += lanes) {
+  for (int part = lane; part < parts; part += lanes) {
     for (int site = first_site; site < first_site + sites_per_candidate; ++site) {
       energy += charges[site] * partials[part * (ulong)capacity + site];
     }
@@ -33,7 +32,7 @@ static inline void grid_sums_of_candidates(PairConstants constants, int sites_pe
     if (lane < half_size) shared[item] += shared[item + half_size];
     barrier(CLK_LOCAL_MEM_FENCE);
   }
-  if (lane == 0 && wanted) {
+  if (lane == 0) {
     energies[candidate] =
         STARPMC_COULOMB_CONSTANT / grid_reals(constants).unit * shared[item];
   }

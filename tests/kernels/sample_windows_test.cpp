@@ -78,9 +78,9 @@ TEST_P(SampleWindows, ChainIsTheScalarKernels) {
 TEST_P(SampleWindows, CertifiedDecisionsAreThoseOfExactEnergies) {
   const TestSystem system = make_system(few_molecules());
   WholeWindows mixed = windows(Precision::mixed);
-  expect_certified_chain<float>(mixed, system, 3);
+  expect_certified_chain<float>(mixed, system, 3, false);
   WholeWindows fixed = windows(Precision::fixed);
-  expect_certified_chain<FixedCoordinate>(fixed, system, 3);
+  expect_certified_chain<FixedCoordinate>(fixed, system, 3, false);
 }
 
 void expect_scalar_kernels_in_long_windows(WholeWindows& windows) {
