@@ -3,6 +3,7 @@
 #include <starpu.h>
 #include <starpu_opencl.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 
@@ -81,9 +82,10 @@ bool has_opencl_program(int device) {
   return index < programs().size() && !programs()[index].empty();
 }
 
-bool is_opencl_gpu(int device) {
-  return has_opencl_program(device) &&
-         !programs()[static_cast<std::size_t>(device)].begin()->second->is_cpu();
+bool has_opencl_gpu() {
+  return std::ranges::any_of(programs(), [](const DevicePrograms& device) {
+    return !device.empty() && !device.begin()->second->is_cpu();
+  });
 }
 
 OpenclPlace opencl_place(Precision precision) {

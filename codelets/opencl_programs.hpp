@@ -18,8 +18,8 @@ std::vector<std::string> build_opencl_programs(std::span<const Precision> precis
 void release_opencl_programs();
 
 bool has_opencl_program(int device);
-/// A device with kernels that is not a CPU.
-bool is_opencl_gpu(int device);
+/// Whether a device with kernels is not a CPU.
+bool has_opencl_gpu();
 
 /// Program and queue of the device whose worker runs the current task.
 struct OpenclPlace {

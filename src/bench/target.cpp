@@ -21,13 +21,6 @@ std::vector<WorkerDescription> workers_for(const StarpuRuntime& runtime,
   return workers;
 }
 
-bool has_gpu(const StarpuRuntime& runtime) {
-  return std::ranges::any_of(workers_for(runtime, Implementation::opencl),
-                             [](const WorkerDescription& worker) {
-                               return codelets::is_opencl_gpu(starpu_worker_get_devid(worker.id));
-                             });
-}
-
 }  // namespace
 
 std::vector<BenchTarget> single_targets(const StarpuRuntime& runtime,
@@ -61,7 +54,7 @@ std::vector<BenchTarget> all_targets(const StarpuRuntime& runtime,
 }
 
 BenchTarget preparation_target(const StarpuRuntime& runtime) {
-  if (has_gpu(runtime)) return {Implementation::opencl, codelets::kAnyWorker, ""};
+  if (codelets::has_opencl_gpu()) return {Implementation::opencl, codelets::kAnyWorker, ""};
   if (runtime.cpu_workers() > 0) return {Implementation::simd, codelets::kAnyWorker, ""};
   return {Implementation::any, codelets::kAnyWorker, ""};
 }

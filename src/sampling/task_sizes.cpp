@@ -18,17 +18,9 @@ constexpr double kPartMilliseconds = 1;
 constexpr double kWindowsMilliseconds = 4;
 
 bool has_gpu() {
-  if (codelets::allowed() != codelets::Allowed::any &&
-      codelets::allowed() != codelets::Allowed::opencl) {
-    return false;
-  }
-  int workers[STARPU_NMAXWORKERS];
-  const auto count =
-      starpu_worker_get_ids_by_type(STARPU_OPENCL_WORKER, workers, STARPU_NMAXWORKERS);
-  for (unsigned i = 0; i < count; ++i) {
-    if (codelets::is_opencl_gpu(starpu_worker_get_devid(workers[i]))) return true;
-  }
-  return false;
+  const codelets::Allowed allowed = codelets::allowed();
+  return (allowed == codelets::Allowed::any || allowed == codelets::Allowed::opencl) &&
+         codelets::has_opencl_gpu();
 }
 
 /// What an operation takes on the workers at hand.
@@ -53,7 +45,7 @@ std::optional<Expectation> measured(const std::string& codelet, double work) {
 Expectation guessed(double pairs) {
   constexpr double kCpuPairsPerMillisecond = 4e6;
   constexpr double kGpuPairsPerMillisecond = 2e9;
-  constexpr double kGpuLatencyMilliseconds = 0.25;  // of a window's kernels
+  constexpr double kGpuLatencyMilliseconds = 0.15;  // of a window's kernels
   if (has_gpu()) return {kGpuLatencyMilliseconds + pairs / kGpuPairsPerMillisecond, 1};
   const unsigned workers = codelets::allowed() == codelets::Allowed::opencl
                                ? starpu_opencl_worker_get_count()
