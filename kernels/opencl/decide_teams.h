@@ -10,7 +10,6 @@
 
 #if DECIDE_GROUP > 1
 
-#define OWN_FIELDS 4
 #define DIFFERENCE_FIELDS 3
 #define DOUBTS_NONE 0x7FFFFFFF
 

@@ -59,7 +59,7 @@ typedef struct {
   ARRAY(int, doubt_list);                 \
   ARRAY(ulong, answers);
 
-/* used: whether exact energies are asked for */
+/* EXACT: whether exact energies are asked for */
 #define DECIDING(EXACT)                                                                           \
   {window, interaction, tuning, certify, bound, shares,                                           \
    {has_grid ? grid_energies : 0, has_nuclei ? nuclei_energies : 0, mm_energies},                 \

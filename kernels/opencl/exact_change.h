@@ -7,9 +7,6 @@
 #include "opencl/reduction.h"
 #include "opencl/window.h"
 
-/* Sites farther apart than this beyond a cutoff have no energy, whatever the rounding. */
-#define EXACT_MARGIN 1e-3
-
 /* What an exact change is computed from. */
 typedef struct {
   WindowShape window;
@@ -59,7 +56,7 @@ static inline void set_reach(ExactSources *s, int molecule_types) {
     }
   }
   s->reach = fmax(s->interaction.coulomb_cutoff, s->interaction.vdw_cutoff) + 2 * radius +
-             EXACT_MARGIN;
+             BLOCK_MARGIN;
 }
 
 /* used: 0 where nothing is computed from them. */
@@ -190,7 +187,7 @@ static inline ulong exact_with_block(const ExactSources *s, double3 site, double
                                      int first, int step) {
   __global const double *header = s->exact_blocks + block * BLOCK_FIELDS;
   const double3 d = exact_image3(s, site - (double3)(header[0], header[1], header[2]));
-  const double reach = s->interaction.coulomb_cutoff + header[BLOCK_RADIUS] + EXACT_MARGIN;
+  const double reach = s->interaction.coulomb_cutoff + header[BLOCK_RADIUS] + BLOCK_MARGIN;
   if (!(d.x * d.x + (d.y * d.y + d.z * d.z) < reach * reach)) return 0;
   __global const double *points = s->exact_points + (ulong)block * 4 * STARPMC_BLOCK_POINTS;
   const double factor = STARPMC_COULOMB_CONSTANT * charge;

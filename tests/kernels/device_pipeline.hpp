@@ -152,34 +152,10 @@ class DevicePipeline {
   template <class Real>
   void decide(Buffers<Real>& b, const StepTuning& tuning) {
     const DeviceWindow window(*this, b);
-    const auto grid = upload(b.grid_energies);
-    const auto nuclei = upload(b.nuclei_energies);
-    const auto mm = upload(b.mm_energies);
-    const auto table = upload(b.table);
-    const auto state = upload(b.chain_state);
-    const auto lattice = upload(b.lattice);
-    const auto sites = upload(b.lattice_sites);
-    const auto cache = upload(b.field_cache);
-    const auto record = upload(b.record);
-    const auto exact_blocks = upload(b.system->blocks);
-    const auto exact_points = upload(b.exact_points);
-    const auto solute = upload(b.system->solute);
-    const opencl::Certification certification{
-        b.certification().active,
-        b.certification().bound,
-        static_cast<int>(b.system->blocks.size() / BLOCK_FIELDS),
-        at(exact_blocks),
-        at(exact_points),
-        at(solute),
-        b.certification().nuclei};
-    opencl::metropolis_decide(program_, queue(), window.window, tuning, certification,
-                              {at(grid), at(nuclei), at(mm), at(table), at(state), at(lattice),
-                               at(sites), at(cache), at(record)});
-    download(state, b.chain_state);
-    download(lattice, b.lattice);
-    download(sites, b.lattice_sites);
-    download(cache, b.field_cache);
-    download(record, b.record);
+    const DecideMemory memory(*this, b);
+    opencl::metropolis_decide(program_, queue(), window.window, tuning, memory.certification(b),
+                              memory.buffers());
+    memory.download(*this, b);
   }
 
   /// A window's operations, several of them in one launch where the device likes that.
@@ -187,53 +163,18 @@ class DevicePipeline {
   void sample(Buffers<Real>& b, const StepRange& range, const StepTuning& tuning) {
     b.plan_ahead(range);
     extent_ = {b.plan[PLAN_STEPS], b.plan[PLAN_CANDIDATES], b.plan[PLAN_STARTS]};
-    const TestSystem& system = *b.system;
     const DeviceWindow window(*this, b);
+    const DecideMemory memory(*this, b);
     const auto outside = upload(b.outside);
-    const auto headers = upload(system.blocks);
-    const auto points = upload(b.points);
-    const auto exact_points = upload(b.exact_points);
-    const auto solute = upload(system.solute);
-    const auto grid = upload(b.grid_energies);
-    const auto nuclei = upload(b.nuclei_energies);
     const auto partial = upload(b.mm_partial);
-    const auto mm = upload(b.mm_energies);
-    const auto table = upload(b.table);
-    const auto state = upload(b.chain_state);
-    const auto lattice = upload(b.lattice);
-    const auto sites = upload(b.lattice_sites);
-    const auto cache = upload(b.field_cache);
-    const auto record = upload(b.record);
-    const int blocks = static_cast<int>(system.blocks.size() / BLOCK_FIELDS);
-    const opencl::Certification certification{b.certification().active,
-                                              b.certification().bound,
-                                              blocks,
-                                              at(headers),
-                                              at(exact_points),
-                                              at(solute),
-                                              system.nuclei};
-    const opencl::WindowTask task{range, tuning, extent_, at(record)};
+    const auto points = upload(b.points);
+    const opencl::Certification certification = memory.certification(b);
+    const opencl::WindowTask task{range, tuning, extent_, at(memory.record)};
     opencl::sample_windows(program_, queue(), window.window, std::span(&task, 1), certification,
-                           {{at(grid),
-                             at(nuclei),
-                             at(mm),
-                             at(table),
-                             at(state),
-                             at(lattice),
-                             at(sites),
-                             at(cache),
-                             {}},
-                            at(outside),
-                            at(partial),
-                            blocks,
-                            at(headers),
-                            at(points)});
+                           {memory.buffers(), at(outside), at(partial), certification.blocks,
+                            certification.exact_blocks, at(points)});
     download(window.plan, b.plan);
-    download(state, b.chain_state);
-    download(lattice, b.lattice);
-    download(sites, b.lattice_sites);
-    download(cache, b.field_cache);
-    download(record, b.record);
+    memory.download(*this, b);
   }
 
   template <class Real>
@@ -272,6 +213,50 @@ class DevicePipeline {
           entries(pipeline.upload(b.entries)),
           window{b.layout,  b.system->interaction, b.system->shape, pipeline.extent_,
                  at(reals), at(integers),          at(plan),        at(entries)} {}
+  };
+
+  /// What decisions read and write.
+  struct DecideMemory {
+    Memory grid, nuclei, mm, table, state, lattice, sites, cache, record;
+    Memory blocks, exact_points, solute;
+
+    template <class Real>
+    DecideMemory(DevicePipeline& pipeline, const Buffers<Real>& b)
+        : grid(pipeline.upload(b.grid_energies)),
+          nuclei(pipeline.upload(b.nuclei_energies)),
+          mm(pipeline.upload(b.mm_energies)),
+          table(pipeline.upload(b.table)),
+          state(pipeline.upload(b.chain_state)),
+          lattice(pipeline.upload(b.lattice)),
+          sites(pipeline.upload(b.lattice_sites)),
+          cache(pipeline.upload(b.field_cache)),
+          record(pipeline.upload(b.record)),
+          blocks(pipeline.upload(b.system->blocks)),
+          exact_points(pipeline.upload(b.exact_points)),
+          solute(pipeline.upload(b.system->solute)) {}
+
+    opencl::DecideBuffers buffers() const {
+      return {at(grid),    at(nuclei), at(mm),    at(table), at(state),
+              at(lattice), at(sites),  at(cache), at(record)};
+    }
+    template <class Real>
+    opencl::Certification certification(const Buffers<Real>& b) const {
+      return {b.certification().active,
+              b.certification().bound,
+              static_cast<int>(b.system->blocks.size() / BLOCK_FIELDS),
+              at(blocks),
+              at(exact_points),
+              at(solute),
+              b.certification().nuclei};
+    }
+    template <class Real>
+    void download(DevicePipeline& pipeline, Buffers<Real>& b) const {
+      pipeline.download(state, b.chain_state);
+      pipeline.download(lattice, b.lattice);
+      pipeline.download(sites, b.lattice_sites);
+      pipeline.download(cache, b.field_cache);
+      pipeline.download(record, b.record);
+    }
   };
 
   cl_command_queue queue() const { return device_.queue.get(); }
