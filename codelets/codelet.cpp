@@ -62,6 +62,19 @@ std::optional<unsigned> implementation_on(int worker) {
   return allowed() == Allowed::scalar ? kScalar : kSimd;
 }
 
+/// What function(worker, implementation) says of each worker that may run tasks.
+template <class Function>
+std::vector<double> on_each_worker(Function function) {
+  std::vector<double> values;
+  for (unsigned id = 0; id < starpu_worker_get_count(); ++id) {
+    const int worker = static_cast<int>(id);
+    if (const auto implementation = implementation_on(worker)) {
+      values.push_back(function(worker, *implementation));
+    }
+  }
+  return values;
+}
+
 }  // namespace
 
 void allow(Allowed implementations, int worker) {
@@ -76,15 +89,15 @@ const char* implementation_name(unsigned slot) {
 }
 
 std::vector<double> expected_milliseconds(const std::string& symbol, double work) {
-  TaskHistory& history = TaskHistory::of(symbol);
-  std::vector<double> milliseconds;
-  for (unsigned id = 0; id < starpu_worker_get_count(); ++id) {
-    const int worker = static_cast<int>(id);
-    if (const auto implementation = implementation_on(worker)) {
-      milliseconds.push_back(history.estimate(worker, *implementation, work) * 1e-3);
-    }
-  }
-  return milliseconds;
+  return on_each_worker([&](int worker, unsigned implementation) {
+    return TaskHistory::of(symbol).estimate(worker, implementation, work) * 1e-3;
+  });
+}
+
+std::vector<double> measured_milliseconds(const std::string& symbol, double work) {
+  return on_each_worker([&](int worker, unsigned implementation) {
+    return TaskHistory::of(symbol).interpolate(worker, implementation, work) * 1e-3;
+  });
 }
 
 Codelet::Codelet(std::string name, Implementations implementations)

@@ -56,6 +56,8 @@ struct TaskArguments {
 /// @param symbol of the codelet's performance model
 /// @param work   as the codelet counts it
 std::vector<double> expected_milliseconds(const std::string& symbol, double work);
+/// The same; NaN, too, where the work is not between sizes that have been measured.
+std::vector<double> measured_milliseconds(const std::string& symbol, double work);
 
 /// A starpu_codelet with its performance model; lives until the program ends.
 class Codelet {

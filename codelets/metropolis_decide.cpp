@@ -77,8 +77,7 @@ void metropolis_decide(const WindowHandles& window, const WindowArguments& argum
                          {on_cpu<Real, simd::metropolis_decide<Real>>,
                           on_cpu<Real, scalar::metropolis_decide<Real>>, on_opencl<Real>});
   Arguments a{arguments, tuning, certification, static_cast<int>(h.grid_energies != nullptr)};
-  a.work_bucket =
-      work_bucket(static_cast<double>(arguments.extent.candidates) * arguments.extent.candidates);
+  a.work_bucket = work_bucket(Work::metropolis_decide(arguments.extent.candidates));
   auto accesses = accesses_of(window, {{h.mm_energies, STARPU_RW},
                                        {h.table, STARPU_R},
                                        {h.chain_state, STARPU_RW},

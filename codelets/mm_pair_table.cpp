@@ -33,7 +33,7 @@ void mm_pair_table(const WindowHandles& window, const WindowArguments& arguments
                           on_cpu<Real, scalar::mm_pair_table<Real>>, on_opencl<Real>});
   WindowArguments a = arguments;
   const double entries = arguments.extent.candidates + arguments.extent.starts;
-  a.work_bucket = work_bucket(entries * entries);
+  a.work_bucket = work_bucket(Work::mm_pair_table(entries));
   codelet.submit(accesses_of(window, {{table, STARPU_W}}), a);
 }
 

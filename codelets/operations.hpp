@@ -9,6 +9,9 @@ namespace starpmc::codelets {
 /// Amounts of work that the performance models of the larger operations are keyed by.
 struct Work {
   static double qmmm_coulomb_grid(double candidates, double blocks) { return candidates * blocks; }
+  static double propose_moves(double candidates) { return candidates; }
+  static double metropolis_decide(double candidates) { return candidates * candidates; }
+  static double mm_pair_table(double entries) { return entries * entries; }
   static double mm_pair(double candidates, double molecules) { return candidates * molecules; }
   /// In points of the grid. All else that a candidate needs (proposal, MM terms, decision) takes a
   /// core about as long as 9000 of them, and a little longer with more molecules: most are beyond

@@ -46,7 +46,7 @@ void propose_moves(const WindowHandles& window, const WindowArguments& arguments
                          {on_cpu<Real, simd::propose_moves<Real>>,
                           on_cpu<Real, scalar::propose_moves<Real>>, on_opencl<Real>});
   Arguments a{arguments, range};
-  a.work_bucket = work_bucket(arguments.extent.candidates);
+  a.work_bucket = work_bucket(Work::propose_moves(arguments.extent.candidates));
   const Access accesses[] = {{window.topology_reals, STARPU_R},
                              {window.topology_integers, STARPU_R},
                              {window.plan, STARPU_W},

@@ -193,6 +193,13 @@ double TaskHistory::estimate(int worker, unsigned implementation, double work) {
   return durations->implementations[implementation].estimate(work);
 }
 
+double TaskHistory::interpolate(int worker, unsigned implementation, double work) {
+  load();
+  const ArchDurations* const durations = find(*arch_of(worker));
+  if (durations == nullptr || implementation >= kImplementations) return kUnknown;
+  return durations->implementations[implementation].expected(work_bucket(work), 0);
+}
+
 void TaskHistory::record(int worker, unsigned implementation, std::uint32_t bucket,
                          double microseconds) {
   load();

@@ -66,6 +66,8 @@ class TaskHistory {
   double expected(const starpu_perfmodel_arch& arch, unsigned implementation, std::uint32_t bucket);
   /// Microseconds, for any size; NaN where nothing has been measured.
   double estimate(int worker, unsigned implementation, double work);
+  /// Microseconds, for a size that has been measured or lies between such; otherwise NaN.
+  double interpolate(int worker, unsigned implementation, double work);
   /// Keeps a task's duration while its size has few.
   void record(int worker, unsigned implementation, std::uint32_t bucket, double microseconds);
 

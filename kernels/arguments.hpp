@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 
 #include "kernels/common/layout.h"
@@ -26,6 +27,23 @@ struct Topology {
   }
   /// x, y, z, charge of a site in the body frame.
   const double* site(int type, int site) const { return &reals[topology_site(shape, type, site)]; }
+  /// Largest distance of a type's site from the centre.
+  double radius(int type) const {
+    double largest = 0;
+    for (int i = 0; i < site_count(type); ++i) {
+      const double* const r = site(type, i);
+      largest = std::max(largest, std::sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2]));
+    }
+    return largest;
+  }
+  /// Over all types: shape.largest_radius.
+  double largest_radius() const {
+    double largest = 0;
+    for (int type = 0; type < shape.molecule_types; ++type) {
+      largest = std::max(largest, radius(type));
+    }
+    return largest;
+  }
   /// c12, c6, shift, slope of a pair of site types.
   const double* pair(int a, int b) const { return &reals[topology_pair(shape, a, b)]; }
 };

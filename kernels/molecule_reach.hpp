@@ -14,13 +14,9 @@ class MoleculeReach {
   MoleculeReach(const Topology& topology, const Interaction& interaction)
       : cutoff_(std::max(interaction.coulomb_cutoff, interaction.vdw_cutoff)),
         shortest_edge_(*std::min_element(interaction.box, interaction.box + 3)),
-        radius_(static_cast<std::size_t>(topology.shape.molecule_types)) {
+        largest_radius_(topology.shape.largest_radius) {
     for (int type = 0; type < topology.shape.molecule_types; ++type) {
-      double& radius = radius_[static_cast<std::size_t>(type)];
-      for (int site = 0; site < topology.site_count(type); ++site) {
-        const double* const r = topology.site(type, site);
-        radius = std::max(radius, std::sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2]));
-      }
+      radius_.push_back(topology.radius(type));
     }
   }
 
@@ -34,9 +30,7 @@ class MoleculeReach {
            std::sqrt(STARPMC_MINIMUM_DISTANCE_SQUARED) + kRounding;
   }
   /// Over all pairs of types.
-  double largest() const {
-    return cutoff_ + 2 * *std::max_element(radius_.begin(), radius_.end()) + kRounding;
-  }
+  double largest() const { return cutoff_ + 2 * largest_radius_ + kRounding; }
   /// Whether sites in reach of each other are nearest images where the centres' images are.
   bool one_image(int type_a, int type_b) const {
     return (*this)(type_a, type_b) <= shortest_edge_ / 2;
@@ -46,6 +40,7 @@ class MoleculeReach {
   static constexpr double kRounding = 1e-3;
   double cutoff_;
   double shortest_edge_;
+  double largest_radius_;
   std::vector<double> radius_;
 };
 

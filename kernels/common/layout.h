@@ -125,6 +125,7 @@ typedef struct {
   int site_types;
   int molecules;  /* MM molecules, not padded */
   int padded_molecules;
+  double largest_radius; /* distance of a site from its molecule's centre, over all types */
 } TopologyShape;
 
 STARPMC_INLINE int topology_site(TopologyShape t, int type, int site) {

@@ -4,8 +4,8 @@
 namespace starpmc::opencl {
 namespace {
 
-constexpr std::size_t kDifferenceMatrices = 3;  ///< DIFFERENCE_... of window.h
-constexpr std::size_t kOwnChanges = 4;          ///< OwnChange of decide_pass.h
+constexpr std::size_t kDifferenceMatrices = 3;  ///< DIFFERENCE_FIELDS of window.h
+constexpr std::size_t kOwnChanges = 4;          ///< OWN_FIELDS
 
 std::size_t aligned(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
 
@@ -72,8 +72,10 @@ DecideWork decide_work(const Program& program, const Window& window, int groups)
   DecideWork work;
   work.groups = groups;
   work.differences_bytes = aligned(size_of(4 + 3 * doubts + window.layout.steps) * sizeof(cl_int));
-  work.answers_bytes = work.differences_bytes + (kDifferenceMatrices * candidates + kOwnChanges) *
-                                                    candidates * sizeof(cl_double);
+  const std::size_t own_and_differences =
+      (kDifferenceMatrices * candidates + kOwnChanges) * candidates * sizeof(cl_double);
+  work.answers_bytes = aligned(work.differences_bytes + own_and_differences +
+                               candidates * candidates * sizeof(cl_float));
   work.total_bytes = aligned(work.answers_bytes + size_of(doubts * groups) * sizeof(cl_ulong));
   return work;
 }

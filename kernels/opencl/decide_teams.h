@@ -2,7 +2,8 @@
    weakly: most decide alike whatever the others do. So every step decides by what the others did
    last, again and again, until nothing changes. That is the outcome of one step after another: the
    first step is right from the start, and once those before a step are, it is right after the next
-   round. Five rounds are usual. */
+   round. Five rounds are usual. They guess, in fp32, and nothing depends on what they guess: rounds in
+   fp64 go on from there until nothing changes, which is nearly always one. */
 #ifndef STARPMC_OPENCL_DECIDE_TEAMS_H
 #define STARPMC_OPENCL_DECIDE_TEAMS_H
 
@@ -10,7 +11,6 @@
 
 #if DECIDE_GROUP > 1
 
-#define DIFFERENCE_FIELDS 3
 #define DOUBTS_NONE 0x7FFFFFFF
 
 /* Local memory of the rounds. */
@@ -84,6 +84,9 @@ static inline void list_taken(const Pass *pass, Occupation o, Rounds r) {
 
 /* Parts of the sum of a step's differences, each by an item; they lie in o.bound and o.change. */
 #define DIFFERENCE_PARTS 2
+/* Loads on their way together, those of a sum's end, too: each takes a GPU some 600 cycles. */
+#define LOADED_AT_A_TIME 8
+#define GUESSED_AT_A_TIME 16
 static inline __local double *difference_part(WindowShape window, Occupation o, int part, int k) {
   return o.bound + (part * DIFFERENCE_FIELDS + k) * window.steps;
 }
@@ -100,11 +103,14 @@ static inline void sum_differences(const Pass *pass, Occupation o, Rounds r) {
     double coulomb = 0;
     double vdw = 0;
     double magnitude = 0;
-    _Pragma("unroll 8") for (int k = part; k < accepted; k += DIFFERENCE_PARTS) {
-      __global const double *at = column + r.taken[k] * count;
-      coulomb += at[DIFFERENCE_COULOMB * matrix];
-      vdw += at[DIFFERENCE_VDW * matrix];
-      magnitude += at[DIFFERENCE_MAGNITUDE * matrix];
+    for (int first = part; first < accepted; first += DIFFERENCE_PARTS * LOADED_AT_A_TIME) {
+      _Pragma("unroll") for (int u = 0; u < LOADED_AT_A_TIME; ++u) {
+        const int k = first + DIFFERENCE_PARTS * u;
+        __global const double *at = column + r.taken[min(k, accepted - 1)] * count;
+        coulomb += k < accepted ? at[DIFFERENCE_COULOMB * matrix] : 0.0;
+        vdw += k < accepted ? at[DIFFERENCE_VDW * matrix] : 0.0;
+        magnitude += k < accepted ? at[DIFFERENCE_MAGNITUDE * matrix] : 0.0;
+      }
     }
     difference_part(pass->window, o, part, DIFFERENCE_COULOMB)[index] = coulomb;
     difference_part(pass->window, o, part, DIFFERENCE_VDW)[index] = vdw;
@@ -147,8 +153,54 @@ static inline void try_step(const Pass *pass, Occupation o, Rounds r, int index)
   o.change[TERM_MM_VDW * window.steps + index] = vdw;
 }
 
+/* Guesses of what the steps do, by sums in fp32. They lie in o.bound. */
+static inline void guess_steps(const Pass *pass, Occupation o, Rounds r) {
+  const WindowShape window = pass->window;
+  const int steps = window.steps;
+  const int count = window.candidates;
+  __local float *sums = (__local float *)o.bound; /* DIFFERENCE_PARTS per step */
+  __global const float *quick =
+      (__global const float *)(pass->differences + quick_differences(count));
+  for (int task = (int)get_local_id(0); task < DIFFERENCE_PARTS * steps; task += DECIDE_GROUP) {
+    const int part = task / steps;
+    const int index = task - part * steps;
+    const int accepted = accepted_before(r, index);
+    __global const float *column = quick + r.tried[index];
+    float sum = 0;
+    for (int first = part; first < accepted; first += DIFFERENCE_PARTS * GUESSED_AT_A_TIME) {
+      _Pragma("unroll") for (int u = 0; u < GUESSED_AT_A_TIME; ++u) {
+        const int k = first + DIFFERENCE_PARTS * u;
+        const float difference = column[r.taken[min(k, accepted - 1)] * count];
+        sum += k < accepted ? difference : 0.0f;
+      }
+    }
+    sums[task] = sum;
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (int index = (int)get_local_id(0); index < steps; index += DECIDE_GROUP) {
+    const int tried = r.tried[index];
+    __global const double *own = pass->own + tried;
+    double total = (own[0] + own[count]) + own[2 * count];
+    for (int part = 0; part < DIFFERENCE_PARTS; ++part) total += (double)sums[part * steps + index];
+    const int settled = r.settled[index];
+    const int accepted = settled ? settled == 2 : total < o.threshold[index];
+    const int outcome = OUTCOME(tried, accepted, 0);
+    if ((outcome ^ o.outcome[index]) >> 1) *r.changed = 1;
+    o.outcome[index] = outcome;
+    o.occupied[index] =
+        accepted ? tried : pass->plan[plan_candidate_parent(window.layout) + tried];
+  }
+}
+
 static inline void make_rounds(const Pass *pass, Occupation o, Rounds r) {
   int changed = 1;
+  while (changed) {
+    list_taken(pass, o, r);
+    guess_steps(pass, o, r);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    changed = *r.changed;
+  }
+  changed = 1;
   while (changed) {
     list_taken(pass, o, r);
     sum_differences(pass, o, r);

@@ -29,7 +29,7 @@ typedef struct {
   ExactSources exact;
   __global const int *plan;
   __global const double *entries;
-  __global double *differences; /* behind them, four doubles per candidate */
+  __global double *differences; /* and what lies behind them (window.h) */
   __global double *chain_state;
   __global double *lattice;
   __global coordinate *lattice_sites;
@@ -87,7 +87,7 @@ static inline void decide_pass(const Deciding *d, int second, __local double *oc
                      d->plan,
                      d->field_cache,
                      d->differences,
-                     d->differences + 3 * window.candidates * window.candidates,
+                     d->differences + own_changes(window.candidates),
                      d->chain_state,
                      shared};
   load_steps(window, d->plan, d->entries, o);

@@ -44,21 +44,6 @@ static inline int exact_in_reach(const ExactSources *s, double3 a, double3 b) {
   return d.x * d.x + (d.y * d.y + d.z * d.z) < s->reach * s->reach;
 }
 
-/* Longest distance at which two molecules may have energy; the largest molecule sets it. */
-static inline void set_reach(ExactSources *s, int molecule_types) {
-  double radius = 0;
-  for (int type = 0; type < molecule_types; ++type) {
-    const int sites = site_count(s->window.topology, s->topology_integers, type);
-    for (int site = 0; site < sites; ++site) {
-      __global const double *r =
-          s->topology_reals + topology_site(s->window.topology, type, site);
-      radius = fmax(radius, sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2]));
-    }
-  }
-  s->reach = fmax(s->interaction.coulomb_cutoff, s->interaction.vdw_cutoff) + 2 * radius +
-             BLOCK_MARGIN;
-}
-
 /* used: 0 where nothing is computed from them. */
 static inline ExactSources exact_sources(
     WindowShape window, Interaction interaction, int nuclei, int blocks,
@@ -85,7 +70,8 @@ static inline ExactSources exact_sources(
   s.exact_blocks = exact_blocks;
   s.exact_points = exact_points;
   s.taken = taken;
-  set_reach(&s, window.topology.molecule_types);
+  s.reach = fmax(interaction.coulomb_cutoff, interaction.vdw_cutoff) +
+            2 * window.topology.largest_radius + BLOCK_MARGIN;
   return s;
 }
 

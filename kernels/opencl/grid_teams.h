@@ -105,4 +105,75 @@ static inline void add_to_sites(int begin, int end, __local const uint *list,
   }
 }
 
+/* A work-group's part of the grid term. */
+typedef struct {
+  int chunk; /* of blocks */
+  int slice; /* of each block's list */
+  int slices;
+  int blocks;
+  int blocks_per_chunk;
+} GridShare;
+
+typedef struct {
+  __local tile_point *tile;       /* a block */
+  __local uint *list;             /* LIST_CAPACITY */
+  __local double *list_energies;  /* LIST_CAPACITY */
+  __local uint *shared;           /* two per item */
+} GridMemory;
+
+/* In a kernel. */
+#define GRID_MEMORY(name)                                \
+  __local tile_point name##_tile[STARPMC_BLOCK_POINTS];  \
+  __local uint name##_list[LIST_CAPACITY];               \
+  __local double name##_energies[LIST_CAPACITY];         \
+  __local uint name##_shared[2 * GRID_GROUP];            \
+  const GridMemory name = {name##_tile, name##_list, name##_energies, name##_shared};
+
+/* For each block the group lists the sites in reach, so that hardly a pair beyond the cutoff is
+   computed, and its teams share the list. partials: `capacity` values per group */
+static inline void grid_pairs_of_group(PairConstants constants, GridShare share, int capacity,
+                                       __global const double *sites,
+                                       __global const double *block_headers,
+                                       __global const coordinate *points,
+                                       __global double *partials, GridMemory memory) {
+  __global const real *rounded = rounded_sites(sites, capacity);
+  const int item = (int)get_local_id(0);
+  const int slice = share.slice;
+  const int slices = share.slices;
+  __global double *own_partials = partials + (share.chunk * slices + slice) * (ulong)capacity;
+  const PairReals box = pair_reals(constants);
+  const GridReals reals = grid_reals(constants);
+  for (int site = item; site < capacity; site += GRID_GROUP) own_partials[site] = 0;
+  const int last_block = min(share.blocks, (share.chunk + 1) * share.blocks_per_chunk);
+  for (int block = share.chunk * share.blocks_per_chunk; block < last_block; ++block) {
+    __global const double *header = block_headers + block * BLOCK_FIELDS;
+    const BlockView view = block_view(header, constants);
+    load_tile(points + (ulong)block * 4 * STARPMC_BLOCK_POINTS, memory.tile, GRID_GROUP);
+    for (int batch = 0; batch < capacity; batch += SITES_PER_CHOICE * GRID_GROUP) {
+      const int first = batch + item;
+      const Choice choice = choose_sites(rounded, capacity, first, view, box);
+      const uint inside = popcount(choice.inside);
+      const uint cut = cut_entries(choice, rounded, capacity, first, view, box);
+      uint total;
+      const uint before = sum_before(inside | cut << 16, memory.shared, &total);
+      const int all_inside = total & 0xFFFF;
+      const int count = all_inside + (total >> 16);
+      for (int begin = 0; begin < count; begin += LIST_CAPACITY) {
+        const int listed = min(count - begin, LIST_CAPACITY);
+        write_entries(choice, before & 0xFFFF, all_inside + (before >> 16), begin, memory.list,
+                      rounded, capacity, first, view, box);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        team_passes(slice, slices, reals, constants, listed, all_inside - begin, memory.list,
+                    memory.list_energies, memory.tile, sites, capacity, header);
+        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+        const int rows = (listed + TEAM - 1) / TEAM;
+        add_to_sites(slice * rows / slices * TEAM, min(listed, (slice + 1) * rows / slices * TEAM),
+                     memory.list, memory.list_energies, own_partials);
+        barrier(CLK_LOCAL_MEM_FENCE);
+      }
+      barrier(CLK_LOCAL_MEM_FENCE);
+    }
+  }
+}
+
 #endif

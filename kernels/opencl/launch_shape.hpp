@@ -8,15 +8,15 @@ namespace starpmc::opencl {
 
 /// Sizes the kernels are compiled for: of work-groups, and of what an item keeps in registers.
 struct LaunchShape {
-  bool cpu;             ///< items are threads with vector registers, not lanes of a GPU
-  int grid_group;       ///< items of a group of the grid term; GPU: a multiple of 32
-  int grid_sites;       ///< sites in the registers of a CPU's item of the grid term
-  int list_capacity;    ///< entries of a GPU's list of sites in reach of a block
-  int points_unrolled;  ///< of a GPU's loop; PoCL 3.1 compiles it wrong unless this is 1
-  int points_per_sum;   ///< points summed in Real before the sum goes to fp64
-  int pair_group;       ///< items that share the molecules an entry meets
-  int table_tile;  ///< entries on an edge of the pairs a group takes; squared: at most pair_group
-  int sum_group;   ///< items that share a sum
+  bool cpu;              ///< items are threads with vector registers, not lanes of a GPU
+  int grid_group;        ///< items of a group of the grid term; GPU: a multiple of 32
+  int grid_sites;        ///< sites in the registers of a CPU's item of the grid term
+  int list_capacity;     ///< entries of a GPU's list of sites in reach of a block
+  int points_unrolled;   ///< of a GPU's loop; PoCL 3.1 compiles it wrong unless this is 1
+  int points_per_sum;    ///< points summed in Real before the sum goes to fp64
+  int pair_group;        ///< items that share the molecules an entry meets
+  int table_tile;        ///< entries on an edge of the pairs that a group takes
+  int sum_group;         ///< items that share a sum
   int grid_sum_group;    ///< items that share the sum of a candidate's grid energy
   int site_group;        ///< items of a group that places charged sites
   int propose_group;     ///< items of the one group that proposes
@@ -31,7 +31,7 @@ struct LaunchShape {
   int most_slices;            ///< groups that share a block's sites where there are few blocks
   int least_groups_per_unit;  ///< below that, they do
   int most_chunk_blocks;      ///< compact blocks that stay in cache while all sites meet them
-  /// A kernel's last group sees what the others wrote: whole windows take four launches, not
+  /// A kernel's last group sees what the others wrote: whole windows take three launches, not
   /// twelve.
   bool last_group_goes_on = false;
 
@@ -68,7 +68,7 @@ struct LaunchShape {
             .list_capacity = 1024,
             .points_unrolled = 8,
             .points_per_sum = 64,
-            .pair_group = 256,
+            .pair_group = 128,
             .table_tile = 16,
             .sum_group = 64,
             .grid_sum_group = 256,

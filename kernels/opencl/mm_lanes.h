@@ -227,7 +227,7 @@ static inline void set_group(EntryGroup *group, WindowShape window, PairConstant
   find_members(group, (int)get_global_id(0), plan);
   group->type = topology_integers[molecule_of_entry(window, plan, group->entries[0])];
   group->sites = site_count(window.topology, topology_integers, group->type);
-  group->reach = molecule_reach(window.topology, topology_reals, topology_integers, constants);
+  group->reach = molecule_reach(window.topology, constants);
   place_members(group, entries);
 }
 

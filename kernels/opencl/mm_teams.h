@@ -14,31 +14,95 @@ static inline lattice_place place_of_lattice_site(__global const coordinate *lat
   return (lattice_place)(place[0], place[stride], place[2 * stride]);
 }
 
-/* Energy of an entry with a molecule of the lattice. */
-static inline PairEnergy lattice_pair_energy(
-    TopologyShape topology, __global const double *topology_reals,
-    __global const int *topology_integers, PairConstants constants,
-    __local const TargetSite *sites, int type, double3 centre, int near, int images, int stride,
-    __global const double *lattice, __global const coordinate *lattice_sites, int other) {
-  const PairReals reals = pair_reals(constants);
-  const double3 other_centre =
-      (double3)(lattice[other], lattice[stride + other], lattice[2 * stride + other]);
-  const PairPlace pair = {minimum_image(other_centre - centre, constants), near, images};
-  const int other_type = topology_integers[other];
-  MoleculePair energy = {{0, 0}, {0, 0}};
-  for (int j = 0; j < site_count(topology, topology_integers, other_type); ++j) {
-    const double charge = site_charge(topology, topology_reals, other_type, j);
-    const lattice_place place = place_of_lattice_site(lattice_sites, stride, other, j);
-    const int type_j = site_type(topology, topology_integers, other_type, j);
-    for (int i = 0; i < site_count(topology, topology_integers, type); ++i) {
-      const int type_i = site_type(topology, topology_integers, type, i);
-      add_sites(sites[i].place, place, sites[i].charge * charge,
-                topology_reals + topology_pair(topology, type_i, type_j), pair, constants, reals,
-                &energy);
+/* The second molecule of a pair of molecules. */
+typedef struct {
+  double3 offset; /* of its centre from the first's */
+  int images;     /* pairs of sites may have other nearest images than the centres */
+  int type;
+  int sites;
+  __global const coordinate *lattice_sites; /* null: an entry */
+  int index;                                /* molecule or entry */
+} OtherMolecule;
+
+static inline lattice_place place_of_other(WindowShape window, PairConstants constants,
+                                           __global const double *entries, OtherMolecule other,
+                                           int site) {
+  if (other.lattice_sites != 0) {
+    return place_of_lattice_site(other.lattice_sites, window.layout.molecules, other.index, site);
+  }
+  return AS_LATTICE_PLACE(place_of_entry_site(window, entries, other.index, site, constants));
+}
+
+/* Adds the pairs of `count` target sites, a constant, with another molecule: they overlap. */
+static inline void add_targets(const TargetSite *targets, int count, WindowShape window,
+                               PairConstants constants, PairReals reals,
+                               __global const double *topology_reals,
+                               __global const int *topology_integers,
+                               __global const double *entries, OtherMolecule other,
+                               QuickPairEnergy *sum) {
+  const TopologyShape topology = window.topology;
+  for (int j = 0; j < other.sites; ++j) {
+    lattice_place place = place_of_other(window, constants, entries, other, j);
+#if !STARPMC_FIXED
+    place += to_real3(other.offset);
+#endif
+    const real charge = (real)site_charge(topology, topology_reals, other.type, j);
+    const int type = site_type(topology, topology_integers, other.type, j);
+    _Pragma("unroll") for (int i = 0; i < count; ++i) {
+      add_site_pair(reals, pair_distance_squared(targets[i].place, place, other.images, reals),
+                    targets[i].charge * charge, (int)(targets[i].vdw_types >> type % 32 & 1),
+                    topology_reals + topology_pair(topology, targets[i].type, type), sum);
     }
   }
-  return (PairEnergy){coulomb_of(energy), vdw_of(energy)};
 }
+
+/* Energy of a molecule with another one, not near, in the precision of the pair terms.
+   TARGET(i): the first molecule's sites */
+#define TARGETS_AT_A_TIME 4
+#define FAR_ENERGY(TARGET, COUNT, OTHER, ENERGY)                                                  \
+  {                                                                                               \
+    QuickPairEnergy sum = {0, 0};                                                                 \
+    for (int first = 0; first < COUNT; first += TARGETS_AT_A_TIME) {                              \
+      const int left = min(COUNT - first, TARGETS_AT_A_TIME);                                     \
+      TargetSite targets[TARGETS_AT_A_TIME];                                                      \
+      _Pragma("unroll") for (int i = 0; i < TARGETS_AT_A_TIME; ++i) {                             \
+        targets[i] = TARGET(first + min(i, left - 1));                                            \
+      }                                                                                           \
+      ADD_TARGETS(OTHER)                                                                          \
+    }                                                                                             \
+    ENERGY = (PairEnergy){limited_pair_energy((double)sum.coulomb),                               \
+                          limited_pair_energy((double)sum.vdw)};                                  \
+  }
+#define ADD_TARGETS(OTHER)                                                                        \
+  switch (left) {                                                                                 \
+    case 1: ADD_SOME(1, OTHER) break;                                                             \
+    case 2: ADD_SOME(2, OTHER) break;                                                             \
+    case 3: ADD_SOME(3, OTHER) break;                                                             \
+    default: ADD_SOME(TARGETS_AT_A_TIME, OTHER)                                                   \
+  }
+#define ADD_SOME(NUMBER, OTHER)                                                                   \
+  add_targets(targets, NUMBER, window, constants, reals, topology_reals, topology_integers,       \
+              entries, OTHER, &sum);
+
+/* The same of near molecules, in fp64 where pair terms are fp32. */
+#define NEAR_ENERGY(TARGET, COUNT, OTHER, ENERGY)                                                 \
+  {                                                                                               \
+    PairEnergy sum = {0, 0};                                                                      \
+    for (int j = 0; j < OTHER.sites; ++j) {                                                       \
+      const lattice_place place = place_of_other(window, constants, entries, OTHER, j);           \
+      const double charge = site_charge(window.topology, topology_reals, OTHER.type, j);          \
+      const int type_j = site_type(window.topology, topology_integers, OTHER.type, j);            \
+      for (int i = 0; i < COUNT; ++i) {                                                           \
+        const TargetSite target = TARGET(i);                                                      \
+        add_site_pair_wide(                                                                       \
+            constants,                                                                            \
+            wide_pair_distance_squared(target.wide_place, place, OTHER.offset, constants),        \
+            target.wide_charge * charge,                                                          \
+            topology_reals + topology_pair(window.topology, target.type, type_j), &sum);          \
+      }                                                                                           \
+    }                                                                                             \
+    ENERGY = (PairEnergy){limited_pair_energy(sum.coulomb), limited_pair_energy(sum.vdw)};        \
+  }
 
 /* Energy of two entries of different molecules. */
 static inline PairEnergy entry_pair_energy(WindowShape window, PairConstants constants,
@@ -46,33 +110,30 @@ static inline PairEnergy entry_pair_energy(WindowShape window, PairConstants con
                                            __global const int *topology_integers,
                                            __global const double *entries, int entry_i, int type_i,
                                            int entry_j, int type_j) {
-  const TopologyShape topology = window.topology;
   const PairReals reals = pair_reals(constants);
-  const double reach = molecule_reach(topology, topology_reals, topology_integers, constants);
+  const double reach = molecule_reach(window.topology, constants);
   const double3 offset = minimum_image(
       entry_centre(window, entries, entry_j) - entry_centre(window, entries, entry_i), constants);
   const double squared = offset.x * offset.x + offset.y * offset.y + offset.z * offset.z;
-  const PairPlace pair = {
-      offset, STARPMC_SINGLE && squared < STARPMC_NEAR_DISTANCE * STARPMC_NEAR_DISTANCE,
-      reach > constants.half_shortest_edge};
-  MoleculePair energy = {{0, 0}, {0, 0}};
-  if (squared < reach * reach) {
-    for (int j = 0; j < site_count(topology, topology_integers, type_j); ++j) {
-      const lattice_place place = AS_LATTICE_PLACE(
-          place_of_entry_site(window, entries, entry_j, j, constants));
-      const double charge_j = site_charge(topology, topology_reals, type_j, j);
-      for (int i = 0; i < site_count(topology, topology_integers, type_i); ++i) {
-        const TargetSite site =
-            target_site(window, topology_reals, entries, entry_i, type_i, i, constants);
-        add_sites(site.place, place, site.charge * charge_j,
-                  topology_reals +
-                      topology_pair(topology, site_type(topology, topology_integers, type_i, i),
-                                    site_type(topology, topology_integers, type_j, j)),
-                  pair, constants, reals, &energy);
-      }
-    }
+  PairEnergy energy = {0, 0};
+  if (squared >= reach * reach) return energy;
+  const int count = site_count(window.topology, topology_integers, type_i);
+  const OtherMolecule other = {offset,
+                               reach > constants.half_shortest_edge,
+                               type_j,
+                               site_count(window.topology, topology_integers, type_j),
+                               0,
+                               entry_j};
+#define ENTRY_SITE(site)                                                                     \
+  target_site(window, topology_reals, topology_integers, entries, entry_i, type_i, site,     \
+              constants)
+  if (STARPMC_SINGLE && squared < STARPMC_NEAR_DISTANCE * STARPMC_NEAR_DISTANCE) {
+    NEAR_ENERGY(ENTRY_SITE, count, other, energy)
+  } else {
+    FAR_ENERGY(ENTRY_SITE, count, other, energy)
   }
-  return (PairEnergy){coulomb_of(energy), vdw_of(energy)};
+#undef ENTRY_SITE
+  return energy;
 }
 
 /* Local memory of a group that evaluates an entry. */
@@ -82,6 +143,52 @@ typedef struct {
   __local uint *counts;      /* per item */
   __local ushort *list;      /* LISTED_AT_A_TIME */
 } EntryMemory;
+
+/* The sites of an entry, in local memory. */
+static inline void load_targets(WindowShape window, PairConstants constants, int entry, int type,
+                                int count, __global const double *topology_reals,
+                                __global const int *topology_integers,
+                                __global const double *entries, __local TargetSite *targets) {
+  const TopologyShape topology = window.topology;
+  const int item = (int)get_local_id(0);
+  for (int site = item; site < count; site += PAIR_GROUP) {
+    targets[site] = target_site(window, topology_reals, topology_integers, entries, entry, type,
+                                site, constants);
+    targets[site].vdw_types = 0;
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (int pair = item; pair < count * topology.site_types; pair += PAIR_GROUP) {
+    const int other = pair / count;
+    __local TargetSite *target = targets + pair % count;
+    __global const double *coefficients =
+        topology_reals + topology_pair(topology, target->type, other);
+    if (coefficients[0] != 0 || coefficients[1] != 0) {
+      atomic_or(&target->vdw_types, 1u << other % 32);
+    }
+  }
+}
+
+static inline OtherMolecule listed_molecule(double3 centre, int images, TopologyShape topology,
+                                            __global const int *topology_integers,
+                                            PairConstants constants, int stride,
+                                            __global const double *lattice,
+                                            __global const coordinate *lattice_sites,
+                                            int molecule) {
+  const double3 other = (double3)(lattice[molecule], lattice[stride + molecule],
+                                  lattice[2 * stride + molecule]);
+  const int type = topology_integers[molecule];
+  return (OtherMolecule){minimum_image(other - centre, constants),
+                         images,
+                         type,
+                         site_count(topology, topology_integers, type),
+                         lattice_sites,
+                         molecule};
+}
+
+static inline void add_energy(PairEnergy energy, PairEnergy *sum) {
+  sum->coulomb += energy.coulomb;
+  sum->vdw += energy.vdw;
+}
 
 /* Energies of an entry with the molecules [first_molecule, last_molecule) outside the window, shared
    by the items of a group. */
@@ -96,29 +203,37 @@ static inline void mm_pair_of_entry(
   const PairReals reals = pair_reals(constants);
   const int type = topology_integers[molecule_of_entry(window, plan, entry)];
   const int count = site_count(topology, topology_integers, type);
-  for (int site = (int)get_local_id(0); site < count; site += PAIR_GROUP) {
-    memory.sites[site] =
-        target_site(window, topology_reals, entries, entry, type, site, constants);
-  }
-  const double reach = molecule_reach(topology, topology_reals, topology_integers, constants);
+  load_targets(window, constants, entry, type, count, topology_reals, topology_integers, entries,
+               memory.sites);
+  const double reach = molecule_reach(topology, constants);
+  const int images = reach > constants.half_shortest_edge;
   const Search search = {entry_centre(window, entries, entry), (real)(reach * reach),
                          (real)(STARPMC_NEAR_DISTANCE * STARPMC_NEAR_DISTANCE)};
   PairEnergy sum = {0, 0};
+#define OTHER_LISTED \
+  listed_molecule(search.centre, images, topology, topology_integers, constants, stride, lattice, \
+                  lattice_sites, first + (int)memory.list[k])
+#define OWN_SITE(site) memory.sites[site]
   for (int first = first_molecule; first < last_molecule; first += LISTED_AT_A_TIME) {
     const int last = min(last_molecule, first + LISTED_AT_A_TIME);
     const Listed listed = list_neighbours(search, reals, first, last, stride, lattice, outside,
                                           memory.counts, memory.list);
-    for (int k = (int)get_local_id(0); k < listed.far + listed.near; k += PAIR_GROUP) {
-      const int other = first + (int)memory.list[k];
-      const PairEnergy energy = lattice_pair_energy(
-          topology, topology_reals, topology_integers, constants, memory.sites, type,
-          search.centre, k >= listed.far, reach > constants.half_shortest_edge, stride, lattice,
-          lattice_sites, other);
-      sum.coulomb += energy.coulomb;
-      sum.vdw += energy.vdw;
+    int k = (int)get_local_id(0);
+    PairEnergy energy;
+    for (; k < listed.far; k += PAIR_GROUP) {
+      const OtherMolecule other = OTHER_LISTED;
+      FAR_ENERGY(OWN_SITE, count, other, energy)
+      add_energy(energy, &sum);
+    }
+    for (; k < listed.far + listed.near; k += PAIR_GROUP) {
+      const OtherMolecule other = OTHER_LISTED;
+      NEAR_ENERGY(OWN_SITE, count, other, energy)
+      add_energy(energy, &sum);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
   }
+#undef OWN_SITE
+#undef OTHER_LISTED
   const double coulomb = group_sum(sum.coulomb, memory.shared);
   const double vdw = group_sum(sum.vdw, memory.shared);
   if (get_local_id(0) == 0) {

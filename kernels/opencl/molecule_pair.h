@@ -15,10 +15,15 @@ typedef double3 site_place;
 typedef real3 lattice_place;
 #endif
 
-/* A site of the molecule whose energies are wanted. */
+/* A site of the molecule whose energies are wanted, for pairs in fp64 and in the precision of the pair
+   terms: a GPU converts slowly, so it is done once. */
 typedef struct {
-  site_place place;
-  double charge; /* times the Coulomb constant */
+  site_place wide_place;
+  lattice_place place;
+  double wide_charge; /* times the Coulomb constant */
+  real charge;
+  int type;
+  uint vdw_types; /* one bit per site type, modulo 32: whether there are van der Waals terms */
 } TargetSite;
 
 static inline site_place place_of_entry_site(WindowShape window, __global const double *entries,
@@ -42,23 +47,21 @@ static inline site_place place_of_entry_site(WindowShape window, __global const 
 #endif
 
 static inline TargetSite target_site(WindowShape window, __global const double *topology_reals,
+                                     __global const int *topology_integers,
                                      __global const double *entries, int entry, int type, int site,
                                      PairConstants constants) {
   TargetSite target;
-  target.place = place_of_entry_site(window, entries, entry, site, constants);
-  target.charge =
+  target.wide_place = place_of_entry_site(window, entries, entry, site, constants);
+  target.place = AS_LATTICE_PLACE(target.wide_place);
+  target.wide_charge =
       STARPMC_COULOMB_CONSTANT * site_charge(window.topology, topology_reals, type, site);
+  target.charge = (real)target.wide_charge;
+  target.type = site_type(window.topology, topology_integers, type, site);
+  target.vdw_types = ~0u;
   return target;
 }
 
-/* Where two molecules are to each other. */
-typedef struct {
-  double3 offset; /* of the second's centre from the first's */
-  int near;       /* fp64 whatever the precision */
-  int images;     /* pairs of sites may have other nearest images than the centres */
-} PairPlace;
-
-static inline double wide_pair_distance_squared(site_place a, lattice_place b, PairPlace pair,
+static inline double wide_pair_distance_squared(site_place a, lattice_place b, double3 offset,
                                                 PairConstants constants) {
 #if STARPMC_FIXED
   return wide_distance_squared(
@@ -68,19 +71,20 @@ static inline double wide_pair_distance_squared(site_place a, lattice_place b, P
       constants);
 #else
   return wide_distance_squared(
-      a - (pair.offset + (double3)((double)b.x, (double)b.y, (double)b.z)), constants);
+      a - (offset + (double3)((double)b.x, (double)b.y, (double)b.z)), constants);
 #endif
 }
 
-static inline real pair_distance_squared(site_place a, lattice_place b, PairPlace pair,
-                                         PairConstants constants, PairReals reals) {
+/* b: from the centre of the molecule that a belongs to; images: pairs of sites may have other nearest
+   images than the centres */
+static inline real pair_distance_squared(lattice_place a, lattice_place b, int images,
+                                         PairReals reals) {
 #if STARPMC_FIXED
-  real3 d = convert_float3(as_int3(a - b)) * (real3)((real)fixed_unit(constants.box[0]),
-                                                     (real)fixed_unit(constants.box[1]),
-                                                     (real)fixed_unit(constants.box[2]));
+  const real3 d =
+      convert_float3(as_int3(a - b)) * (real3)(reals.unit_x, reals.unit_y, reals.unit_z);
 #else
-  real3 d = to_real3(a) - (to_real3(pair.offset) + b);
-  if (pair.images) {
+  real3 d = a - b;
+  if (images) {
     d = (real3)(MINIMUM_IMAGE(d.x, reals.box_x, reals.inverse_x),
                 MINIMUM_IMAGE(d.y, reals.box_y, reals.inverse_y),
                 MINIMUM_IMAGE(d.z, reals.box_z, reals.inverse_z));
@@ -90,51 +94,9 @@ static inline real pair_distance_squared(site_place a, lattice_place b, PairPlac
   return AT_LEAST_MINIMUM_DISTANCE(r2);
 }
 
-/* Energy of a pair of molecules: of each of its pairs of sites, one of the two is added to. */
-typedef struct {
-  PairEnergy wide;
-  QuickPairEnergy quick;
-} MoleculePair;
-
-/* Adds a pair of sites. charge: product of the charges, times the Coulomb constant. */
-static inline void add_sites(site_place a, lattice_place b, double charge,
-                             __global const double *coefficients, PairPlace pair,
-                             PairConstants constants, PairReals reals, MoleculePair *sum) {
-  if (pair.near) {
-    add_site_pair_wide(constants, wide_pair_distance_squared(a, b, pair, constants), charge,
-                       coefficients, &sum->wide);
-  } else {
-    add_site_pair(reals, pair_distance_squared(a, b, pair, constants, reals), (real)charge,
-                  coefficients, &sum->quick);
-  }
-}
-
-static inline double coulomb_of(MoleculePair sum) {
-  return limited_pair_energy(sum.wide.coulomb + (double)sum.quick.coulomb);
-}
-static inline double vdw_of(MoleculePair sum) {
-  return limited_pair_energy(sum.wide.vdw + (double)sum.quick.vdw);
-}
-
-/* Largest distance of a site from its molecule's centre, over all molecule types. */
-static inline double largest_radius(TopologyShape topology, __global const double *topology_reals,
-                                    __global const int *topology_integers) {
-  double largest = 0;
-  for (int type = 0; type < topology.molecule_types; ++type) {
-    for (int site = 0; site < site_count(topology, topology_integers, type); ++site) {
-      __global const double *r = topology_reals + topology_site(topology, type, site);
-      largest = fmax(largest, r[0] * r[0] + r[1] * r[1] + r[2] * r[2]);
-    }
-  }
-  return sqrt(largest);
-}
-
 /* How far apart the centres of two molecules may be that still interact. */
-static inline double molecule_reach(TopologyShape topology, __global const double *topology_reals,
-                                    __global const int *topology_integers,
-                                    PairConstants constants) {
-  return fmax(constants.coulomb_cutoff, constants.vdw_cutoff) + 1e-3 +
-         2 * largest_radius(topology, topology_reals, topology_integers);
+static inline double molecule_reach(TopologyShape topology, PairConstants constants) {
+  return fmax(constants.coulomb_cutoff, constants.vdw_cutoff) + 1e-3 + 2 * topology.largest_radius;
 }
 
 #endif

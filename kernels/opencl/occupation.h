@@ -66,8 +66,8 @@ static inline void load_steps(WindowShape window, __global const int *plan,
     const int slot = slots[index];
     o.earlier[index] = -1 - slot;
     if (plan[plan_step_visit(layout) + index] == 0) continue;
-    int earlier = index - 1;
-    while (slots[earlier] != slot) --earlier;
+    int earlier = 0;
+    _Pragma("unroll 8") for (int k = 0; k < index; ++k) earlier = slots[k] == slot ? k : earlier;
     o.earlier[index] = earlier;
     o.later[earlier] = 1;
   }

@@ -20,6 +20,7 @@
 typedef struct {
   real box_x, box_y, box_z;
   real inverse_x, inverse_y, inverse_z;
+  real unit_x, unit_y, unit_z; /* of fixed coordinates */
   real cutoff_squared;
   real inverse_square;
   real inverse;
@@ -35,6 +36,9 @@ static inline PairReals pair_reals(PairConstants constants) {
   reals.inverse_x = (real)constants.inverse_box[0];
   reals.inverse_y = (real)constants.inverse_box[1];
   reals.inverse_z = (real)constants.inverse_box[2];
+  reals.unit_x = (real)fixed_unit(constants.box[0]);
+  reals.unit_y = (real)fixed_unit(constants.box[1]);
+  reals.unit_z = (real)fixed_unit(constants.box[2]);
   reals.cutoff_squared = (real)constants.coulomb_cutoff_squared;
   reals.inverse_square = (real)constants.inverse_square;
   reals.inverse = (real)(0.5 * constants.twice_inverse);
@@ -93,19 +97,20 @@ typedef struct {
   real vdw;
 } QuickPairEnergy;
 
-/* Adds the energy of one pair of sites.
-   charge: product of the charges, times the Coulomb constant; coefficients: c12, c6, shift, slope */
-static inline void add_site_pair(PairReals reals, real r2, real charge,
+/* Adds the energy of one pair of sites. Coulomb energies vanish beyond the cutoff by themselves, and
+   without branches pairs overlap.
+   charge: product of the charges, times the Coulomb constant; coefficients: c12, c6, shift, slope,
+   where they may be other than 0 (has_vdw) */
+static inline void add_site_pair(PairReals reals, real r2, real charge, int has_vdw,
                                  __global const double *coefficients, QuickPairEnergy *sum) {
-  if (!(r2 < reals.cutoff_squared || r2 < reals.vdw_cutoff_squared)) return;
   const real inverse_r = reciprocal_square_root(r2);
   sum->coulomb += charge * coulomb_within(reals, r2, inverse_r);
-  if (r2 < reals.vdw_cutoff_squared && (coefficients[0] != 0 || coefficients[1] != 0)) {
-    const real inverse2 = inverse_r * inverse_r;
-    const real inverse6 = inverse2 * inverse2 * inverse2;
-    sum->vdw += ((real)coefficients[0] * inverse6 - (real)coefficients[1]) * inverse6 +
-                ((real)coefficients[3] * (r2 * inverse_r) + (real)coefficients[2]);
-  }
+  if (!has_vdw || (coefficients[0] == 0 && coefficients[1] == 0)) return;
+  const real inverse2 = inverse_r * inverse_r;
+  const real inverse6 = inverse2 * inverse2 * inverse2;
+  const real vdw = ((real)coefficients[0] * inverse6 - (real)coefficients[1]) * inverse6 +
+                   ((real)coefficients[3] * (r2 * inverse_r) + (real)coefficients[2]);
+  sum->vdw += r2 < reals.vdw_cutoff_squared ? vdw : (real)0;
 }
 
 /* The same in fp64 whatever the precision: for near molecules and nuclei (STARPMC_NEAR_DISTANCE). */

@@ -6,7 +6,7 @@ namespace {
 constexpr int kSumItems = 64;
 constexpr int kTableTile = 16;
 constexpr int kSumEntries = 16;               ///< SUM_ENTRIES of window_sums.h
-constexpr std::size_t kTargetSiteBytes = 64;  ///< at most
+constexpr std::size_t kTargetSiteBytes = 96;  ///< at most
 
 void add_partial(Program& program, cl_command_queue queue, int count, bool first, Buffer partial,
                  Buffer energies) {

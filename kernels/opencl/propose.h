@@ -31,13 +31,11 @@ static inline void find_visits(WindowShape window, Picks picks) {
   for (int index = (int)get_local_id(0); index < window.steps; index += PROPOSE_GROUP) {
     int first = -1;
     int second = -1;
-    for (int earlier = 0; earlier < index; ++earlier) {
-      if (picks.molecule[earlier] != picks.molecule[index]) continue;
-      if (first < 0) {
-        first = earlier;
-      } else {
-        second = earlier;
-      }
+    const int molecule = picks.molecule[index];
+    _Pragma("unroll 8") for (int earlier = 0; earlier < index; ++earlier) {
+      const int same = picks.molecule[earlier] == molecule;
+      second = same && first >= 0 ? earlier : second;
+      first = same && first < 0 ? earlier : first;
     }
     picks.first_visit[index] = first;
     picks.second_visit[index] = second;
@@ -46,7 +44,9 @@ static inline void find_visits(WindowShape window, Picks picks) {
   barrier(CLK_LOCAL_MEM_FENCE);
   for (int index = (int)get_local_id(0); index < window.steps; index += PROPOSE_GROUP) {
     int sum = 0;
-    for (int earlier = 0; earlier < index; ++earlier) sum += picks.increment[earlier];
+    _Pragma("unroll 8") for (int earlier = 0; earlier < index; ++earlier) {
+      sum += picks.increment[earlier];
+    }
     picks.offset[index] = sum;
   }
   barrier(CLK_LOCAL_MEM_FENCE);

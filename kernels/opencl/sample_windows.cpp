@@ -29,7 +29,7 @@ void sample_by_operations(Program& program, cl_command_queue queue, const Window
   metropolis_decide(program, queue, window, task.tuning, certification, decide);
 }
 
-/// Windows of four launches each.
+/// Windows of three launches each.
 class FusedWindows {
  public:
   FusedWindows(Program& program, cl_command_queue queue, const Window& window,
@@ -59,11 +59,7 @@ class FusedWindows {
     for (std::size_t i = 0; i < tasks_.size(); ++i) {
       const Window window = window_of(i);
       const Work work = work_of(i);
-      if (whole_.blocks > 0) {
-        qmmm_coulomb_grid_pairs(program_, queue_, window, work.grid, whole_.blocks, sites_of(work),
-                                whole_.block_headers, whole_.points, partials_of(work));
-      }
-      energies(window);
+      energies(window, work);
       decide(i, window, work);
       settle(i, window, work);
     }
@@ -101,8 +97,8 @@ class FusedWindows {
     return buffers;
   }
 
-  /// mm_pair, mm_pair_table and qmmm_nuclei_vdw.
-  void energies(const Window& window) {
+  /// mm_pair, qmmm_coulomb_grid_pairs, mm_pair_table and qmmm_nuclei_vdw.
+  void energies(const Window& window, const Work& work) {
     const int tile = program_.shape().table_tile;
     const DecideBuffers& decide = whole_.decide;
     const int entries = window.extent.candidates + window.extent.starts;
@@ -114,6 +110,11 @@ class FusedWindows {
         .with(pair_constants(window.interaction))
         .with(cl_int{tiles})
         .with(cl_int{certification_.nuclei})
+        .with(cl_int{work.grid.chunks})
+        .with(cl_int{work.grid.slices})
+        .with(cl_int{whole_.blocks})
+        .with(cl_int{work.grid.blocks_per_chunk})
+        .with(cl_int{work.grid.capacity})
         .with(window.topology_reals)
         .with(window.topology_integers)
         .with(window.plan)
@@ -122,11 +123,15 @@ class FusedWindows {
         .with(decide.lattice_sites)
         .with(whole_.outside)
         .with(some(certification_.solute, unused_))
+        .with(sites_of(work))
+        .with(some(whole_.block_headers, unused_))
+        .with(some(whole_.points, unused_))
         .with(whole_.mm_partial)
         .with(decide.table)
         .with(some(decide.nuclei_energies, unused_))
+        .with(partials_of(work))
         .with_local(target_bytes(program_, window))
-        .run({size_of(entries + tiles + nuclei_groups), 1},
+        .run({size_of(entries + work.grid.parts() + tiles + nuclei_groups), 1},
              {size_of(program_.shape().pair_group), 1});
   }
 

@@ -10,6 +10,14 @@
 #define DIFFERENCE_COULOMB 0
 #define DIFFERENCE_VDW 1
 #define DIFFERENCE_MAGNITUDE 2
+#define DIFFERENCE_FIELDS 3
+/* Behind them each candidate's OwnChange (decide_pass.h), then another matrix in fp32: of the sum of
+   the first two, for those who only guess. */
+#define OWN_FIELDS 4
+static inline int own_changes(int candidates) { return DIFFERENCE_FIELDS * candidates * candidates; }
+static inline int quick_differences(int candidates) {
+  return own_changes(candidates) + OWN_FIELDS * candidates;
+}
 
 /* The window's entries, one after another: candidates, then start entries. */
 static inline int entry_at(WindowShape window, int index) {

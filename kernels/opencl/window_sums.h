@@ -93,6 +93,8 @@ static inline void difference_of_candidates(WindowShape window, int accepted, in
   differences[DIFFERENCE_COULOMB * matrix + at] = change[0];
   differences[DIFFERENCE_VDW * matrix + at] = change[1];
   differences[DIFFERENCE_MAGNITUDE * matrix + at] = magnitude;
+  ((__global float *)(differences + quick_differences(window.candidates)))[at] =
+      (float)(change[0] + change[1]);
 }
 
 #endif

@@ -15,7 +15,7 @@
 #include "bench/target.hpp"
 #include "bench/whole_steps.hpp"
 #include "config/value_names.hpp"
-#include "sampling/task_sizes.hpp"
+#include "sampling/window_loads.hpp"
 
 namespace starpmc {
 namespace {
@@ -70,9 +70,15 @@ class Benchmark {
            : group == OperationGroup::mm ? request_.mm
                                          : request_.other;
   }
+  template <class Real>
   std::uint32_t window_steps(const BenchSystem& bench) const {
     if (request_.window > 0) return request_.window;
-    return automatic_window(bench.system.molecules.size(), bench.system.solute.has_value());
+    return automatic_window(loads_of<Real>(bench), bench.system.solute.has_value());
+  }
+  std::uint32_t window_steps(const BenchSystem& bench, Precision precision) const {
+    if (precision == Precision::fp64) return window_steps<double>(bench);
+    if (precision == Precision::mixed) return window_steps<float>(bench);
+    return window_steps<FixedCoordinate>(bench);
   }
   double& ceiling(const BenchTarget& target, Precision precision) {
     return ceilings_[{target.worker, target.implementation, precision}];
@@ -159,7 +165,7 @@ template <class Real>
 void Benchmark::time_operations(const BenchSystem& bench, BenchData<Real>& data,
                                 const BenchTarget& target, std::vector<BenchCase>& cases) {
   const bool scalar = target.implementation == Implementation::scalar;
-  const std::uint32_t asked = window_steps(bench);
+  const std::uint32_t asked = window_steps<Real>(bench);
   const TaskExtent extent{static_cast<int>(scalar ? std::min(asked, kMostScalarSteps) : asked),
                           scalar ? kScalarPotentialPairs : kPotentialPairs};
   preparation_.use();
@@ -206,8 +212,8 @@ BenchCase Benchmark::time_operation(const BenchSystem& bench, const BenchWindows
 
 void Benchmark::add_decisions(const BenchSystem& bench, Precision precision,
                               const BenchTarget& target, std::vector<BenchCase>& cases) {
-  const WholeStepsSettings settings{precision, window_steps(bench), 1, 0.2 * request_.seconds,
-                                    request_.certified};
+  const WholeStepsSettings settings{precision, window_steps(bench, precision), 1,
+                                    0.2 * request_.seconds, request_.certified};
   cases.push_back(make_case("metropolis_decide", bench.name, target, precision,
                             time_decisions(bench, settings, target, preparation_)));
 }
@@ -217,8 +223,9 @@ void Benchmark::run_steps(const BenchSystem& bench) {
   for (const unsigned chains : request_.chains) {
     for (const BenchTarget& target : all_) {
       for (const Precision precision : request_.precisions) {
-        const WholeStepsSettings settings{precision, window_steps(bench), chains, request_.seconds,
-                                          request_.certified};
+        target.use();
+        const WholeStepsSettings settings{precision, window_steps(bench, precision), chains,
+                                          request_.seconds, request_.certified};
         cases.push_back(make_case("steps", bench.name, target, precision,
                                   time_whole_steps(bench, settings, target, preparation_)));
       }

@@ -8,6 +8,7 @@
 #include "bench/bench_system.hpp"
 #include "bench/planned_window.hpp"
 #include "sampling/chain_state.hpp"
+#include "sampling/window_loads.hpp"
 
 namespace starpmc {
 
@@ -30,6 +31,12 @@ struct BenchData {
 
   explicit BenchData(const BenchSystem& system);
 };
+
+template <class Real>
+WindowLoads<Real> loads_of(const BenchSystem& bench) {
+  return {static_cast<double>(bench.system.molecules.size()),
+          static_cast<double>(bench.system.max_sites()), static_cast<double>(bench.grid.size())};
+}
 
 /// How much work a task is.
 struct TaskExtent {

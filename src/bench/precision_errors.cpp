@@ -11,7 +11,7 @@
 #include "config/value_names.hpp"
 #include "error.hpp"
 #include "sampling/chain.hpp"
-#include "sampling/task_sizes.hpp"
+#include "sampling/window_loads.hpp"
 
 namespace starpmc {
 namespace {
@@ -123,7 +123,7 @@ void add_changes(const BenchSystem& bench, std::size_t proposals, EnergyChanges&
   BenchData<Real> data(bench);
   ChainData<Real>& chain = data.chain;
   FullEvaluation<Real>(chain).run();
-  const auto steps = static_cast<int>(automatic_window(chain.molecules(), chain.has_solute()));
+  const auto steps = static_cast<int>(automatic_window(loads_of<Real>(bench), chain.has_solute()));
   const std::size_t wanted = changes.grid.size() + proposals;
   const std::size_t most_windows = 1 + 4 * proposals / static_cast<std::size_t>(steps);
   for (const PlannedWindow& planned :

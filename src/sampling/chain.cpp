@@ -1,14 +1,13 @@
 #include "sampling/chain.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <deque>
 
 #include "error.hpp"
 #include "kernels/window_plan.hpp"
 #include "sampling/chain_state.hpp"
 #include "sampling/density_update.hpp"
-#include "sampling/task_sizes.hpp"
+#include "sampling/window_loads.hpp"
 
 namespace starpmc {
 namespace {
@@ -42,6 +41,8 @@ class StarpuChain final : public Chain {
         sampling_(settings.sampling),
         run_(settings.run),
         chain_(chain),
+        loads_{static_cast<double>(data_.molecules()),
+               static_cast<double>(data_.topology.shape.sites), 0},
         window_(layout(), 1),
         planner_(window_.layout, data_.topology.shape.molecules),
         plan_(static_cast<std::size_t>(plan_size(window_.layout))) {
@@ -49,14 +50,15 @@ class StarpuChain final : public Chain {
   }
 
   void set_density(const DensityGrid& grid) override {
-    grid_pairs_ = static_cast<double>(grid.size()) * candidates() * sites();
-    const double blocks = std::ceil(static_cast<double>(grid.size()) / STARPMC_BLOCK_POINTS);
-    windows_per_task_ = windows_per_task(task_size(), window_workload(blocks));
+    const bool first = loads_.points == 0;
+    loads_.points = static_cast<double>(grid.size());
+    if (first) choose_window();
+    windows_per_task_ = windows_per_task(task_size(), loads_.whole(steps()));
     const bool whole = windows_per_task_ > 0;
-    window_.set_mm_parts(whole ? 1 : task_parts(mm_workload()));
+    window_.set_mm_parts(whole ? 1 : task_parts(loads_.mm(steps())));
     data_.set_density(grid, whole                  ? 1
                             : run_.grid_blocks > 0 ? run_.grid_blocks
-                                                   : task_parts(grid_workload(blocks)));
+                                                   : task_parts(loads_.grid(steps())));
     window_.set_grid_parts(data_.density == nullptr ? 0 : data_.density->parts().size());
     spare_records_.clear();  // their size goes with the windows of a task
     if (data_.density != nullptr) return;
@@ -100,39 +102,26 @@ class StarpuChain final : public Chain {
  private:
   WindowLayout layout() const {
     const std::uint32_t asked = sampling_.window;
-    const auto steps = static_cast<int>(
-        asked > 0 ? asked : automatic_window(data_.molecules(), data_.has_solute()));
+    const auto steps =
+        static_cast<int>(asked > 0 ? asked : automatic_window(loads_, data_.has_solute()));
     return {steps, 2 * steps + 2, data_.topology.shape.sites,
             data_.topology.shape.padded_molecules};
+  }
+
+  std::uint32_t steps() const { return static_cast<std::uint32_t>(window_.layout.steps); }
+
+  /// The first density may call for windows of another length; later ones are of about its size.
+  void choose_window() {
+    const WindowLayout chosen = layout();
+    if (chosen.steps == window_.layout.steps) return;
+    window_ = WindowBuffers<Real>(chosen, 1);
+    planner_ = WindowPlanner(chosen, data_.topology.shape.molecules);
+    plan_.assign(static_cast<std::size_t>(plan_size(chosen)), 0);
   }
 
   /// Whoever cuts the grid wants its blocks to be tasks.
   TaskSize task_size() const {
     return run_.tasks == TaskSize::automatic && run_.grid_blocks > 1 ? TaskSize::terms : run_.tasks;
-  }
-
-  double sites() const { return data_.topology.shape.sites; }
-  /// Of a window: some steps revisit a molecule and have two.
-  double candidates() const { return 1.1 * window_.layout.steps; }
-  /// Pair energies of a window's entries with the lattice.
-  double mm_pairs() const {
-    return 2 * candidates() * sites() * sites() * static_cast<double>(data_.molecules());
-  }
-
-  Workload grid_workload(double blocks) const {
-    return {codelets::codelet_name<Real>("qmmm_coulomb_grid"),
-            codelets::Work::qmmm_coulomb_grid(candidates(), blocks), grid_pairs_};
-  }
-  Workload mm_workload() const {
-    return {codelets::codelet_name<Real>("mm_pair"),
-            codelets::Work::mm_pair(candidates(), static_cast<double>(data_.molecules())),
-            mm_pairs()};
-  }
-  Workload window_workload(double blocks) const {
-    return {codelets::codelet_name<Real>("sample_windows"),
-            codelets::Work::sample_windows(candidates(), blocks,
-                                           static_cast<double>(data_.molecules())),
-            grid_pairs_ + mm_pairs()};
   }
 
   void take_poses(std::span<const double> lattice) {
@@ -163,10 +152,10 @@ class StarpuChain final : public Chain {
   Settings::SamplingSection sampling_;
   Settings::RunSection run_;
   std::uint32_t chain_;
+  WindowLoads<Real> loads_;
   WindowBuffers<Real> window_;
   WindowPlanner planner_;
   std::vector<int> plan_;
-  double grid_pairs_ = 0;             ///< per window
   std::size_t windows_per_task_ = 0;  ///< 0: each term is a task
   std::vector<DataHandle> spare_records_;
   std::vector<DataHandle> spare_frames_;

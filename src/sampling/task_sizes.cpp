@@ -3,6 +3,7 @@
 #include <starpu.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 
@@ -53,18 +54,49 @@ Expectation guessed(double pairs) {
   return {pairs / kCpuPairsPerMillisecond, static_cast<double>(std::max(workers, 1U))};
 }
 
+/// Milliseconds of operations one after another on the fastest worker, by what the performance
+/// models have measured on both sides of their sizes.
+std::optional<double> measured_sum(const std::vector<Workload>& loads) {
+  std::vector<double> sums;
+  for (const Workload& load : loads) {
+    const std::vector<double> workers = codelets::measured_milliseconds(load.codelet, load.work);
+    sums.resize(workers.size());
+    for (std::size_t i = 0; i < workers.size(); ++i) sums[i] += workers[i];
+  }
+  std::optional<double> least;
+  for (const double sum : sums) {
+    if (!std::isnan(sum)) least = std::min(least.value_or(sum), sum);
+  }
+  return least;
+}
+
+std::optional<std::uint32_t> shortest_good_window(
+    const std::function<std::vector<Workload>(std::uint32_t)>& operations) {
+  constexpr std::array<std::uint32_t, 3> kLengths{50, 100, 200};
+  constexpr double kHardlyMore = 1.05;
+  std::array<double, kLengths.size()> step{};
+  for (std::size_t i = 0; i < kLengths.size(); ++i) {
+    const std::optional<double> window = measured_sum(operations(kLengths[i]));
+    if (!window) return {};
+    step[i] = *window / kLengths[i];
+  }
+  const double best = std::ranges::min(step);
+  const auto good = std::ranges::find_if(step, [&](double t) { return t <= kHardlyMore * best; });
+  return kLengths[static_cast<std::size_t>(good - step.begin())];
+}
+
 Expectation expect(const Workload& load) {
   return measured(load.codelet, load.work).value_or(guessed(load.pairs));
 }
 
 }  // namespace
 
-std::uint32_t automatic_window(std::size_t molecules, bool has_solute) {
-  // The field energies of a window are one large kernel; the pair table grows with its square,
-  // which only they can hide. Beyond about one visit in two per molecule, revisits close windows
-  // anyway.
-  const std::uint32_t most = has_solute ? 200 : 96;
-  return static_cast<std::uint32_t>(std::clamp<std::size_t>(molecules, 1, most));
+std::uint32_t automatic_window(
+    std::size_t molecules, bool has_solute,
+    const std::function<std::vector<Workload>(std::uint32_t)>& operations) {
+  const std::uint32_t steps = shortest_good_window(operations).value_or(has_solute ? 200 : 96);
+  // Beyond about one visit in two per molecule, revisits close windows anyway.
+  return static_cast<std::uint32_t>(std::clamp<std::size_t>(molecules, 1, steps));
 }
 
 std::size_t windows_per_task(TaskSize size, const Workload& window) {

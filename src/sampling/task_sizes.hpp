@@ -2,7 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <vector>
 
 #include "config/settings.hpp"
 
@@ -18,8 +20,14 @@ struct Workload {
   double pairs;
 };
 
-/// Steps of a window for `--sampling.window auto`.
-std::uint32_t automatic_window(std::size_t molecules, bool has_solute);
+/// Steps of a window for `--sampling.window auto`. A device with a long latency wants long windows,
+/// while the pair table and the decisions grow with their square: so the shortest one that costs
+/// the fastest worker hardly more per step than any, by the performance models. Where these have
+/// not seen windows of all lengths, long ones for a solute, whose field energies hide the rest.
+/// @param operations what a window of so many steps has to do
+std::uint32_t automatic_window(
+    std::size_t molecules, bool has_solute,
+    const std::function<std::vector<Workload>(std::uint32_t)>& operations);
 
 /// Windows to make in one task of sample_windows; 0: a window's terms are tasks of their own.
 std::size_t windows_per_task(TaskSize size, const Workload& window);

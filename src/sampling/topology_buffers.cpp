@@ -60,6 +60,7 @@ TopologyBuffers make_topology_buffers(const System& system,
                            {s.reference.x, s.reference.y, s.reference.z, s.charge});
     }
   }
+  buffers.shape.largest_radius = buffers.view().largest_radius();
   for (const LennardJones& pair : system.force_field.pairs) {
     append_pair(pair, settings.vdw_cutoff_angstrom, settings.vdw_modifier, buffers.reals);
   }

@@ -78,5 +78,32 @@ TEST_F(TaskSizes, WindowsOfATaskFollowTheModel) {
   EXPECT_EQ(windows_per_task(TaskSize::terms, fast), 0U);
 }
 
+/// A device's windows: a latency, and a rate of one millisecond a step.
+std::uint32_t window_with(const std::string& codelet, double latency, std::size_t molecules) {
+  const auto terms = [&](std::uint32_t steps) {
+    return std::vector<Workload>{{codelet, kWork * steps, 0}};
+  };
+  for (std::uint32_t steps = 25; steps <= 400; steps *= 2) {
+    const std::uint32_t bucket = codelets::work_bucket(kWork * steps);
+    for (int i = 0; i < 11; ++i) {
+      codelets::TaskHistory::of(codelet).record(0, 0, bucket, 1e3 * (latency + steps));
+    }
+  }
+  return automatic_window(molecules, true, terms);
+}
+
+TEST_F(TaskSizes, WindowsAreAsLongAsTheLatencyWants) {
+  EXPECT_EQ(window_with("no latency", 0, 1000), 50U);
+  EXPECT_EQ(window_with("some latency", 8, 1000), 100U);
+  EXPECT_EQ(window_with("long latency", 100, 1000), 200U);
+  EXPECT_EQ(window_with("few molecules", 100, 30), 30U);
+}
+
+TEST_F(TaskSizes, WindowsAreGuessedWithoutMeasurements) {
+  const auto terms = [](std::uint32_t) { return std::vector<Workload>{{"new", kWork, kPairs}}; };
+  EXPECT_EQ(automatic_window(1000, true, terms), 200U);
+  EXPECT_EQ(automatic_window(1000, false, terms), 96U);
+}
+
 }  // namespace
 }  // namespace starpmc
