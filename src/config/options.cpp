@@ -77,6 +77,13 @@ std::vector<Option> sampling_options() {
            "evaluate steps whose energy change is near its threshold again, exactly, so that the "
            "trajectory is the same on every device and in every precision"},
           STARPMC_FIELD(sampling.certified)),
+      integer_or_auto({"sampling", "chains", "",
+                       "independent chains, each with random numbers, QM worker and output of its "
+                       "own; auto: one per CPU worker, as far as the memory allows"},
+                      {1, 10000}, STARPMC_FIELD(sampling.chains)),
+      real({"sampling", "until-error", "kJ/mol",
+            "stop when the mean total energy of all chains is known to within this; 0: never"},
+           {.minimum = 0}, STARPMC_FIELD(sampling.until_error_kj_per_mol)),
   };
 }
 
@@ -182,6 +189,9 @@ std::vector<Option> output_options() {
              {"trace", "debug", "info", "warning", "error"}, STARPMC_FIELD(output.log_level)),
       boolean({"output", "save-grid", "", "keep the density grid of every update as grid-N.bin"},
               STARPMC_FIELD(output.save_grid)),
+      real({"output", "checkpoint-interval", "s",
+            "longest time between two checkpoints; each QM update makes one, too"},
+           {.minimum = 0.1, .maximum = 1e6}, STARPMC_FIELD(output.checkpoint_interval_seconds)),
   };
 }
 

@@ -47,6 +47,8 @@ struct Settings {
     std::uint64_t tune_interval = 500;
     std::uint32_t window = 0;  ///< 0: auto
     bool certified = true;
+    std::uint32_t chains = 1;                 ///< 0: auto
+    double until_error_kj_per_mol = 0;        ///< 0: all steps are made
 
     friend bool operator==(const SamplingSection&, const SamplingSection&) = default;
   } sampling;
@@ -93,6 +95,7 @@ struct Settings {
     std::uint64_t trajectory_interval = 1000;
     std::string log_level = "info";
     bool save_grid = false;  ///< keep each update's density grid as grid-N.bin
+    double checkpoint_interval_seconds = 60;
 
     friend bool operator==(const OutputSection&, const OutputSection&) = default;
   } output;

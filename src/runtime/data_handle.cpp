@@ -4,6 +4,7 @@
 
 #include "codelets/codelet.hpp"
 #include "error.hpp"
+#include "kernels/precision.hpp"
 
 namespace starpmc {
 
@@ -42,5 +43,6 @@ HostAccess<T>::HostAccess(const DataHandle& handle, starpu_data_access_mode mode
 template class HostAccess<double>;
 template class HostAccess<float>;
 template class HostAccess<int>;
+template class HostAccess<FixedCoordinate>;
 
 }  // namespace starpmc

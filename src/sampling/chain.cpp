@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <deque>
+#include <nlohmann/json.hpp>
 
 #include "error.hpp"
 #include "kernels/window_plan.hpp"
+#include "sampling/chain_sizes.hpp"
 #include "sampling/chain_state.hpp"
 #include "sampling/density_update.hpp"
 #include "sampling/window_loads.hpp"
@@ -50,17 +52,10 @@ class StarpuChain final : public Chain {
   }
 
   void set_density(const DensityGrid& grid) override {
-    const bool first = loads_.points == 0;
     loads_.points = static_cast<double>(grid.size());
-    if (first) choose_window();
-    windows_per_task_ = windows_per_task(task_size(), loads_.whole(steps()));
-    const bool whole = windows_per_task_ > 0;
-    window_.set_mm_parts(whole ? 1 : task_parts(loads_.mm(steps())));
-    data_.set_density(grid, whole                  ? 1
-                            : run_.grid_blocks > 0 ? run_.grid_blocks
-                                                   : task_parts(loads_.grid(steps())));
+    if (!sizes_.final) choose_sizes();
+    data_.set_density(grid, sizes_.grid_parts);
     window_.set_grid_parts(data_.density == nullptr ? 0 : data_.density->parts().size());
-    spare_records_.clear();  // their size goes with the windows of a task
     if (data_.density != nullptr) return;
     const HostAccess<double> grid_energies(window_.grid_energies, STARPU_W);
     std::ranges::fill(grid_energies.data(), 0.0);
@@ -73,10 +68,13 @@ class StarpuChain final : public Chain {
     return terms;
   }
 
-  void run(const ChainSegment& segment, ChainObserver& observer) override;
+  std::uint64_t run(const ChainSegment& segment, ChainObserver& observer,
+                    const std::function<bool()>& pause) override;
 
   QmResult update_density(QmEngine& engine) override {
-    if (update_ == nullptr) update_ = std::make_unique<DensityUpdate<Real>>(data_, engine);
+    if (update_ == nullptr) {
+      update_ = std::make_unique<DensityUpdate<Real>>(data_, engine, sampling_.chains == 1);
+    }
     return update_->run(molecules());
   }
 
@@ -99,24 +97,44 @@ class StarpuChain final : public Chain {
             state.data()[STATE_LARGEST_ERROR]};
   }
 
+  nlohmann::json state() override { return {{"data", data_.state()}, {"sizes", sizes_.state()}}; }
+
+  void restore(const nlohmann::json& state) override {
+    sizes_ = ChainSizes::from(state.at("sizes"));
+    apply_sizes();
+    data_.restore(state.at("data"));
+  }
+
  private:
   WindowLayout layout() const {
-    const std::uint32_t asked = sampling_.window;
-    const auto steps =
-        static_cast<int>(asked > 0 ? asked : automatic_window(loads_, data_.has_solute()));
+    const auto steps = static_cast<int>(sizes_.window);
     return {steps, 2 * steps + 2, data_.topology.shape.sites,
             data_.topology.shape.padded_molecules};
   }
 
-  std::uint32_t steps() const { return static_cast<std::uint32_t>(window_.layout.steps); }
+  /// How much a window and a task do. The first density decides; later ones are of about its size.
+  void choose_sizes() {
+    const std::uint32_t asked = sampling_.window;
+    sizes_.window = asked > 0 ? asked : automatic_window(loads_, data_.has_solute());
+    sizes_.windows_per_task = windows_per_task(task_size(), loads_.whole(sizes_.window));
+    const bool whole = sizes_.windows_per_task > 0;
+    sizes_.mm_parts = whole ? 1 : task_parts(loads_.mm(sizes_.window));
+    sizes_.grid_parts = whole                  ? 1
+                        : run_.grid_blocks > 0 ? run_.grid_blocks
+                                               : task_parts(loads_.grid(sizes_.window));
+    sizes_.final = loads_.points > 0;
+    apply_sizes();
+  }
 
-  /// The first density may call for windows of another length; later ones are of about its size.
-  void choose_window() {
+  void apply_sizes() {
     const WindowLayout chosen = layout();
-    if (chosen.steps == window_.layout.steps) return;
-    window_ = WindowBuffers<Real>(chosen, 1);
-    planner_ = WindowPlanner(chosen, data_.topology.shape.molecules);
-    plan_.assign(static_cast<std::size_t>(plan_size(chosen)), 0);
+    if (chosen.steps != window_.layout.steps) {
+      window_ = WindowBuffers<Real>(chosen, sizes_.mm_parts);
+      planner_ = WindowPlanner(chosen, data_.topology.shape.molecules);
+      plan_.assign(static_cast<std::size_t>(plan_size(chosen)), 0);
+    }
+    window_.set_mm_parts(sizes_.mm_parts);
+    spare_records_.clear();  // their size goes with the windows of a task
   }
 
   /// Whoever cuts the grid wants its blocks to be tasks.
@@ -153,10 +171,10 @@ class StarpuChain final : public Chain {
   Settings::RunSection run_;
   std::uint32_t chain_;
   WindowLoads<Real> loads_;
+  ChainSizes sizes_;
   WindowBuffers<Real> window_;
   WindowPlanner planner_;
   std::vector<int> plan_;
-  std::size_t windows_per_task_ = 0;  ///< 0: each term is a task
   std::vector<DataHandle> spare_records_;
   std::vector<DataHandle> spare_frames_;
   std::unique_ptr<DensityUpdate<Real>> update_;
@@ -191,7 +209,7 @@ StepTuning StarpuChain<Real>::tuning_at(const ChainSegment& segment, std::uint64
 /// The windows of the next task; none reaches beyond a frame or a tuning.
 template <class Real>
 PendingWindows StarpuChain<Real>::plan_windows(const ChainSegment& segment, std::uint64_t step) {
-  const std::size_t most = std::max<std::size_t>(windows_per_task_, 1);
+  const std::size_t most = std::max<std::size_t>(sizes_.windows_per_task, 1);
   const std::size_t record = RECORD_FIELDS * static_cast<std::size_t>(window_.layout.steps) * most;
   PendingWindows windows{step, {}, take_spare(spare_records_, record)};
   do {
@@ -258,7 +276,7 @@ void StarpuChain<Real>::submit_whole(const ChainSegment& segment, const PendingW
 
 template <class Real>
 void StarpuChain<Real>::submit(const ChainSegment& segment, PendingWindows& windows) {
-  if (windows_per_task_ == 0) {
+  if (sizes_.windows_per_task == 0) {
     submit_terms(segment, windows);
   } else {
     submit_whole(segment, windows);
@@ -299,11 +317,12 @@ void StarpuChain<Real>::observe(PendingWindows& windows, ChainObserver& observer
 }
 
 template <class Real>
-void StarpuChain<Real>::run(const ChainSegment& segment, ChainObserver& observer) {
-  const std::size_t ahead = windows_per_task_ == 0 ? kWindowsAhead : kTasksAhead;
+std::uint64_t StarpuChain<Real>::run(const ChainSegment& segment, ChainObserver& observer,
+                                     const std::function<bool()>& pause) {
+  const std::size_t ahead = sizes_.windows_per_task == 0 ? kWindowsAhead : kTasksAhead;
   std::deque<PendingWindows> pending;
   std::uint64_t step = segment.first_step;
-  while (step < segment.first_step + segment.steps) {
+  while (step < segment.first_step + segment.steps && !pause()) {
     pending.push_back(plan_windows(segment, step));
     submit(segment, pending.back());
     step = pending.back().end();
@@ -318,6 +337,7 @@ void StarpuChain<Real>::run(const ChainSegment& segment, ChainObserver& observer
   if (state.data()[STATE_NOT_FINITE] > 0) {
     throw RunError("an energy is not finite (overlapping molecules, or a device at fault)");
   }
+  return step;
 }
 
 }  // namespace

@@ -12,6 +12,8 @@
 #include "qm/engine.hpp"
 #include "system/system.hpp"
 
+#include <nlohmann/json_fwd.hpp>
+
 namespace starpmc {
 
 /// What a chain tells while it runs, in the order of steps.
@@ -61,14 +63,25 @@ class Chain {
   virtual EnergyTerms evaluate() = 0;
   /// Makes steps; returns when all are decided and observed. Windows are submitted ahead of the
   /// devices, a bounded number at a time.
+  /// @param pause asked before windows are submitted: true ends the segment after those on their
+  ///              way. A chain that goes on from there makes the windows it would have made.
+  /// @return steps done so far
   /// @throws RunError when a task fails or an energy is not finite
-  virtual void run(const ChainSegment& segment, ChainObserver& observer) = 0;
+  virtual std::uint64_t run(const ChainSegment& segment, ChainObserver& observer,
+                            const std::function<bool()>& pause) = 0;
   /// Potential of the MM charges at the engine's points, then the engine's update as a task.
   virtual QmResult update_density(QmEngine& engine) = 0;
 
   virtual std::vector<Molecule> molecules() = 0;
   virtual StepSizes step_sizes() = 0;
   virtual CertificationReport certification() = 0;
+
+  /// All that the chain's future depends on but the system, the settings and the density.
+  virtual nlohmann::json state() = 0;
+  /// Takes up a state; set_density() with the density it was saved with comes next, and no
+  /// evaluate(), whose energies would be rounded otherwise than the running ones.
+  /// @throws RunError when it belongs to another system
+  virtual void restore(const nlohmann::json& state) = 0;
 };
 
 /// @param settings cutoffs resolved

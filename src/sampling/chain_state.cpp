@@ -1,5 +1,6 @@
 #include "sampling/chain_state.hpp"
 
+#include "io/binary_json.hpp"
 #include "kernels/scalar/moves.hpp"
 
 namespace starpmc {
@@ -73,6 +74,33 @@ void ChainData<Real>::set_density(const DensityGrid& grid, std::size_t parts) {
     }
   }
   bound = decision_bound(kPrecisionOf<Real>, topology, charges);
+}
+
+template <class Real>
+nlohmann::json ChainData<Real>::state() {
+  const auto saved = [](const DataHandle& handle) {
+    const HostAccess<double> access(handle, STARPU_R);
+    return to_binary(std::span<const double>(access.data()));
+  };
+  return {{"lattice", saved(lattice)},
+          {"chain_state", saved(chain_state)},
+          {"field_cache", saved(field_cache)}};
+}
+
+template <class Real>
+void ChainData<Real>::restore(const nlohmann::json& state) {
+  const auto restored = [&](const DataHandle& handle, const std::string& name) {
+    const HostAccess<double> access(handle, STARPU_RW);
+    from_binary(state.at(name), name, access.data());
+  };
+  restored(lattice, "lattice");
+  restored(chain_state, "chain_state");
+  restored(field_cache, "field_cache");
+  const HostAccess<double> poses(lattice, STARPU_R);
+  const HostAccess<Real> sites(lattice_sites, STARPU_W);
+  std::ranges::copy(
+      make_lattice_sites<Real>({poses.data().begin(), poses.data().end()}, topology),
+      sites.data().begin());
 }
 
 template <class Real>

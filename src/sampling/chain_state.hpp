@@ -36,6 +36,10 @@ struct ChainData {
 
   /// @param parts tasks that share the grid
   void set_density(const DensityGrid& grid, std::size_t parts);
+  /// Lattice, running totals and energies with the solute; waits for the tasks that change them.
+  nlohmann::json state();
+  /// @throws RunError when it is of another number of molecules
+  void restore(const nlohmann::json& state);
   codelets::CertificationHandles certification_handles() const;
   codelets::CertificationArguments certification_arguments() const;
 

@@ -1,5 +1,7 @@
 #include "sampling/density_update.hpp"
 
+#include <optional>
+
 #include "sampling/exact_points.hpp"
 #include "sampling/task_sizes.hpp"
 #include "system/system.hpp"
@@ -46,8 +48,8 @@ class PausedWorkers {
 }  // namespace
 
 template <class Real>
-DensityUpdate<Real>::DensityUpdate(ChainData<Real>& data, QmEngine& engine)
-    : data_(data), engine_(engine) {
+DensityUpdate<Real>::DensityUpdate(ChainData<Real>& data, QmEngine& engine, bool alone)
+    : data_(data), engine_(engine), alone_(alone) {
   const DensityGrid& quadrature = engine.quadrature_points();
   quadrature_points_ = quadrature.x.size();
   std::vector<double> x = quadrature.x;
@@ -93,7 +95,8 @@ void DensityUpdate<Real>::update(std::span<const std::span<const double>> parts)
     potential.push_back(sorted[slot]);
   }
   const std::span<const double> all(potential);
-  const PausedWorkers paused;
+  std::optional<PausedWorkers> paused;
+  if (alone_) paused.emplace();
   result_ =
       engine_.update(all.first(quadrature_points_), all.subspan(quadrature_points_), charges_);
 }
@@ -117,12 +120,20 @@ QmResult DensityUpdate<Real>::run(std::span<const Molecule> molecules) {
     update_here();
     return std::move(result_);
   }
+  // An engine's failure is this chain's, not the run's.
   const auto body = [](void* self, std::span<const std::span<const double>> parts) {
-    static_cast<DensityUpdate*>(self)->update(parts);
+    auto& update = *static_cast<DensityUpdate*>(self);
+    try {
+      update.update(parts);
+    } catch (...) {
+      update.error_ = std::current_exception();
+    }
   };
+  error_ = nullptr;
   codelets::qm_update(body, this, static_cast<double>(quadrature_points_), raw_handles(potential_));
   // Writing waits for the task that reads.
   const HostAccess<double> done(potential_.front(), STARPU_RW);
+  if (error_ != nullptr) std::rethrow_exception(error_);
   return std::move(result_);
 }
 

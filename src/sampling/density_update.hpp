@@ -1,5 +1,6 @@
 #pragma once
 
+#include <exception>
 #include <memory>
 #include <span>
 #include <vector>
@@ -14,7 +15,8 @@ namespace starpmc {
 template <class Real>
 class DensityUpdate {
  public:
-  DensityUpdate(ChainData<Real>& data, QmEngine& engine);
+  /// @param alone no other chain needs the workers while the engine works
+  DensityUpdate(ChainData<Real>& data, QmEngine& engine, bool alone);
   /// @param molecules current positions, for the analytic embedding
   /// @throws RunError when the engine fails
   QmResult run(std::span<const Molecule> molecules);
@@ -28,6 +30,8 @@ class DensityUpdate {
 
   ChainData<Real>& data_;
   QmEngine& engine_;
+  bool alone_;
+  std::exception_ptr error_;  ///< of the task's body
   std::unique_ptr<BlockedPoints<double>> points_;  ///< quadrature points, then the nuclei
   std::vector<DataHandle> potential_;              ///< per part
   std::vector<std::uint32_t> slot_of_point_;
