@@ -48,13 +48,9 @@ def check_request(request):
     if request["multiplicity"] != 1:
         raise bad_request("the Psi4 worker does closed shells only: qm.multiplicity 1")
     if not request["density_fitting"]:
-        raise bad_request(
-            "the Psi4 worker always uses density fitting: qm.density-fitting true"
-        )
+        raise bad_request("the Psi4 worker always uses density fitting: qm.density-fitting true")
     if request["method"].lower() in ("hf", "scf"):
-        raise bad_request(
-            "the Psi4 worker needs a density functional: qm.method pbe, b3lyp, ..."
-        )
+        raise bad_request("the Psi4 worker needs a density functional: qm.method pbe, b3lyp, ...")
     if request["embedding"] not in ("quadrature", "analytic"):
         raise bad_request(f"embedding {request['embedding']}: quadrature or analytic")
 
@@ -65,13 +61,9 @@ def build_molecule(request, positions_angstrom):
         lines.append(f"{element} " + " ".join(f"{x:.15f}" for x in position))
     lines += ["units angstrom", "no_reorient", "no_com", "symmetry c1"]
     molecule = psi4.geometry("\n".join(lines))
-    electrons = (
-        sum(int(molecule.Z(i)) for i in range(molecule.natom())) - request["charge"]
-    )
+    electrons = sum(int(molecule.Z(i)) for i in range(molecule.natom())) - request["charge"]
     if electrons <= 0 or electrons % 2:
-        raise bad_request(
-            f"{electrons} electrons are not a closed shell: check qm.charge"
-        )
+        raise bad_request(f"{electrons} electrons are not a closed shell: check qm.charge")
     return molecule, electrons
 
 
@@ -83,9 +75,7 @@ class Psi4Engine:
         psi4.set_num_threads(request["threads"])
         psi4.set_memory(f"{request['memory_mb']} MB")
         CORE.set_output_file("/dev/stderr", True)
-        self._molecule, self.expected_electrons = build_molecule(
-            request, positions_angstrom
-        )
+        self._molecule, self.expected_electrons = build_molecule(request, positions_angstrom)
         self.atom_count = self._molecule.natom()
         self._analytic = request["embedding"] == "analytic"
         self._set_options(request)
@@ -93,19 +83,13 @@ class Psi4Engine:
         self._basis = self._wavefunction.basisset()
         self.basis_functions = self._basis.nbf()
         self._bare_core = self._wavefunction.H().clone()
-        self._nuclear_charges = numpy.array(
-            [self._molecule.Z(i) for i in range(self.atom_count)]
-        )
+        self._nuclear_charges = numpy.array([self._molecule.Z(i) for i in range(self.atom_count)])
         self._positions = numpy.array(self._molecule.geometry().np)
         x, y, z, weights = self._wavefunction.V_potential().get_np_xyzw()
         self._points = numpy.vstack([x, y, z])
         self._weights = numpy.array(weights)
-        self._grid = self._build_density_grid(
-            request["grid_radial"], request["grid_angular"]
-        )
-        self._density_properties, self._density_potential = (
-            self._build_density_properties()
-        )
+        self._grid = self._build_density_grid(request["grid_radial"], request["grid_angular"])
+        self._density_properties, self._density_potential = self._build_density_properties()
         self._extents = CORE.BasisExtents(
             self._basis, CORE.get_option("SCF", "DFT_BASIS_TOLERANCE")
         )
@@ -129,14 +113,10 @@ class Psi4Engine:
     def _build_wavefunction(self, request):
         try:
             CORE.prepare_options_for_module("SCF")
-            base = CORE.Wavefunction.build(
-                self._molecule, CORE.get_global_option("BASIS")
-            )
+            base = CORE.Wavefunction.build(self._molecule, CORE.get_global_option("BASIS"))
             CORE.set_global_option("GUESS", "SAD")
             CORE.set_local_option("SCF", "GUESS", "SAD")
-            wavefunction = psi4.driver.scf_wavefunction_factory(
-                request["method"], base, "RKS"
-            )
+            wavefunction = psi4.driver.scf_wavefunction_factory(request["method"], base, "RKS")
         except Exception as error:
             raise bad_request(
                 f"Psi4 cannot use method {request['method']} with basis {request['basis']}: {error}"
@@ -155,9 +135,7 @@ class Psi4Engine:
         return potential
 
     def _build_density_grid(self, radial, angular):
-        potential = self._foreign_potential(
-            grid_options(radial, angular, "MURA", "FLAT")
-        )
+        potential = self._foreign_potential(grid_options(radial, angular, "MURA", "FLAT"))
         grid = numpy.vstack([numpy.array(row) for row in potential.get_np_xyzw()])
         potential.finalize()
         return grid
@@ -217,12 +195,8 @@ class Psi4Engine:
     def _embed_analytically(self, positions, charges):
         external = CORE.ExternalPotential()
         for charge, position in zip(charges, positions):
-            external.addCharge(
-                float(charge), *(float(x) for x in position)
-            )  # angstrom in 1.3.2
-        distances = numpy.linalg.norm(
-            self._positions[:, None] - positions[None] / BOHR, axis=2
-        )
+            external.addCharge(float(charge), *(float(x) for x in position))  # angstrom in 1.3.2
+        distances = numpy.linalg.norm(self._positions[:, None] - positions[None] / BOHR, axis=2)
         nuclear = float(self._nuclear_charges @ (1 / distances) @ charges)
         return external.computePotentialMatrix(self._basis), nuclear
 
@@ -245,9 +219,7 @@ class Psi4Engine:
     def _iterate(self):
         """Returns (converged, iterations)."""
         wavefunction = self._wavefunction
-        if (
-            self._warm
-        ):  # a SAD guess counts from -1, which makes Psi4 reset its occupations
+        if self._warm:  # a SAD guess counts from -1, which makes Psi4 reset its occupations
             wavefunction.iteration_ = 0
         self._warm = True
         if wavefunction.initialized_diis_manager_:
@@ -290,9 +262,7 @@ class Psi4Engine:
             if len(some) <= most_points and self._fill(density, points, some):
                 continue
             if len(some) == 1:
-                raise WorkerError(
-                    "failure", "Psi4's buffers are too small for the density"
-                )
+                raise WorkerError("failure", "Psi4's buffers are too small for the density")
             axis = numpy.argmax(numpy.ptp(points[some], axis=0))
             half = len(some) // 2
             order = numpy.argpartition(points[some, axis], half)
@@ -303,8 +273,7 @@ class Psi4Engine:
         """False where the block has more functions than the buffers hold."""
         functions = self._density_properties
         columns = [
-            CORE.Vector.from_array(numpy.ascontiguousarray(points[some, axis]))
-            for axis in range(3)
+            CORE.Vector.from_array(numpy.ascontiguousarray(points[some, axis])) for axis in range(3)
         ]
         ones = CORE.Vector.from_array(numpy.ones(len(some)))
         block = CORE.BlockOPoints(*columns, ones, self._extents)
@@ -319,13 +288,9 @@ class Psi4Engine:
     def _dipole_debye(self):
         nuclear_charges = self._nuclear_charges
         centre = nuclear_charges @ self._positions / nuclear_charges.sum()
-        integrals = psi4.core.MintsHelper(
-            self._basis
-        ).ao_dipole()  # -r: electrons' sign included
+        integrals = psi4.core.MintsHelper(self._basis).ao_dipole()  # -r: electrons' sign included
         density = 2 * self._wavefunction.Da().np
-        electrons = numpy.array(
-            [(component.np * density).sum() for component in integrals]
-        )
+        electrons = numpy.array([(component.np * density).sum() for component in integrals])
         dipole = electrons + self.expected_electrons * centre
         return [float(component) * DEBYE_PER_ATOMIC_UNIT for component in dipole]
 

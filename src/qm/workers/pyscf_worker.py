@@ -36,7 +36,7 @@ from worker_protocol import (
 ANALYTIC_CHUNK_BYTES = 200e6
 # The coarse level of two_level.py: it has to know changes to a percent or so.
 COARSE_RADIAL, COARSE_ANGULAR = 20, 50
-COARSE_SMALLEST_VALUE = 1e-4
+COARSE_SMALLEST_VALUE = 1e-3
 
 
 def build_molecule(request, positions_angstrom):
@@ -175,7 +175,11 @@ class PyscfEngine:
         self._density_points = density_grid.coords[real]
         self._density_weights = density_grid.weights[real]
         self._density_blocks = PointBlocks(
-            self.molecule, self._density_points, threads, cache_bytes
+            self.molecule,
+            self._density_points,
+            threads,
+            cache_bytes,
+            precision=numpy.float32,  # what the sampling makes of the charges, too
         )
 
     def _two_level(self, request):

@@ -34,9 +34,7 @@ def _checked(name, values):
 
     values = numpy.ascontiguousarray(values, dtype="<f8")
     if not numpy.isfinite(values).all():
-        raise WorkerError(
-            "failure", f"the worker computed a non-finite number in {name}"
-        )
+        raise WorkerError("failure", f"the worker computed a non-finite number in {name}")
     return values
 
 
@@ -49,9 +47,7 @@ class Channel:
 
     def send(self, message_type, arrays=None, **fields):
         """Arrays: name -> array of doubles."""
-        arrays = {
-            name: _checked(name, values) for name, values in (arrays or {}).items()
-        }
+        arrays = {name: _checked(name, values) for name, values in (arrays or {}).items()}
         described = [
             {"name": name, "dtype": "f64", "shape": list(values.shape)}
             for name, values in arrays.items()
@@ -83,9 +79,7 @@ class Channel:
         shape = description["shape"]
         count = math.prod(shape)
         if description["dtype"] != "f64" or not 0 <= count <= MAX_ARRAY_NUMBERS:
-            raise WorkerError(
-                "failure", f"array of unknown type or absurd size: {description}"
-            )
+            raise WorkerError("failure", f"array of unknown type or absurd size: {description}")
         data = self._reader.read(8 * count)
         if len(data) != 8 * count:
             raise WorkerError("failure", "input ended inside an array")
@@ -111,9 +105,7 @@ def resident_memory_mb():
 def check_shape(arrays, name, shape):
     if name not in arrays or arrays[name].shape != shape:
         found = arrays[name].shape if name in arrays else "nothing"
-        raise WorkerError(
-            "failure", f"array {name}: expected shape {shape}, found {found}"
-        )
+        raise WorkerError("failure", f"array {name}: expected shape {shape}, found {found}")
 
 
 def _update(engine, arrays):
@@ -174,7 +166,5 @@ def serve(channel, worker, version, make_engine):
         except Exception as error:  # noqa: BLE001  whatever the QM program throws must reach the user
             traceback.print_exc()
             sys.stderr.flush()
-            channel.send(
-                "error", reason="failure", message=f"{type(error).__name__}: {error}"
-            )
+            channel.send("error", reason="failure", message=f"{type(error).__name__}: {error}")
             return 1
