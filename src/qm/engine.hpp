@@ -51,7 +51,9 @@ struct QmResult {
   double seconds_embedding = 0;
   double seconds_scf = 0;
   double seconds_density = 0;
-  double memory_mb = 0;  ///< the worker's resident set
+  double memory_mb = 0;       ///< the worker's resident set
+  double peak_memory_mb = 0;  ///< the largest so far; 0: the worker does not say
+  std::string fallback;       ///< what the SCF needed to converge; empty: it went as usual
 };
 
 /// A QM program that keeps its density from update to update (one per chain).

@@ -239,8 +239,7 @@ class HellmannFeynmanTest(unittest.TestCase):
     def test_change_of_energy_is_that_of_the_frozen_density(self):
         engine = make_engine(FORMALDEHYDE)
         _, grid = update(engine, FORMALDEHYDE, TIP3P_WATERS, shifted_force)
-        orbitals = engine._mean_field.mo_coeff[:, engine._mean_field.mo_occ > 0]
-        scf_charge = -2 * engine._weights * engine._scf_blocks.sum_of_squares(orbitals)
+        scf_charge = -engine._weights * engine._scf_blocks.sum_of_squares(engine.orbitals)
         nuclei = numpy.array(FORMALDEHYDE[1])
         nuclear_charges = numpy.array([6, 8, 1, 1])
         electrons, on_scf_grid, on_density_grid = [], [], []

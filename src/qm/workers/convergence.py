@@ -101,9 +101,7 @@ class Convergence:
         return self._by(self._mean_field, self._density_matrix)
 
     def _damped(self):
-        with _changed(
-            self._mean_field, damp=DAMPING, diis_start_cycle=DAMPED_ITERATIONS
-        ):
+        with _changed(self._mean_field, damp=DAMPING, diis_start_cycle=DAMPED_ITERATIONS):
             return self._by(self._mean_field, None)
 
     def _level_shifted(self):
@@ -127,9 +125,7 @@ class Convergence:
             )
         self._density_matrix = solver.make_rdm1()
         orbitals, occupations = solver.mo_coeff, solver.mo_occ
-        if (
-            numpy.ndim(occupations) == 2
-        ):  # unrestricted: both spins' orbitals side by side
+        if numpy.ndim(occupations) == 2:  # unrestricted: both spins' orbitals side by side
             orbitals, occupations = numpy.hstack(orbitals), numpy.hstack(occupations)
         occupied = occupations > 0
         return Converged(

@@ -5,9 +5,7 @@ import concurrent.futures
 import numpy
 from pyscf import dft
 
-SMALLEST_VALUE = (
-    1e-9  # a basis function below this on a whole block does not count there
-)
+SMALLEST_VALUE = 1e-9  # a basis function below this on a whole block does not count there
 POINTS_PER_BLOCK = 5 * dft.gen_grid.BLKSIZE
 
 
@@ -77,15 +75,11 @@ class PointBlocks:
             matrix = numpy.zeros((self._molecule.nao, self._molecule.nao))
             for block, functions, kept in blocks:
                 values = self._values(block, functions, kept)
-                matrix[numpy.ix_(functions, functions)] += contribution(
-                    block, functions, values
-                )
+                matrix[numpy.ix_(functions, functions)] += contribution(block, functions, values)
             return matrix
 
         # Strided shares, summed in a fixed order: the same bits whichever thread is quicker.
-        shares = [
-            self._blocks[first :: self._threads] for first in range(self._threads)
-        ]
+        shares = [self._blocks[first :: self._threads] for first in range(self._threads)]
         return sum(self._pool.map(share, shares))
 
     def integrate(self, weighted):

@@ -56,9 +56,7 @@ def build_molecule(request, positions_angstrom):
                 "supported: use an all-electron basis"
             )
     molecule = gto.Mole()
-    molecule.atom = list(
-        zip(request["elements"], positions_angstrom / nist.BOHR, strict=True)
-    )
+    molecule.atom = list(zip(request["elements"], positions_angstrom / nist.BOHR, strict=True))
     molecule.unit = "Bohr"
     molecule.charge = charge
     molecule.spin = request["multiplicity"] - 1
@@ -121,13 +119,14 @@ def build_mean_field(molecule, request, grid):
 
 
 class PyscfEngine:
-    """One molecule, its last density matrix, and the points of both grids (bohr inside)."""
+    """One molecule, its last density, and the points of both grids (bohr inside).
+
+    orbitals: the occupied ones of the last update, scaled by the root of their occupation.
+    """
 
     def __init__(self, request, positions_angstrom):
         if request["embedding"] not in ("quadrature", "analytic"):
-            raise bad_request(
-                f"embedding {request['embedding']}: quadrature or analytic"
-            )
+            raise bad_request(f"embedding {request['embedding']}: quadrature or analytic")
         lib.num_threads(request["threads"])
         self.molecule = build_molecule(request, positions_angstrom)
         self.atom_count = self.molecule.natm
@@ -143,6 +142,7 @@ class PyscfEngine:
         self._mean_field = build_mean_field(self.molecule, request, self._scf_grid)
         self._mean_field.get_hcore = lambda *_: self._core
         self._mean_field.energy_nuc = lambda *_: self._repulsion
+        self.orbitals = None
         self._stopwatch = Stopwatch()
         self._convergence = Convergence(self._mean_field, self._two_level(request))
 
@@ -154,9 +154,7 @@ class PyscfEngine:
             "scf grid",
         )
         self._scf_grid.build(with_non0tab=True)
-        real = (
-            self._scf_grid.atm_idx >= 0
-        )  # PySCF pads the grid with points of no weight
+        real = self._scf_grid.atm_idx >= 0  # PySCF pads the grid with points of no weight
         self._points = self._scf_grid.coords[real]
         self._weights = self._scf_grid.weights[real]
         self._scf_blocks = PointBlocks(
@@ -191,9 +189,7 @@ class PyscfEngine:
             integrator, mean_field.xc, closed_shell
         ):
             return None
-        functional = cached_functional.CachedFunctional(
-            integrator, self._scf_blocks, self._weights
-        )
+        functional = cached_functional.CachedFunctional(integrator, self._scf_blocks, self._weights)
         integrator.nr_rks = functional
         if integrator.libxc.is_hybrid_xc(mean_field.xc):
             return None
@@ -207,9 +203,7 @@ class PyscfEngine:
                 with self._stopwatch.measure("coulomb"):
                     coulomb = coulomb_of.get_j(self.molecule, density_matrix)
                 with self._stopwatch.measure("functional"):
-                    _, energy, potential = functional(
-                        None, None, mean_field.xc, density_matrix
-                    )
+                    _, energy, potential = functional(None, None, mean_field.xc, density_matrix)
                 energy += 0.5 * float(numpy.vdot(coulomb, density_matrix))
                 return energy, coulomb + potential
 
@@ -237,9 +231,7 @@ class PyscfEngine:
             precision=numpy.float32,
             smallest_value=COARSE_SMALLEST_VALUE,
         )
-        return cached_functional.CachedFunctional(
-            integrator, blocks, grid.weights[real]
-        )
+        return cached_functional.CachedFunctional(integrator, blocks, grid.weights[real])
 
     def points_angstrom(self):
         return self._points.T * nist.BOHR
@@ -255,6 +247,7 @@ class PyscfEngine:
             solution = self._converge()
         with self._stopwatch.measure("density"):
             density = self._density_blocks.sum_of_squares(solution.orbitals)
+        self.orbitals = solution.orbitals
         charge = -self._density_weights * density
         fields = {
             "energy": solution.energy * HARTREE_IN_KJ_PER_MOL,
@@ -264,17 +257,12 @@ class PyscfEngine:
             "fallback": solution.fallback,
             "converged": True,
             "dipole": self._dipole_debye(solution.matrix),
-            **{
-                f"seconds_{part}": time
-                for part, time in self._stopwatch.seconds.items()
-            },
+            **{f"seconds_{part}": time for part, time in self._stopwatch.seconds.items()},
         }
         return fields, numpy.vstack([self._density_points.T * nist.BOHR, charge])
 
     def _embed_by_quadrature(self, potential, nuclear_potential):
-        self._core = self._bare_core + self._scf_blocks.integrate(
-            -self._weights * potential
-        )
+        self._core = self._bare_core + self._scf_blocks.integrate(-self._weights * potential)
         self._repulsion = self._bare_repulsion + float(
             self.molecule.atom_charges() @ nuclear_potential
         )
@@ -285,15 +273,11 @@ class PyscfEngine:
         chunk = max(1, int(ANALYTIC_CHUNK_BYTES / 8 / self.basis_functions**2))
         for first in range(0, len(charges), chunk):
             some = slice(first, first + chunk)
-            integrals = self.molecule.intor(
-                "int1e_grids", hermi=1, grids=positions[some]
-            )
+            integrals = self.molecule.intor("int1e_grids", hermi=1, grids=positions[some])
             core -= numpy.einsum("kpq,k->pq", integrals, charges[some])
         self._core = core
         nuclei = self.molecule.atom_coords()
-        distances = numpy.linalg.norm(
-            nuclei[:, None, :] - positions[None, :, :], axis=2
-        )
+        distances = numpy.linalg.norm(nuclei[:, None, :] - positions[None, :, :], axis=2)
         self._repulsion = self._bare_repulsion + float(
             self.molecule.atom_charges() @ (1 / distances) @ charges
         )
@@ -302,9 +286,7 @@ class PyscfEngine:
         try:
             return self._convergence.converge()
         except NotConverged as failure:
-            raise WorkerError(
-                "not-converged", f"the SCF did not converge ({failure})"
-            ) from failure
+            raise WorkerError("not-converged", f"the SCF did not converge ({failure})") from failure
 
     def _dipole_debye(self, density):
         if density.ndim == 3:
@@ -313,9 +295,7 @@ class PyscfEngine:
         centre = nuclear_charges @ self.molecule.atom_coords() / nuclear_charges.sum()
         with self.molecule.with_common_orig(centre):
             integrals = self.molecule.intor_symmetric("int1e_r", comp=3)
-        dipole = -numpy.einsum(
-            "xij,ji->x", integrals, density
-        )  # the nuclei's is zero here
+        dipole = -numpy.einsum("xij,ji->x", integrals, density)  # the nuclei's is zero here
         return [float(component) * DEBYE_PER_ATOMIC_UNIT for component in dipole]
 
 

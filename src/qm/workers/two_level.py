@@ -123,9 +123,7 @@ class TwoLevelScf:
                     iterations,
                 )
             self._last = (density, self._fine(density.matrix))
-        raise NotConverged(
-            f"gradient {gradient:.1e} after {MOST_CORRECTIONS} corrections"
-        )
+        raise NotConverged(f"gradient {gradient:.1e} after {MOST_CORRECTIONS} corrections")
 
     def _iterate(self, model, density, threshold, max_iterations):
         """Roothaan's iterations with Pulay's extrapolation; returns (Density, iterations)."""
@@ -142,17 +140,13 @@ class TwoLevelScf:
 
     def _gradient(self, fock, matrix):
         """The commutator in an orthonormal basis, and the norm PySCF calls |g|."""
-        product = (
-            self._orthogonaliser @ fock @ matrix @ self._overlap @ self._orthogonaliser
-        )
+        product = self._orthogonaliser @ fock @ matrix @ self._overlap @ self._orthogonaliser
         commutator = product - product.T
         return commutator, numpy.linalg.norm(commutator) / 2**0.5
 
     def _diagonalise(self, fock):
         with self._stopwatch.measure("diagonalisation"):
-            _, orbitals = scipy.linalg.eigh(
-                self._orthogonaliser @ fock @ self._orthogonaliser
-            )
+            _, orbitals = scipy.linalg.eigh(self._orthogonaliser @ fock @ self._orthogonaliser)
             occupied = self._orthogonaliser @ orbitals[:, : self._pairs]
             matrix = 2 * occupied @ occupied.T
         return Density(matrix, occupied, self._coarse(matrix))
