@@ -8,7 +8,7 @@ from two_level import NotConverged
 
 DAMPING = 0.7  # the old Fock matrix's share
 DAMPED_ITERATIONS = 12  # before the extrapolation takes over
-LEVEL_SHIFT = 0.3  # Hartree, on the empty orbitals
+LEVEL_SHIFT = 0.2  # Hartree, on the empty orbitals
 
 
 @dataclasses.dataclass
@@ -44,7 +44,7 @@ class Convergence:
             try:
                 result = attempt()
             except NotConverged as failure:
-                iterations += self._mean_field.max_cycle
+                iterations += failure.iterations
                 failures.append(f"{name}: {failure}")
                 self.forget()
                 continue
@@ -92,37 +92,38 @@ class Convergence:
         )
 
     def _guess(self):
-        """A density that a fallback has found is as good a start as any."""
+        """Never None, which PySCF takes to be the orbitals of the attempt before, however bad."""
         if self._density_matrix is not None:
             return self._density_matrix
         return self._mean_field.get_init_guess()
 
     def _plainly(self):
-        return self._by(self._mean_field, self._density_matrix)
+        return self._by(self._mean_field, self._guess())
 
     def _damped(self):
         with _changed(self._mean_field, damp=DAMPING, diis_start_cycle=DAMPED_ITERATIONS):
-            return self._by(self._mean_field, None)
+            return self._by(self._mean_field, self._guess())
 
     def _level_shifted(self):
-        mean_field = self._mean_field
-        with _changed(mean_field, level_shift=LEVEL_SHIFT):
-            mean_field.kernel(dm0=None)
-        # The shifted orbitals' energies are not the SCF's: the last steps go without.
-        shifted = mean_field.cycles
-        result = self._by(mean_field, mean_field.make_rdm1())
-        result.iterations += shifted
-        return result
+        """The shift stays to the end: it moves no solution, and without it an empty orbital just
+        below an occupied one would upset the occupation again."""
+        with _changed(self._mean_field, level_shift=LEVEL_SHIFT, conv_check=False):
+            return self._by(self._mean_field, self._guess())
 
     def _in_second_order(self):
-        return self._by(self._mean_field.newton(), None)
+        solver = self._mean_field.newton()
+        solver.cycles = 0
+
+        def count(_):
+            solver.cycles += 1
+
+        solver.callback = count
+        return self._by(solver, self._guess())
 
     def _by(self, solver, guess):
         solver.kernel(dm0=guess)
         if not solver.converged:
-            raise NotConverged(
-                f"energy {solver.e_tot:.9f} Hartree after {solver.max_cycle} iterations"
-            )
+            raise NotConverged(f"energy {solver.e_tot:.9f} Hartree", int(solver.cycles))
         self._density_matrix = solver.make_rdm1()
         orbitals, occupations = solver.mo_coeff, solver.mo_occ
         if numpy.ndim(occupations) == 2:  # unrestricted: both spins' orbitals side by side
@@ -132,7 +133,7 @@ class Convergence:
             float(solver.e_tot),
             numpy.asarray(self._density_matrix),
             orbitals[:, occupied] * numpy.sqrt(occupations[occupied]),
-            int(getattr(solver, "cycles", 0)),
+            int(solver.cycles),
             1,
             "",
         )

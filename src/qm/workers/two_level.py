@@ -21,7 +21,11 @@ KEPT_FOCK_MATRICES = 8  # of the extrapolation (DIIS)
 
 
 class NotConverged(Exception):
-    """The message is for the log."""
+    """Says where it stood after how many iterations."""
+
+    def __init__(self, message, iterations=0):
+        super().__init__(f"{message} after {iterations} iterations" if iterations else message)
+        self.iterations = iterations
 
 
 @dataclasses.dataclass
@@ -123,7 +127,7 @@ class TwoLevelScf:
                     iterations,
                 )
             self._last = (density, self._fine(density.matrix))
-        raise NotConverged(f"gradient {gradient:.1e} after {MOST_CORRECTIONS} corrections")
+        raise NotConverged(f"{MOST_CORRECTIONS} corrections, gradient {gradient:.1e}", iterations)
 
     def _iterate(self, model, density, threshold, max_iterations):
         """Roothaan's iterations with Pulay's extrapolation; returns (Density, iterations)."""
@@ -135,8 +139,11 @@ class TwoLevelScf:
                 return density, iteration
             kept = [*kept[1 - KEPT_FOCK_MATRICES :], (fock, error)]
             if iteration < max_iterations:
+                guessed = density.occupied is None
                 density = self._diagonalise(_extrapolate(kept))
-        raise NotConverged(f"gradient {gradient:.1e} after {max_iterations} iterations")
+                if guessed:  # no orbitals' density: its error says nothing
+                    kept = []
+        raise NotConverged(f"gradient {gradient:.1e}", max_iterations)
 
     def _gradient(self, fock, matrix):
         """The commutator in an orthonormal basis, and the norm PySCF calls |g|."""
