@@ -243,7 +243,7 @@ class TwoLevelTest(unittest.TestCase):
         fine, coarse = two_level._fine, two_level._coarse
         fine_densities, solutions = [], []
         two_level._fine = lambda matrix: fine_densities.append(matrix) or fine(matrix)
-        two_level._coarse = lambda matrix: 0.998 * coarse(matrix)
+        two_level._coarse = lambda matrix: 0.99 * coarse(matrix)
         engine._convergence.converge = lambda: solutions.append(converge()) or solutions[-1]
         contractions = []
         for number, waters in enumerate(self.waters()):
