@@ -13,8 +13,8 @@ import scipy.linalg
 
 FIRST_GRADIENT = 1e-2  # where the purely coarse iterations of a cold start leave off
 INNER_SHARE = 0.3  # of the gradient's threshold is what the coarse iterations leave
-# A correction makes the fine level's gradient at least a hundred times smaller (tests/qm measures
-# it), so from here one more needs no fine Fock matrix to prove it.
+# A correction makes the fine level's gradient some thousand times smaller (chorismate: 0.1 to 1e-4),
+# so from here ten times are a safe bet and need no fine Fock matrix to prove it.
 LAST_CORRECTION = 10  # times the threshold
 MOST_CORRECTIONS = 8
 KEPT_FOCK_MATRICES = 8  # of the extrapolation (DIIS)
