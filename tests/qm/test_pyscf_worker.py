@@ -316,7 +316,7 @@ class FallbackTest(unittest.TestCase):
         self.check(fields, "second order", 4, self.second_order_energy(engine))
 
     def test_fresh_guess(self):
-        """A last density that leads nowhere: that of the molecule with its electrons pulled away."""
+        """A last density that leads nowhere: its Fock matrix has the wrong sign."""
         engine = make_engine(FORMALDEHYDE, max_iterations=14)
         expected, _ = update(engine, FORMALDEHYDE, TIP3P_WATERS, shifted_force)
         two_level = engine._convergence._two_level
