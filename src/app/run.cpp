@@ -121,6 +121,10 @@ EnergyTerms Simulation::update(Chain& chain, std::uint64_t step, const EnergyTer
     throw RunError(fmt::format("step {}: {}\nresults up to this step are in {}", step, error.what(),
                                folder_.path().string()));
   }
+  if (!result.fallback.empty()) {
+    spdlog::warn("step {}: the SCF did not converge as usual; what helped: {}", step,
+                 result.fallback);
+  }
   QmUpdateRecord record;
   record.step = step;
   record.qm_energy_kj_per_mol = result.energy_kj_per_mol;

@@ -63,8 +63,8 @@ struct Settings {
     bool density_fitting = true;
     int grid_radial = 50;
     int grid_angular = 974;
-    int scf_grid_radial = 75;
-    int scf_grid_angular = 302;
+    int scf_grid_radial = 50;
+    int scf_grid_angular = 194;
     std::string embedding = "quadrature";  ///< quadrature, analytic
     double charge_threshold = 1e-9;
     double electron_tolerance = 1e-3;

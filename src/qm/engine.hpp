@@ -23,8 +23,8 @@ struct QmRequest {
   bool density_fitting = true;
   int grid_radial = 50;      ///< density grid: Mura-Knowles shells per atom
   int grid_angular = 974;    ///< density grid: Lebedev points per shell
-  int scf_grid_radial = 75;  ///< quadrature of functional and embedding
-  int scf_grid_angular = 302;
+  int scf_grid_radial = 50;  ///< quadrature of functional and embedding
+  int scf_grid_angular = 194;
   double energy_convergence_hartree = 1e-8;
   int max_iterations = 100;
   bool analytic_embedding = false;
@@ -51,7 +51,9 @@ struct QmResult {
   double seconds_embedding = 0;
   double seconds_scf = 0;
   double seconds_density = 0;
-  double memory_mb = 0;  ///< the worker's resident set
+  double memory_mb = 0;       ///< the worker's resident set
+  double peak_memory_mb = 0;  ///< the largest so far; 0: the worker does not say
+  std::string fallback;       ///< what the SCF needed to converge; empty: it went as usual
 };
 
 /// A QM program that keeps its density from update to update (one per chain).

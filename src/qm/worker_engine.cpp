@@ -184,6 +184,12 @@ QmResult WorkerEngine::read_result(const Message& message) {
   result.seconds_scf = field<double>(message, "seconds_scf");
   result.seconds_density = field<double>(message, "seconds_density");
   result.memory_mb = field<double>(message, "memory_mb");
+  if (message.header.contains("peak_memory_mb")) {
+    result.peak_memory_mb = field<double>(message, "peak_memory_mb");
+  }
+  if (message.header.contains("fallback")) {
+    result.fallback = field<std::string>(message, "fallback");
+  }
   const auto dipole = field<std::vector<double>>(message, "dipole");
   if (dipole.size() != 3) process_.fail("field dipole of 'result' has not three components");
   std::copy(dipole.begin(), dipole.end(), result.dipole_debye);

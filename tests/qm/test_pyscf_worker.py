@@ -205,11 +205,138 @@ class WarmStartTest(unittest.TestCase):
         self.assertLess(warm["iterations"], cold["iterations"])
         self.assertAlmostEqual(warm["energy"], cold["energy"], delta=1e-6)
 
+
+class TwoLevelTest(unittest.TestCase):
+    """The SCF on two levels against PySCF's own, converged further, on five configurations."""
+
+    def waters(self):
+        for shift in ([0, 0, 0], [0.1, -0.1, 0.2], [-0.2, 0.1, 0], [0, 0.3, -0.1], [0.1, 0.2, 0.3]):
+            yield numpy.array(TIP3P_WATERS) + shift
+
+    def test_energies_and_densities_are_pyscfs(self):
+        for fitting in (True, False):
+            fast = make_engine(
+                FORMALDEHYDE, energy_convergence_hartree=1e-8, density_fitting=fitting
+            )
+            plain = make_engine(
+                FORMALDEHYDE, energy_convergence_hartree=1e-11, density_fitting=fitting
+            )
+            plain._convergence._two_level = None
+            for waters in self.waters():
+                ours, our_grid = update(fast, FORMALDEHYDE, waters, shifted_force)
+                theirs, their_grid = update(plain, FORMALDEHYDE, waters, shifted_force)
+                self.assertEqual((ours["attempts"], ours["fallback"]), (1, ""))
+                error = abs(ours["energy"] - theirs["energy"]) / HARTREE_IN_KJ_PER_MOL
+                self.assertLess(error, 1e-8)  # Hartree, what was asked for
+                charge = abs(our_grid[3] - their_grid[3]).sum()
+                print(f"energy {error:.1e} Hartree, charges {charge:.1e} e off")
+                self.assertLess(charge, 2e-4)
+                numpy.testing.assert_allclose(ours["dipole"], theirs["dipole"], atol=1e-4)
+
+    def test_gradient_of_the_fine_level_is_below_the_threshold(self):
+        """The last correction is not proved by a fine Fock matrix in the run: here it is.
+
+        The coarse level is made poorer, so that a first correction falls short of the threshold.
+        """
+        engine = make_engine(FORMALDEHYDE, energy_convergence_hartree=1e-8)
+        two_level, converge = engine._convergence._two_level, engine._convergence.converge
+        fine, coarse = two_level._fine, two_level._coarse
+        fine_densities, solutions = [], []
+        two_level._fine = lambda matrix: fine_densities.append(matrix) or fine(matrix)
+        two_level._coarse = lambda matrix: 0.99 * coarse(matrix)
+        engine._convergence.converge = lambda: solutions.append(converge()) or solutions[-1]
+        contractions = []
+        for number, waters in enumerate(self.waters()):
+            fine_densities.clear()
+            update(engine, FORMALDEHYDE, waters, shifted_force)
+            self.assertLessEqual(len(fine_densities), 3 if number == 0 else 1)
+            before, after = (
+                two_level._gradient(engine._core + fine(matrix)[1], matrix)[1]
+                for matrix in (fine_densities[-1], solutions[-1].matrix)
+            )
+            print(f"gradient {before:.1e}, corrected {after:.1e}")
+            self.assertLess(after, 1e-4)
+            contractions.append(after / before)
+        self.assertLess(min(contractions), 0.5)
+
+    def test_the_coarse_level_leaves_no_trace(self):
+        exact, _ = update(make_engine(FORMALDEHYDE), FORMALDEHYDE, TIP3P_WATERS, shifted_force)
+        engine = make_engine(FORMALDEHYDE)
+        two_level = engine._convergence._two_level
+        coarse = two_level._coarse
+        two_level._coarse = lambda matrix: 0.97 * coarse(matrix) + 0.01
+        wrong, _ = update(engine, FORMALDEHYDE, TIP3P_WATERS, shifted_force)
+        self.assertAlmostEqual(wrong["energy"], exact["energy"], delta=1e-5)
+
+
+TETRAHEDRON = [[0.93, 0.93, 0.93], [0.93, -0.93, -0.93], [-0.93, 0.93, -0.93], [-0.93, -0.93, 0.93]]
+
+
+class FallbackTest(unittest.TestCase):
+    """Molecules on which all that is tried before fails; each by nature, none by a trick."""
+
+    def converged(self, elements, positions, **changed):
+        engine = make_engine(
+            (elements, positions),
+            scf_grid_radial=40,
+            scf_grid_angular=110,
+            grid_radial=20,
+            grid_angular=110,
+            energy_convergence_hartree=1e-8,
+            **changed,
+        )
+        points = engine.points_angstrom().shape[1]
+        no_waters = numpy.zeros(points), numpy.zeros(len(elements)), None, None
+        return engine, engine.update(*no_waters)[0], no_waters
+
+    def check(self, fields, fallback, attempts, energy_hartree):
+        self.assertEqual((fields["fallback"], fields["attempts"]), (fallback, attempts))
+        self.assertAlmostEqual(fields["energy"] / HARTREE_IN_KJ_PER_MOL, energy_hartree, delta=1e-5)
+
+    def second_order_energy(self, engine):
+        solver = engine._mean_field.newton()
+        solver.verbose = 0
+        return solver.kernel(dm0=engine._mean_field.get_init_guess())
+
+    def test_damping(self):
+        engine, fields, no_waters = self.converged(
+            ["Mn", *"OOOO"], [[0, 0, 0], *TETRAHEDRON], charge=-1
+        )
+        self.check(fields, "damping", 2, self.second_order_energy(engine))
+        self.assertGreater(fields["iterations"], 60)
+        again, _ = engine.update(*no_waters)  # from the density that damping has found
+        self.check(again, "", 1, fields["energy"] / HARTREE_IN_KJ_PER_MOL)
+
+    def test_level_shift(self):
+        engine, fields, _ = self.converged(["F", "F"], [[0, 0, 0], [2.2, 0, 0]])
+        self.check(fields, "level shift", 3, self.second_order_energy(engine))
+
+    def test_second_order(self):
+        engine, fields, _ = self.converged(["Ni", "O"], [[0, 0, 0], [1.65, 0, 0]])
+        self.check(fields, "second order", 4, self.second_order_energy(engine))
+
+    def test_fresh_guess(self):
+        """A last density that leads nowhere: its Fock matrix has the wrong sign."""
+        engine = make_engine(FORMALDEHYDE, max_iterations=14)
+        expected, _ = update(engine, FORMALDEHYDE, TIP3P_WATERS, shifted_force)
+        two_level = engine._convergence._two_level
+        density, fine = two_level._last
+        two_level._last = (density, (fine[0], -fine[1]))
+        fields, _ = update(engine, FORMALDEHYDE, TIP3P_WATERS, shifted_force)
+        self.assertEqual((fields["fallback"], fields["attempts"]), ("fresh guess", 2))
+        self.assertAlmostEqual(fields["energy"], expected["energy"], delta=1e-5)
+
     def test_no_convergence_is_said_and_forgotten(self):
-        engine = make_engine(FORMALDEHYDE, max_iterations=2)
-        with self.assertRaises(WorkerError) as caught:
-            update(engine, FORMALDEHYDE, TIP3P_WATERS, shifted_force)
-        self.assertEqual(caught.exception.reason, "not-converged")
+        engine = make_engine(FORMALDEHYDE, energy_convergence_hartree=1e-16, max_iterations=2)
+        for _ in range(2):
+            with self.assertRaises(WorkerError) as caught:
+                update(engine, FORMALDEHYDE, TIP3P_WATERS, shifted_force)
+            self.assertEqual(caught.exception.reason, "not-converged")
+            tried = ("fresh guess: ", "damping: ", "level shift: ", "second order: ")
+            places = [str(caught.exception).find(name) for name in tried]
+            self.assertEqual(places, sorted(places))
+            self.assertGreater(places[0], 0)
+            self.assertNotIn("last density", str(caught.exception))
 
 
 class HellmannFeynmanTest(unittest.TestCase):
@@ -239,8 +366,7 @@ class HellmannFeynmanTest(unittest.TestCase):
     def test_change_of_energy_is_that_of_the_frozen_density(self):
         engine = make_engine(FORMALDEHYDE)
         _, grid = update(engine, FORMALDEHYDE, TIP3P_WATERS, shifted_force)
-        orbitals = engine._mean_field.mo_coeff[:, engine._mean_field.mo_occ > 0]
-        scf_charge = -2 * engine._weights * engine._scf_blocks.sum_of_squares(orbitals)
+        scf_charge = -engine._weights * engine._scf_blocks.sum_of_squares(engine.orbitals)
         nuclei = numpy.array(FORMALDEHYDE[1])
         nuclear_charges = numpy.array([6, 8, 1, 1])
         electrons, on_scf_grid, on_density_grid = [], [], []

@@ -66,10 +66,19 @@ TEST(WorkerEngine, GoodWorkerIsUnderstood) {
     EXPECT_EQ(result.iterations, 4);
     EXPECT_EQ(result.expected_electrons, 2);
     EXPECT_EQ(result.dipole_debye[2], 1.0);
+    EXPECT_EQ(result.fallback, "level shift");
+    EXPECT_EQ(result.peak_memory_mb, 12.5);
     ASSERT_EQ(result.grid.size(), 3U);
     EXPECT_EQ(result.grid.x[0], 0.5);
     EXPECT_EQ(result.grid.charge, (std::vector<double>{10.0, 2.5, 0.0}));
   }
+}
+
+TEST(WorkerEngine, OptionalFieldsMayBeMissing) {
+  WorkerEngine engine(command("terse"), hydrogen());
+  const QmResult result = update(engine);
+  EXPECT_EQ(result.fallback, "");
+  EXPECT_EQ(result.peak_memory_mb, 0.0);
 }
 
 TEST(WorkerEngine, NoProcessIsLeftByAGoodWorker) {

@@ -30,11 +30,16 @@ class CachedFunctional:
         )[:2]
         charge = self._weights * rho[0]
         weighted = self._weights * potential.reshape(rho.shape)
-        return charge.sum(), float(charge @ energy_density), self._potential_matrix(weighted)
+        return (
+            charge.sum(),
+            float(charge @ energy_density),
+            self._potential_matrix(weighted),
+        )
 
     def _density(self, matrix, components):
         """rho and, for a GGA, its gradient: (components, points)."""
         rho = numpy.zeros((components, len(self._weights)))
+        matrix = matrix.astype(self._blocks.precision)
 
         def fill(block, functions, values):
             half = values[0] @ matrix[numpy.ix_(functions, functions)]
@@ -46,7 +51,7 @@ class CachedFunctional:
 
     def _potential_matrix(self, weighted):
         """v phi phi + (gradient terms), symmetrised: half of the local term is taken twice."""
-        weighted = weighted.copy()
+        weighted = weighted.astype(self._blocks.precision)
         weighted[0] *= 0.5
         components = len(weighted)
 

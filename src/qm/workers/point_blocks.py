@@ -5,8 +5,8 @@ import concurrent.futures
 import numpy
 from pyscf import dft
 
-POINTS_PER_BLOCK = 10 * dft.gen_grid.BLKSIZE
 SMALLEST_VALUE = 1e-9  # a basis function below this on a whole block does not count there
+POINTS_PER_BLOCK = 5 * dft.gen_grid.BLKSIZE
 
 
 class PointBlocks:
@@ -17,20 +17,31 @@ class PointBlocks:
     each block's matrices are too small for a threaded BLAS.
     """
 
-    def __init__(self, molecule, points, threads, cache_bytes, gradients=False):
+    def __init__(
+        self,
+        molecule,
+        points,
+        threads,
+        cache_bytes,
+        gradients=False,
+        precision=numpy.float64,
+        smallest_value=SMALLEST_VALUE,
+        points_per_block=POINTS_PER_BLOCK,
+    ):
         self._molecule = molecule
         self._points = points
         self._gradients = gradients
+        self.precision = precision
         self._threads = threads
         self._pool = concurrent.futures.ThreadPoolExecutor(threads)
         self._blocks = []
-        for first in range(0, len(points), POINTS_PER_BLOCK):
-            block = slice(first, min(first + POINTS_PER_BLOCK, len(points)))
+        for first in range(0, len(points), points_per_block):
+            block = slice(first, min(first + points_per_block, len(points)))
             values = self._evaluate(block)
-            functions = numpy.flatnonzero(abs(values).max(axis=(0, 1)) > SMALLEST_VALUE)
+            functions = numpy.flatnonzero(abs(values).max(axis=(0, 1)) > smallest_value)
             kept = None
             if cache_bytes > 0:
-                kept = numpy.ascontiguousarray(values[:, :, functions])
+                kept = numpy.ascontiguousarray(values[:, :, functions], dtype=precision)
                 cache_bytes -= kept.nbytes
             self._blocks.append((block, functions, kept))
 
@@ -46,7 +57,9 @@ class PointBlocks:
         return values if self._gradients else values[None]
 
     def _values(self, block, functions, kept):
-        return kept if kept is not None else self._evaluate(block)[:, :, functions]
+        if kept is not None:
+            return kept
+        return self._evaluate(block)[:, :, functions].astype(self.precision, copy=False)
 
     def for_each_block(self, work):
         """Calls work(block, functions, values) in the threads; order and thread do not matter."""
@@ -72,14 +85,22 @@ class PointBlocks:
     def integrate(self, weighted):
         """sum over points of weighted(p) phi_m(p) phi_n(p), all pairs of functions."""
 
+        weighted = weighted.astype(self.precision)
+
         def contribution(block, _functions, values):
-            return values[0].T @ (values[0] * weighted[block, None])
+            weights = weighted[block]
+            signs = numpy.sign(weights[[abs(weights).argmax()]])
+            if (weights * signs < 0).any():
+                return values[0].T @ (values[0] * weights[:, None])
+            scaled = values[0] * numpy.sqrt(abs(weights))[:, None]
+            return signs * (scaled.T @ scaled)  # BLAS sees the symmetry: half the work
 
         return self.sum_matrix(contribution)
 
     def sum_of_squares(self, orbitals):
         """sum over orbitals i of (sum over m of C_mi phi_m(p))^2 at every point."""
         result = numpy.zeros(len(self._points))
+        orbitals = orbitals.astype(self.precision)
 
         def fill(block, functions, values):
             amplitudes = values[0] @ orbitals[functions]

@@ -7,7 +7,6 @@ check it. Speaks ../protocol.md on standard input and output.
 """
 
 import sys
-import time
 
 import worker_protocol
 
@@ -23,7 +22,10 @@ except ImportError as missing:
     sys.exit(1)
 
 import cached_functional
+from convergence import Convergence
 from point_blocks import PointBlocks
+from stopwatch import Stopwatch
+from two_level import NotConverged, TwoLevelScf
 from worker_protocol import (
     DEBYE_PER_ATOMIC_UNIT,
     HARTREE_IN_KJ_PER_MOL,
@@ -32,6 +34,9 @@ from worker_protocol import (
 )
 
 ANALYTIC_CHUNK_BYTES = 200e6
+# The coarse level of two_level.py: it has to know changes to a percent or so.
+COARSE_RADIAL, COARSE_ANGULAR = 20, 50
+COARSE_SMALLEST_VALUE = 1e-3
 
 
 def build_molecule(request, positions_angstrom):
@@ -40,7 +45,10 @@ def build_molecule(request, positions_angstrom):
     for element in sorted(set(request["elements"])):
         try:
             core_potential = gto.basis.load_ecp(basis, element)
-        except (KeyError, RuntimeError):  # most basis sets have no core potentials at all
+        except (
+            KeyError,
+            RuntimeError,
+        ):  # most basis sets have no core potentials at all
             core_potential = None
         if core_potential:
             raise bad_request(
@@ -111,7 +119,10 @@ def build_mean_field(molecule, request, grid):
 
 
 class PyscfEngine:
-    """One molecule, its last density matrix, and the points of both grids (bohr inside)."""
+    """One molecule, its last density, and the points of both grids (bohr inside).
+
+    orbitals: the occupied ones of the last update, scaled by the root of their occupation.
+    """
 
     def __init__(self, request, positions_angstrom):
         if request["embedding"] not in ("quadrature", "analytic"):
@@ -129,14 +140,18 @@ class PyscfEngine:
         self._bare_repulsion = self.molecule.energy_nuc()
         self._repulsion = self._bare_repulsion
         self._mean_field = build_mean_field(self.molecule, request, self._scf_grid)
-        self._speed_up_functional(request)
         self._mean_field.get_hcore = lambda *_: self._core
         self._mean_field.energy_nuc = lambda *_: self._repulsion
-        self._density_matrix = None
+        self.orbitals = None
+        self._stopwatch = Stopwatch()
+        self._convergence = Convergence(self._mean_field, self._two_level(request))
 
     def _build_grids(self, request, threads, cache_bytes):
         self._scf_grid = build_grid(
-            self.molecule, request["scf_grid_radial"], request["scf_grid_angular"], "scf grid"
+            self.molecule,
+            request["scf_grid_radial"],
+            request["scf_grid_angular"],
+            "scf grid",
         )
         self._scf_grid.build(with_non0tab=True)
         real = self._scf_grid.atm_idx >= 0  # PySCF pads the grid with points of no weight
@@ -146,7 +161,10 @@ class PyscfEngine:
             self.molecule, self._points, threads, cache_bytes, gradients=True
         )
         density_grid = build_grid(
-            self.molecule, request["grid_radial"], request["grid_angular"], "density grid"
+            self.molecule,
+            request["grid_radial"],
+            request["grid_angular"],
+            "density grid",
         )
         density_grid.radi_method = dft.radi.mura_knowles
         density_grid.prune = None
@@ -155,48 +173,99 @@ class PyscfEngine:
         self._density_points = density_grid.coords[real]
         self._density_weights = density_grid.weights[real]
         self._density_blocks = PointBlocks(
-            self.molecule, self._density_points, threads, cache_bytes
+            self.molecule,
+            self._density_points,
+            threads,
+            cache_bytes,
+            precision=numpy.float32,  # what the sampling makes of the charges, too
         )
 
-    def _speed_up_functional(self, request):
-        integrator = getattr(self._mean_field, "_numint", None)
+    def _two_level(self, request):
+        """None where PySCF's own SCF has to do: open shells, exact exchange, meta-GGAs, ..."""
+        mean_field = self._mean_field
+        integrator = getattr(mean_field, "_numint", None)
         closed_shell = request["multiplicity"] == 1
         if integrator is None or not cached_functional.serves(
-            integrator, self._mean_field.xc, closed_shell
+            integrator, mean_field.xc, closed_shell
         ):
-            return
-        integrator.nr_rks = cached_functional.CachedFunctional(
-            integrator, self._scf_blocks, self._weights
+            return None
+        functional = cached_functional.CachedFunctional(integrator, self._scf_blocks, self._weights)
+        integrator.nr_rks = functional
+        if integrator.libxc.is_hybrid_xc(mean_field.xc):
+            return None
+        coarse_functional = self._coarse_functional(integrator, request["threads"])
+        fitted = mean_field if request["density_fitting"] else mean_field.density_fit()
+        if fitted is not mean_field:
+            fitted.with_df.build()
+
+        def level(coulomb_of, functional):
+            def interaction(density_matrix):
+                with self._stopwatch.measure("coulomb"):
+                    coulomb = coulomb_of.get_j(self.molecule, density_matrix)
+                with self._stopwatch.measure("functional"):
+                    _, energy, potential = functional(None, None, mean_field.xc, density_matrix)
+                energy += 0.5 * float(numpy.vdot(coulomb, density_matrix))
+                return energy, coulomb + potential
+
+            return interaction
+
+        coarse = level(fitted, coarse_functional)
+        return TwoLevelScf(
+            level(mean_field, functional),
+            lambda density_matrix: coarse(density_matrix)[1],
+            mean_field.get_ovlp(),
+            self.expected_electrons // 2,
+            self._stopwatch,
         )
+
+    def _coarse_functional(self, integrator, threads):
+        grid = build_grid(self.molecule, COARSE_RADIAL, COARSE_ANGULAR, "coarse grid")
+        grid.build(with_non0tab=True)
+        real = grid.atm_idx >= 0
+        blocks = PointBlocks(
+            self.molecule,
+            grid.coords[real],
+            threads,
+            float("inf"),
+            gradients=True,
+            precision=numpy.float32,
+            smallest_value=COARSE_SMALLEST_VALUE,
+        )
+        return cached_functional.CachedFunctional(integrator, blocks, grid.weights[real])
 
     def points_angstrom(self):
         return self._points.T * nist.BOHR
 
     def update(self, potential, nuclear_potential, charge_positions, charges):
-        start = time.perf_counter()
-        if self._analytic:
-            self._embed_analytically(charge_positions / nist.BOHR, charges)
-        else:
-            self._core = self._bare_core + self._scf_blocks.integrate(-self._weights * potential)
-            self._repulsion = self._bare_repulsion + float(
-                self.molecule.atom_charges() @ nuclear_potential
-            )
-        embedded = time.perf_counter()
-        iterations, attempts = self._converge()
-        converged = time.perf_counter()
-        charge = -self._density_weights * self._density()
+        self._stopwatch.reset()
+        with self._stopwatch.measure("embedding"):
+            if self._analytic:
+                self._embed_analytically(charge_positions / nist.BOHR, charges)
+            else:
+                self._embed_by_quadrature(potential, nuclear_potential)
+        with self._stopwatch.measure("scf"):
+            solution = self._converge()
+        with self._stopwatch.measure("density"):
+            density = self._density_blocks.sum_of_squares(solution.orbitals)
+        self.orbitals = solution.orbitals
+        charge = -self._density_weights * density
         fields = {
-            "energy": float(self._mean_field.e_tot) * HARTREE_IN_KJ_PER_MOL,
+            "energy": solution.energy * HARTREE_IN_KJ_PER_MOL,
             "electrons_on_grid": -float(charge.sum()),
-            "iterations": iterations,
-            "attempts": attempts,
+            "iterations": solution.iterations,
+            "attempts": solution.attempts,
+            "fallback": solution.fallback,
             "converged": True,
-            "dipole": self._dipole_debye(),
-            "seconds_embedding": embedded - start,
-            "seconds_scf": converged - embedded,
-            "seconds_density": time.perf_counter() - converged,
+            "dipole": self._dipole_debye(solution.matrix),
+            **{f"seconds_{part}": time for part, time in self._stopwatch.seconds.items()},
         }
         return fields, numpy.vstack([self._density_points.T * nist.BOHR, charge])
+
+    def _embed_by_quadrature(self, potential, nuclear_potential):
+        self._core = self._bare_core + self._scf_blocks.integrate(-self._weights * potential)
+        self._repulsion = self._bare_repulsion + float(
+            self.molecule.atom_charges() @ nuclear_potential
+        )
 
     def _embed_analytically(self, positions, charges):
         """Plain Coulomb, in chunks: all three-centre integrals at once would take gigabytes."""
@@ -214,44 +283,12 @@ class PyscfEngine:
         )
 
     def _converge(self):
-        """Returns (iterations, attempts); the fallback is described in protocol.md."""
-        mean_field = self._mean_field
-        mean_field.kernel(dm0=self._density_matrix)
-        iterations, attempts = mean_field.cycles, 1
-        if not mean_field.converged:
-            print(
-                "no convergence; again from a fresh guess with level shift and damping",
-                file=sys.stderr,
-                flush=True,
-            )
-            attempts = 2
-            mean_field.level_shift, mean_field.damp = 0.3, 0.4
-            mean_field.kernel(dm0=None)
-            iterations += mean_field.cycles
-            guess = mean_field.make_rdm1()
-            mean_field.level_shift, mean_field.damp = 0, 0
-            mean_field.kernel(dm0=guess)
-            iterations += mean_field.cycles
-        if not mean_field.converged:
-            self._density_matrix = None
-            raise WorkerError(
-                "not-converged",
-                f"the SCF did not converge in two attempts of {mean_field.max_cycle} iterations "
-                f"(last energy {mean_field.e_tot:.9f} Hartree)",
-            )
-        self._density_matrix = mean_field.make_rdm1()
-        return int(iterations), attempts
+        try:
+            return self._convergence.converge()
+        except NotConverged as failure:
+            raise WorkerError("not-converged", f"the SCF did not converge ({failure})") from failure
 
-    def _density(self):
-        orbitals, occupations = self._mean_field.mo_coeff, self._mean_field.mo_occ
-        if numpy.ndim(occupations) == 2:  # unrestricted: both spins' orbitals side by side
-            orbitals, occupations = numpy.hstack(orbitals), numpy.hstack(occupations)
-        occupied = occupations > 0
-        scaled = orbitals[:, occupied] * numpy.sqrt(occupations[occupied])
-        return self._density_blocks.sum_of_squares(scaled)
-
-    def _dipole_debye(self):
-        density = numpy.asarray(self._density_matrix)
+    def _dipole_debye(self, density):
         if density.ndim == 3:
             density = density.sum(axis=0)
         nuclear_charges = self.molecule.atom_charges()

@@ -7,6 +7,7 @@ factory of its engine.
 import json
 import math
 import os
+import resource
 import sys
 import traceback
 
@@ -102,6 +103,11 @@ def resident_memory_mb():
     return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
+def peak_memory_mb():
+    """The largest resident set so far."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
+
+
 def check_shape(arrays, name, shape):
     if name not in arrays or arrays[name].shape != shape:
         found = arrays[name].shape if name in arrays else "nothing"
@@ -121,7 +127,8 @@ def _update(engine, arrays):
         charge_positions=arrays.get("charge_positions"),
         charges=arrays.get("charges"),
     )
-    return {**fields, "memory_mb": resident_memory_mb()}, grid
+    memory = {"memory_mb": resident_memory_mb(), "peak_memory_mb": peak_memory_mb()}
+    return {**fields, **memory}, grid
 
 
 def _answer(channel, engine, make_engine, header, arrays):
@@ -134,6 +141,7 @@ def _answer(channel, engine, make_engine, header, arrays):
             {"points": engine.points_angstrom()},
             expected_electrons=engine.expected_electrons,
             basis_functions=engine.basis_functions,
+            peak_memory_mb=peak_memory_mb(),
         )
     elif header["type"] == "update" and engine is not None:
         fields, grid = _update(engine, arrays)

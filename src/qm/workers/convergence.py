@@ -1,0 +1,156 @@
+"""The SCF of an update, and what is tried, one after the other, where it does not converge."""
+
+import dataclasses
+import sys
+
+import numpy
+from two_level import NotConverged
+
+DAMPING = 0.7  # the old Fock matrix's share
+DAMPED_ITERATIONS = 12  # before the extrapolation takes over
+LEVEL_SHIFT = 0.2  # Hartree, on the empty orbitals
+
+
+@dataclasses.dataclass
+class Converged:
+    """Energy in Hartree with the nuclei; occupied orbitals, scaled by the root of the occupation.
+
+    fallback: what was needed to converge; empty where all went as usual.
+    """
+
+    energy: float
+    matrix: numpy.ndarray
+    orbitals: numpy.ndarray
+    iterations: int
+    attempts: int
+    fallback: str
+
+
+class Convergence:
+    """Keeps the density from update to update. two_level: None leaves all to PySCF's own SCF."""
+
+    def __init__(self, mean_field, two_level):
+        self._mean_field = mean_field
+        self._two_level = two_level
+        self._density_matrix = None
+
+    def converge(self):
+        """Raises NotConverged, saying what was tried; the next update starts afresh then."""
+        iterations = 0
+        failures = []
+        for name, attempt in self._attempts():
+            if failures:
+                print(f"no convergence; now: {name}", file=sys.stderr, flush=True)
+            try:
+                result = attempt()
+            except NotConverged as failure:
+                iterations += failure.iterations
+                failures.append(f"{name}: {failure}")
+                self.forget()
+                continue
+            result.iterations += iterations
+            result.attempts = len(failures) + 1
+            result.fallback = name if failures else ""
+            return result
+        raise NotConverged("; ".join(failures))
+
+    def forget(self):
+        self._density_matrix = None
+        if self._two_level:
+            self._two_level.forget()
+
+    def _attempts(self):
+        """(name, function), as protocol.md lists them."""
+        as_usual = self._in_two_levels if self._two_level else self._plainly
+        if self._has_density():
+            yield "last density", as_usual
+        yield "fresh guess", as_usual
+        yield "damping", self._damped
+        yield "level shift", self._level_shifted
+        yield "second order", self._in_second_order
+
+    def _has_density(self):
+        return self._density_matrix is not None or (
+            self._two_level is not None and self._two_level.has_density()
+        )
+
+    def _in_two_levels(self):
+        mean_field = self._mean_field
+        solution = self._two_level.converge(
+            mean_field.get_hcore(),
+            self._guess,
+            mean_field.conv_tol,
+            mean_field.max_cycle,
+        )
+        return Converged(
+            solution.energy + mean_field.energy_nuc(),
+            solution.matrix,
+            solution.occupied * 2**0.5,
+            solution.iterations,
+            1,
+            "",
+        )
+
+    def _guess(self):
+        """Never None, which PySCF takes to be the orbitals of the attempt before, however bad."""
+        if self._density_matrix is not None:
+            return self._density_matrix
+        return self._mean_field.get_init_guess()
+
+    def _plainly(self):
+        return self._by(self._mean_field, self._guess())
+
+    def _damped(self):
+        with _changed(self._mean_field, damp=DAMPING, diis_start_cycle=DAMPED_ITERATIONS):
+            return self._by(self._mean_field, self._guess())
+
+    def _level_shifted(self):
+        """The shift stays to the end: it moves no solution, and without it an empty orbital just
+        below an occupied one would upset the occupation again."""
+        with _changed(self._mean_field, level_shift=LEVEL_SHIFT, conv_check=False):
+            return self._by(self._mean_field, self._guess())
+
+    def _in_second_order(self):
+        solver = self._mean_field.newton()
+        solver.cycles = 0
+
+        def count(_):
+            solver.cycles += 1
+
+        solver.callback = count
+        return self._by(solver, self._guess())
+
+    def _by(self, solver, guess):
+        solver.kernel(dm0=guess)
+        if not solver.converged:
+            raise NotConverged(f"energy {solver.e_tot:.9f} Hartree", int(solver.cycles))
+        self._density_matrix = solver.make_rdm1()
+        orbitals, occupations = solver.mo_coeff, solver.mo_occ
+        if numpy.ndim(occupations) == 2:  # unrestricted: both spins' orbitals side by side
+            orbitals, occupations = numpy.hstack(orbitals), numpy.hstack(occupations)
+        occupied = occupations > 0
+        return Converged(
+            float(solver.e_tot),
+            numpy.asarray(self._density_matrix),
+            orbitals[:, occupied] * numpy.sqrt(occupations[occupied]),
+            int(solver.cycles),
+            1,
+            "",
+        )
+
+
+class _changed:
+    """Attributes of an object changed for a while."""
+
+    def __init__(self, target, **values):
+        self._target = target
+        self._new = values
+        self._old = {name: getattr(target, name) for name in values}
+
+    def __enter__(self):
+        for name, value in self._new.items():
+            setattr(self._target, name, value)
+
+    def __exit__(self, *_):
+        for name, value in self._old.items():
+            setattr(self._target, name, value)

@@ -1,0 +1,173 @@
+"""SCF whose iterations run on a coarse level and are corrected by a few Fock matrices of the fine.
+
+The fine level is the one whose energy is wanted, and a Fock matrix of it is dear. The iterations use
+F(P) = h + fine(P0) + coarse(P) - coarse(P0) with P0 the last density the fine level was evaluated
+at. At P0 that is the fine level's own Fock matrix, so a density that stays there owes nothing to the
+coarse level, which only has to know how the interaction changes with the density. Closed shells.
+"""
+
+import dataclasses
+
+import numpy
+import scipy.linalg
+
+FIRST_GRADIENT = 1e-2  # where the purely coarse iterations of a cold start leave off
+INNER_SHARE = 0.3  # of the gradient's threshold is what the coarse iterations leave
+# A correction makes the fine level's gradient some thousand times smaller (chorismate: 0.1 to 1e-4),
+# so from here ten times are a safe bet and need no fine Fock matrix to prove it.
+LAST_CORRECTION = 10  # times the threshold
+MOST_CORRECTIONS = 8
+KEPT_FOCK_MATRICES = 8  # of the extrapolation (DIIS)
+
+
+class NotConverged(Exception):
+    """Says where it stood after how many iterations."""
+
+    def __init__(self, message, iterations=0):
+        super().__init__(f"{message} after {iterations} iterations" if iterations else message)
+        self.iterations = iterations
+
+
+@dataclasses.dataclass
+class Density:
+    """Matrix, occupied orbitals (functions, electron pairs), and the coarse interaction there."""
+
+    matrix: numpy.ndarray
+    occupied: numpy.ndarray
+    coarse: numpy.ndarray
+
+
+@dataclasses.dataclass
+class Solution:
+    """energy: Hartree, without the repulsion of the nuclei."""
+
+    energy: float
+    matrix: numpy.ndarray
+    occupied: numpy.ndarray
+    iterations: int
+
+
+class _Model:
+    """Energy and Fock matrix near a density at which the fine level is known, or of coarse alone."""
+
+    def __init__(self, core, known=None, fine=None):
+        self._core = core
+        self._known, self._fine = known, fine
+        self._offset = 0.0 if known is None else fine[1] - known.coarse
+
+    def fock(self, density):
+        return self._core + density.coarse + self._offset
+
+    def energy(self, density):
+        """The fine level's, to third order in the distance from the known density.
+
+        By the trapezoidal rule along the way between the two: the coarse level's own energy is not
+        asked, for it is a difference of large numbers in single precision.
+        """
+        known = self._known
+        slope = self.fock(known) + self.fock(density)
+        return (
+            numpy.vdot(self._core, known.matrix)
+            + self._fine[0]
+            + 0.5 * numpy.vdot(slope, density.matrix - known.matrix)
+        )
+
+
+class TwoLevelScf:
+    """The electrons' interaction: fine(density matrix) is (energy, matrix), coarse only the matrix.
+
+    An update starts from the last density that the fine level was evaluated at, and nothing else
+    that the past has left has a part in its result.
+    """
+
+    def __init__(self, fine, coarse, overlap, electron_pairs, stopwatch):
+        self._fine = fine
+        self._coarse = coarse
+        self._overlap = overlap
+        values, vectors = scipy.linalg.eigh(overlap)
+        self._orthogonaliser = (vectors / numpy.sqrt(values)) @ vectors.T
+        self._pairs = electron_pairs
+        self._stopwatch = stopwatch
+        self._last = None  # (Density, the fine level's answer)
+
+    def has_density(self):
+        return self._last is not None
+
+    def forget(self):
+        self._last = None
+
+    def converge(self, core, make_guess, energy_threshold, max_iterations):
+        """make_guess(): a density matrix, for want of a last density. Raises NotConverged."""
+        threshold = energy_threshold**0.5  # of the gradient's norm, as in PySCF
+        iterations = 0
+        if self._last is None:
+            guess = make_guess()
+            density, iterations = self._iterate(
+                _Model(core),
+                Density(guess, None, self._coarse(guess)),
+                FIRST_GRADIENT,
+                max_iterations,
+            )
+            self._last = (density, self._fine(density.matrix))
+        for _ in range(MOST_CORRECTIONS):
+            known, fine = self._last
+            model = _Model(core, known, fine)
+            gradient = self._gradient(model.fock(known), known.matrix)[1]
+            density = known
+            if gradient > threshold:
+                density, more = self._iterate(
+                    model, known, INNER_SHARE * threshold, max_iterations - iterations
+                )
+                iterations += more
+            if gradient <= LAST_CORRECTION * threshold:
+                return Solution(
+                    float(model.energy(density)),
+                    density.matrix,
+                    density.occupied,
+                    iterations,
+                )
+            self._last = (density, self._fine(density.matrix))
+        raise NotConverged(f"{MOST_CORRECTIONS} corrections, gradient {gradient:.1e}", iterations)
+
+    def _iterate(self, model, density, threshold, max_iterations):
+        """Roothaan's iterations with Pulay's extrapolation; returns (Density, iterations)."""
+        kept = []
+        for iteration in range(max_iterations + 1):
+            fock = model.fock(density)
+            error, gradient = self._gradient(fock, density.matrix)
+            if gradient < threshold:
+                return density, iteration
+            kept = [*kept[1 - KEPT_FOCK_MATRICES :], (fock, error)]
+            if iteration < max_iterations:
+                guessed = density.occupied is None
+                density = self._diagonalise(_extrapolate(kept))
+                if guessed:  # no orbitals' density: its error says nothing
+                    kept = []
+        raise NotConverged(f"gradient {gradient:.1e}", max_iterations)
+
+    def _gradient(self, fock, matrix):
+        """The commutator in an orthonormal basis, and the norm PySCF calls |g|."""
+        product = self._orthogonaliser @ fock @ matrix @ self._overlap @ self._orthogonaliser
+        commutator = product - product.T
+        return commutator, numpy.linalg.norm(commutator) / 2**0.5
+
+    def _diagonalise(self, fock):
+        with self._stopwatch.measure("diagonalisation"):
+            _, orbitals = scipy.linalg.eigh(self._orthogonaliser @ fock @ self._orthogonaliser)
+            occupied = self._orthogonaliser @ orbitals[:, : self._pairs]
+            matrix = 2 * occupied @ occupied.T
+        return Density(matrix, occupied, self._coarse(matrix))
+
+
+def _extrapolate(kept):
+    """The combination of Fock matrices whose error is least; weights sum to one."""
+    count = len(kept)
+    errors = numpy.array([error.ravel() for _, error in kept])
+    products = errors @ errors.T
+    equations = numpy.ones((count + 1, count + 1))
+    equations[:count, :count] = products / products.diagonal().min()
+    equations[count, count] = 0
+    right = numpy.zeros(count + 1)
+    right[count] = 1
+    weights = numpy.linalg.lstsq(equations, right, rcond=1e-14)[0][:count]
+    return sum(weight * fock for weight, (fock, _) in zip(weights, kept, strict=True))
