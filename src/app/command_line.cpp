@@ -29,10 +29,12 @@ struct Command {
   std::function<int(Arguments)> run;
 };
 
-const std::array<Command, 5>& commands() {
-  static const std::array<Command, 5> all = {{
+const std::array<Command, 6>& commands() {
+  static const std::array<Command, 6> all = {{
       {"run", "run FILE.cfg [--section.key value ...]",
        "the simulation; results in an output folder", run_simulation},
+      {"resume", "resume FOLDER", "goes on with a run that was stopped or killed",
+       resume_simulation},
       {"energy",
        "energy FILE.cfg [--implementation scalar|simd|opencl] [--precision fp64|mixed|fixed]",
        "every energy term of the starting configuration as JSON", run_energy},
@@ -83,7 +85,7 @@ int dispatch(Arguments arguments) {
     return command.run(rest);
   }
   throw InputError("command line", "unknown command", arguments[0],
-                   "use run, energy, solvate, bench or info; `starpmc --help` lists them");
+                   "use run, resume, energy, solvate, bench or info; `starpmc --help` lists them");
 }
 
 }  // namespace

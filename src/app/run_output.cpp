@@ -1,22 +1,70 @@
 #include "app/run_output.hpp"
 
+#include <nlohmann/json.hpp>
+
+#include "io/energy_terms_json.hpp"
+
 namespace starpmc {
 namespace {
 
 /// Steps between looks at the clock.
 constexpr std::uint64_t kReportInterval = 64;
 
+EnergyTable open_energies(const std::filesystem::path& path, const nlohmann::json* resumed) {
+  if (resumed == nullptr) return EnergyTable(path);
+  return EnergyTable::resume(path, resumed->at("energies_bytes").get<std::uint64_t>());
+}
+
+Trajectory open_trajectory(const std::filesystem::path& path, const System& system,
+                           const nlohmann::json* resumed) {
+  const TrajectoryOptions options{.creator_version = STARPMC_VERSION};
+  if (resumed == nullptr) return {path, system, options};
+  return Trajectory::resume(path, system, options,
+                            resumed->at("trajectory_frames").get<std::uint64_t>());
+}
+
 }  // namespace
 
-RunOutput::RunOutput(const Inputs& inputs, const OutputFolder& folder)
+RunOutput::RunOutput(const Inputs& inputs, const ChainFolder& folder, ProgressReport report,
+                     const nlohmann::json* resumed)
     : settings_(inputs.settings),
-      energies_(folder.file("energies.csv")),
-      trajectory_(folder.file("trajectory.h5"), inputs.system,
-                  TrajectoryOptions{.creator_version = STARPMC_VERSION}),
-      progress_(Progress::to_standard_error()) {
+      energies_(open_energies(folder.file("energies.csv"), resumed)),
+      trajectory_(open_trajectory(folder.file("trajectory.h5"), inputs.system, resumed)),
+      report_(std::move(report)),
+      statistics_(settings_.sampling.steps / settings_.output.energy_interval) {
   const Settings::SamplingSection& sampling = settings_.sampling;
   state_.total_steps = sampling.equilibration_steps + sampling.steps;
-  write_system_pdb(folder.file("system.pdb"), inputs.system);
+  if (resumed == nullptr) {
+    write_system_pdb(folder.file("system.pdb"), inputs.system);
+  } else {
+    restore(*resumed);
+  }
+}
+
+nlohmann::json RunOutput::state() {
+  energies_.synchronise();
+  trajectory_.synchronise();
+  nlohmann::json state{{"energies_bytes", energies_.bytes()},
+                       {"trajectory_frames", trajectory_.frame_count()},
+                       {"decisions", decisions_.state()},
+                       {"total", total_.state()},
+                       {"statistics", statistics_.state()},
+                       {"totals", energy_terms_state(totals_)},
+                       {"accepted", accepted_},
+                       {"accepted_production", accepted_production_}};
+  state["terms"] = nlohmann::json::array();
+  for (const BlockAverage& term : terms_) state["terms"].push_back(term.state());
+  return state;
+}
+
+void RunOutput::restore(const nlohmann::json& state) {
+  decisions_.restore(state.at("decisions"));
+  total_.restore(state.at("total"));
+  statistics_.restore(state.at("statistics"));
+  for (std::size_t i = 0; i < std::size(terms_); ++i) terms_[i].restore(state.at("terms").at(i));
+  totals_ = energy_terms_from(state.at("totals"));
+  accepted_ = state.at("accepted");
+  accepted_production_ = state.at("accepted_production");
 }
 
 void RunOutput::start(const EnergyTerms& totals, std::span<const Molecule> molecules) {
@@ -43,6 +91,7 @@ void RunOutput::on_step(std::uint64_t step, bool accepted, const EnergyTerms& to
       const auto values = totals.values();
       for (std::size_t i = 0; i < values.size(); ++i) terms_[i].add(values[i]);
       total_.add(totals.total());
+      statistics_.add(totals.total());
     }
   }
   if (step % kReportInterval == 0 || step == state_.total_steps) {
@@ -62,15 +111,12 @@ void RunOutput::report(std::uint64_t step) {
   if (state_.qm_update > 0 && interval > 0) {
     state_.qm_updates = (state_.total_steps + interval - 1) / interval;
   }
-  progress_.update(state_);
+  report_(state_);
 }
 
-void RunOutput::finish(RunSummary& summary) {
-  progress_.finish();
+void RunOutput::finish(ChainSummary& summary) {
   energies_.close();
   trajectory_.close();
-  summary.steps = settings_.sampling.steps;
-  summary.equilibration_steps = settings_.sampling.equilibration_steps;
   if (summary.steps > 0) {
     summary.acceptance =
         static_cast<double>(accepted_production_) / static_cast<double>(summary.steps);

@@ -1,10 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
+#include <nlohmann/json_fwd.hpp>
 #include <vector>
 
 #include "analysis/block_average.hpp"
+#include "analysis/ensemble.hpp"
 #include "app/inputs.hpp"
 #include "io/energy_table.hpp"
 #include "io/output_folder.hpp"
@@ -16,11 +19,16 @@
 
 namespace starpmc {
 
+using ProgressReport = std::function<void(const ProgressState&)>;
+
 /// Everything a run writes while its chain moves on: energies.csv, trajectory.h5, averages, the
 /// hash of the decisions, and progress.
 class RunOutput final : public ChainObserver {
  public:
-  RunOutput(const Inputs& inputs, const OutputFolder& folder);
+  /// @param report  where progress goes
+  /// @param resumed state() of a checkpoint: the files are cut back to it
+  RunOutput(const Inputs& inputs, const ChainFolder& folder, ProgressReport report,
+            const nlohmann::json* resumed);
 
   void on_step(std::uint64_t step, bool accepted, const EnergyTerms& totals) override;
   void on_frame(std::uint64_t step, std::span<const Molecule> molecules) override;
@@ -29,21 +37,26 @@ class RunOutput final : public ChainObserver {
   void start(const EnergyTerms& totals, std::span<const Molecule> molecules);
   void on_update(std::uint64_t step, std::uint64_t updates);
   /// Closes the files and fills in what the steps gave.
-  void finish(RunSummary& summary);
+  void finish(ChainSummary& summary);
 
+  /// Puts the files on the disk, and tells all that a resumed output needs.
+  nlohmann::json state();
   const EnergyTerms& totals() const { return totals_; }
+  const ChainStatistics& energy_statistics() const { return statistics_; }
 
  private:
   void report(std::uint64_t step);
+  void restore(const nlohmann::json& state);
 
   const Settings& settings_;
   EnergyTable energies_;
   Trajectory trajectory_;
-  Progress progress_;
+  ProgressReport report_;
   ProgressState state_;
   DecisionHash decisions_;
   BlockAverage terms_[EnergyTerms::names.size()];
   BlockAverage total_;
+  ChainStatistics statistics_;  ///< of the total energy
   EnergyTerms totals_;
   std::uint64_t accepted_ = 0;  ///< of all steps
   std::uint64_t accepted_production_ = 0;

@@ -41,7 +41,9 @@ json averages_json(const EnergyAverages& averages) {
   return object;
 }
 
-json qm_update_json(const QmUpdateRecord& update) {
+}  // namespace
+
+json to_json_record(const QmUpdateRecord& update) {
   return {{"step", update.step},
           {"qm_energy_kj_per_mol", update.qm_energy_kj_per_mol},
           {"electrons_on_grid", update.electrons_on_grid},
@@ -53,6 +55,23 @@ json qm_update_json(const QmUpdateRecord& update) {
           {"seconds_scf", update.seconds_scf},
           {"seconds_density", update.seconds_density}};
 }
+
+QmUpdateRecord qm_update_from(const json& record) {
+  QmUpdateRecord update;
+  update.step = record.at("step");
+  update.qm_energy_kj_per_mol = record.at("qm_energy_kj_per_mol");
+  update.electrons_on_grid = record.at("electrons_on_grid");
+  update.dropped_charge = record.at("dropped_charge");
+  update.grid_points = record.at("grid_points");
+  update.jump_kj_per_mol = record.at("jump_kj_per_mol");
+  update.iterations = record.at("iterations");
+  update.seconds_embedding = record.at("seconds_embedding");
+  update.seconds_scf = record.at("seconds_scf");
+  update.seconds_density = record.at("seconds_density");
+  return update;
+}
+
+namespace {
 
 json timing_json(const CodeletTiming& timing) {
   return {{"codelet", timing.codelet},
@@ -104,9 +123,9 @@ std::string qm_lines(const std::vector<QmUpdateRecord>& updates) {
   return text;
 }
 
-std::string certified_line(const RunSummary& summary) {
-  const CertifiedDecisions& certified = summary.certified;
-  const auto steps = static_cast<double>(summary.steps + summary.equilibration_steps);
+std::string certified_line(const ChainSummary& chain, std::uint64_t equilibration_steps) {
+  const CertifiedDecisions& certified = chain.certified;
+  const auto steps = static_cast<double>(chain.steps + equilibration_steps);
   if (!certified.active || steps == 0) return "";
   return fmt::format(
       "{:<24}{:.3f} % of the steps evaluated again; largest error there {:.2g} of the bound, "
@@ -116,42 +135,136 @@ std::string certified_line(const RunSummary& summary) {
       certified.largest_error_in_bounds, certified.bound_kj_per_mol);
 }
 
+json chain_json(const ChainSummary& chain) {
+  json document{{"steps", chain.steps},
+                {"acceptance", chain.acceptance},
+                {"averages", averages_json(chain.averages)},
+                {"final_energies", terms_json(chain.final_energies)},
+                {"drift", terms_json(chain.drift)},
+                {"final_max_translation_angstrom", chain.final_max_translation_angstrom},
+                {"final_max_rotation_degrees", chain.final_max_rotation_degrees},
+                {"certified_decisions",
+                 {{"active", chain.certified.active},
+                  {"steps_evaluated_again", chain.certified.steps},
+                  {"error_bound_kj_per_mol", chain.certified.bound_kj_per_mol},
+                  {"largest_error_in_bounds", chain.certified.largest_error_in_bounds}}},
+                {"decisions_sha256", chain.decisions_sha256},
+                {"final_coordinates_sha256", chain.final_coordinates_sha256},
+                {"qm_restarts", chain.qm_restarts}};
+  document["qm_updates"] = json::array();
+  for (const auto& update : chain.qm_updates)
+    document["qm_updates"].push_back(to_json_record(update));
+  return document;
+}
+
+/// JSON has no "not a number".
+json number_or_null(double value) { return std::isfinite(value) ? json(value) : json(nullptr); }
+
+json ensemble_json(const RunSummary& summary) {
+  const EnsembleEstimate& energy = summary.total_energy;
+  json document{{"chains", energy.chains},
+                {"count", energy.count},
+                {"mean", energy.mean},
+                {"error", number_or_null(energy.error)},
+                {"error_from_blocks", number_or_null(energy.error_from_blocks)},
+                {"error_between_chains", number_or_null(energy.error_between_chains)},
+                {"r_hat", number_or_null(energy.r_hat)},
+                {"plateaus_reached", energy.plateaus_reached}};
+  if (summary.until_error_kj_per_mol > 0) {
+    document["until_error_kj_per_mol"] = summary.until_error_kj_per_mol;
+    document["known_to_within_it"] = summary.energy_known;
+  }
+  return document;
+}
+
+/// Shares of the run's wall time.
+json worker_json(const WorkerTasks& worker, double wall_seconds) {
+  const double qm = wall_seconds > 0 ? worker.qm_seconds / wall_seconds : 0;
+  const double sampling = wall_seconds > 0 ? worker.sampling_seconds / wall_seconds : 0;
+  return {{"worker", worker.worker},
+          {"tasks", worker.tasks},
+          {"share_qm", qm},
+          {"share_sampling", sampling},
+          {"share_idle", std::max(0.0, 1 - qm - sampling)}};
+}
+
+std::string chain_lines(const RunSummary& summary) {
+  std::string text = fmt::format("\nChains ({})\n  {:>5} {:>12} {:>12} {:>24} {:>10}\n",
+                                 summary.chains.size(), "chain", "steps", "acceptance",
+                                 "total energy (kJ/mol)", "QM updates");
+  for (std::size_t i = 0; i < summary.chains.size(); ++i) {
+    const ChainSummary& chain = summary.chains[i];
+    text += fmt::format("  {:>5} {:>12} {:>10.1f} % {:>24} {:>10}\n", i, chain.steps,
+                        100 * chain.acceptance, with_error(chain.averages.total),
+                        chain.qm_updates.size());
+  }
+  const EnsembleEstimate& energy = summary.total_energy;
+  text += fmt::format(
+      "\n{:<24}{:.4f} kJ/mol; error {:.2g} (from blocks {:.2g}, between chains {:.2g}), R-hat "
+      "{:.3f}\n",
+      "Mean total energy", energy.mean, energy.error, energy.error_from_blocks,
+      energy.error_between_chains, energy.r_hat);
+  return text;
+}
+
+std::string single_chain_lines(const ChainSummary& chain, std::uint64_t equilibration_steps) {
+  constexpr std::array<std::string_view, EnergyTerms::names.size()> meanings = {
+      "MM-MM Coulomb", "MM-MM van der Waals", "QM-MM van der Waals", "QM-MM nuclei",
+      "QM-MM electrons"};
+  std::string text = "\nMean energy (kJ/mol)\n";
+  for (std::size_t i = 0; i < meanings.size(); ++i)
+    text += fmt::format("  {:<22}{}\n", meanings[i], with_error(chain.averages.terms[i]));
+  text += fmt::format("  {:<22}{}\n", "total", with_error(chain.averages.total));
+  text += qm_lines(chain.qm_updates);
+  text += fmt::format("\n{:<24}{} ({} of equilibration before)\n", "Steps", chain.steps,
+                      equilibration_steps);
+  text += fmt::format("{:<24}{:.1f} %, moves up to {:.3f} A and {:.1f} degrees\n", "Acceptance",
+                      100 * chain.acceptance, chain.final_max_translation_angstrom,
+                      chain.final_max_rotation_degrees);
+  text += fmt::format("{:<24}{:.1e} kJ/mol (accumulated - recomputed energy)\n", "Drift",
+                      chain.drift.total());
+  text += certified_line(chain, equilibration_steps);
+  return text;
+}
+
+std::string worker_lines(const RunSummary& summary) {
+  std::string text = fmt::format("\n{:<44} {:>8} {:>10} {:>8}\n", "Workers", "QM", "sampling",
+                                 "idle");
+  for (const WorkerTasks& worker : summary.worker_tasks) {
+    const json shares = worker_json(worker, summary.wall_seconds);
+    const auto percent = [&](const char* key) { return 100 * shares.at(key).get<double>(); };
+    text += fmt::format("  {:<42} {:>6.1f} % {:>8.1f} % {:>6.1f} %\n", worker.worker,
+                        percent("share_qm"), percent("share_sampling"), percent("share_idle"));
+  }
+  return text;
+}
+
 }  // namespace
 
 void to_json(json& document, const RunSummary& summary) {
   document = json{
       {"title", summary.title},
       {"units", {{"energy", "kJ/mol"}, {"length", "angstrom"}, {"charge", "e"}, {"time", "s"}}},
-      {"steps", summary.steps},
       {"equilibration_steps", summary.equilibration_steps},
-      {"acceptance", summary.acceptance},
-      {"averages", averages_json(summary.averages)},
-      {"final_energies", terms_json(summary.final_energies)},
-      {"drift", terms_json(summary.drift)},
-      {"final_max_translation_angstrom", summary.final_max_translation_angstrom},
-      {"final_max_rotation_degrees", summary.final_max_rotation_degrees},
+      {"total_energy", ensemble_json(summary)},
       {"steps_per_second", summary.steps_per_second},
       {"wall_seconds", summary.wall_seconds},
-      {"certified_decisions",
-       {{"active", summary.certified.active},
-        {"steps_evaluated_again", summary.certified.steps},
-        {"error_bound_kj_per_mol", summary.certified.bound_kj_per_mol},
-        {"largest_error_in_bounds", summary.certified.largest_error_in_bounds}}},
       {"seed", summary.seed},
       {"precision", summary.precision},
-      {"decisions_sha256", summary.decisions_sha256},
-      {"final_coordinates_sha256", summary.final_coordinates_sha256},
       {"qm_engine", summary.qm_engine.empty() ? "none" : summary.qm_engine},
       {"versions", versions_json(summary)}};
-  document["qm_updates"] = json::array();
-  for (const auto& update : summary.qm_updates)
-    document["qm_updates"].push_back(qm_update_json(update));
+  if (summary.chains.size() == 1) {
+    document.update(chain_json(summary.chains.front()));
+  } else {
+    document["chains"] = json::array();
+    for (const auto& chain : summary.chains) document["chains"].push_back(chain_json(chain));
+  }
   document["codelet_timings"] = json::array();
   for (const auto& timing : summary.codelet_timings)
     document["codelet_timings"].push_back(timing_json(timing));
   document["worker_tasks"] = json::array();
   for (const auto& worker : summary.worker_tasks)
-    document["worker_tasks"].push_back({{"worker", worker.worker}, {"tasks", worker.tasks}});
+    document["worker_tasks"].push_back(worker_json(worker, summary.wall_seconds));
 }
 
 std::string hdf5_library_version() {
@@ -163,23 +276,12 @@ std::string hdf5_library_version() {
 }
 
 std::string result_table(const RunSummary& summary) {
-  constexpr std::array<std::string_view, EnergyTerms::names.size()> meanings = {
-      "MM-MM Coulomb", "MM-MM van der Waals", "QM-MM van der Waals", "QM-MM nuclei",
-      "QM-MM electrons"};
-  std::string text = fmt::format("\n{}\n\nMean energy (kJ/mol)\n",
-                                 summary.title.empty() ? "Result" : summary.title);
-  for (std::size_t i = 0; i < meanings.size(); ++i)
-    text += fmt::format("  {:<22}{}\n", meanings[i], with_error(summary.averages.terms[i]));
-  text += fmt::format("  {:<22}{}\n", "total", with_error(summary.averages.total));
-  text += qm_lines(summary.qm_updates);
-  text += fmt::format("\n{:<24}{} ({} of equilibration before)\n", "Steps", summary.steps,
-                      summary.equilibration_steps);
-  text += fmt::format("{:<24}{:.1f} %, moves up to {:.3f} A and {:.1f} degrees\n", "Acceptance",
-                      100 * summary.acceptance, summary.final_max_translation_angstrom,
-                      summary.final_max_rotation_degrees);
-  text += fmt::format("{:<24}{:.1e} kJ/mol (accumulated - recomputed energy)\n", "Drift",
-                      summary.drift.total());
-  text += certified_line(summary);
+  std::string text = fmt::format("\n{}\n", summary.title.empty() ? "Result" : summary.title);
+  if (summary.chains.size() == 1) {
+    text += single_chain_lines(summary.chains.front(), summary.equilibration_steps);
+  } else {
+    text += chain_lines(summary) + worker_lines(summary) + "\n";
+  }
   text += fmt::format("{:<24}{:.0f} steps/s, {} in all\n", "Speed", summary.steps_per_second,
                       format_duration(summary.wall_seconds));
   text += fmt::format("{:<24}{}\n", "Results in", summary.output_folder.string());

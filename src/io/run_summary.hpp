@@ -9,6 +9,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "analysis/block_average.hpp"
+#include "analysis/ensemble.hpp"
 #include "io/energy_terms.hpp"
 
 namespace starpmc {
@@ -54,19 +55,18 @@ struct CertifiedDecisions {
   double largest_error_in_bounds = 0;
 };
 
+/// What a StarPU worker did; the rest of the run's time it was idle.
 struct WorkerTasks {
   std::string worker;  ///< StarPU's name of it
   std::uint64_t tasks = 0;
+  double qm_seconds = 0;
+  double sampling_seconds = 0;
 };
 
-/// Everything summary.json says about a run.
-struct RunSummary {
-  std::string title;
-  std::filesystem::path output_folder;
-
+/// One chain's results.
+struct ChainSummary {
   std::uint64_t steps = 0;  ///< production
-  std::uint64_t equilibration_steps = 0;
-  double acceptance = 0;  ///< production
+  double acceptance = 0;    ///< production
   EnergyAverages averages;
   EnergyTerms final_energies;  ///< recomputed
   EnergyTerms drift;           ///< accumulated - recomputed, kJ/mol, at the end
@@ -74,17 +74,29 @@ struct RunSummary {
   double final_max_rotation_degrees = 0;
 
   std::vector<QmUpdateRecord> qm_updates;
+  unsigned qm_restarts = 0;  ///< of a worker that was lost
   CertifiedDecisions certified;
+  std::string decisions_sha256;
+  std::string final_coordinates_sha256;
+};
+
+/// Everything summary.json says about a run.
+struct RunSummary {
+  std::string title;
+  std::filesystem::path output_folder;
+  std::uint64_t equilibration_steps = 0;
+  std::vector<ChainSummary> chains;
+  EnsembleEstimate total_energy;  ///< kJ/mol, over all chains
+  double until_error_kj_per_mol = 0;  ///< sampling.until-error
+  bool energy_known = false;          ///< to within that
 
   std::vector<CodeletTiming> codelet_timings;
   std::vector<WorkerTasks> worker_tasks;
-  double steps_per_second = 0;  ///< steps, equilibration included, per wall second
-  double wall_seconds = 0;
+  double steps_per_second = 0;  ///< of all chains, equilibration included, per wall second
+  double wall_seconds = 0;      ///< of this process, where it was resumed
 
   std::uint64_t seed = 0;
   std::string precision;
-  std::string decisions_sha256;
-  std::string final_coordinates_sha256;
 
   std::string starpmc_version;
   std::string starpu_version;
@@ -93,7 +105,11 @@ struct RunSummary {
   std::string qm_engine_version;
 };
 
+/// One chain's results lie at the top, those of more in "chains".
 void to_json(nlohmann::json& document, const RunSummary& summary);
+
+nlohmann::json to_json_record(const QmUpdateRecord& update);
+QmUpdateRecord qm_update_from(const nlohmann::json& record);
 
 /// Version of the HDF5 library in use, "1.10.8".
 std::string hdf5_library_version();

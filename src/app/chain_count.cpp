@@ -1,0 +1,42 @@
+#include "app/chain_count.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <limits>
+#include <string>
+
+namespace starpmc {
+namespace {
+
+/// MemAvailable of /proc/meminfo; infinite where there is none.
+double free_memory_mb() {
+  std::ifstream meminfo("/proc/meminfo");
+  std::string name;
+  double kilobytes = 0;
+  std::string unit;
+  while (meminfo >> name >> kilobytes) {
+    std::getline(meminfo, unit);
+    if (name == "MemAvailable:") return kilobytes / 1024;
+  }
+  return std::numeric_limits<double>::infinity();
+}
+
+}  // namespace
+
+unsigned automatic_chains(unsigned cpu_workers, unsigned devices, double worker_memory_mb) {
+  return automatic_chains(cpu_workers, devices, worker_memory_mb, free_memory_mb());
+}
+
+unsigned automatic_chains(unsigned cpu_workers, unsigned devices, double worker_memory_mb,
+                          double free_memory_mb) {
+  constexpr unsigned kChainsPerDevice = 4;  // hide each other's launches and copies
+  constexpr double kUsableShare = 0.8;
+  if (worker_memory_mb <= 0) {
+    return std::max(1U, devices > 0 ? kChainsPerDevice * devices : cpu_workers);
+  }
+  const double more = std::max(0.0, kUsableShare * free_memory_mb / worker_memory_mb);
+  const double room = 1 + std::min(more, 1e6);
+  return std::max(1U, std::min(cpu_workers, static_cast<unsigned>(room)));
+}
+
+}  // namespace starpmc

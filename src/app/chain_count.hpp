@@ -1,0 +1,15 @@
+#pragma once
+
+namespace starpmc {
+
+/// Number of chains for `--sampling.chains auto`: with a QM worker one per CPU worker, for a core
+/// waits for each; of pure sampling as many as keep a device busy. Each chain's QM worker and its
+/// own data must find room in four fifths of the memory that is free when the first is running.
+/// @param worker_memory_mb resident memory of one QM worker; 0: there is none
+unsigned automatic_chains(unsigned cpu_workers, unsigned devices, double worker_memory_mb);
+
+/// The same for a given amount of free memory.
+unsigned automatic_chains(unsigned cpu_workers, unsigned devices, double worker_memory_mb,
+                          double free_memory_mb);
+
+}  // namespace starpmc

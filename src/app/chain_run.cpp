@@ -1,0 +1,359 @@
+#include "app/chain_run.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <cmath>
+
+#include "config/options.hpp"
+#include "error.hpp"
+#include "io/binary_json.hpp"
+#include "io/checked_file.hpp"
+#include "io/checkpoint.hpp"
+#include "io/energy_terms_json.hpp"
+#include "qm/worker_engine.hpp"
+#include "sampling/topology_buffers.hpp"
+
+namespace starpmc {
+namespace {
+
+EnergyTerms operator-(const EnergyTerms& a, const EnergyTerms& b) {
+  return {a.mm_coulomb - b.mm_coulomb, a.mm_vdw - b.mm_vdw, a.qmmm_vdw - b.qmmm_vdw,
+          a.qmmm_nuclei - b.qmmm_nuclei, a.qmmm_grid - b.qmmm_grid};
+}
+EnergyTerms operator+(const EnergyTerms& a, const EnergyTerms& b) {
+  return a - (EnergyTerms{} - b);
+}
+
+/// Energy of the MM charges with the solute's nuclei and density.
+double electrostatic(const EnergyTerms& terms) { return terms.qmmm_nuclei + terms.qmmm_grid; }
+
+nlohmann::json grid_state(const DensityGrid& grid) {
+  return {{"x", to_binary(grid.x)},
+          {"y", to_binary(grid.y)},
+          {"z", to_binary(grid.z)},
+          {"charge", to_binary(grid.charge)}};
+}
+
+DensityGrid grid_from(const nlohmann::json& state) {
+  const auto values = [&](const char* name) {
+    return vector_from_binary<double>(state.at(name));
+  };
+  return {values("x"), values("y"), values("z"), values("charge")};
+}
+
+constexpr std::uint64_t kGateInterval = 10000;  ///< steps, where there are no updates
+
+}  // namespace
+
+std::string input_fingerprint(const Inputs& inputs) {
+  Settings settings = inputs.settings;
+  settings.system = {};  // what the files say counts, not where they lie
+  settings.run = {};
+  settings.output.folder.clear();
+  settings.output.overwrite = false;
+  settings.output.log_level.clear();
+  settings.output.checkpoint_interval_seconds = 0;
+  settings.sampling.chains = 0;
+  settings.qm.python.clear();
+  settings.qm.time_limit_seconds = 0;
+  settings.qm.threads = 0;
+  settings.qm.grid_file.clear();
+  const System& system = inputs.system;
+  const TopologyBuffers topology = make_topology_buffers(system, settings.interaction);
+  Sha256 hash;
+  hash.add(settings_as_config(settings));
+  hash.add(std::span<const double>(topology.reals));
+  hash.add(std::as_bytes(std::span<const int>(topology.integers)));
+  hash.add(std::span<const double>(topology.solute));
+  hash.add(std::span<const double>(topology.interaction.box));
+  hash.add(std::span<const double>(make_lattice(system, topology.shape)));
+  return hash.hexadecimal_digest();
+}
+
+ChainRun::ChainRun(const RunContext& context, unsigned number, ChainFolder folder,
+                   std::unique_ptr<QmEngine> engine)
+    : context_(context),
+      settings_(context.inputs.settings),
+      number_(number),
+      folder_(std::move(folder)),
+      engine_(std::move(engine)),
+      last_checkpoint_(std::chrono::steady_clock::now()) {}
+
+ChainRun::~ChainRun() { save_engine_log(); }
+
+std::uint64_t ChainRun::total_steps() const {
+  return settings_.sampling.equilibration_steps + settings_.sampling.steps;
+}
+
+std::uint64_t ChainRun::update_interval() const {
+  return engine_ != nullptr ? settings_.qm.interval : total_steps();
+}
+
+void ChainRun::save_engine_log() const noexcept {
+  try {
+    if (engine_ == nullptr || engine_->log().empty()) return;
+    write_file_atomically(folder_.file("qm-worker.log"), engine_->log());
+  } catch (const std::exception& error) {
+    spdlog::warn("{}", error.what());
+  }
+}
+
+void ChainRun::start() {
+  chain_ = make_chain(context_.inputs.system, settings_, number_);
+  const auto report = [this](const ProgressState& state) {
+    context_.progress.update(number_, state);
+  };
+  output_ = std::make_unique<RunOutput>(context_.inputs, folder_, report, nullptr);
+}
+
+void ChainRun::resume() {
+  std::vector<std::string> warnings;
+  const std::optional<nlohmann::json> checkpoint = read_checkpoint(folder_.path(), warnings);
+  for (const std::string& warning : warnings) spdlog::warn("{}", warning);
+  if (!checkpoint) {
+    if (!warnings.empty()) spdlog::warn("chain {} starts anew", number_);
+    for (const char* name : {"energies.csv", "trajectory.h5", "system.pdb"}) {
+      std::filesystem::remove(folder_.file(name));
+    }
+    return;
+  }
+  try {
+    restore(*checkpoint);
+  } catch (const nlohmann::json::exception& error) {
+    throw RunError(fmt::format("{}: the checkpoint lacks something: {}",
+                               (folder_.path() / "checkpoint.cbor").string(), error.what()));
+  }
+  spdlog::info("chain {} goes on at step {}", number_, step_);
+}
+
+void ChainRun::restore(const nlohmann::json& checkpoint) {
+  if (checkpoint.at("fingerprint") != context_.fingerprint) {
+    throw InputError((folder_.path() / "checkpoint.cbor").string(),
+                     "the input has changed since the run was begun",
+                     "system " + checkpoint.at("title").get<std::string>(),
+                     "put the coordinates, topology and settings.cfg back as they were, or begin "
+                     "a new run in another folder");
+  }
+  chain_ = make_chain(context_.inputs.system, settings_, number_);
+  chain_->restore(checkpoint.at("chain"));
+  grid_ = grid_from(checkpoint.at("grid"));
+  if (grid_.size() > 0) chain_->set_density(grid_);
+  const auto report = [this](const ProgressState& state) {
+    context_.progress.update(number_, state);
+  };
+  output_ =
+      std::make_unique<RunOutput>(context_.inputs, folder_, report, &checkpoint.at("output"));
+  step_ = checkpoint.at("step");
+  updated_ = checkpoint.at("updated");
+  after_update_ = energy_terms_from(checkpoint.at("after_update"));
+  summary_.drift = energy_terms_from(checkpoint.at("drift"));
+  summary_.qm_restarts = restarts_before_ = checkpoint.at("qm_restarts");
+  for (const auto& record : checkpoint.at("qm_updates")) {
+    summary_.qm_updates.push_back(qm_update_from(record));
+  }
+  context_.gate.set_passed(number_, checkpoint.at("gate_passed"));
+  if (engine_ == nullptr) return;
+  const auto state = vector_from_binary<double>(checkpoint.at("engine"));
+  if (!state.empty()) engine_->restore(state);
+}
+
+void ChainRun::save() {
+  nlohmann::json checkpoint{{"fingerprint", context_.fingerprint},
+                            {"title", context_.inputs.system.title},
+                            {"chain_number", number_},
+                            {"step", step_},
+                            {"updated", updated_},
+                            {"after_update", energy_terms_state(after_update_)},
+                            {"drift", energy_terms_state(summary_.drift)},
+                            {"qm_restarts", summary_.qm_restarts},
+                            {"gate_passed", gate_passed_},
+                            {"chain", chain_->state()},
+                            {"grid", grid_state(grid_)},
+                            {"output", output_->state()}};
+  checkpoint["qm_updates"] = nlohmann::json::array();
+  for (const QmUpdateRecord& update : summary_.qm_updates) {
+    checkpoint["qm_updates"].push_back(to_json_record(update));
+  }
+  const std::vector<double> engine = engine_ == nullptr ? std::vector<double>{} : engine_->state();
+  checkpoint["engine"] = to_binary(engine);
+  write_checkpoint(folder_.path(), checkpoint);
+  last_checkpoint_ = std::chrono::steady_clock::now();
+}
+
+bool ChainRun::checkpoint_is_due() const {
+  const std::chrono::duration<double> since = std::chrono::steady_clock::now() - last_checkpoint_;
+  return since.count() >= settings_.output.checkpoint_interval_seconds;
+}
+
+bool ChainRun::update_is_due() const {
+  return engine_ != nullptr && !updated_ && step_ % settings_.qm.interval == 0 &&
+         (step_ < total_steps() || step_ == 0);
+}
+
+QmResult ChainRun::ask_engine() {
+  try {
+    QmResult result = chain_->update_density(*engine_);
+    check_electrons(result, settings_.qm.electron_tolerance);
+    return result;
+  } catch (const Cancelled&) {
+    throw;
+  } catch (const RunError& error) {
+    throw RunError(fmt::format("step {}: {}\nresults up to this step are in {}", step_,
+                               error.what(), folder_.path().string()));
+  }
+}
+
+bool ChainRun::update() {
+  const bool first = step_ == 0;
+  EnergyTerms before;
+  if (!first) {
+    output_->on_update(step_, summary_.qm_updates.size() + 1);
+    save();  // an update may take long
+    check_drift();
+    before = summary_.final_energies;
+  }
+  try {
+    take(ask_engine(), before);
+  } catch (const Cancelled&) {
+    return false;
+  }
+  updated_ = true;
+  if (first) output_->start(after_update_, chain_->molecules());
+  save();
+  return true;
+}
+
+void ChainRun::take(QmResult result, const EnergyTerms& before) {
+  QmUpdateRecord record;
+  record.step = step_;
+  record.qm_energy_kj_per_mol = result.energy_kj_per_mol;
+  record.electrons_on_grid = result.electrons_on_grid;
+  record.iterations = result.iterations;
+  record.seconds_embedding = result.seconds_embedding;
+  record.seconds_scf = result.seconds_scf;
+  record.seconds_density = result.seconds_density;
+  worker_memory_mb_ = result.memory_mb;
+  if (!result.fallback.empty()) {
+    spdlog::warn("chain {}, step {}: the SCF converged only with help: {}", number_, step_,
+                 result.fallback);
+  }
+  if (settings_.output.save_grid) {
+    write_density_grid(folder_.file(fmt::format("grid-{}.bin", summary_.qm_updates.size())),
+                       result.grid);
+  }
+  record.dropped_charge = drop_small_charges(result.grid, settings_.qm.charge_threshold);
+  record.grid_points = result.grid.size();
+  if (!summary_.qm_updates.empty() && engine_->name() != "frozen") {
+    const double full = result.energy_kj_per_mol - summary_.qm_updates.back().qm_energy_kj_per_mol;
+    record.jump_kj_per_mol = full - (electrostatic(before) - electrostatic(after_update_));
+  }
+  save_engine_log();
+  grid_ = std::move(result.grid);
+  chain_->set_density(grid_);
+  after_update_ = chain_->evaluate();
+  summary_.qm_restarts = restarts_before_ + engine_->restarts();
+  spdlog::info(
+      "chain {}, step {}: QM energy {:.6f} kJ/mol, {:.6f} electrons on {} points, jump {:.3f} "
+      "kJ/mol, {} iterations, {:.2f} s",
+      number_, step_, record.qm_energy_kj_per_mol, record.electrons_on_grid, record.grid_points,
+      record.jump_kj_per_mol, record.iterations,
+      record.seconds_embedding + record.seconds_scf + record.seconds_density);
+  summary_.qm_updates.push_back(record);
+}
+
+void ChainRun::check_drift() {
+  const EnergyTerms accumulated = output_->totals();
+  summary_.final_energies = chain_->evaluate();
+  const double difference = accumulated.total() - summary_.final_energies.total();
+  constexpr double kSuspicious = 1e-6;  // relative; fp32 pair terms stay well below it
+  if (std::abs(difference) > kSuspicious * std::max(1e3, std::abs(accumulated.total()))) {
+    spdlog::warn(
+        "accumulated and recomputed energy differ by {:.3g} kJ/mol: molecules overlap, or a "
+        "device computes wrongly",
+        difference);
+  }
+  summary_.drift = summary_.drift + (accumulated - summary_.final_energies);
+}
+
+/// Steps up to the next that something happens at, or to a pause.
+void ChainRun::sample() {
+  const Settings::SamplingSection& sampling = settings_.sampling;
+  const std::uint64_t total = total_steps();
+  const bool equilibration = step_ < sampling.equilibration_steps;
+  const auto next = [this](std::uint64_t interval) { return (step_ / interval + 1) * interval; };
+  std::uint64_t end = std::min(equilibration ? sampling.equilibration_steps : total,
+                               next(update_interval()));
+  if (context_.gate.active() && engine_ == nullptr) end = std::min(end, next(kGateInterval));
+  const auto pause = [this] {
+    return context_.interruption.requested() || checkpoint_is_due();
+  };
+  const std::uint64_t reached =
+      chain_->run({step_, end - step_, settings_.output.trajectory_interval,
+                   equilibration ? sampling.tune_interval : 0},
+                  *output_, pause);
+  if (reached != step_) updated_ = false;
+  step_ = reached;
+  if (checkpoint_is_due()) save();
+}
+
+bool ChainRun::known_well_enough() {
+  const std::uint64_t interval = engine_ != nullptr ? settings_.qm.interval : kGateInterval;
+  if (!context_.gate.active() || step_ % interval != 0 || step_ >= total_steps() ||
+      step_ <= settings_.sampling.equilibration_steps || step_ <= gate_passed_) {
+    return false;
+  }
+  const auto answer = context_.gate.arrive(number_, step_, output_->energy_statistics());
+  if (answer == StoppingGate::Answer::go_on) gate_passed_ = step_;
+  return answer == StoppingGate::Answer::known;
+}
+
+bool ChainRun::run() {
+  if (chain_ == nullptr) start();
+  if (engine_ != nullptr) {
+    context_.interruption.on_request([engine = engine_.get()] { engine->cancel(); });
+  } else if (step_ == 0 && !updated_) {
+    output_->start(chain_->evaluate(), chain_->molecules());
+    updated_ = true;
+  }
+  while (!known_ && (step_ < total_steps() || update_is_due())) {
+    known_ = known_well_enough();
+    if (known_) break;
+    if (update_is_due() && !update()) return false;
+    if (context_.interruption.requested()) {
+      if (step_ > 0 || updated_) save();
+      return false;
+    }
+    if (step_ < total_steps()) sample();
+  }
+  finish();
+  return true;
+}
+
+void ChainRun::finish() {
+  check_drift();
+  const StepSizes sizes = chain_->step_sizes();
+  summary_.final_max_translation_angstrom = sizes.translation_angstrom;
+  summary_.final_max_rotation_degrees = sizes.rotation_degrees;
+  Sha256 coordinates;
+  for (const Molecule& molecule : chain_->molecules()) {
+    const Quaternion& q = molecule.orientation;
+    const double pose[] = {
+        molecule.centre.x, molecule.centre.y, molecule.centre.z, q.w, q.x, q.y, q.z};
+    coordinates.add(std::span<const double>(pose));
+  }
+  summary_.final_coordinates_sha256 = coordinates.hexadecimal_digest();
+  const CertificationReport certification = chain_->certification();
+  summary_.certified = {certification.active, certification.bound_kj_per_mol, certification.steps,
+                        certification.largest_error_in_bounds};
+  if (certification.largest_error_in_bounds > 1) {
+    spdlog::warn(
+        "an energy change was {:.1f} times its error bound off: a device computes wrongly, or the "
+        "bound does not hold for this system; please report it",
+        certification.largest_error_in_bounds);
+  }
+  summary_.steps = step_ - std::min(step_, settings_.sampling.equilibration_steps);
+  output_->finish(summary_);
+}
+
+}  // namespace starpmc

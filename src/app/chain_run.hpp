@@ -1,0 +1,91 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "app/inputs.hpp"
+#include "app/interruption.hpp"
+#include "app/progress_board.hpp"
+#include "app/run_output.hpp"
+#include "app/stopping_gate.hpp"
+#include "qm/engine.hpp"
+
+namespace starpmc {
+
+/// What the chains of a run share.
+struct RunContext {
+  const Inputs& inputs;
+  Interruption& interruption;
+  ProgressBoard& progress;
+  StoppingGate& gate;
+  std::string fingerprint;  ///< of the input: a checkpoint of another one is refused
+};
+
+/// SHA-256 of everything a trajectory depends on: the system, and the settings but for those that
+/// say where and how it runs.
+std::string input_fingerprint(const Inputs& inputs);
+
+/// One chain of a run: updates of the density in turn with steps, its files and its checkpoints.
+class ChainRun {
+ public:
+  /// @param engine null: no solute
+  ChainRun(const RunContext& context, unsigned number, ChainFolder folder,
+           std::unique_ptr<QmEngine> engine);
+  ~ChainRun();
+  ChainRun(const ChainRun&) = delete;
+  ChainRun& operator=(const ChainRun&) = delete;
+
+  /// Takes up the chain's last whole checkpoint, where there is one.
+  /// @throws InputError where it belongs to another input
+  void resume();
+  /// Goes on until all steps are made, the energy is known, or the run is interrupted.
+  /// @return whether it came to its end
+  bool run();
+
+  std::uint64_t step() const { return step_; }
+  const ChainSummary& summary() const { return summary_; }
+  const ChainStatistics& energy_statistics() const { return output_->energy_statistics(); }
+  /// Resident memory of the QM worker at its last update; 0: none made.
+  double worker_memory_mb() const { return worker_memory_mb_; }
+
+ private:
+  void start();
+  void restore(const nlohmann::json& checkpoint);
+  void save();
+  bool update_is_due() const;
+  /// @return false where the run was interrupted meanwhile
+  bool update();
+  QmResult ask_engine();
+  void take(QmResult result, const EnergyTerms& before);
+  void sample();
+  bool known_well_enough();
+  void check_drift();
+  void finish();
+  void save_engine_log() const noexcept;
+  bool checkpoint_is_due() const;
+  std::uint64_t total_steps() const;
+  std::uint64_t update_interval() const;
+
+  const RunContext& context_;
+  const Settings& settings_;
+  unsigned number_;
+  ChainFolder folder_;
+  std::unique_ptr<QmEngine> engine_;
+  std::unique_ptr<Chain> chain_;
+  std::unique_ptr<RunOutput> output_;
+  ChainSummary summary_;
+  DensityGrid grid_;          ///< the chain's, for checkpoints
+  EnergyTerms after_update_;  ///< energies right after the last update of the density
+  std::uint64_t step_ = 0;
+  bool updated_ = false;  ///< the update due at this step has been made
+  bool known_ = false;    ///< the ensemble's energy is
+  std::uint64_t gate_passed_ = 0;
+  unsigned restarts_before_ = 0;  ///< of the QM worker, before the run was resumed
+  double worker_memory_mb_ = 0;
+  std::chrono::steady_clock::time_point last_checkpoint_;
+};
+
+}  // namespace starpmc

@@ -1,0 +1,75 @@
+#include "app/interruption.hpp"
+
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <ctime>
+#include <string_view>
+
+#include "error.hpp"
+
+namespace starpmc {
+namespace {
+
+sigset_t stop_signals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  return signals;
+}
+
+void say(std::string_view text) {
+  // Nothing is lost if standard error is gone.
+  [[maybe_unused]] const auto written = write(STDERR_FILENO, text.data(), text.size());
+}
+
+}  // namespace
+
+Interruption::Interruption() {
+  const sigset_t signals = stop_signals();
+  if (pthread_sigmask(SIG_BLOCK, &signals, nullptr) != 0) {
+    throw RunError("cannot wait for SIGINT and SIGTERM");
+  }
+  waiter_ = std::thread([this] { wait_for_signals(); });
+}
+
+Interruption::~Interruption() {
+  ending_ = true;
+  waiter_.join();
+  const sigset_t signals = stop_signals();
+  pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
+}
+
+void Interruption::wait_for_signals() {
+  const sigset_t signals = stop_signals();
+  constexpr timespec kLook{0, 50'000'000};
+  while (!ending_) {
+    const int signal = sigtimedwait(&signals, nullptr, &kLook);
+    if (signal <= 0) continue;
+    if (signal_.exchange(signal) != 0) {
+      say("\nstarpmc: stopped at once; the last checkpoints are whole\n");
+      _exit(128 + signal);
+    }
+    say("\nstarpmc: stopping: the windows under way, then a checkpoint (once more: at once)\n");
+    request();
+  }
+}
+
+void Interruption::request() {
+  const std::lock_guard lock(mutex_);
+  if (requested_.exchange(true)) return;
+  for (const auto& action : actions_) action();
+}
+
+void Interruption::on_request(std::function<void()> action) {
+  const std::lock_guard lock(mutex_);
+  if (requested()) {
+    action();
+  } else {
+    actions_.push_back(std::move(action));
+  }
+}
+
+}  // namespace starpmc

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace starpmc {
+
+/// The wish to stop: SIGINT, SIGTERM, or another chain's failure. While it lives the two signals are
+/// blocked in this thread and in those started later, and a thread of its own waits for them. A
+/// second signal ends the program at once; the last checkpoints stay.
+class Interruption {
+ public:
+  Interruption();
+  ~Interruption();
+  Interruption(const Interruption&) = delete;
+  Interruption& operator=(const Interruption&) = delete;
+
+  bool requested() const { return requested_.load(std::memory_order_relaxed); }
+  /// The signal that asked for it; 0: none did.
+  int signal() const { return signal_.load(); }
+  void request();
+  /// Called once when the wish comes, by another thread; at once where it has come.
+  void on_request(std::function<void()> action);
+
+ private:
+  void wait_for_signals();
+
+  std::atomic<bool> requested_{false};
+  std::atomic<int> signal_{0};
+  std::atomic<bool> ending_{false};
+  std::mutex mutex_;
+  std::vector<std::function<void()>> actions_;
+  std::thread waiter_;
+};
+
+}  // namespace starpmc

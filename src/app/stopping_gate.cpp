@@ -1,0 +1,55 @@
+#include "app/stopping_gate.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+namespace starpmc {
+
+EnsembleEstimate ensemble_of(const std::vector<ChainStatistics>& chains) {
+  std::vector<AverageEstimate> averages;
+  std::vector<SeriesMoments> halves;
+  for (const ChainStatistics& chain : chains) {
+    averages.push_back(chain.estimate());
+    const auto both = chain.halves();
+    halves.insert(halves.end(), both.begin(), both.end());
+  }
+  return ensemble_average(averages, halves);
+}
+
+void StoppingGate::set_chains(std::size_t chains) {
+  const std::lock_guard lock(mutex_);
+  chains_ = chains;
+  passed_.resize(std::max(chains, passed_.size()), 0);
+  changed_.notify_all();
+}
+
+void StoppingGate::set_passed(std::size_t chain, std::uint64_t step) {
+  const std::lock_guard lock(mutex_);
+  if (passed_.size() <= chain) passed_.resize(chain + 1, 0);
+  passed_[chain] = step;
+}
+
+StoppingGate::Answer StoppingGate::arrive(std::size_t chain, std::uint64_t step,
+                                          const ChainStatistics& energies) {
+  std::unique_lock lock(mutex_);
+  auto& here = arrived_[step];
+  here.emplace(chain, energies);
+  changed_.notify_all();
+  const auto passed_before = [&] {
+    return std::ranges::any_of(passed_, [&](std::uint64_t gate) { return gate >= step; });
+  };
+  // Someone who has been sent on from here knows the answer.
+  while ((chains_ == 0 || here.size() < chains_) && !passed_before()) {
+    if (give_up_()) return Answer::given_up;
+    changed_.wait_for(lock, std::chrono::milliseconds(50));
+  }
+  if (!passed_before()) {
+    std::vector<ChainStatistics> all;
+    for (const auto& [number, statistics] : here) all.push_back(statistics);
+    if (converged(ensemble_of(all), error_kj_per_mol_)) return Answer::known;
+  }
+  passed_[chain] = std::max(passed_[chain], step);
+  return Answer::go_on;
+}
+
+}  // namespace starpmc

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "analysis/ensemble.hpp"
+
+namespace starpmc {
+
+/// Of all chains together.
+EnsembleEstimate ensemble_of(const std::vector<ChainStatistics>& chains);
+
+/// Where chains meet to ask whether the ensemble's mean energy is known well enough
+/// (sampling.until-error). All wait for all at the same steps, so that what they decide depends on
+/// the trajectories only, not on who is faster.
+class StoppingGate {
+ public:
+  /// @param error_kj_per_mol 0: nobody waits
+  /// @param give_up          asked while waiting: the run ends for another reason
+  StoppingGate(double error_kj_per_mol, std::function<bool()> give_up)
+      : error_kj_per_mol_(error_kj_per_mol), give_up_(std::move(give_up)) {}
+
+  bool active() const { return error_kj_per_mol_ > 0; }
+  /// Until it is known how many there are, all that arrive wait.
+  void set_chains(std::size_t chains);
+  /// A resumed chain has been past the gate at `step` before.
+  void set_passed(std::size_t chain, std::uint64_t step);
+  enum class Answer { go_on, known, given_up };
+  /// Waits for all chains. @param energies of the chain's production up to `step`
+  Answer arrive(std::size_t chain, std::uint64_t step, const ChainStatistics& energies);
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::size_t chains_ = 0;
+  std::vector<std::uint64_t> passed_;  ///< per chain: the last gate it was sent on from
+  std::map<std::uint64_t, std::map<std::size_t, ChainStatistics>> arrived_;
+  double error_kj_per_mol_;
+  std::function<bool()> give_up_;
+};
+
+}  // namespace starpmc
