@@ -3,6 +3,7 @@
 #include <array>
 #include <charconv>
 #include <string>
+#include <utility>
 
 namespace starpmc {
 namespace {
@@ -18,8 +19,11 @@ void append_number(std::string& line, double value) {
 
 }  // namespace
 
+EnergyTable::EnergyTable(CheckedFile file)
+    : file_(std::move(file)), last_flush_(std::chrono::steady_clock::now()) {}
+
 EnergyTable::EnergyTable(const std::filesystem::path& path)
-    : file_(path, CheckedFile::Mode::create_new), last_flush_(std::chrono::steady_clock::now()) {
+    : EnergyTable(CheckedFile(path, CheckedFile::Mode::create_new)) {
   file_.write(
       "# starpmc: running totals of the energy\n"
       "# step: Monte Carlo steps done; energies: kJ/mol; acceptance: accepted / tried moves so "
@@ -28,6 +32,10 @@ EnergyTable::EnergyTable(const std::filesystem::path& path)
   for (std::string_view name : EnergyTerms::names) (columns += ',') += name;
   file_.write(columns + ",total,acceptance\n");
   file_.flush();
+}
+
+EnergyTable EnergyTable::resume(const std::filesystem::path& path, std::uint64_t bytes) {
+  return EnergyTable(CheckedFile::cut_back(path, bytes));
 }
 
 void EnergyTable::append(std::uint64_t step, const EnergyTerms& running_totals, double acceptance) {
@@ -43,6 +51,11 @@ void EnergyTable::append(std::uint64_t step, const EnergyTerms& running_totals, 
 
 void EnergyTable::flush() {
   file_.flush();
+  last_flush_ = std::chrono::steady_clock::now();
+}
+
+void EnergyTable::synchronise() {
+  file_.synchronise();
   last_flush_ = std::chrono::steady_clock::now();
 }
 

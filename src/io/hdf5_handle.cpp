@@ -1,7 +1,11 @@
 #include "io/hdf5_handle.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <string_view>
+#include <system_error>
 
 #include "error.hpp"
 
@@ -60,17 +64,30 @@ std::vector<char> packed(std::span<const std::string> texts, std::size_t bytes) 
   return characters;
 }
 
+/// Creation without the time of day, so that equal runs give equal files.
+Handle without_times(hid_t property_class) {
+  Handle properties(H5Pcreate(property_class), "creation properties");
+  check(H5Pset_obj_track_times(properties.get(), false), "creation properties");
+  return properties;
+}
+
 Handle write_dataset(hid_t parent, const std::string& name, hid_t file_type, hid_t memory_type,
                      const void* values, std::span<const hsize_t> shape) {
   const Handle space = simple_space(shape);
-  Handle dataset(H5Dcreate2(parent, name.c_str(), file_type, space.get(), H5P_DEFAULT, H5P_DEFAULT,
-                            H5P_DEFAULT),
+  const Handle properties = without_times(H5P_DATASET_CREATE);
+  Handle dataset(H5Dcreate2(parent, name.c_str(), file_type, space.get(), H5P_DEFAULT,
+                            properties.get(), H5P_DEFAULT),
                  name);
   check(H5Dwrite(dataset.get(), memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), name);
   return dataset;
 }
 
 }  // namespace
+
+std::mutex& library_mutex() {
+  static std::mutex mutex;
+  return mutex;
+}
 
 Handle::Handle(hid_t identifier, const std::string& name) : identifier_(identifier) {
   if (identifier_ < 0) fail(name);
@@ -95,8 +112,17 @@ void check(herr_t result, const std::string& action) {
   if (result < 0) fail(action);
 }
 
+void synchronise_file(hid_t file) {
+  check(H5Fflush(file, H5F_SCOPE_LOCAL), "flush");
+  void* descriptor = nullptr;
+  check(H5Fget_vfd_handle(file, H5P_DEFAULT, &descriptor), "descriptor of the file");
+  if (fsync(*static_cast<const int*>(descriptor)) != 0 && errno != EINVAL)
+    throw RunError("cannot write to the disk: " + std::generic_category().message(errno));
+}
+
 Handle create_group(hid_t parent, const std::string& name) {
-  return {H5Gcreate2(parent, name.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), name};
+  const Handle properties = without_times(H5P_GROUP_CREATE);
+  return {H5Gcreate2(parent, name.c_str(), H5P_DEFAULT, properties.get(), H5P_DEFAULT), name};
 }
 
 void write_attribute(hid_t object, const std::string& name, const std::string& text) {
@@ -169,7 +195,7 @@ FrameSeries::FrameSeries(hid_t parent, const std::string& name, hid_t file_type,
   }
   const Handle space(H5Screate_simple(static_cast<int>(shape.size()), shape.data(), limit.data()),
                      name_);
-  const Handle properties(H5Pcreate(H5P_DATASET_CREATE), name_);
+  const Handle properties = without_times(H5P_DATASET_CREATE);
   check(H5Pset_chunk(properties.get(), static_cast<int>(chunk.size()), chunk.data()), name_);
   if (compression_level > 0 && !is_number) {
     check(H5Pset_shuffle(properties.get()), name_);

@@ -3,12 +3,17 @@
 #include <hdf5.h>
 
 #include <cstdint>
+#include <mutex>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace starpmc::hdf5 {
+
+/// To be held around every use of HDF5, which is not thread-safe (its error stack and its tables of
+/// identifiers are the process's). Nothing in this header takes it.
+std::mutex& library_mutex();
 
 /// Owns one HDF5 identifier, whatever its kind.
 class Handle {
@@ -49,6 +54,10 @@ class QuietErrors {
 
 /// @throws RunError naming `action` and HDF5's innermost reason if `result` is negative
 void check(herr_t result, const std::string& action);
+
+/// Writes an open file's data out and waits until it is on the disk.
+/// @throws RunError with HDF5's or the system's reason
+void synchronise_file(hid_t file);
 
 Handle create_group(hid_t parent, const std::string& name);
 void write_attribute(hid_t object, const std::string& name, const std::string& text);

@@ -14,11 +14,10 @@
 namespace starpmc {
 namespace {
 
-/// Lines of the log, each handed to the system at once; created as strictly as every other output.
+/// Lines of the log, each handed to the system at once; opened as strictly as every other output.
 class FileSink : public spdlog::sinks::base_sink<std::mutex> {
  public:
-  explicit FileSink(const std::filesystem::path& path)
-      : file_(path, CheckedFile::Mode::create_new) {}
+  FileSink(const std::filesystem::path& path, CheckedFile::Mode mode) : file_(path, mode) {}
 
  protected:
   void sink_it_(const spdlog::details::log_msg& message) override {
@@ -51,12 +50,9 @@ void use(std::shared_ptr<spdlog::logger> logger) {
   spdlog::set_default_logger(std::move(logger));
 }
 
-}  // namespace
-
-void start_console_logging() { use(std::make_shared<spdlog::logger>("starpmc", console_sink())); }
-
-void start_file_logging(const std::filesystem::path& path, const std::string& level) {
-  auto file = std::make_shared<FileSink>(path);
+void log_to_file(const std::filesystem::path& path, const std::string& level,
+                 CheckedFile::Mode mode) {
+  auto file = std::make_shared<FileSink>(path, mode);
   file->set_pattern("%Y-%m-%d %H:%M:%S.%e %l: %v");
   const spdlog::sinks_init_list sinks{file, console_sink()};
   auto logger = std::make_shared<spdlog::logger>("starpmc", sinks);
@@ -64,6 +60,18 @@ void start_file_logging(const std::filesystem::path& path, const std::string& le
   file->set_level(file_level);
   logger->set_level(std::min(file_level, spdlog::level::warn));
   use(std::move(logger));
+}
+
+}  // namespace
+
+void start_console_logging() { use(std::make_shared<spdlog::logger>("starpmc", console_sink())); }
+
+void start_file_logging(const std::filesystem::path& path, const std::string& level) {
+  log_to_file(path, level, CheckedFile::Mode::create_new);
+}
+
+void resume_file_logging(const std::filesystem::path& path, const std::string& level) {
+  log_to_file(path, level, CheckedFile::Mode::append);
 }
 
 void stop_file_logging() { start_console_logging(); }

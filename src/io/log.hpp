@@ -12,6 +12,11 @@ namespace starpmc {
 /// @throws RunError if the file cannot be created
 void start_file_logging(const std::filesystem::path& path, const std::string& level);
 
+/// The same for a resumed run: appends to the file, which is created if it is missing. Symbolic
+/// links are not followed.
+/// @throws RunError if the file cannot be opened
+void resume_file_logging(const std::filesystem::path& path, const std::string& level);
+
 /// Warnings and errors to standard error, nothing else (before there is an output folder).
 void start_console_logging();
 

@@ -20,9 +20,13 @@ namespace starpmc {
 namespace {
 
 constexpr const char* lock_name = ".starpmc.lock";
-constexpr std::array<std::string_view, 9> own_names = {
-    "energies.csv", "trajectory.h5", "system.pdb",  "summary.json", "run.log",
-    "settings.cfg", "checkpoint.h5", "report.html", "qm-worker.log"};
+constexpr const char* settings_name = "settings.cfg";
+constexpr const char* summary_name = "summary.json";
+constexpr std::array<std::string_view, 10> own_names = {
+    "energies.csv",    "trajectory.h5", "system.pdb",
+    summary_name,      "run.log",       settings_name,
+    "checkpoint.cbor", "report.html",   "checkpoint.previous.cbor",
+    "qm-worker.log"};
 
 bool is_digits(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
@@ -73,43 +77,160 @@ bool same_file(int descriptor, int folder, const char* name) {
                    "name another folder, or remove the file");
 }
 
-/// Names of an earlier run's files.
-/// @throws InputError if there are any and `overwrite` is false
-std::vector<std::string> earlier_files(const std::filesystem::path& folder, bool overwrite) {
-  std::vector<std::string> earlier;
-  for (const auto& entry : std::filesystem::directory_iterator(folder))
+/// chain-N, N without leading zeros
+bool is_chain_folder_name(std::string_view name) {
+  constexpr std::string_view start = "chain-";
+  if (!name.starts_with(start)) return false;
+  name.remove_prefix(start.size());
+  return is_digits(name) && (name == "0" || name.front() != '0');
+}
+
+/// What lies in a folder: empty for one that is not there.
+/// @throws RunError if it cannot be listed
+std::vector<std::filesystem::directory_entry> entries_of(const std::filesystem::path& folder) {
+  std::error_code failure;
+  std::vector<std::filesystem::directory_entry> entries;
+  for (std::filesystem::directory_iterator entry(folder, failure), end; !failure && entry != end;
+       entry.increment(failure))
+    entries.push_back(*entry);
+  if (failure && failure != std::errc::no_such_file_or_directory)
+    throw RunError(folder.string() + ": cannot list the folder: " + failure.message());
+  return entries;
+}
+
+/// The chains' folders, and the symbolic links in place of them, by name.
+std::vector<std::filesystem::directory_entry> chain_entries(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::directory_entry> chains = entries_of(folder);
+  std::erase_if(chains, [](const auto& entry) {
+    std::error_code ignored;
+    const auto kind = entry.symlink_status(ignored).type();
+    const bool can_be = kind == std::filesystem::file_type::directory ||
+                        kind == std::filesystem::file_type::symlink;
+    return !can_be || !is_chain_folder_name(entry.path().filename().string());
+  });
+  return chains;
+}
+
+/// Own files in the folder and in its chains' folders, and symbolic links in place of the latter,
+/// as paths below the folder.
+std::vector<std::filesystem::path> own_files(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> found;
+  for (const auto& entry : entries_of(folder))
     if (OutputFolder::is_own_file(entry.path().filename().string()))
-      earlier.push_back(entry.path().filename().string());
-  if (!earlier.empty() && !overwrite) {
-    const bool finished = std::ranges::find(earlier, "summary.json") != earlier.end();
-    throw InputError("output.folder",
-                     finished ? "holds the results of a finished run"
-                              : "holds the files of an unfinished run (" + earlier.front() + ")",
-                     folder.string(),
-                     "choose another folder with --output.folder, or replace the results with "
-                     "--output.overwrite true");
+      found.push_back(entry.path().filename());
+  for (const auto& chain : chain_entries(folder)) {
+    const std::filesystem::path name = chain.path().filename();
+    if (chain.is_symlink()) {
+      found.push_back(name);
+      continue;
+    }
+    for (const auto& entry : entries_of(chain.path()))
+      if (OutputFolder::is_own_file(entry.path().filename().string()))
+        found.push_back(name / entry.path().filename());
   }
+  return found;
+}
+
+/// An earlier run's files, checkpoints first: a run that is killed while it removes them must not
+/// leave what looks like a run to resume.
+/// @throws InputError if there are any and `overwrite` is false
+std::vector<std::filesystem::path> earlier_files(const std::filesystem::path& folder,
+                                                 bool overwrite) {
+  std::vector<std::filesystem::path> earlier = own_files(folder);
+  if (!earlier.empty() && !overwrite) {
+    const bool finished = std::ranges::find(earlier, summary_name) != earlier.end();
+    throw InputError(
+        "output.folder",
+        finished ? "holds the results of a finished run"
+                 : "holds the files of an unfinished run (" + earlier.front().string() + ")",
+        folder.string(),
+        "choose another folder with --output.folder, or replace the results with "
+        "--output.overwrite true");
+  }
+  std::ranges::stable_partition(earlier, [](const std::filesystem::path& path) {
+    return path.filename().string().starts_with("checkpoint");
+  });
   return earlier;
+}
+
+bool exists_there(const std::filesystem::path& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(std::filesystem::symlink_status(path, ignored));
+}
+
+/// @throws InputError if the folder does not hold an unfinished run
+void require_unfinished(const std::filesystem::path& folder) {
+  const std::string place = folder.string();
+  if (!std::filesystem::exists(folder))
+    throw InputError(place, "there is no such folder", "",
+                     "name the output folder of a run that was interrupted");
+  if (!std::filesystem::is_directory(folder))
+    throw InputError(place, "is a file, not a folder", "",
+                     "name the output folder of a run that was interrupted");
+  if (exists_there(folder / summary_name))
+    throw InputError(place, "holds the results of a finished run", summary_name,
+                     "nothing is left to do; for another run choose another folder with "
+                     "--output.folder");
+  if (!exists_there(folder / settings_name))
+    throw InputError(
+        place, std::string("is not the output folder of a run: it has no ") + settings_name, "",
+        "name the output folder of a run that was interrupted, or start the run anew");
+}
+
+/// Owns a descriptor of a folder below another one, reached through no symbolic link.
+class Subfolder {
+ public:
+  Subfolder(int parent, const std::filesystem::path& name)
+      : descriptor_(openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) {
+  }
+  ~Subfolder() {
+    if (descriptor_ >= 0) close(descriptor_);
+  }
+  Subfolder(const Subfolder&) = delete;
+  Subfolder& operator=(const Subfolder&) = delete;
+  /// Negative: there is none.
+  int get() const { return descriptor_; }
+
+ private:
+  int descriptor_;
+};
+
+std::filesystem::path own_path(const std::filesystem::path& folder, std::string_view name) {
+  if (!OutputFolder::is_own_file(name))
+    throw std::logic_error("OutputFolder::file: not a file of starpmc's: " + std::string(name));
+  return folder / name;
 }
 
 }  // namespace
 
-OutputFolder::OutputFolder(const std::filesystem::path& folder, bool overwrite) : path_(folder) {
+OutputFolder::OutputFolder(const std::filesystem::path& folder, bool overwrite)
+    : OutputFolder(folder) {
   std::error_code failure;
   std::filesystem::create_directories(folder, failure);
   const bool is_folder = std::filesystem::is_directory(folder);
   if (!is_folder && std::filesystem::exists(folder)) refuse_file(folder);
   if (!is_folder)
     throw RunError(folder.string() + ": cannot create the output folder: " + failure.message());
-  folder_descriptor_ = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folder_descriptor_ < 0) fail(folder, "cannot open the output folder");
-  try {
-    lock();
-    clear(overwrite);
-  } catch (...) {
-    release();
-    throw;
-  }
+  open_folder();
+  lock();
+  clear(overwrite);
+}
+
+OutputFolder OutputFolder::resume(const std::filesystem::path& folder) {
+  require_unfinished(folder);
+  return OutputFolder(folder, Unfinished{});
+}
+
+OutputFolder::OutputFolder(const std::filesystem::path& folder, Unfinished) : OutputFolder(folder) {
+  open_folder();
+  lock();
+  // The run may have been alive until now.
+  require_unfinished(folder);
+  std::vector<std::filesystem::path> left_over = own_files(folder);
+  std::erase_if(left_over, [](const std::filesystem::path& path) {
+    return !is_temporary_name(path.filename().string());
+  });
+  remove(left_over);
 }
 
 OutputFolder::~OutputFolder() { release(); }
@@ -120,6 +241,11 @@ void OutputFolder::release() noexcept {
     close(lock_descriptor_);
   }
   if (folder_descriptor_ >= 0) close(folder_descriptor_);
+}
+
+void OutputFolder::open_folder() {
+  folder_descriptor_ = open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder_descriptor_ < 0) fail(path_, "cannot open the output folder");
 }
 
 void OutputFolder::lock() {
@@ -147,9 +273,24 @@ void OutputFolder::lock() {
 }
 
 void OutputFolder::clear(bool overwrite) {
-  for (const std::string& name : earlier_files(path_, overwrite))
-    if (unlinkat(folder_descriptor_, name.c_str(), 0) != 0)
-      fail(path_ / name, "cannot remove the file of an earlier run");
+  remove(earlier_files(path_, overwrite));
+  if (overwrite) remove_empty_chain_folders();
+}
+
+void OutputFolder::remove(const std::vector<std::filesystem::path>& own_files_below) const {
+  for (const std::filesystem::path& path : own_files_below) {
+    const bool in_chain = path.has_parent_path();
+    const Subfolder chain(folder_descriptor_, in_chain ? path.parent_path() : ".");
+    if (chain.get() < 0 || unlinkat(chain.get(), path.filename().c_str(), 0) != 0)
+      fail(path_ / path, "cannot remove the file of an earlier run");
+  }
+}
+
+void OutputFolder::remove_empty_chain_folders() const {
+  for (const auto& chain : chain_entries(path_))
+    if (unlinkat(folder_descriptor_, chain.path().filename().c_str(), AT_REMOVEDIR) != 0 &&
+        errno != ENOTEMPTY && errno != EEXIST)
+      fail(chain.path(), "cannot remove the folder of an earlier run");
 }
 
 void OutputFolder::check(const std::filesystem::path& folder, bool overwrite) {
@@ -159,8 +300,27 @@ void OutputFolder::check(const std::filesystem::path& folder, bool overwrite) {
 }
 
 std::filesystem::path OutputFolder::file(std::string_view name) const {
-  if (!is_own_file(name))
-    throw std::logic_error("OutputFolder::file: not a file of starpmc's: " + std::string(name));
+  return own_path(path_, name);
+}
+
+std::filesystem::path ChainFolder::file(std::string_view name) const {
+  return own_path(path_, name);
+}
+
+std::filesystem::path OutputFolder::chain_folder(unsigned chain) const {
+  const std::string name = "chain-" + std::to_string(chain);
+  constexpr mode_t new_folder_permissions = 0777;  // less the user's umask
+  if (mkdirat(folder_descriptor_, name.c_str(), new_folder_permissions) != 0 && errno != EEXIST)
+    fail(path_ / name, "cannot create the folder of a chain");
+  const Subfolder folder(folder_descriptor_, name);
+  if (folder.get() < 0 && (errno == ENOTDIR || errno == ELOOP))
+    throw RunError((path_ / name).string() +
+                   ": is not a folder (a symbolic link is not followed)\n  remedy: remove it, or "
+                   "choose another folder with --output.folder");
+  if (folder.get() < 0) fail(path_ / name, "cannot open the folder of a chain");
+  // A checkpoint in a folder whose name a power cut takes away would be lost with it.
+  if (fsync(folder_descriptor_) != 0 && errno != EINVAL)
+    fail(path_, "cannot write the folder to the disk");
   return path_ / name;
 }
 

@@ -1,15 +1,19 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace starpmc {
 
 /// The folder a run writes to, locked against a second run for as long as the object lives.
 ///
-/// Files of starpmc's own (see is_own_file()) from an earlier run are an error, or, with
-/// `overwrite`, removed; anything else in the folder is left alone. Symbolic links among the own
-/// files are removed, never followed.
+/// Files of starpmc's own (see is_own_file()) from an earlier run, in the folder itself or in the
+/// folders of its chains (chain-0, chain-1, ...), are an error, or, with `overwrite`, removed;
+/// anything else in the folder is left alone. Symbolic links among the own files and in place of a
+/// chain's folder are removed, never followed.
 class OutputFolder {
  public:
   /// @param folder    created with its parents if missing; may itself be a symbolic link
@@ -17,6 +21,11 @@ class OutputFolder {
   /// @throws InputError if the folder holds an earlier run's files and `overwrite` is false, is in
   ///         use by a live run (overwrite or not), or is not a folder; RunError if not writable
   OutputFolder(const std::filesystem::path& folder, bool overwrite);
+  /// Opens and locks the folder of an unfinished run and clears nothing but temporary files that
+  /// the run has left.
+  /// @throws InputError if the folder is missing, holds no run (no settings.cfg), holds a finished
+  ///         one (summary.json) or is in use by a live run; RunError if not writable
+  static OutputFolder resume(const std::filesystem::path& folder);
   /// Throws what the constructor would for an earlier run's files, and changes nothing: for asking
   /// before long preparations.
   static void check(const std::filesystem::path& folder, bool overwrite);
@@ -30,19 +39,43 @@ class OutputFolder {
   /// @throws std::logic_error for a name that is_own_file() does not know: it would survive
   ///         output.overwrite
   std::filesystem::path file(std::string_view name) const;
+  /// The folder chain-N of chain N in this one, created if missing.
+  /// @throws RunError if it cannot be, or if something else, a symbolic link say, has its name
+  std::filesystem::path chain_folder(unsigned chain) const;
 
-  /// energies.csv, trajectory.h5, system.pdb, summary.json, run.log, settings.cfg, checkpoint.h5,
-  /// report.html, qm-worker.log, grid-N.bin, grid-N-M.bin and their temporary files.
+  /// energies.csv, trajectory.h5, system.pdb, summary.json, run.log, settings.cfg, checkpoint.cbor,
+  /// checkpoint.previous.cbor, report.html, qm-worker.log, grid-N.bin, grid-N-M.bin and their
+  /// temporary files.
   static bool is_own_file(std::string_view name);
 
  private:
+  struct Unfinished {};
+  explicit OutputFolder(const std::filesystem::path& folder) : path_(folder) {}
+  OutputFolder(const std::filesystem::path& folder, Unfinished);
+  void open_folder();
   void lock();
   void clear(bool overwrite);
+  void remove(const std::vector<std::filesystem::path>& own_files_below) const;
+  void remove_empty_chain_folders() const;
   void release() noexcept;
 
   std::filesystem::path path_;
   int folder_descriptor_ = -1;
   int lock_descriptor_ = -1;
+};
+
+/// Where one chain writes: a folder from OutputFolder::chain_folder(), or, for the only chain of a
+/// run, OutputFolder::path().
+class ChainFolder {
+ public:
+  explicit ChainFolder(std::filesystem::path path) : path_(std::move(path)) {}
+
+  const std::filesystem::path& path() const { return path_; }
+  /// As OutputFolder::file().
+  std::filesystem::path file(std::string_view name) const;
+
+ private:
+  std::filesystem::path path_;
 };
 
 }  // namespace starpmc

@@ -1,13 +1,13 @@
 #include "io/run_summary.hpp"
 
-#include <hdf5.h>
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 #include <nlohmann/json.hpp>
 
+#include "io/hdf5_handle.hpp"
 #include "io/progress.hpp"
 
 namespace starpmc {
@@ -271,6 +271,7 @@ std::string hdf5_library_version() {
   unsigned major = 0;
   unsigned minor = 0;
   unsigned release = 0;
+  const std::lock_guard lock(hdf5::library_mutex());
   if (H5get_libversion(&major, &minor, &release) < 0) return "unknown";
   return fmt::format("{}.{}.{}", major, minor, release);
 }

@@ -2,13 +2,17 @@
 
 #include <array>
 #include <cstdlib>
+#include <mutex>
 #include <optional>
 #include <stdexcept>
+#include <system_error>
 #include <vector>
 
 #include "error.hpp"
+#include "io/checked_file.hpp"
 #include "io/hdf5_handle.hpp"
 #include "io/site_order.hpp"
+#include "io/trajectory_reader.hpp"
 
 namespace starpmc {
 namespace {
@@ -124,6 +128,17 @@ class Trajectory::Writer {
       flush();
       ++frames_;
     });
+  }
+
+  void synchronise() {
+    if (!file_is_open_) throw RunError(path_ + ": the trajectory is closed");
+    guarded([&] { hdf5::synchronise_file(file_.get()); });
+  }
+
+  /// Moves the open file to another name, replacing what has it.
+  void rename(const std::filesystem::path& path) {
+    rename_durably(path_, path);
+    path_ = path.string();
   }
 
   void close() {
@@ -251,18 +266,65 @@ class Trajectory::Writer {
 };
 
 Trajectory::Trajectory(const std::filesystem::path& path, const System& system,
-                       const TrajectoryOptions& options)
-    : writer_(std::make_unique<Writer>(path, system, options)) {}
+                       const TrajectoryOptions& options) {
+  const std::lock_guard lock(hdf5::library_mutex());
+  writer_ = std::make_unique<Writer>(path, system, options);
+}
 
-Trajectory::~Trajectory() = default;
+Trajectory::Trajectory(std::unique_ptr<Writer> writer) : writer_(std::move(writer)) {}
+
+Trajectory Trajectory::resume(const std::filesystem::path& path, const System& system,
+                              const TrajectoryOptions& options, std::uint64_t frames) {
+  const std::lock_guard lock(hdf5::library_mutex());
+  const TrajectoryReader earlier(path, system);
+  if (earlier.frame_count() < frames)
+    throw RunError(path.string() + ": the trajectory to be continued has " +
+                   std::to_string(earlier.frame_count()) + " frames where there were " +
+                   std::to_string(frames) +
+                   "\n  remedy: put the whole file back, or start the run anew with "
+                   "--output.overwrite true");
+  const std::filesystem::path temporary = temporary_path(path);
+  std::error_code ignored;
+  std::filesystem::remove(temporary, ignored);  // left by a process of the same number
+  std::unique_ptr<Writer> writer;
+  try {
+    writer = std::make_unique<Writer>(temporary, system, options);
+    for (std::uint64_t index = 0; index < frames; ++index) {
+      const TrajectoryReader::Frame frame = earlier.read(index);
+      writer->append(frame.step, frame.molecules);
+    }
+    writer->synchronise();
+    writer->rename(path);
+  } catch (...) {
+    writer.reset();
+    std::filesystem::remove(temporary, ignored);
+    throw;
+  }
+  return Trajectory(std::move(writer));
+}
+
+Trajectory::~Trajectory() {
+  const std::lock_guard lock(hdf5::library_mutex());
+  writer_.reset();
+}
+
 Trajectory::Trajectory(Trajectory&&) noexcept = default;
 
 void Trajectory::append(std::uint64_t step, std::span<const Molecule> molecules) {
+  const std::lock_guard lock(hdf5::library_mutex());
   writer_->append(step, molecules);
+}
+
+void Trajectory::synchronise() {
+  const std::lock_guard lock(hdf5::library_mutex());
+  writer_->synchronise();
 }
 
 std::uint64_t Trajectory::frame_count() const { return writer_->frame_count(); }
 
-void Trajectory::close() { writer_->close(); }
+void Trajectory::close() {
+  const std::lock_guard lock(hdf5::library_mutex());
+  writer_->close();
+}
 
 }  // namespace starpmc

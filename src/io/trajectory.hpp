@@ -23,12 +23,20 @@ struct TrajectoryOptions {
 /// centres wrapped into the box. /particles/molecules holds centres (angstrom, unwrapped) and
 /// orientations (w, x, y, z) in float64, /parameters the molecule types, so the exact state of
 /// every frame can be rebuilt. The file is readable after every append(), should the process be
-/// killed.
+/// killed. Equal runs by the same user give files of equal bytes, resumed or not. Trajectories of
+/// several threads take turns (hdf5::library_mutex()).
 class Trajectory {
  public:
   /// @throws RunError if the file exists or cannot be written
   Trajectory(const std::filesystem::path& path, const System& system,
              const TrajectoryOptions& options = {});
+  /// Goes on after the first `frames` frames of the file that an earlier run has left; its further
+  /// frames are dropped. The frames kept are written anew, to a temporary file that then takes the
+  /// place of the old one: until then that stays as it was.
+  /// @param system, options those of the earlier run
+  /// @throws RunError if the file is missing, unreadable or of other molecules, or has fewer frames
+  static Trajectory resume(const std::filesystem::path& path, const System& system,
+                           const TrajectoryOptions& options, std::uint64_t frames);
   ~Trajectory();
   Trajectory(Trajectory&&) noexcept;
   Trajectory& operator=(Trajectory&&) = delete;
@@ -36,12 +44,17 @@ class Trajectory {
   /// Appends the state of `molecules`: those of the system given to the constructor, moved.
   /// @throws RunError when the disk is full; std::invalid_argument for a wrong number of molecules
   void append(std::uint64_t step, std::span<const Molecule> molecules);
+  /// Waits until everything appended is on the disk, for a checkpoint.
+  /// @throws RunError
+  void synchronise();
   std::uint64_t frame_count() const;
   /// @throws RunError
   void close();
 
  private:
   class Writer;
+  explicit Trajectory(std::unique_ptr<Writer> writer);
+
   std::unique_ptr<Writer> writer_;
 };
 

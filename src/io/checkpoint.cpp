@@ -1,0 +1,144 @@
+#include "io/checkpoint.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <system_error>
+
+#include "error.hpp"
+#include "io/checked_file.hpp"
+#include "io/sha256.hpp"
+
+namespace starpmc {
+namespace {
+
+constexpr const char* newest_name = "checkpoint.cbor";
+constexpr const char* previous_name = "checkpoint.previous.cbor";
+constexpr std::string_view magic = "starpmc checkpoint ";
+constexpr unsigned format_version = 1;
+constexpr std::size_t digest_characters = 64;
+
+/// Why a file is no checkpoint.
+struct Unusable {
+  std::string reason;
+};
+
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  ~Descriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return number_; }
+
+ private:
+  int number_;
+};
+
+/// @returns nothing if there is no such file
+std::optional<std::string> read_whole_file(const std::filesystem::path& path) {
+  // O_NONBLOCK: a pipe of that name must not be waited for.
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (file.get() < 0 && errno == ENOENT) return std::nullopt;
+  if (file.get() < 0 && errno == ELOOP)
+    throw Unusable{"it is a symbolic link, which is not followed"};
+  struct stat facts {};
+  if (file.get() < 0 || fstat(file.get(), &facts) != 0)
+    throw Unusable{"cannot be opened: " + std::generic_category().message(errno)};
+  if (!S_ISREG(facts.st_mode)) throw Unusable{"it is not a regular file"};
+  std::string text;
+  constexpr std::size_t piece = std::size_t{1} << 16;
+  std::array<char, piece> buffer;
+  for (;;) {
+    const ssize_t length = read(file.get(), buffer.data(), buffer.size());
+    if (length < 0 && errno == EINTR) continue;
+    if (length < 0) throw Unusable{"cannot be read: " + std::generic_category().message(errno)};
+    if (length == 0) return text;
+    text.append(buffer.data(), static_cast<std::size_t>(length));
+  }
+}
+
+std::string digest_of(std::string_view bytes) {
+  Sha256 hash;
+  hash.add(bytes);
+  return hash.hexadecimal_digest();
+}
+
+/// Takes the first line, without its end, off `text`.
+/// @returns nothing if no line ends within `longest` characters
+std::optional<std::string_view> take_line(std::string_view& text, std::size_t longest) {
+  const std::size_t end = text.substr(0, longest + 1).find('\n');
+  if (end == std::string_view::npos) return std::nullopt;
+  const std::string_view line = text.substr(0, end);
+  text.remove_prefix(end + 1);
+  return line;
+}
+
+void check_version(std::string_view line) {
+  line.remove_prefix(magic.size());
+  unsigned version = 0;
+  const auto result = std::from_chars(line.data(), line.data() + line.size(), version);
+  if (result.ec != std::errc() || result.ptr != line.data() + line.size())
+    throw Unusable{"it is damaged: its first line has no version"};
+  if (version != format_version)
+    throw Unusable{fmt::format("it has version {} of the format; this starpmc reads version {}",
+                               version, format_version)};
+}
+
+nlohmann::json parse(std::string_view text) {
+  constexpr std::size_t longest_first_line = magic.size() + 10;
+  if (!magic.starts_with(text.substr(0, magic.size())))
+    throw Unusable{"it is not a checkpoint of starpmc's"};
+  const auto first_line = take_line(text, longest_first_line);
+  if (!first_line || first_line->size() < magic.size())
+    throw Unusable{"it is torn or damaged: its first line has no end"};
+  check_version(*first_line);
+  const auto digest = take_line(text, digest_characters);
+  if (!digest) throw Unusable{"it is damaged: its second line is no SHA-256"};
+  if (*digest != digest_of(text))
+    throw Unusable{"it is torn or damaged: its SHA-256 is not the one it names"};
+  try {
+    return nlohmann::json::from_cbor(text);
+  } catch (const nlohmann::json::exception& error) {
+    throw Unusable{std::string("its content is not CBOR: ") + error.what()};
+  }
+}
+
+std::optional<nlohmann::json> read_one(const std::filesystem::path& path,
+                                       std::vector<std::string>& warnings) {
+  try {
+    const std::optional<std::string> text = read_whole_file(path);
+    if (!text) return std::nullopt;
+    return std::make_optional(parse(*text));
+  } catch (const Unusable& file) {
+    warnings.push_back(fmt::format("{}: cannot be used: {}", path.string(), file.reason));
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+void write_checkpoint(const std::filesystem::path& folder, const nlohmann::json& content) {
+  std::string body;
+  nlohmann::json::to_cbor(content, body);
+  const std::string text = fmt::format("{}{}\n{}\n", magic, format_version, digest_of(body)) + body;
+  write_file_keeping_previous(folder / newest_name, folder / previous_name, text);
+}
+
+std::optional<nlohmann::json> read_checkpoint(const std::filesystem::path& folder,
+                                              std::vector<std::string>& warnings) {
+  std::optional<nlohmann::json> content = read_one(folder / newest_name, warnings);
+  if (!content) content = read_one(folder / previous_name, warnings);
+  return content;
+}
+
+}  // namespace starpmc

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace starpmc {
+
+/// Writes `content` as checkpoint.cbor of the folder and keeps the one before as
+/// checkpoint.previous.cbor; at every instant, be it a kill or a power cut, at least one of them is
+/// whole. Symbolic links of these names are replaced, never followed.
+///
+/// The file: a line "starpmc checkpoint 1" (1: the format's version), a line with the SHA-256 of
+/// the rest in 64 hexadecimal digits, then `content` as CBOR (RFC 8949). Finite doubles keep their
+/// bits, integers their values, binary values their bytes.
+/// @throws RunError naming the file and the system's reason (disk full); the earlier ones are
+/// intact
+void write_checkpoint(const std::filesystem::path& folder, const nlohmann::json& content);
+
+/// The newest whole checkpoint of the folder; empty if there is none.
+/// @param warnings gets a line, with the file and the reason, for each file that is torn, foreign,
+///                 of another version or unreadable; none for files that do not exist
+std::optional<nlohmann::json> read_checkpoint(const std::filesystem::path& folder,
+                                              std::vector<std::string>& warnings);
+
+}  // namespace starpmc
