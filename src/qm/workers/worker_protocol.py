@@ -146,9 +146,9 @@ def _answer(channel, engine, make_engine, header, arrays):
         channel.send(
             "ready",
             {"points": engine.points_angstrom()},
+            has_state=_has_state(engine),
             expected_electrons=engine.expected_electrons,
             basis_functions=engine.basis_functions,
-            has_state=_has_state(engine),
         )
     elif header["type"] == "update" and engine is not None:
         fields, grid = _update(engine, arrays)

@@ -10,7 +10,14 @@ import pathlib
 import sys
 import time
 
-from fake_worker import GRID_POINTS, POINTS, misbehave_on_update, receive, result_header, send
+from fake_worker import (
+    GRID_POINTS,
+    POINTS,
+    misbehave_on_update,
+    receive,
+    result_header,
+    send,
+)
 
 
 def fault_is_due(count, file):
