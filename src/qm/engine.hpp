@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "qm/density_grid.hpp"
+#include "qm/errors.hpp"
 #include "system/system.hpp"
 
 namespace starpmc {
@@ -56,7 +57,8 @@ struct QmResult {
   std::string fallback;       ///< what the SCF needed to converge; empty: it went as usual
 };
 
-/// A QM program that keeps its density from update to update (one per chain).
+/// A QM program that keeps its density from update to update (one per chain). All but cancel() is
+/// called by one thread at a time.
 class QmEngine {
  public:
   virtual ~QmEngine() = default;
@@ -66,14 +68,30 @@ class QmEngine {
   /// @param potential        potential of the MM charges, kJ/mol per elementary charge, at
   ///                         quadrature_points()
   /// @param nuclear_potential the same at the solute's nuclei, in their order
-  /// @throws RunError with the worker's last lines when it dies, hangs or does not converge
+  /// @throws RunError with the worker's last lines when it dies, hangs or does not converge;
+  ///         Cancelled after cancel()
   virtual QmResult update(std::span<const double> potential,
                           std::span<const double> nuclear_potential,
                           const PointCharges& charges) = 0;
+
+  /// What the result of the next update depends on besides its arguments: for an SCF its last
+  /// density. Opaque numbers, which mean something to an engine of the same settings only. Empty:
+  /// no update yet, or the engine has none.
+  virtual std::vector<double> state() const { return {}; }
+  /// Goes on from a state(), of this engine or of another of the same settings; empty: afresh.
+  /// @throws RunError naming the engine when it has no state, or when `state` does not fit
+  virtual void restore(std::span<const double> state);
+
+  /// From any thread, and for good: an update() in progress ends with Cancelled in less than a
+  /// second, with the worker killed; later ones do so at once.
+  virtual void cancel() noexcept {}
+
   virtual std::string name() const = 0;     ///< "pyscf", ...
   virtual std::string version() const = 0;  ///< of the QM program
   /// What the QM program has said so far (its standard error), where that is kept in memory.
   virtual std::string log() const { return {}; }
+  /// How often the QM program had to be started again. From any thread.
+  virtual unsigned restarts() const { return 0; }
 };
 
 }  // namespace starpmc

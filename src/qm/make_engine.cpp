@@ -14,6 +14,7 @@
 #include "error.hpp"
 #include "installation.hpp"
 #include "qm/frozen_engine.hpp"
+#include "qm/restarting_engine.hpp"
 #include "qm/worker_engine.hpp"
 
 namespace starpmc {
@@ -130,7 +131,12 @@ std::unique_ptr<QmEngine> make_engine(const Settings::QmSection& settings, const
       {find_python(settings).string(), find_script(settings.engine).string()},
       settings.time_limit_seconds,
       log_file};
-  return std::make_unique<WorkerEngine>(command, request);
+  return std::make_unique<RestartingEngine>(
+      [command, request](const std::shared_ptr<CancelSignal>& signal) {
+        WorkerCommand cancellable = command;
+        cancellable.cancel_signal = signal;
+        return std::make_unique<WorkerEngine>(cancellable, request);
+      });
 }
 
 }  // namespace starpmc

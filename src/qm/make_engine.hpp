@@ -8,7 +8,8 @@
 
 namespace starpmc {
 
-/// The engine that `settings` names: pyscf and psi4 in a worker process, frozen from a grid file.
+/// The engine that `settings` names: pyscf and psi4 in a worker process, which is started again
+/// when it is lost (RestartingEngine); frozen from a grid file.
 ///
 /// Python: qm.python, then $STARPMC_PYTHON, the one found at build time, python3 of the PATH (psi4:
 /// qm.python, then /usr/bin/python3, for which Debian packages it). Worker scripts:

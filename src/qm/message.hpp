@@ -27,8 +27,9 @@ struct Message {
 
 constexpr int worker_protocol_version = 1;
 
-/// Both throw RunError with the worker's last lines: on the worker's end, on the deadline, and when
-/// a message is not what the protocol allows (not JSON, absurd sizes, non-finite numbers).
+/// Both throw WorkerLost with the worker's last lines: on the worker's end, on the deadline, and
+/// when a message is not what the protocol allows (not JSON, absurd sizes, non-finite numbers).
+/// send_message throws a plain RunError for non-finite numbers of this program.
 void send_message(WorkerProcess& worker, const Message& message, WorkerProcess::Deadline deadline);
 Message receive_message(WorkerProcess& worker, WorkerProcess::Deadline deadline);
 

@@ -88,6 +88,18 @@ struct ChildPlan {
   pid_t parent;
 };
 
+/// Drops what arrived for this program's process group before setpgid(): a Ctrl-C in that moment.
+void reset_signals() {
+  for (int number = 1; number < NSIG; ++number) {
+    signal(number, SIG_IGN);
+    signal(number, SIG_DFL);
+  }
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+/// Called with all signals blocked.
 [[noreturn]] void run_child(const ChildPlan& plan) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -98,10 +110,7 @@ struct ChildPlan {
   dup2(plan.standard_error, STDERR_FILENO);
   // Files opened by libraries without close-on-exec are none of the worker's business.
   close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
-  for (int number = 1; number < NSIG; ++number) signal(number, SIG_DFL);
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
+  reset_signals();
   execve(plan.arguments[0], plan.arguments.data(), plan.environment.data());
   const int error = errno;
   [[maybe_unused]] const ssize_t written = write(plan.report, &error, sizeof(error));
@@ -134,10 +143,17 @@ SpawnedProcess spawn_process(const std::vector<std::string>& command,
                        error_descriptor,
                        report.write_end.get(),
                        getpid()};
-  SpawnedProcess spawned{fork(), std::move(input.write_end), std::move(output.read_end)};
-  if (spawned.process_id == 0) run_child(plan);
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const pid_t process_id = fork();
+  if (process_id == 0) run_child(plan);
+  const int fork_error = errno;
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  SpawnedProcess spawned{process_id, std::move(input.write_end), std::move(output.read_end)};
   if (spawned.process_id < 0) {
-    throw RunError(fmt::format("cannot start the QM worker: {}", std::strerror(errno)));
+    throw RunError(fmt::format("cannot start the QM worker: {}", std::strerror(fork_error)));
   }
   report.write_end.close();
   if (const int error = exec_error(report.read_end.get()); error != 0) {

@@ -71,7 +71,8 @@ void check_length(const char* what, std::size_t found, std::size_t expected) {
 
 WorkerEngine::WorkerEngine(const WorkerCommand& command, const QmRequest& request)
     : time_limit_seconds_(command.time_limit_seconds),
-      process_(command.command, worker_environment(request), command.log_file),
+      cancel_(command.cancel_signal ? command.cancel_signal : std::make_shared<CancelSignal>()),
+      process_(command.command, worker_environment(request), command.log_file, cancel_),
       atom_count_(request.positions.size()) {
   say_hello();
   initialise(request);
@@ -105,7 +106,8 @@ Message WorkerEngine::receive(const std::string& expected_type) {
     if (reason == "bad-request") {
       throw InputError("[qm]", text, "", "change the qm section or the solute");
     }
-    process_.fail(fmt::format("{}: {}", reason, text));
+    if (reason == "not-converged") state_.clear();
+    process_.report(fmt::format("{}: {}", reason, text));
   }
   if (message.type() != expected_type) {
     process_.fail(
@@ -151,6 +153,7 @@ void WorkerEngine::initialise(const QmRequest& request) {
   send_message(process_, init, deadline());
   const Message ready = receive("ready");
   expected_electrons_ = field<int>(ready, "expected_electrons");
+  if (ready.header.contains("has_state")) has_state_ = field<bool>(ready, "has_state");
   const MessageArray& points = array(ready, "points", 3);
   points_.x = row_of(points, 0);
   points_.y = row_of(points, 1);
@@ -170,7 +173,27 @@ QmResult WorkerEngine::update(std::span<const double> potential,
        positions_array("charge_positions", charges.positions),
        vector_array("charges", charges.charges)}};
   send_message(process_, request, deadline());
-  return read_result(receive("result"));
+  Message answer = receive("result");
+  QmResult result = read_result(answer);
+  keep_state(answer);
+  return result;
+}
+
+void WorkerEngine::keep_state(Message& message) {
+  if (!has_state_) return;
+  const auto state = std::find_if(message.arrays.begin(), message.arrays.end(),
+                                  [](const auto& array) { return array.name == "state"; });
+  if (state == message.arrays.end() || state->values.empty()) {
+    process_.fail("array state of 'result' is missing or empty");
+  }
+  state_ = std::move(state->values);
+}
+
+void WorkerEngine::restore(std::span<const double> state) {
+  if (!has_state_) return QmEngine::restore(state);
+  send_message(process_, {{{"type", "restore"}}, {vector_array("state", state)}}, deadline());
+  receive("restored");
+  state_.assign(state.begin(), state.end());
 }
 
 QmResult WorkerEngine::read_result(const Message& message) {
@@ -193,7 +216,7 @@ QmResult WorkerEngine::read_result(const Message& message) {
   const auto dipole = field<std::vector<double>>(message, "dipole");
   if (dipole.size() != 3) process_.fail("field dipole of 'result' has not three components");
   std::copy(dipole.begin(), dipole.end(), result.dipole_debye);
-  if (!result.converged) process_.fail("the SCF did not converge");
+  if (!result.converged) process_.report("the SCF did not converge");
   const MessageArray& grid = array(message, "grid", 4);
   result.grid = {row_of(grid, 0), row_of(grid, 1), row_of(grid, 2), row_of(grid, 3)};
   return result;

@@ -17,6 +17,7 @@ struct WorkerCommand {
   std::vector<std::string> command;  ///< python and script, absolute paths
   double time_limit_seconds = 3600;  ///< of each answer
   std::filesystem::path log_file;    ///< the worker's standard error; empty: kept in memory
+  std::shared_ptr<CancelSignal> cancel_signal = {};  ///< none: the engine makes its own
 };
 
 /// A QM program in a process of its own, spoken to by the protocol of protocol.md.
@@ -24,13 +25,17 @@ class WorkerEngine : public QmEngine {
  public:
   /// Starts the worker and waits until it is ready.
   /// @throws InputError where the worker says that the request cannot be fulfilled
-  /// @throws RunError when it dies, hangs, or answers what the protocol does not allow
+  /// @throws WorkerLost when it dies, hangs, or answers what the protocol does not allow
+  /// @throws Cancelled when the command's signal is raised
   WorkerEngine(const WorkerCommand& command, const QmRequest& request);
   ~WorkerEngine() override;
 
   const DensityGrid& quadrature_points() const override { return points_; }
   QmResult update(std::span<const double> potential, std::span<const double> nuclear_potential,
                   const PointCharges& charges) override;
+  std::vector<double> state() const override { return state_; }
+  void restore(std::span<const double> state) override;
+  void cancel() noexcept override { cancel_->raise(); }
   std::string name() const override { return name_; }
   std::string version() const override { return version_; }
   std::string log() const override { return process_.log(); }
@@ -46,14 +51,18 @@ class WorkerEngine : public QmEngine {
   Number field(const Message& message, const std::string& name);
   const MessageArray& array(const Message& message, const std::string& name, std::size_t rows);
   QmResult read_result(const Message& message);
+  void keep_state(Message& message);
 
   double time_limit_seconds_;
+  std::shared_ptr<CancelSignal> cancel_;
   WorkerProcess process_;
   std::size_t atom_count_;
   DensityGrid points_;
   int expected_electrons_ = 0;
   std::string name_;
   std::string version_;
+  bool has_state_ = false;
+  std::vector<double> state_;
 };
 
 /// @throws RunError naming qm.electron-tolerance when the electrons on the grid differ from the

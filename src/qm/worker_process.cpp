@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "error.hpp"
+#include "qm/errors.hpp"
 #include "qm/spawn.hpp"
 
 namespace starpmc {
@@ -72,25 +73,11 @@ void set_non_blocking(int descriptor) {
 
 }  // namespace
 
-FileDescriptor::FileDescriptor(FileDescriptor&& other) noexcept
-    : descriptor_(std::exchange(other.descriptor_, -1)) {}
-
-FileDescriptor& FileDescriptor::operator=(FileDescriptor&& other) noexcept {
-  if (this != &other) {
-    close();
-    descriptor_ = std::exchange(other.descriptor_, -1);
-  }
-  return *this;
-}
-
-void FileDescriptor::close() {
-  if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
-}
-
 WorkerProcess::WorkerProcess(const std::vector<std::string>& command,
                              const std::vector<std::string>& environment,
-                             const std::filesystem::path& log_file)
-    : log_(open_log(log_file)), log_file_(log_file) {
+                             const std::filesystem::path& log_file,
+                             std::shared_ptr<const CancelSignal> cancel)
+    : cancel_(std::move(cancel)), log_(open_log(log_file)), log_file_(log_file) {
   struct stat status {};
   if (fstat(log_.get(), &status) == 0) log_start_ = status.st_size;
   SpawnedProcess spawned = spawn_process(command, environment, log_.get());
@@ -111,18 +98,30 @@ WorkerProcess::~WorkerProcess() {
   }
 }
 
+void WorkerProcess::kill_and_reap() {
+  if (reaped_) return;
+  kill(-process_id_, SIGKILL);
+  reap(std::chrono::milliseconds(500));
+}
+
+void WorkerProcess::stop_if_cancelled() {
+  if (!cancel_->raised()) return;
+  kill_and_reap();
+  throw Cancelled();
+}
+
 void WorkerProcess::wait_until_ready(int descriptor, short events, Deadline deadline) {
   using std::chrono::milliseconds;
   for (;;) {
+    stop_if_cancelled();
     const auto left = std::chrono::ceil<milliseconds>(deadline - Deadline::clock::now());
     const auto bounded = std::clamp<long long>(left.count(), 0, 1'000'000'000);
-    pollfd waited{descriptor, events, 0};
-    const int ready = poll(&waited, 1, static_cast<int>(bounded));
-    if (ready > 0) return;
+    pollfd waited[2] = {{descriptor, events, 0}, {cancel_->descriptor(), POLLIN, 0}};
+    const int ready = poll(waited, 2, static_cast<int>(bounded));
+    if (ready > 0 && waited[1].revents == 0) return;
     if (ready < 0 && errno != EINTR) fail(fmt::format("poll: {}", std::strerror(errno)));
     if (ready == 0 && Deadline::clock::now() >= deadline) {
-      kill(-process_id_, SIGKILL);
-      reap(std::chrono::seconds(5));
+      kill_and_reap();
       fail("no answer within the time limit (qm.time-limit)");
     }
   }
@@ -131,6 +130,7 @@ void WorkerProcess::wait_until_ready(int descriptor, short events, Deadline dead
 void WorkerProcess::write(std::span<const std::byte> bytes, Deadline deadline) {
   const BrokenPipeSignalBlocked no_signal;
   while (!bytes.empty()) {
+    stop_if_cancelled();
     const ssize_t count = ::write(input_.get(), bytes.data(), bytes.size());
     if (count >= 0) {
       bytes = bytes.subspan(static_cast<std::size_t>(count));
@@ -150,6 +150,7 @@ void WorkerProcess::read(std::span<std::byte> bytes, Deadline deadline) {
   buffer_used_ += buffered;
   bytes = bytes.subspan(buffered);
   while (!bytes.empty()) {
+    stop_if_cancelled();
     const ssize_t count = ::read(output_.get(), bytes.data(), bytes.size());
     if (count > 0) {
       bytes = bytes.subspan(static_cast<std::size_t>(count));
@@ -238,13 +239,21 @@ std::string WorkerProcess::last_lines() const {
   return start == std::string::npos || start == 0 ? text : text.substr(start + 1);
 }
 
-void WorkerProcess::fail(const std::string& problem) {
+std::string WorkerProcess::with_last_lines(const std::string& problem) const {
   const std::string lines = last_lines();
   std::string message = fmt::format("QM worker: {}", problem);
   if (!log_file_.empty()) message += fmt::format("; its log is {}", log_file_.string());
   message += lines.empty() ? "; it left no lines on standard error"
                            : fmt::format("; its last lines:\n{}", lines);
-  throw RunError(message);
+  return message;
+}
+
+void WorkerProcess::fail(const std::string& problem) const {
+  throw WorkerLost(with_last_lines(problem));
+}
+
+void WorkerProcess::report(const std::string& problem) const {
+  throw RunError(with_last_lines(problem));
 }
 
 }  // namespace starpmc

@@ -5,33 +5,20 @@
 #include <chrono>
 #include <cstddef>
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "qm/cancel_signal.hpp"
+#include "qm/file_descriptor.hpp"
+
 namespace starpmc {
-
-/// A file descriptor that closes itself.
-class FileDescriptor {
- public:
-  FileDescriptor() = default;
-  explicit FileDescriptor(int descriptor) : descriptor_(descriptor) {}
-  FileDescriptor(FileDescriptor&& other) noexcept;
-  FileDescriptor& operator=(FileDescriptor&& other) noexcept;
-  FileDescriptor(const FileDescriptor&) = delete;
-  FileDescriptor& operator=(const FileDescriptor&) = delete;
-  ~FileDescriptor() { close(); }
-
-  int get() const { return descriptor_; }
-  void close();
-
- private:
-  int descriptor_ = -1;
-};
 
 /// A child process spoken to over its standard input and output. Its standard error goes to a log
 /// file. It dies with this object, and with this program however that ends. The kernel ties a child
-/// to the thread that starts it: start workers from a thread that lives as long as they shall.
+/// to the thread that starts it: start workers from a thread that lives as long as they shall. A
+/// chain's own thread does, and so does a StarPU worker, which ends in starpu_shutdown() only.
 class WorkerProcess {
  public:
   using Deadline = std::chrono::steady_clock::time_point;
@@ -39,25 +26,30 @@ class WorkerProcess {
   /// @param command     program (absolute path) and its arguments; no shell is involved
   /// @param environment "NAME=value" on top of this program's environment
   /// @param log_file    standard error is appended here; empty: kept in memory only
+  /// @param cancel      ends every wait for the worker
   /// @throws RunError when the process cannot be started
   WorkerProcess(const std::vector<std::string>& command,
-                const std::vector<std::string>& environment, const std::filesystem::path& log_file);
+                const std::vector<std::string>& environment, const std::filesystem::path& log_file,
+                std::shared_ptr<const CancelSignal> cancel);
   WorkerProcess(const WorkerProcess&) = delete;
   WorkerProcess& operator=(const WorkerProcess&) = delete;
   /// Kills what is still running and reaps it.
   ~WorkerProcess();
 
-  /// All throw RunError, with the worker's last lines, when it ends or the deadline passes.
+  /// All throw WorkerLost, with the worker's last lines, when it ends or the deadline passes, and
+  /// Cancelled, with the worker killed, once `cancel` is raised.
   void write(std::span<const std::byte> bytes, Deadline deadline);
   void read(std::span<std::byte> bytes, Deadline deadline);
-  /// Up to and without '\n'. @throws RunError also beyond `max_bytes`
+  /// Up to and without '\n'. @throws WorkerLost also beyond `max_bytes`
   std::string read_line(std::size_t max_bytes, Deadline deadline);
 
   /// Closes the worker's input and gives it `grace` to leave on its own.
   void close_input_and_wait(std::chrono::milliseconds grace);
 
-  /// @throws RunError with `problem` and the worker's last lines
-  [[noreturn]] void fail(const std::string& problem);
+  /// For what the worker did wrong. @throws WorkerLost with `problem` and its last lines
+  [[noreturn]] void fail(const std::string& problem) const;
+  /// For what the worker said itself. @throws RunError with `problem` and its last lines
+  [[noreturn]] void report(const std::string& problem) const;
   pid_t process_id() const { return process_id_; }
 
   /// Standard error so far, its last megabyte at most.
@@ -66,10 +58,14 @@ class WorkerProcess {
  private:
   std::string log_tail(off_t longest) const;
   void wait_until_ready(int descriptor, short events, Deadline deadline);
+  void stop_if_cancelled();
+  void kill_and_reap();
   bool reap(std::chrono::milliseconds grace);
   std::string how_it_ended();
   std::string last_lines() const;
+  std::string with_last_lines(const std::string& problem) const;
 
+  std::shared_ptr<const CancelSignal> cancel_;
   FileDescriptor input_;
   FileDescriptor output_;
   FileDescriptor log_;

@@ -131,6 +131,20 @@ def _update(engine, arrays):
     return {**fields, **memory}, grid
 
 
+def _has_state(engine):
+    return hasattr(engine, "state")
+
+
+def _restore(engine, arrays):
+    state = arrays.get("state")
+    if state is None or state.ndim != 1:
+        raise WorkerError("failure", "array state: expected one dimension")
+    try:
+        engine.restore(state)
+    except ValueError as error:
+        raise WorkerError("failure", f"the state does not fit this calculation: {error}") from error
+
+
 def _answer(channel, engine, make_engine, header, arrays):
     """Answers one request; returns the engine."""
     if header["type"] == "init":
@@ -139,13 +153,18 @@ def _answer(channel, engine, make_engine, header, arrays):
         channel.send(
             "ready",
             {"points": engine.points_angstrom()},
+            has_state=_has_state(engine),
             expected_electrons=engine.expected_electrons,
             basis_functions=engine.basis_functions,
             peak_memory_mb=peak_memory_mb(),
         )
     elif header["type"] == "update" and engine is not None:
         fields, grid = _update(engine, arrays)
-        channel.send("result", {"grid": grid}, **fields)
+        state = {"state": engine.state()} if _has_state(engine) else {}
+        channel.send("result", {"grid": grid, **state}, **fields)
+    elif header["type"] == "restore" and engine is not None and _has_state(engine):
+        _restore(engine, arrays)
+        channel.send("restored")
     else:
         raise WorkerError("failure", f"unexpected request: {header['type']}")
     return engine
@@ -156,7 +175,9 @@ def serve(channel, worker, version, make_engine):
 
     make_engine(header, positions_angstrom) returns an object with atom_count, expected_electrons,
     basis_functions, points_angstrom() -> (3, p) and update(potential, nuclear_potential,
-    charge_positions, charges) -> (fields, grid); potentials come in Hartree per charge.
+    charge_positions, charges) -> (fields, grid); potentials come in Hartree per charge. An engine
+    whose updates depend on earlier ones may have state(), after an update, -> (s,), all that they
+    depend on, and restore(state), which raises ValueError where it does not fit; empty: none yet.
     """
     channel.send("hello", protocol=PROTOCOL_VERSION, worker=worker, version=version)
     engine = None

@@ -165,4 +165,5 @@ def main():
         misbehave_on_update(mode, arrays)
 
 
-main()
+if __name__ == "__main__":
+    main()

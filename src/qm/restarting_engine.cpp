@@ -1,0 +1,96 @@
+#include "qm/restarting_engine.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <utility>
+
+namespace starpmc {
+
+namespace {
+
+bool same_points(const DensityGrid& one, const DensityGrid& other) {
+  return one.x == other.x && one.y == other.y && one.z == other.z;
+}
+
+}  // namespace
+
+RestartingEngine::RestartingEngine(Factory factory)
+    : factory_(std::move(factory)),
+      signal_(std::make_shared<CancelSignal>()),
+      engine_(factory_(signal_)),
+      points_(engine_->quadrature_points()),
+      name_(engine_->name()),
+      version_(engine_->version()) {}
+
+void RestartingEngine::start_again() {
+  ++restarts_;
+  std::unique_ptr<QmEngine> fresh = factory_(signal_);
+  if (!same_points(points_, fresh->quadrature_points())) {
+    throw RunError(fmt::format(
+        "the QM engine {} has other quadrature points after its restart ({} before): has its "
+        "installation changed?",
+        name_, points_.size()));
+  }
+  if (!state_.empty()) fresh->restore(state_);
+  engine_ = std::move(fresh);
+}
+
+void RestartingEngine::retire() {
+  if (engine_ == nullptr) return;
+  log_of_lost_ = engine_->log();
+  engine_.reset();
+}
+
+template <typename Work>
+auto RestartingEngine::repeat(const char* what, const Work& work) {
+  for (unsigned tries = 1;; ++tries) {
+    if (signal_->raised()) throw Cancelled();
+    try {
+      if (engine_ == nullptr) start_again();
+      return work(*engine_);
+    } catch (const WorkerLost& lost) {
+      retire();
+      if (signal_->raised()) throw Cancelled();
+      if (tries > most_restarts_per_update) {
+        throw RunError(
+            fmt::format("the QM {} was tried {} times, with a fresh worker each, and "
+                        "failed every time; at last: {}",
+                        what, tries, lost.what()));
+      }
+      spdlog::warn(
+          "QM worker lost; the {} is repeated by a fresh one (restart {} of at most {}): {}", what,
+          tries, most_restarts_per_update, lost.what());
+    }
+  }
+}
+
+QmResult RestartingEngine::update(std::span<const double> potential,
+                                  std::span<const double> nuclear_potential,
+                                  const PointCharges& charges) {
+  try {
+    QmResult result = repeat("update", [&](QmEngine& engine) {
+      return engine.update(potential, nuclear_potential, charges);
+    });
+    state_ = engine_->state();
+    return result;
+  } catch (const RunError&) {
+    // Without convergence the worker has no density left to go on from.
+    if (engine_ != nullptr) state_ = engine_->state();
+    throw;
+  }
+}
+
+void RestartingEngine::restore(std::span<const double> state) {
+  repeat("restore", [&](QmEngine& engine) {
+    engine.restore(state);
+    return true;
+  });
+  state_ = engine_->state();
+}
+
+std::string RestartingEngine::log() const {
+  return log_of_lost_ + (engine_ == nullptr ? std::string() : engine_->log());
+}
+
+}  // namespace starpmc

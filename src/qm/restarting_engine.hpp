@@ -1,0 +1,63 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "qm/cancel_signal.hpp"
+#include "qm/engine.hpp"
+
+namespace starpmc {
+
+/// An engine whose worker is started again when it is lost (killed, hung, speaking garbage): the
+/// fresh one gets the state after the last update, and the update is repeated. Its result is the
+/// one of an undisturbed worker where the worker has a state; one without starts from its usual
+/// guess. What the worker reports itself is not repeated.
+///
+/// A fresh worker is started by the thread that calls update(); see WorkerProcess about its life.
+class RestartingEngine : public QmEngine {
+ public:
+  /// The engine it makes must heed the signal, while it is made, too.
+  using Factory =
+      std::function<std::unique_ptr<QmEngine>(const std::shared_ptr<CancelSignal>& signal)>;
+
+  static constexpr unsigned most_restarts_per_update = 3;
+
+  /// Starts the first worker, once: what fails at once will fail again.
+  /// @throws what `factory` throws
+  explicit RestartingEngine(Factory factory);
+
+  const DensityGrid& quadrature_points() const override { return points_; }
+  /// @throws RunError after most_restarts_per_update, saying how often it was tried, and when a
+  ///         fresh worker's quadrature points differ; otherwise as the engine's own
+  QmResult update(std::span<const double> potential, std::span<const double> nuclear_potential,
+                  const PointCharges& charges) override;
+  std::vector<double> state() const override { return state_; }
+  void restore(std::span<const double> state) override;
+  void cancel() noexcept override { signal_->raise(); }
+  std::string name() const override { return name_; }
+  std::string version() const override { return version_; }
+  /// Of the last worker lost and of the one at work.
+  std::string log() const override;
+  unsigned restarts() const override { return restarts_; }
+
+ private:
+  void start_again();
+  void retire();
+  template <typename Work>
+  auto repeat(const char* what, const Work& work);
+
+  Factory factory_;
+  std::shared_ptr<CancelSignal> signal_;
+  std::unique_ptr<QmEngine> engine_;  ///< none: lost
+  DensityGrid points_;
+  std::string name_;
+  std::string version_;
+  std::vector<double> state_;
+  std::string log_of_lost_;
+  std::atomic<unsigned> restarts_ = 0;
+};
+
+}  // namespace starpmc
