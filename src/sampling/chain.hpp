@@ -69,6 +69,9 @@ class Chain {
   /// @throws RunError when a task fails or an energy is not finite
   virtual std::uint64_t run(const ChainSegment& segment, ChainObserver& observer,
                             const std::function<bool()>& pause) = 0;
+  std::uint64_t run(const ChainSegment& segment, ChainObserver& observer) {
+    return run(segment, observer, [] { return false; });
+  }
   /// Potential of the MM charges at the engine's points, then the engine's update as a task.
   virtual QmResult update_density(QmEngine& engine) = 0;
 

@@ -412,5 +412,50 @@ class RefusalTest(unittest.TestCase):
         self.assertIn("core potential", str(caught.exception))
 
 
+class State(unittest.TestCase):
+    """A restored engine goes on with the same bits."""
+
+    def expect_same_bits(self, molecule, **changed):
+        first = make_engine(molecule, **changed)
+        states, results = [], []
+        for waters in (TIP3P_WATERS[:2], TIP3P_WATERS[1:4], TIP3P_WATERS[2:]):
+            results.append(update(first, waters))
+            states.append(first.state())
+        for known in range(2):
+            fresh = make_engine(molecule, **changed)
+            fresh.restore(states[known])
+            fields, grid = update(fresh, (TIP3P_WATERS[1:4], TIP3P_WATERS[2:])[known])
+            self.assertEqual(fields["energy"], results[known + 1][0]["energy"])
+            self.assertEqual(fields["iterations"], results[known + 1][0]["iterations"])
+            self.assertTrue(numpy.array_equal(grid, results[known + 1][1]))
+            self.assertTrue(numpy.array_equal(fresh.state(), states[known + 1]))
+
+    def test_two_levels(self):
+        self.expect_same_bits(FORMALDEHYDE, energy_convergence_hartree=1e-8)
+
+    def test_hybrid(self):
+        self.expect_same_bits(WATER, method="pbe0", energy_convergence_hartree=1e-8)
+
+    def test_open_shell(self):
+        self.expect_same_bits((["O", "H"], [[0, 0, 0], [0.97, 0, 0]]), multiplicity=2)
+
+    def test_foreign_state(self):
+        engine = make_engine(WATER)
+        with self.assertRaisesRegex(ValueError, "numbers instead of"):
+            engine.restore(numpy.array([5.0, 0.0, 1.0]))
+
+
+def update(engine, waters):
+    positions, charges = point_charges(waters)
+    nuclei = engine.molecule.atom_coords() * nist.BOHR
+    to_atomic = 1 / (HARTREE_IN_KJ_PER_MOL)
+    return engine.update(
+        coulomb(engine.points_angstrom().T, positions, charges) * to_atomic,
+        coulomb(nuclei, positions, charges) * to_atomic,
+        positions,
+        charges,
+    )
+
+
 if __name__ == "__main__":
     unittest.main()

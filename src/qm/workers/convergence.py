@@ -59,6 +59,32 @@ class Convergence:
         if self._two_level:
             self._two_level.forget()
 
+    def state(self):
+        """What the next update starts from: two sizes, then the orbitals, then the matrix."""
+        occupied = self._two_level.occupied() if self._two_level else None
+        parts = [
+            numpy.empty(0) if part is None else numpy.asarray(part, dtype=float).ravel()
+            for part in (occupied, self._density_matrix)
+        ]
+        return numpy.concatenate([[part.size for part in parts], *parts])
+
+    def restore(self, state):
+        """Raises ValueError where the state is of another calculation."""
+        self.forget()
+        if state.size == 0:
+            return
+        orbitals, matrix = (int(size) for size in state[:2])
+        functions = self._mean_field.mol.nao
+        if state.size != 2 + orbitals + matrix:
+            raise ValueError(f"{state.size} numbers instead of {2 + orbitals + matrix}")
+        if orbitals and not self._two_level:
+            raise ValueError("it is of another method")
+        if matrix:
+            shape = (-1, functions, functions) if matrix > functions**2 else (functions, functions)
+            self._density_matrix = state[2 + orbitals :].reshape(shape).copy()
+        if orbitals:
+            self._two_level.restore(state[2 : 2 + orbitals].reshape(functions, -1).copy())
+
     def _attempts(self):
         """(name, function), as protocol.md lists them."""
         as_usual = self._in_two_levels if self._two_level else self._plainly
@@ -124,7 +150,9 @@ class Convergence:
         solver.kernel(dm0=guess)
         if not solver.converged:
             raise NotConverged(f"energy {solver.e_tot:.9f} Hartree", int(solver.cycles))
-        self._density_matrix = solver.make_rdm1()
+        # A copy without PySCF's tag of its orbitals, by which it would build the first Fock matrix
+        # in another way than from a restored state.
+        self._density_matrix = numpy.array(solver.make_rdm1(), copy=True, subok=False)
         orbitals, occupations = solver.mo_coeff, solver.mo_occ
         if numpy.ndim(occupations) == 2:  # unrestricted: both spins' orbitals side by side
             orbitals, occupations = numpy.hstack(orbitals), numpy.hstack(occupations)

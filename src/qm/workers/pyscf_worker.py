@@ -261,6 +261,12 @@ class PyscfEngine:
         }
         return fields, numpy.vstack([self._density_points.T * nist.BOHR, charge])
 
+    def state(self):
+        return self._convergence.state()
+
+    def restore(self, state):
+        self._convergence.restore(state)
+
     def _embed_by_quadrature(self, potential, nuclear_potential):
         self._core = self._bare_core + self._scf_blocks.integrate(-self._weights * potential)
         self._repulsion = self._bare_repulsion + float(

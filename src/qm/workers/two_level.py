@@ -96,6 +96,14 @@ class TwoLevelScf:
     def forget(self):
         self._last = None
 
+    def occupied(self):
+        """Occupied orbitals of the last density, which all else follows from; None: there is none."""
+        return None if self._last is None else self._last[0].occupied
+
+    def restore(self, occupied):
+        matrix = 2 * occupied @ occupied.T
+        self._last = (Density(matrix, occupied, self._coarse(matrix)), self._fine(matrix))
+
     def converge(self, core, make_guess, energy_threshold, max_iterations):
         """make_guess(): a density matrix, for want of a last density. Raises NotConverged."""
         threshold = energy_threshold**0.5  # of the gradient's norm, as in PySCF
