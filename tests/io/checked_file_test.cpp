@@ -109,5 +109,67 @@ TEST(WriteFileAtomically, FolderInTheWay) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
 }
 
+TEST(CheckedFile, AppendsOrCreates) {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "file";
+  for (const char* text : {"one ", "two"}) {
+    CheckedFile file(path, CheckedFile::Mode::append);
+    file.write(text);
+    EXPECT_EQ(file.bytes(), read_all(path).size() + std::string_view(text).size());
+    file.close();
+  }
+  EXPECT_EQ(read_all(path), "one two");
+}
+
+TEST(CheckedFile, IsCutBackAndContinued) {
+  const TemporaryFolder folder;
+  const auto path = folder.write("file", "kept and lost");
+  CheckedFile file = CheckedFile::cut_back(path, 5);
+  EXPECT_EQ(file.bytes(), 5U);
+  file.write("new");
+  EXPECT_EQ(file.bytes(), 8U);
+  file.close();
+  EXPECT_EQ(file.bytes(), 8U);
+  EXPECT_EQ(read_all(path), "kept new");
+}
+
+TEST(CheckedFile, NothingIsCutFromAFileTooShort) {
+  const TemporaryFolder folder;
+  const auto path = folder.write("file", "short");
+  const std::string message = run_error([&] { CheckedFile::cut_back(path, 6); });
+  EXPECT_THAT(message, HasSubstr(path.string() + ": is shorter"));
+  EXPECT_THAT(message, HasSubstr("5 bytes where there were 6"));
+  EXPECT_THAT(message, HasSubstr("remedy: "));
+  EXPECT_EQ(read_all(path), "short");
+}
+
+TEST(CheckedFile, AppendingAndCuttingFollowNoLinks) {
+  const TemporaryFolder folder;
+  const auto precious = folder.write("precious", "precious");
+  const auto link = folder.path() / "link";
+  std::filesystem::create_symlink(precious, link);
+  EXPECT_THAT(run_error([&] { CheckedFile(link, CheckedFile::Mode::append); }),
+              HasSubstr("link: cannot open: it is a symbolic link"));
+  EXPECT_THAT(run_error([&] { CheckedFile::cut_back(link, 0); }), HasSubstr("symbolic link"));
+  EXPECT_EQ(read_all(precious), "precious");
+  EXPECT_THAT(run_error([&] { CheckedFile("/dev/null", CheckedFile::Mode::append); }),
+              HasSubstr("/dev/null: is not a regular file"));
+  EXPECT_THAT(run_error([&] { CheckedFile::cut_back(folder.path() / "missing", 0); }),
+              HasSubstr("missing: cannot open: No such file"));
+}
+
+TEST(WriteFileKeepingPrevious, KeepsWhatWasThere) {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "new";
+  const auto previous = folder.path() / "old";
+  write_file_keeping_previous(path, previous, "1");
+  EXPECT_FALSE(std::filesystem::exists(previous));
+  write_file_keeping_previous(path, previous, "2");
+  write_file_keeping_previous(path, previous, "3");
+  EXPECT_EQ(read_all(path), "3");
+  EXPECT_EQ(read_all(previous), "2");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 2);
+}
+
 }  // namespace
 }  // namespace starpmc

@@ -76,5 +76,44 @@ TEST(EnergyTable, FullDiskIsReportedAndEarlierLinesStay) {
   EXPECT_THAT(test::read_all(path), testing::HasSubstr("\n1000,1,2,3,4,5,15,0.5\n"));
 }
 
+TEST(EnergyTable, AResumedTableIsThatOfAnUninterruptedRun) {
+  const test::TemporaryFolder folder;
+  const auto interrupted = folder.path() / "interrupted.csv";
+  const auto uninterrupted = folder.path() / "uninterrupted.csv";
+  std::uint64_t bytes = 0;
+  {
+    EnergyTable table(interrupted);
+    table.append(1, {1, 2, 3, 4, 5}, 0.5);
+    bytes = table.bytes();  // still buffered
+    table.append(2, {9, 9, 9, 9, 9}, 0.25);
+    table.synchronise();
+    EXPECT_EQ(table.bytes(), test::read_all(interrupted).size());
+  }
+  {
+    EnergyTable table = EnergyTable::resume(interrupted, bytes);
+    EXPECT_EQ(table.bytes(), bytes);
+    table.append(2, {5, 4, 3, 2, 1}, 0.75);
+    table.close();
+  }
+  EnergyTable table(uninterrupted);
+  table.append(1, {1, 2, 3, 4, 5}, 0.5);
+  table.append(2, {5, 4, 3, 2, 1}, 0.75);
+  table.close();
+  EXPECT_EQ(test::read_all(interrupted), test::read_all(uninterrupted));
+}
+
+TEST(EnergyTable, AShorterFileIsNotResumed) {
+  const test::TemporaryFolder folder;
+  const auto path = folder.write("energies.csv", "12345");
+  try {
+    EnergyTable::resume(path, 17);
+    FAIL() << "resumed";
+  } catch (const RunError& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr(path.string()));
+    EXPECT_THAT(error.what(), testing::HasSubstr("5 bytes where there were 17"));
+  }
+  EXPECT_EQ(test::read_all(path), "12345");
+}
+
 }  // namespace
 }  // namespace starpmc

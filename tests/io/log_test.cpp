@@ -47,5 +47,27 @@ TEST(Log, FileMustNotExist) {
   EXPECT_THROW(start_file_logging(folder.write("run.log", ""), "info"), RunError);
 }
 
+TEST(Log, AResumedRunAppends) {
+  const test::TemporaryFolder folder;
+  const auto path = folder.write("run.log", "earlier\n");
+  resume_file_logging(path, "info");
+  spdlog::info("a fact");
+  stop_file_logging();
+  EXPECT_THAT(test::read_all(path), testing::StartsWith("earlier\n2"));
+  EXPECT_THAT(test::read_all(path), HasSubstr("info: a fact\n"));
+  resume_file_logging(folder.path() / "missing.log", "info");
+  spdlog::info("another");
+  stop_file_logging();
+  EXPECT_THAT(test::read_all(folder.path() / "missing.log"), HasSubstr("another"));
+}
+
+TEST(Log, AResumedRunFollowsNoLink) {
+  const test::TemporaryFolder folder;
+  const auto precious = folder.write("precious", "precious");
+  std::filesystem::create_symlink(precious, folder.path() / "run.log");
+  EXPECT_THROW(resume_file_logging(folder.path() / "run.log", "info"), RunError);
+  EXPECT_EQ(test::read_all(precious), "precious");
+}
+
 }  // namespace
 }  // namespace starpmc

@@ -131,5 +131,123 @@ TEST(OutputFolder, ALinkInPlaceOfTheLockIsNotFollowed) {
   EXPECT_FALSE(std::filesystem::exists(folder.path() / "elsewhere"));
 }
 
+std::string resume_error(const std::filesystem::path& folder) {
+  try {
+    const OutputFolder output = OutputFolder::resume(folder);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+std::vector<std::string> all_below(const std::filesystem::path& folder) {
+  std::vector<std::string> found;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
+    found.push_back(entry.path().lexically_relative(folder).string());
+  return found;
+}
+
+TEST(OutputFolder, ResumesAnUnfinishedRunAndRemovesItsTemporaryFilesOnly) {
+  const TemporaryFolder folder;
+  for (const char* name :
+       {"settings.cfg", "energies.csv", "checkpoint.cbor", "checkpoint.previous.cbor",
+        ".checkpoint.cbor.12.temporary", ".checkpoint.previous.cbor.12.temporary",
+        ".trajectory.h5.12.temporary", ".notes.12.temporary", "chain-3/energies.csv",
+        "chain-3/.checkpoint.cbor.12.temporary", "chain-x/.checkpoint.cbor.12.temporary"})
+    folder.write(name, "");
+  const OutputFolder output = OutputFolder::resume(folder.path());
+  EXPECT_EQ(output.path(), folder.path());
+  EXPECT_EQ(output.file("checkpoint.cbor"), folder.path() / "checkpoint.cbor");
+  EXPECT_THAT(all_below(folder.path()),
+              testing::UnorderedElementsAre(
+                  ".starpmc.lock", "settings.cfg", "energies.csv", "checkpoint.cbor",
+                  "checkpoint.previous.cbor", ".notes.12.temporary", "chain-3",
+                  "chain-3/energies.csv", "chain-x", "chain-x/.checkpoint.cbor.12.temporary"));
+}
+
+TEST(OutputFolder, ResumesNothingElse) {
+  const TemporaryFolder folder;
+  EXPECT_THAT(resume_error(folder.path() / "missing"),
+              HasSubstr("missing: there is no such folder"));
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "missing"));
+  EXPECT_THAT(resume_error(folder.write("file", "")), HasSubstr("is a file, not a folder"));
+  folder.write("other/notes.txt", "");
+  EXPECT_THAT(resume_error(folder.path() / "other"),
+              HasSubstr("is not the output folder of a run"));
+  folder.write("finished/settings.cfg", "");
+  folder.write("finished/summary.json", "");
+  folder.write("finished/.energies.csv.1.temporary", "");
+  const std::string message = resume_error(folder.path() / "finished");
+  EXPECT_THAT(message, HasSubstr("holds the results of a finished run"));
+  EXPECT_THAT(message, HasSubstr("remedy: "));
+  EXPECT_TRUE(std::filesystem::exists(folder.path() / "finished/.energies.csv.1.temporary"));
+  EXPECT_THAT(all_below(folder.path() / "other"), testing::ElementsAre("notes.txt"));
+}
+
+TEST(OutputFolder, ALiveRunIsNotResumed) {
+  const TemporaryFolder folder;
+  std::optional<OutputFolder> first(std::in_place, folder.path(), false);
+  folder.write("settings.cfg", "");
+  const auto refused = [&] {
+    return resume_error(folder.path()).find("another run is writing") != std::string::npos ? 0 : 1;
+  };
+  EXPECT_EQ(test::exit_status_of(refused), 0);
+  first.reset();
+  const OutputFolder resumed = OutputFolder::resume(folder.path());
+  EXPECT_EQ(test::exit_status_of(refused), 0);
+}
+
+TEST(OutputFolder, GivesEveryChainItsFolder) {
+  const TemporaryFolder folder;
+  const OutputFolder output(folder.path(), false);
+  for (const unsigned chain : {0U, 12U, 12U}) {
+    const ChainFolder own(output.chain_folder(chain));
+    EXPECT_EQ(own.path(), folder.path() / ("chain-" + std::to_string(chain)));
+    EXPECT_TRUE(std::filesystem::is_directory(own.path()));
+    EXPECT_EQ(own.file("energies.csv"), own.path() / "energies.csv");
+    EXPECT_THROW(own.file("notes.txt"), std::logic_error);
+  }
+}
+
+TEST(OutputFolder, AChainsFolderIsNoLinkAndNoFile) {
+  const TemporaryFolder folder;
+  const OutputFolder output(folder.path() / "run", false);
+  std::filesystem::create_directory(folder.path() / "elsewhere");
+  std::filesystem::create_symlink(folder.path() / "elsewhere", folder.path() / "run/chain-0");
+  folder.write("run/chain-1", "precious");
+  EXPECT_THROW(output.chain_folder(0), RunError);
+  EXPECT_THROW(output.chain_folder(1), RunError);
+}
+
+TEST(OutputFolder, FilesOfChainsAreAnEarlierRuns) {
+  const TemporaryFolder folder;
+  folder.write("chain-0/notes.txt", "");
+  folder.write("chain-01/energies.csv", "");
+  std::filesystem::create_directory(folder.path() / "chain-2");
+  EXPECT_NO_THROW(OutputFolder::check(folder.path(), false));
+  folder.write("chain-1/energies.csv", "");
+  EXPECT_THROW(OutputFolder::check(folder.path(), false), InputError);
+  EXPECT_THAT(input_error(folder.path(), false),
+              HasSubstr("unfinished run (chain-1/energies.csv)"));
+}
+
+TEST(OutputFolder, OverwritingClearsChains) {
+  const TemporaryFolder folder;
+  const auto outside = folder.write("outside/energies.csv", "precious");
+  for (const char* name :
+       {"run/chain-0/energies.csv", "run/chain-0/.energies.csv.1.temporary", "run/chain-1/run.log",
+        "run/chain-1/notes.txt", "run/chain-01/energies.csv", "run/chain-2/sub/energies.csv"})
+    folder.write(name, "");
+  std::filesystem::create_directory(folder.path() / "run/chain-9");
+  std::filesystem::create_symlink(outside.parent_path(), folder.path() / "run/chain-3");
+  std::filesystem::create_symlink(outside, folder.path() / "run/chain-0/trajectory.h5");
+  const OutputFolder output(folder.path() / "run", true);
+  EXPECT_THAT(all_below(folder.path() / "run"),
+              testing::UnorderedElementsAre(".starpmc.lock", "chain-1", "chain-1/notes.txt",
+                                            "chain-01", "chain-01/energies.csv", "chain-2",
+                                            "chain-2/sub", "chain-2/sub/energies.csv"));
+  EXPECT_EQ(test::read_all(outside), "precious");
+}
+
 }  // namespace
 }  // namespace starpmc

@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
+#include <mutex>
+#include <thread>
 
 #include "error.hpp"
 #include "io/hdf5_handle.hpp"
@@ -165,6 +168,153 @@ TEST(Trajectory, FullDiskIsReportedAndTheProcessEndsOrderly) {
     return 2;
   });
   EXPECT_EQ(status, 0);
+}
+
+constexpr int all_frames = 9;
+
+void append_frames(Trajectory& trajectory, const System& system, int first, int end) {
+  for (int frame = first; frame < end; ++frame)
+    trajectory.append(10U * static_cast<unsigned>(frame), moved(system, frame));
+}
+
+std::string resume_error(const std::filesystem::path& path, const System& system,
+                         std::uint64_t frames) {
+  testing::internal::CaptureStderr();
+  std::string message = "no error";
+  try {
+    Trajectory::resume(path, system, {}, frames);
+  } catch (const RunError& error) {
+    message = error.what();
+  }
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  return message;
+}
+
+TEST(Trajectory, AResumedOneIsThatOfAnUninterruptedRun) {
+  System without_molecules = example_system();
+  without_molecules.molecules.clear();
+  for (const System& system : {example_system(), without_molecules}) {
+    for (const TrajectoryOptions& options :
+         {TrajectoryOptions{}, TrajectoryOptions{true, 0, "double"}}) {
+      const TemporaryFolder folder;
+      Trajectory whole(folder.path() / "whole.h5", system, options);
+      append_frames(whole, system, 0, all_frames);
+      whole.close();
+      const std::string expected = test::read_all(folder.path() / "whole.h5");
+      for (const int kept : {0, 1, 5}) {
+        const auto path = folder.path() / ("kept-" + std::to_string(kept) + ".h5");
+        const int status = test::exit_status_of([&] {
+          Trajectory trajectory(path, system, options);
+          append_frames(trajectory, system, 0, kept);
+          trajectory.synchronise();
+          append_frames(trajectory, system, 3, 5);  // lost
+          return raise(SIGKILL);
+        });
+        EXPECT_EQ(status, -1);
+        Trajectory resumed =
+            Trajectory::resume(path, system, options, static_cast<std::uint64_t>(kept));
+        EXPECT_EQ(resumed.frame_count(), static_cast<std::uint64_t>(kept));
+        append_frames(resumed, system, kept, all_frames);
+        resumed.close();
+        EXPECT_TRUE(test::read_all(path) == expected) << kept;
+      }
+      EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 4);
+    }
+  }
+}
+
+TEST(Trajectory, ShortForeignOrMissingOnesAreNotResumed) {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "trajectory.h5";
+  const System system = example_system();
+  Trajectory trajectory(path, system);
+  append_frames(trajectory, system, 0, 3);
+  trajectory.close();
+  const std::string before = test::read_all(path);
+
+  EXPECT_THAT(resume_error(path, system, 4),
+              HasSubstr(path.string() +
+                        ": the trajectory to be continued has 3 frames where there were 4\n  "
+                        "remedy: "));
+  System other = system;
+  other.molecules.pop_back();
+  EXPECT_THAT(resume_error(path, other, 3), HasSubstr("not the molecules of the system"));
+  other.molecules.push_back(system.molecules.front());
+  EXPECT_THAT(resume_error(path, other, 3), HasSubstr("not the molecules of the system"));
+  EXPECT_THAT(resume_error(folder.path() / "missing.h5", system, 0), HasSubstr("is missing"));
+  EXPECT_THAT(resume_error(folder.write("text.h5", "a novel"), system, 0),
+              HasSubstr("text.h5: cannot read the trajectory"));
+  std::filesystem::create_symlink(path, folder.path() / "link.h5");
+  EXPECT_THAT(resume_error(folder.path() / "link.h5", system, 3), HasSubstr("symbolic links"));
+  EXPECT_EQ(test::read_all(path), before);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 3);
+}
+
+TEST(Trajectory, ADamagedFrameIsNamed) {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "trajectory.h5";
+  const System system = example_system();
+  Trajectory trajectory(path, system);
+  append_frames(trajectory, system, 0, 3);
+  trajectory.close();
+  {
+    const std::scoped_lock lock(hdf5::library_mutex());
+    const hdf5::Handle file(H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), "file");
+    const hdf5::Handle dataset(
+        H5Dopen2(file.get(), "particles/molecules/orientation/value", H5P_DEFAULT), "dataset");
+    // The third frame is dropped and comes back as zeros, as one that never reached the disk.
+    for (const hsize_t frames : {2, 3}) {
+      const std::array<hsize_t, 3> shape = {frames, system.molecules.size(), 4};
+      hdf5::check(H5Dset_extent(dataset.get(), shape.data()), "extent");
+    }
+  }
+  EXPECT_THAT(resume_error(path, system, 3),
+              HasSubstr(path.string() + ": cannot read frame 2 of the trajectory: molecule 0"));
+  EXPECT_EQ(resume_error(path, system, 2), "no error");
+}
+
+TEST(Trajectory, AResumptionOnAFullDiskLeavesTheOldFile) {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "trajectory.h5";
+  const System system = example_system();
+  Trajectory trajectory(path, system);
+  append_frames(trajectory, system, 0, 50);
+  trajectory.close();
+  const std::string before = test::read_all(path);
+  const int status = test::exit_status_of([&] {
+    test::limit_file_size(40000);
+    return resume_error(path, system, 50).find("File too large") != std::string::npos ? 0 : 1;
+  });
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(test::read_all(path), before);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
+}
+
+TEST(Trajectory, ThreadsMayWriteAtTheSameTime) {
+  const TemporaryFolder folder;
+  const System system = example_system();
+  constexpr int threads = 4;
+  const auto write = [&](int thread) {
+    const auto path = folder.path() / (std::to_string(thread) + ".h5");
+    {
+      Trajectory trajectory(path, system);
+      append_frames(trajectory, system, 0, 5);
+      trajectory.synchronise();
+    }
+    Trajectory trajectory = Trajectory::resume(path, system, {}, 4);
+    append_frames(trajectory, system, 4, 60);
+    trajectory.close();
+  };
+  std::vector<std::jthread> running;
+  for (int thread = 0; thread < threads; ++thread) running.emplace_back(write, thread);
+  running.clear();
+  Trajectory alone(folder.path() / "alone.h5", system);
+  append_frames(alone, system, 0, 60);
+  alone.close();
+  for (int thread = 0; thread < threads; ++thread)
+    EXPECT_TRUE(test::read_all(folder.path() / (std::to_string(thread) + ".h5")) ==
+                test::read_all(folder.path() / "alone.h5"))
+        << thread;
 }
 
 TEST(SystemPdb, HasALineForEveryParticle) {
