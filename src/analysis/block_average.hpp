@@ -4,6 +4,10 @@
 #include <cstdint>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
+#include "analysis/series_moments.hpp"
+
 namespace starpmc {
 
 /// Mean of a correlated series and how well it is known.
@@ -29,15 +33,19 @@ class BlockAverage {
   void add(double sample);
   AverageEstimate estimate() const;
 
-  std::uint64_t count() const { return levels_.empty() ? 0 : levels_.front().count; }
+  std::uint64_t count() const { return levels_.empty() ? 0 : levels_.front().moments.count; }
+
+  /// All there is to it: restored from this, another BlockAverage goes on with the same bits.
+  nlohmann::json state() const;
+  /// Takes the place of what was here.
+  /// @throws RunError naming the key and what is wrong with it; nothing has changed then
+  void restore(const nlohmann::json& document);
 
  private:
   /// Blocks of length 2^level.
   struct Level {
-    std::uint64_t count = 0;
-    double mean = 0;
-    double squared_deviations = 0;  ///< sum of (sample - mean)^2, Welford's update
-    double pending = 0;             ///< first half of a block of the next level
+    SeriesMoments moments;
+    double pending = 0;  ///< first half of a block of the next level
     bool has_pending = false;
   };
   std::vector<Level> levels_;

@@ -1,0 +1,131 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "analysis/block_average.hpp"
+#include "analysis/series_moments.hpp"
+
+namespace starpmc {
+
+/// What an ensemble needs to know of one chain: the average of its samples with its block error,
+/// and the moments of their first and second half. Memory does not grow with the samples, but for
+/// the logarithm in BlockAverage.
+class ChainStatistics {
+ public:
+  /// @param expected_samples  how many samples there will be: the first expected_samples / 2 are
+  ///     the first half, all others the second, and halves() has no second half before that. 0 if
+  ///     that is not known beforehand, as in a run that ends when its error is small enough: the
+  ///     halves are then those of the samples so far, cut to within 1/64 of them (exactly up to
+  ///     64 samples), at the end of one of 33 to 64 segments of equal length.
+  explicit ChainStatistics(std::uint64_t expected_samples = 0);
+
+  void add(double sample);
+
+  std::uint64_t count() const { return average_.count(); }
+  AverageEstimate estimate() const { return average_.estimate(); }
+  /// For gelman_rubin(): first and second half.
+  std::array<SeriesMoments, 2> halves() const;
+
+  /// Everything, the expected number of samples included: restored from this, another
+  /// ChainStatistics goes on with the same bits.
+  nlohmann::json state() const;
+  /// Takes the place of what was here and of what the constructor was given.
+  /// @throws RunError naming the key and what is wrong with it; nothing has changed then
+  void restore(const nlohmann::json& document);
+
+ private:
+  BlockAverage average_;
+  std::uint64_t expected_samples_;
+  std::uint64_t segment_length_;  ///< samples of each segment but the last
+  std::vector<SeriesMoments> segments_;
+};
+
+/// Potential scale reduction R-hat: how much wider the distribution of all series together is than
+/// that of one; near 1 where all series sample the same distribution (Gelman and Rubin, Stat. Sci.
+/// 7, 457 (1992)). Give it the halves of every chain (Gelman et al., Bayesian Data Analysis, 3rd
+/// ed., section 11.4): a drift within the chains then shows too, and one chain is enough.
+///
+/// With M series of n samples each, means m_j, their mean m, and variances s_j^2:
+///
+///     W = sum_j s_j^2 / M,  B = n sum_j (m_j - m)^2 / (M - 1),
+///     R-hat = sqrt(((n - 1)/n W + B/n) / W).
+///
+/// Series of different lengths n_j (N in all) get the weights of the unbalanced one-way analysis of
+/// variance (Searle, Casella and McCulloch, Variance Components, section 3.6), which gives the
+/// above for equal ones: m = sum_j n_j m_j / N and
+///
+///     W = sum_j (n_j - 1) s_j^2 / (N - M),  B = sum_j n_j (m_j - m)^2 / (M - 1),
+///     n = (N - sum_j n_j^2 / N) / (M - 1).
+///
+/// @return R-hat; infinite if every series is constant but they differ; NaN where it is not
+///     defined: fewer than two series, a series of fewer than two samples, or all samples equal
+double gelman_rubin(std::span<const SeriesMoments> series);
+
+/// Above this, chains have not mixed (BDA3, section 11.5): neither error is to be trusted.
+inline constexpr double kPoorGelmanRubin = 1.1;
+
+/// Mean over the samples of several chains and how well it is known.
+struct EnsembleEstimate {
+  double mean = 0;
+  double error_from_blocks = std::numeric_limits<double>::quiet_NaN();
+  double error_between_chains = std::numeric_limits<double>::quiet_NaN();
+  double error = std::numeric_limits<double>::quiet_NaN();  ///< the larger of both
+  double r_hat = std::numeric_limits<double>::quiet_NaN();  ///< gelman_rubin() of the halves
+  std::uint64_t count = 0;                                  ///< samples of all chains
+  unsigned chains = 0;                                      ///< with at least one sample
+  /// Sum over the chains of (blocks - 1), with blocks of the length the chain's error was read at.
+  std::uint64_t degrees_of_freedom = 0;
+  /// Every chain reached its plateau, with an error above zero: a chain whose samples are all equal
+  /// has not moved yet, and its error of zero says nothing.
+  bool plateaus_reached = false;
+};
+
+/// The mean over chains of n_c samples (N in all) with means m_c and block errors e_c,
+///
+///     m = sum_c n_c m_c / N,
+///
+/// and its standard error in two ways. From the blocks within the chains, independent of each other
+///
+///     error_from_blocks = sqrt(sum_c (n_c e_c / N)^2),
+///
+/// which holds if the plateaus were reached and every chain saw all of the distribution; NaN with a
+/// chain of one sample, of which no error is known. From the C chains' means, as the variance of
+/// m_c goes as 1 / n_c,
+///
+///     error_between_chains = sqrt(sum_c n_c (m_c - m)^2 / ((C - 1) N)),
+///
+/// the standard deviation of the means over sqrt(C) if all n_c are equal; NaN for one chain. It
+/// needs no plateau and sees chains that are stuck apart, but is itself poorly known for few
+/// chains: to within 1 / sqrt(2 (C - 1)) of its value, 71 % with 2 chains, 41 % with 4, 27 % with
+/// 8. `error` is the larger of those that are known: rather too large, for few chains above all.
+/// (Flyvbjerg and Petersen, J. Chem. Phys. 91, 461 (1989), for the blocks; Geyer, Stat. Sci. 7, 473
+/// (1992), for series in parallel.)
+///
+/// @param chains estimates of each chain; those without samples do not count
+/// @param halves of all chains that have samples (ChainStatistics::halves()), for r_hat; without
+///     them it is NaN
+EnsembleEstimate ensemble_average(std::span<const AverageEstimate> chains,
+                                  std::span<const SeriesMoments> halves = {});
+
+/// Least degrees of freedom of an error that may end a run: the error is then known to within
+/// 1 / sqrt(2 * 32) = 13 % of itself. Ending a run as soon as its error seems small enough picks
+/// the moments when it is too small: chains of x_k = 0.9 x_{k-1} + noise, 1 to 8 of them, looked at
+/// every correlation time, ended with the true mean within two errors in only 36 to 96 % of 400
+/// runs without this rule, in 94 to 97 % with it.
+inline constexpr std::uint64_t kLeastDegreesOfFreedom = 32;
+
+/// Whether the mean is known to within a standard error of error_kj_per_mol (for an ensemble of
+/// energies in kJ/mol). So it is if
+/// - the error is finite, above zero, and not above error_kj_per_mol;
+/// - every chain's block error reached its plateau;
+/// - there are at least kLeastDegreesOfFreedom degrees of freedom; and
+/// - R-hat, where it is known, is not above kPoorGelmanRubin.
+bool converged(const EnsembleEstimate& estimate, double error_kj_per_mol);
+
+}  // namespace starpmc
