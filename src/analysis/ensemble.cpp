@@ -137,8 +137,7 @@ EnsembleEstimate ensemble_average(std::span<const AverageEstimate> chains,
     if (chain.count == 0) continue;
     ++ensemble.chains;
     means.add(SeriesMoments{chain.count, chain.mean, 0});
-    const double error =
-        chain.count > 1 ? chain.error : std::numeric_limits<double>::quiet_NaN();
+    const double error = chain.count > 1 ? chain.error : std::numeric_limits<double>::quiet_NaN();
     squared_errors += std::pow(static_cast<double>(chain.count) * error, 2);
     ensemble.degrees_of_freedom += chain.count / chain.block_length - 1;
     ensemble.plateaus_reached &= chain.plateau_reached && chain.error > 0;

@@ -64,8 +64,7 @@ std::vector<double> StateDocument::numbers(std::string_view key, std::uint64_t s
   return numbers;
 }
 
-std::vector<double> StateDocument::sums_of_squares(std::string_view key,
-                                                   std::uint64_t size) const {
+std::vector<double> StateDocument::sums_of_squares(std::string_view key, std::uint64_t size) const {
   std::vector<double> sums = numbers(key, size);
   for (std::size_t i = 0; i < sums.size(); ++i)
     if (sums[i] < 0)

@@ -1,0 +1,265 @@
+"""Stopped runs go on as if nothing had happened: kill -9 anywhere, SIGINT, SIGTERM, torn checkpoints.
+
+    python3 test_resume.py PROGRAM
+"""
+
+import hashlib
+import os
+import random
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+
+try:
+    import h5py
+except ImportError:
+    h5py = None
+
+import program
+
+CHAINS = 2
+STEPS = 6000
+EQUILIBRATION = 1000
+KILLS = 20
+# One implementation: the last bits of the running energies in fp32 are an implementation's own.
+IMPLEMENTATION = ("--run.implementation", "simd")
+
+
+def trajectory(path):
+    """Every bit of the trajectory's data."""
+    digest = hashlib.sha256()
+
+    def add(name, item):
+        if isinstance(item, h5py.Dataset) and item.dtype.kind in "fiu":
+            digest.update(name.encode() + str(item.shape).encode() + item[()].tobytes())
+
+    with h5py.File(path) as file:
+        file.visititems(add)
+    return digest.hexdigest()
+
+
+def results(folder, summary):
+    """What must be the same: per chain, both digests, every byte of the table, every frame."""
+    chains = summary.get("chains", [summary])
+    parts = []
+    for number, chain in enumerate(chains):
+        files = folder / f"chain-{number}" if len(chains) > 1 else folder
+        parts.append(
+            (
+                chain["decisions_sha256"],
+                chain["final_coordinates_sha256"],
+                chain["averages"],
+                chain["certified_decisions"],
+                [
+                    {k: v for k, v in update.items() if not k.startswith("seconds")}
+                    for update in chain["qm_updates"]
+                ],
+                chain["drift"],
+                hashlib.sha256((files / "energies.csv").read_bytes()).hexdigest(),
+                trajectory(files / "trajectory.h5"),
+            )
+        )
+    return parts, summary["total_energy"]
+
+
+@unittest.skipIf(h5py is None, "no h5py")
+class Resume(program.TestCase):
+    chains = CHAINS
+
+    def setUp(self):
+        super().setUp()
+        small = program.small_system()
+        small["qm"] |= {"interval": 1500}
+        self.small = self.config(
+            **small,
+            sampling={
+                "steps": STEPS,
+                "equilibration_steps": EQUILIBRATION,
+                "tune_interval": 100,
+                "chains": self.chains,
+            },
+            output={
+                "energy_interval": 50,
+                "trajectory_interval": 500,
+                "checkpoint_interval": 0.1,
+            },
+        )
+        self.whole = self.folder / "whole"
+        self.environment = program.environment(STARPU_NCPU=2)
+
+    def begin(self, folder):
+        return self.start_process("run", self.small, "--output.folder", folder, *IMPLEMENTATION)
+
+    def start_process(self, *arguments):
+        return subprocess.Popen(
+            [program.PROGRAM, *map(str, arguments)],
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+    def finish(self, process):
+        output, errors = process.communicate(timeout=300)
+        self.assertEqual(process.returncode, 0, output + errors)
+
+    def reference(self):
+        start = time.monotonic()
+        self.finish(self.begin(self.whole))
+        self.seconds = time.monotonic() - start
+        return results(self.whole, self.summary(self.whole))
+
+    def summary(self, folder):
+        return program.json.loads((folder / "summary.json").read_text())
+
+    def resume(self, folder, *options):
+        return self.start_process("resume", folder, *options)
+
+    def kill(self, process):
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+
+
+class Killed(Resume):
+    def test_anywhere(self):
+        expected = self.reference()
+        seed = int(os.environ.get("STARPMC_TEST_SEED", random.randrange(10**6)))
+        print(f"STARPMC_TEST_SEED={seed}")
+        draw = random.Random(seed)
+        killed = 0
+        attempt = 0
+        while killed < KILLS:
+            folder = self.folder / f"killed-{attempt}"
+            attempt += 1
+            process = self.begin(folder)
+            # Now and then a run is killed again after it was resumed.
+            while True:
+                try:
+                    process.wait(timeout=draw.uniform(0.02, 1.1 * self.seconds))
+                except subprocess.TimeoutExpired:
+                    self.kill(process)
+                    killed += 1
+                else:
+                    break
+                if not (folder / "settings.cfg").exists():
+                    shutil.rmtree(folder, ignore_errors=True)
+                    process = self.begin(folder)
+                    continue
+                process = self.resume(folder)
+                if draw.random() < 0.6:
+                    break
+            if process.poll() is None or not (folder / "summary.json").exists():
+                self.finish(process)
+            self.assertEqual(results(folder, self.summary(folder)), expected, f"attempt {attempt}")
+
+
+class Stopped(Resume):
+    def stop(self, number, status):
+        expected = self.reference()
+        folder = self.folder / "stopped"
+        process = self.begin(folder)
+        while not (folder / "chain-0" / "checkpoint.cbor").exists():
+            time.sleep(0.02)
+        process.send_signal(number)
+        output, errors = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, status, output + errors)
+        self.assertRegex(errors, rf"(?m)^starpmc: stopped .*; go on with: starpmc resume {folder}$")
+        self.assertFalse((folder / "summary.json").exists())
+        self.finish(self.resume(folder))
+        self.assertEqual(results(folder, self.summary(folder)), expected)
+
+    def test_interrupted(self):
+        self.stop(signal.SIGINT, 130)
+
+    def test_terminated(self):
+        self.stop(signal.SIGTERM, 143)
+
+
+class Checkpoints(Resume):
+    chains = 1
+
+    def setUp(self):
+        super().setUp()
+        self.expected = self.reference()
+        self.stopped = self.folder / "stopped"
+        process = self.begin(self.stopped)
+        while not (self.stopped / "checkpoint.previous.cbor").exists():
+            time.sleep(0.02)
+        self.kill(process)
+
+    def expect_same(self, message):
+        process = self.resume(self.stopped)
+        self.finish(process)
+        self.assertIn(message, (self.stopped / "run.log").read_text())
+        self.assertEqual(results(self.stopped, self.summary(self.stopped)), self.expected)
+
+    def test_torn(self):
+        checkpoint = self.stopped / "checkpoint.cbor"
+        checkpoint.write_bytes(checkpoint.read_bytes()[:-100])
+        self.expect_same("checkpoint.cbor")
+
+    def test_foreign(self):
+        (self.stopped / "checkpoint.cbor").write_text("not ours\n")
+        self.expect_same("checkpoint.cbor")
+
+    def test_both_lost(self):
+        for name in ("checkpoint.cbor", "checkpoint.previous.cbor"):
+            (self.stopped / name).write_text("")
+        self.expect_same("starts anew")
+
+    def test_other_input(self):
+        settings = self.stopped / "settings.cfg"
+        settings.write_text(settings.read_text().replace("temperature = 298.15", "temperature = 300"))
+        result = program.start("resume", self.stopped)
+        self.assertEqual(result.returncode, 2, result.stderr)
+        self.assertIn("the input has changed", result.stderr)
+
+    def test_finished(self):
+        result = program.start("resume", self.whole)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("finished", result.stderr)
+
+    def test_no_run(self):
+        result = program.start("resume", self.folder / "nothing")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("nothing", result.stderr)
+
+    def test_changed_option(self):
+        result = program.start("resume", self.stopped, "--sampling.steps", "5")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("--sampling.steps", result.stderr)
+
+
+class Chains(Resume):
+    def test_first_of_several_is_the_only_one(self):
+        expected, _ = self.reference()
+        single = program.simulate(
+            self.small, self.folder / "single", "--sampling.chains", 1, *IMPLEMENTATION
+        )
+        self.assertEqual(single["decisions_sha256"], expected[0][0])
+        self.assertEqual(single["final_coordinates_sha256"], expected[0][1])
+        self.assertNotEqual(expected[1][0], expected[0][0])
+
+    def test_until_error(self):
+        options = ("--sampling.steps", 100000, "--sampling.until-error", 40, *IMPLEMENTATION)
+        first = program.simulate(self.small, self.folder / "a", *options)
+        energy = first["total_energy"]
+        self.assertTrue(energy["known_to_within_it"])
+        self.assertLessEqual(energy["error"], 40)
+        self.assertLess(first["chains"][0]["steps"], 100000)
+        # Not a matter of timing: other workers, the same end.
+        second = program.simulate(
+            self.small, self.folder / "b", *options, env={"STARPU_NCPU": 1}
+        )
+        self.assertEqual(
+            [chain["decisions_sha256"] for chain in first["chains"]],
+            [chain["decisions_sha256"] for chain in second["chains"]],
+        )
+
+
+if __name__ == "__main__":
+    program.main()
