@@ -145,6 +145,8 @@ class Killed(Resume):
                     killed += 1
                 else:
                     break
+                for pipe in (process.stdout, process.stderr):
+                    pipe.close()
                 if not (folder / "settings.cfg").exists():
                     shutil.rmtree(folder, ignore_errors=True)
                     process = self.begin(folder)
@@ -244,21 +246,31 @@ class Chains(Resume):
         self.assertEqual(single["final_coordinates_sha256"], expected[0][1])
         self.assertNotEqual(expected[1][0], expected[0][0])
 
-    def test_until_error(self):
-        options = ("--sampling.steps", 100000, "--sampling.until-error", 40, *IMPLEMENTATION)
-        first = program.simulate(self.small, self.folder / "a", *options)
+
+class UntilError(program.TestCase):
+    def test_ends_early_and_at_the_same_step(self):
+        config = self.config(
+            **program.plain_system("argon/argon"),
+            sampling={
+                "steps": 2000000,
+                "equilibration_steps": 40000,
+                "chains": 2,
+                "until_error": 8,
+            },
+            output={"energy_interval": 50, "trajectory_interval": 100000},
+        )
+        first = program.simulate(config, self.folder / "a")
         energy = first["total_energy"]
         self.assertTrue(energy["known_to_within_it"])
-        self.assertLessEqual(energy["error"], 40)
-        self.assertLess(first["chains"][0]["steps"], 100000)
-        # Not a matter of timing: other workers, the same end.
-        second = program.simulate(
-            self.small, self.folder / "b", *options, env={"STARPU_NCPU": 1}
-        )
-        self.assertEqual(
-            [chain["decisions_sha256"] for chain in first["chains"]],
-            [chain["decisions_sha256"] for chain in second["chains"]],
-        )
+        self.assertLessEqual(energy["error"], 8)
+        self.assertLess(first["chains"][0]["steps"], 2000000)
+        # Not a matter of timing: one worker for both chains, the same end.
+        second = program.simulate(config, self.folder / "b", env={"STARPU_NCPU": 1})
+        for name in ("steps", "decisions_sha256", "final_coordinates_sha256"):
+            self.assertEqual(
+                [chain[name] for chain in first["chains"]],
+                [chain[name] for chain in second["chains"]],
+            )
 
 
 if __name__ == "__main__":

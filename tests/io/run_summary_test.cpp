@@ -14,17 +14,18 @@ RunSummary example() {
   RunSummary summary;
   summary.title = "chorismate in water";
   summary.output_folder = "results/quickstart";
-  summary.steps = 20000;
   summary.equilibration_steps = 5000;
-  summary.acceptance = 0.4123;
+  ChainSummary chain;
+  chain.steps = 20000;
+  chain.acceptance = 0.4123;
   for (std::size_t i = 0; i < 5; ++i)
-    summary.averages.terms[i] = {-100.0 * static_cast<double>(i + 1), 1.5, 3, 200, 8, true};
-  summary.averages.total = {-20345.6789, 0.01234, 12, 200, 16, false};
-  summary.drift.mm_coulomb = 1e-9;
-  summary.final_max_translation_angstrom = 0.17;
-  summary.final_max_rotation_degrees = 17.5;
+    chain.averages.terms[i] = {-100.0 * static_cast<double>(i + 1), 1.5, 3, 200, 8, true};
+  chain.averages.total = {-20345.6789, 0.01234, 12, 200, 16, false};
+  chain.drift.mm_coulomb = 1e-9;
+  chain.final_max_translation_angstrom = 0.17;
+  chain.final_max_rotation_degrees = 17.5;
   for (std::uint64_t i = 0; i < 12; ++i)
-    summary.qm_updates.push_back({.step = 1000 * i,
+    chain.qm_updates.push_back({.step = 1000 * i,
                                   .qm_energy_kj_per_mol = -2.1e6,
                                   .electrons_on_grid = 118.00001,
                                   .dropped_charge = -1e-6,
@@ -34,13 +35,14 @@ RunSummary example() {
                                   .seconds_embedding = 1,
                                   .seconds_scf = 2,
                                   .seconds_density = 3});
+  chain.decisions_sha256 = "ab";
+  summary.chains = {chain};
   summary.codelet_timings = {{"mm_pair", "simd", 4, 0.002}};
-  summary.worker_tasks = {{"CPU 0", 17}};
+  summary.worker_tasks = {{"CPU 0", 17, 41, 102.5}};
   summary.steps_per_second = 812.4;
   summary.wall_seconds = 205;
   summary.seed = 18446744073709551615U;
   summary.precision = "mixed";
-  summary.decisions_sha256 = "ab";
   summary.starpmc_version = "0.1.0";
   summary.hdf5_version = hdf5_library_version();
   summary.qm_engine = "pyscf";
@@ -59,16 +61,58 @@ TEST(RunSummary, JsonHoldsEverything) {
   EXPECT_EQ(document["qm_updates"][3]["jump_kj_per_mol"], -3.25);
   EXPECT_EQ(document["codelet_timings"][0]["mean_microseconds"], 500);
   EXPECT_EQ(document["worker_tasks"][0]["tasks"], 17);
+  EXPECT_DOUBLE_EQ(document["worker_tasks"][0]["share_qm"], 0.2);
+  EXPECT_DOUBLE_EQ(document["worker_tasks"][0]["share_sampling"], 0.5);
+  EXPECT_NEAR(document["worker_tasks"][0]["share_idle"], 0.3, 1e-12);
   EXPECT_EQ(document["versions"]["pyscf"], "2.6");
   EXPECT_EQ(document["seed"].get<std::uint64_t>(), 18446744073709551615U);
   EXPECT_EQ(document["units"]["energy"], "kJ/mol");
 }
 
 TEST(RunSummary, JsonOfARunWithoutQm) {
-  const nlohmann::json document = RunSummary{};
+  RunSummary summary;
+  summary.chains.emplace_back();
+  const nlohmann::json document = summary;
   EXPECT_TRUE(document["qm_updates"].is_array());
   EXPECT_TRUE(document["codelet_timings"].is_array());
   EXPECT_EQ(document["qm_engine"], "none");
+}
+
+TEST(RunSummary, JsonOfSeveralChains) {
+  RunSummary summary = example();
+  summary.chains.push_back(summary.chains.front());
+  summary.chains[1].acceptance = 0.5;
+  summary.total_energy.mean = -7;
+  summary.total_energy.r_hat = std::numeric_limits<double>::quiet_NaN();
+  const nlohmann::json document = nlohmann::json::parse(nlohmann::json(summary).dump());
+  EXPECT_EQ(document["chains"].size(), 2U);
+  EXPECT_EQ(document["chains"][1]["acceptance"], 0.5);
+  EXPECT_EQ(document["chains"][0]["averages"]["qmmm_grid"]["mean"], -500);
+  EXPECT_EQ(document["total_energy"]["mean"], -7);
+  EXPECT_TRUE(document["total_energy"]["r_hat"].is_null());
+  EXPECT_FALSE(document.contains("qm_updates"));
+}
+
+TEST(RunSummary, UpdatesSurviveACheckpoint) {
+  const QmUpdateRecord update = example().chains[0].qm_updates[3];
+  const QmUpdateRecord read = qm_update_from(
+      nlohmann::json::from_cbor(nlohmann::json::to_cbor(to_json_record(update))));
+  EXPECT_EQ(to_json_record(read), to_json_record(update));
+  EXPECT_EQ(read.step, 3000U);
+}
+
+TEST(ResultTable, OfSeveralChains) {
+  RunSummary summary = example();
+  summary.chains.push_back(summary.chains.front());
+  summary.total_energy.mean = -20345.5;
+  summary.total_energy.error = 0.5;
+  summary.total_energy.r_hat = 1.02;
+  const std::string table = result_table(summary);
+  EXPECT_THAT(table, HasSubstr("Chains (2)"));
+  EXPECT_THAT(table, HasSubstr("-20345.5000 kJ/mol; error 0.5"));
+  EXPECT_THAT(table, HasSubstr("R-hat 1.020"));
+  EXPECT_THAT(table, HasSubstr("20.0 %"));
+  EXPECT_THAT(table, HasSubstr("50.0 %"));
 }
 
 TEST(ResultTable, CanBeRead) {
@@ -86,7 +130,9 @@ TEST(ResultTable, CanBeRead) {
 }
 
 TEST(ResultTable, WithoutQmHasNoUpdates) {
-  const std::string table = result_table(RunSummary{});
+  RunSummary summary;
+  summary.chains.emplace_back();
+  const std::string table = result_table(summary);
   EXPECT_THAT(table, testing::Not(HasSubstr("QM updates")));
 }
 

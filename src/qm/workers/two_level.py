@@ -143,7 +143,7 @@ class TwoLevelScf:
         for iteration in range(max_iterations + 1):
             fock = model.fock(density)
             error, gradient = self._gradient(fock, density.matrix)
-            if gradient < threshold:
+            if gradient < threshold and density.occupied is not None:
                 return density, iteration
             kept = [*kept[1 - KEPT_FOCK_MATRICES :], (fock, error)]
             if iteration < max_iterations:
