@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 
 #include <cmath>
+#include <filesystem>
 
 #include "config/options.hpp"
 #include "error.hpp"
@@ -36,9 +37,7 @@ nlohmann::json grid_state(const DensityGrid& grid) {
 }
 
 DensityGrid grid_from(const nlohmann::json& state) {
-  const auto values = [&](const char* name) {
-    return vector_from_binary<double>(state.at(name));
-  };
+  const auto values = [&](const char* name) { return vector_from_binary<double>(state.at(name)); };
   return {values("x"), values("y"), values("z"), values("charge")};
 }
 
@@ -142,8 +141,7 @@ void ChainRun::restore(const nlohmann::json& checkpoint) {
   const auto report = [this](const ProgressState& state) {
     context_.progress.update(number_, state);
   };
-  output_ =
-      std::make_unique<RunOutput>(context_.inputs, folder_, report, &checkpoint.at("output"));
+  output_ = std::make_unique<RunOutput>(context_.inputs, folder_, report, &checkpoint.at("output"));
   step_ = checkpoint.at("step");
   updated_ = checkpoint.at("updated");
   after_update_ = energy_terms_from(checkpoint.at("after_update"));
@@ -179,6 +177,12 @@ void ChainRun::save() {
   checkpoint["engine"] = to_binary(engine);
   write_checkpoint(folder_.path(), checkpoint);
   last_checkpoint_ = std::chrono::steady_clock::now();
+}
+
+void ChainRun::remove_checkpoints() {
+  for (const char* name : {"checkpoint.previous.cbor", "checkpoint.cbor"}) {
+    std::filesystem::remove(folder_.file(name));
+  }
 }
 
 bool ChainRun::checkpoint_is_due() const {
@@ -282,12 +286,10 @@ void ChainRun::sample() {
   const std::uint64_t total = total_steps();
   const bool equilibration = step_ < sampling.equilibration_steps;
   const auto next = [this](std::uint64_t interval) { return (step_ / interval + 1) * interval; };
-  std::uint64_t end = std::min(equilibration ? sampling.equilibration_steps : total,
-                               next(update_interval()));
+  std::uint64_t end =
+      std::min(equilibration ? sampling.equilibration_steps : total, next(update_interval()));
   if (context_.gate.active() && engine_ == nullptr) end = std::min(end, next(kGateInterval));
-  const auto pause = [this] {
-    return context_.interruption.requested() || checkpoint_is_due();
-  };
+  const auto pause = [this] { return context_.interruption.requested() || checkpoint_is_due(); };
   const std::uint64_t reached =
       chain_->run({step_, end - step_, settings_.output.trajectory_interval,
                    equilibration ? sampling.tune_interval : 0},

@@ -45,6 +45,9 @@ class ChainRun {
   /// @return whether it came to its end
   bool run();
 
+  /// Of a finished run: nobody needs them any more.
+  void remove_checkpoints();
+
   std::uint64_t step() const { return step_; }
   const ChainSummary& summary() const { return summary_; }
   const ChainStatistics& energy_statistics() const { return output_->energy_statistics(); }

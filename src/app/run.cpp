@@ -37,9 +37,9 @@ class Simulation {
         begin_(begin),
         first_engine_(start_first_engine()),
         runtime_(inputs_.settings.run.precision, inputs_.settings.run.implementation),
-        folder_(begin == Begin::anew ? OutputFolder(settings().output.folder,
-                                                    settings().output.overwrite)
-                                     : OutputFolder::resume(settings().output.folder)),
+        folder_(begin == Begin::anew
+                    ? OutputFolder(settings().output.folder, settings().output.overwrite)
+                    : OutputFolder::resume(settings().output.folder)),
         progress_(Progress::to_standard_error()),
         gate_(settings().sampling.until_error_kj_per_mol,
               [this] { return interruption_.requested(); }),
@@ -240,11 +240,12 @@ void Simulation::fill_ensemble() {
   }
   summary_.total_energy = ensemble_of(statistics);
   summary_.until_error_kj_per_mol = settings().sampling.until_error_kj_per_mol;
-  summary_.energy_known = gate_.active() && converged(summary_.total_energy,
-                                                      summary_.until_error_kj_per_mol);
+  summary_.energy_known =
+      gate_.active() && converged(summary_.total_energy, summary_.until_error_kj_per_mol);
   if (summary_.total_energy.r_hat > kPoorGelmanRubin) {
     spdlog::warn(
-        "the chains have not mixed: R-hat of the total energy is {:.2f}, above {}; its error is not "
+        "the chains have not mixed: R-hat of the total energy is {:.2f}, above {}; its error is "
+        "not "
         "to be trusted, make more steps (sampling.steps, sampling.equilibration-steps)",
         summary_.total_energy.r_hat, kPoorGelmanRubin);
   }
@@ -267,6 +268,7 @@ void Simulation::write_summary() {
   summary_.qm_engine = engine_name_;
   summary_.qm_engine_version = engine_version_;
   write_file_atomically(folder_.file("summary.json"), nlohmann::json(summary_).dump(2) + "\n");
+  for (const auto& chain : chains_) chain->remove_checkpoints();
   spdlog::info("finished: {}", folder_.file("summary.json").string());
 }
 

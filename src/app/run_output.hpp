@@ -2,8 +2,8 @@
 
 #include <cstdint>
 #include <functional>
-#include <span>
 #include <nlohmann/json_fwd.hpp>
+#include <span>
 #include <vector>
 
 #include "analysis/block_average.hpp"

@@ -47,8 +47,8 @@ struct Settings {
     std::uint64_t tune_interval = 500;
     std::uint32_t window = 0;  ///< 0: auto
     bool certified = true;
-    std::uint32_t chains = 1;                 ///< 0: auto
-    double until_error_kj_per_mol = 0;        ///< 0: all steps are made
+    std::uint32_t chains = 1;           ///< 0: auto
+    double until_error_kj_per_mol = 0;  ///< 0: all steps are made
 
     friend bool operator==(const SamplingSection&, const SamplingSection&) = default;
   } sampling;

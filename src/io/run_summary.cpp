@@ -189,9 +189,9 @@ json worker_json(const WorkerTasks& worker, double wall_seconds) {
 }
 
 std::string chain_lines(const RunSummary& summary) {
-  std::string text = fmt::format("\nChains ({})\n  {:>5} {:>12} {:>12} {:>24} {:>10}\n",
-                                 summary.chains.size(), "chain", "steps", "acceptance",
-                                 "total energy (kJ/mol)", "QM updates");
+  std::string text =
+      fmt::format("\nChains ({})\n  {:>5} {:>12} {:>12} {:>24} {:>10}\n", summary.chains.size(),
+                  "chain", "steps", "acceptance", "total energy (kJ/mol)", "QM updates");
   for (std::size_t i = 0; i < summary.chains.size(); ++i) {
     const ChainSummary& chain = summary.chains[i];
     text += fmt::format("  {:>5} {:>12} {:>10.1f} % {:>24} {:>10}\n", i, chain.steps,
@@ -228,8 +228,8 @@ std::string single_chain_lines(const ChainSummary& chain, std::uint64_t equilibr
 }
 
 std::string worker_lines(const RunSummary& summary) {
-  std::string text = fmt::format("\n{:<44} {:>8} {:>10} {:>8}\n", "Workers", "QM", "sampling",
-                                 "idle");
+  std::string text =
+      fmt::format("\n{:<44} {:>8} {:>10} {:>8}\n", "Workers", "QM", "sampling", "idle");
   for (const WorkerTasks& worker : summary.worker_tasks) {
     const json shares = worker_json(worker, summary.wall_seconds);
     const auto percent = [&](const char* key) { return 100 * shares.at(key).get<double>(); };

@@ -86,7 +86,7 @@ struct RunSummary {
   std::filesystem::path output_folder;
   std::uint64_t equilibration_steps = 0;
   std::vector<ChainSummary> chains;
-  EnsembleEstimate total_energy;  ///< kJ/mol, over all chains
+  EnsembleEstimate total_energy;      ///< kJ/mol, over all chains
   double until_error_kj_per_mol = 0;  ///< sampling.until-error
   bool energy_known = false;          ///< to within that
 

@@ -23,7 +23,8 @@ struct ChainSizes {
             {"final", final}};
   }
   static ChainSizes from(const nlohmann::json& state) {
-    return {state.at("window").get<std::uint32_t>(), state.at("windows_per_task").get<std::size_t>(),
+    return {state.at("window").get<std::uint32_t>(),
+            state.at("windows_per_task").get<std::size_t>(),
             state.at("mm_parts").get<std::size_t>(), state.at("grid_parts").get<std::size_t>(),
             state.at("final").get<bool>()};
   }

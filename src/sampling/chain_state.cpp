@@ -98,9 +98,8 @@ void ChainData<Real>::restore(const nlohmann::json& state) {
   restored(field_cache, "field_cache");
   const HostAccess<double> poses(lattice, STARPU_R);
   const HostAccess<Real> sites(lattice_sites, STARPU_W);
-  std::ranges::copy(
-      make_lattice_sites<Real>({poses.data().begin(), poses.data().end()}, topology),
-      sites.data().begin());
+  std::ranges::copy(make_lattice_sites<Real>({poses.data().begin(), poses.data().end()}, topology),
+                    sites.data().begin());
 }
 
 template <class Real>

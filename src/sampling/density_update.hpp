@@ -31,7 +31,7 @@ class DensityUpdate {
   ChainData<Real>& data_;
   QmEngine& engine_;
   bool alone_;
-  std::exception_ptr error_;  ///< of the task's body
+  std::exception_ptr error_;                       ///< of the task's body
   std::unique_ptr<BlockedPoints<double>> points_;  ///< quadrature points, then the nuclei
   std::vector<DataHandle> potential_;              ///< per part
   std::vector<std::uint32_t> slot_of_point_;

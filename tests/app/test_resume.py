@@ -136,26 +136,22 @@ class Killed(Resume):
             folder = self.folder / f"killed-{attempt}"
             attempt += 1
             process = self.begin(folder)
-            # Now and then a run is killed again after it was resumed.
+            # Resumed runs are killed, too, until one comes to its end.
             while True:
                 try:
                     process.wait(timeout=draw.uniform(0.02, 1.1 * self.seconds))
+                    self.finish(process)
+                    break
                 except subprocess.TimeoutExpired:
                     self.kill(process)
                     killed += 1
-                else:
+                if (folder / "summary.json").exists():  # killed at its very end
                     break
-                for pipe in (process.stdout, process.stderr):
-                    pipe.close()
-                if not (folder / "settings.cfg").exists():
+                if (folder / "settings.cfg").exists():
+                    process = self.resume(folder)
+                else:  # killed before it began
                     shutil.rmtree(folder, ignore_errors=True)
                     process = self.begin(folder)
-                    continue
-                process = self.resume(folder)
-                if draw.random() < 0.6:
-                    break
-            if process.poll() is None or not (folder / "summary.json").exists():
-                self.finish(process)
             self.assertEqual(results(folder, self.summary(folder)), expected, f"attempt {attempt}")
 
 

@@ -26,15 +26,15 @@ RunSummary example() {
   chain.final_max_rotation_degrees = 17.5;
   for (std::uint64_t i = 0; i < 12; ++i)
     chain.qm_updates.push_back({.step = 1000 * i,
-                                  .qm_energy_kj_per_mol = -2.1e6,
-                                  .electrons_on_grid = 118.00001,
-                                  .dropped_charge = -1e-6,
-                                  .grid_points = 500000,
-                                  .jump_kj_per_mol = -3.25,
-                                  .iterations = 9,
-                                  .seconds_embedding = 1,
-                                  .seconds_scf = 2,
-                                  .seconds_density = 3});
+                                .qm_energy_kj_per_mol = -2.1e6,
+                                .electrons_on_grid = 118.00001,
+                                .dropped_charge = -1e-6,
+                                .grid_points = 500000,
+                                .jump_kj_per_mol = -3.25,
+                                .iterations = 9,
+                                .seconds_embedding = 1,
+                                .seconds_scf = 2,
+                                .seconds_density = 3});
   chain.decisions_sha256 = "ab";
   summary.chains = {chain};
   summary.codelet_timings = {{"mm_pair", "simd", 4, 0.002}};
@@ -95,8 +95,8 @@ TEST(RunSummary, JsonOfSeveralChains) {
 
 TEST(RunSummary, UpdatesSurviveACheckpoint) {
   const QmUpdateRecord update = example().chains[0].qm_updates[3];
-  const QmUpdateRecord read = qm_update_from(
-      nlohmann::json::from_cbor(nlohmann::json::to_cbor(to_json_record(update))));
+  const QmUpdateRecord read =
+      qm_update_from(nlohmann::json::from_cbor(nlohmann::json::to_cbor(to_json_record(update))));
   EXPECT_EQ(to_json_record(read), to_json_record(update));
   EXPECT_EQ(read.step, 3000U);
 }

@@ -419,12 +419,12 @@ class State(unittest.TestCase):
         first = make_engine(molecule, **changed)
         states, results = [], []
         for waters in (TIP3P_WATERS[:2], TIP3P_WATERS[1:4], TIP3P_WATERS[2:]):
-            results.append(update(first, waters))
+            results.append(updated_by(first, waters))
             states.append(first.state())
         for known in range(2):
             fresh = make_engine(molecule, **changed)
             fresh.restore(states[known])
-            fields, grid = update(fresh, (TIP3P_WATERS[1:4], TIP3P_WATERS[2:])[known])
+            fields, grid = updated_by(fresh, (TIP3P_WATERS[1:4], TIP3P_WATERS[2:])[known])
             self.assertEqual(fields["energy"], results[known + 1][0]["energy"])
             self.assertEqual(fields["iterations"], results[known + 1][0]["iterations"])
             self.assertTrue(numpy.array_equal(grid, results[known + 1][1]))
@@ -445,7 +445,7 @@ class State(unittest.TestCase):
             engine.restore(numpy.array([5.0, 0.0, 1.0]))
 
 
-def update(engine, waters):
+def updated_by(engine, waters):
     positions, charges = point_charges(waters)
     nuclei = engine.molecule.atom_coords() * nist.BOHR
     to_atomic = 1 / (HARTREE_IN_KJ_PER_MOL)
