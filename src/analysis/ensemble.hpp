@@ -117,7 +117,7 @@ EnsembleEstimate ensemble_average(std::span<const AverageEstimate> chains,
 /// 1 / sqrt(2 * 32) = 13 % of itself. Ending a run as soon as its error seems small enough picks
 /// the moments when it is too small: chains of x_k = 0.9 x_{k-1} + noise, 1 to 8 of them, looked at
 /// every correlation time, ended with the true mean within two errors in only 36 to 96 % of 400
-/// runs without this rule, in 94 to 97 % with it.
+/// runs without this rule, in 93 to 97 % with it.
 inline constexpr std::uint64_t kLeastDegreesOfFreedom = 32;
 
 /// Whether the mean is known to within a standard error of error_kj_per_mol (for an ensemble of
