@@ -231,6 +231,7 @@ TEST(Converged, NeedsEverythingTheRuleSays) {
   EXPECT_FALSE(with([](auto& it) { it.degrees_of_freedom = 31; }));
   EXPECT_FALSE(with([](auto& it) { it.plateaus_reached = false; }));
   EXPECT_FALSE(with([](auto& it) { it.error = 0; }));
+  EXPECT_FALSE(with([](auto& it) { it.error = 0.6; }));  // between chains
   EXPECT_FALSE(with([](auto& it) { it.error = std::nan(""); }));
   EXPECT_FALSE(with([](auto& it) { it.r_hat = 1.11; }));
   EXPECT_FALSE(with([](auto& it) { it.r_hat = std::numeric_limits<double>::infinity(); }));
