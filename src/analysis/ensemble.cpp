@@ -147,9 +147,10 @@ EnsembleEstimate ensemble_average(std::span<const AverageEstimate> chains,
   ensemble.count = means.count;
   ensemble.mean = means.mean;
   ensemble.error_from_blocks = std::sqrt(squared_errors) / samples;
-  if (ensemble.chains > 1)
+  if (ensemble.chains > 1) {
     ensemble.error_between_chains =
         std::sqrt(means.squared_deviations / ((ensemble.chains - 1) * samples));
+  }
   // fmax leaves out the one that is NaN.
   ensemble.error = std::fmax(ensemble.error_from_blocks, ensemble.error_between_chains);
   return ensemble;

@@ -56,9 +56,10 @@ std::vector<double> StateDocument::numbers(std::string_view key, std::uint64_t s
   std::vector<double> numbers;
   numbers.reserve(values.size());
   for (const nlohmann::json& value : values) {
-    if (!value.is_number() || !std::isfinite(value.get<double>()))
+    if (!value.is_number() || !std::isfinite(value.get<double>())) {
       refuse(fmt::format("'{}[{}]' should be a finite number, not {}", key, numbers.size(),
                          shown(value)));
+    }
     numbers.push_back(value.get<double>());
   }
   return numbers;
@@ -66,9 +67,10 @@ std::vector<double> StateDocument::numbers(std::string_view key, std::uint64_t s
 
 std::vector<double> StateDocument::sums_of_squares(std::string_view key, std::uint64_t size) const {
   std::vector<double> sums = numbers(key, size);
-  for (std::size_t i = 0; i < sums.size(); ++i)
+  for (std::size_t i = 0; i < sums.size(); ++i) {
     if (sums[i] < 0)
       refuse(fmt::format("'{}[{}]' is a sum of squares and cannot be {}", key, i, sums[i]));
+  }
   return sums;
 }
 
