@@ -129,7 +129,7 @@ std::vector<const Codelet*> Codelet::all() {
 }
 
 void Codelet::submit_copy(std::span<const Access> accesses, const void* arguments, std::size_t size,
-                          int priority) {
+                          int worker) {
   starpu_task* const task = starpu_task_create();
   task->cl = &codelet_;
   task->name = name_.c_str();
@@ -154,7 +154,10 @@ void Codelet::submit_copy(std::span<const Access> accesses, const void* argument
   task->cl_arg = copy;
   task->cl_arg_size = size;
   task->cl_arg_free = 1;
-  task->priority = priority;
+  if (worker != kAnyWorker) {
+    task->execute_on_a_specific_worker = 1;
+    task->workerid = static_cast<unsigned>(worker);
+  }
   task->callback_func = count;
   task->callback_arg = this;
   const int status = starpu_task_submit(task);

@@ -75,10 +75,12 @@ class Codelet {
 
   /// Submits a task; `arguments` (plain data) are copied.
   template <class Arguments>
-  void submit(std::span<const Access> accesses, const Arguments& arguments, int priority = 0) {
+  /// @param worker the one to run it; by default the scheduler chooses
+  void submit(std::span<const Access> accesses, const Arguments& arguments,
+              int worker = kAnyWorker) {
     static_assert(std::is_trivially_copyable_v<Arguments>);
     static_assert(std::is_base_of_v<TaskArguments, Arguments>);
-    submit_copy(accesses, &arguments, sizeof(Arguments), priority);
+    submit_copy(accesses, &arguments, sizeof(Arguments), worker);
   }
 
   const std::string& name() const { return name_; }
@@ -88,7 +90,7 @@ class Codelet {
 
  private:
   void submit_copy(std::span<const Access> accesses, const void* arguments, std::size_t size,
-                   int priority);
+                   int worker);
   static double expected_microseconds(starpu_task* task, starpu_perfmodel_arch* arch,
                                       unsigned implementation);
   static void count(void* codelet);

@@ -31,7 +31,10 @@ RunOutput::RunOutput(const Inputs& inputs, const ChainFolder& folder, ProgressRe
       energies_(open_energies(folder.file("energies.csv"), resumed)),
       trajectory_(open_trajectory(folder.file("trajectory.h5"), inputs.system, resumed)),
       report_(std::move(report)),
-      statistics_(settings_.sampling.steps / settings_.output.energy_interval) {
+      // A run that may end early has halves of what it has so far.
+      statistics_(settings_.sampling.until_error_kj_per_mol > 0
+                      ? 0
+                      : settings_.sampling.steps / settings_.output.energy_interval) {
   const Settings::SamplingSection& sampling = settings_.sampling;
   state_.total_steps = sampling.equilibration_steps + sampling.steps;
   if (resumed == nullptr) {

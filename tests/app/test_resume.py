@@ -4,11 +4,13 @@
 """
 
 import hashlib
+import importlib.util
 import os
 import random
 import shutil
 import signal
 import subprocess
+import sys
 import time
 import unittest
 
@@ -153,6 +155,50 @@ class Killed(Resume):
                     shutil.rmtree(folder, ignore_errors=True)
                     process = self.begin(folder)
             self.assertEqual(results(folder, self.summary(folder)), expected, f"attempt {attempt}")
+
+
+@unittest.skipIf(importlib.util.find_spec("pyscf") is None, "no PySCF")
+class KilledWithQm(Resume):
+    """A resumed run's QM worker goes on from the checkpoint's density, to the last bit."""
+
+    def setUp(self):
+        super().setUp()
+        small = program.small_system()
+        self.small = self.config(
+            system=small["system"],
+            qm={
+                "engine": "pyscf",
+                "python": sys.executable,
+                "basis": "sto-3g",
+                "interval": 700,
+                "grid_radial": 20,
+                "grid_angular": 110,
+                "scf_grid_radial": 20,
+                "scf_grid_angular": 110,
+                "electron_tolerance": 0.5,
+            },
+            sampling={"steps": 2000, "equilibration_steps": 500, "chains": self.chains},
+            output={"energy_interval": 50, "trajectory_interval": 500, "checkpoint_interval": 0.2},
+        )
+
+    def test_anywhere(self):
+        expected = self.reference()
+        seed = int(os.environ.get("STARPMC_TEST_SEED", random.randrange(10**6)))
+        print(f"STARPMC_TEST_SEED={seed}")
+        draw = random.Random(seed)
+        folder = self.folder / "killed"
+        process = self.begin(folder)
+        for _ in range(3):
+            while not (folder / "chain-0" / "checkpoint.cbor").exists():
+                time.sleep(0.05)
+            time.sleep(draw.uniform(0, 0.7 * self.seconds))
+            self.kill(process)
+            if (folder / "summary.json").exists():
+                break
+            process = self.resume(folder)
+        else:
+            self.finish(process)
+        self.assertEqual(results(folder, self.summary(folder)), expected)
 
 
 class Stopped(Resume):
