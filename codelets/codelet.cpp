@@ -172,6 +172,10 @@ void Codelet::submit_copy(std::span<const Access> accesses, const void* argument
 
 double Codelet::expected_microseconds(starpu_task* task, starpu_perfmodel_arch* arch,
                                       unsigned implementation) {
+  // There is nothing to choose, but others must not queue up behind it, however long it takes: the
+  // scheduler corrects itself when it ends.
+  constexpr double kVeryLong = 1e9;
+  if (task->execute_on_a_specific_worker != 0) return kVeryLong;
   return static_cast<const Codelet*>(task->callback_arg)
       ->history_.expected(*arch, implementation, footprint(task));
 }

@@ -1,0 +1,54 @@
+#include "app/interruption.hpp"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <thread>
+
+namespace starpmc {
+namespace {
+
+bool within_a_second(const std::function<bool()>& condition) {
+  for (int i = 0; i < 100 && !condition(); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return condition();
+}
+
+TEST(Interruption, ASignalIsAWish) {
+  Interruption interruption;
+  std::atomic<int> called{0};
+  interruption.on_request([&] { ++called; });
+  EXPECT_FALSE(interruption.requested());
+  ASSERT_EQ(kill(getpid(), SIGTERM), 0);
+  EXPECT_TRUE(within_a_second([&] { return called == 1; }));
+  EXPECT_TRUE(interruption.requested());
+  EXPECT_EQ(interruption.signal(), SIGTERM);
+  interruption.on_request([&] { ++called; });
+  EXPECT_EQ(called, 2) << "who comes late is told at once";
+}
+
+TEST(Interruption, AnotherReasonIsNoSignal) {
+  Interruption interruption;
+  interruption.request();
+  interruption.request();
+  EXPECT_TRUE(interruption.requested());
+  EXPECT_EQ(interruption.signal(), 0);
+}
+
+TEST(InterruptionDeathTest, TheSecondSignalEndsAtOnce) {
+  EXPECT_EXIT(
+      {
+        Interruption interruption;
+        kill(getpid(), SIGINT);
+        within_a_second([&] { return interruption.requested(); });
+        kill(getpid(), SIGINT);
+        within_a_second([] { return false; });
+      },
+      testing::ExitedWithCode(128 + SIGINT), "last checkpoints are whole");
+}
+
+}  // namespace
+}  // namespace starpmc

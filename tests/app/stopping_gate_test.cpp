@@ -1,0 +1,76 @@
+#include "app/stopping_gate.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <future>
+#include <random>
+
+namespace starpmc {
+namespace {
+
+using Answer = StoppingGate::Answer;
+
+/// Independent samples, whose mean is known to about 1 / sqrt(count).
+ChainStatistics samples(unsigned seed, int count) {
+  std::mt19937_64 random(seed);
+  std::normal_distribution<double> normal;
+  ChainStatistics statistics(static_cast<std::uint64_t>(count));
+  for (int i = 0; i < count; ++i) statistics.add(normal(random));
+  return statistics;
+}
+
+class Gate : public testing::Test {
+ protected:
+  StoppingGate gate_{0.05, [this] { return given_up_.load(); }};
+  std::atomic<bool> given_up_{false};
+
+  std::future<Answer> arrive(std::size_t chain, std::uint64_t step, int count) {
+    return std::async(std::launch::async, [=, this] {
+      return gate_.arrive(chain, step, samples(static_cast<unsigned>(chain) + 1, count));
+    });
+  }
+  static bool waits(std::future<Answer>& answer) {
+    return answer.wait_for(std::chrono::milliseconds(150)) == std::future_status::timeout;
+  }
+};
+
+TEST_F(Gate, AllWaitForAllAndGetOneAnswer) {
+  gate_.set_chains(2);
+  auto first = arrive(0, 100, 50);
+  EXPECT_TRUE(waits(first));
+  auto second = arrive(1, 100, 50);
+  EXPECT_EQ(first.get(), Answer::go_on);
+  EXPECT_EQ(second.get(), Answer::go_on);
+  first = arrive(1, 200, 20000);
+  EXPECT_TRUE(waits(first));
+  second = arrive(0, 200, 20000);
+  EXPECT_EQ(first.get(), Answer::known);
+  EXPECT_EQ(second.get(), Answer::known);
+}
+
+TEST_F(Gate, WaitsUntilTheNumberOfChainsIsKnown) {
+  auto first = arrive(0, 100, 50);
+  EXPECT_TRUE(waits(first));
+  gate_.set_chains(1);
+  EXPECT_EQ(first.get(), Answer::go_on);
+}
+
+TEST_F(Gate, AResumedChainFollowsThoseThatWentOn) {
+  gate_.set_passed(1, 300);
+  gate_.set_chains(2);
+  // Enough samples to end the run; but chain 1 went on from here before.
+  EXPECT_EQ(arrive(0, 200, 20000).get(), Answer::go_on);
+}
+
+TEST_F(Gate, ARunThatEndsOtherwiseWaitsForNobody) {
+  gate_.set_chains(2);
+  auto first = arrive(0, 100, 50);
+  EXPECT_TRUE(waits(first));
+  given_up_ = true;
+  EXPECT_EQ(first.get(), Answer::given_up);
+}
+
+}  // namespace
+}  // namespace starpmc
