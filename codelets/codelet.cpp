@@ -29,9 +29,18 @@ bool allows(Allowed wanted) {
   return allowed == Allowed::any || allowed == wanted;
 }
 
+/// Tasks that were given a worker and have not ended: it is taken for as long as they take.
+std::atomic<int> placed_tasks{0};
+
+bool is_placed(const starpu_task* task) {
+  return static_cast<const TaskArguments*>(task->cl_arg)->worker != kAnyWorker;
+}
+
 int can_execute(unsigned worker, starpu_task* task, unsigned implementation) {
   const int only = allowed_worker.load();
   if (only != kAnyWorker && static_cast<int>(worker) != only) return 0;
+  const int wanted = static_cast<const TaskArguments*>(task->cl_arg)->worker;
+  if (wanted != kAnyWorker && static_cast<int>(worker) != wanted) return 0;
   if (starpu_worker_get_type(static_cast<int>(worker)) == STARPU_OPENCL_WORKER) {
     return static_cast<int>(implementation == 0 && allows(Allowed::opencl) &&
                             has_opencl_program(starpu_worker_get_devid(static_cast<int>(worker))));
@@ -128,8 +137,8 @@ std::vector<const Codelet*> Codelet::all() {
   return registry();
 }
 
-void Codelet::submit_copy(std::span<const Access> accesses, const void* arguments, std::size_t size,
-                          int worker) {
+void Codelet::submit_copy(std::span<const Access> accesses, const void* arguments,
+                          std::size_t size) {
   starpu_task* const task = starpu_task_create();
   task->cl = &codelet_;
   task->name = name_.c_str();
@@ -154,14 +163,12 @@ void Codelet::submit_copy(std::span<const Access> accesses, const void* argument
   task->cl_arg = copy;
   task->cl_arg_size = size;
   task->cl_arg_free = 1;
-  if (worker != kAnyWorker) {
-    task->execute_on_a_specific_worker = 1;
-    task->workerid = static_cast<unsigned>(worker);
-  }
   task->callback_func = count;
   task->callback_arg = this;
+  if (is_placed(task)) ++placed_tasks;
   const int status = starpu_task_submit(task);
   if (status != 0) {
+    if (is_placed(task)) --placed_tasks;
     task->destroy = 0;
     starpu_task_destroy(task);
     throw RunError("StarPU has no worker for " + name_ + " (" + std::strerror(-status) +
@@ -175,14 +182,19 @@ double Codelet::expected_microseconds(starpu_task* task, starpu_perfmodel_arch* 
   // There is nothing to choose, but others must not queue up behind it, however long it takes: the
   // scheduler corrects itself when it ends.
   constexpr double kVeryLong = 1e9;
-  if (task->execute_on_a_specific_worker != 0) return kVeryLong;
-  return static_cast<const Codelet*>(task->callback_arg)
-      ->history_.expected(*arch, implementation, footprint(task));
+  if (is_placed(task)) return kVeryLong;
+  const double expected = static_cast<const Codelet*>(task->callback_arg)
+                              ->history_.expected(*arch, implementation, footprint(task));
+  // To measure a new size, StarPU would try it on every worker, on those that are taken, too.
+  constexpr double kSomething = 1e3;
+  return std::isnan(expected) && placed_tasks > 0 ? kSomething : expected;
 }
 
 void Codelet::count(void* codelet) {
   const starpu_task* const task = starpu_task_get_current();
-  if (task == nullptr || task->profiling_info == nullptr) return;
+  if (task == nullptr) return;
+  if (is_placed(task)) --placed_tasks;
+  if (task->profiling_info == nullptr) return;
   starpu_profiling_task_info& info = *task->profiling_info;
   if (info.workerid < 0) return;
   const bool on_cpu = starpu_worker_get_type(info.workerid) == STARPU_CPU_WORKER;

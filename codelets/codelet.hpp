@@ -49,6 +49,9 @@ struct Statistics {
 /// timings is keyed by it and not by the sizes of buffers of fixed capacity.
 struct TaskArguments {
   std::uint32_t work_bucket = 0;
+  /// The one to run it. Not StarPU's execute_on_a_specific_worker: such tasks overtake those in the
+  /// worker's queue, which would wait as long as this one takes.
+  int worker = kAnyWorker;
 };
 
 /// Expected durations of a task of any codelet with all implementations, on each worker that may
@@ -75,12 +78,10 @@ class Codelet {
 
   /// Submits a task; `arguments` (plain data) are copied.
   template <class Arguments>
-  /// @param worker the one to run it; by default the scheduler chooses
-  void submit(std::span<const Access> accesses, const Arguments& arguments,
-              int worker = kAnyWorker) {
+  void submit(std::span<const Access> accesses, const Arguments& arguments) {
     static_assert(std::is_trivially_copyable_v<Arguments>);
     static_assert(std::is_base_of_v<TaskArguments, Arguments>);
-    submit_copy(accesses, &arguments, sizeof(Arguments), worker);
+    submit_copy(accesses, &arguments, sizeof(Arguments));
   }
 
   const std::string& name() const { return name_; }
@@ -89,8 +90,7 @@ class Codelet {
   static std::vector<const Codelet*> all();
 
  private:
-  void submit_copy(std::span<const Access> accesses, const void* arguments, std::size_t size,
-                   int worker);
+  void submit_copy(std::span<const Access> accesses, const void* arguments, std::size_t size);
   static double expected_microseconds(starpu_task* task, starpu_perfmodel_arch* arch,
                                       unsigned implementation);
   static void count(void* codelet);

@@ -66,7 +66,8 @@ void qm_update(QmUpdateFunction run, void* context, double expected_work,
   a.work_bucket = work_bucket(expected_work);
   std::vector<Access> accesses;
   for (const auto handle : parts) accesses.push_back({handle, STARPU_R});
-  codelet.submit(accesses, a, updates().take());
+  a.worker = updates().take();
+  codelet.submit(accesses, a);
 }
 
 }  // namespace starpmc::codelets
