@@ -357,9 +357,7 @@ bool ChainRun::make_steps() {
   if (engine_ != nullptr) {
     context_.interruption.on_request([engine = engine_.get()] { engine->cancel(); });
   } else if (step_ == 0 && !updated_) {
-    const EnergyTerms totals = chain_->evaluate();
-    require_finite(totals, "of the starting configuration");
-    output_->start(totals, chain_->molecules());
+    output_->start(chain_->evaluate(), chain_->molecules());
     updated_ = true;
   }
   while (!known_ && (step_ < total_steps() || update_is_due())) {
