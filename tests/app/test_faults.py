@@ -97,7 +97,7 @@ class Faults(program.TestCase):
             self.folder / "test.cfg", STAND_IN | (qm or {}), chains=self.chains, **settings
         )
         return program.start(
-            "run", config, "--output.folder", self.out, *SIMD, *options, env=self.env
+            "run", config, "--output.folder", self.out, *SIMD, *options, env=self.env, timeout=60
         )
 
     def resume(self, *options):
@@ -254,12 +254,11 @@ class NoConvergenceOfOne(NoConvergence):
         self.expect_undisturbed(self.resume())
 
     def test_the_other_chain_stops(self):
-        start = time.monotonic()
+        # Alone the other one would go on for hours: longer than anything here waits.
         result = self.run_faulty(
             "not-converged", 1, qm={"max_iterations": 20}, steps=10**9, interval=200_000
         )
         self.expect_stop(result, "did not converge")
-        self.assertLess(time.monotonic() - start, 60)
         for chain in ("chain-0", "chain-1"):
             self.assertTrue((self.out / chain / "checkpoint.cbor").exists())
 
