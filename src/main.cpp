@@ -1,9 +1,12 @@
+#include <csignal>
 #include <string>
 #include <vector>
 
 #include "app/command_line.hpp"
 
 int main(int count, char** words) {
+  // A file that may not grow (ulimit -f) is to be an error of that write, not the program's death.
+  std::signal(SIGXFSZ, SIG_IGN);
   const std::vector<std::string> arguments(words + 1, words + count);
   return starpmc::run_command_line(arguments);
 }

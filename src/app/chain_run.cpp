@@ -41,6 +41,25 @@ DensityGrid grid_from(const nlohmann::json& state) {
   return {values("x"), values("y"), values("z"), values("charge")};
 }
 
+/// What is not finite must reach neither the averages nor a checkpoint.
+/// @throws RunError naming the terms
+void require_finite(const EnergyTerms& terms, const std::string& when) {
+  if (std::isfinite(terms.total())) return;
+  std::string which;
+  const auto values = terms.values();
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (!std::isfinite(values[i])) {
+      which +=
+          fmt::format("{}{} = {}", which.empty() ? "" : ", ", EnergyTerms::names[i], values[i]);
+    }
+  }
+  throw RunError(
+      fmt::format("the energy {} is not finite ({}): sites lie on each other, the QM density has "
+                  "absurd charges, or a device computes wrongly; see the coordinates and, with "
+                  "output.save-grid true, the density, or try --run.implementation scalar",
+                  when, which.empty() ? "its terms are, their sum is not" : which));
+}
+
 constexpr std::uint64_t kGateInterval = 10000;  ///< steps, where there are no updates
 
 }  // namespace
@@ -57,6 +76,9 @@ std::string input_fingerprint(const Inputs& inputs) {
   settings.qm.python.clear();
   settings.qm.time_limit_seconds = 0;
   settings.qm.threads = 0;
+  // Neither moves a solution that has converged, and more of them can help one that does not.
+  settings.qm.max_iterations = 0;
+  settings.qm.memory_mb = 0;
   settings.qm.grid_file.clear();
   const System& system = inputs.system;
   const TopologyBuffers topology = make_topology_buffers(system, settings.interaction);
@@ -143,6 +165,7 @@ void ChainRun::restore(const nlohmann::json& checkpoint) {
   };
   output_ = std::make_unique<RunOutput>(context_.inputs, folder_, report, &checkpoint.at("output"));
   step_ = checkpoint.at("step");
+  saved_ = true;
   updated_ = checkpoint.at("updated");
   after_update_ = energy_terms_from(checkpoint.at("after_update"));
   summary_.drift = energy_terms_from(checkpoint.at("drift"));
@@ -157,6 +180,7 @@ void ChainRun::restore(const nlohmann::json& checkpoint) {
 }
 
 void ChainRun::save() {
+  require_finite(output_->totals(), "to be kept in a checkpoint");
   nlohmann::json checkpoint{{"fingerprint", context_.fingerprint},
                             {"title", context_.inputs.system.title},
                             {"chain_number", number_},
@@ -176,6 +200,7 @@ void ChainRun::save() {
   const std::vector<double> engine = engine_ == nullptr ? std::vector<double>{} : engine_->state();
   checkpoint["engine"] = to_binary(engine);
   write_checkpoint(folder_.path(), checkpoint);
+  saved_ = true;
   last_checkpoint_ = std::chrono::steady_clock::now();
 }
 
@@ -203,8 +228,11 @@ QmResult ChainRun::ask_engine() {
   } catch (const Cancelled&) {
     throw;
   } catch (const RunError& error) {
-    throw RunError(fmt::format("step {}: {}\nresults up to this step are in {}", step_,
-                               error.what(), folder_.path().string()));
+    save_engine_log();
+    const std::filesystem::path log = folder_.file("qm-worker.log");
+    throw RunError(std::filesystem::exists(log)
+                       ? fmt::format("{}\nthe worker's log is {}", error.what(), log.string())
+                       : error.what());
   }
 }
 
@@ -256,6 +284,7 @@ void ChainRun::take(QmResult result, const EnergyTerms& before) {
   grid_ = std::move(result.grid);
   chain_->set_density(grid_);
   after_update_ = chain_->evaluate();
+  require_finite(after_update_, "with the density of this QM update");
   summary_.qm_restarts = restarts_before_ + engine_->restarts();
   spdlog::info(
       "chain {}, step {}: QM energy {:.6f} kJ/mol, {:.6f} electrons on {} points, jump {:.3f} "
@@ -269,6 +298,7 @@ void ChainRun::take(QmResult result, const EnergyTerms& before) {
 void ChainRun::check_drift() {
   const EnergyTerms accumulated = output_->totals();
   summary_.final_energies = chain_->evaluate();
+  require_finite(summary_.final_energies, "computed anew");
   const double difference = accumulated.total() - summary_.final_energies.total();
   constexpr double kSuspicious = 1e-6;  // relative; fp32 pair terms stay well below it
   if (std::abs(difference) > kSuspicious * std::max(1e3, std::abs(accumulated.total()))) {
@@ -311,6 +341,18 @@ bool ChainRun::known_well_enough() {
 }
 
 bool ChainRun::run() {
+  try {
+    return make_steps();
+  } catch (const RunError& error) {
+    throw RunError(fmt::format(
+        "chain {}, after step {}: {}\nonce the cause is mended the run goes on from its {} with: "
+        "starpmc resume {}",
+        number_, step_, error.what(), saved_ ? "last checkpoint" : "beginning",
+        settings_.output.folder.string()));
+  }
+}
+
+bool ChainRun::make_steps() {
   if (chain_ == nullptr) start();
   if (engine_ != nullptr) {
     context_.interruption.on_request([engine = engine_.get()] { engine->cancel(); });

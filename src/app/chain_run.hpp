@@ -43,6 +43,7 @@ class ChainRun {
   void resume();
   /// Goes on until all steps are made, the energy is known, or the run is interrupted.
   /// @return whether it came to its end
+  /// @throws RunError saying at which step, and how to go on
   bool run();
 
   /// Of a finished run: nobody needs them any more.
@@ -55,6 +56,7 @@ class ChainRun {
   double worker_memory_mb() const { return worker_memory_mb_; }
 
  private:
+  bool make_steps();
   void start();
   void restore(const nlohmann::json& checkpoint);
   void save();
@@ -85,6 +87,7 @@ class ChainRun {
   std::uint64_t step_ = 0;
   bool updated_ = false;  ///< the update due at this step has been made
   bool known_ = false;    ///< the ensemble's energy is
+  bool saved_ = false;    ///< there is a checkpoint
   std::uint64_t gate_passed_ = 0;
   unsigned restarts_before_ = 0;  ///< of the QM worker, before the run was resumed
   double worker_memory_mb_ = 0;

@@ -1,5 +1,7 @@
 #include "io/hdf5_handle.hpp"
 
+#include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -82,6 +84,12 @@ Handle write_dataset(hid_t parent, const std::string& name, hid_t file_type, hid
   return dataset;
 }
 
+int descriptor_of(hid_t file) {
+  void* descriptor = nullptr;
+  check(H5Fget_vfd_handle(file, H5P_DEFAULT, &descriptor), "descriptor of the file");
+  return *static_cast<const int*>(descriptor);
+}
+
 }  // namespace
 
 std::mutex& library_mutex() {
@@ -114,10 +122,33 @@ void check(herr_t result, const std::string& action) {
 
 void synchronise_file(hid_t file) {
   check(H5Fflush(file, H5F_SCOPE_LOCAL), "flush");
-  void* descriptor = nullptr;
-  check(H5Fget_vfd_handle(file, H5P_DEFAULT, &descriptor), "descriptor of the file");
-  if (fsync(*static_cast<const int*>(descriptor)) != 0 && errno != EINVAL)
+  if (fsync(descriptor_of(file)) != 0 && errno != EINVAL)
     throw RunError("cannot write to the disk: " + std::generic_category().message(errno));
+}
+
+void reserve_room(hid_t file, std::uint64_t bytes) {
+  hsize_t end = 0;
+  check(H5Fget_filesize(file, &end), "size of the file");
+  rlimit limit{};
+  const bool limited = getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+  if (limited && end + bytes > limit.rlim_cur)
+    throw RunError("cannot write to the disk: " + std::generic_category().message(EFBIG) +
+                   " (ulimit -f)");
+  const int result = fallocate(descriptor_of(file), FALLOC_FL_KEEP_SIZE, static_cast<off_t>(end),
+                               static_cast<off_t>(bytes));
+  // Not every file system can; what is full then shows in the writing itself.
+  const bool full = errno == ENOSPC || errno == EFBIG || errno == EDQUOT;
+  if (result != 0 && full)
+    throw RunError("cannot write to the disk: " + std::generic_category().message(errno));
+}
+
+void abandon_file(hid_t file) noexcept {
+  void* descriptor = nullptr;
+  if (file < 0 || H5Fget_vfd_handle(file, H5P_DEFAULT, &descriptor) < 0) return;
+  const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+  if (nowhere < 0) return;
+  dup3(nowhere, *static_cast<const int*>(descriptor), O_CLOEXEC);
+  ::close(nowhere);
 }
 
 Handle create_group(hid_t parent, const std::string& name) {

@@ -58,6 +58,14 @@ void check(herr_t result, const std::string& action);
 /// Writes an open file's data out and waits until it is on the disk.
 /// @throws RunError with HDF5's or the system's reason
 void synchronise_file(hid_t file);
+/// Makes sure that a file can grow by so many bytes, so that a full disk is found before HDF5 has
+/// changed anything. File systems that cannot tell are believed to have the room.
+/// @throws RunError with the system's reason
+void reserve_room(hid_t file, std::uint64_t bytes);
+/// From here on HDF5 writes nowhere: after a failed write, closing the file would write what HDF5
+/// still holds, and leave a file that cannot be opened. On the disk is what the last flush put
+/// there.
+void abandon_file(hid_t file) noexcept;
 
 Handle create_group(hid_t parent, const std::string& name);
 void write_attribute(hid_t object, const std::string& name, const std::string& text);

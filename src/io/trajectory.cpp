@@ -117,6 +117,7 @@ class Trajectory::Writer {
       throw std::invalid_argument("Trajectory::append: number of molecules has changed");
     if (!file_is_open_) throw RunError(path_ + ": the trajectory is closed");
     guarded([&] {
+      hdf5::reserve_room(file_.get(), most_bytes_per_frame());
       // Positions last: readers count frames by them.
       step_->append(static_cast<std::int64_t>(step));
       const auto time = static_cast<double>(step);
@@ -155,16 +156,26 @@ class Trajectory::Writer {
 
  private:
   /// Gives HDF5's errors the name of the file and keeps HDF5 from printing them itself. After a
-  /// failure the file is left as it is: HDF5 cannot say what of it is on the disk.
+  /// failure the file is left as it is on the disk, with the frames of the last flush.
   template <typename Action>
   void guarded(Action action) {
     const hdf5::QuietErrors quiet;
     try {
       action();
     } catch (const RunError& error) {
+      // What HDF5 still holds would spoil the frames that are on the disk.
+      hdf5::abandon_file(file_.get());
       discard();
       throw RunError(path_ + ": cannot write the trajectory: " + error.what());
     }
+  }
+
+  /// With what HDF5 may need to find the frame; compression can make numbers longer, a little.
+  std::uint64_t most_bytes_per_frame() const {
+    constexpr std::uint64_t bookkeeping = std::uint64_t{1} << 16;
+    const std::uint64_t numbers =
+        3 * particle_count_ + 7 * static_cast<std::uint64_t>(system_.molecules.size());
+    return bookkeeping + numbers * (sizeof(double) + 1);
   }
 
   void flush() { hdf5::check(H5Fflush(file_.get(), H5F_SCOPE_LOCAL), "flush"); }
@@ -193,6 +204,7 @@ class Trajectory::Writer {
                           "Monte Carlo has no time: one step is shown as 1 ps, because readers of "
                           "H5MD ask for a unit of time");
     const hsize_t sites = particle_labels(system_).size();
+    particle_count_ = sites;
     position_.emplace(position.get(), "value",
                       options.double_precision_positions ? H5T_IEEE_F64LE : H5T_IEEE_F32LE,
                       std::vector<hsize_t>{sites, 3}, options.compression_level);
@@ -257,6 +269,7 @@ class Trajectory::Writer {
   Handle file_;
   bool file_is_open_ = true;
   std::uint64_t frames_ = 0;
+  std::uint64_t particle_count_ = 0;
   std::optional<FrameSeries> step_;
   std::optional<FrameSeries> time_;
   std::optional<FrameSeries> edges_;

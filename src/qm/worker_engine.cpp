@@ -73,7 +73,9 @@ WorkerEngine::WorkerEngine(const WorkerCommand& command, const QmRequest& reques
     : time_limit_seconds_(command.time_limit_seconds),
       cancel_(command.cancel_signal ? command.cancel_signal : std::make_shared<CancelSignal>()),
       process_(command.command, worker_environment(request), command.log_file, cancel_),
-      atom_count_(request.positions.size()) {
+      atom_count_(request.positions.size()),
+      max_iterations_(request.max_iterations),
+      energy_convergence_hartree_(request.energy_convergence_hartree) {
   say_hello();
   initialise(request);
 }
@@ -106,7 +108,16 @@ Message WorkerEngine::receive(const std::string& expected_type) {
     if (reason == "bad-request") {
       throw InputError("[qm]", text, "", "change the qm section or the solute");
     }
-    if (reason == "not-converged") state_.clear();
+    if (reason == "not-converged") {
+      state_.clear();
+      process_.report(
+          "the SCF did not converge: " + text,
+          fmt::format(
+              "a larger qm.max-iterations (now {}; a run that is resumed may have another), "
+              "or in a new run a larger qm.energy-convergence (now {:g} Hartree), another "
+              "qm.method or qm.basis; check qm.charge and qm.multiplicity, too",
+              max_iterations_, energy_convergence_hartree_));
+    }
     process_.report(fmt::format("{}: {}", reason, text));
   }
   if (message.type() != expected_type) {

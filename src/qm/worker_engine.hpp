@@ -57,6 +57,8 @@ class WorkerEngine : public QmEngine {
   std::shared_ptr<CancelSignal> cancel_;
   WorkerProcess process_;
   std::size_t atom_count_;
+  int max_iterations_;
+  double energy_convergence_hartree_;
   DensityGrid points_;
   int expected_electrons_ = 0;
   std::string name_;

@@ -252,8 +252,8 @@ void WorkerProcess::fail(const std::string& problem) const {
   throw WorkerLost(with_last_lines(problem));
 }
 
-void WorkerProcess::report(const std::string& problem) const {
-  throw RunError(with_last_lines(problem));
+void WorkerProcess::report(const std::string& problem, const std::string& remedy) const {
+  throw RunError(with_last_lines(problem) + (remedy.empty() ? "" : "\nremedy: " + remedy));
 }
 
 }  // namespace starpmc

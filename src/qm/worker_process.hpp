@@ -48,8 +48,8 @@ class WorkerProcess {
 
   /// For what the worker did wrong. @throws WorkerLost with `problem` and its last lines
   [[noreturn]] void fail(const std::string& problem) const;
-  /// For what the worker said itself. @throws RunError with `problem` and its last lines
-  [[noreturn]] void report(const std::string& problem) const;
+  /// For what the worker said itself. @throws RunError with `problem`, its last lines and `remedy`
+  [[noreturn]] void report(const std::string& problem, const std::string& remedy = {}) const;
   pid_t process_id() const { return process_id_; }
 
   /// Standard error so far, its last megabyte at most.

@@ -9,12 +9,14 @@
 #include <cctype>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <thread>
 
 #include "codelets/codelet.hpp"
 #include "codelets/opencl_programs.hpp"
 #include "error.hpp"
 #include "installation.hpp"
+#include "kernels/opencl/handles.hpp"
 #include "kernels/opencl/operations.hpp"
 #include "kernels/operations.hpp"
 
@@ -34,21 +36,45 @@ void set_if_unset(const char* name, const std::string& value) {
   }
 }
 
-/// Names of the GPUs and other accelerators that OpenCL offers; asked before StarPU starts.
-std::vector<std::string> opencl_accelerators() {
+/// What OpenCL offers; asked before StarPU starts.
+struct OpenclOffer {
+  bool has_drivers = false;
+  std::vector<std::string> accelerators;  ///< names of the GPUs and the like
+  std::string trouble;                    ///< why there may be fewer devices than there should be
+};
+
+std::string platform_name(cl_platform_id platform) {
+  char name[256] = "?";
+  clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof name - 1, name, nullptr);
+  return name;
+}
+
+OpenclOffer opencl_offer() {
   std::array<cl_platform_id, 16> platforms{};
   cl_uint count = 0;
-  if (clGetPlatformIDs(static_cast<cl_uint>(platforms.size()), platforms.data(), &count) !=
-      CL_SUCCESS) {
-    return {};  // the loader finds no platform: StarPU will say so where it matters
+  const cl_int listed =
+      clGetPlatformIDs(static_cast<cl_uint>(platforms.size()), platforms.data(), &count);
+  if (listed != CL_SUCCESS || count == 0) {
+    const std::string folder = environment("OCL_ICD_VENDORS");
+    return {false,
+            {},
+            fmt::format("OpenCL finds no driver in {}{}",
+                        folder.empty() ? "/etc/OpenCL/vendors" : folder,
+                        folder.empty() ? "" : " (OCL_ICD_VENDORS)")};
   }
-  std::vector<std::string> names;
+  OpenclOffer offer;
+  offer.has_drivers = true;
+  std::vector<std::string>& names = offer.accelerators;
   constexpr cl_device_type kAccelerators = CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_ACCELERATOR;
   for (cl_uint i = 0; i < std::min<cl_uint>(count, platforms.size()); ++i) {
     std::array<cl_device_id, 64> devices{};
     cl_uint found = 0;
-    if (clGetDeviceIDs(platforms[i], kAccelerators, static_cast<cl_uint>(devices.size()),
-                       devices.data(), &found) != CL_SUCCESS) {
+    const cl_int result = clGetDeviceIDs(
+        platforms[i], kAccelerators, static_cast<cl_uint>(devices.size()), devices.data(), &found);
+    if (result != CL_SUCCESS) {
+      if (result == CL_DEVICE_NOT_FOUND) continue;
+      offer.trouble = fmt::format("the OpenCL platform {} does not list its devices ({})",
+                                  platform_name(platforms[i]), opencl::error_name(result));
       continue;
     }
     for (cl_uint j = 0; j < std::min<cl_uint>(found, devices.size()); ++j) {
@@ -57,7 +83,39 @@ std::vector<std::string> opencl_accelerators() {
       names.emplace_back(name);
     }
   }
-  return names;
+  return offer;
+}
+
+/// What the user, or the machine, says should be there and is not: its work goes elsewhere.
+std::optional<std::string> missing_devices(const OpenclOffer& offer, unsigned workers) {
+  const std::string count = environment("STARPU_NOPENCL");
+  const std::string trouble = offer.trouble.empty() ? "" : ": " + offer.trouble;
+  if (!count.empty()) {
+    const unsigned long asked = std::strtoul(count.c_str(), nullptr, 10);
+    if (workers >= asked) return {};
+    return fmt::format(
+        "STARPU_NOPENCL asks for {} OpenCL devices, there are {}; the others' work goes "
+        "elsewhere{}",
+        asked, workers, trouble);
+  }
+  for (const char* variable : {"STARPU_OPENCL_ON_CPUS", "STARPU_OPENCL_ONLY_ON_CPUS"}) {
+    const std::string value = environment(variable);
+    if (workers == 0 && !value.empty() && value != "0") {
+      return fmt::format("{} asks for an OpenCL device of the CPU, there is none{}", variable,
+                         trouble);
+    }
+  }
+  if (workers < offer.accelerators.size()) {
+    return fmt::format(
+        "OpenCL has {} accelerators ({}), StarPU drives {} OpenCL devices; the others' work goes "
+        "elsewhere",
+        offer.accelerators.size(), fmt::join(offer.accelerators, ", "), workers);
+  }
+  // A machine without any driver is as good as another.
+  if (offer.has_drivers && !offer.trouble.empty()) {
+    return offer.trouble + "; their work goes elsewhere";
+  }
+  return {};
 }
 
 /// What is fit for a file's name.
@@ -76,7 +134,7 @@ std::string plain(const std::string& text) {
 /// StarPU keeps calibrations per host name. Machines of one kind may share them, and one machine
 /// with other devices may not: the name tells cores, instruction set, accelerators, and what of
 /// them is asked for.
-std::string platform_name(const std::vector<std::string>& accelerators) {
+std::string machine_name(const std::vector<std::string>& accelerators) {
   std::string name =
       fmt::format("{}cpu-{}", std::thread::hardware_concurrency(), plain(simd::instruction_set()));
   for (const std::string& accelerator : accelerators) name += '-' + plain(accelerator);
@@ -115,13 +173,12 @@ fs::path private_folder() {
   return name;
 }
 
-void set_environment(Implementation implementation) {
+void set_environment(Implementation implementation, const std::vector<std::string>& accelerators) {
   set_if_unset("STARPU_SCHED", "dmda");
   // Its remarks on calibration would drown a run's own lines; STARPU_SILENT=0 brings them back.
   set_if_unset("STARPU_SILENT", "1");
   // A 1.3 library with FxT writes a trace into /tmp unless told otherwise.
   set_if_unset("STARPU_FXT_TRACE", "0");
-  const std::vector<std::string> accelerators = opencl_accelerators();
   if (implementation == Implementation::opencl && accelerators.empty()) {
     set_if_unset("STARPU_OPENCL_ON_CPUS", "1");
   }
@@ -135,7 +192,7 @@ void set_environment(Implementation implementation) {
       set_if_unset("STARPU_RESERVE_NCPU", "1");
     }
   }
-  set_if_unset("STARPU_HOSTNAME", platform_name(accelerators));
+  set_if_unset("STARPU_HOSTNAME", machine_name(accelerators));
   if (environment("STARPU_PERF_MODEL_DIR").empty() && environment("STARPU_HOME").empty()) {
     fs::path folder = performance_model_folder();
     std::error_code error;
@@ -193,7 +250,8 @@ fs::path kernel_sources() {
 }
 
 StarpuRuntime::StarpuRuntime(std::span<const Precision> precisions, Implementation implementation) {
-  set_environment(implementation);
+  const OpenclOffer offer = opencl_offer();
+  set_environment(implementation, offer.accelerators);
   starpu_conf conf;
   starpu_conf_init(&conf);
   conf.ncuda = 0;
@@ -211,7 +269,9 @@ StarpuRuntime::StarpuRuntime(std::span<const Precision> precisions, Implementati
       warnings_ = codelets::build_opencl_programs(precisions, kernel_sources());
     }
     if (implementation == Implementation::opencl && warnings_.size() >= opencl_workers()) {
-      std::string why = warnings_.empty() ? "there is none" : warnings_.front();
+      std::string why = "there is none";
+      if (!offer.trouble.empty()) why += " (" + offer.trouble + ")";
+      if (!warnings_.empty()) why = warnings_.front();
       throw RunError("run.implementation is opencl, but no OpenCL device can be used: " + why);
     }
     if (implementation != Implementation::opencl && implementation != Implementation::any &&
@@ -219,6 +279,11 @@ StarpuRuntime::StarpuRuntime(std::span<const Precision> precisions, Implementati
       throw RunError(
           "run.implementation asks for a CPU, but StarPU has no CPU worker; "
           "raise STARPU_NCPU");
+    }
+    const bool wanted =
+        implementation == Implementation::any || implementation == Implementation::opencl;
+    if (const auto missing = missing_devices(offer, opencl_workers()); wanted && missing) {
+      warnings_.push_back(*missing);
     }
   } catch (...) {
     codelets::release_opencl_programs();

@@ -1,0 +1,118 @@
+"""Stands for PySCF: a solute of two electrons, polarised by the waters, that can be made to fail.
+
+STARPMC_TEST_FAULT="FAULT UPDATE COUNT FILE": update number UPDATE (from 0) fails in the way that
+FAULT names, COUNT times in all processes that share FILE. Standard library only.
+
+Its state are the charges' polarisations, half of which the next update keeps, and the number of
+updates so far: with another state, or none, the next density is another one.
+"""
+
+import math
+import os
+import pathlib
+import signal
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "qm" / "workers"))
+
+from fake_worker import misbehave_on_update, receive, result_header, send
+
+ELECTRONS = 2
+DISTANCE = 0.3  # angstrom, of the points from the solute's centre
+DIRECTIONS = [(1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1)]
+POTENTIAL_UNIT = 100.0  # kJ/mol/e
+ENOUGH_ITERATIONS = 50
+HUGE_CHARGE = 1e308
+
+
+def points_around(positions):
+    atoms = [positions[i : i + 3] for i in range(0, len(positions), 3)]
+    centre = [sum(atom[k] for atom in atoms) / len(atoms) for k in range(3)]
+    return [[centre[k] + DISTANCE * d[k] for d in DIRECTIONS] for k in range(3)]
+
+
+def fill_disk(path):
+    """Until not a byte more fits."""
+    with open(path, "wb", buffering=0) as file:
+        for size in (1 << 16, 1 << 10, 1):
+            try:
+                while True:
+                    file.write(b"\0" * size)
+            except OSError:
+                pass
+
+
+class Fault:
+    def __init__(self, text):
+        self.name, update, count, file = (text or "none -1 0 none").split(maxsplit=3)
+        self.update, self.count, self.file = int(update), int(count), pathlib.Path(file)
+
+    def is_due(self, update):
+        if update != self.update:
+            return False
+        with open(self.file, "a", encoding="ascii") as faults:
+            if self.file.stat().st_size >= self.count:
+                return False
+            faults.write("x")
+        return True
+
+    def strike(self, arrays, max_iterations):
+        """What is left of the charges afterwards."""
+        if self.name == "killed":
+            os.kill(os.getpid(), signal.SIGKILL)
+        elif self.name == "huge-charges":
+            return [HUGE_CHARGE, -HUGE_CHARGE]
+        elif self.name == "full-disk":
+            fill_disk(self.file.with_name("filler"))
+        elif self.name == "not-converged":
+            if max_iterations < ENOUGH_ITERATIONS:
+                message = f"no solution in {max_iterations} iterations"
+                send({"type": "error", "reason": "not-converged", "message": message})
+                return None
+        else:
+            misbehave_on_update(self.name, arrays)
+        return []
+
+
+def serve_update(state, points, arrays, spoilt):
+    kept = state[:-1] or [0.0] * len(DIRECTIONS)
+    polarisations = [
+        (old + math.tanh(potential / POTENTIAL_UNIT)) / 2
+        for old, potential in zip(kept, arrays["potential"], strict=True)
+    ]
+    weights = [1 + 0.2 * polarisation for polarisation in polarisations]
+    charges = [-ELECTRONS * weight / sum(weights) for weight in weights]
+    energy = sum(q * v for q, v in zip(charges, arrays["potential"], strict=True))
+    charges[: len(spoilt)] = spoilt
+    state = [*polarisations, state[-1] + 1 if state else 1.0]
+    grid = ("grid", (4, len(charges)), [x for row in points for x in row] + charges)
+    header = result_header(energy=energy, electrons_on_grid=float(ELECTRONS))
+    send(header, [grid, ("state", (len(state),), state)])
+    return state
+
+
+def main():
+    fault = Fault(os.environ.get("STARPMC_TEST_FAULT"))
+    send({"type": "hello", "protocol": 1, "worker": "pyscf", "version": "0.0"})
+    init, arrays = receive()
+    points = points_around(arrays["positions"])
+    send(
+        {"type": "ready", "expected_electrons": ELECTRONS, "basis_functions": 1, "has_state": True},
+        [("points", (3, len(DIRECTIONS)), [x for row in points for x in row])],
+    )
+    state = []
+    while True:
+        header, arrays = receive()
+        if header["type"] == "quit":
+            return
+        if header["type"] == "restore":
+            state = list(arrays["state"])
+            send({"type": "restored"})
+            continue
+        spoilt = []
+        if fault.is_due(int(state[-1]) if state else 0):
+            spoilt = fault.strike(arrays, init["max_iterations"])
+        state = [] if spoilt is None else serve_update(state, points, arrays, spoilt)
+
+
+main()
