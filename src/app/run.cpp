@@ -314,13 +314,14 @@ int simulate(Inputs inputs, Begin begin) {
 /// A resumed run is the same run: only where and how it runs may change.
 void check_override(const std::string& word) {
   if (!word.starts_with("--")) return;
-  for (const char* allowed : {"--run.", "--qm.python", "--qm.time-limit", "--qm.threads",
-                              "--output.checkpoint-interval", "--output.log-level"}) {
+  for (const char* allowed :
+       {"--run.", "--qm.python", "--qm.time-limit", "--qm.threads", "--qm.memory",
+        "--qm.max-iterations", "--output.checkpoint-interval", "--output.log-level"}) {
     if (word.starts_with(allowed)) return;
   }
   throw InputError("command line", "this option may not change when a run is resumed", word,
-                   "leave it out; options of [run], qm.python, qm.time-limit, qm.threads, "
-                   "output.checkpoint-interval and output.log-level may");
+                   "leave it out; options of [run], qm.python, qm.time-limit, qm.threads, qm.memory, "
+                   "qm.max-iterations, output.checkpoint-interval and output.log-level may");
 }
 
 }  // namespace
