@@ -27,7 +27,7 @@ void say(std::string_view text) {
 
 }  // namespace
 
-Interruption::Interruption() {
+Interruption::Interruption(bool speaks) : speaks_(speaks) {
   const sigset_t signals = stop_signals();
   if (pthread_sigmask(SIG_BLOCK, &signals, nullptr) != 0) {
     throw RunError("cannot wait for SIGINT and SIGTERM");
@@ -49,10 +49,12 @@ void Interruption::wait_for_signals() {
     const int signal = sigtimedwait(&signals, nullptr, &kLook);
     if (signal <= 0) continue;
     if (signal_.exchange(signal) != 0) {
-      say("\nstarpmc: stopped at once; the last checkpoints are whole\n");
+      if (speaks_) say("\nstarpmc: stopped at once; the last checkpoints are whole\n");
       _exit(128 + signal);
     }
-    say("\nstarpmc: stopping: the windows under way, then a checkpoint (once more: at once)\n");
+    if (speaks_) {
+      say("\nstarpmc: stopping: the windows under way, then a checkpoint (once more: at once)\n");
+    }
     request();
   }
 }

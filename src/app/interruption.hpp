@@ -13,7 +13,8 @@ namespace starpmc {
 /// second signal ends the program at once; the last checkpoints stay.
 class Interruption {
  public:
-  Interruption();
+  /// @param speaks whether it tells the user of a signal; one rank's does
+  explicit Interruption(bool speaks = true);
   ~Interruption();
   Interruption(const Interruption&) = delete;
   Interruption& operator=(const Interruption&) = delete;
@@ -28,6 +29,7 @@ class Interruption {
  private:
   void wait_for_signals();
 
+  bool speaks_;
   std::atomic<bool> requested_{false};
   std::atomic<int> signal_{0};
   std::atomic<bool> ending_{false};
