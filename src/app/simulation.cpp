@@ -27,7 +27,9 @@ std::string Simulation::how_to_go_on(const Ranks& ranks, const std::filesystem::
 
 Simulation::Simulation(Ranks& ranks, Inputs inputs, Begin begin)
     : ranks_(ranks),
-      interruption_(ranks.first()),
+      interruption_(ranks.first(), ranks.size() == 1
+                                       ? std::string()
+                                       : how_to_go_on(ranks, inputs.settings.output.folder)),
       inputs_(std::move(inputs)),
       begin_(begin),
       progress_(progress_of_ranks(ranks)),
