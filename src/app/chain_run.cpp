@@ -173,7 +173,7 @@ void ChainRun::restore(const nlohmann::json& checkpoint) {
   for (const auto& record : checkpoint.at("qm_updates")) {
     summary_.qm_updates.push_back(qm_update_from(record));
   }
-  context_.gate.set_passed(number_, checkpoint.at("gate_passed"));
+  context_.gate.chain_resumed(number_, checkpoint.at("gate_passed"));
   if (engine_ == nullptr) return;
   const auto state = vector_from_binary<double>(checkpoint.at("engine"));
   if (!state.empty()) engine_->restore(state);

@@ -27,7 +27,13 @@ void say(std::string_view text) {
 
 }  // namespace
 
-Interruption::Interruption() {
+Interruption::Interruption(bool speaks, const std::string& how_to_go_on)
+    : speaks_(speaks),
+      announcement_(
+          "\nstarpmc: stopping: the windows under way, then a checkpoint (once more: at once)\n") {
+  if (!how_to_go_on.empty()) {
+    announcement_ += "starpmc: afterwards go on with: " + how_to_go_on + "\n";
+  }
   const sigset_t signals = stop_signals();
   if (pthread_sigmask(SIG_BLOCK, &signals, nullptr) != 0) {
     throw RunError("cannot wait for SIGINT and SIGTERM");
@@ -49,10 +55,10 @@ void Interruption::wait_for_signals() {
     const int signal = sigtimedwait(&signals, nullptr, &kLook);
     if (signal <= 0) continue;
     if (signal_.exchange(signal) != 0) {
-      say("\nstarpmc: stopped at once; the last checkpoints are whole\n");
+      if (speaks_) say("\nstarpmc: stopped at once; the last checkpoints are whole\n");
       _exit(128 + signal);
     }
-    say("\nstarpmc: stopping: the windows under way, then a checkpoint (once more: at once)\n");
+    if (speaks_) say(announcement_);
     request();
   }
 }

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <functional>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -13,7 +14,9 @@ namespace starpmc {
 /// second signal ends the program at once; the last checkpoints stay.
 class Interruption {
  public:
-  Interruption();
+  /// @param speaks       whether it tells the user of a signal; one rank's does
+  /// @param how_to_go_on told at once where a launcher may end the program before it can tell it
+  explicit Interruption(bool speaks = true, const std::string& how_to_go_on = "");
   ~Interruption();
   Interruption(const Interruption&) = delete;
   Interruption& operator=(const Interruption&) = delete;
@@ -28,6 +31,8 @@ class Interruption {
  private:
   void wait_for_signals();
 
+  bool speaks_;
+  std::string announcement_;
   std::atomic<bool> requested_{false};
   std::atomic<int> signal_{0};
   std::atomic<bool> ending_{false};

@@ -33,6 +33,11 @@ void ProgressBoard::update(std::size_t chain, const ProgressState& state) {
   progress_.update(merged(states_));
 }
 
+std::vector<ProgressState> ProgressBoard::states() {
+  const std::lock_guard lock(mutex_);
+  return states_;
+}
+
 void ProgressBoard::finish() {
   const std::lock_guard lock(mutex_);
   progress_.finish();

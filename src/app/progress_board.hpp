@@ -15,6 +15,8 @@ class ProgressBoard {
   /// May be called by each chain's thread.
   void update(std::size_t chain, const ProgressState& state);
   void finish();
+  /// The chains' last states, by number.
+  std::vector<ProgressState> states();
 
   /// Steps and updates of all; "QM update (2 of 3)" where chains differ.
   static ProgressState merged(const std::vector<ProgressState>& states);

@@ -27,10 +27,24 @@ void StoppingGate::set_passed(std::size_t chain, std::uint64_t step) {
   const std::lock_guard lock(mutex_);
   if (passed_.size() <= chain) passed_.resize(chain + 1, 0);
   passed_[chain] = step;
+  changed_.notify_all();
+}
+
+void StoppingGate::chain_resumed(std::size_t chain, std::uint64_t step) {
+  set_passed(chain, step);
+  if (listener_.resumed) listener_.resumed(chain, step);
+}
+
+void StoppingGate::add_arrival(std::size_t chain, std::uint64_t step,
+                               const ChainStatistics& energies) {
+  const std::lock_guard lock(mutex_);
+  arrived_[step].emplace(chain, energies);
+  changed_.notify_all();
 }
 
 StoppingGate::Answer StoppingGate::arrive(std::size_t chain, std::uint64_t step,
                                           const ChainStatistics& energies) {
+  if (listener_.arrived) listener_.arrived(chain, step, energies);
   std::unique_lock lock(mutex_);
   auto& here = arrived_[step];
   here.emplace(chain, energies);
@@ -44,6 +58,8 @@ StoppingGate::Answer StoppingGate::arrive(std::size_t chain, std::uint64_t step,
     changed_.wait_for(lock, std::chrono::milliseconds(50));
   }
   if (!passed_before()) {
+    // All are here, and none will look at an earlier gate again.
+    arrived_.erase(arrived_.begin(), arrived_.find(step));
     std::vector<ChainStatistics> all;
     for (const auto& [number, statistics] : here) all.push_back(statistics);
     if (converged(ensemble_of(all), error_kj_per_mol_)) return Answer::known;

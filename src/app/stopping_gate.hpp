@@ -27,7 +27,19 @@ class StoppingGate {
   bool active() const { return error_kj_per_mol_ > 0; }
   /// Until it is known how many there are, all that arrive wait.
   void set_chains(std::size_t chains);
-  /// A resumed chain has been past the gate at `step` before.
+  /// What other ranks must hear of, as they call add_arrival() and set_passed() with it. Called by
+  /// the chains' threads; set before they start.
+  struct Listener {
+    std::function<void(std::size_t chain, std::uint64_t step, const ChainStatistics& energies)>
+        arrived;
+    std::function<void(std::size_t chain, std::uint64_t step)> resumed;
+  };
+  void set_listener(Listener listener) { listener_ = std::move(listener); }
+  /// A chain of another rank has come to the gate at `step`.
+  void add_arrival(std::size_t chain, std::uint64_t step, const ChainStatistics& energies);
+  /// A resumed chain of this rank has been past the gate at `step` before.
+  void chain_resumed(std::size_t chain, std::uint64_t step);
+  /// The same of a chain of any rank.
   void set_passed(std::size_t chain, std::uint64_t step);
   enum class Answer { go_on, known, given_up };
   /// Waits for all chains. @param energies of the chain's production up to `step`
@@ -41,6 +53,7 @@ class StoppingGate {
   std::map<std::uint64_t, std::map<std::size_t, ChainStatistics>> arrived_;
   double error_kj_per_mol_;
   std::function<bool()> give_up_;
+  Listener listener_;
 };
 
 }  // namespace starpmc

@@ -1,0 +1,107 @@
+#include "app/rank_results.hpp"
+
+#include <algorithm>
+
+#include "codelets/codelet.hpp"
+#include "io/chain_summary_state.hpp"
+
+namespace starpmc {
+namespace {
+
+using nlohmann::json;
+
+json timing_state(const CodeletTiming& timing) {
+  return {timing.codelet, timing.implementation, timing.count, timing.total_seconds};
+}
+
+json worker_state(const WorkerTasks& worker) {
+  return {worker.worker, worker.tasks, worker.qm_seconds, worker.sampling_seconds};
+}
+
+}  // namespace
+
+json RankResults::state() const {
+  json state{{"complete", complete}, {"steps", steps}, {"signal", interrupting_signal}};
+  for (const char* name : {"chains", "statistics", "codelets", "workers"}) {
+    state[name] = json::array();
+  }
+  for (const auto& chain : chains) state["chains"].push_back(chain_summary_state(chain));
+  for (const auto& chain : statistics) state["statistics"].push_back(chain.state());
+  for (const auto& timing : codelet_timings) state["codelets"].push_back(timing_state(timing));
+  for (const auto& worker : worker_tasks) state["workers"].push_back(worker_state(worker));
+  return state;
+}
+
+RankResults RankResults::from(const json& state) {
+  RankResults results;
+  results.complete = state.at("complete");
+  results.steps = state.at("steps");
+  results.interrupting_signal = state.at("signal");
+  for (const json& chain : state.at("chains")) {
+    results.chains.push_back(chain_summary_from(chain));
+  }
+  for (const json& chain : state.at("statistics")) {
+    results.statistics.emplace_back().restore(chain);
+  }
+  for (const json& timing : state.at("codelets")) {
+    results.codelet_timings.push_back({timing.at(0), timing.at(1), timing.at(2), timing.at(3)});
+  }
+  for (const json& worker : state.at("workers")) {
+    results.worker_tasks.push_back({worker.at(0), worker.at(1), worker.at(2), worker.at(3)});
+  }
+  return results;
+}
+
+void add_worker_times(RankResults& results,
+                      const std::vector<std::pair<int, std::string>>& workers) {
+  results.worker_tasks.resize(workers.size());
+  for (std::size_t w = 0; w < workers.size(); ++w) {
+    results.worker_tasks[w].worker = workers[w].second;
+  }
+  for (const codelets::Codelet* codelet : codelets::Codelet::all()) {
+    for (unsigned slot = 0; slot < codelets::kSlots; ++slot) {
+      CodeletTiming timing{codelet->name(), codelets::implementation_name(slot), 0, 0};
+      for (std::size_t w = 0; w < workers.size(); ++w) {
+        const auto& counter =
+            codelet->statistics().counters[slot][static_cast<std::size_t>(workers[w].first)];
+        const double seconds = 1e-9 * static_cast<double>(counter.nanoseconds.load());
+        timing.count += counter.tasks;
+        timing.total_seconds += seconds;
+        WorkerTasks& worker = results.worker_tasks[w];
+        worker.tasks += counter.tasks;
+        (timing.codelet == "starpmc_qm_update" ? worker.qm_seconds : worker.sampling_seconds) +=
+            seconds;
+      }
+      if (timing.count > 0) results.codelet_timings.push_back(timing);
+    }
+  }
+}
+
+RankResults merged(const std::vector<RankResults>& ranks) {
+  RankResults all;
+  const auto append = [](auto& to, const auto& from) {
+    to.insert(to.end(), from.begin(), from.end());
+  };
+  for (const RankResults& rank : ranks) {
+    all.complete += rank.complete;
+    all.steps += rank.steps;
+    all.interrupting_signal = std::max(all.interrupting_signal, rank.interrupting_signal);
+    append(all.chains, rank.chains);
+    append(all.statistics, rank.statistics);
+    append(all.worker_tasks, rank.worker_tasks);
+    for (const CodeletTiming& timing : rank.codelet_timings) {
+      const auto same = std::ranges::find_if(all.codelet_timings, [&](const CodeletTiming& other) {
+        return other.codelet == timing.codelet && other.implementation == timing.implementation;
+      });
+      if (same == all.codelet_timings.end()) {
+        all.codelet_timings.push_back(timing);
+      } else {
+        same->count += timing.count;
+        same->total_seconds += timing.total_seconds;
+      }
+    }
+  }
+  return all;
+}
+
+}  // namespace starpmc

@@ -1,0 +1,245 @@
+#include "app/simulation.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "app/chain_count.hpp"
+#include "config/value_names.hpp"
+#include "error.hpp"
+#include "io/checked_file.hpp"
+#include "qm/make_engine.hpp"
+
+namespace starpmc {
+
+namespace {
+using Clock = std::chrono::steady_clock;
+}
+
+std::string Simulation::how_to_go_on(const Ranks& ranks, const std::filesystem::path& folder) {
+  const std::string resume = "starpmc resume " + folder.string();
+  return ranks.size() == 1 ? resume : fmt::format("mpirun -np {} {}", ranks.size(), resume);
+}
+
+Simulation::Simulation(Ranks& ranks, Inputs inputs, Begin begin)
+    : ranks_(ranks),
+      interruption_(ranks.first(), ranks.size() == 1
+                                       ? std::string()
+                                       : how_to_go_on(ranks, inputs.settings.output.folder)),
+      inputs_(std::move(inputs)),
+      begin_(begin),
+      progress_(progress_of_ranks(ranks)),
+      gate_(settings().sampling.until_error_kj_per_mol,
+            [this] { return interruption_.requested(); }),
+      exchange_(ranks, interruption_, progress_, gate_,
+                how_to_go_on(ranks, settings().output.folder)),
+      context_{inputs_, interruption_, progress_, gate_, input_fingerprint(inputs_)} {
+  check_inputs();
+  start_starpu();
+  open_folder();
+  require_common_folder();
+  start_logging();
+}
+
+std::unique_ptr<QmEngine> Simulation::take_engine(unsigned chain) {
+  // Engines start on the threads of their chains, beside each other; the first one earlier.
+  if (chain == share_.first) return std::move(first_engine_);
+  if (!inputs_.system.solute) return nullptr;
+  return make_engine(settings().qm, *inputs_.system.solute, {});
+}
+
+std::filesystem::path Simulation::chain_path(unsigned number) const {
+  const std::filesystem::path& folder = settings().output.folder;
+  if (settings().sampling.chains == 1) return folder;
+  return folder / fmt::format("chain-{}", number);
+}
+
+void Simulation::run_chain(ChainRun& chain) {
+  if (begin_ == Begin::at_checkpoints) chain.resume();
+  const bool complete = chain.run();
+  const std::lock_guard lock(mutex_);
+  complete_ += complete ? 1 : 0;
+}
+
+/// The body of a chain's thread. One chain's failure stops the others at their checkpoints.
+void Simulation::run_on_thread(unsigned number) {
+  try {
+    auto chain = std::make_unique<ChainRun>(context_, number, ChainFolder(chain_path(number)),
+                                            take_engine(number));
+    ChainRun& running = *chain;
+    {
+      const std::lock_guard lock(mutex_);
+      chains_[number - share_.first] = std::move(chain);
+    }
+    run_chain(running);
+  } catch (...) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (error_ == nullptr) error_ = std::current_exception();
+    }
+    interruption_.request();
+  }
+  const std::lock_guard lock(mutex_);
+  ++ended_;
+  changed_.notify_all();
+}
+
+void Simulation::start_chain(unsigned number) {
+  const std::lock_guard lock(mutex_);
+  chains_.emplace_back();
+  threads_.emplace_back([this, number] { run_on_thread(number); });
+}
+
+/// Resident memory of a QM worker, once the first chain has made its first update; 0: none.
+double Simulation::first_update_memory_mb() {
+  double memory_mb = 0;
+  if (first_engine_ == nullptr || !ranks_.first()) return memory_mb;
+  folder_->chain_folder(0);
+  start_chain(0);
+  std::unique_lock lock(mutex_);
+  const auto memory_is_known = [&] {
+    if (chains_[0] != nullptr) memory_mb = chains_[0]->worker_memory_mb();
+    return memory_mb > 0 || ended_ > 0;
+  };
+  while (!memory_is_known()) changed_.wait_for(lock, std::chrono::milliseconds(100));
+  return memory_mb;
+}
+
+/// `--sampling.chains auto`: as many as all ranks together have cores or devices, and memory, for.
+void Simulation::decide_chains() {
+  const double memory_mb = ranks_.all(first_update_memory_mb()).front();
+  const unsigned here = ranks_.on_this_host();
+  // Ranks that are not bound to cores of their own each count all of them.
+  const unsigned cores = std::max(1U, std::thread::hardware_concurrency() / here);
+  const unsigned own = automatic_chains(std::min(runtime_->cpu_workers(), cores),
+                                        runtime_->opencl_workers(), memory_mb * here);
+  std::vector<unsigned> counts;
+  for (const nlohmann::json& count : ranks_.all(own)) counts.push_back(count);
+  share_ = stated_share(counts, ranks_.rank());
+  inputs_.settings.sampling.chains = std::accumulate(counts.begin(), counts.end(), 0U);
+  // A resumed run takes the number from there; a single chain stays where auto has put it.
+  if (settings().sampling.chains > 1 && ranks_.first()) save_settings();
+  spdlog::info("{} chains", settings().sampling.chains);
+}
+
+void Simulation::make_chain_folders() {
+  agree(ranks_, [this] {
+    if (!ranks_.first() || settings().sampling.chains == 1) return;
+    for (unsigned number = 0; number < settings().sampling.chains; ++number) {
+      folder_->chain_folder(number);
+    }
+  });
+}
+
+void Simulation::run_chains() {
+  engine_name_ = first_engine_ == nullptr ? "" : first_engine_->name();
+  engine_version_ = first_engine_ == nullptr ? "" : first_engine_->version();
+  if (settings().sampling.chains == 0) {
+    decide_chains();
+  } else {
+    share_ = equal_share(settings().sampling.chains, ranks_.rank(), ranks_.size());
+  }
+  make_chain_folders();
+  gate_.set_chains(settings().sampling.chains);
+  exchange_.start();
+  for (auto started = static_cast<unsigned>(threads_.size()); started < share_.count; ++started) {
+    start_chain(share_.first + started);
+  }
+  for (std::thread& thread : threads_) thread.join();
+  exchange_.wait_for_all();
+  progress_.finish();
+  agree(ranks_, [this] {
+    if (error_ != nullptr) std::rethrow_exception(error_);
+  });
+}
+
+RankResults Simulation::own_results() const {
+  RankResults results;
+  results.complete = complete_;
+  results.interrupting_signal = interruption_.signal();
+  for (const auto& chain : chains_) results.steps += chain == nullptr ? 0 : chain->step();
+  if (complete_ < chains_.size()) return results;
+  for (const auto& chain : chains_) {
+    results.chains.push_back(chain->summary());
+    results.statistics.push_back(chain->energy_statistics());
+  }
+  std::vector<std::pair<int, std::string>> workers;
+  for (const WorkerDescription& worker : runtime_->workers()) {
+    const std::string rank = ranks_.size() == 1 ? "" : ranks_.name(ranks_.rank()) + ": ";
+    workers.emplace_back(worker.id, rank + worker.name);
+  }
+  add_worker_times(results, workers);
+  return results;
+}
+
+void Simulation::fill_ensemble() {
+  summary_.total_energy = ensemble_of(results_.statistics);
+  summary_.until_error_kj_per_mol = settings().sampling.until_error_kj_per_mol;
+  summary_.energy_known =
+      gate_.active() && converged(summary_.total_energy, summary_.until_error_kj_per_mol);
+  if (summary_.total_energy.r_hat > kPoorGelmanRubin) {
+    spdlog::warn(
+        "the chains have not mixed: R-hat of the total energy is {:.2f}, above {}; its error is "
+        "not "
+        "to be trusted, make more steps (sampling.steps, sampling.equilibration-steps)",
+        summary_.total_energy.r_hat, kPoorGelmanRubin);
+  }
+}
+
+void Simulation::fill_summary() {
+  double steps = 0;
+  for (const ChainSummary& chain : results_.chains) {
+    steps += static_cast<double>(chain.steps + settings().sampling.equilibration_steps);
+  }
+  summary_.chains = results_.chains;
+  summary_.codelet_timings = results_.codelet_timings;
+  summary_.worker_tasks = results_.worker_tasks;
+  summary_.equilibration_steps = settings().sampling.equilibration_steps;
+  summary_.steps_per_second = steps / summary_.wall_seconds;
+  summary_.title = inputs_.system.title;
+  summary_.output_folder = settings().output.folder;
+  summary_.seed = settings().sampling.seed;
+  summary_.precision = value_name(settings().run.precision);
+  summary_.starpmc_version = STARPMC_VERSION;
+  summary_.starpu_version = starpu_version();
+  summary_.hdf5_version = hdf5_library_version();
+  summary_.qm_engine = engine_name_;
+  summary_.qm_engine_version = engine_version_;
+}
+
+/// The checkpoints go when the summary stands.
+void Simulation::write_summary() {
+  agree(ranks_, [this] {
+    if (!ranks_.first()) return;
+    fill_summary();
+    fill_ensemble();
+    write_file_atomically(folder_->file("summary.json"), nlohmann::json(summary_).dump(2) + "\n");
+  });
+  for (const auto& chain : chains_) chain->remove_checkpoints();
+  spdlog::info("finished: {}", (settings().output.folder / "summary.json").string());
+}
+
+bool Simulation::run() {
+  const auto start = Clock::now();
+  log_runtime();
+  run_chains();
+  std::vector<RankResults> of_ranks;
+  if (ranks_.size() == 1) {
+    of_ranks.push_back(own_results());
+  } else {
+    for (const auto& state : ranks_.all(own_results().state())) {
+      of_ranks.push_back(RankResults::from(state));
+    }
+  }
+  results_ = merged(of_ranks);
+  if (results_.complete < settings().sampling.chains) return false;
+  summary_.wall_seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  write_summary();
+  return true;
+}
+
+}  // namespace starpmc

@@ -1,0 +1,107 @@
+#pragma once
+
+#include <condition_variable>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "app/chain_run.hpp"
+#include "app/chain_share.hpp"
+#include "app/rank_exchange.hpp"
+#include "app/rank_results.hpp"
+#include "app/rank_terminal.hpp"
+#include "mpi/ranks.hpp"
+#include "runtime/starpu_runtime.hpp"
+
+namespace starpmc {
+
+enum class Begin { anew, at_checkpoints };
+
+/// A run: its chains, each on a thread of its own and dealt to the ranks, and what is said of all
+/// of them. Every rank has one; rank 0 owns the output folder and speaks. All ranks call the
+/// constructor and run().
+class Simulation {
+ public:
+  /// Whatever can be wrong with the input or the machine is found before the output folder is
+  /// touched.
+  /// @throws InputError, RunError; AgreedFailure where there are several ranks
+  Simulation(Ranks& ranks, Inputs inputs, Begin begin);
+  Simulation(const Simulation&) = delete;
+  Simulation& operator=(const Simulation&) = delete;
+
+  /// @return whether all steps of all chains were made
+  bool run();
+  const RunSummary& summary() const { return summary_; }
+  int interrupting_signal() const { return results_.interrupting_signal; }
+  std::uint64_t steps_done() const { return results_.steps; }
+  /// The command that does.
+  static std::string how_to_go_on(const Ranks& ranks, const std::filesystem::path& folder);
+
+ private:
+  /// StarPU-MPI, for as long as it lives.
+  struct StarpuMembership {
+    explicit StarpuMembership(Ranks& all) : ranks(all) {
+      agree(ranks, [this] { ranks.join_starpu(); });
+    }
+    ~StarpuMembership() { ranks.leave_starpu(); }
+    StarpuMembership(const StarpuMembership&) = delete;
+    StarpuMembership& operator=(const StarpuMembership&) = delete;
+    Ranks& ranks;
+  };
+
+  const Settings& settings() const { return inputs_.settings; }
+  void check_inputs();
+  void start_starpu();
+  void open_folder();
+  void require_common_folder();
+  void start_logging();
+  void save_settings() const;
+  void log_inputs() const;
+  void log_runtime() const;
+  std::unique_ptr<QmEngine> take_engine(unsigned chain);
+  std::filesystem::path chain_path(unsigned number) const;
+  void start_chain(unsigned number);
+  void run_chain(ChainRun& chain);
+  void run_on_thread(unsigned number);
+  void run_chains();
+  void decide_chains();
+  double first_update_memory_mb();
+  void make_chain_folders();
+  RankResults own_results() const;
+  void fill_summary();
+  void fill_ensemble();
+  void write_summary();
+
+  Ranks& ranks_;
+  Interruption interruption_;  ///< before all threads: they inherit its blocked signals
+  Inputs inputs_;
+  Begin begin_;
+  std::unique_ptr<QmEngine> first_engine_;
+  std::optional<StarpuRuntime> runtime_;
+  std::optional<StarpuMembership> starpu_membership_;
+  std::unique_ptr<OutputFolder> folder_;  ///< null but at rank 0
+  ProgressBoard progress_;
+  StoppingGate gate_;
+  RankExchange exchange_;
+  std::optional<ForwardedLog> forwarded_log_;  ///< of the other ranks
+  RunContext context_;
+  RunSummary summary_;
+  RankResults results_;  ///< of all ranks
+  std::string engine_name_;
+  std::string engine_version_;
+  ChainShare share_;  ///< of this rank
+
+  std::mutex mutex_;  ///< of what follows
+  std::condition_variable changed_;
+  std::vector<std::unique_ptr<ChainRun>> chains_;  ///< from share_.first on
+  std::vector<std::thread> threads_;
+  std::exception_ptr error_;
+  unsigned ended_ = 0;
+  unsigned complete_ = 0;
+};
+
+}  // namespace starpmc

@@ -1,0 +1,135 @@
+// What a simulation does before its chains start: stages that all ranks pass, or none.
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <chrono>
+#include <thread>
+
+#include "app/simulation.hpp"
+#include "config/options.hpp"
+#include "error.hpp"
+#include "io/checked_file.hpp"
+#include "io/log.hpp"
+#include "qm/make_engine.hpp"
+
+namespace starpmc {
+
+void Simulation::check_inputs() {
+  agree(ranks_, [this] {
+    const unsigned chains = settings().sampling.chains;
+    if (chains > 0 && chains < ranks_.size()) {
+      throw InputError("sampling.chains", "there are fewer chains than processes",
+                       fmt::format("{} chains, {} processes", chains, ranks_.size()),
+                       "whole chains are spread over the processes: start fewer with mpirun -np or "
+                       "srun -n, or more chains");
+    }
+    if (begin_ == Begin::anew && ranks_.first()) {
+      OutputFolder::check(settings().output.folder, settings().output.overwrite);
+    }
+    if (inputs_.system.solute) {
+      first_engine_ = make_engine(settings().qm, *inputs_.system.solute, {});
+    }
+  });
+  const std::string expected = ranks_.all(context_.fingerprint).front();
+  agree(ranks_, [&] {
+    if (context_.fingerprint == expected) return;
+    throw InputError(inputs_.file, "reads otherwise here than at rank 0", "",
+                     "give all processes the same input files, on a file system they share");
+  });
+}
+
+/// Rank 0 first: what StarPU measures of a machine, and the performance models that it finds, may
+/// lie in one folder for all.
+void Simulation::start_starpu() {
+  const auto start = [this] {
+    runtime_.emplace(settings().run.precision, settings().run.implementation);
+  };
+  agree(ranks_, [&] {
+    if (ranks_.first()) start();
+  });
+  agree(ranks_, [&] {
+    if (!ranks_.first()) start();
+  });
+  starpu_membership_.emplace(ranks_);
+}
+
+void Simulation::open_folder() {
+  agree(ranks_, [this] {
+    if (!ranks_.first()) return;
+    const std::filesystem::path& path = settings().output.folder;
+    if (begin_ == Begin::anew) {
+      folder_ = std::make_unique<OutputFolder>(path, settings().output.overwrite);
+      save_settings();
+    } else {
+      folder_.reset(new OutputFolder(OutputFolder::resume(path)));  // it cannot be moved
+    }
+  });
+}
+
+/// The ranks see one folder, not one of the same name on each node.
+void Simulation::require_common_folder() {
+  const std::filesystem::path settings_file = settings().output.folder / "settings.cfg";
+  const auto written = [&] {
+    std::error_code error;
+    const auto time = std::filesystem::last_write_time(settings_file, error);
+    return error ? 0 : static_cast<std::int64_t>(time.time_since_epoch().count());
+  };
+  const std::int64_t expected = ranks_.all(written()).front();
+  agree(ranks_, [&] {
+    constexpr int kLooks = 100;  // a network file system may take seconds to show what is new
+    for (int look = 0; written() != expected; ++look) {
+      if (look == kLooks) {
+        throw InputError("output.folder", "is not the folder that rank 0 writes to",
+                         settings().output.folder.string(),
+                         "choose a folder on a file system that all nodes share");
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+  });
+}
+
+void Simulation::start_logging() {
+  agree(ranks_, [this] {
+    const std::string& level = settings().output.log_level;
+    if (!ranks_.first()) {
+      forwarded_log_.emplace(
+          level, [this](int severity, const std::string& text) { exchange_.log(severity, text); });
+      return;
+    }
+    const auto start = begin_ == Begin::anew ? start_file_logging : resume_file_logging;
+    start(folder_->file("run.log"), level);
+    log_inputs();
+  });
+}
+
+void Simulation::save_settings() const {
+  write_file_atomically(folder_->file("settings.cfg"), settings_as_config(settings()));
+}
+
+void Simulation::log_inputs() const {
+  const System& system = inputs_.system;
+  spdlog::info("starpmc {}: {}", STARPMC_VERSION, inputs_.file);
+  spdlog::info("{}: {} MM molecules{}, box {:.4f} x {:.4f} x {:.4f} A", system.title,
+               system.molecules.size(),
+               system.solute ? fmt::format(" around {} ({} atoms)", system.solute->name,
+                                           system.solute->atom_count())
+                             : "",
+               system.box.lengths.x, system.box.lengths.y, system.box.lengths.z);
+  if (first_engine_ != nullptr) {
+    spdlog::info("QM engine: {} {}", first_engine_->name(), first_engine_->version());
+  }
+  for (unsigned rank = 0; ranks_.size() > 1 && rank < ranks_.size(); ++rank) {
+    spdlog::info("process {} of {}: {}", rank + 1, ranks_.size(), ranks_.name(rank));
+  }
+}
+
+void Simulation::log_runtime() const {
+  spdlog::info("StarPU {}, scheduler {}", starpu_version(), runtime_->scheduler());
+  for (const WorkerDescription& worker : runtime_->workers()) {
+    spdlog::info("worker {}: {}", worker.id, worker.name);
+  }
+  for (const std::string& warning : runtime_->warnings()) spdlog::warn(warning);
+}
+
+}  // namespace starpmc

@@ -1,0 +1,72 @@
+#include "io/chain_summary_state.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "io/energy_terms_json.hpp"
+
+namespace starpmc {
+namespace {
+
+using nlohmann::json;
+
+json average_state(const AverageEstimate& average) {
+  return {average.mean,  average.error,        average.statistical_inefficiency,
+          average.count, average.block_length, average.plateau_reached};
+}
+
+AverageEstimate average_from(const json& state) {
+  return {state.at(0), state.at(1), state.at(2), state.at(3), state.at(4), state.at(5)};
+}
+
+}  // namespace
+
+json chain_summary_state(const ChainSummary& chain) {
+  json state{{"steps", chain.steps},
+             {"acceptance", chain.acceptance},
+             {"total", average_state(chain.averages.total)},
+             {"final_energies", energy_terms_state(chain.final_energies)},
+             {"drift", energy_terms_state(chain.drift)},
+             {"max_translation", chain.final_max_translation_angstrom},
+             {"max_rotation", chain.final_max_rotation_degrees},
+             {"qm_restarts", chain.qm_restarts},
+             {"certified", chain.certified.active},
+             {"certified_bound", chain.certified.bound_kj_per_mol},
+             {"certified_steps", chain.certified.steps},
+             {"certified_largest_error", chain.certified.largest_error_in_bounds},
+             {"decisions_sha256", chain.decisions_sha256},
+             {"final_coordinates_sha256", chain.final_coordinates_sha256}};
+  state["terms"] = json::array();
+  for (const auto& term : chain.averages.terms) state["terms"].push_back(average_state(term));
+  state["qm_updates"] = json::array();
+  for (const auto& update : chain.qm_updates) {
+    state["qm_updates"].push_back(to_json_record(update));
+  }
+  return state;
+}
+
+ChainSummary chain_summary_from(const json& state) {
+  ChainSummary chain;
+  chain.steps = state.at("steps");
+  chain.acceptance = state.at("acceptance");
+  chain.averages.total = average_from(state.at("total"));
+  for (std::size_t i = 0; i < chain.averages.terms.size(); ++i) {
+    chain.averages.terms[i] = average_from(state.at("terms").at(i));
+  }
+  chain.final_energies = energy_terms_from(state.at("final_energies"));
+  chain.drift = energy_terms_from(state.at("drift"));
+  chain.final_max_translation_angstrom = state.at("max_translation");
+  chain.final_max_rotation_degrees = state.at("max_rotation");
+  chain.qm_restarts = state.at("qm_restarts");
+  chain.certified.active = state.at("certified");
+  chain.certified.bound_kj_per_mol = state.at("certified_bound");
+  chain.certified.steps = state.at("certified_steps");
+  chain.certified.largest_error_in_bounds = state.at("certified_largest_error");
+  chain.decisions_sha256 = state.at("decisions_sha256");
+  chain.final_coordinates_sha256 = state.at("final_coordinates_sha256");
+  for (const json& update : state.at("qm_updates")) {
+    chain.qm_updates.push_back(qm_update_from(update));
+  }
+  return chain;
+}
+
+}  // namespace starpmc
