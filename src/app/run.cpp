@@ -44,9 +44,10 @@ void check_override(const std::string& word) {
         "--qm.max-iterations", "--output.checkpoint-interval", "--output.log-level"}) {
     if (word.starts_with(allowed)) return;
   }
-  throw InputError("command line", "this option may not change when a run is resumed", word,
-                   "leave it out; options of [run], qm.python, qm.time-limit, qm.threads, qm.memory, "
-                   "qm.max-iterations, output.checkpoint-interval and output.log-level may");
+  throw InputError(
+      "command line", "this option may not change when a run is resumed", word,
+      "leave it out; options of [run], qm.python, qm.time-limit, qm.threads, qm.memory, "
+      "qm.max-iterations, output.checkpoint-interval and output.log-level may");
 }
 
 }  // namespace

@@ -226,6 +226,7 @@ void Simulation::write_summary() {
 bool Simulation::run() {
   const auto start = Clock::now();
   log_runtime();
+  warn_of_shared_processors();
   run_chains();
   std::vector<RankResults> of_ranks;
   if (ranks_.size() == 1) {

@@ -62,6 +62,7 @@ class Simulation {
   void save_settings() const;
   void log_inputs() const;
   void log_runtime() const;
+  void warn_of_shared_processors();
   std::unique_ptr<QmEngine> take_engine(unsigned chain);
   std::filesystem::path chain_path(unsigned number) const;
   void start_chain(unsigned number);

@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 
 #include <chrono>
+#include <map>
 #include <thread>
 
 #include "app/simulation.hpp"
@@ -121,6 +122,24 @@ void Simulation::log_inputs() const {
   }
   for (unsigned rank = 0; ranks_.size() > 1 && rank < ranks_.size(); ++rank) {
     spdlog::info("process {} of {}: {}", rank + 1, ranks_.size(), ranks_.name(rank));
+  }
+}
+
+/// Workers poll for tasks: two on one processor slow each other even where one is idle.
+void Simulation::warn_of_shared_processors() {
+  if (ranks_.size() == 1) return;
+  std::map<std::pair<std::string, unsigned>, unsigned> owners;
+  const auto of_ranks = ranks_.all(runtime_->processors());
+  for (unsigned rank = 0; ranks_.first() && rank < ranks_.size(); ++rank) {
+    for (const auto& processor : of_ranks[rank]) {
+      const auto [owner, is_new] = owners.try_emplace({ranks_.hosts()[rank], processor}, rank);
+      if (is_new || owner->second == rank) continue;
+      spdlog::warn(
+          "{} and {} share processors, which slows both; start one process per node (mpirun "
+          "--map-by ppr:1:node --bind-to none), or give each its own cores (--map-by slot:PE=N)",
+          ranks_.name(owner->second), ranks_.name(rank));
+      return;
+    }
   }
 }
 

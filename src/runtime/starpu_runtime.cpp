@@ -1,6 +1,7 @@
 #include "runtime/starpu_runtime.hpp"
 
 #include <fmt/format.h>
+#include <hwloc.h>
 #include <starpu.h>
 #include <unistd.h>
 
@@ -316,6 +317,20 @@ std::vector<WorkerDescription> StarpuRuntime::workers() const {
 }
 
 unsigned StarpuRuntime::cpu_workers() const { return starpu_cpu_worker_get_count(); }
+std::vector<unsigned> StarpuRuntime::processors() const {
+  std::vector<unsigned> numbers;
+  for (unsigned id = 0; id < starpu_worker_get_count(); ++id) {
+    if (starpu_worker_get_type(static_cast<int>(id)) != STARPU_CPU_WORKER) continue;
+    hwloc_bitmap_t bound = starpu_worker_get_hwloc_cpuset(static_cast<int>(id));
+    for (int number = hwloc_bitmap_first(bound); number >= 0;
+         number = hwloc_bitmap_next(bound, number)) {
+      numbers.push_back(static_cast<unsigned>(number));
+    }
+    hwloc_bitmap_free(bound);
+  }
+  return numbers;
+}
+
 unsigned StarpuRuntime::opencl_workers() const { return starpu_opencl_worker_get_count(); }
 std::string StarpuRuntime::scheduler() const {
   // What StarPU runs, which is not what was asked for where the name is unknown to it.

@@ -41,6 +41,8 @@ class StarpuRuntime {
   std::vector<WorkerDescription> workers() const;
   unsigned cpu_workers() const;
   unsigned opencl_workers() const;
+  /// The system's numbers of the logical processors that the CPU workers are bound to.
+  std::vector<unsigned> processors() const;
   std::string scheduler() const;
   /// Devices that get no work, and why.
   const std::vector<std::string>& warnings() const { return warnings_; }

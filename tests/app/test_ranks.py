@@ -139,6 +139,8 @@ class Same(Ranks):
             for chain in range(CHAINS):
                 self.assertIn(f"chain {chain}, step 1500:", log)
             self.assertIn("100.0 %", log)
+            # All of them were given the same one here.
+            self.assertIn("share processors", log)
 
     def test_until_error(self):
         """Chains on several ranks meet at the same steps, and decide the same."""

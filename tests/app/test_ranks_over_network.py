@@ -11,9 +11,8 @@ import signal
 import subprocess
 import time
 
-import test_ranks
-
 import program
+import test_ranks
 
 NODES = {"node-a": "10.213.77.1", "node-b": "10.213.77.2"}
 SUBNET = "10.213.77.0/24"

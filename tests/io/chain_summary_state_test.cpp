@@ -1,0 +1,48 @@
+#include "io/chain_summary_state.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace starpmc {
+namespace {
+
+TEST(ChainSummaryState, EverythingSurvives) {
+  ChainSummary chain;
+  chain.steps = 1ULL << 40;
+  chain.acceptance = 0.1;
+  for (std::size_t i = 0; i < chain.averages.terms.size(); ++i) {
+    chain.averages.terms[i] = {-1.0 / (3.0 + static_cast<double>(i)), 0.1, 3, 200, 8, true};
+  }
+  chain.averages.total = {-20345.678912345678, 0.01234, 12, 201, 16, false};
+  chain.final_energies = {1.1, 2.2, 3.3, 4.4, 5.5};
+  chain.drift = {1e-9, -1e-300, 0, 0, 7};
+  chain.final_max_translation_angstrom = 0.17;
+  chain.final_max_rotation_degrees = 17.3;
+  chain.qm_updates = {{.step = 7, .qm_energy_kj_per_mol = -2.1e6, .iterations = 9}};
+  chain.qm_restarts = 3;
+  chain.certified = {true, 0.3, 99, 0.7};
+  chain.decisions_sha256 = "ab";
+  chain.final_coordinates_sha256 = "cd";
+
+  const auto bytes = nlohmann::json::to_cbor(chain_summary_state(chain));
+  const ChainSummary back = chain_summary_from(nlohmann::json::from_cbor(bytes));
+
+  // summary.json holds every field.
+  RunSummary before;
+  RunSummary after;
+  before.chains = {chain};
+  after.chains = {back};
+  EXPECT_EQ(nlohmann::json(before), nlohmann::json(after));
+  EXPECT_EQ(back.averages.total.mean, chain.averages.total.mean);
+  EXPECT_EQ(back.drift.mm_vdw, -1e-300);
+}
+
+TEST(ChainSummaryState, IncompleteIsRefused) {
+  nlohmann::json state = chain_summary_state({});
+  state.erase("drift");
+  EXPECT_THROW(chain_summary_from(state), nlohmann::json::exception);
+}
+
+}  // namespace
+}  // namespace starpmc
