@@ -3,143 +3,74 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-<<<<<<< HEAD
 #include <chrono>
 #include <future>
 #include <random>
-    == == ==
-    =
-#include <nlohmann/json.hpp>
-#include <random>
-#include <thread>
-#include <vector>
-        >>>>>>> i4 - mpi
 
-                    namespace starpmc {
-  namespace {
+namespace starpmc {
+namespace {
 
-<<<<<<< HEAD
-  using Answer = StoppingGate::Answer;
+using Answer = StoppingGate::Answer;
 
-  /// Independent samples, whose mean is known to about 1 / sqrt(count).
-  ChainStatistics samples(unsigned seed, int count) {
-    std::mt19937_64 random(seed);
-    std::normal_distribution<double> normal;
-    ChainStatistics statistics(static_cast<std::uint64_t>(count));
-    for (int i = 0; i < count; ++i) statistics.add(normal(random));
-    return statistics;
+/// Independent samples, whose mean is known to about 1 / sqrt(count).
+ChainStatistics samples(unsigned seed, int count) {
+  std::mt19937_64 random(seed);
+  std::normal_distribution<double> normal;
+  ChainStatistics statistics(static_cast<std::uint64_t>(count));
+  for (int i = 0; i < count; ++i) statistics.add(normal(random));
+  return statistics;
+}
+
+class Gate : public testing::Test {
+ protected:
+  StoppingGate gate_{0.05, [this] { return given_up_.load(); }};
+  std::atomic<bool> given_up_{false};
+
+  std::future<Answer> arrive(std::size_t chain, std::uint64_t step, int count) {
+    return std::async(std::launch::async, [=, this] {
+      return gate_.arrive(chain, step, samples(static_cast<unsigned>(chain) + 1, count));
+    });
   }
-
-  class Gate : public testing::Test {
-   protected:
-    StoppingGate gate_{0.05, [this] { return given_up_.load(); }};
-    std::atomic<bool> given_up_{false};
-
-    std::future<Answer> arrive(std::size_t chain, std::uint64_t step, int count) {
-      return std::async(std::launch::async, [=, this] {
-        return gate_.arrive(chain, step, samples(static_cast<unsigned>(chain) + 1, count));
-      });
-    }
-    static bool waits(std::future<Answer>& answer) {
-      return answer.wait_for(std::chrono::milliseconds(150)) == std::future_status::timeout;
-    }
-  };
-
-  TEST_F(Gate, AllWaitForAllAndGetOneAnswer) {
-    gate_.set_chains(2);
-    auto first = arrive(0, 100, 50);
-    EXPECT_TRUE(waits(first));
-    auto second = arrive(1, 100, 50);
-    EXPECT_EQ(first.get(), Answer::go_on);
-    EXPECT_EQ(second.get(), Answer::go_on);
-    first = arrive(1, 200, 20000);
-    EXPECT_TRUE(waits(first));
-    second = arrive(0, 200, 20000);
-    EXPECT_EQ(first.get(), Answer::known);
-    EXPECT_EQ(second.get(), Answer::known);
+  static bool waits(std::future<Answer>& answer) {
+    return answer.wait_for(std::chrono::milliseconds(150)) == std::future_status::timeout;
   }
+};
 
-  TEST_F(Gate, WaitsUntilTheNumberOfChainsIsKnown) {
-    auto first = arrive(0, 100, 50);
-    EXPECT_TRUE(waits(first));
-    gate_.set_chains(1);
-    EXPECT_EQ(first.get(), Answer::go_on);
-  }
+TEST_F(Gate, AllWaitForAllAndGetOneAnswer) {
+  gate_.set_chains(2);
+  auto first = arrive(0, 100, 50);
+  EXPECT_TRUE(waits(first));
+  auto second = arrive(1, 100, 50);
+  EXPECT_EQ(first.get(), Answer::go_on);
+  EXPECT_EQ(second.get(), Answer::go_on);
+  first = arrive(1, 200, 20000);
+  EXPECT_TRUE(waits(first));
+  second = arrive(0, 200, 20000);
+  EXPECT_EQ(first.get(), Answer::known);
+  EXPECT_EQ(second.get(), Answer::known);
+}
 
-  TEST_F(Gate, AResumedChainFollowsThoseThatWentOn) {
-    gate_.set_passed(1, 300);
-    gate_.set_chains(2);
-    // Enough samples to end the run; but chain 1 went on from here before.
-    EXPECT_EQ(arrive(0, 200, 20000).get(), Answer::go_on);
-  }
+TEST_F(Gate, WaitsUntilTheNumberOfChainsIsKnown) {
+  auto first = arrive(0, 100, 50);
+  EXPECT_TRUE(waits(first));
+  gate_.set_chains(1);
+  EXPECT_EQ(first.get(), Answer::go_on);
+}
 
-  TEST_F(Gate, ARunThatEndsOtherwiseWaitsForNobody) {
-    gate_.set_chains(2);
-    auto first = arrive(0, 100, 50);
-    EXPECT_TRUE(waits(first));
-    given_up_ = true;
-    EXPECT_EQ(first.get(), Answer::given_up);
-=======
-  ChainStatistics noise(unsigned seed, std::size_t samples) {
-    std::mt19937 draw(seed);
-    std::normal_distribution<double> normal;
-    ChainStatistics statistics;
-    for (std::size_t i = 0; i < samples; ++i) statistics.add(normal(draw));
-    return statistics;
-  }
+TEST_F(Gate, AResumedChainFollowsThoseThatWentOn) {
+  gate_.set_passed(1, 300);
+  gate_.set_chains(2);
+  // Enough samples to end the run; but chain 1 went on from here before.
+  EXPECT_EQ(arrive(0, 200, 20000).get(), Answer::go_on);
+}
 
-  /// Two gates that tell each other, as those of two ranks do.
-  struct TwoRanks {
-    explicit TwoRanks(double error) : gates{{error, kNever}, {error, kNever}} {
-      for (std::size_t rank = 0; rank < 2; ++rank) {
-        StoppingGate& other = gates[1 - rank];
-        gates[rank].set_chains(2);
-        gates[rank].set_listener(
-            {[&other](std::size_t chain, std::uint64_t step, const ChainStatistics& energies) {
-               ChainStatistics received;  // as it is after its way through a message
-               received.restore(
-                   nlohmann::json::from_cbor(nlohmann::json::to_cbor(energies.state())));
-               other.add_arrival(chain, step, received);
-             },
-             [&other](std::size_t chain, std::uint64_t step) { other.set_passed(chain, step); }});
-      }
-    }
-    static bool kNever() { return false; }
-    StoppingGate gates[2];
-  };
+TEST_F(Gate, ARunThatEndsOtherwiseWaitsForNobody) {
+  gate_.set_chains(2);
+  auto first = arrive(0, 100, 50);
+  EXPECT_TRUE(waits(first));
+  given_up_ = true;
+  EXPECT_EQ(first.get(), Answer::given_up);
+}
 
-  TEST(StoppingGate, RanksDecideAlike) {
-    for (const auto& [error, expected] :
-         {std::pair{0.5, StoppingGate::Answer::known}, {1e-3, StoppingGate::Answer::go_on}}) {
-      TwoRanks ranks(error);
-      StoppingGate::Answer other{};
-      std::thread second([&] { other = ranks.gates[1].arrive(1, 100, noise(2, 5000)); });
-      const auto first = ranks.gates[0].arrive(0, 100, noise(1, 5000));
-      second.join();
-      EXPECT_EQ(first, expected);
-      EXPECT_EQ(other, expected);
-    }
-  }
-
-  /// Chain 1 was stopped after this gate, chain 0 before it: chain 0 must not wait for ever.
-  TEST(StoppingGate, AResumedChainOfAnotherRankLetsPass) {
-    TwoRanks ranks(0.5);
-    ranks.gates[1].chain_resumed(1, 200);
-    EXPECT_EQ(ranks.gates[0].arrive(0, 100, noise(1, 5000)), StoppingGate::Answer::go_on);
-    EXPECT_EQ(ranks.gates[0].arrive(0, 200, noise(1, 9000)), StoppingGate::Answer::go_on);
-  }
-
-  TEST(StoppingGate, GivesUp) {
-    std::atomic<bool> stop = false;
-    StoppingGate gate(0.5, [&] { return stop.load(); });
-    gate.set_chains(2);
-    StoppingGate::Answer answer{};
-    std::thread waiting([&] { answer = gate.arrive(0, 100, noise(1, 100)); });
-    stop = true;
-    waiting.join();
-    EXPECT_EQ(answer, StoppingGate::Answer::given_up);
->>>>>>> i4-mpi
-  }
-
-  }  // namespace
+}  // namespace
 }  // namespace starpmc
