@@ -1,9 +1,9 @@
 #include "app/interruption.hpp"
 
 #include <pthread.h>
-#include <signal.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <ctime>
 #include <string_view>
 

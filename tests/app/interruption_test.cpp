@@ -1,10 +1,10 @@
 #include "app/interruption.hpp"
 
 #include <gtest/gtest.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
 #include <thread>
 
 namespace starpmc {
