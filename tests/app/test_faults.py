@@ -284,13 +284,20 @@ RARELY = {"energy_interval": NEVER, "trajectory_interval": NEVER}
 
 
 class FullDisk(Faults):
+    kilobytes = 256
+
     def setUp(self):
         super().setUp()
-        disk = mount(self, f"size={256 * self.chains}k")
+        disk = mount(self, f"size={self.kilobytes}k")
         self.out = disk / "out"
 
     def stop_and_go_on(self, name, *faulty, **output):
+        # The chain that starts last must not find the disk full of the other's file.
+        meeting = self.folder / "meeting"
+        meeting.mkdir()
+        self.env["STARPMC_TEST_MEETING"] = f"{meeting} {self.chains}"
         result = self.run_faulty(*faulty, **output)
+        del self.env["STARPMC_TEST_MEETING"]
         self.expect_stop(result, name, "No space left on device")
         if self.chains == 1:  # of two, one may not have come so far
             self.assertIn("last checkpoint", result.stderr)
@@ -314,6 +321,7 @@ class FullDiskOfTwo(FullDisk):
     """The other chain stops, too, and both go on."""
 
     chains = 2
+    kilobytes = 360  # full before the second update: a table's lines come before a checkpoint
 
 
 class FileSizeLimit(Faults):

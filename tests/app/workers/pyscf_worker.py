@@ -1,7 +1,8 @@
 """Stands for PySCF: a solute of two electrons, polarised by the waters, that can be made to fail.
 
 STARPMC_TEST_FAULT="FAULT UPDATE COUNT FILE": update number UPDATE (from 0) fails in the way that
-FAULT names, COUNT times in all processes that share FILE. Standard library only.
+FAULT names, COUNT times in all processes that share FILE. STARPMC_TEST_MEETING="FOLDER COUNT": the
+first update waits until the workers of that many chains are there. Standard library only.
 
 Its state are the charges' polarisations, half of which the next update keeps, and the number of
 updates so far: with another state, or none, the next density is another one.
@@ -12,6 +13,7 @@ import os
 import pathlib
 import signal
 import sys
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "qm" / "workers"))
 
@@ -29,6 +31,16 @@ def points_around(positions):
     atoms = [positions[i : i + 3] for i in range(0, len(positions), 3)]
     centre = [sum(atom[k] for atom in atoms) / len(atoms) for k in range(3)]
     return [[centre[k] + DISTANCE * d[k] for d in DIRECTIONS] for k in range(3)]
+
+
+def meet(meeting):
+    """All chains have made their files when the first of them goes on."""
+    if not meeting:
+        return
+    folder, count = meeting.rsplit(" ", 1)
+    pathlib.Path(folder, str(os.getpid())).touch()
+    while len(os.listdir(folder)) < int(count):
+        time.sleep(0.01)
 
 
 def fill_disk(path):
@@ -109,6 +121,8 @@ def main():
             state = list(arrays["state"])
             send({"type": "restored"})
             continue
+        if not state:
+            meet(os.environ.get("STARPMC_TEST_MEETING"))
         spoilt = []
         if fault.is_due(int(state[-1]) if state else 0):
             spoilt = fault.strike(arrays, init["max_iterations"])
