@@ -120,12 +120,16 @@ void ChainRun::save_engine_log() const noexcept {
   }
 }
 
-void ChainRun::start() {
-  chain_ = make_chain(context_.inputs.system, settings_, number_);
+void ChainRun::make_output(const nlohmann::json* resumed) {
   const auto report = [this](const ProgressState& state) {
     context_.progress.update(number_, state);
   };
-  output_ = std::make_unique<RunOutput>(context_.inputs, folder_, report, nullptr);
+  output_ = std::make_unique<RunOutput>(context_.inputs, folder_, report, resumed);
+}
+
+void ChainRun::start() {
+  chain_ = make_chain(context_.inputs.system, settings_, number_);
+  make_output(nullptr);
 }
 
 void ChainRun::resume() {
@@ -143,14 +147,14 @@ void ChainRun::resume() {
     restore(*checkpoint);
   } catch (const nlohmann::json::exception& error) {
     throw RunError(fmt::format("{}: the checkpoint lacks something: {}",
-                               (folder_.path() / "checkpoint.cbor").string(), error.what()));
+                               checkpoint_path(folder_.path()).string(), error.what()));
   }
   spdlog::info("chain {} goes on at step {}", number_, step_);
 }
 
 void ChainRun::restore(const nlohmann::json& checkpoint) {
   if (checkpoint.at("fingerprint") != context_.fingerprint) {
-    throw InputError((folder_.path() / "checkpoint.cbor").string(),
+    throw InputError(checkpoint_path(folder_.path()).string(),
                      "the input has changed since the run was begun",
                      "system " + checkpoint.at("title").get<std::string>(),
                      "put the coordinates, topology and settings.cfg back as they were, or begin "
@@ -160,10 +164,7 @@ void ChainRun::restore(const nlohmann::json& checkpoint) {
   chain_->restore(checkpoint.at("chain"));
   grid_ = grid_from(checkpoint.at("grid"));
   if (grid_.size() > 0) chain_->set_density(grid_);
-  const auto report = [this](const ProgressState& state) {
-    context_.progress.update(number_, state);
-  };
-  output_ = std::make_unique<RunOutput>(context_.inputs, folder_, report, &checkpoint.at("output"));
+  make_output(&checkpoint.at("output"));
   step_ = checkpoint.at("step");
   saved_ = true;
   updated_ = checkpoint.at("updated");
@@ -204,11 +205,7 @@ void ChainRun::save() {
   last_checkpoint_ = std::chrono::steady_clock::now();
 }
 
-void ChainRun::remove_checkpoints() {
-  for (const char* name : {"checkpoint.previous.cbor", "checkpoint.cbor"}) {
-    std::filesystem::remove(folder_.file(name));
-  }
-}
+void ChainRun::remove_checkpoints() { starpmc::remove_checkpoints(folder_.path()); }
 
 bool ChainRun::checkpoint_is_due() const {
   const std::chrono::duration<double> since = std::chrono::steady_clock::now() - last_checkpoint_;

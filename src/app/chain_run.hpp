@@ -58,6 +58,8 @@ class ChainRun {
  private:
   bool make_steps();
   void start();
+  /// @param resumed RunOutput::state() of a checkpoint; null: a new run
+  void make_output(const nlohmann::json* resumed);
   void restore(const nlohmann::json& checkpoint);
   void save();
   bool update_is_due() const;

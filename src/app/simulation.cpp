@@ -55,7 +55,7 @@ std::unique_ptr<QmEngine> Simulation::take_engine(unsigned chain) {
 std::filesystem::path Simulation::chain_path(unsigned number) const {
   const std::filesystem::path& folder = settings().output.folder;
   if (settings().sampling.chains == 1) return folder;
-  return folder / fmt::format("chain-{}", number);
+  return folder / OutputFolder::chain_name(number);
 }
 
 void Simulation::run_chain(ChainRun& chain) {
@@ -184,8 +184,7 @@ void Simulation::fill_ensemble() {
   if (summary_.total_energy.r_hat > kPoorGelmanRubin) {
     spdlog::warn(
         "the chains have not mixed: R-hat of the total energy is {:.2f}, above {}; its error is "
-        "not "
-        "to be trusted, make more steps (sampling.steps, sampling.equilibration-steps)",
+        "not to be trusted, make more steps (sampling.steps, sampling.equilibration-steps)",
         summary_.total_energy.r_hat, kPoorGelmanRubin);
   }
 }

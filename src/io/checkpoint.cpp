@@ -141,4 +141,12 @@ std::optional<nlohmann::json> read_checkpoint(const std::filesystem::path& folde
   return content;
 }
 
+void remove_checkpoints(const std::filesystem::path& folder) {
+  for (const char* name : {previous_name, newest_name}) std::filesystem::remove(folder / name);
+}
+
+std::filesystem::path checkpoint_path(const std::filesystem::path& folder) {
+  return folder / newest_name;
+}
+
 }  // namespace starpmc

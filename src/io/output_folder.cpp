@@ -307,8 +307,10 @@ std::filesystem::path ChainFolder::file(std::string_view name) const {
   return own_path(path_, name);
 }
 
+std::string OutputFolder::chain_name(unsigned chain) { return "chain-" + std::to_string(chain); }
+
 std::filesystem::path OutputFolder::chain_folder(unsigned chain) const {
-  const std::string name = "chain-" + std::to_string(chain);
+  const std::string name = chain_name(chain);
   constexpr mode_t new_folder_permissions = 0777;  // less the user's umask
   if (mkdirat(folder_descriptor_, name.c_str(), new_folder_permissions) != 0 && errno != EEXIST)
     fail(path_ / name, "cannot create the folder of a chain");

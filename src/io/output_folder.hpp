@@ -39,6 +39,8 @@ class OutputFolder {
   /// @throws std::logic_error for a name that is_own_file() does not know: it would survive
   ///         output.overwrite
   std::filesystem::path file(std::string_view name) const;
+  /// chain-N
+  static std::string chain_name(unsigned chain);
   /// The folder chain-N of chain N in this one, created if missing.
   /// @throws RunError if it cannot be, or if something else, a symbolic link say, has its name
   std::filesystem::path chain_folder(unsigned chain) const;

@@ -108,6 +108,19 @@ def plain_system(name):
     }
 
 
+def ended_early(chains):
+    """Sections of a run that sampling.until-error ends after some 250,000 steps."""
+    return plain_system("argon/argon") | {
+        "sampling": {
+            "steps": 2000000,
+            "equilibration_steps": 40000,
+            "chains": chains,
+            "until_error": 8,
+        },
+        "output": {"energy_interval": 50, "trajectory_interval": 100000},
+    }
+
+
 def energies(config, *arguments, env=None, timeout=300):
     """The energies that `starpmc energy` prints, by term."""
     result = succeed("energy", config, *arguments, env=env, timeout=timeout)

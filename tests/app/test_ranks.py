@@ -144,16 +144,7 @@ class Same(Ranks):
 
     def test_until_error(self):
         """Chains on several ranks meet at the same steps, and decide the same."""
-        self.input = self.config(
-            **program.plain_system("argon/argon"),
-            sampling={
-                "steps": 2000000,
-                "equilibration_steps": 40000,
-                "chains": 3,
-                "until_error": 8,
-            },
-            output={"energy_interval": 50, "trajectory_interval": 100000},
-        )
+        self.input = self.config(**program.ended_early(chains=3))
         expected = self.single()
         self.assertTrue(expected[1]["known_to_within_it"])
         self.assertLess(expected[0][0]["steps"], 2000000)

@@ -291,16 +291,7 @@ class Chains(Resume):
 
 class UntilError(program.TestCase):
     def test_ends_early_and_at_the_same_step(self):
-        config = self.config(
-            **program.plain_system("argon/argon"),
-            sampling={
-                "steps": 2000000,
-                "equilibration_steps": 40000,
-                "chains": 2,
-                "until_error": 8,
-            },
-            output={"energy_interval": 50, "trajectory_interval": 100000},
-        )
+        config = self.config(**program.ended_early(chains=2))
         first = program.simulate(config, self.folder / "a")
         energy = first["total_energy"]
         self.assertTrue(energy["known_to_within_it"])
