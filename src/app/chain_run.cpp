@@ -6,14 +6,9 @@
 #include <cmath>
 #include <filesystem>
 
-#include "config/options.hpp"
 #include "error.hpp"
-#include "io/binary_json.hpp"
 #include "io/checked_file.hpp"
-#include "io/checkpoint.hpp"
-#include "io/energy_terms_json.hpp"
 #include "qm/worker_engine.hpp"
-#include "sampling/topology_buffers.hpp"
 
 namespace starpmc {
 namespace {
@@ -29,21 +24,23 @@ EnergyTerms operator+(const EnergyTerms& a, const EnergyTerms& b) {
 /// Energy of the MM charges with the solute's nuclei and density.
 double electrostatic(const EnergyTerms& terms) { return terms.qmmm_nuclei + terms.qmmm_grid; }
 
-nlohmann::json grid_state(const DensityGrid& grid) {
-  return {{"x", to_binary(grid.x)},
-          {"y", to_binary(grid.y)},
-          {"z", to_binary(grid.z)},
-          {"charge", to_binary(grid.charge)}};
-}
+constexpr std::uint64_t kGateInterval = 10000;  ///< steps, where there are no updates
 
-DensityGrid grid_from(const nlohmann::json& state) {
-  const auto values = [&](const char* name) { return vector_from_binary<double>(state.at(name)); };
-  return {values("x"), values("y"), values("z"), values("charge")};
-}
+}  // namespace
 
-/// What is not finite must reach neither the averages nor a checkpoint.
-/// @throws RunError naming the terms
-void require_finite(const EnergyTerms& terms, const std::string& when) {
+ChainRun::ChainRun(const RunContext& context, unsigned number, ChainFolder folder,
+                   std::unique_ptr<QmEngine> engine)
+    : context_(context),
+      settings_(context.inputs.settings),
+      number_(number),
+      folder_(std::move(folder)),
+      engine_(std::move(engine)),
+      checkpoints_(folder_.path()),
+      last_checkpoint_(std::chrono::steady_clock::now()) {}
+
+ChainRun::~ChainRun() { save_engine_log(); }
+
+void ChainRun::require_finite(const EnergyTerms& terms, const std::string& when) {
   if (std::isfinite(terms.total())) return;
   std::string which;
   const auto values = terms.values();
@@ -59,49 +56,6 @@ void require_finite(const EnergyTerms& terms, const std::string& when) {
                   "output.save-grid true, the density, or try --run.implementation scalar",
                   when, which.empty() ? "its terms are, their sum is not" : which));
 }
-
-constexpr std::uint64_t kGateInterval = 10000;  ///< steps, where there are no updates
-
-}  // namespace
-
-std::string input_fingerprint(const Inputs& inputs) {
-  Settings settings = inputs.settings;
-  settings.system = {};  // what the files say counts, not where they lie
-  settings.run = {};
-  settings.output.folder.clear();
-  settings.output.overwrite = false;
-  settings.output.log_level.clear();
-  settings.output.checkpoint_interval_seconds = 0;
-  settings.sampling.chains = 0;
-  settings.qm.python.clear();
-  settings.qm.time_limit_seconds = 0;
-  settings.qm.threads = 0;
-  // Neither moves a solution that has converged, and more of them can help one that does not.
-  settings.qm.max_iterations = 0;
-  settings.qm.memory_mb = 0;
-  settings.qm.grid_file.clear();
-  const System& system = inputs.system;
-  const TopologyBuffers topology = make_topology_buffers(system, settings.interaction);
-  Sha256 hash;
-  hash.add(settings_as_config(settings));
-  hash.add(std::span<const double>(topology.reals));
-  hash.add(std::as_bytes(std::span<const int>(topology.integers)));
-  hash.add(std::span<const double>(topology.solute));
-  hash.add(std::span<const double>(topology.interaction.box));
-  hash.add(std::span<const double>(make_lattice(system, topology.shape)));
-  return hash.hexadecimal_digest();
-}
-
-ChainRun::ChainRun(const RunContext& context, unsigned number, ChainFolder folder,
-                   std::unique_ptr<QmEngine> engine)
-    : context_(context),
-      settings_(context.inputs.settings),
-      number_(number),
-      folder_(std::move(folder)),
-      engine_(std::move(engine)),
-      last_checkpoint_(std::chrono::steady_clock::now()) {}
-
-ChainRun::~ChainRun() { save_engine_log(); }
 
 std::uint64_t ChainRun::total_steps() const {
   return settings_.sampling.equilibration_steps + settings_.sampling.steps;
@@ -132,81 +86,6 @@ void ChainRun::start() {
   make_output(nullptr);
 }
 
-void ChainRun::resume() {
-  std::vector<std::string> warnings;
-  const std::optional<nlohmann::json> checkpoint = read_checkpoint(folder_.path(), warnings);
-  for (const std::string& warning : warnings) spdlog::warn("{}", warning);
-  if (!checkpoint) {
-    if (!warnings.empty()) spdlog::warn("chain {} starts anew", number_);
-    for (const char* name : {"energies.csv", "trajectory.h5", "system.pdb"}) {
-      std::filesystem::remove(folder_.file(name));
-    }
-    return;
-  }
-  try {
-    restore(*checkpoint);
-  } catch (const nlohmann::json::exception& error) {
-    throw RunError(fmt::format("{}: the checkpoint lacks something: {}",
-                               checkpoint_path(folder_.path()).string(), error.what()));
-  }
-  spdlog::info("chain {} goes on at step {}", number_, step_);
-}
-
-void ChainRun::restore(const nlohmann::json& checkpoint) {
-  if (checkpoint.at("fingerprint") != context_.fingerprint) {
-    throw InputError(checkpoint_path(folder_.path()).string(),
-                     "the input has changed since the run was begun",
-                     "system " + checkpoint.at("title").get<std::string>(),
-                     "put the coordinates, topology and settings.cfg back as they were, or begin "
-                     "a new run in another folder");
-  }
-  chain_ = make_chain(context_.inputs.system, settings_, number_);
-  chain_->restore(checkpoint.at("chain"));
-  grid_ = grid_from(checkpoint.at("grid"));
-  if (grid_.size() > 0) chain_->set_density(grid_);
-  make_output(&checkpoint.at("output"));
-  step_ = checkpoint.at("step");
-  saved_ = true;
-  updated_ = checkpoint.at("updated");
-  after_update_ = energy_terms_from(checkpoint.at("after_update"));
-  summary_.drift = energy_terms_from(checkpoint.at("drift"));
-  summary_.qm_restarts = restarts_before_ = checkpoint.at("qm_restarts");
-  for (const auto& record : checkpoint.at("qm_updates")) {
-    summary_.qm_updates.push_back(qm_update_from(record));
-  }
-  context_.gate.chain_resumed(number_, checkpoint.at("gate_passed"));
-  if (engine_ == nullptr) return;
-  const auto state = vector_from_binary<double>(checkpoint.at("engine"));
-  if (!state.empty()) engine_->restore(state);
-}
-
-void ChainRun::save() {
-  require_finite(output_->totals(), "to be kept in a checkpoint");
-  nlohmann::json checkpoint{{"fingerprint", context_.fingerprint},
-                            {"title", context_.inputs.system.title},
-                            {"chain_number", number_},
-                            {"step", step_},
-                            {"updated", updated_},
-                            {"after_update", energy_terms_state(after_update_)},
-                            {"drift", energy_terms_state(summary_.drift)},
-                            {"qm_restarts", summary_.qm_restarts},
-                            {"gate_passed", gate_passed_},
-                            {"chain", chain_->state()},
-                            {"grid", grid_state(grid_)},
-                            {"output", output_->state()}};
-  checkpoint["qm_updates"] = nlohmann::json::array();
-  for (const QmUpdateRecord& update : summary_.qm_updates) {
-    checkpoint["qm_updates"].push_back(to_json_record(update));
-  }
-  const std::vector<double> engine = engine_ == nullptr ? std::vector<double>{} : engine_->state();
-  checkpoint["engine"] = to_binary(engine);
-  write_checkpoint(folder_.path(), checkpoint);
-  saved_ = true;
-  last_checkpoint_ = std::chrono::steady_clock::now();
-}
-
-void ChainRun::remove_checkpoints() { starpmc::remove_checkpoints(folder_.path()); }
-
 bool ChainRun::checkpoint_is_due() const {
   const std::chrono::duration<double> since = std::chrono::steady_clock::now() - last_checkpoint_;
   return since.count() >= settings_.output.checkpoint_interval_seconds;
@@ -236,20 +115,25 @@ QmResult ChainRun::ask_engine() {
 bool ChainRun::update() {
   const bool first = step_ == 0;
   EnergyTerms before;
+  nlohmann::json unchanged;  // where to go on from without the update
   if (!first) {
     output_->on_update(step_, summary_.qm_updates.size() + 1);
-    save();  // an update may take long
+    unchanged = checkpoint();
     check_drift();
     before = summary_.final_energies;
   }
   try {
     take(ask_engine(), before);
   } catch (const Cancelled&) {
+    if (!first) save(std::move(unchanged));
     return false;
+  } catch (const RunError&) {
+    if (!first) save(std::move(unchanged));
+    throw;
   }
   updated_ = true;
   if (first) output_->start(after_update_, chain_->molecules());
-  save();
+  save(checkpoint());
   return true;
 }
 
@@ -323,7 +207,7 @@ void ChainRun::sample() {
                   *output_, pause);
   if (reached != step_) updated_ = false;
   step_ = reached;
-  if (checkpoint_is_due()) save();
+  if (checkpoint_is_due()) save(checkpoint());
 }
 
 bool ChainRun::known_well_enough() {
@@ -339,13 +223,26 @@ bool ChainRun::known_well_enough() {
 
 bool ChainRun::run() {
   try {
-    return make_steps();
+    const bool complete = make_steps();
+    checkpoints_.wait();
+    return complete;
   } catch (const RunError& error) {
+    await_checkpoint();
     throw RunError(fmt::format(
         "chain {}, after step {}: {}\nonce the cause is mended the run goes on from its {} with: "
         "starpmc resume {}",
-        number_, step_, error.what(), saved_ ? "last checkpoint" : "beginning",
+        number_, step_, error.what(),
+        resumed_ || checkpoints_.any() ? "last checkpoint" : "beginning",
         settings_.output.folder.string()));
+  }
+}
+
+/// After a failure, whose report must not be replaced by that of another.
+void ChainRun::await_checkpoint() {
+  try {
+    checkpoints_.wait();
+  } catch (const RunError& error) {
+    spdlog::error("chain {}: {}", number_, error.what());
   }
 }
 
@@ -362,7 +259,7 @@ bool ChainRun::make_steps() {
     if (known_) break;
     if (update_is_due() && !update()) return false;
     if (context_.interruption.requested()) {
-      if (step_ > 0 || updated_) save();
+      if (step_ > 0 || updated_) save(checkpoint());
       return false;
     }
     if (step_ < total_steps()) sample();

@@ -11,6 +11,7 @@
 #include "app/progress_board.hpp"
 #include "app/run_output.hpp"
 #include "app/stopping_gate.hpp"
+#include "io/checkpoint_writer.hpp"
 #include "qm/engine.hpp"
 
 namespace starpmc {
@@ -61,7 +62,12 @@ class ChainRun {
   /// @param resumed RunOutput::state() of a checkpoint; null: a new run
   void make_output(const nlohmann::json* resumed);
   void restore(const nlohmann::json& checkpoint);
-  void save();
+  /// What is not finite must reach neither the averages nor a checkpoint.
+  /// @throws RunError naming the terms
+  static void require_finite(const EnergyTerms& terms, const std::string& when);
+  nlohmann::json checkpoint() const;
+  void save(nlohmann::json checkpoint);
+  void await_checkpoint();
   bool update_is_due() const;
   /// @return false where the run was interrupted meanwhile
   bool update();
@@ -83,13 +89,14 @@ class ChainRun {
   std::unique_ptr<QmEngine> engine_;
   std::unique_ptr<Chain> chain_;
   std::unique_ptr<RunOutput> output_;
+  CheckpointWriter checkpoints_;
   ChainSummary summary_;
   DensityGrid grid_;          ///< the chain's, for checkpoints
   EnergyTerms after_update_;  ///< energies right after the last update of the density
   std::uint64_t step_ = 0;
   bool updated_ = false;  ///< the update due at this step has been made
   bool known_ = false;    ///< the ensemble's energy is
-  bool saved_ = false;    ///< there is a checkpoint
+  bool resumed_ = false;  ///< from a checkpoint
   std::uint64_t gate_passed_ = 0;
   unsigned restarts_before_ = 0;  ///< of the QM worker, before the run was resumed
   double worker_memory_mb_ = 0;

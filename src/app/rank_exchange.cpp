@@ -198,12 +198,11 @@ void RankExchange::look_for_lost_ranks() {
   std::string lost;
   bool living_ended = true;
   for (unsigned rank = 0; rank < ranks_.size(); ++rank) {
-    const bool heard = ranks_.first() || rank == 0;  // from whom this rank hears at all
-    if (rank == ranks_.rank()) {
-      living_ended = living_ended && rank_ended_[rank];
-    } else if (heard && !rank_left_[rank] && now - heard_[rank] > kSilence) {
+    const bool self = rank == ranks_.rank();
+    const bool heard = !self && (ranks_.first() || rank == 0);  // from whom this rank hears at all
+    if (heard && !rank_left_[rank] && now - heard_[rank] > kSilence) {
       lost += (lost.empty() ? "" : ", ") + ranks_.name(rank);
-    } else if (ranks_.first()) {
+    } else if (self || ranks_.first()) {
       living_ended = living_ended && rank_ended_[rank];
     }
   }

@@ -28,6 +28,7 @@ Trajectory open_trajectory(const std::filesystem::path& path, const System& syst
 RunOutput::RunOutput(const Inputs& inputs, const ChainFolder& folder, ProgressReport report,
                      const nlohmann::json* resumed)
     : settings_(inputs.settings),
+      files_{folder.file("energies.csv"), folder.file("trajectory.h5")},
       energies_(open_energies(folder.file("energies.csv"), resumed)),
       trajectory_(open_trajectory(folder.file("trajectory.h5"), inputs.system, resumed)),
       report_(std::move(report)),
@@ -45,8 +46,7 @@ RunOutput::RunOutput(const Inputs& inputs, const ChainFolder& folder, ProgressRe
 }
 
 nlohmann::json RunOutput::state() {
-  energies_.synchronise();
-  trajectory_.synchronise();
+  energies_.flush();
   nlohmann::json state{{"energies_bytes", energies_.bytes()},
                        {"trajectory_frames", trajectory_.frame_count()},
                        {"decisions", decisions_.state()},

@@ -39,8 +39,10 @@ class RunOutput final : public ChainObserver {
   /// Closes the files and fills in what the steps gave.
   void finish(ChainSummary& summary);
 
-  /// Puts the files on the disk, and tells all that a resumed output needs.
+  /// Hands the files to the system, and tells all that a resumed output needs.
   nlohmann::json state();
+  /// What a checkpoint speaks of.
+  std::vector<std::filesystem::path> files() const { return files_; }
   const EnergyTerms& totals() const { return totals_; }
   const ChainStatistics& energy_statistics() const { return statistics_; }
 
@@ -49,6 +51,7 @@ class RunOutput final : public ChainObserver {
   void restore(const nlohmann::json& state);
 
   const Settings& settings_;
+  std::vector<std::filesystem::path> files_;
   EnergyTable energies_;
   Trajectory trajectory_;
   ProgressReport report_;

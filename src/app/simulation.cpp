@@ -37,19 +37,18 @@ Simulation::Simulation(Ranks& ranks, Inputs inputs, Begin begin)
             [this] { return interruption_.requested(); }),
       exchange_(ranks, interruption_, progress_, gate_,
                 how_to_go_on(ranks, settings().output.folder)),
-      context_{inputs_, interruption_, progress_, gate_, input_fingerprint(inputs_)} {
+      context_{inputs_, interruption_, progress_, gate_, input_fingerprint(inputs_)},
+      threads_(
+          [this]() -> std::unique_ptr<QmEngine> {
+            if (!inputs_.system.solute) return nullptr;
+            return make_engine(inputs_.settings.qm, *inputs_.system.solute, {});
+          },
+          [this](unsigned index, auto engine) { run_on_thread(index, std::move(engine)); }) {
   check_inputs();
   start_starpu();
   open_folder();
   require_common_folder();
   start_logging();
-}
-
-std::unique_ptr<QmEngine> Simulation::take_engine(unsigned chain) {
-  // Engines start on the threads of their chains, beside each other; the first one earlier.
-  if (chain == share_.first) return std::move(first_engine_);
-  if (!inputs_.system.solute) return nullptr;
-  return make_engine(settings().qm, *inputs_.system.solute, {});
 }
 
 std::filesystem::path Simulation::chain_path(unsigned number) const {
@@ -66,14 +65,15 @@ void Simulation::run_chain(ChainRun& chain) {
 }
 
 /// The body of a chain's thread. One chain's failure stops the others at their checkpoints.
-void Simulation::run_on_thread(unsigned number) {
+void Simulation::run_on_thread(unsigned index, std::future<std::unique_ptr<QmEngine>> engine) {
   try {
-    auto chain = std::make_unique<ChainRun>(context_, number, ChainFolder(chain_path(number)),
-                                            take_engine(number));
+    const unsigned number = share_.first + index;
+    auto chain =
+        std::make_unique<ChainRun>(context_, number, ChainFolder(chain_path(number)), engine.get());
     ChainRun& running = *chain;
     {
       const std::lock_guard lock(mutex_);
-      chains_[number - share_.first] = std::move(chain);
+      chains_[index] = std::move(chain);
     }
     run_chain(running);
   } catch (...) {
@@ -88,18 +88,20 @@ void Simulation::run_on_thread(unsigned number) {
   changed_.notify_all();
 }
 
-void Simulation::start_chain(unsigned number) {
-  const std::lock_guard lock(mutex_);
-  chains_.emplace_back();
-  threads_.emplace_back([this, number] { run_on_thread(number); });
+void Simulation::add_chain() {
+  {
+    const std::lock_guard lock(mutex_);
+    chains_.emplace_back();
+  }
+  threads_.start();
 }
 
 /// Resident memory of a QM worker, once the first chain has made its first update; 0: none.
 double Simulation::first_update_memory_mb() {
   double memory_mb = 0;
-  if (first_engine_ == nullptr || !ranks_.first()) return memory_mb;
+  if (!engine_.exists || !ranks_.first()) return memory_mb;
   folder_->chain_folder(0);
-  start_chain(0);
+  threads_.run();
   std::unique_lock lock(mutex_);
   const auto memory_is_known = [&] {
     if (chains_[0] != nullptr) memory_mb = chains_[0]->worker_memory_mb();
@@ -136,20 +138,13 @@ void Simulation::make_chain_folders() {
 }
 
 void Simulation::run_chains() {
-  engine_name_ = first_engine_ == nullptr ? "" : first_engine_->name();
-  engine_version_ = first_engine_ == nullptr ? "" : first_engine_->version();
-  if (settings().sampling.chains == 0) {
-    decide_chains();
-  } else {
-    share_ = equal_share(settings().sampling.chains, ranks_.rank(), ranks_.size());
-  }
+  if (settings().sampling.chains == 0) decide_chains();
   make_chain_folders();
   gate_.set_chains(settings().sampling.chains);
   exchange_.start();
-  for (auto started = static_cast<unsigned>(threads_.size()); started < share_.count; ++started) {
-    start_chain(share_.first + started);
-  }
-  for (std::thread& thread : threads_) thread.join();
+  while (threads_.started() < share_.count) add_chain();
+  threads_.run();
+  threads_.join();
   exchange_.wait_for_all();
   progress_.finish();
   agree(ranks_, [this] {
@@ -206,8 +201,8 @@ void Simulation::fill_summary() {
   summary_.starpmc_version = STARPMC_VERSION;
   summary_.starpu_version = starpu_version();
   summary_.hdf5_version = hdf5_library_version();
-  summary_.qm_engine = engine_name_;
-  summary_.qm_engine_version = engine_version_;
+  summary_.qm_engine = engine_.name;
+  summary_.qm_engine_version = engine_.version;
 }
 
 /// The checkpoints go when the summary stands.

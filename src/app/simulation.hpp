@@ -6,11 +6,11 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "app/chain_run.hpp"
 #include "app/chain_share.hpp"
+#include "app/chain_threads.hpp"
 #include "app/rank_exchange.hpp"
 #include "app/rank_results.hpp"
 #include "app/rank_terminal.hpp"
@@ -63,11 +63,11 @@ class Simulation {
   void log_inputs() const;
   void log_runtime() const;
   void warn_of_shared_processors();
-  std::unique_ptr<QmEngine> take_engine(unsigned chain);
+  void start_engines();
   std::filesystem::path chain_path(unsigned number) const;
-  void start_chain(unsigned number);
+  void add_chain();
   void run_chain(ChainRun& chain);
-  void run_on_thread(unsigned number);
+  void run_on_thread(unsigned index, std::future<std::unique_ptr<QmEngine>> engine);
   void run_chains();
   void decide_chains();
   double first_update_memory_mb();
@@ -81,7 +81,6 @@ class Simulation {
   Interruption interruption_;  ///< before all threads: they inherit its blocked signals
   Inputs inputs_;
   Begin begin_;
-  std::unique_ptr<QmEngine> first_engine_;
   std::optional<StarpuRuntime> runtime_;
   std::optional<StarpuMembership> starpu_membership_;
   std::unique_ptr<OutputFolder> folder_;  ///< null but at rank 0
@@ -92,17 +91,17 @@ class Simulation {
   RunContext context_;
   RunSummary summary_;
   RankResults results_;  ///< of all ranks
-  std::string engine_name_;
-  std::string engine_version_;
+  ChainThreads::Engine engine_;
   ChainShare share_;  ///< of this rank
 
   std::mutex mutex_;  ///< of what follows
   std::condition_variable changed_;
   std::vector<std::unique_ptr<ChainRun>> chains_;  ///< from share_.first on
-  std::vector<std::thread> threads_;
   std::exception_ptr error_;
   unsigned ended_ = 0;
   unsigned complete_ = 0;
+
+  ChainThreads threads_;  ///< last: they end before what they use does
 };
 
 }  // namespace starpmc

@@ -12,7 +12,6 @@
 #include "error.hpp"
 #include "io/checked_file.hpp"
 #include "io/log.hpp"
-#include "qm/make_engine.hpp"
 
 namespace starpmc {
 
@@ -28,9 +27,7 @@ void Simulation::check_inputs() {
     if (begin_ == Begin::anew && ranks_.first()) {
       OutputFolder::check(settings().output.folder, settings().output.overwrite);
     }
-    if (inputs_.system.solute) {
-      first_engine_ = make_engine(settings().qm, *inputs_.system.solute, {});
-    }
+    start_engines();
   });
   const std::string expected = ranks_.all(context_.fingerprint).front();
   agree(ranks_, [&] {
@@ -38,6 +35,15 @@ void Simulation::check_inputs() {
     throw InputError(inputs_.file, "reads otherwise here than at rank 0", "",
                      "give all processes the same input files, on a file system they share");
   });
+}
+
+/// The engines of all chains start beside each other; what is wrong with one is wrong with the
+/// first. With `--sampling.chains auto` only one chain is certain as yet.
+void Simulation::start_engines() {
+  const unsigned chains = settings().sampling.chains;
+  share_ = chains == 0 ? ChainShare{0, 1} : equal_share(chains, ranks_.rank(), ranks_.size());
+  while (threads_.started() < share_.count) add_chain();
+  engine_ = threads_.first_engine();
 }
 
 /// Rank 0 first: what StarPU measures of a machine, and the performance models that it finds, may
@@ -117,9 +123,7 @@ void Simulation::log_inputs() const {
                                            system.solute->atom_count())
                              : "",
                system.box.lengths.x, system.box.lengths.y, system.box.lengths.z);
-  if (first_engine_ != nullptr) {
-    spdlog::info("QM engine: {} {}", first_engine_->name(), first_engine_->version());
-  }
+  if (engine_.exists) spdlog::info("QM engine: {} {}", engine_.name, engine_.version);
   for (unsigned rank = 0; ranks_.size() > 1 && rank < ranks_.size(); ++rank) {
     spdlog::info("process {} of {}: {}", rank + 1, ranks_.size(), ranks_.name(rank));
   }

@@ -23,16 +23,21 @@ constexpr mode_t new_file_permissions = 0666;  // less the user's umask
   throw RunError(path.string() + ": " + std::string(action) + ": " + reason);
 }
 
-/// A rename is safe from a power failure only once its folder is on the disk.
-void synchronise_folder(const std::filesystem::path& folder) {
-  const int descriptor = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) fail_with_errno(folder, "cannot open the folder");
-  const bool done =
-      fsync(descriptor) == 0 || errno == EINVAL;  // some file systems have no such call
+/// @param kind O_DIRECTORY for a folder
+void synchronise_path(const std::filesystem::path& path, int kind) {
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | kind);
+  if (descriptor < 0) fail_with_errno(path, "cannot open");
+  const bool done = fsync(descriptor) == 0 || errno == EINVAL ||
+                    errno == EROFS;  // some file systems have no such call
   const int reason = errno;
   close(descriptor);
   errno = reason;
-  if (!done) fail_with_errno(folder, "cannot write the folder to the disk");
+  if (!done) fail_with_errno(path, "cannot write to the disk");
+}
+
+/// A rename is safe from a power failure only once its folder is on the disk.
+void synchronise_folder(const std::filesystem::path& folder) {
+  synchronise_path(folder, O_DIRECTORY);
 }
 
 std::filesystem::path folder_of(const std::filesystem::path& path) {
@@ -172,6 +177,8 @@ void rename_durably(const std::filesystem::path& temporary, const std::filesyste
   rename_or_fail(temporary, path);
   synchronise_folder(folder_of(path));
 }
+
+void synchronise_file(const std::filesystem::path& path) { synchronise_path(path, O_NOFOLLOW); }
 
 void write_file_atomically(const std::filesystem::path& path, std::string_view text) {
   write_and_replace(path, text, [&](const auto& temporary) { rename_durably(temporary, path); });

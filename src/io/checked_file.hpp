@@ -63,6 +63,10 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view t
 void write_file_keeping_previous(const std::filesystem::path& path,
                                  const std::filesystem::path& previous, std::string_view text);
 
+/// Waits until what was handed to the system of this file is on the disk, by whomever.
+/// @throws RunError naming the file and the system's reason
+void synchronise_file(const std::filesystem::path& path);
+
 /// .NAME.PID.temporary in the folder of `path`: what OutputFolder knows as its own.
 std::filesystem::path temporary_path(const std::filesystem::path& path);
 

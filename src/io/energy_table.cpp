@@ -54,11 +54,6 @@ void EnergyTable::flush() {
   last_flush_ = std::chrono::steady_clock::now();
 }
 
-void EnergyTable::synchronise() {
-  file_.synchronise();
-  last_flush_ = std::chrono::steady_clock::now();
-}
-
 void EnergyTable::close() { file_.close(); }
 
 }  // namespace starpmc

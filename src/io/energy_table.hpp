@@ -25,9 +25,8 @@ class EnergyTable {
   /// Hands its lines to the system at least every two seconds of appending.
   /// @throws RunError when the disk is full, naming the file
   void append(std::uint64_t step, const EnergyTerms& running_totals, double acceptance);
+  /// Hands all lines to the system.
   void flush();
-  /// flush(), then waits until the lines are on the disk.
-  void synchronise();
   void close();
   /// Size of the file once every line appended so far has been written: what resume() takes.
   std::uint64_t bytes() const { return file_.bytes(); }

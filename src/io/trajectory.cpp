@@ -328,11 +328,6 @@ void Trajectory::append(std::uint64_t step, std::span<const Molecule> molecules)
   writer_->append(step, molecules);
 }
 
-void Trajectory::synchronise() {
-  const std::lock_guard lock(hdf5::library_mutex());
-  writer_->synchronise();
-}
-
 std::uint64_t Trajectory::frame_count() const { return writer_->frame_count(); }
 
 void Trajectory::close() {

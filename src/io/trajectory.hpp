@@ -41,12 +41,10 @@ class Trajectory {
   Trajectory(Trajectory&&) noexcept;
   Trajectory& operator=(Trajectory&&) = delete;
 
-  /// Appends the state of `molecules`: those of the system given to the constructor, moved.
+  /// Appends the state of `molecules`: those of the system given to the constructor, moved. The
+  /// file is handed to the system whole.
   /// @throws RunError when the disk is full; std::invalid_argument for a wrong number of molecules
   void append(std::uint64_t step, std::span<const Molecule> molecules);
-  /// Waits until everything appended is on the disk, for a checkpoint.
-  /// @throws RunError
-  void synchronise();
   std::uint64_t frame_count() const;
   /// @throws RunError
   void close();

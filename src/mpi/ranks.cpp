@@ -76,7 +76,7 @@ void agree(Ranks& ranks, const std::function<void()>& stage) {
     const nlohmann::json& failure = failures[rank];
     if (failure.is_null()) continue;
     std::string message = failure.at("message");
-    if (rank > 0) message = ranks.name(rank) + ": " + message;
+    if (rank > 0) message.insert(0, ranks.name(rank) + ": ");
     throw AgreedFailure(message, failure.at("status"));
   }
 }

@@ -195,8 +195,8 @@ class LostPyscf(Faults):
         whole = self.folder / "whole"
         self.finish(self.begin(whole))
         process = self.begin(self.out)
-        # The first checkpoint but one is written right before the second update.
-        self.wait_for(self.out / "checkpoint.previous.cbor")
+        # The first checkpoint is on the disk when the second update has begun, or soon will.
+        self.wait_for(self.out / "checkpoint.cbor")
         os.kill(self.worker_of(process), signal.SIGKILL)
         self.assertIn("signal 9", self.finish(process))
         self.assertEqual(self.summary()["qm_restarts"], 1)

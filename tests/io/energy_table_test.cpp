@@ -86,7 +86,7 @@ TEST(EnergyTable, AResumedTableIsThatOfAnUninterruptedRun) {
     table.append(1, {1, 2, 3, 4, 5}, 0.5);
     bytes = table.bytes();  // still buffered
     table.append(2, {9, 9, 9, 9, 9}, 0.25);
-    table.synchronise();
+    table.flush();
     EXPECT_EQ(table.bytes(), test::read_all(interrupted).size());
   }
   {

@@ -213,7 +213,6 @@ TEST(Trajectory, AResumedOneIsThatOfAnUninterruptedRun) {
         const int status = test::exit_status_of([&] {
           Trajectory trajectory(path, system, options);
           append_frames(trajectory, system, 0, kept);
-          trajectory.synchronise();
           append_frames(trajectory, system, 3, 5);  // lost
           return raise(SIGKILL);
         });
@@ -306,7 +305,6 @@ TEST(Trajectory, ThreadsMayWriteAtTheSameTime) {
     {
       Trajectory trajectory(path, system);
       append_frames(trajectory, system, 0, 5);
-      trajectory.synchronise();
     }
     Trajectory trajectory = Trajectory::resume(path, system, {}, 4);
     append_frames(trajectory, system, 4, 60);

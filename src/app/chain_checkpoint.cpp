@@ -1,0 +1,139 @@
+// What a chain's checkpoint holds, and how it is taken up again.
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <filesystem>
+
+#include "app/chain_run.hpp"
+#include "config/options.hpp"
+#include "error.hpp"
+#include "io/binary_json.hpp"
+#include "io/checkpoint.hpp"
+#include "io/energy_terms_json.hpp"
+#include "sampling/topology_buffers.hpp"
+
+namespace starpmc {
+namespace {
+
+nlohmann::json grid_state(const DensityGrid& grid) {
+  return {{"x", to_binary(grid.x)},
+          {"y", to_binary(grid.y)},
+          {"z", to_binary(grid.z)},
+          {"charge", to_binary(grid.charge)}};
+}
+
+DensityGrid grid_from(const nlohmann::json& state) {
+  const auto values = [&](const char* name) { return vector_from_binary<double>(state.at(name)); };
+  return {values("x"), values("y"), values("z"), values("charge")};
+}
+
+}  // namespace
+
+std::string input_fingerprint(const Inputs& inputs) {
+  Settings settings = inputs.settings;
+  settings.system = {};  // what the files say counts, not where they lie
+  settings.run = {};
+  settings.output.folder.clear();
+  settings.output.overwrite = false;
+  settings.output.log_level.clear();
+  settings.output.checkpoint_interval_seconds = 0;
+  settings.sampling.chains = 0;
+  settings.qm.python.clear();
+  settings.qm.time_limit_seconds = 0;
+  settings.qm.threads = 0;
+  // Neither moves a solution that has converged, and more of them can help one that does not.
+  settings.qm.max_iterations = 0;
+  settings.qm.memory_mb = 0;
+  settings.qm.grid_file.clear();
+  const System& system = inputs.system;
+  const TopologyBuffers topology = make_topology_buffers(system, settings.interaction);
+  Sha256 hash;
+  hash.add(settings_as_config(settings));
+  hash.add(std::span<const double>(topology.reals));
+  hash.add(std::as_bytes(std::span<const int>(topology.integers)));
+  hash.add(std::span<const double>(topology.solute));
+  hash.add(std::span<const double>(topology.interaction.box));
+  hash.add(std::span<const double>(make_lattice(system, topology.shape)));
+  return hash.hexadecimal_digest();
+}
+
+void ChainRun::resume() {
+  std::vector<std::string> warnings;
+  const std::optional<nlohmann::json> checkpoint = read_checkpoint(folder_.path(), warnings);
+  for (const std::string& warning : warnings) spdlog::warn("{}", warning);
+  if (!checkpoint) {
+    if (!warnings.empty()) spdlog::warn("chain {} starts anew", number_);
+    for (const char* name : {"energies.csv", "trajectory.h5", "system.pdb"}) {
+      std::filesystem::remove(folder_.file(name));
+    }
+    return;
+  }
+  try {
+    restore(*checkpoint);
+  } catch (const nlohmann::json::exception& error) {
+    throw RunError(fmt::format("{}: the checkpoint lacks something: {}",
+                               checkpoint_path(folder_.path()).string(), error.what()));
+  }
+  spdlog::info("chain {} goes on at step {}", number_, step_);
+}
+
+void ChainRun::restore(const nlohmann::json& checkpoint) {
+  if (checkpoint.at("fingerprint") != context_.fingerprint) {
+    throw InputError(checkpoint_path(folder_.path()).string(),
+                     "the input has changed since the run was begun",
+                     "system " + checkpoint.at("title").get<std::string>(),
+                     "put the coordinates, topology and settings.cfg back as they were, or begin "
+                     "a new run in another folder");
+  }
+  chain_ = make_chain(context_.inputs.system, settings_, number_);
+  chain_->restore(checkpoint.at("chain"));
+  grid_ = grid_from(checkpoint.at("grid"));
+  if (grid_.size() > 0) chain_->set_density(grid_);
+  make_output(&checkpoint.at("output"));
+  step_ = checkpoint.at("step");
+  resumed_ = true;
+  updated_ = checkpoint.at("updated");
+  after_update_ = energy_terms_from(checkpoint.at("after_update"));
+  summary_.drift = energy_terms_from(checkpoint.at("drift"));
+  summary_.qm_restarts = restarts_before_ = checkpoint.at("qm_restarts");
+  for (const auto& record : checkpoint.at("qm_updates")) {
+    summary_.qm_updates.push_back(qm_update_from(record));
+  }
+  context_.gate.chain_resumed(number_, checkpoint.at("gate_passed"));
+  if (engine_ == nullptr) return;
+  const auto state = vector_from_binary<double>(checkpoint.at("engine"));
+  if (!state.empty()) engine_->restore(state);
+}
+
+nlohmann::json ChainRun::checkpoint() const {
+  require_finite(output_->totals(), "to be kept in a checkpoint");
+  nlohmann::json checkpoint{{"fingerprint", context_.fingerprint},
+                            {"title", context_.inputs.system.title},
+                            {"chain_number", number_},
+                            {"step", step_},
+                            {"updated", updated_},
+                            {"after_update", energy_terms_state(after_update_)},
+                            {"drift", energy_terms_state(summary_.drift)},
+                            {"qm_restarts", summary_.qm_restarts},
+                            {"gate_passed", gate_passed_},
+                            {"chain", chain_->state()},
+                            {"grid", grid_state(grid_)},
+                            {"output", output_->state()}};
+  checkpoint["qm_updates"] = nlohmann::json::array();
+  for (const QmUpdateRecord& update : summary_.qm_updates) {
+    checkpoint["qm_updates"].push_back(to_json_record(update));
+  }
+  const std::vector<double> engine = engine_ == nullptr ? std::vector<double>{} : engine_->state();
+  checkpoint["engine"] = to_binary(engine);
+  return checkpoint;
+}
+
+void ChainRun::save(nlohmann::json checkpoint) {
+  checkpoints_.write(std::move(checkpoint), output_->files());
+  last_checkpoint_ = std::chrono::steady_clock::now();
+}
+
+void ChainRun::remove_checkpoints() { starpmc::remove_checkpoints(folder_.path()); }
+
+}  // namespace starpmc

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "qm/engine.hpp"
+
+namespace starpmc {
+
+/// A thread for each chain. It starts its chain's QM engine at once, all beside each other and
+/// beside what else a run prepares, and runs the chain when told to. An engine's process lives as
+/// long as the thread that started it.
+class ChainThreads {
+ public:
+  /// Makes an engine; null: the chains need none. Called on all threads at the same time.
+  using MakeEngine = std::function<std::unique_ptr<QmEngine>()>;
+  /// A chain's run, with the engine or the reason why there is none; must not throw.
+  /// @param index of the chain, in the order of starting
+  using Run = std::function<void(unsigned index, std::future<std::unique_ptr<QmEngine>> engine)>;
+
+  ChainThreads(MakeEngine make_engine, Run run);
+  /// Chains that were not told to run end without it.
+  ~ChainThreads();
+  ChainThreads(const ChainThreads&) = delete;
+  ChainThreads& operator=(const ChainThreads&) = delete;
+
+  void start();
+  unsigned started() const { return static_cast<unsigned>(threads_.size()); }
+
+  struct Engine {
+    bool exists = false;
+    std::string name;
+    std::string version;
+  };
+  /// Waits for the engine of the chain started first.
+  /// @throws what making it threw
+  Engine first_engine();
+
+  /// From here on all chains run, those started later too.
+  void run();
+  void join();
+
+ private:
+  enum class Order { wait, run, leave };
+  void body(unsigned index);
+  void give(Order order);
+  Order wait_for_order();
+
+  MakeEngine make_engine_;
+  Run run_;
+  std::mutex mutex_;
+  std::condition_variable ordered_;
+  Order order_ = Order::wait;
+  std::promise<Engine> first_engine_;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace starpmc
