@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "codelets/opencl_programs.hpp"
+#include "codelets/taken_workers.hpp"
 #include "error.hpp"
 
 namespace starpmc::codelets {
@@ -29,11 +30,26 @@ bool allows(Allowed wanted) {
   return allowed == Allowed::any || allowed == wanted;
 }
 
-/// Tasks that were given a worker and have not ended: it is taken for as long as they take.
-std::atomic<int> placed_tasks{0};
-
 bool is_placed(const starpu_task* task) {
   return static_cast<const TaskArguments*>(task->cl_arg)->worker != kAnyWorker;
+}
+
+bool any_opencl_worker() {
+  for (unsigned id = 0; id < starpu_worker_get_count(); ++id) {
+    const int worker = static_cast<int>(id);
+    if (starpu_worker_get_type(worker) == STARPU_OPENCL_WORKER &&
+        has_opencl_program(starpu_worker_get_devid(worker))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// Whether a task had better go to another worker.
+bool is_better_elsewhere(int worker, const starpu_task* task) {
+  if (is_placed(task) || !is_taken(worker)) return false;
+  if (!all_cpu_workers_taken()) return true;
+  return task->cl->opencl_funcs[0] != nullptr && allows(Allowed::opencl) && any_opencl_worker();
 }
 
 int can_execute(unsigned worker, starpu_task* task, unsigned implementation) {
@@ -45,6 +61,7 @@ int can_execute(unsigned worker, starpu_task* task, unsigned implementation) {
     return static_cast<int>(implementation == 0 && allows(Allowed::opencl) &&
                             has_opencl_program(starpu_worker_get_devid(static_cast<int>(worker))));
   }
+  if (only == kAnyWorker && is_better_elsewhere(static_cast<int>(worker), task)) return 0;
   // A codelet with no OpenCL implementation runs on CPUs whatever is allowed.
   if (task->cl->opencl_funcs[0] == nullptr) return 1;
   // The plain kernels are the reference, and never the faster ones: timing them for the models'
@@ -165,10 +182,8 @@ void Codelet::submit_copy(std::span<const Access> accesses, const void* argument
   task->cl_arg_free = 1;
   task->callback_func = count;
   task->callback_arg = this;
-  if (is_placed(task)) ++placed_tasks;
   const int status = starpu_task_submit(task);
   if (status != 0) {
-    if (is_placed(task)) --placed_tasks;
     task->destroy = 0;
     starpu_task_destroy(task);
     throw RunError("StarPU has no worker for " + name_ + " (" + std::strerror(-status) +
@@ -179,21 +194,17 @@ void Codelet::submit_copy(std::span<const Access> accesses, const void* argument
 
 double Codelet::expected_microseconds(starpu_task* task, starpu_perfmodel_arch* arch,
                                       unsigned implementation) {
-  // There is nothing to choose, but others must not queue up behind it, however long it takes: the
-  // scheduler corrects itself when it ends.
-  constexpr double kVeryLong = 1e9;
-  if (is_placed(task)) return kVeryLong;
-  const double expected = static_cast<const Codelet*>(task->callback_arg)
-                              ->history_.expected(*arch, implementation, footprint(task));
-  // To measure a new size, StarPU would try it on every worker, on those that are taken, too.
-  constexpr double kSomething = 1e3;
-  return std::isnan(expected) && placed_tasks > 0 ? kSomething : expected;
+  // There is nothing to choose, and a long time would be held against the worker
+  // (taken_workers.hpp).
+  constexpr double kNothing = 1;
+  if (is_placed(task)) return kNothing;
+  return static_cast<const Codelet*>(task->callback_arg)
+      ->history_.expected(*arch, implementation, footprint(task));
 }
 
 void Codelet::count(void* codelet) {
   const starpu_task* const task = starpu_task_get_current();
   if (task == nullptr) return;
-  if (is_placed(task)) --placed_tasks;
   if (task->profiling_info == nullptr) return;
   starpu_profiling_task_info& info = *task->profiling_info;
   if (info.workerid < 0) return;
