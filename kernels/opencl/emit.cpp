@@ -168,7 +168,7 @@ std::string with_operators(Operation operation, std::span<const std::string> x,
 
 class Emitter {
  public:
-  Emitter(const Program& program, const FunctionOptions& options)
+  Emitter(const starpmc::Program& program, const FunctionOptions& options)
       : program_(program), options_(options), varies_(program.values(), false) {
     for (const std::vector<bool>* const flags : {&options_.uniform, &options_.moderate}) {
       if (!flags->empty() && flags->size() != program.inputs.size()) {
@@ -290,7 +290,7 @@ class Emitter {
                             : call(function, x);
   }
 
-  const Program& program_;
+  const starpmc::Program& program_;
   const FunctionOptions& options_;
   std::vector<bool> varies_;  ///< per value: of the type of varying values
   std::string output_type_{};
@@ -298,13 +298,13 @@ class Emitter {
 
 }  // namespace
 
-std::string emit_function(const Program& program, std::string_view name,
+std::string emit_function(const starpmc::Program& program, std::string_view name,
                           const FunctionOptions& options) {
   check_name(name);
   return Emitter(program, options).text(name);
 }
 
-std::string emit_exact_function(const Program& program, std::string_view name) {
+std::string emit_exact_function(const starpmc::Program& program, std::string_view name) {
   check_name(name);
   return Emitter(program, {}).exact_text(name);
 }

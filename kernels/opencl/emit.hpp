@@ -31,12 +31,12 @@ struct FunctionOptions {
 /// opencl/pair_functions.h, or opencl/lanes.h where the type is lanes.
 /// @param name must be an identifier, and no name of this program's kernels
 /// @throws RunError where it is no identifier, or the options do not fit the program
-std::string emit_function(const Program& program, std::string_view name,
+std::string emit_function(const starpmc::Program& program, std::string_view name,
                           const FunctionOptions& options = {});
 
 /// `static inline void NAME(const double v0, ..., double *o0, ...)` with the same bits as
 /// scalar::evaluate_exact on every device (but for the sign and payload of a NaN). The text goes
 /// after opencl/functions.h, into a file that is compiled without freedom for the compiler.
-std::string emit_exact_function(const Program& program, std::string_view name);
+std::string emit_exact_function(const starpmc::Program& program, std::string_view name);
 
 }  // namespace starpmc::opencl

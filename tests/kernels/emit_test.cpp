@@ -43,9 +43,9 @@ class Emitted : public testing::TestWithParam<cl_device_type> {
     if (!device_) GTEST_SKIP() << "no OpenCL device of this type with double precision";
   }
 
-  opencl::Owned<cl_program> build(std::string_view file, const std::string& text, bool single,
+  opencl::Owned<cl_program> build(const std::vector<std::string_view>& files,
+                                  const std::string& text, bool single,
                                   const std::string& options) const {
-    const std::array files{file};
     const std::string source =
         opencl::source_text(std::filesystem::path(STARPMC_SOURCE_FOLDER) / "kernels", files) + text;
     const char* characters = source.c_str();
@@ -125,7 +125,7 @@ TEST_P(Emitted, ExactFunctionsHaveTheScalarBits) {
     text +=
         opencl::emit_exact_function(programs[p], name) + kernel_around(programs[p], name, "double");
   }
-  const auto built = build("opencl/functions.h", text, false, "");
+  const auto built = build({"opencl/functions.h"}, text, false, "");
   const std::size_t sets = 4096;
   for (std::size_t p = 0; p < programs.size(); ++p) {
     const std::size_t count = programs[p].inputs.size();
@@ -166,7 +166,7 @@ TEST_P(Emitted, QuickFunctionsAreTheScalarOnes) {
       const std::string text = opencl::emit_function(program, "quick", options) +
                                kernel_around(program, "quick", "real");
       const auto built =
-          build("opencl/pair_functions.h", text, sizeof(Real) == sizeof(float), kPairOptions);
+          build({"opencl/pair_functions.h"}, text, sizeof(Real) == sizeof(float), kPairOptions);
       const std::size_t sets = 512;
       const std::size_t outputs = program.outputs.size();
       const auto inputs = tame_values<Real>(3 * sets);
@@ -218,7 +218,8 @@ TEST_P(Emitted, LanesAreTheScalarOnes) {
     const std::string text = opencl::emit_function(program, "inner", options) + outer + ") {\n" +
                              results + "  " + call + ");\n" + stores + "}\n" +
                              kernel_around(program, "outer", "real");
-    const auto built = build("opencl/lanes.h", text, false, kPairOptions);
+    const auto built =
+        build({"opencl/charged_sites.cl", "opencl/lanes.h"}, text, false, kPairOptions);
     const std::size_t sets = 16;
     const auto inputs = tame_values<double>(3 * sets);
     const auto values = run(built.get(), "outer", inputs, sets, program.outputs.size());
@@ -234,8 +235,8 @@ TEST_P(Emitted, LanesAreTheScalarOnes) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, Emitted, testing::Values(CL_DEVICE_TYPE_CPU, CL_DEVICE_TYPE_GPU),
-                         [](const auto& info) {
-                           return info.param == CL_DEVICE_TYPE_CPU ? "Cpu" : "Gpu";
+                         [](const auto& device) {
+                           return device.param == CL_DEVICE_TYPE_CPU ? "Cpu" : "Gpu";
                          });
 
 TEST(Emit, TextHoldsNoNamesOfTheUser) {
