@@ -5,20 +5,14 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
-#include <initializer_list>
 #include <span>
 
 #include "error.hpp"
 #include "kernels/fused_program.hpp"
+#include "kernels/joined.hpp"
 
 namespace starpmc::opencl {
 namespace {
-
-std::string joined(std::initializer_list<std::string_view> parts) {
-  std::string text;
-  for (const std::string_view part : parts) text += part;
-  return text;
-}
 
 std::string hexadecimal(double value) {
   if (std::isnan(value)) return "NAN";
