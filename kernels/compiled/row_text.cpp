@@ -25,7 +25,7 @@ class RowText {
         shape_(shape),
         set_(set),
         instructions_(fused_instructions(program, true)),
-        text_(lanes_of(set, single), single),
+        text_(so_far_, lanes_of(set, single), single),
         names_(program.values()),
         varies_(program.values(), false),
         outputs_(static_cast<std::uint32_t>(program.outputs.size())) {
@@ -49,7 +49,7 @@ class RowText {
     loop();
     rest();
     epilogue();
-    return head() + text_.text() + "}\n" + declarations() + attributes();
+    return head() + so_far_.text + "}\n" + declarations() + attributes();
   }
 
  private:
@@ -324,7 +324,7 @@ class RowText {
     return text_.value({"fpext <4 x float> ", y, " to ", v});
   }
 
-  std::string declarations() const {
+  std::string declarations() {
     const std::string& v = text_.vector();
     const std::string lanes = std::to_string(text_.lanes());
     return text_.declarations() + function_declarations(text_) +
@@ -378,6 +378,7 @@ class RowText {
   const RowShape& shape_;
   InstructionSet set_;
   std::vector<FusedInstruction> instructions_;
+  TextSoFar so_far_;
   VectorText text_;
   std::vector<std::string> names_;  ///< per value
   std::vector<bool> varies_;
