@@ -301,11 +301,27 @@ class RowText {
     }
     const std::string r = text_.multiply(r2, y);
     const std::string h = remainder(r);
-    const bool few_bits = text_.single() && set_ == InstructionSet::avx2;
-    const std::string correction =
-        few_bits ? third_order(h) : text_.multiply(text_.constant(0.5), h);
-    root_ = text_.multiply_add(r, correction, r);
-    return text_.multiply_add(y, correction, y);
+    if (text_.single() && set_ == InstructionSet::avx2) {
+      const std::string correction = third_order(h);
+      root_ = text_.multiply_add(r, correction, r);
+      return text_.multiply_add(y, correction, y);
+    }
+    root_ = text_.multiply_add(halved(r), h, r);
+    return text_.multiply_add(halved(y), h, y);
+  }
+
+  /// Half of a normal number: one off its exponent. Processors have more units for integers than
+  /// for products; what becomes of 0, infinities and NaN does not matter, for h is NaN beside them.
+  std::string halved(const std::string& x) {
+    const std::string integers =
+        joined({"<", std::to_string(text_.lanes()), text_.single() ? " x i32>" : " x i64>"});
+    std::string one = "<";
+    for (std::uint32_t i = 0; i < text_.lanes(); ++i) {
+      one += joined({i == 0 ? "" : ", ", text_.single() ? "i32 8388608" : "i64 4503599627370496"});
+    }
+    const std::string bits = text_.value({"bitcast ", text_.vector(), " ", x, " to ", integers});
+    const std::string less = text_.value({"sub ", integers, " ", bits, ", ", one, ">"});
+    return text_.value({"bitcast ", integers, " ", less, " to ", text_.vector()});
   }
 
   std::string estimate(const std::string& r2) {
@@ -397,7 +413,9 @@ class RowText {
   std::uint32_t root_number_ = 0;
 };
 
-void check(const Program& program, const RowShape& shape) {
+}  // namespace
+
+void check_shape(const Program& program, const RowShape& shape) {
   const std::size_t inputs = program.inputs.size();
   if (shape.squared_distance >= inputs ||
       (!shape.uniform.empty() &&
@@ -410,8 +428,6 @@ void check(const Program& program, const RowShape& shape) {
   }
 }
 
-}  // namespace
-
 std::uint32_t lanes_of(InstructionSet set, bool single) {
   const std::uint32_t bytes = set == InstructionSet::avx512 ? 64
                               : set == InstructionSet::avx2 ? 32
@@ -421,7 +437,7 @@ std::uint32_t lanes_of(InstructionSet set, bool single) {
 
 std::optional<std::string> row_text(const Program& program, const RowShape& shape, bool single,
                                     InstructionSet set) {
-  check(program, shape);
+  check_shape(program, shape);
   return RowText(program, shape, single, set).text();
 }
 

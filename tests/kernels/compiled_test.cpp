@@ -3,7 +3,7 @@
 #include <thread>
 
 #include "error.hpp"
-#include "kernels/compiled/row.hpp"
+#include "kernels/pair_row.hpp"
 #include "kernels/scalar/evaluate.hpp"
 #include "programs.hpp"
 
@@ -76,8 +76,8 @@ Expected pair(const Program& program, const RowShape& shape, const Row<Real>& ro
   return {value, std::abs(outputs[output])};
 }
 
-template <class Real>
-void expect_row(const RowFunction<Real>& function, const Program& program, const RowShape& shape,
+template <class Real, class Function>
+void expect_row(Function& function, const Program& program, const RowShape& shape,
                 std::size_t count, double tolerance) {
   const Row<Real> row(program, shape, count);
   std::vector<const Real*> varying;
@@ -126,7 +126,7 @@ void expect_rows(const Program& program, const RowShape& shape,
   const auto function = RowFunction<Real>::compile(program, shape, set);
   ASSERT_TRUE(function);
   for (const std::size_t count : counts) {
-    expect_row(*function, program, shape, count, tolerance);
+    expect_row<Real>(*function, program, shape, count, tolerance);
   }
 }
 
@@ -176,6 +176,38 @@ TEST_P(CompiledRow, IsTheNaiveLoop) {
       expect_rows<float>(program, shape, {0, 1, 7, 16, 33, 600}, GetParam(), 2e-6);
     }
   }
+}
+
+TEST(BlockRow, IsTheNaiveLoop) {
+  const Program program = coulomb_and_lennard_jones();
+  for (const RowResult result : {RowResult::totals, RowResult::per_source}) {
+    for (const double least : {0.0, 12.5}) {
+      const RowShape shape{0, {false, false, true, true, true}, 3, result, least};
+      simd::BlockRow<double> wide(program, shape);
+      simd::BlockRow<float> narrow(program, shape);
+      for (const std::size_t count : {0U, 1U, 7U, 33U, 600U}) {
+        expect_row<double>(wide, program, shape, count, 2e-15);
+        expect_row<float>(narrow, program, shape, count, 2e-6);
+      }
+    }
+  }
+  EXPECT_THROW(simd::BlockRow<float>(program, {9, {}, 1, RowResult::totals, 0}), RunError);
+}
+
+TEST(PairRow, TakesProgramsOfEveryKind) {
+  Program circular;
+  circular.inputs = {"b", "r2"};
+  circular.instructions = {{Operation::sin, {1, 0, 0}}, {Operation::multiply, {0, 2, 0}}};
+  circular.outputs = {3};
+  const RowShape shape{1, {}, 2, RowResult::totals, 0};
+  PairRow<double> row(circular, shape);
+  EXPECT_FALSE(row.is_compiled());
+  expect_row<double>(row, circular, shape, 50, 2e-15);
+  const RowShape plain{0, {}, 2, RowResult::totals, 0};
+  PairRow<double> other(coulomb_and_lennard_jones(), plain);
+  EXPECT_EQ(other.is_compiled(), compiled::best_instruction_set() != InstructionSet::portable);
+  PairRow<double> copy = other;
+  expect_row<double>(copy, coulomb_and_lennard_jones(), plain, 50, 2e-15);
 }
 
 TEST_P(CompiledRow, LeastDistanceCounts) {
