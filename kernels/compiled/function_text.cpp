@@ -18,29 +18,29 @@ std::string transcendental(VectorText& doubles, Operation operation,
   const real_t a{x[0]};
   switch (operation) {
     case Operation::power:
-      return exact_power(a, {x[1]}).name;
+      return std::string(exact_power(a, {x[1]}).name);
     case Operation::exp:
-      return exact_exp(a).name;
+      return std::string(exact_exp(a).name);
     case Operation::log:
-      return exact_log(a).name;
+      return std::string(exact_log(a).name);
     case Operation::asin:
-      return exact_asin(a).name;
+      return std::string(exact_asin(a).name);
     case Operation::acos:
-      return exact_acos(a).name;
+      return std::string(exact_acos(a).name);
     case Operation::atan:
-      return exact_atan(a).name;
+      return std::string(exact_atan(a).name);
     case Operation::atan2:
-      return exact_atan2(a, {x[1]}).name;
+      return std::string(exact_atan2(a, {x[1]}).name);
     case Operation::sinh:
-      return exact_sinh(a).name;
+      return std::string(exact_sinh(a).name);
     case Operation::cosh:
-      return exact_cosh(a).name;
+      return std::string(exact_cosh(a).name);
     case Operation::tanh:
-      return exact_tanh(a).name;
+      return std::string(exact_tanh(a).name);
     case Operation::erf:
-      return exact_erf(a).name;
+      return std::string(exact_erf(a).name);
     case Operation::erfc:
-      return exact_erfc(a).name;
+      return std::string(exact_erfc(a).name);
     default:
       throw RunError("an operation has no form for vectors");
   }

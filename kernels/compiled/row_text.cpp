@@ -245,7 +245,7 @@ class RowText {
       d[axis] = text_.subtract(targets_[3 * target + axis], source[axis]);
     }
     const std::string squares = text_.multiply_add(d[1], d[1], text_.multiply(d[2], d[2]));
-    const std::string r2 = text_.multiply_add(d[0], d[0], squares);
+    std::string r2 = text_.multiply_add(d[0], d[0], squares);
     if (shape_.least_squared_distance == 0) return r2;
     const std::string least = text_.constant(shape_.least_squared_distance);
     return text_.choose(text_.compare("olt", r2, least), least, r2);
