@@ -111,7 +111,14 @@ class Printer {
 
   std::string bound(Node node, Binding least) const {
     const Text& text = texts_[node.index];
-    return text.binding >= least ? text.text : "(" + text.text + ")";
+    return text.binding >= least ? text.text : in_parentheses(text.text);
+  }
+
+  static std::string in_parentheses(std::string_view text) {
+    std::string result(1, '(');
+    result += text;
+    result += ')';
+    return result;
   }
 
   void compose_sum(Node node, Text& text) const {
@@ -137,7 +144,8 @@ class Printer {
 
   void compose_product(double coefficient, std::span<const Operand> powers, Text& text) const {
     text.binding = coefficient < 0 ? Binding::sign : Binding::product;
-    std::string above = std::abs(coefficient) == 1 ? "" : print_number(std::abs(coefficient));
+    std::string above;
+    if (std::abs(coefficient) != 1) above = print_number(std::abs(coefficient));
     std::string below;
     int below_count = 0;
     for (const Operand& power : powers) {
@@ -146,9 +154,11 @@ class Printer {
       side += power_text(power.node, std::abs(power.factor));
       if (power.factor < 0) ++below_count;
     }
-    if (above.empty()) above = "1";
-    text.text = (coefficient < 0 ? "-" : "") + above;
-    if (below_count > 0) text.text += "/" + (below_count > 1 ? "(" + below + ")" : below);
+    if (above.empty()) above += '1';
+    if (coefficient < 0) text.text += '-';
+    text.text += above;
+    if (below_count > 0) text.text += '/';
+    text.text += below_count > 1 ? in_parentheses(below) : below;
     if (powers.size() == 1 && coefficient == 1 && below_count == 0 && powers[0].factor != 0.5) {
       text.binding = Binding::power;
     } else if (powers.size() == 1 && coefficient == 1 && below_count == 0) {
