@@ -69,17 +69,12 @@ class ProductBuilder {
       for (const Operand& factor : factors) multiply(factor.node, factor.factor * exponent);
       return;
     }
-    if (coefficient != 1) {
-      const bool may_part = is_integer(exponent) || coefficient > 0;
-      const auto power = may_part ? exact_power(coefficient, exponent) : std::nullopt;
-      if (power) {
-        multiply_number(*power, 1);
-        multiply(pool_.product(factors), exponent);
-        return;
-      }
-    } else if (factors.size() == 1 && multiply_power(factors[0], exponent)) {
+    if (coefficient < 0 && is_integer(exponent)) {
+      if (!is_even(exponent)) numerator_ = -numerator_;
+      multiply(pool_.product(factors, -coefficient), exponent);
       return;
     }
+    if (coefficient == 1 && factors.size() == 1 && multiply_power(factors[0], exponent)) return;
     powers_.push_back({base, exponent});
   }
 
