@@ -186,7 +186,10 @@ Value Translator::product(Node node, double coefficient) {
       part.above.push_back(this->power(power.node, power.factor));
     }
   }
-  if (std::abs(coefficient) != 1) fixed.above.push_back(builder_.constant(coefficient));
+  if (std::abs(coefficient) != 1) {
+    Quotient& part = options_.varying.empty() ? varying : fixed;
+    part.above.push_back(builder_.constant(coefficient));
+  }
   Value result;
   if (fixed.above.empty() && fixed.below.empty()) {
     result = quotient(varying);
