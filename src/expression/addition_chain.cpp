@@ -62,8 +62,8 @@ class Search {
     }
     const auto sum = [](const ChainStep& step) { return step.left + step.right; };
     std::ranges::stable_sort(found, std::ranges::greater{}, sum);
-    const auto repeated = std::ranges::unique(found, {}, sum);
-    found.erase(repeated.begin(), repeated.end());
+    const auto same = [sum](const ChainStep& a, const ChainStep& b) { return sum(a) == sum(b); };
+    found.erase(std::unique(found.begin(), found.end(), same), found.end());
     return found;
   }
 
@@ -101,8 +101,7 @@ std::vector<ChainStep> addition_chain(std::span<const std::uint32_t> given,
     if (std::ranges::find(given, target) == given.end()) wanted.push_back(target);
   }
   std::ranges::sort(wanted);
-  const auto repeated = std::ranges::unique(wanted);
-  wanted.erase(repeated.begin(), repeated.end());
+  wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
   if (wanted.empty()) return {};
   const auto found = Search(given, wanted).run();
   return found ? *found : by_squaring(given, wanted);
