@@ -13,6 +13,7 @@ namespace {
 
 constexpr double kLargestSplitPower = 16;
 constexpr std::size_t kMostTerms = 64;
+constexpr std::size_t kMostFactors = 16;
 
 using Operands = std::vector<Operand>;
 
@@ -142,7 +143,11 @@ class FactorTaker {
       : pool_(pool), context_(context), varies_(pool, context) {}
 
   Node make(Node node, const Operands& operands) {
-    if (pool_.kind(node) != Kind::sum || operands.size() > kMostTerms) {
+    const auto is_long = [this](const Operand& term) {
+      return pool_.operands(term.node).size() > kMostFactors;
+    };
+    if (pool_.kind(node) != Kind::sum || operands.size() > kMostTerms ||
+        std::ranges::any_of(operands, is_long)) {
       return with_operands(pool_, node, operands);
     }
     return take_out(operands, pool_.value(node));

@@ -11,7 +11,7 @@ namespace starpmc::expression {
 namespace {
 
 /// Beyond this many nodes one form is enough.
-constexpr std::size_t kMostNodesRewritten = 5000;
+constexpr std::size_t kMostNodesRewritten = 2000;
 
 TranslationOptions with_inputs(const Pool& pool, std::span<const Node> outputs,
                                TranslationOptions options) {
@@ -50,8 +50,8 @@ std::vector<std::vector<Node>> forms(Pool& pool, std::span<const Node> outputs,
   const auto try_form = [&](auto rewrite, std::size_t from) {
     try {
       all.push_back(rewrite(pool, all[from], context));
-    } catch (const ConstantError&) {
-      // Numbers of this form would leave the range of double: it is none to choose from.
+    } catch (const InputError&) {
+      // Too large, or with numbers beyond the range of double: no form to choose from.
     }
   };
   try_form(square_even_powers, 0);
