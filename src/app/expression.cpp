@@ -170,11 +170,6 @@ std::vector<NamedProgram> translate(Pool& pool, const Outputs& outputs, const Re
   how.squared_variable = request.variable;
   how.square_input = request.variable + "_squared";
   how.varying = {how.square_input};
-  const auto variables = pool.variables(outputs.nodes);
-  if (std::ranges::find(variables, how.square_input) != variables.end()) {
-    throw InputError("starpmc expression --pairs", "this name means the square of the variable",
-                     how.square_input, "choose another name");
-  }
   PartedProgram parted =
       expression::part(expression::translate(pool, outputs.nodes, how), how.varying);
   return {{"once", std::move(parted.once)}, {"each", std::move(parted.each)}};

@@ -103,8 +103,12 @@ std::strong_ordering Pool::compare_shallow(const Record& a, const Record& b) con
   if (a.operation != b.operation) return a.operation <=> b.operation;
   if (a.operands.size() != b.operands.size()) return a.operands.size() <=> b.operands.size();
   for (std::size_t i = 0; i < a.operands.size(); ++i) {
-    const auto factors = order(a.operands[i].factor, b.operands[i].factor);
-    if (factors != 0) return factors;
+    const double left = a.operands[i].factor;
+    const double right = b.operands[i].factor;
+    const auto sizes = order(std::abs(right), std::abs(left));  // x^12 before x^6, as written
+    if (sizes != 0) return sizes;
+    const auto signs = order(right, left);
+    if (signs != 0) return signs;
   }
   return order(a.value, b.value);
 }

@@ -15,8 +15,14 @@ constexpr std::size_t kMostNodesRewritten = 2000;
 
 TranslationOptions with_inputs(const Pool& pool, std::span<const Node> outputs,
                                TranslationOptions options) {
+  const std::vector<std::string> variables = pool.variables(outputs);
+  if (options.squared_variable &&
+      std::ranges::find(variables, options.square_input) != variables.end()) {
+    throw InputError("expression", "this name means the square of " + *options.squared_variable,
+                     options.square_input, "choose another name");
+  }
   if (!options.inputs.empty()) return options;
-  for (const std::string& name : pool.variables(outputs)) {
+  for (const std::string& name : variables) {
     options.inputs.push_back(name == options.squared_variable ? options.square_input : name);
   }
   // What varies is an input even where no expression has it.
