@@ -17,7 +17,7 @@
 #include "error.hpp"
 #include "expression/count.hpp"
 #include "expression/derivative.hpp"
-#include "expression/evaluate.hpp"
+#include "expression/evaluate_program.hpp"
 #include "expression/parse.hpp"
 #include "expression/part.hpp"
 #include "expression/print.hpp"
@@ -127,38 +127,6 @@ Outputs differentiate(Pool& pool, const Request& request) {
   return outputs;
 }
 
-template <class Real>
-std::vector<double> evaluate_as(const Pool& pool, const Outputs& outputs,
-                                const Arguments& arguments) {
-  std::map<std::string, Real, std::less<>> converted;
-  for (const auto& [name, value] : arguments) converted[name] = static_cast<Real>(value);
-  const std::vector<Real> values = expression::evaluate<Real>(pool, outputs.nodes, converted);
-  return {values.begin(), values.end()};
-}
-
-/// Values at the arguments; none where no argument is given.
-std::optional<std::vector<double>> evaluate(const Pool& pool, const Outputs& outputs,
-                                            const Request& request) {
-  if (request.arguments.empty()) return std::nullopt;
-  const std::vector<std::string> variables = pool.variables(outputs.nodes);
-  for (const auto& [name, value] : request.arguments) {
-    if (name != request.variable && std::ranges::find(variables, name) == variables.end()) {
-      throw InputError("starpmc expression --set", "the expression has no such variable", name,
-                       fmt::format("its variables: {}", fmt::join(variables, ", ")));
-    }
-  }
-  for (const std::string& name : variables) {
-    if (!request.arguments.contains(name)) {
-      throw InputError("starpmc expression", "a variable without a value", name,
-                       "add --set " + name + "=VALUE");
-    }
-  }
-  if (request.precision == Precision::fp64) {
-    return evaluate_as<double>(pool, outputs, request.arguments);
-  }
-  return evaluate_as<float>(pool, outputs, request.arguments);
-}
-
 struct NamedProgram {
   std::string name;
   Program program;
@@ -173,6 +141,53 @@ std::vector<NamedProgram> translate(Pool& pool, const Outputs& outputs, const Re
   PartedProgram parted =
       expression::part(expression::translate(pool, outputs.nodes, how), how.varying);
   return {{"once", std::move(parted.once)}, {"each", std::move(parted.each)}};
+}
+
+/// Outputs of the programs, the second of which is given the first one's.
+template <class Real>
+std::vector<double> evaluate_as(const std::vector<NamedProgram>& programs, const Request& request) {
+  std::vector<Real> results;
+  for (const auto& [name, program] : programs) {
+    std::vector<Real> inputs;
+    for (const std::string& input : program.inputs) {
+      if (const auto found = request.arguments.find(input); found != request.arguments.end()) {
+        inputs.push_back(static_cast<Real>(found->second));
+      } else if (input == request.variable + "_squared") {
+        const double variable = request.arguments.at(request.variable);
+        inputs.push_back(static_cast<Real>(variable * variable));
+      }
+    }
+    inputs.insert(inputs.end(), results.begin(), results.end());
+    results = expression::evaluate_program<Real>(program, inputs);
+  }
+  return {results.begin(), results.end()};
+}
+
+void check_arguments(const std::vector<std::string>& variables, const Request& request) {
+  for (const auto& [name, value] : request.arguments) {
+    if (name != request.variable && std::ranges::find(variables, name) == variables.end()) {
+      throw InputError("starpmc expression --set", "the expression has no such variable", name,
+                       fmt::format("its variables: {}", fmt::join(variables, ", ")));
+    }
+  }
+  std::vector<std::string> needed = variables;
+  if (request.pairs) needed.push_back(request.variable);
+  for (const std::string& name : needed) {
+    if (!request.arguments.contains(name)) {
+      throw InputError("starpmc expression", "a variable without a value", name,
+                       "add --set " + name + "=VALUE");
+    }
+  }
+}
+
+/// Values at the arguments; none where no argument is given.
+std::optional<std::vector<double>> evaluate(const std::vector<NamedProgram>& programs,
+                                            const std::vector<std::string>& variables,
+                                            const Request& request) {
+  if (request.arguments.empty()) return std::nullopt;
+  check_arguments(variables, request);
+  if (request.precision == Precision::fp64) return evaluate_as<double>(programs, request);
+  return evaluate_as<float>(programs, request);
 }
 
 Json counts_as_json(const Program& program) {
@@ -275,9 +290,9 @@ int run_expression(std::span<const std::string> arguments, std::ostream& out) {
   const Outputs outputs = differentiate(pool, request);
   Report report{request, outputs.names, {}, pool.variables(outputs.nodes), {}, {}, {}};
   for (const Node node : outputs.nodes) report.texts.push_back(expression::print(pool, node));
-  report.values = evaluate(pool, outputs, request);
   report.naive = translate_naively(pool, outputs);
   report.programs = translate(pool, outputs, request);
+  report.values = evaluate(report.programs, report.variables, request);
   if (request.json) {
     out << as_json(report).dump(2) << '\n';
   } else {

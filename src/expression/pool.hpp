@@ -64,7 +64,7 @@ class ConstantError : public InputError {
 class Pool {
  public:
   /// Most operands of all nodes together; more is an InputError.
-  static constexpr std::size_t kMostOperands = 2'000'000;
+  static constexpr std::size_t kMostOperands = 1'000'000;
 
   Pool() = default;
   Pool(const Pool&) = delete;

@@ -5,8 +5,8 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "evaluate_program.hpp"
 #include "expression/derivative.hpp"
+#include "expression/evaluate_program.hpp"
 #include "expression/parse.hpp"
 #include "expression/part.hpp"
 #include "expression/print.hpp"

@@ -5,10 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "evaluate_program.hpp"
 #include "expression/addition_chain.hpp"
 #include "expression/count.hpp"
 #include "expression/derivative.hpp"
+#include "expression/evaluate_program.hpp"
 #include "expression/parse.hpp"
 #include "expression/part.hpp"
 
