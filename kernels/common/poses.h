@@ -11,8 +11,9 @@ namespace starpmc {
 /* Distances below this count as this (the square root of STARPMC_MINIMUM_DISTANCE_SQUARED): energies
    of atoms on one another are finite. */
 #define STARPMC_MINIMUM_DISTANCE 0.01
-/* With these limits the 12-6 energy at that distance stays below fp32's largest number. */
-#define STARPMC_LARGEST_RADIUS 5.0       /* half the distance of least energy */
+/* With these limits the 12-6 energies of a whole block at that distance stay below fp32's largest
+   number. */
+#define STARPMC_LARGEST_RADIUS 4.0       /* half the distance of least energy */
 #define STARPMC_LARGEST_WELL_DEPTH 100.0 /* kJ/mol */
 #define STARPMC_LARGEST_SITE_CHARGE 1e4
 

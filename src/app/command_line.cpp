@@ -11,6 +11,7 @@
 #include "app/energy.hpp"
 #include "app/info.hpp"
 #include "app/run.hpp"
+#include "app/score.hpp"
 #include "app/solvate.hpp"
 #include "config/options.hpp"
 #include "error.hpp"
@@ -29,8 +30,8 @@ struct Command {
   std::function<int(Arguments)> run;
 };
 
-const std::array<Command, 6>& commands() {
-  static const std::array<Command, 6> all = {{
+const std::array<Command, 7>& commands() {
+  static const std::array<Command, 7> all = {{
       {"run", "run FILE.cfg [--section.key value ...]",
        "the simulation; results in an output folder", run_simulation},
       {"resume", "resume FOLDER", "goes on with a run that was stopped or killed",
@@ -41,6 +42,10 @@ const std::array<Command, 6>& commands() {
       {"solvate", "solvate --solute FILE.xyz --waters N --model tip3p",
        "puts a solute into a box of water; writes .gro and .top",
        [](Arguments arguments) { return run_solvate(arguments, std::cout); }},
+      {"score",
+       "score --receptor R.pqr --ligand L.pqr [--poses P.pqr|P.xyz|P.csv] [--terms coulomb+12-6]",
+       "interaction energies of poses of a ligand with a receptor",
+       [](Arguments arguments) { return run_score(arguments, std::cout); }},
       {"bench", "bench [--system A,B,C,R] [--term grid,mm,other,steps,errors] [--against paper]",
        "time of every operation and of whole steps, of every implementation, precision and device",
        [](Arguments arguments) { return run_bench(arguments, std::cout); }},
@@ -77,15 +82,17 @@ int dispatch(Arguments arguments) {
   for (const Command& command : commands()) {
     if (command.name != arguments[0]) continue;
     const Arguments rest = arguments.subspan(1);
-    const bool has_own_help = command.name == "solvate" || command.name == "bench";
+    const bool has_own_help =
+        command.name == "solvate" || command.name == "score" || command.name == "bench";
     if (!has_own_help && !rest.empty() && (rest[0] == "--help" || rest[0] == "-h")) {
       print_help();
       return 0;
     }
     return command.run(rest);
   }
-  throw InputError("command line", "unknown command", arguments[0],
-                   "use run, resume, energy, solvate, bench or info; `starpmc --help` lists them");
+  throw InputError(
+      "command line", "unknown command", arguments[0],
+      "use run, resume, energy, solvate, score, bench or info; `starpmc --help` lists them");
 }
 
 }  // namespace

@@ -101,8 +101,8 @@ void expect_finite_overlap() {
   pair.receptor.radius = {STARPMC_LARGEST_RADIUS};
   pair.receptor.root = {std::sqrt(STARPMC_LARGEST_WELL_DEPTH)};
   pair.receptor.charge = {STARPMC_LARGEST_SITE_CHARGE};
-  for (auto* values : {&pair.receptor.x, &pair.receptor.y, &pair.receptor.z,
-                       &pair.receptor.charge, &pair.receptor.radius, &pair.receptor.root}) {
+  for (auto* values : {&pair.receptor.x, &pair.receptor.y, &pair.receptor.z, &pair.receptor.charge,
+                       &pair.receptor.radius, &pair.receptor.root}) {
     values->assign(600, values->front());
   }
   for (int i = 0; i < 5; ++i) {
@@ -114,7 +114,14 @@ void expect_finite_overlap() {
     pair.ligand[5 + k] = STARPMC_LARGEST_RADIUS;
     pair.ligand[10 + k] = std::sqrt(STARPMC_LARGEST_WELL_DEPTH);
   }
+  const PoseCase largest = pair;
   for (const PoseInteraction& interaction : pose_interactions()) {
+    pair = largest;
+    if (interaction.combination == COMBINATION_PRODUCT) {
+      const double root = std::sqrt(2 * STARPMC_LARGEST_RADIUS);
+      pair.receptor.radius.assign(600, root);
+      std::fill_n(&pair.ligand[5], 5, root);
+    }
     const auto energies = energies_on_host<Level, Real>(pair, interaction);
     EXPECT_EQ(energies[POSE_CLOSEST], 0);
     expect_naive(pair, interaction, energies, pose_tolerance<Real>());
@@ -166,9 +173,9 @@ TEST(PoseEnergies, NewtonStepsRefineTheEstimate) {
       double largest = 0;
       for (int pose = 0; pose < poses.pose_count; ++pose) {
         const NaivePose naive = poses.naive(pose, interaction);
-        largest = std::max(largest, std::abs(energies[static_cast<std::size_t>(pose)] -
-                                             naive.coulomb) /
-                                        naive.coulomb_magnitude);
+        largest =
+            std::max(largest, std::abs(energies[static_cast<std::size_t>(pose)] - naive.coulomb) /
+                                  naive.coulomb_magnitude);
       }
       errors.push_back(largest);
     }
@@ -202,7 +209,8 @@ class OpenClPoses : public testing::TestWithParam<DeviceCase> {
     for (const PoseCase& poses : pose_cases()) {
       for (const PoseInteraction& interaction : pose_interactions()) {
         const auto blocks = make_receptor_blocks<Real>(poses.receptor, interaction);
-        expect_naive(poses, interaction, pipeline.pose_energies(poses, interaction, blocks, 1 << 20),
+        expect_naive(poses, interaction,
+                     pipeline.pose_energies(poses, interaction, blocks, 1 << 20),
                      pose_tolerance<Real>());
       }
     }
