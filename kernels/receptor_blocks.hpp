@@ -4,23 +4,11 @@
 #include <span>
 #include <vector>
 
-#include "kernels/arguments.hpp"
+#include "kernels/receptor_sites.hpp"
 
 namespace starpmc {
 
-/// Sites that poses of a ligand interact with; arrays of equal length.
-struct ReceptorSites {
-  std::vector<double> x;  ///< angstrom
-  std::vector<double> y;
-  std::vector<double> z;
-  std::vector<double> charge;  ///< elementary charges
-  std::vector<double> radius;  ///< as PoseInteraction's combination wants it
-  std::vector<double> root;    ///< square roots of the well depths, (kJ/mol)^(1/2)
-
-  std::size_t size() const { return x.size(); }
-};
-
-/// The same sorted into compact blocks: receptor_blocks and receptor_sites of
+/// Sites sorted into compact blocks: receptor_blocks and receptor_sites of
 /// kernels/common/poses.h.
 template <class Real>
 struct ReceptorBlocks {

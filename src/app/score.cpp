@@ -12,6 +12,7 @@
 #include "app/interruption.hpp"
 #include "app/score_request.hpp"
 #include "config/value_names.hpp"
+#include "error.hpp"
 #include "io/progress.hpp"
 #include "kernels/operations.hpp"
 #include "runtime/starpu_runtime.hpp"

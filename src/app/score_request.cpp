@@ -160,7 +160,8 @@ std::optional<ScoreRequest> read_score_request(std::span<const std::string> argu
   ScoreRequest request;
   request.receptor = reader.required("receptor", "give the receptor's PQR file");
   request.ligand = reader.required("ligand", "give the ligand's PQR file");
-  request.poses = reader.text("poses").empty() ? request.ligand : reader.text("poses");
+  request.poses = reader.text("poses");
+  if (request.poses.empty()) request.poses = request.ligand;
   request.well_depths = reader.text("well-depths");
   request.topology = reader.text("topology");
   request.function.interaction = read_interaction(reader);

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/receptor_blocks.hpp"
+#include "kernels/receptor_sites.hpp"
 #include "system/pqr_file.hpp"
 
 /// From PQR files to what the kernels read.
