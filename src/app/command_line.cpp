@@ -46,7 +46,9 @@ const std::array<Command, 7>& commands() {
        "score --receptor R.pqr --ligand L.pqr [--poses P.pqr|P.xyz|P.csv] [--terms coulomb+12-6]",
        "interaction energies of poses of a ligand with a receptor",
        [](Arguments arguments) { return run_score(arguments, std::cout); }},
-      {"bench", "bench [--system A,B,C,R] [--term grid,mm,other,steps,errors] [--against paper]",
+      {"bench",
+       "bench [--system A,B,C,R] [--term grid,mm,other,steps,errors] [--against paper] "
+       "[--experiment cell]",
        "time of every operation and of whole steps, of every implementation, precision and device",
        [](Arguments arguments) { return run_bench(arguments, std::cout); }},
       {"info", "info", "devices, workers, StarPU, models, QM engines", run_info},

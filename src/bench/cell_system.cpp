@@ -69,8 +69,14 @@ PoseEnergiesArguments<Real> CellSystem::arguments(std::size_t evaluations, int n
       return wide_;
     }
   }();
-  return {interaction, static_cast<int>(sites_), static_cast<int>(evaluations), ligand_,
-          positions_,  blocks.blocks,            blocks.sites,                  energies};
+  return {interaction,
+          static_cast<int>(sites_),
+          static_cast<int>(evaluations),
+          ligand_,
+          positions_,
+          blocks.blocks,
+          blocks.sites,
+          energies};
 }
 
 template PoseEnergiesArguments<float> CellSystem::arguments(std::size_t, int,

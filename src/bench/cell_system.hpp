@@ -4,13 +4,14 @@
 #include <cstdint>
 #include <vector>
 
+#include "kernels/arguments.hpp"
 #include "kernels/receptor_blocks.hpp"
 
 namespace starpmc {
 
-/// The fictitious system of Perez-Sanchez and Wenzel (2008): random charges at random positions, half
-/// of the particles each in "receptor" and "ligand". One evaluation is the Coulomb energy of all
-/// pairs between the halves, in single precision as there.
+/// The fictitious system of Perez-Sanchez and Wenzel (2008): random charges at random positions,
+/// half of the particles each in "receptor" and "ligand". One evaluation is the Coulomb energy of
+/// all pairs between the halves, in single precision as there.
 class CellSystem {
  public:
   /// @param evaluations in the buffer of positions, one after another
@@ -22,6 +23,10 @@ class CellSystem {
 
   double pairs() const { return static_cast<double>(sites_) * static_cast<double>(sites_); }
   std::size_t sites() const { return sites_; }
+  /// Evaluations there are positions for.
+  std::size_t positions_count() const {
+    return positions_.size() / static_cast<std::size_t>(pose_size(static_cast<int>(sites_)));
+  }
   std::span<double> positions() { return positions_; }
   std::span<double> ligand() { return ligand_; }
   ReceptorBlocks<float>& receptor() { return single_; }
