@@ -76,6 +76,7 @@ class CellExperiment {
                          {"tasks", kPaperTasks},
                          {"accuracy", kPaperAccuracy}};
     write_file_atomically(folder_ / "cell.json", summary_.dump(2) + "\n");
+    out_ << std::flush;
     draw_cell_figures(folder_);
   }
 

@@ -14,8 +14,13 @@ namespace starpmc {
 /// all pairs between the halves, in single precision as there.
 class CellSystem {
  public:
+  enum class Places {
+    anywhere,  ///< as there: some lie on one another
+    apart      ///< at the places of a lattice, shaken: no two nearer than atoms come
+  };
   /// @param evaluations in the buffer of positions, one after another
-  CellSystem(std::size_t particles, std::size_t evaluations, std::uint64_t seed);
+  CellSystem(std::size_t particles, std::size_t evaluations, std::uint64_t seed,
+             Places places = Places::anywhere);
 
   template <class Real>
   PoseEnergiesArguments<Real> arguments(std::size_t evaluations, int newton_steps,

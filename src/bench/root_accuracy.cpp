@@ -60,7 +60,7 @@ RootAccuracy measure(const CellSystem& system, const Reference& reference, int s
 }  // namespace
 
 std::vector<RootAccuracy> measure_root_accuracy(std::uint64_t seed) {
-  const CellSystem system(kParticles, kEnergies, seed);
+  const CellSystem system(kParticles, kEnergies, seed, CellSystem::Places::apart);
   CellSystem magnitudes = system;
   magnitudes.take_magnitudes();
   const Reference reference{plain_energies(system), plain_energies(magnitudes)};
@@ -68,14 +68,12 @@ std::vector<RootAccuracy> measure_root_accuracy(std::uint64_t seed) {
   for (const simd::InstructionSet& set : simd::instruction_sets()) {
     const simd::InstructionSetForced forced(set);
     for (const int steps : {0, 1, 2}) {
-      rows.push_back(measure(system, reference, steps, [](const auto& a) {
-        simd::pose_energies(a);
-      }));
+      rows.push_back(
+          measure(system, reference, steps, [](const auto& a) { simd::pose_energies(a); }));
       rows.back().instruction_set = set.name;
     }
   }
-  rows.push_back(
-      measure(system, reference, 0, [](const auto& a) { scalar::pose_energies(a); }));
+  rows.push_back(measure(system, reference, 0, [](const auto& a) { scalar::pose_energies(a); }));
   rows.back().instruction_set = "plain";
   return rows;
 }
