@@ -7,6 +7,7 @@
 
 #include "codelets/opencl_programs.hpp"
 #include "codelets/taken_workers.hpp"
+#include "codelets/task_recording.hpp"
 #include "error.hpp"
 
 namespace starpmc::codelets {
@@ -221,6 +222,9 @@ void Codelet::count(void* codelet) {
   counter.tasks.fetch_add(1, std::memory_order_relaxed);
   counter.nanoseconds.fetch_add(static_cast<std::uint64_t>(std::max(0.0, seconds) * 1e9),
                                 std::memory_order_relaxed);
+  TaskRecording::note({info.workerid, starpu_timing_timespec_to_us(&info.submit_time) * 1e-6,
+                       starpu_timing_timespec_to_us(&info.start_time) * 1e-6,
+                       starpu_timing_timespec_to_us(&info.end_time) * 1e-6});
   if (failed()) return;  // the task may have done nothing
   self->history_.record(info.workerid, implementation,
                         static_cast<const TaskArguments*>(task->cl_arg)->work_bucket,

@@ -117,6 +117,26 @@ void grid_potential(const WindowArguments& arguments, starpu_data_handle_t topol
                     std::size_t blocks, starpu_data_handle_t block_headers,
                     starpu_data_handle_t points, starpu_data_handle_t potential);
 
+struct PoseHandles {
+  starpu_data_handle_t ligand;
+  starpu_data_handle_t positions;
+  starpu_data_handle_t receptor_blocks;
+  starpu_data_handle_t receptor_sites;
+};
+/// Energies of the poses in `positions` with the blocks of a receptor tile. Real: double or float.
+/// @param pairs of sites, which the performance model is keyed by
+template <class Real>
+void pose_energies(const PoseInteraction& interaction, const opencl::PoseExtent& extent,
+                   double pairs, const PoseHandles& handles, starpu_data_handle_t energies);
+/// Name of its performance model.
+template <class Real>
+const std::string& pose_energies_model(const PoseInteraction& interaction);
+
+/// @param partials 1 to STARPMC_MOST_PARTIALS
+template <class Real>
+void pose_energies_reduce(int poses, std::span<const starpu_data_handle_t> partials,
+                          starpu_data_handle_t energies);
+
 /// For benchmarks: how fast the worker that runs it computes.
 /// @param result two doubles (ArithmeticProbeArguments)
 template <class Real>

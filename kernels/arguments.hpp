@@ -5,6 +5,7 @@
 #include <span>
 
 #include "kernels/common/layout.h"
+#include "kernels/common/poses.h"
 #include "kernels/precision.hpp"
 
 /// Arguments of the kernels, one structure per operation. A Real is double (fp64), float (mixed) or
@@ -215,6 +216,28 @@ struct GridPotentialArguments {
   std::span<const double> blocks;
   std::span<const double> points;  ///< as grid_points, but absolute positions and fp64
   std::span<double> potential;     ///< STARPMC_BLOCK_POINTS per block
+};
+
+/// pose_energies: energies of every pose of a ligand with some compact blocks of a receptor. Layouts:
+/// kernels/common/poses.h.
+template <class Real>
+struct PoseEnergiesArguments {
+  PoseInteraction interaction;
+  int sites = 0;  ///< of the ligand
+  int poses = 0;
+  std::span<const double> ligand;
+  std::span<const double> positions;  ///< pose_size(sites) per pose
+  std::span<const double> receptor_blocks;
+  std::span<const Real> receptor_sites;
+  std::span<double> energies;  ///< POSE_TERMS arrays of `poses` values
+};
+
+/// pose_energies_reduce: sums over at most STARPMC_MOST_PARTIALS partial energies, in the order of
+/// TreeSum; the least of POSE_CLOSEST.
+struct PoseEnergiesReduceArguments {
+  int poses = 0;
+  std::span<const std::span<const double>> partials;
+  std::span<double> energies;
 };
 
 /// What arithmetic_probe repeats, all in registers.

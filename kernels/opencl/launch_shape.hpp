@@ -26,6 +26,7 @@ struct LaunchShape {
   int exact_group;       ///< items of a group that evaluates steps exactly
   int exact_groups_per_unit;
   int potential_group;        ///< items that share a block's points
+  int pose_group;             ///< items that share a block's sites; divides STARPMC_BLOCK_POINTS
   int most_doubts = 32;       ///< steps of a window that all groups evaluate exactly; then one does
   int groups_per_unit;        ///< groups in flight that keep a compute unit busy
   int most_slices;            ///< groups that share a block's sites where there are few blocks
@@ -54,6 +55,7 @@ struct LaunchShape {
             .exact_group = 16,
             .exact_groups_per_unit = 2,
             .potential_group = 16,
+            .pose_group = 16,
             .groups_per_unit = 4,
             .most_slices = 1,
             .least_groups_per_unit = 1,
@@ -80,6 +82,7 @@ struct LaunchShape {
             .exact_group = 128,
             .exact_groups_per_unit = 8,
             .potential_group = STARPMC_BLOCK_POINTS,
+            .pose_group = 64,
             .groups_per_unit = 24,
             .most_slices = 4,
             .least_groups_per_unit = 1,
@@ -106,6 +109,7 @@ struct LaunchShape {
            " -DLAST_GROUP_GOES_ON=" + (last_group_goes_on ? "1" : "0") +
            " -DDIFFERENCE_GROUP=" + std::to_string(difference_group) +
            " -DPOTENTIAL_GROUP=" + std::to_string(potential_group) +
+           " -DPOSE_GROUP=" + std::to_string(pose_group) +
            " -DPOTENTIAL_TILE=" + std::to_string(kPotentialTile) +
            " -DEXACT_GROUP=" + std::to_string(exact_group) +
            " -DMOST_DOUBTS=" + std::to_string(most_doubts);

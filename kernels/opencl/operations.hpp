@@ -160,6 +160,27 @@ void grid_potential(Program& program, cl_command_queue queue, const WindowLayout
                     Buffer topology_reals, Buffer topology_integers, Buffer lattice, int blocks,
                     Buffer block_headers, Buffer points, Buffer potential);
 
+/// How much there is of what pose_energies reads.
+struct PoseExtent {
+  int sites;   ///< of the ligand
+  int poses;
+  int blocks;  ///< of the receptor
+};
+/// PoseEnergiesArguments' arrays.
+struct PoseBuffers {
+  Buffer ligand;
+  Buffer positions;
+  Buffer receptor_blocks;
+  Buffer receptor_sites;
+  Buffer energies;
+};
+void pose_energies(Program& program, cl_command_queue queue, const PoseInteraction& interaction,
+                   const PoseExtent& extent, const PoseBuffers& buffers);
+
+/// @param partials 1 to STARPMC_MOST_PARTIALS
+void pose_energies_reduce(Program& program, cl_command_queue queue, int poses,
+                          std::span<const Buffer> partials, Buffer energies);
+
 /// @param result two doubles, as in ArithmeticProbeArguments
 void arithmetic_probe(Program& program, cl_command_queue queue, ArithmeticLoop loop, int rounds,
                       Buffer result);

@@ -16,10 +16,10 @@ constexpr std::array<std::string_view, 4> kExactFiles{
     "opencl/propose_moves.cl", "opencl/metropolis_decide.cl", "opencl/window_decisions.cl",
     "opencl/grid_potential.cl"};
 /// Energies.
-constexpr std::array<std::string_view, 7> kPairFiles{
+constexpr std::array<std::string_view, 8> kPairFiles{
     "opencl/charged_sites.cl",   "opencl/qmmm_coulomb_grid.cl", "opencl/qmmm_nuclei_vdw.cl",
     "opencl/mm_pair.cl",         "opencl/mm_pair_reduce.cl",    "opencl/window_energies.cl",
-    "opencl/arithmetic_probe.cl"};
+    "opencl/arithmetic_probe.cl", "opencl/pose_energies.cl"};
 
 template <class Value>
 Value device_value(cl_device_id device, cl_device_info what, std::string_view name) {

@@ -8,11 +8,14 @@
 #include <cmath>
 #include <ctime>
 #include <filesystem>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <ostream>
+#include <thread>
 
 #include "app/subcommand_options.hpp"
 #include "bench/benchmark.hpp"
+#include "bench/cell_experiment.hpp"
 #include "bench/precision_list.hpp"
 #include "bench/report.hpp"
 #include "config/value_names.hpp"
@@ -51,6 +54,13 @@ options::options_description describe_options() {
   add("seconds", options::value<double>()->default_value(1), "time of a case, s");
   add("proposals", options::value<long>()->default_value(10'000), "proposals of --term errors");
   add("against", options::value<std::string>(), "paper: its figures beside these");
+  add("experiment", options::value<std::string>(),
+      "cell: instead of all this, the three figures of Perez-Sanchez and Wenzel's paper on the "
+      "Cell "
+      "processor on this machine; with --seconds, --output and the next two options");
+  add("workers", options::value<std::string>(),
+      "numbers of CPU workers of the experiment; 1, 2, 4, ... all by default");
+  add("seed", options::value<long>()->default_value(1), "of the experiment's random charges");
   add("output", options::value<std::string>(),
       "folder for bench.csv and bench.json; bench-DATE-TIME by default");
   add("help", "show this text");
@@ -211,12 +221,36 @@ BenchRequest read_request(const options::variables_map& values) {
   return request;
 }
 
+CellRequest read_cell_request(const options::variables_map& values) {
+  const auto experiment = values["experiment"].as<std::string>();
+  if (experiment != "cell") refuse("experiment", experiment, {"cell"});
+  const Words known{"experiment", "workers", "seed", "seconds", "output"};
+  for (const auto& [name, value] : values) {
+    if (value.defaulted() || std::ranges::find(known, name) != known.end()) continue;
+    throw InputError("--" + name, "the experiment has systems and terms of its own", "",
+                     fmt::format("leave it out; --experiment goes with --{}",
+                                 fmt::join(std::span(known).subspan(1), ", --")));
+  }
+  CellRequest request;
+  request.seconds = read_seconds(values["seconds"].as<double>());
+  request.seed = static_cast<std::uint64_t>(
+      integer_between("seed", values["seed"].as<long>(), 0, std::numeric_limits<long>::max()));
+  if (!values.contains("workers")) return request;
+  for (const std::string& word : split_list(values["workers"].as<std::string>())) {
+    const long most = std::thread::hardware_concurrency();
+    request.workers.push_back(static_cast<unsigned>(integer_between(
+        "workers", parse_integer(word, "--workers", "number of workers", 1), 1, most)));
+  }
+  std::ranges::sort(request.workers);
+  return request;
+}
+
 /// The folder of bench.csv and bench.json. One that was made for a benchmark that fails before its
 /// first result is removed.
 class BenchFolder {
  public:
   explicit BenchFolder(fs::path path) : path_(std::move(path)) {
-    for (const char* name : {"bench.csv", "bench.json"}) {
+    for (const char* name : {"bench.csv", "bench.json", "cell.json"}) {
       if (!fs::exists(path_ / name)) continue;
       throw InputError("--output", "the folder holds an earlier benchmark", (path_ / name).string(),
                        "choose another folder");
@@ -274,6 +308,17 @@ int run_bench(std::span<const std::string> arguments, std::ostream& out) {
   if (values.contains("help")) {
     print_help(described, out);
     return 0;
+  }
+  if (values.contains("experiment")) {
+    const CellRequest request = read_cell_request(values);
+    const BenchFolder folder(folder_name(values));
+    run_cell_experiment(request, folder.path(), out);
+    out << "written: " << (folder.path() / "cell-*").string() << '\n';
+    return 0;
+  }
+  if (values.contains("workers")) {
+    throw InputError("--workers", "goes with --experiment only", "",
+                     "add --experiment cell, or leave it out");
   }
   const BenchRequest request = read_request(values);
   const BenchFolder folder(folder_name(values));

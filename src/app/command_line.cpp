@@ -12,6 +12,7 @@
 #include "app/expression.hpp"
 #include "app/info.hpp"
 #include "app/run.hpp"
+#include "app/score.hpp"
 #include "app/solvate.hpp"
 #include "config/options.hpp"
 #include "error.hpp"
@@ -30,8 +31,8 @@ struct Command {
   std::function<int(Arguments)> run;
 };
 
-const std::array<Command, 7>& commands() {
-  static const std::array<Command, 7> all = {{
+const std::array<Command, 8>& commands() {
+  static const std::array<Command, 8> all = {{
       {"run", "run FILE.cfg [--section.key value ...]",
        "the simulation; results in an output folder", run_simulation},
       {"resume", "resume FOLDER", "goes on with a run that was stopped or killed",
@@ -42,7 +43,13 @@ const std::array<Command, 7>& commands() {
       {"solvate", "solvate --solute FILE.xyz --waters N --model tip3p",
        "puts a solute into a box of water; writes .gro and .top",
        [](Arguments arguments) { return run_solvate(arguments, std::cout); }},
-      {"bench", "bench [--system A,B,C,R] [--term grid,mm,other,steps,errors] [--against paper]",
+      {"score",
+       "score --receptor R.pqr --ligand L.pqr [--poses P.pqr|P.xyz|P.csv] [--terms coulomb+12-6]",
+       "interaction energies of poses of a ligand with a receptor",
+       [](Arguments arguments) { return run_score(arguments, std::cout); }},
+      {"bench",
+       "bench [--system A,B,C,R] [--term grid,mm,other,steps,errors] [--against paper] "
+       "[--experiment cell]",
        "time of every operation and of whole steps, of every implementation, precision and device",
        [](Arguments arguments) { return run_bench(arguments, std::cout); }},
       {"expression", "expression 'TEXT' [--set NAME=VALUE]... [--json]",
@@ -81,8 +88,8 @@ int dispatch(Arguments arguments) {
   for (const Command& command : commands()) {
     if (command.name != arguments[0]) continue;
     const Arguments rest = arguments.subspan(1);
-    const bool has_own_help =
-        command.name == "solvate" || command.name == "bench" || command.name == "expression";
+    const bool has_own_help = command.name == "solvate" || command.name == "score" ||
+                              command.name == "bench" || command.name == "expression";
     if (!has_own_help && !rest.empty() && (rest[0] == "--help" || rest[0] == "-h")) {
       print_help();
       return 0;
@@ -90,8 +97,8 @@ int dispatch(Arguments arguments) {
     return command.run(rest);
   }
   throw InputError("command line", "unknown command", arguments[0],
-                   "use run, resume, energy, solvate, bench, expression or info; `starpmc --help` "
-                   "lists them");
+                   "use run, resume, energy, solvate, score, bench, expression or info; "
+                   "`starpmc --help` lists them");
 }
 
 }  // namespace

@@ -28,9 +28,9 @@ std::size_t terminal_columns() {
   return size.ws_col;
 }
 
-std::string rate_text(double steps_per_second) {
-  if (steps_per_second >= 100) return fmt::format("{:.0f} steps/s", steps_per_second);
-  return fmt::format("{:.3g} steps/s", steps_per_second);
+std::string rate_text(double per_second, const std::string& unit) {
+  if (per_second >= 100) return fmt::format("{:.0f} {}s/s", per_second, unit);
+  return fmt::format("{:.3g} {}s/s", per_second, unit);
 }
 
 }  // namespace
@@ -74,9 +74,9 @@ std::string Progress::line(const ProgressState& state, double steps_per_second,
   std::string text = fmt::format("{:5.1f} %", std::floor(done * 1000) / 10);
   if (remaining_seconds >= 0) text += "  ETA " + format_duration(remaining_seconds);
   if (!state.phase.empty()) text += "  " + state.phase;
-  text += fmt::format("  step {}/{}", state.step, state.total_steps);
-  if (steps_per_second >= 0) text += "  " + rate_text(steps_per_second);
-  text += fmt::format("  acceptance {:.3f}", state.acceptance);
+  text += fmt::format("  {} {}/{}", state.unit, state.step, state.total_steps);
+  if (steps_per_second >= 0) text += "  " + rate_text(steps_per_second, state.unit);
+  if (!std::isnan(state.acceptance)) text += fmt::format("  acceptance {:.3f}", state.acceptance);
   if (state.qm_updates > 0) text += fmt::format("  QM {}/{}", state.qm_update, state.qm_updates);
   if (text.size() > width) text.resize(width);
   return text;

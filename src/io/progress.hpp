@@ -12,10 +12,11 @@ namespace starpmc {
 struct ProgressState {
   std::uint64_t step = 0;
   std::uint64_t total_steps = 0;
-  double acceptance = 0;         ///< accepted / tried moves
+  double acceptance = 0;         ///< accepted / tried moves; NaN: there are none
   std::uint64_t qm_update = 0;   ///< updates begun so far; 0: none
   std::uint64_t qm_updates = 0;  ///< updates expected in all; 0: no QM
   std::string phase;             ///< "equilibration", "production", "QM update", ...
+  std::string unit = "step";     ///< what is counted
 };
 
 /// Progress of a run: one line rewritten in place on a terminal, a log line now and then elsewhere.

@@ -4,6 +4,7 @@
 """
 
 import csv
+import itertools
 import json
 import math
 
@@ -217,6 +218,65 @@ class Bench(program.TestCase):
         text = program.succeed("bench", "--help").stdout
         for word in ("--seconds", "(=1)", "bench-DATE-TIME", "cutoff 10 A", "Examples"):
             self.assertIn(word, text)
+
+
+class Cell(program.TestCase):
+    """The experiment of the paper on the Cell processor; no timing is judged."""
+
+    def table(self, name):
+        with open(self.folder / "out" / f"cell-{name}.csv", newline="") as file:
+            return list(csv.DictReader(file))
+
+    def test_figures(self):
+        run = program.succeed("bench", "--experiment", "cell", "--seconds", 0.01, "--workers", "1,2",
+                              "--output", self.folder / "out")
+        document = json.loads((self.folder / "out" / "cell.json").read_text())
+        for statement in document["paper"].values():
+            self.assertIn(statement, run.stdout)
+        workers = self.table("workers")
+        self.assertEqual({(row["implementation"], row["workers"]) for row in workers},
+                         {(i, w) for i in ("scalar", "simd") for w in ("1", "2")})
+        for row in workers:
+            time = float(row["microseconds_per_evaluation"])
+            speedup = 1e6 * document["plain_seconds_per_evaluation"] / time
+            self.assertAlmostEqual(float(row["speedup"]), speedup, delta=1e-9 * speedup)
+        for row in self.table("granularity"):
+            pairs = (int(row["particles"]) / 2) ** 2 * int(row["evaluations_per_task"])
+            self.assertEqual(float(row["pairs_per_task"]), pairs)
+            self.assertGreater(float(row["speedup"]), 0)
+        self.check_tasks(document)
+        self.check_accuracy(document)
+
+    def check_tasks(self, document):
+        tasks = self.table("tasks")
+        self.assertEqual(len(tasks), document["tasks"]["tasks"])
+        self.assertGreaterEqual(len(tasks), 8)
+        for worker in {row["worker"] for row in tasks}:
+            spans = sorted((float(row["started_ms"]), float(row["ended_ms"]))
+                           for row in tasks if row["worker"] == worker)
+            for (_, end), (start, _) in itertools.pairwise(spans):
+                self.assertLessEqual(end, start + 1e-4)  # one task after another
+
+    def check_accuracy(self, document):
+        rows = [r for r in self.table("accuracy") if r["instruction_set"] != "plain"]
+        good = {steps for steps in range(3)
+                if all(float(r["rms_relative_error"]) <= 1e-6 for r in rows
+                       if int(r["newton_steps"]) == steps)}
+        self.assertEqual(good, {1, 2})
+        self.assertEqual(document["fewest_newton_steps_for_1e-6"], 1)
+
+    def test_bad_options(self):
+        for words, part in (
+            (("--experiment", "spe"), "spe"),
+            (("--experiment", "cell", "--term", "grid"), "--term"),
+            (("--experiment", "cell", "--workers", "0"), "--workers"),
+            (("--experiment", "cell", "--workers", "1,x"), "'x'"),
+            (("--workers", "2"), "--experiment"),
+        ):
+            run = program.start("bench", *words, "--output", self.folder / "out")
+            self.assertEqual(run.returncode, 2, run.stderr)
+            self.assertIn(part, run.stderr)
+            self.assertFalse((self.folder / "out").exists())
 
 
 if __name__ == "__main__":

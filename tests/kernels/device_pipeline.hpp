@@ -10,6 +10,7 @@
 #include "grid_case.hpp"
 #include "kernels/opencl/handles.hpp"
 #include "kernels/opencl/operations.hpp"
+#include "pose_case.hpp"
 #include "window_pipeline.hpp"
 
 namespace starpmc::test {
@@ -74,6 +75,34 @@ class DevicePipeline {
                                at(reals), at(integers), at(plan), at(entries)},
                               static_cast<int>(blocks.block_count()), at(headers), at(points),
                               at(result));
+    download(result, energies);
+    return energies;
+  }
+
+  /// Energies of poses, the receptor cut into tiles of so many blocks, at most STARPMC_MOST_PARTIALS.
+  template <class Real>
+  std::vector<double> pose_energies(const PoseCase& poses, const PoseInteraction& interaction,
+                                    const ReceptorBlocks<Real>& blocks, std::size_t tile) {
+    const std::size_t values =
+        static_cast<std::size_t>(receptor_fields(interaction)) * STARPMC_BLOCK_POINTS;
+    std::vector<double> energies(static_cast<std::size_t>(POSE_TERMS * poses.pose_count), -1.0);
+    const auto ligand = upload(poses.ligand);
+    const auto positions = upload(poses.pose_buffer());
+    const auto headers = upload(blocks.blocks);
+    const auto sites = upload(blocks.sites);
+    const auto result = upload(energies);
+    std::vector<Memory> memories;
+    std::vector<opencl::Buffer> partials;
+    for (std::size_t first = 0; first < blocks.block_count(); first += tile) {
+      memories.push_back(upload(energies));
+      partials.push_back(at(memories.back()));
+      const int count = static_cast<int>(std::min(tile, blocks.block_count() - first));
+      opencl::pose_energies(
+          program_, queue(), interaction, {poses.sites, poses.pose_count, count},
+          {at(ligand), at(positions), at(headers, first * RECEPTOR_BLOCK_FIELDS * sizeof(double)),
+           at(sites, first * values * sizeof(Real)), partials.back()});
+    }
+    opencl::pose_energies_reduce(program_, queue(), poses.pose_count, partials, at(result));
     download(result, energies);
     return energies;
   }

@@ -1,0 +1,288 @@
+#include "kernels/simd/targets.hpp"
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/simd/pose_energies.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <type_traits>
+
+#include "kernels/operations.hpp"
+#include "kernels/simd/pair_sum-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace starpmc::simd::HWY_NAMESPACE {
+namespace {
+
+enum class Dielectric { constant, distance };
+enum class Vdw { none, sum, product };
+
+/// What a loop over pairs computes, known to the compiler.
+template <Dielectric kDielectricValue, Vdw kVdwValue, int kNewtonStepsValue>
+struct Terms {
+  static constexpr Dielectric kDielectric = kDielectricValue;
+  static constexpr Vdw kVdw = kVdwValue;
+  static constexpr int kNewtonSteps = kNewtonStepsValue;  ///< of fp32
+};
+
+/// 1/sqrt(r2): the instruction's estimate y, then Newton's steps y (1 + h/2), h = 1 - r2 y^2.
+template <int kNewtonSteps, class D, class V>
+HWY_INLINE V reciprocal_root(D d, V r2) {
+  if constexpr (sizeof(hn::TFromD<D>) == sizeof(double)) {
+    return distance(d, r2).inverse;
+  } else {
+    V y = hn::ApproximateReciprocalSqrt(r2);
+    for (int step = 0; step < kNewtonSteps; ++step) {
+      const V h = hn::NegMulAdd(hn::Mul(r2, y), y, hn::Set(d, 1.0f));
+      y = hn::MulAdd(hn::Mul(hn::Set(d, 0.5f), y), h, y);
+    }
+    return y;
+  }
+}
+
+/// fp64 sum of vectors times numbers.
+template <class D>
+struct WeightedSum {
+  using Wide = hn::ScalableTag<double>;
+  VecOf<Wide> sum;
+
+  HWY_INLINE WeightedSum() : sum(hn::Zero(Wide())) {}
+  HWY_INLINE void add(D d, VecOf<D> values, double weight) {
+    WideSum<D> wide;
+    wide.add(d, values);
+    sum = hn::MulAdd(wide.sum, hn::Set(Wide(), weight), sum);
+  }
+  HWY_INLINE double total() const { return hn::GetLane(hn::SumOfLanes(Wide(), sum)); }
+};
+
+/// Sites in registers, past which the sites of a block stream through the lanes.
+constexpr std::size_t kSites = 4;
+
+template <class Real, class Kind>
+class PoseSum {
+ public:
+  explicit PoseSum(const PoseEnergiesArguments<Real>& a)
+      : a_(a),
+        least_squared_(hn::Set(d_, static_cast<Real>(STARPMC_MINIMUM_DISTANCE_SQUARED))),
+        cutoff_squared_(
+            hn::Set(d_, static_cast<Real>(a.interaction.cutoff * a.interaction.cutoff))) {}
+
+  void run() {
+    for (int pose = 0; pose < a_.poses; ++pose) {
+      const TreeSums sums = with_all_blocks(
+          &a_.positions[static_cast<std::size_t>(pose) *
+                        static_cast<std::size_t>(pose_size(a_.sites))]);
+      energy(POSE_COULOMB, pose) = tree_total(&sums.coulomb);
+      energy(POSE_VDW, pose) = tree_total(&sums.vdw);
+      energy(POSE_CLOSEST, pose) = static_cast<double>(sums.closest);
+    }
+  }
+
+ private:
+  using D = hn::ScalableTag<Real>;
+  using V = VecOf<D>;
+  static constexpr bool kHasVdw = Kind::kVdw != Vdw::none;
+  static constexpr int kFields = kHasVdw ? 6 : 4;
+
+  struct TreeSums {
+    TreeSum coulomb{};
+    TreeSum vdw{};
+    Real closest = static_cast<Real>(STARPMC_NOTHING_SEEN);
+  };
+  /// Of a pose with one block.
+  struct BlockSums {
+    WeightedSum<D> coulomb;
+    WeightedSum<D> vdw;
+    V closest;
+    HWY_INLINE BlockSums() : closest(hn::Set(D(), static_cast<Real>(STARPMC_NOTHING_SEEN))) {}
+  };
+
+  double& energy(int term, int pose) {
+    return a_.energies[static_cast<std::size_t>(term * a_.poses + pose)];
+  }
+
+  TreeSums with_all_blocks(const double* pose) const {
+    TreeSums sums;
+    const std::size_t blocks = a_.receptor_blocks.size() / RECEPTOR_BLOCK_FIELDS;
+    for (std::size_t block = 0; block < blocks; ++block) {
+      const double* const header = &a_.receptor_blocks[block * RECEPTOR_BLOCK_FIELDS];
+      const double dx = pose[0] - header[0];
+      const double dy = pose[1] - header[1];
+      const double dz = pose[2] - header[2];
+      const int cut = pose_cut(a_.interaction.cutoff, dx * dx + dy * dy + dz * dz,
+                               pose[3] + header[BLOCK_RADIUS]);
+      BlockSums own;
+      if (cut == 0) add_block<false>(pose, block, own);
+      if (cut == 1) add_block<true>(pose, block, own);
+      // Per block, so that the sum does not depend on how blocks are shared out among tasks.
+      tree_add(&sums.coulomb, own.coulomb.total());
+      tree_add(&sums.vdw, kHasVdw ? own.vdw.total() : 0.0);
+      if (cut != 2) {
+        sums.closest = std::min(sums.closest, hn::GetLane(hn::MinOfLanes(d_, own.closest)));
+      }
+    }
+    return sums;
+  }
+
+  template <bool kCut>
+  HWY_INLINE void add_block(const double* pose, std::size_t block, BlockSums& sums) const {
+    int site = 0;
+    for (; site + static_cast<int>(kSites) <= a_.sites; site += kSites) {
+      add_sites<kSites, kCut>(pose, site, block, sums);
+    }
+    for (; site < a_.sites; ++site) add_sites<1, kCut>(pose, site, block, sums);
+  }
+
+  /// Some sites of a pose, which stay in registers, with a block, which stays in the first-level
+  /// cache.
+  template <std::size_t kTargets, bool kCut>
+  HWY_INLINE void add_sites(const double* pose, int first, std::size_t block,
+                            BlockSums& sums) const {
+    const double* const header = &a_.receptor_blocks[block * RECEPTOR_BLOCK_FIELDS];
+    const Real* const places = &a_.receptor_sites[block * kFields * STARPMC_BLOCK_POINTS];
+    const auto load = [&](int field, int from) HWY_ATTR {
+      return hn::LoadU(d_, places + field * STARPMC_BLOCK_POINTS + from);
+    };
+    Point<V> targets[kTargets];
+    V radii[kTargets];
+    V coulomb[kTargets];
+    V vdw[kTargets];
+    for (std::size_t k = 0; k < kTargets; ++k) {
+      const int site = first + static_cast<int>(k);
+      targets[k] = target(pose, site, header);
+      radii[k] = hn::Set(d_, static_cast<Real>(ligand(LIGAND_RADIUS, site)));
+      coulomb[k] = vdw[k] = hn::Zero(d_);
+    }
+    const Coordinates<D, Real> coordinates(d_, {});
+    const int count = static_cast<int>(header[RECEPTOR_BLOCK_SITES]);
+    for (int i = 0; i < count; i += static_cast<int>(hn::Lanes(d_))) {
+      const Point<V> source{load(RECEPTOR_X, i), load(RECEPTOR_Y, i), load(RECEPTOR_Z, i)};
+      const V charge = load(RECEPTOR_CHARGE, i);
+      pair_step(coordinates, targets, source, [&](std::size_t k, V r2) HWY_ATTR {
+        sums.closest = hn::Min(sums.closest, r2);
+        const auto inside = hn::Lt(r2, cutoff_squared_);
+        r2 = hn::Max(r2, least_squared_);
+        const V y = reciprocal_root<Kind::kNewtonSteps>(d_, r2);
+        const V potential = Kind::kDielectric == Dielectric::distance ? hn::Mul(y, y) : y;
+        const V sum = hn::MulAdd(charge, potential, coulomb[k]);
+        coulomb[k] = kCut ? hn::IfThenElse(inside, sum, coulomb[k]) : sum;
+        if constexpr (kHasVdw) {
+          const V energy = twelve_six(load(RECEPTOR_RADIUS, i), radii[k], y);
+          const V sum_vdw = hn::MulAdd(load(RECEPTOR_ROOT, i), energy, vdw[k]);
+          vdw[k] = kCut ? hn::IfThenElse(inside, sum_vdw, vdw[k]) : sum_vdw;
+        }
+      });
+    }
+    for (std::size_t k = 0; k < kTargets; ++k) {
+      const int site = first + static_cast<int>(k);
+      sums.coulomb.add(d_, coulomb[k], ligand(LIGAND_CHARGE, site));
+      if constexpr (kHasVdw) sums.vdw.add(d_, vdw[k], ligand(LIGAND_ROOT, site));
+    }
+  }
+
+  double ligand(int field, int site) const {
+    return a_.ligand[static_cast<std::size_t>(field * a_.sites + site)];
+  }
+  HWY_INLINE Point<V> target(const double* pose, int site, const double* origin) const {
+    const auto relative = [&](int k) HWY_ATTR {
+      return hn::Set(d_,
+                     static_cast<Real>(pose[POSE_SPHERE + k * a_.sites + site] - origin[k]));
+    };
+    return {relative(0), relative(1), relative(2)};
+  }
+  /// u^12 - 2 u^6 with u = R/r.
+  HWY_INLINE V twelve_six(V radius_a, V radius_b, V inverse_r) const {
+    const V least =
+        Kind::kVdw == Vdw::sum ? hn::Add(radius_a, radius_b) : hn::Mul(radius_a, radius_b);
+    const V u = hn::Mul(least, inverse_r);
+    const V u2 = hn::Mul(u, u);
+    const V u6 = hn::Mul(hn::Mul(u2, u2), u2);
+    return hn::Mul(u6, hn::Sub(u6, hn::Set(d_, Real{2})));
+  }
+
+  const PoseEnergiesArguments<Real>& a_;
+  const D d_;
+  V least_squared_;
+  V cutoff_squared_;
+};
+
+template <class Real, Dielectric kDielectric, Vdw kVdw>
+void with_steps(const PoseEnergiesArguments<Real>& a) {
+  if constexpr (std::is_same_v<Real, float>) {
+    if (a.interaction.newton_steps == 0) {
+      PoseSum<Real, Terms<kDielectric, kVdw, 0>>(a).run();
+      return;
+    }
+    if (a.interaction.newton_steps == 2) {
+      PoseSum<Real, Terms<kDielectric, kVdw, 2>>(a).run();
+      return;
+    }
+  }
+  PoseSum<Real, Terms<kDielectric, kVdw, 1>>(a).run();
+}
+
+template <class Real, Dielectric kDielectric>
+void with_vdw(const PoseEnergiesArguments<Real>& a) {
+  if (a.interaction.lennard_jones == 0) {
+    with_steps<Real, kDielectric, Vdw::none>(a);
+  } else if (a.interaction.combination == COMBINATION_SUM) {
+    with_steps<Real, kDielectric, Vdw::sum>(a);
+  } else {
+    with_steps<Real, kDielectric, Vdw::product>(a);
+  }
+}
+
+template <class Real>
+void energies_of_poses(const PoseEnergiesArguments<Real>& a) {
+  if (a.interaction.distance_dependent != 0) {
+    with_vdw<Real, Dielectric::distance>(a);
+  } else {
+    with_vdw<Real, Dielectric::constant>(a);
+  }
+}
+
+}  // namespace
+
+void PoseEnergiesFp64(const PoseEnergiesArguments<double>& a) { energies_of_poses(a); }
+void PoseEnergiesMixed(const PoseEnergiesArguments<float>& a) { energies_of_poses(a); }
+
+}  // namespace starpmc::simd::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace starpmc::simd {
+HWY_EXPORT(PoseEnergiesFp64);
+HWY_EXPORT(PoseEnergiesMixed);
+
+template <>
+void pose_energies(const PoseEnergiesArguments<double>& a) {
+  HWY_DYNAMIC_DISPATCH(PoseEnergiesFp64)(a);
+}
+template <>
+void pose_energies(const PoseEnergiesArguments<float>& a) {
+  HWY_DYNAMIC_DISPATCH(PoseEnergiesMixed)(a);
+}
+
+// A few additions a pose: nothing for vectors.
+void pose_energies_reduce(const PoseEnergiesReduceArguments& a) { scalar::pose_energies_reduce(a); }
+
+std::vector<InstructionSet> instruction_sets() {
+  std::vector<InstructionSet> sets;
+  const std::int64_t compiled = HWY_TARGETS;
+  for (std::int64_t rest = hwy::SupportedTargets() & compiled; rest != 0; rest &= rest - 1) {
+    const std::int64_t target = rest & -rest;
+    sets.push_back({hwy::TargetName(target), target});
+  }
+  return sets;
+}
+
+InstructionSetForced::InstructionSetForced(const InstructionSet& set) {
+  hwy::SetSupportedTargetsForTest(set.target);
+  hwy::GetChosenTarget().DeInit();
+}
+InstructionSetForced::~InstructionSetForced() {
+  hwy::SetSupportedTargetsForTest(0);
+  hwy::GetChosenTarget().DeInit();
+}
+}  // namespace starpmc::simd
+#endif

@@ -1,0 +1,223 @@
+#include "app/score.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+#include <starpu.h>
+
+#include <chrono>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "app/interruption.hpp"
+#include "app/score_request.hpp"
+#include "config/value_names.hpp"
+#include "error.hpp"
+#include "io/progress.hpp"
+#include "kernels/operations.hpp"
+#include "runtime/starpu_runtime.hpp"
+#include "scoring/pose_source.hpp"
+#include "scoring/score_output.hpp"
+
+namespace starpmc {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Clock = std::chrono::steady_clock;
+
+/// What came of it.
+struct Outcome {
+  std::uint64_t poses = 0;
+  std::uint64_t overlapping = 0;
+  double seconds = 0;
+};
+
+/// Reads poses, has them scored and writes them; false: interrupted.
+class Scoring {
+ public:
+  Scoring(const ScoreRequest& request, const ScoreInput& input)
+      : request_(request),
+        input_(input),
+        source_(open_poses(request.poses, input.ligand)),
+        best_(request.best),
+        progress_(Progress::to_standard_error()) {}
+
+  bool run(const Interruption& interruption) {
+    const auto start = Clock::now();
+    std::vector<Vector3> pose(input_.ligand.atoms.size());
+    bool more = source_->next(pose);
+    if (!more)
+      throw InputError(request_.poses.string(), "there is no pose in the file", "",
+                       "give at least one pose");
+    // Its share of the file tells about how many there are: the files' lines are alike.
+    ScorerSettings settings = request_.settings;
+    settings.poses_expected = std::round(1 / std::max(source_->share_read(), 1e-12));
+    if (request_.rows) table_.emplace(request_.table_path(), request_.has_vdw());
+    scorer_ = make_pose_scorer(input_.sites.receptor, input_.sites.ligand, input_.function,
+                               request_.precision, settings,
+                               [this](std::uint64_t number, const PoseEnergy& energy) {
+                                 take({number + 1, energy});
+                               });
+    spdlog::info("{}", describe_plan());
+    for (; more; more = source_->next(pose)) {
+      if (interruption.requested()) return false;
+      scorer_->add(pose);
+      ++read_;
+    }
+    scorer_->finish();
+    if (outcome_.poses > 0) progress_.finish();
+    outcome_.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    return true;
+  }
+
+  void commit() {
+    if (table_) table_->commit();
+  }
+  const Outcome& outcome() const { return outcome_; }
+  std::vector<ScoredPose> best() const { return best_.sorted(); }
+  const TaskPlan& plan() const { return scorer_->plan(); }
+  double pairs() const { return scorer_->pairs() * static_cast<double>(outcome_.poses); }
+
+ private:
+  void take(const ScoredPose& pose) {
+    ++outcome_.poses;
+    if (pose.energy.overlaps()) ++outcome_.overlapping;
+    best_.add(pose);
+    if (table_) table_->append(pose);
+    constexpr std::uint64_t kPosesBetweenLooks = 64;
+    if (outcome_.poses % kPosesBetweenLooks != 0) return;
+    ProgressState state;
+    state.step = outcome_.poses;
+    state.total_steps = std::max(
+        read_, static_cast<std::uint64_t>(static_cast<double>(read_) / source_->share_read()));
+    state.unit = "pose";
+    state.acceptance = std::nan("");
+    progress_.update(state);
+  }
+
+  std::string describe_plan() const {
+    const TaskPlan& plan = scorer_->plan();
+    return fmt::format("{} receptor sites in {} tiles, {} poses per task: {} KiB of code and data",
+                       input_.sites.receptor.size(), plan.tiles, plan.poses,
+                       (plan.memory_bytes + 1023) / 1024);
+  }
+
+  const ScoreRequest& request_;
+  const ScoreInput& input_;
+  std::unique_ptr<PoseSource> source_;
+  BestPoses best_;
+  std::optional<PoseTable> table_;
+  Progress progress_;
+  Outcome outcome_;
+  std::uint64_t read_ = 0;
+  std::unique_ptr<PoseScorer> scorer_;  ///< last: its listener uses all of the above
+};
+
+Json pose_as_json(const ScoredPose& pose, bool vdw) {
+  Json json;
+  json["pose"] = pose.number;
+  json["coulomb_kj_per_mol"] = pose.energy.coulomb_kj_per_mol;
+  if (vdw) json["vdw_kj_per_mol"] = pose.energy.vdw_kj_per_mol;
+  json["total_kj_per_mol"] = pose.energy.total();
+  json["closest_angstrom"] = nullptr;
+  if (!std::isnan(pose.energy.closest_angstrom)) {
+    json["closest_angstrom"] = pose.energy.closest_angstrom;
+  }
+  json["overlap"] = pose.energy.overlaps();
+  return json;
+}
+
+Json workers_as_json(const StarpuRuntime& runtime) {
+  Json workers = Json::array();
+  for (const WorkerDescription& worker : runtime.workers()) {
+    std::uint64_t tasks = 0;
+    double seconds = 0;
+    for (const codelets::Codelet* codelet : codelets::Codelet::all()) {
+      for (const auto& slot : codelet->statistics().counters) {
+        const auto& counter = slot[static_cast<std::size_t>(worker.id)];
+        tasks += counter.tasks.load();
+        seconds += 1e-9 * static_cast<double>(counter.nanoseconds.load());
+      }
+    }
+    workers.push_back({{"name", worker.name}, {"tasks", tasks}, {"seconds", seconds}});
+  }
+  return workers;
+}
+
+Json settings_as_json(const ScoreRequest& request, const ScoreInput& input) {
+  const PoseInteraction& interaction = input.function.interaction;
+  Json json;
+  json["receptor"] = {{"file", request.receptor.string()}, {"sites", input.sites.receptor.size()}};
+  json["ligand"] = {{"file", request.ligand.string()}, {"sites", input.sites.ligand.size()}};
+  json["poses_file"] = request.poses.string();
+  json["terms"] = request.has_vdw() ? "coulomb+12-6" : "coulomb";
+  json["dielectric"] = interaction.distance_dependent != 0 ? "distance" : "constant";
+  json["permittivity"] = input.function.permittivity;
+  json["cutoff_angstrom"] = nullptr;
+  if (interaction.cutoff > 0) json["cutoff_angstrom"] = interaction.cutoff;
+  json["precision"] = value_name(request.precision);
+  json["newton_steps"] = interaction.newton_steps;
+  json["implementation"] = value_name(request.implementation);
+  json["instruction_set"] = simd::instruction_set();
+  return json;
+}
+
+void write_json(const ScoreRequest& request, const ScoreInput& input, const Scoring& scoring,
+                const StarpuRuntime& runtime) {
+  const Outcome& outcome = scoring.outcome();
+  const TaskPlan& plan = scoring.plan();
+  Json json;
+  json["version"] = STARPMC_VERSION;
+  json.update(settings_as_json(request, input));
+  json["poses"] = outcome.poses;
+  json["poses_with_overlap"] = outcome.overlapping;
+  json["seconds"] = outcome.seconds;
+  json["pairs"] = scoring.pairs();
+  json["pairs_per_second"] = scoring.pairs() / outcome.seconds;
+  json["tasks"] = {{"receptor_tiles", plan.tiles},
+                   {"sites_per_tile", plan.blocks_per_tile * STARPMC_BLOCK_POINTS},
+                   {"poses_per_task", plan.poses},
+                   {"bytes_per_task", plan.memory_bytes}};
+  json["workers"] = workers_as_json(runtime);
+  json["best"] = Json::array();
+  for (const ScoredPose& pose : scoring.best()) {
+    json["best"].push_back(pose_as_json(pose, request.has_vdw()));
+  }
+  write_file_atomically(request.json_path(), json.dump(2) + "\n");
+}
+
+}  // namespace
+
+int run_score(std::span<const std::string> arguments, std::ostream& out) {
+  const std::optional<ScoreRequest> request = read_score_request(arguments, out);
+  if (!request) return 0;
+  const ScoreInput input = read_score_input(*request);
+  const Interruption interruption(false);
+  const StarpuRuntime runtime(request->precision, request->implementation);
+  for (const std::string& warning : runtime.warnings()) spdlog::warn(warning);
+  Scoring scoring(*request, input);
+  if (!scoring.run(interruption)) {
+    spdlog::warn("stopped by a signal; nothing has been written");
+    constexpr int kSignalStatus = 128;
+    return kSignalStatus + interruption.signal();
+  }
+  scoring.commit();
+  write_json(*request, input, scoring, runtime);
+  const Outcome& outcome = scoring.outcome();
+  if (outcome.overlapping > 0) {
+    spdlog::warn(
+        "{} of {} poses have sites nearer than {} A to one another; that distance was taken "
+        "for them",
+        outcome.overlapping, outcome.poses, STARPMC_MINIMUM_DISTANCE);
+  }
+  out << fmt::format("{} poses, {} with {} sites, energies in kJ/mol\n\n{}", outcome.poses,
+                     input.sites.ligand.size(), input.sites.receptor.size(),
+                     poses_text(scoring.best(), request->has_vdw()))
+      << fmt::format("\n{:.3g} s, {:.3g} pairs/s; written: {}{}\n", outcome.seconds,
+                     scoring.pairs() / outcome.seconds,
+                     request->rows ? request->table_path().string() + ", " : "",
+                     request->json_path().string());
+  return 0;
+}
+
+}  // namespace starpmc

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "bench/cell_system.hpp"
+#include "codelets/task_recording.hpp"
+#include "config/settings.hpp"
+
+namespace starpmc {
+
+/// Seconds of one evaluation with the plain kernel, called directly.
+double plain_seconds(const CellSystem& system, double seconds);
+
+/// One evaluation through StarPU's tasks.
+struct CellTime {
+  double evaluation_seconds = 0;  ///< of the wall clock: all workers together
+  double task_seconds = 0;        ///< of a task, as StarPU saw it on the worker
+};
+
+/// Tasks of `granularity` evaluations, for about `seconds`, on the workers and with the
+/// implementations that are allowed. Under a running StarpuRuntime.
+CellTime task_seconds(CellSystem& system, std::size_t granularity, double seconds);
+
+/// As many CPU workers as asked for, for StarPU runtimes that start while it lives.
+class WorkerLimit {
+ public:
+  explicit WorkerLimit(unsigned workers);
+  ~WorkerLimit();
+  WorkerLimit(const WorkerLimit&) = delete;
+  WorkerLimit& operator=(const WorkerLimit&) = delete;
+
+ private:
+  std::string before_;
+  bool was_set_;
+};
+
+}  // namespace starpmc

@@ -1,0 +1,228 @@
+#include "scoring/pose_source.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <vector>
+
+#include "error.hpp"
+#include "system/system.hpp"
+#include "system/text.hpp"
+
+namespace starpmc {
+namespace {
+
+/// Models of a PQR file; what they say of charges and radii must be what the ligand's file says,
+/// but only names are compared.
+class PqrPoses : public PoseSource {
+ public:
+  PqrPoses(const std::filesystem::path& path, const PqrModel& ligand)
+      : path_(path), reader_(path), ligand_(ligand) {}
+
+  bool next(std::span<Vector3> positions) override {
+    if (!reader_.next(model_)) return false;
+    if (model_.atoms.size() != positions.size()) {
+      throw InputError(
+          place_of(path_, model_.line),
+          fmt::format("the pose does not have the ligand's {} atoms", positions.size()),
+          fmt::format("{} atoms", model_.atoms.size()),
+          "give each pose all atoms of the ligand, in their order");
+    }
+    for (std::size_t i = 0; i < positions.size(); ++i) {
+      const PqrAtom& atom = model_.atoms[i];
+      if (atom.name != ligand_.atoms[i].name) {
+        throw InputError(place_of(path_, atom.line),
+                         fmt::format("the ligand has atom '{}' here", ligand_.atoms[i].name),
+                         atom.name, "give each pose the atoms of the ligand, in their order");
+      }
+      positions[i] = atom.position;
+    }
+    return true;
+  }
+  double share_read() const override {
+    return static_cast<double>(reader_.bytes_read()) /
+           static_cast<double>(std::max<std::size_t>(reader_.bytes(), 1));
+  }
+
+ private:
+  std::filesystem::path path_;
+  PqrReader reader_;
+  PqrModel model_;
+  const PqrModel& ligand_;
+};
+
+/// A text file line by line.
+class LineReader {
+ public:
+  LineReader(const std::filesystem::path& path, std::string_view remedy)
+      : path_(path), stream_(open_text(path, remedy)) {
+    std::error_code ignored;
+    bytes_ = std::filesystem::file_size(path, ignored);
+  }
+  /// The line without blanks at its ends.
+  bool next(std::string_view& line) {
+    if (!std::getline(stream_, line_)) {
+      if (stream_.bad()) throw RunError(path_.string() + ": cannot be read on");
+      return false;
+    }
+    ++number_;
+    bytes_read_ += line_.size() + 1;
+    line = trim(line_);
+    return true;
+  }
+  /// The place of the line read last.
+  std::string place() const { return place_of(path_, number_); }
+  std::size_t number() const { return number_; }
+  double share_read() const {
+    return static_cast<double>(bytes_read_) / static_cast<double>(std::max<std::size_t>(bytes_, 1));
+  }
+  /// A number of the last line. The place is made where it is needed only: there are many lines.
+  double parse(std::string_view word, std::string_view what) const {
+    double value = 0;
+    const auto [end, status] = std::from_chars(word.data(), word.data() + word.size(), value);
+    if (status == std::errc() && end == word.data() + word.size() && std::isfinite(value)) {
+      return value;
+    }
+    return parse_number(word, place(), what);
+  }
+
+ private:
+  std::filesystem::path path_;
+  std::ifstream stream_;
+  std::string line_;
+  std::size_t number_ = 0;
+  std::size_t bytes_read_ = 0;
+  std::size_t bytes_ = 0;
+};
+
+/// The next word of a text, which is taken off it.
+std::string_view take_word(std::string_view& text, std::string_view separators) {
+  const std::size_t end = std::min(text.find_first_of(separators), text.size());
+  const std::string_view word = trim(text.substr(0, end));
+  text = text.substr(std::min(end + 1, text.size()));
+  return word;
+}
+
+class XyzPoses : public PoseSource {
+ public:
+  XyzPoses(const std::filesystem::path& path) : lines_(path, "give the path of an .xyz file") {}
+
+  bool next(std::span<Vector3> positions) override {
+    std::string_view line;
+    do {
+      if (!lines_.next(line)) return false;
+    } while (line.empty());
+    const long count = parse_integer(line, lines_.place(), "the number of atoms", 1);
+    if (static_cast<std::size_t>(count) != positions.size()) {
+      throw InputError(
+          lines_.place(),
+          fmt::format("the pose does not have the ligand's {} atoms", positions.size()), line,
+          "give each pose all atoms of the ligand, in their order");
+    }
+    if (!lines_.next(line)) fail_at_end(positions.size());
+    for (Vector3& position : positions) {
+      if (!lines_.next(line)) fail_at_end(positions.size());
+      read_atom(line, position);
+    }
+    return true;
+  }
+  double share_read() const override { return lines_.share_read(); }
+
+ private:
+  void read_atom(std::string_view line, Vector3& position) const {
+    const std::vector<std::string_view> words = split_words(line);
+    if (words.size() < 4) {
+      throw InputError(lines_.place(), "no element and three coordinates", line,
+                       "write 'C 0.0 0.0 0.0', in angstrom");
+    }
+    position = {lines_.parse(words[1], "the x coordinate (angstrom)"),
+                lines_.parse(words[2], "the y coordinate (angstrom)"),
+                lines_.parse(words[3], "the z coordinate (angstrom)")};
+  }
+  [[noreturn]] void fail_at_end(std::size_t atoms) const {
+    throw InputError(lines_.place(), "the file ends within a pose", "",
+                     fmt::format("a frame has a line with {}, a title and {} atoms; is the file "
+                                 "whole?",
+                                 atoms, atoms));
+  }
+
+  LineReader lines_;
+};
+
+class TransformedPoses : public PoseSource {
+ public:
+  TransformedPoses(const std::filesystem::path& path, const PqrModel& ligand)
+      : lines_(path, "give the path of a .csv file of rotations and translations") {
+    for (const PqrAtom& atom : ligand.atoms) centre_ = centre_ + atom.position;
+    centre_ = (1.0 / static_cast<double>(ligand.atoms.size())) * centre_;
+    for (const PqrAtom& atom : ligand.atoms) reference_.push_back(atom.position - centre_);
+  }
+
+  bool next(std::span<Vector3> positions) override {
+    std::array<double, 7> row{};
+    if (!next_row(row)) return false;
+    const double length =
+        std::sqrt(row[0] * row[0] + row[1] * row[1] + row[2] * row[2] + row[3] * row[3]);
+    constexpr double kRounding = 0.01;  // of files with few digits
+    if (!(std::abs(length - 1) <= kRounding)) {
+      throw InputError(lines_.place(), "the rotation is no unit quaternion",
+                       fmt::format("length {}", length),
+                       "write w,x,y,z with w^2 + x^2 + y^2 + z^2 = 1; 1,0,0,0 turns nothing");
+    }
+    const Quaternion turn{row[0] / length, row[1] / length, row[2] / length, row[3] / length};
+    const Vector3 centre = centre_ + Vector3{row[4], row[5], row[6]};
+    for (std::size_t i = 0; i < positions.size(); ++i) {
+      positions[i] = centre + rotate(turn, reference_[i]);
+    }
+    return true;
+  }
+  double share_read() const override { return lines_.share_read(); }
+
+ private:
+  /// Lines of names or comments come first.
+  static bool is_heading(std::string_view line) {
+    if (line.starts_with('#')) return true;
+    const char first = line.front();
+    return (first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z') || first == '"';
+  }
+
+  bool next_row(std::array<double, 7>& row) {
+    std::string_view line;
+    do {
+      if (!lines_.next(line)) return false;
+    } while (line.empty() || (!begun_ && is_heading(line)));
+    begun_ = true;
+    std::string_view rest = line;
+    for (std::size_t k = 0; k < row.size(); ++k) {
+      if (rest.empty()) fail_columns(line);
+      const std::string_view word = take_word(rest, ",");
+      row[k] = lines_.parse(word, k < 4 ? "the quaternion" : "the translation (angstrom)");
+    }
+    if (!rest.empty()) fail_columns(line);
+    return true;
+  }
+  [[noreturn]] void fail_columns(std::string_view line) const {
+    throw InputError(lines_.place(), "not the seven columns of a rotation and a translation", line,
+                     "write 'w,x,y,z,tx,ty,tz': a unit quaternion and a translation in angstrom");
+  }
+
+  LineReader lines_;
+  Vector3 centre_;
+  std::vector<Vector3> reference_;
+  bool begun_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<PoseSource> open_poses(const std::filesystem::path& path, const PqrModel& ligand) {
+  const std::string extension = lower_case(path.extension().string());
+  if (extension == ".pqr") return std::make_unique<PqrPoses>(path, ligand);
+  if (extension == ".xyz") return std::make_unique<XyzPoses>(path);
+  if (extension == ".csv") return std::make_unique<TransformedPoses>(path, ligand);
+  throw InputError(path.string(), "the poses' file format is not known", extension,
+                   "use a file whose name ends in .pqr, .xyz or .csv");
+}
+
+}  // namespace starpmc

@@ -1,0 +1,136 @@
+#include "system/pqr_file.hpp"
+
+#include <fmt/format.h>
+
+#include "error.hpp"
+#include "system/text.hpp"
+
+namespace starpmc {
+namespace {
+
+constexpr std::string_view kColumns =
+    "write 'ATOM serial name residue [chain] number x y z charge radius'";
+
+/// What follows the record's name, which a serial number of six digits may touch.
+bool is_atom(std::string_view line, std::string_view& rest) {
+  for (const std::string_view name : {"ATOM", "HETATM"}) {
+    if (!line.starts_with(name)) continue;
+    rest = line.substr(name.size());
+    const char next = rest.empty() ? ' ' : rest.front();
+    return next == ' ' || next == '\t' || (next >= '0' && next <= '9');
+  }
+  return false;
+}
+
+PqrAtom read_atom(std::string_view rest, std::string_view line, const std::string& place) {
+  // serial, name, residue, number, then the five numbers; and perhaps the chain
+  constexpr std::size_t kFewest = 9;
+  const std::vector<std::string_view> words = split_words(rest);
+  if (words.size() < kFewest || words.size() > kFewest + 1) {
+    const bool no_radius = words.size() + 1 == kFewest;
+    const bool no_charge = words.size() + 2 == kFewest;
+    throw InputError(place,
+                     no_charge   ? "the columns of charge and radius are missing"
+                     : no_radius ? "the column of the charge or of the radius is missing"
+                                 : "not the columns of a PQR file",
+                     trim(line), kColumns);
+  }
+  const std::size_t first = words.size() - 5;
+  const auto number = [&](std::size_t i, const char* what) {
+    return parse_number(words[first + i], place, what);
+  };
+  PqrAtom atom;
+  atom.name = words[1];
+  atom.residue = words[2];
+  atom.position = {number(0, "the x coordinate (angstrom)"),
+                   number(1, "the y coordinate (angstrom)"),
+                   number(2, "the z coordinate (angstrom)")};
+  atom.charge = number(3, "the charge (elementary charges)");
+  atom.radius = number(4, "the radius (angstrom)");
+  if (atom.radius < 0) {
+    throw InputError(place, "the radius is negative", words[first + 4],
+                     "write a radius of at least 0 angstrom");
+  }
+  return atom;
+}
+
+}  // namespace
+
+std::ifstream open_text(const std::filesystem::path& path, std::string_view remedy) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    throw InputError(path.string(), "is a folder, not a file", "", remedy);
+  }
+  std::ifstream stream(path, std::ios::binary);
+  if (stream) return stream;
+  const bool there = std::filesystem::exists(path, ignored);
+  throw InputError(path.string(), there ? "cannot be opened" : "there is no such file", "", remedy);
+}
+
+PqrReader::PqrReader(const std::filesystem::path& path)
+    : path_(path), stream_(open_text(path, "give the path of a PQR file")) {
+  std::error_code ignored;
+  bytes_ = std::filesystem::file_size(path, ignored);
+}
+
+bool PqrReader::next_line() {
+  if (!std::getline(stream_, line_)) return false;
+  ++number_;
+  bytes_read_ += line_.size() + 1;
+  return true;
+}
+
+bool PqrReader::next(PqrModel& model) {
+  model.atoms.clear();
+  bool in_model = false;
+  while (next_line()) {
+    const std::string_view line = trim(line_);
+    std::string_view rest;
+    if (is_atom(line, rest)) {
+      if (model.atoms.empty() && !in_model) model.line = number_;
+      model.atoms.push_back(read_atom(rest, line, place_of(path_, number_)));
+      model.atoms.back().line = number_;
+      any_atoms_ = true;
+      continue;
+    }
+    const std::string_view record = line.substr(0, line.find_first_of(kBlanks));
+    if (record == "MODEL") {
+      if (in_model || !model.atoms.empty()) {
+        throw InputError(place_of(path_, number_), "MODEL where the last model has not ended", line,
+                         "end each model with ENDMDL");
+      }
+      in_model = true;
+      model.line = number_;
+    } else if (record == "ENDMDL") {
+      if (!in_model) {
+        throw InputError(place_of(path_, number_), "ENDMDL without MODEL", line,
+                         "begin each model with MODEL");
+      }
+      if (model.atoms.empty()) {
+        throw InputError(place_of(path_, model.line), "the model has no atoms", "",
+                         "leave the model out, or give it atoms");
+      }
+      return true;
+    } else if (record == "END" && !in_model && !model.atoms.empty()) {
+      return true;
+    }
+  }
+  if (stream_.bad()) throw RunError(path_.string() + ": cannot be read on");
+  if (in_model) {
+    throw InputError(place_of(path_, number_), "the file ends within a model", "",
+                     "end the model with ENDMDL; is the file whole?");
+  }
+  if (model.atoms.empty() && !any_atoms_) {
+    throw InputError(path_.string(), "there is no atom in the file", "", kColumns);
+  }
+  return !model.atoms.empty();
+}
+
+PqrModel read_pqr(const std::filesystem::path& path) {
+  PqrReader reader(path);
+  PqrModel model;
+  reader.next(model);
+  return model;
+}
+
+}  // namespace starpmc
