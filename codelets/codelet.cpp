@@ -11,6 +11,13 @@
 namespace starpmc::codelets {
 namespace {
 
+/// Whether StarPU is one with SimGrid, where a duration is the model's own and teaches nothing.
+#ifdef STARPU_SIMGRID
+constexpr bool kSimulated = true;
+#else
+constexpr bool kSimulated = false;
+#endif
+
 std::atomic<Allowed> allowed_implementations{Allowed::any};
 std::atomic<int> allowed_worker{kAnyWorker};
 
@@ -123,6 +130,11 @@ Codelet::Codelet(std::string name, Implementations implementations)
   }
   codelet_.nbuffers = STARPU_VARIABLE_NBUFFERS;
   codelet_.can_execute = can_execute;
+  // What has one implementation only is no kernel (a QM update): its body runs under SimGrid, too,
+  // and tells how long it takes.
+  if (cpu == 1 && implementations.opencl == nullptr) {
+    codelet_.flags |= STARPU_CODELET_SIMGRID_EXECUTE;
+  }
   model_.type = STARPU_PER_ARCH;
   model_.symbol = name_.c_str();
   model_.arch_cost_function = expected_microseconds;
@@ -210,7 +222,7 @@ void Codelet::count(void* codelet) {
   counter.tasks.fetch_add(1, std::memory_order_relaxed);
   counter.nanoseconds.fetch_add(static_cast<std::uint64_t>(std::max(0.0, seconds) * 1e9),
                                 std::memory_order_relaxed);
-  if (failed()) return;  // the task may have done nothing
+  if (kSimulated || failed()) return;  // the task may have done nothing
   self->history_.record(info.workerid, implementation,
                         static_cast<const TaskArguments*>(task->cl_arg)->work_bucket,
                         seconds * 1e6);
