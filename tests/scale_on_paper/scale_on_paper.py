@@ -91,7 +91,7 @@ def limit(case: Case, gpu_share: float, qm_core_share: float, update_share: floa
 
 
 def replay(program: pathlib.Path, case: Case, assumptions: Assumptions, folder: pathlib.Path) -> dict:
-    machine = Machine.of_chains(case.gpus, case.cores, case.chains if case.updates else 0)
+    machine = Machine(case.gpus, case.cores)
     write_machine(machine, HERE.parent.parent / "perfmodels", folder)
     options = {"system": "R", "chains": case.chains, "updates": case.updates} | asdict(assumptions)
     command = [str(program)]

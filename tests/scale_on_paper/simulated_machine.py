@@ -22,18 +22,10 @@ GRID_POTENTIAL = {OPENCL_TYPE: {74: 1000.0}, CPU_TYPE: {66: 77600.0}}
 class Machine:
     gpus: int
     cores: int
-    free_cores: int = 1
-    """What is left to the chains' own threads."""
-
-    @classmethod
-    def of_chains(cls, gpus: int, cores: int, chains: int) -> "Machine":
-        """Cores that neither drive a GPU nor have a QM update are the chains' threads'."""
-        workers = cls(gpus, cores).cpu_workers
-        return cls(gpus, cores, cores - gpus - min(chains, workers))
 
     @property
     def name(self) -> str:
-        return f"{self.gpus}-h200-{self.cores}-cores-{self.free_cores}-free"
+        return f"{self.gpus}-h200-{self.cores}-cores"
 
     @property
     def cpu_workers(self) -> int:
@@ -59,7 +51,8 @@ class Machine:
 
 
 def platform_xml(machine: Machine, bus: "Bus") -> str:
-    """Each GPU has a link of its own to the main memory, which its lanes share."""
+    """Each GPU has a link of its own to the main memory, which its lanes share. The chains' threads, on
+    MAIN, run on any core that does not drive a GPU."""
     lines = [
         "<?xml version='1.0'?>",
         "<!DOCTYPE platform SYSTEM 'https://simgrid.org/simgrid.dtd'>",
@@ -72,7 +65,7 @@ def platform_xml(machine: Machine, bus: "Bus") -> str:
         '<prop id="network/weight-S" value="0.0"/>',
         "</config>",
         '<zone id="AS0" routing="Full">',
-        f'<host id="MAIN" speed="1f" core="{machine.free_cores}"/>',
+        f'<host id="MAIN" speed="1f" core="{machine.cores - machine.gpus}"/>',
     ]
     # StarPU wants a host for the thread that drives a device; a second lane costs no core.
     hosts = machine.cores + machine.devices - machine.gpus

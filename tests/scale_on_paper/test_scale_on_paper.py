@@ -20,13 +20,12 @@ BUS = machines.Bus(13000, 12000, 15, 13)
 
 class SimulatedMachine(unittest.TestCase):
     def test_cores_are_shared_out(self):
-        machine = machines.Machine.of_chains(gpus=2, cores=16, chains=64)
+        machine = machines.Machine(gpus=2, cores=16)
         self.assertEqual(machine.cpu_workers, 13)
-        self.assertEqual(machine.free_cores, 1)
-        self.assertEqual(machines.Machine.of_chains(2, 16, 8).free_cores, 6)
+        self.assertEqual(machine.devices, 2 * machines.LANES)
 
     def test_platform_has_a_way_to_and_from_each_device(self):
-        machine = machines.Machine.of_chains(gpus=4, cores=32, chains=8)
+        machine = machines.Machine(gpus=4, cores=32)
         root = ElementTree.fromstring(machines.platform_xml(machine, BUS))
         hosts = [host.get("id") for host in root.iter("host")]
         routes = {(r.get("src"), r.get("dst")): r[0].get("id") for r in root.iter("route")}
@@ -67,7 +66,7 @@ class Models(unittest.TestCase):
 
     def test_every_model_of_the_calibrated_machine_gets_every_size(self):
         with tempfile.TemporaryDirectory() as folder:
-            machine = machines.Machine.of_chains(1, 16, 1)
+            machine = machines.Machine(1, 16)
             machines.write_machine(machine, PERFMODELS, pathlib.Path(folder))
             path = pathlib.Path(folder) / "codelets" / "45"
             text = (path / f"starpmc_sample_windows_mixed.{machine.name}").read_text()
