@@ -13,6 +13,13 @@
 namespace starpmc::codelets {
 namespace {
 
+/// Whether StarPU is one with SimGrid, where a duration is the model's own and teaches nothing.
+#ifdef STARPU_SIMGRID
+constexpr bool kSimulated = true;
+#else
+constexpr bool kSimulated = false;
+#endif
+
 std::atomic<Allowed> allowed_implementations{Allowed::any};
 std::atomic<int> allowed_worker{kAnyWorker};
 
@@ -141,6 +148,11 @@ Codelet::Codelet(std::string name, Implementations implementations)
   }
   codelet_.nbuffers = STARPU_VARIABLE_NBUFFERS;
   codelet_.can_execute = can_execute;
+  // What has one implementation only is no kernel (a QM update): its body runs under SimGrid, too,
+  // and tells how long it takes.
+  if (cpu == 1 && implementations.opencl == nullptr) {
+    codelet_.flags |= STARPU_CODELET_SIMGRID_EXECUTE;
+  }
   model_.type = STARPU_PER_ARCH;
   model_.symbol = name_.c_str();
   model_.arch_cost_function = expected_microseconds;
@@ -225,7 +237,7 @@ void Codelet::count(void* codelet) {
   TaskRecording::note({info.workerid, starpu_timing_timespec_to_us(&info.submit_time) * 1e-6,
                        starpu_timing_timespec_to_us(&info.start_time) * 1e-6,
                        starpu_timing_timespec_to_us(&info.end_time) * 1e-6});
-  if (failed()) return;  // the task may have done nothing
+  if (kSimulated || failed()) return;  // the task may have done nothing
   self->history_.record(info.workerid, implementation,
                         static_cast<const TaskArguments*>(task->cl_arg)->work_bucket,
                         seconds * 1e6);

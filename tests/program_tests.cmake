@@ -53,6 +53,13 @@ endif()
 starpmc_script_test(setup/quickstart 120 "setup"
   ${CMAKE_CURRENT_SOURCE_DIR}/setup/test_quickstart.sh ${CMAKE_SOURCE_DIR})
 
+# The replay of scale_on_paper/run, where that has been built.
+starpmc_script_test(scale_on_paper/report 60 "bench" ${test_python}
+  ${CMAKE_CURRENT_SOURCE_DIR}/scale_on_paper/test_scale_on_paper.py)
+starpmc_script_test(scale_on_paper/replay 300 "bench;slow" ${test_python}
+  ${CMAKE_CURRENT_SOURCE_DIR}/scale_on_paper/test_scale_on_paper.py
+  ${CMAKE_SOURCE_DIR}/build/scale-on-paper/tests/scale_on_paper/replay_chains)
+
 # Without a Python for the tests they skip themselves: /usr/bin/python3 has no PySCF or MDAnalysis.
 file(GLOB qm_scripts CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/qm/test_*.py)
 foreach(script ${qm_scripts})

@@ -182,7 +182,8 @@ with=(A=B)
 # ---------------------------------------------------------------- the files around it
 
 if command -v shellcheck >/dev/null; then
-  expect_that "shellcheck" shellcheck "$quickstart" "$repo/.ci/run" "$repo/tests/setup/test_quickstart.sh"
+  expect_that "shellcheck" shellcheck "$quickstart" "$repo/.ci/run" "$repo/tests/setup/test_quickstart.sh" \
+    "$repo/tests/scale_on_paper/run"
 else
   skipped=$((skipped + 1)) && echo 'skipped shellcheck: not installed (./quickstart setup --dev)'
 fi
