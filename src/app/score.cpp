@@ -55,9 +55,10 @@ class Scoring {
     const auto start = Clock::now();
     std::vector<Vector3> pose(input_.ligand.atoms.size());
     bool more = source_->next(pose);
-    if (!more)
+    if (!more) {
       throw InputError(request_.poses.string(), "there is no pose in the file", "",
                        "give at least one pose");
+    }
     // Its share of the file tells about how many there are: the files' lines are alike.
     ScorerSettings settings = request_.settings;
     settings.poses_expected = std::round(1 / std::max(source_->share_read(), 1e-12));
