@@ -17,8 +17,8 @@ constexpr std::array<std::string_view, 4> kExactFiles{
     "opencl/grid_potential.cl"};
 /// Energies.
 constexpr std::array<std::string_view, 8> kPairFiles{
-    "opencl/charged_sites.cl",   "opencl/qmmm_coulomb_grid.cl", "opencl/qmmm_nuclei_vdw.cl",
-    "opencl/mm_pair.cl",         "opencl/mm_pair_reduce.cl",    "opencl/window_energies.cl",
+    "opencl/charged_sites.cl",    "opencl/qmmm_coulomb_grid.cl", "opencl/qmmm_nuclei_vdw.cl",
+    "opencl/mm_pair.cl",          "opencl/mm_pair_reduce.cl",    "opencl/window_energies.cl",
     "opencl/arithmetic_probe.cl", "opencl/pose_energies.cl"};
 
 template <class Value>

@@ -2,10 +2,11 @@
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
-#include <starpu.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cmath>
+#include <iostream>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
@@ -25,6 +26,14 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
+/// A line rewritten on a terminal, lines now and then elsewhere.
+Progress progress_to_standard_error() {
+  if (isatty(STDERR_FILENO) == 1) return Progress::to_standard_error();
+  Progress::Sink sink;
+  sink.write = [](std::string_view line) { std::cerr << "starpmc: " << line << std::endl; };
+  return Progress(std::move(sink));
+}
+
 /// What came of it.
 struct Outcome {
   std::uint64_t poses = 0;
@@ -40,15 +49,16 @@ class Scoring {
         input_(input),
         source_(open_poses(request.poses, input.ligand)),
         best_(request.best),
-        progress_(Progress::to_standard_error()) {}
+        progress_(progress_to_standard_error()) {}
 
   bool run(const Interruption& interruption) {
     const auto start = Clock::now();
     std::vector<Vector3> pose(input_.ligand.atoms.size());
     bool more = source_->next(pose);
-    if (!more)
+    if (!more) {
       throw InputError(request_.poses.string(), "there is no pose in the file", "",
                        "give at least one pose");
+    }
     // Its share of the file tells about how many there are: the files' lines are alike.
     ScorerSettings settings = request_.settings;
     settings.poses_expected = std::round(1 / std::max(source_->share_read(), 1e-12));
@@ -58,14 +68,17 @@ class Scoring {
                                [this](std::uint64_t number, const PoseEnergy& energy) {
                                  take({number + 1, energy});
                                });
-    spdlog::info("{}", describe_plan());
+    if (plan().memory_bytes > settings.task_memory_bytes) {
+      spdlog::warn("a task needs {} KiB, more than --task-memory allows",
+                   (plan().memory_bytes + 1023) / 1024);
+    }
     for (; more; more = source_->next(pose)) {
       if (interruption.requested()) return false;
       scorer_->add(pose);
       ++read_;
     }
     scorer_->finish();
-    if (outcome_.poses > 0) progress_.finish();
+    finish_progress();
     outcome_.seconds = std::chrono::duration<double>(Clock::now() - start).count();
     return true;
   }
@@ -85,21 +98,23 @@ class Scoring {
     best_.add(pose);
     if (table_) table_->append(pose);
     constexpr std::uint64_t kPosesBetweenLooks = 64;
-    if (outcome_.poses % kPosesBetweenLooks != 0) return;
+    if (outcome_.poses % kPosesBetweenLooks == 0) progress_.update(progress_state());
+  }
+
+  ProgressState progress_state() const {
     ProgressState state;
     state.step = outcome_.poses;
     state.total_steps = std::max(
         read_, static_cast<std::uint64_t>(static_cast<double>(read_) / source_->share_read()));
     state.unit = "pose";
     state.acceptance = std::nan("");
-    progress_.update(state);
+    return state;
   }
-
-  std::string describe_plan() const {
-    const TaskPlan& plan = scorer_->plan();
-    return fmt::format("{} receptor sites in {} tiles, {} poses per task: {} KiB of code and data",
-                       input_.sites.receptor.size(), plan.tiles, plan.poses,
-                       (plan.memory_bytes + 1023) / 1024);
+  /// Short lists need none elsewhere than on a terminal.
+  void finish_progress() {
+    if (isatty(STDERR_FILENO) != 1) return;
+    progress_.update(progress_state());
+    progress_.finish();
   }
 
   const ScoreRequest& request_;
@@ -112,6 +127,12 @@ class Scoring {
   std::uint64_t read_ = 0;
   std::unique_ptr<PoseScorer> scorer_;  ///< last: its listener uses all of the above
 };
+
+std::string describe_tasks(const TaskPlan& plan) {
+  return fmt::format("{} receptor tile{}, {} pose{} a task: {} KiB of code and data", plan.tiles,
+                     plan.tiles == 1 ? "" : "s", plan.poses, plan.poses == 1 ? "" : "s",
+                     (plan.memory_bytes + 1023) / 1024);
+}
 
 Json pose_as_json(const ScoredPose& pose, bool vdw) {
   Json json;
@@ -213,7 +234,8 @@ int run_score(std::span<const std::string> arguments, std::ostream& out) {
   out << fmt::format("{} poses, {} with {} sites, energies in kJ/mol\n\n{}", outcome.poses,
                      input.sites.ligand.size(), input.sites.receptor.size(),
                      poses_text(scoring.best(), request->has_vdw()))
-      << fmt::format("\n{:.3g} s, {:.3g} pairs/s; written: {}{}\n", outcome.seconds,
+      << fmt::format("\n{}\n{:.3g} s, {:.3g} pairs/s; written: {}{}\n",
+                     describe_tasks(scoring.plan()), outcome.seconds,
                      scoring.pairs() / outcome.seconds,
                      request->rows ? request->table_path().string() + ", " : "",
                      request->json_path().string());

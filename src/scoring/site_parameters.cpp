@@ -214,9 +214,9 @@ ScoredSites sites_by_table(const ScoredModel& receptor, const ScoredModel& ligan
 }
 
 ScoredSites sites_by_topology(const ScoredModel& receptor, const ScoredModel& ligand,
-                              const std::filesystem::path& path) {
+                              const std::filesystem::path& topology_file) {
   ScoredSites sites = charged_sites(receptor, ligand);
-  const Topology topology = read_topology(path, {}, {});
+  const Topology topology = read_topology(topology_file, {}, {});
   const std::vector<const TopologyAtom*> atoms = expand(topology);
   check_count(topology, atoms.size(), sites.receptor.size(), sites.ligand.size());
   check_pair_parameters(topology, atoms);

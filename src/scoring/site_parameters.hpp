@@ -59,6 +59,6 @@ ScoredSites sites_by_table(const ScoredModel& receptor, const ScoredModel& ligan
 /// @throws InputError where atoms differ in number or name, for parameters of single pairs
 ///         ([ nonbond_params ]), or one beyond the kernels' limits
 ScoredSites sites_by_topology(const ScoredModel& receptor, const ScoredModel& ligand,
-                              const std::filesystem::path& topology);
+                              const std::filesystem::path& topology_file);
 
 }  // namespace starpmc

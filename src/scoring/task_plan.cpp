@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "codelets/codelet.hpp"
 #include "error.hpp"
@@ -41,6 +42,14 @@ double expected_milliseconds(const std::string& model, double pairs) {
   return fastest;
 }
 
+/// Most poses of a task that leave several tasks for each worker.
+std::size_t share_of_workers(const PlanRequest& request, std::size_t tiles) {
+  if (request.poses_expected <= 0) return std::numeric_limits<std::size_t>::max();
+  const double tasks = kTasksPerWorker * std::max(1U, starpu_worker_get_count());
+  const double share = std::ceil(request.poses_expected * static_cast<double>(tiles) / tasks);
+  return static_cast<std::size_t>(std::clamp(share, 1.0, 1e9));
+}
+
 /// Fewest poses of a task that is long enough.
 std::size_t poses_worth_a_task(const std::string& model, double pairs_of_a_pose, std::size_t most) {
   std::size_t poses = 1;
@@ -59,35 +68,31 @@ std::size_t poses_worth_a_task(const std::string& model, double pairs_of_a_pose,
 TaskPlan plan_tasks(const PlanRequest& request) {
   const std::size_t pose = pose_bytes(request.ligand_sites);
   const std::size_t ligand = LIGAND_FIELDS * request.ligand_sites * sizeof(double);
-  const std::size_t fixed = kCodeBytes + ligand;
-  const std::size_t least = fixed + request.block_bytes + pose;
+  const std::size_t least = kCodeBytes + 2 * request.block_bytes;
   if (request.task_memory_bytes < least) {
-    throw InputError("--task-memory", "not even one pose and one block of the receptor fit",
+    throw InputError("--task-memory", "not even the kernel and two blocks of the receptor fit",
                      fmt::format("{} KiB", request.task_memory_bytes / 1024),
                      fmt::format("give at least {} KiB", (least + 1023) / 1024));
   }
-  const std::size_t available = request.task_memory_bytes - fixed;
+  const std::size_t available = request.task_memory_bytes - kCodeBytes;
+  const std::size_t beside_one_pose = available - std::min(ligand + pose, available);
   TaskPlan plan;
   plan.blocks_per_tile = largest_tile(request.receptor_blocks, request.block_bytes,
-                                      std::min(available / 2, available - pose));
+                                      std::min(available / 2, beside_one_pose));
   plan.tiles = (request.receptor_blocks + plan.blocks_per_tile - 1) / plan.blocks_per_tile;
-  const std::size_t tile_bytes =
+  const std::size_t tile =
       std::min(plan.blocks_per_tile, request.receptor_blocks) * request.block_bytes;
   const double tile_sites =
       static_cast<double>(request.receptor_sites) / static_cast<double>(plan.tiles);
   const double pairs = static_cast<double>(request.ligand_sites) * tile_sites;
   plan.poses = request.granularity;
   if (plan.poses == 0) {
-    std::size_t most = (available - tile_bytes) / pose;
-    const double tasks = kTasksPerWorker * std::max(1U, starpu_worker_get_count());
-    if (request.poses_expected > 0) {
-      const double share =
-          std::ceil(request.poses_expected * static_cast<double>(plan.tiles) / tasks);
-      most = std::min(most, static_cast<std::size_t>(std::max(share, 1.0)));
-    }
+    const std::size_t left = available - std::min(tile + ligand, available);
+    const std::size_t most =
+        std::min(std::max<std::size_t>(left / pose, 1), share_of_workers(request, plan.tiles));
     plan.poses = poses_worth_a_task(request.model, pairs, most);
   }
-  plan.memory_bytes = fixed + tile_bytes + plan.poses * pose;
+  plan.memory_bytes = kCodeBytes + ligand + tile + plan.poses * pose;
   plan.expected_milliseconds =
       expected_milliseconds(request.model, pairs * static_cast<double>(plan.poses));
   return plan;

@@ -7,6 +7,9 @@ its output, its errors.
 import csv
 import json
 import math
+import signal
+import subprocess
+import time
 import unittest
 
 import numpy as np
@@ -272,6 +275,24 @@ class Tasks(ScoreCase):
         rows, document = self.score(*files, "--poses", path, "--best", 1, "--rows", "none")
         self.assertEqual((rows, len(document["best"])), ([], 1))
 
+    def test_stopped_by_a_signal(self):
+        """Nothing half-written; the shell sees which signal it was."""
+        _, ligand, *files = self.pair(3000, 30)
+        path, _ = self.write_transforms(ligand, 200)
+        path.write_text(path.read_text() + path.read_text().split("\n", 1)[1] * 5000)
+        before = set(self.folder.iterdir())
+        run = subprocess.Popen([program.PROGRAM, "score", *map(str, files), "--poses", path],
+                               cwd=self.folder, env=program.environment(), text=True,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        while not any(p.name.startswith(".") for p in self.folder.iterdir()):
+            self.assertIsNone(run.poll())
+            time.sleep(0.02)
+        run.send_signal(signal.SIGINT)
+        _, errors = run.communicate(timeout=60)
+        self.assertEqual(run.returncode, 130, errors)
+        self.assertIn("nothing has been written", errors)
+        self.assertEqual(set(self.folder.iterdir()), before)
+
     def test_more_than_2_31_pairs(self):
         """50,000 sites with 45,000: 2.25e9 pairs of charges 1 in two distant balls."""
         receptor = random_sites(self.random, 50000, 100)
@@ -280,7 +301,7 @@ class Tasks(ScoreCase):
         ligand.charges[:] = 1
         rows, document = self.score(
             "--receptor", receptor.write(self.folder / "r.pqr"), "--ligand",
-            ligand.write(self.folder / "l.pqr"), "--task-memory", 2048, timeout=600)
+            ligand.write(self.folder / "l.pqr"), timeout=600)
         self.assertEqual(document["pairs"], 2.25e9)
         # monopoles, and the quadrupoles' 1e-6 of them
         distance = (ligand.positions.mean(0) - receptor.positions.mean(0))[0]
