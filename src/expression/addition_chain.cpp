@@ -24,8 +24,8 @@ class Search {
   }
 
  private:
-  /// Elements looked at; a search that takes more is given up, within a millisecond.
-  static constexpr std::size_t kMostWork = 200'000;
+  /// Elements looked at; a search that takes more is given up, within a millisecond or so.
+  static constexpr std::size_t kMostWork = 40'000;
 
   bool extend(std::size_t met, std::size_t steps_left) {
     while (met < targets_.size() && std::ranges::find(chain_, targets_[met]) != chain_.end()) ++met;
@@ -48,6 +48,7 @@ class Search {
 
   /// Sums of two elements that are new and at most `most`, the largest first.
   std::vector<ChainStep> candidates(std::uint32_t most) {
+    work_ += chain_.size();
     const std::uint32_t last = steps_.empty() ? 0 : steps_.back().left + steps_.back().right;
     std::vector<ChainStep> found;
     for (std::size_t i = chain_.size(); i-- > 0;) {

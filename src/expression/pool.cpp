@@ -50,10 +50,10 @@ std::uint64_t Pool::content_hash(const Record& record) const {
   return hash;
 }
 
-bool Pool::Equal::operator()(const Record& a, std::uint32_t index) const {
-  const Record& b = pool->records_[index];
-  return a.kind == b.kind && a.operation == b.operation && a.name == b.name && a.value == b.value &&
-         std::ranges::equal(a.operands, b.operands);
+bool Pool::Equal::operator()(const Record& a, std::uint32_t b) const {
+  const Record& known = pool->records_[b];
+  return a.kind == known.kind && a.operation == known.operation && a.name == known.name &&
+         a.value == known.value && std::ranges::equal(a.operands, known.operands);
 }
 
 Node Pool::intern(const Record& record) {
@@ -115,7 +115,7 @@ std::strong_ordering Pool::compare_shallow(const Record& a, const Record& b) con
 
 std::strong_ordering Pool::compare(Node a, Node b) const {
   // The first levels are ordered as people would; below, by hashes, for an operand may be deep.
-  constexpr int kLevels = 6;
+  constexpr int kLevels = 3;
   for (int level = 0; a != b; ++level) {
     const Record& left = records_[a.index];
     const Record& right = records_[b.index];

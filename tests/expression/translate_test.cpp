@@ -154,6 +154,10 @@ TEST(Parted, APairCostsWhatAHandWrittenKernelDoes) {
   const auto coulomb = part(translated({kShiftedForce}, kOfPairs), kOfPairs.varying);
   EXPECT_LE(coulomb.each.instructions.size(), 5u);
   EXPECT_LE(coulomb.once.outputs.size(), 3u);
+  const auto together =
+      part(translated({kLennardJones + "+" + kShiftedForce}, kOfPairs), kOfPairs.varying);
+  EXPECT_LE(together.each.instructions.size(), 12u);
+  EXPECT_LE(together.once.outputs.size(), 5u);
   const auto both = part(with_derivative(kLennardJones, kOfPairs), kOfPairs.varying);
   EXPECT_LE(both.each.instructions.size(), 11u);
   EXPECT_EQ(slow_operations(both.each), 1u);
