@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cmath>
+#include <optional>
+
+#include "expression/pool.hpp"
+
+namespace starpmc::expression {
+
+inline bool is_integer(double x) { return std::trunc(x) == x; }
+/// Beyond 2^53 every double is even.
+inline bool is_even(double x) { return is_integer(x) && std::fmod(x, 2) == 0; }
+
+/// a + b if that is a double exactly.
+inline std::optional<double> exact_sum(double a, double b) {
+  const double sum = a + b;
+  const double b_share = sum - a;
+  const double error = (a - (sum - b_share)) + (b - b_share);
+  if (!std::isfinite(sum) || error != 0) return std::nullopt;
+  return sum;
+}
+
+/// a b if that is a double exactly.
+inline std::optional<double> exact_product(double a, double b) {
+  const double product = a * b;
+  if (!std::isfinite(product) || std::fma(a, b, -product) != 0) return std::nullopt;
+  if (product != 0 && std::abs(product) < 0x1p-960) return std::nullopt;  // the error may underflow
+  return product;
+}
+
+/// x^n for a number x and an integer n, or a half-integer n where x > 0, if exact.
+std::optional<double> exact_power(double x, double n);
+
+/// The result of combining numbers, rounded once.
+/// @throws ConstantError if it is not finite, or so small that digits are lost
+inline double in_range(double result, bool may_be_zero) {
+  if (!std::isfinite(result) || (!may_be_zero && std::abs(result) < 0x1p-1022)) {
+    throw ConstantError("expression", "numbers combine to one beyond the range of double", "",
+                        "the parts that are numbers must stay between 2.3e-308 and 1.8e308");
+  }
+  return result;
+}
+
+}  // namespace starpmc::expression

@@ -1,0 +1,136 @@
+#include <algorithm>
+#include <cmath>
+
+#include "expression/number_rules.hpp"
+#include "expression/pool.hpp"
+
+namespace starpmc::expression {
+
+/// Gathers the factors of a product, flat; what divides the coefficient is gathered apart, so that
+/// 5/3 is the quotient of these two.
+class ProductBuilder {
+ public:
+  ProductBuilder(Pool& pool, double coefficient) : pool_(pool), numerator_(coefficient) {}
+
+  void multiply(Node base, double exponent) {
+    if (exponent == 0) return;
+    const Kind kind = pool_.kind(base);
+    if (kind == Kind::number) {
+      multiply_number(pool_.value(base), exponent);
+    } else if (kind == Kind::product) {
+      multiply_product(base, exponent);
+    } else if (kind == Kind::sum && is_even(exponent) && leads_with_minus(base)) {
+      const Operand negated{base, -1};
+      powers_.push_back({pool_.sum({&negated, 1}), exponent});
+    } else if (kind == Kind::function && pool_.operation(base) == Operation::abs &&
+               is_even(exponent)) {
+      multiply(pool_.operands(base)[0].node, exponent);
+    } else {
+      powers_.push_back({base, exponent});
+    }
+  }
+
+  Node finish() {
+    // Collecting may leave a product to the power 1, which is to be flattened: then once more.
+    while (collect()) {
+    }
+    const double coefficient = in_range(numerator_ / denominator_, numerator_ == 0);
+    if (coefficient == 0) return pool_.number(0);
+    if (powers_.empty()) return pool_.number(coefficient);
+    if (powers_.size() == 1 && powers_[0].factor == 1 && coefficient == 1) return powers_[0].node;
+    if (powers_.size() == 1 && powers_[0].factor == 1 && coefficient == -1 &&
+        pool_.kind(powers_[0].node) == Kind::sum) {
+      const Operand negated{powers_[0].node, -1};
+      return pool_.sum({&negated, 1});
+    }
+    return pool_.intern({.kind = Kind::product, .value = coefficient, .operands = powers_});
+  }
+
+ private:
+  bool leads_with_minus(Node sum) const { return pool_.operands(sum)[0].factor < 0; }
+
+  void multiply_number(double value, double exponent) {
+    if (value == 0 && exponent < 0) {
+      throw ConstantError("expression", "division by zero", "", "a divisor must not be 0");
+    }
+    if (exponent == -1) {
+      denominator_ = in_range(denominator_ * value, false);
+      return;
+    }
+    const double power = exponent == 1 ? value : std::pow(value, exponent);
+    numerator_ = in_range(numerator_ * in_range(power, value == 0), value == 0 || numerator_ == 0);
+  }
+
+  void multiply_product(Node base, double exponent) {
+    const double coefficient = pool_.value(base);
+    const auto factors = pool_.operands(base);
+    if (std::abs(exponent) == 1) {
+      multiply_number(coefficient, exponent);
+      for (const Operand& factor : factors) multiply(factor.node, factor.factor * exponent);
+      return;
+    }
+    if (coefficient != 1) {
+      const bool may_part = is_integer(exponent) || coefficient > 0;
+      const auto power = may_part ? exact_power(coefficient, exponent) : std::nullopt;
+      if (power) {
+        multiply_number(*power, 1);
+        multiply(pool_.product(factors), exponent);
+        return;
+      }
+    } else if (factors.size() == 1 && multiply_power(factors[0], exponent)) {
+      return;
+    }
+    powers_.push_back({base, exponent});
+  }
+
+  /// (x^a)^b, where it is x^(ab).
+  bool multiply_power(const Operand& power, double exponent) {
+    const auto whole = exact_product(power.factor, exponent);
+    if (!whole) return false;
+    const bool loses_sign = is_even(power.factor) && !is_integer(exponent);
+    multiply(loses_sign ? pool_.absolute(power.node) : power.node, *whole);
+    return true;
+  }
+
+  /// Sorts, and adds the exponents of equal bases where the sum is exact.
+  /// @return whether what is left may have to be flattened again
+  bool collect() {
+    std::ranges::sort(powers_, [this](const Operand& a, const Operand& b) {
+      const auto bases = pool_.compare(a.node, b.node);
+      return bases != 0 ? bases < 0 : a.factor < b.factor;
+    });
+    bool changed = false;
+    std::vector<Operand> collected;
+    for (const Operand& power : powers_) {
+      if (!collected.empty() && collected.back().node == power.node) {
+        if (const auto total = exact_sum(collected.back().factor, power.factor)) {
+          changed = true;
+          collected.back().factor = *total;
+          if (*total == 0) collected.pop_back();
+          continue;
+        }
+      }
+      collected.push_back(power);
+    }
+    powers_.clear();
+    if (!changed) {
+      powers_ = std::move(collected);
+      return false;
+    }
+    for (const Operand& power : collected) multiply(power.node, power.factor);
+    return true;
+  }
+
+  Pool& pool_;
+  double numerator_;
+  double denominator_ = 1;
+  std::vector<Operand> powers_;
+};
+
+Node Pool::product(std::span<const Operand> powers, double coefficient) {
+  ProductBuilder builder(*this, coefficient);
+  for (const Operand& power : powers) builder.multiply(power.node, power.factor);
+  return builder.finish();
+}
+
+}  // namespace starpmc::expression
