@@ -7,8 +7,8 @@ namespace starpmc {
 /// Pair functions of the user's that replace built-in ones or add to them. All are in fp64 in every
 /// precision. A program without outputs is none.
 struct Potential {
-  /// r^2 (A^2) -> energy of two unit charges inside the Coulomb cutoff, without the Coulomb constant
-  /// (1/A). Replaces the shifted-force form of all three Coulomb terms.
+  /// r^2 (A^2) -> energy of two unit charges inside the Coulomb cutoff, without the Coulomb
+  /// constant (1/A). Replaces the shifted-force form of all three Coulomb terms.
   Program coulomb;
   /// r^2, then the pair's coefficients (PairLayout::mm_function) -> kJ/mol inside the van der Waals
   /// cutoff, added to the Lennard-Jones energy of two sites of MM molecules.
