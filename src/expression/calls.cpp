@@ -64,7 +64,7 @@ Node Pool::simplified_call(Operation operation, std::span<const Node> arguments)
   const auto is_call = [this](Node node, Operation called) {
     return kind(node) == Kind::function && this->operation(node) == called;
   };
-  if (kind(a) == Kind::product && value(a) < 0) {
+  if (leads_with_minus(a)) {
     if (is_odd_function(operation)) return scale(apply(operation, {scale(a, -1)}), -1);
     if (is_even_function(operation)) return call(operation, std::array{scale(a, -1)});
   }
@@ -103,9 +103,7 @@ Node Pool::absolute(Node argument) {
     if (even) return argument;
   }
   if (kind(argument) == Kind::number) return number(std::abs(value(argument)));
-  if (kind(argument) == Kind::sum && operands(argument)[0].factor < 0) {
-    argument = sum({{argument, -1}});
-  }
+  if (leads_with_minus(argument)) argument = sum({{argument, -1}});
   if (kind(argument) == Kind::function && operation(argument) == Operation::abs) return argument;
   return call(Operation::abs, std::array{argument});
 }

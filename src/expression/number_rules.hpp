@@ -28,9 +28,6 @@ inline std::optional<double> exact_product(double a, double b) {
   return product;
 }
 
-/// x^n for a number x and an integer n, or a half-integer n where x > 0, if exact.
-std::optional<double> exact_power(double x, double n);
-
 /// The result of combining numbers, rounded once.
 /// @throws ConstantError if it is not finite, or so small that digits are lost
 inline double in_range(double result, bool may_be_zero) {

@@ -107,6 +107,11 @@ std::strong_ordering Pool::compare(Node a, Node b) const {
   return std::strong_ordering::equal;
 }
 
+bool Pool::leads_with_minus(Node node) const {
+  if (kind(node) == Kind::product) return value(node) < 0;
+  return kind(node) == Kind::sum && operands(node)[0].factor < 0;
+}
+
 std::vector<Node> Pool::reachable(std::span<const Node> roots) const {
   std::vector<bool> reached(records_.size());
   std::vector<Node> waiting(roots.begin(), roots.end());

@@ -53,8 +53,8 @@ class ConstantError : public InputError {
 ///   (2x + 3x = 5x, x^a x^b = x^(a+b) if a + b is exact); x + 0 = x, 1x = x, 0x = 0, x^0 = 1;
 /// - a sum in a sum loses its sign only: x - (y + z) = x - y - z; products of sums stay;
 /// - 1/(xy) = 1/x 1/y, but other powers of products stay: (x/y)^12; (x^a)^b = x^(ab) if ab is
-///   exact, with |x| where a is even and b is no integer; (cx)^a = c^a x^a for a number c if c^a is
-///   exact (c > 0 where a is no integer); (y - x)^a = (x - y)^a and |x|^a = x^a for even a;
+///   exact, with |x| where a is even and b is no integer; (-x)^a = x^a or -x^a for integers a;
+///   |x|^a = x^a for even a; in products, sums begin without a minus: z (y - x) = -z (x - y);
 /// - odd and even functions lose a minus sign of their argument; |cx| = |c| |x|, ||x|| = |x|;
 ///   log(exp(x)) = exp(log(x)) = x; min(x, x) = max(x, x) = select(c, x, x) = x; arguments of min
 ///   and max are sorted.
@@ -100,6 +100,8 @@ class Pool {
     return kind(node) == Kind::number && this->value(node) == value;
   }
   std::size_t size() const { return records_.size(); }
+  /// A product with a negative coefficient or a sum whose first term has one.
+  bool leads_with_minus(Node node) const;
 
   /// An order of expressions that depends on their content only.
   std::strong_ordering compare(Node a, Node b) const;

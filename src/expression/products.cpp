@@ -19,9 +19,9 @@ class ProductBuilder {
       multiply_number(pool_.value(base), exponent);
     } else if (kind == Kind::product) {
       multiply_product(base, exponent);
-    } else if (kind == Kind::sum && is_even(exponent) && leads_with_minus(base)) {
-      const Operand negated{base, -1};
-      powers_.push_back({pool_.sum({&negated, 1}), exponent});
+    } else if (kind == Kind::sum && is_integer(exponent) && pool_.leads_with_minus(base)) {
+      if (!is_even(exponent)) numerator_ = -numerator_;
+      powers_.push_back({pool_.sum({{base, -1}}), exponent});
     } else if (kind == Kind::function && pool_.operation(base) == Operation::abs &&
                is_even(exponent)) {
       multiply(pool_.operands(base)[0].node, exponent);
@@ -40,15 +40,12 @@ class ProductBuilder {
     if (powers_.size() == 1 && powers_[0].factor == 1 && coefficient == 1) return powers_[0].node;
     if (powers_.size() == 1 && powers_[0].factor == 1 && coefficient == -1 &&
         pool_.kind(powers_[0].node) == Kind::sum) {
-      const Operand negated{powers_[0].node, -1};
-      return pool_.sum({&negated, 1});
+      return pool_.sum({{powers_[0].node, -1}});
     }
     return pool_.intern({.kind = Kind::product, .value = coefficient, .operands = powers_});
   }
 
  private:
-  bool leads_with_minus(Node sum) const { return pool_.operands(sum)[0].factor < 0; }
-
   void multiply_number(double value, double exponent) {
     if (value == 0 && exponent < 0) {
       throw ConstantError("expression", "division by zero", "", "a divisor must not be 0");
@@ -69,17 +66,12 @@ class ProductBuilder {
       for (const Operand& factor : factors) multiply(factor.node, factor.factor * exponent);
       return;
     }
-    if (coefficient != 1) {
-      const bool may_part = is_integer(exponent) || coefficient > 0;
-      const auto power = may_part ? exact_power(coefficient, exponent) : std::nullopt;
-      if (power) {
-        multiply_number(*power, 1);
-        multiply(pool_.product(factors), exponent);
-        return;
-      }
-    } else if (factors.size() == 1 && multiply_power(factors[0], exponent)) {
+    if (coefficient < 0 && is_integer(exponent)) {
+      if (!is_even(exponent)) numerator_ = -numerator_;
+      multiply(pool_.product(factors, -coefficient), exponent);
       return;
     }
+    if (coefficient == 1 && factors.size() == 1 && multiply_power(factors[0], exponent)) return;
     powers_.push_back({base, exponent});
   }
 

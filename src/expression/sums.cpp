@@ -18,7 +18,12 @@ class SumBuilder {
         add_constant(factor, pool_.value(node));
         return;
       case Kind::sum:
-        if (std::abs(factor) != 1) break;
+        if (std::abs(factor) != 1) {
+          const bool negative = pool_.leads_with_minus(node);
+          terms_.push_back(
+              {negative ? pool_.sum({{node, -1}}) : node, negative ? -factor : factor});
+          return;
+        }
         add_constant(factor, pool_.value(node));
         for (const Operand& term : pool_.operands(node)) {
           terms_.push_back({term.node, factor * term.factor});
@@ -39,28 +44,43 @@ class SumBuilder {
   }
 
   Node finish() {
-    std::ranges::sort(terms_, [this](const Operand& a, const Operand& b) {
-      return pool_.compare(a.node, b.node) < 0;
-    });
-    std::vector<Operand> collected;
-    for (const Operand& term : terms_) {
-      if (!collected.empty() && collected.back().node == term.node) {
-        collected.back().factor = in_range(collected.back().factor + term.factor, true);
-      } else {
-        if (!collected.empty() && collected.back().factor == 0) collected.pop_back();
-        collected.push_back(term);
-      }
+    // Collecting may leave a sum with the coefficient 1, which is to be flattened: then once more.
+    while (collect()) {
     }
-    if (!collected.empty() && collected.back().factor == 0) collected.pop_back();
     const double constant = in_range(high_ + low_, true);
-    if (collected.empty()) return pool_.number(constant);
-    if (collected.size() == 1 && constant == 0) {
-      return pool_.scale(collected[0].node, collected[0].factor);
-    }
-    return pool_.intern({.kind = Kind::sum, .value = constant + 0.0, .operands = collected});
+    if (terms_.empty()) return pool_.number(constant);
+    if (terms_.size() == 1 && constant == 0) return pool_.scale(terms_[0].node, terms_[0].factor);
+    return pool_.intern({.kind = Kind::sum, .value = constant + 0.0, .operands = terms_});
   }
 
  private:
+  /// Sorts, and adds the coefficients of equal terms.
+  /// @return whether what is left may have to be flattened again
+  bool collect() {
+    std::ranges::sort(terms_, [this](const Operand& a, const Operand& b) {
+      return pool_.compare(a.node, b.node) < 0;
+    });
+    bool changed = false;
+    std::vector<Operand> collected;
+    for (const Operand& term : terms_) {
+      if (!collected.empty() && collected.back().node == term.node) {
+        changed = true;
+        collected.back().factor = in_range(collected.back().factor + term.factor, true);
+        continue;
+      }
+      if (!collected.empty() && collected.back().factor == 0) collected.pop_back();
+      collected.push_back(term);
+    }
+    if (!collected.empty() && collected.back().factor == 0) collected.pop_back();
+    terms_.clear();
+    if (!changed) {
+      terms_ = std::move(collected);
+      return false;
+    }
+    for (const Operand& term : collected) add(term.node, term.factor);
+    return true;
+  }
+
   void add_constant(double factor, double value) {
     const double product = in_range(factor * value, true);
     const double sum = in_range(high_ + product, true);
