@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "error.hpp"
+#include "kernels/opencl/build.hpp"
 #include "kernels/opencl/launch.hpp"
 #include "kernels/opencl/operations.hpp"
 #include "kernels/opencl/source_text.hpp"
@@ -26,45 +27,6 @@ Value device_value(cl_device_id device, cl_device_info what, std::string_view na
   check(clGetDeviceInfo(device, what, sizeof(value), &value, nullptr),
         "clGetDeviceInfo(" + std::string(name) + ")");
   return value;
-}
-
-std::string device_text(cl_device_id device, cl_device_info what) {
-  std::size_t size = 0;
-  check(clGetDeviceInfo(device, what, 0, nullptr, &size), "clGetDeviceInfo");
-  std::string text(size, '\0');
-  check(clGetDeviceInfo(device, what, size, text.data(), nullptr), "clGetDeviceInfo");
-  while (!text.empty() && text.back() == '\0') text.pop_back();
-  return text;
-}
-
-std::string build_log(cl_program program, cl_device_id device) {
-  std::size_t size = 0;
-  if (clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, 0, nullptr, &size) !=
-      CL_SUCCESS) {
-    return "(no build log)";
-  }
-  std::string log(size, '\0');
-  if (clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, size, log.data(), nullptr) !=
-      CL_SUCCESS) {
-    return "(no build log)";
-  }
-  return log;
-}
-
-Owned<cl_program> build(cl_context context, cl_device_id device, const std::string& text,
-                        const std::string& options) {
-  const char* characters = text.data();
-  const std::size_t length = text.size();
-  cl_int error = CL_SUCCESS;
-  Owned<cl_program> program(clCreateProgramWithSource(context, 1, &characters, &length, &error));
-  check(error, "clCreateProgramWithSource");
-  error = clBuildProgram(program.get(), 1, &device, options.c_str(), nullptr, nullptr);
-  if (error != CL_SUCCESS) {
-    throw RunError("OpenCL: building the kernels for '" + device_text(device, CL_DEVICE_NAME) +
-                   "' failed: " + std::string(error_name(error)) + " (" + std::to_string(error) +
-                   ")\n" + build_log(program.get(), device));
-  }
-  return program;
 }
 
 }  // namespace
@@ -112,9 +74,13 @@ Program::Program(cl_context context, cl_device_id device, Precision precision,
   const std::string options =
       std::string("-cl-std=CL1.2 -DSTARPMC_SINGLE=") + (single() ? "1" : "0") +
       " -DSTARPMC_FIXED=" + (precision == Precision::fixed ? "1" : "0") + state.shape.definitions();
-  state.exact = build(context, device, source_text(sources, kExactFiles), options);
-  state.pairs = build(context, device, source_text(sources, kPairFiles),
-                      options + " -cl-mad-enable -cl-no-signed-zeros -cl-denorms-are-zero");
+  std::optional<BinaryCache> cache;
+  if (binaries_are_worth_keeping(device)) cache = BinaryCache::of_user();
+  const BinaryCache* const used = cache ? &*cache : nullptr;
+  state.exact = build_program(context, device, source_text(sources, kExactFiles), options, used);
+  state.pairs =
+      build_program(context, device, source_text(sources, kPairFiles),
+                    options + " -cl-mad-enable -cl-no-signed-zeros -cl-denorms-are-zero", used);
 }
 
 Program::~Program() = default;

@@ -17,9 +17,7 @@ HWY_INLINE word_t operator<<(word_t a, int n) {
 }
 HWY_INLINE mask_t r_both(mask_t a, mask_t b) { return {hwy::HWY_NAMESPACE::And(a.m, b.m)}; }
 HWY_INLINE mask_t r_either(mask_t a, mask_t b) { return {hwy::HWY_NAMESPACE::Or(a.m, b.m)}; }
-HWY_INLINE bool r_any(mask_t mask) {
-  return !hwy::HWY_NAMESPACE::AllFalse(real_t::D(), mask.m);
-}
+HWY_INLINE bool r_any(mask_t mask) { return !hwy::HWY_NAMESPACE::AllFalse(real_t::D(), mask.m); }
 HWY_INLINE word_t w_entry(const std::uint64_t* table, word_t index) {
   const hwy::HWY_NAMESPACE::RebindToSigned<word_t::D> integers;
   return {hwy::HWY_NAMESPACE::GatherIndex(word_t::D(), table,

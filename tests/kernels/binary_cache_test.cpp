@@ -1,0 +1,180 @@
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <fstream>
+
+#include "device_pipeline.hpp"
+#include "kernels/opencl/build.hpp"
+
+namespace starpmc::test {
+namespace {
+
+namespace fs = std::filesystem;
+using Bytes = std::vector<unsigned char>;
+
+class Cache : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (fs::temp_directory_path() / "starpmc-cache-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
+    root_ = pattern;
+    folder_ = root_ / "starpmc" / "kernels";
+  }
+  void TearDown() override { fs::remove_all(root_); }
+
+  opencl::BinaryCache cache() const { return opencl::BinaryCache(folder_); }
+  static std::string read(const fs::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  static void write(const fs::path& path, const std::string& bytes) {
+    std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
+  }
+
+  fs::path root_;
+  fs::path folder_;
+  const Bytes binary_{1, 0, 255, 7};
+};
+
+TEST_F(Cache, GivesBackWhatWasStored) {
+  EXPECT_FALSE(cache().load("key"));
+  cache().store("key", binary_);
+  cache().store("other key", Bytes{9});
+  EXPECT_EQ(cache().load("key"), binary_);
+  EXPECT_FALSE(cache().load("ke"));
+  cache().store("key", Bytes{3, 4});
+  EXPECT_EQ(cache().load("key"), (Bytes{3, 4}));
+  EXPECT_EQ(fs::status(folder_).permissions(), fs::perms::owner_all);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 2);  // nothing left aside
+}
+
+TEST_F(Cache, IgnoresTornAndForeignFilesAndWritesThemAnew) {
+  cache().store("key", binary_);
+  const fs::path file = cache().file_of("key");
+  const std::string whole = read(file);
+  for (std::size_t length = 0; length < whole.size(); ++length) {
+    write(file, whole.substr(0, length));
+    ASSERT_FALSE(cache().load("key")) << length;
+  }
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    std::string changed = whole;
+    changed[i] = static_cast<char>(changed[i] ^ 4);
+    write(file, changed);
+    ASSERT_FALSE(cache().load("key")) << i;
+  }
+  write(file, whole + "x");
+  EXPECT_FALSE(cache().load("key"));
+  cache().store("key", binary_);
+  EXPECT_EQ(cache().load("key"), binary_);
+  // a file of another key under this key's name, as two keys of one hash would have it
+  cache().store("other key", Bytes{9});
+  fs::copy_file(cache().file_of("other key"), file, fs::copy_options::overwrite_existing);
+  EXPECT_FALSE(cache().load("key"));
+}
+
+TEST_F(Cache, TrustsOnlyWhatNobodyElseMayWrite) {
+  cache().store("key", binary_);
+  const fs::path file = cache().file_of("key");
+  fs::permissions(file, fs::perms::group_write, fs::perm_options::add);
+  EXPECT_FALSE(cache().load("key"));
+  fs::permissions(file, fs::perms::group_write, fs::perm_options::remove);
+  EXPECT_TRUE(cache().load("key"));
+  fs::permissions(folder_, fs::perms::others_write, fs::perm_options::add);
+  EXPECT_FALSE(cache().load("key"));
+  cache().store("second", binary_);
+  EXPECT_FALSE(fs::exists(cache().file_of("second")));
+  fs::permissions(folder_, fs::perms::others_write, fs::perm_options::remove);
+  EXPECT_TRUE(cache().load("key"));
+  fs::rename(file, root_ / "elsewhere");
+  fs::create_symlink(root_ / "elsewhere", file);
+  EXPECT_FALSE(cache().load("key"));
+  fs::rename(folder_, root_ / "moved");
+  fs::create_directory_symlink(root_ / "moved", folder_);
+  cache().store("third", binary_);
+  EXPECT_FALSE(fs::exists(root_ / "moved" / cache().file_of("third").filename()));
+}
+
+TEST_F(Cache, LivesWithFoldersItCannotUse) {
+  const opencl::BinaryCache inside_a_file(root_ / "file" / "kernels");
+  write(root_ / "file", "text");
+  inside_a_file.store("key", binary_);
+  EXPECT_FALSE(inside_a_file.load("key"));
+  EXPECT_EQ(read(root_ / "file"), "text");
+}
+
+TEST_F(Cache, KeepsToItsSize) {
+  for (std::size_t i = 0; i < opencl::BinaryCache::kMostFiles + 5; ++i) {
+    cache().store("key " + std::to_string(i), binary_);
+  }
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}),
+            static_cast<std::ptrdiff_t>(opencl::BinaryCache::kMostFiles));
+}
+
+TEST_F(Cache, LiesWhereTheUserWantsIt) {
+  const char* const before = std::getenv("XDG_CACHE_HOME");
+  const std::string kept = before == nullptr ? "" : before;
+  ::setenv("XDG_CACHE_HOME", root_.c_str(), 1);
+  EXPECT_EQ(opencl::BinaryCache::of_user()->file_of("key"), cache().file_of("key"));
+  ::setenv("XDG_CACHE_HOME", "relative", 1);
+  EXPECT_EQ(opencl::BinaryCache::of_user()->file_of("key").parent_path(),
+            fs::path(std::getenv("HOME")) / ".cache" / "starpmc" / "kernels");
+  if (before == nullptr) {
+    ::unsetenv("XDG_CACHE_HOME");
+  } else {
+    ::setenv("XDG_CACHE_HOME", kept.c_str(), 1);
+  }
+}
+
+/// A program from the cache does what the program from its text does; a binary the driver does not
+/// take is replaced.
+TEST_F(Cache, ServesPrograms) {
+  const auto device = find_device(CL_DEVICE_TYPE_ALL);
+  if (!device) GTEST_SKIP() << "no OpenCL device with double precision";
+  const std::string text = "__kernel void answer(__global int *x) { *x = 42; }\n";
+  const auto answer = [&](const std::string& options) {
+    const opencl::BinaryCache files = cache();
+    const auto program =
+        opencl::build_program(device->context.get(), device->id, text, options, &files);
+    cl_int error = CL_SUCCESS;
+    const opencl::Owned<cl_kernel> kernel(clCreateKernel(program.get(), "answer", &error));
+    opencl::check(error, "clCreateKernel");
+    const opencl::Owned<cl_mem> memory(
+        clCreateBuffer(device->context.get(), CL_MEM_READ_WRITE, sizeof(int), nullptr, &error));
+    opencl::check(error, "clCreateBuffer");
+    cl_mem argument = memory.get();
+    opencl::check(clSetKernelArg(kernel.get(), 0, sizeof(cl_mem), &argument), "clSetKernelArg");
+    const std::size_t one = 1;
+    opencl::check(clEnqueueNDRangeKernel(device->queue.get(), kernel.get(), 1, nullptr, &one, &one,
+                                         0, nullptr, nullptr),
+                  "clEnqueueNDRangeKernel");
+    int result = 0;
+    opencl::check(clEnqueueReadBuffer(device->queue.get(), argument, CL_TRUE, 0, sizeof(int),
+                                      &result, 0, nullptr, nullptr),
+                  "clEnqueueReadBuffer");
+    return result;
+  };
+  EXPECT_EQ(answer(""), 42);
+  ASSERT_EQ(std::distance(fs::directory_iterator(folder_), {}), 1);
+  EXPECT_EQ(answer(""), 42);
+  // nonsense in place of the binary, in a file that is whole
+  const fs::path file = fs::directory_iterator(folder_)->path();
+  const std::string whole = read(file);
+  const std::size_t lengths = std::string_view("starpmc kernels 1\n").size();
+  std::uint64_t key_length = 0;
+  std::memcpy(&key_length, &whole.at(lengths), sizeof key_length);
+  const std::string key = whole.substr(lengths + 16, key_length);
+  ASSERT_TRUE(cache().load(key));
+  cache().store(key, binary_);
+  EXPECT_EQ(answer(""), 42);
+  EXPECT_NE(cache().load(key), binary_);
+  EXPECT_EQ(answer("-DSOME=1"), 42);
+  ASSERT_EQ(std::distance(fs::directory_iterator(folder_), {}), 2);
+  EXPECT_THROW(opencl::build_program(device->context.get(), device->id, "no kernel", "", nullptr),
+               RunError);
+}
+
+}  // namespace
+}  // namespace starpmc::test
