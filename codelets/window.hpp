@@ -56,8 +56,9 @@ inline opencl::Window opencl_window(void* buffers[], const WindowArguments& argu
 template <class Real>
 std::string codelet_name(const char* operation) {
   constexpr const char* kSuffixes[] = {"_fp64", "_mixed", "_fixed"};
+  const std::string& hash = potential_hash();
   return std::string("starpmc_") + operation +
-         kSuffixes[static_cast<std::size_t>(kPrecisionOf<Real>)];
+         kSuffixes[static_cast<std::size_t>(kPrecisionOf<Real>)] + (hash.empty() ? "" : "_" + hash);
 }
 
 /// A window's accesses followed by `more`.
