@@ -135,7 +135,8 @@ static inline place entry_place(uint entry, __global const double *sites, int ca
 #endif
 }
 
-#if STARPMC_USER_COULOMB
+/* Not among the exact kernels, which have other functions. */
+#if STARPMC_USER_COULOMB && defined(STARPMC_QUICK_USER_FUNCTIONS)
 /* Energy of a unit charge at an entry with a point, without the Coulomb constant, by the user's
    function: in fp64 in every precision. x, y, z: the point's stored coordinates. */
 static inline double user_grid_energy(place entry, place point, double charge,

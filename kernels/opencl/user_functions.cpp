@@ -36,7 +36,8 @@ UserFunctions user_functions(const Potential& potential) {
   UserFunctions result;
   // Emitted for the precision of the pair terms.
   result.quick =
-      "#define real double\n#define reciprocal_square_root wide_reciprocal_square_root\n";
+      "#define STARPMC_QUICK_USER_FUNCTIONS\n#define real double\n#define reciprocal_square_root "
+      "wide_reciprocal_square_root\n";
   for (const Named& function : functions_of(potential)) {
     if (!Potential::exists(function.program)) continue;
     const std::string name = function.name;
