@@ -9,10 +9,12 @@
 namespace starpmc::opencl {
 namespace {
 
-/// `double NAME(double r2, coefficients)`, which calls the emitted NAME_values.
-std::string wrapper(const std::string& name, std::size_t coefficients) {
+/// `double NAME(double r2, c)`, which calls the emitted NAME_values.
+/// @param of_types whether there are coefficients of pairs of site types, even if there are 0 of
+/// them
+std::string wrapper(const std::string& name, std::size_t coefficients, bool of_types) {
   std::string text = "static inline double " + name + "(double r2";
-  if (coefficients > 0) text += ", __global const double *c";
+  if (of_types) text += ", __global const double *c";
   text += ") {\n  double energy;\n  " + name + "_values(r2, ";
   for (std::size_t i = 0; i < coefficients; ++i) text += "c[" + std::to_string(i) + "], ";
   return text + "&energy);\n  return energy;\n}\n";
@@ -22,12 +24,13 @@ struct Named {
   const Program& program;
   const char* define;
   const char* name;
+  bool of_types;
 };
 
 std::array<Named, 3> functions_of(const Potential& potential) {
-  return {{{potential.coulomb, "STARPMC_USER_COULOMB", "user_coulomb"},
-           {potential.mm, "STARPMC_USER_MM", "user_mm"},
-           {potential.qmmm, "STARPMC_USER_QMMM", "user_qmmm"}}};
+  return {{{potential.coulomb, "STARPMC_USER_COULOMB", "user_coulomb", false},
+           {potential.mm, "STARPMC_USER_MM", "user_mm", true},
+           {potential.qmmm, "STARPMC_USER_QMMM", "user_qmmm", true}}};
 }
 
 }  // namespace
@@ -46,10 +49,10 @@ UserFunctions user_functions(const Potential& potential) {
     options.moderate.assign(function.program.inputs.size(), false);
     options.moderate[0] = true;
     result.definitions += std::string(" -D") + function.define + "=1";
-    result.quick +=
-        emit_function(function.program, name + "_values", options) + wrapper(name, coefficients);
+    result.quick += emit_function(function.program, name + "_values", options) +
+                    wrapper(name, coefficients, function.of_types);
     result.exact += emit_exact_function(function.program, "exact_" + name + "_at_values") +
-                    wrapper("exact_" + name + "_at", coefficients);
+                    wrapper("exact_" + name + "_at", coefficients, function.of_types);
   }
   if (result.exact.empty()) return {};
   result.quick += "#undef reciprocal_square_root\n#undef real\n";

@@ -77,6 +77,10 @@ class Maker {
 
   void check_options() const {
     const auto& options = settings_.potential;
+    if (options.coulomb != kBuiltIn && system_.solute && settings_.qm.embedding == "analytic") {
+      throw InputError(place("coulomb"), "not known to the engine's analytic integrals",
+                       options.coulomb, "write qm.embedding = quadrature, or coulomb = built-in");
+    }
     const double distance = options.switch_distance_angstrom;
     if (asks(CutoffTreatment::switching) && distance == 0) {
       throw InputError(place("switch-distance"), "where switch begins is missing", "",
@@ -239,7 +243,7 @@ class Maker {
         if (symmetric) done[b * result_.kinds.size() + a] = true;
         const auto values = parameters(function, a, b);
         if (function.is_zero(values)) {
-          if (symmetric) check_symmetry(function, a, b, {});
+          if (symmetric) check_symmetry(function, a, b, std::nullopt);
           continue;
         }
         const std::vector<double> coefficients = function.coefficients(values, names_of(a, b));
@@ -253,17 +257,17 @@ class Maker {
     }
   }
 
-  /// @param coefficients of sites a and b; empty: the function is zero
+  /// @param coefficients of sites a and b; none: the function is zero
   void check_symmetry(PairFunction& function, std::size_t a, std::size_t b,
-                      const std::vector<double>& coefficients) const {
+                      const std::optional<std::vector<double>>& coefficients) const {
     const auto swapped = parameters(function, b, a);
     const bool zero = function.is_zero(swapped);
-    bool same = zero == coefficients.empty();
+    bool same = zero == !coefficients.has_value();
     if (same && !zero) {
       const auto others = function.coefficients(swapped, names_of(b, a));
       for (const double part : {0.45, 0.6, 0.8, 0.95}) {
         const double r = part * settings_.interaction.vdw_cutoff_angstrom;
-        const double one = function.value(r, coefficients);
+        const double one = function.value(r, *coefficients);
         const double other = function.value(r, others);
         same = same && !(std::abs(one - other) > 1e-9 * std::max(std::abs(one), std::abs(other)));
       }
