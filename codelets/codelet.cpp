@@ -23,6 +23,11 @@ constexpr bool kSimulated = false;
 std::atomic<Allowed> allowed_implementations{Allowed::any};
 std::atomic<int> allowed_worker{kAnyWorker};
 
+std::string& hash_of_potential() {
+  static std::string hash;
+  return hash;
+}
+
 std::mutex registry_mutex;
 std::vector<const Codelet*>& registry() {
   static std::vector<const Codelet*> codelets;
@@ -116,6 +121,9 @@ void allow(Allowed implementations, int worker) {
   allowed_worker = worker;
 }
 Allowed allowed() { return allowed_implementations; }
+
+void set_potential_hash(std::string hash) { hash_of_potential() = std::move(hash); }
+const std::string& potential_hash() { return hash_of_potential(); }
 
 const char* implementation_name(unsigned slot) {
   constexpr const char* kNames[] = {"simd", "scalar", "opencl"};

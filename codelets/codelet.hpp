@@ -24,6 +24,11 @@ inline constexpr int kAnyWorker = -1;
 void allow(Allowed implementations, int worker = kAnyWorker);
 Allowed allowed();
 
+/// Tells the user's pair functions from others: part of the names of codelets and of their
+/// performance models. Set before the first task; empty: none.
+void set_potential_hash(std::string hash);
+const std::string& potential_hash();
+
 /// Order of a codelet's CPU implementations: schedulers without a model take the first.
 enum CpuImplementation : unsigned { kSimd = 0, kScalar = 1 };
 /// Slots of the statistics: the CPU implementations, then OpenCL.

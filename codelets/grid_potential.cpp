@@ -19,7 +19,8 @@ void on_cpu(void* buffers[], void* argument) {
              span_of<const double>(buffers[2]),
              span_of<const double>(buffers[3]),
              span_of<const double>(buffers[4]),
-             span_of<double>(buffers[5])});
+             span_of<double>(buffers[5]),
+             a.potential});
   });
 }
 

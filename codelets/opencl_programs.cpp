@@ -40,7 +40,8 @@ std::vector<DevicePrograms>& programs() {
 }  // namespace
 
 std::vector<std::string> build_opencl_programs(std::span<const Precision> precisions,
-                                               const std::filesystem::path& kernel_sources) {
+                                               const std::filesystem::path& kernel_sources,
+                                               const Potential& potential) {
   std::vector<std::string> warnings;
   release_opencl_programs();
   std::vector<int> workers(starpu_opencl_worker_get_count());
@@ -58,8 +59,8 @@ std::vector<std::string> build_opencl_programs(std::span<const Precision> precis
       starpu_opencl_get_device(device, &id);
       if (context == nullptr || id == nullptr) throw RunError("StarPU does not tell the device");
       for (const Precision precision : precisions) {
-        programs()[index][precision] =
-            std::make_unique<opencl::Program>(context, id, precision, kernel_sources);
+        programs()[index][precision] = std::make_unique<opencl::Program>(
+            context, id, precision, kernel_sources, std::nullopt, potential);
       }
       make_lanes(device, context, id);
     } catch (const std::exception& error) {

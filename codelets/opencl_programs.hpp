@@ -14,7 +14,8 @@ namespace starpmc::codelets {
 /// compiler fails, or which has no double precision, is left without work.
 /// @return a warning for each such device
 std::vector<std::string> build_opencl_programs(std::span<const Precision> precisions,
-                                               const std::filesystem::path& kernel_sources);
+                                               const std::filesystem::path& kernel_sources,
+                                               const Potential& potential = {});
 void release_opencl_programs();
 
 bool has_opencl_program(int device);

@@ -16,6 +16,8 @@ struct WindowArguments : TaskArguments {
   Interaction interaction;
   TopologyShape topology;
   opencl::WindowExtent extent;
+  /// The user's pair functions; null: none. They outlive the tasks.
+  const Potential* potential = nullptr;
 };
 
 /// Handles of a window that several codelets read.
@@ -40,7 +42,8 @@ inline Window window_view(void* buffers[], const WindowArguments& arguments) {
           arguments.interaction,
           {arguments.topology, span_of<const double>(buffers[0]), span_of<const int>(buffers[1])},
           span_of<const int>(buffers[2]),
-          span_of<const double>(buffers[3])};
+          span_of<const double>(buffers[3]),
+          arguments.potential};
 }
 
 inline opencl::Window opencl_window(void* buffers[], const WindowArguments& arguments) {
@@ -53,8 +56,9 @@ inline opencl::Window opencl_window(void* buffers[], const WindowArguments& argu
 template <class Real>
 std::string codelet_name(const char* operation) {
   constexpr const char* kSuffixes[] = {"_fp64", "_mixed", "_fixed"};
+  const std::string& hash = potential_hash();
   return std::string("starpmc_") + operation +
-         kSuffixes[static_cast<std::size_t>(kPrecisionOf<Real>)];
+         kSuffixes[static_cast<std::size_t>(kPrecisionOf<Real>)] + (hash.empty() ? "" : "_" + hash);
 }
 
 /// A window's accesses followed by `more`.

@@ -6,6 +6,7 @@
 
 #include "kernels/common/layout.h"
 #include "kernels/common/poses.h"
+#include "kernels/potential.hpp"
 #include "kernels/precision.hpp"
 
 /// Arguments of the kernels, one structure per operation. A Real is double (fp64), float (mixed) or
@@ -45,8 +46,10 @@ struct Topology {
     }
     return largest;
   }
-  /// c12, c6, shift, slope of a pair of site types.
+  /// What a pair of site types has (PairLayout): first c12, c6, shift, slope of MM pairs.
   const double* pair(int a, int b) const { return &reals[topology_pair(shape, a, b)]; }
+  /// c12, c6, shift, slope of a site of an MM molecule and a nucleus.
+  const double* qmmm_pair(int a, int b) const { return pair(a, b) + shape.pairs.qmmm; }
 };
 
 /// What every kernel of a window reads.
@@ -56,6 +59,7 @@ struct Window {
   Topology topology;
   std::span<const int> plan;
   std::span<const double> entries;
+  const Potential* potential = nullptr;  ///< the user's functions; null: built-in energies alone
 
   int steps() const { return plan[PLAN_STEPS]; }
   int candidates() const { return plan[PLAN_CANDIDATES]; }
@@ -168,6 +172,12 @@ double limited_pair_energy(Real energy) {
   return std::min(static_cast<double>(energy), STARPMC_LARGEST_PAIR_ENERGY);
 }
 
+/// The same where the user's functions are part of it: they may fall, too, or be no number.
+inline double limited_user_energy(double energy) {
+  const double below = energy < STARPMC_LARGEST_PAIR_ENERGY ? energy : STARPMC_LARGEST_PAIR_ENERGY;
+  return std::max(below, -STARPMC_LARGEST_PAIR_ENERGY);
+}
+
 /// exact_grid_energy: energy of charged sites with the points of compact blocks, in the units of
 /// kernels/common/exact_pairs.h.
 struct ExactGridArguments {
@@ -175,6 +185,7 @@ struct ExactGridArguments {
   std::span<const double> blocks;  ///< BLOCK_FIELDS per block
   std::span<const double> points;  ///< as grid_points, but absolute positions and fp64
   std::span<const double> sites;   ///< x, y, z, charge of each site
+  const Potential* potential = nullptr;
 };
 
 /// Certified decisions: a step whose energy change lies within its error bound of the threshold is
@@ -216,6 +227,7 @@ struct GridPotentialArguments {
   std::span<const double> blocks;
   std::span<const double> points;  ///< as grid_points, but absolute positions and fp64
   std::span<double> potential;     ///< STARPMC_BLOCK_POINTS per block
+  const Potential* functions = nullptr;
 };
 
 /// pose_energies: energies of every pose of a ligand with some compact blocks of a receptor. Layouts:

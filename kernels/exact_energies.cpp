@@ -19,6 +19,10 @@ ExactEnergies::ExactEnergies(const Window& window, const Certification& certific
       lattice_(lattice),
       grid_sum_(grid_sum),
       reach_(window.topology, window.interaction) {
+  const Potential* const potential = window.potential;
+  if (potential != nullptr) user_.emplace(*potential, window.topology, window.interaction);
+  user_mm_ = potential_of(potential, &Potential::in_mm) != nullptr;
+  user_nuclei_ = potential_of(potential, &Potential::in_nuclei) != nullptr;
   for (int k = 0; k < 3; ++k) inverse_box_[k] = 1 / window.interaction.box[k];
 }
 
@@ -112,9 +116,18 @@ std::uint64_t ExactEnergies::with_molecule(const Placed& a, const Placed& b) con
           STARPMC_COULOMB_CONSTANT * (topology.site(a.type, i)[3] * topology.site(b.type, j)[3]);
       const double* const c =
           topology.pair(topology.site_type(a.type, i), topology.site_type(b.type, j));
+      if (user_mm_) {
+        if (charge != 0) coulomb += user_->coulomb(r2, charge);
+        vdw += user_->mm_vdw(r2, topology.site_type(a.type, i), topology.site_type(b.type, j));
+        continue;
+      }
       coulomb += scalar::exact_coulomb(r2, charge, coulomb2, 1 / interaction.coulomb_cutoff);
       vdw += scalar::exact_lennard_jones(r2, c[0], c[1], c[2], c[3], vdw2);
     }
+  }
+  if (user_mm_) {
+    return scalar::exact_units(limited_user_energy(coulomb)) +
+           scalar::exact_units(limited_user_energy(vdw));
   }
   return scalar::exact_units(limited_pair_energy(coulomb)) +
          scalar::exact_units(limited_pair_energy(vdw));
@@ -128,8 +141,8 @@ std::uint64_t ExactEnergies::with_grid(const Placed& placed) const {
     const double* const position = &placed.sites[static_cast<std::size_t>(3 * site)];
     sites.insert(sites.end(), {position[0], position[1], position[2], charge});
   }
-  return grid_sum_(
-      {window_.interaction, certification_.exact_blocks, certification_.exact_points, sites});
+  return grid_sum_({window_.interaction, certification_.exact_blocks, certification_.exact_points,
+                    sites, window_.potential});
 }
 
 std::uint64_t ExactEnergies::with_solute(const Placed& placed) const {
@@ -148,16 +161,28 @@ std::uint64_t ExactEnergies::with_solute(const Placed& placed) const {
             interaction.box[k], inverse_box_[k]);
       }
       const double r2 = scalar::exact_distance_squared(d[0], d[1], d[2]);
-      const double* const c = topology.pair(topology.site_type(placed.type, site),
-                                            static_cast<int>(solute[4 * nuclei + nucleus]));
-      units += scalar::exact_units(scalar::exact_coulomb(r2, charge * solute[3 * nuclei + nucleus],
-                                                         squared(interaction.coulomb_cutoff),
-                                                         1 / interaction.coulomb_cutoff));
+      const double charges = charge * solute[3 * nuclei + nucleus];
+      const int type = topology.site_type(placed.type, site);
+      const int nucleus_type = static_cast<int>(solute[4 * nuclei + nucleus]);
+      if (user_nuclei_) {
+        units += user_with_nucleus(r2, charges, type, nucleus_type);
+        continue;
+      }
+      const double* const c = topology.qmmm_pair(type, nucleus_type);
+      units += scalar::exact_units(scalar::exact_coulomb(
+          r2, charges, squared(interaction.coulomb_cutoff), 1 / interaction.coulomb_cutoff));
       units += scalar::exact_units(
           scalar::exact_lennard_jones(r2, c[0], c[1], c[2], c[3], squared(interaction.vdw_cutoff)));
     }
   }
   return units;
+}
+
+std::uint64_t ExactEnergies::user_with_nucleus(double r2, double charges, int type,
+                                               int nucleus_type) const {
+  const double coulomb = charges == 0 ? 0 : user_->coulomb(r2, charges);
+  return scalar::exact_units(limited_user_energy(coulomb)) +
+         scalar::exact_units(limited_user_energy(user_->qmmm_vdw(r2, type, nucleus_type)));
 }
 
 int ExactEnergies::slot_of(int molecule) {

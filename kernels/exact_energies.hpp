@@ -2,11 +2,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "kernels/arguments.hpp"
 #include "kernels/molecule_reach.hpp"
+#include "kernels/scalar/user_terms.hpp"
 
 namespace starpmc {
 
@@ -39,6 +41,7 @@ class ExactEnergies {
   void place_sites(const double* displacements, Placed& placed) const;
   std::uint64_t with_solute(const Placed& placed) const;
   std::uint64_t with_grid(const Placed& placed) const;
+  std::uint64_t user_with_nucleus(double r2, double charges, int type, int nucleus_type) const;
   std::uint64_t with_molecule(const Placed& a, const Placed& b) const;
   /// False only where no pair of sites has energy: their nearest images are never nearer than the
   /// centres' less the molecules' radii.
@@ -51,6 +54,9 @@ class ExactEnergies {
   ExactGridSum grid_sum_;
   double inverse_box_[3];
   MoleculeReach reach_;
+  std::optional<scalar::UserTerms<scalar::Arithmetic::exact>> user_;
+  bool user_mm_ = false;               ///< whether the user's functions are part of the MM energies
+  bool user_nuclei_ = false;           ///< of those with the nuclei
   std::vector<int> slot_of_molecule_;  ///< made at the first change asked for
 };
 

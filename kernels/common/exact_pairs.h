@@ -26,6 +26,13 @@ STARPMC_FUNCTION real_t exact_coulomb(real_t r2, real_t charge, real_t cutoff_sq
   return r_select(r_less(r2, cutoff_squared), charge * (remaining * remaining) / r, REAL(0.0));
 }
 
+/* The same by a function of the user's: `value` is of unit charges; nothing without charge. */
+STARPMC_FUNCTION real_t exact_user_coulomb(real_t r2, real_t charge, real_t value,
+                                           real_t cutoff_squared) {
+  const real_t energy = r_select(r_equal(charge, REAL(0.0)), REAL(0.0), charge * value);
+  return r_select(r_less(r2, cutoff_squared), energy, REAL(0.0));
+}
+
 /* c12/r^12 - c6/r^6 + shift + slope r inside the cutoff, 0 beyond it. */
 STARPMC_FUNCTION real_t exact_lennard_jones(real_t r2, real_t c12, real_t c6, real_t shift,
                                             real_t slope, real_t cutoff_squared) {
@@ -35,12 +42,12 @@ STARPMC_FUNCTION real_t exact_lennard_jones(real_t r2, real_t c12, real_t c6, re
   return r_select(r_less(r2, cutoff_squared), energy, REAL(0.0));
 }
 
-/* An energy in units; beyond 2^62 units (4e6 kJ/mol) it stays there. */
+/* An energy in units; beyond 2^62 units (4e6 kJ/mol) it stays there, and so does what is no number. */
 STARPMC_FUNCTION word_t exact_units(real_t energy) {
   const real_t limit = REAL(4611686018427387904.0);
   const real_t units = energy * REAL(STARPMC_ENERGY_UNITS);
-  const real_t low = r_select(r_less(units, REAL(0.0) - limit), REAL(0.0) - limit, units);
-  return w_from_real(r_select(r_less(limit, low), limit, low));
+  const real_t high = r_select(r_less(units, limit), units, limit);
+  return w_from_real(r_select(r_less(high, REAL(0.0) - limit), REAL(0.0) - limit, high));
 }
 
 #undef STARPMC_FUNCTION

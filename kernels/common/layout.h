@@ -115,8 +115,19 @@ STARPMC_INLINE int entries_size(WindowLayout l) { return entries_threshold(l) + 
 #define RECORD_TERMS 1 /* running totals after the step */
 #define RECORD_FIELDS 6
 
+/* Where a pair of site types keeps what. All 0: the four built-in coefficients serve MM and QM/MM
+   pairs alike, and there is no more. A function is one of the user's (kernels/potential.hpp): 1 where
+   the pair has it, 0 where it has not, then its coefficients. */
+typedef struct {
+  int more;          /* values behind the first four */
+  int qmmm;          /* the first of QM/MM pairs' four */
+  int mm_function;   /* the first value of MM pairs' function */
+  int qmmm_function; /* of QM/MM pairs' */
+} PairLayout;
+
 /* topology_reals: per molecule type and site (x, y, z, charge); then per pair of site types
-   (c12, c6, shift, slope): V = c12/r^12 - c6/r^6 + shift + slope r inside the cutoff.
+   (c12, c6, shift, slope): V = c12/r^12 - c6/r^6 + shift + slope r inside the cutoff, and more where
+   the PairLayout says so.
    topology_integers: type of each molecule (l.molecules), sites of each molecule type, then the
    site type of each site of each molecule type. */
 typedef struct {
@@ -126,16 +137,17 @@ typedef struct {
   int molecules;  /* MM molecules, not padded */
   int padded_molecules;
   double largest_radius; /* distance of a site from its molecule's centre, over all types */
+  PairLayout pairs;
 } TopologyShape;
 
 STARPMC_INLINE int topology_site(TopologyShape t, int type, int site) {
   return 4 * (type * t.sites + site);
 }
 STARPMC_INLINE int topology_pair(TopologyShape t, int a, int b) {
-  return 4 * t.molecule_types * t.sites + 4 * (a * t.site_types + b);
+  return 4 * t.molecule_types * t.sites + (4 + t.pairs.more) * (a * t.site_types + b);
 }
 STARPMC_INLINE int topology_reals_size(TopologyShape t) {
-  return 4 * t.molecule_types * t.sites + 4 * t.site_types * t.site_types;
+  return 4 * t.molecule_types * t.sites + (4 + t.pairs.more) * t.site_types * t.site_types;
 }
 STARPMC_INLINE int topology_site_count(TopologyShape t, int type) {
   return t.padded_molecules + type;

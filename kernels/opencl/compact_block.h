@@ -135,6 +135,26 @@ static inline place entry_place(uint entry, __global const double *sites, int ca
 #endif
 }
 
+/* Not among the exact kernels, which have other functions. */
+#if STARPMC_USER_COULOMB && defined(STARPMC_QUICK_USER_FUNCTIONS)
+/* Energy of a unit charge at an entry with a point, without the Coulomb constant, by the user's
+   function: in fp64 in every precision. x, y, z: the point's stored coordinates. */
+static inline double user_grid_energy(place entry, place point, double charge,
+                                      PairConstants constants) {
+#if STARPMC_FIXED
+  const double3 d = convert_double3(as_int3(entry - point)) *
+                    (double3)(fixed_unit(constants.box[0]), fixed_unit(constants.box[1]),
+                              fixed_unit(constants.box[2]));
+#else
+  const double3 d = (double3)((double)entry.x - (double)point.x, (double)entry.y - (double)point.y,
+                              (double)entry.z - (double)point.z);
+#endif
+  const double r2 = fmax(d.x * d.x + (d.y * d.y + d.z * d.z), STARPMC_MINIMUM_DISTANCE_SQUARED);
+  if (charge == 0 || !(r2 < constants.coulomb_cutoff_squared)) return 0;
+  return charge * user_coulomb(r2);
+}
+#endif
+
 /* Separation of an entry from a point, from differences of stored coordinates. */
 #if STARPMC_FIXED
 #define SEPARATION(type, DX, DY, DZ)                  \

@@ -5,6 +5,7 @@
 
 #include "opencl/moves.h"
 #include "opencl/reduction.h"
+#include "opencl/exact_terms.h"
 #include "opencl/window.h"
 
 /* What an exact change is computed from. */
@@ -129,11 +130,6 @@ static inline double3 exact_site(const ExactSources *s, const Placed *placed, in
   return centre_of(placed) + (double3)(displacement[0], displacement[1], displacement[2]);
 }
 
-static inline double exact_vdw(const ExactSources *s, double r2, int type_a, int type_b) {
-  __global const double *c = s->topology_reals + topology_pair(s->window.topology, type_a, type_b);
-  return exact_lennard_jones(r2, c[0], c[1], c[2], c[3], s->vdw_squared);
-}
-
 static inline ulong exact_with_molecule(const ExactSources *s, const Placed *a, const Placed *b) {
   const TopologyShape topology = s->window.topology;
   double coulomb = 0;
@@ -145,12 +141,16 @@ static inline ulong exact_with_molecule(const ExactSources *s, const Placed *a, 
       const double r2 = exact_squared(s, site_a - exact_site(s, b, j));
       const double charge = STARPMC_COULOMB_CONSTANT *
                             (charge_a * site_charge(topology, s->topology_reals, b->type, j));
-      coulomb += exact_coulomb(r2, charge, s->coulomb_squared, s->inverse_cutoff);
-      vdw += exact_vdw(s, r2, site_type(topology, s->topology_integers, a->type, i),
-                       site_type(topology, s->topology_integers, b->type, j));
+      coulomb += exact_pair_coulomb(r2, charge, s->coulomb_squared, s->inverse_cutoff);
+      vdw += exact_mm_vdw(
+          r2,
+          s->topology_reals + topology_pair(topology,
+                                            site_type(topology, s->topology_integers, a->type, i),
+                                            site_type(topology, s->topology_integers, b->type, j)),
+          topology.pairs, s->vdw_squared);
     }
   }
-  return exact_units(limited_pair_energy(coulomb)) + exact_units(limited_pair_energy(vdw));
+  return UNITS_OF_MOLECULES(coulomb) + UNITS_OF_MOLECULES(vdw);
 }
 
 static inline ulong exact_with_nucleus(const ExactSources *s, const Placed *placed, int site,
@@ -161,11 +161,16 @@ static inline ulong exact_with_nucleus(const ExactSources *s, const Placed *plac
   const double charge = STARPMC_COULOMB_CONSTANT *
                         site_charge(topology, s->topology_reals, placed->type, site);
   const double r2 = exact_squared(s, exact_site(s, placed, site) - position);
-  return exact_units(exact_coulomb(r2, charge * s->solute[3 * s->nuclei + nucleus],
-                                   s->coulomb_squared, s->inverse_cutoff)) +
-         exact_units(exact_vdw(s, r2,
-                               site_type(topology, s->topology_integers, placed->type, site),
-                               (int)s->solute[4 * s->nuclei + nucleus]));
+  const double coulomb = exact_pair_coulomb(r2, charge * s->solute[3 * s->nuclei + nucleus],
+                                            s->coulomb_squared, s->inverse_cutoff);
+  const double vdw = exact_qmmm_vdw(
+      r2,
+      s->topology_reals + topology_pair(topology,
+                                        site_type(topology, s->topology_integers, placed->type,
+                                                  site),
+                                        (int)s->solute[4 * s->nuclei + nucleus]),
+      topology.pairs, s->vdw_squared);
+  return UNITS_OF_NUCLEUS(coulomb) + UNITS_OF_NUCLEUS(vdw);
 }
 
 /* A block's points [first, first + step, ...) with one site. */
@@ -181,9 +186,9 @@ static inline ulong exact_with_block(const ExactSources *s, double3 site, double
   for (int i = first; i < STARPMC_BLOCK_POINTS; i += step) {
     const double3 point = (double3)(points[i], points[STARPMC_BLOCK_POINTS + i],
                                     points[2 * STARPMC_BLOCK_POINTS + i]);
-    units += exact_units(exact_coulomb(exact_squared(s, site - point),
-                                       factor * points[3 * STARPMC_BLOCK_POINTS + i],
-                                       s->coulomb_squared, s->inverse_cutoff));
+    units += exact_units(exact_pair_coulomb(exact_squared(s, site - point),
+                                            factor * points[3 * STARPMC_BLOCK_POINTS + i],
+                                            s->coulomb_squared, s->inverse_cutoff));
   }
   return units;
 }

@@ -11,6 +11,20 @@ static inline void add_block(int cut, GridReals reals, PairConstants constants,
                              const uint *entries, int count, __global const double *sites,
                              int capacity, __global const double *header,
                              __global const coordinate *points, __global double *partials) {
+#if STARPMC_USER_COULOMB
+  for (int k = 0; k < count; ++k) {
+    const place entry = entry_place(entries[k], sites, capacity, header, constants);
+    double sum = 0;
+    for (int j = 0; j < STARPMC_BLOCK_POINTS; ++j) {
+      const place point = (place)((coordinate_value)points[j],
+                                  (coordinate_value)points[STARPMC_BLOCK_POINTS + j],
+                                  (coordinate_value)points[2 * STARPMC_BLOCK_POINTS + j]);
+      const coordinate_value charge = (coordinate_value)points[3 * STARPMC_BLOCK_POINTS + j];
+      sum += user_grid_energy(entry, point, (double)CHARGE_OF(charge), constants);
+    }
+    partials[SITE_OF(entries[k])] += sum * reals.unit;
+  }
+#else
   place position[SITES_PER_ITEM];
   lanes sums[SITES_PER_ITEM];
   for (int k = 0; k < SITES_PER_ITEM; ++k) {
@@ -33,6 +47,7 @@ static inline void add_block(int cut, GridReals reals, PairConstants constants,
   for (int k = 0; k < count; ++k) {
     partials[SITE_OF(entries[k])] += sum_of_lanes(sums[k]) * (1.0 / ENERGY_FACTOR);
   }
+#endif
 }
 
 /* The nearest images of LANES sites, relative to a block's origin, and their squared distances. */

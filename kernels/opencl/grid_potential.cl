@@ -1,3 +1,4 @@
+#include "opencl/exact_terms.h"
 #include "opencl/moves.h"
 #include "opencl/window.h"
 
@@ -71,8 +72,8 @@ __kernel GROUP_OF(POTENTIAL_GROUP) void grid_potential(
                                       interaction.box[1], inverse_box[1]);
         const double dz = exact_image(charge.z - x[2 * STARPMC_BLOCK_POINTS + point],
                                       interaction.box[2], inverse_box[2]);
-        units[k] += exact_units(exact_coulomb(exact_distance_squared(dx, dy, dz), charge.w,
-                                              cutoff_squared, inverse_cutoff));
+        units[k] += exact_units(exact_pair_coulomb(exact_distance_squared(dx, dy, dz), charge.w,
+                                                   cutoff_squared, inverse_cutoff));
       }
     }
     barrier(CLK_LOCAL_MEM_FENCE);

@@ -12,6 +12,17 @@
 #define UNROLL(times) UNROLL_TEXT(unroll times)
 #define UNROLL_TEXT(text) _Pragma(#text)
 
+#if STARPMC_USER_COULOMB
+/* Energies of an item's SITES entries with a block in local memory. */
+#define ADD_TILE(SITES, NEAREST, WITHIN)                                                     \
+  for (int j = 0; j < STARPMC_BLOCK_POINTS; ++j) {                                           \
+    const tile_point point = tile[j];                                                        \
+    _Pragma("unroll") for (int k = 0; k < SITES; ++k) {                                      \
+      energies[k] += reals.unit * user_grid_energy(position[k], point.xyz,                   \
+                                                   (double)CHARGE_OF(point.w), constants);   \
+    }                                                                                        \
+  }
+#else
 /* Energies of an item's SITES entries, which stay in registers, with a block in local memory. */
 #define ADD_TILE(SITES, NEAREST, WITHIN)                                                     \
   for (int first = 0; first < STARPMC_BLOCK_POINTS; first += POINTS_PER_SUM) {               \
@@ -30,6 +41,7 @@
     }                                                                                        \
     _Pragma("unroll") for (int k = 0; k < SITES; ++k) energies[k] += (double)sums[k];        \
   }
+#endif
 #define AS_IT_IS(r2) (r2)
 #define NOT_TOO_NEAR(r2) fmax(r2, reals.least_squared)
 #define ALWAYS(r2) 1

@@ -5,6 +5,7 @@
 
 #include "opencl/lanes.h"
 #include "opencl/molecule_pair.h"
+#include "opencl/user_pairs.h"
 
 #if STARPMC_CPU_DEVICE
 
@@ -195,7 +196,7 @@ static inline void meet_some(EntryGroup *group, const Sources *sources, Company 
     int near_count = 0;
     for (int k = 0; k < count; ++k) {
       const int met = type_to_meet(group, company, list[k]) == type;
-      const int is_near = STARPMC_SINGLE && distances[k] < nearest * nearest;
+      const int is_near = STARPMC_SINGLE && (USER_MM || distances[k] < nearest * nearest);
       far[far_count] = near[near_count] = list[k];
       far_count += met & !is_near;
       near_count += met & is_near;

@@ -54,18 +54,42 @@ static inline row_lanes ROW(positions)(const Sources *sources, const int *ids, i
   return offsets + row_from(values);
 }
 
+#if USER_MM
+/* Adds a pair of sites under functions of the user's; only rows of fp64 are asked. */
+static inline void ROW(add_user_pair)(row_lanes r2, row_real charge,
+                                      __global const double *coefficients, PairLayout layout,
+                                      PairConstants constants, ROW(energies) *sum) {
+  row_real squared[ROW_LANES];
+  row_real coulomb[ROW_LANES];
+  row_real vdw[ROW_LANES];
+  row_store(r2, squared);
+  for (int lane = 0; lane < ROW_LANES; ++lane) {
+    PairEnergy energy = {0, 0};
+    add_user_mm_pair(constants, layout, (double)squared[lane], (double)charge, coefficients,
+                     &energy);
+    coulomb[lane] = (row_real)energy.coulomb;
+    vdw[lane] = (row_real)energy.vdw;
+  }
+  sum->coulomb += row_from(coulomb);
+  sum->vdw += row_from(vdw);
+}
+#endif
+
 /* Adds a pair of sites. */
 static inline void ROW(add_pair)(row_lanes dx, row_lanes dy, row_lanes dz, row_real charge,
-                                 __global const double *coefficients, int images,
-                                 PairConstants constants, ROW(energies) *sum) {
+                                 __global const double *coefficients, PairLayout layout,
+                                 int images, PairConstants constants, ROW(energies) *sum) {
   if (images) {
     dx = row_image(dx, (row_real)constants.box[0], (row_real)constants.inverse_box[0]);
     dy = row_image(dy, (row_real)constants.box[1], (row_real)constants.inverse_box[1]);
     dz = row_image(dz, (row_real)constants.box[2], (row_real)constants.inverse_box[2]);
   }
-  const row_lanes zero = (row_lanes)((row_real)0);
   const row_lanes r2 = fmax(dx * dx + (dy * dy + dz * dz),
                             (row_lanes)((row_real)STARPMC_MINIMUM_DISTANCE_SQUARED));
+#if USER_MM
+  ROW(add_user_pair)(r2, charge, coefficients, layout, constants, sum);
+#else
+  const row_lanes zero = (row_lanes)((row_real)0);
   const row_lanes inverse_r = row_inverse_root(r2);
   /* refined beside 1/r: r2 times the rounded 1/r would be biased from binade to binade */
   const row_lanes r0 = r2 * inverse_r;
@@ -81,6 +105,7 @@ static inline void ROW(add_pair)(row_lanes dx, row_lanes dy, row_lanes dz, row_r
       ((row_real)coefficients[0] * inverse6 - (row_real)coefficients[1]) * inverse6 +
       ((row_real)coefficients[3] * r + (row_real)coefficients[2]);
   sum->vdw += r2 < (row_lanes)((row_real)constants.vdw_cutoff_squared) ? energy : zero;
+#endif
 }
 
 /* Energies of every entry of the group with the molecules `ids`, all of one type. */
@@ -111,14 +136,19 @@ static inline void ROW(add_energies)(const EntryGroup *group, const Sources *sou
         const double4 target = group->targets[m * group->sites + i];
         ROW(add_pair)((row_real)target.x - place[0], (row_real)target.y - place[1],
                       (row_real)target.z - place[2], (row_real)(target.w * charge), coefficients,
-                      group->images, group->constants, &sums[m]);
+                      topology.pairs, group->images, group->constants, &sums[m]);
       }
     }
   }
   const row_lanes largest = (row_lanes)((row_real)STARPMC_LARGEST_PAIR_ENERGY);
   for (int m = 0; m < group->members; ++m) {
+#if USER_MM /* fmin takes what is no number for the greater */
+    sums[m].coulomb = fmax(fmin(sums[m].coulomb, largest), -largest);
+    sums[m].vdw = fmax(fmin(sums[m].vdw, largest), -largest);
+#else
     sums[m].coulomb = fmin(sums[m].coulomb, largest);
     sums[m].vdw = fmin(sums[m].vdw, largest);
+#endif
   }
 }
 

@@ -5,6 +5,7 @@
 #include "opencl/molecule_pair.h"
 #include "opencl/neighbour_list.h"
 #include "opencl/reduction.h"
+#include "opencl/user_pairs.h"
 
 #if !STARPMC_CPU_DEVICE
 
@@ -94,15 +95,29 @@ static inline void add_targets(const TargetSite *targets, int count, WindowShape
       const int type_j = site_type(window.topology, topology_integers, OTHER.type, j);            \
       for (int i = 0; i < COUNT; ++i) {                                                           \
         const TargetSite target = TARGET(i);                                                      \
-        add_site_pair_wide(                                                                       \
-            constants,                                                                            \
+        ADD_WIDE_PAIR(                                                                            \
             wide_pair_distance_squared(target.wide_place, place, OTHER.offset, constants),        \
             target.wide_charge * charge,                                                          \
-            topology_reals + topology_pair(window.topology, target.type, type_j), &sum);          \
+            topology_reals + topology_pair(window.topology, target.type, type_j))                 \
       }                                                                                           \
     }                                                                                             \
-    ENERGY = (PairEnergy){limited_pair_energy(sum.coulomb), limited_pair_energy(sum.vdw)};        \
+    ENERGY = (PairEnergy){LIMITED(sum.coulomb), LIMITED(sum.vdw)};                                \
   }
+#if USER_MM
+#define ADD_WIDE_PAIR(r2, charge, pair) \
+  add_user_mm_pair(constants, window.topology.pairs, r2, charge, pair, &sum);
+#define LIMITED(energy) limited_user_energy(energy)
+#else
+#define ADD_WIDE_PAIR(r2, charge, pair) add_site_pair_wide(constants, r2, charge, pair, &sum);
+#define LIMITED(energy) limited_pair_energy(energy)
+#endif
+
+/* Of molecules that are not near: in fp64, too, where functions of the user's are asked. */
+#if USER_MM
+#define DISTANT_ENERGY NEAR_ENERGY
+#else
+#define DISTANT_ENERGY FAR_ENERGY
+#endif
 
 /* Energy of two entries of different molecules. */
 static inline PairEnergy entry_pair_energy(WindowShape window, PairConstants constants,
@@ -130,7 +145,7 @@ static inline PairEnergy entry_pair_energy(WindowShape window, PairConstants con
   if (STARPMC_SINGLE && squared < STARPMC_NEAR_DISTANCE * STARPMC_NEAR_DISTANCE) {
     NEAR_ENERGY(ENTRY_SITE, count, other, energy)
   } else {
-    FAR_ENERGY(ENTRY_SITE, count, other, energy)
+    DISTANT_ENERGY(ENTRY_SITE, count, other, energy)
   }
 #undef ENTRY_SITE
   return energy;
@@ -222,7 +237,7 @@ static inline void mm_pair_of_entry(
     PairEnergy energy;
     for (; k < listed.far; k += PAIR_GROUP) {
       const OtherMolecule other = OTHER_LISTED;
-      FAR_ENERGY(OWN_SITE, count, other, energy)
+      DISTANT_ENERGY(OWN_SITE, count, other, energy)
       add_energy(energy, &sum);
     }
     for (; k < listed.far + listed.near; k += PAIR_GROUP) {

@@ -4,6 +4,7 @@
 
 #include "opencl/pair_functions.h"
 #include "opencl/reduction.h"
+#include "opencl/user_pairs.h"
 #include "opencl/window.h"
 
 /* The items of a group share the pairs of site and nucleus; in fp64 whatever the precision
@@ -27,17 +28,21 @@ static inline void nuclei_vdw_of_candidate(
     const double charges = site_charge(topology, topology_reals, type, site) *
                            solute[3 * nuclei + nucleus];
     const int nucleus_type = (int)solute[4 * nuclei + nucleus];
-    add_site_pair_wide(
-        constants, wide_distance_squared(position - nucleus_position, constants), charges,
-        topology_reals + topology_pair(topology,
-                                       site_type(topology, topology_integers, type, site),
-                                       nucleus_type),
-        &energy);
+    const double r2 = wide_distance_squared(position - nucleus_position, constants);
+    __global const double *pair =
+        topology_reals +
+        topology_pair(topology, site_type(topology, topology_integers, type, site), nucleus_type);
+#if USER_NUCLEI
+    add_user_nucleus_pair(constants, topology.pairs, r2, STARPMC_COULOMB_CONSTANT * charges, pair,
+                          &energy);
+#else
+    add_site_pair_wide(constants, r2, charges, pair + topology.pairs.qmmm, &energy);
+#endif
   }
   const double coulomb = group_sum(energy.coulomb, shared);
   const double vdw = group_sum(energy.vdw, shared);
   if (get_local_id(0) == 0) {
-    energies[candidate] = STARPMC_COULOMB_CONSTANT * coulomb;
+    energies[candidate] = USER_NUCLEI ? coulomb : STARPMC_COULOMB_CONSTANT * coulomb;
     energies[window.layout.candidates + candidate] = vdw;
   }
 }

@@ -36,10 +36,12 @@ class Program {
  public:
   /// @param sources folder that holds opencl/ and common/
   /// @param shape   what to compile for; by the device's type where it is left out
+  /// @param potential  the user's functions
   /// @throws RunError with the build log where the device's compiler refuses, or where the device
   ///         has no double precision
   Program(cl_context context, cl_device_id device, Precision precision,
-          const std::filesystem::path& sources, std::optional<LaunchShape> shape = std::nullopt);
+          const std::filesystem::path& sources, std::optional<LaunchShape> shape = std::nullopt,
+          const Potential& potential = {});
   ~Program();
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;

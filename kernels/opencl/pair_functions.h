@@ -77,6 +77,17 @@ static inline real reciprocal_square_root(real r2) {
 #endif
 }
 
+/* The same in fp64 whatever the precision. */
+static inline double wide_reciprocal_square_root(double r2) {
+#if STARPMC_CPU_DEVICE
+  return 1.0 / sqrt(r2);
+#else
+  const double y = (double)rsqrt((float)r2);
+  const double h = fma(-(r2 * y), y, 1.0);
+  return fma(y * h, fma(0.375, h, 0.5), y);
+#endif
+}
+
 /* (1 - r/rc)^2 / r inside the cutoff: its rounding error shrinks with the energy. r is refined beside
    1/r, for r2 times the rounded 1/r would be biased from binade to binade. */
 static inline real coulomb_within(PairReals reals, real r2, real inverse_r) {

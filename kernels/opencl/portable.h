@@ -33,6 +33,17 @@ typedef real coordinate;
    PoCL 3.1 let the groups of two threads share one __local array of a kernel's own. */
 #define GROUP_OF(size) __attribute__((reqd_work_group_size(size, 1, 1)))
 
+/* Which functions of the user's there are. */
+#ifndef STARPMC_USER_COULOMB
+#define STARPMC_USER_COULOMB 0
+#endif
+#ifndef STARPMC_USER_MM
+#define STARPMC_USER_MM 0
+#endif
+#ifndef STARPMC_USER_QMMM
+#define STARPMC_USER_QMMM 0
+#endif
+
 #include "common/layout.h"
 
 #endif

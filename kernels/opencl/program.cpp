@@ -6,6 +6,7 @@
 #include "kernels/opencl/launch.hpp"
 #include "kernels/opencl/operations.hpp"
 #include "kernels/opencl/source_text.hpp"
+#include "kernels/opencl/user_functions.hpp"
 
 namespace starpmc::opencl {
 namespace {
@@ -49,7 +50,8 @@ struct Program::State {
 };
 
 Program::Program(cl_context context, cl_device_id device, Precision precision,
-                 const std::filesystem::path& sources, std::optional<LaunchShape> shape)
+                 const std::filesystem::path& sources, std::optional<LaunchShape> shape,
+                 const Potential& potential)
     : state_(std::make_unique<State>()) {
   if (device_value<cl_device_fp_config>(device, CL_DEVICE_DOUBLE_FP_CONFIG,
                                         "CL_DEVICE_DOUBLE_FP_CONFIG") == 0) {
@@ -71,15 +73,22 @@ Program::Program(cl_context context, cl_device_id device, Precision precision,
   constexpr cl_uint kNvidia = 0x10DE;
   const auto vendor = device_value<cl_uint>(device, CL_DEVICE_VENDOR_ID, "CL_DEVICE_VENDOR_ID");
   if (!cpu && vendor == kNvidia) state.shape.last_group_goes_on = true;
-  const std::string options =
-      std::string("-cl-std=CL1.2 -DSTARPMC_SINGLE=") + (single() ? "1" : "0") +
-      " -DSTARPMC_FIXED=" + (precision == Precision::fixed ? "1" : "0") + state.shape.definitions();
+  const UserFunctions user = user_functions(potential);
+  const std::string options = std::string("-cl-std=CL1.2 -DSTARPMC_SINGLE=") +
+                              (single() ? "1" : "0") +
+                              " -DSTARPMC_FIXED=" + (precision == Precision::fixed ? "1" : "0") +
+                              state.shape.definitions() + user.definitions;
+  const auto text = [&](std::string_view before, const std::string& functions, const auto& files) {
+    const std::string kernels = source_text(sources, files);
+    return functions.empty() ? kernels : source_text(sources, {&before, 1}) + functions + kernels;
+  };
   std::optional<BinaryCache> cache;
   if (binaries_are_worth_keeping(device)) cache = BinaryCache::of_user();
   const BinaryCache* const used = cache ? &*cache : nullptr;
-  state.exact = build_program(context, device, source_text(sources, kExactFiles), options, used);
+  state.exact = build_program(context, device, text("opencl/functions.h", user.exact, kExactFiles),
+                              options, used);
   state.pairs =
-      build_program(context, device, source_text(sources, kPairFiles),
+      build_program(context, device, text("opencl/pair_functions.h", user.quick, kPairFiles),
                     options + " -cl-mad-enable -cl-no-signed-zeros -cl-denorms-are-zero", used);
 }
 

@@ -7,7 +7,7 @@
 namespace starpmc::opencl {
 namespace {
 
-constexpr int kDeepestInclude = 8;
+constexpr int kDeepestInclude = 12;
 
 void append(const std::filesystem::path& folder, std::string_view name, int depth,
             std::string& text) {

@@ -84,5 +84,9 @@ static inline coordinate stored_site(double centre, double displacement, double 
 static inline double limited_pair_energy(double energy) {
   return energy < STARPMC_LARGEST_PAIR_ENERGY ? energy : STARPMC_LARGEST_PAIR_ENERGY;
 }
+/* The same with functions of the user's: they may fall, too, or be no number. */
+static inline double limited_user_energy(double energy) {
+  return fmax(limited_pair_energy(energy), -STARPMC_LARGEST_PAIR_ENERGY);
+}
 
 #endif

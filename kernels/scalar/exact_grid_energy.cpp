@@ -1,11 +1,14 @@
 #include "kernels/exact_blocks.hpp"
 #include "kernels/operations.hpp"
-#include "kernels/scalar/moves.hpp"
+#include "kernels/scalar/user_terms.hpp"
 
 namespace starpmc::scalar {
 
-std::uint64_t exact_grid_energy(const ExactGridArguments& a) {
-  const ExactBox box(a.interaction);
+namespace {
+
+/// @param coulomb energy at a squared distance of a charge, a product times the Coulomb constant
+template <class Coulomb>
+std::uint64_t sum_units(const ExactGridArguments& a, const ExactBox& box, const Coulomb& coulomb) {
   std::uint64_t units = 0;
   for_each_block_in_reach(a, [&](std::span<const double> site, const double* points) {
     const double factor = STARPMC_COULOMB_CONSTANT * site[3];
@@ -16,11 +19,23 @@ std::uint64_t exact_grid_energy(const ExactGridArguments& a) {
                            box.inverse[k]);
       }
       const double charge = factor * points[3 * STARPMC_BLOCK_POINTS + i];
-      units += exact_units(exact_coulomb(exact_distance_squared(d[0], d[1], d[2]), charge,
-                                         box.cutoff_squared, box.inverse_cutoff));
+      units += exact_units(coulomb(exact_distance_squared(d[0], d[1], d[2]), charge));
     }
   });
   return units;
+}
+
+}  // namespace
+
+std::uint64_t exact_grid_energy(const ExactGridArguments& a) {
+  const ExactBox box(a.interaction);
+  if (const auto* const potential = potential_of(a.potential, &Potential::in_grid)) {
+    const UserCoulomb coulomb(*potential, box);
+    return sum_units(a, box, coulomb);
+  }
+  return sum_units(a, box, [&](double r2, double charge) {
+    return exact_coulomb(r2, charge, box.cutoff_squared, box.inverse_cutoff);
+  });
 }
 
 }  // namespace starpmc::scalar

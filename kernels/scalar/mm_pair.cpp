@@ -1,9 +1,11 @@
 #include <cstdint>
+#include <optional>
 #include <type_traits>
 
 #include "kernels/molecule_reach.hpp"
 #include "kernels/operations.hpp"
 #include "kernels/scalar/pair_functions.hpp"
+#include "kernels/scalar/user_terms.hpp"
 
 namespace starpmc::scalar {
 namespace {
@@ -29,12 +31,18 @@ T displacement(FixedCoordinate a, FixedCoordinate b, double edge) {
 }
 
 /// Energy of two molecules; b's displacement from a's centre is wrapped in fp64, the site pairs are
-/// computed in PairReal, or in fp64 where the molecules are near.
+/// computed in PairReal, or in fp64 where the molecules are near or the user's functions are asked.
 template <class Real>
 class MoleculePair {
  public:
-  MoleculePair(const Topology& topology, const Interaction& interaction)
-      : topology_(topology), interaction_(interaction), reach_(topology, interaction) {}
+  explicit MoleculePair(const Window& window)
+      : topology_(window.topology),
+        interaction_(window.interaction),
+        reach_(topology_, interaction_) {
+    if (const auto* const potential = potential_of(window.potential, &Potential::in_mm)) {
+      user_.emplace(*potential, topology_, interaction_);
+    }
+  }
 
   /// site_a(k) and site_b(k): a site's displacement from its centre (Relative), or its position
   /// (FixedPosition).
@@ -45,6 +53,7 @@ class MoleculePair {
     const double distance_squared = offset.x * offset.x + offset.y * offset.y + offset.z * offset.z;
     const double reach = reach_(type_a, type_b);
     if (distance_squared > reach * reach) return {};
+    if (user_) return user_sum(type_a, site_a, type_b, site_b, offset);
     if (distance_squared < STARPMC_NEAR_DISTANCE * STARPMC_NEAR_DISTANCE) {
       return sum<double>(type_a, site_a, type_b, site_b, offset);
     }
@@ -72,6 +81,23 @@ class MoleculePair {
     return {limited_pair_energy(energy.coulomb), limited_pair_energy(energy.vdw)};
   }
 
+  template <class SiteA, class SiteB>
+  PairEnergy user_sum(int type_a, SiteA site_a, int type_b, SiteB site_b,
+                      const Relative<double>& offset) const {
+    PairEnergy energy;
+    for (int i = 0; i < topology_.site_count(type_a); ++i) {
+      const double factor = STARPMC_COULOMB_CONSTANT * topology_.site(type_a, i)[3];
+      for (int j = 0; j < topology_.site_count(type_b); ++j) {
+        const double r2 = squared<double>(site_a(i), site_b(j), offset);
+        const double charge = factor * topology_.site(type_b, j)[3];
+        if (charge != 0) energy.coulomb += user_->coulomb(r2, charge);
+        energy.vdw +=
+            user_->mm_vdw(r2, topology_.site_type(type_a, i), topology_.site_type(type_b, j));
+      }
+    }
+    return {limited_user_energy(energy.coulomb), limited_user_energy(energy.vdw)};
+  }
+
   /// Squared distance of two sites; offset: of their centres.
   template <class T, class SiteA, class SiteB>
   T squared(const SiteA& site_a, const SiteB& site_b, const Relative<double>& offset) const {
@@ -96,6 +122,7 @@ class MoleculePair {
   const Topology& topology_;
   const Interaction& interaction_;
   MoleculeReach reach_;
+  std::optional<UserTerms<Arithmetic::plain>> user_;
 };
 
 /// An entry's sites.
@@ -133,7 +160,7 @@ auto lattice_sites(const MmPairArguments<Real>& a, std::size_t molecule) {
 template <class Real>
 void mm_pair(const MmPairArguments<Real>& a) {
   const Window& window = a.window;
-  const MoleculePair<Real> pair(window.topology, window.interaction);
+  const MoleculePair<Real> pair(window);
   const auto stride = static_cast<std::size_t>(window.layout.molecules);
   for_each_entry(window, [&](int entry) {
     const int type = window.topology.type_of(window.molecule_of_entry(entry));
@@ -159,7 +186,7 @@ void mm_pair(const MmPairArguments<Real>& a) {
 template <class Real>
 void mm_pair_table(const MmPairTableArguments<Real>& a) {
   const Window& window = a.window;
-  const MoleculePair<Real> pair(window.topology, window.interaction);
+  const MoleculePair<Real> pair(window);
   const auto rows = static_cast<std::size_t>(entry_capacity(window.layout));
   for_each_entry(window, [&](int i) {
     const int molecule_i = window.molecule_of_entry(i);

@@ -3,54 +3,58 @@
 #include "kernels/block_reach.hpp"
 #include "kernels/operations.hpp"
 #include "kernels/scalar/pair_functions.hpp"
+#include "kernels/scalar/user_terms.hpp"
 
 namespace starpmc::scalar {
 namespace {
 
 /// A site as the pair terms see it from one compact block: relative to its origin, or in fixed
-/// precision where it is.
-template <class Real>
+/// precision where it is. T: what distances are computed in.
+template <class Real, class T>
 class SiteOfBlock {
  public:
   SiteOfBlock(const double* position, const double* header, const Interaction& box)
-      : site_(Relative<Real>::from(position, header, box)), box_(box) {}
-  Real distance_squared(const Real* x, int point) const {
-    const Relative<Real> other{x[point], x[STARPMC_BLOCK_POINTS + point],
-                               x[2 * STARPMC_BLOCK_POINTS + point]};
+      : site_(Relative<T>::from(position, header, box)), box_(box) {}
+  T distance_squared(const Real* x, int point) const {
+    const Relative<T> other{static_cast<T>(x[point]),
+                            static_cast<T>(x[STARPMC_BLOCK_POINTS + point]),
+                            static_cast<T>(x[2 * STARPMC_BLOCK_POINTS + point])};
     return scalar::distance_squared(site_, other, box_);
   }
-  static Real charge(const Real* x, int point) { return x[3 * STARPMC_BLOCK_POINTS + point]; }
+  static T charge(const Real* x, int point) {
+    return static_cast<T>(x[3 * STARPMC_BLOCK_POINTS + point]);
+  }
 
  private:
-  Relative<Real> site_;
+  Relative<T> site_;
   const Interaction& box_;
 };
 
-template <>
-class SiteOfBlock<FixedCoordinate> {
+template <class T>
+class SiteOfBlock<FixedCoordinate, T> {
  public:
   SiteOfBlock(const double* position, const double*, const Interaction& box) {
     for (int k = 0; k < 3; ++k) {
       site_[k] = static_cast<unsigned>(fixed_coordinate(position[k], box.box[k]));
-      unit_[k] = static_cast<float>(fixed_unit(box.box[k]));
+      unit_[k] = static_cast<T>(fixed_unit(box.box[k]));
     }
   }
-  float distance_squared(const FixedCoordinate* x, int point) const {
-    float sum = 0;
+  T distance_squared(const FixedCoordinate* x, int point) const {
+    T sum = 0;
     for (int k = 0; k < 3; ++k) {
       const auto other = static_cast<unsigned>(x[k * STARPMC_BLOCK_POINTS + point].value);
-      const float d = static_cast<float>(static_cast<int>(site_[k] - other)) * unit_[k];
+      const T d = static_cast<T>(static_cast<int>(site_[k] - other)) * unit_[k];
       sum += d * d;
     }
-    return std::max(sum, static_cast<float>(STARPMC_MINIMUM_DISTANCE_SQUARED));
+    return std::max(sum, static_cast<T>(STARPMC_MINIMUM_DISTANCE_SQUARED));
   }
-  static float charge(const FixedCoordinate* x, int point) {
+  static T charge(const FixedCoordinate* x, int point) {
     return std::bit_cast<float>(x[3 * STARPMC_BLOCK_POINTS + point].value);
   }
 
  private:
   unsigned site_[3];
-  float unit_[3];
+  T unit_[3];
 };
 
 /// Whether the site may meet a point of the block inside the cutoff.
@@ -61,31 +65,30 @@ bool in_reach(const double* position, const double* header, const Interaction& i
 }
 
 /// Sum over all points of charge * V(r), V without the Coulomb constant.
-template <class Real>
-double site_energy(const double* position, const CoulombGridArguments<Real>& a) {
+/// @param coulomb V of r^2 and a charge, in T
+template <class T, class Real, class Coulomb>
+double site_energy(const double* position, const CoulombGridArguments<Real>& a,
+                   const Coulomb& coulomb) {
   const Interaction& interaction = a.window.interaction;
-  const CoulombShiftedForce<PairReal<Real>> coulomb(interaction.coulomb_cutoff);
   double sum = 0;
   for (std::size_t block = 0; block * BLOCK_FIELDS < a.blocks.size(); ++block) {
     const double* const header = &a.blocks[block * BLOCK_FIELDS];
     if (!in_reach(position, header, interaction)) continue;
     const Real* const points = &a.points[block * 4 * STARPMC_BLOCK_POINTS];
-    const SiteOfBlock<Real> site(position, header, interaction);
+    const SiteOfBlock<Real, T> site(position, header, interaction);
     double block_sum = 0;
     for (int point = 0; point < STARPMC_BLOCK_POINTS; ++point) {
-      block_sum += site.charge(points, point) * coulomb(site.distance_squared(points, point));
+      block_sum += coulomb(site.distance_squared(points, point), site.charge(points, point));
     }
     sum += block_sum;
   }
   return sum;
 }
 
-}  // namespace
-
 // Algorithm 1 of Miranda et al. 2016, for new positions only: the energy of each molecule's current
 // position is cached.
-template <class Real>
-void qmmm_coulomb_grid(const CoulombGridArguments<Real>& a) {
+template <class T, class Real, class Coulomb>
+void add_sites(const CoulombGridArguments<Real>& a, const Coulomb& coulomb) {
   const Window& window = a.window;
   for (int candidate = 0; candidate < window.candidates(); ++candidate) {
     const int type = window.topology.type_of(window.molecule_of_candidate(candidate));
@@ -98,9 +101,24 @@ void qmmm_coulomb_grid(const CoulombGridArguments<Real>& a) {
         position[k] = window.field(POSE_X + k, candidate) +
                       window.field(POSE_FIELDS + 3 * site + k, candidate);
       }
-      energy += charge * site_energy(position, a);
+      energy += charge * site_energy<T>(position, a, coulomb);
     }
     a.energies[static_cast<std::size_t>(candidate)] = STARPMC_COULOMB_CONSTANT * energy;
+  }
+}
+
+}  // namespace
+
+template <class Real>
+void qmmm_coulomb_grid(const CoulombGridArguments<Real>& a) {
+  const Window& window = a.window;
+  if (const auto* const potential = potential_of(window.potential, &Potential::in_grid)) {
+    const UserTerms<Arithmetic::plain> terms(*potential, window.topology, window.interaction);
+    add_sites<double>(
+        a, [&](double r2, double charge) { return charge == 0 ? 0 : terms.coulomb(r2, charge); });
+  } else {
+    const CoulombShiftedForce<PairReal<Real>> coulomb(window.interaction.coulomb_cutoff);
+    add_sites<PairReal<Real>>(a, [&](auto r2, auto charge) { return charge * coulomb(r2); });
   }
 }
 

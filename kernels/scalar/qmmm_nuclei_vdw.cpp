@@ -1,17 +1,51 @@
 #include "kernels/operations.hpp"
 #include "kernels/scalar/pair_functions.hpp"
+#include "kernels/scalar/user_terms.hpp"
 
 namespace starpmc::scalar {
+namespace {
 
-// In fp64 whatever the precision (STARPMC_NEAR_DISTANCE says why).
-template <class Precision>
-void qmmm_nuclei_vdw(const NucleiVdwArguments<Precision>& a) {
-  using Real = double;
+double squared_distance(const Window& window, int candidate, int site,
+                        const double* nucleus_position) {
+  double position[3];
+  for (int k = 0; k < 3; ++k) {
+    position[k] =
+        window.field(POSE_X + k, candidate) + window.field(POSE_FIELDS + 3 * site + k, candidate);
+  }
+  const auto relative = Relative<double>::from(position, nucleus_position, window.interaction);
+  return distance_squared(relative, Relative<double>{0, 0, 0}, window.interaction);
+}
+
+/// The pair terms of built-in energies; the Coulomb constant is a factor of charges or of sums.
+struct BuiltInTerms {
+  static constexpr double kOfCharge = 1;
+  static constexpr double kOfSum = STARPMC_COULOMB_CONSTANT;
+  const Topology& topology;
+  CoulombShiftedForce<double> of_unit_charges;
+  double vdw_cutoff_squared;
+
+  double coulomb(double r2, double charge) const { return charge * of_unit_charges(r2); }
+  double vdw(double r2, int a, int b) const {
+    return lennard_jones(r2, vdw_cutoff_squared, topology.qmmm_pair(a, b));
+  }
+};
+/// And of the user's.
+struct UserNucleusTerms {
+  static constexpr double kOfCharge = STARPMC_COULOMB_CONSTANT;
+  static constexpr double kOfSum = 1;
+  UserTerms<Arithmetic::plain> terms;
+
+  double coulomb(double r2, double charge) const {
+    return charge == 0 ? 0 : limited_user_energy(terms.coulomb(r2, charge));
+  }
+  double vdw(double r2, int a, int b) const {
+    return limited_user_energy(terms.qmmm_vdw(r2, a, b));
+  }
+};
+
+template <class Real, class Terms>
+void add_pairs(const NucleiVdwArguments<Real>& a, const Terms& terms) {
   const Window& window = a.window;
-  const Interaction& interaction = window.interaction;
-  const CoulombShiftedForce<Real> coulomb(interaction.coulomb_cutoff);
-  const Real vdw_cutoff_squared =
-      static_cast<Real>(interaction.vdw_cutoff * interaction.vdw_cutoff);
   const auto nuclei = static_cast<std::size_t>(a.nuclei);
   const auto candidates = static_cast<std::size_t>(window.layout.candidates);
   for (int candidate = 0; candidate < window.candidates(); ++candidate) {
@@ -19,26 +53,33 @@ void qmmm_nuclei_vdw(const NucleiVdwArguments<Precision>& a) {
     double coulomb_sum = 0;
     double vdw_sum = 0;
     for (int site = 0; site < window.topology.site_count(type); ++site) {
-      const double charge = window.topology.site(type, site)[3];
-      double position[3];
-      for (int k = 0; k < 3; ++k) {
-        position[k] = window.field(POSE_X + k, candidate) +
-                      window.field(POSE_FIELDS + 3 * site + k, candidate);
-      }
+      const double charge = Terms::kOfCharge * window.topology.site(type, site)[3];
       for (std::size_t nucleus = 0; nucleus < nuclei; ++nucleus) {
-        const double nucleus_position[3] = {a.solute[nucleus], a.solute[nuclei + nucleus],
-                                            a.solute[2 * nuclei + nucleus]};
-        const auto relative = Relative<Real>::from(position, nucleus_position, interaction);
-        const Real r2 = distance_squared(relative, Relative<Real>{0, 0, 0}, interaction);
-        coulomb_sum += charge * a.solute[3 * nuclei + nucleus] * coulomb(r2);
+        const double position[3] = {a.solute[nucleus], a.solute[nuclei + nucleus],
+                                    a.solute[2 * nuclei + nucleus]};
+        const double r2 = squared_distance(window, candidate, site, position);
+        coulomb_sum += terms.coulomb(r2, charge * a.solute[3 * nuclei + nucleus]);
         const int nucleus_type = static_cast<int>(a.solute[4 * nuclei + nucleus]);
-        vdw_sum += lennard_jones(
-            r2, vdw_cutoff_squared,
-            window.topology.pair(window.topology.site_type(type, site), nucleus_type));
+        vdw_sum += terms.vdw(r2, window.topology.site_type(type, site), nucleus_type);
       }
     }
-    a.energies[static_cast<std::size_t>(candidate)] = STARPMC_COULOMB_CONSTANT * coulomb_sum;
+    a.energies[static_cast<std::size_t>(candidate)] = Terms::kOfSum * coulomb_sum;
     a.energies[candidates + static_cast<std::size_t>(candidate)] = vdw_sum;
+  }
+}
+
+}  // namespace
+
+// In fp64 whatever the precision (STARPMC_NEAR_DISTANCE says why).
+template <class Precision>
+void qmmm_nuclei_vdw(const NucleiVdwArguments<Precision>& a) {
+  const Topology& topology = a.window.topology;
+  const Interaction& interaction = a.window.interaction;
+  if (const auto* const potential = potential_of(a.window.potential, &Potential::in_nuclei)) {
+    add_pairs(a, UserNucleusTerms{{*potential, topology, interaction}});
+  } else {
+    add_pairs(a, BuiltInTerms{topology, CoulombShiftedForce<double>(interaction.coulomb_cutoff),
+                              interaction.vdw_cutoff * interaction.vdw_cutoff});
   }
 }
 

@@ -8,9 +8,10 @@
 #endif
 
 #include <bit>
+#include <optional>
 
 #include "kernels/entry_groups.hpp"
-#include "kernels/simd/molecule_row-inl.hpp"
+#include "kernels/simd/user_row-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace starpmc::simd::HWY_NAMESPACE {
@@ -51,23 +52,29 @@ HWY_INLINE void collect(Neighbours<Real>& neighbours, const Window& window, cons
                      static_cast<std::size_t>(window.topology.site_count(type)));
 }
 
-/// An entry's energies with its neighbours: in lanes of PairReal, and the near ones in fp64.
+/// An entry's energies with its neighbours: in lanes of PairReal, and the near ones in fp64; all in
+/// fp64 where functions of the user's are asked.
 template <class Real>
 class CompleteRow {
  public:
   explicit CompleteRow(const Window& window)
       : window_(window),
         far_row_(window.topology, window.interaction),
-        near_row_(window.topology, window.interaction) {}
+        near_row_(window.topology, window.interaction) {
+    if (const auto* const potential = potential_of(window.potential, &Potential::in_mm)) {
+      user_row_.emplace(*potential, window.topology, window.interaction);
+    }
+  }
 
   void set_target(int entry, int type) {
     take(entry, type, far_target_);
-    if constexpr (Neighbours<Real>::kHasNear) take(entry, type, near_target_);
+    if (Neighbours<Real>::kHasNear || user_row_) take(entry, type, near_target_);
   }
 
   /// Calls store(list, first index, lanes that count, energies) for vectors of both lists.
   template <class Store>
-  HWY_INLINE void operator()(int type, const Neighbours<Real>& neighbours, Store&& store) const {
+  HWY_INLINE void operator()(int type, const Neighbours<Real>& neighbours, Store&& store) {
+    if (user_row_) return by_user_row(type, neighbours, store);
     far_row_(far_target_, type, neighbours.far(), Neighbours<Real>::kFarthestNear,
              [&](std::size_t first, auto lanes, const auto& energies)
                  HWY_ATTR { store(neighbours.far(), first, lanes, energies); });
@@ -79,6 +86,17 @@ class CompleteRow {
   }
 
  private:
+  template <class Store>
+  void by_user_row(int type, const Neighbours<Real>& neighbours, Store& store) {
+    const auto meet = [&](const MoleculeList<Real>& list) {
+      (*user_row_)(near_target_, type, list,
+                   [&](std::size_t first, auto lanes, const auto& energies)
+                       HWY_ATTR { store(list, first, lanes, energies); });
+    };
+    meet(neighbours.far());
+    if constexpr (Neighbours<Real>::kHasNear) meet(neighbours.near());
+  }
+
   template <class T>
   void take(int entry, int type, MoleculeTarget<Real, T>& target) const {
     target.type = type;
@@ -98,6 +116,7 @@ class CompleteRow {
   const Window& window_;
   MoleculeRow<Real, PairReal<Real>> far_row_;
   MoleculeRow<Real, double> near_row_;
+  std::optional<UserRow<Real>> user_row_;
   MoleculeTarget<Real, PairReal<Real>> far_target_;
   MoleculeTarget<Real, double> near_target_;
 };

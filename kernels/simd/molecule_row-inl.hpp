@@ -117,7 +117,7 @@ class MoleculeRow {
     }
   }
 
- private:
+ protected:
   using SourceSite = std::conditional_t<kFixed<Real>, Point<VecOf<IntegersOf<D>>>, Point<V>>;
 
   template <Care kCare, class Store>

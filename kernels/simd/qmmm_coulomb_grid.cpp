@@ -11,6 +11,7 @@
 #include "kernels/operations.hpp"
 #include "kernels/simd/charged_sites.hpp"
 #include "kernels/simd/sites_in_reach-inl.hpp"
+#include "kernels/simd/user_grid.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace starpmc::simd::HWY_NAMESPACE {
@@ -170,15 +171,27 @@ HWY_EXPORT(InstructionSet);
 
 template <>
 void qmmm_coulomb_grid(const CoulombGridArguments<double>& a) {
-  HWY_DYNAMIC_DISPATCH(CoulombGridFp64)(a);
+  if (const auto* const potential = potential_of(a.window.potential, &Potential::in_grid)) {
+    user_coulomb_grid(a, *potential);
+  } else {
+    HWY_DYNAMIC_DISPATCH(CoulombGridFp64)(a);
+  }
 }
 template <>
 void qmmm_coulomb_grid(const CoulombGridArguments<float>& a) {
-  HWY_DYNAMIC_DISPATCH(CoulombGridMixed)(a);
+  if (const auto* const potential = potential_of(a.window.potential, &Potential::in_grid)) {
+    user_coulomb_grid(a, *potential);
+  } else {
+    HWY_DYNAMIC_DISPATCH(CoulombGridMixed)(a);
+  }
 }
 template <>
 void qmmm_coulomb_grid(const CoulombGridArguments<FixedCoordinate>& a) {
-  HWY_DYNAMIC_DISPATCH(CoulombGridFixed)(a);
+  if (const auto* const potential = potential_of(a.window.potential, &Potential::in_grid)) {
+    user_coulomb_grid(a, *potential);
+  } else {
+    HWY_DYNAMIC_DISPATCH(CoulombGridFixed)(a);
+  }
 }
 
 void qmmm_coulomb_grid_reduce(const CoulombGridReduceArguments& a) {

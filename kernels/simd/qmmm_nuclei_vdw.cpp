@@ -9,6 +9,7 @@
 
 #include "kernels/operations.hpp"
 #include "kernels/simd/pair_sum-inl.hpp"
+#include "kernels/simd/user_nuclei.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace starpmc::simd::HWY_NAMESPACE {
@@ -37,7 +38,7 @@ struct NucleusLanes {
       charge[i] = static_cast<Real>(a.solute[3 * nuclei + i]);
       const int nucleus_type = static_cast<int>(a.solute[4 * nuclei + i]);
       for (std::size_t type = 0; type < types; ++type) {
-        const double* const pair = topology.pair(static_cast<int>(type), nucleus_type);
+        const double* const pair = topology.qmmm_pair(static_cast<int>(type), nucleus_type);
         for (std::size_t c = 0; c < 4; ++c) {
           coefficients[(type * 4 + c) * padded + i] = static_cast<Real>(pair[c]);
         }
@@ -110,17 +111,27 @@ HWY_AFTER_NAMESPACE();
 namespace starpmc::simd {
 HWY_EXPORT(NucleiVdw);
 
+namespace {
+void run_nuclei_vdw(const NucleiVdwArguments<double>& a) {
+  if (const auto* const potential = potential_of(a.window.potential, &Potential::in_nuclei)) {
+    user_nuclei_vdw(a, *potential);
+  } else {
+    HWY_DYNAMIC_DISPATCH(NucleiVdw)(a);
+  }
+}
+}  // namespace
+
 template <>
 void qmmm_nuclei_vdw(const NucleiVdwArguments<double>& a) {
-  HWY_DYNAMIC_DISPATCH(NucleiVdw)(a);
+  run_nuclei_vdw(a);
 }
 template <>
 void qmmm_nuclei_vdw(const NucleiVdwArguments<float>& a) {
-  HWY_DYNAMIC_DISPATCH(NucleiVdw)({a.window, a.solute, a.nuclei, a.energies});
+  run_nuclei_vdw({a.window, a.solute, a.nuclei, a.energies});
 }
 template <>
 void qmmm_nuclei_vdw(const NucleiVdwArguments<FixedCoordinate>& a) {
-  HWY_DYNAMIC_DISPATCH(NucleiVdw)({a.window, a.solute, a.nuclei, a.energies});
+  run_nuclei_vdw({a.window, a.solute, a.nuclei, a.energies});
 }
 }  // namespace starpmc::simd
 #endif

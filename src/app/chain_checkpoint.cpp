@@ -46,8 +46,9 @@ std::string input_fingerprint(const Inputs& inputs) {
   settings.qm.max_iterations = 0;
   settings.qm.memory_mb = 0;
   settings.qm.grid_file.clear();
+  settings.potential.parameters.clear();  // its values are among the topology's
   const System& system = inputs.system;
-  const TopologyBuffers topology = make_topology_buffers(system, settings.interaction);
+  const TopologyBuffers topology = make_topology_buffers(system, inputs.settings);
   Sha256 hash;
   hash.add(settings_as_config(settings));
   hash.add(std::span<const double>(topology.reals));

@@ -48,7 +48,8 @@ int run_energy(std::span<const std::string> arguments) {
   if (inputs.system.solute) {
     engine = make_engine(settings.qm, *inputs.system.solute, {});
   }
-  const StarpuRuntime runtime(settings.run.precision, settings.run.implementation);
+  const StarpuRuntime runtime(settings.run.precision, settings.run.implementation,
+                              inputs.functions);
   for (const std::string& warning : runtime.warnings()) spdlog::warn(warning);
   const auto chain = make_chain(inputs.system, settings, 0);
   nlohmann::ordered_json json;

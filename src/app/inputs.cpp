@@ -2,6 +2,7 @@
 
 #include "config/options.hpp"
 #include "error.hpp"
+#include "potential/pair_potential.hpp"
 #include "system/read_system.hpp"
 
 namespace starpmc {
@@ -22,6 +23,7 @@ Inputs read_inputs(std::span<const std::string> arguments, const std::string& co
                      "add molecules to [ molecules ], e.g. with starpmc solvate");
   }
   resolve_cutoffs(inputs.settings, inputs.system.box, inputs.file);
+  inputs.functions = make_pair_potential(inputs.system, inputs.settings, inputs.file).functions;
   return inputs;
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "config/settings.hpp"
+#include "kernels/potential.hpp"
 #include "system/system.hpp"
 
 namespace starpmc {
@@ -13,6 +14,7 @@ struct Inputs {
   std::string file;
   Settings settings;  ///< cutoffs resolved
   System system;
+  Potential functions;  ///< the user's pair functions
 };
 
 /// @param arguments FILE.cfg and overrides

@@ -50,7 +50,7 @@ void Simulation::start_engines() {
 /// lie in one folder for all.
 void Simulation::start_starpu() {
   const auto start = [this] {
-    runtime_.emplace(settings().run.precision, settings().run.implementation);
+    runtime_.emplace(settings().run.precision, settings().run.implementation, inputs_.functions);
   };
   agree(ranks_, [&] {
     if (ranks_.first()) start();

@@ -162,7 +162,7 @@ Chains::Outcome time_chains(const BenchSystem& bench, const WholeStepsSettings& 
   const Settings all = chain_settings(bench, settings, tasks);
   Chains chains(bench, all, settings.chains, target, preparation);
   chains.warm_up(kWarmUpShare * settings.seconds);
-  const TopologyBuffers topology = make_topology_buffers(bench.system, all.interaction);
+  const TopologyBuffers topology = make_topology_buffers(bench.system, all);
   Chains::Outcome outcome = chains.run(settings.seconds, topology.shape, all);
   // Short segments are slower: the first estimate of what fills the time may be far too low.
   if (outcome.seconds < settings.seconds / 2) {

@@ -90,9 +90,10 @@ class LineScanner {
     const Option& nearest = *std::ranges::min_element(options(), {}, [&](const Option& option) {
       return edit_distance(section_, option.section);
     });
-    throw InputError(place(), "unknown section", section_,
-                     "did you mean [" + nearest.section +
-                         "]? The sections are system, interaction, sampling, qm, run, output");
+    throw InputError(
+        place(), "unknown section", section_,
+        "did you mean [" + nearest.section +
+            "]? The sections are system, interaction, potential, sampling, qm, run, output");
   }
 
   void record(const std::string& name) {

@@ -150,6 +150,21 @@ Option word(const Label& label, bool may_be_empty, Field field) {
   return option;
 }
 
+/// A pair function: its text is read when the system is known.
+/// @param choices words that stand for something else than an expression
+template <typename Field>
+Option expression(const Label& label, std::vector<std::string> choices, Field field) {
+  Option option = labelled(
+      label, choices.empty() ? "an expression, or empty" : join(choices, ", ") + ", an expression");
+  option.set = [=](Settings& settings, std::string_view text, const PathContext&) {
+    if (text.empty() && !choices.empty())
+      throw ValueProblem("empty", "write " + join(choices, ", ") + " or an expression");
+    field(settings) = text;
+  };
+  option.get = [=](const Settings& settings) { return field(settings); };
+  return option;
+}
+
 template <typename Field>
 Option words(const Label& label, Field field) {
   Option option = labelled(label, "names separated by commas, or empty");

@@ -29,9 +29,10 @@ const Option& nearest_option(std::string_view name) {
 }
 
 std::string section_meaning(std::string_view section) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 6> meanings{{
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 7> meanings{{
       {"system", "what is simulated"},
       {"interaction", "cutoffs"},
+      {"potential", "pair functions as expressions"},
       {"sampling", "the Monte Carlo chain"},
       {"qm", "the density of the QM molecule"},
       {"run", "how the energies are computed"},

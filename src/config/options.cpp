@@ -47,6 +47,40 @@ std::vector<Option> interaction_options() {
   };
 }
 
+std::vector<Option> potential_options() {
+  const std::vector<std::string> treatments{"truncate", "shift", "force-shift", "switch"};
+  return {
+      expression(
+          {"potential", "coulomb", "1/A",
+           "energy of two unit charges over the Coulomb constant, a function of r and cutoff, "
+           "of all Coulomb terms and of the potential for the QM engine"},
+          {"built-in", "none"}, STARPMC_FIELD(potential.coulomb)),
+      expression({"potential", "mm-vdw", "kJ/mol",
+                  "energy of two sites of MM molecules instead of the Lennard-Jones energy: a "
+                  "function of r, cutoff and the sites' parameters"},
+                 {"built-in", "none"}, STARPMC_FIELD(potential.mm_vdw)),
+      expression({"potential", "qmmm-vdw", "kJ/mol",
+                  "the same of a site of an MM molecule (1) and an atom of the QM molecule (2)"},
+                 {"built-in", "none"}, STARPMC_FIELD(potential.qmmm_vdw)),
+      expression({"potential", "mm-additional", "kJ/mol", "added to the energy of mm-vdw"}, {},
+                 STARPMC_FIELD(potential.mm_additional)),
+      expression({"potential", "qmmm-additional", "kJ/mol", "added to the energy of qmmm-vdw"}, {},
+                 STARPMC_FIELD(potential.qmmm_additional)),
+      enumeration({"potential", "treatment", "",
+                   "what is done to the van der Waals expressions at interaction.vdw-cutoff"},
+                  treatments, STARPMC_FIELD(potential.treatment)),
+      enumeration({"potential", "coulomb-treatment", "",
+                   "what is done to the expression of coulomb at interaction.coulomb-cutoff"},
+                  treatments, STARPMC_FIELD(potential.coulomb_treatment)),
+      real({"potential", "switch-distance", "A", "where switch begins to lead the energy to 0"},
+           {.minimum = 0}, STARPMC_FIELD(potential.switch_distance_angstrom)),
+      input_path({"potential", "parameters", "",
+                  "table of more parameters: a line of names, the first `type`, then a line for "
+                  "each atom type"},
+                 true, STARPMC_FIELD(potential.parameters)),
+  };
+}
+
 std::vector<Option> sampling_options() {
   return {
       real({"sampling", "temperature", "K", "temperature"}, {.minimum = 0, .minimum_open = true},
@@ -199,8 +233,8 @@ std::vector<Option> output_options() {
 
 std::vector<Option> all_options() {
   std::vector<Option> all;
-  for (auto part : {system_options, interaction_options, sampling_options, qm_engine_options,
-                    qm_grid_options, run_options, output_options}) {
+  for (auto part : {system_options, interaction_options, potential_options, sampling_options,
+                    qm_engine_options, qm_grid_options, run_options, output_options}) {
     std::vector<Option> group = part();
     std::ranges::move(group, std::back_inserter(all));
   }

@@ -99,6 +99,7 @@ class Reader {
     check_file("system.coordinates", settings_.system.coordinates, false);
     check_file("system.topology", settings_.system.topology, false);
     check_file("system.solute", settings_.system.solute, false);
+    check_file("potential.parameters", settings_.potential.parameters, false);
     if (settings_.qm.engine == "frozen") check_file("qm.grid-file", settings_.qm.grid_file, false);
     for (const auto& folder : settings_.system.include_folders)
       check_file("system.include-folders", folder, true);

@@ -13,6 +13,8 @@ enum class Implementation { any, scalar, simd, opencl };
 /// What a StarPU task of the sampling is: one energy term of a window, or several whole windows.
 enum class TaskSize { automatic, terms, windows };
 enum class VdwModifier { truncate, potential_shift, force_shift };
+/// What is done to a user's pair function at its cutoff.
+enum class CutoffTreatment { truncate, shift, force_shift, switching };
 
 /// Everything a run can be told. One field per option of the table in options.cpp, which holds
 /// units, defaults, ranges and meanings; the names are `section.key` there.
@@ -35,6 +37,20 @@ struct Settings {
 
     friend bool operator==(const InteractionSection&, const InteractionSection&) = default;
   } interaction;
+
+  struct PotentialSection {
+    std::string coulomb = "built-in";  ///< built-in, none or an expression, as the next two
+    std::string mm_vdw = "built-in";
+    std::string qmmm_vdw = "built-in";
+    std::string mm_additional;  ///< empty: none
+    std::string qmmm_additional;
+    CutoffTreatment treatment = CutoffTreatment::truncate;
+    CutoffTreatment coulomb_treatment = CutoffTreatment::truncate;
+    double switch_distance_angstrom = 0;
+    std::filesystem::path parameters;
+
+    friend bool operator==(const PotentialSection&, const PotentialSection&) = default;
+  } potential;
 
   struct SamplingSection {
     double temperature_kelvin = 298.15;

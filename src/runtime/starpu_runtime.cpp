@@ -19,6 +19,7 @@
 #include "installation.hpp"
 #include "kernels/opencl/handles.hpp"
 #include "kernels/opencl/operations.hpp"
+#include "kernels/opencl/user_functions.hpp"
 #include "kernels/operations.hpp"
 
 namespace starpmc {
@@ -250,7 +251,9 @@ fs::path kernel_sources() {
                  "; set STARPMC_KERNELS to the folder that holds opencl/ and common/");
 }
 
-StarpuRuntime::StarpuRuntime(std::span<const Precision> precisions, Implementation implementation) {
+StarpuRuntime::StarpuRuntime(std::span<const Precision> precisions, Implementation implementation,
+                             const Potential& potential) {
+  codelets::set_potential_hash(opencl::potential_hash(potential));
   const OpenclOffer offer = opencl_offer();
   set_environment(implementation, offer.accelerators);
   starpu_conf conf;
@@ -267,7 +270,7 @@ StarpuRuntime::StarpuRuntime(std::span<const Precision> precisions, Implementati
   codelets::allow(allowed_of(implementation));
   try {
     if (opencl_workers() > 0) {
-      warnings_ = codelets::build_opencl_programs(precisions, kernel_sources());
+      warnings_ = codelets::build_opencl_programs(precisions, kernel_sources(), potential);
     }
     if (implementation == Implementation::opencl && warnings_.size() >= opencl_workers()) {
       std::string why = "there is none";

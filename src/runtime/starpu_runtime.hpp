@@ -8,6 +8,7 @@
 
 #include "codelets/codelet.hpp"
 #include "config/settings.hpp"
+#include "kernels/potential.hpp"
 
 namespace starpmc {
 
@@ -27,9 +28,11 @@ struct WorkerDescription {
 class StarpuRuntime {
  public:
   /// @throws RunError when StarPU finds no worker it may use
-  StarpuRuntime(std::span<const Precision> precisions, Implementation implementation);
-  StarpuRuntime(Precision precision, Implementation implementation)
-      : StarpuRuntime(std::span(&precision, 1), implementation) {}
+  /// @param potential the user's pair functions
+  StarpuRuntime(std::span<const Precision> precisions, Implementation implementation,
+                const Potential& potential = {});
+  StarpuRuntime(Precision precision, Implementation implementation, const Potential& potential = {})
+      : StarpuRuntime(std::span(&precision, 1), implementation, potential) {}
   ~StarpuRuntime();
   StarpuRuntime(const StarpuRuntime&) = delete;
   StarpuRuntime& operator=(const StarpuRuntime&) = delete;

@@ -39,7 +39,7 @@ std::vector<Real> make_lattice_sites(const std::vector<double>& lattice,
 
 template <class Real>
 ChainData<Real>::ChainData(const System& system, const Settings& settings)
-    : topology(make_topology_buffers(system, settings.interaction)),
+    : topology(make_topology_buffers(system, settings)),
       lattice_host(make_lattice(system, topology.shape)),
       lattice_sites_host(make_lattice_sites<Real>(lattice_host, topology)),
       chain_state_host(STATE_SIZE, 0.0),

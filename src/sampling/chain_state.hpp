@@ -51,7 +51,7 @@ struct ChainData {
   }
   codelets::WindowArguments arguments(const WindowLayout& layout,
                                       const opencl::WindowExtent& extent) const {
-    return {{}, layout, topology.interaction, topology.shape, extent};
+    return {{}, layout, topology.interaction, topology.shape, extent, topology.functions.get()};
   }
   /// Range of molecules of part `part` of `parts`.
   std::pair<int, int> molecule_range(std::size_t part, std::size_t parts) const {

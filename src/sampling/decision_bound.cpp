@@ -5,6 +5,8 @@
 #include <numbers>
 #include <set>
 
+#include "sampling/user_errors.hpp"
+
 namespace starpmc {
 namespace {
 
@@ -96,23 +98,35 @@ double largest_jump(const TopologyBuffers& topology) {
   return largest;
 }
 
+/// Bounds Coulomb constant times the charges of a site and a point.
+double largest_grid_charge(const TopologyBuffers& topology, std::span<const double> block_charges) {
+  double largest = 0;
+  for (const double charge : block_charges) largest = std::max(largest, std::abs(charge));
+  return STARPMC_COULOMB_CONSTANT * molecule_charge(topology, 1) * largest;
+}
+
 }  // namespace
 
 DecisionBound decision_bound(Precision precision, const TopologyBuffers& topology,
                              std::span<const double> block_charges) {
-  const double roundings = grid_roundings(topology, block_charges) + mm_roundings(topology);
+  const UserErrors user = user_errors(precision, topology);
+  const double roundings =
+      user.coulomb_scale * grid_roundings(topology, block_charges) + mm_roundings(topology);
   if (precision == Precision::fp64) {
     const double pairs =
         static_cast<double>(block_charges.size()) * STARPMC_BLOCK_POINTS * topology.shape.sites +
         topology.shape.molecules + topology.nuclei * topology.shape.sites;
     const double unit = std::ldexp(1.0, -53);
-    return {1024 * unit * (roundings + STARPMC_COULOMB_CONSTANT) + 2 * pairs * std::ldexp(1.0, -41),
-            16 * unit};
+    return {1024 * unit * (roundings + user.coulomb_scale * STARPMC_COULOMB_CONSTANT) +
+                2 * pairs * std::ldexp(1.0, -41) + user.absolute,
+            16 * unit + user.relative};
   }
   const double unit = std::ldexp(1.0, -24);
   // Magnitudes are sums of many pairs' energies; a few overlaps at most carry a single rounding of
   // their own size.
-  return {unit * roundings + largest_jump(topology) + 1e-4, unit / 4};
+  return {unit * roundings + largest_jump(topology) + 1e-4 + user.absolute +
+              user.coulomb_jump * largest_grid_charge(topology, block_charges),
+          unit / 4 + user.relative};
 }
 
 }  // namespace starpmc

@@ -25,7 +25,7 @@ namespace starpmc {
 ///            cutoff
 /// with u = 2^-24 where pair terms are fp32; in fp64 pairs, u = 2^-53, sums add up to 2^10 u and
 /// the exact sum's own units (2^-41 kJ/mol a pair). `relative` covers what is proportional to the
-/// energies themselves (overlaps).
+/// energies themselves (overlaps). Functions of the user's add their UserErrors.
 /// @param density compact blocks' charges; empty: no density
 DecisionBound decision_bound(Precision precision, const TopologyBuffers& topology,
                              std::span<const double> block_charges);

@@ -3,41 +3,23 @@
 #include <cmath>
 
 #include "kernels/scalar/moves.hpp"
+#include "potential/pair_potential.hpp"
 
 namespace starpmc {
-namespace {
-
-/// c12, c6, shift, slope of V = c12/r^12 - c6/r^6 + shift + slope r.
-void append_pair(const LennardJones& pair, double cutoff, VdwModifier modifier,
-                 std::vector<double>& reals) {
-  const double inverse6 = 1 / std::pow(cutoff, 6);
-  const double energy = (pair.c12 * inverse6 - pair.c6) * inverse6;
-  const double derivative = (-12 * pair.c12 * inverse6 + 6 * pair.c6) * inverse6 / cutoff;
-  double shift = 0;
-  double slope = 0;
-  if (modifier == VdwModifier::potential_shift) shift = -energy;
-  if (modifier == VdwModifier::force_shift) {
-    slope = -derivative;
-    shift = -energy + derivative * cutoff;
-  }
-  reals.insert(reals.end(), {pair.c12, pair.c6, shift, slope});
-}
-
-}  // namespace
-
-TopologyBuffers make_topology_buffers(const System& system,
-                                      const Settings::InteractionSection& settings) {
+TopologyBuffers make_topology_buffers(const System& system, const Settings& settings) {
   TopologyBuffers buffers;
+  PairPotential potential = make_pair_potential(system, settings);
   const int molecules = static_cast<int>(system.molecules.size());
   buffers.shape.molecule_types = static_cast<int>(system.molecule_types.size());
   buffers.shape.sites = static_cast<int>(system.max_sites());
-  buffers.shape.site_types = static_cast<int>(system.force_field.type_count());
+  buffers.shape.site_types = static_cast<int>(potential.kinds.size());
+  buffers.shape.pairs = potential.layout;
   buffers.shape.molecules = molecules;
   // A vector of lanes may start at any molecule: room for one more vector behind the last.
   buffers.shape.padded_molecules = (molecules + 15) / 16 * 16 + 16;
   buffers.interaction = {{system.box.lengths.x, system.box.lengths.y, system.box.lengths.z},
-                         settings.coulomb_cutoff_angstrom,
-                         settings.vdw_cutoff_angstrom};
+                         settings.interaction.coulomb_cutoff_angstrom,
+                         settings.interaction.vdw_cutoff_angstrom};
 
   const TopologyShape& shape = buffers.shape;
   buffers.integers.assign(static_cast<std::size_t>(topology_integers_size(shape)), 0);
@@ -55,14 +37,15 @@ TopologyBuffers make_topology_buffers(const System& system,
       }
       const Site& s = sites[static_cast<std::size_t>(site)];
       buffers.integers[static_cast<std::size_t>(topology_site_type(shape, type, site))] =
-          static_cast<int>(s.type);
+          static_cast<int>(potential.kind(s.type, s.charge));
       buffers.reals.insert(buffers.reals.end(),
                            {s.reference.x, s.reference.y, s.reference.z, s.charge});
     }
   }
   buffers.shape.largest_radius = buffers.view().largest_radius();
-  for (const LennardJones& pair : system.force_field.pairs) {
-    append_pair(pair, settings.vdw_cutoff_angstrom, settings.vdw_modifier, buffers.reals);
+  buffers.reals.insert(buffers.reals.end(), potential.pairs.begin(), potential.pairs.end());
+  if (potential.has_functions()) {
+    buffers.functions = std::make_shared<const Potential>(std::move(potential.functions));
   }
 
   if (system.solute) {
@@ -72,7 +55,9 @@ TopologyBuffers make_topology_buffers(const System& system,
     for (const auto& r : solute.positions) buffers.solute.push_back(r.y);
     for (const auto& r : solute.positions) buffers.solute.push_back(r.z);
     for (const int z : solute.atomic_numbers) buffers.solute.push_back(z);
-    for (const std::size_t t : solute.types) buffers.solute.push_back(static_cast<double>(t));
+    for (const std::size_t type : solute.types) {
+      buffers.solute.push_back(static_cast<double>(potential.kind(type, 0)));
+    }
   }
   return buffers;
 }

@@ -26,6 +26,15 @@ LennardJones from_pair(CombinationRule rule, const VdwParameters& vdw) {
   return from_sigma_epsilon(angstrom_per_nanometre * vdw.first, vdw.second);
 }
 
+SiteParameters parameters_of(CombinationRule rule, const VdwParameters& vdw) {
+  if (rule != CombinationRule::geometric_c6_c12) {
+    return {angstrom_per_nanometre * vdw.first, vdw.second};
+  }
+  if (vdw.first == 0 || vdw.second == 0) return {};
+  return {angstrom_per_nanometre * std::pow(vdw.second / vdw.first, 1.0 / 6),
+          vdw.first * vdw.first / (4 * vdw.second)};
+}
+
 }  // namespace
 
 LennardJones combine(CombinationRule rule, const VdwParameters& i, const VdwParameters& j) {
@@ -65,6 +74,7 @@ ForceField SiteTypes::force_field() const {
   field.pairs.resize(n * n);
   for (std::size_t i = 0; i < n; ++i) {
     field.site_type_names.push_back(types_[i]->name);
+    field.parameters.push_back(parameters_of(topology_.combination_rule, types_[i]->vdw));
     for (std::size_t j = 0; j < n; ++j) {
       field.pairs[i * n + j] = combine(topology_.combination_rule, types_[i]->vdw, types_[j]->vdw);
     }

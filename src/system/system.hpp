@@ -16,11 +16,19 @@ struct LennardJones {
   double c12 = 0;
 };
 
+/// Lennard-Jones parameters of one site type as the topology gives them. With combination rule 1
+/// (c6 and c12) the sigma and epsilon that these mean; 0 where there is no minimum.
+struct SiteParameters {
+  double sigma_angstrom = 0;
+  double epsilon = 0;  ///< kJ/mol
+};
+
 /// Site types and the Lennard-Jones coefficients of every pair of them, after the topology's
 /// combination rule (and its [nonbond_params]) has been applied.
 struct ForceField {
   std::vector<std::string> site_type_names;  ///< n names
   std::vector<LennardJones> pairs;           ///< n * n, symmetric, row-major
+  std::vector<SiteParameters> parameters;    ///< n; pair functions of the user's read them
 
   std::size_t type_count() const { return site_type_names.size(); }
   const LennardJones& pair(std::size_t i, std::size_t j) const {

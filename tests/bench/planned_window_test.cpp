@@ -9,7 +9,7 @@ constexpr int kMolecules = 40;
 
 /// Molecules of three sites, the second without a charge.
 struct Fixture {
-  TopologyShape shape{1, 3, 1, kMolecules, 64, 0};
+  TopologyShape shape{1, 3, 1, kMolecules, 64, 0, {}};
   std::vector<double> reals =
       std::vector<double>(static_cast<std::size_t>(topology_reals_size(shape)), 0.0);
   std::vector<int> integers =

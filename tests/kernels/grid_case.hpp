@@ -48,7 +48,7 @@ class GridWindow {
   explicit GridWindow(const GridCase& grid) : interaction_(grid.interaction) {
     const int molecules = static_cast<int>(grid.molecules.size());
     const int padded = (molecules + 15) / 16 * 16;
-    shape_ = {2, kSites, 1, molecules, padded, 0};
+    shape_ = {2, kSites, 1, molecules, padded, 0, {}};
     layout_ = {molecules, molecules + 3, kSites, padded};
     reals_.assign(size(topology_reals_size(shape_)), 0.0);
     integers_.assign(size(topology_integers_size(shape_)), 0);

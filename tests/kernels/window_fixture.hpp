@@ -48,7 +48,7 @@ inline void add_topology(TestSystem& system, const SystemOptions& options) {
   constexpr int kSiteTypes = 4;  // O, H, particle, solute
   const int molecules = options.waters + options.particles;
   system.padded = (molecules + 15) / 16 * 16;
-  system.shape = {2, kSites, kSiteTypes, molecules, system.padded, 0};
+  system.shape = {2, kSites, kSiteTypes, molecules, system.padded, 0, {}};
   system.reals.assign(static_cast<std::size_t>(topology_reals_size(system.shape)), 0.0);
   const double water[3][4] = {
       {0, -0.0656, 0, -0.834}, {0.7570, 0.5203, 0, 0.417}, {-0.7570, 0.5203, 0, 0.417}};

@@ -1,0 +1,74 @@
+#include "kernels/opencl/user_functions.hpp"
+
+#include <array>
+#include <cstdint>
+#include <cstdio>
+
+#include "kernels/opencl/emit.hpp"
+
+namespace starpmc::opencl {
+namespace {
+
+/// `double NAME(double r2, c)`, which calls the emitted NAME_values.
+/// @param of_types whether there are coefficients of pairs of site types, even if there are 0 of
+/// them
+std::string wrapper(const std::string& name, std::size_t coefficients, bool of_types) {
+  std::string text = "static inline double " + name + "(double r2";
+  if (of_types) text += ", __global const double *c";
+  text += ") {\n  double energy;\n  " + name + "_values(r2, ";
+  for (std::size_t i = 0; i < coefficients; ++i) text += "c[" + std::to_string(i) + "], ";
+  return text + "&energy);\n  return energy;\n}\n";
+}
+
+struct Named {
+  const Program& program;
+  const char* define;
+  const char* name;
+  bool of_types;
+};
+
+std::array<Named, 3> functions_of(const Potential& potential) {
+  return {{{potential.coulomb, "STARPMC_USER_COULOMB", "user_coulomb", false},
+           {potential.mm, "STARPMC_USER_MM", "user_mm", true},
+           {potential.qmmm, "STARPMC_USER_QMMM", "user_qmmm", true}}};
+}
+
+}  // namespace
+
+UserFunctions user_functions(const Potential& potential) {
+  UserFunctions result;
+  // Emitted for the precision of the pair terms.
+  result.quick =
+      "#define STARPMC_QUICK_USER_FUNCTIONS\n#define real double\n#define reciprocal_square_root "
+      "wide_reciprocal_square_root\n";
+  for (const Named& function : functions_of(potential)) {
+    if (!Potential::exists(function.program)) continue;
+    const std::string name = function.name;
+    const std::size_t coefficients = function.program.inputs.size() - 1;
+    FunctionOptions options;
+    options.moderate.assign(function.program.inputs.size(), false);
+    options.moderate[0] = true;
+    result.definitions += std::string(" -D") + function.define + "=1";
+    result.quick += emit_function(function.program, name + "_values", options) +
+                    wrapper(name, coefficients, function.of_types);
+    result.exact += emit_exact_function(function.program, "exact_" + name + "_at_values") +
+                    wrapper("exact_" + name + "_at", coefficients, function.of_types);
+  }
+  if (result.exact.empty()) return {};
+  result.quick += "#undef reciprocal_square_root\n#undef real\n";
+  return result;
+}
+
+std::string potential_hash(const Potential& potential) {
+  const UserFunctions functions = user_functions(potential);
+  if (functions.exact.empty()) return {};
+  std::uint64_t hash = 14695981039346656037U;  // FNV-1a
+  for (const char c : functions.exact) {
+    hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
+  }
+  std::array<char, 16> digits{};
+  std::snprintf(digits.data(), digits.size(), "%08x", static_cast<unsigned>(hash ^ (hash >> 32)));
+  return digits.data();
+}
+
+}  // namespace starpmc::opencl

@@ -1,0 +1,34 @@
+#pragma once
+
+#include "kernels/program.hpp"
+
+namespace starpmc {
+
+/// Pair functions of the user's that replace built-in ones or add to them. All are in fp64 in every
+/// precision. A program without outputs is none.
+struct Potential {
+  /// r^2 (A^2) -> energy of two unit charges inside the Coulomb cutoff, without the Coulomb
+  /// constant (1/A). Replaces the shifted-force form of all three Coulomb terms.
+  Program coulomb;
+  /// r^2, then the pair's coefficients (PairLayout::mm_function) -> kJ/mol inside the van der Waals
+  /// cutoff, added to the Lennard-Jones energy of two sites of MM molecules.
+  Program mm;
+  /// The same of a site of an MM molecule and a nucleus (PairLayout::qmmm_function).
+  Program qmmm;
+
+  static bool exists(const Program& program) { return !program.outputs.empty(); }
+  /// Whether the user's functions are part of the energies of two MM molecules; of an MM molecule
+  /// with the nuclei; with the density.
+  bool in_mm() const { return exists(coulomb) || exists(mm); }
+  bool in_nuclei() const { return exists(coulomb) || exists(qmmm); }
+  bool in_grid() const { return exists(coulomb); }
+
+  bool operator==(const Potential&) const = default;
+};
+
+/// The potential, where it says anything of a term.
+inline const Potential* potential_of(const Potential* potential, bool (Potential::*part)() const) {
+  return potential != nullptr && (potential->*part)() ? potential : nullptr;
+}
+
+}  // namespace starpmc

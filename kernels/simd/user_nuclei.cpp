@@ -1,0 +1,144 @@
+#include "kernels/simd/user_nuclei.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <vector>
+
+#include "kernels/scalar/pair_functions.hpp"
+#include "kernels/simd/evaluate.hpp"
+
+namespace starpmc::simd {
+namespace {
+
+/// The pairs of one site of each candidate of a molecule type with one nucleus are evaluated
+/// together: they have the same coefficients.
+class UserNuclei {
+ public:
+  UserNuclei(const NucleiVdwArguments<double>& a, const Potential& potential)
+      : a_(a),
+        shifted_force_(a.window.interaction.coulomb_cutoff),
+        coulomb_squared_(std::pow(a.window.interaction.coulomb_cutoff, 2)),
+        vdw_squared_(std::pow(a.window.interaction.vdw_cutoff, 2)) {
+    if (Potential::exists(potential.coulomb)) coulomb_.emplace(potential.coulomb);
+    if (Potential::exists(potential.qmmm)) {
+      std::vector<bool> uniform(potential.qmmm.inputs.size(), true);
+      uniform[0] = false;
+      coefficients_ = uniform.size() - 1;
+      vdw_.emplace(potential.qmmm, Rounding::quick, uniform);
+    }
+  }
+
+  void run() {
+    const Window& window = a_.window;
+    const auto stride = static_cast<std::size_t>(window.layout.candidates);
+    std::fill_n(a_.energies.begin(), window.candidates(), 0.0);
+    std::fill_n(a_.energies.begin() + window.layout.candidates, window.candidates(), 0.0);
+    for (int type = 0; type < window.topology.shape.molecule_types; ++type) {
+      members_.clear();
+      for (int i = 0; i < window.candidates(); ++i) {
+        if (window.topology.type_of(window.molecule_of_candidate(i)) == type) members_.push_back(i);
+      }
+      if (members_.empty()) continue;
+      squared_.resize(members_.size());
+      values_.resize(members_.size());
+      for (int site = 0; site < window.topology.site_count(type); ++site) {
+        place(site);
+        for (int nucleus = 0; nucleus < a_.nuclei; ++nucleus) {
+          measure(nucleus);
+          const double charge =
+              STARPMC_COULOMB_CONSTANT * window.topology.site(type, site)[3] * solute(3, nucleus);
+          if (charge != 0) add_coulomb(charge);
+          add_vdw(window.topology.site_type(type, site), static_cast<int>(solute(4, nucleus)),
+                  a_.energies.subspan(stride));
+        }
+      }
+    }
+  }
+
+ private:
+  double solute(int field, int nucleus) const {
+    return a_.solute[static_cast<std::size_t>(field * a_.nuclei + nucleus)];
+  }
+
+  /// Positions of a site of the members.
+  void place(int site) {
+    for (std::size_t k = 0; k < 3; ++k) {
+      positions_[k].resize(members_.size());
+      const int axis = static_cast<int>(k);
+      for (std::size_t i = 0; i < members_.size(); ++i) {
+        positions_[k][i] = a_.window.field(POSE_X + axis, members_[i]) +
+                           a_.window.field(POSE_FIELDS + 3 * site + axis, members_[i]);
+      }
+    }
+  }
+
+  /// Their squared distances from a nucleus.
+  void measure(int nucleus) {
+    std::ranges::fill(squared_, 0.0);
+    for (std::size_t k = 0; k < 3; ++k) {
+      const double edge = a_.window.interaction.box[k];
+      const double origin = solute(static_cast<int>(k), nucleus);
+      for (std::size_t i = 0; i < squared_.size(); ++i) {
+        const double d = scalar::minimum_image(positions_[k][i] - origin, edge);
+        squared_[i] += d * d;
+      }
+    }
+    for (double& r2 : squared_) r2 = std::max(r2, STARPMC_MINIMUM_DISTANCE_SQUARED);
+  }
+
+  void evaluate(BlockEvaluator<double>& function) {
+    const double* const inputs[] = {squared_.data()};
+    double* const outputs[] = {values_.data()};
+    function(inputs, squared_.size(), outputs);
+  }
+
+  void add_coulomb(double charge) {
+    if (coulomb_) evaluate(*coulomb_);
+    for (std::size_t i = 0; i < squared_.size(); ++i) {
+      const double r2 = squared_[i];
+      if (!(r2 < coulomb_squared_)) continue;
+      a_.energies[static_cast<std::size_t>(members_[i])] +=
+          limited_user_energy(charge * (coulomb_ ? values_[i] : shifted_force_(r2)));
+    }
+  }
+
+  void add_vdw(int type, int nucleus_type, std::span<double> energies) {
+    const Topology& topology = a_.window.topology;
+    const double* const c = topology.qmmm_pair(type, nucleus_type);
+    const double* const function =
+        topology.pair(type, nucleus_type) + topology.shape.pairs.qmmm_function;
+    const bool asked = vdw_ && function[0] != 0;
+    if (asked) {
+      if (coefficients_ > 0) vdw_->set_uniform({function + 1, coefficients_});
+      evaluate(*vdw_);
+    }
+    for (std::size_t i = 0; i < squared_.size(); ++i) {
+      const double r2 = squared_[i];
+      if (!(r2 < vdw_squared_)) continue;
+      const double energy = scalar::lennard_jones(r2, vdw_squared_, c) + (asked ? values_[i] : 0);
+      energies[static_cast<std::size_t>(members_[i])] += limited_user_energy(energy);
+    }
+  }
+
+  const NucleiVdwArguments<double>& a_;
+  scalar::CoulombShiftedForce<double> shifted_force_;
+  double coulomb_squared_;
+  double vdw_squared_;
+  std::optional<BlockEvaluator<double>> coulomb_;
+  std::optional<BlockEvaluator<double>> vdw_;
+  std::size_t coefficients_ = 0;
+  std::vector<int> members_;  ///< candidates of one molecule type
+  std::array<std::vector<double>, 3> positions_;
+  std::vector<double> squared_;
+  std::vector<double> values_;
+};
+
+}  // namespace
+
+void user_nuclei_vdw(const NucleiVdwArguments<double>& arguments, const Potential& potential) {
+  UserNuclei(arguments, potential).run();
+}
+
+}  // namespace starpmc::simd

@@ -1,0 +1,307 @@
+#include "potential/pair_potential.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+#include <optional>
+
+#include "error.hpp"
+#include "potential/pair_function.hpp"
+
+namespace starpmc {
+namespace {
+
+constexpr const char* kBuiltIn = "built-in";
+constexpr const char* kNone = "none";
+
+/// c12, c6, shift, slope of V = c12/r^12 - c6/r^6 + shift + slope r.
+std::array<double, 4> built_in(const LennardJones& pair, const Settings::InteractionSection& at) {
+  const double cutoff = at.vdw_cutoff_angstrom;
+  const double inverse6 = 1 / std::pow(cutoff, 6);
+  const double energy = (pair.c12 * inverse6 - pair.c6) * inverse6;
+  const double derivative = (-12 * pair.c12 * inverse6 + 6 * pair.c6) * inverse6 / cutoff;
+  double shift = 0;
+  double slope = 0;
+  if (at.vdw_modifier == VdwModifier::potential_shift) shift = -energy;
+  if (at.vdw_modifier == VdwModifier::force_shift) {
+    slope = -derivative;
+    shift = -energy + derivative * cutoff;
+  }
+  return {pair.c12, pair.c6, shift, slope};
+}
+
+/// The van der Waals energy of one kind of pairs.
+struct Role {
+  const std::string& replacing;
+  const std::string& additional;
+  const char* prefix;  ///< of the two options
+  bool is_built_in() const { return replacing == kBuiltIn; }
+};
+
+/// Makes a PairPotential.
+class Maker {
+ public:
+  Maker(const System& system, const Settings& settings, std::string_view place)
+      : system_(system),
+        settings_(settings),
+        place_(place),
+        table_(settings.potential.parameters),
+        reader_(system.force_field, table_) {}
+
+  PairPotential make() {
+    const auto& options = settings_.potential;
+    const Role mm{options.mm_vdw, options.mm_additional, "mm"};
+    const Role qmmm{options.qmmm_vdw, options.qmmm_additional, "qmmm"};
+    check_options();
+    read_coulomb();
+    mm_ = read(mm, both_sites());
+    qmmm_ = read(qmmm, names_of_site('1', true), names_of_site('2', false));
+    if (mm_) result_.functions.mm = mm_->program();
+    if (qmmm_) result_.functions.qmmm = qmmm_->program();
+    find_kinds();
+    lay_out(mm.is_built_in() != qmmm.is_built_in());
+    fill(mm.is_built_in(), qmmm.is_built_in());
+    return std::move(result_);
+  }
+
+ private:
+  std::string place(const char* key) const { return fmt::format("{}: potential.{}", place_, key); }
+
+  bool asks(CutoffTreatment treatment) const {
+    return settings_.potential.treatment == treatment ||
+           settings_.potential.coulomb_treatment == treatment;
+  }
+
+  void check_options() const {
+    const auto& options = settings_.potential;
+    if (options.coulomb != kBuiltIn && system_.solute && settings_.qm.embedding == "analytic") {
+      throw InputError(place("coulomb"), "not known to the engine's analytic integrals",
+                       options.coulomb, "write qm.embedding = quadrature, or coulomb = built-in");
+    }
+    const double distance = options.switch_distance_angstrom;
+    if (asks(CutoffTreatment::switching) && distance == 0) {
+      throw InputError(place("switch-distance"), "where switch begins is missing", "",
+                       "write a distance below the cutoff");
+    }
+    const auto check = [&](CutoffTreatment treatment, double cutoff) {
+      if (treatment != CutoffTreatment::switching || distance < cutoff) return;
+      throw InputError(place("switch-distance"), "not below the cutoff",
+                       fmt::format("{} A", distance),
+                       fmt::format("write less than the cutoff, {} A", cutoff));
+    };
+    check(options.treatment, settings_.interaction.vdw_cutoff_angstrom);
+    check(options.coulomb_treatment, settings_.interaction.coulomb_cutoff_angstrom);
+  }
+
+  std::vector<std::string> names_of_site(char suffix, bool charged) const {
+    std::vector<std::string> names;
+    for (const std::string& name : reader_.names()) {
+      if (name != "charge" || charged) names.push_back(name + suffix);
+    }
+    return names;
+  }
+  std::vector<std::string> both_sites() const {
+    std::vector<std::string> names = names_of_site('1', true);
+    std::ranges::copy(names_of_site('2', true), std::back_inserter(names));
+    return names;
+  }
+
+  void read_coulomb() {
+    const auto& options = settings_.potential;
+    if (options.coulomb == kBuiltIn) return;
+    const double cutoff = settings_.interaction.coulomb_cutoff_angstrom;
+    const std::string text = options.coulomb == kNone ? "0" : options.coulomb;
+    PairFunction function({{place("coulomb"), text}}, {},
+                          {options.coulomb_treatment, cutoff, options.switch_distance_angstrom});
+    function.coefficients({}, "");
+    constexpr int kSamples = 4096;
+    const double least = std::sqrt(STARPMC_MINIMUM_DISTANCE_SQUARED);
+    for (int i = 0; i <= kSamples; ++i) {
+      const double r = least * std::pow(cutoff / least, static_cast<double>(i) / kSamples);
+      if (std::isfinite(function.value(r, {}))) continue;
+      throw InputError(place("coulomb"),
+                       fmt::format("the expression is not finite at a distance of {:.4g} A", r),
+                       fmt::format("{}", function.value(r, {})),
+                       fmt::format("it must be finite from {} A, below which no distance counts, "
+                                   "to the cutoff",
+                                   least));
+    }
+    result_.functions.coulomb = function.program();
+  }
+
+  std::unique_ptr<PairFunction> read(const Role& role, std::vector<std::string> names,
+                                     const std::vector<std::string>& more = {}) const {
+    std::ranges::copy(more, std::back_inserter(names));
+    std::vector<PairFunction::Text> texts;
+    const auto add = [&](const std::string& text, const char* key) {
+      texts.push_back({place((std::string(role.prefix) + key).c_str()), text});
+    };
+    if (!role.is_built_in() && role.replacing != kNone) add(role.replacing, "-vdw");
+    if (!role.additional.empty()) add(role.additional, "-additional");
+    if (texts.empty()) return nullptr;
+    return std::make_unique<PairFunction>(
+        texts, names,
+        Cutoff{settings_.potential.treatment, settings_.interaction.vdw_cutoff_angstrom,
+               settings_.potential.switch_distance_angstrom});
+  }
+
+  static bool uses_charges(const std::unique_ptr<PairFunction>& function) {
+    return function != nullptr &&
+           std::ranges::any_of(function->parameters(),
+                               [](const std::string& name) { return name.starts_with("charge"); });
+  }
+
+  void find_kinds() {
+    result_.by_charge = uses_charges(mm_) || uses_charges(qmmm_);
+    auto& kinds = result_.kinds;
+    if (!result_.by_charge) {
+      for (std::size_t type = 0; type < system_.force_field.type_count(); ++type) {
+        kinds.push_back({type, 0});
+      }
+    }
+    const auto add = [&](std::size_t type, double charge) {
+      const SiteKind kind{type, result_.by_charge ? charge : 0};
+      const auto same = [&](const SiteKind& other) {
+        return other.type == kind.type && other.charge == kind.charge;
+      };
+      if (std::ranges::none_of(kinds, same)) kinds.push_back(kind);
+      return result_.kind(type, charge);
+    };
+    for (const MoleculeType& molecule : system_.molecule_types) {
+      for (const Site& site : molecule.sites) in_mm_.push_back(add(site.type, site.charge));
+    }
+    if (!system_.solute) return;
+    for (const std::size_t type : system_.solute->types) in_solute_.push_back(add(type, 0));
+  }
+
+  static int values_of(const std::unique_ptr<PairFunction>& function) {
+    return function == nullptr ? 0 : 1 + static_cast<int>(function->coefficient_count());
+  }
+
+  void lay_out(bool two_built_in) {
+    PairLayout& layout = result_.layout;
+    if (two_built_in) {
+      layout.qmmm = 4;
+      layout.more = 4;
+    }
+    layout.mm_function = 4 + layout.more;
+    layout.more += values_of(mm_);
+    layout.qmmm_function = 4 + layout.more;
+    layout.more += values_of(qmmm_);
+    if (mm_ == nullptr) layout.mm_function = 0;
+    if (qmmm_ == nullptr) layout.qmmm_function = 0;
+  }
+
+  double* pair(std::size_t a, std::size_t b) {
+    const auto stride = static_cast<std::size_t>(4 + result_.layout.more);
+    return &result_.pairs[(a * result_.kinds.size() + b) * stride];
+  }
+
+  void fill(bool mm_built_in, bool qmmm_built_in) {
+    const std::size_t kinds = result_.kinds.size();
+    const PairLayout& layout = result_.layout;
+    result_.pairs.assign(kinds * kinds * static_cast<std::size_t>(4 + layout.more), 0.0);
+    for (std::size_t a = 0; a < kinds; ++a) {
+      for (std::size_t b = 0; b < kinds; ++b) {
+        const auto four =
+            built_in(system_.force_field.pair(result_.kinds[a].type, result_.kinds[b].type),
+                     settings_.interaction);
+        if (mm_built_in) std::ranges::copy(four, pair(a, b));
+        if (qmmm_built_in) std::ranges::copy(four, pair(a, b) + layout.qmmm);
+      }
+    }
+    if (mm_ != nullptr) fill_function(*mm_, layout.mm_function, in_mm_, in_mm_, true);
+    if (qmmm_ != nullptr) fill_function(*qmmm_, layout.qmmm_function, in_mm_, in_solute_, false);
+  }
+
+  PairFunction::Parameters parameters(const PairFunction& function, std::size_t a,
+                                      std::size_t b) const {
+    PairFunction::Parameters values;
+    for (const std::string& name : function.parameters()) {
+      const SiteKind& kind = result_.kinds[name.back() == '1' ? a : b];
+      values[name] = reader_.value(kind, name.substr(0, name.size() - 1));
+    }
+    return values;
+  }
+
+  std::string names_of(std::size_t a, std::size_t b) const {
+    const auto& names = system_.force_field.site_type_names;
+    return fmt::format(" between atom types {} and {}", names.at(result_.kinds[a].type),
+                       names.at(result_.kinds[b].type));
+  }
+
+  void fill_function(PairFunction& function, int at, const std::vector<std::size_t>& firsts,
+                     const std::vector<std::size_t>& seconds, bool symmetric) {
+    std::vector<bool> done(result_.kinds.size() * result_.kinds.size());
+    for (const std::size_t a : firsts) {
+      for (const std::size_t b : seconds) {
+        if (done[a * result_.kinds.size() + b]) continue;
+        done[a * result_.kinds.size() + b] = true;
+        if (symmetric) done[b * result_.kinds.size() + a] = true;
+        const auto values = parameters(function, a, b);
+        if (function.is_zero(values)) {
+          if (symmetric) check_symmetry(function, a, b, std::nullopt);
+          continue;
+        }
+        const std::vector<double> coefficients = function.coefficients(values, names_of(a, b));
+        if (symmetric) check_symmetry(function, a, b, coefficients);
+        for (double* const to : {pair(a, b) + at, pair(b, a) + at}) {
+          if (to == pair(b, a) + at && !symmetric) continue;
+          to[0] = 1;
+          std::ranges::copy(coefficients, to + 1);
+        }
+      }
+    }
+  }
+
+  /// @param coefficients of sites a and b; none: the function is zero
+  void check_symmetry(PairFunction& function, std::size_t a, std::size_t b,
+                      const std::optional<std::vector<double>>& coefficients) const {
+    const auto swapped = parameters(function, b, a);
+    const bool zero = function.is_zero(swapped);
+    bool same = zero == !coefficients.has_value();
+    if (same && !zero) {
+      const auto others = function.coefficients(swapped, names_of(b, a));
+      for (const double part : {0.45, 0.6, 0.8, 0.95}) {
+        const double r = part * settings_.interaction.vdw_cutoff_angstrom;
+        const double one = function.value(r, *coefficients);
+        const double other = function.value(r, others);
+        same = same && !(std::abs(one - other) > 1e-9 * std::max(std::abs(one), std::abs(other)));
+      }
+    }
+    if (same) return;
+    throw InputError(function.place(), "the energy changes when the two sites are swapped",
+                     names_of(a, b).substr(1),
+                     "use the parameters of sites 1 and 2 alike, as in sqrt(epsilon1*epsilon2)");
+  }
+
+  const System& system_;
+  const Settings& settings_;
+  std::string place_;
+  ParameterTable table_;
+  SiteParameterReader reader_;
+  PairPotential result_;
+  std::unique_ptr<PairFunction> mm_;
+  std::unique_ptr<PairFunction> qmmm_;
+  std::vector<std::size_t> in_mm_;      ///< kinds of sites of MM molecules
+  std::vector<std::size_t> in_solute_;  ///< of atoms of the QM molecule
+};
+
+}  // namespace
+
+std::size_t PairPotential::kind(std::size_t type, double charge) const {
+  const auto found = std::ranges::find_if(kinds, [&](const SiteKind& kind) {
+    return kind.type == type && (!by_charge || kind.charge == charge);
+  });
+  return static_cast<std::size_t>(found - kinds.begin());
+}
+
+PairPotential make_pair_potential(const System& system, const Settings& settings,
+                                  std::string_view place) {
+  return Maker(system, settings, place).make();
+}
+
+}  // namespace starpmc

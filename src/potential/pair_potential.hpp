@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include "config/settings.hpp"
+#include "kernels/common/layout.h"
+#include "kernels/potential.hpp"
+#include "potential/site_parameters.hpp"
+#include "system/system.hpp"
+
+namespace starpmc {
+
+/// The pair energies of a system: the user's functions, and the coefficients of every pair of site
+/// kinds. Without functions, kinds are the atom types and coefficients the built-in four.
+struct PairPotential {
+  Potential functions;
+  PairLayout layout{};
+  std::vector<SiteKind> kinds;
+  std::vector<double> pairs;  ///< 4 + layout.more values per pair of kinds, row-major
+  bool by_charge = false;     ///< whether kinds of one atom type differ in charge
+
+  bool has_functions() const {
+    return functions.in_mm() || functions.in_nuclei() || functions.in_grid();
+  }
+  /// Index of a site's kind. Atoms of the QM molecule have charge 0 here.
+  std::size_t kind(std::size_t type, double charge) const;
+};
+
+/// Reads the expressions of [potential]. They are translated for r^2; what does not depend on the
+/// distance becomes coefficients of each pair of kinds, computed here.
+/// @param settings cutoffs resolved
+/// @param place    the configuration, for messages
+/// @throws InputError naming the option, or the line of the table of parameters
+PairPotential make_pair_potential(const System& system, const Settings& settings,
+                                  std::string_view place = "configuration");
+
+}  // namespace starpmc
