@@ -20,6 +20,9 @@ struct Work {
     return candidates * (STARPMC_BLOCK_POINTS * blocks + molecules + 9000);
   }
   static double grid_potential(double molecules, double blocks) { return molecules * blocks; }
+  static double pair_virial(double molecules, double all, double blocks) {
+    return molecules * (all + STARPMC_BLOCK_POINTS * blocks);
+  }
 };
 
 template <class Real>
@@ -116,6 +119,29 @@ void grid_potential(const WindowArguments& arguments, starpu_data_handle_t topol
                     starpu_data_handle_t topology_integers, starpu_data_handle_t lattice,
                     std::size_t blocks, starpu_data_handle_t block_headers,
                     starpu_data_handle_t points, starpu_data_handle_t potential);
+
+/// What pair_virial reads besides its handles; the functions outlive the tasks.
+struct PairVirialConstants {
+  Interaction interaction;
+  TopologyShape topology;
+  const PairDerivatives* functions;
+  int nuclei;
+  double solute_centre[3];
+};
+struct PairVirialHandles {
+  starpu_data_handle_t topology_reals;
+  starpu_data_handle_t topology_integers;
+  starpu_data_handle_t lattice;
+  starpu_data_handle_t sums;
+  starpu_data_handle_t solute;         ///< null without a solute
+  starpu_data_handle_t block_headers;  ///< null without a density
+  starpu_data_handle_t points;         ///< exact ones
+  std::size_t blocks;
+};
+/// Molecules [first_molecule, last_molecule) with every later one and with the solute.
+template <class Real>
+void pair_virial(const PairVirialConstants& constants, int first_molecule, int last_molecule,
+                 const PairVirialHandles& handles);
 
 /// For benchmarks: how fast the worker that runs it computes.
 /// @param result two doubles (ArithmeticProbeArguments)
