@@ -54,7 +54,7 @@ void pair_virial_on_opencl(const PairVirialArguments& a) {
 class PairVirial : public testing::TestWithParam<MmCase> {};
 
 INSTANTIATE_TEST_SUITE_P(Cases, PairVirial, testing::ValuesIn(mm_cases()),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& one) { return std::string(one.param.name); });
 
 TEST_P(PairVirial, IsThatOfPlainLoops) {
   const TestSystem system = make_mm_system(GetParam());
@@ -68,7 +68,9 @@ TEST_P(PairVirial, IsThatOfPlainLoops) {
 
 /// The same bits with a user's function beside the built-in one, and in parts.
 TEST_P(PairVirial, IsTheSameInEveryImplementation) {
-  const TestSystem system = make_mm_system(GetParam());
+  MmCase mm = GetParam();
+  mm.options.grid_points = 700;
+  const TestSystem system = make_mm_system(mm);
   const Derivatives derivatives(system, "c12*exp(-3*r) - erfc(0.2*r)*c6/(r^6 + 40)");
   const VirialSums simd = virial_sums(simd::pair_virial, system, derivatives.get());
   const int middle = system.shape.molecules / 3;
@@ -80,6 +82,8 @@ TEST_P(PairVirial, IsTheSameInEveryImplementation) {
     for (std::size_t i = 0; i < VIRIAL_SUMS; ++i) parts[i] += one[i];
   }
   EXPECT_EQ(simd, parts);
+  // One cutoff, hence one text: a device's compiler takes seconds.
+  if (GetParam().options.coulomb_cutoff != 6) return;
   if (!find_device(CL_DEVICE_TYPE_CPU)) GTEST_SKIP() << "no OpenCL CPU device";
   EXPECT_EQ(simd, virial_sums(pair_virial_on_opencl, system, derivatives.get()));
 }
@@ -101,7 +105,8 @@ TestSystem scaled(const TestSystem& system, double scale) {
 }
 
 /// -dU/d(ln x) of each term where the box and the centres of molecules and solute are scaled by x.
-/// Every function of the test systems ends at its cutoff with its derivative.
+/// Every function of the test systems ends at its cutoff with its derivative. The difference's
+/// error comes from pairs that cross a cutoff, where V'' jumps, and from the energies' units.
 TEST(PairVirialOf, ScaledSystems) {
   SystemOptions options;
   options.waters = 120;
@@ -115,7 +120,7 @@ TEST(PairVirialOf, ScaledSystems) {
     const auto energies = [&](double scale) {
       return virial_sums(simd::pair_virial, scaled(system, scale), derivatives.get());
     };
-    constexpr double kStep = 1e-4;
+    constexpr double kStep = 3e-5;
     const VirialSums two_up = energies(1 + 2 * kStep);
     const VirialSums up = energies(1 + kStep);
     const VirialSums down = energies(1 - kStep);
@@ -124,8 +129,8 @@ TEST(PairVirialOf, ScaledSystems) {
       const double derivative =
           (8 * (up[term] - down[term]) - (two_up[term] - two_down[term])) / (12 * kStep);
       const double virial = at[TERMS + term];
-      EXPECT_GT(std::abs(virial), 10) << "term " << term << " is not tested";
-      EXPECT_NEAR(virial, -derivative, 2e-6 * std::abs(virial) + 2e-3) << "term " << term;
+      EXPECT_GT(std::abs(virial), 5) << "term " << term << " is not tested";
+      EXPECT_NEAR(virial, -derivative, 5e-6 * std::abs(virial) + 1e-2) << "term " << term;
     }
   }
 }

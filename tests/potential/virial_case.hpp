@@ -104,7 +104,6 @@ class NaiveVirial {
   VirialSums magnitudes{};
 
   explicit NaiveVirial(const TestSystem& system) : system_(system) {
-    const Topology topology = system.topology();
     for (int m = 0; m < system.shape.molecules; ++m) {
       for (const Body& site : bodies(m)) {
         for (int other = m + 1; other < system.shape.molecules; ++other) {
