@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "codelets/codelet.hpp"
+#include "codelets/virial_programs.hpp"
 #include "error.hpp"
 #include "kernels/opencl/handles.hpp"
 
@@ -37,6 +38,28 @@ std::vector<DevicePrograms>& programs() {
   return all;
 }
 
+bool same(const PairDerivatives& a, const PairDerivatives& b) {
+  const auto equal = [](const PairDerivatives::Function& x, const PairDerivatives::Function& y) {
+    return x.program == y.program && x.kinds == y.kinds && x.table == y.table;
+  };
+  return a.coulomb == b.coulomb && std::ranges::equal(a.mm, b.mm, equal) &&
+         std::ranges::equal(a.qmmm, b.qmmm, equal);
+}
+
+/// Of one device, used by its worker alone.
+struct VirialPrograms {
+  struct Built {
+    PairDerivatives functions;
+    std::unique_ptr<opencl::VirialProgram> program;
+  };
+  std::filesystem::path sources;
+  std::vector<Built> built;
+};
+std::map<int, VirialPrograms>& virial_programs() {
+  static std::map<int, VirialPrograms> all;
+  return all;
+}
+
 }  // namespace
 
 std::vector<std::string> build_opencl_programs(std::span<const Precision> precisions,
@@ -63,6 +86,7 @@ std::vector<std::string> build_opencl_programs(std::span<const Precision> precis
             context, id, precision, kernel_sources, std::nullopt, potential);
       }
       make_lanes(device, context, id);
+      virial_programs()[device].sources = kernel_sources;
     } catch (const std::exception& error) {
       programs()[index].clear();
       char name[128] = "?";
@@ -75,6 +99,7 @@ std::vector<std::string> build_opencl_programs(std::span<const Precision> precis
 
 void release_opencl_programs() {
   programs().clear();
+  virial_programs().clear();
   lanes().clear();
 }
 
@@ -94,6 +119,21 @@ OpenclPlace opencl_place(Precision precision) {
   cl_command_queue queue = nullptr;
   starpu_opencl_get_queue(device, &queue);
   return {*programs().at(static_cast<std::size_t>(device)).at(precision), queue};
+}
+
+opencl::VirialProgram& virial_program(const PairDerivatives& functions) {
+  const int device = starpu_worker_get_devid(starpu_worker_get_id());
+  VirialPrograms& programs = virial_programs().at(device);
+  for (const auto& [known, program] : programs.built) {
+    if (same(known, functions)) return *program;
+  }
+  cl_context context = nullptr;
+  cl_device_id id = nullptr;
+  starpu_opencl_get_context(device, &context);
+  starpu_opencl_get_device(device, &id);
+  programs.built.push_back({functions, std::make_unique<opencl::VirialProgram>(
+                                           context, id, functions, programs.sources)});
+  return *programs.built.back().program;
 }
 
 OpenclLane::OpenclLane(Precision precision, std::uint32_t chain)

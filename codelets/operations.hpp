@@ -20,6 +20,9 @@ struct Work {
     return candidates * (STARPMC_BLOCK_POINTS * blocks + molecules + 9000);
   }
   static double grid_potential(double molecules, double blocks) { return molecules * blocks; }
+  static double pair_virial(double molecules, double all, double blocks) {
+    return molecules * (all + STARPMC_BLOCK_POINTS * blocks);
+  }
 };
 
 template <class Real>
@@ -136,6 +139,29 @@ const std::string& pose_energies_model(const PoseInteraction& interaction);
 template <class Real>
 void pose_energies_reduce(int poses, std::span<const starpu_data_handle_t> partials,
                           starpu_data_handle_t energies);
+
+/// What pair_virial reads besides its handles; the functions outlive the tasks.
+struct PairVirialConstants {
+  Interaction interaction;
+  TopologyShape topology;
+  const PairDerivatives* functions;
+  int nuclei;
+  double solute_centre[3];
+};
+struct PairVirialHandles {
+  starpu_data_handle_t topology_reals;
+  starpu_data_handle_t topology_integers;
+  starpu_data_handle_t lattice;
+  starpu_data_handle_t sums;
+  starpu_data_handle_t solute;         ///< null without a solute
+  starpu_data_handle_t block_headers;  ///< null without a density
+  starpu_data_handle_t points;         ///< exact ones
+  std::size_t blocks;
+};
+/// Molecules [first_molecule, last_molecule) with every later one and with the solute.
+template <class Real>
+void pair_virial(const PairVirialConstants& constants, int first_molecule, int last_molecule,
+                 const PairVirialHandles& handles);
 
 /// For benchmarks: how fast the worker that runs it computes.
 /// @param result two doubles (ArithmeticProbeArguments)

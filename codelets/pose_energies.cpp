@@ -36,9 +36,10 @@ void on_opencl(void* buffers[], void* argument) {
 template <class Real, bool kLennardJones, bool kCutoff>
 Codelet& codelet() {
   constexpr bool kNone = !kLennardJones && !kCutoff;
-  const std::string kind = kNone ? "" : kLennardJones && kCutoff ? "_12_6_cutoff"
-                                   : kLennardJones               ? "_12_6"
-                                                                 : "_cutoff";
+  const std::string kind = kNone                      ? ""
+                           : kLennardJones && kCutoff ? "_12_6_cutoff"
+                           : kLennardJones            ? "_12_6"
+                                                      : "_cutoff";
   static Codelet codelet(codelet_name<Real>((kName + kind).c_str()),
                          {on_cpu<Real, simd::pose_energies<Real>>,
                           on_cpu<Real, scalar::pose_energies<Real>>, on_opencl<Real>});

@@ -6,6 +6,7 @@
 
 #include "kernels/common/layout.h"
 #include "kernels/common/poses.h"
+#include "kernels/pair_derivatives.hpp"
 #include "kernels/potential.hpp"
 #include "kernels/precision.hpp"
 
@@ -230,8 +231,8 @@ struct GridPotentialArguments {
   const Potential* functions = nullptr;
 };
 
-/// pose_energies: energies of every pose of a ligand with some compact blocks of a receptor. Layouts:
-/// kernels/common/poses.h.
+/// pose_energies: energies of every pose of a ligand with some compact blocks of a receptor.
+/// Layouts: kernels/common/poses.h.
 template <class Real>
 struct PoseEnergiesArguments {
   PoseInteraction interaction;
@@ -250,6 +251,32 @@ struct PoseEnergiesReduceArguments {
   int poses = 0;
   std::span<const std::span<const double>> partials;
   std::span<double> energies;
+};
+
+/// pair_virial: energies and molecular virials of the molecules [first_molecule, last_molecule)
+/// with every later molecule and with the solute,
+///   W = - sum over pairs of sites of V'(r)/r (r . R),
+/// r the displacement of the sites and R that of their molecules' centres by the same periodic
+/// image (so that scaling the box and all centres by x changes the energy by -W ln x); the solute
+/// counts as one molecule. For molecules of one site this is NIST's W_pair. In fp64 and exactly
+/// reproducible (kernels/common/exact_pairs.h) in every precision.
+///
+/// Beyond its cutoff a function counts as 0 and has no force at it: of a truncated potential this
+/// is the virial of what a molecular dynamics program would compute, without the impulse at the
+/// cutoff and without a long-range correction. A pair's term is at most 2^20 kJ/mol (virial_units).
+struct PairVirialArguments {
+  Interaction interaction;
+  Topology topology;
+  const PairDerivatives* functions = nullptr;
+  std::span<const double> lattice;
+  int first_molecule = 0;
+  int last_molecule = 0;
+  std::span<const double> solute;
+  int nuclei = 0;
+  double solute_centre[3] = {};
+  std::span<const double> blocks;  ///< BLOCK_FIELDS per block
+  std::span<const double> points;  ///< as grid_points, but absolute positions and fp64
+  std::span<double> sums;          ///< VIRIAL_SUMS: the energies of all terms, then the virials
 };
 
 /// What arithmetic_probe repeats, all in registers.

@@ -24,8 +24,8 @@ struct InstructionSet {
 };
 /// Best first.
 std::vector<InstructionSet> instruction_sets();
-/// All kernels use this instruction set as long as the object lives: for tests and benchmarks, while
-/// no other thread computes.
+/// All kernels use this instruction set as long as the object lives: for tests and benchmarks,
+/// while no other thread computes.
 class InstructionSetForced {
  public:
   explicit InstructionSetForced(const InstructionSet& set);

@@ -50,4 +50,27 @@ STARPMC_FUNCTION word_t exact_units(real_t energy) {
   return w_from_real(r_select(r_less(high, REAL(0.0) - limit), REAL(0.0) - limit, high));
 }
 
+/* Virials and the energies summed beside them: their own, coarser units, because a virial is larger
+   than its energy and a sum of 2^31 kJ/mol must not wrap. A term beyond 2^52 units (2^20 kJ/mol)
+   stays there, and so does what is no number. */
+#define STARPMC_VIRIAL_UNITS 4294967296.0 /* 2^32 per kJ/mol */
+STARPMC_FUNCTION word_t virial_units(real_t energy) {
+  const real_t limit = REAL(4503599627370496.0);
+  const real_t units = energy * REAL(STARPMC_VIRIAL_UNITS);
+  const real_t high = r_select(r_less(units, limit), units, limit);
+  return w_from_real(r_select(r_less(high, REAL(0.0) - limit), REAL(0.0) - limit, high));
+}
+
+/* r . R of a pair of sites: r their displacement; R, that of their molecules' centres by the same
+   image, is r less the difference of the sites' displacements from the centres. */
+STARPMC_FUNCTION real_t exact_centre_product(real_t dx, real_t dy, real_t dz, real_t arm_x,
+                                             real_t arm_y, real_t arm_z) {
+  return dx * (dx - arm_x) + (dy * (dy - arm_y) + dz * (dz - arm_z));
+}
+
+/* - factor V'(r)/r (r . R). */
+STARPMC_FUNCTION real_t exact_virial(real_t factor, real_t slope, real_t product) {
+  return REAL(0.0) - factor * slope * product;
+}
+
 #undef STARPMC_FUNCTION

@@ -91,6 +91,7 @@ STARPMC_INLINE int entries_size(WindowLayout l) { return entries_threshold(l) + 
 #define TERM_QMMM_NUCLEI 3
 #define TERM_QMMM_GRID 4
 #define TERMS 5
+#define VIRIAL_SUMS (2 * TERMS) /* energies, then virials */
 
 /* field_cache: double, three arrays of l.molecules values: energy of each molecule's current
    position with the solute. */

@@ -29,6 +29,17 @@ typedef struct {
   double vdw_cutoff_squared;
 } PairConstants;
 
+/* What pair_virial works on. */
+typedef struct {
+  Interaction interaction;
+  TopologyShape topology;
+  double solute_centre[3];
+  int first_molecule;
+  int nuclei;
+  int blocks; /* of the density */
+  int padding;
+} VirialShape;
+
 #ifdef __cplusplus
 }  // namespace starpmc::opencl
 #endif

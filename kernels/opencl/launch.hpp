@@ -40,7 +40,10 @@ class PreparedKernel {
 class Launch {
  public:
   Launch(Program& program, cl_command_queue queue, const char* name)
-      : name_(name), queue_(queue), kernel_(program.kernel(queue, name)) {}
+      : Launch(program.kernel(queue, name), queue, name) {}
+  /// @param name of the kernel, for messages
+  Launch(PreparedKernel& kernel, cl_command_queue queue, const char* name)
+      : name_(name), queue_(queue), kernel_(kernel) {}
 
   /// A value as it is: a number or a structure that host and device share.
   template <class Value>

@@ -164,7 +164,7 @@ void grid_potential(Program& program, cl_command_queue queue, const WindowLayout
 
 /// How much there is of what pose_energies reads.
 struct PoseExtent {
-  int sites;   ///< of the ligand
+  int sites;  ///< of the ligand
   int poses;
   int blocks;  ///< of the receptor
 };

@@ -101,7 +101,10 @@ void pose_energies(const PoseEnergiesArguments<Real>& a) {
   for (int pose = 0; pose < a.poses; ++pose) {
     PoseSums sums;
     for (std::size_t block = 0; block < blocks; ++block) {
-      add_block(a, &a.positions[static_cast<std::size_t>(pose) * static_cast<std::size_t>(pose_size(a.sites))], block, sums);
+      add_block(a,
+                &a.positions[static_cast<std::size_t>(pose) *
+                             static_cast<std::size_t>(pose_size(a.sites))],
+                block, sums);
     }
     const auto result = [&](int term) -> double& {
       return a.energies[static_cast<std::size_t>(term * a.poses + pose)];

@@ -69,9 +69,9 @@ class PoseSum {
 
   void run() {
     for (int pose = 0; pose < a_.poses; ++pose) {
-      const TreeSums sums = with_all_blocks(
-          &a_.positions[static_cast<std::size_t>(pose) *
-                        static_cast<std::size_t>(pose_size(a_.sites))]);
+      const TreeSums sums =
+          with_all_blocks(&a_.positions[static_cast<std::size_t>(pose) *
+                                        static_cast<std::size_t>(pose_size(a_.sites))]);
       energy(POSE_COULOMB, pose) = tree_total(&sums.coulomb);
       energy(POSE_VDW, pose) = tree_total(&sums.vdw);
       energy(POSE_CLOSEST, pose) = static_cast<double>(sums.closest);
@@ -185,8 +185,7 @@ class PoseSum {
   }
   HWY_INLINE Point<V> target(const double* pose, int site, const double* origin) const {
     const auto relative = [&](int k) HWY_ATTR {
-      return hn::Set(d_,
-                     static_cast<Real>(pose[POSE_SPHERE + k * a_.sites + site] - origin[k]));
+      return hn::Set(d_, static_cast<Real>(pose[POSE_SPHERE + k * a_.sites + site] - origin[k]));
     };
     return {relative(0), relative(1), relative(2)};
   }

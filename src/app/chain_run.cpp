@@ -132,7 +132,7 @@ bool ChainRun::update() {
     throw;
   }
   updated_ = true;
-  if (first) output_->start(after_update_, chain_->molecules());
+  if (first) output_->start(after_update_, *chain_);
   save(checkpoint());
   return true;
 }
@@ -203,7 +203,7 @@ void ChainRun::sample() {
   const auto pause = [this] { return context_.interruption.requested() || checkpoint_is_due(); };
   const std::uint64_t reached =
       chain_->run({step_, end - step_, settings_.output.trajectory_interval,
-                   equilibration ? sampling.tune_interval : 0},
+                   equilibration ? sampling.tune_interval : 0, settings_.output.pressure_interval},
                   *output_, pause);
   if (reached != step_) updated_ = false;
   step_ = reached;
@@ -251,7 +251,7 @@ bool ChainRun::make_steps() {
   if (engine_ != nullptr) {
     context_.interruption.on_request([engine = engine_.get()] { engine->cancel(); });
   } else if (step_ == 0 && !updated_) {
-    output_->start(chain_->evaluate(), chain_->molecules());
+    output_->start(chain_->evaluate(), *chain_);
     updated_ = true;
   }
   while (!known_ && (step_ < total_steps() || update_is_due())) {

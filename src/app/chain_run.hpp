@@ -53,6 +53,7 @@ class ChainRun {
   std::uint64_t step() const { return step_; }
   const ChainSummary& summary() const { return summary_; }
   const ChainStatistics& energy_statistics() const { return output_->energy_statistics(); }
+  const ChainStatistics& pressure_statistics() const { return output_->pressure_statistics(); }
   /// Resident memory of the QM worker at its last update; 0: none made.
   double worker_memory_mb() const { return worker_memory_mb_; }
 

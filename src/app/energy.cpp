@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/inputs.hpp"
+#include "app/system_pressure.hpp"
 #include "config/value_names.hpp"
 #include "kernels/operations.hpp"
 #include "qm/make_engine.hpp"
@@ -43,7 +44,9 @@ nlohmann::ordered_json terms_as_json(const EnergyTerms& terms) {
 
 int run_energy(std::span<const std::string> arguments) {
   const Inputs inputs = read_inputs(long_names(arguments), "energy");
-  const Settings& settings = inputs.settings;
+  Settings settings = inputs.settings;
+  settings.output.pressure_interval =
+      settings.output.energy_interval;  // the chain gets ready for it
   std::unique_ptr<QmEngine> engine;
   if (inputs.system.solute) {
     engine = make_engine(settings.qm, *inputs.system.solute, {});
@@ -70,6 +73,9 @@ int run_energy(std::span<const std::string> arguments) {
                   {"dropped_charge", dropped}};
   }
   json["energies_kj_per_mol"] = terms_as_json(chain->evaluate());
+  const EnergyTerms virials = chain->virial().virials;
+  json["virials_kj_per_mol"] = terms_as_json(virials);
+  json["pressure_bar"] = system_pressure_bar(inputs, virials.total());
   std::cout << json.dump(2) << '\n';
   return 0;
 }

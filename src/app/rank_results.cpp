@@ -22,11 +22,12 @@ json worker_state(const WorkerTasks& worker) {
 
 json RankResults::state() const {
   json state{{"complete", complete}, {"steps", steps}, {"signal", interrupting_signal}};
-  for (const char* name : {"chains", "statistics", "codelets", "workers"}) {
+  for (const char* name : {"chains", "statistics", "pressures", "codelets", "workers"}) {
     state[name] = json::array();
   }
   for (const auto& chain : chains) state["chains"].push_back(chain_summary_state(chain));
   for (const auto& chain : statistics) state["statistics"].push_back(chain.state());
+  for (const auto& chain : pressures) state["pressures"].push_back(chain.state());
   for (const auto& timing : codelet_timings) state["codelets"].push_back(timing_state(timing));
   for (const auto& worker : worker_tasks) state["workers"].push_back(worker_state(worker));
   return state;
@@ -43,6 +44,7 @@ RankResults RankResults::from(const json& state) {
   for (const json& chain : state.at("statistics")) {
     results.statistics.emplace_back().restore(chain);
   }
+  for (const json& chain : state.at("pressures")) results.pressures.emplace_back().restore(chain);
   for (const json& timing : state.at("codelets")) {
     results.codelet_timings.push_back({timing.at(0), timing.at(1), timing.at(2), timing.at(3)});
   }
@@ -88,6 +90,7 @@ RankResults merged(const std::vector<RankResults>& ranks) {
     all.interrupting_signal = std::max(all.interrupting_signal, rank.interrupting_signal);
     append(all.chains, rank.chains);
     append(all.statistics, rank.statistics);
+    append(all.pressures, rank.pressures);
     append(all.worker_tasks, rank.worker_tasks);
     for (const CodeletTiming& timing : rank.codelet_timings) {
       const auto same = std::ranges::find_if(all.codelet_timings, [&](const CodeletTiming& other) {

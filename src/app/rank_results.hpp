@@ -16,6 +16,7 @@ struct RankResults {
   int interrupting_signal = 0;
   std::vector<ChainSummary> chains;         ///< of the complete ones
   std::vector<ChainStatistics> statistics;  ///< of the same
+  std::vector<ChainStatistics> pressures;   ///< of the same
   std::vector<CodeletTiming> codelet_timings;
   std::vector<WorkerTasks> worker_tasks;
 

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "app/system_pressure.hpp"
 #include "io/energy_terms_json.hpp"
 
 namespace starpmc {
@@ -10,9 +11,15 @@ namespace {
 /// Steps between looks at the clock.
 constexpr std::uint64_t kReportInterval = 64;
 
-EnergyTable open_energies(const std::filesystem::path& path, const nlohmann::json* resumed) {
-  if (resumed == nullptr) return EnergyTable(path);
-  return EnergyTable::resume(path, resumed->at("energies_bytes").get<std::uint64_t>());
+EnergyTable open_energies(const std::filesystem::path& path, bool pressure,
+                          const nlohmann::json* resumed) {
+  if (resumed == nullptr) return EnergyTable(path, pressure);
+  return EnergyTable::resume(path, resumed->at("energies_bytes").get<std::uint64_t>(), pressure);
+}
+
+/// A run that may end early has halves of what it has so far.
+std::uint64_t expected_samples(const Settings::SamplingSection& sampling, std::uint64_t interval) {
+  return sampling.until_error_kj_per_mol > 0 || interval == 0 ? 0 : sampling.steps / interval;
 }
 
 Trajectory open_trajectory(const std::filesystem::path& path, const System& system,
@@ -27,15 +34,15 @@ Trajectory open_trajectory(const std::filesystem::path& path, const System& syst
 
 RunOutput::RunOutput(const Inputs& inputs, const ChainFolder& folder, ProgressReport report,
                      const nlohmann::json* resumed)
-    : settings_(inputs.settings),
+    : inputs_(inputs),
+      settings_(inputs.settings),
       files_{folder.file("energies.csv"), folder.file("trajectory.h5")},
-      energies_(open_energies(folder.file("energies.csv"), resumed)),
+      energies_(open_energies(folder.file("energies.csv"), settings_.output.pressure_interval > 0,
+                              resumed)),
       trajectory_(open_trajectory(folder.file("trajectory.h5"), inputs.system, resumed)),
       report_(std::move(report)),
-      // A run that may end early has halves of what it has so far.
-      statistics_(settings_.sampling.until_error_kj_per_mol > 0
-                      ? 0
-                      : settings_.sampling.steps / settings_.output.energy_interval) {
+      statistics_(expected_samples(settings_.sampling, settings_.output.energy_interval)),
+      pressures_(expected_samples(settings_.sampling, settings_.output.pressure_interval)) {
   const Settings::SamplingSection& sampling = settings_.sampling;
   state_.total_steps = sampling.equilibration_steps + sampling.steps;
   if (resumed == nullptr) {
@@ -52,6 +59,7 @@ nlohmann::json RunOutput::state() {
                        {"decisions", decisions_.state()},
                        {"total", total_.state()},
                        {"statistics", statistics_.state()},
+                       {"pressures", pressures_.state()},
                        {"totals", energy_terms_state(totals_)},
                        {"accepted", accepted_},
                        {"accepted_production", accepted_production_}};
@@ -64,16 +72,19 @@ void RunOutput::restore(const nlohmann::json& state) {
   decisions_.restore(state.at("decisions"));
   total_.restore(state.at("total"));
   statistics_.restore(state.at("statistics"));
+  pressures_.restore(state.at("pressures"));
   for (std::size_t i = 0; i < std::size(terms_); ++i) terms_[i].restore(state.at("terms").at(i));
   totals_ = energy_terms_from(state.at("totals"));
   accepted_ = state.at("accepted");
   accepted_production_ = state.at("accepted_production");
 }
 
-void RunOutput::start(const EnergyTerms& totals, std::span<const Molecule> molecules) {
+void RunOutput::start(const EnergyTerms& totals, Chain& chain) {
   totals_ = totals;
-  energies_.append(0, totals, 0);
-  trajectory_.append(0, molecules);
+  std::optional<EnergyTable::Pressure> pressure;
+  if (settings_.output.pressure_interval > 0) pressure = pressure_of(chain.virial());
+  energies_.append(0, totals, 0, pressure);
+  trajectory_.append(0, chain.molecules());
 }
 
 void RunOutput::on_update(std::uint64_t step, std::uint64_t updates) {
@@ -88,20 +99,35 @@ void RunOutput::on_step(std::uint64_t step, bool accepted, const EnergyTerms& to
   const bool production = step > settings_.sampling.equilibration_steps;
   accepted_ += accepted ? 1 : 0;
   accepted_production_ += production && accepted ? 1 : 0;
-  if (step % settings_.output.energy_interval == 0) {
-    energies_.append(step, totals, static_cast<double>(accepted_) / static_cast<double>(step));
-    if (production) {
-      const auto values = totals.values();
-      for (std::size_t i = 0; i < values.size(); ++i) terms_[i].add(values[i]);
-      total_.add(totals.total());
-      statistics_.add(totals.total());
-    }
-  }
+  const std::uint64_t interval = settings_.output.pressure_interval;
+  const bool awaits_virial = interval > 0 && step % interval == 0;
+  if (step % settings_.output.energy_interval == 0 && !awaits_virial) add_sample(step, {});
   if (step % kReportInterval == 0 || step == state_.total_steps) {
     state_.phase = production ? "production" : "equilibration";
     state_.acceptance = static_cast<double>(accepted_) / static_cast<double>(step);
     report(step);
   }
+}
+
+void RunOutput::add_sample(std::uint64_t step,
+                           const std::optional<EnergyTable::Pressure>& pressure) {
+  energies_.append(step, totals_, static_cast<double>(accepted_) / static_cast<double>(step),
+                   pressure);
+  if (step <= settings_.sampling.equilibration_steps) return;
+  const auto values = totals_.values();
+  for (std::size_t i = 0; i < values.size(); ++i) terms_[i].add(values[i]);
+  total_.add(totals_.total());
+  statistics_.add(totals_.total());
+  if (pressure) pressures_.add(pressure->pressure_bar);
+}
+
+EnergyTable::Pressure RunOutput::pressure_of(const VirialTerms& terms) const {
+  const double virial = terms.virials.total();
+  return {virial, system_pressure_bar(inputs_, virial)};
+}
+
+void RunOutput::on_virial(std::uint64_t step, const VirialTerms& terms) {
+  add_sample(step, pressure_of(terms));
 }
 
 void RunOutput::on_frame(std::uint64_t step, std::span<const Molecule> molecules) {
@@ -128,6 +154,7 @@ void RunOutput::finish(ChainSummary& summary) {
     summary.averages.terms[i] = terms_[i].estimate();
   }
   summary.averages.total = total_.estimate();
+  summary.averages.pressure_bar = pressures_.estimate();
   summary.decisions_sha256 = decisions_.hexadecimal_digest();
 }
 

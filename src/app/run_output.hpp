@@ -32,9 +32,10 @@ class RunOutput final : public ChainObserver {
 
   void on_step(std::uint64_t step, bool accepted, const EnergyTerms& totals) override;
   void on_frame(std::uint64_t step, std::span<const Molecule> molecules) override;
+  void on_virial(std::uint64_t step, const VirialTerms& terms) override;
 
-  /// Writes the state before the first step.
-  void start(const EnergyTerms& totals, std::span<const Molecule> molecules);
+  /// Writes the state of a chain before its first step.
+  void start(const EnergyTerms& totals, Chain& chain);
   void on_update(std::uint64_t step, std::uint64_t updates);
   /// Closes the files and fills in what the steps gave.
   void finish(ChainSummary& summary);
@@ -45,11 +46,16 @@ class RunOutput final : public ChainObserver {
   std::vector<std::filesystem::path> files() const { return files_; }
   const EnergyTerms& totals() const { return totals_; }
   const ChainStatistics& energy_statistics() const { return statistics_; }
+  const ChainStatistics& pressure_statistics() const { return pressures_; }
 
  private:
   void report(std::uint64_t step);
+  /// The line of a step, and its samples.
+  void add_sample(std::uint64_t step, const std::optional<EnergyTable::Pressure>& pressure);
+  EnergyTable::Pressure pressure_of(const VirialTerms& terms) const;
   void restore(const nlohmann::json& state);
 
+  const Inputs& inputs_;
   const Settings& settings_;
   std::vector<std::filesystem::path> files_;
   EnergyTable energies_;
@@ -60,6 +66,7 @@ class RunOutput final : public ChainObserver {
   BlockAverage terms_[EnergyTerms::names.size()];
   BlockAverage total_;
   ChainStatistics statistics_;  ///< of the total energy
+  ChainStatistics pressures_;   ///< bar
   EnergyTerms totals_;
   std::uint64_t accepted_ = 0;  ///< of all steps
   std::uint64_t accepted_production_ = 0;

@@ -161,6 +161,7 @@ RankResults Simulation::own_results() const {
   for (const auto& chain : chains_) {
     results.chains.push_back(chain->summary());
     results.statistics.push_back(chain->energy_statistics());
+    results.pressures.push_back(chain->pressure_statistics());
   }
   std::vector<std::pair<int, std::string>> workers;
   for (const WorkerDescription& worker : runtime_->workers()) {
@@ -173,6 +174,7 @@ RankResults Simulation::own_results() const {
 
 void Simulation::fill_ensemble() {
   summary_.total_energy = ensemble_of(results_.statistics);
+  summary_.pressure_bar = ensemble_of(results_.pressures);
   summary_.until_error_kj_per_mol = settings().sampling.until_error_kj_per_mol;
   summary_.energy_known =
       gate_.active() && converged(summary_.total_energy, summary_.until_error_kj_per_mol);

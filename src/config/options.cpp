@@ -219,6 +219,10 @@ std::vector<Option> output_options() {
       integer(
           {"output", "trajectory-interval", "steps", "steps between two frames of trajectory.h5"},
           {1}, STARPMC_FIELD(output.trajectory_interval)),
+      integer({"output", "pressure-interval", "steps",
+               "steps between two evaluations of the virial and the pressure, a multiple of "
+               "energy-interval; 0: none"},
+              {0}, STARPMC_FIELD(output.pressure_interval)),
       choice({"output", "log-level", "", "least important messages that go to run.log"},
              {"trace", "debug", "info", "warning", "error"}, STARPMC_FIELD(output.log_level)),
       boolean({"output", "save-grid", "", "keep the density grid of every update as grid-N.bin"},

@@ -32,6 +32,7 @@ class Reader {
     check_required();
     check_qm();
     check_moves();
+    check_intervals();
     check_files();
     check_representable();
     return settings_;
@@ -81,6 +82,15 @@ class Reader {
       throw InputError(place("sampling.max-translation"),
                        "nothing would move: max-translation and max-rotation are both 0", "0",
                        "make one of them greater than 0");
+  }
+
+  void check_intervals() const {
+    const auto& output = settings_.output;
+    if (output.pressure_interval % output.energy_interval == 0) return;
+    throw InputError(
+        place("output.pressure-interval"), "not a multiple of output.energy-interval",
+        std::to_string(output.pressure_interval),
+        "write a multiple of " + std::to_string(output.energy_interval) + ", or 0 for no pressure");
   }
 
   void check_file(const std::string& name, const std::filesystem::path& path, bool folder) const {

@@ -109,6 +109,7 @@ struct Settings {
     bool overwrite = false;
     std::uint64_t energy_interval = 100;
     std::uint64_t trajectory_interval = 1000;
+    std::uint64_t pressure_interval = 0;  ///< 0: none
     std::string log_level = "info";
     bool save_grid = false;  ///< keep each update's density grid as grid-N.bin
     double checkpoint_interval_seconds = 60;

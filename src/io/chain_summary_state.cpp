@@ -24,6 +24,7 @@ json chain_summary_state(const ChainSummary& chain) {
   json state{{"steps", chain.steps},
              {"acceptance", chain.acceptance},
              {"total", average_state(chain.averages.total)},
+             {"pressure", average_state(chain.averages.pressure_bar)},
              {"final_energies", energy_terms_state(chain.final_energies)},
              {"drift", energy_terms_state(chain.drift)},
              {"max_translation", chain.final_max_translation_angstrom},
@@ -49,6 +50,7 @@ ChainSummary chain_summary_from(const json& state) {
   chain.steps = state.at("steps");
   chain.acceptance = state.at("acceptance");
   chain.averages.total = average_from(state.at("total"));
+  chain.averages.pressure_bar = average_from(state.at("pressure"));
   for (std::size_t i = 0; i < chain.averages.terms.size(); ++i) {
     chain.averages.terms[i] = average_from(state.at("terms").at(i));
   }

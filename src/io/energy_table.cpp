@@ -19,30 +19,43 @@ void append_number(std::string& line, double value) {
 
 }  // namespace
 
-EnergyTable::EnergyTable(CheckedFile file)
-    : file_(std::move(file)), last_flush_(std::chrono::steady_clock::now()) {}
+EnergyTable::EnergyTable(CheckedFile file, bool pressure)
+    : file_(std::move(file)), pressure_(pressure), last_flush_(std::chrono::steady_clock::now()) {}
 
-EnergyTable::EnergyTable(const std::filesystem::path& path)
-    : EnergyTable(CheckedFile(path, CheckedFile::Mode::create_new)) {
+EnergyTable::EnergyTable(const std::filesystem::path& path, bool pressure)
+    : EnergyTable(CheckedFile(path, CheckedFile::Mode::create_new), pressure) {
   file_.write(
       "# starpmc: running totals of the energy\n"
       "# step: Monte Carlo steps done; energies: kJ/mol; acceptance: accepted / tried moves so "
       "far\n");
+  if (pressure) {
+    file_.write("# virial: kJ/mol, at the positions after the step; pressure: bar\n");
+  }
   std::string columns = "step";
   for (std::string_view name : EnergyTerms::names) (columns += ',') += name;
-  file_.write(columns + ",total,acceptance\n");
+  columns += ",total,acceptance";
+  if (pressure) columns += ",virial,pressure";
+  file_.write(columns + "\n");
   file_.flush();
 }
 
-EnergyTable EnergyTable::resume(const std::filesystem::path& path, std::uint64_t bytes) {
-  return EnergyTable(CheckedFile::cut_back(path, bytes));
+EnergyTable EnergyTable::resume(const std::filesystem::path& path, std::uint64_t bytes,
+                                bool pressure) {
+  return {CheckedFile::cut_back(path, bytes), pressure};
 }
 
-void EnergyTable::append(std::uint64_t step, const EnergyTerms& running_totals, double acceptance) {
+void EnergyTable::append(std::uint64_t step, const EnergyTerms& running_totals, double acceptance,
+                         const std::optional<Pressure>& pressure) {
   std::string line = std::to_string(step);
   for (double value : running_totals.values()) append_number(line, value);
   append_number(line, running_totals.total());
   append_number(line, acceptance);
+  if (pressure) {
+    append_number(line, pressure->virial_kj_per_mol);
+    append_number(line, pressure->pressure_bar);
+  } else if (pressure_) {
+    line += ",,";
+  }
   line += '\n';
   file_.write(line);
   const auto now = std::chrono::steady_clock::now();

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 
 #include "io/checked_file.hpp"
 #include "io/energy_terms.hpp"
@@ -13,18 +14,26 @@ namespace starpmc {
 /// the shortest decimals that read back to the same bits.
 class EnergyTable {
  public:
+  /// @param pressure whether there are columns of the virial and the pressure
   /// @throws RunError if the file exists or cannot be created
-  explicit EnergyTable(const std::filesystem::path& path);
+  explicit EnergyTable(const std::filesystem::path& path, bool pressure = false);
   /// Goes on with the file of an earlier run: it is cut back to its first `bytes` bytes. Symbolic
   /// links are not followed.
   /// @throws RunError naming both sizes if the file is shorter; RunError if it cannot be opened
-  static EnergyTable resume(const std::filesystem::path& path, std::uint64_t bytes);
+  static EnergyTable resume(const std::filesystem::path& path, std::uint64_t bytes,
+                            bool pressure = false);
 
+  /// The columns of a step at which they are known; empty at others.
+  struct Pressure {
+    double virial_kj_per_mol;
+    double pressure_bar;
+  };
   /// @param running_totals kJ/mol
   /// @param acceptance     accepted / tried moves so far
   /// Hands its lines to the system at least every two seconds of appending.
   /// @throws RunError when the disk is full, naming the file
-  void append(std::uint64_t step, const EnergyTerms& running_totals, double acceptance);
+  void append(std::uint64_t step, const EnergyTerms& running_totals, double acceptance,
+              const std::optional<Pressure>& pressure = {});
   /// Hands all lines to the system.
   void flush();
   void close();
@@ -32,9 +41,10 @@ class EnergyTable {
   std::uint64_t bytes() const { return file_.bytes(); }
 
  private:
-  explicit EnergyTable(CheckedFile file);
+  EnergyTable(CheckedFile file, bool pressure);
 
   CheckedFile file_;
+  bool pressure_;
   std::chrono::steady_clock::time_point last_flush_;
 };
 

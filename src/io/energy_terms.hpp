@@ -25,4 +25,10 @@ struct EnergyTerms {
   }
 };
 
+/// Energies, and the virials of the same terms, kJ/mol.
+struct VirialTerms {
+  EnergyTerms energies;
+  EnergyTerms virials;
+};
+
 }  // namespace starpmc

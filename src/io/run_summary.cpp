@@ -38,6 +38,9 @@ json averages_json(const EnergyAverages& averages) {
   for (std::size_t i = 0; i < averages.terms.size(); ++i)
     object[std::string(EnergyTerms::names[i])] = average_json(averages.terms[i]);
   object["total"] = average_json(averages.total);
+  if (averages.pressure_bar.count > 0) {
+    object["pressure_bar"] = average_json(averages.pressure_bar);
+  }
   return object;
 }
 
@@ -160,16 +163,19 @@ json chain_json(const ChainSummary& chain) {
 /// JSON has no "not a number".
 json number_or_null(double value) { return std::isfinite(value) ? json(value) : json(nullptr); }
 
+json estimate_json(const EnsembleEstimate& estimate) {
+  return {{"chains", estimate.chains},
+          {"count", estimate.count},
+          {"mean", estimate.mean},
+          {"error", number_or_null(estimate.error)},
+          {"error_from_blocks", number_or_null(estimate.error_from_blocks)},
+          {"error_between_chains", number_or_null(estimate.error_between_chains)},
+          {"r_hat", number_or_null(estimate.r_hat)},
+          {"plateaus_reached", estimate.plateaus_reached}};
+}
+
 json ensemble_json(const RunSummary& summary) {
-  const EnsembleEstimate& energy = summary.total_energy;
-  json document{{"chains", energy.chains},
-                {"count", energy.count},
-                {"mean", energy.mean},
-                {"error", number_or_null(energy.error)},
-                {"error_from_blocks", number_or_null(energy.error_from_blocks)},
-                {"error_between_chains", number_or_null(energy.error_between_chains)},
-                {"r_hat", number_or_null(energy.r_hat)},
-                {"plateaus_reached", energy.plateaus_reached}};
+  json document = estimate_json(summary.total_energy);
   if (summary.until_error_kj_per_mol > 0) {
     document["until_error_kj_per_mol"] = summary.until_error_kj_per_mol;
     document["known_to_within_it"] = summary.energy_known;
@@ -204,6 +210,11 @@ std::string chain_lines(const RunSummary& summary) {
       "{:.3f}\n",
       "Mean total energy", energy.mean, energy.error, energy.error_from_blocks,
       energy.error_between_chains, energy.r_hat);
+  const EnsembleEstimate& pressure = summary.pressure_bar;
+  if (pressure.count > 0) {
+    text += fmt::format("{:<24}{:.1f} bar; error {:.2g}\n", "Mean pressure", pressure.mean,
+                        pressure.error);
+  }
   return text;
 }
 
@@ -215,6 +226,10 @@ std::string single_chain_lines(const ChainSummary& chain, std::uint64_t equilibr
   for (std::size_t i = 0; i < meanings.size(); ++i)
     text += fmt::format("  {:<22}{}\n", meanings[i], with_error(chain.averages.terms[i]));
   text += fmt::format("  {:<22}{}\n", "total", with_error(chain.averages.total));
+  if (chain.averages.pressure_bar.count > 0) {
+    text +=
+        fmt::format("\n{:<24}{} bar\n", "Mean pressure", with_error(chain.averages.pressure_bar));
+  }
   text += qm_lines(chain.qm_updates);
   text += fmt::format("\n{:<24}{} ({} of equilibration before)\n", "Steps", chain.steps,
                       equilibration_steps);
@@ -253,6 +268,9 @@ void to_json(json& document, const RunSummary& summary) {
       {"precision", summary.precision},
       {"qm_engine", summary.qm_engine.empty() ? "none" : summary.qm_engine},
       {"versions", versions_json(summary)}};
+  if (summary.pressure_bar.count > 0) {
+    document["pressure_bar"] = estimate_json(summary.pressure_bar);
+  }
   if (summary.chains.size() == 1) {
     document.update(chain_json(summary.chains.front()));
   } else {

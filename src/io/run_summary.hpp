@@ -14,11 +14,12 @@
 
 namespace starpmc {
 
-/// Averages over production of each term and of the total, kJ/mol.
+/// Averages over production of each term and of the total, kJ/mol, and of the pressure.
 struct EnergyAverages {
   std::array<AverageEstimate, EnergyTerms::names.size()>
       terms;  ///< in the order of EnergyTerms::names
   AverageEstimate total;
+  AverageEstimate pressure_bar;  ///< count 0: none was asked for
 };
 
 /// One QM update.
@@ -87,6 +88,7 @@ struct RunSummary {
   std::uint64_t equilibration_steps = 0;
   std::vector<ChainSummary> chains;
   EnsembleEstimate total_energy;      ///< kJ/mol, over all chains
+  EnsembleEstimate pressure_bar;      ///< the same; count 0: none
   double until_error_kj_per_mol = 0;  ///< sampling.until-error
   bool energy_known = false;          ///< to within that
 

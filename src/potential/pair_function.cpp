@@ -54,21 +54,28 @@ PairFunction::PairFunction(const std::vector<Text>& texts,
   at(place_, [&] {
     untreated_ = pool_.sum(terms);
     function_ = treat(pool_, untreated_, cutoff);
-    translate();
+    used_ = pool_.variables({&function_, 1});
+    std::erase(used_, "r");
+    parted_ = translate({&function_, 1});
     return 0;
   });
 }
 
-void PairFunction::translate() {
-  used_ = pool_.variables({&function_, 1});
-  std::erase(used_, "r");
+PartedProgram PairFunction::with_derivative() {
+  return at(place_, [&] {
+    const Node derivative = expression::derivative(pool_, function_, "r");
+    const Node outputs[] = {function_, pool_.product({{derivative, 1}, {pool_.variable("r"), -1}})};
+    return translate(outputs);
+  });
+}
+
+PartedProgram PairFunction::translate(std::span<const Node> outputs) {
   expression::TranslationOptions options;
   options.inputs.emplace_back(kSquare);
   options.inputs.insert(options.inputs.end(), used_.begin(), used_.end());
   options.squared_variable = std::string("r");
   options.varying = {kSquare};
-  parted_ =
-      expression::part(expression::translate(pool_, {&function_, 1}, options), options.varying);
+  return expression::part(expression::translate(pool_, outputs, options), options.varying);
 }
 
 bool PairFunction::is_zero(const Parameters& parameters) {

@@ -30,6 +30,9 @@ class PairFunction {
   /// r^2 and coefficients() in, the energy out.
   const Program& program() const { return parted_.each; }
   std::size_t coefficient_count() const { return parted_.once.outputs.size(); }
+  /// The function and V'(r)/r, translated jointly: r^2 and what `once` makes of the parameters in,
+  /// both out.
+  PartedProgram with_derivative();
 
   /// Whether the function is zero with these parameters, whatever the distance.
   bool is_zero(const Parameters& parameters);
@@ -41,7 +44,7 @@ class PairFunction {
   const std::string& place() const { return place_; }
 
  private:
-  void translate();
+  PartedProgram translate(std::span<const expression::Node> outputs);
   void check_cutoff(const Parameters& parameters, const std::string& sites);
 
   std::string place_;

@@ -6,9 +6,11 @@
 #include <array>
 #include <cmath>
 #include <memory>
+#include <numeric>
 #include <optional>
 
 #include "error.hpp"
+#include "kernels/scalar/evaluate.hpp"
 #include "potential/pair_function.hpp"
 
 namespace starpmc {
@@ -52,6 +54,31 @@ class Maker {
         reader_(system.force_field, table_) {}
 
   PairPotential make() {
+    build();
+    return std::move(result_);
+  }
+
+  PairDerivatives make_derivatives() {
+    build();
+    PairDerivatives all;
+    all.coulomb = coulomb_derivative();
+    const auto& options = settings_.potential;
+    if (options.mm_vdw == kBuiltIn) all.mm.push_back(built_in_derivative());
+    if (options.qmmm_vdw == kBuiltIn) all.qmmm.push_back(built_in_derivative());
+    const auto parameters_of = [this](const PairFunction& function) {
+      return [this, &function](std::size_t a, std::size_t b) { return parameters(function, a, b); };
+    };
+    if (mm_ != nullptr) {
+      all.mm.push_back(with_derivative(*mm_, in_mm_, in_mm_, true, parameters_of(*mm_)));
+    }
+    if (qmmm_ != nullptr) {
+      all.qmmm.push_back(with_derivative(*qmmm_, in_mm_, in_solute_, false, parameters_of(*qmmm_)));
+    }
+    return all;
+  }
+
+ private:
+  void build() {
     const auto& options = settings_.potential;
     const Role mm{options.mm_vdw, options.mm_additional, "mm"};
     const Role qmmm{options.qmmm_vdw, options.qmmm_additional, "qmmm"};
@@ -64,10 +91,8 @@ class Maker {
     find_kinds();
     lay_out(mm.is_built_in() != qmmm.is_built_in());
     fill(mm.is_built_in(), qmmm.is_built_in());
-    return std::move(result_);
   }
 
- private:
   std::string place(const char* key) const { return fmt::format("{}: potential.{}", place_, key); }
 
   bool asks(CutoffTreatment treatment) const {
@@ -114,8 +139,10 @@ class Maker {
     if (options.coulomb == kBuiltIn) return;
     const double cutoff = settings_.interaction.coulomb_cutoff_angstrom;
     const std::string text = options.coulomb == kNone ? "0" : options.coulomb;
-    PairFunction function({{place("coulomb"), text}}, {},
-                          {options.coulomb_treatment, cutoff, options.switch_distance_angstrom});
+    coulomb_ = std::make_unique<PairFunction>(
+        std::vector<PairFunction::Text>{{place("coulomb"), text}}, std::vector<std::string>{},
+        Cutoff{options.coulomb_treatment, cutoff, options.switch_distance_angstrom});
+    PairFunction& function = *coulomb_;
     function.coefficients({}, "");
     constexpr int kSamples = 4096;
     const double least = std::sqrt(STARPMC_MINIMUM_DISTANCE_SQUARED);
@@ -278,12 +305,63 @@ class Maker {
                      "use the parameters of sites 1 and 2 alike, as in sqrt(epsilon1*epsilon2)");
   }
 
+  /// Shifted force as kernels/scalar/pair_functions.hpp has it, or the user's function.
+  Program coulomb_derivative() {
+    if (coulomb_ != nullptr) return coulomb_->with_derivative().each;
+    const Cutoff cutoff{CutoffTreatment::truncate, settings_.interaction.coulomb_cutoff_angstrom,
+                        0};
+    PairFunction built_in({{place("coulomb"), "(1 - r/cutoff)^2/r"}}, {}, cutoff);
+    return built_in.with_derivative().each;
+  }
+
+  PairDerivatives::Function built_in_derivative() {
+    const Cutoff cutoff{CutoffTreatment::truncate, settings_.interaction.vdw_cutoff_angstrom, 0};
+    PairFunction function({{place("mm-vdw"), "c12/r^12 - c6/r^6 + shift + slope*r"}},
+                          {"c12", "c6", "shift", "slope"}, cutoff);
+    std::vector<std::size_t> all(result_.kinds.size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    return with_derivative(function, all, all, true, [this](std::size_t a, std::size_t b) {
+      const auto [c12, c6, shift, slope] =
+          built_in(system_.force_field.pair(result_.kinds[a].type, result_.kinds[b].type),
+                   settings_.interaction);
+      return PairFunction::Parameters{{"c12", c12}, {"c6", c6}, {"shift", shift}, {"slope", slope}};
+    });
+  }
+
+  /// @param parameters_of of a pair of kinds
+  template <class ParametersOf>
+  PairDerivatives::Function with_derivative(PairFunction& function,
+                                            const std::vector<std::size_t>& firsts,
+                                            const std::vector<std::size_t>& seconds, bool symmetric,
+                                            const ParametersOf& parameters_of) {
+    const PartedProgram parted = function.with_derivative();
+    const std::size_t kinds = result_.kinds.size();
+    const std::size_t stride = 1 + parted.once.outputs.size();
+    PairDerivatives::Function result{parted.each, kinds};
+    result.table.assign(kinds * kinds * stride, 0.0);
+    for (const std::size_t a : firsts) {
+      for (const std::size_t b : seconds) {
+        double* const pair = &result.table[(a * kinds + b) * stride];
+        double* const mirrored = symmetric ? &result.table[(b * kinds + a) * stride] : pair;
+        const PairFunction::Parameters parameters = parameters_of(a, b);
+        if (pair[0] != 0 || function.is_zero(parameters)) continue;
+        std::vector<double> inputs;
+        for (const std::string& name : parted.once.inputs) inputs.push_back(parameters.at(name));
+        scalar::evaluate<double>(parted.once, inputs, std::span(pair + 1, stride - 1));
+        pair[0] = 1;
+        std::copy_n(pair, stride, mirrored);
+      }
+    }
+    return result;
+  }
+
   const System& system_;
   const Settings& settings_;
   std::string place_;
   ParameterTable table_;
   SiteParameterReader reader_;
   PairPotential result_;
+  std::unique_ptr<PairFunction> coulomb_;  ///< null: built-in
   std::unique_ptr<PairFunction> mm_;
   std::unique_ptr<PairFunction> qmmm_;
   std::vector<std::size_t> in_mm_;      ///< kinds of sites of MM molecules
@@ -302,6 +380,11 @@ std::size_t PairPotential::kind(std::size_t type, double charge) const {
 PairPotential make_pair_potential(const System& system, const Settings& settings,
                                   std::string_view place) {
   return Maker(system, settings, place).make();
+}
+
+PairDerivatives make_pair_derivatives(const System& system, const Settings& settings,
+                                      std::string_view place) {
+  return Maker(system, settings, place).make_derivatives();
 }
 
 }  // namespace starpmc

@@ -6,6 +6,7 @@
 
 #include "config/settings.hpp"
 #include "kernels/common/layout.h"
+#include "kernels/pair_derivatives.hpp"
 #include "kernels/potential.hpp"
 #include "potential/site_parameters.hpp"
 #include "system/system.hpp"
@@ -35,5 +36,10 @@ struct PairPotential {
 /// @throws InputError naming the option, or the line of the table of parameters
 PairPotential make_pair_potential(const System& system, const Settings& settings,
                                   std::string_view place = "configuration");
+
+/// The same functions and the built-in ones with their derivatives, for the virial: of the kinds of
+/// make_pair_potential().
+PairDerivatives make_pair_derivatives(const System& system, const Settings& settings,
+                                      std::string_view place = "configuration");
 
 }  // namespace starpmc

@@ -9,6 +9,7 @@
 #include "sampling/chain_sizes.hpp"
 #include "sampling/chain_state.hpp"
 #include "sampling/density_update.hpp"
+#include "sampling/pair_virial.hpp"
 #include "sampling/window_loads.hpp"
 
 namespace starpmc {
@@ -20,12 +21,13 @@ constexpr std::size_t kWindowsAhead = 8;
 constexpr std::size_t kTasksAhead = 3;
 constexpr double kGasConstant = 0.00831446261815324;  // kJ/mol/K
 
-/// Windows on their way: their record, and the lattice after the last where a frame is due.
+/// Windows on their way: their record, and of the lattice after the last what is due.
 struct PendingWindows {
   std::uint64_t first_step;
   std::vector<opencl::WindowExtent> extents;
   DataHandle record;
-  DataHandle frame{};  ///< empty: none due
+  DataHandle frame{};                ///< empty: none due
+  std::vector<DataHandle> virial{};  ///< the same
 
   std::uint64_t end() const {
     std::uint64_t step = first_step;
@@ -48,6 +50,9 @@ class StarpuChain final : public Chain {
         window_(layout(), 1),
         planner_(window_.layout, data_.topology.shape.molecules),
         plan_(static_cast<std::size_t>(plan_size(window_.layout))) {
+    if (settings.output.pressure_interval > 0) {
+      virial_ = std::make_unique<PairVirial<Real>>(system, settings, data_.topology);
+    }
     set_density({});
   }
 
@@ -67,6 +72,8 @@ class StarpuChain final : public Chain {
     std::ranges::copy(terms.values(), state.data().begin() + STATE_TERMS);
     return terms;
   }
+
+  VirialTerms virial() override { return PairVirial<Real>::collect(virial_->submit(data_)); }
 
   std::uint64_t run(const ChainSegment& segment, ChainObserver& observer,
                     const std::function<bool()>& pause) override;
@@ -151,6 +158,9 @@ class StarpuChain final : public Chain {
     }
   }
 
+  static bool is_due(std::uint64_t step, std::uint64_t interval) {
+    return interval > 0 && step % interval == 0;
+  }
   /// Steps until the next step that must end a window.
   static std::uint64_t until_multiple(std::uint64_t step, std::uint64_t interval) {
     return interval == 0 ? UINT64_MAX : interval - step % interval;
@@ -178,6 +188,7 @@ class StarpuChain final : public Chain {
   std::vector<DataHandle> spare_records_;
   std::vector<DataHandle> spare_frames_;
   std::unique_ptr<DensityUpdate<Real>> update_;
+  std::unique_ptr<PairVirial<Real>> virial_;  ///< null: never asked for
 };
 
 DataHandle take_spare(std::vector<DataHandle>& spare, std::size_t size) {
@@ -187,14 +198,14 @@ DataHandle take_spare(std::vector<DataHandle>& spare, std::size_t size) {
   return handle;
 }
 
-/// Steps from `step` that one window may have: windows end where step sizes are tuned or a frame is
-/// due.
+/// Steps from `step` that one window may have: windows end where step sizes are tuned or a frame or
+/// a virial is due.
 template <class Real>
 StepRange StarpuChain<Real>::range_from(const ChainSegment& segment, std::uint64_t step) const {
-  const std::uint64_t most = std::min({segment.first_step + segment.steps - step,
-                                       until_multiple(step, segment.frame_interval),
-                                       until_multiple(step, segment.tune_interval),
-                                       static_cast<std::uint64_t>(window_.layout.steps)});
+  const std::uint64_t most = std::min(
+      {segment.first_step + segment.steps - step, until_multiple(step, segment.frame_interval),
+       until_multiple(step, segment.virial_interval), until_multiple(step, segment.tune_interval),
+       static_cast<std::uint64_t>(window_.layout.steps)});
   return {sampling_.seed, step, chain_, static_cast<std::uint32_t>(most),
           kGasConstant * sampling_.temperature_kelvin};
 }
@@ -206,7 +217,7 @@ StepTuning StarpuChain<Real>::tuning_at(const ChainSegment& segment, std::uint64
   return {sampling_.target_acceptance, longest, 0.5, tune ? 1 : 0, 0};
 }
 
-/// The windows of the next task; none reaches beyond a frame or a tuning.
+/// The windows of the next task; none reaches beyond a frame, a virial or a tuning.
 template <class Real>
 PendingWindows StarpuChain<Real>::plan_windows(const ChainSegment& segment, std::uint64_t step) {
   const std::size_t most = std::max<std::size_t>(sizes_.windows_per_task, 1);
@@ -217,9 +228,10 @@ PendingWindows StarpuChain<Real>::plan_windows(const ChainSegment& segment, std:
     const int steps = planner_.plan(range, plan_);
     windows.extents.push_back({steps, plan_[PLAN_CANDIDATES], plan_[PLAN_STARTS]});
     step += static_cast<std::uint64_t>(steps);
-    const bool due = (segment.frame_interval > 0 && step % segment.frame_interval == 0) ||
-                     (segment.tune_interval > 0 && step % segment.tune_interval == 0);
-    if (due) break;
+    if (is_due(step, segment.frame_interval) || is_due(step, segment.tune_interval) ||
+        is_due(step, segment.virial_interval)) {
+      break;
+    }
   } while (windows.extents.size() < most && step < segment.first_step + segment.steps);
   return windows;
 }
@@ -281,7 +293,8 @@ void StarpuChain<Real>::submit(const ChainSegment& segment, PendingWindows& wind
   } else {
     submit_whole(segment, windows);
   }
-  if (segment.frame_interval == 0 || windows.end() % segment.frame_interval != 0) return;
+  if (is_due(windows.end(), segment.virial_interval)) windows.virial = virial_->submit(data_);
+  if (!is_due(windows.end(), segment.frame_interval)) return;
   windows.frame = take_spare(spare_frames_, data_.lattice_host.size());
   const int status = starpu_data_cpy(windows.frame.get(), data_.lattice.get(), 1, nullptr, nullptr);
   if (status != 0) throw RunError("StarPU could not copy the lattice for a frame");
@@ -307,6 +320,9 @@ void StarpuChain<Real>::observe(PendingWindows& windows, ChainObserver& observer
     }
   }
   spare_records_.push_back(std::move(windows.record));
+  if (!windows.virial.empty()) {
+    observer.on_virial(windows.end(), PairVirial<Real>::collect(windows.virial));
+  }
   if (windows.frame.get() == nullptr) return;
   {
     const HostAccess<double> frame(windows.frame, STARPU_R);

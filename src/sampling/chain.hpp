@@ -26,14 +26,21 @@ class ChainObserver {
   virtual void on_step(std::uint64_t step, bool accepted, const EnergyTerms& totals) = 0;
   /// Positions after `step` steps, asked for by frame_interval.
   virtual void on_frame(std::uint64_t step, std::span<const Molecule> molecules) = 0;
+  /// Of the positions after `step` steps, asked for by virial_interval; follows the step's
+  /// on_step().
+  virtual void on_virial(std::uint64_t step, const VirialTerms& terms) {
+    (void)step;
+    (void)terms;
+  }
 };
 
 /// Steps to make.
 struct ChainSegment {
   std::uint64_t first_step = 0;  ///< steps done before
   std::uint64_t steps = 0;
-  std::uint64_t frame_interval = 0;  ///< 0: no frames
-  std::uint64_t tune_interval = 0;   ///< 0: step sizes stay
+  std::uint64_t frame_interval = 0;   ///< 0: no frames
+  std::uint64_t tune_interval = 0;    ///< 0: step sizes stay
+  std::uint64_t virial_interval = 0;  ///< 0: no virials; needs output.pressure-interval > 0
 };
 
 /// Largest displacements of a move.
@@ -61,6 +68,9 @@ class Chain {
   virtual void set_density(const DensityGrid& grid) = 0;
   /// Recomputes every energy term of the current positions and takes them as running totals.
   virtual EnergyTerms evaluate() = 0;
+  /// Energies and virials of the current positions, exactly reproducible; needs
+  /// output.pressure-interval > 0.
+  virtual VirialTerms virial() = 0;
   /// Makes steps; returns when all are decided and observed. Windows are submitted ahead of the
   /// devices, a bounded number at a time.
   /// @param pause asked before windows are submitted: true ends the segment after those on their

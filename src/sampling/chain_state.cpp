@@ -45,6 +45,7 @@ ChainData<Real>::ChainData(const System& system, const Settings& settings)
       chain_state_host(STATE_SIZE, 0.0),
       field_cache_host(FIELDS * stride(), 0.0),
       certified(settings.sampling.certified),
+      virials(settings.output.pressure_interval > 0),
       bound(decision_bound(kPrecisionOf<Real>, topology, {})) {
   chain_state_host[STATE_MAXIMUM_TRANSLATION] = settings.sampling.max_translation_angstrom;
   chain_state_host[STATE_MAXIMUM_HALF_TURNS] = half_turns(settings.sampling.max_rotation_degrees);
@@ -69,7 +70,7 @@ void ChainData<Real>::set_density(const DensityGrid& grid, std::size_t parts) {
     const CompactBlocks<Real>& blocks = density->blocks();
     CompactBlocks<double> exact = make_exact_points(blocks, grid.x, grid.y, grid.z, grid.charge);
     charges = block_charges(exact);
-    if (certified) {
+    if (certified || virials) {
       exact_density = std::make_unique<BlockedPoints<double>>(std::move(exact), 1);
     }
   }

@@ -28,8 +28,9 @@ struct ChainData {
   DataHandle field_cache;
   std::unique_ptr<BlockedPoints<Real>> density;
   std::unique_ptr<BlockedPoints<double>>
-      exact_density;  ///< the same points, where decisions are certified
+      exact_density;  ///< the same points, where decisions are certified or virials asked for
   bool certified;
+  bool virials;
   DecisionBound bound{};
 
   ChainData(const System& system, const Settings& settings);

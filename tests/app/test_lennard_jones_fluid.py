@@ -1,9 +1,10 @@
-"""Mean energy of the Lennard-Jones gas at T* = 0.90 against NIST's NVT Monte Carlo.
+"""Mean energy and pressure of the Lennard-Jones gas at T* = 0.90 against NIST's NVT Monte Carlo.
 
     python3 test_lennard_jones_fluid.py PROGRAM
 
-https://mmlapps.nist.gov/srs/LJ_PURE/mc.htm: cutoff 3 sigma, truncated, with the tail correction
+https://mmlapps.nist.gov/srs/LJ_PURE/mc.htm: cutoff 3 sigma, truncated, with the tail corrections
     U_tail/N = (8/3) pi rho ((1/3) rc^-9 - rc^-3)
+    P_tail = (16/3) pi rho^2 ((2/3) rc^-9 - rc^-3)
 in reduced units; sigma = 1 A and epsilon = 1 kJ/mol make energies in kJ/mol reduced ones. 500
 particles, moves across the whole box. The two densities run side by side, one CPU worker each.
 """
@@ -26,9 +27,12 @@ TEMPERATURE = 0.90
 CUTOFF = 3.0
 GAS_CONSTANT = 0.00831446261815324  # kJ/mol/K
 PUBLISHED = {0.005: -4.9771e-2, 0.009: -8.9936e-2}
+PUBLISHED_PRESSURE = {0.005: 4.3569e-3, 0.009: 7.6363e-3}
+BAR = 1e5 / 6.02214076  # per kJ/mol/A^3
 STEPS = {0.005: 4_000_000, 0.009: 4_000_000}
 EQUILIBRATION = 50_000
 LARGEST_RELATIVE_ERROR = 0.006  # or the comparison would say little
+LARGEST_EXCESS_ERROR = 0.02  # the same, of what the pressure differs from the ideal gas's by
 
 
 def write_gas(folder, density):
@@ -60,6 +64,10 @@ def tail(density):
     return 8 / 3 * math.pi * density * (CUTOFF**-9 / 3 - CUTOFF**-3)
 
 
+def pressure_tail(density):
+    return 16 / 3 * math.pi * density**2 * (2 * CUTOFF**-9 / 3 - CUTOFF**-3)
+
+
 class Gas(program.TestCase):
     def simulate(self, density):
         """Mean energy per particle, its standard error, the summary."""
@@ -78,7 +86,11 @@ class Gas(program.TestCase):
                 "window": 50,
             },
             run={"precision": "fp64", "implementation": "simd"},
-            output={"energy_interval": 100, "trajectory_interval": STEPS[density]},
+            output={
+                "energy_interval": 100,
+                "trajectory_interval": STEPS[density],
+                "pressure_interval": 1000,
+            },
         )
         summary = program.simulate(config, self.folder / f"{density}", env={"STARPU_NCPU": 1})
         with open(self.folder / f"{density}/energies.csv") as file:
@@ -104,6 +116,19 @@ class Gas(program.TestCase):
                 )
                 self.assertLess(error, LARGEST_RELATIVE_ERROR * abs(published))
                 self.assertLess(abs(energy - published), 3 * error)
+                self.check_pressure(density, summary["averages"]["pressure_bar"])
+
+    def check_pressure(self, density, average):
+        pressure = average["mean"] / BAR + pressure_tail(density)
+        error = average["error"] / BAR
+        published = PUBLISHED_PRESSURE[density]
+        print(
+            f"rho* {density}: p* {pressure:.5e} +- {error:.1e}, NIST {published:.5e}, "
+            f"{(pressure - published) / error:+.1f} standard errors"
+        )
+        ideal = density * TEMPERATURE
+        self.assertLess(error, LARGEST_EXCESS_ERROR * abs(published - ideal))
+        self.assertLess(abs(pressure - published), 3 * error)
 
 
 if __name__ == "__main__":

@@ -63,7 +63,7 @@ def results(folder, summary):
                 trajectory(files / "trajectory.h5"),
             )
         )
-    return parts, summary["total_energy"]
+    return parts, summary["total_energy"], summary["pressure_bar"]
 
 
 @unittest.skipIf(h5py is None, "no h5py")
@@ -85,6 +85,7 @@ class Resume(program.TestCase):
             output={
                 "energy_interval": 50,
                 "trajectory_interval": 500,
+                "pressure_interval": 150,
                 "checkpoint_interval": 0.1,
             },
         )

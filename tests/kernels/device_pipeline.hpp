@@ -79,7 +79,8 @@ class DevicePipeline {
     return energies;
   }
 
-  /// Energies of poses, the receptor cut into tiles of so many blocks, at most STARPMC_MOST_PARTIALS.
+  /// Energies of poses, the receptor cut into tiles of so many blocks, at most
+  /// STARPMC_MOST_PARTIALS.
   template <class Real>
   std::vector<double> pose_energies(const PoseCase& poses, const PoseInteraction& interaction,
                                     const ReceptorBlocks<Real>& blocks, std::size_t tile) {

@@ -1,4 +1,5 @@
-"""The five energy terms of a configuration in plain NumPy, written from the equations alone.
+"""The five energy terms of a configuration and their virials in plain NumPy, written from the
+equations alone.
 
 Independent of the program: own readers (the subset of .gro and .top that the test systems use), own
 superposition, a straightforward minimum image per pair of sites, no cut of the work. Lengths in
@@ -14,6 +15,9 @@ The equations, rc being the cutoff, V = 0 at and beyond it:
             V - V(rc) - (r - rc) V'(rc)     force-shift
 Molecules are rigid: the model's geometry is laid onto the file's coordinates by least squares. A
 distance below 0.01 A counts as 0.01 A.
+
+Molecular virial: W = - sum over pairs of sites of V'(r)/r (r . R), R between the centres of mass of
+their molecules by the image that r is taken by; the QM molecule is one molecule.
 """
 
 import argparse
@@ -53,11 +57,13 @@ class AtomType:
     atomic_number: int
     sigma: float  # angstrom
     epsilon: float
+    mass: float
 
 
 @dataclass
 class Moleculetype:
     types: list = field(default_factory=list)
+    masses: dict = field(default_factory=dict)  # where [ atoms ] gives them
     charges: list = field(default_factory=list)
     settle: tuple = ()
 
@@ -92,12 +98,14 @@ def read_top(path):
         elif section == "atomtypes":
             number = next(int(word) for word in words[1:] if word.isdigit())
             sigma, epsilon = float(words[-2]), float(words[-1])
-            topology.atom_types[words[0]] = AtomType(number, 10 * sigma, epsilon)
+            topology.atom_types[words[0]] = AtomType(number, 10 * sigma, epsilon, float(words[-5]))
         elif section == "moleculetype":
             current = topology.molecules[words[0]] = Moleculetype()
         elif section == "atoms":
             current.types.append(words[1])
             current.charges.append(float(words[6]))
+            if len(words) > 7:
+                current.masses[len(current.types) - 1] = float(words[7])
         elif section == "settles":
             current.settle = (10 * float(words[2]), 10 * float(words[3]))
         elif section == "molecules":
@@ -149,11 +157,12 @@ class Sites:
     sigma: np.ndarray
     epsilon: np.ndarray
     molecule: np.ndarray
+    centre: np.ndarray  # (n, 3): of mass, of the site's molecule
 
 
 @dataclass
 class Reference:
-    """A system and the five terms of its energy."""
+    """A system, the five terms of its energy and their virials."""
 
     box: np.ndarray
     mm: Sites
@@ -208,14 +217,68 @@ class Reference:
         terms["total"] = sum(terms.values())
         return terms
 
+    def pair(self, a, centres_a, b, centres_b):
+        """Distances, and r . R of every pair."""
+        plain = a[:, None, :] - b[None, :, :]
+        image = self.box * np.round(plain / self.box)
+        d = plain - image
+        between_centres = centres_a[:, None, :] - centres_b[None, :, :] - image
+        r = np.maximum(np.sqrt(np.sum(d * d, axis=2)), LEAST_DISTANCE)
+        return r, np.sum(d * between_centres, axis=2)
+
+    def coulomb_virial(self, pair, charges, other_charges):
+        r, product = pair
+        rc = self.coulomb_cutoff
+        slope = np.where(r < rc, 1 / rc**2 - 1 / r**2, 0)
+        return -COULOMB * np.sum(charges[:, None] * other_charges[None, :] * slope / r * product)
+
+    def lennard_jones_virial(self, pair, a, chosen, b, others):
+        r, product = pair
+        if self.combination == 3:
+            sigma = np.sqrt(a.sigma[chosen][:, None] * b.sigma[others][None, :])
+        else:
+            sigma = (a.sigma[chosen][:, None] + b.sigma[others][None, :]) / 2
+        epsilon = np.sqrt(a.epsilon[chosen][:, None] * b.epsilon[others][None, :])
+        rc = self.vdw_cutoff
+        slope = truncated_slope(r, sigma, epsilon)
+        if self.modifier == "force-shift":
+            slope = slope - truncated_slope(rc, sigma, epsilon)
+        return -np.sum(np.where(r < rc, slope / r * product, 0))
+
+    def virials(self):
+        terms = dict.fromkeys(TERMS, 0.0)
+        mm, solute = self.mm, self.solute
+        everything = np.arange(len(solute.charge))
+        grid_centre = np.repeat(solute.centre[:1], len(self.grid), axis=0)
+        for m in range(mm.molecule.max() + 1 if len(mm.molecule) else 0):
+            own = np.flatnonzero(mm.molecule == m)
+            later = np.flatnonzero(mm.molecule > m)
+            x, centre, q = mm.position[own], mm.centre[own], mm.charge[own]
+            pair = self.pair(x, centre, mm.position[later], mm.centre[later])
+            terms["mm_coulomb"] += self.coulomb_virial(pair, q, mm.charge[later])
+            terms["mm_vdw"] += self.lennard_jones_virial(pair, mm, own, mm, later)
+            pair = self.pair(x, centre, solute.position, solute.centre)
+            terms["qmmm_nuclei"] += self.coulomb_virial(pair, q, solute.charge)
+            terms["qmmm_vdw"] += self.lennard_jones_virial(pair, mm, own, solute, everything)
+            if len(self.grid):
+                pair = self.pair(x, centre, self.grid[:, :3], grid_centre)
+                terms["qmmm_grid"] += self.coulomb_virial(pair, q, self.grid[:, 3])
+        terms["total"] = sum(terms.values())
+        return terms
+
 
 def truncated(r, sigma, epsilon):
     x6 = (sigma / r) ** 6
     return 4 * epsilon * (x6 * x6 - x6)
 
 
+def truncated_slope(r, sigma, epsilon):
+    x6 = (sigma / r) ** 6
+    return -24 * epsilon / r * (2 * x6 * x6 - x6)
+
+
 def sites_of(topology, rows):
-    """rows: (position, type, charge, molecule)"""
+    """rows: (position, type, charge, molecule, centre)"""
     types = [topology.atom_types[row[1]] for row in rows]
     return Sites(
         np.array([row[0] for row in rows]).reshape(-1, 3),
@@ -223,6 +286,7 @@ def sites_of(topology, rows):
         np.array([t.sigma for t in types]),
         np.array([t.epsilon for t in types]),
         np.array([row[3] for row in rows], dtype=int),
+        np.array([row[4] for row in rows]).reshape(-1, 3),
     )
 
 
@@ -238,17 +302,22 @@ def make_reference(gro, top, qm="", grid=None, coulomb=0, vdw=0, modifier="trunc
             x = positions[first : first + len(kind.types)]
             x = x - box * np.round((x - x[0]) / box)
             first += len(x)
+            masses = np.array(
+                [kind.masses.get(i, topology.atom_types[t].mass) for i, t in enumerate(kind.types)]
+            )
             if name == qm:
+                centre = masses @ x / masses.sum()
                 for position, kind_of_atom in zip(x, kind.types):
                     nucleus = topology.atom_types[kind_of_atom].atomic_number
-                    solute.append((position, kind_of_atom, nucleus, 0))
+                    solute.append((position, kind_of_atom, nucleus, 0, centre))
                 continue
             if kind.settle:
                 x = laid_onto(water_model(*kind.settle), x)
             else:
                 assert len(x) == 1, f"{name}: only rigid waters and single sites"
+            centre = masses @ x / masses.sum()
             for row in zip(x, kind.types, kind.charges):
-                mm.append((*row, number))
+                mm.append((*row, number, centre))
             number += 1
     assert first == len(positions)
     coulomb = coulomb or min(box) / 2

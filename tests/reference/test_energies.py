@@ -1,9 +1,10 @@
-"""`starpmc energy` against the independent NumPy implementation, and its implementations and
-precisions among each other.
+"""Energies and virials of `starpmc energy` against the independent NumPy implementation, and its
+implementations and precisions among each other.
 
     python3 test_energies.py PROGRAM
 """
 
+import json
 import pathlib
 import sys
 
@@ -63,9 +64,7 @@ class Comparison(program.TestCase):
             with self.subTest(implementation=implementation):
                 what = f"{name}, {implementation}"
                 worst = self.compare(f"{what} and NumPy", terms, expected, TO_NUMPY)
-                among = self.compare(
-                    f"{what} and scalar", terms, found["scalar"], AMONG_EACH_OTHER
-                )
+                among = self.compare(f"{what} and scalar", terms, found["scalar"], AMONG_EACH_OTHER)
                 print(f"{what}: {worst:.1e} from NumPy, {among:.1e} from scalar")
         return found
 
@@ -75,6 +74,55 @@ class Comparison(program.TestCase):
                 worst = max(abs(terms[term] - fp64[term]) for term in (*program.TERMS, "total"))
                 print(f"{name}, {implementation}, mixed: {worst:.1e} kJ/mol from fp64")
                 self.assertLess(worst, MIXED, f"{name}, {implementation}: {terms}, fp64 {fp64}")
+
+
+class Virials(Comparison):
+    """Exactly reproducible: the same bits by every implementation in every precision."""
+
+    def check(self, name, config, options, reference):
+        found = []
+        ways = [(implementation, "fp64") for implementation in self.implementations]
+        for implementation, precision in (*ways, ("simd", "mixed"), ("simd", "fixed")):
+            words = ("--implementation", implementation, "--precision", precision)
+            text = program.succeed("energy", config, *words, *options).stdout
+            found.append(json.loads(text))
+        self.compare(
+            f"{name}, virials and NumPy", found[0]["virials_kj_per_mol"], reference.virials(),
+            TO_NUMPY,
+        )  # fmt: skip
+        for other in found[1:]:
+            self.assertEqual(other["virials_kj_per_mol"], found[0]["virials_kj_per_mol"])
+            self.assertEqual(other["pressure_bar"], found[0]["pressure_bar"])
+        return found[0]
+
+    def small(self, name, **interaction):
+        config = self.config(**program.small_system(), sampling={"steps": 1, "temperature": 310})
+        reference = make_reference(
+            DATA / "small/small.gro", DATA / "small/small.top", **SMALL,
+            coulomb=interaction["coulomb_cutoff"], vdw=interaction["vdw_cutoff"],
+            modifier=interaction["vdw_modifier"],
+        )  # fmt: skip
+        found = self.check(name, config, program.options_of(interaction=interaction), reference)
+        for term in program.TERMS:
+            self.assertNotEqual(found["virials_kj_per_mol"][term], 0, f"{term} is not tested")
+        # 65 molecules; J/mol from kJ/mol, pascal from bar
+        thermal = 65 * 8.31446261815324 * 310
+        virial = 1000 * reference.virials()["total"]
+        volume = 1e-30 * np.prod(reference.box)
+        pascal = (thermal + virial / 3) / 6.02214076e23 / volume
+        self.assertAlmostEqual(found["pressure_bar"] / (pascal * 1e-5), 1, delta=1e-10)
+
+    def test_small(self):
+        self.small("small", coulomb_cutoff=6, vdw_cutoff=5, vdw_modifier="truncate")
+        self.small("small", coulomb_cutoff=4, vdw_cutoff=6, vdw_modifier="force-shift")
+
+    def test_spce(self):
+        config = self.config(**program.plain_system("nist/spce_1"), sampling={"steps": 1})
+        options = program.options_of(interaction={"coulomb_cutoff": 10})
+        reference = make_reference(
+            DATA / "nist/spce_1.gro", DATA / "nist/spce_1.top", coulomb=10, vdw=10
+        )
+        self.check("nist/spce_1", config, options, reference)
 
 
 class AgainstNumPy(Comparison):
@@ -101,12 +149,14 @@ class AgainstNumPy(Comparison):
         self.small("small, 6.2 A", coulomb_cutoff=6.2, vdw_cutoff=6.2)
 
     def test_small_force_shifted(self):
-        self.small("small, 5 and 4.5 A", coulomb_cutoff=5, vdw_cutoff=4.5,
-                   vdw_modifier="force-shift")
+        self.small(
+            "small, 5 and 4.5 A", coulomb_cutoff=5, vdw_cutoff=4.5, vdw_modifier="force-shift"
+        )
 
     def test_small_potential_shifted(self):
-        self.small("small, 4 and 6 A", coulomb_cutoff=4, vdw_cutoff=6,
-                   vdw_modifier="potential-shift")
+        self.small(
+            "small, 4 and 6 A", coulomb_cutoff=4, vdw_cutoff=6, vdw_modifier="potential-shift"
+        )
 
     def test_grid_blocks_change_nothing(self):
         config = self.config(**program.small_system(), sampling={"steps": 1})

@@ -8,6 +8,7 @@ NIST has no shifted-force Coulomb energies: those are one computation of our own
 configurations with the constants that NIST's page gives.
 """
 
+import json
 import math
 import pathlib
 import sys
@@ -25,24 +26,33 @@ NIST_COULOMB = ELEMENTARY_CHARGE**2 / (4 * math.pi * PERMITTIVITY) * AVOGADRO * 
 # The program's is that of CODATA 2018: smaller by a factor of 1 - 1.4e-9.
 OUR_COULOMB = 1389.35457644  # kJ mol^-1 A e^-2
 
-LENNARD_JONES = [  # configuration, cutoff, modifier, published energy
-    (1, 3, "truncate", "-4.3515E+03"),
-    (1, 4, "truncate", "-4.4675E+03"),
-    (1, 3, "force-shift", "-3.8709E+03"),
-    (2, 3, "truncate", "-6.9000E+02"),
-    (2, 4, "truncate", "-7.0460E+02"),
-    (2, 3, "force-shift", "-6.2012E+02"),
+LENNARD_JONES = [  # configuration, cutoff, modifier, published energy and virial of the pairs
+    (1, 3, "truncate", "-4.3515E+03", "-5.6867E+02"),
+    (1, 4, "truncate", "-4.4675E+03", "-1.2639E+03"),
+    (1, 3, "force-shift", "-3.8709E+03", "3.1754E+02"),
+    (2, 3, "truncate", "-6.9000E+02", "-5.6846E+02"),
+    (2, 4, "truncate", "-7.0460E+02", "-6.5599E+02"),
+    (2, 3, "force-shift", "-6.2012E+02", "-4.4533E+02"),
 ]
+# The same energies as the user's functions.
+EXPRESSION = (
+    "4*epsilon*((sigma/r)^12 - (sigma/r)^6); sigma=0.5*(sigma1+sigma2); "
+    "epsilon=sqrt(epsilon1*epsilon2)"
+)
 SPCE_DISPERSION = {1: "9.95387E+04", 2: "1.93712E+05"}  # E/kB, kelvin
 SPCE_COULOMB = {1: -573403.28037, 2: -1226821.44185}
 
 
 class Nist(program.TestCase):
-    def energies(self, name, **interaction):
+    def result(self, name, potential=None, **interaction):
         config = self.config(
-            **program.plain_system(name), interaction=interaction, sampling={"steps": 1}
-        )
-        return program.energies(config, "--precision", "fp64")
+            **program.plain_system(name), interaction=interaction, sampling={"steps": 1},
+            potential=potential or {},
+        )  # fmt: skip
+        return json.loads(program.succeed("energy", config, "--precision", "fp64").stdout)
+
+    def energies(self, name, **interaction):
+        return self.result(name, **interaction)["energies_kj_per_mol"]
 
     def assert_digits(self, value, published):
         mantissa = published.split("E")[0]
@@ -50,14 +60,30 @@ class Nist(program.TestCase):
         self.assertEqual(f"{value:.{decimals}E}", published, f"computed {value!r}")
 
     def test_lennard_jones(self):
-        for number, cutoff, modifier, published in LENNARD_JONES:
+        for number, cutoff, modifier, energy, virial in LENNARD_JONES:
             with self.subTest(configuration=number, cutoff=cutoff, modifier=modifier):
-                found = self.energies(
-                    f"nist/lj_{number}",
-                    coulomb_cutoff=cutoff, vdw_cutoff=cutoff, vdw_modifier=modifier,
-                )  # fmt: skip
-                self.assert_digits(found["mm_vdw"], published)
-                self.assertEqual(found["total"], found["mm_vdw"])
+                interaction = {
+                    "coulomb_cutoff": cutoff, "vdw_cutoff": cutoff, "vdw_modifier": modifier,
+                }  # fmt: skip
+                found = self.result(f"nist/lj_{number}", **interaction)
+                self.check_terms(found["energies_kj_per_mol"], energy)
+                self.check_terms(found["virials_kj_per_mol"], virial)
+                expression = {"mm_vdw": EXPRESSION, "treatment": modifier}
+                found = self.result(f"nist/lj_{number}", expression, **interaction)
+                self.check_terms(found["energies_kj_per_mol"], energy)
+                self.check_terms(found["virials_kj_per_mol"], virial)
+
+    def check_terms(self, terms, published):
+        self.assert_digits(terms["mm_vdw"], published)
+        self.assertEqual(terms["total"], terms["mm_vdw"])
+
+    def test_ideal_gas(self):
+        """Without interaction the pressure is N k T / V: 800 particles, 298.15 K, (10 A)^3."""
+        nothing = {"mm_vdw": "none", "coulomb": "none"}
+        found = self.result("nist/lj_1", nothing, coulomb_cutoff=3)
+        self.assertEqual(found["virials_kj_per_mol"]["total"], 0)
+        pascal = 800 * 1.380649e-23 * 298.15 / 1e-27
+        self.assertAlmostEqual(found["pressure_bar"] / (pascal * 1e-5), 1, delta=1e-12)
 
     def test_spce(self):
         for number in (1, 2):

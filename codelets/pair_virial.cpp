@@ -1,0 +1,110 @@
+#include <starpu_opencl.h>
+
+#include "codelets/operations.hpp"
+#include "codelets/virial_programs.hpp"
+
+namespace starpmc::codelets {
+namespace {
+
+constexpr const char* kName = "pair_virial";
+
+struct Arguments : TaskArguments {
+  PairVirialConstants constants;
+  int first_molecule;
+  int last_molecule;
+  int blocks;
+  bool solute;
+  bool density;
+};
+
+/// Which of a task's buffers is what.
+enum Place : std::size_t { kReals, kIntegers, kLattice, kSums, kSolute, kBlocks, kPoints };
+
+std::size_t place(const Arguments& a, Place wanted) {
+  return wanted > kSolute && !a.solute ? wanted - 1U : wanted;
+}
+
+template <void (*kKernel)(const PairVirialArguments&)>
+void on_cpu(void* buffers[], void* argument) {
+  guarded(kName, [&] {
+    const auto& a = arguments_of<Arguments>(argument);
+    const auto view_if = [&](bool present, Place wanted) {
+      return present ? span_of<const double>(buffers[place(a, wanted)]) : std::span<const double>();
+    };
+    const PairVirialConstants& c = a.constants;
+    kKernel({c.interaction,
+             {c.topology, span_of<const double>(buffers[kReals]),
+              span_of<const int>(buffers[kIntegers])},
+             c.functions,
+             span_of<const double>(buffers[kLattice]),
+             a.first_molecule,
+             a.last_molecule,
+             view_if(a.solute, kSolute),
+             a.solute ? c.nuclei : 0,
+             {c.solute_centre[0], c.solute_centre[1], c.solute_centre[2]},
+             view_if(a.density, kBlocks),
+             view_if(a.density, kPoints),
+             span_of<double>(buffers[kSums])});
+  });
+}
+
+void on_opencl(void* buffers[], void* argument) {
+  guarded(kName, [&] {
+    const auto& a = arguments_of<Arguments>(argument);
+    const auto buffer_if = [&](bool present, Place wanted) {
+      return present ? opencl_buffer(buffers[place(a, wanted)]) : opencl::Buffer{};
+    };
+    const PairVirialConstants& c = a.constants;
+    const opencl::VirialShape shape{c.interaction,
+                                    c.topology,
+                                    {c.solute_centre[0], c.solute_centre[1], c.solute_centre[2]},
+                                    a.first_molecule,
+                                    a.solute ? c.nuclei : 0,
+                                    a.density ? a.blocks : 0,
+                                    0};
+    cl_command_queue queue = nullptr;
+    starpu_opencl_get_queue(starpu_worker_get_devid(starpu_worker_get_id()), &queue);
+    virial_program(*c.functions)
+        .run(queue, shape, a.last_molecule,
+             {opencl_buffer(buffers[kReals]), opencl_buffer(buffers[kIntegers]),
+              opencl_buffer(buffers[kLattice]), buffer_if(a.solute, kSolute),
+              buffer_if(a.density, kBlocks), buffer_if(a.density, kPoints),
+              opencl_buffer(buffers[kSums])});
+  });
+}
+
+}  // namespace
+
+template <class Real>
+void pair_virial(const PairVirialConstants& constants, int first_molecule, int last_molecule,
+                 const PairVirialHandles& handles) {
+  static Codelet codelet(codelet_name<Real>(kName),
+                         {on_cpu<simd::pair_virial>, on_cpu<scalar::pair_virial>, on_opencl});
+  Arguments a{{},
+              constants,
+              first_molecule,
+              last_molecule,
+              static_cast<int>(handles.blocks),
+              handles.solute != nullptr,
+              handles.points != nullptr};
+  const int molecules = last_molecule - first_molecule;
+  a.work_bucket = work_bucket(Work::pair_virial(molecules, constants.topology.molecules,
+                                                static_cast<double>(handles.blocks)));
+  std::vector<Access> accesses{{handles.topology_reals, STARPU_R},
+                               {handles.topology_integers, STARPU_R},
+                               {handles.lattice, STARPU_R},
+                               {handles.sums, STARPU_W}};
+  if (a.solute) accesses.push_back({handles.solute, STARPU_R});
+  if (a.density) {
+    accesses.push_back({handles.block_headers, STARPU_R});
+    accesses.push_back({handles.points, STARPU_R});
+  }
+  codelet.submit(accesses, a);
+}
+
+template void pair_virial<double>(const PairVirialConstants&, int, int, const PairVirialHandles&);
+template void pair_virial<float>(const PairVirialConstants&, int, int, const PairVirialHandles&);
+template void pair_virial<FixedCoordinate>(const PairVirialConstants&, int, int,
+                                           const PairVirialHandles&);
+
+}  // namespace starpmc::codelets
