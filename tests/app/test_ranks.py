@@ -57,6 +57,25 @@ def ranks_of(process):
     return [ranks[rank] for rank in sorted(ranks)]
 
 
+def lives(number):
+    try:
+        stat = pathlib.Path(f"/proc/{number}/stat").read_text()
+    except OSError:
+        return False
+    return stat.rpartition(")")[2].split()[0] != "Z"  # which holds nothing any more
+
+
+def kill_launcher(process):
+    """Returns when the ranks have seen it and are gone: they hold their folder until then."""
+    ranks = ranks_of(process)
+    process.kill()
+    process.communicate()
+    deadline = time.monotonic() + 60
+    while any(lives(rank) for rank in ranks):
+        assert time.monotonic() < deadline, f"ranks {ranks} live on"
+        time.sleep(0.01)
+
+
 class Ranks(program.TestCase):
     steps = 6000
 
@@ -285,16 +304,12 @@ class Stopped(Ranks):
     def test_failing_chain(self):
         """One chain's failure on one rank: all stop at their checkpoints, with its message."""
         expected = self.single()
-        process = self.begin()
-        process.kill()
-        process.communicate()
+        kill_launcher(self.begin())
         other = self.folder / "other"
         words = ("run", self.input, "--sampling.temperature", 310, "--output.folder", other)
         foreign = self.start(2, *words)
         self.wait_for_checkpoints(other)
-        foreign.kill()
-        foreign.communicate()
-        time.sleep(1)  # ranks end when they see that mpirun has
+        kill_launcher(foreign)
         file = self.stopped / "chain-3" / "checkpoint.cbor"
         own = file.read_bytes()
         file.write_bytes((other / "chain-3" / "checkpoint.cbor").read_bytes())
