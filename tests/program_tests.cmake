@@ -43,6 +43,8 @@ if(TARGET starpmc)
   starpmc_program_test(app/performance_models app/test_performance_models.py 120 "app;device")
   starpmc_program_test(app/trajectory app/test_trajectory.py 120 "app;device")
   starpmc_program_test(app/malformed app/test_malformed.py 600 "app;device")
+  starpmc_program_test(app/expression app/test_expression.py 60 "app")
+  starpmc_program_test(app/expression_openmm app/test_expression_openmm.py 300 "app")
   starpmc_program_test(app/readme app/test_readme.py 60 "app" ${CMAKE_SOURCE_DIR}/README.md)
   starpmc_program_test(app/install app/test_install.py 120 "app;device"
                        ${CMAKE_BINARY_DIR} ${CMAKE_COMMAND})

@@ -9,6 +9,7 @@
 
 #include "app/bench.hpp"
 #include "app/energy.hpp"
+#include "app/expression.hpp"
 #include "app/info.hpp"
 #include "app/run.hpp"
 #include "app/solvate.hpp"
@@ -29,8 +30,8 @@ struct Command {
   std::function<int(Arguments)> run;
 };
 
-const std::array<Command, 6>& commands() {
-  static const std::array<Command, 6> all = {{
+const std::array<Command, 7>& commands() {
+  static const std::array<Command, 7> all = {{
       {"run", "run FILE.cfg [--section.key value ...]",
        "the simulation; results in an output folder", run_simulation},
       {"resume", "resume FOLDER", "goes on with a run that was stopped or killed",
@@ -44,6 +45,9 @@ const std::array<Command, 6>& commands() {
       {"bench", "bench [--system A,B,C,R] [--term grid,mm,other,steps,errors] [--against paper]",
        "time of every operation and of whole steps, of every implementation, precision and device",
        [](Arguments arguments) { return run_bench(arguments, std::cout); }},
+      {"expression", "expression 'TEXT' [--set NAME=VALUE]... [--json]",
+       "what becomes of a pair potential: derivative, instructions, values",
+       [](Arguments arguments) { return run_expression(arguments, std::cout); }},
       {"info", "info", "devices, workers, StarPU, models, QM engines", run_info},
   }};
   return all;
@@ -77,7 +81,8 @@ int dispatch(Arguments arguments) {
   for (const Command& command : commands()) {
     if (command.name != arguments[0]) continue;
     const Arguments rest = arguments.subspan(1);
-    const bool has_own_help = command.name == "solvate" || command.name == "bench";
+    const bool has_own_help =
+        command.name == "solvate" || command.name == "bench" || command.name == "expression";
     if (!has_own_help && !rest.empty() && (rest[0] == "--help" || rest[0] == "-h")) {
       print_help();
       return 0;
@@ -85,7 +90,8 @@ int dispatch(Arguments arguments) {
     return command.run(rest);
   }
   throw InputError("command line", "unknown command", arguments[0],
-                   "use run, resume, energy, solvate, bench or info; `starpmc --help` lists them");
+                   "use run, resume, energy, solvate, bench, expression or info; `starpmc --help` "
+                   "lists them");
 }
 
 }  // namespace

@@ -24,7 +24,8 @@ class Search {
   }
 
  private:
-  static constexpr std::size_t kMostWork = 300'000;
+  /// Elements looked at; a search that takes more is given up, within a millisecond or so.
+  static constexpr std::size_t kMostWork = 40'000;
 
   bool extend(std::size_t met, std::size_t steps_left) {
     while (met < targets_.size() && std::ranges::find(chain_, targets_[met]) != chain_.end()) ++met;
@@ -47,15 +48,18 @@ class Search {
 
   /// Sums of two elements that are new and at most `most`, the largest first.
   std::vector<ChainStep> candidates(std::uint32_t most) {
+    work_ += chain_.size();
     const std::uint32_t last = steps_.empty() ? 0 : steps_.back().left + steps_.back().right;
     std::vector<ChainStep> found;
     for (std::size_t i = chain_.size(); i-- > 0;) {
       if (2 * chain_[i] <= last) break;
       for (std::size_t j = i + 1; j-- > 0;) {
-        ++work_;
         const std::uint32_t sum = chain_[i] + chain_[j];
+        ++work_;
         if (sum <= last) break;
-        if (sum <= most && std::ranges::find(chain_, sum) == chain_.end()) {
+        if (sum > most) continue;
+        work_ += chain_.size();
+        if (std::ranges::find(chain_, sum) == chain_.end()) {
           found.push_back({chain_[i], chain_[j]});
         }
       }

@@ -51,9 +51,7 @@ class Orderer {
   }
 
   std::vector<Definition> order() {
-    for (std::size_t i = parts_.size(); i-- > 1;) visit(i);
-    visit(0);
-    // Definitions that the expression does not use came first; it is the last to be finished.
+    for (std::size_t i = 0; i < parts_.size(); ++i) visit(i);
     return std::move(ordered_);
   }
 

@@ -16,7 +16,7 @@ struct Definition {
   std::span<const Token> tokens;  ///< of its expression; the last is a semicolon or the end
 };
 
-/// The parts of a text, each after those whose names it uses. The expression itself is the last.
+/// The parts of a text, each after those whose names it uses.
 /// @throws InputError for a part without a name, a name defined twice or by way of itself
 std::vector<Definition> order_definitions(std::string_view text, std::span<const Token> tokens);
 

@@ -46,14 +46,14 @@ class Parser {
       : pool_(pool), text_(text), known_(known) {}
 
   Node parse_all(std::span<const Definition> parts) {
-    Node result;
+    Node whole;
     for (const Definition& part : parts) {
       if (!part.name.empty() && known_ && std::ranges::find(*known_, part.name) != known_->end()) {
         fail_at(text_, part.name, "a variable that is given cannot be defined",
                 "choose another name");
       }
       next_ = part.tokens.data();
-      result = parse_sum();
+      const Node result = parse_sum();
       if (next_->kind != TokenKind::end && !next_->is(';')) {
         const bool definition = next_->is('=');
         fail_here(
@@ -61,9 +61,10 @@ class Parser {
                        : "expected an operator or the end",
             definition ? "write `expression; name = expression`" : "join terms by + - * / or ^");
       }
+      if (part.name.empty()) whole = result;
       if (!part.name.empty()) defined_.emplace(part.name, result);
     }
-    return result;
+    return whole;
   }
 
  private:

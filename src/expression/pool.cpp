@@ -35,10 +35,25 @@ std::size_t Pool::Hash::operator()(const Record& record) const {
   return hash;
 }
 
-bool Pool::Equal::operator()(const Record& a, std::uint32_t index) const {
-  const Record& b = pool->records_[index];
-  return a.kind == b.kind && a.operation == b.operation && a.name == b.name && a.value == b.value &&
-         std::ranges::equal(a.operands, b.operands);
+std::uint64_t Pool::content_hash(const Record& record) const {
+  std::uint64_t hash = 0x13198A2E03707344u;
+  mix(hash,
+      static_cast<std::uint64_t>(record.kind) << 8 | static_cast<std::uint64_t>(record.operation));
+  mix(hash, std::bit_cast<std::uint64_t>(record.value));
+  if (record.kind == Kind::variable) {
+    for (const char c : names_[record.name]) mix(hash, static_cast<unsigned char>(c));
+  }
+  for (const Operand& operand : record.operands) {
+    mix(hash, records_[operand.node.index].content);
+    mix(hash, std::bit_cast<std::uint64_t>(operand.factor));
+  }
+  return hash;
+}
+
+bool Pool::Equal::operator()(const Record& a, std::uint32_t b) const {
+  const Record& known = pool->records_[b];
+  return a.kind == known.kind && a.operation == known.operation && a.name == known.name &&
+         a.value == known.value && std::ranges::equal(a.operands, known.operands);
 }
 
 Node Pool::intern(const Record& record) {
@@ -51,6 +66,7 @@ Node Pool::intern(const Record& record) {
                      "", "write a simpler one");
   }
   Record kept = record;
+  kept.content = content_hash(record);
   if (!record.operands.empty()) {
     auto* const copy = static_cast<Operand*>(
         memory_.allocate(record.operands.size() * sizeof(Operand), alignof(Operand)));
@@ -87,18 +103,25 @@ std::strong_ordering Pool::compare_shallow(const Record& a, const Record& b) con
   if (a.operation != b.operation) return a.operation <=> b.operation;
   if (a.operands.size() != b.operands.size()) return a.operands.size() <=> b.operands.size();
   for (std::size_t i = 0; i < a.operands.size(); ++i) {
-    const auto factors = order(a.operands[i].factor, b.operands[i].factor);
-    if (factors != 0) return factors;
+    const double left = a.operands[i].factor;
+    const double right = b.operands[i].factor;
+    const auto sizes = order(std::abs(right), std::abs(left));  // x^12 before x^6, as written
+    if (sizes != 0) return sizes;
+    const auto signs = order(right, left);
+    if (signs != 0) return signs;
   }
   return order(a.value, b.value);
 }
 
 std::strong_ordering Pool::compare(Node a, Node b) const {
-  while (a != b) {
+  // The first levels are ordered as people would; below, by hashes, for an operand may be deep.
+  constexpr int kLevels = 3;
+  for (int level = 0; a != b; ++level) {
     const Record& left = records_[a.index];
     const Record& right = records_[b.index];
     const auto shallow = compare_shallow(left, right);
     if (shallow != 0) return shallow;
+    if (level >= kLevels && left.content != right.content) return left.content <=> right.content;
     // Nodes that look the same and are not differ in an operand: the first such pair decides.
     const auto [i, j] = std::ranges::mismatch(left.operands, right.operands);
     a = i->node;

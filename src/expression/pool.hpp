@@ -64,7 +64,7 @@ class ConstantError : public InputError {
 class Pool {
  public:
   /// Most operands of all nodes together; more is an InputError.
-  static constexpr std::size_t kMostOperands = 2'000'000;
+  static constexpr std::size_t kMostOperands = 1'000'000;
 
   Pool() = default;
   Pool(const Pool&) = delete;
@@ -118,6 +118,7 @@ class Pool {
     std::uint32_t name = 0;
     double value = 0;
     std::span<const Operand> operands{};
+    std::uint64_t content = 0;  ///< hash of all it consists of, whatever the pool's history
   };
   struct Hash {
     using is_transparent = void;
@@ -134,6 +135,7 @@ class Pool {
   };
 
   Node intern(const Record& record);
+  std::uint64_t content_hash(const Record& record) const;
   Node call(Operation operation, std::span<const Node> arguments);
   Node simplified_call(Operation operation, std::span<const Node> arguments);
   Node absolute(Node argument);

@@ -38,13 +38,15 @@ void PowerTable::make_general_powers(ProgramBuilder& builder, Value base, bool b
   std::vector<double> made;
   for (const double exponent : general) {
     const auto nearest = std::ranges::find_if(made, [exponent](double other) {
-      const double difference = exponent - other;
-      return (other < 0) == (exponent < 0) && is_integer(difference) &&
-             std::abs(difference) <= kLargestChainPower && exact_sum(other, difference) == exponent;
+      // As numbers are rounded: 0.3 and 2.3 differ by 2.
+      const double difference = std::round(exponent - other);
+      return (other < 0) == (exponent < 0) && std::abs(difference) <= kLargestChainPower &&
+             other + difference == exponent;
     });
     if (nearest != made.end()) {
-      shifted_[exponent] = {*nearest, exponent - *nearest};
-      exponents_.insert(exponent - *nearest);
+      const double difference = std::round(exponent - *nearest);
+      shifted_[exponent] = {*nearest, difference};
+      exponents_.insert(difference);
       continue;
     }
     made.push_back(exponent);

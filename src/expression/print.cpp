@@ -25,7 +25,7 @@ struct Text {
 
 class Printer {
  public:
-  explicit Printer(const Pool& pool) : pool_(pool), texts_(pool.size()) {}
+  explicit Printer(const Pool& pool) : pool_(pool), texts_(pool.size()), has_name_(pool.size()) {}
 
   /// The text, or nothing if it is too long or too deep without definitions.
   std::string plain(Node root) {
@@ -49,6 +49,7 @@ class Printer {
         const std::string name = prefix + std::to_string(++count);
         definitions += "; " + name + " = " + text.text;
         text = {name, Binding::primary, 0};
+        has_name_[node.index] = true;
       }
       if (definitions.size() + text.text.size() > kLongest) {
         throw InputError("expression", "its text becomes too long (limit: 10,000,000 characters)",
@@ -126,7 +127,7 @@ class Printer {
     for (const Operand& term : pool_.operands(node)) {
       const bool negative = term.factor < 0;
       text.text += text.text.empty() ? (negative ? "-" : "") : (negative ? " - " : " + ");
-      if (pool_.kind(term.node) == Kind::product) {
+      if (pool_.kind(term.node) == Kind::product && !has_name_[term.node.index]) {
         Text product;
         compose_product(std::abs(term.factor), pool_.operands(term.node), product);
         text.text += product.text;
@@ -192,6 +193,7 @@ class Printer {
 
   const Pool& pool_;
   std::vector<Text> texts_;
+  std::vector<bool> has_name_;
 };
 
 }  // namespace

@@ -13,6 +13,7 @@ namespace {
 
 constexpr double kLargestSplitPower = 16;
 constexpr std::size_t kMostTerms = 64;
+constexpr std::size_t kMostFactors = 16;
 
 using Operands = std::vector<Operand>;
 
@@ -85,6 +86,7 @@ class CoefficientGatherer {
       : pool_(pool), varies_(pool, context) {}
 
   Node make(Node node, const Operands& operands) {
+    if (pool_.kind(node) == Kind::sum) return spread_coefficients(operands, pool_.value(node));
     if (pool_.kind(node) != Kind::product) return with_operands(pool_, node, operands);
     Operands powers;
     for (const Operand& power : operands) split(power, powers);
@@ -107,6 +109,25 @@ class CoefficientGatherer {
     }
     powers.push_back({pool_.product(fixed, pool_.value(power.node)), power.factor});
     powers.push_back({pool_.product(varying), power.factor});
+  }
+
+  /// 2 (v + w) -> 2 v + 2 w within a sum
+  Node spread_coefficients(const Operands& operands, double constant) {
+    Operands terms;
+    for (const Operand& term : operands) {
+      const bool spreads = pool_.kind(term.node) == Kind::sum && varies_(term.node) &&
+                           pool_.operands(term.node).size() <= kMostTerms;
+      terms.push_back(spreads ? Operand{spread_number(term), 1} : term);
+    }
+    return pool_.sum(terms, constant);
+  }
+
+  Node spread_number(const Operand& sum) {
+    Operands terms;
+    for (const Operand& term : pool_.operands(sum.node)) {
+      terms.push_back({term.node, term.factor * sum.factor});
+    }
+    return pool_.sum(terms, pool_.value(sum.node) * sum.factor);
   }
 
   /// f (v + w) -> f v + f w
@@ -142,7 +163,11 @@ class FactorTaker {
       : pool_(pool), context_(context), varies_(pool, context) {}
 
   Node make(Node node, const Operands& operands) {
-    if (pool_.kind(node) != Kind::sum || operands.size() > kMostTerms) {
+    const auto is_long = [this](const Operand& term) {
+      return pool_.operands(term.node).size() > kMostFactors;
+    };
+    if (pool_.kind(node) != Kind::sum || operands.size() > kMostTerms ||
+        std::ranges::any_of(operands, is_long)) {
       return with_operands(pool_, node, operands);
     }
     return take_out(operands, pool_.value(node));

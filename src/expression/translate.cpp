@@ -11,12 +11,18 @@ namespace starpmc::expression {
 namespace {
 
 /// Beyond this many nodes one form is enough.
-constexpr std::size_t kMostNodesRewritten = 5000;
+constexpr std::size_t kMostNodesRewritten = 2000;
 
 TranslationOptions with_inputs(const Pool& pool, std::span<const Node> outputs,
                                TranslationOptions options) {
+  const std::vector<std::string> variables = pool.variables(outputs);
+  if (options.squared_variable &&
+      std::ranges::find(variables, options.square_input) != variables.end()) {
+    throw InputError("expression", "this name means the square of " + *options.squared_variable,
+                     options.square_input, "choose another name");
+  }
   if (!options.inputs.empty()) return options;
-  for (const std::string& name : pool.variables(outputs)) {
+  for (const std::string& name : variables) {
     options.inputs.push_back(name == options.squared_variable ? options.square_input : name);
   }
   // What varies is an input even where no expression has it.
@@ -50,8 +56,8 @@ std::vector<std::vector<Node>> forms(Pool& pool, std::span<const Node> outputs,
   const auto try_form = [&](auto rewrite, std::size_t from) {
     try {
       all.push_back(rewrite(pool, all[from], context));
-    } catch (const ConstantError&) {
-      // Numbers of this form would leave the range of double: it is none to choose from.
+    } catch (const InputError&) {
+      // Too large, or with numbers beyond the range of double: no form to choose from.
     }
   };
   try_form(square_even_powers, 0);

@@ -114,7 +114,7 @@ Value Translator::node_value(Node node) {
       return value;
     }
     case Kind::sum:
-      return sum(node);
+      return sum(node, false);
     case Kind::product:
       return product(node, pool_.value(node));
     case Kind::function:
@@ -131,7 +131,7 @@ Value Translator::power(Node base, double exponent) {
   return table.power(exponent);
 }
 
-Value Translator::sum(Node node) {
+Value Translator::sum(Node node, bool negated) {
   std::vector<SignedValue> fixed;
   std::vector<SignedValue> varying;
   for (const Operand& term : pool_.operands(node)) {
@@ -147,10 +147,12 @@ Value Translator::sum(Node node) {
       value = power(term.node, 1);
       if (size != 1) value = builder_.emit(Operation::multiply, builder_.constant(size), value);
     }
-    (varies_[term.node.index] ? varying : fixed).push_back({value, term.factor < 0});
+    (varies_[term.node.index] ? varying : fixed).push_back({value, (term.factor < 0) != negated});
   }
   const double constant = pool_.value(node);
-  if (constant != 0) fixed.push_back({builder_.constant(std::abs(constant)), constant < 0});
+  if (constant != 0) {
+    fixed.push_back({builder_.constant(std::abs(constant)), (constant < 0) != negated});
+  }
   SignedValue total;
   if (varying.empty() || fixed.empty()) {
     total = add_all(varying.empty() ? fixed : varying);
@@ -174,14 +176,20 @@ Translator::SignedValue Translator::join(SignedValue a, SignedValue b) {
   return {builder_.emit(Operation::subtract, a.value, b.value), false};
 }
 
-/// What does not vary is multiplied and divided first.
+/// What does not vary is multiplied and divided first. A minus sign goes to where it costs nothing:
+/// to a sum that no other expression has, or to what does not vary.
 Value Translator::product(Node node, double coefficient) {
   Quotient fixed;
   Quotient varying;
+  bool negative = coefficient == -1;
   for (const Operand& power : pool_.operands(node)) {
     Quotient& part = varies_[power.node.index] ? varying : fixed;
     if (divides_here(power)) {
       part.below.push_back(this->power(power.node, -power.factor));
+    } else if (negative && power.factor == 1 && pool_.kind(power.node) == Kind::sum &&
+               uses_[power.node.index] == 1) {
+      part.above.push_back(sum(power.node, true));
+      negative = false;
     } else {
       part.above.push_back(this->power(power.node, power.factor));
     }
@@ -197,10 +205,12 @@ Value Translator::product(Node node, double coefficient) {
     result = quotient(fixed);
   } else {
     std::vector<Value> above{quotient(fixed)};
+    if (negative) above[0] = builder_.emit(Operation::negate, above[0]);
+    negative = false;
     if (!varying.above.empty()) above.push_back(builder_.multiply_all(varying.above));
     result = quotient({above, varying.below});
   }
-  return coefficient == -1 ? builder_.emit(Operation::negate, result) : result;
+  return negative ? builder_.emit(Operation::negate, result) : result;
 }
 
 Value Translator::quotient(const Quotient& parts) {

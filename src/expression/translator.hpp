@@ -38,7 +38,7 @@ class Translator {
   Value input(Node variable);
   Value node_value(Node node);
   Value power(Node base, double exponent);
-  Value sum(Node node);
+  Value sum(Node node, bool negated);
   SignedValue add_all(std::span<const SignedValue> terms);
   SignedValue join(SignedValue a, SignedValue b);
   Value product(Node node, double coefficient);

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "evaluate_program.hpp"
 #include "expression/derivative.hpp"
+#include "expression/evaluate_program.hpp"
 #include "expression/parse.hpp"
 #include "expression/part.hpp"
 #include "expression/translate.hpp"

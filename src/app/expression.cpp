@@ -1,0 +1,304 @@
+#include "app/expression.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/program_options.hpp>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <ostream>
+#include <vector>
+
+#include "app/subcommand_options.hpp"
+#include "config/value_names.hpp"
+#include "error.hpp"
+#include "expression/count.hpp"
+#include "expression/derivative.hpp"
+#include "expression/evaluate_program.hpp"
+#include "expression/parse.hpp"
+#include "expression/part.hpp"
+#include "expression/print.hpp"
+#include "expression/print_program.hpp"
+#include "expression/translate.hpp"
+
+namespace starpmc {
+namespace {
+
+namespace options = boost::program_options;
+using expression::Node;
+using expression::Pool;
+using Json = nlohmann::ordered_json;
+using Arguments = std::map<std::string, double, std::less<>>;
+
+options::options_description describe_options() {
+  options::options_description described("Options");
+  auto add = described.add_options();
+  add("set", options::value<std::vector<std::string>>()->composing(),
+      "NAME=VALUE: an argument to evaluate at; one for each variable");
+  add("variable", options::value<std::string>()->default_value("r"), "variable of the derivative");
+  add("second", "the second derivative, too");
+  add("pairs",
+      "translate as for pairs of sites: the square of the variable is given, and what does not "
+      "depend on it is computed once per pair of site types");
+  add("precision", options::value<std::string>()->default_value("fp64"),
+      "of the values: fp64, or fp32 as mixed and fixed have it");
+  add("json", "print JSON");
+  add("help", "show this text");
+  return described;
+}
+
+void print_help(const options::options_description& described, std::ostream& out) {
+  out << "Usage: starpmc expression 'TEXT' [--set NAME=VALUE]... [options]\n\n"
+         "Shows what becomes of a pair potential in the language of OpenMM's custom forces:\n"
+         "  starpmc expression '4*epsilon*((sigma/r)^12-(sigma/r)^6); sigma=(sigma1+sigma2)/2' \\\n"
+         "    --set epsilon=0.65 --set sigma1=3.1 --set sigma2=3.3 --set r=3.5\n\n"
+      << described;
+}
+
+std::pair<std::string, double> read_argument(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  double value = 0;
+  const char* const end = text.data() + text.size();
+  const bool named = equals != std::string::npos && equals > 0;
+  const auto read = named ? std::from_chars(text.data() + equals + 1, end, value)
+                          : std::from_chars_result{nullptr, std::errc::invalid_argument};
+  if (read.ec != std::errc() || read.ptr != end || !std::isfinite(value)) {
+    throw InputError("starpmc expression --set", "expected NAME=VALUE with a finite number", text,
+                     "write for example --set r=3.5");
+  }
+  return {text.substr(0, equals), value};
+}
+
+struct Request {
+  std::string text;
+  std::string variable;
+  Arguments arguments;
+  bool second = false;
+  bool pairs = false;
+  bool json = false;
+  Precision precision = Precision::fp64;
+};
+
+Precision read_precision(const std::string& word) {
+  for (const Precision precision : kPrecisions) {
+    if (word == value_name(precision)) return precision;
+  }
+  throw InputError("starpmc expression --precision", "unknown precision", word,
+                   "use fp64, mixed or fixed");
+}
+
+Request make_request(const std::string& text, const options::variables_map& values) {
+  Request request;
+  request.text = text;
+  request.variable = values["variable"].as<std::string>();
+  if (values.contains("set")) {
+    for (const std::string& word : values["set"].as<std::vector<std::string>>()) {
+      if (!request.arguments.insert(read_argument(word)).second) {
+        throw InputError("starpmc expression --set", "an argument is given twice", word,
+                         "give it once");
+      }
+    }
+  }
+  request.second = values.contains("second");
+  request.pairs = values.contains("pairs");
+  request.json = values.contains("json");
+  request.precision = read_precision(values["precision"].as<std::string>());
+  return request;
+}
+
+/// An expression with its derivatives, and their names for people.
+struct Outputs {
+  std::vector<std::string> names;
+  std::vector<Node> nodes;
+};
+
+Outputs differentiate(Pool& pool, const Request& request) {
+  Outputs outputs;
+  outputs.names.emplace_back("value");
+  outputs.nodes.push_back(expression::parse(pool, request.text));
+  for (const char* const name : {"derivative", "second_derivative"}) {
+    if (outputs.nodes.size() == 2 && !request.second) break;
+    outputs.names.emplace_back(name);
+    outputs.nodes.push_back(expression::derivative(pool, outputs.nodes.back(), request.variable));
+  }
+  return outputs;
+}
+
+struct NamedProgram {
+  std::string name;
+  Program program;
+};
+
+std::vector<NamedProgram> translate(Pool& pool, const Outputs& outputs, const Request& request) {
+  expression::TranslationOptions how;
+  if (!request.pairs) return {{"program", expression::translate(pool, outputs.nodes, how)}};
+  how.squared_variable = request.variable;
+  how.square_input = request.variable + "_squared";
+  how.varying = {how.square_input};
+  PartedProgram parted =
+      expression::part(expression::translate(pool, outputs.nodes, how), how.varying);
+  return {{"once", std::move(parted.once)}, {"each", std::move(parted.each)}};
+}
+
+/// Outputs of the programs, the second of which is given the first one's.
+template <class Real>
+std::vector<double> evaluate_as(const std::vector<NamedProgram>& programs, const Request& request) {
+  std::vector<Real> results;
+  for (const auto& [name, program] : programs) {
+    std::vector<Real> inputs;
+    for (const std::string& input : program.inputs) {
+      if (const auto found = request.arguments.find(input); found != request.arguments.end()) {
+        inputs.push_back(static_cast<Real>(found->second));
+      } else if (input == request.variable + "_squared") {
+        const double variable = request.arguments.at(request.variable);
+        inputs.push_back(static_cast<Real>(variable * variable));
+      }
+    }
+    inputs.insert(inputs.end(), results.begin(), results.end());
+    results = expression::evaluate_program<Real>(program, inputs);
+  }
+  return {results.begin(), results.end()};
+}
+
+void check_arguments(const std::vector<std::string>& variables, const Request& request) {
+  for (const auto& [name, value] : request.arguments) {
+    if (name != request.variable && std::ranges::find(variables, name) == variables.end()) {
+      throw InputError("starpmc expression --set", "the expression has no such variable", name,
+                       fmt::format("its variables: {}", fmt::join(variables, ", ")));
+    }
+  }
+  std::vector<std::string> needed = variables;
+  if (request.pairs) needed.push_back(request.variable);
+  for (const std::string& name : needed) {
+    if (!request.arguments.contains(name)) {
+      throw InputError("starpmc expression", "a variable without a value", name,
+                       "add --set " + name + "=VALUE");
+    }
+  }
+}
+
+/// Values at the arguments; none where no argument is given.
+std::optional<std::vector<double>> evaluate(const std::vector<NamedProgram>& programs,
+                                            const std::vector<std::string>& variables,
+                                            const Request& request) {
+  if (request.arguments.empty()) return std::nullopt;
+  check_arguments(variables, request);
+  if (request.precision == Precision::fp64) return evaluate_as<double>(programs, request);
+  return evaluate_as<float>(programs, request);
+}
+
+Json counts_as_json(const Program& program) {
+  const expression::OperationCounts counts = expression::count_operations(program);
+  Json json{{"total", counts.total()}};
+  for (std::size_t i = 0; i < counts.counts.size(); ++i) {
+    const auto operation = static_cast<Operation>(i);
+    if (counts.counts[i] > 0) json[expression::operation_name(operation)] = counts.counts[i];
+  }
+  return json;
+}
+
+Json program_as_json(const Program& program) {
+  const std::vector<std::string> names = expression::value_names(program);
+  Json outputs = Json::array();
+  for (const std::uint32_t output : program.outputs) outputs.push_back(names[output]);
+  return {{"inputs", program.inputs},
+          {"instructions", expression::print_program(program)},
+          {"outputs", outputs},
+          {"operations", counts_as_json(program)}};
+}
+
+/// Everything that is shown.
+struct Report {
+  const Request& request;
+  std::vector<std::string> names;
+  std::vector<std::string> texts;
+  std::vector<std::string> variables;
+  std::optional<Program> naive;  ///< none where it would be too large
+  std::vector<NamedProgram> programs;
+  std::optional<std::vector<double>> values;
+};
+
+Json as_json(const Report& report) {
+  Json json{{"expression", report.request.text},
+            {"canonical", report.texts[0]},
+            {"variables", report.variables},
+            {"variable", report.request.variable}};
+  for (std::size_t i = 1; i < report.texts.size(); ++i) json[report.names[i]] = report.texts[i];
+  if (report.naive) json["one_to_one"] = {{"operations", counts_as_json(*report.naive)}};
+  for (const auto& [name, program] : report.programs) json[name] = program_as_json(program);
+  if (report.values) {
+    json["precision"] = value_name(report.request.precision);
+    for (std::size_t i = 0; i < report.names.size(); ++i) {
+      json["values"][report.names[i]] = (*report.values)[i];
+    }
+  }
+  return json;
+}
+
+void print_named_program(const NamedProgram& named, std::ostream& out) {
+  const auto& [name, program] = named;
+  const std::vector<std::string> names = expression::value_names(program);
+  std::vector<std::string> outputs;
+  for (const std::uint32_t output : program.outputs) outputs.push_back(names[output]);
+  out << fmt::format("\n{} ({}), operations {}\n", name, fmt::join(program.inputs, ", "),
+                     expression::print_counts(program));
+  for (const std::string& line : expression::print_program(program)) out << "  " << line << '\n';
+  out << fmt::format("  -> {}\n", fmt::join(outputs, ", "));
+}
+
+void print_text(const Report& report, std::ostream& out) {
+  for (std::size_t i = 0; i < report.texts.size(); ++i) {
+    out << fmt::format("{}\n  {}\n", report.names[i], report.texts[i]);
+  }
+  out << "\none to one, operations "
+      << (report.naive ? expression::print_counts(*report.naive) : "more than a million") << '\n';
+  for (const NamedProgram& named : report.programs) print_named_program(named, out);
+  if (!report.values) return;
+  out << fmt::format("\nat the arguments, {}\n", value_name(report.request.precision));
+  for (std::size_t i = 0; i < report.names.size(); ++i) {
+    out << fmt::format("  {} = {}\n", report.names[i], (*report.values)[i]);
+  }
+}
+
+std::optional<Program> translate_naively(const Pool& pool, const Outputs& outputs) {
+  try {
+    return expression::translate_naively(pool, outputs.nodes);
+  } catch (const InputError&) {
+    return std::nullopt;  // too large: a figure for comparison only
+  }
+}
+
+}  // namespace
+
+int run_expression(std::span<const std::string> arguments, std::ostream& out) {
+  const options::options_description described = describe_options();
+  if (arguments.empty() || arguments[0] == "--help" || arguments[0] == "-h") {
+    print_help(described, out);
+    return 0;
+  }
+  const options::variables_map values =
+      parse_subcommand("starpmc expression", described, arguments.subspan(1));
+  if (values.contains("help")) {
+    print_help(described, out);
+    return 0;
+  }
+  const Request request = make_request(arguments[0], values);
+  Pool pool;
+  const Outputs outputs = differentiate(pool, request);
+  Report report{request, outputs.names, {}, pool.variables(outputs.nodes), {}, {}, {}};
+  for (const Node node : outputs.nodes) report.texts.push_back(expression::print(pool, node));
+  report.naive = translate_naively(pool, outputs);
+  report.programs = translate(pool, outputs, request);
+  report.values = evaluate(report.programs, report.variables, request);
+  if (request.json) {
+    out << as_json(report).dump(2) << '\n';
+  } else {
+    print_text(report, out);
+  }
+  return 0;
+}
+
+}  // namespace starpmc

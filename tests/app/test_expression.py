@@ -1,0 +1,93 @@
+"""`starpmc expression`: what it prints, its errors.
+
+    python3 test_expression.py PROGRAM
+"""
+
+import json
+import math
+
+import program
+
+LENNARD_JONES = "4*epsilon*((sigma/r)^12-(sigma/r)^6); sigma=0.5*(sigma1+sigma2)"
+ARGUMENTS = ("--set=epsilon=0.65", "--set=sigma1=3.1", "--set=sigma2=3.3", "--set=r=3.5")
+
+
+def energy_and_slope():
+    ratio6 = (3.2 / 3.5) ** 6
+    return 2.6 * (ratio6**2 - ratio6), -2.6 * (12 * ratio6**2 - 6 * ratio6) / 3.5
+
+
+class Expression(program.TestCase):
+    def described(self, text, *options):
+        return json.loads(program.succeed("expression", text, "--json", *options).stdout)
+
+    def test_json(self):
+        result = self.described(LENNARD_JONES, *ARGUMENTS, "--second")
+        energy, slope = energy_and_slope()
+        self.assertEqual(result["variables"], ["epsilon", "r", "sigma1", "sigma2"])
+        self.assertAlmostEqual(result["values"]["value"], energy, places=13)
+        self.assertAlmostEqual(result["values"]["derivative"], slope, places=13)
+        # The canonical form is an expression again, and the same one.
+        again = self.described(result["canonical"], *ARGUMENTS, "--second")
+        self.assertEqual(again["values"], result["values"])
+        self.assertEqual(again["derivative"], result["derivative"])
+        slope_of_slope = self.described(result["derivative"], *ARGUMENTS)["values"]["derivative"]
+        self.assertTrue(
+            math.isclose(slope_of_slope, result["values"]["second_derivative"], rel_tol=1e-12)
+        )
+
+    def test_operation_counts(self):
+        result = self.described(LENNARD_JONES)
+        before = result["one_to_one"]["operations"]
+        after = result["program"]["operations"]
+        self.assertEqual(before["power"], 4)
+        self.assertNotIn("power", after)
+        self.assertLess(after["total"], before["total"])
+        self.assertEqual(after["total"], len(result["program"]["instructions"]))
+
+    def test_pairs(self):
+        result = self.described(LENNARD_JONES, "--pairs")
+        self.assertIn("r_squared", result["each"]["inputs"])
+        self.assertNotIn("r_squared", result["once"]["inputs"])
+        self.assertLessEqual(result["each"]["operations"]["total"], 11)
+        program.succeed("expression", LENNARD_JONES, "--pairs")
+
+    def test_text(self):
+        text = program.succeed("expression", LENNARD_JONES, *ARGUMENTS).stdout
+        for word in ("derivative\n", "one to one, operations", "program (", "value = -0.63"):
+            self.assertIn(word, text)
+
+    def test_precision(self):
+        energy, _ = energy_and_slope()
+        value = self.described(LENNARD_JONES, *ARGUMENTS, "--precision=mixed")["values"]["value"]
+        self.assertNotEqual(value, energy)
+        self.assertTrue(math.isclose(value, energy, rel_tol=1e-4))
+
+    def test_begins_with_minus(self):
+        values = self.described("-x^2", "--variable=x", "--set=x=3")["values"]
+        self.assertEqual(values, {"value": -9, "derivative": -6})
+
+    def test_errors(self):
+        for words, parts in (
+            (("4*r^",), ("column 5", "    4*r^\n        ^")),
+            (("sqr(r)",), ("did you mean sqrt?",)),
+            (("a; a=b; b=a",), ("a -> b -> a",)),
+            (("a*r", "--set=r=1"), ("without a value", "'a'", "--set a=VALUE")),
+            (("a*r", "--set=q=1"), ("no such variable", "'q'", "a, r")),
+            (("r", "--set=r"), ("NAME=VALUE",)),
+            (("r", "--set=r=nan"), ("finite",)),
+            (("r", "--set=r=1", "--set=r=2"), ("twice",)),
+            (("r", "--precision=half"), ("fp64, mixed or fixed",)),
+            (("r_squared*r", "--pairs"), ("means the square of r",)),
+            (("r", "--jsonn"), ("--json",)),
+            (("(" * 100000,), ("limit: 500 levels",)),
+        ):
+            result = program.start("expression", *words)
+            self.assertEqual(result.returncode, 2, words[0][:40])
+            self.assertEqual(result.stdout, "")
+            for part in parts:
+                self.assertIn(part, result.stderr)
+
+
+if __name__ == "__main__":
+    program.main()
