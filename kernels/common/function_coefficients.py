@@ -7,8 +7,23 @@ is part of.
 """
 
 from mpmath import (
-    asin, atan, cos, erf, erfc, exp, floor, ldexp, log, matrix, lu_solve, mp,
-    mpf, nstr, pi, sin, sqrt,
+    asin,
+    atan,
+    cos,
+    erf,
+    erfc,
+    exp,
+    floor,
+    ldexp,
+    log,
+    lu_solve,
+    matrix,
+    mp,
+    mpf,
+    nstr,
+    pi,
+    sin,
+    sqrt,
 )
 
 mp.dps = 60

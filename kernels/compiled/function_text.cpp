@@ -1,36 +1,66 @@
 #include "kernels/compiled/function_text.hpp"
 
 #include "error.hpp"
+#include "kernels/compiled/text_functions.hpp"
 
 namespace starpmc::compiled {
 
 bool has_vector_form(Operation operation) {
+  return operation != Operation::sin && operation != Operation::cos && operation != Operation::tan;
+}
+
+namespace {
+
+std::string transcendental(VectorText& doubles, Operation operation,
+                           std::span<const std::string> x) {
+  using namespace text_functions;
+  const Writing writing(doubles);
+  const real_t a{x[0]};
   switch (operation) {
-    case Operation::add:
-    case Operation::subtract:
-    case Operation::multiply:
-    case Operation::divide:
-    case Operation::negate:
-    case Operation::reciprocal:
-    case Operation::square_root:
-    case Operation::reciprocal_square_root:
-    case Operation::abs:
-    case Operation::floor:
-    case Operation::ceil:
-    case Operation::min:
-    case Operation::max:
-    case Operation::step:
-    case Operation::delta:
-    case Operation::select:
-      return true;
+    case Operation::power:
+      return std::string(exact_power(a, {x[1]}).name);
+    case Operation::exp:
+      return std::string(exact_exp(a).name);
+    case Operation::log:
+      return std::string(exact_log(a).name);
+    case Operation::asin:
+      return std::string(exact_asin(a).name);
+    case Operation::acos:
+      return std::string(exact_acos(a).name);
+    case Operation::atan:
+      return std::string(exact_atan(a).name);
+    case Operation::atan2:
+      return std::string(exact_atan2(a, {x[1]}).name);
+    case Operation::sinh:
+      return std::string(exact_sinh(a).name);
+    case Operation::cosh:
+      return std::string(exact_cosh(a).name);
+    case Operation::tanh:
+      return std::string(exact_tanh(a).name);
+    case Operation::erf:
+      return std::string(exact_erf(a).name);
+    case Operation::erfc:
+      return std::string(exact_erfc(a).name);
     default:
-      return false;
+      throw RunError("an operation has no form for vectors");
   }
 }
 
+/// In fp64, whatever the type of the operands.
+std::string in_doubles(VectorText& t, Operation operation, std::span<const std::string> x) {
+  VectorText doubles = t.doubles();
+  if (!t.single()) return transcendental(doubles, operation, x);
+  std::vector<std::string> wide;
+  for (const std::string& a : x) {
+    wide.push_back(t.value({"fpext ", t.vector(), " ", a, " to ", doubles.vector()}));
+  }
+  const std::string result = transcendental(doubles, operation, wide);
+  return t.value({"fptrunc ", doubles.vector(), " ", result, " to ", t.vector()});
+}
+
+}  // namespace
+
 std::string vector_operation(VectorText& t, Operation operation, std::span<const std::string> x) {
-  const std::string zero = t.constant(0);
-  const std::string one = t.constant(1);
   switch (operation) {
     case Operation::add:
       return t.add(x[0], x[1]);
@@ -43,11 +73,11 @@ std::string vector_operation(VectorText& t, Operation operation, std::span<const
     case Operation::negate:
       return t.negate(x[0]);
     case Operation::reciprocal:
-      return t.divide(one, x[0]);
+      return t.divide(t.constant(1), x[0]);
     case Operation::square_root:
       return t.unary("sqrt", x[0]);
     case Operation::reciprocal_square_root:
-      return t.divide(one, t.unary("sqrt", x[0]));
+      return t.divide(t.constant(1), t.unary("sqrt", x[0]));
     case Operation::abs:
       return t.unary("fabs", x[0]);
     case Operation::floor:
@@ -59,16 +89,18 @@ std::string vector_operation(VectorText& t, Operation operation, std::span<const
     case Operation::max:
       return t.choose(t.compare("olt", x[0], x[1]), x[1], x[0]);
     case Operation::step:
-      return t.choose(t.compare("olt", x[0], zero), zero, one);
+      return t.choose(t.compare("olt", x[0], t.constant(0)), t.constant(0), t.constant(1));
     case Operation::delta:
-      return t.choose(t.compare("oeq", x[0], zero), one, zero);
+      return t.choose(t.compare("oeq", x[0], t.constant(0)), t.constant(1), t.constant(0));
     case Operation::select:
-      return t.choose(t.compare("oeq", x[0], zero), x[2], x[1]);
+      return t.choose(t.compare("oeq", x[0], t.constant(0)), x[2], x[1]);
     default:
-      throw RunError("an operation has no form for vectors");
+      return in_doubles(t, operation, x);
   }
 }
 
-std::string function_declarations(const VectorText&) { return {}; }
+std::string function_declarations(VectorText& text) {
+  return text.single() ? text.doubles().declarations() : std::string();
+}
 
 }  // namespace starpmc::compiled

@@ -19,6 +19,6 @@ bool has_vector_form(Operation operation);
 std::string vector_operation(VectorText& text, Operation operation, std::span<const std::string> x);
 
 /// What vector_operation calls.
-std::string function_declarations(const VectorText& text);
+std::string function_declarations(VectorText& text);
 
 }  // namespace starpmc::compiled

@@ -26,6 +26,9 @@ struct RowShape {
   double least_squared_distance = 0;  ///< lesser ones count as this
 };
 
+/// @throws RunError where the shape does not fit the program
+void check_shape(const Program& program, const RowShape& shape);
+
 template <class Real>
 struct RowArguments {
   const Real* source[3] = {};  ///< x, y, z: `count` values each

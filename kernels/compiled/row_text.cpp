@@ -25,7 +25,7 @@ class RowText {
         shape_(shape),
         set_(set),
         instructions_(fused_instructions(program, true)),
-        text_(lanes_of(set, single), single),
+        text_(so_far_, lanes_of(set, single), single),
         names_(program.values()),
         varies_(program.values(), false),
         outputs_(static_cast<std::uint32_t>(program.outputs.size())) {
@@ -49,7 +49,7 @@ class RowText {
     loop();
     rest();
     epilogue();
-    return head() + text_.text() + "}\n" + declarations() + attributes();
+    return head() + so_far_.text + "}\n" + declarations() + attributes();
   }
 
  private:
@@ -129,7 +129,7 @@ class RowText {
     }
     text_.line({"%next = add nuw i64 %i, ", std::to_string(text_.lanes())});
     text_.line({"%again = icmp ult i64 %next, %whole"});
-    text_.line({"br i1 %again, label %loop, label %check"});
+    text_.line({"br i1 %again, label %loop, label %check, !llvm.loop !0"});
   }
 
   /// The last, partial vector.
@@ -245,7 +245,7 @@ class RowText {
       d[axis] = text_.subtract(targets_[3 * target + axis], source[axis]);
     }
     const std::string squares = text_.multiply_add(d[1], d[1], text_.multiply(d[2], d[2]));
-    const std::string r2 = text_.multiply_add(d[0], d[0], squares);
+    std::string r2 = text_.multiply_add(d[0], d[0], squares);
     if (shape_.least_squared_distance == 0) return r2;
     const std::string least = text_.constant(shape_.least_squared_distance);
     return text_.choose(text_.compare("olt", r2, least), least, r2);
@@ -301,11 +301,27 @@ class RowText {
     }
     const std::string r = text_.multiply(r2, y);
     const std::string h = remainder(r);
-    const bool few_bits = text_.single() && set_ == InstructionSet::avx2;
-    const std::string correction =
-        few_bits ? third_order(h) : text_.multiply(text_.constant(0.5), h);
-    root_ = text_.multiply_add(r, correction, r);
-    return text_.multiply_add(y, correction, y);
+    if (text_.single() && set_ == InstructionSet::avx2) {
+      const std::string correction = third_order(h);
+      root_ = text_.multiply_add(r, correction, r);
+      return text_.multiply_add(y, correction, y);
+    }
+    root_ = text_.multiply_add(halved(r), h, r);
+    return text_.multiply_add(halved(y), h, y);
+  }
+
+  /// Half of a normal number: one off its exponent. Processors have more units for integers than
+  /// for products; what becomes of 0, infinities and NaN does not matter, for h is NaN beside them.
+  std::string halved(const std::string& x) {
+    const std::string integers =
+        joined({"<", std::to_string(text_.lanes()), text_.single() ? " x i32>" : " x i64>"});
+    std::string one = "<";
+    for (std::uint32_t i = 0; i < text_.lanes(); ++i) {
+      one += joined({i == 0 ? "" : ", ", text_.single() ? "i32 8388608" : "i64 4503599627370496"});
+    }
+    const std::string bits = text_.value({"bitcast ", text_.vector(), " ", x, " to ", integers});
+    const std::string less = text_.value({"sub ", integers, " ", bits, ", ", one, ">"});
+    return text_.value({"bitcast ", integers, " ", less, " to ", text_.vector()});
   }
 
   std::string estimate(const std::string& r2) {
@@ -324,7 +340,7 @@ class RowText {
     return text_.value({"fpext <4 x float> ", y, " to ", v});
   }
 
-  std::string declarations() const {
+  std::string declarations() {
     const std::string& v = text_.vector();
     const std::string lanes = std::to_string(text_.lanes());
     return text_.declarations() + function_declarations(text_) +
@@ -367,17 +383,22 @@ class RowText {
     return {};
   }
 
-  /// Without the width, LLVM would part 64-byte vectors on processors that clock them down.
+  /// Without the width, LLVM would part 64-byte vectors on processors that clock them down. Targets
+  /// side by side are parallel enough: unrolled, the loop would run out of registers.
   std::string attributes() const {
-    if (set_ != InstructionSet::avx512) return "attributes #0 = { nounwind }\n";
-    return "attributes #0 = { nounwind \"min-legal-vector-width\"=\"512\" "
-           "\"prefer-vector-width\"=\"512\" }\n";
+    const std::string_view width = set_ == InstructionSet::avx512
+                                       ? " \"min-legal-vector-width\"=\"512\" "
+                                         "\"prefer-vector-width\"=\"512\""
+                                       : "";
+    return joined({"attributes #0 = { nounwind", width, " }\n",
+                   "!0 = distinct !{!0, !1}\n!1 = !{!\"llvm.loop.unroll.disable\"}\n"});
   }
 
   const Program& program_;
   const RowShape& shape_;
   InstructionSet set_;
   std::vector<FusedInstruction> instructions_;
+  TextSoFar so_far_;
   VectorText text_;
   std::vector<std::string> names_;  ///< per value
   std::vector<bool> varies_;
@@ -392,7 +413,9 @@ class RowText {
   std::uint32_t root_number_ = 0;
 };
 
-void check(const Program& program, const RowShape& shape) {
+}  // namespace
+
+void check_shape(const Program& program, const RowShape& shape) {
   const std::size_t inputs = program.inputs.size();
   if (shape.squared_distance >= inputs ||
       (!shape.uniform.empty() &&
@@ -405,8 +428,6 @@ void check(const Program& program, const RowShape& shape) {
   }
 }
 
-}  // namespace
-
 std::uint32_t lanes_of(InstructionSet set, bool single) {
   const std::uint32_t bytes = set == InstructionSet::avx512 ? 64
                               : set == InstructionSet::avx2 ? 32
@@ -416,7 +437,7 @@ std::uint32_t lanes_of(InstructionSet set, bool single) {
 
 std::optional<std::string> row_text(const Program& program, const RowShape& shape, bool single,
                                     InstructionSet set) {
-  check(program, shape);
+  check_shape(program, shape);
   return RowText(program, shape, single, set).text();
 }
 

@@ -12,12 +12,19 @@
 
 namespace starpmc::compiled {
 
+/// What has been written, and how many names were given.
+struct TextSoFar {
+  std::string text;
+  int names = 0;
+};
+
 /// Writes instructions of LLVM over vectors of one type; every method returns the name of its
 /// result.
 class VectorText {
  public:
-  VectorText(std::uint32_t lanes, bool single)
-      : lanes_(std::to_string(lanes)),
+  VectorText(TextSoFar& so_far, std::uint32_t lanes, bool single)
+      : so_far_(so_far),
+        lanes_(std::to_string(lanes)),
         count_(lanes),
         single_(single),
         real_(single ? "float" : "double"),
@@ -32,13 +39,17 @@ class VectorText {
   std::uint32_t lanes() const { return count_; }
   bool single() const { return single_; }
 
-  const std::string& text() const { return text_; }
-  void line(std::initializer_list<std::string_view> parts) { text_ += "  " + joined(parts) + "\n"; }
-  void label(std::string_view name) { text_ += joined({name, ":\n"}); }
+  /// The same lanes of doubles, written to the same text.
+  VectorText doubles() const { return {so_far_, count_, false}; }
+
+  void line(std::initializer_list<std::string_view> parts) {
+    so_far_.text += joined({"  ", joined(parts), "\n"});
+  }
+  void label(std::string_view name) { so_far_.text += joined({name, ":\n"}); }
   std::string value(std::initializer_list<std::string_view> parts) {
     std::string name = "%v";
-    name.append(std::to_string(next_++));
-    text_ += joined({"  ", name, " = ", joined(parts), "\n"});
+    name.append(std::to_string(so_far_.names++));
+    so_far_.text += joined({"  ", name, " = ", joined(parts), "\n"});
     return name;
   }
 
@@ -103,6 +114,7 @@ class VectorText {
   }
 
  private:
+  TextSoFar& so_far_;
   std::string lanes_;
   std::uint32_t count_;
   bool single_;
@@ -110,8 +122,6 @@ class VectorText {
   std::string vector_;
   std::string mask_;
   std::string suffix_;
-  std::string text_;
-  int next_ = 0;
 };
 
 }  // namespace starpmc::compiled

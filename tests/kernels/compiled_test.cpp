@@ -3,7 +3,7 @@
 #include <thread>
 
 #include "error.hpp"
-#include "kernels/compiled/row.hpp"
+#include "kernels/pair_row.hpp"
 #include "kernels/scalar/evaluate.hpp"
 #include "programs.hpp"
 
@@ -76,11 +76,9 @@ Expected pair(const Program& program, const RowShape& shape, const Row<Real>& ro
   return {value, std::abs(outputs[output])};
 }
 
-template <class Real>
-void expect_row(const Program& program, const RowShape& shape, std::size_t count,
-                InstructionSet set, double tolerance) {
-  const auto function = RowFunction<Real>::compile(program, shape, set);
-  ASSERT_TRUE(function);
+template <class Real, class Function>
+void expect_row(Function& function, const Program& program, const RowShape& shape,
+                std::size_t count, double tolerance) {
   const Row<Real> row(program, shape, count);
   std::vector<const Real*> varying;
   for (const auto& values : row.varying) varying.push_back(values.data());
@@ -90,14 +88,14 @@ void expect_row(const Program& program, const RowShape& shape, std::size_t count
   std::vector<Real*> row_pointers;
   for (auto& values : rows) row_pointers.push_back(values.data());
   const bool total = shape.result == RowResult::totals;
-  (*function)({{row.sources[0].data(), row.sources[1].data(), row.sources[2].data()},
-               count,
-               row.targets.data(),
-               varying.data(),
-               row.uniform.data(),
-               row.cutoffs.data(),
-               total ? totals.data() : nullptr,
-               total ? nullptr : row_pointers.data()});
+  function({{row.sources[0].data(), row.sources[1].data(), row.sources[2].data()},
+            count,
+            row.targets.data(),
+            varying.data(),
+            row.uniform.data(),
+            row.cutoffs.data(),
+            total ? totals.data() : nullptr,
+            total ? nullptr : row_pointers.data()});
   for (std::size_t k = 0; k < outputs; ++k) {
     std::vector<Expected> per_source(count, {0.25, 0.25});
     for (std::size_t t = 0; t < shape.targets; ++t) {
@@ -119,6 +117,16 @@ void expect_row(const Program& program, const RowShape& shape, std::size_t count
           << "source " << i << ", output " << k;
     }
     EXPECT_EQ(rows[k][count], Real{0.25});
+  }
+}
+
+template <class Real>
+void expect_rows(const Program& program, const RowShape& shape,
+                 std::initializer_list<std::size_t> counts, InstructionSet set, double tolerance) {
+  const auto function = RowFunction<Real>::compile(program, shape, set);
+  ASSERT_TRUE(function);
+  for (const std::size_t count : counts) {
+    expect_row<Real>(*function, program, shape, count, tolerance);
   }
 }
 
@@ -161,20 +169,50 @@ Program coulomb_and_lennard_jones() {
 
 TEST_P(CompiledRow, IsTheNaiveLoop) {
   const Program program = coulomb_and_lennard_jones();
-  for (const std::size_t count : {0U, 1U, 7U, 16U, 33U, 600U}) {
-    for (const RowResult result : {RowResult::totals, RowResult::per_source}) {
-      for (const std::uint32_t targets : {1U, 3U}) {
-        const RowShape shape{0, {false, false, true, true, true}, targets, result, 0};
-        expect_row<double>(program, shape, count, GetParam(), 2e-15);
-        expect_row<float>(program, shape, count, GetParam(), 2e-6);
-      }
+  for (const RowResult result : {RowResult::totals, RowResult::per_source}) {
+    for (const std::uint32_t targets : {1U, 3U}) {
+      const RowShape shape{0, {false, false, true, true, true}, targets, result, 0};
+      expect_rows<double>(program, shape, {0, 1, 7, 16, 33, 600}, GetParam(), 2e-15);
+      expect_rows<float>(program, shape, {0, 1, 7, 16, 33, 600}, GetParam(), 2e-6);
     }
   }
 }
 
+TEST(BlockRow, IsTheNaiveLoop) {
+  const Program program = coulomb_and_lennard_jones();
+  for (const RowResult result : {RowResult::totals, RowResult::per_source}) {
+    for (const double least : {0.0, 12.5}) {
+      const RowShape shape{0, {false, false, true, true, true}, 3, result, least};
+      simd::BlockRow<double> wide(program, shape);
+      simd::BlockRow<float> narrow(program, shape);
+      for (const std::size_t count : {0U, 1U, 7U, 33U, 600U}) {
+        expect_row<double>(wide, program, shape, count, 2e-15);
+        expect_row<float>(narrow, program, shape, count, 2e-6);
+      }
+    }
+  }
+  EXPECT_THROW(simd::BlockRow<float>(program, {9, {}, 1, RowResult::totals, 0}), RunError);
+}
+
+TEST(PairRow, TakesProgramsOfEveryKind) {
+  Program circular;
+  circular.inputs = {"b", "r2"};
+  circular.instructions = {{Operation::sin, {1, 0, 0}}, {Operation::multiply, {0, 2, 0}}};
+  circular.outputs = {3};
+  const RowShape shape{1, {}, 2, RowResult::totals, 0};
+  PairRow<double> row(circular, shape);
+  EXPECT_FALSE(row.is_compiled());
+  expect_row<double>(row, circular, shape, 50, 2e-15);
+  const RowShape plain{0, {}, 2, RowResult::totals, 0};
+  PairRow<double> other(coulomb_and_lennard_jones(), plain);
+  EXPECT_EQ(other.is_compiled(), compiled::best_instruction_set() != InstructionSet::portable);
+  PairRow<double> copy = other;
+  expect_row<double>(copy, coulomb_and_lennard_jones(), plain, 50, 2e-15);
+}
+
 TEST_P(CompiledRow, LeastDistanceCounts) {
   const RowShape shape{0, {}, 2, RowResult::totals, 12.5};
-  expect_row<double>(coulomb_and_lennard_jones(), shape, 100, GetParam(), 2e-15);
+  expect_rows<double>(coulomb_and_lennard_jones(), shape, {100}, GetParam(), 2e-15);
 }
 
 TEST_P(CompiledRow, RandomProgramsAreTheScalarOnes) {
@@ -183,7 +221,7 @@ TEST_P(CompiledRow, RandomProgramsAreTheScalarOnes) {
     Program program = random_program(random, 20, benign_operations());
     // values of any magnitude are all the same to fp64's relative errors, but not their sums
     const RowShape shape{1, {i % 2 == 0, false, i % 3 == 0, false}, 1, RowResult::per_source, 0};
-    expect_row<double>(program, shape, 50, GetParam(), 1e-12);
+    expect_rows<double>(program, shape, {50}, GetParam(), 1e-12);
   }
 }
 
@@ -192,7 +230,7 @@ TEST_P(CompiledRow, EveryOperationIsTheScalarOne) {
     const auto operation = static_cast<Operation>(i);
     Program program;
     program.inputs = {"r2", "b", "c"};
-    program.constants = {0.05};
+    program.constants = {0.02};
     // asin and acos want something below 1
     program.instructions = {{Operation::multiply, {0, 3, 0}}, {operation, {4, 1, 2}}};
     program.outputs = {5};
@@ -202,9 +240,9 @@ TEST_P(CompiledRow, EveryOperationIsTheScalarOne) {
     ASSERT_EQ(RowFunction<double>::compile(program, shape, GetParam()).has_value(), !circular)
         << "operation " << i;
     if (circular) continue;
-    expect_row<double>(program, shape, 100, GetParam(), 2e-15);
+    expect_rows<double>(program, shape, {100}, GetParam(), 2e-15);
     if (operation == Operation::floor || operation == Operation::ceil) continue;
-    expect_row<float>(program, shape, 100, GetParam(), 1e-6);
+    expect_rows<float>(program, shape, {100}, GetParam(), 1e-6);
   }
 }
 
