@@ -52,10 +52,11 @@ inline std::optional<Device> find_device(cl_device_type type) {
 class DevicePipeline {
  public:
   DevicePipeline(const Device& device, Precision precision,
-                 std::optional<opencl::LaunchShape> shape = std::nullopt)
+                 std::optional<opencl::LaunchShape> shape = std::nullopt,
+                 const Potential& potential = {})
       : device_(device),
         program_(device.context.get(), device.id, precision,
-                 std::filesystem::path(STARPMC_SOURCE_FOLDER) / "kernels", shape) {}
+                 std::filesystem::path(STARPMC_SOURCE_FOLDER) / "kernels", shape, potential) {}
 
   /// The grid term alone.
   template <class Real>

@@ -39,6 +39,7 @@ struct TestSystem {
   std::vector<double> blocks;
   std::vector<double> points;          ///< as in grid_points, fp64
   std::vector<double> point_position;  ///< x, y, z, charge of every point, absolute
+  const Potential* potential = nullptr;
 
   Topology topology() const { return {shape, reals, integers}; }
 };
@@ -263,7 +264,9 @@ struct Buffers {
     return {certified, bound, system->blocks, exact_points, system->solute, system->nuclei};
   }
 
-  Window window() const { return {layout, system->interaction, system->topology(), plan, entries}; }
+  Window window() const {
+    return {layout, system->interaction, system->topology(), plan, entries, system->potential};
+  }
 
   /// Extent the host knows ahead: plans the window into `plan`.
   void plan_ahead(const StepRange& range) {

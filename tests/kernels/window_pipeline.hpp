@@ -111,7 +111,7 @@ struct HostPipeline {
   void potential(Buffers<Real>& b) {
     Level::grid_potential(GridPotentialArguments{b.layout, b.system->interaction,
                                                  b.system->topology(), b.lattice, b.system->blocks,
-                                                 b.exact_points, b.potential});
+                                                 b.exact_points, b.potential, b.system->potential});
   }
 };
 
