@@ -48,9 +48,24 @@ class PairBatch {
     const real_t::D d;
     const auto near = hn::And(counts.m, hn::Lt(squared.v, hn::Set(d, squared_cutoff_)));
     if (hn::AllFalse(d, near)) return;
-    hn::CompressStore(product.v, near, d, product_ + count_);
-    hn::CompressStore(factor.v, near, d, factor_ + count_);
-    count_ += hn::CompressStore(squared.v, near, d, squared_ + count_);
+    // Not hn::Compress, which looks permutations up in a table (Highway 1.0): neighbouring points
+    // of a block are in or out together, and of neighbouring molecules few are in.
+    const auto far = hn::Set(d, std::numeric_limits<double>::infinity());
+    const std::size_t lanes = hn::Lanes(d);
+    hn::StoreU(hn::IfThenElse(near, squared.v, far), d, squared_ + count_);
+    hn::StoreU(product.v, d, product_ + count_);
+    hn::StoreU(factor.v, d, factor_ + count_);
+    if (2 * hn::CountTrue(d, near) >= lanes) {
+      count_ += lanes;
+    } else {
+      const std::size_t first = count_;
+      for (std::size_t i = first; i < first + lanes; ++i) {
+        squared_[count_] = squared_[i];
+        product_[count_] = product_[i];
+        factor_[count_] = factor_[i];
+        count_ += squared_[i] < squared_cutoff_ ? 1 : 0;
+      }
+    }
     if (count_ > kPairs - hn::Lanes(d)) evaluate();
   }
 
@@ -63,7 +78,7 @@ class PairBatch {
   }
 
  private:
-  static constexpr std::size_t kPairs = 1024;
+  static constexpr std::size_t kPairs = 256;
   static constexpr std::size_t kRoom = kPairs + kBlockGrain;
 
   void sum(const BatchTerm& term) {
