@@ -16,13 +16,12 @@ namespace starpmc::scalar {
 enum class Arithmetic { plain, exact };
 
 /// The value of a user's function at one distance.
-/// @param coefficients of the pair, behind r^2; as many as the function reads
+/// @param coefficients of the pair, that the function reads behind r^2
 template <Arithmetic kArithmetic>
-double user_function(const Program& program, double r2, const double* coefficients,
+double user_function(const Program& program, double r2, std::span<const double> coefficients,
                      std::vector<double>& inputs, std::vector<double>& values) {
-  inputs.resize(program.inputs.size());
-  inputs[0] = r2;
-  for (std::size_t i = 1; i < inputs.size(); ++i) inputs[i] = coefficients[i - 1];
+  inputs.assign(1, r2);
+  inputs.insert(inputs.end(), coefficients.begin(), coefficients.end());
   double result = 0;
   const std::span<double> output(&result, 1);
   if constexpr (kArithmetic == Arithmetic::exact) {
@@ -41,7 +40,7 @@ class UserCoulomb {
   /// @param charge product of the charges, times the Coulomb constant
   double operator()(double r2, double charge) const {
     if (charge == 0 || !(r2 < cutoff_squared_)) return 0;
-    return charge * user_function<Arithmetic::exact>(program_, r2, nullptr, inputs_, values_);
+    return charge * user_function<Arithmetic::exact>(program_, r2, {}, inputs_, values_);
   }
 
  private:
@@ -70,7 +69,7 @@ class UserTerms {
       return exact_coulomb(r2, charge, coulomb_squared_, inverse_);
     }
     if (!(r2 < coulomb_squared_)) return 0;
-    return charge * user_function<kArithmetic>(potential_.coulomb, r2, nullptr, inputs_, values_);
+    return charge * user_function<kArithmetic>(potential_.coulomb, r2, {}, inputs_, values_);
   }
   /// van der Waals energy of sites of two MM molecules, by their types.
   double mm_vdw(double r2, int a, int b) const {
@@ -88,7 +87,8 @@ class UserTerms {
     if (!(r2 < vdw_squared_)) return 0;
     const double built_in = exact_lennard_jones(r2, c[0], c[1], c[2], c[3], vdw_squared_);
     if (!Potential::exists(program) || function[0] == 0) return built_in;
-    return built_in + user_function<kArithmetic>(program, r2, function + 1, inputs_, values_);
+    const std::span coefficients(function + 1, program.inputs.size() - 1);
+    return built_in + user_function<kArithmetic>(program, r2, coefficients, inputs_, values_);
   }
 
   const Potential& potential_;
