@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <span>
 #include <vector>
 
 #include "kernels/scalar/user_terms.hpp"
@@ -30,7 +31,8 @@ class SampledFunction {
  private:
   template <scalar::Arithmetic kArithmetic>
   double value(double r) const {
-    return scalar::user_function<kArithmetic>(program_, r * r, coefficients_, inputs_, values_);
+    const std::span coefficients(coefficients_, program_.inputs.size() - 1);
+    return scalar::user_function<kArithmetic>(program_, r * r, coefficients, inputs_, values_);
   }
 
   const Program& program_;
