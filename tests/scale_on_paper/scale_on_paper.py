@@ -69,25 +69,28 @@ def analyse(case: Case, result: dict, assumptions: Assumptions) -> Row:
     qm = sum(chain["engine"] for chain in chains)
     qm_core_share = qm / (result["cpu_workers"] * wall)
     update_share = assumptions.update_seconds * cycles / span if case.updates > 0 else 0.0
+    sampling = sum(chain["sampling"] for chain in chains)
+    waiting = sum(chain["end"] for chain in chains) - sampling - qm
     return Row(
         case,
         1e6 * span / steps,
         len(chains) * steps / span,
         gpu_share,
         qm_core_share,
-        limit(case, gpu_share, qm_core_share, update_share),
+        limit(case, gpu_share, update_share, waiting > sampling),
     )
 
 
-def limit(case: Case, gpu_share: float, qm_core_share: float, update_share: float) -> str:
-    """@param update_share of a chain's time, in its own updates"""
+def limit(case: Case, gpu_share: float, update_share: float, waits: bool) -> str:
+    """@param update_share of a chain's time, in its own updates
+    @param waits chains spend more time waiting for a core than for steps"""
     if gpu_share >= BUSY:
         return "GPUs"
     if case.updates == 0:
-        return "each chain's windows in turn" if case.chains < 2 * case.gpus else "placement"
+        return "windows in turn" if case.chains == 1 else "chains' places"
     if update_share >= BUSY_IN_TURN:
         return "QM latency"
-    return "cores for QM" if qm_core_share >= gpu_share else "GPUs, unevenly"
+    return "cores for QM" if waits else "GPUs, in bursts"
 
 
 def replay(program: pathlib.Path, case: Case, assumptions: Assumptions, folder: pathlib.Path) -> dict:

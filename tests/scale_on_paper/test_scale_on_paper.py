@@ -101,6 +101,13 @@ class Report(unittest.TestCase):
         self.assertEqual(row.limit, "cores for QM")
         self.assertAlmostEqual(row.steps_per_second, 64 * 1e5 / 20)
 
+    def test_bursts(self):
+        """Chains that wait for GPUs which are idle most of the time."""
+        together = result(64, 7.0, 126, 6)
+        for chain in together["chains"]:
+            chain["sampling"] = 9.0
+        self.assertEqual(analyse(Case(64, 1, 128, 3), together, Assumptions()).limit, "GPUs, in bursts")
+
     def test_busy_gpus(self):
         row = analyse(Case(64, 1, 128, 3), result(64, 20.0, 126, 58), Assumptions())
         self.assertEqual(row.limit, "GPUs")
