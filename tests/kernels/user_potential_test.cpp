@@ -140,23 +140,10 @@ TEST_P(UserPotentialOpenCl, GivesTheBuiltInEnergies) {
   expect_built_in_energies<FixedCoordinate>(fixed, systems, 5e-6);
 }
 
-/// A GPU's kernels on PoCL (sample_windows_test.cpp).
-opencl::LaunchShape gpu_on_cpu() {
-  opencl::LaunchShape shape = opencl::LaunchShape::for_gpu();
-  shape.points_unrolled = 1;
-  shape.pair_group = 16;
-  shape.table_tile = 4;
-  shape.decide_group = 16;
-  shape.propose_group = 16;
-  shape.grid_sum_group = 16;
-  shape.exact_groups_per_unit = 2;
-  return shape;
-}
-
+/// A GPU's kernels run on GPUs only: PoCL takes many minutes to compile them all.
 INSTANTIATE_TEST_SUITE_P(
     Devices, UserPotentialOpenCl,
     testing::Values(DeviceCase{"Cpu", CL_DEVICE_TYPE_CPU, opencl::LaunchShape::for_cpu()},
-                    DeviceCase{"GpuKernelsOnCpu", CL_DEVICE_TYPE_CPU, gpu_on_cpu()},
                     DeviceCase{"Gpu", CL_DEVICE_TYPE_GPU, opencl::LaunchShape::for_gpu()}),
     [](const auto& one) { return one.param.name; });
 
