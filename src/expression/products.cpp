@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "expression/number_rules.hpp"
 #include "expression/pool.hpp"
@@ -84,12 +85,15 @@ class ProductBuilder {
     return true;
   }
 
-  /// Sorts, and adds the exponents of equal bases where the sum is exact.
+  /// Adds the exponents of equal bases where the sum is exact. Integers come first, small before
+  /// large, so that no base keeps two countable powers, whatever its other exponents.
   /// @return whether what is left may have to be flattened again
   bool collect() {
     std::ranges::sort(powers_, [this](const Operand& a, const Operand& b) {
       const auto bases = pool_.compare(a.node, b.node);
-      return bases != 0 ? bases < 0 : a.factor < b.factor;
+      if (bases != 0) return bases < 0;
+      const auto order = [](double e) { return std::tuple(!is_integer(e), std::abs(e), e); };
+      return order(a.factor) < order(b.factor);
     });
     bool changed = false;
     std::vector<Operand> collected;
