@@ -131,6 +131,14 @@ TEST_F(Limits, PowersThatDoNotAddUpExactlyEnd) {
   EXPECT_EQ(treat("r*r^1.1*r^2 + r*sin(r)"), "");
 }
 
+TEST_F(Limits, PowersThatDoNotAddUpExactlyParseToTheSameTree) {
+  for (const char* const text : {"r^0.3*r^-3.375/r", "r*r^1.1*r^2", "1/(r*r^0.4*r^0.7)"}) {
+    Pool pool;
+    const Node node = parse(pool, text);
+    EXPECT_EQ(parse(pool, print(pool, node)), node) << print(pool, node);
+  }
+}
+
 TEST_F(Limits, TheDerivativeOfAHugePowerHasTheRightSign) {
   Pool pool;
   const Node node = derivative(pool, parse(pool, "r^9007199254740994"), "r");
