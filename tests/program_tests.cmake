@@ -47,6 +47,7 @@ if(TARGET starpmc)
   starpmc_program_test(app/malformed app/test_malformed.py 600 "app;device")
   starpmc_program_test(app/expression app/test_expression.py 60 "app")
   starpmc_program_test(app/expression_openmm app/test_expression_openmm.py 300 "app")
+  starpmc_program_test(app/potential_openmm app/test_potential_openmm.py 120 "app;device")
   starpmc_program_test(app/readme app/test_readme.py 60 "app" ${CMAKE_SOURCE_DIR}/README.md)
   starpmc_program_test(app/install app/test_install.py 120 "app;device"
                        ${CMAKE_BINARY_DIR} ${CMAKE_COMMAND})

@@ -44,6 +44,7 @@ nlohmann::ordered_json terms_as_json(const EnergyTerms& terms) {
 
 int run_energy(std::span<const std::string> arguments) {
   const Inputs inputs = read_inputs(long_names(arguments), "energy");
+  for (const std::string& warning : inputs.warnings) spdlog::warn(warning);
   Settings settings = inputs.settings;
   settings.output.pressure_interval =
       settings.output.energy_interval;  // the chain gets ready for it

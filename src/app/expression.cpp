@@ -23,6 +23,7 @@
 #include "expression/print.hpp"
 #include "expression/print_program.hpp"
 #include "expression/translate.hpp"
+#include "kernels/opencl/emit.hpp"
 
 namespace starpmc {
 namespace {
@@ -127,6 +128,8 @@ Outputs differentiate(Pool& pool, const Request& request) {
   return outputs;
 }
 
+constexpr const char* kOnce = "once";
+
 struct NamedProgram {
   std::string name;
   Program program;
@@ -140,7 +143,7 @@ std::vector<NamedProgram> translate(Pool& pool, const Outputs& outputs, const Re
   how.varying = {how.square_input};
   PartedProgram parted =
       expression::part(expression::translate(pool, outputs.nodes, how), how.varying);
-  return {{"once", std::move(parted.once)}, {"each", std::move(parted.each)}};
+  return {{kOnce, std::move(parted.once)}, {"each", std::move(parted.each)}};
 }
 
 /// Outputs of the programs, the second of which is given the first one's.
@@ -200,14 +203,29 @@ Json counts_as_json(const Program& program) {
   return json;
 }
 
-Json program_as_json(const Program& program) {
+/// As kernels have it; empty for what the host computes once per pair of site types.
+std::string opencl_source(const NamedProgram& named, const Request& request) {
+  const auto& [name, program] = named;
+  if (name == kOnce) return {};
+  opencl::FunctionOptions options;
+  for (const std::string& input : program.inputs) {
+    options.moderate.push_back(request.pairs && input == request.variable + "_squared");
+  }
+  return opencl::emit_function(program, "pair_function", options);
+}
+
+Json program_as_json(const NamedProgram& named, const Request& request) {
+  const Program& program = named.program;
   const std::vector<std::string> names = expression::value_names(program);
   Json outputs = Json::array();
   for (const std::uint32_t output : program.outputs) outputs.push_back(names[output]);
-  return {{"inputs", program.inputs},
-          {"instructions", expression::print_program(program)},
-          {"outputs", outputs},
-          {"operations", counts_as_json(program)}};
+  Json json{{"inputs", program.inputs},
+            {"instructions", expression::print_program(program)},
+            {"outputs", outputs},
+            {"operations", counts_as_json(program)}};
+  const std::string source = opencl_source(named, request);
+  if (!source.empty()) json["opencl"] = source;
+  return json;
 }
 
 /// Everything that is shown.
@@ -228,7 +246,9 @@ Json as_json(const Report& report) {
             {"variable", report.request.variable}};
   for (std::size_t i = 1; i < report.texts.size(); ++i) json[report.names[i]] = report.texts[i];
   if (report.naive) json["one_to_one"] = {{"operations", counts_as_json(*report.naive)}};
-  for (const auto& [name, program] : report.programs) json[name] = program_as_json(program);
+  for (const NamedProgram& named : report.programs) {
+    json[named.name] = program_as_json(named, report.request);
+  }
   if (report.values) {
     json["precision"] = value_name(report.request.precision);
     for (std::size_t i = 0; i < report.names.size(); ++i) {
@@ -238,7 +258,7 @@ Json as_json(const Report& report) {
   return json;
 }
 
-void print_named_program(const NamedProgram& named, std::ostream& out) {
+void print_named_program(const NamedProgram& named, const Request& request, std::ostream& out) {
   const auto& [name, program] = named;
   const std::vector<std::string> names = expression::value_names(program);
   std::vector<std::string> outputs;
@@ -247,6 +267,8 @@ void print_named_program(const NamedProgram& named, std::ostream& out) {
                      expression::print_counts(program));
   for (const std::string& line : expression::print_program(program)) out << "  " << line << '\n';
   out << fmt::format("  -> {}\n", fmt::join(outputs, ", "));
+  const std::string source = opencl_source(named, request);
+  if (!source.empty()) out << "\nOpenCL C of " << name << ", inputs as above\n" << source;
 }
 
 void print_text(const Report& report, std::ostream& out) {
@@ -255,7 +277,7 @@ void print_text(const Report& report, std::ostream& out) {
   }
   out << "\none to one, operations "
       << (report.naive ? expression::print_counts(*report.naive) : "more than a million") << '\n';
-  for (const NamedProgram& named : report.programs) print_named_program(named, out);
+  for (const NamedProgram& named : report.programs) print_named_program(named, report.request, out);
   if (!report.values) return;
   out << fmt::format("\nat the arguments, {}\n", value_name(report.request.precision));
   for (std::size_t i = 0; i < report.names.size(); ++i) {

@@ -1,5 +1,7 @@
 #include "app/inputs.hpp"
 
+#include <utility>
+
 #include "config/options.hpp"
 #include "error.hpp"
 #include "potential/pair_potential.hpp"
@@ -14,7 +16,8 @@ Inputs read_inputs(std::span<const std::string> arguments, const std::string& co
   }
   Inputs inputs;
   inputs.file = arguments[0];
-  inputs.settings = read_settings(inputs.file, arguments.subspan(1));
+  OptionPlaces places(inputs.file);
+  inputs.settings = read_settings(inputs.file, arguments.subspan(1), &places);
   const Settings::SystemSection& files = inputs.settings.system;
   inputs.system = read_system({files.coordinates, files.topology, files.solute, files.qm_molecule,
                                files.defines, files.include_folders});
@@ -22,8 +25,10 @@ Inputs read_inputs(std::span<const std::string> arguments, const std::string& co
     throw InputError(files.topology.string(), "there is no MM molecule to move", files.qm_molecule,
                      "add molecules to [ molecules ], e.g. with starpmc solvate");
   }
-  resolve_cutoffs(inputs.settings, inputs.system.box, inputs.file);
-  inputs.functions = make_pair_potential(inputs.system, inputs.settings, inputs.file).functions;
+  resolve_cutoffs(inputs.settings, inputs.system.box, places);
+  PairPotential potential = make_pair_potential(inputs.system, inputs.settings, places);
+  inputs.functions = std::move(potential.functions);
+  inputs.warnings = std::move(potential.warnings);
   return inputs;
 }
 

@@ -2,6 +2,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "config/settings.hpp"
 #include "kernels/potential.hpp"
@@ -15,6 +16,7 @@ struct Inputs {
   Settings settings;  ///< cutoffs resolved
   System system;
   Potential functions;  ///< the user's pair functions
+  std::vector<std::string> warnings;
 };
 
 /// @param arguments FILE.cfg and overrides

@@ -143,7 +143,7 @@ BenchSystem make_bench_system(const BenchPreset& preset, const BenchOverrides& o
                      std::to_string(bench.system.molecules.size()), "ask for more waters");
   }
   bench.settings.interaction.coulomb_cutoff_angstrom = preset.cutoff_angstrom;
-  resolve_cutoffs(bench.settings, bench.system.box, bench.name);
+  resolve_cutoffs(bench.settings, bench.system.box, OptionPlaces(bench.name));
   if (bench.system.solute) {
     bench.grid = make_grid(preset, overrides, *bench.system.solute);
     bench.synthetic_grid = !overrides.grid;

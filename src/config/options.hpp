@@ -3,8 +3,8 @@
 #include <filesystem>
 #include <span>
 #include <string>
-#include <string_view>
 
+#include "config/option_places.hpp"
 #include "config/settings.hpp"
 #include "system/geometry.hpp"
 
@@ -15,14 +15,15 @@ namespace starpmc {
 /// Relative paths in the file are relative to the file's folder, those on the command line and
 /// output.folder to the working directory; input paths come back absolute.
 /// @param overrides words of the command line: "--section.key", "value" or "--section.key=value"
+/// @param places    set to where each option was given, for later messages; null: not wanted
 /// @throws InputError naming file:line or the command line option, the value found and the remedy
-Settings read_settings(const std::filesystem::path& file, std::span<const std::string> overrides);
+Settings read_settings(const std::filesystem::path& file, std::span<const std::string> overrides,
+                       OptionPlaces* places = nullptr);
 
 /// Makes cutoffs of 0 explicit (Coulomb: half the shortest edge; van der Waals: the Coulomb cutoff)
 /// and checks them against the box.
-/// @param place file the settings came from, for the message
-/// @throws InputError naming the key if a cutoff exceeds half the shortest edge
-void resolve_cutoffs(Settings& settings, const Box& box, std::string_view place);
+/// @throws InputError naming the option if a cutoff exceeds half the shortest edge
+void resolve_cutoffs(Settings& settings, const Box& box, const OptionPlaces& places);
 
 /// The complete configuration as a `.cfg` file with units; read_settings() of it gives the same
 /// Settings.

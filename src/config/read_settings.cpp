@@ -1,4 +1,3 @@
-#include <map>
 #include <system_error>
 
 #include "config/config_file.hpp"
@@ -15,7 +14,7 @@ namespace {
 /// Applies assignments to Settings and remembers where each option was given.
 class Reader {
  public:
-  explicit Reader(std::filesystem::path file) : file_(std::move(file)) {}
+  explicit Reader(const std::filesystem::path& file) : places_(file.string()) {}
 
   void apply(const std::vector<Assignment>& assignments, const std::filesystem::path& folder) {
     for (const Assignment& assignment : assignments) {
@@ -24,7 +23,7 @@ class Reader {
       } catch (const ValueProblem& problem) {
         throw InputError(assignment.place, problem.what(), assignment.value, problem.remedy);
       }
-      places_[assignment.name] = assignment.place;
+      places_.set(assignment.name, assignment.place);
     }
   }
 
@@ -38,13 +37,11 @@ class Reader {
     return settings_;
   }
 
- private:
-  bool given(const std::string& name) const { return places_.contains(name); }
+  const OptionPlaces& places() const { return places_; }
 
-  std::string place(const std::string& name) const {
-    const auto found = places_.find(name);
-    return found == places_.end() ? file_.string() + ": " + name : found->second;
-  }
+ private:
+  bool given(const std::string& name) const { return places_.given(name); }
+  std::string place(const std::string& name) const { return places_(name); }
 
   void check_required() const {
     for (const Option& option : options())
@@ -126,27 +123,28 @@ class Reader {
     }
   }
 
-  std::filesystem::path file_;
   Settings settings_;
-  std::map<std::string, std::string> places_;
+  OptionPlaces places_;
 };
 
 }  // namespace
 }  // namespace config
 
-Settings read_settings(const std::filesystem::path& file, std::span<const std::string> overrides) {
+Settings read_settings(const std::filesystem::path& file, std::span<const std::string> overrides,
+                       OptionPlaces* places) {
   config::Reader reader(file);
   reader.apply(config::read_config_file(file), file.parent_path());
   reader.apply(config::read_overrides(overrides), {});
-  return reader.finish();
+  Settings settings = reader.finish();
+  if (places != nullptr) *places = reader.places();
+  return settings;
 }
 
-void resolve_cutoffs(Settings& settings, const Box& box, std::string_view place) {
+void resolve_cutoffs(Settings& settings, const Box& box, const OptionPlaces& places) {
   const double longest = box.shortest_edge() / 2;
   const auto check = [&](const char* key, double cutoff) {
     if (cutoff <= longest) return;
-    throw InputError(std::string(place) + ": " + key,
-                     "cutoff beyond half the shortest edge of the box",
+    throw InputError(places(key), "cutoff beyond half the shortest edge of the box",
                      config::number_text(cutoff) + " A",
                      "write at most " + config::number_text(longest) +
                          " A, 0 for the longest possible, or take a larger box");

@@ -1,8 +1,12 @@
 #include "expression/derivative.hpp"
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 #include <numbers>
 #include <vector>
+
+#include "expression/number_rules.hpp"
 
 namespace starpmc::expression {
 namespace {
@@ -63,7 +67,15 @@ class Differentiator {
   Node of_power(const Operand& power) {
     if (power.factor == 1) return of(power.node);
     if (pool_.kind(power.node) == Kind::product) return of_power_of_product(power);
-    return pool_.product({{power.node, power.factor - 1}, {of(power.node), 1}}, power.factor);
+    std::vector<Operand> factors = lowered(power);
+    factors.push_back({of(power.node), 1});
+    return pool_.product(factors, power.factor);
+  }
+
+  /// b^(e-1); as b^e b^-1 where an integer e is so large that e - 1 has to be rounded.
+  static std::vector<Operand> lowered(const Operand& power) {
+    if (is_integer(power.factor) && !is_countable(power.factor)) return {power, {power.node, -1}};
+    return {{power.node, power.factor - 1}};
   }
 
   Node of_power_of_product(const Operand& power) {
@@ -79,10 +91,12 @@ class Differentiator {
                                        power.factor * exponent),
                          1});
       } else {
-        std::vector<Operand> rest = factors;
-        rest[i].factor = exponent - 1;
+        std::vector<Operand> rest = lowered(power);
+        for (std::size_t k = 0; k < factors.size(); ++k) {
+          if (k != i) rest.push_back(factors[k]);
+        }
+        std::ranges::copy(lowered(factors[i]), std::back_inserter(rest));
         rest.push_back({of(factor), 1});
-        rest.push_back({power.node, power.factor - 1});
         terms.push_back({pool_.product(rest, power.factor * exponent * coefficient), 1});
       }
     }

@@ -10,6 +10,9 @@ namespace starpmc::expression {
 inline bool is_integer(double x) { return std::trunc(x) == x; }
 /// Beyond 2^53 every double is even.
 inline bool is_even(double x) { return is_integer(x) && std::fmod(x, 2) == 0; }
+/// An integer exponent that can be counted up and down: the sum and the difference of two of these
+/// are exact. Beyond, e - 1 may be e again.
+inline bool is_countable(double x) { return is_integer(x) && std::abs(x) <= 0x1p52; }
 
 /// a + b if that is a double exactly.
 inline std::optional<double> exact_sum(double a, double b) {

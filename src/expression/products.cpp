@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "expression/number_rules.hpp"
 #include "expression/pool.hpp"
@@ -84,25 +85,26 @@ class ProductBuilder {
     return true;
   }
 
-  /// Sorts, and adds the exponents of equal bases where the sum is exact.
+  /// Adds the exponents of equal bases, of each two whose sum is exact. Integers come first, small
+  /// before large, so that no base keeps two countable powers, whatever its other exponents.
   /// @return whether what is left may have to be flattened again
   bool collect() {
     std::ranges::sort(powers_, [this](const Operand& a, const Operand& b) {
       const auto bases = pool_.compare(a.node, b.node);
-      return bases != 0 ? bases < 0 : a.factor < b.factor;
+      if (bases != 0) return bases < 0;
+      const auto order = [](double e) { return std::tuple(!is_integer(e), std::abs(e), e); };
+      return order(a.factor) < order(b.factor);
     });
     bool changed = false;
     std::vector<Operand> collected;
-    for (const Operand& power : powers_) {
-      if (!collected.empty() && collected.back().node == power.node) {
-        if (const auto total = exact_sum(collected.back().factor, power.factor)) {
-          changed = true;
-          collected.back().factor = *total;
-          if (*total == 0) collected.pop_back();
-          continue;
-        }
+    std::size_t first = 0;  // of this base
+    for (std::size_t i = 0; i < powers_.size(); ++i) {
+      if (i > 0 && powers_[i].node != powers_[i - 1].node) first = collected.size();
+      if (add_exponent(collected, first, powers_[i].factor)) {
+        changed = true;
+      } else {
+        collected.push_back(powers_[i]);
       }
-      collected.push_back(power);
     }
     powers_.clear();
     if (!changed) {
@@ -111,6 +113,19 @@ class ProductBuilder {
     }
     for (const Operand& power : collected) multiply(power.node, power.factor);
     return true;
+  }
+
+  /// To one of the powers from `first` on; there are few, for those of one size add up exactly.
+  /// @return whether there is one
+  static bool add_exponent(std::vector<Operand>& powers, std::size_t first, double exponent) {
+    for (std::size_t k = first; k < powers.size(); ++k) {
+      const auto total = exact_sum(powers[k].factor, exponent);
+      if (!total) continue;
+      powers[k].factor = *total;
+      if (*total == 0) powers.erase(powers.begin() + static_cast<std::ptrdiff_t>(k));
+      return true;
+    }
+    return false;
   }
 
   Pool& pool_;

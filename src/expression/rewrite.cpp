@@ -14,6 +14,8 @@ namespace {
 constexpr double kLargestSplitPower = 16;
 constexpr std::size_t kMostTerms = 64;
 constexpr std::size_t kMostFactors = 16;
+/// Each takes a power out of two terms or more, of which a sum has at most kMostTerms kMostFactors.
+constexpr std::size_t kMostTurns = kMostTerms * kMostFactors;
 
 using Operands = std::vector<Operand>;
 
@@ -170,6 +172,7 @@ class FactorTaker {
         std::ranges::any_of(operands, is_long)) {
       return with_operands(pool_, node, operands);
     }
+    turns_ = 0;
     return take_out(operands, pool_.value(node));
   }
 
@@ -193,7 +196,7 @@ class FactorTaker {
   }
 
   std::optional<Group> group_of(const Operand& power) {
-    if (!varies_(power.node) || !is_integer(power.factor)) return std::nullopt;
+    if (!is_countable(power.factor) || !varies_(power.node)) return std::nullopt;
     const bool squared = context_.squared_variable && pool_.kind(power.node) == Kind::variable &&
                          pool_.name(power.node) == *context_.squared_variable;
     if (squared && !is_even(power.factor)) return Group{power.node.index, 0, true};
@@ -221,7 +224,9 @@ class FactorTaker {
     }
     const auto best = std::ranges::max_element(
         candidates, {}, [](const auto& candidate) { return candidate.second.terms; });
-    if (best == candidates.end() || best->second.terms < 2) return pool_.sum(terms, constant);
+    if (best == candidates.end() || best->second.terms < 2 || ++turns_ > kMostTurns) {
+      return pool_.sum(terms, constant);
+    }
     const Node base{best->first.base};
     const double exponent = best->second.exponent;
     Operands inside;
@@ -237,7 +242,11 @@ class FactorTaker {
         outside.push_back(term);
       }
     }
-    // Every turn takes a power away or leaves fewer terms: this ends.
+    // This ends. A product has one power of a group at most, for countable powers of a base are
+    // collected, and their exponents' sums are exact. So inside, the term of the least exponent
+    // loses its power (or, of odd powers of both signs, every term has an even one left), and no
+    // term gains any; outside, two terms or more have become one. Sums that a lost factor leaves
+    // bare are flattened, of which there are fewer each time. The limit only bounds the depth.
     const Node rest = take_out_of_sum(pool_.sum(inside));
     outside.push_back({pool_.product({{rest, 1}, {base, exponent}}), 1});
     return take_out_of_sum(pool_.sum(outside, constant));
@@ -252,6 +261,7 @@ class FactorTaker {
   Pool& pool_;
   const RewriteContext& context_;
   Variation varies_;
+  std::size_t turns_ = 0;  ///< of the sum that is being made
 };
 
 }  // namespace
@@ -273,6 +283,7 @@ std::vector<Node> square_even_powers(Pool& pool, std::span<const Node> roots,
            pool.name(factor.node) == *context.squared_variable && is_integer(factor.factor) &&
            !is_even(factor.factor);
   };
+  const auto can_double = [](const Operand& factor) { return std::isfinite(2 * factor.factor); };
   return rebuild(pool, roots, [&](Node node, const Operands& rebuilt) {
     if (pool.kind(node) != Kind::product) return with_operands(pool, node, rebuilt);
     const auto before = pool.operands(node);
@@ -280,7 +291,8 @@ std::vector<Node> square_even_powers(Pool& pool, std::span<const Node> roots,
     for (std::size_t i = 0; i < rebuilt.size(); ++i) {
       const Node base = rebuilt[i].node;
       const bool squares = all_even.at(before[i].node.index) && pool.kind(base) == Kind::product &&
-                           std::ranges::any_of(pool.operands(base), odd_in_variable);
+                           std::ranges::any_of(pool.operands(base), odd_in_variable) &&
+                           std::ranges::all_of(pool.operands(base), can_double);
       if (!squares) {
         powers.push_back(rebuilt[i]);
         continue;

@@ -11,6 +11,7 @@
 
 #include "error.hpp"
 #include "kernels/scalar/evaluate.hpp"
+#include "potential/cutoff_jump.hpp"
 #include "potential/pair_function.hpp"
 
 namespace starpmc {
@@ -46,10 +47,10 @@ struct Role {
 /// Makes a PairPotential.
 class Maker {
  public:
-  Maker(const System& system, const Settings& settings, std::string_view place)
+  Maker(const System& system, const Settings& settings, const OptionPlaces& places)
       : system_(system),
         settings_(settings),
-        place_(place),
+        places_(places),
         table_(settings.potential.parameters),
         reader_(system.force_field, table_) {}
 
@@ -93,7 +94,7 @@ class Maker {
     fill(mm.is_built_in(), qmmm.is_built_in());
   }
 
-  std::string place(const char* key) const { return fmt::format("{}: potential.{}", place_, key); }
+  std::string place(const std::string& key) const { return places_("potential." + key); }
 
   bool asks(CutoffTreatment treatment) const {
     return settings_.potential.treatment == treatment ||
@@ -157,6 +158,27 @@ class Maker {
                                    least));
     }
     result_.functions.coulomb = function.program();
+    CutoffJump jump;
+    const double charge = largest_charge();
+    jump.see(STARPMC_COULOMB_CONSTANT * charge * charge * function.value(cutoff, {}),
+             fmt::format(" between charges of {} e", charge));
+    warn_of(jump, options.coulomb_treatment, place("coulomb"), cutoff,
+            "potential.coulomb-treatment");
+  }
+
+  double largest_charge() const {
+    double largest = 0;
+    for (const MoleculeType& molecule : system_.molecule_types) {
+      for (const Site& site : molecule.sites) largest = std::max(largest, std::abs(site.charge));
+    }
+    return largest;
+  }
+
+  void warn_of(const CutoffJump& jump, CutoffTreatment treatment, const std::string& place,
+               double cutoff, const char* option) {
+    if (treatment != CutoffTreatment::truncate) return;  // ends at 0, up to rounding
+    const auto warning = jump.warning(place, cutoff, option, settings_.sampling);
+    if (warning) result_.warnings.push_back(*warning);
   }
 
   std::unique_ptr<PairFunction> read(const Role& role, std::vector<std::string> names,
@@ -164,7 +186,7 @@ class Maker {
     std::ranges::copy(more, std::back_inserter(names));
     std::vector<PairFunction::Text> texts;
     const auto add = [&](const std::string& text, const char* key) {
-      texts.push_back({place((std::string(role.prefix) + key).c_str()), text});
+      texts.push_back({place(std::string(role.prefix) + key), text});
     };
     if (!role.is_built_in() && role.replacing != kNone) add(role.replacing, "-vdw");
     if (!role.additional.empty()) add(role.additional, "-additional");
@@ -263,6 +285,8 @@ class Maker {
   void fill_function(PairFunction& function, int at, const std::vector<std::size_t>& firsts,
                      const std::vector<std::size_t>& seconds, bool symmetric) {
     std::vector<bool> done(result_.kinds.size() * result_.kinds.size());
+    const double cutoff = settings_.interaction.vdw_cutoff_angstrom;
+    CutoffJump jump;
     for (const std::size_t a : firsts) {
       for (const std::size_t b : seconds) {
         if (done[a * result_.kinds.size() + b]) continue;
@@ -274,6 +298,7 @@ class Maker {
           continue;
         }
         const std::vector<double> coefficients = function.coefficients(values, names_of(a, b));
+        jump.see(function.value(cutoff, coefficients), names_of(a, b));
         if (symmetric) check_symmetry(function, a, b, coefficients);
         for (double* const to : {pair(a, b) + at, pair(b, a) + at}) {
           if (to == pair(b, a) + at && !symmetric) continue;
@@ -282,6 +307,7 @@ class Maker {
         }
       }
     }
+    warn_of(jump, settings_.potential.treatment, function.place(), cutoff, "potential.treatment");
   }
 
   /// @param coefficients of sites a and b; none: the function is zero
@@ -357,7 +383,7 @@ class Maker {
 
   const System& system_;
   const Settings& settings_;
-  std::string place_;
+  const OptionPlaces& places_;
   ParameterTable table_;
   SiteParameterReader reader_;
   PairPotential result_;
@@ -378,13 +404,13 @@ std::size_t PairPotential::kind(std::size_t type, double charge) const {
 }
 
 PairPotential make_pair_potential(const System& system, const Settings& settings,
-                                  std::string_view place) {
-  return Maker(system, settings, place).make();
+                                  const OptionPlaces& places) {
+  return Maker(system, settings, places).make();
 }
 
 PairDerivatives make_pair_derivatives(const System& system, const Settings& settings,
-                                      std::string_view place) {
-  return Maker(system, settings, place).make_derivatives();
+                                      const OptionPlaces& places) {
+  return Maker(system, settings, places).make_derivatives();
 }
 
 }  // namespace starpmc

@@ -1,9 +1,10 @@
 #pragma once
 
 #include <cstddef>
-#include <string_view>
+#include <string>
 #include <vector>
 
+#include "config/option_places.hpp"
 #include "config/settings.hpp"
 #include "kernels/common/layout.h"
 #include "kernels/pair_derivatives.hpp"
@@ -21,6 +22,7 @@ struct PairPotential {
   std::vector<SiteKind> kinds;
   std::vector<double> pairs;  ///< 4 + layout.more values per pair of kinds, row-major
   bool by_charge = false;     ///< whether kinds of one atom type differ in charge
+  std::vector<std::string> warnings;
 
   bool has_functions() const {
     return functions.in_mm() || functions.in_nuclei() || functions.in_grid();
@@ -32,14 +34,14 @@ struct PairPotential {
 /// Reads the expressions of [potential]. They are translated for r^2; what does not depend on the
 /// distance becomes coefficients of each pair of kinds, computed here.
 /// @param settings cutoffs resolved
-/// @param place    the configuration, for messages
+/// @param places   of the options, for messages
 /// @throws InputError naming the option, or the line of the table of parameters
 PairPotential make_pair_potential(const System& system, const Settings& settings,
-                                  std::string_view place = "configuration");
+                                  const OptionPlaces& places = OptionPlaces());
 
 /// The same functions and the built-in ones with their derivatives, for the virial: of the kinds of
 /// make_pair_potential().
 PairDerivatives make_pair_derivatives(const System& system, const Settings& settings,
-                                      std::string_view place = "configuration");
+                                      const OptionPlaces& places = OptionPlaces());
 
 }  // namespace starpmc

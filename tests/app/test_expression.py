@@ -3,8 +3,10 @@
     python3 test_expression.py PROGRAM
 """
 
+import ctypes
 import json
 import math
+import subprocess
 
 import program
 
@@ -51,6 +53,49 @@ class Expression(program.TestCase):
         self.assertNotIn("r_squared", result["once"]["inputs"])
         self.assertLessEqual(result["each"]["operations"]["total"], 11)
         program.succeed("expression", LENNARD_JONES, "--pairs")
+
+    def compiled(self, source):
+        """The function of an OpenCL source, which is C but for its types and a few functions."""
+        names = "#define real double\n#define rsqrt(x) (1 / sqrt(x))\n"
+        more = "#define reciprocal_square_root(x) rsqrt(x)\n"
+        head = f"#include <math.h>\n{names}{more}#define inline\n#define static\n"
+        (self.folder / "function.c").write_text(head + source)
+        library = self.folder / f"{len(list(self.folder.iterdir()))}.so"
+        subprocess.run(
+            ["cc", "-std=c99", "-O1", "-shared", "-fPIC", "-Werror", "-o", library,
+             self.folder / "function.c", "-lm"],
+            check=True,
+        )  # fmt: skip
+        return ctypes.CDLL(str(library)).pair_function
+
+    def values_in_c(self, program_of, inputs):
+        function = self.compiled(program_of["opencl"])
+        outputs = [ctypes.c_double(math.nan) for _ in program_of["outputs"]]
+        function(*map(ctypes.c_double, inputs), *map(ctypes.byref, outputs))
+        return [output.value for output in outputs]
+
+    def test_opencl_source(self):
+        arguments = dict(word.removeprefix("--set=").split("=") for word in ARGUMENTS)
+        for text in (LENNARD_JONES, f"select(step(r-3), min(r, 9)^1.5, 1)*{LENNARD_JONES}"):
+            result = self.described(text, *ARGUMENTS, "--second")
+            inputs = [float(arguments[name]) for name in result["program"]["inputs"]]
+            found = self.values_in_c(result["program"], inputs)
+            for value, expected in zip(found, result["values"].values(), strict=True):
+                self.assertTrue(math.isclose(value, expected, rel_tol=1e-12))
+            self.assertIn(result["program"]["opencl"], program.succeed(
+                "expression", text, "--second").stdout)  # fmt: skip
+
+    def test_opencl_source_of_pairs(self):
+        text = "a1*a2/r^6 + exp(-r)"
+        result = self.described(text, "--pairs", "--set=a1=3", "--set=a2=5", "--set=r=2")
+        self.assertNotIn("opencl", result["once"])
+        self.assertIn(" reciprocal_square_root(", result["each"]["opencl"])
+        self.assertEqual(result["each"]["inputs"][0], "r_squared")
+        printed = program.succeed("expression", text, "--pairs").stdout
+        self.assertEqual(printed.count("OpenCL C of"), 1)
+        value, slope = 15 / 64 + math.exp(-2), -6 * 15 / 128 - math.exp(-2)
+        self.assertTrue(math.isclose(result["values"]["value"], value, rel_tol=1e-13))
+        self.assertTrue(math.isclose(result["values"]["derivative"], slope, rel_tol=1e-13))
 
     def test_text(self):
         text = program.succeed("expression", LENNARD_JONES, *ARGUMENTS).stdout

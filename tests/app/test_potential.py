@@ -257,6 +257,19 @@ class BadInput(Potentials):
             with self.subTest(expression):
                 self.refused({"mm_vdw": expression}, *parts)
 
+    def test_places(self):
+        """File, line and key, or the command line."""
+        config = self.system({"coulomb": "1/r", "mm_vdw": "4*eps/r^12"})
+        lines = config.read_text().splitlines()
+        number = 1 + next(i for i, line in enumerate(lines) if line.startswith("mm-vdw"))
+        result = program.start("energy", config)
+        self.assertEqual(result.returncode, 2, result.stderr)
+        self.assertIn(f"{config}:{number}: potential.mm-vdw: ", result.stderr)
+        result = program.start("energy", config, "--potential.mm-vdw", "1/q")
+        self.assertIn("command line: --potential.mm-vdw: ", result.stderr)
+        result = program.start("energy", config, "--interaction.coulomb-cutoff", "90")
+        self.assertIn("command line: --interaction.coulomb-cutoff: ", result.stderr)
+
     def test_coulomb(self):
         self.refused({"coulomb": "charge1/r"}, "potential.coulomb", "'charge1'", "cutoff")
         self.refused({"coulomb": "log(r-1)"}, "potential.coulomb", "not finite at a distance")
@@ -303,6 +316,38 @@ class BadInput(Potentials):
             with self.subTest(text):
                 self.refused({"mm_vdw": "A1*A2/r^12", "parameters": self.table(text)}, *parts)
         self.refused({"parameters": self.folder / "none"}, "potential.parameters", "no such file")
+
+
+class Jumps(Potentials):
+    """A truncated function that is not small at its cutoff is warned of."""
+
+    def said(self, potential):
+        words = ("--implementation", "scalar")
+        return program.succeed("energy", self.system(potential), *words).stderr
+
+    def test_jumps(self):
+        for potential, *parts in (
+            ({"coulomb": "1/r"}, "potential.coulomb: ", "jumps by", "coulomb-treatment = shift"),
+            (
+                {"mm_additional": "500*charge1*charge2*exp(-0.1*r)"},
+                "potential.mm-additional: ", "opls_111 and opls_111", "at the cutoff of 5.5 A",
+            ),
+            ({"qmmm_vdw": "9/r"}, "potential.qmmm-vdw: ", "potential.treatment = shift"),
+        ):
+            with self.subTest(potential):
+                text = self.said(potential)
+                for part in parts:
+                    self.assertIn(part, text)
+
+    def test_no_jumps(self):
+        for potential in (
+            BUILT_IN,
+            {"coulomb": "1/r", "coulomb_treatment": "shift"},
+            {"qmmm_vdw": "9/r", "treatment": "force-shift"},
+            {"qmmm_vdw": "9/r", "treatment": "switch", "switch_distance": 4},
+        ):
+            with self.subTest(potential):
+                self.assertNotIn("jumps", self.said(potential))
 
 
 class Resume(Potentials):

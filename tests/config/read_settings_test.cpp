@@ -293,13 +293,23 @@ INSTANTIATE_TEST_SUITE_P(
         {"MissingFile", {"--system.topology", "no.top"}, {"--system.topology", "no such file"}}}),
     [](const auto& instance) { return instance.param.name; });
 
+TEST_F(ReadSettings, TellsWhereOptionsWereGiven) {
+  const auto file = write("[potential]\ncoulomb = 1/r\n");
+  const std::vector<std::string> overrides{"--sampling.seed", "3"};
+  OptionPlaces places;
+  read_settings(file, overrides, &places);
+  EXPECT_EQ(places("potential.coulomb"), file.string() + ":7: potential.coulomb");
+  EXPECT_EQ(places("sampling.seed"), "command line: --sampling.seed");
+  EXPECT_EQ(places("potential.mm-vdw"), file.string() + ": potential.mm-vdw");
+}
+
 TEST(ResolveCutoffs, ZeroMeansTheLongest) {
   Settings settings;
-  resolve_cutoffs(settings, Box{{30, 20, 25}}, "run.cfg");
+  resolve_cutoffs(settings, Box{{30, 20, 25}}, OptionPlaces("run.cfg"));
   EXPECT_EQ(settings.interaction.coulomb_cutoff_angstrom, 10);
   EXPECT_EQ(settings.interaction.vdw_cutoff_angstrom, 10);
   settings.interaction = {.coulomb_cutoff_angstrom = 8, .vdw_cutoff_angstrom = 0};
-  resolve_cutoffs(settings, Box{{30, 20, 25}}, "run.cfg");
+  resolve_cutoffs(settings, Box{{30, 20, 25}}, OptionPlaces("run.cfg"));
   EXPECT_EQ(settings.interaction.vdw_cutoff_angstrom, 8);
 }
 
@@ -307,7 +317,7 @@ TEST(ResolveCutoffs, BeyondHalfTheShortestEdgeIsAnError) {
   Settings settings;
   settings.interaction = {.coulomb_cutoff_angstrom = 9, .vdw_cutoff_angstrom = 10.5};
   try {
-    resolve_cutoffs(settings, Box{{30, 20, 25}}, "run.cfg");
+    resolve_cutoffs(settings, Box{{30, 20, 25}}, OptionPlaces("run.cfg"));
     FAIL() << "accepted";
   } catch (const InputError& error) {
     EXPECT_THAT(error.what(), HasSubstr("run.cfg: interaction.vdw-cutoff"));

@@ -1,5 +1,9 @@
 // libFuzzer target: any text is read or refused by an InputError; what is read keeps its meaning
-// through text, derivative and programs. See STARPMC_FUZZ in CMakeLists.txt.
+// through text, derivative and programs. CI takes the same texts each time (.ci/run); for others:
+//   cmake --preset fuzz && cmake --build --preset fuzz
+//   build/fuzz/fuzz_expression -dict=tests/expression/fuzz_words.txt -max_len=2000 -timeout=60
+//     -seed=$RANDOM -max_total_time=600 "$(mktemp -d)" tests/expression/fuzz_corpus
+// A text that is found goes to tests/expression/fuzz_corpus, short, once it is mended.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>

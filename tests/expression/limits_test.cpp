@@ -30,6 +30,7 @@ std::string treat(const std::string& text) {
     const std::vector<Node> outputs{energy, derivative(pool, energy, "r")};
     const std::string printed = print(pool, outputs[1]);
     translate(pool, outputs);
+    translate(pool, outputs, {.inputs = {}, .squared_variable = "r", .varying = {"r_squared"}});
     return "";
   } catch (const InputError& error) {
     return error.what();
@@ -116,6 +117,34 @@ TEST_F(Limits, HugeNumbersAreErrorsOrHarmless) {
   EXPECT_THAT(treat("9^9^9^9"), HasSubstr("no finite number"));
   EXPECT_EQ(treat("r^1e300 + r^-1e300 + r^1e-300"), "");
   EXPECT_EQ(treat("r^123456789 + r^1024 + r^1023 + r^0.25"), "");
+  // Exponents of which 1 cannot be taken away: the second was found by fuzzing.
+  EXPECT_EQ(treat("(r + 1)^9007199254740994 + (r + 1)^9007199254740996*sin(r)"), "");
+  EXPECT_EQ(treat("138.0*q1*q222222^-1.5222222+(rc)/r/rc^222222222222222222222^-1.5222222"
+                  "+(rc)/r/rc^222222222222222222222"),
+            "");
+}
+
+TEST_F(Limits, PowersThatDoNotAddUpExactlyEnd) {
+  // r r^0.3 is not r^1.3 as doubles go, so r has two powers in a term.
+  EXPECT_EQ(treat("r*r^0.3 + r^3*r^0.3 + 1/r"), "");
+  EXPECT_EQ(treat("r^0.3*r^3 + r^0.3/r + r^-3*sin(r)*r^0.1"), "");
+  EXPECT_EQ(treat("r*r^1.1*r^2 + r*sin(r)"), "");
+}
+
+TEST_F(Limits, PowersThatDoNotAddUpExactlyParseToTheSameTree) {
+  for (const char* const text : {"r^0.3*r^-3.375/r", "r*r^1.1*r^2", "1/(r*r^0.4*r^0.7)"}) {
+    Pool pool;
+    const Node node = parse(pool, text);
+    EXPECT_EQ(parse(pool, print(pool, node)), node) << print(pool, node);
+  }
+}
+
+TEST_F(Limits, TheDerivativeOfAHugePowerHasTheRightSign) {
+  Pool pool;
+  const Node node = derivative(pool, parse(pool, "r^9007199254740994"), "r");
+  const auto at = [&](double r) { return evaluate<double>(pool, {&node, 1}, {{"r", r}})[0]; };
+  EXPECT_EQ(at(1), 0x1p53 + 2);
+  EXPECT_EQ(at(-1), -(0x1p53 + 2));
 }
 
 }  // namespace

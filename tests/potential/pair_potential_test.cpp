@@ -167,11 +167,33 @@ TEST(PairPotential, FewCoefficientsPerPair) {
   EXPECT_LE(function.potential().functions.mm.instructions.size(), 7U);
 }
 
+TEST(PairPotential, JumpsAtTheCutoffAreWarnedOf) {
+  OptionPlaces places("a.cfg");
+  places.set("potential.mm-vdw", "a.cfg:7: potential.mm-vdw");
+  Settings settings = example_settings();
+  const auto warnings = [&] {
+    return make_pair_potential(example_system(), settings, places).warnings;
+  };
+  // kT is 2.48 kJ/mol; the van der Waals cutoff kCutoff.
+  settings.potential.mm_vdw = "0.24";
+  EXPECT_THAT(warnings(), testing::IsEmpty());
+  settings.potential.mm_vdw = "-0.25";
+  EXPECT_THAT(warnings(), testing::ElementsAre(testing::AllOf(
+                              HasSubstr("a.cfg:7: potential.mm-vdw: "), HasSubstr("0.25 kJ/mol"),
+                              HasSubstr("potential.treatment = shift"))));
+  settings.potential.treatment = CutoffTreatment::shift;
+  EXPECT_THAT(warnings(), testing::IsEmpty());
+  settings.potential.coulomb = "1/r";
+  EXPECT_THAT(warnings(), testing::ElementsAre(HasSubstr("a.cfg: potential.coulomb: ")));
+  settings.potential.coulomb_treatment = CutoffTreatment::force_shift;
+  EXPECT_THAT(warnings(), testing::IsEmpty());
+}
+
 TEST(PairPotential, ErrorsNameTheOption) {
   Settings settings = example_settings();
   const auto message = [&] {
     try {
-      make_pair_potential(example_system(), settings, "a.cfg");
+      make_pair_potential(example_system(), settings, OptionPlaces("a.cfg"));
     } catch (const InputError& error) {
       return std::string(error.what());
     }
