@@ -1,8 +1,14 @@
 #pragma once
 
+#include <memory>
+
 #include "kernels/program.hpp"
 
 namespace starpmc {
+
+namespace compiled {
+class MoleculeFunction;
+}
 
 /// Pair functions of the user's that replace built-in ones or add to them. All are in fp64 in every
 /// precision. A program without outputs is none.
@@ -15,6 +21,8 @@ struct Potential {
   Program mm;
   /// The same of a site of an MM molecule and a nucleus (PairLayout::qmmm_function).
   Program qmmm;
+  /// What compile() makes of the functions, for the SIMD kernels; they do without, too.
+  std::shared_ptr<const compiled::MoleculeFunction> molecules{};
 
   static bool exists(const Program& program) { return !program.outputs.empty(); }
   /// Whether the user's functions are part of the energies of two MM molecules; of an MM molecule
@@ -23,8 +31,14 @@ struct Potential {
   bool in_nuclei() const { return exists(coulomb) || exists(qmmm); }
   bool in_grid() const { return exists(coulomb); }
 
-  bool operator==(const Potential&) const = default;
+  bool operator==(const Potential& other) const {
+    return coulomb == other.coulomb && mm == other.mm && qmmm == other.qmmm;
+  }
 };
+
+/// Compiles the functions for this processor where that can be done: tens of milliseconds the first
+/// time.
+void compile(Potential& potential);
 
 /// The potential, where it says anything of a term.
 inline const Potential* potential_of(const Potential* potential, bool (Potential::*part)() const) {

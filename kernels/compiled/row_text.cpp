@@ -6,8 +6,7 @@
 
 #include "error.hpp"
 #include "kernels/compiled/function_text.hpp"
-#include "kernels/compiled/vector_text.hpp"
-#include "kernels/fused_program.hpp"
+#include "kernels/compiled/pair_text.hpp"
 
 namespace starpmc::compiled {
 namespace {
@@ -23,9 +22,9 @@ class RowText {
   RowText(const Program& program, const RowShape& shape, bool single, InstructionSet set)
       : program_(program),
         shape_(shape),
-        set_(set),
         instructions_(fused_instructions(program, true)),
         text_(so_far_, lanes_of(set, single), single),
+        pair_(text_, set, shape.least_squared_distance > 0),
         names_(program.values()),
         varies_(program.values(), false),
         outputs_(static_cast<std::uint32_t>(program.outputs.size())) {
@@ -49,7 +48,7 @@ class RowText {
     loop();
     rest();
     epilogue();
-    return head() + so_far_.text + "}\n" + declarations() + attributes();
+    return head() + so_far_.text + "}\n" + declarations() + pair_.attributes();
   }
 
  private:
@@ -91,7 +90,8 @@ class RowText {
       names_[program_.first_constant() + i] = text_.constant(program_.constants[i]);
     }
     for (const FusedInstruction& instruction : instructions_) {
-      if (!varies_[instruction.result]) names_[instruction.result] = compute(instruction);
+      if (!varies_[instruction.result])
+        names_[instruction.result] = pair_.compute(instruction, names_);
     }
     for (std::uint32_t i = 0; i < 3 * shape_.targets; ++i) {
       targets_.push_back(load_same("%targets", i));
@@ -206,10 +206,11 @@ class RowText {
     for (const auto& [input, row] : rows_) names_[input] = load(row, index, mask);
     std::vector<std::string> rows(outputs_);
     for (std::uint32_t target = 0; target < shape_.targets; ++target) {
-      names_[shape_.squared_distance] = squared_distance(target, source);
-      root_.clear();
+      pair_.set_squared_distance(squared_distance(target, source));
+      names_[shape_.squared_distance] = pair_.squared_distance();
       for (const FusedInstruction& instruction : instructions_) {
-        if (varies_[instruction.result]) names_[instruction.result] = compute(instruction);
+        if (varies_[instruction.result])
+          names_[instruction.result] = pair_.compute(instruction, names_);
       }
       for (std::uint32_t k = 0; k < outputs_; ++k) {
         std::string within = text_.compare("olt", names_[shape_.squared_distance], cutoffs_[k]);
@@ -244,162 +245,29 @@ class RowText {
     for (std::size_t axis = 0; axis < 3; ++axis) {
       d[axis] = text_.subtract(targets_[3 * target + axis], source[axis]);
     }
-    const std::string squares = text_.multiply_add(d[1], d[1], text_.multiply(d[2], d[2]));
-    std::string r2 = text_.multiply_add(d[0], d[0], squares);
-    if (shape_.least_squared_distance == 0) return r2;
-    const std::string least = text_.constant(shape_.least_squared_distance);
-    return text_.choose(text_.compare("olt", r2, least), least, r2);
-  }
-
-  bool is_root_of_distance(const FusedInstruction& i) const {
-    return i.fusion == Fusion::none && i.operation == Operation::reciprocal_square_root &&
-           i.operands[0] == shape_.squared_distance && set_ != InstructionSet::portable;
-  }
-  /// r^2 times 1/r: r is refined beside 1/r, for the rounded 1/r would bias it from binade to
-  /// binade.
-  bool is_distance(const FusedInstruction& i) const {
-    if (i.fusion != Fusion::none || i.operation != Operation::multiply || root_.empty()) {
-      return false;
-    }
-    const auto [a, b, c] = i.operands;
-    return (a == shape_.squared_distance && b == root_number_) ||
-           (b == shape_.squared_distance && a == root_number_);
-  }
-
-  std::string compute(const FusedInstruction& instruction) {
-    std::vector<std::string> x;
-    for (const std::uint32_t value : operands_of(instruction)) x.push_back(names_[value]);
-    switch (instruction.fusion) {
-      case Fusion::multiply_add:
-        return text_.multiply_add(x[0], x[1], x[2]);
-      case Fusion::multiply_subtract:
-        return text_.multiply_add(x[0], x[1], text_.negate(x[2]));
-      case Fusion::subtract_product:
-        return text_.multiply_add(text_.negate(x[0]), x[1], x[2]);
-      case Fusion::none:
-        break;
-    }
-    if (is_distance(instruction)) return root_;
-    if (!is_root_of_distance(instruction)) return vector_operation(text_, instruction.operation, x);
-    root_number_ = instruction.result;
-    return roots_from_estimate(x[0]);
-  }
-
-  /// 1/r, and r in root_, as kernels/simd/pair_sum-inl.hpp computes them.
-  std::string roots_from_estimate(const std::string& r2) {
-    const std::string one = text_.constant(1);
-    std::string y = estimate(r2);
-    const auto remainder = [&](const std::string& r) {
-      return text_.multiply_add(text_.negate(r), y, one);
-    };
-    const auto third_order = [&](const std::string& h) {
-      return text_.multiply(h, text_.multiply_add(text_.constant(0.375), h, text_.constant(0.5)));
-    };
-    if (!text_.single()) {
-      const std::string h = remainder(text_.multiply(r2, y));
-      y = text_.multiply_add(y, third_order(h), y);
-    }
-    const std::string r = text_.multiply(r2, y);
-    const std::string h = remainder(r);
-    if (text_.single() && set_ == InstructionSet::avx2) {
-      const std::string correction = third_order(h);
-      root_ = text_.multiply_add(r, correction, r);
-      return text_.multiply_add(y, correction, y);
-    }
-    root_ = text_.multiply_add(halved(r), h, r);
-    return text_.multiply_add(halved(y), h, y);
-  }
-
-  /// Half of a normal number: one off its exponent. Processors have more units for integers than
-  /// for products; what becomes of 0, infinities and NaN does not matter, for h is NaN beside them.
-  std::string halved(const std::string& x) {
-    const std::string integers =
-        joined({"<", std::to_string(text_.lanes()), text_.single() ? " x i32>" : " x i64>"});
-    std::string one = "<";
-    for (std::uint32_t i = 0; i < text_.lanes(); ++i) {
-      one += joined({i == 0 ? "" : ", ", text_.single() ? "i32 8388608" : "i64 4503599627370496"});
-    }
-    const std::string bits = text_.value({"bitcast ", text_.vector(), " ", x, " to ", integers});
-    const std::string less = text_.value({"sub ", integers, " ", bits, ", ", one, ">"});
-    return text_.value({"bitcast ", integers, " ", less, " to ", text_.vector()});
-  }
-
-  std::string estimate(const std::string& r2) {
-    const std::string& v = text_.vector();
-    if (set_ == InstructionSet::avx512) {
-      return text_.value({"call ", v, " @llvm.x86.avx512.rsqrt14.", text_.single() ? "ps" : "pd",
-                          ".512(", v, " ", r2, ", ", v, " zeroinitializer, ",
-                          text_.single() ? "i16" : "i8", " -1)"});
-    }
-    if (text_.single()) {
-      return text_.value({"call ", v, " @llvm.x86.avx.rsqrt.ps.256(", v, " ", r2, ")"});
-    }
-    const std::string narrow = text_.value({"fptrunc ", v, " ", r2, " to <4 x float>"});
-    const std::string y =
-        text_.value({"call <4 x float> @llvm.x86.sse.rsqrt.ps(<4 x float> ", narrow, ")"});
-    return text_.value({"fpext <4 x float> ", y, " to ", v});
+    const std::string r2 = pair_.length_squared(d[0], d[1], d[2]);
+    const double least = shape_.least_squared_distance;
+    return least == 0 ? r2 : pair_.at_least(r2, least);
   }
 
   std::string declarations() {
     const std::string& v = text_.vector();
     const std::string lanes = std::to_string(text_.lanes());
-    return text_.declarations() + function_declarations(text_) +
-           joined({"declare ",
-                   v,
-                   " @llvm.masked.load",
-                   text_.suffix(),
-                   ".p0(ptr, i32, ",
-                   text_.mask(),
-                   ", ",
-                   v,
-                   ")\n",
-                   "declare void @llvm.masked.store",
-                   text_.suffix(),
-                   ".p0(",
-                   v,
-                   ", ptr, i32, ",
-                   text_.mask(),
-                   ")\n",
-                   "declare double @llvm.vector.reduce.fadd.v",
-                   lanes,
-                   "f64(double, <",
-                   lanes,
-                   " x double>)\n"}) +
-           estimate_declaration();
-  }
-
-  std::string estimate_declaration() const {
-    const std::string& v = text_.vector();
-    switch (set_) {
-      case InstructionSet::avx512:
-        return joined({"declare ", v, " @llvm.x86.avx512.rsqrt14.", text_.single() ? "ps" : "pd",
-                       ".512(", v, ", ", v, ", ", text_.single() ? "i16" : "i8", ")\n"});
-      case InstructionSet::avx2:
-        return text_.single() ? joined({"declare ", v, " @llvm.x86.avx.rsqrt.ps.256(", v, ")\n"})
-                              : "declare <4 x float> @llvm.x86.sse.rsqrt.ps(<4 x float>)\n";
-      case InstructionSet::portable:
-        break;
-    }
-    return {};
-  }
-
-  /// Without the width, LLVM would part 64-byte vectors on processors that clock them down. Targets
-  /// side by side are parallel enough: unrolled, the loop would run out of registers.
-  std::string attributes() const {
-    const std::string_view width = set_ == InstructionSet::avx512
-                                       ? " \"min-legal-vector-width\"=\"512\" "
-                                         "\"prefer-vector-width\"=\"512\""
-                                       : "";
-    return joined({"attributes #0 = { nounwind", width, " }\n",
-                   "!0 = distinct !{!0, !1}\n!1 = !{!\"llvm.loop.unroll.disable\"}\n"});
+    return pair_.declarations() +
+           joined({"declare ", v, " @llvm.masked.load", text_.suffix(), ".p0(ptr, i32, ",
+                   text_.mask(), ", ", v, ")\n"}) +
+           joined({"declare void @llvm.masked.store", text_.suffix(), ".p0(", v, ", ptr, i32, ",
+                   text_.mask(), ")\n"}) +
+           joined({"declare double @llvm.vector.reduce.fadd.v", lanes, "f64(double, <", lanes,
+                   " x double>)\n"});
   }
 
   const Program& program_;
   const RowShape& shape_;
-  InstructionSet set_;
   std::vector<FusedInstruction> instructions_;
   TextSoFar so_far_;
   VectorText text_;
+  PairText pair_;
   std::vector<std::string> names_;  ///< per value
   std::vector<bool> varies_;
   std::uint32_t outputs_;
@@ -409,8 +277,6 @@ class RowText {
   std::vector<std::string> result_rows_;
   Accumulators after_rest_;
   Accumulators finals_;
-  std::string root_;  ///< r of the current pair
-  std::uint32_t root_number_ = 0;
 };
 
 }  // namespace
@@ -426,13 +292,6 @@ void check_shape(const Program& program, const RowShape& shape) {
     throw RunError("a row of pairs has 1 to " + std::to_string(kMostTargets) + " targets, not " +
                    std::to_string(shape.targets));
   }
-}
-
-std::uint32_t lanes_of(InstructionSet set, bool single) {
-  const std::uint32_t bytes = set == InstructionSet::avx512 ? 64
-                              : set == InstructionSet::avx2 ? 32
-                                                            : 16;
-  return bytes / (single ? 4 : 8);
 }
 
 std::optional<std::string> row_text(const Program& program, const RowShape& shape, bool single,

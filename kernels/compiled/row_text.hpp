@@ -7,9 +7,6 @@
 
 namespace starpmc::compiled {
 
-/// Lanes of a vector.
-std::uint32_t lanes_of(InstructionSet set, bool single);
-
 /// LLVM's text of a function "row" over some sources at a time:
 ///   void row(ptr x, ptr y, ptr z, i64 count, ptr targets, ptr varying, ptr uniform,
 ///            ptr squared_cutoffs, ptr totals, ptr per_source)

@@ -1,78 +1,12 @@
 #include <gtest/gtest.h>
 
 #include "device_pipeline.hpp"
+#include "kernels/compiled/molecule_function.hpp"
+#include "mm_case.hpp"
+#include "two_systems.hpp"
 
 namespace starpmc::test {
 namespace {
-
-/// Writes a program, value by value.
-class Writer {
- public:
-  explicit Writer(std::vector<std::string> inputs, std::vector<double> constants) {
-    program_.inputs = std::move(inputs);
-    program_.constants = std::move(constants);
-  }
-  std::uint32_t operator()(Operation operation, std::uint32_t a, std::uint32_t b = 0) {
-    program_.instructions.push_back({operation, {a, b, 0}});
-    return program_.values() - 1;
-  }
-  Program returns(std::uint32_t value) {
-    program_.outputs = {value};
-    return program_;
-  }
-
- private:
-  Program program_;
-};
-
-/// (1 - r/rc)^2 / r.
-Program coulomb_program(double cutoff) {
-  Writer write({"r2"}, {1, 1 / cutoff});
-  const auto inverse = write(Operation::reciprocal_square_root, 0);
-  const auto r = write(Operation::multiply, 0, inverse);
-  const auto remaining = write(Operation::subtract, 1, write(Operation::multiply, r, 2));
-  const auto square = write(Operation::multiply, remaining, remaining);
-  return write.returns(write(Operation::multiply, square, inverse));
-}
-
-/// c12/r^12 - c6/r^6 + shift + slope r.
-Program vdw_program() {
-  Writer write({"r2", "c12", "c6", "shift", "slope"}, {});
-  const auto inverse2 = write(Operation::reciprocal, 0);
-  const auto inverse4 = write(Operation::multiply, inverse2, inverse2);
-  const auto inverse6 = write(Operation::multiply, inverse4, inverse2);
-  const auto first = write(Operation::multiply, 1, inverse6);
-  const auto both = write(Operation::multiply, write(Operation::subtract, first, 2), inverse6);
-  const auto linear =
-      write(Operation::add, 3, write(Operation::multiply, 4, write(Operation::square_root, 0)));
-  return write.returns(write(Operation::add, both, linear));
-}
-
-/// A system whose energies are functions of the user's, and the same with built-in ones.
-struct TwoSystems {
-  TestSystem built_in;
-  TestSystem user;
-  Potential potential;
-
-  explicit TwoSystems(const SystemOptions& options) : built_in(make_system(options)) {
-    user = built_in;
-    potential = {coulomb_program(options.coulomb_cutoff), vdw_program(), vdw_program()};
-    user.potential = &potential;
-    user.shape.pairs = {14, 4, 8, 13};
-    user.reals.assign(static_cast<std::size_t>(topology_reals_size(user.shape)), 0.0);
-    std::copy_n(built_in.reals.begin(), topology_pair(user.shape, 0, 0), user.reals.begin());
-    for (int a = 0; a < user.shape.site_types; ++a) {
-      for (int b = 0; b < user.shape.site_types; ++b) {
-        const double* const from = built_in.topology().pair(a, b);
-        double* const to = &user.reals[static_cast<std::size_t>(topology_pair(user.shape, a, b))];
-        for (const int function : {user.shape.pairs.mm_function, user.shape.pairs.qmmm_function}) {
-          to[function] = from[0] != 0 || from[1] != 0 ? 1 : 0;
-          std::copy_n(from, 4, to + function + 1);
-        }
-      }
-    }
-  }
-};
 
 constexpr int kSteps = 24;
 
@@ -111,10 +45,95 @@ TYPED_TEST(UserPotential, GivesTheBuiltInEnergies) {
   }
 }
 
+TYPED_TEST(UserPotential, GivesTheBuiltInEnergiesCompiled) {
+  HostPipeline<TypeParam> pipeline;
+  for (const SystemOptions& options : {wide_cutoff(), narrow_cutoff()}) {
+    TwoSystems systems(options);
+    compile(systems.potential);
+    expect_built_in_energies<double>(pipeline, systems, 1e-12);
+    expect_built_in_energies<float>(pipeline, systems, 5e-6);
+    expect_built_in_energies<FixedCoordinate>(pipeline, systems, 5e-6);
+  }
+}
+
 TYPED_TEST(UserPotential, GivesTheBuiltInPotential) {
   HostPipeline<TypeParam> pipeline;
   expect_built_in_potential(pipeline, TwoSystems(wide_cutoff()));
 }
+
+/// Hard systems, by machine code of each instruction set and without any.
+class UserMmTerms : public testing::TestWithParam<MmCase> {
+ protected:
+  UserMmTerms() : systems_(make_mm_system(GetParam())) {}
+
+  template <class Real>
+  void expect_naive(double tolerance) {
+    HostPipeline<SimdLevel> pipeline;
+    Buffers<Real> b = evaluate_mm<Real>(pipeline, systems_.user, GetParam());
+    b.system = &systems_.built_in;
+    expect_naive_mm(b, tolerance);
+  }
+  void expect_all() {
+    expect_naive<double>(2e-12);
+    expect_naive<float>(5e-6);
+    expect_naive<FixedCoordinate>(5e-6);
+  }
+  void expect_all_by(compiled::InstructionSet set) {
+    systems_.potential.molecules =
+        compiled::MoleculeFunction::compile(molecule_terms(systems_.potential), set);
+    ASSERT_NE(systems_.potential.molecules, nullptr);
+    expect_all();
+  }
+
+  TwoSystems systems_;
+};
+
+TEST_P(UserMmTerms, AreTheBuiltInOnesUncompiled) { expect_all(); }
+TEST_P(UserMmTerms, AreTheBuiltInOnesCompiled) {
+  using compiled::InstructionSet;
+  if (compiled::best_instruction_set() == InstructionSet::portable) {
+    GTEST_SKIP() << "no LLVM, or a processor without AVX2";
+  }
+  for (const InstructionSet set : {InstructionSet::avx2, InstructionSet::avx512}) {
+    SCOPED_TRACE(static_cast<int>(set));
+    if (set <= compiled::best_instruction_set()) expect_all_by(set);
+  }
+}
+/// Terms of both kinds: the user's Coulomb with the built-in Lennard-Jones, and the reverse, and
+/// functions beside the built-in ones.
+TEST_P(UserMmTerms, MixWithBuiltInOnes) {
+  const Potential whole = systems_.potential;
+  for (const bool own_coulomb : {true, false}) {
+    // a part of the energy stays with the built-in coefficients
+    for (const double part : {1.0, 0.25}) {
+      TwoSystems mixed(systems_.built_in);
+      mixed.potential = whole;
+      if (own_coulomb) mixed.potential.mm = {};
+      if (!own_coulomb) mixed.potential.coulomb = {};
+      const int function = mixed.user.shape.pairs.mm_function;
+      for (int a = 0; a < mixed.user.shape.site_types; ++a) {
+        for (int b = 0; b < mixed.user.shape.site_types; ++b) {
+          double* const pair =
+              &mixed.user.reals[static_cast<std::size_t>(topology_pair(mixed.user.shape, a, b))];
+          for (int k = 0; k < 4; ++k) {
+            const double all = mixed.built_in.topology().pair(a, b)[k];
+            pair[k] = own_coulomb ? all : part * all;
+            pair[function + 1 + k] = (1 - part) * all;
+          }
+        }
+      }
+      for (const bool by_machine_code : {false, true}) {
+        if (by_machine_code) compile(mixed.potential);
+        HostPipeline<SimdLevel> pipeline;
+        Buffers<double> b = evaluate_mm<double>(pipeline, mixed.user, GetParam());
+        b.system = &mixed.built_in;
+        expect_naive_mm(b, 2e-12);
+      }
+    }
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Systems, UserMmTerms, testing::ValuesIn(mm_cases()),
+                         [](const auto& param) { return std::string(param.param.name); });
 
 struct DeviceCase {
   const char* name;

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "kernels/compiled/row.hpp"
+
+namespace starpmc::compiled {
+
+/// Functions of a text in LLVM's language as machine code of this processor.
+class MachineCode {
+ public:
+  virtual ~MachineCode() = default;
+
+  /// @throws RunError where there is no such function
+  template <class Function>
+  Function function(const char* name) const {
+    return reinterpret_cast<Function>(address_of(name));
+  }
+
+  /// Each text is compiled once in the life of a process, and found in the user's cache (as the
+  /// OpenCL programs, opencl/binary_cache.hpp) by the next.
+  /// @return null where this build cannot compile, or compiling failed: the first failure is warned
+  ///         of
+  static std::shared_ptr<const MachineCode> of(const std::string& text);
+
+ private:
+  virtual std::uint64_t address_of(const char* name) const = 0;
+};
+
+}  // namespace starpmc::compiled

@@ -1,0 +1,115 @@
+#include "kernels/molecule_pairs.hpp"
+
+#include <algorithm>
+
+#include "kernels/arguments.hpp"
+#include "kernels/compiled/molecule_function.hpp"
+#include "kernels/simd/block_molecule_pairs.hpp"
+
+namespace starpmc {
+namespace {
+
+/// Appends instructions to a program.
+class Appending {
+ public:
+  explicit Appending(Program& program) : program_(program) {}
+  std::uint32_t operator()(Operation operation, std::uint32_t a, std::uint32_t b = 0) {
+    program_.instructions.push_back({operation, {a, b, 0}});
+    return program_.values() - 1;
+  }
+
+ private:
+  Program& program_;
+};
+
+/// (1 - r/rc)^2 / r of r^2 and 1/rc.
+Program shifted_force() {
+  Program program{{"r^2", "1/rc"}, {1}, {}, {}};
+  Appending append(program);
+  const auto inverse = append(Operation::reciprocal_square_root, 0);
+  const auto r = append(Operation::multiply, 0, inverse);
+  const auto remaining = append(Operation::subtract, 2, append(Operation::multiply, r, 1));
+  const auto product = append(Operation::multiply, inverse, remaining);
+  program.outputs = {append(Operation::multiply, product, remaining)};
+  return program;
+}
+
+/// c12/r^12 - c6/r^6 + shift + slope r.
+Program lennard_jones() {
+  Program program{{"r^2", "c12", "c6", "shift", "slope"}, {}, {}, {}};
+  Appending append(program);
+  const auto inverse = append(Operation::reciprocal_square_root, 0);
+  const auto r = append(Operation::multiply, 0, inverse);
+  const auto inverse2 = append(Operation::multiply, inverse, inverse);
+  const auto inverse4 = append(Operation::multiply, inverse2, inverse2);
+  const auto inverse6 = append(Operation::multiply, inverse4, inverse2);
+  const auto depth = append(Operation::subtract, append(Operation::multiply, 1, inverse6), 2);
+  const auto linear = append(Operation::add, append(Operation::multiply, 4, r), 3);
+  program.outputs = {append(Operation::add, append(Operation::multiply, depth, inverse6), linear)};
+  return program;
+}
+
+/// The program times another input, its last.
+Program with_factor(Program program) {
+  const std::uint32_t factor = program.first_constant();
+  const auto moved = [&](std::uint32_t value) { return value < factor ? value : value + 1; };
+  for (Instruction& instruction : program.instructions) {
+    std::ranges::transform(instruction.operands, instruction.operands.begin(), moved);
+  }
+  const std::uint32_t output = moved(program.outputs.front());
+  program.inputs.emplace_back("charges");
+  program.outputs = {Appending(program)(Operation::multiply, factor, output)};
+  return program;
+}
+
+}  // namespace
+
+std::vector<PairTerm> molecule_terms(const Potential& potential) {
+  const bool own_coulomb = Potential::exists(potential.coulomb);
+  std::vector<PairTerm> terms;
+  terms.push_back(
+      {with_factor(own_coulomb ? potential.coulomb : shifted_force()), MoleculeEnergy::coulomb});
+  terms.push_back({lennard_jones(), MoleculeEnergy::vdw});
+  if (Potential::exists(potential.mm)) terms.push_back({potential.mm, MoleculeEnergy::vdw});
+  return terms;
+}
+
+SitePairTerms::SitePairTerms(std::span<const PairTerm> terms, const Topology& topology,
+                             double coulomb_cutoff, int target_type, int source_type)
+    : targets(static_cast<std::size_t>(topology.site_count(target_type))),
+      sources(static_cast<std::size_t>(topology.site_count(source_type))) {
+  for (int b = 0; b < topology.site_count(source_type); ++b) {
+    for (int a = 0; a < topology.site_count(target_type); ++a) {
+      const double charge = STARPMC_COULOMB_CONSTANT * topology.site(target_type, a)[3] *
+                            topology.site(source_type, b)[3];
+      const double* const pair =
+          topology.pair(topology.site_type(target_type, a), topology.site_type(source_type, b));
+      std::uint32_t has = (charge != 0 ? 1U : 0U) | (pair[0] != 0 || pair[1] != 0 ? 2U : 0U);
+      if (terms[0].coefficients() == 2) coefficients.push_back(1 / coulomb_cutoff);
+      coefficients.push_back(charge);
+      coefficients.insert(coefficients.end(), pair, pair + terms[1].coefficients());
+      if (terms.size() > 2) {
+        const double* const function = pair + topology.shape.pairs.mm_function;
+        if (function[0] != 0) has |= 4U;
+        coefficients.insert(coefficients.end(), function + 1,
+                            function + 1 + terms[2].coefficients());
+      }
+      present.push_back(has);
+    }
+  }
+}
+
+void compile(Potential& potential) {
+  if (potential.in_mm()) {
+    potential.molecules = compiled::MoleculeFunction::compile(molecule_terms(potential));
+  }
+}
+
+std::unique_ptr<MoleculePairs> make_molecule_pairs(const Potential& potential) {
+  if (potential.molecules != nullptr) {
+    return std::make_unique<compiled::CompiledMoleculePairs>(potential.molecules);
+  }
+  return std::make_unique<simd::BlockMoleculePairs>(molecule_terms(potential));
+}
+
+}  // namespace starpmc

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "kernels/program.hpp"
+
+/// The user's functions over the pairs of sites of one molecule with many others, in fp64.
+namespace starpmc {
+
+struct Potential;
+struct Topology;
+
+/// Energies of two MM molecules.
+enum class MoleculeEnergy : std::uint8_t { coulomb, vdw };
+
+/// A function of some pairs of sites; 0 for the others. What a molecule's energy is a sum of.
+struct PairTerm {
+  Program program;  ///< r^2 (A^2), then coefficients of the pair of sites; one output, kJ/mol
+  MoleculeEnergy energy;
+
+  std::size_t coefficients() const { return program.inputs.size() - 1; }
+};
+
+/// The terms of two MM molecules under the user's functions: always Coulomb (the user's function or
+/// the shifted force), built-in Lennard-Jones; the user's function where there is one.
+std::vector<PairTerm> molecule_terms(const Potential& potential);
+
+/// Terms and coefficients of every site of one molecule type with every site of another.
+struct SitePairTerms {
+  SitePairTerms(std::span<const PairTerm> terms, const Topology& topology, double coulomb_cutoff,
+                int target_type, int source_type);
+
+  std::size_t targets;
+  std::size_t sources;
+  /// Per pair [source][target]: bit t says that it has term t.
+  std::vector<std::uint32_t> present;
+  /// Per pair: the coefficients of all terms in a row.
+  std::vector<double> coefficients;
+};
+
+/// A whole number of vectors of every instruction set.
+inline constexpr std::size_t kMoleculeGrain = 8;
+
+struct MoleculePairArguments {
+  const SitePairTerms* sites = nullptr;
+  std::size_t count = 0;            ///< of source molecules: a multiple of kMoleculeGrain
+  const double* sources = nullptr;  ///< x, y, z of each site: rows of `count` values, A
+  const double* targets = nullptr;  ///< x, y, z of each site of the target
+  /// Edges of the box, where displacements of sites need a periodic image of their own; else null.
+  const double* box = nullptr;
+  double squared_cutoffs[2] = {};  ///< by MoleculeEnergy
+  double* energies[2] = {};        ///< by MoleculeEnergy: `count` values, overwritten
+};
+
+/// Energies of one molecule with many others, one way or another. One per thread.
+class MoleculePairs {
+ public:
+  MoleculePairs() = default;
+  MoleculePairs(const MoleculePairs&) = delete;
+  MoleculePairs& operator=(const MoleculePairs&) = delete;
+  virtual ~MoleculePairs() = default;
+  virtual void operator()(const MoleculePairArguments& arguments) = 0;
+};
+
+/// By machine code where the potential has it (prepare), else by the block evaluator.
+std::unique_ptr<MoleculePairs> make_molecule_pairs(const Potential& potential);
+
+}  // namespace starpmc
