@@ -114,6 +114,35 @@ std::vector<double> on_each_worker(Function function) {
   return values;
 }
 
+/// StarPU's own traces tell chain and window as iteration and subiteration. Names of their own for
+/// tasks would be states of their own there, ten lines each.
+class TracedIteration {
+ public:
+  explicit TracedIteration(const TaskLabel& label) {
+    static const bool traced = starpu_fxt_is_enabled() != 0;  // it asks the environment
+    if (!traced) return;
+    lock_ = std::unique_lock(mutex());  // StarPU has one stack of them for all threads
+    for (const std::int64_t number : {std::int64_t{label.chain}, label.window}) {
+      if (number == TaskLabel::kNone) break;
+      starpu_iteration_push(static_cast<unsigned long>(number));
+      ++pushed_;
+    }
+  }
+  ~TracedIteration() {
+    for (; pushed_ > 0; --pushed_) starpu_iteration_pop();
+  }
+  TracedIteration(const TracedIteration&) = delete;
+  TracedIteration& operator=(const TracedIteration&) = delete;
+
+ private:
+  static std::mutex& mutex() {
+    static std::mutex of_stack;
+    return of_stack;
+  }
+  std::unique_lock<std::mutex> lock_;
+  int pushed_ = 0;
+};
+
 }  // namespace
 
 void allow(Allowed implementations, int worker) {
@@ -143,9 +172,10 @@ std::vector<double> measured_milliseconds(const std::string& symbol, double work
 }
 
 Codelet::Codelet(std::string name, Implementations implementations)
-    : name_(std::move(name)), history_(TaskHistory::of(name_)) {
+    : name_(std::move(name)), display_(task_display(name_)), history_(TaskHistory::of(name_)) {
   starpu_codelet_init(&codelet_);
   codelet_.name = name_.c_str();
+  codelet_.color = display_.colour;
   unsigned cpu = 0;
   for (const Function function : {implementations.simd, implementations.scalar}) {
     if (function != nullptr) codelet_.cpu_funcs[cpu++] = function;
@@ -167,6 +197,7 @@ Codelet::Codelet(std::string name, Implementations implementations)
   model_.footprint = footprint;  // for traces
   codelet_.model = &model_;
   const std::lock_guard lock(registry_mutex);
+  index_ = registry().size();
   registry().push_back(this);
 }
 
@@ -195,14 +226,17 @@ void Codelet::submit_copy(std::span<const Access> accesses, const void* argument
     STARPU_TASK_SET_MODE(task, access.mode, index);
     ++index;
   }
+  const TaskLabel label = LabelledTasks::current();
   void* const copy = std::malloc(size);  // StarPU frees it
   if (copy == nullptr) throw std::bad_alloc();
   std::memcpy(copy, arguments, size);
+  static_cast<TaskArguments*>(copy)->label = label;
   task->cl_arg = copy;
   task->cl_arg_size = size;
   task->cl_arg_free = 1;
   task->callback_func = count;
   task->callback_arg = this;
+  const TracedIteration iteration(label);
   const int status = starpu_task_submit(task);
   if (status != 0) {
     task->destroy = 0;
@@ -242,9 +276,13 @@ void Codelet::count(void* codelet) {
   counter.tasks.fetch_add(1, std::memory_order_relaxed);
   counter.nanoseconds.fetch_add(static_cast<std::uint64_t>(std::max(0.0, seconds) * 1e9),
                                 std::memory_order_relaxed);
-  TaskRecording::note({info.workerid, starpu_timing_timespec_to_us(&info.submit_time) * 1e-6,
-                       starpu_timing_timespec_to_us(&info.start_time) * 1e-6,
-                       starpu_timing_timespec_to_us(&info.end_time) * 1e-6});
+  if (TaskListener::any()) {
+    TaskListener::tell({self->index_, info.workerid,
+                        static_cast<const TaskArguments*>(task->cl_arg)->label,
+                        starpu_timing_timespec_to_us(&info.submit_time) * 1e-6,
+                        starpu_timing_timespec_to_us(&info.start_time) * 1e-6,
+                        starpu_timing_timespec_to_us(&info.end_time) * 1e-6});
+  }
   if (kSimulated || failed()) return;  // the task may have done nothing
   self->history_.record(info.workerid, implementation,
                         static_cast<const TaskArguments*>(task->cl_arg)->work_bucket,

@@ -12,7 +12,9 @@
 #include <type_traits>
 #include <vector>
 
+#include "codelets/task_display.hpp"
 #include "codelets/task_history.hpp"
+#include "codelets/task_label.hpp"
 
 /// What every codelet shares: its implementations, its performance model, and its submission.
 namespace starpmc::codelets {
@@ -57,6 +59,7 @@ struct TaskArguments {
   /// The one to run it. Not StarPU's execute_on_a_specific_worker: such tasks overtake those in the
   /// worker's queue, which would wait as long as this one takes.
   int worker = kAnyWorker;
+  TaskLabel label{};  ///< set at submission
 };
 
 /// Expected durations of a task of any codelet with all implementations, on each worker that may
@@ -90,6 +93,7 @@ class Codelet {
   }
 
   const std::string& name() const { return name_; }
+  const TaskDisplay& display() const { return display_; }
   const Statistics& statistics() const { return statistics_; }
   /// Every codelet made so far.
   static std::vector<const Codelet*> all();
@@ -101,6 +105,8 @@ class Codelet {
   static void count(void* codelet);
 
   std::string name_;
+  TaskDisplay display_;
+  std::size_t index_ = 0;  ///< in the registry
   TaskHistory& history_;
   starpu_perfmodel model_{};
   starpu_codelet codelet_{};

@@ -5,23 +5,29 @@
 namespace starpmc::codelets {
 namespace {
 
-std::atomic<TaskRecording*> listener{nullptr};
+std::atomic<TaskListener*> attached{nullptr};
 
 }  // namespace
 
-TaskRecording::TaskRecording() { listener = this; }
-TaskRecording::~TaskRecording() { listener = nullptr; }
+void TaskListener::attach(TaskListener* listener) noexcept { attached = listener; }
+bool TaskListener::any() noexcept { return attached.load(std::memory_order_relaxed) != nullptr; }
+
+void TaskListener::tell(const TaskRecord& record) noexcept {
+  TaskListener* const listener = attached.load();
+  if (listener != nullptr) listener->on_task(record);
+}
+
+TaskRecording::TaskRecording() { attach(this); }
+TaskRecording::~TaskRecording() { attach(nullptr); }
 
 std::vector<TaskRecord> TaskRecording::records() const {
   const std::lock_guard lock(mutex_);
   return records_;
 }
 
-void TaskRecording::note(const TaskRecord& record) {
-  TaskRecording* const recording = listener.load();
-  if (recording == nullptr) return;
-  const std::lock_guard lock(recording->mutex_);
-  recording->records_.push_back(record);
+void TaskRecording::on_task(const TaskRecord& record) noexcept {
+  const std::lock_guard lock(mutex_);
+  records_.push_back(record);
 }
 
 }  // namespace starpmc::codelets

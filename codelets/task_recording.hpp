@@ -3,28 +3,47 @@
 #include <mutex>
 #include <vector>
 
+#include "codelets/task_label.hpp"
+
 namespace starpmc::codelets {
 
-/// When and where a task ran; seconds of one clock.
+/// What ran when and where; seconds of StarPU's clock, starpu_timing_now().
 struct TaskRecord {
+  std::size_t codelet;  ///< its place in Codelet::all()
   int worker;
+  TaskLabel label;
   double submitted;
   double started;
   double ended;
 };
 
-/// Notes every task that ends while it lives. One at a time; tasks must have ended before it does.
-class TaskRecording {
+/// Hears of every task that ends while it is attached.
+class TaskListener {
+ public:
+  virtual ~TaskListener() = default;
+  /// Called by StarPU's workers, several at once.
+  virtual void on_task(const TaskRecord& record) noexcept = 0;
+
+  /// For codelets: tells the one that is attached.
+  static void tell(const TaskRecord& record) noexcept;
+  /// Whether anyone hears it.
+  static bool any() noexcept;
+
+ protected:
+  /// One at a time; all tasks must have ended when it changes.
+  static void attach(TaskListener* listener) noexcept;
+};
+
+/// Keeps the records of all tasks that end while it lives.
+class TaskRecording final : public TaskListener {
  public:
   TaskRecording();
-  ~TaskRecording();
+  ~TaskRecording() override;
   TaskRecording(const TaskRecording&) = delete;
   TaskRecording& operator=(const TaskRecording&) = delete;
 
   std::vector<TaskRecord> records() const;
-
-  /// For codelets: notes a task where someone listens.
-  static void note(const TaskRecord& record);
+  void on_task(const TaskRecord& record) noexcept override;
 
  private:
   mutable std::mutex mutex_;

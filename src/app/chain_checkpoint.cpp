@@ -38,6 +38,7 @@ std::string input_fingerprint(const Inputs& inputs) {
   settings.output.overwrite = false;
   settings.output.log_level.clear();
   settings.output.checkpoint_interval_seconds = 0;
+  settings.output.trace = false;
   settings.sampling.chains = 0;
   settings.qm.python.clear();
   settings.qm.time_limit_seconds = 0;

@@ -33,7 +33,7 @@ struct Command {
 
 const std::array<Command, 8>& commands() {
   static const std::array<Command, 8> all = {{
-      {"run", "run FILE.cfg [--section.key value ...]",
+      {"run", "run FILE.cfg [--trace] [--section.key value ...]",
        "the simulation; results in an output folder", run_simulation},
       {"resume", "resume FOLDER", "goes on with a run that was stopped or killed",
        resume_simulation},

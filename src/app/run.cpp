@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <iostream>
 #include <optional>
 
@@ -39,15 +40,22 @@ int simulate(Ranks& ranks, Inputs inputs, Begin begin) {
 /// A resumed run is the same run: only where and how it runs may change.
 void check_override(const std::string& word) {
   if (!word.starts_with("--")) return;
-  for (const char* allowed :
-       {"--run.", "--qm.python", "--qm.time-limit", "--qm.threads", "--qm.memory",
-        "--qm.max-iterations", "--output.checkpoint-interval", "--output.log-level"}) {
+  for (const char* allowed : {"--run.", "--qm.python", "--qm.time-limit", "--qm.threads",
+                              "--qm.memory", "--qm.max-iterations", "--output.checkpoint-interval",
+                              "--output.log-level", "--output.trace"}) {
     if (word.starts_with(allowed)) return;
   }
   throw InputError(
       "command line", "this option may not change when a run is resumed", word,
       "leave it out; options of [run], qm.python, qm.time-limit, qm.threads, qm.memory, "
-      "qm.max-iterations, output.checkpoint-interval and output.log-level may");
+      "qm.max-iterations, output.checkpoint-interval, output.log-level and output.trace may");
+}
+
+/// The words with the short form of output.trace spelt out.
+std::vector<std::string> spelt_out(std::span<const std::string> words) {
+  std::vector<std::string> result(words.begin(), words.end());
+  std::ranges::replace(result, "--trace", "--output.trace=true");
+  return result;
 }
 
 }  // namespace
@@ -55,7 +63,7 @@ void check_override(const std::string& word) {
 int run_simulation(std::span<const std::string> arguments) {
   return over_ranks([&](Ranks& ranks) {
     std::optional<Inputs> inputs;
-    agree(ranks, [&] { inputs = read_inputs(arguments, "run"); });
+    agree(ranks, [&] { inputs = read_inputs(spelt_out(arguments), "run"); });
     return simulate(ranks, std::move(*inputs), Begin::anew);
   });
 }
@@ -81,7 +89,7 @@ Inputs resumed_inputs(const Ranks& ranks, std::span<const std::string> arguments
 int resume_simulation(std::span<const std::string> arguments) {
   return over_ranks([&](Ranks& ranks) {
     std::optional<Inputs> inputs;
-    agree(ranks, [&] { inputs = resumed_inputs(ranks, arguments); });
+    agree(ranks, [&] { inputs = resumed_inputs(ranks, spelt_out(arguments)); });
     return simulate(ranks, std::move(*inputs), Begin::at_checkpoints);
   });
 }

@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "app/chain_count.hpp"
+#include "codelets/task_label.hpp"
 #include "config/value_names.hpp"
 #include "error.hpp"
 #include "io/checked_file.hpp"
@@ -68,6 +69,7 @@ void Simulation::run_chain(ChainRun& chain) {
 void Simulation::run_on_thread(unsigned index, std::future<std::unique_ptr<QmEngine>> engine) {
   try {
     const unsigned number = share_.first + index;
+    const codelets::LabelledTasks label({static_cast<std::int32_t>(number)});
     auto chain =
         std::make_unique<ChainRun>(context_, number, ChainFolder(chain_path(number)), engine.get());
     ChainRun& running = *chain;
@@ -152,6 +154,30 @@ void Simulation::run_chains() {
   });
 }
 
+std::vector<TimelineWorker> Simulation::named_workers() const {
+  std::vector<TimelineWorker> workers;
+  for (const WorkerDescription& worker : runtime_->workers()) {
+    const std::string rank = ranks_.size() == 1 ? "" : ranks_.name(ranks_.rank()) + ": ";
+    workers.push_back({worker.id, rank + worker.name});
+  }
+  return workers;
+}
+
+/// The timeline is that of this session: an earlier one would tell of other tasks.
+void Simulation::run_chains_traced() {
+  agree(ranks_, [this] {
+    if (ranks_.first()) remove_timeline(settings().output.folder);
+  });
+  std::optional<RunTrace> trace;
+  if (settings().output.trace) trace.emplace(ranks_, settings().output.folder);
+  const auto start = Clock::now();
+  run_chains();
+  // A task's data can be read before it is counted and recorded.
+  StarpuRuntime::wait_for_tasks();
+  summary_.wall_seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  if (trace) trace->write(named_workers());
+}
+
 RankResults Simulation::own_results() const {
   RankResults results;
   results.complete = complete_;
@@ -164,9 +190,8 @@ RankResults Simulation::own_results() const {
     results.pressures.push_back(chain->pressure_statistics());
   }
   std::vector<std::pair<int, std::string>> workers;
-  for (const WorkerDescription& worker : runtime_->workers()) {
-    const std::string rank = ranks_.size() == 1 ? "" : ranks_.name(ranks_.rank()) + ": ";
-    workers.emplace_back(worker.id, rank + worker.name);
+  for (const TimelineWorker& worker : named_workers()) {
+    workers.emplace_back(worker.id, worker.name);
   }
   add_worker_times(results, workers);
   return results;
@@ -220,10 +245,9 @@ void Simulation::write_summary() {
 }
 
 bool Simulation::run() {
-  const auto start = Clock::now();
   log_runtime();
   warn_of_shared_processors();
-  run_chains();
+  run_chains_traced();
   std::vector<RankResults> of_ranks;
   if (ranks_.size() == 1) {
     of_ranks.push_back(own_results());
@@ -234,7 +258,6 @@ bool Simulation::run() {
   }
   results_ = merged(of_ranks);
   if (results_.complete < settings().sampling.chains) return false;
-  summary_.wall_seconds = std::chrono::duration<double>(Clock::now() - start).count();
   write_summary();
   return true;
 }

@@ -14,6 +14,7 @@
 #include "app/rank_exchange.hpp"
 #include "app/rank_results.hpp"
 #include "app/rank_terminal.hpp"
+#include "app/run_trace.hpp"
 #include "mpi/ranks.hpp"
 #include "runtime/starpu_runtime.hpp"
 
@@ -72,7 +73,9 @@ class Simulation {
   void decide_chains();
   double first_update_memory_mb();
   void make_chain_folders();
+  std::vector<TimelineWorker> named_workers() const;
   RankResults own_results() const;
+  void run_chains_traced();
   void fill_summary();
   void fill_ensemble();
   void write_summary();

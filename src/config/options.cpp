@@ -230,6 +230,10 @@ std::vector<Option> output_options() {
       real({"output", "checkpoint-interval", "s",
             "longest time between two checkpoints; each QM update makes one, too"},
            {.minimum = 0.1, .maximum = 1e6}, STARPMC_FIELD(output.checkpoint_interval_seconds)),
+      boolean({"output", "trace", "",
+               "write when and where each task ran: timeline.csv, timeline.svg, paje.trace; "
+               "`--trace` for short"},
+              STARPMC_FIELD(output.trace)),
   };
 }
 

@@ -113,6 +113,7 @@ struct Settings {
     std::string log_level = "info";
     bool save_grid = false;  ///< keep each update's density grid as grid-N.bin
     double checkpoint_interval_seconds = 60;
+    bool trace = false;
 
     friend bool operator==(const OutputSection&, const OutputSection&) = default;
   } output;

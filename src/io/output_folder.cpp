@@ -22,11 +22,12 @@ namespace {
 constexpr const char* lock_name = ".starpmc.lock";
 constexpr const char* settings_name = "settings.cfg";
 constexpr const char* summary_name = "summary.json";
-constexpr std::array<std::string_view, 10> own_names = {
+constexpr std::array<std::string_view, 13> own_names = {
     "energies.csv",    "trajectory.h5", "system.pdb",
     summary_name,      "run.log",       settings_name,
     "checkpoint.cbor", "report.html",   "checkpoint.previous.cbor",
-    "qm-worker.log"};
+    "qm-worker.log",   "timeline.csv",  "timeline.svg",
+    "paje.trace"};
 
 bool is_digits(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
@@ -49,6 +50,15 @@ bool is_result_name(std::string_view name) {
   return std::ranges::find(own_names, name) != own_names.end() || is_grid_name(name);
 }
 
+/// timeline-RANK.tasks, of which there are only temporary files.
+bool is_spool_name(std::string_view name) {
+  constexpr std::string_view start = "timeline-";
+  constexpr std::string_view end = ".tasks";
+  return name.starts_with(start) && name.ends_with(end) &&
+         name.size() > start.size() + end.size() &&
+         is_digits(name.substr(start.size(), name.size() - start.size() - end.size()));
+}
+
 /// .NAME.PID.temporary, as write_file_atomically() names it.
 bool is_temporary_name(std::string_view name) {
   constexpr std::string_view end = ".temporary";
@@ -57,7 +67,7 @@ bool is_temporary_name(std::string_view name) {
   name.remove_suffix(end.size());
   const std::size_t dot = name.rfind('.');
   return dot != std::string_view::npos && is_digits(name.substr(dot + 1)) &&
-         is_result_name(name.substr(0, dot));
+         (is_result_name(name.substr(0, dot)) || is_spool_name(name.substr(0, dot)));
 }
 
 [[noreturn]] void fail(const std::filesystem::path& path, const std::string& action) {

@@ -308,6 +308,8 @@ void StarpuRuntime::restrict_to(Implementation implementation, int worker) {
   codelets::allow(allowed_of(implementation), worker);
 }
 
+void StarpuRuntime::wait_for_tasks() { starpu_task_wait_for_all(); }
+
 std::vector<WorkerDescription> StarpuRuntime::workers() const {
   std::vector<WorkerDescription> result;
   for (unsigned id = 0; id < starpu_worker_get_count(); ++id) {

@@ -41,6 +41,9 @@ class StarpuRuntime {
   /// @param worker the only worker that gets tasks
   static void restrict_to(Implementation implementation, int worker = codelets::kAnyWorker);
 
+  /// Until all tasks have ended and are counted.
+  static void wait_for_tasks();
+
   std::vector<WorkerDescription> workers() const;
   unsigned cpu_workers() const;
   unsigned opencl_workers() const;

@@ -24,6 +24,7 @@ constexpr double kGasConstant = 0.00831446261815324;  // kJ/mol/K
 /// Windows on their way: their record, and of the lattice after the last what is due.
 struct PendingWindows {
   std::uint64_t first_step;
+  std::int64_t first_window;  ///< counted since the chain was made, for traces
   std::vector<opencl::WindowExtent> extents;
   DataHandle record;
   DataHandle frame{};                ///< empty: none due
@@ -185,6 +186,7 @@ class StarpuChain final : public Chain {
   WindowBuffers<Real> window_;
   WindowPlanner planner_;
   std::vector<int> plan_;
+  std::int64_t windows_made_ = 0;
   std::vector<DataHandle> spare_records_;
   std::vector<DataHandle> spare_frames_;
   std::unique_ptr<DensityUpdate<Real>> update_;
@@ -222,7 +224,7 @@ template <class Real>
 PendingWindows StarpuChain<Real>::plan_windows(const ChainSegment& segment, std::uint64_t step) {
   const std::size_t most = std::max<std::size_t>(sizes_.windows_per_task, 1);
   const std::size_t record = RECORD_FIELDS * static_cast<std::size_t>(window_.layout.steps) * most;
-  PendingWindows windows{step, {}, take_spare(spare_records_, record)};
+  PendingWindows windows{step, windows_made_, {}, take_spare(spare_records_, record)};
   do {
     const StepRange range = range_from(segment, step);
     const int steps = planner_.plan(range, plan_);
@@ -233,6 +235,7 @@ PendingWindows StarpuChain<Real>::plan_windows(const ChainSegment& segment, std:
       break;
     }
   } while (windows.extents.size() < most && step < segment.first_step + segment.steps);
+  windows_made_ += static_cast<std::int64_t>(windows.extents.size());
   return windows;
 }
 
@@ -288,6 +291,7 @@ void StarpuChain<Real>::submit_whole(const ChainSegment& segment, const PendingW
 
 template <class Real>
 void StarpuChain<Real>::submit(const ChainSegment& segment, PendingWindows& windows) {
+  const codelets::LabelledTasks label({static_cast<std::int32_t>(chain_), windows.first_window});
   if (sizes_.windows_per_task == 0) {
     submit_terms(segment, windows);
   } else {
