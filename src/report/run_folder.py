@@ -104,9 +104,14 @@ def is_number(value):
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def read_text(path):
-    if not path.is_file():
+def require_file(path):
+    """Neither a folder nor what would never end."""
+    if path.exists() and not path.is_file():
         raise OSError("is no regular file")
+
+
+def read_text(path):
+    require_file(path)
     if path.stat().st_size > LONGEST_TEXT and path.suffix != ".csv":
         raise OSError("is too long for a file of starpmc")
     return path.read_text(encoding="utf-8", errors="replace")
@@ -224,8 +229,7 @@ def read_timeline(run):
     if not path.exists():
         return
     try:
-        if not path.is_file():
-            raise OSError("is no regular file")
+        require_file(path)
         with open(path, newline="", encoding="utf-8", errors="replace") as file:
             timeline = Timeline(*read_timeline_columns(file))
         times = (timeline.start, timeline.end)

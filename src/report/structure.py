@@ -6,7 +6,7 @@ import box_picture
 import charts
 import distribution
 import page
-from run_folder import DAMAGE, ReportError
+from run_folder import DAMAGE, ReportError, require_file
 from trajectory import Trajectory, symbol
 
 MOST_ATOMS = 6  # of the solute, unless the user names some
@@ -59,6 +59,7 @@ def read(run, wanted):
     opened = []
     for chain in run.chains:
         try:
+            require_file(chain.trajectory)
             opened.append(Trajectory(chain.trajectory))
         except FileNotFoundError:
             run.problem(f"{chain.name}: there is no trajectory.h5.")
