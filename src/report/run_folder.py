@@ -170,23 +170,24 @@ def read_energies(path):
 
 
 def chain_folders(run):
-    def number(path):
+    """Folders by the chain's number."""
+    found = {}
+    for path in run.path.glob("chain-*"):
         text = path.name.removeprefix("chain-")
-        return int(text) if text.isdecimal() else -1
-
-    found = [path for path in run.path.glob("chain-*") if number(path) >= 0 and path.is_dir()]
-    return sorted(found, key=number)
+        if text.isascii() and text.isdecimal() and path.is_dir():
+            found[int(text)] = path
+    return dict(sorted(found.items()))
 
 
 def read_chains(run):
     folders = chain_folders(run)
     several = bool(folders) and not (run.path / "energies.csv").exists()
-    for index, folder in enumerate(folders if several else [run.path]):
+    for number, folder in (folders if several else {0: run.path}).items():
         label = f"{folder.name}/" if several else ""
         results = run.summary
         if several:
             listed = run.summary.get("chains")
-            results = listed[index] if isinstance(listed, list) and index < len(listed) else {}
+            results = listed[number] if isinstance(listed, list) and number < len(listed) else {}
             results = results if isinstance(results, dict) else {}
         energies = {name: numpy.empty(0) for name in ("step", *TERMS, "total", "acceptance")}
         try:

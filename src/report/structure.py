@@ -136,16 +136,15 @@ def _plot(histograms, title):
     return figure
 
 
-def distributions(found, gallery):
-    if not found.frames:
-        return ""
+def _distributions(found, gallery):
+    """Figures, and what they are of."""
     solvent, figures = found.solvent, []
     called = "water" if solvent.water else solvent.name
     for atom, name in zip(found.atoms, found.atom_names, strict=True):
         curves = [(f"{name}–{label}", found.around[atom, label]) for label in solvent.sites]
         figure = _plot(curves, f"{name} to {called}")
         figures.append(page.figure(gallery.take(figure, f"rdf-{name}")))
-    text = f"Mean of {found.frames} frames after equilibration"
+    text = f"Radial distribution functions: mean of {found.frames} frames after equilibration"
     if found.among:
         pair = f"{solvent.centre}–{solvent.centre}"
         figure = _plot([(pair, found.among)], f"{pair} of {called}")
@@ -154,11 +153,12 @@ def distributions(found, gallery):
     text += (
         "; minimum image, up to half the shortest edge; normalised by the mean density of the box."
     )
-    return page.charts(figures) + page.paragraph(text, "quiet")
+    return figures, page.paragraph(text, "quiet")
 
 
-def picture(found, gallery):
-    if not found.pictured:
-        return ""
-    figure, caption = found.pictured
-    return page.charts([page.figure(gallery.take(figure, "box"), f"Last frame: {caption}.")])
+def section(found, gallery):
+    figures, text = _distributions(found, gallery) if found.frames else ([], "")
+    if found.pictured:
+        figure, caption = found.pictured
+        figures.append(page.figure(gallery.take(figure, "box"), f"Last frame: {caption}."))
+    return page.charts(figures) + text if figures else ""
