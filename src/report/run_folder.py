@@ -221,8 +221,12 @@ def read_timeline_columns(file):
         )
     if not parts:
         raise ValueError("it has no tasks")
-    columns = [numpy.concatenate(column) for column in zip(*parts, strict=True)]
-    return [name or f"worker {number}" for number, name in workers], list(codelets), *columns
+    worker, *columns = [numpy.concatenate(column) for column in zip(*parts, strict=True)]
+    keys = list(workers)
+    order = sorted(range(len(keys)), key=lambda index: (int(keys[index][0]), index))
+    place = numpy.argsort(order)  # the workers by their numbers
+    names = [keys[index][1] or f"worker {keys[index][0]}" for index in order]
+    return names, list(codelets), place[worker], *columns
 
 
 def read_timeline(run):

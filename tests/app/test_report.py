@@ -323,10 +323,10 @@ class Workers(Report):
             table.writerow(
                 ["worker", "worker_name", "codelet", "chain", "window", "start_ms", "end_ms"]
             )
+            table.writerow([1, "OpenCL, 0.0", "starpmc_qm_update", "", "", 0, tasks])
             for i in range(tasks):
                 codelet = ("starpmc_mm_pair_mixed", "starpmc_metropolis_decide_mixed")[i % 2]
                 table.writerow([0, "CPU <0>", codelet, i % 2, i, 2.0 * i, 2.0 * i + 1.0])
-            table.writerow([1, "OpenCL, 0.0", "starpmc_qm_update", "", "", 0, tasks])
 
     def test_gantt_chart(self):
         self.copy("qm")
@@ -357,6 +357,8 @@ class Workers(Report):
         run_folder.read_timeline(run)
         self.assertEqual(run.problems, [])
         timeline = run.timeline
+        self.assertEqual(timeline.workers, ["CPU <0>", "OpenCL, 0.0"])
+        self.assertEqual(numpy.bincount(timeline.worker).tolist(), [100_001, 1])
         busy, edges = worker_charts.busy_shares(timeline, 77)
         self.assertAlmostEqual(edges[-1], 200_001)
         width = edges[1] - edges[0]
