@@ -86,6 +86,8 @@ def main():
         )
     except run_folder.ReportError as error:
         fail(error)
+    except OSError as error:
+        fail(f"{arguments.folder}: cannot be read: {error}", FAILURE)
     for problem in run.problems:
         print(f"starpmc: warning: {problem}", file=sys.stderr)
     write_whole(output, page.encode("utf-8", "replace"))
@@ -97,4 +99,8 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    sys.stdout.reconfigure(errors="backslashreplace")  # names of folders are any bytes
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -414,6 +414,14 @@ class Files(Report):
         self.report("--output", self.folder / "a.html")
         self.assertEqual(set(self.tree()) - set(before), {"a.html"})
 
+    def test_any_bytes_in_a_name(self):
+        self.run = pathlib.Path(os.fsdecode(os.fsencode(self.folder) + b"/\xff <b>&\n"))
+        self.copy("argon")
+        self.report()
+        text = (self.run / "report.html").read_text()
+        self.assertIn("<b>&", "".join(Page(text).text))
+        self.assertNotIn("<b>", text)
+
     def test_a_link_is_replaced_not_followed(self):
         self.copy("argon")
         treasure = self.folder / "treasure"
