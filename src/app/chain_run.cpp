@@ -142,6 +142,7 @@ void ChainRun::take(QmResult result, const EnergyTerms& before) {
   record.step = step_;
   record.qm_energy_kj_per_mol = result.energy_kj_per_mol;
   record.electrons_on_grid = result.electrons_on_grid;
+  if (engine_->name() != "frozen") record.dipole_debye = std::to_array(result.dipole_debye);
   record.iterations = result.iterations;
   record.seconds_embedding = result.seconds_embedding;
   record.seconds_scf = result.seconds_scf;

@@ -11,6 +11,7 @@
 #include "app/energy.hpp"
 #include "app/expression.hpp"
 #include "app/info.hpp"
+#include "app/report.hpp"
 #include "app/run.hpp"
 #include "app/score.hpp"
 #include "app/solvate.hpp"
@@ -31,12 +32,15 @@ struct Command {
   std::function<int(Arguments)> run;
 };
 
-const std::array<Command, 8>& commands() {
-  static const std::array<Command, 8> all = {{
+const std::array<Command, 9>& commands() {
+  static const std::array<Command, 9> all = {{
       {"run", "run FILE.cfg [--trace] [--section.key value ...]",
        "the simulation; results in an output folder", run_simulation},
       {"resume", "resume FOLDER", "goes on with a run that was stopped or killed",
        resume_simulation},
+      {"report", "report DIR [--atoms O7,O8] [--png]",
+       "one HTML page of a run's results, with plots and a picture",
+       [](Arguments arguments) { return run_report(arguments, std::cout); }},
       {"energy",
        "energy FILE.cfg [--implementation scalar|simd|opencl] [--precision fp64|mixed|fixed]",
        "every energy term of the starting configuration as JSON", run_energy},
@@ -89,7 +93,8 @@ int dispatch(Arguments arguments) {
     if (command.name != arguments[0]) continue;
     const Arguments rest = arguments.subspan(1);
     const bool has_own_help = command.name == "solvate" || command.name == "score" ||
-                              command.name == "bench" || command.name == "expression";
+                              command.name == "bench" || command.name == "expression" ||
+                              command.name == "report";
     if (!has_own_help && !rest.empty() && (rest[0] == "--help" || rest[0] == "-h")) {
       print_help();
       return 0;
@@ -97,7 +102,7 @@ int dispatch(Arguments arguments) {
     return command.run(rest);
   }
   throw InputError("command line", "unknown command", arguments[0],
-                   "use run, resume, energy, solvate, score, bench, expression or info; "
+                   "use run, resume, report, energy, solvate, score, bench, expression or info; "
                    "`starpmc --help` lists them");
 }
 

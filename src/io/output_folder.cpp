@@ -46,8 +46,24 @@ bool is_grid_name(std::string_view name) {
   return is_digits(name.substr(0, dash)) && is_digits(name.substr(dash + 1));
 }
 
+/// report-NAME.png, as `starpmc report --png` names its plots (src/report).
+bool is_plot_name(std::string_view name) {
+  constexpr std::array<std::string_view, 16> plots = {
+      "total",      "mm-coulomb", "mm-vdw",       "qmmm-vdw",     "qmmm-nuclei", "qmmm-grid",
+      "acceptance", "pressure",   "running-mean", "block-errors", "qm-energy",   "qm-dipole",
+      "qm-jump",    "workers",    "box",          "rdf"};
+  constexpr std::string_view start = "report-";
+  constexpr std::string_view end = ".png";
+  if (!name.starts_with(start) || !name.ends_with(end) || name.size() < start.size() + end.size())
+    return false;
+  name = name.substr(start.size(), name.size() - start.size() - end.size());
+  if (name.starts_with("rdf-")) name = "rdf";
+  return std::ranges::find(plots, name) != plots.end();
+}
+
 bool is_result_name(std::string_view name) {
-  return std::ranges::find(own_names, name) != own_names.end() || is_grid_name(name);
+  return std::ranges::find(own_names, name) != own_names.end() || is_grid_name(name) ||
+         is_plot_name(name);
 }
 
 /// timeline-RANK.tasks, of which there are only temporary files.

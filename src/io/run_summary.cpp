@@ -47,16 +47,18 @@ json averages_json(const EnergyAverages& averages) {
 }  // namespace
 
 json to_json_record(const QmUpdateRecord& update) {
-  return {{"step", update.step},
-          {"qm_energy_kj_per_mol", update.qm_energy_kj_per_mol},
-          {"electrons_on_grid", update.electrons_on_grid},
-          {"dropped_charge", update.dropped_charge},
-          {"grid_points", update.grid_points},
-          {"jump_kj_per_mol", update.jump_kj_per_mol},
-          {"iterations", update.iterations},
-          {"seconds_embedding", update.seconds_embedding},
-          {"seconds_scf", update.seconds_scf},
-          {"seconds_density", update.seconds_density}};
+  json record{{"step", update.step},
+              {"qm_energy_kj_per_mol", update.qm_energy_kj_per_mol},
+              {"electrons_on_grid", update.electrons_on_grid},
+              {"dropped_charge", update.dropped_charge},
+              {"grid_points", update.grid_points},
+              {"jump_kj_per_mol", update.jump_kj_per_mol},
+              {"iterations", update.iterations},
+              {"seconds_embedding", update.seconds_embedding},
+              {"seconds_scf", update.seconds_scf},
+              {"seconds_density", update.seconds_density}};
+  if (update.dipole_debye) record["dipole_debye"] = *update.dipole_debye;
+  return record;
 }
 
 QmUpdateRecord qm_update_from(const json& record) {
@@ -67,6 +69,10 @@ QmUpdateRecord qm_update_from(const json& record) {
   update.dropped_charge = record.at("dropped_charge");
   update.grid_points = record.at("grid_points");
   update.jump_kj_per_mol = record.at("jump_kj_per_mol");
+  // Checkpoints of earlier versions have none.
+  if (record.contains("dipole_debye")) {
+    update.dipole_debye = record.at("dipole_debye").get<std::array<double, 3>>();
+  }
   update.iterations = record.at("iterations");
   update.seconds_embedding = record.at("seconds_embedding");
   update.seconds_scf = record.at("seconds_scf");

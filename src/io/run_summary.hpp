@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,8 @@ struct QmUpdateRecord {
   double dropped_charge = 0;      ///< elementary charges lost below the threshold
   std::uint64_t grid_points = 0;  ///< kept
   double jump_kj_per_mol = 0;     ///< dE_full - dE_frozen since the last update
+  /// About the centre of nuclear charge; none: there is no QM program.
+  std::optional<std::array<double, 3>> dipole_debye = {};
   int iterations = 0;
   double seconds_embedding = 0;
   double seconds_scf = 0;

@@ -44,31 +44,6 @@ std::optional<fs::path> find_program(const fs::path& program) {
   return std::nullopt;
 }
 
-fs::path find_python(const Settings::QmSection& settings) {
-  fs::path python = settings.python;
-  std::string place = "qm.python";
-  if (python.empty() && settings.engine == "psi4") python = "/usr/bin/python3";
-  if (python.empty()) {
-    python = environment("STARPMC_PYTHON");
-    place = "environment variable STARPMC_PYTHON";
-  }
-  if (python.empty()) {
-    python = STARPMC_DEFAULT_PYTHON;
-    place = "the Python set at build time (STARPMC_DEFAULT_PYTHON)";
-  }
-  if (python.empty()) {
-    python = "python3";
-    place = "qm.python is not set and PATH was searched";
-  }
-  const auto found = find_program(python);
-  if (!found) {
-    throw InputError(
-        place, "no such program, or it may not be executed", python.string(),
-        fmt::format("{}, or set qm.python to a Python that has the QM program", setup_remedy));
-  }
-  return *found;
-}
-
 fs::path find_script(const std::string& engine) {
   const std::string name = engine + "_worker.py";
   const InstalledFiles files{"STARPMC_WORKERS", "workers", "src/qm/workers", name.c_str()};
@@ -118,6 +93,31 @@ std::unique_ptr<QmEngine> make_frozen(const Settings::QmSection& settings, const
 
 }  // namespace
 
+fs::path find_worker_python(const Settings::QmSection& settings) {
+  fs::path python = settings.python;
+  std::string place = "qm.python";
+  if (python.empty() && settings.engine == "psi4") python = "/usr/bin/python3";
+  if (python.empty()) {
+    python = environment("STARPMC_PYTHON");
+    place = "environment variable STARPMC_PYTHON";
+  }
+  if (python.empty()) {
+    python = STARPMC_DEFAULT_PYTHON;
+    place = "the Python set at build time (STARPMC_DEFAULT_PYTHON)";
+  }
+  if (python.empty()) {
+    python = "python3";
+    place = "qm.python is not set and PATH was searched";
+  }
+  const auto found = find_program(python);
+  if (!found) {
+    throw InputError(
+        place, "no such program, or it may not be executed", python.string(),
+        fmt::format("{}, or set qm.python to a Python that has the QM program", setup_remedy));
+  }
+  return *found;
+}
+
 std::unique_ptr<QmEngine> make_engine(const Settings::QmSection& settings, const Solute& solute,
                                       const fs::path& log_file) {
   if (settings.engine == "none") return nullptr;
@@ -128,7 +128,7 @@ std::unique_ptr<QmEngine> make_engine(const Settings::QmSection& settings, const
   }
   const QmRequest request = make_request(settings, solute);
   const WorkerCommand command{
-      {find_python(settings).string(), find_script(settings.engine).string()},
+      {find_worker_python(settings).string(), find_script(settings.engine).string()},
       settings.time_limit_seconds,
       log_file};
   return std::make_unique<RestartingEngine>(

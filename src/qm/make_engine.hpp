@@ -23,4 +23,8 @@ namespace starpmc {
 std::unique_ptr<QmEngine> make_engine(const Settings::QmSection& settings, const Solute& solute,
                                       const std::filesystem::path& log_file);
 
+/// The Python of the QM workers, as make_engine() finds it.
+/// @throws InputError where there is none
+std::filesystem::path find_worker_python(const Settings::QmSection& settings);
+
 }  // namespace starpmc

@@ -22,6 +22,7 @@ EXPECTED = [  # below share/starpmc: a file, and how many like it at least
     ("workers/worker_protocol.py", 1),
     ("workers/requirements.txt", 1),
     ("data/opls_types.txt", 1),
+    ("report/report.py", 1),
 ]
 SOLUTE = "configs/chorismate.xyz"
 

@@ -31,6 +31,7 @@ RunSummary example() {
                                 .dropped_charge = -1e-6,
                                 .grid_points = 500000,
                                 .jump_kj_per_mol = -3.25,
+                                .dipole_debye = {{1.5, -2.25, 0.125}},
                                 .iterations = 9,
                                 .seconds_embedding = 1,
                                 .seconds_scf = 2,
@@ -99,6 +100,15 @@ TEST(RunSummary, UpdatesSurviveACheckpoint) {
       qm_update_from(nlohmann::json::from_cbor(nlohmann::json::to_cbor(to_json_record(update))));
   EXPECT_EQ(to_json_record(read), to_json_record(update));
   EXPECT_EQ(read.step, 3000U);
+  EXPECT_EQ(read.dipole_debye, update.dipole_debye);
+}
+
+TEST(RunSummary, UpdatesWithoutADipole) {
+  QmUpdateRecord update = example().chains[0].qm_updates[3];
+  update.dipole_debye.reset();
+  const nlohmann::json record = to_json_record(update);
+  EXPECT_FALSE(record.contains("dipole_debye"));
+  EXPECT_FALSE(qm_update_from(record).dipole_debye);
 }
 
 TEST(ResultTable, OfSeveralChains) {

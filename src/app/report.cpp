@@ -1,0 +1,91 @@
+#include "app/report.hpp"
+
+#include <unistd.h>
+
+#include <boost/program_options.hpp>
+#include <cerrno>
+#include <filesystem>
+#include <ostream>
+#include <system_error>
+#include <vector>
+
+#include "app/subcommand_options.hpp"
+#include "error.hpp"
+#include "installation.hpp"
+#include "qm/make_engine.hpp"
+
+namespace starpmc {
+namespace {
+
+namespace fs = std::filesystem;
+namespace options = boost::program_options;
+
+options::options_description describe_options() {
+  options::options_description described("Options");
+  auto add = described.add_options();
+  add("output", options::value<std::string>(), "page to write; DIR/report.html by default");
+  add("atoms", options::value<std::string>(),
+      "atoms of the QM molecule whose radial distribution functions are shown: names (O7), "
+      "elements "
+      "(O) or numbers from 1, with commas; by default up to six that are neither carbon nor "
+      "hydrogen");
+  add("png", "write every plot as report-NAME.png beside the page, too");
+  add("help", "show this text");
+  return described;
+}
+
+void print_help(const options::options_description& described, std::ostream& out) {
+  out << "Usage: starpmc report DIR [options]\n\n"
+         "Makes one self-contained HTML page of a run's output folder: energies, averages and\n"
+         "their errors, radial distribution functions, QM updates, workers, a picture of the box.\n"
+         "Of a run that goes on or was interrupted it shows what is there.\n\n"
+      << described << "\nExample: starpmc report quickstart-output --atoms O7,O8 --png\n";
+}
+
+fs::path find_script() {
+  constexpr const char* name = "report.py";
+  const InstalledFiles files{"STARPMC_REPORT", "report", "src/report", name};
+  const fs::path folder = find_installed(files);
+  if (!folder.empty()) return folder / name;
+  throw InputError("starpmc report", std::string("no ") + name + " in " + searched_places(files),
+                   "", "install starpmc completely, or set STARPMC_REPORT to its folder");
+}
+
+[[noreturn]] void become(std::vector<std::string> command) {
+  std::vector<char*> words;
+  for (std::string& word : command) words.push_back(word.data());
+  words.push_back(nullptr);
+  execv(words.front(), words.data());
+  throw RunError(command.front() +
+                 ": cannot be started: " + std::generic_category().message(errno));
+}
+
+}  // namespace
+
+int run_report(std::span<const std::string> arguments, std::ostream& out) {
+  const options::options_description described = describe_options();
+  const bool names_folder = !arguments.empty() && !arguments[0].starts_with('-');
+  const options::variables_map values = parse_subcommand(
+      "starpmc report", described, names_folder ? arguments.subspan(1) : arguments);
+  if (values.contains("help")) {
+    print_help(described, out);
+    return 0;
+  }
+  if (!names_folder) {
+    throw InputError("starpmc report", "no folder is named", "",
+                     "starpmc report DIR, DIR the output folder of a run");
+  }
+  // -B: nothing is written beside the script.
+  std::vector<std::string> command{find_worker_python({}).string(), "-B", find_script().string(),
+                                   "--program-version", STARPMC_VERSION};
+  for (const char* name : {"output", "atoms"}) {
+    if (!values.contains(name)) continue;
+    command.push_back("--" + std::string(name) + "=" + values[name].as<std::string>());
+  }
+  if (values.contains("png")) command.emplace_back("--png");
+  command.insert(command.end(), {"--", arguments[0]});
+  out.flush();
+  become(std::move(command));
+}
+
+}  // namespace starpmc

@@ -1,0 +1,129 @@
+"""Energies and acceptance against step; averages with their errors; QM updates."""
+
+import block_average
+import charts
+import numpy
+
+NAMES = {
+    "total": "total energy",
+    "mm_coulomb": "MM-MM Coulomb",
+    "mm_vdw": "MM-MM van der Waals",
+    "qmmm_vdw": "QM-MM van der Waals",
+    "qmmm_nuclei": "QM-MM nuclei",
+    "qmmm_grid": "QM-MM electrons",
+}
+RUNNING_POINTS = 60
+
+
+def _against_step(run, column, label, title):
+    # At step 0 nothing has been tried yet.
+    first = 1 if column == "acceptance" else 0
+    series = [
+        (chain.name, chain.energies["step"][first:], chain.energies[column][first:])
+        for chain in run.chains
+    ]
+    figure, axis = charts.new_figure()
+    charts.draw_lines(axis, series)
+    if run.equilibration_steps > 0:
+        axis.axvspan(0, run.equilibration_steps, color="#808080", alpha=0.15, lw=0)
+    axis.set_title(title)
+    axis.set_ylabel(label)
+    charts.label_steps(axis)
+    charts.name_chains(figure, axis, len(series))
+    return figure
+
+
+def energy_figures(run):
+    """(name, figure) of every column of energies.csv that applies."""
+    for column in ("total", *run.terms):
+        yield column.replace("_", "-"), _against_step(run, column, "kJ/mol", NAMES[column])
+    yield "acceptance", _against_step(run, "acceptance", "accepted / tried", "acceptance so far")
+    if all("pressure" in chain.energies for chain in run.chains):
+        yield "pressure", _against_step(run, "pressure", "bar", "pressure")
+
+
+def running_average(run):
+    """Mean of the total energy so far, in a band of one error to each side."""
+    figure, axis = charts.new_figure()
+    for index, chain in enumerate(run.chains):
+        steps, values = chain.production("total", run.equilibration_steps)
+        ends, means, errors = block_average.running(values, RUNNING_POINTS)
+        colour = charts.colour(index, len(run.chains))
+        at = steps[ends - 1]
+        axis.fill_between(at, means - errors, means + errors, color=colour, alpha=0.2, lw=0)
+        axis.plot(at, means, color=colour, label=chain.name)
+    axis.set_title("running mean of the total energy ± error")
+    axis.set_ylabel("kJ/mol")
+    charts.label_steps(axis)
+    charts.name_chains(figure, axis, len(run.chains))
+    return figure
+
+
+def block_errors(run):
+    """Error of the mean total energy by block length; a ring where it was read."""
+    figure, axis = charts.new_figure()
+    for index, chain in enumerate(run.chains):
+        _, values = chain.production("total", run.equilibration_steps)
+        found = block_average.estimate(values)
+        colour = charts.colour(index, len(run.chains))
+        errors, blocks = numpy.array(found.errors), numpy.array(found.blocks)
+        axis.errorbar(
+            found.lengths, errors, yerr=errors / numpy.sqrt(2 * (blocks - 1)), fmt=".-",
+            color=colour, capsize=2, label=chain.name,
+        )  # fmt: skip
+        axis.plot(found.block_length, found.error, "o", color=colour, mfc="none", ms=9)
+    axis.set_xscale("log", base=2)
+    axis.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    axis.set_ylim(bottom=0)
+    axis.set_title("error of the mean total energy by blocks")
+    axis.set_xlabel("samples in a block")
+    axis.set_ylabel("kJ/mol")
+    charts.name_chains(figure, axis, len(run.chains))
+    return figure
+
+
+def updates_of(chain):
+    found = chain.results.get("qm_updates")
+    return [update for update in found if isinstance(update, dict)] if found else []
+
+
+def _per_update(run, value, label, title, skip=0):
+    figure, axis = charts.new_figure()
+    series = []
+    for chain in run.chains:
+        updates = updates_of(chain)[skip:]
+        series.append((chain.name, [u["step"] for u in updates], [value(u) for u in updates]))
+    charts.draw_lines(axis, series, marker="o", ms=3)
+    axis.set_title(title)
+    axis.set_ylabel(label)
+    charts.label_steps(axis)
+    charts.name_chains(figure, axis, len(series))
+    return figure
+
+
+def has_dipoles(run):
+    """Those of earlier versions have none."""
+    return all("dipole_debye" in update for chain in run.chains for update in updates_of(chain))
+
+
+def first_energy(run):
+    """kJ/mol, of the first chain's first update."""
+    return updates_of(run.chains[0])[0]["qm_energy_kj_per_mol"]
+
+
+def qm_figures(run):
+    """(name, figure) of what there is to each QM update."""
+    zero = first_energy(run)
+    yield "qm-energy", _per_update(
+        run, lambda u: u["qm_energy_kj_per_mol"] - zero, "kJ/mol",
+        f"embedded QM energy, from {zero:.3f}",
+    )  # fmt: skip
+    if has_dipoles(run):
+        yield "qm-dipole", _per_update(
+            run, lambda u: float(numpy.linalg.norm(u["dipole_debye"])), "debye",
+            "dipole of the QM molecule",
+        )  # fmt: skip
+    if any(len(updates_of(chain)) > 1 for chain in run.chains):
+        yield "qm-jump", _per_update(
+            run, lambda u: u["jump_kj_per_mol"], "kJ/mol", "jump at each update", skip=1
+        )

@@ -1,0 +1,106 @@
+"""Makes the page of `starpmc report DIR`, which starts this script.
+
+usage: report.py DIR [--output FILE] [--atoms LIST] [--png] [--program-version TEXT]
+"""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+INPUT_ERROR, FAILURE = 2, 1
+STEM = "report"
+
+
+def fail(message, status=INPUT_ERROR):
+    print(f"starpmc: error: {message}", file=sys.stderr)
+    sys.exit(status)
+
+
+def keep_caches_together():
+    """matplotlib's list of fonts goes where starpmc keeps what can be made anew."""
+    cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    os.environ.setdefault("MPLCONFIGDIR", os.path.join(cache, "starpmc", "matplotlib"))
+
+
+def load_packages():
+    keep_caches_together()
+    try:
+        import h5py  # noqa: F401
+        import matplotlib  # noqa: F401
+        import scipy.spatial  # noqa: F401
+    except ImportError as error:
+        fail(
+            f"{sys.executable}: the report needs matplotlib, h5py, numpy and scipy: {error}\n"
+            "  remedy: ./quickstart setup, or set STARPMC_PYTHON to a Python that has them"
+        )
+
+
+def write_whole(path, content):
+    """Under its name only once it is complete; a symbolic link there is replaced, not followed."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.temporary")
+    try:
+        temporary.unlink(missing_ok=True)
+        with open(temporary, "xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        fail(f"{path}: cannot be written: {error.strerror or error}", FAILURE)
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(prog="starpmc report", allow_abbrev=False)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--output", type=Path)
+    parser.add_argument("--atoms", default="")
+    parser.add_argument("--png", action="store_true")
+    parser.add_argument("--program-version", default="")
+    return parser.parse_args()
+
+
+def check_paths(folder, output):
+    if not folder.is_dir():
+        problem = "is a file, not a folder" if folder.exists() else "there is no such folder"
+        fail(f"{folder}: {problem}\n  remedy: name the output folder of a run")
+    if output.is_dir():
+        fail(f"{output}: is a folder\n  remedy: name a file with --output")
+    if not output.parent.is_dir():
+        fail(f"{output.parent}: there is no such folder\n  remedy: make it, or name another --output")
+
+
+def main():
+    arguments = parse_arguments()
+    output = arguments.output or arguments.folder / f"{STEM}.html"
+    check_paths(arguments.folder, output)
+    load_packages()
+    import run_folder
+    import sections
+
+    try:
+        run = run_folder.read_run(arguments.folder)
+        page, pictures = sections.build(
+            run, arguments.atoms, arguments.png, arguments.program_version
+        )
+    except run_folder.ReportError as error:
+        fail(error)
+    except OSError as error:
+        fail(f"{arguments.folder}: cannot be read: {error}", FAILURE)
+    for problem in run.problems:
+        print(f"starpmc: warning: {problem}", file=sys.stderr)
+    write_whole(output, page.encode("utf-8", "replace"))
+    print(output)
+    for name, content in pictures.items():
+        path = output.with_name(f"{STEM}-{name}.png")
+        write_whole(path, content)
+        print(path)
+
+
+if __name__ == "__main__":
+    sys.stdout.reconfigure(errors="backslashreplace")  # names of folders are any bytes
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -1,0 +1,262 @@
+"""What a run has left in its folder, read as far as it is there and whole."""
+
+import configparser
+import csv
+import io
+import itertools
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy
+
+TERMS = ("mm_coulomb", "mm_vdw", "qmmm_vdw", "qmmm_nuclei", "qmmm_grid")
+LONGEST_TEXT = 1 << 28  # bytes: nothing that a run writes as text is longer
+ROWS_AT_ONCE = 200_000
+# What a damaged file may raise while it is read.
+DAMAGE = (OSError, ValueError, KeyError, IndexError, TypeError, RuntimeError, csv.Error)
+
+
+class ReportError(Exception):
+    """The user's mistake, or something missing on this machine: exit status 2."""
+
+
+@dataclass
+class Chain:
+    """One chain's files. energies: column -> numbers, one for each line of energies.csv."""
+
+    name: str
+    folder: Path
+    results: dict
+    energies: dict
+
+    @property
+    def trajectory(self):
+        return self.folder / "trajectory.h5"
+
+    def production(self, column, equilibration_steps):
+        """Steps and values after equilibration: those that the run's averages are made of."""
+        steps, values = self.energies["step"], self.energies[column]
+        chosen = (steps > equilibration_steps) & numpy.isfinite(values)
+        return steps[chosen], values[chosen]
+
+
+@dataclass
+class Timeline:
+    """Tasks in the order of the file: worker and codelet are indices, times in ms."""
+
+    workers: list
+    codelets: list
+    worker: numpy.ndarray
+    codelet: numpy.ndarray
+    start: numpy.ndarray
+    end: numpy.ndarray
+
+
+@dataclass
+class RunFolder:
+    path: Path
+    settings_text: str = ""
+    settings: dict = field(default_factory=dict)
+    summary: dict = field(default_factory=dict)
+    chains: list = field(default_factory=list)
+    timeline: Timeline = None
+    problems: list = field(default_factory=list)
+
+    def setting(self, section, key, default):
+        """As the type of the default."""
+        text = self.settings.get(section, {}).get(key)
+        try:
+            return default if text is None else type(default)(text)
+        except ValueError:
+            return default
+
+    @property
+    def finished(self):
+        return bool(self.summary)
+
+    @property
+    def equilibration_steps(self):
+        found = self.summary.get("equilibration_steps")
+        return found if is_number(found) else self.setting("sampling", "equilibration-steps", 0)
+
+    @property
+    def qm_engine(self):
+        """none: pure MM."""
+        if self.summary:
+            return str(self.summary.get("qm_engine", "none"))
+        if not self.settings.get("system", {}).get("qm-molecule"):
+            return "none"
+        return self.setting("qm", "engine", "none")
+
+    @property
+    def terms(self):
+        """Those of this kind of system: without charges, say, there is no Coulomb energy."""
+        possible = TERMS[:2] if self.qm_engine == "none" else TERMS
+        found = [t for t in possible if any(chain.energies[t].any() for chain in self.chains)]
+        return found if len(found) > 1 else []  # the only one is the total
+
+    def problem(self, text):
+        self.problems.append(text)
+
+
+def is_number(value):
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def require_file(path):
+    """Neither a folder nor what would never end."""
+    if path.exists() and not path.is_file():
+        raise OSError("is no regular file")
+
+
+def read_text(path):
+    require_file(path)
+    if path.stat().st_size > LONGEST_TEXT and path.suffix != ".csv":
+        raise OSError("is too long for a file of starpmc")
+    return path.read_text(encoding="utf-8", errors="replace")
+
+
+def read_settings(run):
+    path = run.path / "settings.cfg"
+    if not path.exists():
+        return
+    try:
+        run.settings_text = read_text(path)
+        parser = configparser.ConfigParser(
+            interpolation=None, strict=False, delimiters=("=",), comment_prefixes=("#",)
+        )
+        parser.read_string(run.settings_text)
+        run.settings = {name: dict(parser[name]) for name in parser.sections()}
+    except (*DAMAGE, configparser.Error) as error:
+        run.problem(f"settings.cfg cannot be read: {error}")
+
+
+def read_summary(run):
+    path = run.path / "summary.json"
+    if not path.exists():
+        run.problem(
+            "There is no summary.json: the run goes on, was interrupted or failed. Results of QM "
+            "updates, workers and versions come with it; the rest is as far as the run has got."
+        )
+        return
+    try:
+        summary = json.loads(read_text(path))
+        if not isinstance(summary, dict):
+            raise TypeError("it holds no object")
+        run.summary = summary
+    except DAMAGE as error:
+        run.problem(f"summary.json cannot be read: {error}")
+
+
+def read_energies(path):
+    """Columns of energies.csv; a line that is still being written is left out."""
+    text = read_text(path)
+    text = text[: text.rfind("\n") + 1]
+    _, _, body = ("\n" + text).partition("\nstep,")
+    names, _, body = body.partition("\n")
+    names = ["step", *names.strip().split(",")]
+    for name in (*TERMS, "total", "acceptance"):
+        if name not in names:
+            raise ValueError(f"it has no column {name}")
+    if not body.strip():
+        return {name: numpy.empty(0) for name in names}
+    # No value where a line has no virial.
+    body = body.replace(",,", ",nan,").replace(",\n", ",nan\n")
+    table = numpy.loadtxt(io.StringIO(body), delimiter=",", ndmin=2)
+    if table.shape[1] != len(names):
+        raise ValueError(f"lines have {table.shape[1]} values under {len(names)} names")
+    return dict(zip(names, table.T, strict=True))
+
+
+def chain_folders(run):
+    """Folders by the chain's number."""
+    found = {}
+    for path in run.path.glob("chain-*"):
+        text = path.name.removeprefix("chain-")
+        if text.isascii() and text.isdecimal() and path.is_dir():
+            found[int(text)] = path
+    return dict(sorted(found.items()))
+
+
+def read_chains(run):
+    folders = chain_folders(run)
+    several = bool(folders) and not (run.path / "energies.csv").exists()
+    for number, folder in (folders if several else {0: run.path}).items():
+        label = f"{folder.name}/" if several else ""
+        results = run.summary
+        if several:
+            listed = run.summary.get("chains")
+            results = listed[number] if isinstance(listed, list) and number < len(listed) else {}
+            results = results if isinstance(results, dict) else {}
+        energies = {name: numpy.empty(0) for name in ("step", *TERMS, "total", "acceptance")}
+        try:
+            energies = read_energies(folder / "energies.csv")
+        except FileNotFoundError:
+            run.problem(f"There is no {label}energies.csv.")
+        except DAMAGE as error:
+            run.problem(f"{label}energies.csv cannot be read: {error}")
+        name = folder.name.replace("-", " ") if several else "chain 0"
+        run.chains.append(Chain(name, folder, results, energies))
+
+
+def read_timeline_columns(file):
+    rows = csv.reader(file)
+    header = next(rows, [])
+    wanted = ("worker", "worker_name", "codelet", "start_ms", "end_ms")
+    places = [header.index(name) for name in wanted]
+    workers, codelets, parts = {}, {}, []
+    while block := list(itertools.islice(rows, ROWS_AT_ONCE)):
+        if len(block[-1]) < len(header):  # the line that is being written
+            block.pop()
+        number, name, codelet, start, end = ([row[place] for row in block] for place in places)
+        worker_keys = list(zip(number, name, strict=True))
+        parts.append(
+            (
+                numpy.array([workers.setdefault(key, len(workers)) for key in worker_keys], "i4"),
+                numpy.array([codelets.setdefault(key, len(codelets)) for key in codelet], "i4"),
+                numpy.array(start, float),
+                numpy.array(end, float),
+            )
+        )
+    if not parts:
+        raise ValueError("it has no tasks")
+    worker, *columns = [numpy.concatenate(column) for column in zip(*parts, strict=True)]
+    keys = list(workers)
+    order = sorted(range(len(keys)), key=lambda index: (int(keys[index][0]), index))
+    place = numpy.argsort(order)  # the workers by their numbers
+    names = [keys[index][1] or f"worker {keys[index][0]}" for index in order]
+    return names, list(codelets), place[worker], *columns
+
+
+def read_timeline(run):
+    path = run.path / "timeline.csv"
+    if not path.exists():
+        return
+    try:
+        require_file(path)
+        with open(path, newline="", encoding="utf-8", errors="replace") as file:
+            timeline = Timeline(*read_timeline_columns(file))
+        times = (timeline.start, timeline.end)
+        if not all(numpy.isfinite(column).all() for column in times):
+            raise ValueError("a time is no number")
+        if (timeline.end < timeline.start).any():
+            raise ValueError("a task ends before it starts")
+        run.timeline = timeline
+    except DAMAGE as error:
+        run.problem(f"timeline.csv cannot be read: {error}")
+
+
+def read_run(path):
+    """Raises ReportError where no run has been."""
+    run = RunFolder(path)
+    if not any((path / name).exists() for name in ("settings.cfg", "summary.json", "energies.csv")):
+        raise ReportError(
+            f"{path}: is not the output folder of a run: it has no settings.cfg, summary.json or "
+            "energies.csv\n  remedy: name the folder that output.folder of a run says"
+        )
+    read_settings(run)
+    read_summary(run)
+    read_chains(run)
+    read_timeline(run)
+    return run
