@@ -3,8 +3,6 @@
 #include <algorithm>
 
 #include "kernels/arguments.hpp"
-#include "kernels/compiled/molecule_function.hpp"
-#include "kernels/simd/block_molecule_pairs.hpp"
 
 namespace starpmc {
 namespace {
@@ -49,7 +47,8 @@ Program lennard_jones() {
   return program;
 }
 
-/// The program times another input, its last.
+}  // namespace
+
 Program with_factor(Program program) {
   const std::uint32_t factor = program.first_constant();
   const auto moved = [&](std::uint32_t value) { return value < factor ? value : value + 1; };
@@ -61,8 +60,6 @@ Program with_factor(Program program) {
   program.outputs = {Appending(program)(Operation::multiply, factor, output)};
   return program;
 }
-
-}  // namespace
 
 std::vector<PairTerm> molecule_terms(const Potential& potential) {
   const bool own_coulomb = Potential::exists(potential.coulomb);
@@ -97,19 +94,6 @@ SitePairTerms::SitePairTerms(std::span<const PairTerm> terms, const Topology& to
       present.push_back(has);
     }
   }
-}
-
-void compile(Potential& potential) {
-  if (potential.in_mm()) {
-    potential.molecules = compiled::MoleculeFunction::compile(molecule_terms(potential));
-  }
-}
-
-std::unique_ptr<MoleculePairs> make_molecule_pairs(const Potential& potential) {
-  if (potential.molecules != nullptr) {
-    return std::make_unique<compiled::CompiledMoleculePairs>(potential.molecules);
-  }
-  return std::make_unique<simd::BlockMoleculePairs>(molecule_terms(potential));
 }
 
 }  // namespace starpmc

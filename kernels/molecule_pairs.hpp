@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
@@ -24,6 +23,9 @@ struct PairTerm {
 
   std::size_t coefficients() const { return program.inputs.size() - 1; }
 };
+
+/// A program of one output times another input, its last.
+Program with_factor(Program program);
 
 /// The terms of two MM molecules under the user's functions: always Coulomb (the user's function or
 /// the shifted force), built-in Lennard-Jones; the user's function where there is one.
@@ -65,8 +67,5 @@ class MoleculePairs {
   virtual ~MoleculePairs() = default;
   virtual void operator()(const MoleculePairArguments& arguments) = 0;
 };
-
-/// By machine code where the potential has it (prepare), else by the block evaluator.
-std::unique_ptr<MoleculePairs> make_molecule_pairs(const Potential& potential);
 
 }  // namespace starpmc

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <memory>
+#include <optional>
 #include <variant>
 
 #include "kernels/compiled/row.hpp"
@@ -16,6 +16,10 @@ class PairRow {
  public:
   /// @throws RunError where the shape does not fit the program
   PairRow(const Program& program, const compiled::RowShape& shape) : row_(make(program, shape)) {}
+  /// Without machine code.
+  static PairRow by_blocks(const Program& program, const compiled::RowShape& shape) {
+    return PairRow(simd::BlockRow<Real>(program, shape));
+  }
 
   void operator()(const compiled::RowArguments<Real>& arguments) {
     std::visit([&](auto& row) { row(arguments); }, row_);
@@ -25,6 +29,8 @@ class PairRow {
  private:
   using Compiled = compiled::RowFunction<Real>;
   using Row = std::variant<Compiled, simd::BlockRow<Real>>;
+
+  explicit PairRow(Row row) : row_(std::move(row)) {}
 
   static Row make(const Program& program, const compiled::RowShape& shape) {
     if (auto compiled = Compiled::compile(program, shape)) return std::move(*compiled);

@@ -6,9 +6,7 @@
 
 namespace starpmc {
 
-namespace compiled {
-class MoleculeFunction;
-}
+struct PreparedPotential;
 
 /// Pair functions of the user's that replace built-in ones or add to them. All are in fp64 in every
 /// precision. A program without outputs is none.
@@ -21,8 +19,8 @@ struct Potential {
   Program mm;
   /// The same of a site of an MM molecule and a nucleus (PairLayout::qmmm_function).
   Program qmmm;
-  /// What compile() makes of the functions, for the SIMD kernels; they do without, too.
-  std::shared_ptr<const compiled::MoleculeFunction> molecules{};
+  /// What prepare() makes of the functions, for the SIMD kernels; they do without, too.
+  std::shared_ptr<const PreparedPotential> prepared{};
 
   static bool exists(const Program& program) { return !program.outputs.empty(); }
   /// Whether the user's functions are part of the energies of two MM molecules; of an MM molecule
@@ -38,7 +36,7 @@ struct Potential {
 
 /// Compiles the functions for this processor where that can be done: tens of milliseconds the first
 /// time.
-void compile(Potential& potential);
+void prepare(Potential& potential);
 
 /// The potential, where it says anything of a term.
 inline const Potential* potential_of(const Potential* potential, bool (Potential::*part)() const) {

@@ -12,6 +12,8 @@
 #include <llvm/Config/llvm-config.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -149,6 +151,9 @@ class Loaded : public MachineCode {
   Jit jit_;
 };
 
+/// Longer texts would take LLVM longer than a user wants to wait.
+constexpr std::ptrdiff_t kMostLines = 20000;
+
 std::shared_ptr<const MachineCode> make(const std::string& text) {
   const std::string key = joined({"LLVM ", LLVM_VERSION_STRING, "\n", processor().name, "\n",
                                   processor().features, "\n", text});
@@ -172,6 +177,7 @@ std::shared_ptr<const MachineCode> make(const std::string& text) {
 InstructionSet best_instruction_set() { return processor().set; }
 
 std::shared_ptr<const MachineCode> MachineCode::of(const std::string& text) {
+  if (std::ranges::count(text, '\n') > kMostLines) return nullptr;
   static std::mutex mutex;
   static std::map<std::string, std::shared_ptr<const MachineCode>> made;
   const std::lock_guard lock(mutex);

@@ -21,8 +21,9 @@ class MachineCode {
 
   /// Each text is compiled once in the life of a process, and found in the user's cache (as the
   /// OpenCL programs, opencl/binary_cache.hpp) by the next.
-  /// @return null where this build cannot compile, or compiling failed: the first failure is warned
-  ///         of
+  /// @return null where this build cannot compile, the text has more than 20,000 lines, or
+  /// compiling
+  ///         failed: the first failure is warned of
   static std::shared_ptr<const MachineCode> of(const std::string& text);
 
  private:

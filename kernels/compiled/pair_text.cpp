@@ -146,7 +146,7 @@ std::string PairText::estimate(const std::string& r2) {
 
 std::string PairText::declarations() const {
   const std::string& v = text_.vector();
-  const std::string called = text_.declarations() + function_declarations(text_);
+  std::string called = text_.declarations() + function_declarations(text_);
   switch (set_) {
     case InstructionSet::avx512:
       return called +

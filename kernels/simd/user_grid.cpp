@@ -1,143 +1,139 @@
-#include "kernels/simd/targets.hpp"
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "kernels/simd/user_grid.cpp"
-#include <hwy/foreach_target.h>
-#include <hwy/highway.h>
+#include "kernels/simd/user_grid.hpp"
 
 #include <array>
 #include <bit>
-#include <type_traits>
+#include <cstdint>
+#include <vector>
 
 #include "kernels/block_reach.hpp"
+#include "kernels/prepared_potential.hpp"
 #include "kernels/scalar/pair_functions.hpp"
 #include "kernels/simd/charged_sites.hpp"
-#include "kernels/simd/evaluate.hpp"
-#include "kernels/simd/molecule_list-inl.hpp"
-#include "kernels/simd/user_grid.hpp"
 
-HWY_BEFORE_NAMESPACE();
-namespace starpmc::simd::HWY_NAMESPACE {
+namespace starpmc::simd {
 namespace {
 
-/// The grid term with the user's Coulomb function, in fp64 in every precision.
+template <class Real>
+constexpr bool kFixedPoints = kPrecisionOf<Real> == Precision::fixed;
+
+/// The grid term with the user's Coulomb function, in fp64 in every precision. Sites and points are
+/// taken relative to a block's origin; of a site that could meet points by several images, each
+/// image counts: the cutoff is at most half the box, so that a point is inside it for one at most.
 template <class Real>
 class UserGridTerm {
  public:
   UserGridTerm(const CoulombGridArguments<Real>& a, const Potential& potential)
-      : a_(a),
-        sites_(a.window),
-        function_(potential.coulomb),
-        cutoff_squared_(interaction().coulomb_cutoff * interaction().coulomb_cutoff),
-        displacements_(D(), interaction()) {}
+      : a_(a), sites_(a.window), row_(grid_row(potential)) {}
 
   void run() {
     for (std::size_t block = 0; block * BLOCK_FIELDS < a_.blocks.size(); ++block) {
       const double* const header = &a_.blocks[block * BLOCK_FIELDS];
-      const double reach = BlockReach(interaction().coulomb_cutoff, header[BLOCK_RADIUS]).reach;
-      for (std::size_t site = 0; site < sites_.size(); ++site) {
-        const double position[3] = {sites_.x[site], sites_.y[site], sites_.z[site]};
-        const auto d = scalar::Relative<double>::from(position, header, interaction());
-        if (!(d.x * d.x + d.y * d.y + d.z * d.z < reach * reach)) continue;
-        const double relative[3] = {d.x, d.y, d.z};
-        add(&a_.points[block * 4 * STARPMC_BLOCK_POINTS], position, relative, site);
-      }
+      find_targets(header);
+      if (sites_of_targets_.empty()) continue;
+      take_points(header, &a_.points[block * 4 * STARPMC_BLOCK_POINTS]);
+      for (std::size_t i = 0; i < sites_of_targets_.size(); i += kGridTargets) add(i);
     }
     sites_.collect(STARPMC_COULOMB_CONSTANT, a_.energies);
   }
 
  private:
-  using D = hn::ScalableTag<double>;
-  using V = VecOf<D>;
-
   const Interaction& interaction() const { return a_.window.interaction; }
 
-  /// @param position of the site; relative: the same, from the block's origin
-  void add(const Real* points, const double (&position)[3], const double (&relative)[3],
-           std::size_t site) {
-    const D d;
-    for (std::size_t i = 0; i < STARPMC_BLOCK_POINTS; i += hn::Lanes(d)) {
-      V sum = hn::Zero(d);
-      for (std::size_t k = 0; k < 3; ++k) {
-        const V r = displacement(points + k * STARPMC_BLOCK_POINTS + i, position[k], relative[k],
-                                 static_cast<int>(k));
-        sum = hn::MulAdd(r, r, sum);
-      }
-      hn::Store(hn::Max(sum, hn::Set(d, STARPMC_MINIMUM_DISTANCE_SQUARED)), d, &squared_[i]);
+  /// As precise as the points are.
+  static double difference(double position, double origin, double edge) {
+    if constexpr (kFixedPoints<Real>) {
+      return from_origin(fixed_coordinate(position, edge), origin, edge);
+    } else {
+      return scalar::minimum_image(position - origin, edge);
     }
-    const double* const inputs[] = {squared_.data()};
-    double* const outputs[] = {values_.data()};
-    function_(inputs, STARPMC_BLOCK_POINTS, outputs);
-    V energy = hn::Zero(d);
-    for (std::size_t i = 0; i < STARPMC_BLOCK_POINTS; i += hn::Lanes(d)) {
-      const V charge = charges(points + 3 * STARPMC_BLOCK_POINTS + i);
-      const auto counts = hn::And(hn::Lt(hn::Load(d, &squared_[i]), hn::Set(d, cutoff_squared_)),
-                                  hn::Ne(charge, hn::Zero(d)));
-      const V value = hn::IfThenElseZero(counts, hn::Load(d, &values_[i]));
-      energy = hn::MulAdd(charge, value, energy);
-    }
-    sites_.energy[site] += hn::GetLane(hn::SumOfLanes(d, energy));
+  }
+  static double from_origin(std::int32_t coordinate, double origin, double edge) {
+    const auto units = static_cast<std::uint32_t>(coordinate) -
+                       static_cast<std::uint32_t>(fixed_coordinate(origin, edge));
+    return static_cast<std::int32_t>(units) * fixed_unit(edge);
   }
 
-  HWY_INLINE V displacement(const Real* points, double position, double relative, int k) const {
-    const D d;
-    if constexpr (kFixed<Real>) {
-      const IntegersOf<D> integers;
-      const auto site = hn::Set(integers, fixed_coordinate(position, interaction().box[k]));
-      return displacements_.scaled(
-          hn::Sub(site, hn::LoadU(integers, reinterpret_cast<const std::int32_t*>(points))), k);
-    } else {
-      return displacements_.periodic().wrap(
-          hn::Sub(hn::Set(d, relative), load_lanes<Real>(d, words(points))), k);
+  /// The images of sites that may meet points of a block.
+  void find_targets(const double* header) {
+    const BlockReach reach(interaction().coulomb_cutoff, header[BLOCK_RADIUS]);
+    const int images = reach.meets_images(interaction()) ? 1 : 0;
+    sites_of_targets_.clear();
+    targets_.clear();
+    for (std::size_t site = 0; site < sites_.size(); ++site) {
+      const double position[3] = {sites_.x[site], sites_.y[site], sites_.z[site]};
+      double nearest[3];
+      for (int k = 0; k < 3; ++k) {
+        nearest[k] = difference(position[k], header[k], interaction().box[k]);
+      }
+      const double limit = reach.reach * reach.reach;
+      for (int image = 0; image < (images == 0 ? 1 : 8); ++image)
+        add_image(nearest, image, limit, site);
+    }
+    const double beyond = 1e6;  // places without a site
+    while (targets_.size() % (3 * kGridTargets) != 0) targets_.push_back(beyond);
+  }
+
+  /// @param image bit k: the second nearest along axis k
+  void add_image(const double (&nearest)[3], int image, double squared_reach, std::size_t site) {
+    double r[3];
+    double squared = 0;
+    for (int k = 0; k < 3; ++k) {
+      const double edge = nearest[k] < 0 ? -interaction().box[k] : interaction().box[k];
+      r[k] = nearest[k] - ((image >> k & 1) != 0 ? edge : 0);
+      squared += r[k] * r[k];
+    }
+    if (!(squared < squared_reach)) return;
+    targets_.insert(targets_.end(), r, r + 3);
+    sites_of_targets_.push_back(site);
+  }
+
+  void take_points(const double* header, const Real* points) {
+    for (std::size_t k = 0; k < 4; ++k) {
+      for (std::size_t i = 0; i < STARPMC_BLOCK_POINTS; ++i) {
+        const Real value = points[k * STARPMC_BLOCK_POINTS + i];
+        double& to = points_[k][i];
+        if constexpr (!kFixedPoints<Real>) {
+          to = value;
+        } else if (k == 3) {
+          to = std::bit_cast<float>(value.value);
+        } else {
+          to = from_origin(value.value, header[k], interaction().box[k]);
+        }
+      }
     }
   }
-  HWY_INLINE V charges(const Real* from) const {
-    return load_lanes<PairReal<Real>>(D(), words(from));
-  }
-  static const WordOf<Real>* words(const Real* from) {
-    return reinterpret_cast<const WordOf<Real>*>(from);
+
+  void add(std::size_t first) {
+    const double* const charges = points_[3].data();
+    const double squared_cutoff = interaction().coulomb_cutoff * interaction().coulomb_cutoff;
+    std::array<double, kGridTargets> energies{};
+    row_({.source = {points_[0].data(), points_[1].data(), points_[2].data()},
+          .count = STARPMC_BLOCK_POINTS,
+          .targets = &targets_[3 * first],
+          .varying = &charges,
+          .squared_cutoffs = &squared_cutoff,
+          .totals = energies.data()});
+    for (std::size_t k = 0; k < kGridTargets && first + k < sites_of_targets_.size(); ++k) {
+      sites_.energy[sites_of_targets_[first + k]] += energies[k];
+    }
   }
 
   const CoulombGridArguments<Real>& a_;
   ChargedSites sites_;
-  BlockEvaluator<double> function_;
-  double cutoff_squared_;
-  Displacements<D> displacements_;
-  HWY_ALIGN std::array<double, STARPMC_BLOCK_POINTS> squared_;
-  HWY_ALIGN std::array<double, STARPMC_BLOCK_POINTS> values_;
+  PairRow<double> row_;
+  std::vector<double> targets_;  ///< x, y, z from the block's origin
+  std::vector<std::size_t> sites_of_targets_;
+  std::array<std::array<double, STARPMC_BLOCK_POINTS>, 4> points_{};
 };
 
 }  // namespace
 
-void UserGridFp64(const CoulombGridArguments<double>& a, const Potential& potential) {
-  UserGridTerm(a, potential).run();
+template <class Real>
+void user_coulomb_grid(const CoulombGridArguments<Real>& a, const Potential& potential) {
+  UserGridTerm<Real>(a, potential).run();
 }
-void UserGridMixed(const CoulombGridArguments<float>& a, const Potential& potential) {
-  UserGridTerm(a, potential).run();
-}
-void UserGridFixed(const CoulombGridArguments<FixedCoordinate>& a, const Potential& potential) {
-  UserGridTerm(a, potential).run();
-}
+template void user_coulomb_grid(const CoulombGridArguments<double>&, const Potential&);
+template void user_coulomb_grid(const CoulombGridArguments<float>&, const Potential&);
+template void user_coulomb_grid(const CoulombGridArguments<FixedCoordinate>&, const Potential&);
 
-}  // namespace starpmc::simd::HWY_NAMESPACE
-HWY_AFTER_NAMESPACE();
-
-#if HWY_ONCE
-namespace starpmc::simd {
-HWY_EXPORT(UserGridFp64);
-HWY_EXPORT(UserGridMixed);
-HWY_EXPORT(UserGridFixed);
-
-template <>
-void user_coulomb_grid(const CoulombGridArguments<double>& a, const Potential& potential) {
-  HWY_DYNAMIC_DISPATCH(UserGridFp64)(a, potential);
-}
-template <>
-void user_coulomb_grid(const CoulombGridArguments<float>& a, const Potential& potential) {
-  HWY_DYNAMIC_DISPATCH(UserGridMixed)(a, potential);
-}
-template <>
-void user_coulomb_grid(const CoulombGridArguments<FixedCoordinate>& a, const Potential& potential) {
-  HWY_DYNAMIC_DISPATCH(UserGridFixed)(a, potential);
-}
 }  // namespace starpmc::simd
-#endif

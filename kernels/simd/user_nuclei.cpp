@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
+#include "kernels/prepared_potential.hpp"
 #include "kernels/scalar/pair_functions.hpp"
-#include "kernels/simd/evaluate.hpp"
 
 namespace starpmc::simd {
 namespace {
@@ -21,13 +21,8 @@ class UserNuclei {
         shifted_force_(a.window.interaction.coulomb_cutoff),
         coulomb_squared_(std::pow(a.window.interaction.coulomb_cutoff, 2)),
         vdw_squared_(std::pow(a.window.interaction.vdw_cutoff, 2)) {
-    if (Potential::exists(potential.coulomb)) coulomb_.emplace(potential.coulomb);
-    if (Potential::exists(potential.qmmm)) {
-      std::vector<bool> uniform(potential.qmmm.inputs.size(), true);
-      uniform[0] = false;
-      coefficients_ = uniform.size() - 1;
-      vdw_.emplace(potential.qmmm, Rounding::quick, uniform);
-    }
+    if (Potential::exists(potential.coulomb)) coulomb_ = nuclei_coulomb_row(potential);
+    if (Potential::exists(potential.qmmm)) vdw_ = nuclei_vdw_row(potential);
   }
 
   void run() {
@@ -74,28 +69,36 @@ class UserNuclei {
     }
   }
 
-  /// Their squared distances from a nucleus.
+  /// Where they are from a nucleus, and their squared distances.
   void measure(int nucleus) {
     std::ranges::fill(squared_, 0.0);
     for (std::size_t k = 0; k < 3; ++k) {
+      displacements_[k].resize(members_.size());
       const double edge = a_.window.interaction.box[k];
       const double origin = solute(static_cast<int>(k), nucleus);
       for (std::size_t i = 0; i < squared_.size(); ++i) {
         const double d = scalar::minimum_image(positions_[k][i] - origin, edge);
+        displacements_[k][i] = d;
         squared_[i] += d * d;
       }
     }
     for (double& r2 : squared_) r2 = std::max(r2, STARPMC_MINIMUM_DISTANCE_SQUARED);
   }
 
-  void evaluate(BlockEvaluator<double>& function) {
-    const double* const inputs[] = {squared_.data()};
-    double* const outputs[] = {values_.data()};
-    function(inputs, squared_.size(), outputs);
+  void evaluate(PairRow<double>& row, const double* coefficients, double squared_cutoff) {
+    std::ranges::fill(values_, 0.0);
+    const double origin[3] = {};
+    double* const values = values_.data();
+    row({.source = {displacements_[0].data(), displacements_[1].data(), displacements_[2].data()},
+         .count = members_.size(),
+         .targets = origin,
+         .uniform = coefficients,
+         .squared_cutoffs = &squared_cutoff,
+         .per_source = &values});
   }
 
   void add_coulomb(double charge) {
-    if (coulomb_) evaluate(*coulomb_);
+    if (coulomb_) evaluate(*coulomb_, nullptr, coulomb_squared_);
     for (std::size_t i = 0; i < squared_.size(); ++i) {
       const double r2 = squared_[i];
       if (!(r2 < coulomb_squared_)) continue;
@@ -110,10 +113,7 @@ class UserNuclei {
     const double* const function =
         topology.pair(type, nucleus_type) + topology.shape.pairs.qmmm_function;
     const bool asked = vdw_ && function[0] != 0;
-    if (asked) {
-      if (coefficients_ > 0) vdw_->set_uniform({function + 1, coefficients_});
-      evaluate(*vdw_);
-    }
+    if (asked) evaluate(*vdw_, function + 1, vdw_squared_);
     for (std::size_t i = 0; i < squared_.size(); ++i) {
       const double r2 = squared_[i];
       if (!(r2 < vdw_squared_)) continue;
@@ -126,11 +126,11 @@ class UserNuclei {
   scalar::CoulombShiftedForce<double> shifted_force_;
   double coulomb_squared_;
   double vdw_squared_;
-  std::optional<BlockEvaluator<double>> coulomb_;
-  std::optional<BlockEvaluator<double>> vdw_;
-  std::size_t coefficients_ = 0;
+  std::optional<PairRow<double>> coulomb_;
+  std::optional<PairRow<double>> vdw_;
   std::vector<int> members_;  ///< candidates of one molecule type
   std::array<std::vector<double>, 3> positions_;
+  std::array<std::vector<double>, 3> displacements_;
   std::vector<double> squared_;
   std::vector<double> values_;
 };

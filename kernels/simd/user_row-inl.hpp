@@ -10,7 +10,7 @@
 #include <memory>
 #include <vector>
 
-#include "kernels/molecule_pairs.hpp"
+#include "kernels/prepared_potential.hpp"
 #include "kernels/simd/molecule_row-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();

@@ -45,7 +45,7 @@ TopologyBuffers make_topology_buffers(const System& system, const Settings& sett
   buffers.shape.largest_radius = buffers.view().largest_radius();
   buffers.reals.insert(buffers.reals.end(), potential.pairs.begin(), potential.pairs.end());
   if (potential.has_functions()) {
-    compile(potential.functions);
+    prepare(potential.functions);
     buffers.functions = std::make_shared<const Potential>(std::move(potential.functions));
   }
 

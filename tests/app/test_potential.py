@@ -121,8 +121,9 @@ class Energies(Potentials):
                     )
                     self.check(as_expressions, built_in, 1e-12)
             if modifier == "truncate":
+                # OpenCL's: kernels/Devices/UserPotentialOpenCl
                 for precision in ("mixed", "fixed"):
-                    for name in self.implementations:
+                    for name in ("scalar", "simd"):
                         word = ("--implementation", name, "--precision", precision)
                         found = program.energies(self.system(BUILT_IN), *word)
                         for term in program.TERMS:
@@ -206,6 +207,16 @@ class Decisions(Potentials):
                     print(f"{name} {precision} window {window}: {certified}")
         self.assertGreater(again, 0)
 
+    def test_built_in_as_expressions(self):
+        """The built-in potential written as expressions makes the built-in decisions."""
+        expected, _ = self.outcome(self.system(), "--run.implementation", "simd")
+        for name, precision in (("scalar", "fp64"), ("simd", "fp64"), ("simd", "mixed")):
+            with self.subTest(implementation=name, precision=precision):
+                found, _ = self.outcome(
+                    self.system(BUILT_IN), "--run.implementation", name,
+                    "--run.precision", precision,
+                )
+                self.assertEqual(found, expected)
 
     def test_exact_decisions(self):
         """A jump at the cutoff leaves nearly every step in doubt below fp64: it is the exact

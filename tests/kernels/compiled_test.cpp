@@ -210,6 +210,29 @@ TEST(PairRow, TakesProgramsOfEveryKind) {
   expect_row<double>(copy, coulomb_and_lennard_jones(), plain, 50, 2e-15);
 }
 
+/// The sum of `terms` exponentials of the first input.
+Program exponentials(std::uint32_t terms) {
+  Program p;
+  p.inputs = {"r2"};
+  std::uint32_t sum = 0;
+  for (std::uint32_t i = 0; i < terms; ++i) {
+    p.instructions.push_back({Operation::multiply, {sum, 0, 0}});
+    p.instructions.push_back({Operation::negate, {p.values() - 1, 0, 0}});
+    p.instructions.push_back({Operation::exp, {p.values() - 1, 0, 0}});
+    sum = p.values() - 1;
+  }
+  p.outputs = {sum};
+  return p;
+}
+
+TEST(PairRow, HugeProgramsRunUncompiled) {
+  PairRow<double> few(exponentials(10), {});
+  EXPECT_EQ(few.is_compiled(), compiled::best_instruction_set() != InstructionSet::portable);
+  PairRow<double> many(exponentials(2000), {});
+  EXPECT_FALSE(many.is_compiled());
+  expect_row<double>(many, exponentials(2000), {}, 20, 1e-12);
+}
+
 TEST_P(CompiledRow, LeastDistanceCounts) {
   const RowShape shape{0, {}, 2, RowResult::totals, 12.5};
   expect_rows<double>(coulomb_and_lennard_jones(), shape, {100}, GetParam(), 2e-15);

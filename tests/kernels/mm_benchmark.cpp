@@ -59,7 +59,7 @@ template <class Real>
 void compare(const char* precision, const char* what, const TestSystem& system) {
   TwoSystems blocks(system);
   TwoSystems compiled_systems(system);
-  compile(compiled_systems.potential);
+  prepare(compiled_systems.potential);
   Contestant<Real> contestants[] = {{"by hand", blocks.built_in},
                                     {"compiled", compiled_systems.user},
                                     {"block evaluator", blocks.user}};

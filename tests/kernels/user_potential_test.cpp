@@ -2,6 +2,7 @@
 
 #include "device_pipeline.hpp"
 #include "kernels/compiled/molecule_function.hpp"
+#include "kernels/prepared_potential.hpp"
 #include "mm_case.hpp"
 #include "two_systems.hpp"
 
@@ -49,7 +50,9 @@ TYPED_TEST(UserPotential, GivesTheBuiltInEnergiesCompiled) {
   HostPipeline<TypeParam> pipeline;
   for (const SystemOptions& options : {wide_cutoff(), narrow_cutoff()}) {
     TwoSystems systems(options);
-    compile(systems.potential);
+    prepare(systems.potential);
+    EXPECT_EQ(systems.potential.prepared->molecules != nullptr,
+              compiled::best_instruction_set() != compiled::InstructionSet::portable);
     expect_built_in_energies<double>(pipeline, systems, 1e-12);
     expect_built_in_energies<float>(pipeline, systems, 5e-6);
     expect_built_in_energies<FixedCoordinate>(pipeline, systems, 5e-6);
@@ -79,9 +82,11 @@ class UserMmTerms : public testing::TestWithParam<MmCase> {
     expect_naive<FixedCoordinate>(5e-6);
   }
   void expect_all_by(compiled::InstructionSet set) {
-    systems_.potential.molecules =
+    auto prepared = std::make_shared<PreparedPotential>();
+    prepared->molecules =
         compiled::MoleculeFunction::compile(molecule_terms(systems_.potential), set);
-    ASSERT_NE(systems_.potential.molecules, nullptr);
+    ASSERT_NE(prepared->molecules, nullptr);
+    systems_.potential.prepared = prepared;
     expect_all();
   }
 
@@ -123,7 +128,7 @@ TEST_P(UserMmTerms, MixWithBuiltInOnes) {
         }
       }
       for (const bool by_machine_code : {false, true}) {
-        if (by_machine_code) compile(mixed.potential);
+        if (by_machine_code) prepare(mixed.potential);
         HostPipeline<SimdLevel> pipeline;
         Buffers<double> b = evaluate_mm<double>(pipeline, mixed.user, GetParam());
         b.system = &mixed.built_in;
