@@ -12,7 +12,6 @@
 namespace starpmc {
 namespace {
 
-constexpr double kLeft = 190;
 constexpr double kRight = 60;
 constexpr double kTop = 34;
 constexpr double kPlotWidth = 1150;
@@ -72,6 +71,7 @@ class Picture {
         lanes_(std::max<std::size_t>(timeline.workers().size(), 1)),
         columns_(std::clamp<std::size_t>(kMostCells / lanes_, 8, kMostColumns)),
         pitch_(lanes_ <= 24 ? 30 : 14),
+        left_(left_margin(timeline)),
         lane_(timeline.workers().size(), Lane{}),
         used_(timeline.codelets().size(), false) {
     end_ns_ = std::max<std::int64_t>(timeline.end_ns(), 1);
@@ -85,14 +85,14 @@ class Picture {
     file_ = &file;
     const double legend = kLegendRow * static_cast<double>(legend_rows());
     const double height = bottom() + 46 + legend + 8;
-    const double width = kLeft + kPlotWidth + kRight;
+    const double width = left_ + kPlotWidth + kRight;
     put("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" "
         "width=\"{0:.0f}\" height=\"{1:.0f}\" font-family=\"sans-serif\" font-size=\"12\">\n",
         width, height);
     put("<title>Tasks of each worker</title>\n<rect width=\"100%\" height=\"100%\" "
         "fill=\"#ffffff\"/>\n");
     put("<text x=\"{:.0f}\" y=\"20\" text-anchor=\"end\" fill=\"#555\">busy</text>\n",
-        kLeft + kPlotWidth + kRight - 6);
+        left_ + kPlotWidth + kRight - 6);
     axis();
     for (std::size_t lane = 0; lane < lane_.size(); ++lane) draw(lane);
     legend_at(bottom() + 46);
@@ -119,10 +119,20 @@ class Picture {
     file_->write(text_);
   }
 
+  static constexpr std::size_t kMostCharacters = 27;
+  static double left_margin(const Timeline& timeline) {
+    std::size_t most = 0;
+    for (const TimelineWorker& worker : timeline.workers()) {
+      most = std::max(most, std::min(worker.name.size(), kMostCharacters));
+    }
+    constexpr double kCharacter = 7;
+    return 24 + kCharacter * static_cast<double>(most);
+  }
+
   double column_ns() const { return static_cast<double>(end_ns_) / static_cast<double>(columns_); }
-  double x(double ns) const { return kLeft + kPlotWidth * ns / static_cast<double>(end_ns_); }
+  double x(double ns) const { return left_ + kPlotWidth * ns / static_cast<double>(end_ns_); }
   double x_of_column(std::size_t column) const {
-    return kLeft + kPlotWidth * static_cast<double>(column) / static_cast<double>(columns_);
+    return left_ + kPlotWidth * static_cast<double>(column) / static_cast<double>(columns_);
   }
   double top(std::size_t lane) const { return kTop + pitch_ * static_cast<double>(lane); }
   double lane_height() const { return pitch_ * 0.8; }
@@ -163,7 +173,7 @@ class Picture {
           at, kTop - 6, bottom() + 2, bottom() + 16, i * distance, decimals);
     }
     put("<text x=\"{:.0f}\" y=\"{:.0f}\" text-anchor=\"middle\" fill=\"#333\">time (s)</text>\n",
-        kLeft + kPlotWidth / 2, bottom() + 34);
+        left_ + kPlotWidth / 2, bottom() + 34);
   }
 
   std::string colour(std::size_t codelet) const {
@@ -174,15 +184,14 @@ class Picture {
     const Lane& lane = lane_[index];
     const std::string& name = timeline_.workers()[index].name;
     const double share = lane.busy_ns / static_cast<double>(end_ns_);
-    constexpr std::size_t kMostCharacters = 27;
     put("<g><title>{}</title>\n", xml_text(name));
     put("<rect x=\"{:.0f}\" y=\"{:.1f}\" width=\"{:.0f}\" height=\"{:.1f}\" fill=\"#f1f1f1\"/>\n",
-        kLeft, top(index), kPlotWidth, lane_height());
+        left_, top(index), kPlotWidth, lane_height());
     const double text_y = top(index) + lane_height() / 2 + 4;
     put("<text x=\"{:.0f}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>"
         "<text x=\"{:.0f}\" y=\"{:.1f}\" text-anchor=\"end\" fill=\"#555\">{:.0f} %</text>\n",
-        kLeft - 8, text_y, xml_text(shortened(name, kMostCharacters)),
-        kLeft + kPlotWidth + kRight - 6, text_y, 100 * share);
+        left_ - 8, text_y, xml_text(shortened(name, kMostCharacters)),
+        left_ + kPlotWidth + kRight - 6, text_y, 100 * share);
     draw_columns(index);
     for (const Own& own : lane.own) draw_own(index, own);
     put("</g>\n");
@@ -215,7 +224,7 @@ class Picture {
 
   void outline(std::size_t index, const std::vector<float>& height, const std::string& fill) {
     const double base = top(index) + lane_height();
-    put("<path fill=\"{}\" d=\"M{:.1f} {:.1f}", fill, kLeft, base);
+    put("<path fill=\"{}\" d=\"M{:.1f} {:.1f}", fill, left_, base);
     std::int64_t drawn = 0;  // in tenths of a pixel
     for (std::size_t column = 0; column <= columns_; ++column) {
       const double share = column == columns_ ? 0 : std::clamp<double>(height[column], 0, 1);
@@ -236,7 +245,7 @@ class Picture {
       meaning += fmt::format(", window {}", own.task.window);
     }
     const double from = x(static_cast<double>(own.start_ns));
-    const double to = std::min(x(static_cast<double>(own.end_ns)), kLeft + kPlotWidth);
+    const double to = std::min(x(static_cast<double>(own.end_ns)), left_ + kPlotWidth);
     put("<rect x=\"{:.2f}\" y=\"{:.1f}\" width=\"{:.2f}\" height=\"{:.1f}\" fill=\"{}\">"
         "<title>{}, {:.6f} s to {:.6f} s</title></rect>\n",
         from, top(index), to - from, lane_height(), colour(own.codelet), xml_text(meaning),
@@ -254,7 +263,7 @@ class Picture {
     std::size_t entry = 0;
     const auto add_entry = [&](const std::string& fill, const std::string& name) {
       const double left =
-          kLeft + kPlotWidth / kLegendColumns * static_cast<double>(entry % kLegendColumns);
+          left_ + kPlotWidth / kLegendColumns * static_cast<double>(entry % kLegendColumns);
       const double at = y + kLegendRow * static_cast<double>(entry / kLegendColumns);
       put("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"12\" height=\"12\" fill=\"{}\"/>"
           "<text x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n",
@@ -271,6 +280,7 @@ class Picture {
   std::size_t lanes_;
   std::size_t columns_;
   double pitch_;  ///< of lanes, in pixels
+  double left_;   ///< where the lanes begin
   std::int64_t end_ns_ = 1;
   std::vector<Lane> lane_;
   std::vector<bool> used_;  ///< by codelet
