@@ -1,5 +1,6 @@
 #include "app/inputs.hpp"
 
+#include "bench/paper_inputs.hpp"
 #include "config/options.hpp"
 #include "error.hpp"
 #include "potential/pair_potential.hpp"
@@ -14,6 +15,7 @@ Inputs read_inputs(std::span<const std::string> arguments, const std::string& co
   }
   Inputs inputs;
   inputs.file = arguments[0];
+  make_paper_boxes_of(inputs.file);
   inputs.settings = read_settings(inputs.file, arguments.subspan(1));
   const Settings::SystemSection& files = inputs.settings.system;
   inputs.system = read_system({files.coordinates, files.topology, files.solute, files.qm_molecule,
