@@ -36,4 +36,15 @@ std::string searched_places(const InstalledFiles& files) {
   return text;
 }
 
+fs::path cache_folder() {
+  const auto variable = [](const char* name) {
+    const char* const value = std::getenv(name);
+    return fs::path(value == nullptr ? "" : value);
+  };
+  const fs::path cache = variable("XDG_CACHE_HOME");
+  if (!cache.empty()) return cache / "starpmc";
+  const fs::path home = variable("HOME");
+  return (home.empty() ? fs::path("/tmp") : home) / ".cache" / "starpmc";
+}
+
 }  // namespace starpmc

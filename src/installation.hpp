@@ -25,4 +25,7 @@ std::filesystem::path find_installed(const InstalledFiles& files);
 /// The folders searched, for a message.
 std::string searched_places(const InstalledFiles& files);
 
+/// Per-user cache of starpmc: XDG_CACHE_HOME or ~/.cache.
+std::filesystem::path cache_folder();
+
 }  // namespace starpmc

@@ -5,29 +5,24 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <cmath>
 #include <ctime>
 #include <filesystem>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <ostream>
-#include <thread>
 
+#include "app/bench_options.hpp"
 #include "app/subcommand_options.hpp"
-#include "bench/benchmark.hpp"
-#include "bench/cell_experiment.hpp"
 #include "bench/precision_list.hpp"
 #include "bench/report.hpp"
 #include "config/value_names.hpp"
 #include "error.hpp"
-#include "system/text.hpp"
 
 namespace starpmc {
 namespace {
 
 namespace fs = std::filesystem;
 namespace options = boost::program_options;
-using Words = std::vector<std::string>;
+using namespace bench_options;
 
 options::options_description describe_options() {
   options::options_description described("Options (lists: separated by commas)", 100);
@@ -55,12 +50,22 @@ options::options_description describe_options() {
   add("proposals", options::value<long>()->default_value(10'000), "proposals of --term errors");
   add("against", options::value<std::string>(), "paper: its figures beside these");
   add("experiment", options::value<std::string>(),
-      "cell: instead of all this, the three figures of Perez-Sanchez and Wenzel's paper on the "
+      "instead of all this: cell, the three figures of Perez-Sanchez and Wenzel's paper on the "
       "Cell "
-      "processor on this machine; with --seconds, --output and the next two options");
+      "processor (with --seconds, --output, --workers, --seed); paper, the tables and figures of "
+      "Miranda et al. (with --seconds, default 10, --tables, --cases, --implementation, --chains "
+      "of the whole run, --proposals, --output; --waters or --points make it small)");
+  add("tables", options::value<std::string>(),
+      "of the experiment paper: 3 to 9 (tables), f8 to f11 (figures); all by default");
+  add("cases", options::value<std::string>(),
+      "of the experiment paper: A, B, C, R; all by default");
   add("workers", options::value<std::string>(),
-      "numbers of CPU workers of the experiment; 1, 2, 4, ... all by default");
-  add("seed", options::value<long>()->default_value(1), "of the experiment's random charges");
+      "numbers of CPU workers of the experiment cell; 1, 2, 4, ... all by default");
+  add("seed", options::value<long>()->default_value(1), "of the experiment cell's random charges");
+  add("make", options::value<std::string>(),
+      "only make the inputs of configs/bench-A, B, C, R.cfg, with their densities, in the cache, "
+      "and "
+      "compare them with configs/bench-inputs.json");
   add("output", options::value<std::string>(),
       "folder for bench.csv and bench.json; bench-DATE-TIME by default");
   add("help", "show this text");
@@ -75,44 +80,6 @@ void print_help(const options::options_description& described, std::ostream& out
       << described
       << "\nExamples: starpmc bench --system quick --seconds 0.2\n"
          "          starpmc bench --system A,R --term grid,steps --chains 1,4 --against paper\n";
-}
-
-Words split_list(const std::string& text) {
-  Words words;
-  std::size_t start = 0;
-  while (start <= text.size()) {
-    const std::size_t end = std::min(text.find(',', start), text.size());
-    words.emplace_back(trim(std::string_view(text).substr(start, end - start)));
-    start = end + 1;
-  }
-  return words;
-}
-
-[[noreturn]] void refuse(const std::string& option, const std::string& found, const Words& known) {
-  throw InputError(
-      "--" + option, "unknown value", found,
-      suggest(found, known, "choose from " + fmt::format("{}", fmt::join(known, ", "))));
-}
-
-/// The values of a list by their names, each once.
-template <class Value>
-std::vector<Value> choose(const std::string& option, const std::string& text, const Words& names,
-                          const std::vector<Value>& values) {
-  std::vector<Value> chosen;
-  for (const std::string& word : split_list(text)) {
-    const auto found = std::ranges::find_if(
-        names, [&](const std::string& name) { return equal_ignoring_case(name, word); });
-    if (found == names.end()) refuse(option, word, names);
-    const Value value = values[static_cast<std::size_t>(found - names.begin())];
-    if (std::ranges::find(chosen, value) == chosen.end()) chosen.push_back(value);
-  }
-  return chosen;
-}
-
-long integer_between(const std::string& option, long value, long least, long most) {
-  if (value >= least && value <= most) return value;
-  throw InputError("--" + option, "the number is out of range", std::to_string(value),
-                   fmt::format("write {} to {}", least, most));
 }
 
 std::vector<BenchPreset> read_systems(const std::string& text) {
@@ -144,15 +111,6 @@ void read_terms(const std::string& text, BenchRequest& request) {
   }
 }
 
-std::vector<Implementation> read_implementations(const options::variables_map& values) {
-  const std::vector<Implementation> all{Implementation::scalar, Implementation::simd,
-                                        Implementation::opencl, Implementation::any};
-  if (!values.contains("implementation")) return {all.begin(), all.begin() + 3};
-  Words names;
-  for (const Implementation implementation : all) names.emplace_back(value_name(implementation));
-  return choose("implementation", values["implementation"].as<std::string>(), names, all);
-}
-
 std::vector<Precision> read_precisions(const options::variables_map& values) {
   std::vector<Precision> all(kBenchPrecisions.begin(), kBenchPrecisions.end());
   if (!values.contains("precision")) return all;
@@ -168,35 +126,6 @@ std::vector<unsigned> read_chains(const std::string& text) {
         "chains", parse_integer(word, "--chains", "number of chains", 1), 1, 1024)));
   }
   return chains;
-}
-
-double read_seconds(double seconds) {
-  // Written so that NaN fails as well.
-  if (seconds > 0 && seconds <= 3600) return seconds;
-  throw InputError("--seconds", "the time is out of range", fmt::format("{}", seconds),
-                   "write a number greater than 0, at most 3600");
-}
-
-BenchOverrides read_overrides(const options::variables_map& values) {
-  BenchOverrides overrides;
-  const auto number = [&](const char* option, long least, long most) {
-    std::optional<std::size_t> value;
-    if (values.contains(option)) {
-      value =
-          static_cast<std::size_t>(integer_between(option, values[option].as<long>(), least, most));
-    }
-    return value;
-  };
-  overrides.waters = number("waters", 1, 1'000'000);
-  overrides.points = number("points", 1000, 1'000'000'000);
-  if (!values.contains("grid")) return overrides;
-  if (overrides.points) {
-    throw InputError("--points", "a stored grid has its own points",
-                     std::to_string(*overrides.points), "give either --grid or --points");
-  }
-  overrides.grid_file = values["grid"].as<std::string>();
-  overrides.grid = read_density_grid(overrides.grid_file);
-  return overrides;
 }
 
 BenchRequest read_request(const options::variables_map& values) {
@@ -221,36 +150,12 @@ BenchRequest read_request(const options::variables_map& values) {
   return request;
 }
 
-CellRequest read_cell_request(const options::variables_map& values) {
-  const auto experiment = values["experiment"].as<std::string>();
-  if (experiment != "cell") refuse("experiment", experiment, {"cell"});
-  const Words known{"experiment", "workers", "seed", "seconds", "output"};
-  for (const auto& [name, value] : values) {
-    if (value.defaulted() || std::ranges::find(known, name) != known.end()) continue;
-    throw InputError("--" + name, "the experiment has systems and terms of its own", "",
-                     fmt::format("leave it out; --experiment goes with --{}",
-                                 fmt::join(std::span(known).subspan(1), ", --")));
-  }
-  CellRequest request;
-  request.seconds = read_seconds(values["seconds"].as<double>());
-  request.seed = static_cast<std::uint64_t>(
-      integer_between("seed", values["seed"].as<long>(), 0, std::numeric_limits<long>::max()));
-  if (!values.contains("workers")) return request;
-  for (const std::string& word : split_list(values["workers"].as<std::string>())) {
-    const long most = std::thread::hardware_concurrency();
-    request.workers.push_back(static_cast<unsigned>(integer_between(
-        "workers", parse_integer(word, "--workers", "number of workers", 1), 1, most)));
-  }
-  std::ranges::sort(request.workers);
-  return request;
-}
-
 /// The folder of bench.csv and bench.json. One that was made for a benchmark that fails before its
 /// first result is removed.
 class BenchFolder {
  public:
   explicit BenchFolder(fs::path path) : path_(std::move(path)) {
-    for (const char* name : {"bench.csv", "bench.json", "cell.json"}) {
+    for (const char* name : {"bench.csv", "bench.json", "cell.json", "paper.json"}) {
       if (!fs::exists(path_ / name)) continue;
       throw InputError("--output", "the folder holds an earlier benchmark", (path_ / name).string(),
                        "choose another folder");
@@ -291,13 +196,30 @@ nlohmann::ordered_json settings_as_json(const options::variables_map& values) {
   return json;
 }
 
-/// PoCL's CPU device takes a core from StarPU: it joins where OpenCL is asked for by name.
-Implementation runtime_implementation(const options::variables_map& values,
-                                      const BenchRequest& request) {
-  const bool opencl_asked = values.contains("implementation") &&
-                            std::ranges::find(request.implementations, Implementation::opencl) !=
-                                request.implementations.end();
-  return opencl_asked ? Implementation::opencl : Implementation::any;
+/// @return the program's exit status
+int make_inputs(const options::variables_map& values, std::ostream& out) {
+  if (make_paper_inputs(read_inputs_to_make(values), out)) return 0;
+  throw RunError(
+      "an input is not what configs/bench-inputs.json says: figures are not of the same system; "
+      "the "
+      "data of GROMACS or the QM program may be of another version");
+}
+
+void run_experiment(const options::variables_map& values, std::ostream& out) {
+  const auto experiment = values["experiment"].as<std::string>();
+  if (experiment == "cell") {
+    const CellRequest request = read_cell_request(values);
+    const BenchFolder folder(folder_name(values));
+    run_cell_experiment(request, folder.path(), out);
+    out << "written: " << (folder.path() / "cell-*").string() << '\n';
+  } else if (experiment == "paper") {
+    const PaperRequest request = read_paper_request(values);
+    const BenchFolder folder(folder_name(values));
+    run_paper_experiment(request, folder.path(), out);
+    out << "written: " << (folder.path() / "paper-*").string() << '\n';
+  } else {
+    refuse("experiment", experiment, {"cell", "paper"});
+  }
 }
 
 }  // namespace
@@ -309,23 +231,23 @@ int run_bench(std::span<const std::string> arguments, std::ostream& out) {
     print_help(described, out);
     return 0;
   }
+  if (values.contains("make")) return make_inputs(values, out);
   if (values.contains("experiment")) {
-    const CellRequest request = read_cell_request(values);
-    const BenchFolder folder(folder_name(values));
-    run_cell_experiment(request, folder.path(), out);
-    out << "written: " << (folder.path() / "cell-*").string() << '\n';
+    run_experiment(values, out);
     return 0;
   }
-  if (values.contains("workers")) {
-    throw InputError("--workers", "goes with --experiment only", "",
-                     "add --experiment cell, or leave it out");
+  for (const char* option : {"workers", "tables", "cases"}) {
+    if (!values.contains(option)) continue;
+    throw InputError(std::string("--") + option, "goes with --experiment only", "",
+                     "add --experiment, or leave it out");
   }
   const BenchRequest request = read_request(values);
   const BenchFolder folder(folder_name(values));
   // Errors are measured against fp64, whatever precisions are asked for.
   std::vector<Precision> built = request.precisions;
   if (std::ranges::find(built, Precision::fp64) == built.end()) built.push_back(Precision::fp64);
-  const StarpuRuntime runtime(built, runtime_implementation(values, request));
+  const StarpuRuntime runtime(
+      built, opencl_by_name(values) ? Implementation::opencl : Implementation::any);
   for (const std::string& warning : runtime.warnings()) spdlog::warn(warning);
   const nlohmann::ordered_json machine = describe_machine(runtime);
   const nlohmann::ordered_json settings = settings_as_json(values);

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "bench/paper_inputs.hpp"
 #include "config/options.hpp"
 #include "error.hpp"
 #include "potential/pair_potential.hpp"
@@ -16,6 +17,7 @@ Inputs read_inputs(std::span<const std::string> arguments, const std::string& co
   }
   Inputs inputs;
   inputs.file = arguments[0];
+  make_paper_boxes_of(inputs.file);
   OptionPlaces places(inputs.file);
   inputs.settings = read_settings(inputs.file, arguments.subspan(1), &places);
   const Settings::SystemSection& files = inputs.settings.system;

@@ -4,17 +4,14 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstdlib>
-#include <cstring>
 #include <numeric>
 
 #include "bench/synthetic_grid.hpp"
+#include "bench/temporary_folder.hpp"
 #include "config/options.hpp"
 #include "error.hpp"
 #include "system/data_folder.hpp"
 #include "system/read_system.hpp"
-#include "system/solvated_files.hpp"
 #include "system/text.hpp"
 #include "system/xyz_file.hpp"
 
@@ -37,29 +34,6 @@ constexpr double kGap = 4;
 /// A density further from the nuclei than this, angstrom, is another system's.
 constexpr double kFarthestCentre = 1;
 
-/// A folder that goes with the object.
-class TemporaryFolder {
- public:
-  TemporaryFolder() : path_((fs::temp_directory_path() / "starpmc-bench-XXXXXX").string()) {
-    if (mkdtemp(path_.data()) == nullptr) {
-      throw RunError(
-          fmt::format("cannot make a folder in {}: {}; set TMPDIR to one that can be "
-                      "written",
-                      fs::temp_directory_path().string(), std::strerror(errno)));
-    }
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  fs::path file(std::string_view name) const { return fs::path(path_) / name; }
-
- private:
-  std::string path_;
-};
-
 /// Copies of a molecule side by side along z.
 Geometry side_by_side(const Geometry& molecule, std::size_t copies) {
   const auto by_z = [](const Vector3& a, const Vector3& b) { return a.z < b.z; };
@@ -79,17 +53,7 @@ Geometry side_by_side(const Geometry& molecule, std::size_t copies) {
 
 System make_system(const BenchPreset& preset, std::size_t waters) {
   const TemporaryFolder folder;
-  SolvateRequest request;
-  if (!preset.solute.empty()) {
-    request.solute = folder.file("solute.xyz");
-    const Geometry one = read_geometry(configs_folder() / preset.solute);
-    write_file(request.solute, format_xyz(side_by_side(one, preset.copies)));
-  }
-  request.waters = static_cast<long>(waters);
-  request.model = preset.model;
-  request.charge = preset.charge;
-  request.output = folder.file("box");
-  const SolvatedFiles files = write_solvated_files(request);
+  const SolvatedFiles files = write_preset_box(preset, waters, folder.path());
   return read_system({files.coordinates, files.topology, {}, files.qm_molecule, {}, {}});
 }
 
@@ -131,6 +95,21 @@ DensityGrid make_grid(const BenchPreset& preset, const BenchOverrides& overrides
 }  // namespace
 
 std::span<const BenchPreset> bench_presets() { return kPresets; }
+
+SolvatedFiles write_preset_box(const BenchPreset& preset, std::size_t waters,
+                               const fs::path& folder) {
+  SolvateRequest request;
+  if (!preset.solute.empty()) {
+    request.solute = folder / preset.solute;
+    const Geometry one = read_geometry(configs_folder() / preset.solute);
+    write_file(request.solute, format_xyz(side_by_side(one, preset.copies)));
+  }
+  request.waters = static_cast<long>(waters);
+  request.model = preset.model;
+  request.charge = preset.charge;
+  request.output = folder / "box";
+  return write_solvated_files(request);
+}
 
 BenchSystem make_bench_system(const BenchPreset& preset, const BenchOverrides& overrides) {
   BenchSystem bench;

@@ -9,6 +9,7 @@
 
 #include "config/settings.hpp"
 #include "qm/density_grid.hpp"
+#include "system/solvated_files.hpp"
 #include "system/system.hpp"
 
 namespace starpmc {
@@ -26,6 +27,12 @@ struct BenchPreset {
   double cutoff_angstrom;  ///< 0: half the edge
 };
 std::span<const BenchPreset> bench_presets();
+
+/// Writes box.gro and box.top, and the solute's geometry, as `starpmc solvate` would.
+/// @param folder exists and has none of them
+/// @throws InputError where GROMACS's data are missing
+SolvatedFiles write_preset_box(const BenchPreset& preset, std::size_t waters,
+                               const std::filesystem::path& folder);
 
 /// What the command line changes about a preset.
 struct BenchOverrides {

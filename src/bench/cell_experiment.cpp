@@ -10,8 +10,9 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "bench/cell_plots.hpp"
 #include "bench/cell_runs.hpp"
+#include "bench/environment_variable.hpp"
+#include "bench/figures.hpp"
 #include "bench/report.hpp"
 #include "bench/root_accuracy.hpp"
 #include "codelets/opencl_programs.hpp"
@@ -77,7 +78,7 @@ class CellExperiment {
                          {"accuracy", kPaperAccuracy}};
     write_file_atomically(folder_ / "cell.json", summary_.dump(2) + "\n");
     out_ << std::flush;
-    draw_cell_figures(folder_);
+    draw_figures(folder_, "cell_figures.py");
   }
 
  private:
@@ -144,7 +145,7 @@ class CellExperiment {
     std::array<double, 2> first{};
     const std::vector<unsigned> counts = worker_counts();
     for (const unsigned count : counts) {
-      const WorkerLimit limit(count);
+      const EnvironmentVariable limit("STARPU_NCPU", std::to_string(count));
       const StarpuRuntime runtime(Precision::mixed, Implementation::simd);
       std::array<double, 2> speedups{};
       std::array<double, 2> efficiencies{};
@@ -208,7 +209,7 @@ class CellExperiment {
     out_ << "one worker, optimised: times the plain kernel, by evaluations a task\n  particles";
     for (const std::size_t granularity : kGranularities) out_ << fmt::format("{:>8}", granularity);
     out_ << '\n';
-    const WorkerLimit limit(1);
+    const EnvironmentVariable limit("STARPU_NCPU", "1");
     const StarpuRuntime runtime(Precision::mixed, Implementation::simd);
     for (const std::size_t particles : kSizes) {
       CellSystem system(particles, kGranularities.back(), request_.seed);

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdlib>
 
 #include "bench/measurement.hpp"
 #include "codelets/operations.hpp"
@@ -113,21 +112,6 @@ CellTime task_seconds(CellSystem& system, std::size_t granularity, double second
   const double evaluations = static_cast<double>(count) * static_cast<double>(granularity);
   const double kernels = TaskTimes::take().since(before).seconds();
   return {best / evaluations, kernels / (kRepetitions * static_cast<double>(count))};
-}
-
-WorkerLimit::WorkerLimit(unsigned workers) {
-  const char* const set = std::getenv("STARPU_NCPU");
-  was_set_ = set != nullptr;
-  if (was_set_) before_ = set;
-  setenv("STARPU_NCPU", std::to_string(workers).c_str(), 1);
-}
-
-WorkerLimit::~WorkerLimit() {
-  if (was_set_) {
-    setenv("STARPU_NCPU", before_.c_str(), 1);
-  } else {
-    unsetenv("STARPU_NCPU");
-  }
 }
 
 }  // namespace starpmc

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <string>
 #include <vector>
 
 #include "bench/cell_system.hpp"
@@ -22,18 +21,5 @@ struct CellTime {
 /// Tasks of `granularity` evaluations, for about `seconds`, on the workers and with the
 /// implementations that are allowed. Under a running StarpuRuntime.
 CellTime task_seconds(CellSystem& system, std::size_t granularity, double seconds);
-
-/// As many CPU workers as asked for, for StarPU runtimes that start while it lives.
-class WorkerLimit {
- public:
-  explicit WorkerLimit(unsigned workers);
-  ~WorkerLimit();
-  WorkerLimit(const WorkerLimit&) = delete;
-  WorkerLimit& operator=(const WorkerLimit&) = delete;
-
- private:
-  std::string before_;
-  bool was_set_;
-};
 
 }  // namespace starpmc

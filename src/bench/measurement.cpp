@@ -50,17 +50,42 @@ double memory_mb(std::string_view field) {
 
 }  // namespace
 
+void TaskTimes::Entry::add(const Entry& other) {
+  tasks += other.tasks;
+  seconds += other.seconds;
+  worker_tasks.resize(std::max(worker_tasks.size(), other.worker_tasks.size()));
+  worker_seconds.resize(worker_tasks.size());
+  for (std::size_t worker = 0; worker < other.worker_tasks.size(); ++worker) {
+    worker_tasks[worker] += other.worker_tasks[worker];
+    worker_seconds[worker] += other.worker_seconds[worker];
+  }
+}
+
+void TaskTimes::Entry::subtract(const Entry& other) {
+  tasks -= other.tasks;
+  seconds -= other.seconds;
+  for (std::size_t worker = 0; worker < other.worker_tasks.size(); ++worker) {
+    worker_tasks[worker] -= other.worker_tasks[worker];
+    worker_seconds[worker] -= other.worker_seconds[worker];
+  }
+}
+
 TaskTimes TaskTimes::take() {
   wait_for_tasks();
   TaskTimes times;
   times.worker_seconds.resize(starpu_worker_get_count());
   for (const codelets::Codelet* codelet : codelets::Codelet::all()) {
     Entry& entry = times.codelets[codelet->name()];
+    entry.worker_tasks.resize(times.worker_seconds.size());
+    entry.worker_seconds.resize(times.worker_seconds.size());
     for (const auto& workers : codelet->statistics().counters) {
       for (std::size_t worker = 0; worker < times.worker_seconds.size(); ++worker) {
         const double seconds = 1e-9 * static_cast<double>(workers[worker].nanoseconds.load());
-        entry.tasks += workers[worker].tasks;
+        const std::uint64_t tasks = workers[worker].tasks;
+        entry.tasks += tasks;
         entry.seconds += seconds;
+        entry.worker_tasks[worker] += tasks;
+        entry.worker_seconds[worker] += seconds;
         times.worker_seconds[worker] += seconds;
       }
     }
@@ -71,8 +96,7 @@ TaskTimes TaskTimes::take() {
 TaskTimes TaskTimes::since(const TaskTimes& earlier) const {
   TaskTimes difference = *this;
   for (const auto& [name, entry] : earlier.codelets) {
-    difference.codelets[name].tasks -= entry.tasks;
-    difference.codelets[name].seconds -= entry.seconds;
+    difference.codelets[name].subtract(entry);
   }
   for (std::size_t w = 0; w < earlier.worker_seconds.size(); ++w) {
     difference.worker_seconds[w] -= earlier.worker_seconds[w];
@@ -97,8 +121,7 @@ TaskTimes::Entry TaskTimes::operation(std::string_view name) const {
     // "mm_pair" is not "mm_pair_table": what follows the operation is the precision alone
     if (!codelet.starts_with(prefix) || codelet.find('_', prefix.size()) != std::string::npos)
       continue;
-    sum.tasks += entry.tasks;
-    sum.seconds += entry.seconds;
+    sum.add(entry);
   }
   return sum;
 }

@@ -14,6 +14,11 @@ struct TaskTimes {
   struct Entry {
     std::uint64_t tasks = 0;
     double seconds = 0;
+    std::vector<std::uint64_t> worker_tasks;  ///< of each worker
+    std::vector<double> worker_seconds;
+
+    void add(const Entry& other);
+    void subtract(const Entry& other);
   };
   std::map<std::string, Entry> codelets;
   std::vector<double> worker_seconds;

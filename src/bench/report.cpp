@@ -58,7 +58,28 @@ constexpr std::array<Column, 31> kColumns{{
     {"times_faster_than_paper_gpu", "x paper", "GPU", 1},
 }};
 
-/// Four significant digits or so, without an exponent where that is readable.
+/// StarPU's "OpenCL 0 (a long name)" is "OpenCL 0" here; the list of workers has it all.
+std::vector<std::string> key_cells(const BenchCase& entry) {
+  return {entry.term, entry.implementation, entry.precision,
+          entry.device.substr(0, entry.device.find(" ("))};
+}
+constexpr std::size_t kKeys = 4;
+
+std::string cpu_model() {
+  std::ifstream file("/proc/cpuinfo");
+  std::string line;
+  while (std::getline(file, line)) {
+    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
+  }
+  return "unknown";
+}
+
+std::string now_in_utc() {
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+}
+
+}  // namespace
+
 std::string readable(double value) {
   const double size = std::abs(value);
   if (value == std::floor(value) && size < 1e9) return fmt::format("{:.0f}", value);
@@ -67,7 +88,6 @@ std::string readable(double value) {
   return fmt::format("{:.{}f}", value, digits);
 }
 
-/// Cells in columns of equal width: the first `left` of them flush left, numbers flush right.
 std::string aligned(const std::vector<std::vector<std::string>>& lines, std::size_t left) {
   std::vector<std::size_t> widths(lines.front().size(), 0);
   for (const auto& line : lines) {
@@ -87,13 +107,6 @@ std::string aligned(const std::vector<std::vector<std::string>>& lines, std::siz
   return text;
 }
 
-/// StarPU's "OpenCL 0 (a long name)" is "OpenCL 0" here; the list of workers has it all.
-std::vector<std::string> key_cells(const BenchCase& entry) {
-  return {entry.term, entry.implementation, entry.precision,
-          entry.device.substr(0, entry.device.find(" ("))};
-}
-constexpr std::size_t kKeys = 4;
-
 std::string csv_cell(const std::string& text) {
   if (text.find_first_of(",\"\n") == std::string::npos) return text;
   std::string quoted = "\"";
@@ -101,21 +114,6 @@ std::string csv_cell(const std::string& text) {
   quoted.push_back('"');
   return quoted;
 }
-
-std::string cpu_model() {
-  std::ifstream file("/proc/cpuinfo");
-  std::string line;
-  while (std::getline(file, line)) {
-    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
-  }
-  return "unknown";
-}
-
-std::string now_in_utc() {
-  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
-}
-
-}  // namespace
 
 std::string case_table(const std::string& title, std::span<const BenchCase> cases) {
   if (cases.empty()) return "";

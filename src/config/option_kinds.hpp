@@ -9,6 +9,7 @@
 
 #include "config/option.hpp"
 #include "config/values.hpp"
+#include "installation.hpp"
 
 /// Makers of the table's options, one per kind of value.
 namespace starpmc::config {
@@ -175,10 +176,15 @@ Option words(const Label& label, Field field) {
   return option;
 }
 
-/// Relative paths in a file are meant from that file's folder, wherever the program is started.
+/// Relative paths in a file are meant from that file's folder, wherever the program is started;
+/// those that begin with {cache}/ lie in starpmc's cache.
 inline std::filesystem::path resolve(std::string_view text, const PathContext& context) {
   if (text.empty()) return {};
-  return std::filesystem::absolute(context.folder / std::filesystem::path(text)).lexically_normal();
+  constexpr std::string_view kCache = "{cache}/";
+  const std::filesystem::path path = text.starts_with(kCache)
+                                         ? cache_folder() / text.substr(kCache.size())
+                                         : context.folder / std::filesystem::path(text);
+  return std::filesystem::absolute(path).lexically_normal();
 }
 
 template <typename Field>

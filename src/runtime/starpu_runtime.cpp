@@ -232,13 +232,6 @@ std::string starpu_version() {
   return fmt::format("{}.{}.{}", major, minor, release);
 }
 
-fs::path cache_folder() {
-  const std::string cache = environment("XDG_CACHE_HOME");
-  if (!cache.empty()) return fs::path(cache) / "starpmc";
-  const std::string home = environment("HOME");
-  return fs::path(home.empty() ? "/tmp" : home) / ".cache" / "starpmc";
-}
-
 fs::path performance_model_folder() {
   return cache_folder() / ("perfmodels-starpu-" + starpu_version());
 }

@@ -62,8 +62,6 @@ std::string starpu_version();
 /// Folder that holds opencl/ and common/: STARPMC_KERNELS, the source tree, or the installation.
 /// @throws RunError when none of them exists
 std::filesystem::path kernel_sources();
-/// Per-user cache of starpmc: XDG_CACHE_HOME or ~/.cache.
-std::filesystem::path cache_folder();
 /// Where performance models are read and written.
 std::filesystem::path performance_model_folder();
 

@@ -1,4 +1,4 @@
-#include "bench/cell_plots.hpp"
+#include "bench/figures.hpp"
 
 #include <fcntl.h>
 #include <spdlog/spdlog.h>
@@ -20,6 +20,8 @@ namespace fs = std::filesystem;
 
 /// The Python of the QM workers, else the system's.
 fs::path python() {
+  const char* const chosen = std::getenv("STARPMC_PYTHON");
+  if (chosen != nullptr && *chosen != '\0') return chosen;
   const fs::path built_for = STARPMC_DEFAULT_PYTHON;
   return built_for.empty() ? fs::path("/usr/bin/python3") : built_for;
 }
@@ -42,10 +44,10 @@ bool succeeds(const std::vector<std::string>& command) {
 
 }  // namespace
 
-void draw_cell_figures(const fs::path& folder) {
+void draw_figures(const fs::path& folder, const std::string& script) {
   const fs::path scripts =
-      find_installed({"STARPMC_PLOTS", "plots", "src/bench", "cell_figures.py"});
-  const std::vector<std::string> command{python().string(), (scripts / "cell_figures.py").string(),
+      find_installed({"STARPMC_PLOTS", "plots", "src/bench", script.c_str()});
+  const std::vector<std::string> command{python().string(), (scripts / script).string(),
                                          fs::absolute(folder).string()};
   bool drawn = false;
   try {

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <algorithm>
+#include <boost/program_options.hpp>
+#include <string>
+#include <vector>
+
+#include "bench/benchmark.hpp"
+#include "bench/cell_experiment.hpp"
+#include "bench/paper_experiment.hpp"
+#include "system/text.hpp"
+
+/// What the options of `starpmc bench` mean. All throw InputError naming the option.
+namespace starpmc::bench_options {
+
+using Words = std::vector<std::string>;
+using Values = boost::program_options::variables_map;
+
+Words split_list(const std::string& text);
+[[noreturn]] void refuse(const std::string& option, const std::string& found, const Words& known);
+
+/// The values of a list by their names, each once.
+template <class Value>
+std::vector<Value> choose(const std::string& option, const std::string& text, const Words& names,
+                          const std::vector<Value>& values) {
+  std::vector<Value> chosen;
+  for (const std::string& word : split_list(text)) {
+    const auto found = std::ranges::find_if(
+        names, [&](const std::string& name) { return equal_ignoring_case(name, word); });
+    if (found == names.end()) refuse(option, word, names);
+    const Value value = values[static_cast<std::size_t>(found - names.begin())];
+    if (std::ranges::find(chosen, value) == chosen.end()) chosen.push_back(value);
+  }
+  return chosen;
+}
+
+long integer_between(const std::string& option, long value, long least, long most);
+double read_seconds(double seconds);
+std::vector<Implementation> read_implementations(const Values& values);
+/// Whether OpenCL was asked for by name: PoCL's CPU device takes a core from StarPU, so it joins
+/// then only.
+bool opencl_by_name(const Values& values);
+BenchOverrides read_overrides(const Values& values);
+
+CellRequest read_cell_request(const Values& values);
+PaperRequest read_paper_request(const Values& values);
+/// Of --make: keys of the paper's benchmarks.
+Words read_inputs_to_make(const Values& values);
+
+}  // namespace starpmc::bench_options
