@@ -126,7 +126,7 @@ struct PoseHandles {
   starpu_data_handle_t receptor_blocks;
   starpu_data_handle_t receptor_sites;
 };
-/// Energies of the poses in `positions` with the blocks of a receptor tile. Real: double or float.
+/// Energies of the poses in `positions` with the blocks of a receptor tile.
 /// @param pairs of sites, which the performance model is keyed by
 template <class Real>
 void pose_energies(const PoseInteraction& interaction, const opencl::PoseExtent& extent,

@@ -75,9 +75,12 @@ void pose_energies(const PoseInteraction& interaction, const opencl::PoseExtent&
 
 template const std::string& pose_energies_model<double>(const PoseInteraction&);
 template const std::string& pose_energies_model<float>(const PoseInteraction&);
+template const std::string& pose_energies_model<FixedCoordinate>(const PoseInteraction&);
 template void pose_energies<double>(const PoseInteraction&, const opencl::PoseExtent&, double,
                                     const PoseHandles&, starpu_data_handle_t);
 template void pose_energies<float>(const PoseInteraction&, const opencl::PoseExtent&, double,
                                    const PoseHandles&, starpu_data_handle_t);
+template void pose_energies<FixedCoordinate>(const PoseInteraction&, const opencl::PoseExtent&,
+                                             double, const PoseHandles&, starpu_data_handle_t);
 
 }  // namespace starpmc::codelets

@@ -5,12 +5,17 @@
 #include <cmath>
 
 #include "kernels/compact_blocks.hpp"
+#include "kernels/pose_coordinates.hpp"
 
 namespace starpmc {
 namespace {
 
 /// No box: blocks are as wide as it takes to fill them.
 constexpr std::array<double, 3> kNoBox{1e300, 1e300, 1e300};
+
+template <class Real>
+constexpr double kUnusedPlace =
+    kPrecisionOf<Real> == Precision::fixed ? STARPMC_UNUSED_FIXED_PLACE : STARPMC_UNUSED_PLACE;
 
 }  // namespace
 
@@ -24,12 +29,12 @@ ReceptorBlocks<Real> make_receptor_blocks(const ReceptorSites& sites,
                                                          &sites.charge, &sites.radius, &sites.root};
   ReceptorBlocks<Real> result;
   result.blocks.assign(compact.block_count() * RECEPTOR_BLOCK_FIELDS, 0.0);
-  result.sites.assign(compact.block_count() * block_values, Real{0});
+  result.sites.assign(compact.block_count() * block_values, Real{});
   for (std::size_t block = 0; block < compact.block_count(); ++block) {
     std::copy_n(&compact.blocks[block * BLOCK_FIELDS], BLOCK_FIELDS,
                 &result.blocks[block * RECEPTOR_BLOCK_FIELDS]);
     std::fill_n(&result.sites[block * block_values + RECEPTOR_X], STARPMC_BLOCK_POINTS,
-                static_cast<Real>(STARPMC_UNUSED_PLACE));
+                pose_coordinate<Real>(kUnusedPlace<Real>));
   }
   for (std::size_t site = 0; site < sites.size(); ++site) {
     const std::size_t slot = compact.slot_of_point[site];
@@ -37,8 +42,9 @@ ReceptorBlocks<Real> make_receptor_blocks(const ReceptorSites& sites,
     double* const header = &result.blocks[block * RECEPTOR_BLOCK_FIELDS];
     Real* const place = &result.sites[block * block_values + slot % STARPMC_BLOCK_POINTS];
     for (std::size_t field = 0; field < fields; ++field) {
-      const double origin = field < 3 ? header[field] : 0.0;
-      place[field * STARPMC_BLOCK_POINTS] = static_cast<Real>((*values[field])[site] - origin);
+      const double value = (*values[field])[site];
+      place[field * STARPMC_BLOCK_POINTS] =
+          field < 3 ? pose_coordinate<Real>(value - header[field]) : pose_value<Real>(value);
     }
     header[RECEPTOR_BLOCK_SITES] += 1;
   }
@@ -47,6 +53,8 @@ ReceptorBlocks<Real> make_receptor_blocks(const ReceptorSites& sites,
 
 template ReceptorBlocks<double> make_receptor_blocks(const ReceptorSites&, const PoseInteraction&);
 template ReceptorBlocks<float> make_receptor_blocks(const ReceptorSites&, const PoseInteraction&);
+template ReceptorBlocks<FixedCoordinate> make_receptor_blocks(const ReceptorSites&,
+                                                              const PoseInteraction&);
 
 void write_pose(std::span<const double> x, std::span<const double> y, std::span<const double> z,
                 std::span<double> pose) {

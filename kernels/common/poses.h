@@ -47,7 +47,10 @@ STARPMC_INLINE int pose_size(int sites) { return POSE_SPHERE + 3 * sites; }
    grid's block; the origin is the centre of its sphere).
    receptor_sites: real, per block arrays of STARPMC_BLOCK_POINTS values: x, y, z relative to the
    origin, charge and, with lennard_jones, radius and root. Unused places are
-   STARPMC_UNUSED_PLACE away, with charge and root 0. */
+   STARPMC_UNUSED_PLACE away, with charge and root 0. In fixed precision x, y, z are
+   fixed_coordinate() of those relative positions in a box of the edge STARPMC_POSE_SPAN, whose images
+   are out of sight as long as sites are at most STARPMC_LARGEST_FIXED_EXTENT apart along an axis; the
+   others are fp32 bits. */
 #define RECEPTOR_BLOCK_SITES 4 /* places in use */
 #define RECEPTOR_BLOCK_FIELDS 5
 #define RECEPTOR_X 0
@@ -57,6 +60,9 @@ STARPMC_INLINE int pose_size(int sites) { return POSE_SPHERE + 3 * sites; }
 #define RECEPTOR_RADIUS 4
 #define RECEPTOR_ROOT 5
 #define STARPMC_UNUSED_PLACE 1e9
+#define STARPMC_POSE_SPAN 8192.0 /* its units are 1.9e-6 A */
+#define STARPMC_UNUSED_FIXED_PLACE 4096.0
+#define STARPMC_LARGEST_FIXED_EXTENT 1000.0
 STARPMC_INLINE int receptor_fields(PoseInteraction interaction) {
   return interaction.lennard_jones ? 6 : 4;
 }

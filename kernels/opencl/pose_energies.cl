@@ -8,6 +8,17 @@
 #define POSE_TILE 64
 #define POSE_TILE_FIELDS 6
 
+/* Coordinates relative to a block's origin as they are stored (in fixed precision bits of an integer),
+   and their differences in angstrom. */
+#if STARPMC_FIXED
+#define POSE_COORDINATE(relative) as_float(fixed_coordinate(relative, STARPMC_POSE_SPAN))
+#define POSE_DIFFERENCE(a, b) \
+  (convert_float(as_int(as_uint(a) - as_uint(b))) * (real)fixed_unit(STARPMC_POSE_SPAN))
+#else
+#define POSE_COORDINATE(relative) ((real)(relative))
+#define POSE_DIFFERENCE(a, b) ((a) - (b))
+#endif
+
 typedef struct {
   double coulomb;
   double vdw;
@@ -21,9 +32,9 @@ static inline void place_pose_sites(__global const double *pose, __global const 
   for (int k = (int)get_local_id(0); k < count; k += POSE_GROUP) {
     __global const double *x = pose + POSE_SPHERE + first + k;
     __local real *place = tile + k * POSE_TILE_FIELDS;
-    place[0] = (real)(x[0] - origin[0]);
-    place[1] = (real)(x[sites] - origin[1]);
-    place[2] = (real)(x[2 * sites] - origin[2]);
+    place[0] = POSE_COORDINATE(x[0] - origin[0]);
+    place[1] = POSE_COORDINATE(x[sites] - origin[1]);
+    place[2] = POSE_COORDINATE(x[2 * sites] - origin[2]);
     for (int field = 0; field < LIGAND_FIELDS; ++field) {
       place[3 + field] = (real)ligand[field * sites + first + k];
     }
@@ -47,9 +58,9 @@ static inline void add_place(PoseInteraction interaction, real cutoff_squared,
   real vdw = 0;
   real closest = sum->closest;
   for (int k = 0; k < count; ++k, tile += POSE_TILE_FIELDS) {
-    const real dx = tile[0] - x;
-    const real dy = tile[1] - y;
-    const real dz = tile[2] - z;
+    const real dx = POSE_DIFFERENCE(tile[0], x);
+    const real dy = POSE_DIFFERENCE(tile[1], y);
+    const real dz = POSE_DIFFERENCE(tile[2], z);
     const real seen = dx * dx + (dy * dy + dz * dz);
     closest = fmin(closest, seen);
     const real r2 = AT_LEAST_MINIMUM_DISTANCE(seen);

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "kernels/operations.hpp"
+#include "kernels/pose_coordinates.hpp"
 
 namespace starpmc::scalar {
 namespace {
@@ -15,12 +16,13 @@ struct PoseSums {
 /// A site of a block, or of a pose, relative to the block's origin.
 template <class Real>
 struct PlacedSite {
+  using Value = PairReal<Real>;
   Real x;
   Real y;
   Real z;
-  Real charge;
-  Real radius;
-  Real root;
+  Value charge;
+  Value radius;
+  Value root;
 };
 
 template <class Real>
@@ -28,13 +30,14 @@ PlacedSite<Real> receptor_site(const PoseEnergiesArguments<Real>& a, std::size_t
   const auto fields = static_cast<std::size_t>(receptor_fields(a.interaction));
   const Real* const first = &a.receptor_sites[block * fields * STARPMC_BLOCK_POINTS];
   const auto field = [&](int k) { return first[k * STARPMC_BLOCK_POINTS + place]; };
+  const auto value = [&](int k) { return stored_pose_value(field(k)); };
   const bool vdw = a.interaction.lennard_jones != 0;
   return {field(RECEPTOR_X),
           field(RECEPTOR_Y),
           field(RECEPTOR_Z),
-          field(RECEPTOR_CHARGE),
-          vdw ? field(RECEPTOR_RADIUS) : 0,
-          vdw ? field(RECEPTOR_ROOT) : 0};
+          value(RECEPTOR_CHARGE),
+          vdw ? value(RECEPTOR_RADIUS) : 0,
+          vdw ? value(RECEPTOR_ROOT) : 0};
 }
 
 template <class Real>
@@ -42,11 +45,11 @@ PlacedSite<Real> pose_site(const PoseEnergiesArguments<Real>& a, const double* p
                            const double* origin) {
   const double* const x = pose + POSE_SPHERE;
   const auto ligand = [&](int field) {
-    return static_cast<Real>(a.ligand[static_cast<std::size_t>(field * a.sites + site)]);
+    return static_cast<PairReal<Real>>(a.ligand[static_cast<std::size_t>(field * a.sites + site)]);
   };
-  return {static_cast<Real>(x[site] - origin[0]),
-          static_cast<Real>(x[a.sites + site] - origin[1]),
-          static_cast<Real>(x[2 * a.sites + site] - origin[2]),
+  return {pose_coordinate<Real>(x[site] - origin[0]),
+          pose_coordinate<Real>(x[a.sites + site] - origin[1]),
+          pose_coordinate<Real>(x[2 * a.sites + site] - origin[2]),
           ligand(LIGAND_CHARGE),
           ligand(LIGAND_RADIUS),
           ligand(LIGAND_ROOT)};
@@ -54,10 +57,12 @@ PlacedSite<Real> pose_site(const PoseEnergiesArguments<Real>& a, const double* p
 
 /// e (u^12 - 2 u^6) with u = R/r: least at R, where it is -e.
 template <class Real>
-Real twelve_six(const PlacedSite<Real>& a, const PlacedSite<Real>& b, int combination, Real r2) {
-  const Real least = combination == COMBINATION_SUM ? a.radius + b.radius : a.radius * b.radius;
-  const Real u2 = least * least / r2;
-  const Real u6 = u2 * u2 * u2;
+PairReal<Real> twelve_six(const PlacedSite<Real>& a, const PlacedSite<Real>& b, int combination,
+                          PairReal<Real> r2) {
+  using Value = PairReal<Real>;
+  const Value least = combination == COMBINATION_SUM ? a.radius + b.radius : a.radius * b.radius;
+  const Value u2 = least * least / r2;
+  const Value u6 = u2 * u2 * u2;
   return a.root * b.root * u6 * (u6 - 2);
 }
 
@@ -65,24 +70,25 @@ Real twelve_six(const PlacedSite<Real>& a, const PlacedSite<Real>& b, int combin
 template <class Real>
 void add_block(const PoseEnergiesArguments<Real>& a, const double* pose, std::size_t block,
                PoseSums& sums) {
+  using Value = PairReal<Real>;
   const PoseInteraction& interaction = a.interaction;
   const double* const header = &a.receptor_blocks[block * RECEPTOR_BLOCK_FIELDS];
   const int places = static_cast<int>(header[RECEPTOR_BLOCK_SITES]);
-  const Real cutoff = static_cast<Real>(interaction.cutoff);
+  const Value cutoff = static_cast<Value>(interaction.cutoff);
   double coulomb = 0;
   double vdw = 0;
   for (int i = 0; i < a.sites; ++i) {
     const PlacedSite<Real> mine = pose_site(a, pose, i, header);
     for (int j = 0; j < places; ++j) {
       const PlacedSite<Real> other = receptor_site(a, block, j);
-      const Real dx = mine.x - other.x;
-      const Real dy = mine.y - other.y;
-      const Real dz = mine.z - other.z;
-      Real r2 = dx * dx + dy * dy + dz * dz;
+      const Value dx = pose_difference(mine.x, other.x);
+      const Value dy = pose_difference(mine.y, other.y);
+      const Value dz = pose_difference(mine.z, other.z);
+      Value r2 = dx * dx + dy * dy + dz * dz;
       sums.closest = std::min(sums.closest, static_cast<double>(r2));
       if (interaction.cutoff != 0 && !(r2 < cutoff * cutoff)) continue;
-      r2 = std::max(r2, static_cast<Real>(STARPMC_MINIMUM_DISTANCE_SQUARED));
-      const Real charges = mine.charge * other.charge;
+      r2 = std::max(r2, static_cast<Value>(STARPMC_MINIMUM_DISTANCE_SQUARED));
+      const Value charges = mine.charge * other.charge;
       coulomb += interaction.distance_dependent != 0 ? charges / r2 : charges / std::sqrt(r2);
       if (interaction.lennard_jones != 0) {
         vdw += twelve_six(mine, other, interaction.combination, r2);
@@ -131,5 +137,6 @@ void pose_energies_reduce(const PoseEnergiesReduceArguments& a) {
 
 template void pose_energies(const PoseEnergiesArguments<double>&);
 template void pose_energies(const PoseEnergiesArguments<float>&);
+template void pose_energies(const PoseEnergiesArguments<FixedCoordinate>&);
 
 }  // namespace starpmc::scalar

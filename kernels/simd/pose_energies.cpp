@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "kernels/operations.hpp"
+#include "kernels/pose_coordinates.hpp"
 #include "kernels/simd/pair_sum-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -63,9 +64,10 @@ class PoseSum {
  public:
   explicit PoseSum(const PoseEnergiesArguments<Real>& a)
       : a_(a),
-        least_squared_(hn::Set(d_, static_cast<Real>(STARPMC_MINIMUM_DISTANCE_SQUARED))),
-        cutoff_squared_(
-            hn::Set(d_, static_cast<Real>(a.interaction.cutoff * a.interaction.cutoff))) {}
+        coordinates_(d_, kSpan),
+        unit_squared_(hn::Set(d_, static_cast<T>(square_of_unit()))),
+        least_squared_(hn::Set(d_, static_cast<T>(STARPMC_MINIMUM_DISTANCE_SQUARED))),
+        cutoff_squared_(hn::Set(d_, static_cast<T>(a.interaction.cutoff * a.interaction.cutoff))) {}
 
   void run() {
     for (int pose = 0; pose < a_.poses; ++pose) {
@@ -79,22 +81,28 @@ class PoseSum {
   }
 
  private:
-  using D = hn::ScalableTag<Real>;
+  using T = PairReal<Real>;
+  using D = hn::ScalableTag<T>;
   using V = VecOf<D>;
+  using Stored = typename Coordinates<D, Real>::Stored;
+  static constexpr bool kFixed = kPrecisionOf<Real> == Precision::fixed;
+  /// A box wide enough that nothing is seen across its faces.
+  static constexpr Interaction kSpan{
+      {STARPMC_POSE_SPAN, STARPMC_POSE_SPAN, STARPMC_POSE_SPAN}, 0, 0};
   static constexpr bool kHasVdw = Kind::kVdw != Vdw::none;
   static constexpr int kFields = kHasVdw ? 6 : 4;
 
   struct TreeSums {
     TreeSum coulomb{};
     TreeSum vdw{};
-    Real closest = static_cast<Real>(STARPMC_NOTHING_SEEN);
+    T closest = static_cast<T>(STARPMC_NOTHING_SEEN);
   };
   /// Of a pose with one block.
   struct BlockSums {
     WeightedSum<D> coulomb;
     WeightedSum<D> vdw;
     V closest;
-    HWY_INLINE BlockSums() : closest(hn::Set(D(), static_cast<Real>(STARPMC_NOTHING_SEEN))) {}
+    HWY_INLINE BlockSums() : closest(hn::Set(D(), static_cast<T>(STARPMC_NOTHING_SEEN))) {}
   };
 
   double& energy(int term, int pose) {
@@ -141,24 +149,26 @@ class PoseSum {
     const double* const header = &a_.receptor_blocks[block * RECEPTOR_BLOCK_FIELDS];
     const Real* const places = &a_.receptor_sites[block * kFields * STARPMC_BLOCK_POINTS];
     const auto load = [&](int field, int from) HWY_ATTR {
-      return hn::LoadU(d_, places + field * STARPMC_BLOCK_POINTS + from);
+      return coordinates_.load(d_, places + field * STARPMC_BLOCK_POINTS + from);
     };
-    Point<V> targets[kTargets];
+    const auto value = [&](int field, int from)
+                           HWY_ATTR { return hn::BitCast(d_, load(field, from)); };
+    Point<Stored> targets[kTargets];
     V radii[kTargets];
     V coulomb[kTargets];
     V vdw[kTargets];
     for (std::size_t k = 0; k < kTargets; ++k) {
       const int site = first + static_cast<int>(k);
       targets[k] = target(pose, site, header);
-      radii[k] = hn::Set(d_, static_cast<Real>(ligand(LIGAND_RADIUS, site)));
+      radii[k] = hn::Set(d_, static_cast<T>(ligand(LIGAND_RADIUS, site)));
       coulomb[k] = vdw[k] = hn::Zero(d_);
     }
-    const Coordinates<D, Real> coordinates(d_, {});
     const int count = static_cast<int>(header[RECEPTOR_BLOCK_SITES]);
     for (int i = 0; i < count; i += static_cast<int>(hn::Lanes(d_))) {
-      const Point<V> source{load(RECEPTOR_X, i), load(RECEPTOR_Y, i), load(RECEPTOR_Z, i)};
-      const V charge = load(RECEPTOR_CHARGE, i);
-      pair_step(coordinates, targets, source, [&](std::size_t k, V r2) HWY_ATTR {
+      const Point<Stored> source{load(RECEPTOR_X, i), load(RECEPTOR_Y, i), load(RECEPTOR_Z, i)};
+      const V charge = value(RECEPTOR_CHARGE, i);
+      pair_step(coordinates_, targets, source, [&](std::size_t k, V r2) HWY_ATTR {
+        if constexpr (kFixed) r2 = hn::Mul(r2, unit_squared_);
         sums.closest = hn::Min(sums.closest, r2);
         const auto inside = hn::Lt(r2, cutoff_squared_);
         r2 = hn::Max(r2, least_squared_);
@@ -167,8 +177,8 @@ class PoseSum {
         const V sum = hn::MulAdd(charge, potential, coulomb[k]);
         coulomb[k] = kCut ? hn::IfThenElse(inside, sum, coulomb[k]) : sum;
         if constexpr (kHasVdw) {
-          const V energy = twelve_six(load(RECEPTOR_RADIUS, i), radii[k], y);
-          const V sum_vdw = hn::MulAdd(load(RECEPTOR_ROOT, i), energy, vdw[k]);
+          const V energy = twelve_six(value(RECEPTOR_RADIUS, i), radii[k], y);
+          const V sum_vdw = hn::MulAdd(value(RECEPTOR_ROOT, i), energy, vdw[k]);
           vdw[k] = kCut ? hn::IfThenElse(inside, sum_vdw, vdw[k]) : sum_vdw;
         }
       });
@@ -183,9 +193,10 @@ class PoseSum {
   double ligand(int field, int site) const {
     return a_.ligand[static_cast<std::size_t>(field * a_.sites + site)];
   }
-  HWY_INLINE Point<V> target(const double* pose, int site, const double* origin) const {
+  HWY_INLINE Point<Stored> target(const double* pose, int site, const double* origin) const {
     const auto relative = [&](int k) HWY_ATTR {
-      return hn::Set(d_, static_cast<Real>(pose[POSE_SPHERE + k * a_.sites + site] - origin[k]));
+      return coordinates_.set(
+          d_, pose_coordinate<Real>(pose[POSE_SPHERE + k * a_.sites + site] - origin[k]));
     };
     return {relative(0), relative(1), relative(2)};
   }
@@ -196,18 +207,25 @@ class PoseSum {
     const V u = hn::Mul(least, inverse_r);
     const V u2 = hn::Mul(u, u);
     const V u6 = hn::Mul(hn::Mul(u2, u2), u2);
-    return hn::Mul(u6, hn::Sub(u6, hn::Set(d_, Real{2})));
+    return hn::Mul(u6, hn::Sub(u6, hn::Set(d_, T{2})));
   }
 
   const PoseEnergiesArguments<Real>& a_;
+  static double square_of_unit() {
+    const double unit = Coordinates<D, Real>::unit(kSpan);
+    return unit * unit;
+  }
+
   const D d_;
+  Coordinates<D, Real> coordinates_;
+  V unit_squared_;
   V least_squared_;
   V cutoff_squared_;
 };
 
 template <class Real, Dielectric kDielectric, Vdw kVdw>
 void with_steps(const PoseEnergiesArguments<Real>& a) {
-  if constexpr (std::is_same_v<Real, float>) {
+  if constexpr (std::is_same_v<PairReal<Real>, float>) {
     if (a.interaction.newton_steps == 0) {
       PoseSum<Real, Terms<kDielectric, kVdw, 0>>(a).run();
       return;
@@ -244,6 +262,7 @@ void energies_of_poses(const PoseEnergiesArguments<Real>& a) {
 
 void PoseEnergiesFp64(const PoseEnergiesArguments<double>& a) { energies_of_poses(a); }
 void PoseEnergiesMixed(const PoseEnergiesArguments<float>& a) { energies_of_poses(a); }
+void PoseEnergiesFixed(const PoseEnergiesArguments<FixedCoordinate>& a) { energies_of_poses(a); }
 
 }  // namespace starpmc::simd::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -252,6 +271,7 @@ HWY_AFTER_NAMESPACE();
 namespace starpmc::simd {
 HWY_EXPORT(PoseEnergiesFp64);
 HWY_EXPORT(PoseEnergiesMixed);
+HWY_EXPORT(PoseEnergiesFixed);
 
 template <>
 void pose_energies(const PoseEnergiesArguments<double>& a) {
@@ -260,6 +280,10 @@ void pose_energies(const PoseEnergiesArguments<double>& a) {
 template <>
 void pose_energies(const PoseEnergiesArguments<float>& a) {
   HWY_DYNAMIC_DISPATCH(PoseEnergiesMixed)(a);
+}
+template <>
+void pose_energies(const PoseEnergiesArguments<FixedCoordinate>& a) {
+  HWY_DYNAMIC_DISPATCH(PoseEnergiesFixed)(a);
 }
 
 // A few additions a pose: nothing for vectors.

@@ -42,7 +42,8 @@ options::options_description describe_options() {
   add("rows", text("all"), "poses in the CSV file: all, or none (no such file)");
   add("output", text("score"), "name of the files to write, without .csv and .json");
   add("overwrite", "replace files that exist");
-  add("precision", text("mixed"), "fp64; mixed: pairs in fp32, sums in fp64");
+  add("precision", text("mixed"),
+      "fp64; mixed: pairs in fp32, sums in fp64; fixed: and coordinates in fixed point");
   add("implementation", text("any"), "any, scalar, simd, opencl");
   add("newton-steps", text("1"),
       "0, 1, 2: of the SIMD kernels from the processor's estimate of 1/sqrt in fp32");
@@ -114,11 +115,7 @@ PoseInteraction read_interaction(const Reader& reader) {
 }
 
 Precision read_precision(const Reader& reader) {
-  if (reader.text("precision") == value_name(Precision::fixed)) {
-    throw InputError("--precision", "fixed coordinates are fractions of a periodic box's edge",
-                     "fixed", "score has no box; choose fp64 or mixed");
-  }
-  return reader.choice("precision", {"fp64", "mixed"}) == 0 ? Precision::fp64 : Precision::mixed;
+  return kPrecisions[reader.choice("precision", {"fp64", "mixed", "fixed"})];
 }
 
 void check_sources(const ScoreRequest& request) {

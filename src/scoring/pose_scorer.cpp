@@ -1,11 +1,15 @@
 #include "scoring/pose_scorer.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <deque>
 #include <vector>
 
 #include "codelets/operations.hpp"
+#include "error.hpp"
 #include "runtime/data_handle.hpp"
 
 namespace starpmc {
@@ -61,6 +65,31 @@ class ReceptorTiles {
   std::vector<Tile> tiles_;
 };
 
+/// The receptor's extent along an axis: fixed-point coordinates reach only so far.
+class AxisExtent {
+ public:
+  explicit AxisExtent(std::span<const double> receptor) {
+    const auto [low, high] = std::ranges::minmax(receptor);
+    low_ = low;
+    high_ = high;
+  }
+  /// @throws InputError if sites of the pose are too far from some of the receptor
+  void check(std::span<const double> pose, std::uint64_t number) const {
+    const auto [low, high] = std::ranges::minmax(pose);
+    const double extent = std::max(high_, high) - std::min(low_, low);
+    if (extent <= STARPMC_LARGEST_FIXED_EXTENT) return;
+    throw InputError(
+        fmt::format("pose {}", number + 1), "its sites and the receptor's are too far apart",
+        fmt::format("{:.6g} A along an axis", extent),
+        fmt::format("fixed-point coordinates reach {} A; choose --precision mixed or fp64",
+                    STARPMC_LARGEST_FIXED_EXTENT));
+  }
+
+ private:
+  double low_ = 0;
+  double high_ = 0;
+};
+
 /// Poses of one task, their energies, and those with each tile.
 struct Batch {
   Batch(std::size_t poses, std::size_t sites, std::size_t tiles)
@@ -96,7 +125,8 @@ class Scorer : public PoseScorer {
         ligand_(ligand_values(ligand, function.permittivity)),
         plan_(plan_tasks(request(receptor.size(), settings))),
         tiles_(make_receptor_blocks<Real>(receptor, interaction_), fields(), plan_.blocks_per_tile),
-        ligand_handle_(DataHandle::of(std::span(ligand_))) {
+        ligand_handle_(DataHandle::of(std::span(ligand_))),
+        extents_{AxisExtent(receptor.x), AxisExtent(receptor.y), AxisExtent(receptor.z)} {
     const std::size_t tasks = kTasksAheadPerWorker * starpu_worker_get_count();
     most_batches_ = std::max<std::size_t>(2, tasks / plan_.tiles + 1);
     waiting_.reserve(plan_.poses * static_cast<std::size_t>(pose_size(static_cast<int>(sites_))));
@@ -115,6 +145,10 @@ class Scorer : public PoseScorer {
     const auto size = static_cast<std::size_t>(pose_size(static_cast<int>(sites_)));
     waiting_.resize(waiting_.size() + size);
     write_pose(x, y, z, std::span(waiting_).last(size));
+    if constexpr (kPrecisionOf<Real> == Precision::fixed) {
+      for (std::size_t axis = 0; axis < 3; ++axis) extents_[axis].check(axes_[axis], added_);
+    }
+    ++added_;
     if (waiting_.size() >= plan_.poses * size) submit();
   }
 
@@ -224,6 +258,8 @@ class Scorer : public PoseScorer {
   std::deque<std::unique_ptr<Batch>> busy_;
   std::vector<std::unique_ptr<Batch>> idle_;
   std::uint64_t next_pose_ = 0;
+  std::array<AxisExtent, 3> extents_;
+  std::uint64_t added_ = 0;
 };
 
 }  // namespace
@@ -236,6 +272,10 @@ std::unique_ptr<PoseScorer> make_pose_scorer(const ReceptorSites& receptor,
   if (precision == Precision::fp64) {
     return std::make_unique<Scorer<double>>(receptor, ligand, function, settings,
                                             std::move(listener));
+  }
+  if (precision == Precision::fixed) {
+    return std::make_unique<Scorer<FixedCoordinate>>(receptor, ligand, function, settings,
+                                                     std::move(listener));
   }
   return std::make_unique<Scorer<float>>(receptor, ligand, function, settings, std::move(listener));
 }

@@ -58,8 +58,8 @@ struct ScorerSettings {
 };
 
 /// @param ligand    its charges and 12-6 parameters; positions are not used
-/// @param precision fp64 or mixed
-/// @throws InputError for a task memory that is too small
+/// @throws InputError for a task memory that is too small; add() in fixed precision also for a pose
+///   that is STARPMC_LARGEST_FIXED_EXTENT or more from some of the receptor
 std::unique_ptr<PoseScorer> make_pose_scorer(const ReceptorSites& receptor,
                                              const ReceptorSites& ligand,
                                              const ScoringFunction& function, Precision precision,

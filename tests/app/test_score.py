@@ -178,11 +178,19 @@ class Energies(ScoreCase):
     def test_scalar_mixed(self):
         self.check_all_functions("--implementation", "scalar", tolerance=1e-6)
 
+    def test_fixed(self):
+        """Coordinates in units of 1.9e-6 A."""
+        for implementation in ("scalar", "simd"):
+            self.check_all_functions("--implementation", implementation, "--precision", "fixed",
+                                     tolerance=1e-6)
+
     def test_opencl(self):
         missing = program.opencl_missing()
         if missing:
             raise unittest.SkipTest(missing)
         self.check_all_functions("--implementation", "opencl", tolerance=1e-6)
+        self.check_all_functions("--implementation", "opencl", "--precision", "fixed",
+                                 tolerance=1e-6)
         self.check_all_functions("--implementation", "opencl", "--precision", "fp64",
                                  tolerance=1e-12)
 
@@ -349,7 +357,7 @@ class Readers(ScoreCase):
             (self.folder / name).write_text(f"ATOM 1 C1 LIG 1 1.5 2.5 3.5 {charge} 1.7\n")
         words = ("--receptor", self.folder / "r.pqr", "--ligand", self.folder / "l.pqr",
                  "--terms", "coulomb+12-6")
-        for precision in ("fp64", "mixed"):
+        for precision in ("fp64", "mixed", "fixed"):
             rows, document = self.score(*words, "--precision", precision)
             coulomb = float(rows[0]["coulomb_kj_per_mol"])
             vdw = float(rows[0]["vdw_kj_per_mol"])
@@ -439,7 +447,10 @@ CASES = [
     ("table without a term", {"t.txt": ""}, ["--well-depths", "t.txt"], ["--well-depths"]),
     ("topology of other size", {"t.top": "[ defaults ]\n1 2\n[ system ]\nx\n[ molecules ]\n"},
      ["--terms", "coulomb+12-6", "--topology", "t.top"], ["t.top"]),
-    ("fixed precision", {}, ["--precision", "fixed"], ["--precision", "no box", "mixed"]),
+    ("beyond fixed point", {"p.csv": "1,0,0,0,1,2,3\n1,0,0,0,1200,0,0\n"},
+     ["--poses", "p.csv", "--precision", "fixed"],
+     ["pose 2", "too far apart", "1000 A", "--precision mixed"]),
+    ("unknown precision", {}, ["--precision", "single"], ["--precision", "fp64, mixed, fixed"]),
     ("unknown terms", {}, ["--terms", "coulomb+12"], ["--terms", "coulomb+12-6"]),
     ("negative cutoff", {}, ["--cutoff", "-3"], ["--cutoff", "-3"]),
     ("cutoff is a word", {}, ["--cutoff", "far"], ["--cutoff", "far"]),

@@ -62,6 +62,7 @@ void expect_naive_on_host() {
 TEST(PoseEnergies, ScalarIsTheNaiveLoop) {
   expect_naive_on_host<ScalarPoses, double>();
   expect_naive_on_host<ScalarPoses, float>();
+  expect_naive_on_host<ScalarPoses, FixedCoordinate>();
 }
 
 TEST(PoseEnergies, SimdIsTheNaiveLoopWithEveryInstructionSet) {
@@ -74,6 +75,7 @@ TEST(PoseEnergies, SimdIsTheNaiveLoopWithEveryInstructionSet) {
     EXPECT_EQ(simd::instruction_set(), set.name);
     expect_naive_on_host<SimdPoses, double>();
     expect_naive_on_host<SimdPoses, float>();
+    expect_naive_on_host<SimdPoses, FixedCoordinate>();
   }
 }
 
@@ -133,6 +135,8 @@ TEST(PoseEnergies, OverlapsAreFinite) {
   expect_finite_overlap<ScalarPoses, float>();
   expect_finite_overlap<SimdPoses, double>();
   expect_finite_overlap<SimdPoses, float>();
+  expect_finite_overlap<ScalarPoses, FixedCoordinate>();
+  expect_finite_overlap<SimdPoses, FixedCoordinate>();
 }
 
 /// Tiles of 2^k blocks, their partial energies reduced: the same bits as all blocks in one.
@@ -158,6 +162,7 @@ void expect_any_tile_gives_the_same_bits() {
 TEST(PoseEnergies, AnyTileGivesTheSameBits) {
   expect_any_tile_gives_the_same_bits<ScalarPoses, float>();
   expect_any_tile_gives_the_same_bits<SimdPoses, float>();
+  expect_any_tile_gives_the_same_bits<SimdPoses, FixedCoordinate>();
   expect_any_tile_gives_the_same_bits<SimdPoses, double>();
 }
 
@@ -227,6 +232,7 @@ class OpenClPoses : public testing::TestWithParam<DeviceCase> {
 
 TEST_P(OpenClPoses, Fp64IsTheNaiveLoop) { expect_naive_on_device<double>(); }
 TEST_P(OpenClPoses, MixedIsTheNaiveLoop) { expect_naive_on_device<float>(); }
+TEST_P(OpenClPoses, FixedIsTheNaiveLoop) { expect_naive_on_device<FixedCoordinate>(); }
 
 INSTANTIATE_TEST_SUITE_P(
     Shapes, OpenClPoses,
