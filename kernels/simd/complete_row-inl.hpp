@@ -86,9 +86,8 @@ class CompleteRow {
   }
 
  private:
-  /// Apart: inlined, it would cost the built-in rows registers.
   template <class Store>
-  HWY_NOINLINE void by_user_row(int type, const Neighbours<Real>& neighbours, Store& store) {
+  void by_user_row(int type, const Neighbours<Real>& neighbours, Store& store) {
     const auto meet = [&](const MoleculeList<Real>& list) {
       (*user_row_)(near_target_, type, list,
                    [&](std::size_t first, auto lanes, const auto& energies)
