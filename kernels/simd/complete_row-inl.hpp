@@ -8,7 +8,7 @@
 #endif
 
 #include <bit>
-#include <optional>
+#include <memory>
 
 #include "kernels/entry_groups.hpp"
 #include "kernels/simd/user_row-inl.hpp"
@@ -62,7 +62,7 @@ class CompleteRow {
         far_row_(window.topology, window.interaction),
         near_row_(window.topology, window.interaction) {
     if (const auto* const potential = potential_of(window.potential, &Potential::in_mm)) {
-      user_row_.emplace(*potential, window.topology, window.interaction);
+      user_row_ = std::make_unique<UserRow<Real>>(*potential, window.topology, window.interaction);
     }
   }
 
@@ -116,7 +116,7 @@ class CompleteRow {
   const Window& window_;
   MoleculeRow<Real, PairReal<Real>> far_row_;
   MoleculeRow<Real, double> near_row_;
-  std::optional<UserRow<Real>> user_row_;
+  std::unique_ptr<UserRow<Real>> user_row_;
   MoleculeTarget<Real, PairReal<Real>> far_target_;
   MoleculeTarget<Real, double> near_target_;
 };
