@@ -45,8 +45,7 @@ bool succeeds(const std::vector<std::string>& command) {
 }  // namespace
 
 void draw_figures(const fs::path& folder, const std::string& script) {
-  const fs::path scripts =
-      find_installed({"STARPMC_PLOTS", "plots", "src/bench", script.c_str()});
+  const fs::path scripts = find_installed({"STARPMC_PLOTS", "plots", "src/bench", script.c_str()});
   const std::vector<std::string> command{python().string(), (scripts / script).string(),
                                          fs::absolute(folder).string()};
   bool drawn = false;

@@ -16,8 +16,9 @@ namespace fs = std::filesystem;
 TemporaryFolder::TemporaryFolder() {
   std::string name = (fs::temp_directory_path() / "starpmc-bench-XXXXXX").string();
   if (mkdtemp(name.data()) == nullptr) {
-    throw RunError(fmt::format("cannot make a folder in {}: {}; set TMPDIR to one that can be written",
-                               fs::temp_directory_path().string(), std::strerror(errno)));
+    throw RunError(
+        fmt::format("cannot make a folder in {}: {}; set TMPDIR to one that can be written",
+                    fs::temp_directory_path().string(), std::strerror(errno)));
   }
   path_ = name;
 }
