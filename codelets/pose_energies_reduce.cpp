@@ -52,5 +52,7 @@ template void pose_energies_reduce<double>(int, std::span<const starpu_data_hand
                                            starpu_data_handle_t);
 template void pose_energies_reduce<float>(int, std::span<const starpu_data_handle_t>,
                                           starpu_data_handle_t);
+template void pose_energies_reduce<FixedCoordinate>(int, std::span<const starpu_data_handle_t>,
+                                                    starpu_data_handle_t);
 
 }  // namespace starpmc::codelets

@@ -60,9 +60,9 @@ STARPMC_INLINE int pose_size(int sites) { return POSE_SPHERE + 3 * sites; }
 #define RECEPTOR_RADIUS 4
 #define RECEPTOR_ROOT 5
 #define STARPMC_UNUSED_PLACE 1e9
-#define STARPMC_POSE_SPAN 8192.0 /* its units are 1.9e-6 A */
-#define STARPMC_UNUSED_FIXED_PLACE 4096.0
-#define STARPMC_LARGEST_FIXED_EXTENT 1000.0
+#define STARPMC_POSE_SPAN 2048.0 /* its units are 4.8e-7 A */
+#define STARPMC_UNUSED_FIXED_PLACE 1024.0
+#define STARPMC_LARGEST_FIXED_EXTENT 300.0
 STARPMC_INLINE int receptor_fields(PoseInteraction interaction) {
   return interaction.lennard_jones ? 6 : 4;
 }

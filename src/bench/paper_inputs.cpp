@@ -201,7 +201,7 @@ BenchSystem load_paper_input(const BenchPreset& preset) {
   const Settings::SystemSection& from = bench.settings.system;
   bench.system = read_system({from.coordinates, from.topology, from.solute, from.qm_molecule,
                               from.defines, from.include_folders});
-  resolve_cutoffs(bench.settings, bench.system.box, bench.name);
+  resolve_cutoffs(bench.settings, bench.system.box, OptionPlaces(bench.name));
   bench.synthetic_grid = false;
   const std::string key = density_key(files, bench.settings.qm);
   auto stored = stored_density(files, key);

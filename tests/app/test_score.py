@@ -179,7 +179,7 @@ class Energies(ScoreCase):
         self.check_all_functions("--implementation", "scalar", tolerance=1e-6)
 
     def test_fixed(self):
-        """Coordinates in units of 1.9e-6 A."""
+        """Coordinates in units of 4.8e-7 A."""
         for implementation in ("scalar", "simd"):
             self.check_all_functions("--implementation", implementation, "--precision", "fixed",
                                      tolerance=1e-6)
@@ -449,7 +449,7 @@ CASES = [
      ["--terms", "coulomb+12-6", "--topology", "t.top"], ["t.top"]),
     ("beyond fixed point", {"p.csv": "1,0,0,0,1,2,3\n1,0,0,0,1200,0,0\n"},
      ["--poses", "p.csv", "--precision", "fixed"],
-     ["pose 2", "too far apart", "1000 A", "--precision mixed"]),
+     ["pose 2", "too far apart", "300 A", "--precision mixed"]),
     ("unknown precision", {}, ["--precision", "single"], ["--precision", "fp64, mixed, fixed"]),
     ("unknown terms", {}, ["--terms", "coulomb+12"], ["--terms", "coulomb+12-6"]),
     ("negative cutoff", {}, ["--cutoff", "-3"], ["--cutoff", "-3"]),

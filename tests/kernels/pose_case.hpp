@@ -140,10 +140,10 @@ struct PoseTolerance {
   double distance;  ///< angstrom
 };
 /// fp32 rounds two positions up to 16 A from a block's origin by half a unit in the last place in
-/// each of three dimensions: 1.7e-6 A in all. Fixed-point coordinates are rounded to 1.9e-6 A.
+/// each of three dimensions: 1.7e-6 A in all. In fixed point by half of 4.8e-7 A, 8.3e-7 A in all.
 template <class Real>
 PoseTolerance pose_tolerance() {
-  if (kPrecisionOf<Real> == Precision::fixed) return {2e-6, 3.4e-6};
+  if (kPrecisionOf<Real> == Precision::fixed) return {2e-6, 8.3e-7};
   return kPrecisionOf<Real> == Precision::fp64 ? PoseTolerance{1e-13, 1e-14}
                                                : PoseTolerance{2e-6, 1.7e-6};
 }
