@@ -125,7 +125,7 @@ class Timeline::Cursor {
   std::int64_t last_end_ns_ = 0;
 };
 
-Timeline::Timeline(std::vector<TimelinePart> parts) {
+Timeline::Timeline(const std::vector<TimelinePart>& parts) {
   for (const TimelinePart& part : parts) {
     std::vector<std::size_t> places;
     for (const TimelineCodelet& codelet : part.codelets) {

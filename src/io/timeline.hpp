@@ -52,7 +52,7 @@ class Timeline {
   };
 
   /// @throws RunError if a spool cannot be read or is cut short
-  explicit Timeline(std::vector<TimelinePart> parts);
+  explicit Timeline(const std::vector<TimelinePart>& parts);
   ~Timeline();
   Timeline(const Timeline&) = delete;
   Timeline& operator=(const Timeline&) = delete;

@@ -264,7 +264,8 @@ class Picture {
     const auto add_entry = [&](const std::string& fill, const std::string& name) {
       const double left =
           left_ + kPlotWidth / kLegendColumns * static_cast<double>(entry % kLegendColumns);
-      const double at = y + kLegendRow * static_cast<double>(entry / kLegendColumns);
+      const std::size_t row = entry / kLegendColumns;
+      const double at = y + kLegendRow * static_cast<double>(row);
       put("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"12\" height=\"12\" fill=\"{}\"/>"
           "<text x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n",
           left, at, fill, left + 18, at + 10.5, xml_text(name));
