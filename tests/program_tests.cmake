@@ -29,6 +29,8 @@ endfunction()
 if(TARGET starpmc)
   starpmc_program_test(reference/energies reference/test_energies.py 600 "reference;device")
   starpmc_program_test(reference/nist reference/test_nist.py 120 "reference;device")
+  starpmc_program_test(reference/water reference/water_against_openmm.py 7200
+                       "reference;device;slow")
   starpmc_program_test(app/decisions app/test_decisions.py 600 "app;device")
   starpmc_program_test(app/potential app/test_potential.py 600 "app;device")
   starpmc_program_test(app/drift app/test_drift.py 600 "app;device")

@@ -49,9 +49,10 @@ SITES = 3
 # What makes the comparison say something, and what it has to meet.
 LARGEST_ENERGY_ERROR = 0.1  # kJ/mol and molecule
 LARGEST_PRESSURE_ERROR = 120  # bar
-LARGEST_DISTRIBUTION_ERROR = 0.1  # of g(r), in its worst bin
+LARGEST_DISTRIBUTION_ERROR = 0.05  # of g(r), in its worst bin
 STANDARD_ERRORS = 3.5
-MEAN_SQUARED_DEVIATION = 2  # over the bins of g(r), in squared standard errors; 1.1 is expected
+LEAST_PROBABILITY = 0.001  # of so large a difference of g(r) by chance
+PERMUTATIONS = 10000
 
 
 @dataclasses.dataclass
@@ -73,7 +74,7 @@ MODELS = {
 }
 
 
-def make_context(model, waters, edge, cutoff, platform):
+def make_context(model, waters, edge, cutoff, platform, seed=1):
     """The potential in OpenMM. Only oxygen has a Lennard-Jones site: `oxygen` is 1 there, else 0."""
     system = openmm.System()
     system.setDefaultPeriodicBoxVectors(*(edge * np.eye(3)))
@@ -98,7 +99,7 @@ def make_context(model, waters, edge, cutoff, platform):
             force.addExclusion(first + a, first + b)
     system.addForce(force)
     integrator = openmm.LangevinMiddleIntegrator(TEMPERATURE, 1.0, TIME_STEP)
-    integrator.setRandomNumberSeed(7)
+    integrator.setRandomNumberSeed(seed)
     integrator.setConstraintTolerance(1e-7)
     properties = {"Threads": "1"} if platform == "CPU" else {}
     platform = openmm.Platform.getPlatformByName(platform)
@@ -159,6 +160,31 @@ def mean_and_error(samples):
     return blocks.mean(axis=0), blocks.std(axis=0, ddof=1) / math.sqrt(BLOCKS)
 
 
+def chance_of_difference(first, second, permutations):
+    """Probability of so large a difference of two means if both samples are of one distribution.
+
+    From exchanging blocks between the two at random, which keeps the bins of g(r) together: they
+    are correlated, so that the mean squared deviation over them is often far from 1.
+    """
+    blocks = np.array(
+        [
+            block.mean(axis=0)
+            for samples in (first, second)
+            for block in np.array_split(samples, BLOCKS)
+        ]
+    )
+
+    def difference(order):
+        ours, theirs = blocks[order[:BLOCKS]], blocks[order[BLOCKS:]]
+        variance = (ours.var(axis=0, ddof=1) + theirs.var(axis=0, ddof=1)) / BLOCKS
+        return ((ours.mean(axis=0) - theirs.mean(axis=0)) ** 2 / variance).mean()
+
+    found = difference(np.arange(2 * BLOCKS))
+    random = np.random.default_rng(5)
+    larger = sum(difference(random.permutation(2 * BLOCKS)) >= found for _ in range(permutations))
+    return (larger + 1) / (permutations + 1)
+
+
 class Comparison:
     def __init__(self, program, name, options, folder):
         self.program = program
@@ -208,7 +234,7 @@ vdw-cutoff = {10 * self.cutoff}
 vdw-modifier = force-shift
 [sampling]
 temperature = {TEMPERATURE}
-seed = 3
+seed = {options.seed}
 equilibration-steps = {options.equilibration_sweeps * options.waters}
 steps = {options.sweeps * options.waters}
 [run]
@@ -271,10 +297,12 @@ trajectory-interval = {frames_interval}
 
     def molecular_dynamics(self, start):
         options = self.options
-        context = make_context(self.model, options.waters, self.edge, self.cutoff, "CPU")
+        context = make_context(
+            self.model, options.waters, self.edge, self.cutoff, "CPU", options.seed + 4
+        )
         context.setPositions(start)
         context.applyConstraints(1e-8)
-        context.setVelocitiesToTemperature(TEMPERATURE, 11)
+        context.setVelocitiesToTemperature(TEMPERATURE, options.seed + 8)
         integrator = context.getIntegrator()
         integrator.step(round(options.equilibration_picoseconds / TIME_STEP))
         energies, pressures, oxygens = [], [], []
@@ -324,11 +352,12 @@ trajectory-interval = {frames_interval}
         compared = (ours > 0.05) & (theirs > 0.05)  # bins that hold pairs in every block
         deviation = (ours - theirs)[compared] / error[compared]
         self.report("error of g(r), worst bin", error[compared].max(), LARGEST_DISTRIBUTION_ERROR)
-        self.report(
-            "g(r), mean squared deviation in squared standard errors",
-            float((deviation**2).mean()),
-            MEAN_SQUARED_DEVIATION,
+        probability = chance_of_difference(
+            monte_carlo[:, compared], dynamics[:, compared], PERMUTATIONS
         )
+        print(f"{self.name}: g(r), probability of such a difference by chance: {probability:.3g}")
+        if probability < LEAST_PROBABILITY:
+            self.failures.append(f"{self.name}: the two g(r) differ (p = {probability:.1g})")
         self.report("g(r), largest deviation in standard errors", np.abs(deviation).max(), 5.5)
         peak = int(ours.argmax())
         print(
@@ -415,6 +444,7 @@ def main():
     parser.add_argument("--equilibration-picoseconds", default=20.0, type=float)
     parser.add_argument("--interval", default=0.1, type=float, help="ps between two samples")
     parser.add_argument("--pressure-frames", default=5, type=int, help="samples per pressure")
+    parser.add_argument("--seed", default=3, type=int)
     parser.add_argument("--output", type=pathlib.Path)
     options = parser.parse_args()
     unknown = set(options.models) - set(MODELS)
