@@ -49,10 +49,10 @@ std::vector<TimelinePart> RunTrace::gather(const std::vector<TimelineWorker>& wo
 }
 
 void RunTrace::write(const std::vector<TimelineWorker>& workers) {
-  std::vector<TimelinePart> parts = gather(workers);
+  const std::vector<TimelinePart> parts = gather(workers);
   if (ranks_.first() && !parts.empty()) {
     try {
-      const Timeline timeline(std::move(parts));
+      const Timeline timeline(parts);
       for (const TimelineFile& file : kFiles) file.write(timeline, folder_ / file.name);
     } catch (const RunError& error) {
       warn(error.what());
