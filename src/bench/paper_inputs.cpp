@@ -1,13 +1,13 @@
 #include "bench/paper_inputs.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "bench/temporary_folder.hpp"
 #include "config/config_file.hpp"
 #include "config/describe.hpp"
 #include "config/options.hpp"
@@ -31,31 +31,9 @@ constexpr double kEnergyTolerance = 0.01;    // kJ/mol
 constexpr double kElectronTolerance = 1e-4;  // electrons
 
 /// A folder beside the files that are made in it: they get their names by renaming, when complete.
-class Workshop {
- public:
-  Workshop() {
-    const fs::path cache = cache_folder() / "bench";
-    std::error_code error;
-    fs::create_directories(cache, error);
-    std::string name = (cache / ".making-XXXXXX").string();
-    if (error || mkdtemp(name.data()) == nullptr) {
-      throw RunError(
-          fmt::format("cannot write to {}; set XDG_CACHE_HOME to a folder that can be written",
-                      cache.string()));
-    }
-    path_ = name;
-  }
-  ~Workshop() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  Workshop(const Workshop&) = delete;
-  Workshop& operator=(const Workshop&) = delete;
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
+TemporaryFolder make_workshop() {
+  return TemporaryFolder(cache_folder() / "bench" / ".making-", "XDG_CACHE_HOME");
+}
 
 std::string file_digest(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
@@ -137,7 +115,7 @@ std::vector<BenchPreset> paper_presets() {
 void make_paper_box(const BenchPreset& preset) {
   const PaperInputFiles files = paper_input_files(preset);
   if (fs::exists(files.coordinates) && fs::exists(files.topology)) return;
-  const Workshop workshop;
+  const TemporaryFolder workshop = make_workshop();
   const SolvatedFiles made = write_preset_box(preset, preset.waters, workshop.path());
   for (const fs::path& file : {made.topology, made.coordinates}) synchronise_file(file);
   rename_durably(made.topology, files.topology);

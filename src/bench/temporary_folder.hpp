@@ -1,14 +1,20 @@
 #pragma once
 
 #include <filesystem>
+#include <string_view>
 
 namespace starpmc {
 
-/// A folder in the system's temporary one that goes with the object.
+/// A folder that goes with the object.
 class TemporaryFolder {
  public:
+  /// In the system's temporary folder.
   /// @throws RunError when it cannot be made
   TemporaryFolder();
+  /// @param start    its path but for the last letters; folders above it are made, and stay
+  /// @param variable of the environment, which says where: what the error names as the remedy
+  /// @throws RunError when it cannot be made
+  TemporaryFolder(const std::filesystem::path& start, std::string_view variable);
   ~TemporaryFolder();
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;

@@ -15,6 +15,17 @@ NAMES = {
 RUNNING_POINTS = 60
 
 
+def _chart_of_steps(series, label, title, **style):
+    """A line per chain; the figure and its axis."""
+    figure, axis = charts.new_figure()
+    charts.draw_lines(axis, series, **style)
+    axis.set_title(title)
+    axis.set_ylabel(label)
+    charts.label_steps(axis)
+    charts.name_chains(figure, axis, len(series))
+    return figure, axis
+
+
 def _against_step(run, column, label, title):
     # At step 0 nothing has been tried yet.
     first = 1 if column == "acceptance" else 0
@@ -22,14 +33,9 @@ def _against_step(run, column, label, title):
         (chain.name, chain.energies["step"][first:], chain.energies[column][first:])
         for chain in run.chains
     ]
-    figure, axis = charts.new_figure()
-    charts.draw_lines(axis, series)
+    figure, axis = _chart_of_steps(series, label, title)
     if run.equilibration_steps > 0:
         axis.axvspan(0, run.equilibration_steps, color="#808080", alpha=0.15, lw=0)
-    axis.set_title(title)
-    axis.set_ylabel(label)
-    charts.label_steps(axis)
-    charts.name_chains(figure, axis, len(series))
     return figure
 
 
@@ -88,17 +94,11 @@ def updates_of(chain):
 
 
 def _per_update(run, value, label, title, skip=0):
-    figure, axis = charts.new_figure()
     series = []
     for chain in run.chains:
         updates = updates_of(chain)[skip:]
         series.append((chain.name, [u["step"] for u in updates], [value(u) for u in updates]))
-    charts.draw_lines(axis, series, marker="o", ms=3)
-    axis.set_title(title)
-    axis.set_ylabel(label)
-    charts.label_steps(axis)
-    charts.name_chains(figure, axis, len(series))
-    return figure
+    return _chart_of_steps(series, label, title, marker="o", ms=3)[0]
 
 
 def has_dipoles(run):
