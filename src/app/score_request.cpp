@@ -115,7 +115,9 @@ PoseInteraction read_interaction(const Reader& reader) {
 }
 
 Precision read_precision(const Reader& reader) {
-  return kPrecisions[reader.choice("precision", {"fp64", "mixed", "fixed"})];
+  std::vector<std::string> names;
+  for (const Precision precision : kPrecisions) names.emplace_back(value_name(precision));
+  return kPrecisions[reader.choice("precision", names)];
 }
 
 void check_sources(const ScoreRequest& request) {
