@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstdint>
 #include <mutex>
 #include <vector>
 
@@ -13,11 +14,56 @@
 namespace starpmc::codelets {
 namespace {
 
-std::mutex mutex;  // of those who change them; schedulers only look
-std::array<std::atomic<int>, STARPU_NMAXWORKERS> times_taken{};
+/// StarPU's own kind: threads of a simulated machine (tests/scale_on_paper) may wait for it, too.
+class Mutex {
+ public:
+  Mutex() { starpu_pthread_mutex_init(&mutex_, nullptr); }
+  ~Mutex() { starpu_pthread_mutex_destroy(&mutex_); }
+  Mutex(const Mutex&) = delete;
+  Mutex& operator=(const Mutex&) = delete;
+  void lock() { starpu_pthread_mutex_lock(&mutex_); }
+  void unlock() { starpu_pthread_mutex_unlock(&mutex_); }
+  starpu_pthread_mutex_t* get() { return &mutex_; }
+
+ private:
+  starpu_pthread_mutex_t mutex_;
+};
+
+/// Who waits for a worker, in the order of their coming.
+class Queue {
+ public:
+  Queue() { starpu_pthread_cond_init(&changed_, nullptr); }
+  ~Queue() { starpu_pthread_cond_destroy(&changed_); }
+  Queue(const Queue&) = delete;
+  Queue& operator=(const Queue&) = delete;
+
+  /// @param ready said again after each change
+  template <class Ready>
+  void wait(Mutex& mutex, Ready ready) {
+    const std::uint64_t number = last_++;
+    while (number != first_ || !ready()) starpu_pthread_cond_wait(&changed_, mutex.get());
+    ++first_;
+    change();  // there may be a worker for the next one
+  }
+  void change() { starpu_pthread_cond_broadcast(&changed_); }
+
+ private:
+  starpu_pthread_cond_t changed_;
+  std::uint64_t first_ = 0;
+  std::uint64_t last_ = 0;
+};
+
+std::array<std::atomic<bool>, STARPU_NMAXWORKERS> taken{};  // schedulers look without the mutex
 std::atomic<unsigned> workers_taken{0};
 
-std::atomic<int>& times_of(int worker) { return times_taken[static_cast<std::size_t>(worker)]; }
+struct Waiting {
+  Mutex mutex;
+  Queue queue;
+};
+Waiting& waiting() {
+  static Waiting one;
+  return one;
+}
 
 std::vector<int> cpu_workers() {
   std::vector<int> ids(starpu_cpu_worker_get_count());
@@ -29,21 +75,28 @@ std::vector<int> cpu_workers() {
 }  // namespace
 
 int take_worker() {
-  const std::lock_guard lock(mutex);
   const std::vector<int> ids = cpu_workers();
   if (ids.empty()) return kAnyWorker;
-  const int worker = *std::ranges::min_element(ids, {}, [](int id) { return times_of(id).load(); });
-  if (times_of(worker)++ == 0) ++workers_taken;
-  return worker;
+  const std::lock_guard lock(waiting().mutex);
+  auto free = ids.end();
+  waiting().queue.wait(waiting().mutex, [&] {
+    free = std::ranges::find_if_not(ids, is_taken);
+    return free != ids.end();
+  });
+  taken[static_cast<std::size_t>(*free)] = true;
+  ++workers_taken;
+  return *free;
 }
 
 void release_worker(int worker) {
   if (worker == kAnyWorker) return;
-  const std::lock_guard lock(mutex);
-  if (--times_of(worker) == 0) --workers_taken;
+  const std::lock_guard lock(waiting().mutex);
+  taken[static_cast<std::size_t>(worker)] = false;
+  --workers_taken;
+  waiting().queue.change();
 }
 
-bool is_taken(int worker) { return times_of(worker) > 0; }
+bool is_taken(int worker) { return taken[static_cast<std::size_t>(worker)]; }
 
 bool all_cpu_workers_taken() { return workers_taken >= starpu_cpu_worker_get_count(); }
 

@@ -7,9 +7,11 @@ namespace starpmc::codelets {
 /// nobody knows beforehand to within a factor of two, and its schedulers by models (1.4.10) take a
 /// worker whose task ended sooner than expected for busy until that time.
 
-/// Takes the CPU worker that is taken the fewest times; threads may do so at the same time.
+/// Takes a CPU worker, as soon as there is a free one; threads that wait get theirs in the order of
+/// their coming.
 /// @return kAnyWorker where there are no CPU workers
 int take_worker();
+/// For the task that has taken it.
 void release_worker(int worker);
 bool is_taken(int worker);
 bool all_cpu_workers_taken();

@@ -58,6 +58,18 @@ class Table {
   std::string text_;
 };
 
+/// StarPU has so many CPU workers, on as many cores as it takes: none is kept for devices, or for
+/// the program itself (StarpuRuntime, where there is a GPU).
+class CpuWorkers {
+ public:
+  explicit CpuWorkers(unsigned count) : count_("STARPU_NCPU", std::to_string(count)) {}
+
+ private:
+  EnvironmentVariable count_;
+  EnvironmentVariable reserved_{"STARPU_RESERVE_NCPU", "0"};
+  EnvironmentVariable devices_{"STARPU_NOPENCL", "0"};
+};
+
 class CellExperiment {
  public:
   CellExperiment(const CellRequest& request, std::filesystem::path folder, std::ostream& out)
@@ -145,7 +157,7 @@ class CellExperiment {
     std::array<double, 2> first{};
     const std::vector<unsigned> counts = worker_counts();
     for (const unsigned count : counts) {
-      const EnvironmentVariable limit("STARPU_NCPU", std::to_string(count));
+      const CpuWorkers workers(count);
       const StarpuRuntime runtime(Precision::mixed, Implementation::simd);
       std::array<double, 2> speedups{};
       std::array<double, 2> efficiencies{};
@@ -209,7 +221,7 @@ class CellExperiment {
     out_ << "one worker, optimised: times the plain kernel, by evaluations a task\n  particles";
     for (const std::size_t granularity : kGranularities) out_ << fmt::format("{:>8}", granularity);
     out_ << '\n';
-    const EnvironmentVariable limit("STARPU_NCPU", "1");
+    const CpuWorkers workers(1);
     const StarpuRuntime runtime(Precision::mixed, Implementation::simd);
     for (const std::size_t particles : kSizes) {
       CellSystem system(particles, kGranularities.back(), request_.seed);

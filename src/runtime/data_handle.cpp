@@ -1,5 +1,6 @@
 #include "runtime/data_handle.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "codelets/codelet.hpp"
@@ -38,6 +39,36 @@ HostAccess<T>::HostAccess(const DataHandle& handle, starpu_data_access_mode mode
   }
   data_ = {reinterpret_cast<T*>(starpu_vector_get_local_ptr(handle_)),
            starpu_vector_get_nx(handle_)};
+}
+
+HostCopy::HostCopy(const DataHandle& handle)
+    : handle_(handle.get()),
+      values_(starpu_vector_get_nx(handle_)),
+      done_(promise_.get_future().share()) {
+  const int status =
+      starpu_data_acquire_on_node_cb(handle_, STARPU_MAIN_RAM, STARPU_R, &HostCopy::take, this);
+  if (status != 0) {
+    throw RunError(std::string("StarPU could not bring data to the host: ") +
+                   std::strerror(-status));
+  }
+}
+
+HostCopy::~HostCopy() { done_.wait(); }
+
+/// On whichever thread has brought the data.
+void HostCopy::take(void* copy) {
+  auto& self = *static_cast<HostCopy*>(copy);
+  const auto* const data =
+      static_cast<const double*>(starpu_data_handle_to_pointer(self.handle_, STARPU_MAIN_RAM));
+  std::copy_n(data, self.values_.size(), self.values_.begin());
+  starpu_data_release_on_node(self.handle_, STARPU_MAIN_RAM);
+  self.promise_.set_value();
+}
+
+std::span<const double> HostCopy::data() const {
+  done_.wait();
+  codelets::throw_if_failed();
+  return values_;
 }
 
 template class HostAccess<double>;

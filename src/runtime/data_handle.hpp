@@ -3,8 +3,10 @@
 #include <starpu.h>
 
 #include <cstddef>
+#include <future>
 #include <span>
 #include <utility>
+#include <vector>
 
 namespace starpmc {
 
@@ -59,6 +61,33 @@ class HostAccess {
  private:
   starpu_data_handle_t handle_;
   std::span<T> data_;
+};
+
+/// What a handle's doubles are after the tasks submitted before, for a host that does not want to
+/// wait for them yet; tasks submitted later may write.
+///
+/// No task of StarPU's (starpu_data_cpy): such a one may be given to a CPU worker that waits for a
+/// QM engine, and then comes seconds too late.
+class HostCopy {
+ public:
+  /// Asks for it.
+  /// @throws RunError when StarPU refuses
+  explicit HostCopy(const DataHandle& handle);
+  ~HostCopy();
+  HostCopy(const HostCopy&) = delete;
+  HostCopy& operator=(const HostCopy&) = delete;
+
+  /// Waits for it.
+  /// @throws RunError when a task before it has failed
+  std::span<const double> data() const;
+
+ private:
+  static void take(void* copy);
+
+  starpu_data_handle_t handle_;
+  std::vector<double> values_;
+  std::promise<void> promise_;
+  std::shared_future<void> done_;
 };
 
 }  // namespace starpmc

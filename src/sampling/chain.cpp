@@ -27,8 +27,8 @@ struct PendingWindows {
   std::int64_t first_window;  ///< counted since the chain was made, for traces
   std::vector<opencl::WindowExtent> extents;
   DataHandle record;
-  DataHandle frame{};                ///< empty: none due
-  std::vector<DataHandle> virial{};  ///< the same
+  std::unique_ptr<HostCopy> frame{};  ///< null: none due
+  std::vector<DataHandle> virial{};   ///< the same
 
   std::uint64_t end() const {
     std::uint64_t step = first_step;
@@ -188,7 +188,6 @@ class StarpuChain final : public Chain {
   std::vector<int> plan_;
   std::int64_t windows_made_ = 0;
   std::vector<DataHandle> spare_records_;
-  std::vector<DataHandle> spare_frames_;
   std::unique_ptr<DensityUpdate<Real>> update_;
   std::unique_ptr<PairVirial<Real>> virial_;  ///< null: never asked for
 };
@@ -298,10 +297,9 @@ void StarpuChain<Real>::submit(const ChainSegment& segment, PendingWindows& wind
     submit_whole(segment, windows);
   }
   if (is_due(windows.end(), segment.virial_interval)) windows.virial = virial_->submit(data_);
-  if (!is_due(windows.end(), segment.frame_interval)) return;
-  windows.frame = take_spare(spare_frames_, data_.lattice_host.size());
-  const int status = starpu_data_cpy(windows.frame.get(), data_.lattice.get(), 1, nullptr, nullptr);
-  if (status != 0) throw RunError("StarPU could not copy the lattice for a frame");
+  if (is_due(windows.end(), segment.frame_interval)) {
+    windows.frame = std::make_unique<HostCopy>(data_.lattice);
+  }
 }
 
 template <class Real>
@@ -327,12 +325,8 @@ void StarpuChain<Real>::observe(PendingWindows& windows, ChainObserver& observer
   if (!windows.virial.empty()) {
     observer.on_virial(windows.end(), PairVirial<Real>::collect(windows.virial));
   }
-  if (windows.frame.get() == nullptr) return;
-  {
-    const HostAccess<double> frame(windows.frame, STARPU_R);
-    take_poses(frame.data());
-  }
-  spare_frames_.push_back(std::move(windows.frame));
+  if (windows.frame == nullptr) return;
+  take_poses(windows.frame->data());
   observer.on_frame(windows.end(), molecules_);
 }
 
