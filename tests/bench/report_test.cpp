@@ -64,10 +64,10 @@ TEST(BenchReport, FunctionsAreTold) {
             "quick,mm_pair,simd,fp64,1 core,expressions,3.3,5\n");
   EXPECT_EQ(case_table("Title", rivals()),
             "Title\n"
-            "           implementation  precision  device  functions    kernel   step\n"
-            "                                                               us     us\n"
-            "  mm_pair  simd            fp64       1 core  built-in          3      4\n"
-            "  mm_pair  simd            fp64       1 core  expressions   3.300      5\n");
+            "           implementation  precision  device  functions    kernel  step\n"
+            "                                                               us    us\n"
+            "  mm_pair  simd            fp64       1 core  built-in          3     4\n"
+            "  mm_pair  simd            fp64       1 core  expressions   3.300     5\n");
 }
 
 TEST(BenchReport, NoCasesNoTable) { EXPECT_EQ(case_table("Title", {}), ""); }
