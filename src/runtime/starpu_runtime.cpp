@@ -304,7 +304,7 @@ void StarpuRuntime::restrict_to(Implementation implementation, int worker) {
 }
 
 std::string StarpuRuntime::add_potential(const Potential& potential) const {
-  const std::string hash = opencl::potential_hash(potential);
+  std::string hash = opencl::potential_hash(potential);
   use_potential(hash);
   if (opencl_workers() == 0) return hash;
   const std::vector<std::string> warnings =

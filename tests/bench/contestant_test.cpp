@@ -115,7 +115,7 @@ TEST_P(OtherContestants, OtherFunctionsAreFoundOut) {
         &Settings::PotentialSection::qmmm_vdw}) {
     Contestant other = contestants[1];
     std::string& text = other.bench.settings.potential.*option;
-    text = "1.0001*" + text;
+    text.insert(0, "1.0001*");
     const PairPotential pairs = make_pair_potential(other.bench.system, other.bench.settings);
     other.potential = runtime_->add_potential(pairs.functions);
     const Evaluation<double> found(other);
