@@ -32,9 +32,10 @@ void on_opencl(void* buffers[], void* argument) {
 
 template <class Real>
 void arithmetic_probe(ArithmeticLoop loop, int rounds, starpu_data_handle_t result) {
-  static Codelet codelet(codelet_name<Real>(kName),
-                         {on_cpu<simd::arithmetic_probe<PairReal<Real>>>,
-                          on_cpu<scalar::arithmetic_probe<PairReal<Real>>>, on_opencl<Real>});
+  static PotentialCodelet codelet(
+      operation_name<Real>(kName),
+      {on_cpu<simd::arithmetic_probe<PairReal<Real>>>,
+       on_cpu<scalar::arithmetic_probe<PairReal<Real>>>, on_opencl<Real>});
   const Arguments a{
       {work_bucket(static_cast<double>(rounds) * (1 << static_cast<int>(loop)))}, loop, rounds};
   const Access accesses[] = {{result, STARPU_W}};

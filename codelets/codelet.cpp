@@ -153,6 +153,10 @@ Allowed allowed() { return allowed_implementations; }
 
 void set_potential_hash(std::string hash) { hash_of_potential() = std::move(hash); }
 const std::string& potential_hash() { return hash_of_potential(); }
+std::string with_potential_hash(std::string name) {
+  const std::string& hash = potential_hash();
+  return hash.empty() ? name : std::move(name) + "_" + hash;
+}
 
 const char* implementation_name(unsigned slot) {
   constexpr const char* kNames[] = {"simd", "scalar", "opencl"};
@@ -245,6 +249,16 @@ void Codelet::submit_copy(std::span<const Access> accesses, const void* argument
                    "): the implementations asked for need a device that is missing; see `starpmc "
                    "info`, STARPU_NCPU, STARPU_NOPENCL and --run.implementation");
   }
+}
+
+Codelet& PotentialCodelet::current() {
+  const std::lock_guard lock(mutex_);
+  const std::string& hash = potential_hash();
+  auto found = codelets_.find(hash);
+  if (found == codelets_.end()) {
+    found = codelets_.try_emplace(hash, with_potential_hash(name_), implementations_).first;
+  }
+  return found->second;
 }
 
 double Codelet::expected_microseconds(starpu_task* task, starpu_perfmodel_arch* arch,

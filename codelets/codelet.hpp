@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <cstring>
 #include <initializer_list>
+#include <map>
+#include <mutex>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -27,9 +29,12 @@ void allow(Allowed implementations, int worker = kAnyWorker);
 Allowed allowed();
 
 /// Tells the user's pair functions from others: part of the names of codelets and of their
-/// performance models. Set before the first task; empty: none.
+/// performance models, and the key of the OpenCL kernels. Set while no task is under way; empty:
+/// none.
 void set_potential_hash(std::string hash);
 const std::string& potential_hash();
+/// A name with the hash behind it, where there is one.
+std::string with_potential_hash(std::string name);
 
 /// Order of a codelet's CPU implementations: schedulers without a model take the first.
 enum CpuImplementation : unsigned { kSimd = 0, kScalar = 1 };
@@ -111,6 +116,30 @@ class Codelet {
   starpu_perfmodel model_{};
   starpu_codelet codelet_{};
   Statistics statistics_;
+};
+
+/// The codelets of an operation, one for each potential of this process: a name and a history of
+/// timings of its own. A run has one potential, the benchmark two, which take turns.
+class PotentialCodelet {
+ public:
+  /// @param name without the potential's hash
+  PotentialCodelet(std::string name, Codelet::Implementations implementations)
+      : name_(std::move(name)), implementations_(implementations) {}
+
+  template <class Arguments>
+  void submit(std::span<const Access> accesses, const Arguments& arguments) {
+    current().submit(accesses, arguments);
+  }
+  const std::string& name() { return current().name(); }
+
+ private:
+  /// Of potential_hash().
+  Codelet& current();
+
+  std::string name_;
+  Codelet::Implementations implementations_;
+  std::mutex mutex_;  ///< chains submit from threads of their own
+  std::map<std::string, Codelet> codelets_;
 };
 
 /// Arguments of the task that runs.

@@ -43,8 +43,8 @@ void grid_potential(const WindowArguments& arguments, starpu_data_handle_t topol
                     starpu_data_handle_t topology_integers, starpu_data_handle_t lattice,
                     std::size_t blocks, starpu_data_handle_t block_headers,
                     starpu_data_handle_t points, starpu_data_handle_t potential) {
-  static Codelet codelet(
-      codelet_name<Real>(kName),
+  static PotentialCodelet codelet(
+      operation_name<Real>(kName),
       {on_cpu<simd::grid_potential>, on_cpu<scalar::grid_potential>, on_opencl<Real>});
   Arguments a{arguments, static_cast<int>(blocks)};
   a.work_bucket =

@@ -73,9 +73,9 @@ template <class Real>
 void metropolis_decide(const WindowHandles& window, const WindowArguments& arguments,
                        const StepTuning& tuning, const CertificationArguments& certification,
                        const DecideHandles& h) {
-  static Codelet codelet(codelet_name<Real>(kName),
-                         {on_cpu<Real, simd::metropolis_decide<Real>>,
-                          on_cpu<Real, scalar::metropolis_decide<Real>>, on_opencl<Real>});
+  static PotentialCodelet codelet(operation_name<Real>(kName),
+                                  {on_cpu<Real, simd::metropolis_decide<Real>>,
+                                   on_cpu<Real, scalar::metropolis_decide<Real>>, on_opencl<Real>});
   Arguments a{arguments, tuning, certification, static_cast<int>(h.grid_energies != nullptr)};
   a.work_bucket = work_bucket(Work::metropolis_decide(arguments.extent.candidates));
   auto accesses = accesses_of(window, {{h.mm_energies, STARPU_RW},

@@ -37,8 +37,8 @@ template <class Real>
 void mm_pair(const WindowHandles& window, const WindowArguments& arguments, int first_molecule,
              int last_molecule, starpu_data_handle_t lattice, starpu_data_handle_t lattice_sites,
              starpu_data_handle_t outside, starpu_data_handle_t energies) {
-  static Codelet codelet(
-      codelet_name<Real>(kName),
+  static PotentialCodelet codelet(
+      operation_name<Real>(kName),
       {on_cpu<Real, simd::mm_pair<Real>>, on_cpu<Real, scalar::mm_pair<Real>>, on_opencl<Real>});
   Arguments a{arguments, first_molecule, last_molecule};
   a.work_bucket =

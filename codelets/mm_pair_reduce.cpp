@@ -38,9 +38,9 @@ template <class Real>
 void mm_pair_reduce(const WindowHandles& window, const WindowArguments& arguments,
                     std::span<const starpu_data_handle_t> partials, starpu_data_handle_t table,
                     starpu_data_handle_t energies) {
-  static Codelet codelet(codelet_name<Real>(kName),
-                         {on_cpu<Real, simd::mm_pair_reduce<Real>>,
-                          on_cpu<Real, scalar::mm_pair_reduce<Real>>, on_opencl<Real>});
+  static PotentialCodelet codelet(operation_name<Real>(kName),
+                                  {on_cpu<Real, simd::mm_pair_reduce<Real>>,
+                                   on_cpu<Real, scalar::mm_pair_reduce<Real>>, on_opencl<Real>});
   Arguments a{arguments, static_cast<int>(partials.size())};
   const double entries = arguments.extent.candidates + arguments.extent.starts;
   a.work_bucket = work_bucket(entries * arguments.extent.starts);

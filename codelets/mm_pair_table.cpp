@@ -28,9 +28,9 @@ void on_opencl(void* buffers[], void* argument) {
 template <class Real>
 void mm_pair_table(const WindowHandles& window, const WindowArguments& arguments,
                    starpu_data_handle_t table) {
-  static Codelet codelet(codelet_name<Real>(kName),
-                         {on_cpu<Real, simd::mm_pair_table<Real>>,
-                          on_cpu<Real, scalar::mm_pair_table<Real>>, on_opencl<Real>});
+  static PotentialCodelet codelet(operation_name<Real>(kName),
+                                  {on_cpu<Real, simd::mm_pair_table<Real>>,
+                                   on_cpu<Real, scalar::mm_pair_table<Real>>, on_opencl<Real>});
   WindowArguments a = arguments;
   const double entries = arguments.extent.candidates + arguments.extent.starts;
   a.work_bucket = work_bucket(Work::mm_pair_table(entries));

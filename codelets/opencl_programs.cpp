@@ -33,9 +33,17 @@ void make_lanes(int device, cl_context context, cl_device_id id) {
 }
 
 /// By StarPU's number of the device; empty for one that gets no work.
-std::vector<DevicePrograms>& programs() {
-  static std::vector<DevicePrograms> all;
+using AllPrograms = std::vector<DevicePrograms>;
+/// By potential_hash().
+std::map<std::string, AllPrograms>& programs_of_potentials() {
+  static std::map<std::string, AllPrograms> all;
   return all;
+}
+/// Of the potential whose tasks run.
+const AllPrograms& programs() {
+  static const AllPrograms none;
+  const auto found = programs_of_potentials().find(potential_hash());
+  return found == programs_of_potentials().end() ? none : found->second;
 }
 
 bool same(const PairDerivatives& a, const PairDerivatives& b) {
@@ -66,15 +74,16 @@ std::vector<std::string> build_opencl_programs(std::span<const Precision> precis
                                                const std::filesystem::path& kernel_sources,
                                                const Potential& potential) {
   std::vector<std::string> warnings;
-  release_opencl_programs();
+  AllPrograms& all = programs_of_potentials()[potential_hash()];
+  all.clear();
   std::vector<int> workers(starpu_opencl_worker_get_count());
   workers.resize(starpu_worker_get_ids_by_type(STARPU_OPENCL_WORKER, workers.data(),
                                                static_cast<unsigned>(workers.size())));
   for (const int worker : workers) {
     const int device = starpu_worker_get_devid(worker);
     const auto index = static_cast<std::size_t>(device);
-    if (programs().size() <= index) programs().resize(index + 1);
-    if (!programs()[index].empty()) continue;
+    if (all.size() <= index) all.resize(index + 1);
+    if (!all[index].empty()) continue;
     try {
       cl_context context = nullptr;
       cl_device_id id = nullptr;
@@ -82,13 +91,13 @@ std::vector<std::string> build_opencl_programs(std::span<const Precision> precis
       starpu_opencl_get_device(device, &id);
       if (context == nullptr || id == nullptr) throw RunError("StarPU does not tell the device");
       for (const Precision precision : precisions) {
-        programs()[index][precision] = std::make_unique<opencl::Program>(
+        all[index][precision] = std::make_unique<opencl::Program>(
             context, id, precision, kernel_sources, std::nullopt, potential);
       }
-      make_lanes(device, context, id);
+      if (lanes()[device].empty()) make_lanes(device, context, id);
       virial_programs()[device].sources = kernel_sources;
     } catch (const std::exception& error) {
-      programs()[index].clear();
+      all[index].clear();
       char name[128] = "?";
       starpu_worker_get_name(worker, name, sizeof name);
       warnings.push_back(std::string("OpenCL device ") + name + " gets no work: " + error.what());
@@ -98,7 +107,7 @@ std::vector<std::string> build_opencl_programs(std::span<const Precision> precis
 }
 
 void release_opencl_programs() {
-  programs().clear();
+  programs_of_potentials().clear();
   virial_programs().clear();
   lanes().clear();
 }

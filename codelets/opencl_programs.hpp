@@ -10,12 +10,14 @@
 
 namespace starpmc::codelets {
 
-/// Builds the kernels of each precision for every OpenCL device StarPU drives. A device whose
-/// compiler fails, or which has no double precision, is left without work.
+/// Builds the kernels of each precision for every OpenCL device StarPU drives, those of the
+/// potential whose hash is set (codelets::set_potential_hash). A device whose compiler fails, or
+/// which has no double precision, is left without work.
 /// @return a warning for each such device
 std::vector<std::string> build_opencl_programs(std::span<const Precision> precisions,
                                                const std::filesystem::path& kernel_sources,
                                                const Potential& potential = {});
+/// Those of all potentials.
 void release_opencl_programs();
 
 bool has_opencl_program(int device);

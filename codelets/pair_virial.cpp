@@ -78,8 +78,9 @@ void on_opencl(void* buffers[], void* argument) {
 template <class Real>
 void pair_virial(const PairVirialConstants& constants, int first_molecule, int last_molecule,
                  const PairVirialHandles& handles) {
-  static Codelet codelet(codelet_name<Real>(kName),
-                         {on_cpu<simd::pair_virial>, on_cpu<scalar::pair_virial>, on_opencl});
+  static PotentialCodelet codelet(
+      operation_name<Real>(kName),
+      {on_cpu<simd::pair_virial>, on_cpu<scalar::pair_virial>, on_opencl});
   Arguments a{{},
               constants,
               first_molecule,

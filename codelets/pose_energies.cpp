@@ -34,20 +34,20 @@ void on_opencl(void* buffers[], void* argument) {
 
 /// A codelet, and so a history, for each kind of interaction: their pairs take different times.
 template <class Real, bool kLennardJones, bool kCutoff>
-Codelet& codelet() {
+PotentialCodelet& codelet() {
   constexpr bool kNone = !kLennardJones && !kCutoff;
   const std::string kind = kNone                      ? ""
                            : kLennardJones && kCutoff ? "_12_6_cutoff"
                            : kLennardJones            ? "_12_6"
                                                       : "_cutoff";
-  static Codelet codelet(codelet_name<Real>((kName + kind).c_str()),
-                         {on_cpu<Real, simd::pose_energies<Real>>,
-                          on_cpu<Real, scalar::pose_energies<Real>>, on_opencl<Real>});
+  static PotentialCodelet codelet(operation_name<Real>((kName + kind).c_str()),
+                                  {on_cpu<Real, simd::pose_energies<Real>>,
+                                   on_cpu<Real, scalar::pose_energies<Real>>, on_opencl<Real>});
   return codelet;
 }
 
 template <class Real>
-Codelet& codelet_for(const PoseInteraction& interaction) {
+PotentialCodelet& codelet_for(const PoseInteraction& interaction) {
   if (interaction.lennard_jones != 0) {
     return interaction.cutoff != 0 ? codelet<Real, true, true>() : codelet<Real, true, false>();
   }

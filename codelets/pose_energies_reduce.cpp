@@ -37,8 +37,8 @@ void on_opencl(void* buffers[], void* argument) {
 template <class Real>
 void pose_energies_reduce(int poses, std::span<const starpu_data_handle_t> partials,
                           starpu_data_handle_t energies) {
-  static Codelet codelet(
-      codelet_name<Real>(kName),
+  static PotentialCodelet codelet(
+      operation_name<Real>(kName),
       {on_cpu<simd::pose_energies_reduce>, on_cpu<scalar::pose_energies_reduce>, on_opencl<Real>});
   const Arguments a{{work_bucket(poses * static_cast<double>(partials.size()))},
                     poses,

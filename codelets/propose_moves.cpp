@@ -42,9 +42,9 @@ template <class Real>
 void propose_moves(const WindowHandles& window, const WindowArguments& arguments,
                    const StepRange& range, starpu_data_handle_t chain_state,
                    starpu_data_handle_t lattice, starpu_data_handle_t outside) {
-  static Codelet codelet(codelet_name<Real>(kName),
-                         {on_cpu<Real, simd::propose_moves<Real>>,
-                          on_cpu<Real, scalar::propose_moves<Real>>, on_opencl<Real>});
+  static PotentialCodelet codelet(operation_name<Real>(kName),
+                                  {on_cpu<Real, simd::propose_moves<Real>>,
+                                   on_cpu<Real, scalar::propose_moves<Real>>, on_opencl<Real>});
   Arguments a{arguments, range};
   a.work_bucket = work_bucket(Work::propose_moves(arguments.extent.candidates));
   const Access accesses[] = {{window.topology_reals, STARPU_R},

@@ -35,9 +35,9 @@ template <class Real>
 void qmmm_coulomb_grid(const WindowHandles& window, const WindowArguments& arguments,
                        std::size_t blocks, starpu_data_handle_t block_headers,
                        starpu_data_handle_t points, starpu_data_handle_t energies) {
-  static Codelet codelet(codelet_name<Real>(kName),
-                         {on_cpu<Real, simd::qmmm_coulomb_grid<Real>>,
-                          on_cpu<Real, scalar::qmmm_coulomb_grid<Real>>, on_opencl<Real>});
+  static PotentialCodelet codelet(operation_name<Real>(kName),
+                                  {on_cpu<Real, simd::qmmm_coulomb_grid<Real>>,
+                                   on_cpu<Real, scalar::qmmm_coulomb_grid<Real>>, on_opencl<Real>});
   Arguments a{arguments, static_cast<int>(blocks)};
   a.work_bucket = work_bucket(
       Work::qmmm_coulomb_grid(arguments.extent.candidates, static_cast<double>(blocks)));

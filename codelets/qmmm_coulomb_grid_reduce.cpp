@@ -38,9 +38,9 @@ template <class Real>
 void qmmm_coulomb_grid_reduce(const WindowArguments& arguments,
                               std::span<const starpu_data_handle_t> partials,
                               starpu_data_handle_t energies) {
-  static Codelet codelet(codelet_name<Real>(kName),
-                         {on_cpu<simd::qmmm_coulomb_grid_reduce>,
-                          on_cpu<scalar::qmmm_coulomb_grid_reduce>, on_opencl<Real>});
+  static PotentialCodelet codelet(operation_name<Real>(kName),
+                                  {on_cpu<simd::qmmm_coulomb_grid_reduce>,
+                                   on_cpu<scalar::qmmm_coulomb_grid_reduce>, on_opencl<Real>});
   Arguments a{{}, arguments.extent.candidates, static_cast<int>(partials.size())};
   a.work_bucket = work_bucket(a.candidates * static_cast<double>(partials.size()));
   std::vector<Access> accesses{{energies, STARPU_W}};

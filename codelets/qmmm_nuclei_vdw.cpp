@@ -33,9 +33,9 @@ void on_opencl(void* buffers[], void* argument) {
 template <class Real>
 void qmmm_nuclei_vdw(const WindowHandles& window, const WindowArguments& arguments, int nuclei,
                      starpu_data_handle_t solute, starpu_data_handle_t energies) {
-  static Codelet codelet(codelet_name<Real>(kName),
-                         {on_cpu<Real, simd::qmmm_nuclei_vdw<Real>>,
-                          on_cpu<Real, scalar::qmmm_nuclei_vdw<Real>>, on_opencl<Real>});
+  static PotentialCodelet codelet(operation_name<Real>(kName),
+                                  {on_cpu<Real, simd::qmmm_nuclei_vdw<Real>>,
+                                   on_cpu<Real, scalar::qmmm_nuclei_vdw<Real>>, on_opencl<Real>});
   Arguments a{arguments, nuclei};
   a.work_bucket = work_bucket(static_cast<double>(arguments.extent.candidates) * nuclei);
   codelet.submit(accesses_of(window, {{solute, STARPU_R}, {energies, STARPU_W}}), a);

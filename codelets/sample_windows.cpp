@@ -230,9 +230,9 @@ void sample_windows(const WindowHandles& window, const WindowArguments& argument
                     const StepRange& range, std::span<const opencl::WindowExtent> extents,
                     const StepTuning& tuning, const CertificationArguments& certification,
                     int nuclei, const SampleHandles& h) {
-  static Codelet codelet(codelet_name<Real>(kName),
-                         {on_cpu<Real, kSimdOperations<Real>>,
-                          on_cpu<Real, kScalarOperations<Real>>, on_opencl<Real>});
+  static PotentialCodelet codelet(operation_name<Real>(kName),
+                                  {on_cpu<Real, kSimdOperations<Real>>,
+                                   on_cpu<Real, kScalarOperations<Real>>, on_opencl<Real>});
   Arguments a{arguments,
               range,
               tuning,

@@ -52,13 +52,17 @@ inline opencl::Window opencl_window(void* buffers[], const WindowArguments& argu
           opencl_buffer(buffers[2]), opencl_buffer(buffers[3])};
 }
 
-/// "qmmm_coulomb_grid_mixed", the name of a codelet and of its performance model.
+/// "starpmc_qmmm_coulomb_grid_mixed", what the codelets of an operation share of their names.
+template <class Real>
+std::string operation_name(const char* operation) {
+  constexpr const char* kSuffixes[] = {"_fp64", "_mixed", "_fixed"};
+  return std::string("starpmc_") + operation +
+         kSuffixes[static_cast<std::size_t>(kPrecisionOf<Real>)];
+}
+/// The name of a codelet and of its performance model, with the potential's hash.
 template <class Real>
 std::string codelet_name(const char* operation) {
-  constexpr const char* kSuffixes[] = {"_fp64", "_mixed", "_fixed"};
-  const std::string& hash = potential_hash();
-  return std::string("starpmc_") + operation +
-         kSuffixes[static_cast<std::size_t>(kPrecisionOf<Real>)] + (hash.empty() ? "" : "_" + hash);
+  return with_potential_hash(operation_name<Real>(operation));
 }
 
 /// A window's accesses followed by `more`.

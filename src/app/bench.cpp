@@ -37,6 +37,9 @@ options::options_description describe_options() {
       "scalar, simd, opencl; any: whole steps with StarPU's choice. Default: scalar,simd and the "
       "GPUs there are; opencl includes PoCL's CPU device where there is no GPU");
   add("precision", options::value<std::string>(), "precisions; all by default");
+  add("functions", options::value<std::string>()->default_value("built-in"),
+      "pair functions: built-in, expressions (the same written as expressions of [potential]); "
+      "both in turn tell the ratio of their times");
   add("grid", options::value<std::string>(),
       "density grid of a run (output.save-grid) instead of a synthetic one");
   add("points", options::value<long>(), "points of the synthetic grid; the paper's by default");
@@ -119,6 +122,15 @@ std::vector<Precision> read_precisions(const options::variables_map& values) {
   return choose("precision", values["precision"].as<std::string>(), names, all);
 }
 
+std::vector<Functions> read_functions(const std::string& text) {
+  const std::vector<Functions> all{Functions::built_in, Functions::expressions};
+  Words names;
+  for (const Functions functions : all) names.emplace_back(functions_name(functions));
+  std::vector<Functions> chosen = choose("functions", text, names, all);
+  std::ranges::sort(chosen);
+  return chosen;
+}
+
 std::vector<unsigned> read_chains(const std::string& text) {
   std::vector<unsigned> chains;
   for (const std::string& word : split_list(text)) {
@@ -135,6 +147,7 @@ BenchRequest read_request(const options::variables_map& values) {
   request.overrides = read_overrides(values);
   request.implementations = read_implementations(values);
   request.precisions = read_precisions(values);
+  request.functions = read_functions(values["functions"].as<std::string>());
   request.window =
       static_cast<std::uint32_t>(integer_between("window", values["window"].as<long>(), 0, 1000));
   request.chains = read_chains(values["chains"].as<std::string>());

@@ -20,6 +20,7 @@ struct BenchCase {
   std::string precision;
   std::string device;
   std::vector<Figure> figures;
+  std::string functions{};  ///< built-in or expressions; empty where no pair function takes part
 
   /// nullptr where there is none of that name.
   const Figure* figure(std::string_view quantity) const {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
+#include <optional>
 #include <tuple>
 
 #include "bench/ceiling.hpp"
@@ -34,6 +36,7 @@ class Benchmark {
   Benchmark(const BenchRequest& request, const StarpuRuntime& runtime,
             const BenchListener& listener)
       : request_(request),
+        runtime_(runtime),
         listener_(listener),
         single_(single_targets(runtime, request.implementations)),
         all_(all_targets(runtime, request.implementations)),
@@ -45,25 +48,37 @@ class Benchmark {
       // After the first system: what is wrong with it is told at once.
       if (request_.any_operation() && ceilings_.empty()) probe();
       describe(preset, bench);
-      run_system(bench);
+      contestants_ = make_contestants(bench, request_.functions, runtime_);
+      run_system();
+      contestants_.clear();
+      StarpuRuntime::use_potential("");
     }
   }
 
  private:
   void probe();
   void describe(const BenchPreset& preset, const BenchSystem& bench);
-  void run_system(const BenchSystem& bench);
-  void run_operations(const BenchSystem& bench);
+  void run_system();
   template <class Real>
-  void time_operations(const BenchSystem& bench, BenchData<Real>& data, const BenchTarget& target,
-                       std::vector<BenchCase>& cases);
+  struct Rival;
+  void run_operations();
   template <class Real>
-  BenchCase time_operation(const BenchSystem& bench, const BenchWindows<Real>& windows,
-                           const BenchOperation& operation, const BenchTarget& target);
-  void add_decisions(const BenchSystem& bench, Precision precision, const BenchTarget& target,
-                     std::vector<BenchCase>& cases);
-  void run_steps(const BenchSystem& bench);
-  void finish(const BenchSystem& bench, const std::string& what, std::vector<BenchCase> cases);
+  void time_operations(std::vector<std::unique_ptr<BenchData<Real>>>& data,
+                       const BenchTarget& target, std::vector<BenchCase>& cases);
+  template <class Real>
+  void compare_energies(std::vector<Rival<Real>>& rivals) const;
+  template <class Real>
+  std::vector<BenchCase> time_operation(const std::vector<Rival<Real>>& rivals,
+                                        std::size_t operation, const BenchTarget& target);
+  template <class Real>
+  std::vector<Figure> figures_of(const Rival<Real>& rival, const BenchOperation& operation,
+                                 const RepeatedTime& time, const BenchTarget& target);
+  void add_decisions(Precision precision, const BenchTarget& target, std::vector<BenchCase>& cases);
+  void run_steps();
+  void finish(const std::string& what, std::vector<BenchCase> cases);
+  /// One case of each contestant, with their ratio.
+  void add_cases(const std::string& term, const BenchTarget& target, Precision precision,
+                 std::vector<std::vector<Figure>> figures, std::vector<BenchCase>& cases) const;
 
   bool wanted(OperationGroup group) const {
     return group == OperationGroup::grid ? request_.grid
@@ -85,11 +100,13 @@ class Benchmark {
   }
 
   const BenchRequest& request_;
+  const StarpuRuntime& runtime_;
   const BenchListener& listener_;
   std::vector<BenchTarget> single_;
   std::vector<BenchTarget> all_;
   BenchTarget preparation_;
   std::map<std::tuple<int, Implementation, Precision>, double> ceilings_;
+  std::vector<Contestant> contestants_;  ///< the system, with each kind of functions
   std::string description_;
   bool paper_size_ = false;  ///< the system has the paper's size: figures can be compared
 };
@@ -141,56 +158,129 @@ void Benchmark::describe(const BenchPreset& preset, const BenchSystem& bench) {
   }
 }
 
-void Benchmark::run_system(const BenchSystem& bench) {
-  if (request_.any_operation()) run_operations(bench);
-  if (request_.steps) run_steps(bench);
-  if (request_.errors) {
-    finish(bench, "errors of energy changes against fp64",
-           measure_errors(bench, single_, request_.precisions, request_.proposals, preparation_));
+void Benchmark::run_system() {
+  if (request_.any_operation()) run_operations();
+  if (request_.steps) run_steps();
+  if (!request_.errors) return;
+  std::vector<BenchCase> cases;
+  for (const Contestant& contestant : contestants_) {
+    contestant.use();
+    for (BenchCase& entry : measure_errors(contestant.bench, single_, request_.precisions,
+                                           request_.proposals, preparation_)) {
+      entry.functions = functions_name(contestant.functions);
+      cases.push_back(std::move(entry));
+    }
   }
+  finish("errors of energy changes against fp64", std::move(cases));
 }
 
-void Benchmark::run_operations(const BenchSystem& bench) {
+/// A contestant's windows, for one target.
+template <class Real>
+struct Benchmark::Rival {
+  const Contestant* contestant;
+  std::unique_ptr<BenchWindows<Real>> windows;
+  std::vector<BenchOperation> operations;
+  std::vector<double> energies{};
+  std::optional<double> energy_difference{};  ///< from the built-in functions'
+  double mm_microseconds = 0;
+};
+
+void Benchmark::run_operations() {
   std::vector<BenchCase> cases;
   for (const Precision precision : request_.precisions) {
     with_precision(precision, [&]<class Real>() {
-      BenchData<Real> data(bench);
-      for (const BenchTarget& target : single_) time_operations(bench, data, target, cases);
+      std::vector<std::unique_ptr<BenchData<Real>>> data;
+      for (const Contestant& contestant : contestants_) {
+        contestant.use();
+        data.push_back(std::make_unique<BenchData<Real>>(contestant.bench));
+      }
+      for (const BenchTarget& target : single_) time_operations(data, target, cases);
     });
   }
-  finish(bench, "operations", std::move(cases));
+  finish("operations", std::move(cases));
 }
 
 template <class Real>
-void Benchmark::time_operations(const BenchSystem& bench, BenchData<Real>& data,
+void Benchmark::time_operations(std::vector<std::unique_ptr<BenchData<Real>>>& data,
                                 const BenchTarget& target, std::vector<BenchCase>& cases) {
+  contestants_.front().use();
   const bool scalar = target.implementation == Implementation::scalar;
-  const std::uint32_t asked = window_steps<Real>(bench);
+  const std::uint32_t asked = window_steps<Real>(contestants_.front().bench);
   const TaskExtent extent{static_cast<int>(scalar ? std::min(asked, kMostScalarSteps) : asked),
                           scalar ? kScalarPotentialPairs : kPotentialPairs};
   preparation_.use();
-  const BenchWindows<Real> windows(data, extent, scalar ? 1 : kWindowsInTurn);
-  double mm_microseconds = 0;
+  std::vector<Rival<Real>> rivals;
+  for (std::size_t i = 0; i < contestants_.size(); ++i) {
+    contestants_[i].use();
+    auto windows =
+        std::make_unique<BenchWindows<Real>>(*data[i], extent, scalar ? 1 : kWindowsInTurn);
+    std::vector<BenchOperation> operations = windows->operations();
+    rivals.push_back({&contestants_[i], std::move(windows), std::move(operations)});
+  }
   target.use();
-  for (const BenchOperation& operation : windows.operations()) {
-    if (!wanted(operation.group)) continue;
-    cases.push_back(time_operation(bench, windows, operation, target));
-    if (operation.group == OperationGroup::mm) {
-      mm_microseconds += cases.back().figure("microseconds_per_step")->value;
+  if (rivals.size() > 1) compare_energies(rivals);
+  for (std::size_t i = 0; i < rivals.front().operations.size(); ++i) {
+    const OperationGroup group = rivals.front().operations[i].group;
+    if (!wanted(group)) continue;
+    const std::vector<BenchCase> timed = time_operation(rivals, i, target);
+    cases.insert(cases.end(), timed.begin(), timed.end());
+    if (group != OperationGroup::mm) continue;
+    for (std::size_t r = 0; r < rivals.size(); ++r) {
+      rivals[r].mm_microseconds += timed[r].figure("microseconds_per_step")->value;
     }
   }
   if (request_.mm) {
-    cases.push_back(make_case("mm_terms", bench.name, target, kPrecisionOf<Real>,
-                              {{"microseconds_per_step", mm_microseconds}}));
+    std::vector<std::vector<Figure>> sums;
+    for (const Rival<Real>& rival : rivals) {
+      sums.push_back({{"microseconds_per_step", rival.mm_microseconds}});
+    }
+    add_cases("mm_terms", target, kPrecisionOf<Real>, std::move(sums), cases);
   }
-  if (request_.other) add_decisions(bench, kPrecisionOf<Real>, target, cases);
+  if (request_.other) add_decisions(kPrecisionOf<Real>, target, cases);
+}
+
+/// Times of kernels that compute something else would mean nothing.
+template <class Real>
+void Benchmark::compare_energies(std::vector<Rival<Real>>& rivals) const {
+  for (Rival<Real>& rival : rivals) {
+    rival.contestant->use();
+    rival.energies = rival.windows->energies();
+  }
+  const auto built_in = std::ranges::find_if(rivals, [](const Rival<Real>& rival) {
+    return rival.contestant->functions == Functions::built_in;
+  });
+  for (Rival<Real>& rival : rivals) {
+    if (rival.contestant == built_in->contestant) continue;
+    rival.energy_difference =
+        energy_difference(rival.energies, built_in->energies, kPrecisionOf<Real>);
+  }
 }
 
 template <class Real>
-BenchCase Benchmark::time_operation(const BenchSystem& bench, const BenchWindows<Real>& windows,
-                                    const BenchOperation& operation, const BenchTarget& target) {
-  const RepeatedTime time = repeat_tasks(
-      request_.seconds, [&](std::uint64_t i) { operation.submit(i % windows.size()); });
+std::vector<BenchCase> Benchmark::time_operation(const std::vector<Rival<Real>>& rivals,
+                                                 std::size_t operation, const BenchTarget& target) {
+  std::vector<TasksInTurn> tasks;
+  for (const Rival<Real>& rival : rivals) {
+    tasks.push_back({[&rival] { rival.contestant->use(); },
+                     [&rival, operation](std::uint64_t i) {
+                       rival.operations[operation].submit(i % rival.windows->size());
+                     }});
+  }
+  const std::vector<RepeatedTime> times = repeat_in_turn(request_.seconds, tasks);
+  std::vector<std::vector<Figure>> figures;
+  for (std::size_t r = 0; r < rivals.size(); ++r) {
+    figures.push_back(figures_of(rivals[r], rivals[r].operations[operation], times[r], target));
+  }
+  std::vector<BenchCase> cases;
+  add_cases(rivals.front().operations[operation].name, target, kPrecisionOf<Real>,
+            std::move(figures), cases);
+  return cases;
+}
+
+template <class Real>
+std::vector<Figure> Benchmark::figures_of(const Rival<Real>& rival, const BenchOperation& operation,
+                                          const RepeatedTime& time, const BenchTarget& target) {
+  const BenchWindows<Real>& windows = *rival.windows;
   std::vector<Figure> figures{
       {"steps_per_task", windows.steps_per_window()},
       {"microseconds_per_task", 1e6 * time.seconds},
@@ -207,37 +297,54 @@ BenchCase Benchmark::time_operation(const BenchSystem& bench, const BenchWindows
     figures.push_back({"ceiling_pairs_per_second", most});
     figures.push_back({"share_of_ceiling", reach * operation.pairs / time.seconds / most});
   }
-  return make_case(operation.name, bench.name, target, kPrecisionOf<Real>, std::move(figures));
+  if (rival.energy_difference) {
+    figures.push_back({"energy_difference_from_built_in", *rival.energy_difference});
+  }
+  return figures;
 }
 
-void Benchmark::add_decisions(const BenchSystem& bench, Precision precision,
-                              const BenchTarget& target, std::vector<BenchCase>& cases) {
-  const WholeStepsSettings settings{precision, window_steps(bench, precision), 1,
-                                    0.2 * request_.seconds, request_.certified};
-  cases.push_back(make_case("metropolis_decide", bench.name, target, precision,
-                            time_decisions(bench, settings, target, preparation_)));
+void Benchmark::add_decisions(Precision precision, const BenchTarget& target,
+                              std::vector<BenchCase>& cases) {
+  contestants_.front().use();
+  const WholeStepsSettings settings{precision, window_steps(contestants_.front().bench, precision),
+                                    1, 0.2 * request_.seconds, request_.certified};
+  add_cases("metropolis_decide", target, precision,
+            time_decisions(contestants_, settings, target, preparation_), cases);
 }
 
-void Benchmark::run_steps(const BenchSystem& bench) {
+void Benchmark::run_steps() {
   std::vector<BenchCase> cases;
   for (const unsigned chains : request_.chains) {
     for (const BenchTarget& target : all_) {
       for (const Precision precision : request_.precisions) {
         target.use();
-        const WholeStepsSettings settings{precision, window_steps(bench, precision), chains,
-                                          request_.seconds, request_.certified};
-        cases.push_back(make_case("steps", bench.name, target, precision,
-                                  time_whole_steps(bench, settings, target, preparation_)));
+        contestants_.front().use();  // all have windows of the same size
+        const WholeStepsSettings settings{precision,
+                                          window_steps(contestants_.front().bench, precision),
+                                          chains, request_.seconds, request_.certified};
+        add_cases("steps", target, precision,
+                  time_whole_steps(contestants_, settings, target, preparation_), cases);
       }
     }
   }
-  finish(bench, "whole steps", std::move(cases));
+  finish("whole steps", std::move(cases));
+}
+
+void Benchmark::add_cases(const std::string& term, const BenchTarget& target, Precision precision,
+                          std::vector<std::vector<Figure>> figures,
+                          std::vector<BenchCase>& cases) const {
+  const std::size_t first = cases.size();
+  for (std::size_t i = 0; i < contestants_.size(); ++i) {
+    cases.push_back(
+        make_case(term, contestants_[i].bench.name, target, precision, std::move(figures[i])));
+    cases.back().functions = functions_name(contestants_[i].functions);
+  }
+  add_ratios(std::span(cases).subspan(first));
 }
 
 /// Puts the cases of a term together, with the paper's where they were asked for, and hands them
 /// on.
-void Benchmark::finish(const BenchSystem& bench, const std::string& what,
-                       std::vector<BenchCase> cases) {
+void Benchmark::finish(const std::string& what, std::vector<BenchCase> cases) {
   if (paper_size_) compare_with_paper(cases);
   std::vector<BenchCase> sorted;
   while (!cases.empty()) {
@@ -247,7 +354,8 @@ void Benchmark::finish(const BenchSystem& bench, const std::string& what,
     }
     std::erase_if(cases, [&](const BenchCase& entry) { return entry.term == term; });
     if (!paper_size_) continue;
-    for (BenchCase& paper : paper_cases(bench.name, term)) sorted.push_back(std::move(paper));
+    for (BenchCase& paper : paper_cases(contestants_.front().bench.name, term))
+      sorted.push_back(std::move(paper));
   }
   listener_(description_ + ": " + what, sorted);
 }

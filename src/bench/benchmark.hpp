@@ -6,6 +6,7 @@
 
 #include "bench/bench_case.hpp"
 #include "bench/bench_system.hpp"
+#include "bench/contestant.hpp"
 #include "runtime/starpu_runtime.hpp"
 
 namespace starpmc {
@@ -21,6 +22,7 @@ struct BenchRequest {
   bool errors = false;  ///< errors of the precisions
   std::vector<Implementation> implementations;
   std::vector<Precision> precisions;
+  std::vector<Functions> functions{Functions::built_in};
   std::uint32_t window = 0;  ///< 0: chosen by the program
   std::vector<unsigned> chains;
   double seconds = 1;  ///< per case
@@ -35,7 +37,7 @@ struct BenchRequest {
 using BenchListener =
     std::function<void(const std::string& title, const std::vector<BenchCase>& cases)>;
 
-/// Measures everything, one case after another.
+/// Measures everything, one case after another; different functions in turn.
 /// @throws InputError for a system that cannot be made as asked; RunError when a device fails
 void run_benchmark(const BenchRequest& request, const StarpuRuntime& runtime,
                    const BenchListener& listener);

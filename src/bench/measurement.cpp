@@ -4,6 +4,7 @@
 #include <starpu.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <fstream>
 
@@ -18,6 +19,8 @@ using Clock = std::chrono::steady_clock;
 constexpr double kBatchSeconds = 0.01;
 constexpr std::uint64_t kLargestBatch = 1000;
 constexpr std::size_t kMostBatches = 50;
+/// In the names of codelets.
+constexpr std::array<std::string_view, 3> kPrecisionNames{"fp64", "mixed", "fixed"};
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -35,6 +38,47 @@ double timed_batch(std::uint64_t first, std::uint64_t tasks,
   wait_for_tasks();
   return seconds_since(start) / static_cast<double>(tasks);
 }
+
+double median(std::vector<double>& values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+/// One of those that are timed in turn.
+class TimedBatches {
+ public:
+  explicit TimedBatches(const TasksInTurn& tasks) : tasks_(&tasks) {
+    tasks.begin();
+    timed_batch(next_++, 1, tasks.submit);  // moves data and compiles kernels, too
+    const double once = timed_batch(next_++, 1, tasks.submit);
+    batch_ = static_cast<std::uint64_t>(
+        std::clamp(kBatchSeconds / once, 1.0, static_cast<double>(kLargestBatch)));
+  }
+
+  void run_one() {
+    tasks_->begin();
+    const TaskTimes before = TaskTimes::take();
+    times_.push_back(timed_batch(next_, batch_, tasks_->submit));
+    next_ += batch_;
+    const TaskTimes made = TaskTimes::take().since(before);
+    std::uint64_t count = 0;
+    for (const auto& [name, entry] : made.codelets) count += entry.tasks;
+    total_ += count;
+    kernel_times_.push_back(made.seconds() /
+                            static_cast<double>(std::max(count, std::uint64_t{1})));
+  }
+
+  RepeatedTime result() { return {median(times_), median(kernel_times_), total_}; }
+
+ private:
+  const TasksInTurn* tasks_;
+  std::uint64_t next_ = 0;
+  std::uint64_t batch_ = 1;
+  std::uint64_t total_ = 0;
+  std::vector<double> times_;
+  std::vector<double> kernel_times_;
+};
 
 double memory_mb(std::string_view field) {
   std::ifstream status("/proc/self/status");
@@ -104,6 +148,14 @@ TaskTimes TaskTimes::since(const TaskTimes& earlier) const {
   return difference;
 }
 
+void TaskTimes::add(const TaskTimes& other) {
+  for (const auto& [name, entry] : other.codelets) codelets[name].add(entry);
+  worker_seconds.resize(std::max(worker_seconds.size(), other.worker_seconds.size()));
+  for (std::size_t w = 0; w < other.worker_seconds.size(); ++w) {
+    worker_seconds[w] += other.worker_seconds[w];
+  }
+}
+
 double TaskTimes::seconds() const {
   double sum = 0;
   for (const double seconds : worker_seconds) sum += seconds;
@@ -118,37 +170,37 @@ TaskTimes::Entry TaskTimes::operation(std::string_view name) const {
   Entry sum;
   const std::string prefix = "starpmc_" + std::string(name) + "_";
   for (const auto& [codelet, entry] : codelets) {
-    // "mm_pair" is not "mm_pair_table": what follows the operation is the precision alone
-    if (!codelet.starts_with(prefix) || codelet.find('_', prefix.size()) != std::string::npos)
-      continue;
+    // "mm_pair" is not "mm_pair_table": what follows the operation is the precision, then perhaps
+    // the hash of a potential.
+    if (!codelet.starts_with(prefix)) continue;
+    const std::string_view behind = std::string_view(codelet).substr(prefix.size());
+    const std::string_view precision = behind.substr(0, behind.find('_'));
+    if (std::ranges::find(kPrecisionNames, precision) == kPrecisionNames.end()) continue;
     sum.add(entry);
   }
   return sum;
 }
 
 RepeatedTime repeat_tasks(double seconds, const std::function<void(std::uint64_t)>& submit) {
-  std::uint64_t next = 0;
-  timed_batch(next++, 1, submit);  // moves data and compiles kernels, too
-  const double once = timed_batch(next++, 1, submit);
-  const auto batch = static_cast<std::uint64_t>(
-      std::clamp(kBatchSeconds / once, 1.0, static_cast<double>(kLargestBatch)));
-  const TaskTimes before = TaskTimes::take();
-  const auto start = Clock::now();
-  std::vector<double> times;
-  do {
-    times.push_back(timed_batch(next, batch, submit));
-    next += batch;
-  } while (seconds_since(start) < seconds && times.size() < kMostBatches);
-  const TaskTimes made = TaskTimes::take().since(before);
+  const TasksInTurn alone{[] {}, submit};
+  return repeat_in_turn(seconds, {&alone, 1}).front();
+}
 
-  RepeatedTime result;
-  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
-  std::nth_element(times.begin(), middle, times.end());
-  result.seconds = *middle;
-  for (const auto& [name, entry] : made.codelets) result.tasks += entry.tasks;
-  result.kernel_seconds =
-      made.seconds() / static_cast<double>(std::max(result.tasks, std::uint64_t{1}));
-  return result;
+std::vector<RepeatedTime> repeat_in_turn(double seconds, std::span<const TasksInTurn> rivals) {
+  std::vector<TimedBatches> all;
+  for (const TasksInTurn& tasks : rivals) all.emplace_back(tasks);
+  const auto start = Clock::now();
+  const double whole = seconds * static_cast<double>(rivals.size());
+  std::size_t rounds = 0;
+  do {
+    for (TimedBatches& batches : all) batches.run_one();
+    std::ranges::reverse(all);
+    ++rounds;
+  } while (seconds_since(start) < whole && rounds < kMostBatches);
+  if (rounds % 2 != 0) std::ranges::reverse(all);
+  std::vector<RepeatedTime> results;
+  for (TimedBatches& batches : all) results.push_back(batches.result());
+  return results;
 }
 
 double resident_memory_mb() { return memory_mb("VmRSS:"); }

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,7 @@ struct TaskTimes {
   /// @throws RunError when one of them has failed
   static TaskTimes take();
   TaskTimes since(const TaskTimes& earlier) const;
+  void add(const TaskTimes& other);
 
   double seconds() const;
   /// Of the worker that worked most.
@@ -37,14 +39,24 @@ struct TaskTimes {
 
 /// Time of a task that is repeated.
 struct RepeatedTime {
-  double seconds = 0;         ///< a task, StarPU included: median over batches
-  double kernel_seconds = 0;  ///< a task, as StarPU saw it on the worker: mean
+  double seconds = 0;  ///< a task, StarPU included: median over batches
+  double kernel_seconds =
+      0;  ///< a task, as StarPU saw it on the worker: median of the batches' means
   std::uint64_t tasks = 0;
 };
 
 /// Submits tasks in batches until `seconds` have passed.
 /// @param submit submits the i-th task; neighbours must not depend on each other
 RepeatedTime repeat_tasks(double seconds, const std::function<void(std::uint64_t i)>& submit);
+
+/// Tasks that are timed in turn with others.
+struct TasksInTurn {
+  std::function<void()> begin;  ///< called before each batch, unmeasured
+  std::function<void(std::uint64_t i)> submit;
+};
+/// Batches of all of them in turn, in alternating order, until each has had `seconds`: what
+/// disturbs the machine meets all alike.
+std::vector<RepeatedTime> repeat_in_turn(double seconds, std::span<const TasksInTurn> rivals);
 
 /// This process's resident memory, and its peak since the last reset, MB; 0 where the system does
 /// not tell.

@@ -1,6 +1,8 @@
 #include "bench/operations.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "bench/precision_list.hpp"
 
@@ -182,6 +184,29 @@ void BenchWindows<Real>::add_mm_operations(std::vector<BenchOperation>& operatio
                               w.handles, w.arguments, raw_handles(w.buffers.mm_partials),
                               w.buffers.table.get(), w.buffers.mm_energies.get());
                         }});
+}
+
+template <class Real>
+std::vector<double> BenchWindows<Real>::energies() const {
+  for (const BenchOperation& operation : operations()) operation.submit(0);
+  const Prepared& w = windows_.front();
+  std::vector<double> all;
+  const auto add = [&](const DataHandle& handle, std::size_t first, int count) {
+    const HostAccess<double> access(handle, STARPU_R);
+    std::ranges::copy(access.data().subspan(first, static_cast<std::size_t>(count)),
+                      std::back_inserter(all));
+  };
+  const opencl::WindowExtent& extent = w.planned.extent;
+  for (const std::size_t term : {0, 1}) {  // Coulomb, van der Waals
+    const std::size_t mm = term * w.buffers.rows();
+    add(w.buffers.mm_energies, mm, extent.candidates);
+    add(w.buffers.mm_energies, mm + w.buffers.candidates(), extent.starts);
+    if (!data_.chain.has_solute()) continue;
+    add(w.buffers.nuclei_energies, term * w.buffers.candidates(), extent.candidates);
+  }
+  if (data_.chain.density != nullptr) add(w.buffers.grid_energies, 0, extent.candidates);
+  codelets::throw_if_failed();
+  return all;
 }
 
 template <class Real>

@@ -58,6 +58,9 @@ class BenchWindows {
   /// Every operation of a window but metropolis_decide, which changes what it works on. They refer
   /// to this object.
   std::vector<BenchOperation> operations() const;
+  /// Runs every operation of the first window and tells its energies, kJ/mol: of each candidate
+  /// with the nuclei and the grid, and of each entry with the MM molecules.
+  std::vector<double> energies() const;
   /// Share of the grid's pairs whose compact block reaches into the site's cutoff: the others need
   /// no computation.
   double share_within_reach() const;

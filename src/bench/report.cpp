@@ -11,6 +11,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "bench/contestant.hpp"
 #include "io/checked_file.hpp"
 #include "kernels/operations.hpp"
 
@@ -24,7 +25,7 @@ struct Column {
   std::string_view unit;
   double scale;
 };
-constexpr std::array<Column, 31> kColumns{{
+constexpr std::array<Column, 34> kColumns{{
     {"multiply_adds_per_second", "multiply-adds", "G/s", 1e-9},
     {"reciprocal_roots_per_second", "1/sqrt", "G/s", 1e-9},
     {"register_pairs_per_second", "register pairs", "Gpairs/s", 1e-9},
@@ -54,16 +55,27 @@ constexpr std::array<Column, 31> kColumns{{
     {"total_max_error_kj_per_mol", "total max", "kJ/mol", 1},
     {"grid_mean_error_over_paper", "mean", "/ paper", 1},
     {"grid_max_error_over_paper", "max", "/ paper", 1},
+    {"time_over_built_in", "step", "/ built-in", 1},
+    {"kernel_time_over_built_in", "kernel", "/ built-in", 1},
+    {"energy_difference_from_built_in", "energies", "differ by", 1},
     {"times_faster_than_paper_core", "x paper", "core", 1},
     {"times_faster_than_paper_gpu", "x paper", "GPU", 1},
 }};
 
 /// StarPU's "OpenCL 0 (a long name)" is "OpenCL 0" here; the list of workers has it all.
-std::vector<std::string> key_cells(const BenchCase& entry) {
-  return {entry.term, entry.implementation, entry.precision,
-          entry.device.substr(0, entry.device.find(" ("))};
+std::vector<std::string> key_cells(const BenchCase& entry, bool with_functions) {
+  std::vector<std::string> cells{entry.term, entry.implementation, entry.precision,
+                                 entry.device.substr(0, entry.device.find(" ("))};
+  if (with_functions) cells.push_back(entry.functions);
+  return cells;
 }
-constexpr std::size_t kKeys = 4;
+
+/// Functions are told where there are others than the built-in ones.
+bool tell_functions(std::span<const BenchCase> cases) {
+  return std::ranges::any_of(cases, [](const BenchCase& entry) {
+    return entry.functions == functions_name(Functions::expressions);
+  });
+}
 
 std::string cpu_model() {
   std::ifstream file("/proc/cpuinfo");
@@ -126,20 +138,23 @@ std::string case_table(const std::string& title, std::span<const BenchCase> case
     }
   }
   std::vector<std::string> headings{"", "implementation", "precision", "device"};
-  std::vector<std::string> units(kKeys);
+  const bool with_functions = tell_functions(cases);
+  if (with_functions) headings.emplace_back("functions");
+  const std::size_t keys = headings.size();
+  std::vector<std::string> units(keys);
   for (const Column* column : columns) {
     headings.emplace_back(column->heading);
     units.emplace_back(column->unit);
   }
   std::vector<std::vector<std::string>> lines{headings, units};
   for (const BenchCase& entry : cases) {
-    lines.push_back(key_cells(entry));
+    lines.push_back(key_cells(entry, with_functions));
     for (const Column* column : columns) {
       const Figure* const figure = entry.figure(column->quantity);
       lines.back().push_back(figure == nullptr ? "" : readable(figure->value * column->scale));
     }
   }
-  return fmt::format("{}\n{}", title, aligned(lines, kKeys));
+  return fmt::format("{}\n{}", title, aligned(lines, keys));
 }
 
 std::string cases_csv(std::span<const BenchCase> cases) {
@@ -151,12 +166,13 @@ std::string cases_csv(std::span<const BenchCase> cases) {
       }
     }
   }
-  std::string text = "system,term,implementation,precision,device";
+  std::string text = "system,term,implementation,precision,device,functions";
   for (const std::string& quantity : quantities) text.append(",").append(quantity);
   text += '\n';
   for (const BenchCase& entry : cases) {
-    text += fmt::format("{},{},{},{},{}", csv_cell(entry.system), csv_cell(entry.term),
-                        entry.implementation, entry.precision, csv_cell(entry.device));
+    text +=
+        fmt::format("{},{},{},{},{},{}", csv_cell(entry.system), csv_cell(entry.term),
+                    entry.implementation, entry.precision, csv_cell(entry.device), entry.functions);
     for (const std::string& quantity : quantities) {
       const Figure* const figure = entry.figure(quantity);
       text.append(",").append(figure == nullptr ? "" : fmt::format("{}", figure->value));
@@ -202,7 +218,8 @@ void write_cases(const std::filesystem::path& folder, const nlohmann::ordered_js
                                      {"term", entry.term},
                                      {"implementation", entry.implementation},
                                      {"precision", entry.precision},
-                                     {"device", entry.device}};
+                                     {"device", entry.device},
+                                     {"functions", entry.functions}};
     for (const Figure& figure : entry.figures) result[figure.quantity] = figure.value;
     results.push_back(std::move(result));
   }

@@ -1,10 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "bench/bench_case.hpp"
-#include "bench/bench_system.hpp"
+#include "bench/contestant.hpp"
 #include "bench/target.hpp"
 
 namespace starpmc {
@@ -18,13 +19,20 @@ struct WholeStepsSettings {
   bool certified = true;
 };
 
-/// Runs chains, each submitted by a thread of its own, and counts everything.
+/// Runs chains, each submitted by a thread of its own, and counts everything. Several contestants
+/// take turns in short rounds, of which the median counts.
 /// @param preparation where the starting energies are computed, unmeasured
-std::vector<Figure> time_whole_steps(const BenchSystem& bench, const WholeStepsSettings& settings,
-                                     const BenchTarget& target, const BenchTarget& preparation);
+/// @return of each contestant
+/// @throws RunError when contestants make different decisions that ought to be the same
+std::vector<std::vector<Figure>> time_whole_steps(std::span<const Contestant> contestants,
+                                                  const WholeStepsSettings& settings,
+                                                  const BenchTarget& target,
+                                                  const BenchTarget& preparation);
 
 /// Time of metropolis_decide, a task, in a chain of the MM molecules alone.
-std::vector<Figure> time_decisions(const BenchSystem& bench, const WholeStepsSettings& settings,
-                                   const BenchTarget& target, const BenchTarget& preparation);
+std::vector<std::vector<Figure>> time_decisions(std::span<const Contestant> contestants,
+                                                const WholeStepsSettings& settings,
+                                                const BenchTarget& target,
+                                                const BenchTarget& preparation);
 
 }  // namespace starpmc

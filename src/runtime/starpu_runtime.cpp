@@ -245,7 +245,8 @@ fs::path kernel_sources() {
 }
 
 StarpuRuntime::StarpuRuntime(std::span<const Precision> precisions, Implementation implementation,
-                             const Potential& potential) {
+                             const Potential& potential)
+    : precisions_(precisions.begin(), precisions.end()) {
   codelets::set_potential_hash(opencl::potential_hash(potential));
   const OpenclOffer offer = opencl_offer();
   set_environment(implementation, offer.accelerators);
@@ -264,6 +265,7 @@ StarpuRuntime::StarpuRuntime(std::span<const Precision> precisions, Implementati
   try {
     if (opencl_workers() > 0) {
       warnings_ = codelets::build_opencl_programs(precisions, kernel_sources(), potential);
+      devices_without_work_ = warnings_.size();
     }
     if (implementation == Implementation::opencl && warnings_.size() >= opencl_workers()) {
       std::string why = "there is none";
@@ -299,6 +301,21 @@ StarpuRuntime::~StarpuRuntime() {
 void StarpuRuntime::restrict_to(Implementation implementation, int worker) {
   starpu_task_wait_for_all();
   codelets::allow(allowed_of(implementation), worker);
+}
+
+std::string StarpuRuntime::add_potential(const Potential& potential) const {
+  std::string hash = opencl::potential_hash(potential);
+  use_potential(hash);
+  if (opencl_workers() == 0) return hash;
+  const std::vector<std::string> warnings =
+      codelets::build_opencl_programs(precisions_, kernel_sources(), potential);
+  if (warnings.size() > devices_without_work_) throw RunError(warnings.back());
+  return hash;
+}
+
+void StarpuRuntime::use_potential(const std::string& hash) {
+  starpu_task_wait_for_all();
+  codelets::set_potential_hash(hash);
 }
 
 void StarpuRuntime::wait_for_tasks() { starpu_task_wait_for_all(); }

@@ -41,6 +41,15 @@ class StarpuRuntime {
   /// @param worker the only worker that gets tasks
   static void restrict_to(Implementation implementation, int worker = codelets::kAnyWorker);
 
+  /// Builds the kernels of another potential beside those there are, for benchmarks. It is in use
+  /// then.
+  /// @return what use_potential() is told
+  /// @throws RunError where a device that works for the first potential does not for this one
+  std::string add_potential(const Potential& potential) const;
+  /// Whose tasks are submitted from now on; waits for the tasks under way.
+  /// @param hash empty: none
+  static void use_potential(const std::string& hash);
+
   /// Until all tasks have ended and are counted.
   static void wait_for_tasks();
 
@@ -54,6 +63,8 @@ class StarpuRuntime {
   const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:
+  std::vector<Precision> precisions_;
+  std::size_t devices_without_work_ = 0;
   std::vector<std::string> warnings_;
 };
 

@@ -29,8 +29,10 @@ MAY_BE_0 = {
     "certified_share",
     "overhead_microseconds_per_window",
     "chain_memory_mb",
+    "energy_difference_from_built_in",
 }
 KEYS = ("system", "term", "implementation", "precision", "device")
+TEXTS = (*KEYS, "functions")
 
 
 def keys(results):
@@ -52,14 +54,14 @@ class Bench(program.TestCase):
             rows = list(csv.DictReader(file))
         self.assertEqual(len(rows), len(results))
         for row, result in zip(rows, results):
-            filled = {name: text for name, text in row.items() if text or name in KEYS}
+            filled = {name: text for name, text in row.items() if text or name in TEXTS}
             self.assertEqual(filled.keys(), result.keys())
             for name, text in filled.items():
-                self.assertEqual(text if name in KEYS else float(text), result[name])
+                self.assertEqual(text if name in TEXTS else float(text), result[name])
 
     def check_figures(self, results):
         for result in results:
-            for name in result.keys() - set(KEYS):
+            for name in result.keys() - set(TEXTS):
                 with self.subTest(term=result["term"], figure=name):
                     self.assertTrue(math.isfinite(result[name]))
                     if name in MAY_BE_0 or "_error_" in name:
@@ -126,6 +128,61 @@ class Bench(program.TestCase):
             {r["term"] for r in results}, {"arithmetic", "qmmm_coulomb_grid", "errors"}
         )
 
+    def test_expressions_beside_built_in(self):
+        """Both kinds of functions compute the same, and the ratio is that of their times."""
+        words = ["--implementation", "scalar,simd", "--term", "grid,mm,other,steps"]
+        if not program.opencl_missing():
+            words[1] += ",opencl"
+        document, text = self.bench(
+            *("--system", "quick", *SMALL, *words, "--window", 20, "--precision", "fp64,mixed"),
+            *("--functions", "expressions,built-in"),
+            env={"STARPU_NCPU": 2},
+        )
+        results = [r for r in document["results"] if r["term"] != "arithmetic"]
+        self.check_figures(results)
+        self.assertIn("functions", text)
+        self.assertIn("/ built-in", text)
+        by_functions = {
+            name: {tuple(r[key] for key in KEYS): r for r in results if r["functions"] == name}
+            for name in ("built-in", "expressions")
+        }
+        self.assertEqual(sum(map(len, by_functions.values())), len(results))
+        self.assertEqual(by_functions["built-in"].keys(), by_functions["expressions"].keys())
+        self.assertEqual(
+            {r["implementation"] for r in results}, set(words[1].split(","))
+        )
+        for key, found in by_functions["expressions"].items():
+            with self.subTest(case=key):
+                self.check_rival(found, by_functions["built-in"][key])
+
+    def check_rival(self, found, built_in):
+        for ratio, time in (
+            ("time_over_built_in", "microseconds_per_step"),
+            ("kernel_time_over_built_in", "kernel_microseconds_per_task"),
+        ):
+            if time in found:
+                self.assertAlmostEqual(found[ratio] * built_in[time] / found[time], 1)
+            self.assertNotIn(ratio, built_in)
+        if found["term"] == "steps":
+            self.assertGreaterEqual(found["decisions_compared"], 4)
+        elif found["term"] not in ("mm_terms", "metropolis_decide"):
+            # In mixed precision the built-in functions are in single precision, the user's are not:
+            # the same energies to the last digit would be of the same functions.
+            mixed = found["precision"] == "mixed"
+            difference = found["energy_difference_from_built_in"]
+            self.assertLess(difference, 1e-3 if mixed else 1e-10)
+            self.assertGreater(difference, 1e-9 if mixed else 0)
+
+    def test_expressions_alone(self):
+        document, _ = self.bench(
+            *("--system", "spce", "--term", "mm", "--implementation", "simd"),
+            *("--seconds", 0.01, "--precision", "fixed", "--functions", "expressions"),
+        )
+        results = [r for r in document["results"] if r["term"] != "arithmetic"]
+        self.check_figures(results)
+        self.assertEqual({r["functions"] for r in results}, {"expressions"})
+        self.assertFalse([name for r in results for name in r if "built_in" in name])
+
     def test_errors_of_precisions(self):
         document, _ = self.bench(
             *("--system", "quick,spce", "--waters", 300, "--points", 2000),
@@ -185,6 +242,8 @@ class Bench(program.TestCase):
             (("--term", "grids"), ("--term", "grids", "grid")),
             (("--implementation", "cuda"), ("--implementation", "cuda", "opencl")),
             (("--precision", "fp16"), ("--precision", "fp16", "mixed")),
+            (("--functions", "formulas"), ("--functions", "formulas", "expressions")),
+            (("--functions", "built-in,"), ("--functions", "choose from")),
             (("--seconds", 0), ("--seconds", "0")),
             (("--seconds", "nan"), ("--seconds", "nan")),
             (("--seconds", "soon"), ("--seconds", "soon")),

@@ -38,10 +38,36 @@ TEST(BenchReport, TableIsAlignedAndHasUnits) {
 
 TEST(BenchReport, CsvHasAColumnForEveryQuantity) {
   EXPECT_EQ(cases_csv(example()),
-            "system,term,implementation,precision,device,microseconds_per_step,pairs_per_second,"
+            "system,term,implementation,precision,device,functions,microseconds_per_step,"
+            "pairs_per_second,"
             "grid_mean_error_kj_per_mol,grid_max_error_kj_per_mol\n"
-            "bench-A,qmmm_coulomb_grid,simd,mixed,1 core,760.77,6800000000,,\n"
-            "bench-A,errors,opencl,mixed,\"OpenCL 0 (a, b)\",,,6.4e-06,0.0029\n");
+            "bench-A,qmmm_coulomb_grid,simd,mixed,1 core,,760.77,6800000000,,\n"
+            "bench-A,errors,opencl,mixed,\"OpenCL 0 (a, b)\",,,,6.4e-06,0.0029\n");
+}
+
+std::vector<BenchCase> rivals() {
+  const auto entry = [](const char* functions, double task, double kernel) {
+    return BenchCase{
+        "mm_pair", "quick",
+        "simd",    "fp64",
+        "1 core",  {{"kernel_microseconds_per_task", kernel}, {"microseconds_per_step", task}},
+        functions};
+  };
+  return {entry("built-in", 4, 3), entry("expressions", 5, 3.3)};
+}
+
+TEST(BenchReport, FunctionsAreTold) {
+  EXPECT_EQ(cases_csv(rivals()),
+            "system,term,implementation,precision,device,functions,kernel_microseconds_per_task,"
+            "microseconds_per_step\n"
+            "quick,mm_pair,simd,fp64,1 core,built-in,3,4\n"
+            "quick,mm_pair,simd,fp64,1 core,expressions,3.3,5\n");
+  EXPECT_EQ(case_table("Title", rivals()),
+            "Title\n"
+            "           implementation  precision  device  functions    kernel  step\n"
+            "                                                               us    us\n"
+            "  mm_pair  simd            fp64       1 core  built-in          3     4\n"
+            "  mm_pair  simd            fp64       1 core  expressions   3.300     5\n");
 }
 
 TEST(BenchReport, NoCasesNoTable) { EXPECT_EQ(case_table("Title", {}), ""); }
