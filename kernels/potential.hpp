@@ -9,7 +9,7 @@ namespace starpmc {
 struct PreparedPotential;
 
 /// Pair functions of the user's that replace built-in ones or add to them. All are in fp64 in every
-/// precision. A program without outputs is none.
+/// precision, but for the Coulomb function in the grid term. A program without outputs is none.
 struct Potential {
   /// r^2 (A^2) -> energy of two unit charges inside the Coulomb cutoff, without the Coulomb
   /// constant (1/A). Replaces the shifted-force form of all three Coulomb terms.
@@ -19,6 +19,9 @@ struct Potential {
   Program mm;
   /// The same of a site of an MM molecule and a nucleus (PairLayout::qmmm_function).
   Program qmmm;
+  /// Whether the Coulomb function of a site and a grid point is computed in the precision of the
+  /// pair terms: it and its error must then be bounded up to the cutoff. Else in fp64.
+  bool grid_as_pairs = false;
   /// What prepare() makes of the functions, for the SIMD kernels; they do without, too.
   std::shared_ptr<const PreparedPotential> prepared{};
 
@@ -30,7 +33,8 @@ struct Potential {
   bool in_grid() const { return exists(coulomb); }
 
   bool operator==(const Potential& other) const {
-    return coulomb == other.coulomb && mm == other.mm && qmmm == other.qmmm;
+    return coulomb == other.coulomb && mm == other.mm && qmmm == other.qmmm &&
+           grid_as_pairs == other.grid_as_pairs;
   }
 };
 

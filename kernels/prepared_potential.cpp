@@ -1,5 +1,6 @@
 #include "kernels/prepared_potential.hpp"
 
+#include <type_traits>
 #include <vector>
 
 #include "kernels/common/layout.h"
@@ -14,13 +15,26 @@ struct Row {
   Program program;
   compiled::RowShape shape;
 
-  PairRow<double> compiled() const { return {program, shape}; }
-  PairRow<double> by_blocks() const { return PairRow<double>::by_blocks(program, shape); }
+  template <class T = double>
+  PairRow<T> compiled() const {
+    return {program, shape};
+  }
+  template <class T = double>
+  PairRow<T> by_blocks() const {
+    return PairRow<T>::by_blocks(program, shape);
+  }
 };
 
-Row grid(const Potential& potential) {
+Row grid(const Potential& potential, bool cut) {
   return {with_factor(potential.coulomb),
-          {.targets = kGridTargets, .least_squared_distance = STARPMC_MINIMUM_DISTANCE_SQUARED}};
+          {.targets = kGridTargets,
+           .least_squared_distance = STARPMC_MINIMUM_DISTANCE_SQUARED,
+           .cut = cut}};
+}
+
+template <class T>
+GridRows<T> compiled_grid(const Potential& potential) {
+  return {grid(potential, false).compiled<T>(), grid(potential, true).compiled<T>()};
 }
 
 /// @param program r^2, then coefficients
@@ -41,7 +55,8 @@ void prepare(Potential& potential) {
     prepared->molecules = compiled::MoleculeFunction::compile(molecule_terms(potential));
   }
   if (Potential::exists(potential.coulomb)) {
-    prepared->grid = grid(potential).compiled();
+    prepared->grid = compiled_grid<double>(potential);
+    if (potential.grid_as_pairs) prepared->grid_in_single = compiled_grid<float>(potential);
     prepared->nuclei_coulomb = nuclei(potential.coulomb).compiled();
   }
   if (Potential::exists(potential.qmmm)) {
@@ -57,10 +72,19 @@ std::unique_ptr<MoleculePairs> make_molecule_pairs(const Potential& potential) {
   return std::make_unique<simd::BlockMoleculePairs>(molecule_terms(potential));
 }
 
-PairRow<double> grid_row(const Potential& potential) {
-  if (potential.prepared != nullptr) return potential.prepared->grid.value();
-  return grid(potential).by_blocks();
+template <class T>
+GridRows<T> grid_rows(const Potential& potential) {
+  if (potential.prepared != nullptr) {
+    if constexpr (std::is_same_v<T, float>) {
+      return potential.prepared->grid_in_single.value();
+    } else {
+      return potential.prepared->grid.value();
+    }
+  }
+  return {grid(potential, false).by_blocks<T>(), grid(potential, true).by_blocks<T>()};
 }
+template GridRows<float> grid_rows(const Potential&);
+template GridRows<double> grid_rows(const Potential&);
 
 PairRow<double> nuclei_coulomb_row(const Potential& potential) {
   if (potential.prepared != nullptr) return potential.prepared->nuclei_coulomb.value();

@@ -15,10 +15,18 @@ namespace compiled {
 class MoleculeFunction;
 }
 
+/// Rows of grid points.
+template <class T>
+struct GridRows {
+  PairRow<T> inside;  ///< surely inside the cutoff, and not too near
+  PairRow<T> cut;
+};
+
 /// The user's functions as machine code, as far as it can be made.
 struct PreparedPotential {
   std::shared_ptr<const compiled::MoleculeFunction> molecules;
-  std::optional<PairRow<double>> grid;
+  std::optional<GridRows<double>> grid;
+  std::optional<GridRows<float>> grid_in_single;  ///< where Potential::grid_as_pairs
   std::optional<PairRow<double>> nuclei_coulomb;
   std::optional<PairRow<double>> nuclei_vdw;
 };
@@ -29,7 +37,9 @@ std::unique_ptr<MoleculePairs> make_molecule_pairs(const Potential& potential);
 inline constexpr std::uint32_t kGridTargets = 4;
 
 /// The Coulomb function times the points' charges (the varying input), summed over the points.
-PairRow<double> grid_row(const Potential& potential);
+/// @tparam T float or double
+template <class T>
+GridRows<T> grid_rows(const Potential& potential);
 /// The Coulomb function, for each source.
 PairRow<double> nuclei_coulomb_row(const Potential& potential);
 /// The van der Waals function with its coefficients (uniform), for each source.

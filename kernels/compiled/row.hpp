@@ -24,6 +24,8 @@ struct RowShape {
   std::uint32_t targets = 1;           ///< 1 to 4, held in registers
   RowResult result = RowResult::totals;
   double least_squared_distance = 0;  ///< lesser ones count as this
+  /// Whether there may be pairs beyond the cutoffs or nearer than that; else neither is looked for.
+  bool cut = true;
 };
 
 /// @throws RunError where the shape does not fit the program
@@ -36,7 +38,8 @@ struct RowArguments {
   const Real* targets = nullptr;         ///< x, y, z of each target
   const Real* const* varying = nullptr;  ///< the other varying inputs, in their order
   const Real* uniform = nullptr;         ///< the uniform inputs, in their order
-  /// Per output: where the squared distance is not less than this, the output counts as 0.
+  /// Per output: where the squared distance is not less than this, the output counts as 0. Not
+  /// read where the shape is not cut.
   const Real* squared_cutoffs = nullptr;
   double* totals = nullptr;  ///< added to; of target t and output o: [t * outputs + o]
   /// Added to, `count` values each, summed over the targets; one per output.

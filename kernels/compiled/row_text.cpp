@@ -97,7 +97,7 @@ class RowText {
       targets_.push_back(load_same("%targets", i));
     }
     for (std::uint32_t i = 0; i < outputs_; ++i) {
-      cutoffs_.push_back(load_same("%cutoffs", i));
+      if (shape_.cut) cutoffs_.push_back(load_same("%cutoffs", i));
       if (shape_.result != RowResult::per_source) continue;
       const std::string at =
           text_.value({"getelementptr ptr, ptr %per_source, i64 ", std::to_string(i)});
@@ -213,17 +213,25 @@ class RowText {
           names_[instruction.result] = pair_.compute(instruction, names_);
       }
       for (std::uint32_t k = 0; k < outputs_; ++k) {
-        std::string within = text_.compare("olt", names_[shape_.squared_distance], cutoffs_[k]);
-        if (!mask.empty()) within = text_.value({"and ", text_.mask(), " ", within, ", ", mask});
+        const std::string counted = counting(mask, k);
         const std::string& output = names_[program_.outputs[k]];
         std::string& sum =
             shape_.result == RowResult::totals ? sums[target * outputs_ + k] : rows[k];
         if (sum.empty()) sum = load(result_rows_[k], index, mask);
-        sum = text_.choose(within, text_.add(sum, output), sum);
+        const std::string more = text_.add(sum, output);
+        sum = counted.empty() ? more : text_.choose(counted, more, sum);
       }
     }
     if (shape_.result == RowResult::per_source) store(rows, index, mask);
     return sums;
+  }
+
+  /// Lanes of `mask` whose pair is inside the cutoff of an output; empty: all.
+  std::string counting(std::string_view mask, std::uint32_t output) {
+    if (!shape_.cut) return std::string(mask);
+    const std::string within =
+        text_.compare("olt", names_[shape_.squared_distance], cutoffs_[output]);
+    return mask.empty() ? within : text_.value({"and ", text_.mask(), " ", within, ", ", mask});
   }
 
   void store(const std::vector<std::string>& rows, std::string_view index, std::string_view mask) {
@@ -247,7 +255,7 @@ class RowText {
     }
     const std::string r2 = pair_.length_squared(d[0], d[1], d[2]);
     const double least = shape_.least_squared_distance;
-    return least == 0 ? r2 : pair_.at_least(r2, least);
+    return least == 0 || !shape_.cut ? r2 : pair_.at_least(r2, least);
   }
 
   std::string declarations() {

@@ -2,6 +2,7 @@
 #ifndef STARPMC_OPENCL_COMPACT_BLOCK_H
 #define STARPMC_OPENCL_COMPACT_BLOCK_H
 
+#include "opencl/charged_site.h"
 #include "opencl/pair_functions.h"
 
 /* A point in the tile: position and charge. Fixed-point coordinates are unsigned here, whose

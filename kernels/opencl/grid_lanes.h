@@ -11,7 +11,7 @@ static inline void add_block(int cut, GridReals reals, PairConstants constants,
                              const uint *entries, int count, __global const double *sites,
                              int capacity, __global const double *header,
                              __global const coordinate *points, __global double *partials) {
-#if STARPMC_USER_COULOMB
+#if STARPMC_USER_COULOMB && !STARPMC_USER_GRID
   for (int k = 0; k < count; ++k) {
     const place entry = entry_place(entries[k], sites, capacity, header, constants);
     double sum = 0;

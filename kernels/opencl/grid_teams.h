@@ -12,7 +12,7 @@
 #define UNROLL(times) UNROLL_TEXT(unroll times)
 #define UNROLL_TEXT(text) _Pragma(#text)
 
-#if STARPMC_USER_COULOMB
+#if STARPMC_USER_COULOMB && !STARPMC_USER_GRID
 /* Energies of an item's SITES entries with a block in local memory. */
 #define ADD_TILE(SITES, NEAREST, WITHIN)                                                     \
   for (int j = 0; j < STARPMC_BLOCK_POINTS; ++j) {                                           \

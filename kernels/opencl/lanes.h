@@ -56,6 +56,7 @@ static inline lanes lanes_reciprocal_square_root(lanes r2) {
   return ((real)0.5 * y) * ((real)1 - (r2 * y) * y) + y;
 }
 
+#if !STARPMC_USER_GRID
 /* 1/r + r/rc^2 - 2/rc, ENERGY_FACTOR times: Newton's step multiplies the estimate y and the r of it
    by one and the same correction, (3 - r y)/2. */
 #define ENERGY_FACTOR 2
@@ -64,6 +65,7 @@ static inline lanes lanes_energy(lanes r2, GridReals reals) {
   const lanes r = r2 * y;
   return (reals.inverse_square * r + y) * ((real)3 - r * y) - (real)2 * reals.twice_inverse;
 }
+#endif
 
 #else
 
@@ -96,12 +98,14 @@ typedef real lanes;
 #endif
 
 #ifndef ENERGY_FACTOR
-/* 1/r + r/rc^2 - 2/rc as (1 + r2/rc^2) / r - 2/rc. */
 #define ENERGY_FACTOR 1
+#if !STARPMC_USER_GRID /* else the host puts the user's function behind this file */
+/* 1/r + r/rc^2 - 2/rc as (1 + r2/rc^2) / r - 2/rc. */
 static inline lanes lanes_energy(lanes r2, GridReals reals) {
   const lanes growth = fma((lanes)(reals.inverse_square), r2, (lanes)(1));
   return fma(growth, lanes_reciprocal_square_root(r2), (lanes)(-reals.twice_inverse));
 }
+#endif
 #endif
 
 #endif

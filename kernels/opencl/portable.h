@@ -37,6 +37,10 @@ typedef real coordinate;
 #ifndef STARPMC_USER_COULOMB
 #define STARPMC_USER_COULOMB 0
 #endif
+/* Whether the grid term takes it in the precision of the pair terms. */
+#ifndef STARPMC_USER_GRID
+#define STARPMC_USER_GRID 0
+#endif
 #ifndef STARPMC_USER_MM
 #define STARPMC_USER_MM 0
 #endif

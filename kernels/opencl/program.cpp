@@ -78,17 +78,19 @@ Program::Program(cl_context context, cl_device_id device, Precision precision,
                               (single() ? "1" : "0") +
                               " -DSTARPMC_FIXED=" + (precision == Precision::fixed ? "1" : "0") +
                               state.shape.definitions() + user.definitions;
-  const auto text = [&](std::string_view before, const std::string& functions, const auto& files) {
-    const std::string kernels = source_text(sources, files);
-    return functions.empty() ? kernels : source_text(sources, {&before, 1}) + functions + kernels;
+  const auto behind = [&](std::string_view file, const std::string& functions) {
+    return functions.empty() ? functions : source_text(sources, {&file, 1}) + functions;
   };
   std::optional<BinaryCache> cache;
   if (binaries_are_worth_keeping(device)) cache = BinaryCache::of_user();
   const BinaryCache* const used = cache ? &*cache : nullptr;
-  state.exact = build_program(context, device, text("opencl/functions.h", user.exact, kExactFiles),
-                              options, used);
+  state.exact = build_program(
+      context, device, behind("opencl/functions.h", user.exact) + source_text(sources, kExactFiles),
+      options, used);
   state.pairs =
-      build_program(context, device, text("opencl/pair_functions.h", user.quick, kPairFiles),
+      build_program(context, device,
+                    behind("opencl/pair_functions.h", user.quick) +
+                        behind("opencl/lanes.h", user.grid) + source_text(sources, kPairFiles),
                     options + " -cl-mad-enable -cl-no-signed-zeros -cl-denorms-are-zero", used);
 }
 

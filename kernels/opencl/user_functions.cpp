@@ -33,6 +33,18 @@ std::array<Named, 3> functions_of(const Potential& potential) {
            {potential.qmmm, "STARPMC_USER_QMMM", "user_qmmm", true}}};
 }
 
+/// lanes_energy() of opencl/lanes.h, for lengths in the unit of the grid term.
+std::string grid_energy(const Program& coulomb) {
+  FunctionOptions options;
+  options.type = ValueType::lanes;
+  options.moderate = {true};
+  return emit_function(coulomb, "user_grid_values", options) +
+         "static inline lanes lanes_energy(lanes r2, GridReals reals) {\n"
+         "  lanes energy;\n"
+         "  user_grid_values(r2 * (lanes)((real)(reals.unit * reals.unit)), &energy);\n"
+         "  return energy * (lanes)((real)reals.unit);\n}\n";
+}
+
 }  // namespace
 
 UserFunctions user_functions(const Potential& potential) {
@@ -56,6 +68,10 @@ UserFunctions user_functions(const Potential& potential) {
   }
   if (result.exact.empty()) return {};
   result.quick += "#undef reciprocal_square_root\n#undef real\n";
+  if (potential.in_grid() && potential.grid_as_pairs) {
+    result.definitions += " -DSTARPMC_USER_GRID=1";
+    result.grid = grid_energy(potential.coulomb);
+  }
   return result;
 }
 
@@ -63,7 +79,7 @@ std::string potential_hash(const Potential& potential) {
   const UserFunctions functions = user_functions(potential);
   if (functions.exact.empty()) return {};
   std::uint64_t hash = 14695981039346656037U;  // FNV-1a
-  for (const char c : functions.exact) {
+  for (const char c : functions.definitions + functions.exact) {
     hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
   }
   std::array<char, 16> digits{};

@@ -1,9 +1,11 @@
+#include <algorithm>
 #include <bit>
+#include <vector>
 
 #include "kernels/block_reach.hpp"
 #include "kernels/operations.hpp"
+#include "kernels/scalar/evaluate.hpp"
 #include "kernels/scalar/pair_functions.hpp"
-#include "kernels/scalar/user_terms.hpp"
 
 namespace starpmc::scalar {
 namespace {
@@ -55,6 +57,25 @@ class SiteOfBlock<FixedCoordinate, T> {
  private:
   unsigned site_[3];
   T unit_[3];
+};
+
+/// The user's Coulomb function times a charge, in T, 0 beyond the cutoff.
+template <class T>
+class UserCoulomb {
+ public:
+  UserCoulomb(const Program& program, double cutoff)
+      : program_(program), cutoff_squared_(static_cast<T>(cutoff * cutoff)) {}
+  T operator()(T r2, T charge) const {
+    if (charge == 0 || !(r2 < cutoff_squared_)) return 0;
+    T value = 0;
+    evaluate<T>(program_, {&r2, 1}, {&value, 1}, values_);
+    return charge * value;
+  }
+
+ private:
+  const Program& program_;
+  T cutoff_squared_;
+  mutable std::vector<T> values_;
 };
 
 /// Whether the site may meet a point of the block inside the cutoff.
@@ -113,9 +134,12 @@ template <class Real>
 void qmmm_coulomb_grid(const CoulombGridArguments<Real>& a) {
   const Window& window = a.window;
   if (const auto* const potential = potential_of(window.potential, &Potential::in_grid)) {
-    const UserTerms<Arithmetic::plain> terms(*potential, window.topology, window.interaction);
-    add_sites<double>(
-        a, [&](double r2, double charge) { return charge == 0 ? 0 : terms.coulomb(r2, charge); });
+    const double cutoff = window.interaction.coulomb_cutoff;
+    if (potential->grid_as_pairs) {
+      add_sites<PairReal<Real>>(a, UserCoulomb<PairReal<Real>>(potential->coulomb, cutoff));
+    } else {
+      add_sites<double>(a, UserCoulomb<double>(potential->coulomb, cutoff));
+    }
   } else {
     const CoulombShiftedForce<PairReal<Real>> coulomb(window.interaction.coulomb_cutoff);
     add_sites<PairReal<Real>>(a, [&](auto r2, auto charge) { return charge * coulomb(r2); });

@@ -88,6 +88,7 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 #include <algorithm>
+#include <limits>
 
 #include "error.hpp"
 
@@ -156,9 +157,10 @@ void BlockRow<Real>::add_target(const compiled::RowArguments<Real>& a, std::uint
   evaluator_(inputs_, count, result_rows_);
   const bool totals = shape_.result == compiled::RowResult::totals;
   for (std::size_t k = 0; k < outputs_; ++k) {
-    const double sum = add_cut(CutArguments<Real>{squared_distances_.data(), a.squared_cutoffs[k],
-                                                  results_[k].data(), count,
-                                                  totals ? nullptr : a.per_source[k] + start});
+    const Real cutoff = shape_.cut ? a.squared_cutoffs[k] : std::numeric_limits<Real>::infinity();
+    const double sum =
+        add_cut(CutArguments<Real>{squared_distances_.data(), cutoff, results_[k].data(), count,
+                                   totals ? nullptr : a.per_source[k] + start});
     if (totals) a.totals[target * outputs_ + k] += sum;
   }
 }

@@ -39,23 +39,28 @@ TYPED_TEST_SUITE(UserPotential, Levels);
 TYPED_TEST(UserPotential, GivesTheBuiltInEnergies) {
   HostPipeline<TypeParam> pipeline;
   for (const SystemOptions& options : {wide_cutoff(), narrow_cutoff()}) {
-    const TwoSystems systems(options);
-    expect_built_in_energies<double>(pipeline, systems, 1e-12);
-    expect_built_in_energies<float>(pipeline, systems, 5e-6);
-    expect_built_in_energies<FixedCoordinate>(pipeline, systems, 5e-6);
+    for (const bool grid_as_pairs : {true, false}) {
+      const TwoSystems systems(options, grid_as_pairs);
+      expect_built_in_energies<double>(pipeline, systems, 1e-12);
+      expect_built_in_energies<float>(pipeline, systems, 5e-6);
+      expect_built_in_energies<FixedCoordinate>(pipeline, systems, 5e-6);
+    }
   }
 }
 
 TYPED_TEST(UserPotential, GivesTheBuiltInEnergiesCompiled) {
   HostPipeline<TypeParam> pipeline;
   for (const SystemOptions& options : {wide_cutoff(), narrow_cutoff()}) {
-    TwoSystems systems(options);
-    prepare(systems.potential);
-    EXPECT_EQ(systems.potential.prepared->molecules != nullptr,
-              compiled::best_instruction_set() != compiled::InstructionSet::portable);
-    expect_built_in_energies<double>(pipeline, systems, 1e-12);
-    expect_built_in_energies<float>(pipeline, systems, 5e-6);
-    expect_built_in_energies<FixedCoordinate>(pipeline, systems, 5e-6);
+    for (const bool grid_as_pairs : {true, false}) {
+      TwoSystems systems(options, grid_as_pairs);
+      prepare(systems.potential);
+      EXPECT_EQ(systems.potential.prepared->molecules != nullptr,
+                compiled::best_instruction_set() != compiled::InstructionSet::portable);
+      EXPECT_EQ(systems.potential.prepared->grid_in_single.has_value(), grid_as_pairs);
+      expect_built_in_energies<double>(pipeline, systems, 1e-12);
+      expect_built_in_energies<float>(pipeline, systems, 5e-6);
+      expect_built_in_energies<FixedCoordinate>(pipeline, systems, 5e-6);
+    }
   }
 }
 
