@@ -244,17 +244,17 @@ Local of_two(Operation operation, Interval a, Interval b, bool same) {
 /// The result of an instruction that picks one of two values, each possibly.
 Value either(const Value& a, const Value& b) {
   return {hull(a.value, b.value), hull(a.slope, b.slope), std::max(a.rounding, b.rounding),
-          both(a.defined, b.defined)};
+          std::max(a.jump, b.jump), both(a.defined, b.defined)};
 }
 
 /// A jump between the ends of a range.
-Value jumping(Interval range) { return {range, {}, range.width()}; }
+Value jumping(Interval range) { return {range, {}, 0, range.width()}; }
 
 Value lesser_or_greater(const Value& a, const Value& b, bool greater) {
   if (may_fail(a) || may_fail(b)) {
     // which is taken where one is no number depends on the side that it stands on
     Value result = either(a, b);
-    result.rounding = result.value.width();
+    result.jump = result.value.width();
     result.defined = Defined::perhaps;
     return result;
   }
@@ -279,7 +279,7 @@ Value discontinuous(Operation operation, const Value& a, const Value& b, const V
         return operation == Operation::floor ? std::floor(v) : std::ceil(v);
       };
       Value result = jumping({whole(x.low), whole(x.high)});
-      if (result.value.is_point()) result.rounding = 0;
+      if (result.value.is_point()) result.jump = 0;
       result.defined = a.defined;
       return result;
     }
@@ -295,7 +295,7 @@ Value discontinuous(Operation operation, const Value& a, const Value& b, const V
       if (!x.contains(0)) return b;
       if (x.is_point()) return c;
       Value result = either(b, c);
-      result.rounding = result.value.width();
+      result.jump = result.value.width();
       return result;
     }
   }
@@ -344,16 +344,20 @@ Value evaluated(const Instruction& instruction, const Value& a, const Value& b, 
   const double largest = single ? 0x1p127 : std::numeric_limits<double>::max() / 2;
   Value result{rounded(local.range, relative, least), local.by_a * a.slope};
   if (two) result.slope = result.slope + local.by_b * b.slope;
-  const double of_operands = bound_product(local.by_a.magnitude(), a.rounding) +
-                             (two ? bound_product(local.by_b.magnitude(), b.rounding) : 0);
+  const auto of_operands = [&](double of_a, double of_b) {
+    return bound_product(local.by_a.magnitude(), of_a) +
+           (two ? bound_product(local.by_b.magnitude(), of_b) : 0);
+  };
   const double own = relative == 0 ? 0 : relative * local.range.magnitude() + least;
   // The sums and products here round, too.
-  result.rounding = (of_operands + own + local.jump) * (1 + 0x1p-48);
+  result.rounding = (of_operands(a.rounding, b.rounding) + own) * (1 + 0x1p-48);
+  result.jump = (of_operands(a.jump, b.jump) + local.jump) * (1 + 0x1p-48);
   // What overflowed is any number beyond the largest, or infinite.
   if (!(result.value.high < largest)) result.value.high = kInfinity;
   if (!(result.value.low > -largest)) result.value.low = -kInfinity;
   if (!result.value.is_bounded()) result.rounding = kInfinity;
   result.rounding = std::min(result.rounding, result.value.width());
+  result.jump = std::min(result.jump, result.value.width());
   result.defined = both(operands, local.defined);
   return result;
 }
@@ -363,15 +367,16 @@ Value evaluated(const Instruction& instruction, const Value& a, const Value& b, 
 double BoundedValue::difference(double displacement) const {
   if (defined == Defined::never) return 0;
   const double by_slope =
-      bound_product(slope.magnitude(), displacement) * (1 + 0x1p-50) + 2 * rounding;
+      (bound_product(slope.magnitude(), displacement) + 2 * rounding + jump) * (1 + 0x1p-50);
   if (defined == Defined::always) return std::min(by_slope, value.width());
   // What is no number counts as the largest energy.
   return hull(value, Interval::point(STARPMC_LARGEST_PAIR_ENERGY)).width();
 }
 
 bool BoundedValue::jumps(double displacement) const {
-  return defined == Defined::perhaps ||
-         !(bound_product(slope.magnitude(), displacement) + 2 * rounding < value.width());
+  return defined == Defined::perhaps || jump > 0 ||
+         bound_product(slope.magnitude(), displacement) >= value.width() ||
+         !std::isfinite(rounding);
 }
 
 ErrorBound::ErrorBound(const Program& program, std::span<const double> coefficients,
@@ -386,7 +391,7 @@ ErrorBound::ErrorBound(const Program& program, std::span<const double> coefficie
     Value value{Interval::point(x)};
     if (!std::isfinite(x)) {
       const Defined defined = std::isnan(x) ? Defined::never : Defined::always;
-      value = {Interval::everything(), {}, kInfinity, defined};
+      value = {Interval::everything(), {}, kInfinity, 0, defined};
     }
     const bool single = unit_roundoff > 0x1p-50;
     const bool subnormal = x != 0 && std::abs(x) < 0x1p-1022;

@@ -15,14 +15,15 @@ enum class Defined : unsigned char { always, perhaps, never };
 struct BoundedValue {
   Interval value;       ///< all results, of real and of floating-point arithmetic, where defined
   Interval slope{};     ///< d value / dr over the reals, jumps left out
-  double rounding = 0;  ///< the most that a computed result differs from the real one, jumps of
-                        ///< discontinuous operations included
+  double rounding = 0;  ///< the most that a computed result differs from the real one, where every
+                        ///< discontinuous operation goes the same way
+  double jump = 0;      ///< and the most that other ways change it
   Defined defined = Defined::always;
 
   /// The most that two evaluators differ whose distances differ by no more than `displacement` and
   /// lie in the cell.
   double difference(double displacement) const;
-  /// Whether it is the range that limits this difference, as at a jump, rather than the slope.
+  /// Whether there is a jump, or what looks like one from so far.
   bool jumps(double displacement) const;
 };
 
@@ -39,7 +40,7 @@ struct BoundedValue {
 ///   3 exp log,  4 sin cos asin acos sinh cosh,  5 tan atan tanh,  6 atan2,  16 pow erf erfc
 /// The error of a result is bounded by that of the operands, times the largest partial derivatives
 /// over the cell. Where step, delta, floor, ceil, select or the branch cut of atan2 may go either
-/// way, by rounding or within the cell, the whole jump counts as rounding.
+/// way, by rounding or within the cell, there is a jump by all of their range.
 class ErrorBound {
  public:
   /// @param program       of r^2, then the coefficients; one output

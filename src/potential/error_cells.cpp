@@ -19,14 +19,19 @@ double volume(Interval distances) {
   return distances.high * distances.high * (distances.high - distances.low);
 }
 
+/// The function in kJ/mol, with the roundings of the factor, of the product and of the sum that it
+/// enters.
 BoundedValue times(const BoundedValue& bound, double factor) {
-  // two roundings of the factor, one of the product and one of the sum it enters, twice
-  const double own = std::abs(factor) * bound.value.magnitude() * 0x1p-51;
+  constexpr double kRelative = 0x1p-51;
   const Interval exact = Interval::point(factor);
-  BoundedValue result{widened(exact * bound.value, own), exact * bound.slope,
-                      std::abs(factor) * bound.rounding + own, bound.defined};
-  if (std::isnan(result.rounding)) result.rounding = bound.rounding;
-  return result;
+  const Interval product = exact * bound.value;
+  const auto margin = [](double end) { return std::isfinite(end) ? std::abs(end) * kRelative : 0; };
+  const double size = std::abs(factor);
+  return {{product.low - margin(product.low), product.high + margin(product.high)},
+          exact * bound.slope,
+          size * bound.rounding + product.magnitude() * kRelative,
+          size * bound.jump,
+          bound.defined};
 }
 
 /// A cell and what halving it may bring.
