@@ -1,7 +1,5 @@
 #include "potential/error_bound.hpp"
 
-#include <numbers>
-
 #include "error.hpp"
 #include "kernels/common/layout.h"
 
@@ -12,9 +10,6 @@ using Value = BoundedValue;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kSingle = 0x1p-24;
-
-Interval scaled(double factor, Interval a) { return Interval::point(factor) * a; }
-Interval one_over(Interval a) { return Interval::point(1) / a; }
 
 /// See ErrorBound.
 double ulps_of(Operation operation, bool single) {
@@ -58,188 +53,6 @@ double ulps_of(Operation operation, bool single) {
 
 Defined both(Defined a, Defined b) { return std::max(a, b); }
 bool may_fail(const Value& a) { return a.defined != Defined::always; }
-
-/// A function's range and partial derivatives over its operands.
-struct Local {
-  Interval range;
-  Interval by_a{};
-  Interval by_b{};
-  double jump = 0;
-  Defined defined = Defined::always;
-};
-
-/// Where a function is defined from `least` to `most` only; computed operands may leave that by
-/// rounding.
-Defined defined_between(Interval x, double least, double most) {
-  if (x.high < least || x.low > most) return Defined::never;
-  return x.low < least || x.high > most ? Defined::perhaps : Defined::always;
-}
-
-Local quotient(Interval a, Interval b) {
-  Local local{a / b};
-  local.by_a = one_over(b);
-  local.by_b = -(local.range / b);
-  const bool zeros = a.contains(0) && b.contains(0);
-  if (zeros || (!a.is_bounded() && !b.is_bounded())) local.defined = Defined::perhaps;
-  return local;
-}
-
-Local power(Interval x, Interval y) {
-  const bool whole = y.is_point() && std::floor(y.low) == y.low;
-  if (!whole && x.high < 0 && y.is_point())
-    return {Interval::everything(), {}, {}, 0, Defined::never};
-  Local local{};
-  if (!whole && x.low < 0) {
-    local.defined = Defined::perhaps;
-    if (x.high < 0 || !y.is_point()) {
-      local.range = local.by_a = local.by_b = Interval::everything();
-      return local;
-    }
-    x.low = 0;
-  }
-  local.range = interval::power(x, y);
-  const Interval less = whole ? Interval::point(y.low - 1) : y - Interval::point(1);
-  local.by_a = y * interval::power(x, less);
-  local.by_b = y.is_point() ? Interval{} : local.range * interval::log(x);
-  return local;
-}
-
-/// 1 / (1 - x^2)^(1/2) for asin and acos.
-Interval arc_slope(Interval x) {
-  const Interval rest =
-      Interval::point(1) - interval::square({std::max(x.low, -1.0), std::min(x.high, 1.0)});
-  return one_over(interval::square_root({std::max(rest.low, 0.0), rest.high}));
-}
-
-/// exp(-x^2) 2 / sqrt(pi)
-Interval error_function_slope(Interval x) {
-  return scaled(2 * std::numbers::inv_sqrtpi, interval::exp(-interval::square(x)));
-}
-
-Local angle(Interval y, Interval x) {
-  Local local{};
-  if (x.low < 0 && y.contains(0)) {
-    constexpr double kHalfTurn = 3.15;
-    local.range = {-kHalfTurn, kHalfTurn};
-    local.jump = 2 * kHalfTurn;
-  } else {
-    local.range = interval::atan2(y, x);
-  }
-  const Interval square = interval::square(x) + interval::square(y);
-  local.by_a = x / square;
-  local.by_b = -(y / square);
-  return local;
-}
-
-Local trigonometric(Operation operation, Interval x) {
-  Local local{};
-  if (!x.is_bounded()) local.defined = Defined::perhaps;
-  if (operation == Operation::sin) {
-    local.range = interval::sin(x);
-    local.by_a = interval::cos(x);
-  } else if (operation == Operation::cos) {
-    local.range = interval::cos(x);
-    local.by_a = -interval::sin(x);
-  } else {
-    local.range = interval::tan(x);
-    local.by_a = Interval::point(1) + interval::square(local.range);
-  }
-  return local;
-}
-
-/// Functions of one operand that are defined for some numbers only.
-Local partial_function(Operation operation, Interval x) {
-  const bool arc = operation == Operation::asin || operation == Operation::acos;
-  Local local{Interval::everything()};
-  local.defined = arc ? defined_between(x, -1, 1) : defined_between(x, 0, kInfinity);
-  if (local.defined == Defined::never) return local;
-  const Interval inside{std::max(x.low, 0.0), x.high};
-  switch (operation) {
-    case Operation::square_root:
-      local.range = interval::square_root(inside);
-      local.by_a = one_over(scaled(2, local.range));
-      break;
-    case Operation::reciprocal_square_root:
-      local.range = one_over(interval::square_root(inside));
-      local.by_a = scaled(-0.5, local.range / inside);
-      break;
-    case Operation::log:
-      local.range = interval::log(inside);
-      local.by_a = one_over(inside);
-      break;
-    case Operation::asin:
-      local.range = interval::asin(x);
-      local.by_a = arc_slope(x);
-      break;
-    default:
-      local.range = interval::acos(x);
-      local.by_a = -arc_slope(x);
-  }
-  return local;
-}
-
-Local smooth_function(Operation operation, Interval x) {
-  switch (operation) {
-    case Operation::negate:
-      return {-x, Interval::point(-1)};
-    case Operation::reciprocal: {
-      const Interval range = one_over(x);
-      return {range, -interval::square(range)};
-    }
-    case Operation::exp: {
-      const Interval range = interval::exp(x);
-      return {range, range};
-    }
-    case Operation::atan:
-      return {interval::atan(x), one_over(Interval::point(1) + interval::square(x))};
-    case Operation::sinh:
-      return {interval::sinh(x), interval::cosh(x)};
-    case Operation::cosh:
-      return {interval::cosh(x), interval::sinh(x)};
-    case Operation::tanh:
-      return {interval::tanh(x), one_over(interval::square(interval::cosh(x)))};
-    case Operation::erf:
-      return {interval::erf(x), error_function_slope(x)};
-    case Operation::erfc:
-      return {interval::erfc(x), -error_function_slope(x)};
-    case Operation::abs: {
-      const Interval slope{x.low < 0 ? -1.0 : 1.0, x.high > 0 || x.low == 0 ? 1.0 : -1.0};
-      return {{x.mignitude(), x.magnitude()}, slope};
-    }
-    case Operation::sin:
-    case Operation::cos:
-    case Operation::tan:
-      return trigonometric(operation, x);
-    default:
-      return partial_function(operation, x);
-  }
-}
-
-Local of_two(Operation operation, Interval a, Interval b, bool same) {
-  switch (operation) {
-    case Operation::add:
-    case Operation::subtract: {
-      const bool plus = operation == Operation::add;
-      Local local{plus ? a + b : a - b, Interval::point(1), Interval::point(plus ? 1 : -1)};
-      if (!a.is_bounded() && !b.is_bounded()) local.defined = Defined::perhaps;
-      return local;
-    }
-    case Operation::multiply: {
-      Local local{same ? interval::square(a) : a * b, b, a};
-      const bool nothing = (a.contains(0) && !b.is_bounded()) || (b.contains(0) && !a.is_bounded());
-      if (nothing) local.defined = Defined::perhaps;
-      return local;
-    }
-    case Operation::divide:
-      return quotient(a, b);
-    case Operation::power:
-      return power(a, b);
-    case Operation::atan2:
-      return angle(a, b);
-    default:
-      throw RunError("an instruction of a program has no operation");
-  }
-}
 
 /// The result of an instruction that picks one of two values, each possibly.
 Value either(const Value& a, const Value& b) {
@@ -335,8 +148,7 @@ Value evaluated(const Instruction& instruction, const Value& a, const Value& b, 
   const bool two = operand_count(operation) == 2;
   const Defined operands = two ? both(a.defined, b.defined) : a.defined;
   const bool same = instruction.operands[0] == instruction.operands[1];
-  const Local local =
-      two ? of_two(operation, a.value, b.value, same) : smooth_function(operation, a.value);
+  const OperationRange local = operation_range(operation, a.value, b.value, same);
   const bool single = unit_roundoff > 0x1p-50;
   // An ulp of x is at most 2 u |x|.
   const double relative = 2 * ulps_of(operation, single) * unit_roundoff;
@@ -406,7 +218,7 @@ ErrorBound::ErrorBound(const Program& program, std::span<const double> coefficie
 }
 
 BoundedValue ErrorBound::over(Interval distances) const {
-  Value square{interval::square(distances), scaled(2, distances)};
+  Value square{interval::square(distances), Interval::point(2) * distances};
   values_.assign(1, square);
   values_.insert(values_.end(), fixed_.begin(), fixed_.end());
   for (const Instruction& instruction : program_.instructions) {

@@ -5,11 +5,9 @@
 
 #include "kernels/program.hpp"
 #include "potential/interval.hpp"
+#include "potential/operation_range.hpp"
 
 namespace starpmc {
-
-/// Whether a value is a number (infinities are; NaN is none).
-enum class Defined : unsigned char { always, perhaps, never };
 
 /// What a program computes at the distances of a cell.
 struct BoundedValue {

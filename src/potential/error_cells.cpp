@@ -9,7 +9,6 @@ namespace starpmc {
 namespace {
 
 constexpr int kFirstCells = 256;
-constexpr int kMostHalvings = 600;
 /// A halving that lowers a bound by less shows that the bound is nearly what it can be.
 constexpr double kGain = 0.9;
 /// Part of a sum that is not worth a halving.
@@ -65,7 +64,7 @@ class Division {
     cells_.clear();
     std::ranges::make_heap(open, {}, &Candidate::priority);
     double total = sum_of(open);
-    for (int halvings = 0; halvings < kMostHalvings && !open.empty();) {
+    for (int halvings = 0; halvings < options_.halvings && !open.empty();) {
       std::ranges::pop_heap(open, {}, &Candidate::priority);
       const Candidate top = open.back();
       open.pop_back();

@@ -17,6 +17,7 @@ struct ErrorCellOptions {
   double cutoff;        ///< A
   double displacement;  ///< by which distances may be wrong, A
   double factor = 1;    ///< of the function, to kJ/mol; of several, the largest
+  int halvings = 600;   ///< at most, for each of the two aims below
 };
 
 /// What a cell's pairs may contribute to the error of a step's energy change.

@@ -1,8 +1,8 @@
 #include "sampling/error_sum.hpp"
 
 #include <cmath>
-#include <iterator>
 #include <limits>
+#include <ranges>
 #include <vector>
 
 namespace starpmc {
@@ -46,12 +46,12 @@ double ErrorSum::bound() const {
   std::vector<Bin> bins;
   double left_out = unbounded_;
   double variance = 0;
-  for (auto bin = pairs_.rbegin(); bin != pairs_.rend(); ++bin) {
-    if (bins.empty() && left_out + bin->second <= kNegligiblePairs) {
-      left_out += bin->second;
+  for (const auto& [bin, pairs] : std::views::reverse(pairs_)) {
+    if (bins.empty() && left_out + pairs <= kNegligiblePairs) {
+      left_out += pairs;
       continue;
     }
-    bins.push_back({bin->second, error_of(bin->first)});
+    bins.push_back({pairs, error_of(bin)});
     variance += bins.back().pairs * bins.back().error * bins.back().error;
   }
   if (bins.empty()) return 0;

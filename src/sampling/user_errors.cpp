@@ -23,6 +23,12 @@ constexpr double kNegligibleOverlaps = 1e-4;
 /// Instead of infinity, so that products and differences stay numbers.
 constexpr double kUnbounded = 1e150;
 
+/// Of the cells of a function; where there are many functions, fewer, so that all of them take some
+/// tens of milliseconds.
+constexpr int kMostHalvings = 600;
+constexpr int kLeastHalvings = 120;
+constexpr int kHalvingsOfAll = 30000;
+
 double least_distance() { return std::sqrt(STARPMC_MINIMUM_DISTANCE_SQUARED); }
 
 /// Sites, per A^3, that a molecule of each type meets with all of its sites together.
@@ -80,6 +86,7 @@ struct Ranged {
   ErrorBound function;
   double cutoff;
   double displacement;
+  int halvings = kMostHalvings;
 };
 
 /// @param densities by the factor of the function, kJ/mol
@@ -89,8 +96,8 @@ std::vector<ErrorCell> add_function(const Ranged& at, const std::map<double, Den
   if (densities.empty()) return {};
   const double largest =
       std::max(std::abs(densities.begin()->first), std::abs(densities.rbegin()->first));
-  std::vector<ErrorCell> cells =
-      error_cells(at.function, {least_distance(), at.cutoff, at.displacement, largest});
+  std::vector<ErrorCell> cells = error_cells(
+      at.function, {least_distance(), at.cutoff, at.displacement, largest, at.halvings});
   const Interval edge{at.cutoff - at.displacement, at.cutoff};
   const BoundedValue last = at.function.over(edge);
   for (const auto& [factor, each] : densities) {
@@ -236,9 +243,10 @@ void add_typed(const TopologyBuffers& topology, const TypedFunction& function,
     total.resize(densities.size());
     std::ranges::transform(total, densities, total.begin(), std::plus());
   }
+  const int share = kHalvingsOfAll / std::max(1, static_cast<int>(distinct.size()));
   for (const auto& [coefficients, densities] : distinct) {
     add_function({ErrorBound(function.program, coefficients), topology.interaction.vdw_cutoff,
-                  function.displacement},
+                  function.displacement, std::clamp(share, kLeastHalvings, kMostHalvings)},
                  {{1.0, densities}}, sum);
   }
 }
