@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <limits>
-#include <ranges>
 #include <vector>
 
 namespace starpmc {
@@ -46,7 +45,7 @@ double ErrorSum::bound() const {
   std::vector<Bin> bins;
   double left_out = unbounded_;
   double variance = 0;
-  for (const auto& [bin, pairs] : std::views::reverse(pairs_)) {
+  for (const auto& [bin, pairs] : pairs_) {
     if (bins.empty() && left_out + pairs <= kNegligiblePairs) {
       left_out += pairs;
       continue;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 
 namespace starpmc {
@@ -23,8 +24,8 @@ class ErrorSum {
   double bound() const;
 
  private:
-  std::map<int, double> pairs_;  ///< by the logarithm of the error, rounded up
-  double unbounded_ = 0;         ///< pairs
+  std::map<int, double, std::greater<>> pairs_;  ///< by the logarithm of the error, rounded up
+  double unbounded_ = 0;                         ///< pairs
 };
 
 }  // namespace starpmc
