@@ -46,7 +46,8 @@ ChainData<Real>::ChainData(const System& system, const Settings& settings)
       field_cache_host(FIELDS * stride(), 0.0),
       certified(settings.sampling.certified),
       virials(settings.output.pressure_interval > 0),
-      bound(decision_bound(kPrecisionOf<Real>, topology, {})) {
+      user_errors(starpmc::user_errors(kPrecisionOf<Real>, topology)),
+      bound(decision_bound(kPrecisionOf<Real>, topology, user_errors, {})) {
   chain_state_host[STATE_MAXIMUM_TRANSLATION] = settings.sampling.max_translation_angstrom;
   chain_state_host[STATE_MAXIMUM_HALF_TURNS] = half_turns(settings.sampling.max_rotation_degrees);
   topology_reals = DataHandle::of(std::span(topology.reals));
@@ -74,7 +75,7 @@ void ChainData<Real>::set_density(const DensityGrid& grid, std::size_t parts) {
       exact_density = std::make_unique<BlockedPoints<double>>(std::move(exact), 1);
     }
   }
-  bound = decision_bound(kPrecisionOf<Real>, topology, charges);
+  bound = decision_bound(kPrecisionOf<Real>, topology, user_errors, charges);
 }
 
 template <class Real>

@@ -31,6 +31,7 @@ struct ChainData {
       exact_density;  ///< the same points, where decisions are certified or virials asked for
   bool certified;
   bool virials;
+  UserErrors user_errors;
   DecisionBound bound{};
 
   ChainData(const System& system, const Settings& settings);

@@ -5,8 +5,6 @@
 #include <numbers>
 #include <set>
 
-#include "sampling/user_errors.hpp"
-
 namespace starpmc {
 namespace {
 
@@ -108,8 +106,7 @@ double largest_grid_charge(const TopologyBuffers& topology, std::span<const doub
 }  // namespace
 
 DecisionBound decision_bound(Precision precision, const TopologyBuffers& topology,
-                             std::span<const double> block_charges) {
-  const UserErrors user = user_errors(precision, topology);
+                             const UserErrors& user, std::span<const double> block_charges) {
   const double roundings =
       user.coulomb_scale * grid_roundings(topology, block_charges) + mm_roundings(topology);
   if (precision == Precision::fp64) {

@@ -4,6 +4,7 @@
 
 #include "kernels/precision.hpp"
 #include "sampling/topology_buffers.hpp"
+#include "sampling/user_errors.hpp"
 
 namespace starpmc {
 
@@ -26,8 +27,9 @@ namespace starpmc {
 /// with u = 2^-24 where pair terms are fp32; in fp64 pairs, u = 2^-53, sums add up to 2^10 u and
 /// the exact sum's own units (2^-41 kJ/mol a pair). `relative` covers what is proportional to the
 /// energies themselves (overlaps). Functions of the user's add their UserErrors.
-/// @param density compact blocks' charges; empty: no density
+/// @param user          user_errors() of the same precision and topology
+/// @param block_charges compact blocks' charges; empty: no density
 DecisionBound decision_bound(Precision precision, const TopologyBuffers& topology,
-                             std::span<const double> block_charges);
+                             const UserErrors& user, std::span<const double> block_charges);
 
 }  // namespace starpmc

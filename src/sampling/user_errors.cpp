@@ -2,122 +2,253 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <map>
 #include <numbers>
 #include <span>
+#include <utility>
 #include <vector>
 
-#include "kernels/scalar/user_terms.hpp"
+#include "potential/error_bound.hpp"
+#include "potential/error_cells.hpp"
+#include "sampling/error_sum.hpp"
 
 namespace starpmc {
 namespace {
 
-constexpr int kSamples = 400;
-constexpr double kOverlap = 50;  ///< kJ/mol
-constexpr double kDeviations = 6;
+/// Of nuclei, per A^3: diamond has 0.18.
+constexpr double kNuclei = 0.2;
+/// Pairs a step, see UserErrors.
+constexpr double kNegligibleOverlaps = 1e-4;
+/// Instead of infinity, so that products and differences stay numbers.
+constexpr double kUnbounded = 1e150;
 
-/// Values of a function by the plain and the exact evaluator.
-class SampledFunction {
+/// Of the cells of a function; where there are many functions, fewer, so that all of them take some
+/// tens of milliseconds.
+constexpr int kMostHalvings = 600;
+constexpr int kLeastHalvings = 120;
+constexpr int kHalvingsOfAll = 30000;
+
+double least_distance() { return std::sqrt(STARPMC_MINIMUM_DISTANCE_SQUARED); }
+
+/// Sites, per A^3, that a molecule of each type meets with all of its sites together.
+using Densities = std::vector<double>;
+
+/// Errors of single pairs, gathered.
+class PairErrors {
  public:
-  SampledFunction(const Program& program, const double* coefficients)
-      : program_(program), coefficients_(coefficients) {}
+  explicit PairErrors(std::size_t molecule_types) : sums_(molecule_types) {}
 
-  double plain(double r) const { return value<scalar::Arithmetic::plain>(r); }
-  double exact(double r) const { return value<scalar::Arithmetic::exact>(r); }
-  double slope(double r) const {
-    const double step = 1e-5 * r;
-    return (plain(r + step) - plain(r - step)) / (2 * step);
-  }
-
- private:
-  template <scalar::Arithmetic kArithmetic>
-  double value(double r) const {
-    const std::span coefficients(coefficients_, program_.inputs.size() - 1);
-    return scalar::user_function<kArithmetic>(program_, r * r, coefficients, inputs_, values_);
-  }
-
-  const Program& program_;
-  const double* coefficients_;
-  mutable std::vector<double> inputs_;
-  mutable std::vector<double> values_;
-};
-
-/// Sums up the errors of pairs of sites.
-class ErrorSum {
- public:
-  ErrorSum(Precision precision, const TopologyBuffers& topology)
-      : may_jump_(precision != Precision::fp64) {
-    const double* const box = topology.interaction.box;
-    displacement_ = may_jump_ ? std::ldexp(1 + 2 * topology.shape.largest_radius, -24)
-                              : std::ldexp(*std::max_element(box, box + 3), -50);
-  }
-
-  /// @param factor  of the function
-  /// @param density of the second site, per A^3
-  void add(const SampledFunction& function, double factor, double cutoff, double density) {
-    const double least = std::sqrt(STARPMC_MINIMUM_DISTANCE_SQUARED);
-    const double ratio = std::pow(cutoff / least, 1.0 / kSamples);
-    double r = least;
-    for (int i = 0; i < kSamples; ++i, r *= ratio) {
-      const double value = factor * function.plain(r);
-      const double error = std::abs(factor * function.slope(r)) * displacement_ +
-                           16 * std::abs(value - factor * function.exact(r)) +
-                           std::ldexp(std::abs(value), -49);
-      if (!std::isfinite(error) || std::abs(value) > STARPMC_LARGEST_PAIR_ENERGY) continue;
-      if (std::abs(value) > kOverlap) {
-        relative_ = std::max(relative_, error / std::abs(value));
+  /// @param pairs expected, of a step of each molecule type
+  void add(const PairError& error, const Densities& densities, double volume) {
+    for (std::size_t type = 0; type < densities.size(); ++type) {
+      const double pairs = densities[type] * volume;
+      if (pairs == 0) continue;
+      if (error.kind == PairError::Kind::small) {
+        sums_[type].add(pairs, error.difference);
+      } else if (error.kind == PairError::Kind::overlap && error.jumps) {
+        overlap_jumps_.emplace(error.relative, pairs);
       } else {
-        squares_ += 4 * std::numbers::pi * density * r * r * error * error * r * (ratio - 1);
+        relative_ = std::max(relative_, error.relative);
       }
     }
-    if (may_jump_) jump_ = std::max(jump_, std::abs(factor * function.plain(cutoff)));
   }
 
-  double absolute() const { return kDeviations * std::sqrt(2 * squares_) + jump_; }
-  double relative() const { return relative_; }
+  double absolute() const {
+    double largest = 0;
+    for (const ErrorSum& sum : sums_) largest = std::max(largest, sum.bound());
+    return std::min(largest, kUnbounded);
+  }
+
+  double relative() const {
+    double pairs = 0;
+    for (const auto& [relative, count] : overlap_jumps_) {
+      pairs += count;
+      if (pairs > kNegligibleOverlaps) return std::min(std::max(relative_, relative), kUnbounded);
+    }
+    return std::min(relative_, kUnbounded);
+  }
 
  private:
-  bool may_jump_;
-  double displacement_ = 0;
-  double squares_ = 0;
+  std::vector<ErrorSum> sums_;  ///< by the type of the molecule that a step moves
   double relative_ = 0;
-  double jump_ = 0;
+  std::multimap<double, double, std::greater<>> overlap_jumps_;  ///< relative error -> pairs
 };
 
-/// Calls pair(type a, charge a, type b, charge b, density of b) for pairs of sites of MM molecules.
-template <class Pair>
-void for_each_pair(const TopologyBuffers& topology, Pair pair) {
-  const Topology view = topology.view();
-  const double* const box = topology.interaction.box;
-  std::vector<double> densities(static_cast<std::size_t>(topology.shape.molecule_types));
-  for (int m = 0; m < topology.shape.molecules; ++m) {
-    densities[static_cast<std::size_t>(view.type_of(m))] += 1 / (box[0] * box[1] * box[2]);
-  }
-  for (int a = 0; a < topology.shape.molecule_types; ++a) {
-    for (int b = 0; b < topology.shape.molecule_types; ++b) {
-      for (int i = 0; i < view.site_count(a); ++i) {
-        for (int j = 0; j < view.site_count(b); ++j) {
-          pair(view.site_type(a, i), view.site(a, i)[3], view.site_type(b, j), view.site(b, j)[3],
-               densities[static_cast<std::size_t>(b)]);
-        }
-      }
-    }
-  }
+/// Old and new place of a molecule.
+double shell(Interval distances) {
+  return 2 * 4 * std::numbers::pi * distances.high * distances.high *
+         (distances.high - distances.low);
 }
 
-void add_coulomb(const TopologyBuffers& topology, ErrorSum& sum, UserErrors& errors) {
-  const SampledFunction function(topology.functions->coulomb, nullptr);
-  const double cutoff = topology.interaction.coulomb_cutoff;
-  for_each_pair(topology, [&](int, double charge, int, double other, double density) {
-    if (charge * other == 0) return;
-    sum.add(function, STARPMC_COULOMB_CONSTANT * charge * other, cutoff, density);
-  });
-  constexpr double kNearest = 0.5;
-  for (int i = 0; i <= kSamples; ++i) {
-    const double r = kNearest + (cutoff - kNearest) * i / kSamples;
-    errors.coulomb_scale = std::max({errors.coulomb_scale, std::abs(function.plain(r)) * r,
-                                     std::abs(function.slope(r)) * r * r});
+/// A function inside its cutoff.
+struct Ranged {
+  ErrorBound function;
+  double cutoff;
+  double displacement;
+  int halvings = kMostHalvings;
+};
+
+/// @param densities by the factor of the function, kJ/mol
+/// @return the cells
+std::vector<ErrorCell> add_function(const Ranged& at, const std::map<double, Densities>& densities,
+                                    PairErrors& errors) {
+  if (densities.empty()) return {};
+  const double largest =
+      std::max(std::abs(densities.begin()->first), std::abs(densities.rbegin()->first));
+  std::vector<ErrorCell> cells = error_cells(
+      at.function, {least_distance(), at.cutoff, at.displacement, largest, at.halvings});
+  const Interval edge{at.cutoff - at.displacement, at.cutoff};
+  const BoundedValue last = at.function.over(edge);
+  for (const auto& [factor, each] : densities) {
+    for (const ErrorCell& cell : cells) {
+      errors.add(pair_error(cell.bound, factor, at.displacement), each, shell(cell.distances));
+    }
+    // one evaluator finds the pair inside the cutoff, the other outside
+    PairError jump{PairError::Kind::small, std::abs(factor) * last.value.magnitude()};
+    if (last.defined != Defined::always) jump.difference = kUnbounded;
+    errors.add(jump, each, 2 * shell(edge));
   }
-  errors.coulomb_jump = std::abs(function.plain(cutoff));
+  return cells;
+}
+
+/// Gathers the pairs of a molecule's sites with those of others.
+class Pairs {
+ public:
+  Pairs(Precision precision, const TopologyBuffers& topology)
+      : topology_(topology), view_(topology_.view()) {
+    const double* const box = topology.interaction.box;
+    const double edge = *std::max_element(box, box + 3);
+    wide_displacement_ = std::ldexp(edge, -50);
+    const double single = std::ldexp(1 + 2 * topology.shape.largest_radius, -24);
+    displacement_ = precision == Precision::fp64    ? wide_displacement_
+                    : precision == Precision::fixed ? std::max(single, std::ldexp(edge, -31))
+                                                    : single;
+    densities_.resize(types());
+    for (int m = 0; m < topology.shape.molecules; ++m) {
+      densities_[static_cast<std::size_t>(view_.type_of(m))] += 1 / (box[0] * box[1] * box[2]);
+    }
+  }
+
+  std::size_t types() const { return static_cast<std::size_t>(topology_.shape.molecule_types); }
+  double displacement() const { return displacement_; }
+  /// With the nuclei.
+  double wide_displacement() const { return wide_displacement_; }
+
+  /// With sites of MM molecules: key(site type a, charge a, site type b, charge b).
+  template <class Key>
+  auto of_molecules(const Key& key) const {
+    std::map<std::decay_t<decltype(key(0, 0.0, 0, 0.0))>, Densities> result;
+    for_each_site([&](std::size_t a, int type, double charge) {
+      for_each_site([&](std::size_t b, int other_type, double other_charge) {
+        add(result, key(type, charge, other_type, other_charge), a, densities_[b]);
+      });
+    });
+    return result;
+  }
+
+  /// With nuclei: key(site type, charge, nucleus' type, nuclear charge).
+  template <class Key>
+  auto of_nuclei(const Key& key) const {
+    std::map<std::decay_t<decltype(key(0, 0.0, 0, 0.0))>, Densities> result;
+    const auto nuclei = static_cast<std::size_t>(topology_.nuclei);
+    for_each_site([&](std::size_t a, int type, double charge) {
+      for (std::size_t n = 0; n < nuclei; ++n) {
+        const int nucleus_type = static_cast<int>(topology_.solute[4 * nuclei + n]);
+        add(result, key(type, charge, nucleus_type, topology_.solute[3 * nuclei + n]), a,
+            kNuclei / static_cast<double>(nuclei));
+      }
+    });
+    return result;
+  }
+
+ private:
+  template <class Function>
+  void for_each_site(const Function& function) const {
+    for (int type = 0; type < topology_.shape.molecule_types; ++type) {
+      for (int site = 0; site < view_.site_count(type); ++site) {
+        function(static_cast<std::size_t>(type), view_.site_type(type, site),
+                 view_.site(type, site)[3]);
+      }
+    }
+  }
+  template <class Map, class Key>
+  void add(Map& map, const Key& key, std::size_t type, double density) const {
+    Densities& densities = map[key];
+    densities.resize(types());
+    densities[type] += density;
+  }
+
+  const TopologyBuffers& topology_;
+  Topology view_;
+  std::vector<double> densities_;  ///< of molecules of each type
+  double displacement_ = 0;
+  double wide_displacement_ = 0;
+};
+
+/// Errors of the grid term by the cells of f.
+void add_grid(const std::vector<ErrorCell>& cells, const Ranged& at, UserErrors& errors) {
+  constexpr double kNearest = 0.5;
+  for (const ErrorCell& cell : cells) {
+    const double r = cell.distances.high;
+    if (r < kNearest) continue;
+    errors.coulomb_scale = std::max(errors.coulomb_scale, cell.bound.value.magnitude() * r);
+    if (cell.bound.jumps(at.displacement)) {
+      errors.coulomb_jump = std::max(errors.coulomb_jump, cell.bound.difference(at.displacement));
+    } else {
+      errors.coulomb_scale = std::max(errors.coulomb_scale, cell.bound.slope.magnitude() * r * r);
+    }
+  }
+  const double last = at.function.over({at.cutoff - at.displacement, at.cutoff}).value.magnitude();
+  errors.coulomb_jump = std::min(std::max(errors.coulomb_jump, last), kUnbounded);
+  errors.coulomb_scale = std::min(errors.coulomb_scale, kUnbounded);
+}
+
+void add_coulomb(const TopologyBuffers& topology, const Pairs& pairs, PairErrors& sum,
+                 UserErrors& errors) {
+  const auto factor = [](int, double charge, int, double other) {
+    return STARPMC_COULOMB_CONSTANT * charge * other;
+  };
+  const double cutoff = topology.interaction.coulomb_cutoff;
+  Ranged at{ErrorBound(topology.functions->coulomb, {}), cutoff, pairs.displacement()};
+  auto molecules = pairs.of_molecules(factor);
+  auto nuclei = pairs.of_nuclei(factor);
+  molecules.erase(0);
+  nuclei.erase(0);
+  // without charges there is still the scale to be found, of the grid's
+  const std::vector<ErrorCell> cells = add_function(at, molecules, sum);
+  add_grid(
+      cells.empty() ? error_cells(at.function, {least_distance(), cutoff, at.displacement}) : cells,
+      at, errors);
+  at.displacement = pairs.wide_displacement();
+  add_function(at, nuclei, sum);
+}
+
+/// A function of pairs of site types.
+struct TypedFunction {
+  const Program& program;
+  int first;  ///< value of a pair (PairLayout)
+  double displacement;
+};
+
+void add_typed(const TopologyBuffers& topology, const TypedFunction& function,
+               const std::map<std::pair<int, int>, Densities>& pairs, PairErrors& sum) {
+  const Topology view = topology.view();
+  std::map<std::vector<double>, Densities> distinct;
+  for (const auto& [types, densities] : pairs) {
+    const double* const values = view.pair(types.first, types.second) + function.first;
+    if (values[0] == 0) continue;
+    const std::span coefficients(values + 1, function.program.inputs.size() - 1);
+    Densities& total = distinct[{coefficients.begin(), coefficients.end()}];
+    total.resize(densities.size());
+    std::ranges::transform(total, densities, total.begin(), std::plus());
+  }
+  const int share = kHalvingsOfAll / std::max(1, static_cast<int>(distinct.size()));
+  for (const auto& [coefficients, densities] : distinct) {
+    add_function({ErrorBound(function.program, coefficients), topology.interaction.vdw_cutoff,
+                  function.displacement, std::clamp(share, kLeastHalvings, kMostHalvings)},
+                 {{1.0, densities}}, sum);
+  }
 }
 
 }  // namespace
@@ -125,16 +256,19 @@ void add_coulomb(const TopologyBuffers& topology, ErrorSum& sum, UserErrors& err
 UserErrors user_errors(Precision precision, const TopologyBuffers& topology) {
   UserErrors errors;
   if (topology.functions == nullptr) return errors;
-  ErrorSum sum(precision, topology);
-  if (Potential::exists(topology.functions->coulomb)) add_coulomb(topology, sum, errors);
-  if (Potential::exists(topology.functions->mm)) {
-    const Topology view = topology.view();
-    for_each_pair(topology, [&](int a, double, int b, double, double density) {
-      const double* const function = view.pair(a, b) + topology.shape.pairs.mm_function;
-      if (function[0] == 0) return;
-      sum.add(SampledFunction(topology.functions->mm, function + 1), 1,
-              topology.interaction.vdw_cutoff, density);
-    });
+  const Potential& functions = *topology.functions;
+  const Pairs pairs(precision, topology);
+  PairErrors sum(pairs.types());
+  if (Potential::exists(functions.coulomb)) add_coulomb(topology, pairs, sum, errors);
+  const auto types = [](int a, double, int b, double) { return std::pair(a, b); };
+  if (Potential::exists(functions.mm)) {
+    add_typed(topology, {functions.mm, topology.shape.pairs.mm_function, pairs.displacement()},
+              pairs.of_molecules(types), sum);
+  }
+  if (Potential::exists(functions.qmmm)) {
+    add_typed(topology,
+              {functions.qmmm, topology.shape.pairs.qmmm_function, pairs.wide_displacement()},
+              pairs.of_nuclei(types), sum);
   }
   errors.absolute = sum.absolute();
   errors.relative = sum.relative();

@@ -10,19 +10,30 @@ struct UserErrors {
   double absolute = 0;       ///< kJ/mol, of the MM energies
   double relative = 0;       ///< of overlapping molecules' energies
   double coulomb_scale = 1;  ///< how much larger than 1/r's the grid term's errors are
-  double coulomb_jump = 0;   ///< |f| at the cutoff, 1/A
+  double coulomb_jump = 0;   ///< largest jump of f, at the cutoff or within it, 1/A
 };
 
-/// The functions are fp64 in every precision; distances are as exact as the stored coordinates: the
-/// error of a pair is e = |V'| dr + 16 |V_plain - V_exact| + 16 u |V|, u = 2^-53, by differences at
-/// sampled distances. With dr = 2^-24 (1 A + 2 R) below fp64, R the largest radius of a molecule
-/// (sites are fp32 there, from their centre), else 2^-50 of the box's longest edge.
+/// The functions are fp64 in every precision; distances are as exact as the stored coordinates,
+/// wrong by dr at most: below fp64 2^-24 (1 A + 2 R), R the largest radius of a molecule (sites are
+/// fp32 there, from their centre), or in fixed precision 2^-31 of the box's longest edge where that
+/// is more; else, and with the nuclei, 2^-50 of that edge.
 ///
-/// Where |V| is below 50 kJ/mol, errors of all neighbours add up like a random walk: six standard
-/// deviations, 6 sqrt(2 sum_ab 4 pi rho_b int r^2 e^2 dr). Where it is above, e / |V| is `relative`
-/// up to STARPMC_LARGEST_PAIR_ENERGY, at which all energies end. `coulomb_scale` is the largest of
-/// |f| r and |f'| r^2 from 0.5 A on, `absolute` includes the largest jump of a pair at the cutoff
-/// where pairs may fall on either side of it, below fp64.
+/// Proven, for every distance (ErrorBound, over cells between the least distance and the cutoff
+/// that are halved until it is sharp): the plain and the exact energy of one pair differ by no more
+/// than e = min(sup |V'| dr + 2 sup |rounding|, range of V over all that dr reaches). So narrow
+/// features and jumps count wherever they are, the latter with their whole height in the pairs that
+/// lie within dr of them; so do jumps at the cutoff. What cannot be bounded is infinite.
+///
+/// Statistical (ErrorSum): how the errors of pairs of |V| below 50 kJ/mol add up, 2 * 4 pi rho r^2
+/// dr of them at a distance, old and new place together: like those of independent pairs of an
+/// ideal gas, six standard deviations of them where they are many. Around the nuclei rho is 0.2
+/// atoms per A^3, more than any molecule has. Events of less than 1e-9 pairs a step are neglected:
+/// most jumps in fp64.
+///
+/// Where |V| is above 50 kJ/mol, e / |V| is `relative` up to STARPMC_LARGEST_PAIR_ENERGY, at which
+/// all energies end. Jumps among such repulsive energies decide nothing unless a step leaves
+/// another overlap: up to 1e-4 pairs a step are neglected. `coulomb_scale` is the largest of |f| r
+/// and |f'| r^2 from 0.5 A on.
 UserErrors user_errors(Precision precision, const TopologyBuffers& topology);
 
 }  // namespace starpmc

@@ -92,7 +92,7 @@ WellShape well_of_type(const AtomType& type, CombinationRule rule) {
 }
 
 /// The atoms of a topology's molecules, one after another.
-std::vector<const TopologyAtom*> expand(const Topology& topology) {
+std::vector<const TopologyAtom*> expand(const TopologyFile& topology) {
   std::vector<const TopologyAtom*> atoms;
   for (const MoleculeCount& entry : topology.molecules) {
     for (std::size_t i = 0; i < entry.count; ++i) {
@@ -104,7 +104,7 @@ std::vector<const TopologyAtom*> expand(const Topology& topology) {
   return atoms;
 }
 
-void check_count(const Topology& topology, std::size_t found, std::size_t receptor,
+void check_count(const TopologyFile& topology, std::size_t found, std::size_t receptor,
                  std::size_t ligand) {
   if (found == receptor + ligand) return;
   throw InputError(
@@ -115,7 +115,8 @@ void check_count(const Topology& topology, std::size_t found, std::size_t recept
       "list the receptor's molecules, then the ligand, and nothing else in [ molecules ]");
 }
 
-void check_pair_parameters(const Topology& topology, std::span<const TopologyAtom* const> atoms) {
+void check_pair_parameters(const TopologyFile& topology,
+                           std::span<const TopologyAtom* const> atoms) {
   for (const PairParameters& pair : topology.pair_parameters) {
     const auto used = [&](const std::string& type) {
       return std::ranges::any_of(atoms, [&](const TopologyAtom* a) { return a->type == type; });
@@ -127,7 +128,7 @@ void check_pair_parameters(const Topology& topology, std::span<const TopologyAto
   }
 }
 
-void add_topology(const ScoredModel& scored, const Topology& topology,
+void add_topology(const ScoredModel& scored, const TopologyFile& topology,
                   std::span<const TopologyAtom* const> atoms, int combination,
                   ReceptorSites& sites) {
   for (std::size_t i = 0; i < atoms.size(); ++i) {
@@ -216,7 +217,7 @@ ScoredSites sites_by_table(const ScoredModel& receptor, const ScoredModel& ligan
 ScoredSites sites_by_topology(const ScoredModel& receptor, const ScoredModel& ligand,
                               const std::filesystem::path& topology_file) {
   ScoredSites sites = charged_sites(receptor, ligand);
-  const Topology topology = read_topology(topology_file, {}, {});
+  const TopologyFile topology = read_topology(topology_file, {}, {});
   const std::vector<const TopologyAtom*> atoms = expand(topology);
   check_count(topology, atoms.size(), sites.receptor.size(), sites.ligand.size());
   check_pair_parameters(topology, atoms);

@@ -329,7 +329,7 @@ class SystemReader {
   }
 
   const SystemFiles& files_;
-  Topology topology_;
+  TopologyFile topology_;
   GroFile coordinates_;
   SiteTypes site_types_;
   System system_;

@@ -14,7 +14,7 @@ namespace starpmc {
 /// Collects the atom types a system uses and makes its ForceField of them.
 class SiteTypes {
  public:
-  explicit SiteTypes(const Topology& topology) : topology_(topology) {}
+  explicit SiteTypes(const TopologyFile& topology) : topology_(topology) {}
 
   /// Index of an atom's type, added if it is new.
   /// @throws InputError if the topology has no such type
@@ -27,7 +27,7 @@ class SiteTypes {
   ForceField force_field() const;
 
  private:
-  const Topology& topology_;
+  const TopologyFile& topology_;
   std::vector<const AtomType*> types_;
   std::map<std::string, std::size_t, std::less<>> indices_;
 };

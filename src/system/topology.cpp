@@ -51,7 +51,7 @@ class TopologyReader {
  public:
   explicit TopologyReader(const std::filesystem::path& file) { topology_.path = file; }
 
-  Topology read(std::span<const SourceLine> lines) {
+  TopologyFile read(std::span<const SourceLine> lines) {
     read_lines_of(lines);
     check_complete();
     return std::move(topology_);
@@ -379,7 +379,7 @@ class TopologyReader {
     }
   }
 
-  Topology topology_;
+  TopologyFile topology_;
   Handler handler_ = nullptr;
   std::string section_;
   bool has_defaults_ = false;
@@ -392,7 +392,7 @@ bool MoleculeDefinition::is_virtual(std::size_t atom) const {
                      [&](const VirtualSite& site) { return site.site == atom; });
 }
 
-std::size_t Topology::definition_index(std::string_view name, std::string_view place) const {
+std::size_t TopologyFile::definition_index(std::string_view name, std::string_view place) const {
   for (std::size_t i = 0; i < definitions.size(); ++i) {
     if (definitions[i].name == name) {
       return i;
@@ -411,8 +411,8 @@ std::size_t Topology::definition_index(std::string_view name, std::string_view p
       suggest(name, known, fmt::format("the topology has: {}", all.empty() ? "none" : all)));
 }
 
-Topology read_topology(const std::filesystem::path& file, std::span<const std::string> defines,
-                       std::span<const std::filesystem::path> include_folders) {
+TopologyFile read_topology(const std::filesystem::path& file, std::span<const std::string> defines,
+                           std::span<const std::filesystem::path> include_folders) {
   const std::vector<SourceLine> lines = preprocess(file, defines, include_folders);
   return TopologyReader(file).read(lines);
 }

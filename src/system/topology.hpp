@@ -92,13 +92,13 @@ struct MoleculeDefinition {
 
 /// One line of [ molecules ].
 struct MoleculeCount {
-  std::size_t definition = 0;  ///< index into Topology::definitions
+  std::size_t definition = 0;  ///< index into TopologyFile::definitions
   std::size_t count = 0;
   std::string place;
 };
 
 /// What a topology says about a system of rigid molecules.
-struct Topology {
+struct TopologyFile {
   std::filesystem::path path;
   std::string title;
   CombinationRule combination_rule = CombinationRule::geometric_sigma_epsilon;
@@ -115,8 +115,8 @@ struct Topology {
 /// Reads a GROMACS topology (.top, .itp); see preprocess() for includes and defines.
 /// Sections that do not matter to rigid molecules are read over; unknown ones are errors.
 /// @throws InputError naming file and line
-Topology read_topology(const std::filesystem::path& file, std::span<const std::string> defines,
-                       std::span<const std::filesystem::path> include_folders);
+TopologyFile read_topology(const std::filesystem::path& file, std::span<const std::string> defines,
+                           std::span<const std::filesystem::path> include_folders);
 
 /// Reads the moleculetypes of a file that is no complete topology, such as a water's tip3p.itp.
 /// @throws InputError naming file and line

@@ -82,7 +82,7 @@ constexpr const char* six_columns =
 
 TEST(Topology, ReadsTheVariantsOfAtomTypes) {
   const TemporaryFolder folder;
-  const Topology topology = read_topology(folder.write("a.top", six_columns), {}, {});
+  const TopologyFile topology = read_topology(folder.write("a.top", six_columns), {}, {});
   EXPECT_EQ(topology.title, "the title");
   EXPECT_EQ(topology.combination_rule, CombinationRule::lorentz_berthelot);
   EXPECT_EQ(topology.atom_types.at("A").atomic_number, 0);
@@ -210,7 +210,7 @@ TEST(GromacsData, EveryForceFieldAndWaterReads) {
       const auto file = folder.write("a.top", std::string("#include \"") + force_field +
                                                   "/forcefield.itp\"\n#include \"" + itp +
                                                   "\"\n[ system ]\nx\n[ molecules ]\nSOL 1\n");
-      const Topology topology = read_topology(file, {}, {});
+      const TopologyFile topology = read_topology(file, {}, {});
       const MoleculeDefinition& sol =
           topology.definitions[topology.definition_index("SOL", "here")];
       EXPECT_TRUE(defined_geometry(sol)) << itp;

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "kernels/program.hpp"
+#include "potential/interval.hpp"
+#include "potential/operation_range.hpp"
+
+namespace starpmc {
+
+/// What a program computes at the distances of a cell.
+struct BoundedValue {
+  Interval value;       ///< all results, of real and of floating-point arithmetic, where defined
+  Interval slope{};     ///< d value / dr over the reals, jumps left out
+  double rounding = 0;  ///< the most that a computed result differs from the real one, where every
+                        ///< discontinuous operation goes the same way
+  double jump = 0;      ///< and the most that other ways change it
+  Defined defined = Defined::always;
+
+  /// The most that two evaluators differ whose distances differ by no more than `displacement` and
+  /// lie in the cell.
+  double difference(double displacement) const;
+  /// Whether there is a jump, or what looks like one from so far.
+  bool jumps(double displacement) const;
+};
+
+/// Proven bounds of a function of one distance, by interval arithmetic, automatic differentiation
+/// and error analysis over its instructions.
+///
+/// Every operation's computed result lies within N ulps (or 2^-1022, where subnormal numbers are
+/// flushed to 0; fp32: 2^-126) of the function of its computed operands, N the largest of what the
+/// OpenCL specification (full profile, table of relative errors) and our own evaluators leave:
+///   0.5   + - *, fused or not; fp64: /, square root, 1/x
+///   1.5   fp64 quotients (LLVM may multiply by the reciprocal of a divisor that several share)
+///   2     fp64 1/sqrt
+///   2.5   fp32 / and 1/x,  3  square root,  4  1/sqrt
+///   3 exp log,  4 sin cos asin acos sinh cosh,  5 tan atan tanh,  6 atan2,  16 pow erf erfc
+/// The error of a result is bounded by that of the operands, times the largest partial derivatives
+/// over the cell. Where step, delta, floor, ceil, select or the branch cut of atan2 may go either
+/// way, by rounding or within the cell, there is a jump by all of their range.
+class ErrorBound {
+ public:
+  /// @param program       of r^2, then the coefficients; one output
+  /// @param unit_roundoff of the arithmetic: 2^-53, or 2^-24
+  /// @throws RunError where the coefficients do not fit the program
+  ErrorBound(const Program& program, std::span<const double> coefficients,
+             double unit_roundoff = 0x1p-53);
+
+  /// @param distances of r > 0
+  BoundedValue over(Interval distances) const;
+
+ private:
+  const Program& program_;
+  std::vector<BoundedValue> fixed_;  ///< coefficients and constants
+  double unit_roundoff_;
+  mutable std::vector<BoundedValue> values_;
+};
+
+}  // namespace starpmc

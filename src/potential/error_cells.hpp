@@ -1,0 +1,48 @@
+#pragma once
+
+#include <vector>
+
+#include "potential/error_bound.hpp"
+
+namespace starpmc {
+
+/// The least distance to the cutoff, divided.
+struct ErrorCell {
+  Interval distances;
+  BoundedValue bound;  ///< over the cell and whatever distances lie within a displacement of it
+};
+
+struct ErrorCellOptions {
+  double least;         ///< distance, A
+  double cutoff;        ///< A
+  double displacement;  ///< by which distances may be wrong, A
+  double factor = 1;    ///< of the function, to kJ/mol; of several, the largest
+  int halvings = 600;   ///< at most, for each of the two aims below
+};
+
+/// What a cell's pairs may contribute to the error of a step's energy change.
+struct PairError {
+  enum class Kind : unsigned char {
+    none,     ///< nothing: all evaluators find the largest energy
+    small,    ///< below kOverlapEnergy, or perhaps
+    overlap,  ///< certainly above kOverlapEnergy, or a jump among such energies
+    binding   ///< certainly below -kOverlapEnergy, no jump
+  };
+  Kind kind = Kind::none;
+  double difference = 0;  ///< kJ/mol
+  double relative = 0;    ///< to the least magnitude of the energy
+  bool jumps = false;     ///< see BoundedValue
+};
+
+/// Energies above this take part in a decision as overlaps, kJ/mol.
+inline constexpr double kOverlapEnergy = 50;
+
+/// @param factor of the function, to kJ/mol; the roundings of products with it are included
+PairError pair_error(const BoundedValue& bound, double factor, double displacement);
+
+/// Cells in the ratio of their distances, halved where that lowers the bounds most: for the small
+/// errors the sum of their squares over space, for the others the largest relative one. A jump ends
+/// up in cells no wider than the displacement. At most some 1500 cells.
+std::vector<ErrorCell> error_cells(const ErrorBound& function, const ErrorCellOptions& options);
+
+}  // namespace starpmc
