@@ -12,6 +12,7 @@
 #include "error.hpp"
 #include "kernels/scalar/evaluate.hpp"
 #include "potential/cutoff_jump.hpp"
+#include "potential/grid_error.hpp"
 #include "potential/pair_function.hpp"
 
 namespace starpmc {
@@ -158,6 +159,9 @@ class Maker {
                                    least));
     }
     result_.functions.coulomb = function.program();
+    result_.functions.grid_as_pairs =
+        grid_error_in_single(result_.functions.coulomb,
+                             settings_.interaction.coulomb_cutoff_angstrom) <= kLargestGridError;
     CutoffJump jump;
     const double charge = largest_charge();
     jump.see(STARPMC_COULOMB_CONSTANT * charge * charge * function.value(cutoff, {}),

@@ -11,6 +11,7 @@
 
 #include "potential/error_bound.hpp"
 #include "potential/error_cells.hpp"
+#include "potential/grid_error.hpp"
 #include "sampling/error_sum.hpp"
 
 namespace starpmc {
@@ -116,7 +117,7 @@ std::vector<ErrorCell> add_function(const Ranged& at, const std::map<double, Den
 class Pairs {
  public:
   Pairs(Precision precision, const TopologyBuffers& topology)
-      : topology_(topology), view_(topology_.view()) {
+      : topology_(topology), view_(topology_.view()), single_(precision != Precision::fp64) {
     const double* const box = topology.interaction.box;
     const double edge = *std::max_element(box, box + 3);
     wide_displacement_ = std::ldexp(edge, -50);
@@ -132,6 +133,8 @@ class Pairs {
 
   std::size_t types() const { return static_cast<std::size_t>(topology_.shape.molecule_types); }
   double displacement() const { return displacement_; }
+  /// Whether pair terms are in fp32.
+  bool single() const { return single_; }
   /// With the nuclei.
   double wide_displacement() const { return wide_displacement_; }
 
@@ -181,6 +184,7 @@ class Pairs {
 
   const TopologyBuffers& topology_;
   Topology view_;
+  bool single_;
   std::vector<double> densities_;  ///< of molecules of each type
   double displacement_ = 0;
   double wide_displacement_ = 0;
@@ -188,10 +192,9 @@ class Pairs {
 
 /// Errors of the grid term by the cells of f.
 void add_grid(const std::vector<ErrorCell>& cells, const Ranged& at, UserErrors& errors) {
-  constexpr double kNearest = 0.5;
   for (const ErrorCell& cell : cells) {
     const double r = cell.distances.high;
-    if (r < kNearest) continue;
+    if (r < kNearestGridPoint) continue;
     errors.coulomb_scale = std::max(errors.coulomb_scale, cell.bound.value.magnitude() * r);
     if (cell.bound.jumps(at.displacement)) {
       errors.coulomb_jump = std::max(errors.coulomb_jump, cell.bound.difference(at.displacement));
@@ -220,6 +223,10 @@ void add_coulomb(const TopologyBuffers& topology, const Pairs& pairs, PairErrors
   add_grid(
       cells.empty() ? error_cells(at.function, {least_distance(), cutoff, at.displacement}) : cells,
       at, errors);
+  if (topology.functions->grid_as_pairs && pairs.single()) {
+    errors.coulomb_scale =
+        std::max(errors.coulomb_scale, grid_error_in_single(topology.functions->coulomb, cutoff));
+  }
   at.displacement = pairs.wide_displacement();
   add_function(at, nuclei, sum);
 }

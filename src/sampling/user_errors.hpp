@@ -13,7 +13,8 @@ struct UserErrors {
   double coulomb_jump = 0;   ///< largest jump of f, at the cutoff or within it, 1/A
 };
 
-/// The functions are fp64 in every precision; distances are as exact as the stored coordinates,
+/// The functions are fp64 in every precision, but for the Coulomb function in the grid term
+/// (Potential::grid_as_pairs); distances are as exact as the stored coordinates,
 /// wrong by dr at most: below fp64 2^-24 (1 A + 2 R), R the largest radius of a molecule (sites are
 /// fp32 there, from their centre), or in fixed precision 2^-31 of the box's longest edge where that
 /// is more; else, and with the nuclei, 2^-50 of that edge.
@@ -33,7 +34,7 @@ struct UserErrors {
 /// Where |V| is above 50 kJ/mol, e / |V| is `relative` up to STARPMC_LARGEST_PAIR_ENERGY, at which
 /// all energies end. Jumps among such repulsive energies decide nothing unless a step leaves
 /// another overlap: up to 1e-4 pairs a step are neglected. `coulomb_scale` is the largest of |f| r
-/// and |f'| r^2 from 0.5 A on.
+/// and |f'| r^2 from 0.5 A on and, where the grid term is in fp32, of grid_error_in_single().
 UserErrors user_errors(Precision precision, const TopologyBuffers& topology);
 
 }  // namespace starpmc
