@@ -1,170 +1,170 @@
 #include "kernels/simd/user_grid.hpp"
 
+#include "kernels/simd/targets.hpp"
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/simd/user_grid.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
 #include <array>
 #include <bit>
 #include <cstdint>
-#include <vector>
+#include <type_traits>
 
-#include "kernels/block_reach.hpp"
 #include "kernels/prepared_potential.hpp"
 #include "kernels/scalar/pair_functions.hpp"
 #include "kernels/simd/charged_sites.hpp"
+#include "kernels/simd/sites_in_reach-inl.hpp"
 
-namespace starpmc::simd {
+HWY_BEFORE_NAMESPACE();
+namespace starpmc::simd::HWY_NAMESPACE {
 namespace {
 
-template <class Real>
-constexpr bool kFixedPoints = kPrecisionOf<Real> == Precision::fixed;
+/// Blocks that choose from the same nearby sites.
+constexpr std::size_t kUserBlocksTogether = 8;
 
-/// Sites, or images of them, that meet a block's points.
-template <class T>
-struct Targets {
-  std::vector<T> positions;  ///< x, y, z from the block's origin
-  std::vector<std::size_t> sites;
-
-  void clear() {
-    positions.clear();
-    sites.clear();
-  }
-  void add(const double (&position)[3], std::size_t site) {
-    for (const double x : position) positions.push_back(static_cast<T>(x));
-    sites.push_back(site);
-  }
-  void fill() {
-    constexpr T kBeyond = 1e6;  // places without a site
-    while (positions.size() % (3 * kGridTargets) != 0) positions.push_back(kBeyond);
-  }
-};
-
-/// The grid term with the user's Coulomb function. Sites and points are taken relative to a block's
-/// origin; of a site that could meet points by several images, each image counts: the cutoff is at
-/// most half the box, so that a point is inside it for one at most.
+/// The grid term with the user's Coulomb function: the sibling of GridTerm, whose pairs are left to
+/// GridRows. Sites and points are taken relative to a block's origin in every precision.
 /// @tparam T what pairs are computed in
 template <class Real, class T>
 class UserGridTerm {
  public:
   UserGridTerm(const CoulombGridArguments<Real>& a, const Potential& potential)
-      : a_(a), sites_(a.window), rows_(grid_rows<T>(potential)) {}
+      : a_(a), sites_(a.window), nearby_(sites_.size()), rows_(grid_rows<T>(potential)) {}
 
   void run() {
-    for (std::size_t block = 0; block * BLOCK_FIELDS < a_.blocks.size(); ++block) {
-      const double* const header = &a_.blocks[block * BLOCK_FIELDS];
-      find_targets(header);
-      if (inside_.sites.empty() && cut_.sites.empty()) continue;
-      take_points(header, &a_.points[block * 4 * STARPMC_BLOCK_POINTS]);
-      add_all(rows_.inside, inside_);
-      add_all(rows_.cut, cut_);
+    const std::size_t blocks = a_.blocks.size() / BLOCK_FIELDS;
+    for (std::size_t first = 0; first < blocks; first += kUserBlocksTogether) {
+      const std::size_t count = std::min(kUserBlocksTogether, blocks - first);
+      nearby_.select(sites_, a_.blocks.subspan(first * BLOCK_FIELDS, count * BLOCK_FIELDS),
+                     interaction());
+      for (std::size_t block = first; block < first + count; ++block) add_block(block);
     }
     sites_.collect(STARPMC_COULOMB_CONSTANT, a_.energies);
   }
 
  private:
+  using D = hn::ScalableTag<T>;
+  static constexpr bool kFixedPoints = std::is_same_v<Real, FixedCoordinate>;
+  static constexpr T kBeyond = 1e6;  ///< from a block: where no site is
+
   const Interaction& interaction() const { return a_.window.interaction; }
 
-  /// As precise as the points are.
-  static double difference(double position, double origin, double edge) {
-    if constexpr (kFixedPoints<Real>) {
-      return from_origin(fixed_coordinate(position, edge), origin, edge);
-    } else {
-      return scalar::minimum_image(position - origin, edge);
-    }
-  }
-  static double from_origin(std::int32_t coordinate, double origin, double edge) {
-    const auto units = static_cast<std::uint32_t>(coordinate) -
-                       static_cast<std::uint32_t>(fixed_coordinate(origin, edge));
-    return static_cast<std::int32_t>(units) * fixed_unit(edge);
+  void add_block(std::size_t block) {
+    const double* const header = &a_.blocks[block * BLOCK_FIELDS];
+    in_reach_.classify(D(), nearby_, header, interaction(), true);
+    if (in_reach_.inside.count + in_reach_.cut.count + in_reach_.close.count == 0) return;
+    take_points(header, &a_.points[block * 4 * STARPMC_BLOCK_POINTS]);
+    add_all(rows_.inside, in_reach_.inside);
+    add_all(rows_.cut, in_reach_.cut);
+    add_all(rows_.cut, in_reach_.close);
   }
 
-  /// The images of sites that may meet points of a block.
-  void find_targets(const double* header) {
-    const BlockReach reach(interaction().coulomb_cutoff, header[BLOCK_RADIUS]);
-    const int images = reach.meets_images(interaction()) ? 1 : 0;
-    inside_.clear();
-    cut_.clear();
-    for (std::size_t site = 0; site < sites_.size(); ++site) {
-      const double position[3] = {sites_.x[site], sites_.y[site], sites_.z[site]};
-      double nearest[3];
-      for (int k = 0; k < 3; ++k) {
-        nearest[k] = difference(position[k], header[k], interaction().box[k]);
-      }
-      for (int image = 0; image < (images == 0 ? 1 : 8); ++image)
-        add_image(nearest, image, reach, site);
-    }
-    inside_.fill();
-    cut_.fill();
-  }
-
-  /// @param image bit k: the second nearest along axis k
-  void add_image(const double (&nearest)[3], int image, const BlockReach& reach, std::size_t site) {
-    double r[3];
-    double squared = 0;
-    for (int k = 0; k < 3; ++k) {
-      const double edge = nearest[k] < 0 ? -interaction().box[k] : interaction().box[k];
-      r[k] = nearest[k] - ((image >> k & 1) != 0 ? edge : 0);
-      squared += r[k] * r[k];
-    }
-    if (!(squared < reach.reach * reach.reach)) return;
-    const bool inside =
-        squared < reach.inside * reach.inside && !(squared < reach.close * reach.close);
-    (inside ? inside_ : cut_).add(r, site);
-  }
-
+  /// Points as the rows take them.
   void take_points(const double* header, const Real* points) {
     for (std::size_t k = 0; k < 4; ++k) {
-      for (std::size_t i = 0; i < STARPMC_BLOCK_POINTS; ++i) {
-        const Real value = points[k * STARPMC_BLOCK_POINTS + i];
-        T& to = points_[k][i];
-        if constexpr (!kFixedPoints<Real>) {
-          to = static_cast<T>(value);
-        } else if (k == 3) {
-          to = std::bit_cast<float>(value.value);
-        } else {
-          to = static_cast<T>(from_origin(value.value, header[k], interaction().box[k]));
+      const Real* const from = points + k * STARPMC_BLOCK_POINTS;
+      if constexpr (std::is_same_v<Real, T>) {
+        points_[k] = from;
+      } else {
+        for (std::size_t i = 0; i < STARPMC_BLOCK_POINTS; ++i) {
+          converted_[k][i] = converted(from[i], static_cast<int>(k), header);
         }
+        points_[k] = converted_[k].data();
       }
     }
   }
 
-  void add_all(PairRow<T>& row, const Targets<T>& targets) {
-    for (std::size_t i = 0; i < targets.sites.size(); i += kGridTargets) add(row, targets, i);
+  T converted(Real value, int k, const double* header) const {
+    if constexpr (!kFixedPoints) {
+      return static_cast<T>(value);
+    } else if (k == 3) {
+      return std::bit_cast<float>(value.value);
+    } else {
+      const double edge = interaction().box[k];
+      const auto units = static_cast<std::uint32_t>(value.value) -
+                         static_cast<std::uint32_t>(fixed_coordinate(header[k], edge));
+      // The origin itself is no multiple of a unit.
+      const double rest = fixed_coordinate(header[k], edge) * fixed_unit(edge) - header[k];
+      return static_cast<T>(static_cast<std::int32_t>(units) * fixed_unit(edge) +
+                            scalar::minimum_image(rest, edge));
+    }
   }
 
-  void add(PairRow<T>& row, const Targets<T>& targets, std::size_t first) {
-    const T* const charges = points_[3].data();
+  void add_all(PairRow<T>& row, const RelativeSites<D>& sites) {
+    for (std::size_t i = 0; i < sites.count; i += kGridTargets) add(row, sites, i);
+  }
+
+  void add(PairRow<T>& row, const RelativeSites<D>& sites, std::size_t first) {
+    const std::size_t count = std::min<std::size_t>(kGridTargets, sites.count - first);
+    std::array<T, std::size_t{3} * kGridTargets> targets;
+    targets.fill(kBeyond);
+    for (std::size_t k = 0; k < count; ++k) {
+      targets[3 * k] = sites.x[first + k];
+      targets[3 * k + 1] = sites.y[first + k];
+      targets[3 * k + 2] = sites.z[first + k];
+    }
     const T squared_cutoff =
         static_cast<T>(interaction().coulomb_cutoff * interaction().coulomb_cutoff);
     std::array<double, kGridTargets> energies{};
-    row({.source = {points_[0].data(), points_[1].data(), points_[2].data()},
+    row({.source = {points_[0], points_[1], points_[2]},
          .count = STARPMC_BLOCK_POINTS,
-         .targets = &targets.positions[3 * first],
-         .varying = &charges,
+         .targets = targets.data(),
+         .varying = &points_[3],
          .squared_cutoffs = &squared_cutoff,
          .totals = energies.data()});
-    for (std::size_t k = 0; k < kGridTargets && first + k < targets.sites.size(); ++k) {
-      sites_.energy[targets.sites[first + k]] += energies[k];
+    for (std::size_t k = 0; k < count; ++k) {
+      const auto nearby = static_cast<std::size_t>(sites.nearby[first + k]);
+      sites_.energy[nearby_.site[nearby]] += energies[k];
     }
   }
 
   const CoulombGridArguments<Real>& a_;
   ChargedSites sites_;
+  NearbySites nearby_;
+  SitesInReach<D> in_reach_;
   GridRows<T> rows_;
-  Targets<T> inside_;
-  Targets<T> cut_;
-  std::array<std::array<T, STARPMC_BLOCK_POINTS>, 4> points_{};
+  std::array<const T*, 4> points_{};  ///< x, y, z, charge
+  std::array<std::array<T, STARPMC_BLOCK_POINTS>, 4> converted_{};
 };
 
-}  // namespace
-
 template <class Real>
-void user_coulomb_grid(const CoulombGridArguments<Real>& a, const Potential& potential) {
+void user_grid(const CoulombGridArguments<Real>& a, const Potential& potential) {
   if (potential.grid_as_pairs) {
     UserGridTerm<Real, PairReal<Real>>(a, potential).run();
   } else {
     UserGridTerm<Real, double>(a, potential).run();
   }
 }
-template void user_coulomb_grid(const CoulombGridArguments<double>&, const Potential&);
-template void user_coulomb_grid(const CoulombGridArguments<float>&, const Potential&);
-template void user_coulomb_grid(const CoulombGridArguments<FixedCoordinate>&, const Potential&);
 
+}  // namespace
+
+void UserGridFp64(const CoulombGridArguments<double>& a, const Potential& p) { user_grid(a, p); }
+void UserGridMixed(const CoulombGridArguments<float>& a, const Potential& p) { user_grid(a, p); }
+void UserGridFixed(const CoulombGridArguments<FixedCoordinate>& a, const Potential& p) {
+  user_grid(a, p);
+}
+
+}  // namespace starpmc::simd::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace starpmc::simd {
+HWY_EXPORT(UserGridFp64);
+HWY_EXPORT(UserGridMixed);
+HWY_EXPORT(UserGridFixed);
+
+template <>
+void user_coulomb_grid(const CoulombGridArguments<double>& a, const Potential& potential) {
+  HWY_DYNAMIC_DISPATCH(UserGridFp64)(a, potential);
+}
+template <>
+void user_coulomb_grid(const CoulombGridArguments<float>& a, const Potential& potential) {
+  HWY_DYNAMIC_DISPATCH(UserGridMixed)(a, potential);
+}
+template <>
+void user_coulomb_grid(const CoulombGridArguments<FixedCoordinate>& a, const Potential& potential) {
+  HWY_DYNAMIC_DISPATCH(UserGridFixed)(a, potential);
+}
 }  // namespace starpmc::simd
+#endif

@@ -118,7 +118,7 @@ class Division {
 
   template <class Priority>
   Candidate candidate(const ErrorCell& cell, const Priority& priority) const {
-    const PairError error = pair_error(cell.bound, options_.factor, options_.displacement);
+    const PairError error = pair_error(cell.bound, options_);
     return {cell, priority(cell, error), error.jumps};
   }
 
@@ -129,8 +129,9 @@ class Division {
 
 }  // namespace
 
-PairError pair_error(const BoundedValue& bound, double factor, double displacement) {
-  const BoundedValue scaled = times(bound, factor);
+PairError pair_error(const BoundedValue& bound, const ErrorCellOptions& options) {
+  const BoundedValue scaled = times(bound, options.factor);
+  const double displacement = options.displacement;
   const Interval value = scaled.value;
   const bool defined = scaled.defined == Defined::always;
   // What is no number counts as the largest energy.
@@ -140,9 +141,9 @@ PairError pair_error(const BoundedValue& bound, double factor, double displaceme
   }
   PairError error{PairError::Kind::small, scaled.difference(displacement), 0,
                   scaled.jumps(displacement)};
-  if (value.low >= kOverlapEnergy) {
+  if (value.low >= options.overlap) {
     error.kind = PairError::Kind::overlap;
-  } else if (value.high <= -kOverlapEnergy && !error.jumps) {
+  } else if (value.high <= -options.overlap && !error.jumps) {
     error.kind = PairError::Kind::binding;
   }
   if (error.kind != PairError::Kind::small) error.relative = error.difference / value.mignitude();

@@ -17,6 +17,7 @@ struct ErrorCellOptions {
   double cutoff;        ///< A
   double displacement;  ///< by which distances may be wrong, A
   double factor = 1;    ///< of the function, to kJ/mol; of several, the largest
+  double overlap = 50;  ///< energies above this are overlaps, kJ/mol
   int halvings = 600;   ///< at most, for each of the two aims below
 };
 
@@ -24,9 +25,9 @@ struct ErrorCellOptions {
 struct PairError {
   enum class Kind : unsigned char {
     none,     ///< nothing: all evaluators find the largest energy
-    small,    ///< below kOverlapEnergy, or perhaps
-    overlap,  ///< certainly above kOverlapEnergy, or a jump among such energies
-    binding   ///< certainly below -kOverlapEnergy, no jump
+    small,    ///< below an overlap's energy, or perhaps
+    overlap,  ///< certainly above it, or a jump among such energies
+    binding   ///< certainly below its negative, no jump
   };
   Kind kind = Kind::none;
   double difference = 0;  ///< kJ/mol
@@ -34,11 +35,8 @@ struct PairError {
   bool jumps = false;     ///< see BoundedValue
 };
 
-/// Energies above this take part in a decision as overlaps, kJ/mol.
-inline constexpr double kOverlapEnergy = 50;
-
-/// @param factor of the function, to kJ/mol; the roundings of products with it are included
-PairError pair_error(const BoundedValue& bound, double factor, double displacement);
+/// The roundings of products with the factor are included.
+PairError pair_error(const BoundedValue& bound, const ErrorCellOptions& options);
 
 /// Cells in the ratio of their distances, halved where that lowers the bounds most: for the small
 /// errors the sum of their squares over space, for the others the largest relative one. A jump ends

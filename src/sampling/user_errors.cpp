@@ -24,6 +24,11 @@ constexpr double kNegligibleOverlaps = 1e-4;
 /// Instead of infinity, so that products and differences stay numbers.
 constexpr double kUnbounded = 1e150;
 
+/// Energies above this are overlaps, kJ/mol. Those of charges cancel in a molecule: up to the
+/// second, more than two sites have in a hydrogen bond; up to the third with nuclei.
+constexpr double kOverlap = 50;
+constexpr double kOverlapOfCharges = 300;
+constexpr double kOverlapWithNuclei = 1e4;
 /// Of the cells of a function; where there are many functions, fewer, so that all of them take some
 /// tens of milliseconds.
 constexpr int kMostHalvings = 600;
@@ -85,30 +90,33 @@ double shell(Interval distances) {
 /// A function inside its cutoff.
 struct Ranged {
   ErrorBound function;
-  double cutoff;
-  double displacement;
-  int halvings = kMostHalvings;
+  ErrorCellOptions options;
 };
+
+/// One evaluator finds the pair inside the cutoff, the other outside.
+BoundedValue at_cutoff(const Ranged& at) {
+  return at.function.over({at.options.cutoff - at.options.displacement, at.options.cutoff});
+}
 
 /// @param densities by the factor of the function, kJ/mol
 /// @return the cells
-std::vector<ErrorCell> add_function(const Ranged& at, const std::map<double, Densities>& densities,
+std::vector<ErrorCell> add_function(Ranged at, const std::map<double, Densities>& densities,
                                     PairErrors& errors) {
   if (densities.empty()) return {};
-  const double largest =
+  ErrorCellOptions& options = at.options;
+  options.factor =
       std::max(std::abs(densities.begin()->first), std::abs(densities.rbegin()->first));
-  std::vector<ErrorCell> cells = error_cells(
-      at.function, {least_distance(), at.cutoff, at.displacement, largest, at.halvings});
-  const Interval edge{at.cutoff - at.displacement, at.cutoff};
-  const BoundedValue last = at.function.over(edge);
+  std::vector<ErrorCell> cells = error_cells(at.function, options);
+  const BoundedValue last = at_cutoff(at);
+  const double pairs = 2 * shell({options.cutoff - options.displacement, options.cutoff});
   for (const auto& [factor, each] : densities) {
+    options.factor = factor;
     for (const ErrorCell& cell : cells) {
-      errors.add(pair_error(cell.bound, factor, at.displacement), each, shell(cell.distances));
+      errors.add(pair_error(cell.bound, options), each, shell(cell.distances));
     }
-    // one evaluator finds the pair inside the cutoff, the other outside
     PairError jump{PairError::Kind::small, std::abs(factor) * last.value.magnitude()};
     if (last.defined != Defined::always) jump.difference = kUnbounded;
-    errors.add(jump, each, 2 * shell(edge));
+    errors.add(jump, each, pairs);
   }
   return cells;
 }
@@ -196,13 +204,14 @@ void add_grid(const std::vector<ErrorCell>& cells, const Ranged& at, UserErrors&
     const double r = cell.distances.high;
     if (r < kNearestGridPoint) continue;
     errors.coulomb_scale = std::max(errors.coulomb_scale, cell.bound.value.magnitude() * r);
-    if (cell.bound.jumps(at.displacement)) {
-      errors.coulomb_jump = std::max(errors.coulomb_jump, cell.bound.difference(at.displacement));
+    const double displacement = at.options.displacement;
+    if (cell.bound.jumps(displacement)) {
+      errors.coulomb_jump = std::max(errors.coulomb_jump, cell.bound.difference(displacement));
     } else {
       errors.coulomb_scale = std::max(errors.coulomb_scale, cell.bound.slope.magnitude() * r * r);
     }
   }
-  const double last = at.function.over({at.cutoff - at.displacement, at.cutoff}).value.magnitude();
+  const double last = at_cutoff(at).value.magnitude();
   errors.coulomb_jump = std::min(std::max(errors.coulomb_jump, last), kUnbounded);
   errors.coulomb_scale = std::min(errors.coulomb_scale, kUnbounded);
 }
@@ -213,21 +222,21 @@ void add_coulomb(const TopologyBuffers& topology, const Pairs& pairs, PairErrors
     return STARPMC_COULOMB_CONSTANT * charge * other;
   };
   const double cutoff = topology.interaction.coulomb_cutoff;
-  Ranged at{ErrorBound(topology.functions->coulomb, {}), cutoff, pairs.displacement()};
+  Ranged at{ErrorBound(topology.functions->coulomb, {}),
+            {least_distance(), cutoff, pairs.displacement(), 1, kOverlapOfCharges}};
   auto molecules = pairs.of_molecules(factor);
   auto nuclei = pairs.of_nuclei(factor);
   molecules.erase(0);
   nuclei.erase(0);
   // without charges there is still the scale to be found, of the grid's
   const std::vector<ErrorCell> cells = add_function(at, molecules, sum);
-  add_grid(
-      cells.empty() ? error_cells(at.function, {least_distance(), cutoff, at.displacement}) : cells,
-      at, errors);
+  add_grid(cells.empty() ? error_cells(at.function, at.options) : cells, at, errors);
   if (topology.functions->grid_as_pairs && pairs.single()) {
     errors.coulomb_scale =
         std::max(errors.coulomb_scale, grid_error_in_single(topology.functions->coulomb, cutoff));
   }
-  at.displacement = pairs.wide_displacement();
+  at.options.displacement = pairs.wide_displacement();
+  at.options.overlap = kOverlapWithNuclei;
   add_function(at, nuclei, sum);
 }
 
@@ -252,8 +261,9 @@ void add_typed(const TopologyBuffers& topology, const TypedFunction& function,
   }
   const int share = kHalvingsOfAll / std::max(1, static_cast<int>(distinct.size()));
   for (const auto& [coefficients, densities] : distinct) {
-    add_function({ErrorBound(function.program, coefficients), topology.interaction.vdw_cutoff,
-                  function.displacement, std::clamp(share, kLeastHalvings, kMostHalvings)},
+    add_function({ErrorBound(function.program, coefficients),
+                  {least_distance(), topology.interaction.vdw_cutoff, function.displacement, 1,
+                   kOverlap, std::clamp(share, kLeastHalvings, kMostHalvings)}},
                  {{1.0, densities}}, sum);
   }
 }

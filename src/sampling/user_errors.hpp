@@ -21,20 +21,22 @@ struct UserErrors {
 ///
 /// Proven, for every distance (ErrorBound, over cells between the least distance and the cutoff
 /// that are halved until it is sharp): the plain and the exact energy of one pair differ by no more
-/// than e = min(sup |V'| dr + 2 sup |rounding|, range of V over all that dr reaches). So narrow
-/// features and jumps count wherever they are, the latter with their whole height in the pairs that
-/// lie within dr of them; so do jumps at the cutoff. What cannot be bounded is infinite.
+/// than e = min(sup |V'| dr + 2 sup |rounding| + jumps, range of V over all that dr reaches). So
+/// narrow features and jumps count wherever they are, the latter with their whole height in the
+/// pairs that lie within dr of them; so do jumps at the cutoff. What cannot be bounded is infinite.
 ///
-/// Statistical (ErrorSum): how the errors of pairs of |V| below 50 kJ/mol add up, 2 * 4 pi rho r^2
-/// dr of them at a distance, old and new place together: like those of independent pairs of an
-/// ideal gas, six standard deviations of them where they are many. Around the nuclei rho is 0.2
-/// atoms per A^3, more than any molecule has. Events of less than 1e-9 pairs a step are neglected:
-/// most jumps in fp64.
+/// Statistical (ErrorSum): how the errors of pairs that are no overlaps add up, 2 * 4 pi rho r^2 dr
+/// of them at a distance, old and new place together: like those of independent pairs of an ideal
+/// gas, six standard deviations of them where they are many. Around the nuclei rho is 0.2 atoms per
+/// A^3, more than any molecule has. Events of less than 1e-9 pairs a step are neglected: most jumps
+/// in fp64.
 ///
-/// Where |V| is above 50 kJ/mol, e / |V| is `relative` up to STARPMC_LARGEST_PAIR_ENERGY, at which
-/// all energies end. Jumps among such repulsive energies decide nothing unless a step leaves
-/// another overlap: up to 1e-4 pairs a step are neglected. `coulomb_scale` is the largest of |f| r
-/// and |f'| r^2 from 0.5 A on and, where the grid term is in fp32, of grid_error_in_single().
+/// Overlaps are pairs of |V| above 50 kJ/mol; of charges, whose energies cancel in a molecule,
+/// above 300 kJ/mol, and 10^4 kJ/mol with nuclei. There e / |V| is `relative`, up to
+/// STARPMC_LARGEST_PAIR_ENERGY, at which all energies end. Jumps among such repulsive energies
+/// decide nothing unless a step leaves another overlap: up to 1e-4 pairs a step are neglected.
+/// `coulomb_scale` is the largest of |f| r and |f'| r^2 from 0.5 A on and,
+/// where the grid term is in fp32, of grid_error_in_single().
 UserErrors user_errors(Precision precision, const TopologyBuffers& topology);
 
 }  // namespace starpmc
