@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::array kFunctionNames{std::string_view("built-in"), std::string_view("expressions")};
 
-constexpr const char* kShiftedForceCoulomb = "(1-r/cutoff)^2/r";
+constexpr const char* kShiftedForceCoulomb = "(1+(r/cutoff)^2)/r-2/cutoff";
 constexpr const char* kLennardJones =
     "4*epsilon*((sigma/r)^12-(sigma/r)^6); sigma=sqrt(sigma1*sigma2);"
     " epsilon=sqrt(epsilon1*epsilon2)";
