@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <bit>
+#include <type_traits>
 #include <vector>
 
 #include "kernels/block_reach.hpp"
@@ -135,11 +136,13 @@ void qmmm_coulomb_grid(const CoulombGridArguments<Real>& a) {
   const Window& window = a.window;
   if (const auto* const potential = potential_of(window.potential, &Potential::in_grid)) {
     const double cutoff = window.interaction.coulomb_cutoff;
-    if (potential->grid_as_pairs) {
-      add_sites<PairReal<Real>>(a, UserCoulomb<PairReal<Real>>(potential->coulomb, cutoff));
-    } else {
-      add_sites<double>(a, UserCoulomb<double>(potential->coulomb, cutoff));
+    if constexpr (!std::is_same_v<Real, double>) {
+      if (potential->grid_as_pairs) {
+        add_sites<float>(a, UserCoulomb<float>(potential->coulomb, cutoff));
+        return;
+      }
     }
+    add_sites<double>(a, UserCoulomb<double>(potential->coulomb, cutoff));
   } else {
     const CoulombShiftedForce<PairReal<Real>> coulomb(window.interaction.coulomb_cutoff);
     add_sites<PairReal<Real>>(a, [&](auto r2, auto charge) { return charge * coulomb(r2); });

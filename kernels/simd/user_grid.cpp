@@ -130,11 +130,13 @@ class UserGridTerm {
 
 template <class Real>
 void user_grid(const CoulombGridArguments<Real>& a, const Potential& potential) {
-  if (potential.grid_as_pairs) {
-    UserGridTerm<Real, PairReal<Real>>(a, potential).run();
-  } else {
-    UserGridTerm<Real, double>(a, potential).run();
+  if constexpr (!std::is_same_v<Real, double>) {
+    if (potential.grid_as_pairs) {
+      UserGridTerm<Real, float>(a, potential).run();
+      return;
+    }
   }
+  UserGridTerm<Real, double>(a, potential).run();
 }
 
 }  // namespace

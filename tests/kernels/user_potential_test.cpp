@@ -167,6 +167,9 @@ TEST_P(UserPotentialOpenCl, GivesTheBuiltInEnergies) {
   expect_built_in_energies<float>(mixed, systems, 5e-6);
   DevicePipeline fixed = pipeline(Precision::fixed);
   expect_built_in_energies<FixedCoordinate>(fixed, systems, 5e-6);
+  const TwoSystems in_double(wide_cutoff(), false);
+  DevicePipeline mixed_in_double(*device, Precision::mixed, GetParam().shape, in_double.potential);
+  expect_built_in_energies<float>(mixed_in_double, in_double, 5e-6);
 }
 
 /// A GPU's kernels run on GPUs only: PoCL takes many minutes to compile them all.
