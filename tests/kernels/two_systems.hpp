@@ -61,8 +61,8 @@ struct TwoSystems {
       : TwoSystems(make_system(options), grid_as_pairs) {}
   explicit TwoSystems(const TestSystem& system, bool grid_as_pairs = true) : built_in(system) {
     user = built_in;
-    potential = {coulomb_program(built_in.interaction.coulomb_cutoff), vdw_program(),
-                 vdw_program(), grid_as_pairs};
+    potential = {coulomb_program(built_in.interaction.coulomb_cutoff), vdw_program(), vdw_program(),
+                 grid_as_pairs};
     user.potential = &potential;
     user.shape.pairs = {14, 4, 8, 13};
     user.reals.assign(static_cast<std::size_t>(topology_reals_size(user.shape)), 0.0);
