@@ -3,12 +3,13 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <cmath>
 #include <numbers>
 #include <string>
+#include <vector>
 
 #include "kernels/scalar/user_terms.hpp"
+#include "potential/error_cells.hpp"
 #include "sampling/error_sum.hpp"
 
 namespace starpmc {
@@ -226,16 +227,20 @@ TEST(UserErrors, FunctionsOfNucleiCount) {
   EXPECT_GT(errors_of(with, Precision::mixed).absolute, 1e2 * well_conditioned);
 }
 
-TEST(UserErrors, TakeMilliseconds) {
-  const System system = water();
-  Settings all = with_mm("0.2*step(r-3)*exp(-r)*cos(3*r)+erfc(r)*tanh(r)");
-  all.potential.coulomb = "erfc(0.2*r)*(1-(r/cutoff)^2)^2/r";
-  const TopologyBuffers buffers = make_topology_buffers(system, all);
-  const auto start = std::chrono::steady_clock::now();
-  const UserErrors errors = user_errors(Precision::mixed, buffers);
-  const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
-  std::printf("%.1f ms, absolute %.2e kJ/mol\n", time.count(), errors.absolute);
-  EXPECT_LT(time.count(), 500);  // of a loaded machine; some ms
+/// However many features a function has: the program starts with these bounds.
+TEST(UserErrors, TakeABoundedNumberOfCells) {
+  Settings many = settings();
+  many.potential.coulomb = "erfc(0.2*r)*(1-(r/cutoff)^2)^2/r+1e-3*floor(100*r)*sin(1e4*r)";
+  const TopologyBuffers buffers = make_topology_buffers(water(), many);
+  const std::vector<ErrorCell> cells =
+      error_cells(ErrorBound(buffers.functions->coulomb, {}), {0.01, kCutoff, 1e-7});
+  EXPECT_GT(cells.size(), 800);
+  EXPECT_LT(cells.size(), 1600);
+  EXPECT_EQ(cells.front().distances.low, 0.01);
+  EXPECT_EQ(cells.back().distances.high, kCutoff);
+  for (std::size_t i = 1; i < cells.size(); ++i) {
+    ASSERT_EQ(cells[i].distances.low, cells[i - 1].distances.high);
+  }
 }
 
 double bound_of(double pairs, double difference) {
