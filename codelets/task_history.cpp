@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
 #include <limits>
 #include <map>
 
@@ -140,7 +141,10 @@ void TaskHistory::load() {
   char path[1024] = "";
   if (calibrate != 2) starpu_perfmodel_get_model_path(symbol_.c_str(), path, sizeof path);
   model_.symbol = nullptr;  // StarPU frees it where a file is damaged
-  const bool read = path[0] != '\0' && starpu_perfmodel_load_file(path, &model_) == 0;
+  // StarPU 1.3 names files that are not there, and ends the program over them.
+  std::error_code none;
+  const bool read = std::filesystem::is_regular_file(path, none) &&
+                    starpu_perfmodel_load_file(path, &model_) == 0;
   model_.symbol = symbol_.c_str();
   archs_.clear();
   for (unsigned worker = 0; worker < starpu_worker_get_count(); ++worker) {
