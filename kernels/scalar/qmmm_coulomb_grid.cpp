@@ -62,9 +62,9 @@ class SiteOfBlock<FixedCoordinate, T> {
 
 /// The user's Coulomb function times a charge, in T, 0 beyond the cutoff.
 template <class T>
-class UserCoulomb {
+class GridCoulomb {
  public:
-  UserCoulomb(const Program& program, double cutoff)
+  GridCoulomb(const Program& program, double cutoff)
       : program_(program), cutoff_squared_(static_cast<T>(cutoff * cutoff)) {}
   T operator()(T r2, T charge) const {
     if (charge == 0 || !(r2 < cutoff_squared_)) return 0;
@@ -138,11 +138,11 @@ void qmmm_coulomb_grid(const CoulombGridArguments<Real>& a) {
     const double cutoff = window.interaction.coulomb_cutoff;
     if constexpr (!std::is_same_v<Real, double>) {
       if (potential->grid_as_pairs) {
-        add_sites<float>(a, UserCoulomb<float>(potential->coulomb, cutoff));
+        add_sites<float>(a, GridCoulomb<float>(potential->coulomb, cutoff));
         return;
       }
     }
-    add_sites<double>(a, UserCoulomb<double>(potential->coulomb, cutoff));
+    add_sites<double>(a, GridCoulomb<double>(potential->coulomb, cutoff));
   } else {
     const CoulombShiftedForce<PairReal<Real>> coulomb(window.interaction.coulomb_cutoff);
     add_sites<PairReal<Real>>(a, [&](auto r2, auto charge) { return charge * coulomb(r2); });

@@ -17,8 +17,6 @@ HWY_BEFORE_NAMESPACE();
 namespace starpmc::simd::HWY_NAMESPACE {
 namespace {
 
-/// Blocks that choose from the same nearby sites.
-constexpr std::size_t kBlocksTogether = 8;
 /// Sites in registers.
 constexpr std::size_t kSites = 4;
 
@@ -44,13 +42,8 @@ class GridTerm {
   }
 
   void run() {
-    const std::size_t blocks = a_.blocks.size() / BLOCK_FIELDS;
-    for (std::size_t first = 0; first < blocks; first += kBlocksTogether) {
-      const std::size_t count = std::min(kBlocksTogether, blocks - first);
-      nearby_.select(sites_, a_.blocks.subspan(first * BLOCK_FIELDS, count * BLOCK_FIELDS),
-                     interaction());
-      for (std::size_t block = first; block < first + count; ++block) add_block(block);
-    }
+    for_each_block(a_.blocks, sites_, nearby_, interaction(),
+                   [this](std::size_t block) HWY_ATTR { add_block(block); });
     sites_.collect(STARPMC_COULOMB_CONSTANT / (Coulomb::kFactor * unit_), a_.energies);
   }
 

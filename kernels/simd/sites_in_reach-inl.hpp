@@ -7,6 +7,7 @@
 #define STARPMC_SITES_IN_REACH_INL
 #endif
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <cstring>
@@ -63,6 +64,19 @@ class NearbySites {
     }
   }
 };
+
+/// Calls add_block(number) for each compact block, when `nearby` has the sites that may meet it.
+template <class AddBlock>
+void for_each_block(std::span<const double> blocks, const ChargedSites& sites, NearbySites& nearby,
+                    const Interaction& interaction, const AddBlock& add_block) {
+  constexpr std::size_t kBlocksTogether = 8;  // they choose from the same nearby sites
+  const std::size_t all = blocks.size() / BLOCK_FIELDS;
+  for (std::size_t first = 0; first < all; first += kBlocksTogether) {
+    const std::size_t count = std::min(kBlocksTogether, all - first);
+    nearby.select(sites, blocks.subspan(first * BLOCK_FIELDS, count * BLOCK_FIELDS), interaction);
+    for (std::size_t block = first; block < first + count; ++block) add_block(block);
+  }
+}
 
 /// Sites relative to a block's origin, rounded to the lanes' type.
 template <class D>

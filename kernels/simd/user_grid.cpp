@@ -20,9 +20,6 @@ HWY_BEFORE_NAMESPACE();
 namespace starpmc::simd::HWY_NAMESPACE {
 namespace {
 
-/// Blocks that choose from the same nearby sites.
-constexpr std::size_t kUserBlocksTogether = 8;
-
 /// The grid term with the user's Coulomb function: the sibling of GridTerm, whose pairs are left to
 /// GridRows. Sites and points are taken relative to a block's origin in every precision.
 /// @tparam T what pairs are computed in
@@ -33,13 +30,8 @@ class UserGridTerm {
       : a_(a), sites_(a.window), nearby_(sites_.size()), rows_(grid_rows<T>(potential)) {}
 
   void run() {
-    const std::size_t blocks = a_.blocks.size() / BLOCK_FIELDS;
-    for (std::size_t first = 0; first < blocks; first += kUserBlocksTogether) {
-      const std::size_t count = std::min(kUserBlocksTogether, blocks - first);
-      nearby_.select(sites_, a_.blocks.subspan(first * BLOCK_FIELDS, count * BLOCK_FIELDS),
-                     interaction());
-      for (std::size_t block = first; block < first + count; ++block) add_block(block);
-    }
+    for_each_block(a_.blocks, sites_, nearby_, interaction(),
+                   [this](std::size_t block) HWY_ATTR { add_block(block); });
     sites_.collect(STARPMC_COULOMB_CONSTANT, a_.energies);
   }
 

@@ -5,8 +5,8 @@
 
 #include <cmath>
 #include <cstdlib>
-#include <filesystem>
-#include <string>
+
+#include "tests/codelets/two_cpu_workers.hpp"
 
 namespace starpmc::codelets {
 namespace {
@@ -54,24 +54,12 @@ TEST(Durations, BucketsAndWorkAreInverse) {
   }
 }
 
-/// StarPU with two CPU workers and a folder of its own.
-class TaskHistoryTest : public testing::Test {
+class TaskHistoryTest : public test::TwoCpuWorkers {
  protected:
-  void SetUp() override {
-    std::string name = (std::filesystem::temp_directory_path() / "starpmc-XXXXXX").string();
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    folder_ = name;
-    setenv("STARPU_HOME", name.c_str(), 1);
-    setenv("STARPU_NCPU", "2", 1);
-    setenv("STARPU_NOPENCL", "0", 1);
-    setenv("STARPU_SILENT", "1", 1);
-    unsetenv("STARPU_CALIBRATE");
-    start();
-  }
+  void SetUp() override { start(); }
   void TearDown() override {
     stop();
     unsetenv("STARPU_CALIBRATE");
-    std::filesystem::remove_all(folder_);
   }
   void start() {
     ASSERT_EQ(starpu_init(nullptr), 0);
@@ -98,7 +86,6 @@ class TaskHistoryTest : public testing::Test {
   }
 
  private:
-  std::filesystem::path folder_;
   bool running_ = false;
 };
 

@@ -5,10 +5,8 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
-#include <filesystem>
 #include <future>
 #include <memory>
-#include <string>
 #include <thread>
 #include <vector>
 
@@ -16,6 +14,7 @@
 #include "codelets/taken_workers.hpp"
 #include "codelets/task_history.hpp"
 #include "runtime/data_handle.hpp"
+#include "tests/codelets/two_cpu_workers.hpp"
 
 namespace starpmc {
 namespace {
@@ -26,28 +25,16 @@ using namespace std::chrono_literals;
 
 constexpr auto kForever = 60s;
 
-/// StarPU with two CPU workers and a folder of its own.
-class QmWorkers : public testing::Test {
+class QmWorkers : public test::TwoCpuWorkers {
  protected:
   void SetUp() override {
-    std::string name = (std::filesystem::temp_directory_path() / "starpmc-XXXXXX").string();
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    folder_ = name;
-    setenv("STARPU_HOME", name.c_str(), 1);
     setenv("STARPU_SCHED", "dmda", 1);
-    setenv("STARPU_NCPU", "2", 1);
-    setenv("STARPU_NOPENCL", "0", 1);
-    setenv("STARPU_SILENT", "1", 1);
     ASSERT_EQ(starpu_init(nullptr), 0);
   }
   void TearDown() override {
     codelets::TaskHistory::forget_all();
     starpu_shutdown();
-    std::filesystem::remove_all(folder_);
   }
-
- private:
-  std::filesystem::path folder_;
 };
 
 /// A QM engine that works until it is told to stop.

@@ -3,12 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <memory>
 #include <string>
 
 #include "codelets/operations.hpp"
 #include "runtime/starpu_runtime.hpp"
+#include "tests/codelets/two_cpu_workers.hpp"
 
 namespace starpmc {
 namespace {
@@ -17,22 +17,12 @@ constexpr double kWork = 1 << 20;
 constexpr double kPairs = 1e7;
 
 /// Two CPU workers whose models know what a test tells them.
-class TaskSizes : public testing::Test {
+class TaskSizes : public test::TwoCpuWorkers {
  protected:
   void SetUp() override {
-    std::string name = (std::filesystem::temp_directory_path() / "starpmc-XXXXXX").string();
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    folder_ = name;
-    setenv("STARPU_HOME", name.c_str(), 1);
-    setenv("STARPU_NCPU", "2", 1);
-    setenv("STARPU_NOPENCL", "0", 1);
-    unsetenv("STARPU_CALIBRATE");
     runtime_ = std::make_unique<StarpuRuntime>(Precision::mixed, Implementation::simd);
   }
-  void TearDown() override {
-    runtime_.reset();
-    std::filesystem::remove_all(folder_);
-  }
+  void TearDown() override { runtime_.reset(); }
   /// The model has seen two sizes around `work`.
   static Workload measured(const std::string& codelet, double work, double milliseconds) {
     for (const double factor : {0.5, 2.0}) {
@@ -45,7 +35,6 @@ class TaskSizes : public testing::Test {
   }
 
  private:
-  std::filesystem::path folder_;
   std::unique_ptr<StarpuRuntime> runtime_;
 };
 
