@@ -4,11 +4,11 @@
 #include <starpu.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <fstream>
 
 #include "codelets/codelet.hpp"
+#include "config/value_names.hpp"
 
 namespace starpmc {
 namespace {
@@ -19,8 +19,6 @@ using Clock = std::chrono::steady_clock;
 constexpr double kBatchSeconds = 0.01;
 constexpr std::uint64_t kLargestBatch = 1000;
 constexpr std::size_t kMostBatches = 50;
-/// In the names of codelets.
-constexpr std::array<std::string_view, 3> kPrecisionNames{"fp64", "mixed", "fixed"};
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -37,12 +35,6 @@ double timed_batch(std::uint64_t first, std::uint64_t tasks,
   for (std::uint64_t i = 0; i < tasks; ++i) submit(first + i);
   wait_for_tasks();
   return seconds_since(start) / static_cast<double>(tasks);
-}
-
-double median(std::vector<double>& values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
 }
 
 /// One of those that are timed in turn.
@@ -148,6 +140,12 @@ TaskTimes TaskTimes::since(const TaskTimes& earlier) const {
   return difference;
 }
 
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
 void TaskTimes::add(const TaskTimes& other) {
   for (const auto& [name, entry] : other.codelets) codelets[name].add(entry);
   worker_seconds.resize(std::max(worker_seconds.size(), other.worker_seconds.size()));
@@ -175,7 +173,8 @@ TaskTimes::Entry TaskTimes::operation(std::string_view name) const {
     if (!codelet.starts_with(prefix)) continue;
     const std::string_view behind = std::string_view(codelet).substr(prefix.size());
     const std::string_view precision = behind.substr(0, behind.find('_'));
-    if (std::ranges::find(kPrecisionNames, precision) == kPrecisionNames.end()) continue;
+    if (std::ranges::none_of(kPrecisions, [&](Precision p) { return precision == value_name(p); }))
+      continue;
     sum.add(entry);
   }
   return sum;

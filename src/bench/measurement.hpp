@@ -45,6 +45,9 @@ struct RepeatedTime {
   std::uint64_t tasks = 0;
 };
 
+/// Of at least one value; of an even number the greater of the middle two.
+double median(std::vector<double> values);
+
 /// Submits tasks in batches until `seconds` have passed.
 /// @param submit submits the i-th task; neighbours must not depend on each other
 RepeatedTime repeat_tasks(double seconds, const std::function<void(std::uint64_t i)>& submit);

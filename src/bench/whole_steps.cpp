@@ -195,13 +195,6 @@ struct Rounds {
   double memory_mb = 0;  ///< peak
   std::vector<std::vector<bool>> first_decisions;
   std::size_t decisions_compared = 0;  ///< with the first contestant's
-
-  double median_seconds_per_step() {
-    const auto middle =
-        seconds_per_step.begin() + static_cast<std::ptrdiff_t>(seconds_per_step.size() / 2);
-    std::nth_element(seconds_per_step.begin(), middle, seconds_per_step.end());
-    return *middle;
-  }
 };
 
 /// Chains of a contestant, whose turn comes again and again.
@@ -306,7 +299,7 @@ std::vector<Figure> figures_of(Rounds& rounds, const WholeStepsSettings& setting
   const Chains::Outcome& outcome = rounds.sum;
   const auto steps = static_cast<double>(outcome.steps);
   const auto windows = static_cast<double>(outcome.windows);
-  const double seconds_per_step = rounds.median_seconds_per_step();
+  const double seconds_per_step = median(rounds.seconds_per_step);
   // Tasks of several chains overlap on a device: then there is no idle time to tell.
   const double idle = std::max(0.0, outcome.seconds - outcome.tasks.busiest_seconds());
   std::vector<Figure> figures{
