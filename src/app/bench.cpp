@@ -56,12 +56,13 @@ options::options_description describe_options() {
       "instead of all this: cell, the three figures of Perez-Sanchez and Wenzel's paper on the "
       "Cell "
       "processor (with --seconds, --output, --workers, --seed); paper, the tables and figures of "
-      "Miranda et al. (with --seconds, default 10, --tables, --cases, --implementation, --chains "
-      "of the whole run, --proposals, --output; --waters or --points make it small)");
+      "Miranda et al. (with --seconds, default 1 to 10 so that all takes 15 minutes at most, "
+      "--tables, --cases, --implementation, --chains of the whole run, --proposals, --output; "
+      "--waters or --points make it small)");
   add("tables", options::value<std::string>(),
       "of the experiment paper: 3 to 9 (tables), f8 to f11 (figures); all by default");
   add("cases", options::value<std::string>(),
-      "of the experiment paper: A, B, C, R; all by default");
+      "of the experiment paper: A, B, C, R; by default all that 15 minutes allow (A and R, B, C)");
   add("workers", options::value<std::string>(),
       "numbers of CPU workers of the experiment cell; 1, 2, 4, ... all by default");
   add("seed", options::value<long>()->default_value(1), "of the experiment cell's random charges");

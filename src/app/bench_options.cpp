@@ -133,10 +133,8 @@ PaperRequest read_paper_request(const Values& values) {
                          "seconds", "proposals", "chains", "output"});
   PaperRequest request;
   request.tables = read_tables(values);
-  request.cases = case_keys();
   if (values.contains("cases")) {
-    request.cases =
-        choose("cases", values["cases"].as<std::string>(), request.cases, request.cases);
+    request.cases = choose("cases", values["cases"].as<std::string>(), case_keys(), case_keys());
   }
   if (values.contains("implementation")) {
     request.implementations = read_implementations(values);

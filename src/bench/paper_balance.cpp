@@ -113,12 +113,14 @@ BenchSystem without_density(const BenchSystem& bench) {
 
 void measure_convergence(PaperSession& session) {
   PaperTable figure = published_table("figure-10");
-  if (session.has_case("C", figure)) {
+  // bench-C as in the paper, where it was asked for; it takes minutes to make.
+  const char* const key = session.has_case("C") ? "C" : "A";
+  if (session.has_case(key, figure)) {
     // No models at all: what is known of this machine stays as it is.
     const TemporaryFolder models;
     const EnvironmentVariable folder("STARPU_PERF_MODEL_DIR", models.path().string() + "/");
     const StarpuRuntime runtime(Precision::mixed, Implementation::any);
-    const BenchSystem& bench = session.load("C");
+    const BenchSystem& bench = session.load(key);
     const BenchTarget target = whole_machine(runtime);
     session.progress("convergence of the shares on " + target.device);
     const std::uint64_t steps = interval_steps(bench, runtime, 3 * session.request().seconds);
@@ -129,7 +131,7 @@ void measure_convergence(PaperSession& session) {
       const CycleTime time = cycle.run(steps);
       add_interval(figure, runtime, static_cast<double>(steps) * i, time);
     }
-    figure.notes.push_back(session.describe("C"));
+    figure.notes.push_back(session.describe(key));
     figure.notes.push_back(
         fmt::format("shares are those of the grid's tasks in the {} steps before; scheduler {}",
                     steps, runtime.scheduler()));

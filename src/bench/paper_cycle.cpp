@@ -23,6 +23,10 @@ constexpr std::uint64_t kFrameInterval = 1000;
 constexpr double kWarmUpShare = 0.1;
 /// The first of them compiles kernels and tells nothing about speed.
 constexpr int kFewestWarmUps = 3;
+/// While runs become faster by more than this, StarPU's models are still being calibrated.
+constexpr double kSteadyGain = 0.1;
+/// Of a cycle that is much shorter than its time.
+constexpr std::size_t kMostRepetitions = 5;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -134,16 +138,34 @@ CycleTime PaperCycle::run(std::uint64_t steps) {
   return time;
 }
 
-CycleTime PaperCycle::run_for(std::uint64_t steps, double seconds) {
+std::uint64_t PaperCycle::steps_that_fit(std::uint64_t steps, double seconds) {
   std::uint64_t some = 1;
-  CycleTime last;
+  double last = 0;  // seconds of a step
+  bool is_steady = false;
   const auto start = Clock::now();
-  for (int i = 0; i < kFewestWarmUps || seconds_since(start) < kWarmUpShare * seconds; ++i) {
-    last = run(some);
-    if (last.seconds < kWarmUpShare * seconds / 2) some = std::min(2 * some, steps);
+  for (int i = 0;; ++i) {
+    const double spent = seconds_since(start);
+    const bool is_warm = i >= kFewestWarmUps && spent > kWarmUpShare * seconds;
+    if (is_warm && (is_steady || spent > seconds)) break;
+    const CycleTime time = run(some);
+    const double now = time.seconds / static_cast<double>(some);
+    is_steady = now > (1 - kSteadyGain) * last;
+    last = now;
+    if (time.seconds < kWarmUpShare * seconds / 2) some = std::min(2 * some, steps);
   }
-  const double fitting = seconds / last.seconds * static_cast<double>(last.steps);
-  return run(std::clamp<std::uint64_t>(static_cast<std::uint64_t>(fitting), 1, steps));
+  return std::clamp<std::uint64_t>(static_cast<std::uint64_t>(seconds / last), 1, steps);
+}
+
+CycleTime PaperCycle::run_for(std::uint64_t steps, double seconds) {
+  const std::uint64_t fitting = steps_that_fit(steps, seconds);
+  std::vector<CycleTime> times;
+  const auto start = Clock::now();
+  do {
+    times.push_back(run(fitting));
+  } while (times.size() < kMostRepetitions &&
+           seconds_since(start) + times.back().seconds < seconds);
+  std::ranges::sort(times, {}, &CycleTime::seconds);
+  return times[times.size() / 2];
 }
 
 }  // namespace starpmc

@@ -43,10 +43,12 @@ class PaperCycle {
 
   /// The next `steps` steps of each chain.
   CycleTime run(std::uint64_t steps);
-  /// After a warm-up: `steps` steps, or as many as take about `seconds`.
+  /// After a warm-up, which lasts until steps take a steady time: `steps` steps, or as many as take
+  /// about `seconds`; the median of several such cycles where they fit.
   CycleTime run_for(std::uint64_t steps, double seconds);
 
  private:
+  std::uint64_t steps_that_fit(std::uint64_t steps, double seconds);
   class Member;
   const BenchSystem& bench_;
   CycleSettings settings_;

@@ -34,6 +34,7 @@ std::string platform(const BenchTarget& target) {
 /// Seconds of a whole cycle, by set of devices.
 struct MeasuredCycle {
   std::string platform;
+  Precision precision;
   double seconds;
 };
 
@@ -45,14 +46,15 @@ MeasuredCycle add_cycle(PaperTable& table, const BenchSystem& bench, const Bench
   const double scale = kPaperCycleSteps / static_cast<double>(time.steps);
   table.add({platform(target), std::string(value_name(precision)), bench.name, scale * time.seconds,
              scale * time.output_seconds, static_cast<double>(time.steps)});
-  return {platform(target), scale * time.seconds};
+  return {platform(target), precision, scale * time.seconds};
 }
 
-/// Speed-ups over the first set of devices, a core, and over the paper's core.
+/// Speed-ups over the first cycle, a core in fp64, and over the paper's.
 void add_speedups(PaperTable& figure, const std::string& benchmark,
                   const std::vector<MeasuredCycle>& cycles) {
   for (const MeasuredCycle& cycle : cycles) {
-    figure.add({cycle.platform, benchmark, cycles.front().seconds / cycle.seconds,
+    figure.add({cycle.platform, std::string(value_name(cycle.precision)), benchmark,
+                cycles.front().seconds / cycle.seconds,
                 paper_serial_seconds(benchmark) / cycle.seconds});
   }
 }
@@ -80,8 +82,8 @@ TaskTimes::Entry kernel_time(const TaskTimes& tasks, const KernelNames& kernel) 
 
 /// The kernels of one device; a speed-up where the first device's times are known.
 /// @param first microseconds per step of the first device, filled by it
-void add_kernels(PaperTable& table, const std::string& device, const CycleTime& time,
-                 std::map<std::string, double>& first) {
+void add_kernels(PaperTable& table, const std::string& device, Precision precision,
+                 const CycleTime& time, std::map<std::string, double>& first) {
   std::vector<std::pair<std::string, double>> times;
   double total = 0;
   for (const KernelNames& kernel : kernels()) {
@@ -99,28 +101,37 @@ void add_kernels(PaperTable& table, const std::string& device, const CycleTime& 
     } else {
       speedup = first.at(kernel) / microseconds;
     }
-    table.add({device, kernel, microseconds, 100 * microseconds / total, speedup});
+    table.add({device, std::string(value_name(precision)), kernel, microseconds,
+               100 * microseconds / total, speedup});
   }
 }
 
-/// All sets of devices; the first in fp64, too.
+/// A core in fp64, as the paper's serial program; then all sets of devices in mixed precision.
 void add_benchmark(PaperSession& session, const StarpuRuntime& runtime, const char* key,
                    PaperTable& table, PaperTable& figure) {
   const BenchSystem& bench = session.load(key);
   const BenchTarget preparation = preparation_target(runtime);
-  const double seconds = session.request().seconds;
   table.notes.push_back(session.describe(key));
   std::vector<MeasuredCycle> cycles;
-  for (const BenchTarget& target : device_sets(session, runtime)) {
-    session.progress(bench.name + ", a PMC cycle on " + target.device);
-    cycles.push_back(add_cycle(table, bench, target, Precision::mixed, preparation, seconds));
-    if (cycles.size() > 1 || target.implementation == Implementation::opencl) continue;
-    add_cycle(table, bench, target, Precision::fp64, preparation, seconds);
-  }
+  const auto add = [&](const BenchTarget& target, Precision precision) {
+    session.progress(fmt::format("{}, a PMC cycle on {} in {}", bench.name, target.device,
+                                 value_name(precision)));
+    cycles.push_back(
+        add_cycle(table, bench, target, precision, preparation, session.request().seconds));
+  };
+  const std::vector<BenchTarget> sets = device_sets(session, runtime);
+  add(sets.front(), Precision::fp64);
+  for (const BenchTarget& target : sets) add(target, Precision::mixed);
   add_speedups(figure, bench.name, cycles);
 }
 
 }  // namespace
+
+void make_inputs(PaperSession& session) {
+  const StarpuRuntime runtime(Precision::mixed, Implementation::any);
+  preparation_target(runtime).use();
+  for (const std::string& key : session.request().cases) session.load(key);
+}
 
 void measure_cycles(PaperSession& session) {
   PaperTable table = published_table("table-3");
@@ -135,9 +146,9 @@ void measure_cycles(PaperSession& session) {
     }
   }
   table.notes.emplace_back(
-      "output: an energy every 100 steps and a frame every 1,000, as a run writes them; less than "
+      "output: an energy every 100 steps and a frame every 1,000, as a run writes them; fewer than "
       "10,000 steps measured: in proportion");
-  figure.notes.emplace_back("mixed precision; own core: the machine's first row of table 3");
+  figure.notes.emplace_back("own core: this machine's first row of the benchmark in table 3");
   session.publish(std::move(table));
   session.publish(std::move(figure));
 }
@@ -145,19 +156,23 @@ void measure_cycles(PaperSession& session) {
 void measure_kernels(PaperSession& session) {
   PaperTable table = published_table("table-4");
   if (session.has_case("A", table)) {
-    const StarpuRuntime runtime(Precision::mixed, Implementation::any);
+    const StarpuRuntime runtime(kBenchPrecisions, Implementation::any);
     const BenchSystem& bench = session.load("A");
     table.notes.push_back(session.describe("A"));
     std::map<std::string, double> first;
-    for (const BenchTarget& target : single_targets(runtime, session.request().implementations)) {
-      session.progress("kernels on " + target.device);
-      PaperCycle cycle(bench, {Precision::mixed, TaskSize::terms, 1, false}, target,
+    const auto add = [&](const BenchTarget& target, Precision precision) {
+      session.progress(fmt::format("kernels on {} in {}", target.device, value_name(precision)));
+      PaperCycle cycle(bench, {precision, TaskSize::terms, 1, false}, target,
                        preparation_target(runtime));
-      add_kernels(table, platform(target), cycle.run_for(kCycleSteps, session.request().seconds),
-                  first);
-    }
+      add_kernels(table, platform(target), precision,
+                  cycle.run_for(kCycleSteps, session.request().seconds), first);
+    };
+    const auto targets = single_targets(runtime, session.request().implementations);
+    add(targets.front(), Precision::fp64);
+    for (const BenchTarget& target : targets) add(target, Precision::mixed);
     table.notes.push_back(
-        "mixed precision, a task per term; speed-up: over the machine's first device");
+        "a task per term; speed-up: over this machine's first row, as in the "
+        "paper a core in fp64");
     if (runtime.opencl_workers() == 0) {
       table.notes.push_back("this machine has no GPU (PoCL's CPU device: --implementation opencl)");
     }

@@ -10,6 +10,7 @@
 
 #include "bench/figures.hpp"
 #include "bench/paper_inputs.hpp"
+#include "bench/paper_plan.hpp"
 #include "bench/paper_published.hpp"
 #include "bench/paper_session.hpp"
 #include "bench/precision_list.hpp"
@@ -18,29 +19,12 @@
 namespace starpmc {
 namespace {
 
-/// A measurement and the tables that come of it.
-struct Measurement {
-  void (*measure)(PaperSession&);
-  std::vector<std::string_view> tables;
-};
-
-std::vector<Measurement> measurements() {
-  return {{measure_cycles, {"table-3", "figure-8"}},
-          {measure_kernels, {"table-4"}},
-          {measure_devices, {"figure-9"}},
-          {measure_convergence, {"figure-10"}},
-          {measure_scaling, {"figure-11"}},
-          {measure_chains, {"table-5", "table-6"}},
-          {measure_precisions, {"table-7", "table-9"}},
-          {measure_error_table, {"table-8"}}};
-}
-
 /// A measurement that fails must not cost the others.
-void measure(const Measurement& measurement, PaperSession& session) {
+void measure(const PaperSection& section, PaperSession& session) {
   try {
-    measurement.measure(session);
+    section.measure(session);
   } catch (const std::exception& error) {
-    for (const std::string_view key : measurement.tables) {
+    for (const std::string_view key : section.tables) {
       PaperTable table = published_table(key);
       table.notes.push_back(std::string("not measured: ") + error.what());
       session.publish(std::move(table));
@@ -61,22 +45,28 @@ std::string shown(const InputCheck& check) {
 
 }  // namespace
 
-void run_paper_experiment(const PaperRequest& request, const std::filesystem::path& folder,
+void run_paper_experiment(PaperRequest request, const std::filesystem::path& folder,
                           std::ostream& out) {
-  PaperSession session(request, folder, out);
+  PaperScale scale;
+  nlohmann::ordered_json machine;
   {
     // What the first one chooses of StarPU's environment stays: PoCL's CPU device takes a core, so
     // it takes part where OpenCL is asked for by name.
     const StarpuRuntime runtime(
         kBenchPrecisions, request.opencl_by_name ? Implementation::opencl : Implementation::any);
     for (const std::string& warning : runtime.warnings()) spdlog::warn(warning);
-    session.note_machine(describe_machine(runtime));
+    machine = describe_machine(runtime);
+    scale = paper_scale(runtime, request);
   }
-  for (const Measurement& measurement : measurements()) {
-    if (std::ranges::any_of(measurement.tables,
-                            [&](std::string_view key) { return session.wants(key); })) {
-      measure(measurement, session);
-    }
+  complete_request(scale, request);
+  PaperSession session(request, estimated_seconds(scale, request), folder, out);
+  session.note_machine(machine);
+  out << plan_text(scale, request) << std::endl;
+  for (const PaperSection& section : wanted_sections(request)) {
+    const double estimate = section.estimate(scale, request);
+    session.begin(section_name(section), estimate);
+    measure(section, session);
+    session.end();
   }
   session.finish();
   out << std::flush;

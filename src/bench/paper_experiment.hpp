@@ -14,11 +14,11 @@ namespace starpmc {
 /// What `starpmc bench --experiment paper` is asked for.
 struct PaperRequest {
   std::vector<std::string> tables;  ///< keys: "table-3", ..., "figure-11"
-  std::vector<std::string> cases;   ///< "A", "B", "C", "R"
+  std::vector<std::string> cases;   ///< "A", "B", "C", "R"; empty: as time allows
   std::vector<Implementation> implementations{Implementation::simd, Implementation::opencl};
   bool opencl_by_name = false;  ///< with PoCL's CPU device where there is no GPU
   BenchOverrides overrides;     ///< waters or points given: synthetic densities, no QM program
-  double seconds = 10;          ///< of a measurement, at most about
+  double seconds = 0;           ///< of a measurement, at most about; 0: as time allows
   std::size_t proposals = 10'000;
   unsigned chains = 0;  ///< of the whole run; 0: one per CPU worker, as memory allows
 };
@@ -27,10 +27,11 @@ struct PaperRequest {
 /// perturbative Monte Carlo QM/MM simulations in heterogeneous platforms" (2016), on this machine,
 /// each beside the paper's numbers. Writes paper-table-N.csv, paper-figure-N.csv, paper.json and,
 /// where Python has matplotlib, paper-*.svg and .png; prints the tables. What cannot be measured
-/// says why. Starts and ends StarPU by itself.
+/// says why. Prints first what will be done and how long that takes, about 15 minutes at most where
+/// cases and seconds are left open. Starts and ends StarPU by itself.
 /// @param folder exists
 /// @throws RunError
-void run_paper_experiment(const PaperRequest& request, const std::filesystem::path& folder,
+void run_paper_experiment(PaperRequest request, const std::filesystem::path& folder,
                           std::ostream& out);
 
 /// Makes inputs (paper_inputs.hpp) with their densities and prints how they compare with the fixed

@@ -7,6 +7,7 @@ speed (tables 5, 7 and 8). What was not measured is not drawn.
 """
 
 import csv
+import math
 import sys
 from pathlib import Path
 
@@ -18,7 +19,6 @@ import matplotlib.pyplot as plt
 OWN = "#1f5fa8"
 PAPER = "#b0b0b0"
 SERIES = ("#1f5fa8", "#d1730f", "#3f8f4f", "#8a4fa8", "#a83232", "#5f5f5f")
-
 
 
 def rows(folder, name):
@@ -53,7 +53,8 @@ def bars(axis, labels, values, colours, form):
     axis.set_yticks(places, labels, fontsize=7)
     axis.invert_yaxis()
     axis.set_xscale("log")
-    axis.set_xlim(right=6 * max(values))
+    # From a power of ten well below the shortest, so that no bar vanishes.
+    axis.set_xlim(10 ** math.floor(math.log10(min(values) / 2)), 6 * max(values))
     for place, value in zip(places, values):
         axis.text(value, place, " " + form.format(value), va="center", fontsize=7)
 
@@ -67,7 +68,7 @@ def draw_speedups(folder):
     for axis, name in zip(axes[0], names):
         chosen = [row for row in table if row["benchmark"] == name]
         colours = [OWN if row["source"] == "starpmc" else PAPER for row in chosen]
-        bars(axis, [short(row["platform"]) for row in chosen],
+        bars(axis, [f"{short(row['platform'])}, {row['precision']}" for row in chosen],
              [float(row["speedup_over_paper_core"]) for row in chosen], colours, "{:.3g}")
         axis.set_title(f"{name} (the paper's figure 8)", fontsize=9)
         axis.set_xlabel("times the paper's serial program on one i7-4770K core", fontsize=8)

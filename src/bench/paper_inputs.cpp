@@ -170,6 +170,16 @@ std::vector<InputCheck> check_paper_input(const BenchPreset& preset) {
   return checks;
 }
 
+bool has_paper_density(const BenchPreset& preset) {
+  const PaperInputFiles files = paper_input_files(preset);
+  for (const fs::path& file : {files.coordinates, files.topology, files.density, files.facts}) {
+    if (!fs::exists(file)) return false;
+  }
+  const Json facts = read_json(files.facts);
+  return facts.is_object() &&
+         facts.value("made_of", "") == density_key(files, read_paper_settings(preset).qm);
+}
+
 BenchSystem load_paper_input(const BenchPreset& preset) {
   make_paper_box(preset);
   const PaperInputFiles files = paper_input_files(preset);

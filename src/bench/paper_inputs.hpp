@@ -46,6 +46,9 @@ std::vector<InputCheck> check_paper_input(const BenchPreset& preset);
 /// SHA-256 of positions in units of 1e-6 A, as 64-bit integers, x of all, y of all, z of all.
 std::string positions_digest(const DensityGrid& grid);
 
+/// Whether the density lies in the cache, so that load_paper_input() takes a moment only.
+bool has_paper_density(const BenchPreset& preset);
+
 /// A benchmark as its configuration file says, with the density of its starting configuration by
 /// the QM worker. Under a running StarpuRuntime.
 /// @throws InputError or RunError where the box or the density cannot be made

@@ -21,7 +21,7 @@ namespace starpmc {
 namespace {
 
 constexpr double kPotentialPairs = 1e7;  // of an operation that is not measured here
-/// Windows whose tasks run in turn: more than StarPU keeps in a worker's pipeline.
+/// Windows for each worker whose tasks run in turn: more than StarPU keeps in its pipeline.
 constexpr std::size_t kWindowsInTurn = 4;
 
 /// The grid term of one device in one precision.
@@ -30,24 +30,36 @@ struct GridTerm {
   std::optional<double> watts;  ///< mean while it ran
 };
 
-/// @param counter may be null
+/// A device, or as many as work at once, with the readings of their power.
+struct MeteredTarget {
+  BenchTarget target;
+  std::size_t workers;
+  EnergyReading energy;
+};
+
+/// Each core of several evaluates windows of its own.
 template <class Real>
-GridTerm time_grid(const BenchSystem& bench, const BenchTarget& target, EnergyCounter* counter,
-                   double seconds) {
-  target.use();
+GridTerm time_grid(const BenchSystem& bench, const MeteredTarget& metered, double seconds) {
+  metered.target.use();
+  EnergyCounter* const counter = metered.energy.counter.get();
+  const std::size_t workers = metered.workers;
   BenchData<Real> data(bench);
   const auto steps = static_cast<int>(automatic_window(loads_of<Real>(bench), true));
-  const BenchWindows<Real> windows(data, {steps, kPotentialPairs}, kWindowsInTurn);
+  const BenchWindows<Real> windows(data, {steps, kPotentialPairs}, workers * kWindowsInTurn);
   GridTerm term;
   for (const BenchOperation& operation : windows.operations()) {
     if (operation.name != "qmmm_coulomb_grid") continue;
     const double before = counter == nullptr ? 0 : counter->joules();
     const auto start = std::chrono::steady_clock::now();
-    const RepeatedTime time =
-        repeat_tasks(seconds, [&](std::uint64_t i) { operation.submit(i % windows.size()); });
+    const RepeatedTime time = repeat_tasks(seconds, [&](std::uint64_t i) {
+      for (std::size_t k = 0; k < workers; ++k) {
+        operation.submit((i * workers + k) % windows.size());
+      }
+    });
     const double wall =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    term.microseconds_per_step = 1e6 * time.seconds / windows.steps_per_window();
+    term.microseconds_per_step =
+        1e6 * time.seconds / windows.steps_per_window() / static_cast<double>(workers);
     if (counter != nullptr) term.watts = (counter->joules() - before) / wall;
   }
   return term;
@@ -55,16 +67,15 @@ GridTerm time_grid(const BenchSystem& bench, const BenchTarget& target, EnergyCo
 
 /// Rows of both tables for one device.
 /// @param first microseconds of the machine's first row, filled by it
-void add_device(const BenchSystem& bench, const BenchTarget& target, double seconds, double& first,
-                PaperTable& speeds, PaperTable& energies) {
-  const EnergyReading energy = energy_counter(target);
+void add_device(const BenchSystem& bench, const MeteredTarget& metered, double seconds,
+                double& first, PaperTable& speeds, PaperTable& energies) {
+  const BenchTarget& target = metered.target;
   std::optional<GridTerm> reference;
   const std::string device =
       fmt::format("{}, {}", target.device, value_name(target.implementation));
   for (const Precision precision : kBenchPrecisions) {
-    const GridTerm term = with_precision(precision, [&]<class Real>() {
-      return time_grid<Real>(bench, target, energy.counter.get(), seconds);
-    });
+    const GridTerm term = with_precision(
+        precision, [&]<class Real>() { return time_grid<Real>(bench, metered, seconds); });
     if (!reference) reference = term;
     if (first == 0) first = term.microseconds_per_step;
     const std::string name(value_name(precision));
@@ -83,8 +94,25 @@ void add_device(const BenchSystem& bench, const BenchTarget& target, double seco
                   first / term.microseconds_per_step, savings});
   }
   energies.notes.push_back(device + ": " +
-                           (energy.counter ? "power by " + energy.counter->name()
-                                           : "no power readings: " + energy.reason));
+                           (metered.energy.counter
+                                ? "power by " + metered.energy.counter->name()
+                                : "no power readings: " + metered.energy.reason));
+}
+
+std::size_t worker_count(const BenchTarget& target, const StarpuRuntime& runtime) {
+  if (target.worker != codelets::kAnyWorker) return 1;
+  const bool opencl = target.implementation == Implementation::opencl;
+  return opencl ? runtime.opencl_workers() : runtime.cpu_workers();
+}
+
+/// All cores together, for an error does not depend on how many they are, and each other device.
+std::vector<BenchTarget> error_targets(const PaperSession& session, const StarpuRuntime& runtime) {
+  std::vector<BenchTarget> targets = single_targets(runtime, session.request().implementations);
+  for (BenchTarget& target : targets) {
+    if (target.implementation == Implementation::opencl) continue;
+    target = {target.implementation, codelets::kAnyWorker, "CPU"};
+  }
+  return targets;
 }
 
 }  // namespace
@@ -98,9 +126,10 @@ void measure_precisions(PaperSession& session) {
     speeds.notes.push_back(session.describe("A"));
     energies.notes.push_back(session.describe("A"));
     double first = 0;
-    for (const BenchTarget& target : single_targets(runtime, session.request().implementations)) {
+    for (const BenchTarget& target : all_targets(runtime, session.request().implementations)) {
       session.progress("the grid term in every precision on " + target.device);
-      add_device(bench, target, session.request().seconds / 2, first, speeds, energies);
+      const MeteredTarget metered{target, worker_count(target, runtime), energy_counter(target)};
+      add_device(bench, metered, session.request().seconds / 2, first, speeds, energies);
     }
   } else {
     energies.notes.insert(energies.notes.end(), speeds.notes.begin(), speeds.notes.end());
@@ -116,9 +145,9 @@ void measure_error_table(PaperSession& session) {
     const BenchSystem& bench = session.load("A");
     session.progress("errors of the precisions");
     constexpr std::array kReduced{Precision::mixed, Precision::fixed};
-    const auto targets = single_targets(runtime, session.request().implementations);
-    for (const BenchCase& entry : measure_errors(
-             bench, targets, kReduced, session.request().proposals, preparation_target(runtime))) {
+    for (const BenchCase& entry :
+         measure_errors(bench, error_targets(session, runtime), kReduced,
+                        session.request().proposals, preparation_target(runtime))) {
       const auto figure = [&](const char* name) { return entry.figure(name)->value; };
       table.add({entry.device + ", " + entry.implementation, entry.precision,
                  figure("grid_mean_error_kj_per_mol"), figure("grid_max_error_kj_per_mol"),

@@ -15,6 +15,11 @@ inline constexpr double kPaperRCycleSteps = 50'000;   ///< of bench-R
 inline constexpr double kPaperSerialCycleR = 572.7;   ///< seconds, one i7-4770K core (table 6)
 inline constexpr double kPaperSerialRun = 300'028.0;  ///< seconds, the same
 
+/// The paper's serial program in fp64, the baseline of its tables 3, 4 and 6, and the GPU of its
+/// table 4: platforms and devices of the rows.
+inline constexpr const char* kPaperSerialDevice = "i7-4770K, 1 core (serial)";
+inline constexpr const char* kPaperGpu = "GTX 780Ti";
+
 /// Seconds of 10,000 steps of the paper's serial program on one i7-4770K core (table 3).
 /// @param benchmark bench-A, bench-B or bench-C
 double paper_serial_seconds(std::string_view benchmark);

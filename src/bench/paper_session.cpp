@@ -4,8 +4,10 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <cmath>
 #include <exception>
 #include <limits>
+#include <optional>
 #include <ostream>
 
 #include "bench/paper_inputs.hpp"
@@ -23,13 +25,20 @@ const BenchPreset& preset_of(std::string_view key) {
   return *found;
 }
 
+constexpr double kWorthTelling = 1;  // seconds
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
 }  // namespace
 
-PaperSession::PaperSession(const PaperRequest& request, std::filesystem::path folder,
-                           std::ostream& out)
+PaperSession::PaperSession(const PaperRequest& request, double planned_seconds,
+                           std::filesystem::path folder, std::ostream& out)
     : request_(request),
       folder_(std::move(folder)),
       out_(out),
+      planned_seconds_(planned_seconds),
       progress_(Progress::to_standard_error()),
       document_({{"machine", nullptr},
                  {"settings",
@@ -38,71 +47,103 @@ PaperSession::PaperSession(const PaperRequest& request, std::filesystem::path fo
                    {"tables", request.tables},
                    {"cases", request.cases}}},
                  {"systems", nlohmann::ordered_json::object()},
+                 {"sections", nlohmann::ordered_json::array()},
                  {"tables", nlohmann::ordered_json::object()}}) {}
 
 bool PaperSession::wants(std::string_view table) const {
   return std::ranges::find(request_.tables, table) != request_.tables.end();
 }
 
+bool PaperSession::has_case(std::string_view key) const {
+  return std::ranges::find(request_.cases, key) != request_.cases.end();
+}
+
 bool PaperSession::has_case(std::string_view key, PaperTable& table) const {
-  if (std::ranges::find(request_.cases, key) != request_.cases.end()) return true;
+  if (has_case(key)) return true;
   table.notes.push_back(fmt::format("not measured: bench-{} is not among --cases", key));
   return false;
 }
 
 const BenchSystem& PaperSession::load(std::string_view key) {
-  if (loaded_ == key) return *system_;
+  const std::string name(key);
+  if (const auto found = loaded_.find(name); found != loaded_.end()) return found->second.system;
   const BenchPreset& preset = preset_of(key);
-  system_.reset();
-  loaded_.clear();
   progress(fmt::format("{}, its box and density", preset.name));
+  Loaded loaded;
   const bool small = request_.overrides.waters || request_.overrides.points;
-  trouble_ = small ? "--waters or --points is given" : "";
+  loaded.trouble = small ? "--waters or --points is given" : "";
+  std::optional<BenchSystem> system;
   if (!small) {
     try {
-      system_ = load_paper_input(preset);
+      system = load_paper_input(preset);
     } catch (const std::exception& error) {
-      trouble_ = error.what();
-      spdlog::warn("{} with a synthetic density: {}", preset.name, trouble_);
+      loaded.trouble = error.what();
+      spdlog::warn("{} with a synthetic density: {}", preset.name, loaded.trouble);
     }
   }
-  if (!system_) system_ = make_bench_system(preset, request_.overrides);
-  loaded_ = key;
-  document_["systems"][std::string(preset.name)] = {{"waters", system_->system.molecules.size()},
-                                                    {"grid_points", system_->grid.size()},
+  loaded.system = system ? std::move(*system) : make_bench_system(preset, request_.overrides);
+  const BenchSystem& made = loaded_.emplace(name, std::move(loaded)).first->second.system;
+  document_["systems"][std::string(preset.name)] = {{"waters", made.system.molecules.size()},
+                                                    {"grid_points", made.grid.size()},
                                                     {"paper_grid_points", preset.points},
-                                                    {"synthetic_density", system_->synthetic_grid},
+                                                    {"synthetic_density", made.synthetic_grid},
                                                     {"description", describe(key)}};
-  return *system_;
+  return made;
 }
 
 std::string PaperSession::describe(std::string_view key) const {
   const BenchPreset& preset = preset_of(key);
+  const Loaded& loaded = loaded_.at(std::string(key));
   std::string text =
       fmt::format("{}: {} waters, {} grid points (the paper: {}), ", preset.name,
-                  system_->system.molecules.size(), system_->grid.size(), preset.points);
-  if (!system_->synthetic_grid) return text + "density by the QM program";
-  return text + "synthetic density, because: " + trouble_.substr(0, trouble_.find('\n'));
+                  loaded.system.system.molecules.size(), loaded.system.grid.size(), preset.points);
+  if (!loaded.system.synthetic_grid) return text + "density by the QM program";
+  return text +
+         "synthetic density, because: " + loaded.trouble.substr(0, loaded.trouble.find('\n'));
+}
+
+void PaperSession::begin(std::string section, double estimated_seconds) {
+  section_ = std::move(section);
+  section_seconds_ = estimated_seconds;
+  section_start_ = Clock::now();
+  progress("");
+}
+
+void PaperSession::end() {
+  const double seconds = seconds_since(section_start_);
+  planned_done_ += section_seconds_;
+  document_["sections"].push_back(
+      {{"section", section_}, {"estimated_s", section_seconds_}, {"elapsed_s", seconds}});
+  write_document();
+  if (seconds < kWorthTelling && section_seconds_ == 0) return;  // nothing to do for these cases
+  out_ << fmt::format("[{}: {} of at most about {}; {} since the start]\n", section_,
+                      format_duration(seconds), format_duration(section_seconds_),
+                      format_duration(seconds_since(start_)))
+       << std::endl;
 }
 
 void PaperSession::progress(const std::string& what) {
+  const double within = std::min(seconds_since(section_start_), section_seconds_);
   ProgressState state;
-  state.step = published_;
-  state.total_steps = request_.tables.size();
+  state.step = static_cast<std::uint64_t>(planned_done_ + within);
+  state.total_steps = static_cast<std::uint64_t>(std::ceil(planned_seconds_));
   state.acceptance = std::numeric_limits<double>::quiet_NaN();
-  state.phase = what;
-  state.unit = "table";
+  state.phase = what.empty() ? section_ : fmt::format("{}: {}", section_, what);
+  state.unit = "";
   progress_.update(state);
 }
 
 void PaperSession::publish(PaperTable table) {
-  ++published_;
   if (!wants(table.key)) return;
   for (std::string& note : table.notes) std::ranges::replace(note, '\n', ' ');  // a line each
   document_["tables"][table.key] = table_json(table);
   write_file_atomically(folder_ / ("paper-" + table.key + ".csv"), table_csv(table));
-  write_file_atomically(folder_ / "paper.json", document_.dump(2) + "\n");
+  write_document();
   out_ << table_text(table) << std::endl;
+}
+
+void PaperSession::write_document() const {
+  write_file_atomically(folder_ / "paper.json", document_.dump(2) + "\n");
 }
 
 void PaperSession::finish() { progress_.finish(); }

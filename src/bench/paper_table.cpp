@@ -69,12 +69,13 @@ nlohmann::ordered_json table_json(const PaperTable& table) {
 }
 
 std::string table_text(const PaperTable& table) {
+  std::string text = table.title + '\n';
   std::vector<std::vector<std::string>> lines{table.columns};
   for (const auto& row : table.rows) {
     lines.emplace_back();
     for (const TableCell& cell : row) lines.back().push_back(cell_text(cell, false));
   }
-  std::string text = table.title + '\n' + aligned(lines, 2);
+  if (table.has_own_rows()) text += aligned(lines, 2);
   for (const std::string& note : table.notes) text += "  " + note + '\n';
   return text;
 }

@@ -30,7 +30,7 @@ struct PaperTable {
 std::string table_csv(const PaperTable& table);
 /// {"title", "columns", "rows": [{column: value}], "notes"}
 nlohmann::ordered_json table_json(const PaperTable& table);
-/// Aligned columns for people.
+/// Aligned columns for people; notes only where nothing was measured.
 std::string table_text(const PaperTable& table);
 
 }  // namespace starpmc

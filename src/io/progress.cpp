@@ -74,8 +74,9 @@ std::string Progress::line(const ProgressState& state, double steps_per_second,
   std::string text = fmt::format("{:5.1f} %", std::floor(done * 1000) / 10);
   if (remaining_seconds >= 0) text += "  ETA " + format_duration(remaining_seconds);
   if (!state.phase.empty()) text += "  " + state.phase;
-  text += fmt::format("  {} {}/{}", state.unit, state.step, state.total_steps);
-  if (steps_per_second >= 0) text += "  " + rate_text(steps_per_second, state.unit);
+  const bool counts = !state.unit.empty();
+  if (counts) text += fmt::format("  {} {}/{}", state.unit, state.step, state.total_steps);
+  if (counts && steps_per_second >= 0) text += "  " + rate_text(steps_per_second, state.unit);
   if (!std::isnan(state.acceptance)) text += fmt::format("  acceptance {:.3f}", state.acceptance);
   if (state.qm_updates > 0) text += fmt::format("  QM {}/{}", state.qm_update, state.qm_updates);
   if (text.size() > width) text.resize(width);

@@ -16,7 +16,7 @@ struct ProgressState {
   std::uint64_t qm_update = 0;   ///< updates begun so far; 0: none
   std::uint64_t qm_updates = 0;  ///< updates expected in all; 0: no QM
   std::string phase;             ///< "equilibration", "production", "QM update", ...
-  std::string unit = "step";     ///< what is counted
+  std::string unit = "step";     ///< what is counted; empty: nothing worth showing
 };
 
 /// Progress of a run: one line rewritten in place on a terminal, a log line now and then elsewhere.

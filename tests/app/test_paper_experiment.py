@@ -50,6 +50,7 @@ class Experiment(PaperCase):
         for key in KEYS:
             with self.subTest(key=key):
                 self.check_table(key, document["tables"][key], run.stdout)
+        self.check_sections(document["sections"], run.stdout)
         self.check_cycles()
         self.check_kernels()
         self.check_shares()
@@ -87,12 +88,30 @@ class Experiment(PaperCase):
         for row in rows:
             self.assertGreater(float(row["total_s"]), float(row["output_s"]))
             self.assertLessEqual(float(row["steps_measured"]), 10000)
-        mixed = {(r["platform"], r["benchmark"]): float(r["total_s"]) for r in rows
-                 if r["precision"] == "mixed"}
-        for row in self.own("figure-8"):
-            speedup = 769.96 / mixed[row["platform"], row["benchmark"]]
-            if row["benchmark"] == "bench-A":
-                self.assertAlmostEqual(float(row["speedup_over_paper_core"]) / speedup, 1)
+        paper = {"bench-A": 769.96, "bench-B": 787.68, "bench-C": 1179.70}  # serial, table 3
+        own = {}  # the first of each: a core in fp64
+        speedups = self.own("figure-8")
+        self.assertEqual(len(speedups), len(rows))
+        for row, speedup in zip(rows, speedups):
+            name, seconds = row["benchmark"], float(row["total_s"])
+            for column in ("platform", "precision", "benchmark"):
+                self.assertEqual(speedup[column], row[column])
+            self.assertAlmostEqual(
+                float(speedup["speedup_over_paper_core"]) * seconds / paper[name], 1)
+            self.assertEqual(row["precision"], "mixed" if name in own else "fp64")
+            self.assertAlmostEqual(float(speedup["speedup_over_own_core"])
+                                   * seconds / own.setdefault(name, seconds), 1)
+
+    def check_sections(self, sections, printed):
+        """Estimate and elapsed time of each, and the inputs first."""
+        self.assertEqual(sections[0]["section"], "inputs")
+        named = [key for section in sections[1:] for key in section["section"].split(", ")]
+        self.assertEqual(sorted(named), sorted(KEYS))
+        for section in sections:
+            self.assertGreaterEqual(section["elapsed_s"], 0)
+            if section["estimated_s"] > 0:
+                self.assertIn(f"  {section['section']} ", printed)  # the plan
+                self.assertIn(f"[{section['section']}: ", printed)
 
     def check_kernels(self):
         rows = self.own("table-4")
@@ -149,12 +168,14 @@ class Experiment(PaperCase):
             self.assertEqual(png[:8], b"\x89PNG\r\n\x1a\n")
 
     def test_some_tables_of_some_cases(self):
-        program.succeed("bench", "--experiment", "paper", *SMALL, "--tables", "3,4,5", "--cases", "B",
-                        "--output", self.folder / "out", env=self.environment())
+        run = program.succeed("bench", "--experiment", "paper", *SMALL, "--tables", "3,4,5",
+                              "--cases", "B", "--output", self.folder / "out", env=self.environment())
         files = {path.name for path in (self.folder / "out").glob("*.csv")}
         self.assertEqual(files, {f"paper-table-{n}.csv" for n in (3, 4, 5)})
         self.assertEqual({row["benchmark"] for row in self.own("table-3")}, {"bench-B"})
         self.assertEqual(self.own("table-4"), [])
+        self.assertIn("cases B, 0.02 s a measurement", run.stdout)
+        self.assertIn("without bench-A: --cases names it", run.stdout)
         text = (self.folder / "out" / "paper-table-4.csv").read_text()
         self.assertIn("not measured: bench-A is not among --cases", text)
 
