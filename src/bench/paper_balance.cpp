@@ -41,9 +41,10 @@ std::uint64_t interval_steps(const BenchSystem& bench, const StarpuRuntime& runt
 void add_interval(PaperTable& figure, const StarpuRuntime& runtime, double steps,
                   const CycleTime& time) {
   const TaskTimes::Entry grid = time.tasks.operation("qmmm_coulomb_grid");
-  for (const WorkerDescription& worker : runtime.workers()) {
-    const auto tasks = grid.worker_tasks[static_cast<std::size_t>(worker.id)];
-    figure.add({steps, worker.name,
+  for (const DeviceRow& device : device_rows(runtime)) {
+    std::uint64_t tasks = 0;
+    for (const std::size_t worker : device.workers) tasks += grid.worker_tasks[worker];
+    figure.add({steps, device.name,
                 100 * static_cast<double>(tasks) /
                     static_cast<double>(std::max<std::uint64_t>(grid.tasks, 1)),
                 time.microseconds_per_step()});

@@ -106,6 +106,28 @@ void add_kernels(PaperTable& table, const std::string& device, Precision precisi
   }
 }
 
+/// The kernels of a device of figure 9, and its share of the grid's tasks.
+void add_device(PaperTable& figure, const DeviceRow& device, const CycleTime& time) {
+  const TaskTimes::Entry grid = time.tasks.operation("qmmm_coulomb_grid");
+  double grid_tasks = 0;
+  for (const std::size_t worker : device.workers) {
+    grid_tasks += static_cast<double>(grid.worker_tasks[worker]);
+  }
+  for (const KernelNames& kernel : kernels()) {
+    const TaskTimes::Entry entry = kernel_time(time.tasks, kernel);
+    double seconds = 0;
+    for (const std::size_t worker : device.workers) seconds += entry.worker_seconds[worker];
+    TableCell share;
+    if (kernel.operations.front() == "qmmm_coulomb_grid") {
+      share = 100 * grid_tasks / static_cast<double>(grid.tasks);
+    }
+    figure.add({device.name, std::string(kernel.paper),
+                1e6 * seconds / static_cast<double>(device.workers.size()) /
+                    static_cast<double>(time.steps),
+                share});
+  }
+}
+
 /// A core in fp64, as the paper's serial program; then all sets of devices in mixed precision.
 void add_benchmark(PaperSession& session, const StarpuRuntime& runtime, const char* key,
                    PaperTable& table, PaperTable& figure) {
@@ -195,20 +217,8 @@ void measure_devices(PaperSession& session) {
         fmt::format("mixed precision, a task per term, placed by StarPU ({}) on {}: {:.0f} us a "
                     "step of the wall clock",
                     runtime.scheduler(), target.device, time.microseconds_per_step()));
-    const double grid_tasks = static_cast<double>(time.tasks.operation("qmmm_coulomb_grid").tasks);
-    for (const WorkerDescription& worker : runtime.workers()) {
-      const auto id = static_cast<std::size_t>(worker.id);
-      for (const KernelNames& kernel : kernels()) {
-        const TaskTimes::Entry entry = kernel_time(time.tasks, kernel);
-        const TaskTimes::Entry grid = time.tasks.operation("qmmm_coulomb_grid");
-        TableCell share;
-        if (kernel.operations.front() == "qmmm_coulomb_grid") {
-          share = 100 * static_cast<double>(grid.worker_tasks[id]) / grid_tasks;
-        }
-        figure.add({worker.name, std::string(kernel.paper),
-                    1e6 * entry.worker_seconds[id] / static_cast<double>(time.steps), share});
-      }
-    }
+    for (const DeviceRow& device : device_rows(runtime)) add_device(figure, device, time);
+    figure.notes.emplace_back("times of several cores: the mean of them");
     if (runtime.workers().size() == 1) figure.notes.push_back("this machine has one worker only");
   }
   session.publish(std::move(figure));

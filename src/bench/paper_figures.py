@@ -115,7 +115,7 @@ def draw_convergence(folder):
                        color=OWN)
     above.set_ylabel("share of the grid (%)")
     above.set_ylim(0, 105)
-    above.set_title("convergence of the shares, bench-C (the paper's figure 10)", fontsize=9)
+    above.set_title("convergence of the shares (the paper's figure 10, bench-C)", fontsize=9)
     above.legend(frameon=False, fontsize=7)
     below.set_ylabel("microseconds per step")
     below.set_ylim(bottom=0)

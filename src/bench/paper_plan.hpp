@@ -23,7 +23,7 @@ struct PaperScale {
   std::vector<std::string> made;  ///< cases whose density lies in the cache
 };
 
-/// A part of the experiment, with the time it takes at most about.
+/// A part of the experiment, with an estimate of its time.
 struct PaperSection {
   std::string_view what;
   std::vector<std::string_view> tables;

@@ -119,7 +119,7 @@ PaperTable figure_9() {
 PaperTable figure_10() {
   return published(
       {"figure-10",
-       "Figure 10: how the shares of bench-C's grid term converge",
+       "Figure 10: how the devices' shares of the grid term converge (the paper: bench-C)",
        {"source", "steps", "device", "grid_share_percent", "microseconds_per_step"},
        {},
        {"the paper balances every 2,000 steps by itself: 50/50 becomes about 71/29 in four "

@@ -116,7 +116,7 @@ void PaperSession::end() {
       {{"section", section_}, {"estimated_s", section_seconds_}, {"elapsed_s", seconds}});
   write_document();
   if (seconds < kWorthTelling && section_seconds_ == 0) return;  // nothing to do for these cases
-  out_ << fmt::format("[{}: {} of at most about {}; {} since the start]\n", section_,
+  out_ << fmt::format("[{}: {}, estimated {}; {} since the start]\n", section_,
                       format_duration(seconds), format_duration(section_seconds_),
                       format_duration(seconds_since(start_)))
        << std::endl;
@@ -151,6 +151,23 @@ void PaperSession::finish() { progress_.finish(); }
 void PaperSession::note_machine(const nlohmann::ordered_json& machine) {
   document_["machine"] = machine;
   out_ << machine_text(machine) << std::endl;
+}
+
+std::vector<DeviceRow> device_rows(const StarpuRuntime& runtime) {
+  std::vector<DeviceRow> rows;
+  DeviceRow cores;
+  for (const WorkerDescription& worker : runtime.workers()) {
+    const auto id = static_cast<std::size_t>(worker.id);
+    if (!worker.opencl && runtime.opencl_workers() > 0) {
+      cores.workers.push_back(id);
+    } else {
+      rows.push_back({worker.name, {id}});
+    }
+  }
+  if (cores.workers.empty()) return rows;
+  cores.name = cores.workers.size() == 1 ? "1 core" : fmt::format("{} cores", cores.workers.size());
+  rows.push_back(std::move(cores));
+  return rows;
 }
 
 BenchTarget whole_machine(const StarpuRuntime& runtime) {

@@ -74,6 +74,13 @@ class PaperSession {
 /// All of the machine that one chain can use: every worker where there are devices, else all cores.
 BenchTarget whole_machine(const StarpuRuntime& runtime);
 
+/// A device of the figures that show shares: with an OpenCL device beside them the cores are one.
+struct DeviceRow {
+  std::string name;  ///< "OpenCL 0.0 (...)", "14 cores", "CPU 0"
+  std::vector<std::size_t> workers;
+};
+std::vector<DeviceRow> device_rows(const StarpuRuntime& runtime);
+
 void make_inputs(PaperSession& session);  ///< boxes and densities that are not in the cache
 
 // The measurements; each starts and ends StarPU and publishes its tables.
