@@ -211,7 +211,7 @@ class Bench(program.TestCase):
         results = document["results"]
         paper = [r for r in results if r["implementation"] == "paper"]
         self.assertIn("i7-4770K", text)
-        serial = [r for r in paper if r["device"].startswith("1 core i7-4770K")]
+        serial = [r for r in paper if r["device"] == "i7-4770K, 1 core (serial)"]
         self.assertAlmostEqual(serial[0]["microseconds_per_step"], 572.7 / 0.05)
         ours = [r for r in results if r["implementation"] == "simd"]
         self.assertTrue(ours)
