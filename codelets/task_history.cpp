@@ -18,6 +18,9 @@ constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 /// the candidates of a window differ from one window to the next by a bucket or two.
 constexpr std::uint32_t kBeyondOnCpu = 16;
 constexpr std::uint32_t kBeyondOnDevice = 2;
+/// Times as long as elsewhere at the least: a CPU core would take seconds to show that a device
+/// does the same in milliseconds.
+constexpr double kNotWorthATry = 10;
 /// A mean of so many is not made better by more.
 constexpr unsigned kMostSamples = 100;
 
@@ -100,6 +103,12 @@ double Durations::expected(std::uint32_t bucket, std::uint32_t beyond) const {
   const std::uint32_t high = above(bucket);
   if (low == kBuckets || (high == kBuckets && bucket - low > beyond)) return kUnknown;
   return estimate(bucket_work(bucket));
+}
+
+double Durations::least(std::uint32_t bucket) const {
+  const std::uint32_t high = above(bucket);
+  if (high == kBuckets || measured(bucket) || below(bucket) != kBuckets) return kUnknown;
+  return at(high) * (bucket_work(bucket) / bucket_work(high));
 }
 
 double Durations::estimate(double work) const {
@@ -186,8 +195,21 @@ double TaskHistory::expected(const starpu_perfmodel_arch& arch, unsigned impleme
   const ArchDurations* const durations = find(arch);
   if (durations == nullptr || implementation >= kImplementations) return kUnknown;
   const Durations& known = durations->implementations[implementation];
-  return calibrate_ && !known.measured(bucket) ? kUnknown
-                                               : known.expected(bucket, durations->beyond);
+  if (calibrate_) return known.measured(bucket) ? known.expected(bucket, 0) : kUnknown;
+  const double expected = known.expected(bucket, durations->beyond);
+  if (!std::isnan(expected)) return expected;
+  const double least = known.least(bucket);
+  return least > kNotWorthATry * quickest(bucket) ? least : kUnknown;
+}
+
+double TaskHistory::quickest(std::uint32_t bucket) const {
+  double result = HUGE_VAL;
+  for (const auto& durations : archs_) {
+    for (const Durations& known : durations->implementations) {
+      result = std::fmin(result, known.expected(bucket, durations->beyond));
+    }
+  }
+  return result;
 }
 
 double TaskHistory::estimate(int worker, unsigned implementation, double work) {

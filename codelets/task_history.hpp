@@ -31,8 +31,11 @@ class Durations {
   /// Measured, or interpolated where a smaller and a larger size have been measured, or in
   /// proportion to the work up to `beyond` buckets above the largest; otherwise NaN.
   double expected(std::uint32_t bucket, std::uint32_t beyond) const;
-  /// The same for any size: beyond the measured ones the duration is in proportion to the work.
-  /// NaN where nothing has been measured.
+  /// In proportion to the work, below the smallest measured size: what a task costs for itself
+  /// comes on top. Otherwise NaN.
+  double least(std::uint32_t bucket) const;
+  /// The same as expected() for any size: beyond the measured ones the duration is in proportion to
+  /// the work. NaN where nothing has been measured.
   double estimate(double work) const;
 
  private:
@@ -62,7 +65,9 @@ class TaskHistory {
   TaskHistory(const TaskHistory&) = delete;
   TaskHistory& operator=(const TaskHistory&) = delete;
 
-  /// Microseconds; NaN makes StarPU try. With STARPU_CALIBRATE set, sizes are not interpolated.
+  /// Microseconds; NaN makes StarPU try, which is not done where another kind of worker is known to
+  /// be ten times as fast as this one could be. With STARPU_CALIBRATE set, sizes are measured
+  /// themselves.
   double expected(const starpu_perfmodel_arch& arch, unsigned implementation, std::uint32_t bucket);
   /// Microseconds, for any size; NaN where nothing has been measured.
   double estimate(int worker, unsigned implementation, double work);
@@ -85,6 +90,8 @@ class TaskHistory {
   void load();
   void read_samples(ArchDurations& durations, unsigned implementation);
   ArchDurations* find(const starpu_perfmodel_arch& arch);
+  /// Of all kinds of workers and implementations; infinite where none is known.
+  double quickest(std::uint32_t bucket) const;
 
   std::string symbol_;
   starpu_perfmodel model_{};

@@ -8,6 +8,7 @@
 
 #include "bench/measurement.hpp"
 #include "codelets/operations.hpp"
+#include "error.hpp"
 #include "kernels/operations.hpp"
 #include "runtime/data_handle.hpp"
 
@@ -16,8 +17,16 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Data of tasks on their way, so that they do not wait for one another.
-constexpr std::size_t kTasksPerWorker = 4;
+/// On their way at a time, for each worker. What is given to a worker long before it begins would
+/// keep the others waiting at the end where that worker is slowed (two virtual cores on one of the
+/// host's); but short tasks must be there before their worker asks.
+constexpr std::size_t kFewestOnTheirWay = 2;
+constexpr std::size_t kMostOnTheirWay = 64;
+constexpr double kSecondsOnTheirWay = 2e-3;
+/// So many more energies than tasks on their way that none waits for another's.
+constexpr std::size_t kEnergiesPerTask = 4;
+/// The tasks do not end at once: what of the workers' time is then lost is a 32nd at the most.
+constexpr std::size_t kFewestTasksPerWorker = 32;
 /// StarPU asks for ten of each size before it trusts its history.
 constexpr std::size_t kWarmUp = 12;
 constexpr std::size_t kMostTasks = 100'000;
@@ -40,14 +49,22 @@ class Tasks {
             system.positions().first(granularity * static_cast<std::size_t>(pose_size(sites_))))),
         headers_(DataHandle::of(std::span(system.receptor().blocks))),
         receptor_(DataHandle::of(std::span(system.receptor().sites))) {
-    const std::size_t count = kTasksPerWorker * starpu_worker_get_count();
-    for (std::size_t i = 0; i < count; ++i) {
-      energies_.push_back(DataHandle::temporary<double>(POSE_TERMS * granularity));
+    keep_on_their_way(kFewestOnTheirWay * starpu_worker_get_count());
+  }
+
+  void keep_on_their_way(std::size_t tasks) {
+    on_their_way_ = tasks;
+    while (energies_.size() < kEnergiesPerTask * tasks) {
+      energies_.push_back(
+          DataHandle::temporary<double>(POSE_TERMS * static_cast<std::size_t>(granularity_)));
     }
   }
 
   void submit(std::size_t tasks) {
     for (std::size_t i = 0; i < tasks; ++i) {
+      if (starpu_task_wait_for_n_submitted(static_cast<unsigned>(on_their_way_ - 1)) != 0) {
+        throw RunError("StarPU does not say how many tasks are on their way");
+      }
       codelets::pose_energies<float>(
           {0, 0, 0, COMBINATION_SUM, 1}, {sites_, granularity_, blocks_}, pairs_,
           {ligand_.get(), positions_.get(), headers_.get(), receptor_.get()},
@@ -64,13 +81,12 @@ class Tasks {
     return seconds_since(start);
   }
 
-  std::size_t side_by_side() const { return energies_.size(); }
-
  private:
   int sites_;
   int granularity_;
   double pairs_;
   int blocks_;
+  std::size_t on_their_way_ = 0;
   DataHandle ligand_;
   DataHandle positions_;
   DataHandle headers_;
@@ -101,11 +117,17 @@ double plain_seconds(const CellSystem& system, double seconds) {
 
 CellTime task_seconds(CellSystem& system, std::size_t granularity, double seconds) {
   Tasks tasks(system, granularity);
-  tasks.run(std::max(kWarmUp, tasks.side_by_side()));
-  const double once = tasks.run(tasks.side_by_side()) / static_cast<double>(tasks.side_by_side());
-  const auto count = static_cast<std::size_t>(std::clamp(seconds / kRepetitions / once,
-                                                         static_cast<double>(tasks.side_by_side()),
-                                                         static_cast<double>(kMostTasks)));
+  const std::size_t workers = starpu_worker_get_count();
+  const std::size_t few = kFewestOnTheirWay * workers;
+  tasks.run(std::max(kWarmUp, few));
+  const double once = tasks.run(few) / static_cast<double>(few);
+  tasks.keep_on_their_way(
+      workers * std::clamp(static_cast<std::size_t>(kSecondsOnTheirWay /
+                                                    (once * static_cast<double>(workers))),
+                           kFewestOnTheirWay, kMostOnTheirWay));
+  const auto fewest = static_cast<double>(workers > 1 ? kFewestTasksPerWorker * workers : few);
+  const auto count = static_cast<std::size_t>(
+      std::clamp(seconds / kRepetitions / once, fewest, static_cast<double>(kMostTasks)));
   const TaskTimes before = TaskTimes::take();
   double best = HUGE_VAL;
   for (int i = 0; i < kRepetitions; ++i) best = std::min(best, tasks.run(count));

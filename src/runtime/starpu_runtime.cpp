@@ -21,6 +21,7 @@
 #include "kernels/opencl/operations.hpp"
 #include "kernels/opencl/user_functions.hpp"
 #include "kernels/operations.hpp"
+#include "runtime/resting_workers.hpp"
 
 namespace starpmc {
 namespace {
@@ -253,7 +254,7 @@ StarpuRuntime::StarpuRuntime(std::span<const Precision> precisions, Implementati
   starpu_conf conf;
   starpu_conf_init(&conf);
   conf.ncuda = 0;
-  const int status = starpu_init(&conf);
+  const int status = start_starpu(conf);
   if (status != 0) {
     throw RunError(fmt::format(
         "StarPU does not start: {}; check STARPU_NCPU and STARPU_NOPENCL (they are counts)",

@@ -106,6 +106,25 @@ TEST_F(TaskHistoryTest, FilesOutliveStarpu) {
   EXPECT_NEAR(expected(kBetween), line(bucket_work(kBetween)), 1e-3 * line(bucket_work(kBetween)));
 }
 
+TEST_F(TaskHistoryTest, WhatIsTooSlowAnywayIsNotTried) {
+  constexpr double kAlone = 1000;  // microseconds of the small size, were it in proportion
+  const auto slow = [](std::uint32_t bucket) {
+    return history().expected(*starpu_worker_get_perf_archtype(1, STARPU_NMAX_SCHED_CTXS), 1,
+                              bucket);
+  };
+  for (int i = 0; i < kSamples; ++i) {
+    history().record(0, 1, kLarge, kAlone * bucket_work(kLarge) / bucket_work(kSmall));
+  }
+  EXPECT_TRUE(std::isnan(slow(kSmall))) << "nothing to compare with";
+  for (int i = 0; i < kSamples; ++i) history().record(0, 0, kBetween, 300);
+  EXPECT_TRUE(std::isnan(slow(kSmall))) << "the other is not known at this size";
+  for (int i = 0; i < kSamples; ++i) history().record(0, 0, kSmall, kAlone / 11);
+  EXPECT_NEAR(slow(kSmall), kAlone, 1e-6 * kAlone);
+  EXPECT_TRUE(std::isnan(slow(kSmall - 1))) << "no more known of the other";
+  for (int i = 0; i < kSamples; ++i) history().record(0, 0, kSmall + 4, 2 * kAlone / 9);
+  EXPECT_TRUE(std::isnan(slow(kSmall + 4))) << "it might be worth it";
+}
+
 TEST_F(TaskHistoryTest, CalibrationAsksForEverySizeItself) {
   record(kSmall);
   record(kLarge);
