@@ -15,9 +15,11 @@
 namespace starpmc {
 namespace {
 
-constexpr double kMostSeconds = 15 * 60;
+/// Planned, so that a machine with something else to do ends within the 15 minutes that are
+/// promised.
+constexpr double kMostSeconds = 12 * 60;
 constexpr double kFewestOfMeasurement = 1;
-constexpr double kMostOfMeasurement = 10;
+constexpr double kMostOfMeasurement = 5;
 constexpr double kPreferredOfMeasurement = 3;
 
 /// Of a measurement: the steps themselves, the warm-up, and the starting energies.
