@@ -56,7 +56,7 @@ options::options_description describe_options() {
       "instead of all this: cell, the three figures of Perez-Sanchez and Wenzel's paper on the "
       "Cell "
       "processor (with --seconds, --output, --workers, --seed); paper, the tables and figures of "
-      "Miranda et al. (with --seconds, default 1 to 10 so that all takes 15 minutes at most, "
+      "Miranda et al. (with --seconds, default 1 to 5 so that all takes 15 minutes at most, "
       "--tables, --cases, --implementation, --chains of the whole run, --proposals, --output; "
       "--waters or --points make it small)");
   add("tables", options::value<std::string>(),

@@ -65,14 +65,14 @@ std::optional<Pair> pair_of(const StarpuRuntime& runtime) {
     (worker.opencl ? devices : cores).push_back(worker);
   }
   if (devices.size() >= 2) {
-    return Pair{{Implementation::opencl, devices[0].id, devices[0].name},
-                {Implementation::opencl, codelets::kAnyWorker,
-                 fmt::format("{} OpenCL devices", devices.size())}};
+    return Pair{
+        {Implementation::opencl, devices[0].id, devices[0].name},
+        {Implementation::opencl, codelets::kAnyWorker, counted(devices.size(), "OpenCL device")}};
   }
   if (devices.size() == 1 && !cores.empty()) {
     return Pair{{Implementation::opencl, devices[0].id, devices[0].name},
                 {Implementation::any, codelets::kAnyWorker,
-                 fmt::format("{} + {} cores", devices[0].name, cores.size())}};
+                 fmt::format("{} + {}", devices[0].name, counted(cores.size(), "core"))}};
   }
   if (cores.size() >= 2) {
     return Pair{{Implementation::simd, cores[0].id, "1 core"},
@@ -136,7 +136,8 @@ void measure_convergence(PaperSession& session) {
     figure.notes.push_back(
         fmt::format("shares are those of the grid's tasks in the {} steps before; scheduler {}",
                     steps, runtime.scheduler()));
-    if (runtime.workers().size() == 1) figure.notes.push_back("this machine has one worker only");
+    if (runtime.workers().size() == 1)
+      figure.notes.emplace_back("this machine has one worker only");
   }
   session.publish(std::move(figure));
 }

@@ -57,7 +57,8 @@ std::vector<RCycle> measure_r_cycles(PaperSession& session, PaperTable& table, u
   if (chains == 0) chains = whole_run_chains(std::max(runtime.cpu_workers(), 1U));
   std::vector<RCycle> cycles;
   const auto add = [&](const BenchTarget& target, Precision precision, unsigned count) {
-    session.progress(fmt::format("50,000 steps of bench-R, {} chains on {}", count, target.device));
+    session.progress(
+        fmt::format("50,000 steps of bench-R, {} on {}", counted(count, "chain"), target.device));
     cycles.push_back({target.device, precision, count, 0});
     cycles.back().seconds =
         cycle_seconds(bench, cycles.back(), target, preparation, session.request().seconds);
@@ -94,8 +95,8 @@ RRun measure_runs(PaperSession& session, unsigned chains, double cycle_seconds) 
   const double steps = std::clamp(std::floor(fitting), kFewestRunSteps, kPaperRCycleSteps);
   const double left_out = (1 - steps / kPaperRCycleSteps) * cycle_seconds;
   const auto run = [&](unsigned updates) {
-    session.progress(
-        fmt::format("whole run of bench-R, {} chains, {} QM updates each", chains, updates));
+    session.progress(fmt::format("whole run of bench-R, {}, {} each", counted(chains, "chain"),
+                                 counted(updates, "QM update")));
     return run_whole(chains, updates, static_cast<std::uint64_t>(steps));
   };
   RRun result{run(1), run(kSeveralUpdates), 0};
@@ -103,16 +104,12 @@ RRun measure_runs(PaperSession& session, unsigned chains, double cycle_seconds) 
   return result;
 }
 
-std::string chains_text(unsigned chains) {
-  return chains == 1 ? "1 chain" : fmt::format("{} chains", chains);
-}
-
 std::string run_note(const RRun& run) {
   return fmt::format(
       "{}: two runs of `starpmc run configs/bench-R.cfg` with {} and {} QM updates a chain, "
       "{} steps between them, took {:.1f} and {:.1f} s; in the longer one QM took {:.0f} % and "
       "sampling {:.0f} % of the workers' time",
-      chains_text(run.one.chains), run.one.updates, run.several.updates, run.several.steps,
+      counted(run.one.chains, "chain"), run.one.updates, run.several.updates, run.several.steps,
       run.one.wall_seconds, run.several.wall_seconds, 100 * run.several.share_qm,
       100 * run.several.share_sampling);
 }
@@ -128,7 +125,7 @@ std::map<unsigned, RRun> measure_all_runs(PaperSession& session, PaperTable& tab
       runs[count] = measure_runs(session, count, seconds);
       table.notes.push_back(run_note(runs[count]));
     } catch (const std::exception& error) {
-      table.notes.push_back(fmt::format("{}: whole run not measured: {}", chains_text(count),
+      table.notes.push_back(fmt::format("{}: whole run not measured: {}", counted(count, "chain"),
                                         std::string_view(error.what())));
     }
   }

@@ -219,7 +219,8 @@ void measure_devices(PaperSession& session) {
                     runtime.scheduler(), target.device, time.microseconds_per_step()));
     for (const DeviceRow& device : device_rows(runtime)) add_device(figure, device, time);
     figure.notes.emplace_back("times of several cores: the mean of them");
-    if (runtime.workers().size() == 1) figure.notes.push_back("this machine has one worker only");
+    if (runtime.workers().size() == 1)
+      figure.notes.emplace_back("this machine has one worker only");
   }
   session.publish(std::move(figure));
 }

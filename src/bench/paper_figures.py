@@ -8,6 +8,7 @@ speed (tables 5, 7 and 8). What was not measured is not drawn.
 
 import csv
 import math
+import re
 import sys
 from pathlib import Path
 
@@ -36,11 +37,12 @@ def own(table):
 
 def short(device):
     """StarPU's names of OpenCL devices are long."""
-    return device.split(" (")[0]
+    return re.sub(r" \([^()]*\)", "", device)
 
 
-def save(figure, folder, name):
-    figure.tight_layout()
+def save(figure, folder, name, bottom=0):
+    """With room for a legend below where a share of the height is given."""
+    figure.tight_layout(rect=(0, bottom, 1, 1))
     figure.savefig(folder / f"paper-{name}.svg", metadata={"Date": None})
     figure.savefig(folder / f"paper-{name}.png", dpi=150)
     plt.close(figure)
@@ -71,7 +73,7 @@ def draw_speedups(folder):
         bars(axis, [f"{short(row['platform'])}, {row['precision']}" for row in chosen],
              [float(row["speedup_over_paper_core"]) for row in chosen], colours, "{:.3g}")
         axis.set_title(f"{name} (the paper's figure 8)", fontsize=9)
-        axis.set_xlabel("times the paper's serial program on one i7-4770K core", fontsize=8)
+        axis.set_xlabel("times the paper's serial program\non one i7-4770K core", fontsize=8)
     save(figure, folder, "figure-8")
 
 
@@ -80,7 +82,7 @@ def draw_devices(folder):
     if not table:
         return
     devices = list(dict.fromkeys(row["device"] for row in table))
-    figure, axis = plt.subplots(figsize=(6.5, 1.2 + 0.45 * len(devices)))
+    figure, axis = plt.subplots(figsize=(6.5, 1.7 + 0.45 * len(devices)))
     kernels = list(dict.fromkeys(row["kernel"] for row in table))
     left = [0.0] * len(devices)
     for colour, kernel in zip(SERIES, kernels):
@@ -94,8 +96,8 @@ def draw_devices(folder):
     axis.invert_yaxis()
     axis.set_xlabel("microseconds per step")
     axis.set_title("kernels of each device, bench-A (the paper's figure 9)", fontsize=9)
-    axis.legend(frameon=False, fontsize=7)
-    save(figure, folder, "figure-9")
+    figure.legend(loc="lower center", ncols=len(kernels), frameon=False, fontsize=7)
+    save(figure, folder, "figure-9", bottom=0.3 / figure.get_figheight())
 
 
 def draw_convergence(folder):
@@ -118,7 +120,8 @@ def draw_convergence(folder):
     above.set_title("convergence of the shares (the paper's figure 10, bench-C)", fontsize=9)
     above.legend(frameon=False, fontsize=7)
     below.set_ylabel("microseconds per step")
-    below.set_ylim(bottom=0)
+    times = [float(row["microseconds_per_step"]) for row in own(table)]
+    below.set_ylim(0, 1.1 * max(times))
     below.set_xlabel("steps")
     save(figure, folder, "figure-10")
 
@@ -129,14 +132,16 @@ def draw_scaling(folder):
     if not chosen:
         return
     figure, axis = plt.subplots(figsize=(5.5, 3.8))
-    axis.plot([float(row["grid_points"]) for row in chosen],
-              [float(row["speedup"]) for row in chosen], "o-", color=OWN,
-              label=short(chosen[0]["devices"]))
+    millions = [float(row["grid_points"]) / 1e6 for row in chosen]
+    axis.plot(millions, [float(row["speedup"]) for row in chosen], "o-", color=OWN,
+              label=" over ".join(short(part) for part in reversed(chosen[0]["devices"].split("; "))))
     stated = [float(row["speedup"]) for row in table if row["source"] == "paper"]
     axis.axhspan(min(stated), max(stated), color=PAPER, alpha=0.5, label="paper: 2 x GTX 680")
     axis.set_xscale("log")
-    axis.set_ylim(0, 2.2)
-    axis.set_xlabel("grid points")
+    axis.set_xticks(millions, [f"{size:g}" for size in millions])
+    axis.minorticks_off()
+    axis.set_ylim(0, max(2.2, 1.1 * max(float(row["speedup"]) for row in chosen)))
+    axis.set_xlabel("million grid points")
     axis.set_ylabel("speed-up by a second device")
     axis.set_title("bench-A with other grids (the paper's figure 11)", fontsize=9)
     axis.legend(frameon=False, fontsize=8)
@@ -172,8 +177,9 @@ def draw_precisions(folder):
         if not table:
             axis.set_axis_off()
             continue
-        labels = [f"{'paper ' if row['source'] == 'paper' else ''}{short(row['device'])}, "
-                  f"{row['precision']}" for row in table]
+        labels = [", ".join(part for part in (
+            "paper" if row["source"] == "paper" else "", short(row["device"]), row["precision"])
+            if part) for row in table]
         colours = [OWN if row["source"] == "starpmc" else PAPER for row in table]
         bars(axis, labels, [max(float(row[column]), 1e-12) for row in table], colours, "{:.2g}")
         axis.set_xlabel(label, fontsize=8)

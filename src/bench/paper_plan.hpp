@@ -46,7 +46,7 @@ PaperScale paper_scale(const StarpuRuntime& runtime, const PaperRequest& request
 double estimated_seconds(const PaperScale& scale, const PaperRequest& request);
 
 /// Chooses what the user left open so that all takes about 15 minutes at most: the cases (A and R,
-/// and B and C where there is time) and the seconds of a measurement (1 to 10).
+/// and B and C where there is time) and the seconds of a measurement (1 to 5).
 void complete_request(const PaperScale& scale, PaperRequest& request);
 
 /// The sections with their estimates, for people.

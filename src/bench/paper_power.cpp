@@ -208,6 +208,18 @@ std::string pci_bus_id(int device) {
 
 }  // namespace
 
+double mean_watts(EnergyCounter& counter, double seconds, const std::function<void()>& work) {
+  using Clock = std::chrono::steady_clock;
+  const double before = counter.joules();
+  const auto start = Clock::now();
+  double spent = 0;
+  while (spent < seconds) {
+    work();
+    spent = std::chrono::duration<double>(Clock::now() - start).count();
+  }
+  return (counter.joules() - before) / spent;
+}
+
 EnergyReading rapl_counter(const fs::path& powercap) {
   std::vector<fs::path> folders;
   std::error_code error;

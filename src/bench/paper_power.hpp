@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,6 +25,9 @@ struct EnergyReading {
   std::unique_ptr<EnergyCounter> counter;  ///< null: none
   std::string reason;                      ///< why there is none
 };
+
+/// Mean power while `work` is repeated for at least `seconds`.
+double mean_watts(EnergyCounter& counter, double seconds, const std::function<void()>& work);
 
 /// The processor packages, by the kernel's RAPL counters.
 /// @param powercap /sys/class/powercap

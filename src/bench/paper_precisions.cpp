@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <chrono>
 #include <optional>
 #include <utility>
 
@@ -24,6 +23,9 @@ constexpr double kPotentialPairs = 1e7;  // of an operation that is not measured
 /// Windows for each worker whose tasks run in turn: more than StarPU keeps in its pipeline.
 constexpr std::size_t kWindowsInTurn = 4;
 
+/// Power counters are renewed about ten times a second.
+constexpr double kMeteredSeconds = 2;
+
 /// The grid term of one device in one precision.
 struct GridTerm {
   double microseconds_per_step = 0;
@@ -41,7 +43,6 @@ struct MeteredTarget {
 template <class Real>
 GridTerm time_grid(const BenchSystem& bench, const MeteredTarget& metered, double seconds) {
   metered.target.use();
-  EnergyCounter* const counter = metered.energy.counter.get();
   const std::size_t workers = metered.workers;
   BenchData<Real> data(bench);
   const auto steps = static_cast<int>(automatic_window(loads_of<Real>(bench), true));
@@ -49,18 +50,17 @@ GridTerm time_grid(const BenchSystem& bench, const MeteredTarget& metered, doubl
   GridTerm term;
   for (const BenchOperation& operation : windows.operations()) {
     if (operation.name != "qmmm_coulomb_grid") continue;
-    const double before = counter == nullptr ? 0 : counter->joules();
-    const auto start = std::chrono::steady_clock::now();
-    const RepeatedTime time = repeat_tasks(seconds, [&](std::uint64_t i) {
+    const auto submit = [&](std::uint64_t i) {
       for (std::size_t k = 0; k < workers; ++k) {
         operation.submit((i * workers + k) % windows.size());
       }
-    });
-    const double wall =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    term.microseconds_per_step =
-        1e6 * time.seconds / windows.steps_per_window() / static_cast<double>(workers);
-    if (counter != nullptr) term.watts = (counter->joules() - before) / wall;
+    };
+    term.microseconds_per_step = 1e6 * repeat_tasks(seconds, submit).seconds /
+                                 windows.steps_per_window() / static_cast<double>(workers);
+    if (metered.energy.counter) {  // kernels are compiled by now, and the device is warm
+      term.watts = mean_watts(*metered.energy.counter, kMeteredSeconds,
+                              [&] { repeat_tasks(kMeteredSeconds, submit); });
+    }
   }
   return term;
 }

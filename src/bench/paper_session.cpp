@@ -165,7 +165,7 @@ std::vector<DeviceRow> device_rows(const StarpuRuntime& runtime) {
     }
   }
   if (cores.workers.empty()) return rows;
-  cores.name = cores.workers.size() == 1 ? "1 core" : fmt::format("{} cores", cores.workers.size());
+  cores.name = counted(cores.workers.size(), "core");
   rows.push_back(std::move(cores));
   return rows;
 }
@@ -173,11 +173,10 @@ std::vector<DeviceRow> device_rows(const StarpuRuntime& runtime) {
 BenchTarget whole_machine(const StarpuRuntime& runtime) {
   if (runtime.opencl_workers() > 0) {
     return {Implementation::any, codelets::kAnyWorker,
-            fmt::format("all workers ({} cores, {} OpenCL devices)", runtime.cpu_workers(),
-                        runtime.opencl_workers())};
+            fmt::format("all workers ({}, {})", counted(runtime.cpu_workers(), "core"),
+                        counted(runtime.opencl_workers(), "OpenCL device"))};
   }
-  return {Implementation::simd, codelets::kAnyWorker,
-          runtime.cpu_workers() == 1 ? "1 core" : fmt::format("{} cores", runtime.cpu_workers())};
+  return {Implementation::simd, codelets::kAnyWorker, counted(runtime.cpu_workers(), "core")};
 }
 
 }  // namespace starpmc

@@ -23,6 +23,10 @@ std::vector<WorkerDescription> workers_for(const StarpuRuntime& runtime,
 
 }  // namespace
 
+std::string counted(std::size_t number, std::string_view noun) {
+  return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
+}
+
 std::vector<BenchTarget> single_targets(const StarpuRuntime& runtime,
                                         std::span<const Implementation> implementations) {
   std::vector<BenchTarget> targets;
@@ -47,8 +51,8 @@ std::vector<BenchTarget> all_targets(const StarpuRuntime& runtime,
     const std::size_t count = workers_for(runtime, implementation).size();
     if (count < 2) continue;
     const bool opencl = implementation == Implementation::opencl;
-    targets.push_back({implementation, codelets::kAnyWorker,
-                       fmt::format("{} {}", count, opencl ? "OpenCL devices" : "cores")});
+    targets.push_back(
+        {implementation, codelets::kAnyWorker, counted(count, opencl ? "OpenCL device" : "core")});
   }
   return targets;
 }

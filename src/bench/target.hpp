@@ -2,6 +2,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "config/settings.hpp"
@@ -18,6 +19,9 @@ struct BenchTarget {
   /// Lets tasks run here only.
   void use() const { StarpuRuntime::restrict_to(implementation, worker); }
 };
+
+/// "1 core", "2 cores"
+std::string counted(std::size_t number, std::string_view noun);
 
 /// One worker of each kind: a CPU core, and every OpenCL device.
 std::vector<BenchTarget> single_targets(const StarpuRuntime& runtime,

@@ -8,12 +8,16 @@ import csv
 import hashlib
 import importlib.util
 import json
+import pathlib
+import re
 import sys
 
 import program
 
 CPU_ONLY = {"STARPU_NCPU": 2, "STARPU_NOPENCL": 0}
 SMALL = ("--waters", 200, "--points", 3000, "--seconds", 0.02, "--proposals", 100)
+# PoCL compiles for half a minute what it does not find there.
+COMPILED = pathlib.Path.home() / ".cache" / "pocl"
 WORKERS = program.TESTS / "app" / "workers"
 INPUTS = json.loads((program.REPOSITORY / "configs" / "bench-inputs.json").read_text())
 PRINTED = json.loads((program.DATA / "paper" / "published.json").read_text())
@@ -126,6 +130,12 @@ class Experiment(PaperCase):
             self.assertGreater(float(chosen["q3m_c/reduce"]["microseconds_per_step"]), 0)
 
     def check_shares(self):
+        self.check_shares_sum()
+        for row in self.own("figure-11"):
+            ratio = float(row["one_microseconds_per_step"]) / float(row["both_microseconds_per_step"])
+            self.assertAlmostEqual(float(row["speedup"]) / ratio, 1)
+
+    def check_shares_sum(self):
         steps = {row["steps"] for row in self.own("figure-10")}
         self.assertEqual(len(steps), 10)
         for step in steps:
@@ -135,9 +145,6 @@ class Experiment(PaperCase):
         shares = [float(row["grid_share_percent"]) for row in self.own("figure-9")
                   if row["grid_share_percent"]]
         self.assertAlmostEqual(sum(shares), 100)
-        for row in self.own("figure-11"):
-            ratio = float(row["one_microseconds_per_step"]) / float(row["both_microseconds_per_step"])
-            self.assertAlmostEqual(float(row["speedup"]) / ratio, 1)
 
     def check_whole_runs(self):
         rows = self.own("table-5")
@@ -186,6 +193,21 @@ class Experiment(PaperCase):
         text = (self.folder / "out" / "paper-table-5.csv").read_text()
         self.assertIn("whole run not measured", text)
         self.assertTrue(all(row["whole_s"] == "" for row in self.own("table-5")))
+
+    def test_beside_an_opencl_device_the_cores_are_one(self):
+        if missing := program.opencl_missing():
+            self.skipTest(missing)
+        program.succeed("bench", "--experiment", "paper", *SMALL, "--tables", "f9,f10", "--cases", "A",
+                        "--implementation", "simd,opencl", "--output", self.folder / "out",
+                        env=self.environment(STARPU_NCPU=3, STARPU_NOPENCL=1,
+                                             POCL_CACHE_DIR=COMPILED))
+        self.check_shares_sum()
+        for key in ("figure-9", "figure-10"):
+            devices = {row["device"].split()[0] for row in self.own(key)}
+            names = {row["device"] for row in self.own(key)}
+            self.assertEqual(len(names), 2, names)
+            self.assertIn("OpenCL", devices)
+            self.assertEqual(len({name for name in names if re.fullmatch(r"\d cores?", name)}), 1)
 
     def test_bad_options(self):
         for words, part in (

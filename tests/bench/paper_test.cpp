@@ -2,8 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "bench/paper_inputs.hpp"
 #include "bench/paper_power.hpp"
@@ -159,6 +161,30 @@ TEST_F(Powercap, SaysWhyThereAreNoReadings) {
   EXPECT_THAT(rapl_counter(folder_.path() / "nothing").reason, HasSubstr("no RAPL counters"));
   package("intel-rapl:0", "package-0", "not a number");
   EXPECT_THAT(rapl_counter(folder_.path()).reason, HasSubstr("may not be read"));
+}
+
+TEST(MeanPower, IsEnergyOverTheTimeOfAllRepetitions) {
+  class FixedPower final : public EnergyCounter {
+   public:
+    double joules() override {
+      using Clock = std::chrono::steady_clock;
+      return 50 * std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
+    }
+    std::string name() const override { return "50 W"; }
+  };
+  FixedPower counter;
+  int repetitions = 0;
+  const auto start = std::chrono::steady_clock::now();
+  const double watts = mean_watts(counter, 0.1, [&] {
+    ++repetitions;
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+  });
+  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+  EXPECT_GE(spent.count(), 0.1);
+  EXPECT_GE(repetitions, 1);
+  EXPECT_LE(repetitions, 4);
+  EXPECT_GE(watts, 50);
+  EXPECT_LE(watts, 50 * spent.count() / 0.1);
 }
 
 TEST(NvmlPower, ReadsTheDeviceOfTheBus) {
