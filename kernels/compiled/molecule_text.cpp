@@ -21,8 +21,8 @@ struct WrittenTerm {
 
 class MoleculeText {
  public:
-  MoleculeText(std::span<const PairTerm> terms, double least, InstructionSet set)
-      : least_(least), text_(so_far_, lanes_of(set, false), false), pair_(text_, set, least > 0) {
+  MoleculeText(std::span<const PairTerm> terms, double least, bool single, InstructionSet set)
+      : least_(least), text_(so_far_, lanes_of(set, single), single), pair_(text_, set, least > 0) {
     for (const PairTerm& term : terms) {
       terms_.push_back({term, fused_instructions(term.program, true), coefficients_});
       coefficients_ += term.coefficients();
@@ -87,7 +87,7 @@ class MoleculeText {
       const std::string start = text_.value({"mul i64 ", row, ", %count"});
       const std::string at = text_.value({"add i64 ", start, ", %i"});
       source_[k] = text_.value(
-          {"load ", text_.vector(), ", ptr ", element("%source_sites", at), ", align 8"});
+          {"load ", text_.vector(), ", ptr ", element("%source_sites", at), alignment()});
     }
     text_.line({"br label %target"});
   }
@@ -118,7 +118,7 @@ class MoleculeText {
     text_.label("store");
     for (const std::string_view energy : kEnergies) {
       text_.line({"store ", text_.vector(), " %", energy, "_done, ptr ",
-                  element(joined({"%", energy, "_row"}), "%i"), ", align 8"});
+                  element(joined({"%", energy, "_row"}), "%i"), alignment()});
     }
     text_.line({"%next_i = add nuw i64 %i, ", std::to_string(text_.lanes())});
     text_.line({"%more_molecules = icmp ult i64 %next_i, %count"});
@@ -194,11 +194,12 @@ class MoleculeText {
     return names[program.outputs.front()];
   }
 
+  std::string_view alignment() const { return text_.single() ? ", align 4" : ", align 8"; }
   std::string element(std::string_view array, std::string_view index) {
-    return text_.value({"getelementptr double, ptr ", array, ", i64 ", index});
+    return text_.value({"getelementptr ", text_.real(), ", ptr ", array, ", i64 ", index});
   }
   std::string load_same(std::string_view array, std::string_view index) {
-    return text_.same(text_.value({"load double, ptr ", element(array, index)}));
+    return text_.same(text_.value({"load ", text_.real(), ", ptr ", element(array, index)}));
   }
 
   double least_;
@@ -216,9 +217,9 @@ class MoleculeText {
 
 }  // namespace
 
-std::optional<std::string> molecule_text(std::span<const PairTerm> terms, double least,
+std::optional<std::string> molecule_text(std::span<const PairTerm> terms, double least, bool single,
                                          InstructionSet set) {
-  return MoleculeText(terms, least, set).text();
+  return MoleculeText(terms, least, single, set).text();
 }
 
 }  // namespace starpmc::compiled

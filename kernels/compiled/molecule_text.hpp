@@ -16,7 +16,7 @@ namespace starpmc::compiled {
 /// with the members of MoleculePairArguments; box: edges and their reciprocals.
 /// @param least lesser squared distances count as this
 /// @return nothing where a program has an operation without a form for vectors
-std::optional<std::string> molecule_text(std::span<const PairTerm> terms, double least,
+std::optional<std::string> molecule_text(std::span<const PairTerm> terms, double least, bool single,
                                          InstructionSet set);
 
 }  // namespace starpmc::compiled
