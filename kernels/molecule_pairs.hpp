@@ -56,6 +56,11 @@ struct MoleculePairArguments {
   std::size_t count = 0;       ///< of source molecules: a multiple of kMoleculeGrain
   const T* sources = nullptr;  ///< x, y, z of each site: rows of `count` values, A
   const T* targets = nullptr;  ///< x, y, z of each site of the target
+  /// In fixed precision the positions are these, as fixed_coordinate(), whose differences wrap by
+  /// themselves; `units` are their lengths.
+  const std::int32_t* fixed_sources = nullptr;
+  const std::int32_t* fixed_targets = nullptr;
+  T units[3] = {};
   /// Edges of the box, where displacements of sites need a periodic image of their own; else null.
   const double* box = nullptr;
   T squared_cutoffs[2] = {};  ///< by MoleculeEnergy

@@ -21,12 +21,21 @@ std::shared_ptr<const MoleculeFunction<T>> MoleculeFunction<T>::compile(
   auto made = std::make_shared<MoleculeFunction<T>>();
   made->one_image_ = code->template function<Function>("one_image");
   made->images_ = code->template function<Function>("images");
+  made->fixed_point_ = code->template function<Function>("fixed_point");
   made->code_ = std::move(code);
   return made;
 }
 
 template <class T>
 void MoleculeFunction<T>::operator()(const MoleculePairArguments<T>& a) const {
+  const SitePairTerms<T>& sites = *a.sites;
+  const auto call = [&](Function function, const void* targets, const void* sources, const T* box) {
+    function(a.count, sites.targets, sites.sources, targets, sources, box, sites.present.data(),
+             sites.coefficients.data(), a.squared_cutoffs, a.energies[0], a.energies[1]);
+  };
+  if (a.fixed_sources != nullptr) {
+    return call(fixed_point_, a.fixed_targets, a.fixed_sources, a.units);
+  }
   std::array<T, 6> box{};
   if (a.box != nullptr) {
     for (std::size_t k = 0; k < 3; ++k) {
@@ -34,10 +43,7 @@ void MoleculeFunction<T>::operator()(const MoleculePairArguments<T>& a) const {
       box[3 + k] = static_cast<T>(1 / a.box[k]);
     }
   }
-  const SitePairTerms<T>& sites = *a.sites;
-  (a.box == nullptr ? one_image_ : images_)(
-      a.count, sites.targets, sites.sources, a.targets, a.sources, box.data(), sites.present.data(),
-      sites.coefficients.data(), a.squared_cutoffs, a.energies[0], a.energies[1]);
+  call(a.box == nullptr ? one_image_ : images_, a.targets, a.sources, box.data());
 }
 
 template class MoleculeFunction<float>;

@@ -25,12 +25,13 @@ class MoleculeFunction {
 
  private:
   using Function = void (*)(std::size_t count, std::size_t targets, std::size_t sources,
-                            const T* target_sites, const T* source_sites, const T* box,
+                            const void* target_sites, const void* source_sites, const T* box,
                             const std::uint32_t* present, const T* coefficients,
                             const T* squared_cutoffs, T* coulomb, T* vdw);
   std::shared_ptr<const MachineCode> code_;
   Function one_image_ = nullptr;
   Function images_ = nullptr;
+  Function fixed_point_ = nullptr;
 };
 
 template <class T>

@@ -12,6 +12,9 @@ namespace {
 
 constexpr std::array<std::string_view, 2> kEnergies{"coulomb", "vdw"};
 
+/// What coordinates are, and how they become displacements.
+enum class Places : std::uint8_t { one_image, images, fixed_point };
+
 /// A term of the pairs, ready to be written.
 struct WrittenTerm {
   const PairTerm& term;
@@ -37,14 +40,16 @@ class MoleculeText {
         }
       }
     }
-    write("one_image", false);
-    write("images", true);
+    write("one_image", Places::one_image);
+    write("images", Places::images);
+    write("fixed_point", Places::fixed_point);
     return so_far_.text + pair_.declarations() + pair_.attributes();
   }
 
  private:
   /// Molecules side by side in lanes; sites of the source, then of the target, in turn.
-  void write(std::string_view name, bool images) {
+  void write(std::string_view name, Places places) {
+    places_ = places;
     so_far_.text += joined(
         {"define void @", name,
          "(i64 %count, i64 %targets, i64 %sources, ptr noalias readonly %target_sites, "
@@ -53,7 +58,10 @@ class MoleculeText {
          "ptr noalias readonly %cutoffs, ptr noalias %coulomb_row, ptr noalias %vdw_row) #0 {\n"});
     text_.label("entry");
     for (std::size_t k = 0; k < 2; ++k) cutoffs_[k] = load_same("%cutoffs", std::to_string(k));
-    for (std::size_t k = 0; k < 6 && images; ++k) box_[k] = load_same("%box", std::to_string(k));
+    const std::size_t lengths = places == Places::images        ? 6
+                                : places == Places::fixed_point ? 3
+                                                                : 0;
+    for (std::size_t k = 0; k < lengths; ++k) box_[k] = load_same("%box", std::to_string(k));
     text_.line({"%any = icmp ne i64 %count, 0"});
     text_.line({"br i1 %any, label %molecules, label %done"});
     text_.label("molecules");
@@ -61,7 +69,7 @@ class MoleculeText {
     text_.line({"br label %source"});
     begin_source();
     begin_target();
-    write_pair(images);
+    write_pair();
     end_loops();
     so_far_.text += "}\n";
   }
@@ -86,10 +94,41 @@ class MoleculeText {
       const std::string row = text_.value({"add i64 ", first, ", ", std::to_string(k)});
       const std::string start = text_.value({"mul i64 ", row, ", %count"});
       const std::string at = text_.value({"add i64 ", start, ", %i"});
-      source_[k] = text_.value(
-          {"load ", text_.vector(), ", ptr ", element("%source_sites", at), alignment()});
+      source_[k] = load_source(at);
     }
     text_.line({"br label %target"});
+  }
+
+  std::string integers() const { return joined({"<", std::to_string(text_.lanes()), " x i32>"}); }
+
+  std::string load_source(const std::string& index) {
+    if (places_ != Places::fixed_point) {
+      return text_.value(
+          {"load ", text_.vector(), ", ptr ", element("%source_sites", index), alignment()});
+    }
+    const std::string at = text_.value({"getelementptr i32, ptr %source_sites, i64 ", index});
+    return text_.value({"load ", integers(), ", ptr ", at, ", align 4"});
+  }
+
+  /// Along one axis, of a target from the source.
+  std::string displacement(std::size_t axis, const std::string& index) {
+    if (places_ == Places::fixed_point) {
+      const std::string at = text_.value({"getelementptr i32, ptr %target_sites, i64 ", index});
+      const std::string one = text_.value({"load i32, ptr ", at});
+      const std::string first =
+          text_.value({"insertelement ", integers(), " poison, i32 ", one, ", i32 0"});
+      const std::string same =
+          text_.value({"shufflevector ", integers(), " ", first, ", ", integers(), " poison, ",
+                       integers(), " zeroinitializer"});
+      const std::string units = text_.value({"sub ", integers(), " ", same, ", ", source_[axis]});
+      const std::string number =
+          text_.value({"sitofp ", integers(), " ", units, " to ", text_.vector()});
+      return text_.multiply(number, box_[axis]);
+    }
+    const std::string d = text_.subtract(load_same("%target_sites", index), source_[axis]);
+    if (places_ == Places::one_image) return d;
+    const std::string edges = text_.unary("rint", text_.multiply(d, box_[3 + axis]));
+    return text_.multiply_add(text_.negate(box_[axis]), edges, d);
   }
 
   void begin_target() {
@@ -127,8 +166,8 @@ class MoleculeText {
     text_.line({"ret void"});
   }
 
-  void write_pair(bool images) {
-    write_distance(images);
+  void write_pair() {
+    write_distance();
     const std::string at = text_.value({"getelementptr i32, ptr %present, i64 %pair"});
     const std::string present = text_.value({"load i32, ptr ", at});
     const std::string record = text_.value({"mul i64 %pair, ", std::to_string(coefficients_)});
@@ -138,15 +177,12 @@ class MoleculeText {
     for (std::size_t t = 0; t < terms_.size(); ++t) write_term(t, present, coefficients);
   }
 
-  void write_distance(bool images) {
+  void write_distance() {
     const std::string first = text_.value({"mul i64 %a, 3"});
     std::array<std::string, 3> d;
     for (std::size_t k = 0; k < 3; ++k) {
       const std::string at = text_.value({"add i64 ", first, ", ", std::to_string(k)});
-      d[k] = text_.subtract(load_same("%target_sites", at), source_[k]);
-      if (!images) continue;
-      const std::string edges = text_.unary("rint", text_.multiply(d[k], box_[3 + k]));
-      d[k] = text_.multiply_add(text_.negate(box_[k]), edges, d[k]);
+      d[k] = displacement(k, at);
     }
     pair_.set_squared_distance(pair_.at_least(pair_.length_squared(d[0], d[1], d[2]), least_));
     const bool roots = std::ranges::any_of(terms_, [&](const WrittenTerm& term) {
@@ -203,6 +239,7 @@ class MoleculeText {
   }
 
   double least_;
+  Places places_ = Places::one_image;
   TextSoFar so_far_;
   VectorText text_;
   PairText pair_;

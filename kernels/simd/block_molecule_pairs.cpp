@@ -91,6 +91,24 @@ void add_within(const float* squared, float squared_cutoff, const float* values,
   HWY_DYNAMIC_DISPATCH(AddWithinFloat)(squared, squared_cutoff, values, count, sums);
 }
 
+/// @param source rows of x, y, z
+template <class T>
+void fixed_sites_apart(const MoleculePairArguments<T>& a, const std::int32_t* source,
+                       const std::int32_t* target, T* squared) {
+  std::fill_n(squared, a.count, T{0});
+  for (std::size_t k = 0; k < 3; ++k) {
+    for (std::size_t i = 0; i < a.count; ++i) {
+      const auto units =
+          static_cast<std::int32_t>(static_cast<std::uint32_t>(target[k]) -
+                                    static_cast<std::uint32_t>(source[k * a.count + i]));
+      const T r = static_cast<T>(units) * a.units[k];
+      squared[i] += r * r;
+    }
+  }
+  const T least = static_cast<T>(STARPMC_MINIMUM_DISTANCE_SQUARED);
+  for (std::size_t i = 0; i < a.count; ++i) squared[i] = std::max(squared[i], least);
+}
+
 }  // namespace
 
 template <class T>
@@ -112,8 +130,13 @@ void BlockMoleculePairs<T>::operator()(const MoleculePairArguments<T>& a) {
   const SitePairTerms<T>& sites = *a.sites;
   for (std::size_t pair = 0; pair < sites.present.size(); ++pair) {
     if (sites.present[pair] == 0) continue;
-    sites_apart(a, a.sources + pair / sites.targets * 3 * a.count,
-                a.targets + pair % sites.targets * 3, squared_.data());
+    const std::size_t source = pair / sites.targets * 3 * a.count;
+    const std::size_t target = pair % sites.targets * 3;
+    if (a.fixed_sources != nullptr) {
+      fixed_sites_apart(a, a.fixed_sources + source, a.fixed_targets + target, squared_.data());
+    } else {
+      sites_apart(a, a.sources + source, a.targets + target, squared_.data());
+    }
     add_pair(a, sites.present[pair], &sites.coefficients[pair * coefficients_]);
   }
 }

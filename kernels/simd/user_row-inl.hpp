@@ -16,8 +16,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace starpmc::simd::HWY_NAMESPACE {
 
-/// The sites of the list's molecules are laid out relative to the target's centre, and
-/// MoleculePairs does the rest.
+/// The sites of the list's molecules are laid out relative to the target's centre, or in fixed
+/// precision where they are, and MoleculePairs does the rest.
 /// @tparam T type of the lanes
 template <class Real, class T>
 class UserRow : private MoleculeRow<Real, T> {
@@ -42,6 +42,9 @@ class UserRow : private MoleculeRow<Real, T> {
     const auto squared = [](double cutoff) { return static_cast<T>(cutoff * cutoff); };
     arguments_.squared_cutoffs[0] = squared(interaction.coulomb_cutoff);
     arguments_.squared_cutoffs[1] = squared(interaction.vdw_cutoff);
+    for (std::size_t k = 0; k < 3; ++k) {
+      arguments_.units[k] = static_cast<T>(fixed_unit(interaction.box[k]));
+    }
   }
 
   /// As MoleculeRow's.
@@ -53,8 +56,9 @@ class UserRow : private MoleculeRow<Real, T> {
         target.type * this->topology_.shape.molecule_types + list_type)];
     arguments_.sites = &sites;
     arguments_.count = round_up(list.count(), kMoleculeGrain<T>);
-    arguments_.box = this->reach_.one_image(target.type, list_type) ? nullptr : interaction_.box;
-    place_target(target, sites.targets);
+    const bool one_image = kFixed<Real> || this->reach_.one_image(target.type, list_type);
+    arguments_.box = one_image ? nullptr : interaction_.box;
+    place_target(target);
     place_sources(target, list, sites.sources);
     for (std::size_t k = 0; k < 2; ++k) {
       energies_[k].resize(arguments_.count);
@@ -69,19 +73,15 @@ class UserRow : private MoleculeRow<Real, T> {
   }
 
  private:
-  void place_target(const Target& target, std::size_t sites) {
-    targets_.resize(3 * sites);
-    for (std::size_t k = 0; k < targets_.size(); ++k) {
-      if constexpr (kFixed<Real>) {
-        const std::int32_t from_centre =
-            static_cast<std::int32_t>(static_cast<std::uint32_t>(target.sites[k]) -
-                                      static_cast<std::uint32_t>(target.centre[k % 3]));
-        targets_[k] = static_cast<T>(from_centre * fixed_unit(interaction_.box[k % 3]));
-      } else {
-        targets_[k] = target.sites[k];
-      }
+  /// Of coordinates that MoleculePairs takes.
+  using Place = std::conditional_t<kFixed<Real>, std::int32_t, T>;
+
+  void place_target(const Target& target) {
+    if constexpr (kFixed<Real>) {
+      arguments_.fixed_targets = target.sites.data();
+    } else {
+      arguments_.targets = target.sites.data();
     }
-    arguments_.targets = targets_.data();
   }
 
   void place_sources(const Target& target, const List& list, std::size_t sites) {
@@ -90,30 +90,23 @@ class UserRow : private MoleculeRow<Real, T> {
     // A list's last vector is full of molecules; beyond it, whatever was here before does.
     static_assert(hn::MaxLanes(d) <= kMoleculeGrain<T>);
     sources_.resize(std::max(sources_.size(), sites * 3 * stride));
-    for (std::size_t i = 0; i < list.count(); i += hn::Lanes(d)) {
-      const Point<V> offset = this->centre_offset(target, list, i);
-      for (std::size_t b = 0; b < sites; ++b) {
-        const Point<V> site = relative_site(target, list, b, i, offset);
-        T* const to = &sources_[3 * b * stride + i];
-        hn::StoreU(site.x, d, to);
-        hn::StoreU(site.y, d, to + stride);
-        hn::StoreU(site.z, d, to + 2 * stride);
-      }
-    }
-    arguments_.sources = sources_.data();
-  }
-
-  /// A site of the list's molecules from the target's centre.
-  HWY_INLINE Point<V> relative_site(const Target& target, const List& list, std::size_t site,
-                                    std::size_t first, const Point<V>& offset) const {
     if constexpr (kFixed<Real>) {
-      const auto from_centre = [&](std::size_t k) HWY_ATTR {
-        return this->displacements_.between(list.site(3 * site + k) + first, target.centre[k],
-                                            static_cast<int>(k));
-      };
-      return {from_centre(0), from_centre(1), from_centre(2)};
+      for (std::size_t row = 0; row < 3 * sites; ++row) {
+        std::copy_n(list.site(row), list.count(), &sources_[row * stride]);
+      }
+      arguments_.fixed_sources = sources_.data();
     } else {
-      return this->source_site(list, site, first, offset);
+      for (std::size_t i = 0; i < list.count(); i += hn::Lanes(d)) {
+        const Point<V> offset = this->centre_offset(target, list, i);
+        for (std::size_t b = 0; b < sites; ++b) {
+          const Point<V> site = this->source_site(list, b, i, offset);
+          T* const to = &sources_[3 * b * stride + i];
+          hn::StoreU(site.x, d, to);
+          hn::StoreU(site.y, d, to + stride);
+          hn::StoreU(site.z, d, to + 2 * stride);
+        }
+      }
+      arguments_.sources = sources_.data();
     }
   }
 
@@ -127,8 +120,7 @@ class UserRow : private MoleculeRow<Real, T> {
   std::unique_ptr<MoleculePairs<T>> function_;
   std::vector<SitePairTerms<T>> sites_;  ///< per pair of molecule types
   MoleculePairArguments<T> arguments_;
-  std::vector<T> targets_;
-  std::vector<T> sources_;
+  std::vector<Place> sources_;
   std::vector<T> energies_[2];
 };
 
