@@ -54,6 +54,7 @@ template <class T>
 struct MoleculePairArguments {
   const SitePairTerms<T>* sites = nullptr;
   std::size_t count = 0;       ///< of source molecules: a multiple of kMoleculeGrain
+  std::size_t stride = 0;      ///< from one row of sources to the next
   const T* sources = nullptr;  ///< x, y, z of each site: rows of `count` values, A
   const T* targets = nullptr;  ///< x, y, z of each site of the target
   /// In fixed precision the positions are these, as fixed_coordinate(), whose differences wrap by

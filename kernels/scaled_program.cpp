@@ -103,6 +103,10 @@ class Scaling {
       return {append(Operation::multiply, varying.value, factor.value),
               varying.power + factor.power};
     }
+    // r of r^2 and 1/r
+    if (a.power + b.power == -1) {
+      return {append(Operation::multiply, a.value, b.value), -1};
+    }
     const int power = std::max(a.power, 0) + std::max(b.power, 0);
     const bool allowed = power <= kLargestPower;
     const auto scale = [&](const Scaled& x) { return at(x, allowed ? std::max(x.power, 0) : 0); };

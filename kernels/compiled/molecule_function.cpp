@@ -30,8 +30,9 @@ template <class T>
 void MoleculeFunction<T>::operator()(const MoleculePairArguments<T>& a) const {
   const SitePairTerms<T>& sites = *a.sites;
   const auto call = [&](Function function, const void* targets, const void* sources, const T* box) {
-    function(a.count, sites.targets, sites.sources, targets, sources, box, sites.present.data(),
-             sites.coefficients.data(), a.squared_cutoffs, a.energies[0], a.energies[1]);
+    function(a.count, a.stride, sites.targets, sites.sources, targets, sources, box,
+             sites.present.data(), sites.coefficients.data(), a.squared_cutoffs, a.energies[0],
+             a.energies[1]);
   };
   if (a.fixed_sources != nullptr) {
     return call(fixed_point_, a.fixed_targets, a.fixed_sources, a.units);

@@ -24,9 +24,9 @@ class MoleculeFunction {
   void operator()(const MoleculePairArguments<T>& arguments) const;
 
  private:
-  using Function = void (*)(std::size_t count, std::size_t targets, std::size_t sources,
-                            const void* target_sites, const void* source_sites, const T* box,
-                            const std::uint32_t* present, const T* coefficients,
+  using Function = void (*)(std::size_t count, std::size_t stride, std::size_t targets,
+                            std::size_t sources, const void* target_sites, const void* source_sites,
+                            const T* box, const std::uint32_t* present, const T* coefficients,
                             const T* squared_cutoffs, T* coulomb, T* vdw);
   std::shared_ptr<const MachineCode> code_;
   Function one_image_ = nullptr;

@@ -52,7 +52,8 @@ class MoleculeText {
     places_ = places;
     so_far_.text += joined(
         {"define void @", name,
-         "(i64 %count, i64 %targets, i64 %sources, ptr noalias readonly %target_sites, "
+         "(i64 %count, i64 %stride, i64 %targets, i64 %sources, ptr noalias readonly "
+         "%target_sites, "
          "ptr noalias readonly %source_sites, ptr noalias readonly %box, "
          "ptr noalias readonly %present, ptr noalias readonly %coefficients, "
          "ptr noalias readonly %cutoffs, ptr noalias %coulomb_row, ptr noalias %vdw_row) #0 {\n"});
@@ -92,7 +93,7 @@ class MoleculeText {
     const std::string first = text_.value({"mul i64 %b, 3"});
     for (std::size_t k = 0; k < 3; ++k) {
       const std::string row = text_.value({"add i64 ", first, ", ", std::to_string(k)});
-      const std::string start = text_.value({"mul i64 ", row, ", %count"});
+      const std::string start = text_.value({"mul i64 ", row, ", %stride"});
       const std::string at = text_.value({"add i64 ", start, ", %i"});
       source_[k] = load_source(at);
     }
@@ -172,9 +173,23 @@ class MoleculeText {
     const std::string present = text_.value({"load i32, ptr ", at});
     const std::string record = text_.value({"mul i64 %pair, ", std::to_string(coefficients_)});
     const std::string coefficients = element("%coefficients", record);
+    // most pairs have charges only, and need not be asked for every term
     sums_ = {"%coulomb_target", "%vdw_target"};
     block_ = "target";
-    for (std::size_t t = 0; t < terms_.size(); ++t) write_term(t, present, coefficients);
+    write_term(0, present, coefficients);
+    const std::string only = text_.value({"icmp ult i32 ", present, ", 2"});
+    text_.line({"br i1 ", only, ", label %pair_end, label %more_terms"});
+    const std::array<std::string, 2> first = sums_;
+    const std::string first_block = block_;
+    text_.label("more_terms");
+    block_ = "more_terms";
+    for (std::size_t t = 1; t < terms_.size(); ++t) write_term(t, present, coefficients);
+    text_.line({"br label %pair_end"});
+    text_.label("pair_end");
+    for (std::size_t k = 0; k < 2; ++k) {
+      sums_[k] = text_.value({"phi ", text_.vector(), " [ ", first[k], ", %", first_block, " ], [ ",
+                              sums_[k], ", %", block_, " ]"});
+    }
   }
 
   void write_distance() {

@@ -48,6 +48,9 @@ static inline void add_targets(const TargetSite *targets, int count, WindowShape
     place += to_real3(other.offset);
 #endif
     const real charge = (real)site_charge(topology, topology_reals, other.type, j);
+#if USER_MM_IN_LANES
+    const real cutoff_squared = charge == 0 ? (real)0 : reals.cutoff_squared;
+#endif
     const int type = site_type(topology, topology_integers, other.type, j);
     _Pragma("unroll") for (int i = 0; i < count; ++i) {
       const real r2 = pair_distance_squared(targets[i].place, place, other.images, reals);
@@ -55,7 +58,8 @@ static inline void add_targets(const TargetSite *targets, int count, WindowShape
       __global const double *pair =
           topology_reals + topology_pair(topology, targets[i].type, type);
 #if USER_MM_IN_LANES
-      add_user_site_pair(reals, topology.pairs, r2, targets[i].charge * charge, has_vdw, pair, sum);
+      add_user_site_pair(reals, cutoff_squared, topology.pairs, r2, targets[i].charge * charge,
+                         has_vdw, pair, sum);
 #else
       add_site_pair(reals, r2, targets[i].charge * charge, has_vdw, pair, sum);
 #endif

@@ -31,13 +31,14 @@ static inline double built_in_vdw(double r2, __global const double *c) {
 
 #if USER_MM_IN_LANES && !STARPMC_CPU_DEVICE
 /* add_site_pair() with functions of the user's. Without branches on distances, pairs overlap.
-   pair: what the pair of their types has (PairLayout), where there may be anything (has_vdw) */
-static inline void add_user_site_pair(PairReals reals, PairLayout layout, real r2, real charge,
-                                      int has_vdw, __global const double *pair,
-                                      QuickPairEnergy *sum) {
+   cutoff_squared: of the Coulomb energy, 0 without charges; pair: what the pair of their types has
+   (PairLayout), where there may be anything (has_vdw) */
+static inline void add_user_site_pair(PairReals reals, real cutoff_squared, PairLayout layout,
+                                      real r2, real charge, int has_vdw,
+                                      __global const double *pair, QuickPairEnergy *sum) {
 #if STARPMC_USER_COULOMB
-  const real coulomb = fma(charge, lanes_user_coulomb(r2), sum->coulomb);
-  sum->coulomb = r2 < reals.cutoff_squared && charge != 0 ? coulomb : sum->coulomb;
+  const real coulomb = lanes_user_coulomb(r2);
+  sum->coulomb = fma(charge, r2 < cutoff_squared ? coulomb : (real)0, sum->coulomb);
   const int built_in = has_vdw && (pair[0] != 0 || pair[1] != 0);
   if (built_in) add_site_pair(reals, r2, 0, 1, pair, sum);
 #else

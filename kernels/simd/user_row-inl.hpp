@@ -73,9 +73,6 @@ class UserRow : private MoleculeRow<Real, T> {
   }
 
  private:
-  /// Of coordinates that MoleculePairs takes.
-  using Place = std::conditional_t<kFixed<Real>, std::int32_t, T>;
-
   void place_target(const Target& target) {
     if constexpr (kFixed<Real>) {
       arguments_.fixed_targets = target.sites.data();
@@ -89,13 +86,13 @@ class UserRow : private MoleculeRow<Real, T> {
     const std::size_t stride = arguments_.count;
     // A list's last vector is full of molecules; beyond it, whatever was here before does.
     static_assert(hn::MaxLanes(d) <= kMoleculeGrain<T>);
-    sources_.resize(std::max(sources_.size(), sites * 3 * stride));
     if constexpr (kFixed<Real>) {
-      for (std::size_t row = 0; row < 3 * sites; ++row) {
-        std::copy_n(list.site(row), list.count(), &sources_[row * stride]);
-      }
-      arguments_.fixed_sources = sources_.data();
+      // a list's rows have whole vectors, too
+      arguments_.fixed_sources = list.site(0);
+      arguments_.stride = static_cast<std::size_t>(list.site(1) - list.site(0));
     } else {
+      sources_.resize(std::max(sources_.size(), sites * 3 * stride));
+      arguments_.stride = stride;
       for (std::size_t i = 0; i < list.count(); i += hn::Lanes(d)) {
         const Point<V> offset = this->centre_offset(target, list, i);
         for (std::size_t b = 0; b < sites; ++b) {
@@ -120,7 +117,7 @@ class UserRow : private MoleculeRow<Real, T> {
   std::unique_ptr<MoleculePairs<T>> function_;
   std::vector<SitePairTerms<T>> sites_;  ///< per pair of molecule types
   MoleculePairArguments<T> arguments_;
-  std::vector<Place> sources_;
+  std::vector<T> sources_;
   std::vector<T> energies_[2];
 };
 
