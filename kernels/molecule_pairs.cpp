@@ -71,10 +71,14 @@ std::vector<PairTerm> molecule_terms(const Potential& potential) {
   return terms;
 }
 
-SitePairTerms::SitePairTerms(std::span<const PairTerm> terms, const Topology& topology,
-                             double coulomb_cutoff, int target_type, int source_type)
+template <class T>
+SitePairTerms<T>::SitePairTerms(std::span<const PairTerm> terms, const Topology& topology,
+                                double coulomb_cutoff, int target_type, int source_type)
     : targets(static_cast<std::size_t>(topology.site_count(target_type))),
       sources(static_cast<std::size_t>(topology.site_count(source_type))) {
+  const auto add = [&](std::span<const double> values) {
+    for (const double value : values) coefficients.push_back(static_cast<T>(value));
+  };
   for (int b = 0; b < topology.site_count(source_type); ++b) {
     for (int a = 0; a < topology.site_count(target_type); ++a) {
       const double charge = STARPMC_COULOMB_CONSTANT * topology.site(target_type, a)[3] *
@@ -82,18 +86,20 @@ SitePairTerms::SitePairTerms(std::span<const PairTerm> terms, const Topology& to
       const double* const pair =
           topology.pair(topology.site_type(target_type, a), topology.site_type(source_type, b));
       std::uint32_t has = (charge != 0 ? 1U : 0U) | (pair[0] != 0 || pair[1] != 0 ? 2U : 0U);
-      if (terms[0].coefficients() == 2) coefficients.push_back(1 / coulomb_cutoff);
-      coefficients.push_back(charge);
-      coefficients.insert(coefficients.end(), pair, pair + terms[1].coefficients());
+      if (terms[0].coefficients() == 2) add({{1 / coulomb_cutoff}});
+      add({{charge}});
+      add({pair, terms[1].coefficients()});
       if (terms.size() > 2) {
         const double* const function = pair + topology.shape.pairs.mm_function;
         if (function[0] != 0) has |= 4U;
-        coefficients.insert(coefficients.end(), function + 1,
-                            function + 1 + terms[2].coefficients());
+        add({function + 1, terms[2].coefficients()});
       }
       present.push_back(has);
     }
   }
 }
+
+template struct SitePairTerms<float>;
+template struct SitePairTerms<double>;
 
 }  // namespace starpmc

@@ -7,7 +7,7 @@
 
 #include "kernels/program.hpp"
 
-/// The user's functions over the pairs of sites of one molecule with many others, in fp64.
+/// The user's functions over the pairs of sites of one molecule with many others.
 namespace starpmc {
 
 struct Potential;
@@ -32,6 +32,8 @@ Program with_factor(Program program);
 std::vector<PairTerm> molecule_terms(const Potential& potential);
 
 /// Terms and coefficients of every site of one molecule type with every site of another.
+/// @tparam T float or double, as of all that follows
+template <class T>
 struct SitePairTerms {
   SitePairTerms(std::span<const PairTerm> terms, const Topology& topology, double coulomb_cutoff,
                 int target_type, int source_type);
@@ -41,31 +43,40 @@ struct SitePairTerms {
   /// Per pair [source][target]: bit t says that it has term t.
   std::vector<std::uint32_t> present;
   /// Per pair: the coefficients of all terms in a row.
-  std::vector<double> coefficients;
+  std::vector<T> coefficients;
 };
 
 /// A whole number of vectors of every instruction set.
-inline constexpr std::size_t kMoleculeGrain = 8;
+template <class T>
+inline constexpr std::size_t kMoleculeGrain = 64 / sizeof(T);
 
+template <class T>
 struct MoleculePairArguments {
-  const SitePairTerms* sites = nullptr;
-  std::size_t count = 0;            ///< of source molecules: a multiple of kMoleculeGrain
-  const double* sources = nullptr;  ///< x, y, z of each site: rows of `count` values, A
-  const double* targets = nullptr;  ///< x, y, z of each site of the target
+  const SitePairTerms<T>* sites = nullptr;
+  std::size_t count = 0;       ///< of source molecules: a multiple of kMoleculeGrain
+  std::size_t stride = 0;      ///< from one row of sources to the next
+  const T* sources = nullptr;  ///< x, y, z of each site: rows of `count` values, A
+  const T* targets = nullptr;  ///< x, y, z of each site of the target
+  /// In fixed precision the positions are these, as fixed_coordinate(), whose differences wrap by
+  /// themselves; `units` are their lengths.
+  const std::int32_t* fixed_sources = nullptr;
+  const std::int32_t* fixed_targets = nullptr;
+  T units[3] = {};
   /// Edges of the box, where displacements of sites need a periodic image of their own; else null.
   const double* box = nullptr;
-  double squared_cutoffs[2] = {};  ///< by MoleculeEnergy
-  double* energies[2] = {};        ///< by MoleculeEnergy: `count` values, overwritten
+  T squared_cutoffs[2] = {};  ///< by MoleculeEnergy
+  T* energies[2] = {};        ///< by MoleculeEnergy: `count` values, overwritten
 };
 
 /// Energies of one molecule with many others, one way or another. One per thread.
+template <class T>
 class MoleculePairs {
  public:
   MoleculePairs() = default;
   MoleculePairs(const MoleculePairs&) = delete;
   MoleculePairs& operator=(const MoleculePairs&) = delete;
   virtual ~MoleculePairs() = default;
-  virtual void operator()(const MoleculePairArguments& arguments) = 0;
+  virtual void operator()(const MoleculePairArguments<T>& arguments) = 0;
 };
 
 }  // namespace starpmc

@@ -8,8 +8,8 @@ namespace starpmc {
 
 struct PreparedPotential;
 
-/// Pair functions of the user's that replace built-in ones or add to them. All are in fp64 in every
-/// precision, but for the Coulomb function in the grid term. A program without outputs is none.
+/// Pair functions of the user's that replace built-in ones or add to them: in fp64, unless the
+/// members below say otherwise. A program without outputs is none.
 struct Potential {
   /// r^2 (A^2) -> energy of two unit charges inside the Coulomb cutoff, without the Coulomb
   /// constant (1/A). Replaces the shifted-force form of all three Coulomb terms.
@@ -22,6 +22,9 @@ struct Potential {
   /// Whether the Coulomb function of a site and a grid point is computed in the precision of the
   /// pair terms: it and its error must then be bounded up to the cutoff. Else in fp64.
   bool grid_as_pairs = false;
+  /// Whether those of MM molecules that are not near (STARPMC_NEAR_DISTANCE) are computed in the
+  /// precision of the pair terms. Else in fp64.
+  bool mm_as_pairs = false;
   /// What prepare() makes of the functions, for the SIMD kernels; they do without, too.
   std::shared_ptr<const PreparedPotential> prepared{};
 
@@ -34,7 +37,7 @@ struct Potential {
 
   bool operator==(const Potential& other) const {
     return coulomb == other.coulomb && mm == other.mm && qmmm == other.qmmm &&
-           grid_as_pairs == other.grid_as_pairs;
+           grid_as_pairs == other.grid_as_pairs && mm_as_pairs == other.mm_as_pairs;
   }
 };
 

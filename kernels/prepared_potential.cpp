@@ -52,7 +52,11 @@ Row nuclei(const Program& program) {
 void prepare(Potential& potential) {
   auto prepared = std::make_shared<PreparedPotential>();
   if (potential.in_mm()) {
-    prepared->molecules = compiled::MoleculeFunction::compile(molecule_terms(potential));
+    const std::vector<PairTerm> terms = molecule_terms(potential);
+    prepared->molecules = compiled::MoleculeFunction<double>::compile(terms);
+    if (potential.mm_as_pairs) {
+      prepared->molecules_in_single = compiled::MoleculeFunction<float>::compile(terms);
+    }
   }
   if (Potential::exists(potential.coulomb)) {
     prepared->grid = compiled_grid<double>(potential);
@@ -65,12 +69,23 @@ void prepare(Potential& potential) {
   potential.prepared = std::move(prepared);
 }
 
-std::unique_ptr<MoleculePairs> make_molecule_pairs(const Potential& potential) {
-  if (potential.prepared != nullptr && potential.prepared->molecules != nullptr) {
-    return std::make_unique<compiled::CompiledMoleculePairs>(potential.prepared->molecules);
+template <class T>
+std::unique_ptr<MoleculePairs<T>> make_molecule_pairs(const Potential& potential) {
+  std::shared_ptr<const compiled::MoleculeFunction<T>> function;
+  if (potential.prepared != nullptr) {
+    if constexpr (std::is_same_v<T, float>) {
+      function = potential.prepared->molecules_in_single;
+    } else {
+      function = potential.prepared->molecules;
+    }
   }
-  return std::make_unique<simd::BlockMoleculePairs>(molecule_terms(potential));
+  if (function != nullptr) {
+    return std::make_unique<compiled::CompiledMoleculePairs<T>>(std::move(function));
+  }
+  return std::make_unique<simd::BlockMoleculePairs<T>>(molecule_terms(potential));
 }
+template std::unique_ptr<MoleculePairs<float>> make_molecule_pairs(const Potential&);
+template std::unique_ptr<MoleculePairs<double>> make_molecule_pairs(const Potential&);
 
 template <class T>
 GridRows<T> grid_rows(const Potential& potential) {

@@ -12,6 +12,7 @@
 namespace starpmc {
 
 namespace compiled {
+template <class T>
 class MoleculeFunction;
 }
 
@@ -24,14 +25,18 @@ struct GridRows {
 
 /// The user's functions as machine code, as far as it can be made.
 struct PreparedPotential {
-  std::shared_ptr<const compiled::MoleculeFunction> molecules;
+  std::shared_ptr<const compiled::MoleculeFunction<double>> molecules;
+  /// Where Potential::mm_as_pairs.
+  std::shared_ptr<const compiled::MoleculeFunction<float>> molecules_in_single;
   std::optional<GridRows<double>> grid;
   std::optional<GridRows<float>> grid_in_single;  ///< where Potential::grid_as_pairs
   std::optional<PairRow<double>> nuclei_coulomb;
   std::optional<PairRow<double>> nuclei_vdw;
 };
 
-std::unique_ptr<MoleculePairs> make_molecule_pairs(const Potential& potential);
+/// @tparam T float or double
+template <class T>
+std::unique_ptr<MoleculePairs<T>> make_molecule_pairs(const Potential& potential);
 
 /// Sites of molecules that a row of grid points meets at a time.
 inline constexpr std::uint32_t kGridTargets = 4;

@@ -96,6 +96,20 @@ std::string_view device_function(Operation operation) {
   }
 }
 
+/// Name of the pair functions' own one, for squared distances; empty: none.
+std::string_view function_of_square(Operation operation) {
+  switch (operation) {
+    case Operation::reciprocal_square_root:
+      return "reciprocal_square_root";
+    case Operation::square_root:
+      return "root_of_square";
+    case Operation::reciprocal:
+      return "reciprocal_of_square";
+    default:
+      return {};
+  }
+}
+
 /// The same in functions.h and angle_functions.h.
 std::string exact_function(Operation operation) {
   switch (operation) {
@@ -273,11 +287,10 @@ class Emitter {
       case Fusion::none:
         break;
     }
-    if (instruction.operation == Operation::reciprocal_square_root &&
-        flag(options_.moderate, instruction.operands[0])) {
-      return call(
-          type_name(varies) == "lanes" ? "lanes_reciprocal_square_root" : "reciprocal_square_root",
-          x);
+    if (flag(options_.moderate, instruction.operands[0])) {
+      const std::string_view function = function_of_square(instruction.operation);
+      const std::string_view prefix = type_name(varies) == "lanes" ? "lanes_" : "";
+      if (!function.empty()) return call(joined({prefix, function}), x);
     }
     const std::string_view function = device_function(instruction.operation);
     return function.empty() ? with_operators(instruction.operation, x, type_name(varies))

@@ -4,6 +4,11 @@
 
 #include "opencl/compact_block.h"
 
+/* Where the user's functions are part of the energies of two MM molecules, and whether those that
+   are not near take them in the precision of the pair terms. */
+#define USER_MM (STARPMC_USER_COULOMB || STARPMC_USER_MM)
+#define USER_MM_IN_LANES (USER_MM && (STARPMC_USER_MM_AS_PAIRS || !STARPMC_SINGLE))
+
 #if STARPMC_CPU_DEVICE
 
 /* Values side by side in a vector register. */
@@ -89,11 +94,23 @@ static inline lanes lanes_reciprocal_square_root(lanes r2) {
 
 #endif
 
+static inline lanes lanes_root_of_square(lanes r2) {
+  const lanes inverse = lanes_reciprocal_square_root(r2);
+  const lanes r = r2 * inverse;
+  return ((real)0.5 * r) * ((real)1 - r * inverse) + r;
+}
+static inline lanes lanes_reciprocal_of_square(lanes r2) {
+  const lanes inverse = lanes_reciprocal_square_root(r2);
+  return inverse * inverse;
+}
+
 #else
 
 #define LANES 1
 typedef real lanes;
 #define lanes_reciprocal_square_root(r2) reciprocal_square_root(r2)
+#define lanes_root_of_square(r2) root_of_square(r2)
+#define lanes_reciprocal_of_square(r2) reciprocal_of_square(r2)
 
 #endif
 

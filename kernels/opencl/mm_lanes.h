@@ -141,6 +141,7 @@ static inline int search_lanes(const EntryGroup *group, const Sources *sources, 
 
 /* Rows are written for the lanes of the pair terms and, below fp64, for the near molecules'. */
 #define ROW(name) quick_##name
+#define ROW_USER_LANES USER_MM_IN_LANES
 #define ROW_LANES LANES
 #define row_real real
 #define row_lanes lanes
@@ -158,6 +159,7 @@ static inline double8 wide_inverse_root(double8 r2) {
   return y + (y * h) * (0.375 * h + 0.5);
 }
 #define ROW(name) wide_##name
+#define ROW_USER_LANES 0
 #define ROW_LANES 8
 #define row_real double
 #define row_lanes double8
@@ -190,13 +192,14 @@ static inline void meet_some(EntryGroup *group, const Sources *sources, Company 
   int near[SEARCHED_AT_A_TIME + LANES];
   real distances[SEARCHED_AT_A_TIME + LANES];
   const int count = search_lanes(group, sources, first, last, list, distances);
+  const int user_wide = USER_MM && !USER_MM_IN_LANES;
   const real nearest = (real)(STARPMC_NEAR_DISTANCE + group->spread);
   for (int type = 0; type < group->window.topology.molecule_types; ++type) {
     int far_count = 0;
     int near_count = 0;
     for (int k = 0; k < count; ++k) {
       const int met = type_to_meet(group, company, list[k]) == type;
-      const int is_near = STARPMC_SINGLE && (USER_MM || distances[k] < nearest * nearest);
+      const int is_near = STARPMC_SINGLE && (user_wide || distances[k] < nearest * nearest);
       far[far_count] = near[near_count] = list[k];
       far_count += met & !is_near;
       near_count += met & is_near;

@@ -6,7 +6,8 @@
      row_from(values)       a vector of row_real from an array
      row_store(vector, to)  the reverse
      row_inverse_root(r2)   1/sqrt(r2)
-     row_image(d, length, inverse)   the nearest image of a displacement */
+     row_image(d, length, inverse)   the nearest image of a displacement
+     ROW_USER_LANES         1: the user's functions are taken in these lanes, else in fp64 */
 
 /* Energies of one entry with the molecules in the lanes. */
 typedef struct {
@@ -54,7 +55,57 @@ static inline row_lanes ROW(positions)(const Sources *sources, const int *ids, i
   return offsets + row_from(values);
 }
 
-#if USER_MM
+/* r beside 1/r: r2 times the rounded 1/r would be biased from binade to binade. */
+static inline row_lanes ROW(root)(row_lanes r2, row_lanes inverse_r) {
+  const row_lanes r = r2 * inverse_r;
+  return r + ((row_real)0.5 * r) * ((row_real)1 - r * inverse_r);
+}
+
+/* (1 - r/rc)^2 / r, 0 beyond the cutoff: its rounding error shrinks with the energy. */
+static inline row_lanes ROW(shifted_force)(PairConstants constants, row_lanes r2,
+                                           row_lanes inverse_r) {
+  const row_lanes r = ROW(root)(r2, inverse_r);
+  const row_lanes remaining =
+      fmax((row_real)1 - r * (row_real)(0.5 * constants.twice_inverse), (row_lanes)((row_real)0));
+  return inverse_r * remaining * remaining;
+}
+
+static inline row_lanes ROW(lennard_jones)(__global const double *coefficients, row_lanes r2,
+                                           row_lanes inverse_r) {
+  const row_lanes inverse2 = inverse_r * inverse_r;
+  const row_lanes inverse6 = inverse2 * inverse2 * inverse2;
+  return ((row_real)coefficients[0] * inverse6 - (row_real)coefficients[1]) * inverse6 +
+         ((row_real)coefficients[3] * ROW(root)(r2, inverse_r) + (row_real)coefficients[2]);
+}
+
+#if ROW_USER_LANES
+/* Adds a pair of sites under functions of the user's. */
+static inline void ROW(add_user_pair)(row_lanes r2, row_real charge,
+                                      __global const double *coefficients, PairLayout layout,
+                                      PairConstants constants, ROW(energies) *sum) {
+  if (charge != 0) {
+#if STARPMC_USER_COULOMB
+    const row_lanes coulomb = sum->coulomb + charge * lanes_user_coulomb(r2);
+    sum->coulomb =
+        r2 < (row_lanes)((row_real)constants.coulomb_cutoff_squared) ? coulomb : sum->coulomb;
+#else
+    sum->coulomb += charge * ROW(shifted_force)(constants, r2, row_inverse_root(r2));
+#endif
+  }
+  const row_lanes vdw_cutoff_squared = (row_lanes)((row_real)constants.vdw_cutoff_squared);
+  if (coefficients[0] != 0 || coefficients[1] != 0) {
+    const row_lanes vdw =
+        sum->vdw + ROW(lennard_jones)(coefficients, r2, row_inverse_root(r2));
+    sum->vdw = r2 < vdw_cutoff_squared ? vdw : sum->vdw;
+  }
+#if STARPMC_USER_MM
+  if (coefficients[layout.mm_function] != 0) {
+    const row_lanes vdw = sum->vdw + lanes_user_mm(r2, coefficients + layout.mm_function + 1);
+    sum->vdw = r2 < vdw_cutoff_squared ? vdw : sum->vdw;
+  }
+#endif
+}
+#elif USER_MM
 /* Adds a pair of sites under functions of the user's; only rows of fp64 are asked. */
 static inline void ROW(add_user_pair)(row_lanes r2, row_real charge,
                                       __global const double *coefficients, PairLayout layout,
@@ -89,21 +140,11 @@ static inline void ROW(add_pair)(row_lanes dx, row_lanes dy, row_lanes dz, row_r
 #if USER_MM
   ROW(add_user_pair)(r2, charge, coefficients, layout, constants, sum);
 #else
-  const row_lanes zero = (row_lanes)((row_real)0);
   const row_lanes inverse_r = row_inverse_root(r2);
-  /* refined beside 1/r: r2 times the rounded 1/r would be biased from binade to binade */
-  const row_lanes r0 = r2 * inverse_r;
-  const row_lanes r = r0 + ((row_real)0.5 * r0) * ((row_real)1 - r0 * inverse_r);
-  /* (1 - r/rc)^2 / r: its rounding error shrinks with the energy */
-  const row_lanes remaining =
-      fmax((row_real)1 - r * (row_real)(0.5 * constants.twice_inverse), zero);
-  sum->coulomb += charge * (inverse_r * remaining * remaining);
+  sum->coulomb += charge * ROW(shifted_force)(constants, r2, inverse_r);
   if (coefficients[0] == 0 && coefficients[1] == 0) return;
-  const row_lanes inverse2 = inverse_r * inverse_r;
-  const row_lanes inverse6 = inverse2 * inverse2 * inverse2;
-  const row_lanes energy =
-      ((row_real)coefficients[0] * inverse6 - (row_real)coefficients[1]) * inverse6 +
-      ((row_real)coefficients[3] * r + (row_real)coefficients[2]);
+  const row_lanes energy = ROW(lennard_jones)(coefficients, r2, inverse_r);
+  const row_lanes zero = (row_lanes)((row_real)0);
   sum->vdw += r2 < (row_lanes)((row_real)constants.vdw_cutoff_squared) ? energy : zero;
 #endif
 }
@@ -174,6 +215,7 @@ static inline void ROW(meet)(EntryGroup *group, const Sources *sources, const in
 }
 
 #undef ROW
+#undef ROW_USER_LANES
 #undef ROW_LANES
 #undef row_real
 #undef row_lanes

@@ -48,11 +48,21 @@ static inline void add_targets(const TargetSite *targets, int count, WindowShape
     place += to_real3(other.offset);
 #endif
     const real charge = (real)site_charge(topology, topology_reals, other.type, j);
+#if USER_MM_IN_LANES
+    const real cutoff_squared = charge == 0 ? (real)0 : reals.cutoff_squared;
+#endif
     const int type = site_type(topology, topology_integers, other.type, j);
     _Pragma("unroll") for (int i = 0; i < count; ++i) {
-      add_site_pair(reals, pair_distance_squared(targets[i].place, place, other.images, reals),
-                    targets[i].charge * charge, (int)(targets[i].vdw_types >> type % 32 & 1),
-                    topology_reals + topology_pair(topology, targets[i].type, type), sum);
+      const real r2 = pair_distance_squared(targets[i].place, place, other.images, reals);
+      const int has_vdw = (int)(targets[i].vdw_types >> type % 32 & 1);
+      __global const double *pair =
+          topology_reals + topology_pair(topology, targets[i].type, type);
+#if USER_MM_IN_LANES
+      add_user_site_pair(reals, cutoff_squared, topology.pairs, r2, targets[i].charge * charge,
+                         has_vdw, pair, sum);
+#else
+      add_site_pair(reals, r2, targets[i].charge * charge, has_vdw, pair, sum);
+#endif
     }
   }
 }
@@ -71,8 +81,7 @@ static inline void add_targets(const TargetSite *targets, int count, WindowShape
       }                                                                                           \
       ADD_TARGETS(OTHER)                                                                          \
     }                                                                                             \
-    ENERGY = (PairEnergy){limited_pair_energy((double)sum.coulomb),                               \
-                          limited_pair_energy((double)sum.vdw)};                                  \
+    ENERGY = (PairEnergy){LIMITED((double)sum.coulomb), LIMITED((double)sum.vdw)};                \
   }
 #define ADD_TARGETS(OTHER)                                                                        \
   switch (left) {                                                                                 \
@@ -112,8 +121,8 @@ static inline void add_targets(const TargetSite *targets, int count, WindowShape
 #define LIMITED(energy) limited_pair_energy(energy)
 #endif
 
-/* Of molecules that are not near: in fp64, too, where functions of the user's are asked. */
-#if USER_MM
+/* Of molecules that are not near: in fp64, too, where functions of the user's need it. */
+#if USER_MM && !USER_MM_IN_LANES
 #define DISTANT_ENERGY NEAR_ENERGY
 #else
 #define DISTANT_ENERGY FAR_ENERGY
@@ -177,9 +186,11 @@ static inline void load_targets(WindowShape window, PairConstants constants, int
     __local TargetSite *target = targets + pair % count;
     __global const double *coefficients =
         topology_reals + topology_pair(topology, target->type, other);
-    if (coefficients[0] != 0 || coefficients[1] != 0) {
-      atomic_or(&target->vdw_types, 1u << other % 32);
-    }
+    int has_vdw = coefficients[0] != 0 || coefficients[1] != 0;
+#if STARPMC_USER_MM
+    has_vdw = has_vdw || coefficients[topology.pairs.mm_function] != 0;
+#endif
+    if (has_vdw) atomic_or(&target->vdw_types, 1u << other % 32);
   }
 }
 

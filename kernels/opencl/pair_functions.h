@@ -88,6 +88,27 @@ static inline double wide_reciprocal_square_root(double r2) {
 #endif
 }
 
+/* Of squared distances, beside their 1/r: r is refined, for r2 times the rounded 1/r would be biased
+   from binade to binade. */
+#if STARPMC_CPU_DEVICE
+#define DEFINE_ROOTS(TYPE, ROOT, RECIPROCAL, INVERSE_ROOT)       \
+  static inline TYPE ROOT(TYPE r2) { return sqrt(r2); }          \
+  static inline TYPE RECIPROCAL(TYPE r2) { return (TYPE)1 / r2; }
+#else
+#define DEFINE_ROOTS(TYPE, ROOT, RECIPROCAL, INVERSE_ROOT)           \
+  static inline TYPE ROOT(TYPE r2) {                                 \
+    const TYPE inverse = INVERSE_ROOT(r2);                           \
+    const TYPE r = r2 * inverse;                                     \
+    return fma((TYPE)0.5 * r, fma(-r, inverse, (TYPE)1), r);         \
+  }                                                                  \
+  static inline TYPE RECIPROCAL(TYPE r2) {                           \
+    const TYPE inverse = INVERSE_ROOT(r2);                           \
+    return inverse * inverse;                                        \
+  }
+#endif
+DEFINE_ROOTS(real, root_of_square, reciprocal_of_square, reciprocal_square_root)
+DEFINE_ROOTS(double, wide_root_of_square, wide_reciprocal_of_square, wide_reciprocal_square_root)
+
 /* (1 - r/rc)^2 / r inside the cutoff: its rounding error shrinks with the energy. r is refined beside
    1/r, for r2 times the rounded 1/r would be biased from binade to binade. */
 static inline real coulomb_within(PairReals reals, real r2, real inverse_r) {

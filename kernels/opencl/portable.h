@@ -44,6 +44,10 @@ typedef real coordinate;
 #ifndef STARPMC_USER_MM
 #define STARPMC_USER_MM 0
 #endif
+/* Whether MM molecules that are not near take them in the precision of the pair terms. */
+#ifndef STARPMC_USER_MM_AS_PAIRS
+#define STARPMC_USER_MM_AS_PAIRS 0
+#endif
 #ifndef STARPMC_USER_QMMM
 #define STARPMC_USER_QMMM 0
 #endif

@@ -90,7 +90,7 @@ Program::Program(cl_context context, cl_device_id device, Precision precision,
   state.pairs =
       build_program(context, device,
                     behind("opencl/pair_functions.h", user.quick) +
-                        behind("opencl/lanes.h", user.grid) + source_text(sources, kPairFiles),
+                        behind("opencl/lanes.h", user.lanes) + source_text(sources, kPairFiles),
                     options + " -cl-mad-enable -cl-no-signed-zeros -cl-denorms-are-zero", used);
 }
 

@@ -5,18 +5,22 @@
 #include <cstdio>
 
 #include "kernels/opencl/emit.hpp"
+#include "kernels/scaled_program.hpp"
 
 namespace starpmc::opencl {
 namespace {
 
-/// `double NAME(double r2, c)`, which calls the emitted NAME_values.
+/// `TYPE NAME(TYPE r2, c)`, which calls the emitted NAME_values.
 /// @param of_types whether there are coefficients of pairs of site types, even if there are 0 of
 /// them
-std::string wrapper(const std::string& name, std::size_t coefficients, bool of_types) {
-  std::string text = "static inline double " + name + "(double r2";
+std::string wrapper(const std::string& name, std::size_t coefficients, bool of_types,
+                    const std::string& type = "double", const std::string& conversion = "") {
+  std::string text = "static inline " + type + " " + name + "(" + type + " r2";
   if (of_types) text += ", __global const double *c";
-  text += ") {\n  double energy;\n  " + name + "_values(r2, ";
-  for (std::size_t i = 0; i < coefficients; ++i) text += "c[" + std::to_string(i) + "], ";
+  text += ") {\n  " + type + " energy;\n  " + name + "_values(r2, ";
+  for (std::size_t i = 0; i < coefficients; ++i) {
+    text += conversion + "c[" + std::to_string(i) + "], ";
+  }
   return text + "&energy);\n  return energy;\n}\n";
 }
 
@@ -33,16 +37,42 @@ std::array<Named, 3> functions_of(const Potential& potential) {
            {potential.qmmm, "STARPMC_USER_QMMM", "user_qmmm", true}}};
 }
 
+/// Of two MM molecules, of type lanes: lanes_user_coulomb(), lanes_user_mm().
+std::string molecule_functions(const Potential& potential) {
+  std::string text = "#if USER_MM_IN_LANES\n";
+  for (const Named& function : functions_of(potential)) {
+    if (!Potential::exists(function.program) || &function.program == &potential.qmmm) continue;
+    const std::size_t inputs = function.program.inputs.size();
+    FunctionOptions options;
+    options.type = ValueType::lanes;
+    options.uniform.assign(inputs, true);
+    options.moderate.assign(inputs, false);
+    options.uniform[0] = false;
+    options.moderate[0] = true;
+    const std::string name = std::string("lanes_") + function.name;
+    text += emit_function(function.program, name + "_values", options) +
+            wrapper(name, inputs - 1, function.of_types, "lanes", "(real)");
+  }
+  return text + "#endif\n";
+}
+
 /// lanes_energy() of opencl/lanes.h, for lengths in the unit of the grid term.
 std::string grid_energy(const Program& coulomb) {
-  FunctionOptions options;
-  options.type = ValueType::lanes;
-  options.moderate = {true};
-  return emit_function(coulomb, "user_grid_values", options) +
-         "static inline lanes lanes_energy(lanes r2, GridReals reals) {\n"
-         "  lanes energy;\n"
-         "  user_grid_values(r2 * (lanes)((real)(reals.unit * reals.unit)), &energy);\n"
-         "  return energy * (lanes)((real)reals.unit);\n}\n";
+  const auto function = [](const Program& program, const std::string& arguments) {
+    FunctionOptions options;
+    options.type = ValueType::lanes;
+    options.uniform.assign(program.inputs.size(), true);
+    options.uniform[0] = false;
+    options.moderate.assign(program.inputs.size(), false);
+    options.moderate[0] = true;
+    return emit_function(program, "user_grid_values", options) +
+           "static inline lanes lanes_energy(lanes r2, GridReals reals) {\n"
+           "  lanes energy;\n"
+           "  user_grid_values(" +
+           arguments + ", &energy);\n  return energy;\n}\n";
+  };
+  return "#if STARPMC_FIXED\n" + function(in_length_unit(coulomb), "r2, (real)reals.unit") +
+         "#else\n" + function(coulomb, "r2") + "#endif\n";
 }
 
 }  // namespace
@@ -51,8 +81,10 @@ UserFunctions user_functions(const Potential& potential) {
   UserFunctions result;
   // Emitted for the precision of the pair terms.
   result.quick =
-      "#define STARPMC_QUICK_USER_FUNCTIONS\n#define real double\n#define reciprocal_square_root "
-      "wide_reciprocal_square_root\n";
+      "#define STARPMC_QUICK_USER_FUNCTIONS\n#define real double\n"
+      "#define reciprocal_square_root wide_reciprocal_square_root\n"
+      "#define root_of_square wide_root_of_square\n"
+      "#define reciprocal_of_square wide_reciprocal_of_square\n";
   for (const Named& function : functions_of(potential)) {
     if (!Potential::exists(function.program)) continue;
     const std::string name = function.name;
@@ -67,10 +99,16 @@ UserFunctions user_functions(const Potential& potential) {
                     wrapper("exact_" + name + "_at", coefficients, function.of_types);
   }
   if (result.exact.empty()) return {};
-  result.quick += "#undef reciprocal_square_root\n#undef real\n";
+  result.quick +=
+      "#undef reciprocal_of_square\n#undef root_of_square\n#undef reciprocal_square_root\n"
+      "#undef real\n";
+  if (potential.in_mm()) {
+    if (potential.mm_as_pairs) result.definitions += " -DSTARPMC_USER_MM_AS_PAIRS=1";
+    result.lanes += molecule_functions(potential);
+  }
   if (potential.in_grid() && potential.grid_as_pairs) {
     result.definitions += " -DSTARPMC_USER_GRID=1";
-    result.grid = grid_energy(potential.coulomb);
+    result.lanes += grid_energy(potential.coulomb);
   }
   return result;
 }

@@ -11,7 +11,7 @@ struct UserFunctions {
   std::string definitions;  ///< options of the compiler
   std::string exact;        ///< goes behind opencl/functions.h
   std::string quick;        ///< goes behind opencl/pair_functions.h; fp64 in every precision
-  std::string grid;         ///< goes behind opencl/lanes.h; empty: the grid term takes `quick`
+  std::string lanes;        ///< goes behind opencl/lanes.h; in the precision of the pair terms
 };
 UserFunctions user_functions(const Potential& potential);
 

@@ -1,13 +1,13 @@
-/* Pair energies with functions of the user's, which the host has put in front (user_functions.cpp):
-   in fp64 in every precision. */
+/* Pair energies with functions of the user's, which the host has put in front (user_functions.cpp).
+ */
 #ifndef STARPMC_OPENCL_USER_PAIRS_H
 #define STARPMC_OPENCL_USER_PAIRS_H
 
+#include "opencl/lanes.h"
 #include "opencl/pair_functions.h"
 #include "opencl/window.h"
 
-/* Where the user's functions are part of the energies of two MM molecules, of one with the nuclei. */
-#define USER_MM (STARPMC_USER_COULOMB || STARPMC_USER_MM)
+/* Where the user's functions are part of the energies of an MM molecule with the nuclei. */
 #define USER_NUCLEI (STARPMC_USER_COULOMB || STARPMC_USER_QMMM)
 
 /* charge: product of the charges, times the Coulomb constant */
@@ -29,7 +29,30 @@ static inline double built_in_vdw(double r2, __global const double *c) {
   return (c[0] * inverse6 - c[1]) * inverse6 + (c[3] * sqrt(r2) + c[2]);
 }
 
-/* Of two sites of MM molecules; pair: what the pair of their types has (PairLayout). */
+#if USER_MM_IN_LANES && !STARPMC_CPU_DEVICE
+/* add_site_pair() with functions of the user's. Without branches on distances, pairs overlap.
+   cutoff_squared: of the Coulomb energy, 0 without charges; pair: what the pair of their types has
+   (PairLayout), where there may be anything (has_vdw) */
+static inline void add_user_site_pair(PairReals reals, real cutoff_squared, PairLayout layout,
+                                      real r2, real charge, int has_vdw,
+                                      __global const double *pair, QuickPairEnergy *sum) {
+#if STARPMC_USER_COULOMB
+  const real coulomb = lanes_user_coulomb(r2);
+  sum->coulomb = fma(charge, r2 < cutoff_squared ? coulomb : (real)0, sum->coulomb);
+  const int built_in = has_vdw && (pair[0] != 0 || pair[1] != 0);
+  if (built_in) add_site_pair(reals, r2, 0, 1, pair, sum);
+#else
+  add_site_pair(reals, r2, charge, has_vdw, pair, sum);
+#endif
+#if STARPMC_USER_MM
+  if (!has_vdw || pair[layout.mm_function] == 0) return;
+  const real vdw = lanes_user_mm(r2, pair + layout.mm_function + 1);
+  sum->vdw += r2 < reals.vdw_cutoff_squared ? vdw : (real)0;
+#endif
+}
+#endif
+
+/* Of two sites of MM molecules, in fp64; pair: what the pair of their types has (PairLayout). */
 static inline void add_user_mm_pair(PairConstants constants, PairLayout layout, double r2,
                                     double charge, __global const double *pair, PairEnergy *sum) {
   sum->coulomb += user_pair_coulomb(constants, r2, charge);

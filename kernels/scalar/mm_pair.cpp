@@ -31,7 +31,8 @@ T displacement(FixedCoordinate a, FixedCoordinate b, double edge) {
 }
 
 /// Energy of two molecules; b's displacement from a's centre is wrapped in fp64, the site pairs are
-/// computed in PairReal, or in fp64 where the molecules are near or the user's functions are asked.
+/// computed in PairReal, or in fp64 where the molecules are near or the user's functions need it
+/// (Potential::mm_as_pairs).
 template <class Real>
 class MoleculePair {
  public:
@@ -41,6 +42,7 @@ class MoleculePair {
         reach_(topology_, interaction_) {
     if (const auto* const potential = potential_of(window.potential, &Potential::in_mm)) {
       user_.emplace(*potential, topology_, interaction_);
+      if (potential->mm_as_pairs) far_user_.emplace(*potential, topology_, interaction_);
     }
   }
 
@@ -53,8 +55,12 @@ class MoleculePair {
     const double distance_squared = offset.x * offset.x + offset.y * offset.y + offset.z * offset.z;
     const double reach = reach_(type_a, type_b);
     if (distance_squared > reach * reach) return {};
-    if (user_) return user_sum(type_a, site_a, type_b, site_b, offset);
-    if (distance_squared < STARPMC_NEAR_DISTANCE * STARPMC_NEAR_DISTANCE) {
+    const bool near = distance_squared < STARPMC_NEAR_DISTANCE * STARPMC_NEAR_DISTANCE;
+    if (user_ && (near || !far_user_)) {
+      return user_sum(*user_, type_a, site_a, type_b, site_b, offset);
+    }
+    if (user_) return user_sum(*far_user_, type_a, site_a, type_b, site_b, offset);
+    if (near) {
       return sum<double>(type_a, site_a, type_b, site_b, offset);
     }
     return sum<PairReal<Real>>(type_a, site_a, type_b, site_b, offset);
@@ -81,18 +87,18 @@ class MoleculePair {
     return {limited_pair_energy(energy.coulomb), limited_pair_energy(energy.vdw)};
   }
 
-  template <class SiteA, class SiteB>
-  PairEnergy user_sum(int type_a, SiteA site_a, int type_b, SiteB site_b,
-                      const Relative<double>& offset) const {
+  template <class T, class SiteA, class SiteB>
+  PairEnergy user_sum(const UserTerms<Arithmetic::plain, T>& user, int type_a, SiteA site_a,
+                      int type_b, SiteB site_b, const Relative<double>& offset) const {
     PairEnergy energy;
     for (int i = 0; i < topology_.site_count(type_a); ++i) {
       const double factor = STARPMC_COULOMB_CONSTANT * topology_.site(type_a, i)[3];
       for (int j = 0; j < topology_.site_count(type_b); ++j) {
-        const double r2 = squared<double>(site_a(i), site_b(j), offset);
+        const T r2 = squared<T>(site_a(i), site_b(j), offset);
         const double charge = factor * topology_.site(type_b, j)[3];
-        if (charge != 0) energy.coulomb += user_->coulomb(r2, charge);
+        if (charge != 0) energy.coulomb += user.coulomb(r2, charge);
         energy.vdw +=
-            user_->mm_vdw(r2, topology_.site_type(type_a, i), topology_.site_type(type_b, j));
+            user.mm_vdw(r2, topology_.site_type(type_a, i), topology_.site_type(type_b, j));
       }
     }
     return {limited_user_energy(energy.coulomb), limited_user_energy(energy.vdw)};
@@ -123,6 +129,7 @@ class MoleculePair {
   const Interaction& interaction_;
   MoleculeReach reach_;
   std::optional<UserTerms<Arithmetic::plain>> user_;
+  std::optional<UserTerms<Arithmetic::plain, PairReal<Real>>> far_user_;
 };
 
 /// An entry's sites.

@@ -12,19 +12,19 @@ HWY_BEFORE_NAMESPACE();
 namespace starpmc::simd::HWY_NAMESPACE {
 
 /// @param source rows of x, y, z
-void SitesApart(const MoleculePairArguments& a, const double* source, const double* target,
-                double* squared) {
-  const hn::ScalableTag<double> d;
+template <class T>
+void sites_apart(const MoleculePairArguments<T>& a, const T* source, const T* target, T* squared) {
+  const hn::ScalableTag<T> d;
   const Interaction interaction{{a.box != nullptr ? a.box[0] : 1, a.box != nullptr ? a.box[1] : 1,
                                  a.box != nullptr ? a.box[2] : 1},
                                 1,
                                 1};
   const Periodic<decltype(d)> periodic(d, interaction);
-  const auto least = hn::Set(d, STARPMC_MINIMUM_DISTANCE_SQUARED);
+  const auto least = hn::Set(d, static_cast<T>(STARPMC_MINIMUM_DISTANCE_SQUARED));
   for (std::size_t i = 0; i < a.count; i += hn::Lanes(d)) {
     auto sum = hn::Zero(d);
     for (std::size_t k = 0; k < 3; ++k) {
-      auto r = hn::Sub(hn::Set(d, target[k]), hn::LoadU(d, source + k * a.count + i));
+      auto r = hn::Sub(hn::Set(d, target[k]), hn::LoadU(d, source + k * a.stride + i));
       if (a.box != nullptr) r = periodic.wrap(r, static_cast<int>(k));
       sum = hn::MulAdd(r, r, sum);
     }
@@ -32,15 +32,32 @@ void SitesApart(const MoleculePairArguments& a, const double* source, const doub
   }
 }
 
-void AddWithin(const double* squared, double squared_cutoff, const double* values,
-               std::size_t count, double* sums) {
-  const hn::ScalableTag<double> d;
+template <class T>
+void add_within(const T* squared, T squared_cutoff, const T* values, std::size_t count, T* sums) {
+  const hn::ScalableTag<T> d;
   const auto cutoff = hn::Set(d, squared_cutoff);
   for (std::size_t i = 0; i < count; i += hn::Lanes(d)) {
     const auto within = hn::Lt(hn::LoadU(d, squared + i), cutoff);
     const auto value = hn::IfThenElseZero(within, hn::LoadU(d, values + i));
     hn::StoreU(hn::Add(hn::LoadU(d, sums + i), value), d, sums + i);
   }
+}
+
+void SitesApartDouble(const MoleculePairArguments<double>& a, const double* source,
+                      const double* target, double* squared) {
+  sites_apart(a, source, target, squared);
+}
+void SitesApartFloat(const MoleculePairArguments<float>& a, const float* source,
+                     const float* target, float* squared) {
+  sites_apart(a, source, target, squared);
+}
+void AddWithinDouble(const double* squared, double squared_cutoff, const double* values,
+                     std::size_t count, double* sums) {
+  add_within(squared, squared_cutoff, values, count, sums);
+}
+void AddWithinFloat(const float* squared, float squared_cutoff, const float* values,
+                    std::size_t count, float* sums) {
+  add_within(squared, squared_cutoff, values, count, sums);
 }
 
 }  // namespace starpmc::simd::HWY_NAMESPACE
@@ -50,49 +67,100 @@ HWY_AFTER_NAMESPACE();
 #include <algorithm>
 
 namespace starpmc::simd {
-HWY_EXPORT(SitesApart);
-HWY_EXPORT(AddWithin);
+HWY_EXPORT(SitesApartDouble);
+HWY_EXPORT(SitesApartFloat);
+HWY_EXPORT(AddWithinDouble);
+HWY_EXPORT(AddWithinFloat);
 
-BlockMoleculePairs::BlockMoleculePairs(const std::vector<PairTerm>& terms) {
+namespace {
+
+void sites_apart(const MoleculePairArguments<double>& a, const double* source, const double* target,
+                 double* squared) {
+  HWY_DYNAMIC_DISPATCH(SitesApartDouble)(a, source, target, squared);
+}
+void sites_apart(const MoleculePairArguments<float>& a, const float* source, const float* target,
+                 float* squared) {
+  HWY_DYNAMIC_DISPATCH(SitesApartFloat)(a, source, target, squared);
+}
+void add_within(const double* squared, double squared_cutoff, const double* values,
+                std::size_t count, double* sums) {
+  HWY_DYNAMIC_DISPATCH(AddWithinDouble)(squared, squared_cutoff, values, count, sums);
+}
+void add_within(const float* squared, float squared_cutoff, const float* values, std::size_t count,
+                float* sums) {
+  HWY_DYNAMIC_DISPATCH(AddWithinFloat)(squared, squared_cutoff, values, count, sums);
+}
+
+/// @param source rows of x, y, z
+template <class T>
+void fixed_sites_apart(const MoleculePairArguments<T>& a, const std::int32_t* source,
+                       const std::int32_t* target, T* squared) {
+  std::fill_n(squared, a.count, T{0});
+  for (std::size_t k = 0; k < 3; ++k) {
+    for (std::size_t i = 0; i < a.count; ++i) {
+      const auto units =
+          static_cast<std::int32_t>(static_cast<std::uint32_t>(target[k]) -
+                                    static_cast<std::uint32_t>(source[k * a.stride + i]));
+      const T r = static_cast<T>(units) * a.units[k];
+      squared[i] += r * r;
+    }
+  }
+  const T least = static_cast<T>(STARPMC_MINIMUM_DISTANCE_SQUARED);
+  for (std::size_t i = 0; i < a.count; ++i) squared[i] = std::max(squared[i], least);
+}
+
+}  // namespace
+
+template <class T>
+BlockMoleculePairs<T>::BlockMoleculePairs(const std::vector<PairTerm>& terms) {
   for (const PairTerm& term : terms) {
     std::vector<bool> uniform(term.program.inputs.size(), true);
     uniform[0] = false;
-    terms_.push_back({BlockEvaluator<double>(term.program, Rounding::quick, uniform), term.energy,
+    terms_.push_back({BlockEvaluator<T>(term.program, Rounding::quick, uniform), term.energy,
                       term.coefficients()});
     coefficients_ += term.coefficients();
   }
 }
 
-void BlockMoleculePairs::operator()(const MoleculePairArguments& a) {
-  for (double* const energies : a.energies) std::fill_n(energies, a.count, 0.0);
+template <class T>
+void BlockMoleculePairs<T>::operator()(const MoleculePairArguments<T>& a) {
+  for (T* const energies : a.energies) std::fill_n(energies, a.count, T{0});
   squared_.resize(a.count);
   values_.resize(a.count);
-  const SitePairTerms& sites = *a.sites;
+  const SitePairTerms<T>& sites = *a.sites;
   for (std::size_t pair = 0; pair < sites.present.size(); ++pair) {
     if (sites.present[pair] == 0) continue;
-    HWY_DYNAMIC_DISPATCH(SitesApart)
-    (a, a.sources + pair / sites.targets * 3 * a.count, a.targets + pair % sites.targets * 3,
-     squared_.data());
+    const std::size_t source = pair / sites.targets * 3 * a.stride;
+    const std::size_t target = pair % sites.targets * 3;
+    if (a.fixed_sources != nullptr) {
+      fixed_sites_apart(a, a.fixed_sources + source, a.fixed_targets + target, squared_.data());
+    } else {
+      sites_apart(a, a.sources + source, a.targets + target, squared_.data());
+    }
     add_pair(a, sites.present[pair], &sites.coefficients[pair * coefficients_]);
   }
 }
 
-void BlockMoleculePairs::add_pair(const MoleculePairArguments& a, std::uint32_t present,
-                                  const double* coefficients) {
+template <class T>
+void BlockMoleculePairs<T>::add_pair(const MoleculePairArguments<T>& a, std::uint32_t present,
+                                     const T* coefficients) {
   for (Term& term : terms_) {
     if ((present & 1U) != 0) {
       if (term.coefficients > 0) term.evaluator.set_uniform({coefficients, term.coefficients});
-      const double* const inputs[] = {squared_.data()};
-      double* const outputs[] = {values_.data()};
+      const T* const inputs[] = {squared_.data()};
+      T* const outputs[] = {values_.data()};
       term.evaluator(inputs, a.count, outputs);
       const auto energy = static_cast<std::size_t>(term.energy);
-      HWY_DYNAMIC_DISPATCH(AddWithin)
-      (squared_.data(), a.squared_cutoffs[energy], values_.data(), a.count, a.energies[energy]);
+      add_within(squared_.data(), a.squared_cutoffs[energy], values_.data(), a.count,
+                 a.energies[energy]);
     }
     coefficients += term.coefficients;
     present >>= 1;
   }
 }
+
+template class BlockMoleculePairs<float>;
+template class BlockMoleculePairs<double>;
 
 }  // namespace starpmc::simd
 #endif

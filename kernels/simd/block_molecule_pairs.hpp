@@ -8,23 +8,24 @@
 namespace starpmc::simd {
 
 /// Each pair of sites in turn, its terms by block evaluators over all molecules.
-class BlockMoleculePairs : public MoleculePairs {
+template <class T>
+class BlockMoleculePairs : public MoleculePairs<T> {
  public:
   explicit BlockMoleculePairs(const std::vector<PairTerm>& terms);
-  void operator()(const MoleculePairArguments& arguments) override;
+  void operator()(const MoleculePairArguments<T>& arguments) override;
 
  private:
   struct Term {
-    BlockEvaluator<double> evaluator;
+    BlockEvaluator<T> evaluator;
     MoleculeEnergy energy;
     std::size_t coefficients;
   };
-  void add_pair(const MoleculePairArguments& a, std::uint32_t present, const double* coefficients);
+  void add_pair(const MoleculePairArguments<T>& a, std::uint32_t present, const T* coefficients);
 
   std::vector<Term> terms_;
   std::size_t coefficients_ = 0;  ///< of a pair
-  std::vector<double> squared_;
-  std::vector<double> values_;
+  std::vector<T> squared_;
+  std::vector<T> values_;
 };
 
 }  // namespace starpmc::simd

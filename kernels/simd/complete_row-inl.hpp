@@ -53,7 +53,7 @@ HWY_INLINE void collect(Neighbours<Real>& neighbours, const Window& window, cons
 }
 
 /// An entry's energies with its neighbours: in lanes of PairReal, and the near ones in fp64; all in
-/// fp64 where functions of the user's are asked.
+/// fp64 where functions of the user's need it (Potential::mm_as_pairs).
 template <class Real>
 class CompleteRow {
  public:
@@ -62,23 +62,36 @@ class CompleteRow {
         far_row_(window.topology, window.interaction),
         near_row_(window.topology, window.interaction) {
     if (const auto* const potential = potential_of(window.potential, &Potential::in_mm)) {
-      user_row_ = std::make_unique<UserRow<Real>>(*potential, window.topology, window.interaction);
+      if (kHasNear && potential->mm_as_pairs) {
+        user_far_row_ =
+            std::make_unique<FarUserRow>(*potential, window.topology, window.interaction);
+      }
+      user_row_ =
+          std::make_unique<UserRow<Real, double>>(*potential, window.topology, window.interaction);
     }
   }
 
   void set_target(int entry, int type) {
     take(entry, type, far_target_);
-    if (Neighbours<Real>::kHasNear || user_row_) take(entry, type, near_target_);
+    if (kHasNear || user_row_) take(entry, type, near_target_);
   }
 
   /// Calls store(list, first index, lanes that count, energies) for vectors of both lists.
   template <class Store>
   HWY_INLINE void operator()(int type, const Neighbours<Real>& neighbours, Store&& store) {
-    if (user_row_) return by_user_row(type, neighbours, store);
+    if (user_row_) {
+      if (user_far_row_) {
+        meet(*user_far_row_, far_target_, type, neighbours.far(), store);
+      } else {
+        meet(*user_row_, near_target_, type, neighbours.far(), store);
+      }
+      if constexpr (kHasNear) meet(*user_row_, near_target_, type, neighbours.near(), store);
+      return;
+    }
     far_row_(far_target_, type, neighbours.far(), Neighbours<Real>::kFarthestNear,
              [&](std::size_t first, auto lanes, const auto& energies)
                  HWY_ATTR { store(neighbours.far(), first, lanes, energies); });
-    if constexpr (Neighbours<Real>::kHasNear) {
+    if constexpr (kHasNear) {
       near_row_(near_target_, type, neighbours.near(), 0.0,
                 [&](std::size_t first, auto lanes, const auto& energies)
                     HWY_ATTR { store(neighbours.near(), first, lanes, energies); });
@@ -86,15 +99,15 @@ class CompleteRow {
   }
 
  private:
-  template <class Store>
-  void by_user_row(int type, const Neighbours<Real>& neighbours, Store& store) {
-    const auto meet = [&](const MoleculeList<Real>& list) {
-      (*user_row_)(near_target_, type, list,
-                   [&](std::size_t first, auto lanes, const auto& energies)
-                       HWY_ATTR { store(list, first, lanes, energies); });
-    };
-    meet(neighbours.far());
-    if constexpr (Neighbours<Real>::kHasNear) meet(neighbours.near());
+  static constexpr bool kHasNear = Neighbours<Real>::kHasNear;
+  using FarUserRow = UserRow<Real, PairReal<Real>>;
+
+  template <class Row, class T, class Store>
+  static void meet(Row& row, const MoleculeTarget<Real, T>& target, int type,
+                   const MoleculeList<Real>& list, Store& store) {
+    row(target, type, list, [&](std::size_t first, auto lanes, const auto& energies) HWY_ATTR {
+      store(list, first, lanes, energies);
+    });
   }
 
   template <class T>
@@ -116,7 +129,8 @@ class CompleteRow {
   const Window& window_;
   MoleculeRow<Real, PairReal<Real>> far_row_;
   MoleculeRow<Real, double> near_row_;
-  std::unique_ptr<UserRow<Real>> user_row_;
+  std::unique_ptr<FarUserRow> user_far_row_;  ///< null: as the near ones
+  std::unique_ptr<UserRow<Real, double>> user_row_;
   MoleculeTarget<Real, PairReal<Real>> far_target_;
   MoleculeTarget<Real, double> near_target_;
 };

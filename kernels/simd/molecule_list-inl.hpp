@@ -225,7 +225,8 @@ class MoleculeList {
     const hn::ScalableTag<Word> d;
     constexpr std::size_t kBlock = kSide<Word>;
     const std::size_t words = round_up(kFirstSiteWord<Real> + 3 * sites, kBlock);
-    stride_ = std::max(stride_, round_up(count_, hn::Lanes(d)));
+    constexpr std::size_t kLargestVector = 64 / sizeof(Word);
+    stride_ = std::max(stride_, round_up(count_, kLargestVector));
     if (arrays_.size() < words * stride_) arrays_.resize(words * stride_);
     if (count_ == 0) return;
     hn::StoreU(hn::Set(d, ids_[count_ - 1]), d, &ids_[count_]);

@@ -16,12 +16,13 @@
 HWY_BEFORE_NAMESPACE();
 namespace starpmc::simd::HWY_NAMESPACE {
 
-/// In fp64 in every precision: the sites of the list's molecules are laid out relative to the
-/// target's centre, and MoleculePairs does the rest.
-template <class Real>
-class UserRow : private MoleculeRow<Real, double> {
+/// The sites of the list's molecules are laid out relative to the target's centre, or in fixed
+/// precision where they are, and MoleculePairs does the rest.
+/// @tparam T type of the lanes
+template <class Real, class T>
+class UserRow : private MoleculeRow<Real, T> {
  public:
-  using Row = MoleculeRow<Real, double>;
+  using Row = MoleculeRow<Real, T>;
   using typename Row::D;
   using typename Row::List;
   using typename Row::Target;
@@ -30,7 +31,7 @@ class UserRow : private MoleculeRow<Real, double> {
   UserRow(const Potential& potential, const Topology& topology, const Interaction& interaction)
       : Row(topology, interaction),
         interaction_(interaction),
-        function_(make_molecule_pairs(potential)) {
+        function_(make_molecule_pairs<T>(potential)) {
     const std::vector<PairTerm> terms = molecule_terms(potential);
     const int types = topology.shape.molecule_types;
     for (int type = 0; type < types; ++type) {
@@ -38,8 +39,12 @@ class UserRow : private MoleculeRow<Real, double> {
         sites_.emplace_back(terms, topology, interaction.coulomb_cutoff, type, other);
       }
     }
-    arguments_.squared_cutoffs[0] = interaction.coulomb_cutoff * interaction.coulomb_cutoff;
-    arguments_.squared_cutoffs[1] = interaction.vdw_cutoff * interaction.vdw_cutoff;
+    const auto squared = [](double cutoff) { return static_cast<T>(cutoff * cutoff); };
+    arguments_.squared_cutoffs[0] = squared(interaction.coulomb_cutoff);
+    arguments_.squared_cutoffs[1] = squared(interaction.vdw_cutoff);
+    for (std::size_t k = 0; k < 3; ++k) {
+      arguments_.units[k] = static_cast<T>(fixed_unit(interaction.box[k]));
+    }
   }
 
   /// As MoleculeRow's.
@@ -47,12 +52,13 @@ class UserRow : private MoleculeRow<Real, double> {
   HWY_INLINE void operator()(const Target& target, int list_type, const List& list, Store&& store) {
     if (list.count() == 0) return;
     const D d;
-    const SitePairTerms& sites = sites_[static_cast<std::size_t>(
+    const SitePairTerms<T>& sites = sites_[static_cast<std::size_t>(
         target.type * this->topology_.shape.molecule_types + list_type)];
     arguments_.sites = &sites;
-    arguments_.count = round_up(list.count(), kMoleculeGrain);
-    arguments_.box = this->reach_.one_image(target.type, list_type) ? nullptr : interaction_.box;
-    place_target(target, sites.targets);
+    arguments_.count = round_up(list.count(), kMoleculeGrain<T>);
+    const bool one_image = kFixed<Real> || this->reach_.one_image(target.type, list_type);
+    arguments_.box = one_image ? nullptr : interaction_.box;
+    place_target(target);
     place_sources(target, list, sites.sources);
     for (std::size_t k = 0; k < 2; ++k) {
       energies_[k].resize(arguments_.count);
@@ -67,67 +73,52 @@ class UserRow : private MoleculeRow<Real, double> {
   }
 
  private:
-  void place_target(const Target& target, std::size_t sites) {
-    targets_.resize(3 * sites);
-    for (std::size_t k = 0; k < targets_.size(); ++k) {
-      if constexpr (kFixed<Real>) {
-        const std::int32_t from_centre =
-            static_cast<std::int32_t>(static_cast<std::uint32_t>(target.sites[k]) -
-                                      static_cast<std::uint32_t>(target.centre[k % 3]));
-        targets_[k] = from_centre * fixed_unit(interaction_.box[k % 3]);
-      } else {
-        targets_[k] = target.sites[k];
-      }
+  void place_target(const Target& target) {
+    if constexpr (kFixed<Real>) {
+      arguments_.fixed_targets = target.sites.data();
+    } else {
+      arguments_.targets = target.sites.data();
     }
-    arguments_.targets = targets_.data();
   }
 
   void place_sources(const Target& target, const List& list, std::size_t sites) {
     const D d;
     const std::size_t stride = arguments_.count;
     // A list's last vector is full of molecules; beyond it, whatever was here before does.
-    static_assert(hn::MaxLanes(d) <= kMoleculeGrain);
-    sources_.resize(std::max(sources_.size(), sites * 3 * stride));
-    for (std::size_t i = 0; i < list.count(); i += hn::Lanes(d)) {
-      const Point<V> offset = this->centre_offset(target, list, i);
-      for (std::size_t b = 0; b < sites; ++b) {
-        const Point<V> site = relative_site(target, list, b, i, offset);
-        double* const to = &sources_[3 * b * stride + i];
-        hn::StoreU(site.x, d, to);
-        hn::StoreU(site.y, d, to + stride);
-        hn::StoreU(site.z, d, to + 2 * stride);
-      }
-    }
-    arguments_.sources = sources_.data();
-  }
-
-  /// A site of the list's molecules from the target's centre.
-  HWY_INLINE Point<V> relative_site(const Target& target, const List& list, std::size_t site,
-                                    std::size_t first, const Point<V>& offset) const {
+    static_assert(hn::MaxLanes(d) <= kMoleculeGrain<T>);
     if constexpr (kFixed<Real>) {
-      const auto from_centre = [&](std::size_t k) HWY_ATTR {
-        return this->displacements_.between(list.site(3 * site + k) + first, target.centre[k],
-                                            static_cast<int>(k));
-      };
-      return {from_centre(0), from_centre(1), from_centre(2)};
+      // a list's rows have whole vectors, too
+      arguments_.fixed_sources = list.site(0);
+      arguments_.stride = static_cast<std::size_t>(list.site(1) - list.site(0));
     } else {
-      return this->source_site(list, site, first, offset);
+      sources_.resize(std::max(sources_.size(), sites * 3 * stride));
+      arguments_.stride = stride;
+      for (std::size_t i = 0; i < list.count(); i += hn::Lanes(d)) {
+        const Point<V> offset = this->centre_offset(target, list, i);
+        for (std::size_t b = 0; b < sites; ++b) {
+          const Point<V> site = this->source_site(list, b, i, offset);
+          T* const to = &sources_[3 * b * stride + i];
+          hn::StoreU(site.x, d, to);
+          hn::StoreU(site.y, d, to + stride);
+          hn::StoreU(site.z, d, to + 2 * stride);
+        }
+      }
+      arguments_.sources = sources_.data();
     }
   }
 
   /// limited_user_energy
   static HWY_INLINE V limited(V energy) {
-    const V largest = hn::Set(D(), STARPMC_LARGEST_PAIR_ENERGY);
+    const V largest = hn::Set(D(), static_cast<T>(STARPMC_LARGEST_PAIR_ENERGY));
     return hn::Max(hn::IfThenElse(hn::Lt(energy, largest), energy, largest), hn::Neg(largest));
   }
 
   const Interaction& interaction_;
-  std::unique_ptr<MoleculePairs> function_;
-  std::vector<SitePairTerms> sites_;  ///< per pair of molecule types
-  MoleculePairArguments arguments_;
-  std::vector<double> targets_;
-  std::vector<double> sources_;
-  std::vector<double> energies_[2];
+  std::unique_ptr<MoleculePairs<T>> function_;
+  std::vector<SitePairTerms<T>> sites_;  ///< per pair of molecule types
+  MoleculePairArguments<T> arguments_;
+  std::vector<T> sources_;
+  std::vector<T> energies_[2];
 };
 
 }  // namespace starpmc::simd::HWY_NAMESPACE

@@ -21,9 +21,9 @@ double ulps_of(Operation operation, bool single) {
     case Operation::divide:
       return single ? 2.5 : 1.5;
     case Operation::reciprocal:
-      return single ? 2.5 : 0.5;
+      return single ? 8.5 : 4.5;
     case Operation::square_root:
-      return single ? 3 : 0.5;
+      return single ? 3 : 2;
     case Operation::reciprocal_square_root:
       return single ? 4 : 2;
     case Operation::exp:
@@ -176,10 +176,11 @@ Value evaluated(const Instruction& instruction, const Value& a, const Value& b, 
 
 }  // namespace
 
-double BoundedValue::difference(double displacement) const {
+double BoundedValue::difference(double displacement, double evaluators) const {
   if (defined == Defined::never) return 0;
   const double by_slope =
-      (bound_product(slope.magnitude(), displacement) + 2 * rounding + jump) * (1 + 0x1p-50);
+      (bound_product(slope.magnitude(), displacement) + evaluators * rounding + jump) *
+      (1 + 0x1p-50);
   if (defined == Defined::always) return std::min(by_slope, value.width());
   // What is no number counts as the largest energy.
   return hull(value, Interval::point(STARPMC_LARGEST_PAIR_ENERGY)).width();

@@ -20,7 +20,8 @@ struct BoundedValue {
 
   /// The most that two evaluators differ whose distances differ by no more than `displacement` and
   /// lie in the cell.
-  double difference(double displacement) const;
+  /// @param evaluators how many of them round (1: the other is exact)
+  double difference(double displacement, double evaluators = 2) const;
   /// Whether there is a jump, or what looks like one from so far.
   bool jumps(double displacement) const;
 };
@@ -31,10 +32,10 @@ struct BoundedValue {
 /// Every operation's computed result lies within N ulps (or 2^-1022, where subnormal numbers are
 /// flushed to 0; fp32: 2^-126) of the function of its computed operands, N the largest of what the
 /// OpenCL specification (full profile, table of relative errors) and our own evaluators leave:
-///   0.5   + - *, fused or not; fp64: /, square root, 1/x
+///   0.5   + - *, fused or not
 ///   1.5   fp64 quotients (LLVM may multiply by the reciprocal of a divisor that several share)
-///   2     fp64 1/sqrt
-///   2.5   fp32 / and 1/x,  3  square root,  4  1/sqrt
+///   2     fp64 1/sqrt, square root (r is refined beside 1/r);  4.5  1/x (the square of 1/r)
+///   2.5   fp32 /,  3  square root,  4  1/sqrt,  8.5  1/x (likewise)
 ///   3 exp log,  4 sin cos asin acos sinh cosh,  5 tan atan tanh,  6 atan2,  16 pow erf erfc
 /// The error of a result is bounded by that of the operands, times the largest partial derivatives
 /// over the cell. Where step, delta, floor, ceil, select or the branch cut of atan2 may go either

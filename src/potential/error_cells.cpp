@@ -20,15 +20,14 @@ double volume(Interval distances) {
 
 /// The function in kJ/mol, with the roundings of the factor, of the product and of the sum that it
 /// enters.
-BoundedValue times(const BoundedValue& bound, double factor) {
-  constexpr double kRelative = 0x1p-51;
+BoundedValue times(const BoundedValue& bound, double factor, double relative) {
   const Interval exact = Interval::point(factor);
   const Interval product = exact * bound.value;
-  const auto margin = [](double end) { return std::isfinite(end) ? std::abs(end) * kRelative : 0; };
+  const auto margin = [&](double end) { return std::isfinite(end) ? std::abs(end) * relative : 0; };
   const double size = std::abs(factor);
   return {{product.low - margin(product.low), product.high + margin(product.high)},
           exact * bound.slope,
-          size * bound.rounding + product.magnitude() * kRelative,
+          size * bound.rounding + product.magnitude() * relative,
           size * bound.jump,
           bound.defined};
 }
@@ -130,7 +129,7 @@ class Division {
 }  // namespace
 
 PairError pair_error(const BoundedValue& bound, const ErrorCellOptions& options) {
-  const BoundedValue scaled = times(bound, options.factor);
+  const BoundedValue scaled = times(bound, options.factor, options.relative_rounding);
   const double displacement = options.displacement;
   const Interval value = scaled.value;
   const bool defined = scaled.defined == Defined::always;
@@ -139,7 +138,7 @@ PairError pair_error(const BoundedValue& bound, const ErrorCellOptions& options)
       (defined && value.high < -STARPMC_LARGEST_PAIR_ENERGY)) {
     return {};
   }
-  PairError error{PairError::Kind::small, scaled.difference(displacement), 0,
+  PairError error{PairError::Kind::small, scaled.difference(displacement, options.evaluators), 0,
                   scaled.jumps(displacement)};
   if (value.low >= options.overlap) {
     error.kind = PairError::Kind::overlap;

@@ -19,6 +19,17 @@ struct ErrorCellOptions {
   double factor = 1;    ///< of the function, to kJ/mol; of several, the largest
   double overlap = 50;  ///< energies above this are overlaps, kJ/mol
   int halvings = 600;   ///< at most, for each of the two aims below
+  /// Of the factor, of its product with the function and of the sum that it enters, to the product.
+  double relative_rounding = 0x1p-51;
+  /// Of the two evaluators that are compared, those with the function's roundings.
+  double evaluators = 2;
+
+  /// One in fp32; next to its roundings those of the exact one do not count (2^-29 of them).
+  static ErrorCellOptions in_single(ErrorCellOptions options) {
+    options.relative_rounding = 0x1p-22;
+    options.evaluators = 1 + 0x1p-20;
+    return options;
+  }
 };
 
 /// What a cell's pairs may contribute to the error of a step's energy change.

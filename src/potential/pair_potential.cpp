@@ -13,29 +13,16 @@
 #include "kernels/scalar/evaluate.hpp"
 #include "potential/cutoff_jump.hpp"
 #include "potential/grid_error.hpp"
+#include "potential/lennard_jones.hpp"
 #include "potential/pair_function.hpp"
+#include "potential/system_error.hpp"
 
 namespace starpmc {
 namespace {
 
 constexpr const char* kBuiltIn = "built-in";
 constexpr const char* kNone = "none";
-
-/// c12, c6, shift, slope of V = c12/r^12 - c6/r^6 + shift + slope r.
-std::array<double, 4> built_in(const LennardJones& pair, const Settings::InteractionSection& at) {
-  const double cutoff = at.vdw_cutoff_angstrom;
-  const double inverse6 = 1 / std::pow(cutoff, 6);
-  const double energy = (pair.c12 * inverse6 - pair.c6) * inverse6;
-  const double derivative = (-12 * pair.c12 * inverse6 + 6 * pair.c6) * inverse6 / cutoff;
-  double shift = 0;
-  double slope = 0;
-  if (at.vdw_modifier == VdwModifier::potential_shift) shift = -energy;
-  if (at.vdw_modifier == VdwModifier::force_shift) {
-    slope = -derivative;
-    shift = -energy + derivative * cutoff;
-  }
-  return {pair.c12, pair.c6, shift, slope};
-}
+constexpr double kGasConstant = 0.00831446261815324;  // kJ/mol/K
 
 /// The van der Waals energy of one kind of pairs.
 struct Role {
@@ -93,6 +80,10 @@ class Maker {
     find_kinds();
     lay_out(mm.is_built_in() != qmmm.is_built_in());
     fill(mm.is_built_in(), qmmm.is_built_in());
+    result_.functions.mm_as_pairs =
+        result_.functions.in_mm() &&
+        mm_error_in_single(result_, system_, settings_) <=
+            kLargestMmError * kGasConstant * settings_.sampling.temperature_kelvin;
   }
 
   std::string place(const std::string& key) const { return places_("potential." + key); }
@@ -259,9 +250,9 @@ class Maker {
     result_.pairs.assign(kinds * kinds * static_cast<std::size_t>(4 + layout.more), 0.0);
     for (std::size_t a = 0; a < kinds; ++a) {
       for (std::size_t b = 0; b < kinds; ++b) {
-        const auto four =
-            built_in(system_.force_field.pair(result_.kinds[a].type, result_.kinds[b].type),
-                     settings_.interaction);
+        const auto four = lennard_jones_coefficients(
+            system_.force_field.pair(result_.kinds[a].type, result_.kinds[b].type),
+            settings_.interaction);
         if (mm_built_in) std::ranges::copy(four, pair(a, b));
         if (qmmm_built_in) std::ranges::copy(four, pair(a, b) + layout.qmmm);
       }
@@ -351,9 +342,9 @@ class Maker {
     std::vector<std::size_t> all(result_.kinds.size());
     std::iota(all.begin(), all.end(), std::size_t{0});
     return with_derivative(function, all, all, true, [this](std::size_t a, std::size_t b) {
-      const auto [c12, c6, shift, slope] =
-          built_in(system_.force_field.pair(result_.kinds[a].type, result_.kinds[b].type),
-                   settings_.interaction);
+      const auto [c12, c6, shift, slope] = lennard_jones_coefficients(
+          system_.force_field.pair(result_.kinds[a].type, result_.kinds[b].type),
+          settings_.interaction);
       return PairFunction::Parameters{{"c12", c12}, {"c6", c6}, {"shift", shift}, {"slope", slope}};
     });
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <map>
 #include <numbers>
 #include <span>
@@ -12,6 +13,7 @@
 #include "potential/error_bound.hpp"
 #include "potential/error_cells.hpp"
 #include "potential/grid_error.hpp"
+#include "potential/mm_error.hpp"
 #include "sampling/error_sum.hpp"
 
 namespace starpmc {
@@ -87,10 +89,13 @@ double shell(Interval distances) {
          (distances.high - distances.low);
 }
 
-/// A function inside its cutoff.
+constexpr double kSingle = 0x1p-24;
+
+/// A function between two distances.
 struct Ranged {
   ErrorBound function;
   ErrorCellOptions options;
+  bool to_cutoff = true;  ///< whether it is cut at the larger one
 };
 
 /// One evaluator finds the pair inside the cutoff, the other outside.
@@ -99,15 +104,13 @@ BoundedValue at_cutoff(const Ranged& at) {
 }
 
 /// @param densities by the factor of the function, kJ/mol
-/// @return the cells
-std::vector<ErrorCell> add_function(Ranged at, const std::map<double, Densities>& densities,
-                                    PairErrors& errors) {
-  if (densities.empty()) return {};
+void add_function(Ranged at, const std::map<double, Densities>& densities, PairErrors& errors) {
   ErrorCellOptions& options = at.options;
+  if (densities.empty() || !(options.least < options.cutoff)) return;
   options.factor =
       std::max(std::abs(densities.begin()->first), std::abs(densities.rbegin()->first));
-  std::vector<ErrorCell> cells = error_cells(at.function, options);
-  const BoundedValue last = at_cutoff(at);
+  const std::vector<ErrorCell> cells = error_cells(at.function, options);
+  const BoundedValue last = at.to_cutoff ? at_cutoff(at) : BoundedValue{};
   const double pairs = 2 * shell({options.cutoff - options.displacement, options.cutoff});
   for (const auto& [factor, each] : densities) {
     options.factor = factor;
@@ -118,7 +121,6 @@ std::vector<ErrorCell> add_function(Ranged at, const std::map<double, Densities>
     if (last.defined != Defined::always) jump.difference = kUnbounded;
     errors.add(jump, each, pairs);
   }
-  return cells;
 }
 
 /// Gathers the pairs of a molecule's sites with those of others.
@@ -141,6 +143,14 @@ class Pairs {
 
   std::size_t types() const { return static_cast<std::size_t>(topology_.shape.molecule_types); }
   double displacement() const { return displacement_; }
+  /// From here on user functions of MM molecules may be in fp32; infinity: nowhere.
+  double single_from() const {
+    const Potential* const functions = topology_.functions.get();
+    if (!single_ || functions == nullptr || !functions->mm_as_pairs) {
+      return std::numeric_limits<double>::infinity();
+    }
+    return MmSpace{topology_.shape.largest_radius, 0, 0, 0, 0}.least();
+  }
   /// Whether pair terms are in fp32.
   bool single() const { return single_; }
   /// With the nuclei.
@@ -198,6 +208,27 @@ class Pairs {
   double wide_displacement_ = 0;
 };
 
+/// A function of MM molecules and its coefficients.
+struct MmFunction {
+  const Program& program;
+  std::span<const double> coefficients{};
+  ErrorCellOptions options;
+};
+
+/// In fp64, and from some distance on in fp32.
+void add_mm_function(const MmFunction& function, double single_from,
+                     const std::map<double, Densities>& densities, PairErrors& errors) {
+  ErrorCellOptions near = function.options;
+  near.cutoff = std::min(near.cutoff, single_from);
+  add_function({ErrorBound(function.program, function.coefficients), near,
+                near.cutoff == function.options.cutoff},
+               densities, errors);
+  ErrorCellOptions far = ErrorCellOptions::in_single(function.options);
+  far.least = single_from;
+  add_function({ErrorBound(function.program, function.coefficients, kSingle), far}, densities,
+               errors);
+}
+
 /// Errors of the grid term by the cells of f.
 void add_grid(const std::vector<ErrorCell>& cells, const Ranged& at, UserErrors& errors) {
   for (const ErrorCell& cell : cells) {
@@ -228,9 +259,9 @@ void add_coulomb(const TopologyBuffers& topology, const Pairs& pairs, PairErrors
   auto nuclei = pairs.of_nuclei(factor);
   molecules.erase(0);
   nuclei.erase(0);
-  // without charges there is still the scale to be found, of the grid's
-  const std::vector<ErrorCell> cells = add_function(at, molecules, sum);
-  add_grid(cells.empty() ? error_cells(at.function, at.options) : cells, at, errors);
+  add_mm_function({topology.functions->coulomb, {}, at.options}, pairs.single_from(), molecules,
+                  sum);
+  add_grid(error_cells(at.function, at.options), at, errors);
   if (topology.functions->grid_as_pairs && pairs.single()) {
     errors.coulomb_scale =
         std::max(errors.coulomb_scale, grid_error_in_single(topology.functions->coulomb, cutoff));
@@ -245,6 +276,7 @@ struct TypedFunction {
   const Program& program;
   int first;  ///< value of a pair (PairLayout)
   double displacement;
+  double single_from;  ///< distance from which on it may be in fp32
 };
 
 void add_typed(const TopologyBuffers& topology, const TypedFunction& function,
@@ -261,10 +293,11 @@ void add_typed(const TopologyBuffers& topology, const TypedFunction& function,
   }
   const int share = kHalvingsOfAll / std::max(1, static_cast<int>(distinct.size()));
   for (const auto& [coefficients, densities] : distinct) {
-    add_function({ErrorBound(function.program, coefficients),
-                  {least_distance(), topology.interaction.vdw_cutoff, function.displacement, 1,
-                   kOverlap, std::clamp(share, kLeastHalvings, kMostHalvings)}},
-                 {{1.0, densities}}, sum);
+    add_mm_function({function.program,
+                     coefficients,
+                     {least_distance(), topology.interaction.vdw_cutoff, function.displacement, 1,
+                      kOverlap, std::clamp(share, kLeastHalvings, kMostHalvings)}},
+                    function.single_from, {{1.0, densities}}, sum);
   }
 }
 
@@ -279,12 +312,15 @@ UserErrors user_errors(Precision precision, const TopologyBuffers& topology) {
   if (Potential::exists(functions.coulomb)) add_coulomb(topology, pairs, sum, errors);
   const auto types = [](int a, double, int b, double) { return std::pair(a, b); };
   if (Potential::exists(functions.mm)) {
-    add_typed(topology, {functions.mm, topology.shape.pairs.mm_function, pairs.displacement()},
-              pairs.of_molecules(types), sum);
+    add_typed(
+        topology,
+        {functions.mm, topology.shape.pairs.mm_function, pairs.displacement(), pairs.single_from()},
+        pairs.of_molecules(types), sum);
   }
   if (Potential::exists(functions.qmmm)) {
     add_typed(topology,
-              {functions.qmmm, topology.shape.pairs.qmmm_function, pairs.wide_displacement()},
+              {functions.qmmm, topology.shape.pairs.qmmm_function, pairs.wide_displacement(),
+               std::numeric_limits<double>::infinity()},
               pairs.of_nuclei(types), sum);
   }
   errors.absolute = sum.absolute();

@@ -13,11 +13,12 @@ struct UserErrors {
   double coulomb_jump = 0;   ///< largest jump of f, at the cutoff or within it, 1/A
 };
 
-/// The functions are fp64 in every precision, but for the Coulomb function in the grid term
-/// (Potential::grid_as_pairs); distances are as exact as the stored coordinates,
-/// wrong by dr at most: below fp64 2^-24 (1 A + 2 R), R the largest radius of a molecule (sites are
-/// fp32 there, from their centre), or in fixed precision 2^-31 of the box's longest edge where that
-/// is more; else, and with the nuclei, 2^-50 of that edge.
+/// The functions are fp64, but for the Coulomb function in the grid term (Potential::grid_as_pairs)
+/// and those of MM molecules that are not near (Potential::mm_as_pairs: from 5.5 A - 2 R on, in
+/// fp32 below fp64); distances are as exact as the stored coordinates, wrong by dr at most: below
+/// fp64 2^-24 (1 A + 2 R), R the largest radius of a molecule (sites are fp32 there, from their
+/// centre), or in fixed precision 2^-31 of the box's longest edge where that is more; else, and
+/// with the nuclei, 2^-50 of that edge.
 ///
 /// Proven, for every distance (ErrorBound, over cells between the least distance and the cutoff
 /// that are halved until it is sharp): the plain and the exact energy of one pair differ by no more

@@ -57,12 +57,13 @@ struct TwoSystems {
   TestSystem user;
   Potential potential;
 
-  explicit TwoSystems(const SystemOptions& options, bool grid_as_pairs = true)
-      : TwoSystems(make_system(options), grid_as_pairs) {}
-  explicit TwoSystems(const TestSystem& system, bool grid_as_pairs = true) : built_in(system) {
+  /// @param as_pairs Potential::grid_as_pairs, Potential::mm_as_pairs
+  explicit TwoSystems(const SystemOptions& options, bool as_pairs = true)
+      : TwoSystems(make_system(options), as_pairs) {}
+  explicit TwoSystems(const TestSystem& system, bool as_pairs = true) : built_in(system) {
     user = built_in;
     potential = {coulomb_program(built_in.interaction.coulomb_cutoff), vdw_program(), vdw_program(),
-                 grid_as_pairs};
+                 as_pairs, as_pairs};
     user.potential = &potential;
     user.shape.pairs = {14, 4, 8, 13};
     user.reals.assign(static_cast<std::size_t>(topology_reals_size(user.shape)), 0.0);

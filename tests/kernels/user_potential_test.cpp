@@ -39,8 +39,8 @@ TYPED_TEST_SUITE(UserPotential, Levels);
 TYPED_TEST(UserPotential, GivesTheBuiltInEnergies) {
   HostPipeline<TypeParam> pipeline;
   for (const SystemOptions& options : {wide_cutoff(), narrow_cutoff()}) {
-    for (const bool grid_as_pairs : {true, false}) {
-      const TwoSystems systems(options, grid_as_pairs);
+    for (const bool as_pairs : {true, false}) {
+      const TwoSystems systems(options, as_pairs);
       expect_built_in_energies<double>(pipeline, systems, 1e-12);
       expect_built_in_energies<float>(pipeline, systems, 5e-6);
       expect_built_in_energies<FixedCoordinate>(pipeline, systems, 5e-6);
@@ -51,12 +51,14 @@ TYPED_TEST(UserPotential, GivesTheBuiltInEnergies) {
 TYPED_TEST(UserPotential, GivesTheBuiltInEnergiesCompiled) {
   HostPipeline<TypeParam> pipeline;
   for (const SystemOptions& options : {wide_cutoff(), narrow_cutoff()}) {
-    for (const bool grid_as_pairs : {true, false}) {
-      TwoSystems systems(options, grid_as_pairs);
+    for (const bool as_pairs : {true, false}) {
+      TwoSystems systems(options, as_pairs);
       prepare(systems.potential);
       EXPECT_EQ(systems.potential.prepared->molecules != nullptr,
                 compiled::best_instruction_set() != compiled::InstructionSet::portable);
-      EXPECT_EQ(systems.potential.prepared->grid_in_single.has_value(), grid_as_pairs);
+      EXPECT_EQ(systems.potential.prepared->grid_in_single.has_value(), as_pairs);
+      EXPECT_EQ(systems.potential.prepared->molecules_in_single != nullptr,
+                as_pairs && systems.potential.prepared->molecules != nullptr);
       expect_built_in_energies<double>(pipeline, systems, 1e-12);
       expect_built_in_energies<float>(pipeline, systems, 5e-6);
       expect_built_in_energies<FixedCoordinate>(pipeline, systems, 5e-6);
@@ -88,9 +90,11 @@ class UserMmTerms : public testing::TestWithParam<MmCase> {
   }
   void expect_all_by(compiled::InstructionSet set) {
     auto prepared = std::make_shared<PreparedPotential>();
-    prepared->molecules =
-        compiled::MoleculeFunction::compile(molecule_terms(systems_.potential), set);
+    const std::vector<PairTerm> terms = molecule_terms(systems_.potential);
+    prepared->molecules = compiled::MoleculeFunction<double>::compile(terms, set);
+    prepared->molecules_in_single = compiled::MoleculeFunction<float>::compile(terms, set);
     ASSERT_NE(prepared->molecules, nullptr);
+    ASSERT_NE(prepared->molecules_in_single, nullptr);
     systems_.potential.prepared = prepared;
     expect_all();
   }

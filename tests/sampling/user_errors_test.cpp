@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <numbers>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -62,6 +63,15 @@ Settings with_mm(const std::string& more) {
 
 UserErrors errors_of(const Settings& settings, Precision precision) {
   return user_errors(precision, make_topology_buffers(water(), settings));
+}
+
+/// With functions of MM molecules in fp64 at all distances, or not.
+UserErrors errors_of_mm(const Settings& settings, bool as_pairs) {
+  TopologyBuffers buffers = make_topology_buffers(water(), settings);
+  Potential functions = *buffers.functions;
+  functions.mm_as_pairs = as_pairs;
+  buffers.functions = std::make_shared<const Potential>(std::move(functions));
+  return user_errors(Precision::mixed, buffers);
 }
 
 /// The estimate that came before the proof: e = |V'| dr + 16 |V_plain - V_exact| + 16 u |V| at 400
@@ -136,7 +146,7 @@ void expect_near_sampled(const UserErrors& proven, const Sampled& sampled) {
 TEST(UserErrors, OfBuiltInPotentialsAreNearSampledOnes) {
   Sampled lennard_jones(with_mm(""));
   lennard_jones.add_mm(0, 0, 1);
-  expect_near_sampled(errors_of(with_mm(""), Precision::mixed), lennard_jones);
+  expect_near_sampled(errors_of_mm(with_mm(""), false), lennard_jones);
 
   Settings coulomb = settings();
   coulomb.potential.coulomb = "(1-r/cutoff)^2/r";
@@ -144,11 +154,68 @@ TEST(UserErrors, OfBuiltInPotentialsAreNearSampledOnes) {
   shifted_force.add_coulomb(0.834 * 0.834, 1);
   shifted_force.add_coulomb(-0.834 * 0.417, 4);
   shifted_force.add_coulomb(0.417 * 0.417, 4);
-  const UserErrors proven = errors_of(coulomb, Precision::mixed);
+  const UserErrors proven = errors_of_mm(coulomb, false);
   expect_near_sampled(proven, shifted_force);
   EXPECT_LT(proven.coulomb_scale, 1.1);
   EXPECT_LT(proven.coulomb_jump, 1e-6);
   EXPECT_LT(errors_of(coulomb, Precision::fp64).absolute, 1e-8);
+}
+
+/// Sums of the errors of random pairs that fp32 makes beyond the near molecules, as of a step.
+double largest_sampled_sum(const TopologyBuffers& buffers) {
+  const Program& program = buffers.functions->coulomb;
+  const double least = STARPMC_NEAR_DISTANCE - 2 * buffers.shape.largest_radius;
+  const double volume = 4 * std::numbers::pi / 3 * (std::pow(kCutoff, 3) - std::pow(least, 3));
+  const auto pairs = static_cast<int>(2 * 9 * volume * kMolecules / std::pow(kBox, 3));
+  std::mt19937_64 random(5);
+  std::uniform_real_distribution<double> cube(std::pow(least, 3), std::pow(kCutoff, 3));
+  const double charges[] = {0.834 * 0.834,  -0.834 * 0.417, -0.834 * 0.417,
+                            -0.834 * 0.417, -0.834 * 0.417, 0.417 * 0.417,
+                            0.417 * 0.417,  0.417 * 0.417,  0.417 * 0.417};
+  std::vector<float> inputs;
+  std::vector<float> values;
+  std::vector<double> wide_inputs;
+  std::vector<double> wide_values;
+  double largest = 0;
+  for (int step = 0; step < 100; ++step) {
+    double sum = 0;
+    for (int i = 0; i < pairs; ++i) {
+      const double r2 = std::pow(cube(random), 2.0 / 3);
+      const double single = scalar::user_function<scalar::Arithmetic::plain>(
+          program, static_cast<float>(r2), {}, inputs, values);
+      const double exact = scalar::user_function<scalar::Arithmetic::exact>(
+          program, r2, {}, wide_inputs, wide_values);
+      sum += STARPMC_COULOMB_CONSTANT * charges[i % 9] * (single - exact);
+    }
+    largest = std::max(largest, std::abs(sum));
+  }
+  return largest;
+}
+
+TEST(UserErrors, OfSinglePrecisionBeyondNearMoleculesAreBounded) {
+  for (const char* const text : {"(1-r/cutoff)^2/r", "(1+(r/cutoff)^2)/r-2/cutoff"}) {
+    SCOPED_TRACE(text);
+    Settings coulomb = settings();
+    coulomb.potential.coulomb = text;
+    const TopologyBuffers buffers = make_topology_buffers(water(), coulomb);
+    EXPECT_TRUE(buffers.functions->mm_as_pairs);
+    const double bound = errors_of(coulomb, Precision::mixed).absolute;
+    const double sampled = largest_sampled_sum(buffers);
+    std::printf("%s: sums up to %.2e, bound %.2e\n", text, sampled, bound);
+    EXPECT_GT(sampled, errors_of_mm(coulomb, false).absolute / 100);
+    EXPECT_LT(sampled, bound);
+    EXPECT_LT(bound, 1000 * sampled);
+    EXPECT_GT(bound, 2 * errors_of_mm(coulomb, false).absolute);
+  }
+}
+
+/// Digits that fp32 would lose keep a function in fp64.
+TEST(UserErrors, LargeErrorsOfSinglePrecisionKeepFunctionsInDouble) {
+  Settings coulomb = settings();
+  coulomb.potential.coulomb = "(1-r/cutoff)^2/r+sqrt(r+1e6)-sqrt(r+1e6+0.01)";
+  EXPECT_FALSE(make_topology_buffers(water(), coulomb).functions->mm_as_pairs);
+  coulomb.potential.coulomb = "(1-r/cutoff)^2/r+1e-6*step(r-7)";
+  EXPECT_FALSE(make_topology_buffers(water(), coulomb).functions->mm_as_pairs);
 }
 
 /// What lies between the 400 distances, at which neither value nor difference quotient showed it:
