@@ -134,7 +134,7 @@ double estimate_chains(const PaperScale& scale, const PaperRequest& request) {
 
 double estimate_errors(const PaperScale& scale, const PaperRequest& request) {
   const double pairs =
-      (kPreparingSteps / 2 + 4 * static_cast<double>(scale.proposals)) * kPairsOfStep;
+      (kPreparingSteps / 2 + 6 * static_cast<double>(scale.proposals)) * kPairsOfStep;
   return with_case(request, "A",
                    kStart + start_seconds(scale, "A") + pairs / (kCorePairs * scale.cpu_workers));
 }
