@@ -37,8 +37,8 @@ static inline void add_user_site_pair(PairReals reals, real cutoff_squared, Pair
                                       real r2, real charge, int has_vdw,
                                       __global const double *pair, QuickPairEnergy *sum) {
 #if STARPMC_USER_COULOMB
-  const real coulomb = lanes_user_coulomb(r2);
-  sum->coulomb = fma(charge, r2 < cutoff_squared ? coulomb : (real)0, sum->coulomb);
+  const real coulomb = fma(charge, lanes_user_coulomb(r2), sum->coulomb);
+  sum->coulomb = r2 < cutoff_squared ? coulomb : sum->coulomb;
   const int built_in = has_vdw && (pair[0] != 0 || pair[1] != 0);
   if (built_in) add_site_pair(reals, r2, 0, 1, pair, sum);
 #else

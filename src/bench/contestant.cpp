@@ -19,8 +19,8 @@ constexpr const char* kLennardJones =
     "4*epsilon*((sigma/r)^12-(sigma/r)^6); sigma=sqrt(sigma1*sigma2);"
     " epsilon=sqrt(epsilon1*epsilon2)";
 
-/// fp64: rounding. Below it pairs of the built-in functions are in single precision, of the user's
-/// only those with the grid.
+/// fp64: rounding. Below it pairs are in single precision, of the user's functions those whose
+/// error allows it.
 double allowed_difference(Precision precision) {
   return precision == Precision::fp64 ? 1e-10 : 1e-3;
 }
