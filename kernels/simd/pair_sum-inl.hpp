@@ -190,8 +190,9 @@ struct UncutCoulomb {
         return hn::MulSub(sum, hn::MulAdd(h, half, one), shift);
       }
     } else {
-      const Distance<V> accurate = distance(d, r2);
-      return hn::MulAdd(inverse_square, accurate.r, hn::Sub(accurate.inverse, shift));
+      // (1 + r^2/rc^2)/r needs no r
+      const V growth = hn::MulAdd(inverse_square, r2, hn::Set(d, Real{1}));
+      return hn::MulSub(growth, distance(d, r2).inverse, shift);
     }
   }
 };
