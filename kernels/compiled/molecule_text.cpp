@@ -126,7 +126,7 @@ class MoleculeText {
           text_.value({"sitofp ", integers(), " ", units, " to ", text_.vector()});
       return text_.multiply(number, box_[axis]);
     }
-    const std::string d = text_.subtract(load_same("%target_sites", index), source_[axis]);
+    std::string d = text_.subtract(load_same("%target_sites", index), source_[axis]);
     if (places_ == Places::one_image) return d;
     const std::string edges = text_.unary("rint", text_.multiply(d, box_[3 + axis]));
     return text_.multiply_add(text_.negate(box_[axis]), edges, d);

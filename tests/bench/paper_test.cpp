@@ -41,7 +41,7 @@ std::vector<double> numbers_of(const PaperTable& table, const std::vector<std::s
 
 /// @param left_out printed numbers that the table does not repeat
 void expect_as_printed(const char* key, const std::vector<std::string>& without = {},
-                       std::vector<double> left_out = {}) {
+                       const std::vector<double>& left_out = {}) {
   std::vector<double> printed;
   const nlohmann::json tables = numbers_in_print();
   for (const auto& line : tables.at(key)) {
