@@ -106,9 +106,8 @@ double Durations::expected(std::uint32_t bucket, std::uint32_t beyond) const {
 }
 
 double Durations::least(std::uint32_t bucket) const {
-  const std::uint32_t high = above(bucket);
-  if (high == kBuckets || measured(bucket) || below(bucket) != kBuckets) return kUnknown;
-  return at(high) * (bucket_work(bucket) / bucket_work(high));
+  const bool is_below_all = !measured(bucket) && below(bucket) == kBuckets;
+  return is_below_all ? estimate(bucket_work(bucket)) : kUnknown;
 }
 
 double Durations::estimate(double work) const {

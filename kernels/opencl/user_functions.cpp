@@ -37,21 +37,25 @@ std::array<Named, 3> functions_of(const Potential& potential) {
            {potential.qmmm, "STARPMC_USER_QMMM", "user_qmmm", true}}};
 }
 
+/// For a function of r^2 in lanes and of inputs that are the same in all of them.
+FunctionOptions lanes_options(const Program& program) {
+  FunctionOptions options;
+  options.type = ValueType::lanes;
+  options.uniform.assign(program.inputs.size(), true);
+  options.uniform[0] = false;
+  options.moderate.assign(program.inputs.size(), false);
+  options.moderate[0] = true;
+  return options;
+}
+
 /// Of two MM molecules, of type lanes: lanes_user_coulomb(), lanes_user_mm().
 std::string molecule_functions(const Potential& potential) {
   std::string text = "#if USER_MM_IN_LANES\n";
   for (const Named& function : functions_of(potential)) {
     if (!Potential::exists(function.program) || &function.program == &potential.qmmm) continue;
-    const std::size_t inputs = function.program.inputs.size();
-    FunctionOptions options;
-    options.type = ValueType::lanes;
-    options.uniform.assign(inputs, true);
-    options.moderate.assign(inputs, false);
-    options.uniform[0] = false;
-    options.moderate[0] = true;
     const std::string name = std::string("lanes_") + function.name;
-    text += emit_function(function.program, name + "_values", options) +
-            wrapper(name, inputs - 1, function.of_types, "lanes", "(real)");
+    text += emit_function(function.program, name + "_values", lanes_options(function.program)) +
+            wrapper(name, function.program.inputs.size() - 1, function.of_types, "lanes", "(real)");
   }
   return text + "#endif\n";
 }
@@ -59,13 +63,7 @@ std::string molecule_functions(const Potential& potential) {
 /// lanes_energy() of opencl/lanes.h, for lengths in the unit of the grid term.
 std::string grid_energy(const Program& coulomb) {
   const auto function = [](const Program& program, const std::string& arguments) {
-    FunctionOptions options;
-    options.type = ValueType::lanes;
-    options.uniform.assign(program.inputs.size(), true);
-    options.uniform[0] = false;
-    options.moderate.assign(program.inputs.size(), false);
-    options.moderate[0] = true;
-    return emit_function(program, "user_grid_values", options) +
+    return emit_function(program, "user_grid_values", lanes_options(program)) +
            "static inline lanes lanes_energy(lanes r2, GridReals reals) {\n"
            "  lanes energy;\n"
            "  user_grid_values(" +

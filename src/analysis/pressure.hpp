@@ -1,5 +1,7 @@
 #pragma once
 
+#include "constants.hpp"
+
 namespace starpmc {
 
 /// Pressure of rigid molecules in a periodic box,
@@ -15,7 +17,6 @@ namespace starpmc {
 /// @return bar
 constexpr double pressure_bar(double molecules, double temperature_kelvin, double virial_kj_per_mol,
                               double volume) {
-  constexpr double kGasConstant = 0.00831446261815324;  // kJ/mol/K
   // 1 kJ/mol/A^3 = 1000 J / (6.02214076e23 * 1e-30 m^3), 1 bar = 1e5 Pa
   constexpr double kBar = 1e5 / 6.02214076;
   return kBar * (molecules * kGasConstant * temperature_kelvin + virial_kj_per_mol / 3) / volume;

@@ -63,10 +63,15 @@ std::string density_key(const PaperInputFiles& files, const Settings::QmSection&
   return sum.hexadecimal_digest();
 }
 
+/// Whether what is said of the stored density is of this box and these settings.
+bool is_of(const PaperInputFiles& files, const std::string& key) {
+  const Json facts = read_json(files.facts);
+  return facts.is_object() && facts.value("made_of", "") == key;
+}
+
 /// A density that is there, belongs to the box and is whole.
 std::optional<DensityGrid> stored_density(const PaperInputFiles& files, const std::string& key) {
-  const Json facts = read_json(files.facts);
-  if (!facts.is_object() || facts.value("made_of", "") != key) return {};
+  if (!is_of(files, key)) return {};
   try {
     return read_density_grid(files.density);
   } catch (const InputError&) {
@@ -175,9 +180,7 @@ bool has_paper_density(const BenchPreset& preset) {
   for (const fs::path& file : {files.coordinates, files.topology, files.density, files.facts}) {
     if (!fs::exists(file)) return false;
   }
-  const Json facts = read_json(files.facts);
-  return facts.is_object() &&
-         facts.value("made_of", "") == density_key(files, read_paper_settings(preset).qm);
+  return is_of(files, density_key(files, read_paper_settings(preset).qm));
 }
 
 BenchSystem load_paper_input(const BenchPreset& preset) {

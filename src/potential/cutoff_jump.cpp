@@ -4,10 +4,11 @@
 
 #include <cmath>
 
+#include "constants.hpp"
+
 namespace starpmc {
 namespace {
 
-constexpr double kGasConstant = 0.00831446261815324;  // kJ/mol/K
 constexpr double kLargestOfThermalEnergy = 0.1;
 
 }  // namespace

@@ -9,7 +9,6 @@ namespace {
 using Value = BoundedValue;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kSingle = 0x1p-24;
 
 /// See ErrorBound.
 double ulps_of(Operation operation, bool single) {

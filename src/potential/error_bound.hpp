@@ -9,6 +9,9 @@
 
 namespace starpmc {
 
+/// Unit roundoff of fp32.
+inline constexpr double kSingle = 0x1p-24;
+
 /// What a program computes at the distances of a cell.
 struct BoundedValue {
   Interval value;       ///< all results, of real and of floating-point arithmetic, where defined

@@ -10,7 +10,6 @@
 namespace starpmc {
 namespace {
 
-constexpr double kSingle = 0x1p-24;
 /// Of fp32 coordinates from a compact block's origin: points are within some A of it, sites within
 /// the cutoff, the lengths of fixed-point units are as exact.
 constexpr double kLengthPerCutoff = 2;

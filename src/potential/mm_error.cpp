@@ -13,7 +13,6 @@
 namespace starpmc {
 namespace {
 
-constexpr double kSingle = 0x1p-24;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// Of an overlap's energy.
 constexpr double kLargestRelativeError = 256 * kSingle;

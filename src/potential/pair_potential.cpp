@@ -9,6 +9,7 @@
 #include <numeric>
 #include <optional>
 
+#include "constants.hpp"
 #include "error.hpp"
 #include "kernels/scalar/evaluate.hpp"
 #include "potential/cutoff_jump.hpp"
@@ -22,7 +23,6 @@ namespace {
 
 constexpr const char* kBuiltIn = "built-in";
 constexpr const char* kNone = "none";
-constexpr double kGasConstant = 0.00831446261815324;  // kJ/mol/K
 
 /// The van der Waals energy of one kind of pairs.
 struct Role {

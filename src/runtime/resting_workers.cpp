@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -30,17 +31,17 @@ void rest(Clock::duration time) {
 }
 
 starpu_task* pop_or_rest(unsigned context) {
-  thread_local Clock::time_point last_task = Clock::now();
+  thread_local std::optional<Clock::time_point> idle_since;
   starpu_task* const task = pop_of_scheduler == nullptr ? nullptr : pop_of_scheduler(context);
   if (task != nullptr) {
-    last_task = Clock::time_point::max();  // it takes its time
+    idle_since.reset();
     return task;
   }
   const int worker = starpu_worker_get_id();
   if (worker < 0 || starpu_worker_get_type(worker) != STARPU_CPU_WORKER) return nullptr;
   const Clock::time_point now = Clock::now();
-  last_task = std::min(last_task, now);
-  const Clock::duration idle = now - last_task;
+  if (!idle_since) idle_since = now;
+  const Clock::duration idle = now - *idle_since;
   if (idle > kAwake) rest(std::min(idle / kShareOfIdleTime, kLongestRest));
   return nullptr;
 }

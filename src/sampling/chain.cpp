@@ -4,6 +4,7 @@
 #include <deque>
 #include <nlohmann/json.hpp>
 
+#include "constants.hpp"
 #include "error.hpp"
 #include "kernels/window_plan.hpp"
 #include "sampling/chain_sizes.hpp"
@@ -19,7 +20,6 @@ namespace {
 /// of several windows.
 constexpr std::size_t kWindowsAhead = 8;
 constexpr std::size_t kTasksAhead = 3;
-constexpr double kGasConstant = 0.00831446261815324;  // kJ/mol/K
 
 /// Windows on their way: their record, and of the lattice after the last what is due.
 struct PendingWindows {

@@ -89,8 +89,6 @@ double shell(Interval distances) {
          (distances.high - distances.low);
 }
 
-constexpr double kSingle = 0x1p-24;
-
 /// A function between two distances.
 struct Ranged {
   ErrorBound function;

@@ -1,0 +1,8 @@
+#pragma once
+
+namespace starpmc {
+
+/// R, kJ/mol/K (CODATA 2018, exact).
+inline constexpr double kGasConstant = 0.00831446261815324;
+
+}  // namespace starpmc
