@@ -34,6 +34,7 @@ from worker_protocol import (
 )
 
 ANALYTIC_CHUNK_BYTES = 200e6
+FACTOR_BLOCK_BYTES = 2**20  # of the density fitting's three-centre integrals
 # The coarse level of two_level.py: it has to know changes to a percent or so.
 COARSE_RADIAL, COARSE_ANGULAR = 20, 50
 COARSE_SMALLEST_VALUE = 1e-3
@@ -118,6 +119,12 @@ def build_mean_field(molecule, request, grid):
     return mean_field
 
 
+def stream_factors_once(density_fitting):
+    """A Coulomb matrix reads each block of the factors twice: small blocks, from the core's cache."""
+    pairs = density_fitting.mol.nao * (density_fitting.mol.nao + 1) // 2
+    density_fitting.blockdim = max(4, FACTOR_BLOCK_BYTES // (8 * pairs))
+
+
 class PyscfEngine:
     """One molecule, its last density, and the points of both grids (bohr inside).
 
@@ -197,6 +204,7 @@ class PyscfEngine:
         fitted = mean_field if request["density_fitting"] else mean_field.density_fit()
         if fitted is not mean_field:
             fitted.with_df.build()
+        stream_factors_once(fitted.with_df)
 
         def level(coulomb_of, functional):
             def interaction(density_matrix):
