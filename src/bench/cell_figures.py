@@ -32,6 +32,8 @@ def draw_workers(folder):
         workers = [int(row["workers"]) for row in chosen]
         axis.plot(workers, [float(row["speedup"]) for row in chosen], "D-", color="black", mfc=face,
                   label=label)
+        axis.plot(workers, [float(row["cores_speedup"]) for row in chosen], ":", color="#888888",
+                  label="the same cores without tasks" if name == "simd" else None)
     axis.set_xscale("log", base=2)
     axis.set_yscale("log", base=2)
     axis.set_xlabel("workers")

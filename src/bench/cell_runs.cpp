@@ -3,8 +3,10 @@
 #include <starpu.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
+#include <numeric>
 
 #include "bench/measurement.hpp"
 #include "codelets/operations.hpp"
@@ -25,8 +27,8 @@ constexpr std::size_t kMostOnTheirWay = 64;
 constexpr double kSecondsOnTheirWay = 2e-3;
 /// So many more energies than tasks on their way that none waits for another's.
 constexpr std::size_t kEnergiesPerTask = 4;
-/// The tasks do not end at once: what of the workers' time is then lost is a 32nd at the most.
-constexpr std::size_t kFewestTasksPerWorker = 32;
+/// The tasks do not end at once: what of the workers' time is then lost is a 64th at the most.
+constexpr std::size_t kFewestTasksPerWorker = 64;
 /// StarPU asks for ten of each size before it trusts its history.
 constexpr std::size_t kWarmUp = 12;
 constexpr std::size_t kMostTasks = 100'000;
@@ -94,7 +96,42 @@ class Tasks {
   std::vector<DataHandle> energies_;
 };
 
+/// Evaluations without tasks, on each CPU worker's thread.
+struct CoreWork {
+  const CellSystem& system;
+  Implementation implementation;
+  std::size_t granularity;
+  double seconds;
+  std::array<double, STARPU_NMAXWORKERS> evaluations_per_second{};
+
+  static void on_worker(void* self) {
+    auto& work = *static_cast<CoreWork*>(self);
+    std::vector<double> energies(POSE_TERMS * work.granularity);
+    const auto arguments = work.system.arguments<float>(work.granularity, 1, energies);
+    std::size_t evaluations = 0;
+    const auto start = Clock::now();
+    do {
+      if (work.implementation == Implementation::scalar) {
+        scalar::pose_energies(arguments);
+      } else {
+        simd::pose_energies(arguments);
+      }
+      evaluations += work.granularity;
+    } while (seconds_since(start) < work.seconds);
+    work.evaluations_per_second[static_cast<std::size_t>(starpu_worker_get_id())] =
+        static_cast<double>(evaluations) / seconds_since(start);
+  }
+};
+
 }  // namespace
+
+double core_seconds(const CellSystem& system, Implementation implementation,
+                    std::size_t granularity, double seconds) {
+  CoreWork work{system, implementation, granularity, seconds};
+  starpu_execute_on_each_worker(CoreWork::on_worker, &work, STARPU_CPU);
+  return 1 / std::accumulate(work.evaluations_per_second.begin(), work.evaluations_per_second.end(),
+                             0.0);
+}
 
 double plain_seconds(const CellSystem& system, double seconds) {
   std::size_t evaluations = 1;

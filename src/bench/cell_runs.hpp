@@ -22,4 +22,9 @@ struct CellTime {
 /// implementations that are allowed. Under a running StarpuRuntime.
 CellTime task_seconds(CellSystem& system, std::size_t granularity, double seconds);
 
+/// Seconds of one evaluation where all CPU workers' threads make `granularity` evaluations again
+/// and again for `seconds`, without tasks: what the cores themselves give when all of them work.
+double core_seconds(const CellSystem& system, Implementation implementation,
+                    std::size_t granularity, double seconds);
+
 }  // namespace starpmc

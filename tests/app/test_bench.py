@@ -300,6 +300,9 @@ class Cell(program.TestCase):
             time = float(row["microseconds_per_evaluation"])
             speedup = 1e6 * document["plain_seconds_per_evaluation"] / time
             self.assertAlmostEqual(float(row["speedup"]), speedup, delta=1e-9 * speedup)
+            self.assertGreater(float(row["cores_speedup"]), 0)
+            share = float(row["speedup"]) / float(row["cores_speedup"])
+            self.assertAlmostEqual(float(row["share_of_cores"]), share, delta=1e-9 * share)
         for row in self.table("granularity"):
             pairs = (int(row["particles"]) / 2) ** 2 * int(row["evaluations_per_task"])
             self.assertEqual(float(row["pairs_per_task"]), pairs)
