@@ -114,6 +114,21 @@ void PairText::write_roots() {
   inverse_ = text_.multiply_add(halved(y), h, y);
 }
 
+std::array<std::string, 2> PairText::growth_over_distance(const std::string& slope) {
+  const std::string y = estimate(r2_);
+  const std::string r = text_.multiply(r2_, y);
+  const std::string less = text_.negate(r);
+  std::string factor;
+  if (set_ == InstructionSet::avx2) {
+    const std::string h = text_.multiply_add(less, y, text_.constant(1));
+    const std::string half = text_.multiply_add(text_.constant(0.375), h, text_.constant(0.5));
+    factor = text_.multiply_add(h, half, text_.constant(1));
+  } else {
+    factor = text_.multiply_add(less, halved(y), text_.constant(1.5));
+  }
+  return {text_.multiply_add(r, slope, y), factor};
+}
+
 /// Half of a normal number: one off its exponent. Processors have more units for integers than for
 /// products; what becomes of 0, infinities and NaN does not matter, for h is NaN beside them.
 std::string PairText::halved(const std::string& x) {

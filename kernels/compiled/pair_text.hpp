@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -27,6 +28,10 @@ class PairText {
   const std::string& squared_distance() const { return r2_; }
   /// 1/r, written where it is first asked for; so that instructions of other blocks find it.
   const std::string& inverse();
+
+  /// Two factors of (1 + slope r^2)/r in single precision: Newton's step corrects the estimate y of
+  /// 1/r and r^2 y, the estimate of r, by one and the same factor.
+  std::array<std::string, 2> growth_over_distance(const std::string& slope);
 
   /// r^2 of points in the lanes, from displacements.
   std::string length_squared(std::string_view x, std::string_view y, std::string_view z);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <optional>
 #include <span>
 
 #include "error.hpp"
@@ -36,6 +38,7 @@ class RowText {
           operands_of(instruction),
           [&](std::uint32_t value) { return static_cast<bool>(varies_[value]); });
     }
+    if (single && set != InstructionSet::portable) find_growths();
   }
 
   std::optional<std::string> text() {
@@ -106,6 +109,45 @@ class RowText {
     text_.line({"%whole = and i64 %count, ", std::to_string(-static_cast<long>(text_.lanes()))});
     text_.line({"%has_whole = icmp ne i64 %whole, 0"});
     text_.line({"br i1 %has_whole, label %loop, label %check"});
+  }
+
+  /// Finds 1/r and what is 1 + slope r^2, which the shifted-force Coulomb function multiplies.
+  void find_growths() {
+    const std::uint32_t r2 = shape_.squared_distance;
+    const auto is_one = [&](std::uint32_t value) {
+      const std::uint32_t first = program_.first_constant();
+      return value >= first && value < program_.first_result() &&
+             program_.constants[value - first] == 1;
+    };
+    for (const FusedInstruction& instruction : instructions_) {
+      const auto [a, b, c] = instruction.operands;
+      if (instruction.fusion == Fusion::multiply_add && is_one(c)) {
+        if (a == r2 && !varies_[b]) slopes_[instruction.result] = b;
+        if (b == r2 && !varies_[a]) slopes_[instruction.result] = a;
+      } else if (instruction.fusion == Fusion::none && a == r2 &&
+                 instruction.operation == Operation::reciprocal_square_root) {
+        inverse_ = instruction.result;
+      }
+    }
+  }
+
+  /// The slope of (1 + slope r^2)/r where that is an instruction's product.
+  std::optional<std::uint32_t> slope_of_product(const FusedInstruction& instruction) const {
+    const bool product =
+        instruction.fusion != Fusion::none || instruction.operation == Operation::multiply;
+    const auto [a, b, _] = instruction.operands;
+    if (!product || !inverse_ || (a != *inverse_ && b != *inverse_)) return std::nullopt;
+    const auto found = slopes_.find(a == *inverse_ ? b : a);
+    return found == slopes_.end() ? std::nullopt : std::optional(found->second);
+  }
+
+  std::string compute(FusedInstruction instruction) {
+    const auto slope = slope_of_product(instruction);
+    if (!slope) return pair_.compute(instruction, names_);
+    const auto [first, second] = pair_.growth_over_distance(names_[*slope]);
+    const std::vector<std::string> names{first, second, names_[instruction.operands[2]]};
+    instruction.operands = {0, 1, 2};
+    return pair_.compute(instruction, names);
   }
 
   std::uint32_t accumulators() const {
@@ -209,8 +251,7 @@ class RowText {
       pair_.set_squared_distance(squared_distance(target, source));
       names_[shape_.squared_distance] = pair_.squared_distance();
       for (const FusedInstruction& instruction : instructions_) {
-        if (varies_[instruction.result])
-          names_[instruction.result] = pair_.compute(instruction, names_);
+        if (varies_[instruction.result]) names_[instruction.result] = compute(instruction);
       }
       for (std::uint32_t k = 0; k < outputs_; ++k) {
         const std::string counted = counting(mask, k);
@@ -278,6 +319,8 @@ class RowText {
   PairText pair_;
   std::vector<std::string> names_;  ///< per value
   std::vector<bool> varies_;
+  std::optional<std::uint32_t> inverse_;           ///< the value 1/r
+  std::map<std::uint32_t, std::uint32_t> slopes_;  ///< values 1 + slope r^2 and their slopes
   std::uint32_t outputs_;
   std::vector<std::pair<std::uint32_t, std::string>> rows_;  ///< varying inputs and their arrays
   std::vector<std::string> targets_;

@@ -178,6 +178,40 @@ TEST_P(CompiledRow, IsTheNaiveLoop) {
   }
 }
 
+/// (1 + slope r^2)/r and what is added or subtracted, with charges: the shifted-force Coulomb
+/// function.
+Program growing(bool slope_first, std::uint32_t form) {
+  Program p;
+  p.inputs = {"r2", "q", "slope"};
+  p.constants = {1, 0.2};
+  const auto add = [&](Operation operation, std::uint32_t a, std::uint32_t b = 0) {
+    p.instructions.push_back({operation, {a, b, 0}});
+    return p.values() - 1;
+  };
+  const auto inverse = add(Operation::reciprocal_square_root, 0);
+  const auto square = slope_first ? add(Operation::multiply, 2, 0) : add(Operation::multiply, 0, 2);
+  const auto growth = add(Operation::add, square, 3);
+  const auto product = slope_first ? add(Operation::multiply, growth, inverse)
+                                   : add(Operation::multiply, inverse, growth);
+  const std::array<std::uint32_t, 4> energies{product, add(Operation::subtract, product, 4),
+                                              add(Operation::subtract, 4, product),
+                                              add(Operation::add, product, inverse)};
+  p.outputs = {add(Operation::multiply, energies[form], 1)};
+  return p;
+}
+
+TEST_P(CompiledRow, GrowthOverDistanceIsTheNaiveLoop) {
+  for (const bool cut : {false, true}) {
+    RowShape shape{.uniform = {false, false, true}, .targets = 4, .cut = cut};
+    for (const bool slope_first : {false, true}) {
+      for (std::uint32_t form = 0; form < 4; ++form) {
+        expect_rows<double>(growing(slope_first, form), shape, {33, 256}, GetParam(), 2e-15);
+        expect_rows<float>(growing(slope_first, form), shape, {33, 256}, GetParam(), 6e-7);
+      }
+    }
+  }
+}
+
 TEST(BlockRow, IsTheNaiveLoop) {
   const Program program = coulomb_and_lennard_jones();
   for (const RowResult result : {RowResult::totals, RowResult::per_source}) {
