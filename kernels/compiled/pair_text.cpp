@@ -37,10 +37,11 @@ std::string PairText::at_least(const std::string& value, double least) {
 
 bool PairText::needs_roots(const FusedInstruction& instruction,
                            std::uint32_t squared_distance) const {
-  if (instruction.fusion != Fusion::none || instruction.operands[0] != squared_distance ||
-      set_ == InstructionSet::portable) {
-    return false;
+  if (instruction.fusion != Fusion::none || set_ == InstructionSet::portable) return false;
+  if (instruction.operation == Operation::divide) {
+    return positive_ && instruction.operands[1] == squared_distance;
   }
+  if (instruction.operands[0] != squared_distance) return false;
   switch (instruction.operation) {
     case Operation::reciprocal_square_root:
       return true;
@@ -81,6 +82,10 @@ std::string PairText::compute_plain(Operation operation, const std::vector<std::
   }
   if (of_distance && positive_ && operation == Operation::reciprocal) {
     return text_.multiply(inverse(), inverse());
+  }
+  if (operation == Operation::divide && x[1] == r2_ && positive_ &&
+      set_ != InstructionSet::portable) {
+    return text_.multiply(x[0], text_.multiply(inverse(), inverse()));
   }
   // r^2 times 1/r: r is refined beside 1/r, for the rounded 1/r would bias it from binade to binade
   const auto is = [&](std::size_t a, std::size_t b) { return x[a] == r2_ && x[b] == inverse_; };

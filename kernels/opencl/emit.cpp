@@ -287,10 +287,14 @@ class Emitter {
       case Fusion::none:
         break;
     }
+    const std::string_view prefix = type_name(varies) == "lanes" ? "lanes_" : "";
     if (flag(options_.moderate, instruction.operands[0])) {
       const std::string_view function = function_of_square(instruction.operation);
-      const std::string_view prefix = type_name(varies) == "lanes" ? "lanes_" : "";
       if (!function.empty()) return call(joined({prefix, function}), x);
+    }
+    if (instruction.operation == Operation::divide &&
+        flag(options_.moderate, instruction.operands[1])) {
+      return joined({x[0], " * ", prefix, "reciprocal_of_square(", x[1], ")"});
     }
     const std::string_view function = device_function(instruction.operation);
     return function.empty() ? with_operators(instruction.operation, x, type_name(varies))

@@ -11,13 +11,14 @@ using Value = BoundedValue;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// See ErrorBound.
-double ulps_of(Operation operation, bool single) {
-  switch (operation) {
+double ulps_of(const Instruction& instruction, bool single) {
+  switch (instruction.operation) {
     case Operation::add:
     case Operation::subtract:
     case Operation::multiply:
       return 0.5;
     case Operation::divide:
+      if (instruction.operands[1] == 0) return single ? 9 : 5;  // by r^2
       return single ? 2.5 : 1.5;
     case Operation::reciprocal:
       return single ? 8.5 : 4.5;
@@ -150,7 +151,7 @@ Value evaluated(const Instruction& instruction, const Value& a, const Value& b, 
   const OperationRange local = operation_range(operation, a.value, b.value, same);
   const bool single = unit_roundoff > 0x1p-50;
   // An ulp of x is at most 2 u |x|.
-  const double relative = 2 * ulps_of(operation, single) * unit_roundoff;
+  const double relative = 2 * ulps_of(instruction, single) * unit_roundoff;
   const double least = single ? 0x1p-126 : 0x1p-1022;
   const double largest = single ? 0x1p127 : std::numeric_limits<double>::max() / 2;
   Value result{rounded(local.range, relative, least), local.by_a * a.slope};

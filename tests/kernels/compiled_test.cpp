@@ -72,7 +72,7 @@ Expected pair(const Program& program, const RowShape& shape, const Row<Real>& ro
   }
   std::vector<double> outputs(program.outputs.size());
   scalar::evaluate_exact(program, inputs, outputs);
-  const double value = r2 < row.cutoffs[output] ? outputs[output] : 0;
+  const double value = !shape.cut || r2 < row.cutoffs[output] ? outputs[output] : 0;
   return {value, std::abs(outputs[output])};
 }
 
@@ -209,6 +209,22 @@ TEST_P(CompiledRow, GrowthOverDistanceIsTheNaiveLoop) {
         expect_rows<float>(growing(slope_first, form), shape, {33, 256}, GetParam(), 6e-7);
       }
     }
+  }
+}
+
+TEST_P(CompiledRow, QuotientsByTheSquaredDistanceAreTheNaiveOnes) {
+  Program p;
+  p.inputs = {"r2", "q", "c"};
+  p.instructions = {{Operation::divide, {2, 0, 0}},
+                    {Operation::divide, {1, 0, 0}},
+                    {Operation::multiply, {3, 4, 0}},
+                    {Operation::divide, {0, 0, 0}},
+                    {Operation::add, {5, 6, 0}}};
+  p.outputs = {7, 4};
+  for (const double least : {0.0, 12.5}) {
+    const RowShape shape{0, {false, false, true}, 2, RowResult::totals, least};
+    expect_rows<double>(p, shape, {33, 256}, GetParam(), 2e-15);
+    expect_rows<float>(p, shape, {33, 256}, GetParam(), 1e-6);
   }
 }
 
