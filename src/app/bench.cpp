@@ -55,7 +55,9 @@ options::options_description describe_options() {
   add("experiment", options::value<std::string>(),
       "instead of all this: cell, the three figures of Perez-Sanchez and Wenzel's paper on the "
       "Cell "
-      "processor (with --seconds, --output, --workers, --seed); paper, the tables and figures of "
+      "processor (with --seconds, --output, --workers, --seed); chains, how several chains with QM "
+      "updates scale on bench-R, beside the same QM programs alone (with --chains, --updates, "
+      "--output); paper, the tables and figures of "
       "Miranda et al. (with --seconds, default 1 to 5 so that all takes 15 minutes at most, "
       "--tables, --cases, --implementation, --chains of the whole run, --proposals, --output; "
       "--waters or --points make it small)");
@@ -65,6 +67,8 @@ options::options_description describe_options() {
       "of the experiment paper: A, B, C, R; by default all that 15 minutes allow (A and R, B, C)");
   add("workers", options::value<std::string>(),
       "numbers of CPU workers of the experiment cell; 1, 2, 4, ... all by default");
+  add("updates", options::value<long>(),
+      "QM updates of each chain in the experiment chains; 8 by default");
   add("seed", options::value<long>()->default_value(1), "of the experiment cell's random charges");
   add("make", options::value<std::string>(),
       "only make the inputs of configs/bench-A, B, C, R.cfg, with their densities, in the cache, "
@@ -226,13 +230,18 @@ void run_experiment(const options::variables_map& values, std::ostream& out) {
     const BenchFolder folder(folder_name(values));
     run_cell_experiment(request, folder.path(), out);
     out << "written: " << (folder.path() / "cell-*").string() << '\n';
+  } else if (experiment == "chains") {
+    const ChainsRequest request = read_chains_request(values);
+    const BenchFolder folder(folder_name(values));
+    run_chains_experiment(request, folder.path(), out);
+    out << "written: " << (folder.path() / "chains.*").string() << '\n';
   } else if (experiment == "paper") {
     const PaperRequest request = read_paper_request(values);
     const BenchFolder folder(folder_name(values));
     run_paper_experiment(request, folder.path(), out);
     out << "written: " << (folder.path() / "paper-*").string() << '\n';
   } else {
-    refuse("experiment", experiment, {"cell", "paper"});
+    refuse("experiment", experiment, {"cell", "chains", "paper"});
   }
 }
 
@@ -250,7 +259,7 @@ int run_bench(std::span<const std::string> arguments, std::ostream& out) {
     run_experiment(values, out);
     return 0;
   }
-  for (const char* option : {"workers", "tables", "cases"}) {
+  for (const char* option : {"workers", "tables", "cases", "updates"}) {
     if (!values.contains(option)) continue;
     throw InputError(std::string("--") + option, "goes with --experiment only", "",
                      "add --experiment, or leave it out");

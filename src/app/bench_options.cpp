@@ -128,6 +128,24 @@ CellRequest read_cell_request(const Values& values) {
   return request;
 }
 
+ChainsRequest read_chains_request(const Values& values) {
+  refuse_others(values, {"experiment", "chains", "updates", "output"});
+  ChainsRequest request;
+  if (values.contains("updates")) {
+    request.updates =
+        static_cast<unsigned>(integer_between("updates", values["updates"].as<long>(), 1, 1000));
+  }
+  if (values["chains"].defaulted()) return request;
+  for (const std::string& word : split_list(values["chains"].as<std::string>())) {
+    request.chains.push_back(static_cast<unsigned>(integer_between(
+        "chains", parse_integer(word, "--chains", "number of chains", 1), 1, 1024)));
+  }
+  std::ranges::sort(request.chains);
+  const auto [first, last] = std::ranges::unique(request.chains);
+  request.chains.erase(first, last);
+  return request;
+}
+
 PaperRequest read_paper_request(const Values& values) {
   refuse_others(values, {"experiment", "tables", "cases", "implementation", "waters", "points",
                          "seconds", "proposals", "chains", "output"});

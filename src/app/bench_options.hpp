@@ -7,6 +7,7 @@
 
 #include "bench/benchmark.hpp"
 #include "bench/cell_experiment.hpp"
+#include "bench/chains_experiment.hpp"
 #include "bench/paper_experiment.hpp"
 #include "system/text.hpp"
 
@@ -43,6 +44,7 @@ bool opencl_by_name(const Values& values);
 BenchOverrides read_overrides(const Values& values);
 
 CellRequest read_cell_request(const Values& values);
+ChainsRequest read_chains_request(const Values& values);
 PaperRequest read_paper_request(const Values& values);
 /// Of --make: keys of the paper's benchmarks.
 Words read_inputs_to_make(const Values& values);

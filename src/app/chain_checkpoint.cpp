@@ -88,7 +88,7 @@ void ChainRun::restore(const nlohmann::json& checkpoint) {
                      "put the coordinates, topology and settings.cfg back as they were, or begin "
                      "a new run in another folder");
   }
-  chain_ = make_chain(context_.inputs.system, settings_, number_);
+  chain_ = make_chain(context_.inputs.system, settings_, number_, context_.chains_here);
   chain_->restore(checkpoint.at("chain"));
   grid_ = grid_from(checkpoint.at("grid"));
   if (grid_.size() > 0) chain_->set_density(grid_);

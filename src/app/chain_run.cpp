@@ -82,7 +82,7 @@ void ChainRun::make_output(const nlohmann::json* resumed) {
 }
 
 void ChainRun::start() {
-  chain_ = make_chain(context_.inputs.system, settings_, number_);
+  chain_ = make_chain(context_.inputs.system, settings_, number_, context_.chains_here);
   make_output(nullptr);
 }
 

@@ -23,6 +23,7 @@ struct RunContext {
   ProgressBoard& progress;
   StoppingGate& gate;
   std::string fingerprint;  ///< of the input: a checkpoint of another one is refused
+  unsigned chains_here = 0;  ///< that share this process's workers; 0: one for each, about
 };
 
 /// SHA-256 of everything a trajectory depends on: the system, and the settings but for those that

@@ -42,6 +42,7 @@ void Simulation::check_inputs() {
 void Simulation::start_engines() {
   const unsigned chains = settings().sampling.chains;
   share_ = chains == 0 ? ChainShare{0, 1} : equal_share(chains, ranks_.rank(), ranks_.size());
+  context_.chains_here = chains == 0 ? 0 : share_.count;
   while (threads_.started() < share_.count) add_chain();
   engine_ = threads_.first_engine();
 }

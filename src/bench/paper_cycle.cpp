@@ -110,7 +110,7 @@ PaperCycle::PaperCycle(const BenchSystem& bench, const CycleSettings& settings,
   all.sampling.chains = settings.chains;
   for (unsigned number = 0; number < settings.chains; ++number) {
     target.use();
-    auto chain = make_chain(bench.system, all, number);
+    auto chain = make_chain(bench.system, all, number, settings.chains);
     if (bench.grid.size() > 0) chain->set_density(bench.grid);
     preparation.use();
     chain->evaluate();

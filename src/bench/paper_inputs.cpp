@@ -183,9 +183,8 @@ bool has_paper_density(const BenchPreset& preset) {
   return is_of(files, density_key(files, read_paper_settings(preset).qm));
 }
 
-BenchSystem load_paper_input(const BenchPreset& preset) {
+BenchSystem read_paper_system(const BenchPreset& preset) {
   make_paper_box(preset);
-  const PaperInputFiles files = paper_input_files(preset);
   BenchSystem bench;
   bench.name = preset.name;
   bench.settings = read_paper_settings(preset);
@@ -194,6 +193,12 @@ BenchSystem load_paper_input(const BenchPreset& preset) {
                               from.defines, from.include_folders});
   resolve_cutoffs(bench.settings, bench.system.box, OptionPlaces(bench.name));
   bench.synthetic_grid = false;
+  return bench;
+}
+
+BenchSystem load_paper_input(const BenchPreset& preset) {
+  BenchSystem bench = read_paper_system(preset);
+  const PaperInputFiles files = paper_input_files(preset);
   const std::string key = density_key(files, bench.settings.qm);
   auto stored = stored_density(files, key);
   bench.grid = stored ? std::move(*stored) : make_density(bench, files, key);

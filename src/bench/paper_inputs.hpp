@@ -49,6 +49,10 @@ std::string positions_digest(const DensityGrid& grid);
 /// Whether the density lies in the cache, so that load_paper_input() takes a moment only.
 bool has_paper_density(const BenchPreset& preset);
 
+/// A benchmark as its configuration file says, without a density.
+/// @throws InputError or RunError where the box cannot be made
+BenchSystem read_paper_system(const BenchPreset& preset);
+
 /// A benchmark as its configuration file says, with the density of its starting configuration by
 /// the QM worker. Under a running StarpuRuntime.
 /// @throws InputError or RunError where the box or the density cannot be made

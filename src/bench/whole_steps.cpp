@@ -64,7 +64,7 @@ class Chains {
       : target_(target) {
     for (unsigned i = 0; i < count; ++i) {
       target.use();
-      members_.push_back({make_chain(bench.system, settings, i), i, 0, 0, {}});
+      members_.push_back({make_chain(bench.system, settings, i, count), i, 0, 0, {}});
       if (bench.grid.size() > 0) members_.back().chain->set_density(bench.grid);
       preparation.use();
       members_.back().chain->evaluate();

@@ -40,12 +40,14 @@ struct PendingWindows {
 template <class Real>
 class StarpuChain final : public Chain {
  public:
-  StarpuChain(const System& system, const Settings& settings, std::uint32_t chain)
+  StarpuChain(const System& system, const Settings& settings, std::uint32_t chain,
+              unsigned chains_here)
       : data_(system, settings),
         molecules_(system.molecules),
         sampling_(settings.sampling),
         run_(settings.run),
         chain_(chain),
+        chains_here_(chains_here),
         loads_{static_cast<double>(data_.molecules()),
                static_cast<double>(data_.topology.shape.sites), 0},
         window_(layout(), 1),
@@ -81,7 +83,7 @@ class StarpuChain final : public Chain {
 
   QmResult update_density(QmEngine& engine) override {
     if (update_ == nullptr) {
-      update_ = std::make_unique<DensityUpdate<Real>>(data_, engine, sampling_.chains == 1);
+      update_ = std::make_unique<DensityUpdate<Real>>(data_, engine, chains_here_);
     }
     return update_->run(molecules());
   }
@@ -124,12 +126,14 @@ class StarpuChain final : public Chain {
   void choose_sizes() {
     const std::uint32_t asked = sampling_.window;
     sizes_.window = asked > 0 ? asked : automatic_window(loads_, data_.has_solute());
-    sizes_.windows_per_task = windows_per_task(task_size(), loads_.whole(sizes_.window));
+    sizes_.windows_per_task =
+        windows_per_task(task_size(), loads_.whole(sizes_.window), chains_here_);
     const bool whole = sizes_.windows_per_task > 0;
-    sizes_.mm_parts = whole ? 1 : task_parts(loads_.mm(sizes_.window));
-    sizes_.grid_parts = whole                  ? 1
-                        : run_.grid_blocks > 0 ? run_.grid_blocks
-                                               : task_parts(loads_.grid(sizes_.window));
+    sizes_.mm_parts = whole ? 1 : task_parts(loads_.mm(sizes_.window), chains_here_);
+    sizes_.grid_parts = whole ? 1
+                        : run_.grid_blocks > 0
+                            ? run_.grid_blocks
+                            : task_parts(loads_.grid(sizes_.window), chains_here_);
     sizes_.final = loads_.points > 0;
     apply_sizes();
   }
@@ -181,6 +185,7 @@ class StarpuChain final : public Chain {
   Settings::SamplingSection sampling_;
   Settings::RunSection run_;
   std::uint32_t chain_;
+  unsigned chains_here_;  ///< see make_chain()
   WindowLoads<Real> loads_;
   ChainSizes sizes_;
   WindowBuffers<Real> window_;
@@ -357,16 +362,16 @@ std::uint64_t StarpuChain<Real>::run(const ChainSegment& segment, ChainObserver&
 }  // namespace
 
 std::unique_ptr<Chain> make_chain(const System& system, const Settings& settings,
-                                  std::uint32_t chain) {
+                                  std::uint32_t chain, unsigned chains_here) {
   switch (settings.run.precision) {
     case Precision::fp64:
-      return std::make_unique<StarpuChain<double>>(system, settings, chain);
+      return std::make_unique<StarpuChain<double>>(system, settings, chain, chains_here);
     case Precision::mixed:
-      return std::make_unique<StarpuChain<float>>(system, settings, chain);
+      return std::make_unique<StarpuChain<float>>(system, settings, chain, chains_here);
     case Precision::fixed:
       break;
   }
-  return std::make_unique<StarpuChain<FixedCoordinate>>(system, settings, chain);
+  return std::make_unique<StarpuChain<FixedCoordinate>>(system, settings, chain, chains_here);
 }
 
 }  // namespace starpmc

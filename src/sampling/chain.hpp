@@ -98,7 +98,10 @@ class Chain {
 };
 
 /// @param settings cutoffs resolved
+/// @param chains_here that will share this process's workers, for the sizes of tasks; 0: one for
+/// each
+///                    worker
 std::unique_ptr<Chain> make_chain(const System& system, const Settings& settings,
-                                  std::uint32_t chain);
+                                  std::uint32_t chain, unsigned chains_here = 1);
 
 }  // namespace starpmc

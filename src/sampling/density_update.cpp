@@ -48,8 +48,8 @@ class PausedWorkers {
 }  // namespace
 
 template <class Real>
-DensityUpdate<Real>::DensityUpdate(ChainData<Real>& data, QmEngine& engine, bool alone)
-    : data_(data), engine_(engine), alone_(alone) {
+DensityUpdate<Real>::DensityUpdate(ChainData<Real>& data, QmEngine& engine, unsigned chains_here)
+    : data_(data), engine_(engine), alone_(chains_here == 1) {
   const DensityGrid& quadrature = engine.quadrature_points();
   quadrature_points_ = quadrature.x.size();
   std::vector<double> x = quadrature.x;
@@ -67,7 +67,8 @@ DensityUpdate<Real>::DensityUpdate(ChainData<Real>& data, QmEngine& engine, bool
   const std::size_t parts = task_parts(
       {codelets::codelet_name<Real>("grid_potential"),
        codelets::Work::grid_potential(molecules, static_cast<double>(blocks.block_count())),
-       static_cast<double>(x.size()) * molecules * data.topology.shape.sites});
+       static_cast<double>(x.size()) * molecules * data.topology.shape.sites},
+      chains_here);
   points_ = std::make_unique<BlockedPoints<double>>(make_exact_points(blocks, x, y, z, {}), parts);
   for (const auto& part : points_->parts()) {
     potential_.push_back(DataHandle::temporary<double>(part.blocks * STARPMC_BLOCK_POINTS));

@@ -15,8 +15,8 @@ namespace starpmc {
 template <class Real>
 class DensityUpdate {
  public:
-  /// @param alone no other chain needs the workers while the engine works
-  DensityUpdate(ChainData<Real>& data, QmEngine& engine, bool alone);
+  /// @param chains_here see make_chain(); one: no other needs the workers while the engine works
+  DensityUpdate(ChainData<Real>& data, QmEngine& engine, unsigned chains_here);
   /// @param molecules current positions, for the analytic embedding
   /// @throws RunError when the engine fails
   QmResult run(std::span<const Molecule> molecules);

@@ -28,6 +28,11 @@ bool has_gpu() {
 struct Expectation {
   double milliseconds;      ///< on the fastest worker
   double parallel_workers;  ///< how many of the fastest all of them together are
+
+  /// Of the workers, to each of some chains; 0: as many as there are workers.
+  double share(unsigned chains) const {
+    return chains == 0 ? 1 : std::max(1.0, parallel_workers / chains);
+  }
 };
 
 /// By the performance model; nothing where a worker has yet to be measured.
@@ -99,12 +104,12 @@ std::uint32_t automatic_window(
   return static_cast<std::uint32_t>(std::clamp<std::size_t>(molecules, 1, steps));
 }
 
-std::size_t windows_per_task(TaskSize size, const Workload& window) {
+std::size_t windows_per_task(TaskSize size, const Workload& window, unsigned chains) {
   if (size == TaskSize::terms) return 0;
   const Expectation one = expect(window);
-  // Terms share a window out among CPU cores. Among devices it would have to travel each time.
-  if (size == TaskSize::automatic && one.milliseconds > 1 && one.parallel_workers >= 2 &&
-      !has_gpu()) {
+  // Terms share a window out among CPU cores that no other chain wants. Among devices it would have
+  // to travel each time.
+  if (size == TaskSize::automatic && one.milliseconds > 1 && one.share(chains) >= 2 && !has_gpu()) {
     return 0;
   }
   // Not in proportion: a device takes less than twice as long for two windows.
@@ -118,12 +123,13 @@ std::size_t windows_per_task(TaskSize size, const Workload& window) {
   return windows;
 }
 
-std::size_t task_parts(const Workload& whole) {
+std::size_t task_parts(const Workload& whole, unsigned chains) {
   const Expectation expectation = expect(whole);
+  const double workers = expectation.share(chains);
   // Where one worker is much faster than all others, parts are of no use to it.
-  if (expectation.parallel_workers < 2) return 1;
-  return static_cast<std::size_t>(std::clamp(expectation.milliseconds / kPartMilliseconds, 1.0,
-                                             std::floor(2 * expectation.parallel_workers)));
+  if (workers < 2) return 1;
+  return static_cast<std::size_t>(
+      std::clamp(expectation.milliseconds / kPartMilliseconds, 1.0, std::floor(2 * workers)));
 }
 
 }  // namespace starpmc

@@ -30,11 +30,13 @@ std::uint32_t automatic_window(
     const std::function<std::vector<Workload>(std::uint32_t)>& operations);
 
 /// Windows to make in one task of sample_windows; 0: a window's terms are tasks of their own.
-std::size_t windows_per_task(TaskSize size, const Workload& window);
+/// @param chains that share the workers; 0: one for each worker
+std::size_t windows_per_task(TaskSize size, const Workload& window, unsigned chains);
 
 /// Number of tasks to split an operation into: about a millisecond each on the fastest worker, and
-/// no more than the workers of about its speed can share. The performance model knows how fast they
-/// are; where it has not seen the operation on all of them, a guess has to do.
-std::size_t task_parts(const Workload& whole);
+/// no more than a chain's share of the workers of about its speed can take. The performance model
+/// knows how fast they are; where it has not seen the operation on all of them, a guess has to do.
+/// @param chains that share the workers; 0: one for each worker
+std::size_t task_parts(const Workload& whole, unsigned chains);
 
 }  // namespace starpmc

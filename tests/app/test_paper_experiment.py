@@ -10,6 +10,7 @@ import importlib.util
 import json
 import pathlib
 import re
+import statistics
 import sys
 
 import program
@@ -222,6 +223,55 @@ class Experiment(PaperCase):
             self.assertIn(part, run.stderr)
             self.assertFalse((self.folder / "out").exists())
         run = program.start("bench", "--tables", "3")
+        self.assertEqual(run.returncode, 2)
+        self.assertIn("--experiment", run.stderr)
+
+
+class ChainScaling(PaperCase):
+    """`starpmc bench --experiment chains`, with a QM program that answers at once."""
+
+    def test_rounds_and_medians(self):
+        run = program.succeed("bench", "--experiment", "chains", "--chains", "2,1,2", "--updates", 3,
+                              "--output", self.folder / "out", env=self.environment())
+        with open(self.folder / "out" / "chains.csv", newline="") as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual([(row["round"], row["chains"]) for row in rows],
+                         [(r, n) for r in "123" for n in "12"])
+        scaling = json.loads((self.folder / "out" / "chains.json").read_text())["scaling"]
+        lines = run.stdout.splitlines()
+        first = next(i for i, line in enumerate(lines) if "run / alone" in line) + 1
+        for entry, line in zip(scaling, lines[first:], strict=False):
+            expected = []
+            for kind in ("run_seconds", "alone_seconds"):
+                seconds = [float(row[kind]) for row in rows
+                           if row["chains"] == str(entry["chains"])]
+                self.assertGreater(min(seconds), 0)
+                self.assertAlmostEqual(entry[kind], statistics.median(seconds), places=9)
+                expected += [entry[kind], entry[kind] / scaling[0][kind]]
+            expected.append(entry["run_seconds"] / entry["alone_seconds"])
+            cells = line.split()
+            self.assertEqual(cells[0], str(entry["chains"]))
+            self.assertEqual(len(cells), 6)
+            for cell, value in zip(cells[1:], expected, strict=True):
+                self.assertAlmostEqual(float(cell), value, delta=0.0051)
+
+    def test_an_engine_that_fails_ends_it(self):
+        run = program.start("bench", "--experiment", "chains", "--chains", 1, "--output",
+                            self.folder / "out",
+                            env=self.environment(STARPMC_WORKERS=self.folder / "nowhere"))
+        self.assertNotEqual(run.returncode, 0)
+        self.assertIn("pyscf_worker.py", run.stderr)
+        self.assertFalse((self.folder / "out" / "chains.csv").exists())
+
+    def test_bad_options(self):
+        for words, part in ((("--chains", "0"), "--chains"), (("--chains", "1,x"), "'x'"),
+                            (("--updates", "0"), "--updates"), (("--seconds", "2"), "--seconds")):
+            run = program.start("bench", "--experiment", "chains", *words,
+                                "--output", self.folder / "out")
+            self.assertEqual(run.returncode, 2, run.stderr)
+            self.assertIn(part, run.stderr)
+            self.assertFalse((self.folder / "out").exists())
+        run = program.start("bench", "--updates", "3")
         self.assertEqual(run.returncode, 2)
         self.assertIn("--experiment", run.stderr)
 

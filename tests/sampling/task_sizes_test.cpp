@@ -39,32 +39,41 @@ class TaskSizes : public test::TwoCpuWorkers {
 };
 
 TEST_F(TaskSizes, PartsFollowTheModel) {
-  EXPECT_EQ(task_parts(measured("slow", kWork, 30)), 4U) << "two for each worker";
-  EXPECT_EQ(task_parts(measured("ten times faster", kWork, 3.01)), 3U);
-  EXPECT_EQ(task_parts(measured("a hundred times faster", kWork, 0.3)), 1U);
+  EXPECT_EQ(task_parts(measured("slow", kWork, 30), 1), 4U) << "two for each worker";
+  EXPECT_EQ(task_parts(measured("ten times faster", kWork, 3.01), 1), 3U);
+  EXPECT_EQ(task_parts(measured("a hundred times faster", kWork, 0.3), 1), 1U);
 }
 
 TEST_F(TaskSizes, PartsAreGuessedWithoutMeasurements) {
-  EXPECT_EQ(task_parts({"unknown", kWork, 1e5}), 1U);
-  EXPECT_EQ(task_parts({"unknown", kWork, 1e9}), 4U);
-  EXPECT_EQ(task_parts(measured("known", kWork, 0.3)), 1U);
+  EXPECT_EQ(task_parts({"unknown", kWork, 1e5}, 1), 1U);
+  EXPECT_EQ(task_parts({"unknown", kWork, 1e9}, 1), 4U);
+  EXPECT_EQ(task_parts(measured("known", kWork, 0.3), 1), 1U);
 }
 
 TEST_F(TaskSizes, OneWorkerNeedsNoParts) {
   const Workload load = measured("slow", kWork, 30);
   StarpuRuntime::restrict_to(Implementation::simd, 1);
-  EXPECT_EQ(task_parts(load), 1U);
+  EXPECT_EQ(task_parts(load, 1), 1U);
 }
 
 TEST_F(TaskSizes, WindowsOfATaskFollowTheModel) {
   const Workload fast = measured("fast", kWork, 0.1);
-  EXPECT_EQ(windows_per_task(TaskSize::automatic, fast), codelets::kMostWindowsPerTask);
+  EXPECT_EQ(windows_per_task(TaskSize::automatic, fast, 1), codelets::kMostWindowsPerTask);
   const Workload middle = measured("middle", kWork, 0.9);
-  EXPECT_EQ(windows_per_task(TaskSize::automatic, middle), 5U);
+  EXPECT_EQ(windows_per_task(TaskSize::automatic, middle, 1), 5U);
   const Workload slow = measured("slow", kWork, 10);
-  EXPECT_EQ(windows_per_task(TaskSize::automatic, slow), 0U) << "shared by two workers";
-  EXPECT_EQ(windows_per_task(TaskSize::windows, slow), 1U);
-  EXPECT_EQ(windows_per_task(TaskSize::terms, fast), 0U);
+  EXPECT_EQ(windows_per_task(TaskSize::automatic, slow, 1), 0U) << "shared by two workers";
+  EXPECT_EQ(windows_per_task(TaskSize::windows, slow, 1), 1U);
+  EXPECT_EQ(windows_per_task(TaskSize::terms, fast, 1), 0U);
+}
+
+TEST_F(TaskSizes, ChainsShareTheWorkers) {
+  const Workload slow = measured("slow", kWork, 30);
+  for (const unsigned chains : {2U, 3U, 0U}) {
+    EXPECT_EQ(task_parts(slow, chains), 1U) << chains;
+    EXPECT_EQ(windows_per_task(TaskSize::automatic, slow, chains), 1U) << chains;
+    EXPECT_EQ(windows_per_task(TaskSize::terms, slow, chains), 0U) << chains;
+  }
 }
 
 /// A device's windows: a latency, and a rate of one millisecond a step.

@@ -94,7 +94,7 @@ class ReplayedChain {
                 unsigned number)
       : replay_(replay),
         density_(bench.grid),
-        chain_(make_chain(bench.system, settings, number)),
+        chain_(make_chain(bench.system, settings, number, settings.sampling.chains)),
         engine_(replay, bench.grid),
         observer_(replay.host_seconds_per_step) {}
 
