@@ -20,9 +20,9 @@ struct FunctionOptions {
   ValueType type = ValueType::real;
   /// Per input: of type real, though the type is lanes. Empty: none.
   std::vector<bool> uniform{};
-  /// Per input: surely within [1e-30, 1e30], as a squared distance is; its roots, its reciprocal and
-  /// quotients by it are taken by the pair functions' own (opencl/pair_functions.h, opencl/lanes.h).
-  /// Empty: none.
+  /// Per input: surely within [1e-30, 1e30], as a squared distance is; its roots, its reciprocal
+  /// and quotients by it are taken by the pair functions' own (opencl/pair_functions.h,
+  /// opencl/lanes.h). Empty: none.
   std::vector<bool> moderate{};
 };
 

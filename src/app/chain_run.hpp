@@ -22,7 +22,7 @@ struct RunContext {
   Interruption& interruption;
   ProgressBoard& progress;
   StoppingGate& gate;
-  std::string fingerprint;  ///< of the input: a checkpoint of another one is refused
+  std::string fingerprint;   ///< of the input: a checkpoint of another one is refused
   unsigned chains_here = 0;  ///< that share this process's workers; 0: one for each, about
 };
 

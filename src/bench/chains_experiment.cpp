@@ -29,11 +29,10 @@ constexpr int kRounds = 3;
 constexpr std::uint64_t kSteps = 1000;
 
 constexpr const char* kExplanation =
-    "seconds: medians of three rounds in turn, n chains on n cores (and the devices); / one: over "
-    "those of the first row; alone: as many "
-    "QM "
-    "programs without starpmc's chains, which shows what the machine itself loses; the paper: 1.18 "
-    "(two chains)";
+    "run: medians of three rounds in turn, n chains on n cores (and the devices); / one: over the "
+    "first row\n  alone: as many QM programs without starpmc's chains, which shows what the "
+    "machine "
+    "itself loses\n  the paper: 1.18 times one chain";
 
 /// The rounds of one number of chains.
 struct Scaling {
