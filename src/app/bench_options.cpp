@@ -141,8 +141,8 @@ ChainsRequest read_chains_request(const Values& values) {
         "chains", parse_integer(word, "--chains", "number of chains", 1), 1, 1024)));
   }
   std::ranges::sort(request.chains);
-  const auto [first, last] = std::ranges::unique(request.chains);
-  request.chains.erase(first, last);
+  request.chains.erase(std::unique(request.chains.begin(), request.chains.end()),
+                       request.chains.end());
   return request;
 }
 
