@@ -19,6 +19,7 @@
 #include "runtime/starpu_runtime.hpp"
 #include "scoring/pose_source.hpp"
 #include "scoring/score_output.hpp"
+#include "seconds_since.hpp"
 
 namespace starpmc {
 namespace {
@@ -79,7 +80,7 @@ class Scoring {
     }
     scorer_->finish();
     finish_progress();
-    outcome_.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    outcome_.seconds = seconds_since(start);
     return true;
   }
 

@@ -14,6 +14,7 @@
 #include "error.hpp"
 #include "io/checked_file.hpp"
 #include "qm/make_engine.hpp"
+#include "seconds_since.hpp"
 
 namespace starpmc {
 
@@ -174,7 +175,7 @@ void Simulation::run_chains_traced() {
   run_chains();
   // A task's data can be read before it is counted and recorded.
   StarpuRuntime::wait_for_tasks();
-  summary_.wall_seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  summary_.wall_seconds = seconds_since(start);
   if (trace) trace->write(named_workers());
 }
 

@@ -13,6 +13,7 @@
 #include "error.hpp"
 #include "kernels/operations.hpp"
 #include "runtime/data_handle.hpp"
+#include "seconds_since.hpp"
 
 namespace starpmc {
 namespace {
@@ -33,10 +34,6 @@ constexpr std::size_t kFewestTasksPerWorker = 64;
 constexpr std::size_t kWarmUp = 12;
 constexpr std::size_t kMostTasks = 100'000;
 constexpr int kRepetitions = 3;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 /// The system's buffers as StarPU sees them, and energies for tasks side by side.
 class Tasks {

@@ -9,6 +9,7 @@
 
 #include "codelets/codelet.hpp"
 #include "config/value_names.hpp"
+#include "seconds_since.hpp"
 
 namespace starpmc {
 namespace {
@@ -19,10 +20,6 @@ using Clock = std::chrono::steady_clock;
 constexpr double kBatchSeconds = 0.01;
 constexpr std::uint64_t kLargestBatch = 1000;
 constexpr std::size_t kMostBatches = 50;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 void wait_for_tasks() {
   starpu_task_wait_for_all();

@@ -10,6 +10,7 @@
 #include "bench/temporary_folder.hpp"
 #include "io/energy_table.hpp"
 #include "io/trajectory.hpp"
+#include "seconds_since.hpp"
 
 namespace starpmc {
 namespace {
@@ -27,10 +28,6 @@ constexpr int kFewestWarmUps = 3;
 constexpr double kSteadyGain = 0.1;
 /// Of a cycle that is much shorter than its time.
 constexpr std::size_t kMostRepetitions = 5;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 /// Writes what a run would write, and knows how long that took.
 class WritingObserver final : public ChainObserver {

@@ -13,6 +13,8 @@
 #include <fstream>
 #include <thread>
 
+#include "seconds_since.hpp"
+
 namespace starpmc {
 namespace {
 
@@ -215,7 +217,7 @@ double mean_watts(EnergyCounter& counter, double seconds, const std::function<vo
   double spent = 0;
   while (spent < seconds) {
     work();
-    spent = std::chrono::duration<double>(Clock::now() - start).count();
+    spent = seconds_since(start);
   }
   return (counter.joules() - before) / spent;
 }

@@ -14,6 +14,7 @@
 #include "bench/report.hpp"
 #include "error.hpp"
 #include "io/checked_file.hpp"
+#include "seconds_since.hpp"
 
 namespace starpmc {
 namespace {
@@ -26,10 +27,6 @@ const BenchPreset& preset_of(std::string_view key) {
 }
 
 constexpr double kWorthTelling = 1;  // seconds
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 }  // namespace
 

@@ -6,6 +6,7 @@
 
 #include "bench/cell_system.hpp"
 #include "kernels/operations.hpp"
+#include "seconds_since.hpp"
 
 namespace starpmc {
 namespace {
@@ -49,7 +50,7 @@ RootAccuracy measure(const CellSystem& system, const Reference& reference, int s
   for (int i = 0; i < kRepetitions; ++i) {
     const auto start = Clock::now();
     kernel(system.arguments<float>(kEnergies, steps, energies));
-    best = std::min(best, std::chrono::duration<double>(Clock::now() - start).count());
+    best = std::min(best, seconds_since(start));
   }
   RootAccuracy row = compare(reference, energies);
   row.newton_steps = steps;

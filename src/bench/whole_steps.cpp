@@ -11,6 +11,7 @@
 #include "error.hpp"
 #include "sampling/chain.hpp"
 #include "sampling/topology_buffers.hpp"
+#include "seconds_since.hpp"
 
 namespace starpmc {
 namespace {
@@ -35,10 +36,6 @@ class CountingObserver final : public ChainObserver {
   std::uint64_t accepted_ = 0;
   std::vector<bool> first_decisions_;
 };
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 /// Settings of the chains of a case.
 Settings chain_settings(const BenchSystem& bench, const WholeStepsSettings& settings,
