@@ -119,7 +119,11 @@ std::vector<double> on_each_worker(Function function) {
 class TracedIteration {
  public:
   explicit TracedIteration(const TaskLabel& label) {
+#ifdef STARPU_USE_FXT
     static const bool traced = starpu_fxt_is_enabled() != 0;  // it asks the environment
+#else
+    constexpr bool traced = false;
+#endif
     if (!traced) return;
     lock_ = std::unique_lock(mutex());  // StarPU has one stack of them for all threads
     for (const std::int64_t number : {std::int64_t{label.chain}, label.window}) {

@@ -1,6 +1,7 @@
 // In place of codelets/opencl_programs.cpp: StarPU with SimGrid runs no code on its OpenCL devices,
 // it takes the duration of a task from the performance models.
 #include "codelets/opencl_programs.hpp"
+#include "codelets/virial_programs.hpp"
 #include "error.hpp"
 
 namespace starpmc::codelets {
@@ -19,5 +20,7 @@ OpenclLane::OpenclLane(Precision precision, std::uint32_t /*chain*/)
 OpenclLane::~OpenclLane() { queue_ = nullptr; }
 
 opencl::Buffer opencl_buffer(void* /*buffer*/) { refuse(); }
+
+opencl::VirialProgram& virial_program(const PairDerivatives& /*functions*/) { refuse(); }
 
 }  // namespace starpmc::codelets
