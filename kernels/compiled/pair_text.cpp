@@ -80,12 +80,10 @@ std::string PairText::compute_plain(Operation operation, const std::vector<std::
     inverse();
     return root_;
   }
-  if (of_distance && positive_ && operation == Operation::reciprocal) {
-    return text_.multiply(inverse(), inverse());
-  }
+  if (of_distance && positive_ && operation == Operation::reciprocal) return squared_inverse();
   if (operation == Operation::divide && x[1] == r2_ && positive_ &&
       set_ != InstructionSet::portable) {
-    return text_.multiply(x[0], text_.multiply(inverse(), inverse()));
+    return text_.multiply(x[0], squared_inverse());
   }
   // r^2 times 1/r: r is refined beside 1/r, for the rounded 1/r would bias it from binade to binade
   const auto is = [&](std::size_t a, std::size_t b) { return x[a] == r2_ && x[b] == inverse_; };
@@ -101,7 +99,7 @@ void PairText::write_roots() {
     return text_.multiply_add(text_.negate(r), y, one);
   };
   const auto third_order = [&](const std::string& h) {
-    return text_.multiply(h, text_.multiply_add(text_.constant(0.375), h, text_.constant(0.5)));
+    return text_.multiply(h, slope_of_third_order(h));
   };
   if (!text_.single()) {
     const std::string h = remainder(text_.multiply(r2_, y));
@@ -126,13 +124,19 @@ std::array<std::string, 2> PairText::growth_over_distance(const std::string& slo
   std::string factor;
   if (set_ == InstructionSet::avx2) {
     const std::string h = text_.multiply_add(less, y, text_.constant(1));
-    const std::string half = text_.multiply_add(text_.constant(0.375), h, text_.constant(0.5));
-    factor = text_.multiply_add(h, half, text_.constant(1));
+    factor = text_.multiply_add(h, slope_of_third_order(h), text_.constant(1));
   } else {
     factor = text_.multiply_add(less, halved(y), text_.constant(1.5));
   }
   return {text_.multiply_add(r, slope, y), factor};
 }
+
+/// 1/sqrt(1 - h) is 1 + h times this.
+std::string PairText::slope_of_third_order(const std::string& h) {
+  return text_.multiply_add(text_.constant(0.375), h, text_.constant(0.5));
+}
+
+std::string PairText::squared_inverse() { return text_.multiply(inverse(), inverse()); }
 
 /// Half of a normal number: one off its exponent. Processors have more units for integers than for
 /// products; what becomes of 0, infinities and NaN does not matter, for h is NaN beside them.

@@ -53,6 +53,8 @@ class PairText {
  private:
   std::string compute_plain(Operation operation, const std::vector<std::string>& x);
   void write_roots();
+  std::string slope_of_third_order(const std::string& h);
+  std::string squared_inverse();
   std::string halved(const std::string& x);
   std::string estimate(const std::string& r2);
 

@@ -136,15 +136,6 @@ std::vector<Functions> read_functions(const std::string& text) {
   return chosen;
 }
 
-std::vector<unsigned> read_chains(const std::string& text) {
-  std::vector<unsigned> chains;
-  for (const std::string& word : split_list(text)) {
-    chains.push_back(static_cast<unsigned>(integer_between(
-        "chains", parse_integer(word, "--chains", "number of chains", 1), 1, 1024)));
-  }
-  return chains;
-}
-
 BenchRequest read_request(const options::variables_map& values) {
   BenchRequest request;
   request.systems = read_systems(values["system"].as<std::string>());
@@ -155,7 +146,7 @@ BenchRequest read_request(const options::variables_map& values) {
   request.functions = read_functions(values["functions"].as<std::string>());
   request.window =
       static_cast<std::uint32_t>(integer_between("window", values["window"].as<long>(), 0, 1000));
-  request.chains = read_chains(values["chains"].as<std::string>());
+  request.chains = read_numbers(values, "chains", kMostChains);
   request.certified = !values.contains("uncertified");
   request.seconds = read_seconds(values["seconds"].as<double>());
   request.proposals = static_cast<std::size_t>(

@@ -68,6 +68,15 @@ long integer_between(const std::string& option, long value, long least, long mos
                    fmt::format("write {} to {}", least, most));
 }
 
+std::vector<unsigned> read_numbers(const Values& values, const std::string& option, long most) {
+  std::vector<unsigned> numbers;
+  for (const std::string& word : split_list(values[option].as<std::string>())) {
+    const long number = parse_integer(word, "--" + option, "number of " + option, 1);
+    numbers.push_back(static_cast<unsigned>(integer_between(option, number, 1, most)));
+  }
+  return numbers;
+}
+
 double read_seconds(double seconds) {
   // Written so that NaN fails as well.
   if (seconds > 0 && seconds <= 3600) return seconds;
@@ -119,11 +128,7 @@ CellRequest read_cell_request(const Values& values) {
   request.seed = static_cast<std::uint64_t>(
       integer_between("seed", values["seed"].as<long>(), 0, std::numeric_limits<long>::max()));
   if (!values.contains("workers")) return request;
-  for (const std::string& word : split_list(values["workers"].as<std::string>())) {
-    const long most = std::thread::hardware_concurrency();
-    request.workers.push_back(static_cast<unsigned>(integer_between(
-        "workers", parse_integer(word, "--workers", "number of workers", 1), 1, most)));
-  }
+  request.workers = read_numbers(values, "workers", std::thread::hardware_concurrency());
   std::ranges::sort(request.workers);
   return request;
 }
@@ -136,10 +141,7 @@ ChainsRequest read_chains_request(const Values& values) {
         static_cast<unsigned>(integer_between("updates", values["updates"].as<long>(), 1, 1000));
   }
   if (values["chains"].defaulted()) return request;
-  for (const std::string& word : split_list(values["chains"].as<std::string>())) {
-    request.chains.push_back(static_cast<unsigned>(integer_between(
-        "chains", parse_integer(word, "--chains", "number of chains", 1), 1, 1024)));
-  }
+  request.chains = read_numbers(values, "chains", kMostChains);
   std::ranges::sort(request.chains);
   request.chains.erase(std::unique(request.chains.begin(), request.chains.end()),
                        request.chains.end());
@@ -169,8 +171,8 @@ PaperRequest read_paper_request(const Values& values) {
       integer_between("proposals", values["proposals"].as<long>(), 100, 10'000'000));
   if (!values["chains"].defaulted()) {
     const auto text = values["chains"].as<std::string>();
-    request.chains = static_cast<unsigned>(
-        integer_between("chains", parse_integer(text, "--chains", "number of chains", 1), 1, 1024));
+    request.chains = static_cast<unsigned>(integer_between(
+        "chains", parse_integer(text, "--chains", "number of chains", 1), 1, kMostChains));
   }
   return request;
 }

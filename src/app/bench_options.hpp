@@ -35,7 +35,11 @@ std::vector<Value> choose(const std::string& option, const std::string& text, co
   return chosen;
 }
 
+constexpr long kMostChains = 1024;
+
 long integer_between(const std::string& option, long value, long least, long most);
+/// A list of positive numbers: 1,2,4.
+std::vector<unsigned> read_numbers(const Values& values, const std::string& option, long most);
 double read_seconds(double seconds);
 std::vector<Implementation> read_implementations(const Values& values);
 /// Whether OpenCL was asked for by name: PoCL's CPU device takes a core from StarPU, so it joins

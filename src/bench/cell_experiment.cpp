@@ -187,16 +187,16 @@ class CellExperiment {
       const StarpuRuntime runtime(Precision::mixed, Implementation::simd);
       out_ << fmt::format("  {:>7}", count);
       for (const std::size_t i : {0U, 1U}) {
-        const Speedups times = speedups(i);
-        if (count == counts.front()) first[i] = times.tasks / count;
-        const double efficiency = times.tasks / (first[i] * count);
+        const Speedups best = speedups(i);
+        if (count == counts.front()) first[i] = best.tasks / count;
+        const double efficiency = best.tasks / (first[i] * count);
         table.add("{},{},{},{},{},{},{},{}", value_name(kImplementations[i]), count,
-                  kEvaluations[i], 1e6 * plain_ / times.tasks, times.tasks, efficiency, times.cores,
-                  times.tasks / times.cores);
-        out_ << fmt::format(" {:>10.2f} {:>9.0f} % {:>7.0f} %", times.tasks, 100 * efficiency,
-                            100 * times.tasks / times.cores)
+                  kEvaluations[i], 1e6 * plain_ / best.tasks, best.tasks, efficiency, best.cores,
+                  best.tasks / best.cores);
+        out_ << fmt::format(" {:>10.2f} {:>9.0f} % {:>7.0f} %", best.tasks, 100 * efficiency,
+                            100 * best.tasks / best.cores)
              << std::flush;
-        summary_["largest_speedup"] = std::max(summary_.value("largest_speedup", 0.0), times.tasks);
+        summary_["largest_speedup"] = std::max(summary_.value("largest_speedup", 0.0), best.tasks);
       }
       out_ << '\n' << std::flush;
       if (count == counts.back()) tasks_figure();

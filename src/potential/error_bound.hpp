@@ -39,7 +39,8 @@ struct BoundedValue {
 ///   1.5   fp64 quotients (LLVM may multiply by the reciprocal of a divisor that several share)
 ///   2     fp64 1/sqrt, square root (r is refined beside 1/r);  4.5  1/x (the square of 1/r);
 ///         5  quotients by r^2 (times that)
-///   2.5   fp32 /,  3  square root,  4  1/sqrt,  8.5  1/x,  9  quotients by r^2 (likewise)
+///   2.5   fp32 /,  3  square root,  4  1/sqrt,  8.5  1/x (likewise),  5  quotients by r^2: what
+///         multiplies twice is a rsqrt of 2 ulps at the most, or our refinement of 1.2
 ///   3 exp log,  4 sin cos asin acos sinh cosh,  5 tan atan tanh,  6 atan2,  16 pow erf erfc
 /// The error of a result is bounded by that of the operands, times the largest partial derivatives
 /// over the cell. Where step, delta, floor, ceil, select or the branch cut of atan2 may go either

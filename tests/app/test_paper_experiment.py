@@ -37,6 +37,20 @@ class PaperCase(program.TestCase):
             "XDG_CACHE_HOME": self.folder / "cache",
         } | more
 
+    def check_refused(self, experiment, *cases):
+        """Each of (options, part of the message) ends before anything is written."""
+        for words, part in cases:
+            run = program.start("bench", "--experiment", experiment, *words,
+                                "--output", self.folder / "out")
+            self.assertEqual(run.returncode, 2, run.stderr)
+            self.assertIn(part, run.stderr)
+            self.assertFalse((self.folder / "out").exists())
+
+    def check_needs_experiment(self, *words):
+        run = program.start("bench", *words)
+        self.assertEqual(run.returncode, 2)
+        self.assertIn("--experiment", run.stderr)
+
 
 class Experiment(PaperCase):
     def table(self, key):
@@ -211,20 +225,12 @@ class Experiment(PaperCase):
             self.assertEqual(len({name for name in names if re.fullmatch(r"\d cores?", name)}), 1)
 
     def test_bad_options(self):
-        for words, part in (
-            (("--tables", "2"), "'2'"),
-            (("--cases", "D"), "'D'"),
-            (("--system", "A"), "--system"),
-            (("--implementation", "any"), "any"),
-        ):
-            run = program.start("bench", "--experiment", "paper", *words,
-                                "--output", self.folder / "out")
-            self.assertEqual(run.returncode, 2, run.stderr)
-            self.assertIn(part, run.stderr)
-            self.assertFalse((self.folder / "out").exists())
-        run = program.start("bench", "--tables", "3")
-        self.assertEqual(run.returncode, 2)
-        self.assertIn("--experiment", run.stderr)
+        self.check_refused("paper",
+                           (("--tables", "2"), "'2'"),
+                           (("--cases", "D"), "'D'"),
+                           (("--system", "A"), "--system"),
+                           (("--implementation", "any"), "any"))
+        self.check_needs_experiment("--tables", "3")
 
 
 class ChainScaling(PaperCase):
@@ -264,16 +270,10 @@ class ChainScaling(PaperCase):
         self.assertFalse((self.folder / "out" / "chains.csv").exists())
 
     def test_bad_options(self):
-        for words, part in ((("--chains", "0"), "--chains"), (("--chains", "1,x"), "'x'"),
-                            (("--updates", "0"), "--updates"), (("--seconds", "2"), "--seconds")):
-            run = program.start("bench", "--experiment", "chains", *words,
-                                "--output", self.folder / "out")
-            self.assertEqual(run.returncode, 2, run.stderr)
-            self.assertIn(part, run.stderr)
-            self.assertFalse((self.folder / "out").exists())
-        run = program.start("bench", "--updates", "3")
-        self.assertEqual(run.returncode, 2)
-        self.assertIn("--experiment", run.stderr)
+        self.check_refused("chains",
+                           (("--chains", "0"), "--chains"), (("--chains", "1,x"), "'x'"),
+                           (("--updates", "0"), "--updates"), (("--seconds", "2"), "--seconds"))
+        self.check_needs_experiment("--updates", "3")
 
 
 class Inputs(PaperCase):

@@ -7,8 +7,8 @@ from pyscf import dft
 
 SMALLEST_VALUE = 1e-9  # a basis function below this on a whole block does not count there
 POINTS_PER_BLOCK = 5 * dft.gen_grid.BLKSIZE
-# In single precision what is below this is zero: products of three such numbers would be subnormal,
-# and those cost an Intel core a hundred times what others do (half of an SCF iteration's time).
+# In single precision what is below this is zero, so that no product of three factors is subnormal:
+# those cost an Intel core a hundred times what others do (a third of an SCF iteration's time).
 SMALLEST_SINGLE = 1e-12
 
 

@@ -120,7 +120,12 @@ def build_mean_field(molecule, request, grid):
 
 
 def stream_factors_once(density_fitting):
-    """A Coulomb matrix reads each block of the factors twice: small blocks, from the core's cache."""
+    """A Coulomb matrix reads each block of the factors twice: small blocks, from the core's cache.
+
+    Not where they lie in a file, which has larger blocks of its own.
+    """
+    if not isinstance(density_fitting._cderi, numpy.ndarray):
+        return
     pairs = density_fitting.mol.nao * (density_fitting.mol.nao + 1) // 2
     density_fitting.blockdim = max(4, FACTOR_BLOCK_BYTES // (8 * pairs))
 
