@@ -1,7 +1,9 @@
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -55,6 +57,24 @@ struct QmResult {
   double memory_mb = 0;       ///< the worker's resident set
   double peak_memory_mb = 0;  ///< the largest so far; 0: the worker does not say
   std::string fallback;       ///< what the SCF needed to converge; empty: it went as usual
+
+  // What the engine does not say is absent. All of one V, the SCF's own matrix of this update's
+  // potential, so that they and the energy are of one energy function.
+  std::optional<double> interaction_electrons_kj_per_mol;  ///< Tr(D V)
+  std::optional<double> interaction_nuclei_kj_per_mol;     ///< sum over nuclei of Z phi
+  /// Tr(D' V) + sum Z phi with D' the density of the update before: absent at the first.
+  std::optional<double> previous_interaction_kj_per_mol;
+  std::optional<double> isolated_energy_kj_per_mol;  ///< the solute in vacuum; constant
+  std::optional<std::array<double, 3>> isolated_dipole_debye;
+  /// Embedded energy less that of the isolated solute's density in the same potential: the gain by
+  /// polarisation, at most 0.
+  std::optional<double> polarisation_energy_kj_per_mol;
+
+  /// Electrons and nuclei.
+  std::optional<double> interaction_kj_per_mol() const {
+    if (!interaction_electrons_kj_per_mol || !interaction_nuclei_kj_per_mol) return std::nullopt;
+    return *interaction_electrons_kj_per_mol + *interaction_nuclei_kj_per_mol;
+  }
 };
 
 /// A QM program that keeps its density from update to update (one per chain). All but cancel() is
@@ -86,8 +106,9 @@ class QmEngine {
   /// second, with the worker killed; later ones do so at once.
   virtual void cancel() noexcept {}
 
-  virtual std::string name() const = 0;     ///< "pyscf", ...
-  virtual std::string version() const = 0;  ///< of the QM program
+  virtual int basis_functions() const { return 0; }  ///< 0: it has none
+  virtual std::string name() const = 0;              ///< "pyscf", ...
+  virtual std::string version() const = 0;           ///< of the QM program
   /// What the QM program has said so far (its standard error), where that is kept in memory.
   virtual std::string log() const { return {}; }
   /// How often the QM program had to be started again. From any thread.

@@ -20,6 +20,7 @@ RestartingEngine::RestartingEngine(Factory factory)
       signal_(std::make_shared<CancelSignal>()),
       engine_(factory_(signal_)),
       points_(engine_->quadrature_points()),
+      basis_functions_(engine_->basis_functions()),
       name_(engine_->name()),
       version_(engine_->version()) {}
 

@@ -37,6 +37,7 @@ class RestartingEngine : public QmEngine {
   std::vector<double> state() const override { return state_; }
   void restore(std::span<const double> state) override;
   void cancel() noexcept override { signal_->raise(); }
+  int basis_functions() const override { return basis_functions_; }
   std::string name() const override { return name_; }
   std::string version() const override { return version_; }
   /// Of the last worker lost and of the one at work.
@@ -53,6 +54,7 @@ class RestartingEngine : public QmEngine {
   std::shared_ptr<CancelSignal> signal_;
   std::unique_ptr<QmEngine> engine_;  ///< none: lost
   DensityGrid points_;
+  int basis_functions_;
   std::string name_;
   std::string version_;
   std::vector<double> state_;

@@ -136,6 +136,13 @@ Number WorkerEngine::field(const Message& message, const std::string& name) {
   }
 }
 
+template <typename Number>
+std::optional<Number> WorkerEngine::optional_field(const Message& message,
+                                                   const std::string& name) {
+  if (!message.header.contains(name)) return std::nullopt;
+  return field<Number>(message, name);
+}
+
 const MessageArray& WorkerEngine::array(const Message& message, const std::string& name,
                                         std::size_t rows) {
   const auto found = std::find_if(message.arrays.begin(), message.arrays.end(),
@@ -164,6 +171,7 @@ void WorkerEngine::initialise(const QmRequest& request) {
   send_message(process_, init, deadline());
   const Message ready = receive("ready");
   expected_electrons_ = field<int>(ready, "expected_electrons");
+  basis_functions_ = optional_field<int>(ready, "basis_functions").value_or(0);
   if (ready.header.contains("has_state")) has_state_ = field<bool>(ready, "has_state");
   const MessageArray& points = array(ready, "points", 3);
   points_.x = row_of(points, 0);
@@ -218,12 +226,9 @@ QmResult WorkerEngine::read_result(const Message& message) {
   result.seconds_scf = field<double>(message, "seconds_scf");
   result.seconds_density = field<double>(message, "seconds_density");
   result.memory_mb = field<double>(message, "memory_mb");
-  if (message.header.contains("peak_memory_mb")) {
-    result.peak_memory_mb = field<double>(message, "peak_memory_mb");
-  }
-  if (message.header.contains("fallback")) {
-    result.fallback = field<std::string>(message, "fallback");
-  }
+  result.peak_memory_mb = optional_field<double>(message, "peak_memory_mb").value_or(0);
+  result.fallback = optional_field<std::string>(message, "fallback").value_or("");
+  read_interactions(message, result);
   const auto dipole = field<std::vector<double>>(message, "dipole");
   if (dipole.size() != 3) process_.fail("field dipole of 'result' has not three components");
   std::copy(dipole.begin(), dipole.end(), result.dipole_debye);
@@ -231,6 +236,21 @@ QmResult WorkerEngine::read_result(const Message& message) {
   const MessageArray& grid = array(message, "grid", 4);
   result.grid = {row_of(grid, 0), row_of(grid, 1), row_of(grid, 2), row_of(grid, 3)};
   return result;
+}
+
+void WorkerEngine::read_interactions(const Message& message, QmResult& result) {
+  const auto number = [&](const char* name) { return optional_field<double>(message, name); };
+  result.interaction_electrons_kj_per_mol = number("interaction_electrons");
+  result.interaction_nuclei_kj_per_mol = number("interaction_nuclei");
+  result.previous_interaction_kj_per_mol = number("previous_interaction");
+  result.isolated_energy_kj_per_mol = number("isolated_energy");
+  result.polarisation_energy_kj_per_mol = number("polarisation_energy");
+  const auto dipole = optional_field<std::vector<double>>(message, "isolated_dipole");
+  if (!dipole) return;
+  if (dipole->size() != 3) {
+    process_.fail("field isolated_dipole of 'result' has not three components");
+  }
+  result.isolated_dipole_debye = {(*dipole)[0], (*dipole)[1], (*dipole)[2]};
 }
 
 void check_electrons(const QmResult& result, double tolerance) {

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,7 @@ class WorkerEngine : public QmEngine {
   std::vector<double> state() const override { return state_; }
   void restore(std::span<const double> state) override;
   void cancel() noexcept override { cancel_->raise(); }
+  int basis_functions() const override { return basis_functions_; }
   std::string name() const override { return name_; }
   std::string version() const override { return version_; }
   std::string log() const override { return process_.log(); }
@@ -49,6 +51,9 @@ class WorkerEngine : public QmEngine {
   void initialise(const QmRequest& request);
   template <typename Number>
   Number field(const Message& message, const std::string& name);
+  template <typename Number>
+  std::optional<Number> optional_field(const Message& message, const std::string& name);
+  void read_interactions(const Message& message, QmResult& result);
   const MessageArray& array(const Message& message, const std::string& name, std::size_t rows);
   QmResult read_result(const Message& message);
   void keep_state(Message& message);
@@ -61,6 +66,7 @@ class WorkerEngine : public QmEngine {
   double energy_convergence_hartree_;
   DensityGrid points_;
   int expected_electrons_ = 0;
+  int basis_functions_ = 0;
   std::string name_;
   std::string version_;
   bool has_state_ = false;

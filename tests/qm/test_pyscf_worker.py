@@ -445,6 +445,107 @@ class State(unittest.TestCase):
             engine.restore(numpy.array([5.0, 0.0, 1.0]))
 
 
+class RelaxationTest(unittest.TestCase):
+    """What the variational principle forbids: a frozen density below the relaxed one."""
+
+    SLACK = 1e-3  # kJ/mol: two energies to 1e-8 Hartree are 5e-5 kJ/mol
+
+    def random_solvents(self):
+        random = numpy.random.default_rng(20)
+        return [
+            numpy.array(TIP3P_WATERS[: random.integers(1, 6)])
+            + random.uniform(-0.4, 0.4, (1, 1, 3))
+            + random.normal(0, 0.1, (1, 3, 3))
+            for _ in range(4)
+        ]
+
+    def check(self, molecule, **changed):
+        settings = {
+            "scf_grid_radial": 40,
+            "scf_grid_angular": 110,
+            "grid_radial": 15,
+            "grid_angular": 50,
+            "energy_convergence_hartree": 1e-8,
+            **changed,
+        }
+        engine, last = make_engine(molecule, **settings), None
+        relaxations, polarisations = [], []
+        for number, waters in enumerate(self.random_solvents()):
+            if number == 2:
+                state = engine.state()
+                engine = make_engine(molecule, **settings)
+                engine.restore(state)
+            fields, _ = updated_by(engine, waters)
+            self.assertEqual("previous_interaction" in fields, last is not None)
+            if last is not None:
+                frozen = (
+                    last["energy"]
+                    - last["interaction_electrons"]
+                    - last["interaction_nuclei"]
+                    + fields["previous_interaction"]
+                )
+                relaxations.append(fields["energy"] - frozen)
+            polarisations.append(fields["polarisation_energy"])
+            last = fields
+        print("relaxation", numpy.round(relaxations, 4), "polarisation", polarisations)
+        self.assertLess(max(relaxations), self.SLACK)
+        self.assertLess(max(polarisations), self.SLACK)
+        # They are no zeros: the solvents differ by far more than the slack.
+        self.assertLess(min(relaxations), -0.1)
+        self.assertLess(min(polarisations), -0.1)
+
+    def test_closed_shell(self):
+        self.check(FORMALDEHYDE)
+
+    def test_without_density_fitting(self):
+        self.check(WATER, density_fitting=False)
+
+    def test_hybrid(self):
+        self.check(WATER, method="pbe0")
+
+    def test_hartree_fock(self):
+        self.check(WATER, method="hf")
+
+    def test_open_shell(self):
+        self.check(WATER, multiplicity=3, charge=0)
+
+    def test_interactions_are_those_of_the_point_charges(self):
+        """Of the last density with another potential: the change of Tr(D V) and of sum Z phi."""
+        engine = make_engine(FORMALDEHYDE)
+        first, _ = updated_by(engine, TIP3P_WATERS)
+        density = -engine._weights * engine._scf_blocks.sum_of_squares(engine.orbitals)
+        positions, charges = point_charges(TIP3P_WATERS[1:])
+        nuclei = numpy.array(FORMALDEHYDE[1], float)
+        electrons = density @ coulomb(engine.points_angstrom().T, positions, charges)
+        nuclear = numpy.array([6, 8, 1, 1]) @ coulomb(nuclei, positions, charges)
+        second, _ = updated_by(engine, TIP3P_WATERS[1:])
+        self.assertAlmostEqual(second["previous_interaction"], electrons + nuclear, delta=1e-2)
+        self.assertAlmostEqual(second["interaction_nuclei"], nuclear, delta=1e-6)
+        self.assertNotAlmostEqual(first["interaction_nuclei"], nuclear, delta=1)
+
+    def test_isolated_solute_is_pyscfs(self):
+        fields, _ = updated_by(make_engine(WATER), TIP3P_WATERS[1:])
+        atoms = list(zip(*WATER, strict=True))
+        mean_field = pbe(gto.M(atom=atoms, basis="def2-svp", verbose=0))
+        mean_field.grids.atom_grid = (75, 302)
+        expected = mean_field.kernel() * HARTREE_IN_KJ_PER_MOL
+        self.assertAlmostEqual(fields["isolated_energy"], expected, delta=1e-3)
+        dipole = mean_field.dip_moment(verbose=0)
+        numpy.testing.assert_allclose(fields["isolated_dipole"], dipole, atol=1e-3)
+
+    def test_without_an_isolated_solution_the_run_goes_on(self):
+        """MnO4-: its usual SCF does not converge, damping does."""
+        molecule = (["Mn", *"OOOO"], [[0, 0, 0], *TETRAHEDRON])
+        engine = make_engine(
+            molecule, charge=-1, scf_grid_radial=40, scf_grid_angular=110, grid_radial=15
+        )
+        self.assertIsNone(engine._isolated)
+        points = engine.points_angstrom().shape[1]
+        fields, _ = engine.update(numpy.zeros(points), numpy.zeros(5), None, None)
+        self.assertNotIn("polarisation_energy", fields)
+        self.assertIn("interaction_nuclei", fields)
+
+
 def updated_by(engine, waters):
     positions, charges = point_charges(waters)
     nuclei = engine.molecule.atom_coords() * nist.BOHR

@@ -58,6 +58,7 @@ TEST(WorkerEngine, GoodWorkerIsUnderstood) {
   WorkerEngine engine(command("good"), hydrogen());
   EXPECT_EQ(engine.name(), "fake");
   EXPECT_EQ(engine.version(), "0.1");
+  EXPECT_EQ(engine.basis_functions(), 7);
   ASSERT_EQ(engine.quadrature_points().size(), 5U);
   EXPECT_EQ(engine.quadrature_points().z[4], 0.25);
   for (int repetition = 0; repetition < 3; ++repetition) {
@@ -68,6 +69,12 @@ TEST(WorkerEngine, GoodWorkerIsUnderstood) {
     EXPECT_EQ(result.dipole_debye[2], 1.0);
     EXPECT_EQ(result.fallback, "level shift");
     EXPECT_EQ(result.peak_memory_mb, 12.5);
+    EXPECT_EQ(result.interaction_kj_per_mol(), -30.0);
+    EXPECT_EQ(result.interaction_nuclei_kj_per_mol, -50.0);
+    EXPECT_EQ(result.previous_interaction_kj_per_mol, -29.0);
+    EXPECT_EQ(result.isolated_energy_kj_per_mol, -68.0);
+    EXPECT_EQ(result.isolated_dipole_debye, (std::array<double, 3>{0.0, 0.5, 0.0}));
+    EXPECT_EQ(result.polarisation_energy_kj_per_mol, -2.0);
     ASSERT_EQ(result.grid.size(), 3U);
     EXPECT_EQ(result.grid.x[0], 0.5);
     EXPECT_EQ(result.grid.charge, (std::vector<double>{10.0, 2.5, 0.0}));
@@ -79,6 +86,9 @@ TEST(WorkerEngine, OptionalFieldsMayBeMissing) {
   const QmResult result = update(engine);
   EXPECT_EQ(result.fallback, "");
   EXPECT_EQ(result.peak_memory_mb, 0.0);
+  EXPECT_FALSE(result.interaction_kj_per_mol().has_value());
+  EXPECT_FALSE(result.previous_interaction_kj_per_mol.has_value());
+  EXPECT_FALSE(result.isolated_dipole_debye.has_value());
 }
 
 TEST(WorkerEngine, NoProcessIsLeftByAGoodWorker) {

@@ -9,6 +9,8 @@ from two_level import NotConverged
 DAMPING = 0.7  # the old Fock matrix's share
 DAMPED_ITERATIONS = 12  # before the extrapolation takes over
 LEVEL_SHIFT = 0.2  # Hartree, on the empty orbitals
+# In vacuum, where zwitterions and dianions may have no solution: the run does without it then.
+ISOLATED_ITERATIONS = 50
 
 
 @dataclasses.dataclass
@@ -33,6 +35,25 @@ class Convergence:
         self._mean_field = mean_field
         self._two_level = two_level
         self._density_matrix = None
+        self._orbitals = None  # of the last result, scaled by the root of their occupation
+        self._isolated = None  # the start of an update that has no density: see isolate()
+
+    def isolate(self):
+        """The solute alone; its density is the guess of first updates. Raises NotConverged."""
+        mean_field = self._mean_field
+        iterations = min(ISOLATED_ITERATIONS, mean_field.max_cycle)
+        try:
+            with _changed(mean_field, max_cycle=iterations):
+                result = self._in_two_levels() if self._two_level else self._plainly()
+            last = self._two_level.last() if self._two_level else None
+            self._isolated = (last, self._density_matrix)
+        finally:
+            self.forget()
+        return result
+
+    def delivered(self):
+        """Orbitals of the last result, scaled; None: there is none."""
+        return self._orbitals
 
     def converge(self):
         """Raises NotConverged, saying what was tried; the next update starts afresh then."""
@@ -51,20 +72,23 @@ class Convergence:
             result.iterations += iterations
             result.attempts = len(failures) + 1
             result.fallback = name if failures else ""
+            self._orbitals = numpy.ascontiguousarray(result.orbitals)
             return result
         raise NotConverged("; ".join(failures))
 
     def forget(self):
         self._density_matrix = None
+        self._orbitals = None
         if self._two_level:
             self._two_level.forget()
 
     def state(self):
-        """What the next update starts from: two sizes, then the orbitals, then the matrix."""
+        """What the next update starts from and is compared with: three sizes, then the orbitals of
+        the guess, the matrix of the guess, the orbitals of the result."""
         occupied = self._two_level.occupied() if self._two_level else None
         parts = [
             numpy.empty(0) if part is None else numpy.asarray(part, dtype=float).ravel()
-            for part in (occupied, self._density_matrix)
+            for part in (occupied, self._density_matrix, self._orbitals)
         ]
         return numpy.concatenate([[part.size for part in parts], *parts])
 
@@ -73,27 +97,41 @@ class Convergence:
         self.forget()
         if state.size == 0:
             return
-        orbitals, matrix = (int(size) for size in state[:2])
         functions = self._mean_field.mol.nao
-        if state.size != 2 + orbitals + matrix:
-            raise ValueError(f"{state.size} numbers instead of {2 + orbitals + matrix}")
+        orbitals, matrix, result = (int(size) for size in (*state[:3], 0, 0)[:3])
+        ends = numpy.cumsum([3, orbitals, matrix, result])
+        if state.size != ends[-1]:
+            raise ValueError(f"{state.size} numbers instead of {ends[-1]}")
+        if (orbitals % functions, matrix % functions**2, result % functions) != (0, 0, 0):
+            raise ValueError(f"it is of another basis than this one of {functions} functions")
         if orbitals and not self._two_level:
             raise ValueError("it is of another method")
         if matrix:
             shape = (-1, functions, functions) if matrix > functions**2 else (functions, functions)
-            self._density_matrix = state[2 + orbitals :].reshape(shape).copy()
+            self._density_matrix = state[ends[1] : ends[2]].reshape(shape).copy()
         if orbitals:
-            self._two_level.restore(state[2 : 2 + orbitals].reshape(functions, -1).copy())
+            self._two_level.restore(state[3 : ends[1]].reshape(functions, -1).copy())
+        if result:
+            self._orbitals = state[ends[2] :].reshape(functions, -1).copy()
 
     def _attempts(self):
         """(name, function), as protocol.md lists them."""
         as_usual = self._in_two_levels if self._two_level else self._plainly
         if self._has_density():
             yield "last density", as_usual
+        elif self._isolated is not None:
+            yield "isolated solute", self._from_isolated
         yield "fresh guess", as_usual
         yield "damping", self._damped
         yield "level shift", self._level_shifted
         yield "second order", self._in_second_order
+
+    def _from_isolated(self):
+        last, self._density_matrix = self._isolated
+        if self._two_level:
+            self._two_level.go_on_from(last)
+            return self._in_two_levels()
+        return self._plainly()
 
     def _has_density(self):
         return self._density_matrix is not None or (

@@ -151,12 +151,15 @@ class PyscfEngine:
         self._core = self._bare_core
         self._bare_repulsion = self.molecule.energy_nuc()
         self._repulsion = self._bare_repulsion
+        self._embedding = None  # the electrons' matrix in the potential of the MM charges
+        self._nuclear_interaction = 0.0  # Hartree
         self._mean_field = build_mean_field(self.molecule, request, self._scf_grid)
         self._mean_field.get_hcore = lambda *_: self._core
         self._mean_field.energy_nuc = lambda *_: self._repulsion
         self.orbitals = None
         self._stopwatch = Stopwatch()
         self._convergence = Convergence(self._mean_field, self._two_level(request))
+        self._isolated = self._isolate()
 
     def _build_grids(self, request, threads, cache_bytes):
         self._scf_grid = build_grid(
@@ -246,6 +249,19 @@ class PyscfEngine:
         )
         return cached_functional.CachedFunctional(integrator, blocks, grid.weights[real])
 
+    def _isolate(self):
+        """The solute without a solvent; None where its SCF does not converge."""
+        try:
+            return self._convergence.isolate()
+        except Exception as failure:  # noqa: BLE001  whatever it is, the run can do without
+            print(
+                f"the isolated solute's SCF did not converge ({failure}): no polarisation energy; "
+                "the first update starts from a superposition of atoms",
+                file=sys.stderr,
+                flush=True,
+            )
+            return None
+
     def points_angstrom(self):
         return self._points.T * nist.BOHR
 
@@ -256,6 +272,9 @@ class PyscfEngine:
                 self._embed_analytically(charge_positions / nist.BOHR, charges)
             else:
                 self._embed_by_quadrature(potential, nuclear_potential)
+            self._core = self._bare_core + self._embedding
+            self._repulsion = self._bare_repulsion + self._nuclear_interaction
+        previous = self._convergence.delivered()
         with self._stopwatch.measure("scf"):
             solution = self._converge()
         with self._stopwatch.measure("density"):
@@ -270,6 +289,7 @@ class PyscfEngine:
             "fallback": solution.fallback,
             "converged": True,
             "dipole": self._dipole_debye(solution.matrix),
+            **self._interactions(solution, previous),
             **{f"seconds_{part}": time for part, time in self._stopwatch.seconds.items()},
         }
         return fields, numpy.vstack([self._density_points.T * nist.BOHR, charge])
@@ -280,26 +300,54 @@ class PyscfEngine:
     def restore(self, state):
         self._convergence.restore(state)
 
+    def _interactions(self, solution, previous):
+        """Of this, the previous and the isolated density with this potential: kJ/mol, one matrix
+        for all, so that no difference of two quadratures is among them."""
+
+        def with_electrons(orbitals):
+            half = self._embedding @ orbitals
+            return float(numpy.vdot(orbitals, half)) * HARTREE_IN_KJ_PER_MOL
+
+        nuclei = self._nuclear_interaction * HARTREE_IN_KJ_PER_MOL
+        fields = {
+            "interaction_electrons": with_electrons(solution.orbitals),
+            "interaction_nuclei": nuclei,
+        }
+        if previous is not None:
+            fields["previous_interaction"] = with_electrons(previous) + nuclei
+        if self._isolated is not None:
+            isolated = self._isolated
+            unpolarised = with_electrons(isolated.orbitals) + nuclei
+            fields["isolated_energy"] = isolated.energy * HARTREE_IN_KJ_PER_MOL
+            fields["isolated_dipole"] = self._dipole_debye(isolated.matrix)
+            gain = float(solution.energy - isolated.energy) * HARTREE_IN_KJ_PER_MOL
+            fields["polarisation_energy"] = gain - unpolarised
+        return fields
+
     def _embed_by_quadrature(self, potential, nuclear_potential):
-        self._core = self._bare_core + self._scf_blocks.integrate(-self._weights * potential)
-        self._repulsion = self._bare_repulsion + float(
-            self.molecule.atom_charges() @ nuclear_potential
-        )
+        self._embedding = self._scf_blocks.integrate(-self._weights * potential)
+        self._nuclear_interaction = float(self.molecule.atom_charges() @ nuclear_potential)
 
     def _embed_analytically(self, positions, charges):
-        """Plain Coulomb, in chunks: all three-centre integrals at once would take gigabytes."""
-        core = self._bare_core.copy()
+        self._embedding = -self._coulomb_matrix(positions, charges)
+        nuclei = self.molecule.atom_coords()
+        distances = numpy.linalg.norm(nuclei[:, None, :] - positions[None, :, :], axis=2)
+        self._nuclear_interaction = float(
+            self.molecule.atom_charges() @ (1 / distances) @ charges
+        )
+
+    def _coulomb_matrix(self, positions, charges):
+        """Of a positive charge in the plain potential of `charges`, by analytic integrals.
+
+        In chunks: all three-centre integrals at once would take gigabytes.
+        """
+        matrix = numpy.zeros_like(self._bare_core)
         chunk = max(1, int(ANALYTIC_CHUNK_BYTES / 8 / self.basis_functions**2))
         for first in range(0, len(charges), chunk):
             some = slice(first, first + chunk)
             integrals = self.molecule.intor("int1e_grids", hermi=1, grids=positions[some])
-            core -= numpy.einsum("kpq,k->pq", integrals, charges[some])
-        self._core = core
-        nuclei = self.molecule.atom_coords()
-        distances = numpy.linalg.norm(nuclei[:, None, :] - positions[None, :, :], axis=2)
-        self._repulsion = self._bare_repulsion + float(
-            self.molecule.atom_charges() @ (1 / distances) @ charges
-        )
+            matrix += numpy.tensordot(charges[some], integrals, axes=1)
+        return matrix
 
     def _converge(self):
         try:

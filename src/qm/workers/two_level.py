@@ -93,6 +93,13 @@ class TwoLevelScf:
     def has_density(self):
         return self._last is not None
 
+    def last(self):
+        return self._last
+
+    def go_on_from(self, last):
+        """From what last() has given."""
+        self._last = last
+
     def forget(self):
         self._last = None
 

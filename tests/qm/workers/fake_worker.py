@@ -119,7 +119,16 @@ def misbehave_on_update(mode, arrays):
             sum(arrays["nuclear_potential"]),
             len(arrays["charges"]),
         ]
-        optional = {"fallback": "level shift", "peak_memory_mb": 12.5}
+        optional = {
+            "fallback": "level shift",
+            "peak_memory_mb": 12.5,
+            "interaction_electrons": 20.0,
+            "interaction_nuclei": -50.0,
+            "previous_interaction": -29.0,
+            "isolated_energy": -68.0,
+            "isolated_dipole": [0.0, 0.5, 0.0],
+            "polarisation_energy": -2.0,
+        }
         send(result_header(**optional), [grid([0.5] * 9 + charges)])
     if mode == "terse":
         send(result_header(), [grid()])
