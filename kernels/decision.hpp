@@ -88,8 +88,9 @@ class Decision {
     double magnitude = 0;
     for (int k = 0; k < FIELDS; ++k) magnitude += std::abs(field[k]) + std::abs(occupant.field[k]);
     for (std::size_t term = 0; term < 2; ++term) {
-      magnitude += std::abs(a_.mm_energies[term * rows_ + to]) +
-                   std::abs(a_.mm_energies[term * rows_ + from]);
+      magnitude += STARPMC_MAGNITUDE_WEIGHT(static_cast<int>(term)) *
+                   (std::abs(a_.mm_energies[term * rows_ + to]) +
+                    std::abs(a_.mm_energies[term * rows_ + from]));
     }
     const double bound = decision_error_bound(a_.certification.bound, magnitude);
     if (a_.certification.active && std::abs(total - threshold) <= bound) {

@@ -209,6 +209,10 @@ typedef struct {
   double relative;
 } DecisionBound;
 
+/* How much an MM energy term counts in that: van der Waals repulsion is so much steeper than a charge's
+   energy that a place's error changes it 12 times as much. */
+#define STARPMC_MAGNITUDE_WEIGHT(term) ((term) == TERM_MM_VDW ? 12.0 : 1.0)
+
 /* magnitude: sum of the absolute values of the energies that the change is computed from. */
 STARPMC_INLINE double decision_error_bound(DecisionBound bound, double magnitude) {
   return bound.absolute + bound.relative * magnitude;

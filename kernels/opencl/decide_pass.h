@@ -20,8 +20,12 @@ static inline OwnChange own_change(WindowShape window, __global const int *plan,
   own.coulomb = energies.mm[candidate] - energies.mm[from];
   own.vdw = energies.mm[rows + candidate] - energies.mm[rows + from];
   own.field = 0;
-  own.magnitude = fabs(energies.mm[candidate]) + fabs(energies.mm[from]) +
-                  fabs(energies.mm[rows + candidate]) + fabs(energies.mm[rows + from]);
+  own.magnitude = 0;
+  for (int term = 0; term < 2; ++term) {
+    own.magnitude +=
+        STARPMC_MAGNITUDE_WEIGHT(term) *
+        (fabs(energies.mm[term * rows + candidate]) + fabs(energies.mm[term * rows + from]));
+  }
   for (int field = 0; field < FIELDS; ++field) {
     const double there = field_energy(window, plan, energies, field_cache, field, candidate);
     const double here = field_energy(window, plan, energies, field_cache, field, from);

@@ -86,7 +86,7 @@ static inline void difference_of_candidates(WindowShape window, int accepted, in
     const double there = (double)come[candidate] - (double)gone[candidate];
     const double here = (double)come[from] - (double)gone[from];
     change[term] = there - here;
-    magnitude += fabs(there) + fabs(here);
+    magnitude += STARPMC_MAGNITUDE_WEIGHT(term) * (fabs(there) + fabs(here));
   }
   const int at = accepted * window.candidates + candidate;
   const int matrix = window.candidates * window.candidates;

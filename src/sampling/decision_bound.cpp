@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <set>
+
+#include "sampling/mm_rounding.hpp"
 
 namespace starpmc {
 namespace {
@@ -63,39 +64,6 @@ double grid_roundings(const TopologyBuffers& topology, std::span<const double> b
          (0.1 + kDeviations * 1.2 / std::sqrt(sharing_blocks)) * std::numbers::sqrt2;
 }
 
-double mm_roundings(const TopologyBuffers& topology) {
-  const Interaction& interaction = topology.interaction;
-  const double density =
-      topology.shape.molecules / (interaction.box[0] * interaction.box[1] * interaction.box[2]);
-  const double cutoff = interaction.coulomb_cutoff;
-  const double remaining = std::max(0.0, 1 - STARPMC_NEAR_DISTANCE / cutoff);
-  const double integral =
-      4 * std::numbers::pi * density * cutoff / 3 * remaining * remaining * remaining;
-  return kDeviations * 2 * STARPMC_COULOMB_CONSTANT * molecule_charge(topology, 2) *
-         std::sqrt(2 * integral);
-}
-
-/// Largest Lennard-Jones energy of a pair of MM sites at the cutoff.
-double largest_jump(const TopologyBuffers& topology) {
-  std::set<int> types;
-  const Topology view = topology.view();
-  for (int type = 0; type < topology.shape.molecule_types; ++type) {
-    for (int site = 0; site < view.site_count(type); ++site)
-      types.insert(view.site_type(type, site));
-  }
-  const double cutoff = topology.interaction.vdw_cutoff;
-  const double inverse6 = std::pow(cutoff, -6);
-  double largest = 0;
-  for (const int a : types) {
-    for (const int b : types) {
-      const double* const c = view.pair(a, b);
-      largest =
-          std::max(largest, std::abs((c[0] * inverse6 - c[1]) * inverse6 + c[2] + c[3] * cutoff));
-    }
-  }
-  return largest;
-}
-
 /// Bounds Coulomb constant times the charges of a site and a point.
 double largest_grid_charge(const TopologyBuffers& topology, std::span<const double> block_charges) {
   double largest = 0;
@@ -107,23 +75,22 @@ double largest_grid_charge(const TopologyBuffers& topology, std::span<const doub
 
 DecisionBound decision_bound(Precision precision, const TopologyBuffers& topology,
                              const UserErrors& user, std::span<const double> block_charges) {
-  const double roundings =
-      user.coulomb_scale * grid_roundings(topology, block_charges) + mm_roundings(topology);
+  const double grid = user.coulomb_scale * grid_roundings(topology, block_charges);
+  const double mm = mm_rounding(precision, topology);
+  const double relative = 2 * stored_displacement(precision, topology);
   if (precision == Precision::fp64) {
     const double pairs =
         static_cast<double>(block_charges.size()) * STARPMC_BLOCK_POINTS * topology.shape.sites +
         topology.shape.molecules + topology.nuclei * topology.shape.sites;
     const double unit = std::ldexp(1.0, -53);
-    return {1024 * unit * (roundings + user.coulomb_scale * STARPMC_COULOMB_CONSTANT) +
+    return {1024 * unit * (grid + user.coulomb_scale * STARPMC_COULOMB_CONSTANT) + 16 * mm +
                 2 * pairs * std::ldexp(1.0, -41) + user.absolute,
-            16 * unit + user.relative};
+            16 * unit + relative + user.relative};
   }
   const double unit = std::ldexp(1.0, -24);
-  // Magnitudes are sums of many pairs' energies; a few overlaps at most carry a single rounding of
-  // their own size.
-  return {unit * roundings + largest_jump(topology) + 1e-4 + user.absolute +
+  return {unit * grid + mm + 1e-5 + user.absolute +
               user.coulomb_jump * largest_grid_charge(topology, block_charges),
-          unit / 4 + user.relative};
+          relative + user.relative};
 }
 
 }  // namespace starpmc
