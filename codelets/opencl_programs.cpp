@@ -10,6 +10,7 @@
 #include "codelets/codelet.hpp"
 #include "codelets/virial_programs.hpp"
 #include "error.hpp"
+#include "kernels/opencl/device_check.hpp"
 #include "kernels/opencl/handles.hpp"
 
 namespace starpmc::codelets {
@@ -95,6 +96,9 @@ std::vector<std::string> build_opencl_programs(std::span<const Precision> precis
             context, id, precision, kernel_sources, std::nullopt, potential);
       }
       if (lanes()[device].empty()) make_lanes(device, context, id);
+      for (const auto& [precision, program] : all[index]) {
+        opencl::check_device(*program, lanes()[device].front().get(), potential != Potential{});
+      }
       virial_programs()[device].sources = kernel_sources;
     } catch (const std::exception& error) {
       all[index].clear();

@@ -11,8 +11,9 @@
 namespace starpmc::codelets {
 
 /// Builds the kernels of each precision for every OpenCL device StarPU drives, those of the
-/// potential whose hash is set (codelets::set_potential_hash). A device whose compiler fails, or
-/// which has no double precision, is left without work.
+/// potential whose hash is set (codelets::set_potential_hash). A device whose compiler fails, which
+/// has no double precision, or which computes otherwise than certified decisions assume
+/// (check_device), is left without work.
 /// @return a warning for each such device
 std::vector<std::string> build_opencl_programs(std::span<const Precision> precisions,
                                                const std::filesystem::path& kernel_sources,

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <string>
 
 #include "kernels/common/layout.h"
@@ -35,6 +37,8 @@ struct LaunchShape {
   /// A kernel's last group sees what the others wrote: whole windows take three launches, not
   /// twelve.
   bool last_group_goes_on = false;
+  /// fma() is an instruction for fp32, too (CL_FP_FMA); else products are rounded before the sum.
+  bool fused = true;
 
   static LaunchShape for_cpu() {
     return {.cpu = true,
@@ -89,10 +93,27 @@ struct LaunchShape {
             .most_chunk_blocks = 1 << 30};
   }
 
+  int largest_group() const {
+    return std::max({grid_group, pair_group, sum_group, grid_sum_group, site_group, propose_group,
+                     decide_group, difference_group, exact_group, potential_group, pose_group});
+  }
+  /// The same with no group larger than a device takes; all sizes are powers of 2.
+  LaunchShape limited_to(std::size_t most_items) const {
+    LaunchShape shape = *this;
+    for (int* const group :
+         {&shape.grid_group, &shape.pair_group, &shape.sum_group, &shape.grid_sum_group,
+          &shape.site_group, &shape.propose_group, &shape.decide_group, &shape.difference_group,
+          &shape.exact_group, &shape.potential_group, &shape.pose_group}) {
+      while (*group > 1 && static_cast<std::size_t>(*group) > most_items) *group /= 2;
+    }
+    return shape;
+  }
+
   static constexpr int kPotentialTile = 256;  ///< charges in local memory at a time
 
   std::string definitions() const {
     return std::string(" -DSTARPMC_CPU_DEVICE=") + (cpu ? "1" : "0") +
+           " -DSTARPMC_FUSED=" + (fused ? "1" : "0") +
            " -DGRID_GROUP=" + std::to_string(grid_group) +
            " -DLIST_CAPACITY=" + std::to_string(list_capacity) +
            " -DSITES_PER_ITEM=" + std::to_string(grid_sites) +

@@ -35,7 +35,8 @@ class PreparedKernel;
 class Program {
  public:
   /// @param sources folder that holds opencl/ and common/
-  /// @param shape   what to compile for; by the device's type where it is left out
+  /// @param shape   what to compile for; by the device's type where it is left out. Groups are made
+  ///                as small as the device and its kernels want them
   /// @param potential  the user's functions
   /// @throws RunError with the build log where the device's compiler refuses, or where the device
   ///         has no double precision
@@ -60,6 +61,8 @@ class Program {
   const LaunchShape& shape() const;
 
  private:
+  void build(const std::filesystem::path& sources, const Potential& potential);
+
   struct State;
   std::unique_ptr<State> state_;
 };

@@ -69,6 +69,10 @@ VirialProgram::VirialProgram(cl_context context, cl_device_id device,
   cl_device_type type = 0;
   check(clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof type, &type, nullptr), "clGetDeviceInfo");
   group_ = (type & CL_DEVICE_TYPE_CPU) != 0 ? 16 : 128;
+  std::size_t most = 0;
+  check(clGetDeviceInfo(device, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof most, &most, nullptr),
+        "clGetDeviceInfo");
+  while (group_ > 1 && static_cast<std::size_t>(group_) > most) group_ /= 2;
   FunctionText emitted(functions);
   const std::string text =
       source_text(sources, kBefore) + emitted.text + source_text(sources, kAfter);

@@ -16,6 +16,15 @@ typedef double3 real3;
 typedef double4 real4;
 #endif
 
+/* Where fp32 has no instruction for it, fma() would be a function of many. The terms that use it are
+   certified: a rounding more does no harm. */
+#ifndef STARPMC_FUSED
+#define STARPMC_FUSED 1
+#endif
+#if !STARPMC_FUSED
+#define fma(a, b, c) ((a) * (b) + (c))
+#endif
+
 /* Type of stored coordinates. */
 #if STARPMC_FIXED
 typedef int coordinate;

@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <array>
+#include <limits>
 #include <vector>
 
 #include "error.hpp"
@@ -17,10 +19,10 @@ constexpr std::array<std::string_view, 4> kExactFiles{
     "opencl/propose_moves.cl", "opencl/metropolis_decide.cl", "opencl/window_decisions.cl",
     "opencl/grid_potential.cl"};
 /// Energies.
-constexpr std::array<std::string_view, 8> kPairFiles{
+constexpr std::array<std::string_view, 9> kPairFiles{
     "opencl/charged_sites.cl",    "opencl/qmmm_coulomb_grid.cl", "opencl/qmmm_nuclei_vdw.cl",
     "opencl/mm_pair.cl",          "opencl/mm_pair_reduce.cl",    "opencl/window_energies.cl",
-    "opencl/arithmetic_probe.cl", "opencl/pose_energies.cl"};
+    "opencl/arithmetic_probe.cl", "opencl/arithmetic_check.cl",  "opencl/pose_energies.cl"};
 
 template <class Value>
 Value device_value(cl_device_id device, cl_device_info what, std::string_view name) {
@@ -28,6 +30,29 @@ Value device_value(cl_device_id device, cl_device_info what, std::string_view na
   check(clGetDeviceInfo(device, what, sizeof(value), &value, nullptr),
         "clGetDeviceInfo(" + std::string(name) + ")");
   return value;
+}
+
+/// Items that a group of any of the program's kernels may have; the largest number where all have
+/// those they are compiled for.
+std::size_t largest_group_of(cl_program program, cl_device_id device) {
+  cl_uint count = 0;
+  check(clCreateKernelsInProgram(program, 0, nullptr, &count), "clCreateKernelsInProgram");
+  std::vector<cl_kernel> made(count);
+  check(clCreateKernelsInProgram(program, count, made.data(), nullptr), "clCreateKernelsInProgram");
+  const std::vector<Owned<cl_kernel>> kernels(made.begin(), made.end());
+  std::size_t least = std::numeric_limits<std::size_t>::max();
+  for (const auto& kernel : kernels) {
+    std::size_t most = 0;
+    std::size_t compiled[3] = {};
+    check(clGetKernelWorkGroupInfo(kernel.get(), device, CL_KERNEL_WORK_GROUP_SIZE, sizeof most,
+                                   &most, nullptr),
+          "clGetKernelWorkGroupInfo");
+    check(clGetKernelWorkGroupInfo(kernel.get(), device, CL_KERNEL_COMPILE_WORK_GROUP_SIZE,
+                                   sizeof compiled, compiled, nullptr),
+          "clGetKernelWorkGroupInfo");
+    if (most < compiled[0]) least = std::min(least, most);
+  }
+  return least;
 }
 
 }  // namespace
@@ -73,11 +98,32 @@ Program::Program(cl_context context, cl_device_id device, Precision precision,
   constexpr cl_uint kNvidia = 0x10DE;
   const auto vendor = device_value<cl_uint>(device, CL_DEVICE_VENDOR_ID, "CL_DEVICE_VENDOR_ID");
   if (!cpu && vendor == kNvidia) state.shape.last_group_goes_on = true;
+  // Without it, fma() in fp32 is a function of many instructions.
+  const auto single_arithmetic = device_value<cl_device_fp_config>(
+      device, CL_DEVICE_SINGLE_FP_CONFIG, "CL_DEVICE_SINGLE_FP_CONFIG");
+  if (single() && (single_arithmetic & CL_FP_FMA) == 0) state.shape.fused = false;
+  state.shape = state.shape.limited_to(device_value<std::size_t>(
+      device, CL_DEVICE_MAX_WORK_GROUP_SIZE, "CL_DEVICE_MAX_WORK_GROUP_SIZE"));
+  // A kernel's registers may allow fewer items than the device.
+  for (;;) {
+    build(sources, potential);
+    const std::size_t most = std::min(largest_group_of(state.exact.get(), device),
+                                      largest_group_of(state.pairs.get(), device));
+    const LaunchShape smaller = state.shape.limited_to(most);
+    if (smaller.largest_group() == state.shape.largest_group()) break;
+    state.shape = smaller;
+  }
+}
+
+void Program::build(const std::filesystem::path& sources, const Potential& potential) {
+  State& state = *state_;
+  const cl_device_id device = state.device;
+  const cl_context context = state.context;
   const UserFunctions user = user_functions(potential);
-  const std::string options = std::string("-cl-std=CL1.2 -DSTARPMC_SINGLE=") +
-                              (single() ? "1" : "0") +
-                              " -DSTARPMC_FIXED=" + (precision == Precision::fixed ? "1" : "0") +
-                              state.shape.definitions() + user.definitions;
+  const std::string options =
+      std::string("-cl-std=CL1.2 -DSTARPMC_SINGLE=") + (single() ? "1" : "0") +
+      " -DSTARPMC_FIXED=" + (state.precision == Precision::fixed ? "1" : "0") +
+      state.shape.definitions() + user.definitions;
   const auto behind = [&](std::string_view file, const std::string& functions) {
     return functions.empty() ? functions : source_text(sources, {&file, 1}) + functions;
   };

@@ -6,6 +6,7 @@ more than half the bound.
     python3 test_decision_bound.py PROGRAM
 """
 
+import itertools
 import math
 import random
 
@@ -185,7 +186,7 @@ def changes_of_energy(folder):
     rows = (folder / "energies.csv").read_text().splitlines()
     columns, *values = [row.split(",") for row in rows if not row.startswith("#")]
     totals = [float(row[columns.index("total")]) for row in values]
-    return [after - before for before, after in zip(totals, totals[1:])]
+    return [after - before for before, after in itertools.pairwise(totals)]
 
 
 class DecisionBound(program.TestCase):

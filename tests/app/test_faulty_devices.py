@@ -62,6 +62,41 @@ class Opencl(program.TestCase):
             file.write("\nthis is no OpenCL;\n")
         return kernels
 
+    def lying_kernels(self, file, right, wrong):
+        """Kernels that compute something else than the program's."""
+        kernels = self.folder / "kernels"
+        for part in ("opencl", "common"):
+            shutil.copytree(program.REPOSITORY / "kernels" / part, kernels / part)
+        path = kernels / "opencl" / file
+        text = path.read_text()
+        self.assertIn(right, text)
+        path.write_text(text.replace(right, wrong))
+        return kernels
+
+    def test_inaccurate_roots(self):
+        """Off by 5e-7, eight units in the last place: no bound on an energy's error allows for it."""
+        kernels = self.lying_kernels(
+            "pair_functions.h", "return (real)1 / sqrt(r2);", "return (real)1.0000005 / sqrt(r2);"
+        )
+        result = self.start("out", "--run.precision", "mixed", STARPMC_KERNELS=kernels)
+        self.expect_elsewhere(result, "OpenCL device", "gets no work", "1/sqrt(", "one by one")
+
+    def test_wrong_energies(self):
+        kernels = self.lying_kernels(
+            "mm_row.h",
+            "sum->coulomb += charge * ROW(shifted_force)(constants, r2, inverse_r);",
+            "sum->coulomb += 1.01f * charge * ROW(shifted_force)(constants, r2, inverse_r);",
+        )
+        result = self.start("out", STARPMC_KERNELS=kernels)
+        self.expect_elsewhere(result, "OpenCL device", "gets no work", "test window")
+
+    def test_wrong_places(self):
+        kernels = self.lying_kernels("propose.h", "rotate_site(pose, reference, displacement);",
+                                     "rotate_site(pose, reference, displacement);"
+                                     " displacement[0] += 1e-3;")  # fmt: skip
+        result = self.start("out", STARPMC_KERNELS=kernels)
+        self.expect_elsewhere(result, "OpenCL device", "gets no work", "test window")
+
     def test_kernel_does_not_build(self):
         result = self.start("out", STARPMC_KERNELS=self.broken_kernels())
         self.expect_elsewhere(result, "OpenCL device", "gets no work", "error:")

@@ -110,6 +110,38 @@ TEST(SampleWindowsOnCpu, GpuKernelsAreTheScalarKernels) {
   expect_scalar_kernels_in_long_windows(mixed);
 }
 
+TEST(SampleWindowsOnCpu, CpuKernelsWithoutFusedMultiplyAddAreTheScalarKernels) {
+  const std::optional<Device> device = find_device(CL_DEVICE_TYPE_CPU);
+  if (!device) GTEST_SKIP() << "no OpenCL device of this type with double precision";
+  opencl::LaunchShape shape = opencl::LaunchShape::for_cpu();
+  shape.fused = false;
+  WholeWindows mixed(*device, Precision::mixed, shape);
+  expect_scalar_kernels_in_long_windows(mixed);
+}
+
+TEST(LaunchShape, IsLimitedToWhatADeviceTakes) {
+  for (const std::size_t most : {1024, 512, 256, 128, 64, 1}) {
+    const opencl::LaunchShape shape = opencl::LaunchShape::for_gpu().limited_to(most);
+    EXPECT_EQ(shape.largest_group(), std::min(512, static_cast<int>(most)));
+    EXPECT_EQ(shape.pose_group, std::min(64, static_cast<int>(most)));
+  }
+}
+
+TEST(LaunchShape, ProgramsAreBuiltForWhatTheDeviceTakes) {
+  const std::optional<Device> device = find_device(CL_DEVICE_TYPE_ALL);
+  if (!device) GTEST_SKIP() << "no OpenCL device with double precision";
+  std::size_t most = 0;
+  opencl::check(
+      clGetDeviceInfo(device->id, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof most, &most, nullptr),
+      "clGetDeviceInfo");
+  opencl::LaunchShape shape = opencl::LaunchShape::for_cpu();
+  while (static_cast<std::size_t>(shape.difference_group) <= most) shape.difference_group *= 2;
+  const opencl::Program program(device->context.get(), device->id, Precision::mixed,
+                                std::filesystem::path(STARPMC_SOURCE_FOLDER) / "kernels", shape);
+  EXPECT_GT(shape.largest_group(), static_cast<int>(most));
+  EXPECT_LE(program.shape().largest_group(), static_cast<int>(most));
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Devices, SampleWindows,
     testing::Values(SampleWindowsCase{"Cpu", CL_DEVICE_TYPE_CPU, opencl::LaunchShape::for_cpu()},

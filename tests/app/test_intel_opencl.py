@@ -1,0 +1,74 @@
+"""A second vendor's OpenCL, Intel's for CPUs (any x86 processor), makes the decisions of the scalar
+kernels in every precision. It comes from PyPI (intel-opencl-rt and intel-cmplr-lib-rt, 800 MB) and is
+looked for in the environment of the Python that runs this, or in $STARPMC_TEST_INTEL_OPENCL.
+
+    python3 test_intel_opencl.py PROGRAM
+"""
+
+import os
+import pathlib
+import sys
+
+import program
+
+STEPS = 3000
+
+
+def library_folder():
+    """Where libintelocl.so lies, or None."""
+    places = (os.environ.get("STARPMC_TEST_INTEL_OPENCL"), pathlib.Path(sys.prefix) / "lib")
+    for place in filter(None, places):
+        if (pathlib.Path(place) / "libintelocl.so").exists():
+            return pathlib.Path(place)
+    return None
+
+
+class IntelOpencl(program.TestCase):
+    def setUp(self):
+        super().setUp()
+        folder = library_folder()
+        if folder is None:
+            self.skipTest("no Intel OpenCL: pip install intel-opencl-rt intel-cmplr-lib-rt (800 MB)")
+        # Its own libOpenCL and libhwloc would come before the system's, which StarPU is built with.
+        libraries = self.folder / "libraries"
+        libraries.mkdir()
+        for file in folder.iterdir():
+            if not file.name.startswith(("libOpenCL", "libhwloc")):
+                (libraries / file.name).symlink_to(file)
+        vendors = self.folder / "intel.icd"
+        vendors.write_text(f"{libraries / 'libintelocl.so'}\n")
+        self.env = {
+            "OCL_ICD_VENDORS": vendors,
+            "LD_LIBRARY_PATH": libraries,
+            "STARPU_OPENCL_ON_CPUS": 1,
+            "STARPU_NCPU": 1,
+        }
+
+    def test_decisions_are_the_scalar_ones(self):
+        config = self.config(
+            **program.small_system(),
+            sampling={"steps": STEPS, "seed": 18},
+            output={"trajectory_interval": STEPS},
+        )
+        expected = program.simulate(
+            config, self.folder / "scalar", "--run.implementation", "scalar",
+            "--run.precision", "fp64",
+        )  # fmt: skip
+        for precision in ("mixed", "fixed", "fp64"):
+            with self.subTest(precision):
+                summary = program.simulate(
+                    config, self.folder / precision, "--run.implementation", "opencl",
+                    "--run.precision", precision, env=self.env,
+                )  # fmt: skip
+                workers = [worker["worker"] for worker in summary["worker_tasks"]]
+                self.assertTrue(any("Intel" in name or "AMD" in name for name in workers), workers)
+                self.assertNotIn("pocl", " ".join(workers).lower())
+                for digest in ("decisions_sha256", "final_coordinates_sha256"):
+                    self.assertEqual(summary[digest], expected[digest])
+                certified = summary["certified_decisions"]
+                self.assertLess(certified["largest_error_in_bounds"], 0.5)
+                print(precision, f"{STEPS / summary['wall_seconds']:.0f} steps/s", workers)
+
+
+if __name__ == "__main__":
+    program.main()
