@@ -12,12 +12,13 @@ namespace starpmc {
 struct BlockReach {
   double reach;   ///< below it, a point may lie inside the cutoff
   double inside;  ///< below it, every point does
-  double close;   ///< below it, a point may lie within the minimum distance
+  /// below it, a point may lie within the minimum distance, or the site within a point's extent
+  double close;
 
-  BlockReach(double cutoff, double radius)
+  BlockReach(double cutoff, double radius, double extent = 0)
       : reach(cutoff + radius + BLOCK_MARGIN),
         inside(std::max(0.0, cutoff - radius - BLOCK_MARGIN)),
-        close(radius + BLOCK_CLOSE) {}
+        close(radius + extent + BLOCK_CLOSE) {}
 
   /// Whether more than one image of a site may be in reach.
   bool meets_images(const Interaction& interaction) const {

@@ -72,22 +72,22 @@ Real stored_coordinate(double position, double origin, double edge) {
 }
 
 template <class Real>
-Real stored_charge(double charge) {
+Real stored_value(double value) {
   if constexpr (kPrecisionOf<Real> == Precision::fixed) {
-    return {std::bit_cast<std::int32_t>(static_cast<float>(charge))};
+    return {std::bit_cast<std::int32_t>(static_cast<float>(value))};
   } else {
-    return static_cast<Real>(charge);
+    return static_cast<Real>(value);
   }
 }
 
 /// Writes a block's header and points; places that are left over hold charge 0 at the origin.
 template <class Real>
 void write_block(const Coordinates& coordinates, std::span<const double> charge,
-                 std::span<const double, 3> box, Block members, std::span<double> header,
-                 std::span<Real> points) {
-  const Extent extent = extent_of(coordinates, members);
+                 std::span<const double> extent, std::span<const double, 3> box, Block members,
+                 std::span<double> header, std::span<Real> points) {
+  const Extent bounds = extent_of(coordinates, members);
   for (std::size_t k = 0; k < 3; ++k) {
-    header[k] = (extent.low[k] + extent.high[k]) / 2;
+    header[k] = (bounds.low[k] + bounds.high[k]) / 2;
     std::fill_n(&points[k * STARPMC_BLOCK_POINTS], STARPMC_BLOCK_POINTS,
                 stored_coordinate<Real>(header[k], header[k], box[k]));
   }
@@ -100,7 +100,12 @@ void write_block(const Coordinates& coordinates, std::span<const double> charge,
       points[k * STARPMC_BLOCK_POINTS + i] = stored_coordinate<Real>(position, header[k], box[k]);
     }
     if (!charge.empty()) {
-      points[3 * STARPMC_BLOCK_POINTS + i] = stored_charge<Real>(charge[point]);
+      points[3 * STARPMC_BLOCK_POINTS + i] = stored_value<Real>(charge[point]);
+    }
+    if (!extent.empty()) {
+      points[4 * STARPMC_BLOCK_POINTS + i] =
+          stored_value<Real>(inverse_square_extent(extent[point]));
+      header[BLOCK_EXTENT] = std::max(header[BLOCK_EXTENT], extent[point]);
     }
     header[BLOCK_RADIUS] = std::max(header[BLOCK_RADIUS], std::sqrt(distance_squared));
   }
@@ -111,6 +116,7 @@ void write_block(const Coordinates& coordinates, std::span<const double> charge,
 template <class Real>
 CompactBlocks<Real> make_compact_blocks(std::span<const double> x, std::span<const double> y,
                                         std::span<const double> z, std::span<const double> charge,
+                                        std::span<const double> extent,
                                         std::span<const double, 3> box) {
   const Coordinates coordinates{x, y, z};
   std::vector<std::uint32_t> order(x.size());
@@ -118,17 +124,18 @@ CompactBlocks<Real> make_compact_blocks(std::span<const double> x, std::span<con
   std::vector<Block> blocks;
   cut_into_blocks(coordinates, order, *std::ranges::min_element(box), blocks);
 
-  constexpr std::size_t kBlockValues = 4 * STARPMC_BLOCK_POINTS;
   CompactBlocks<Real> result;
   result.blocks.assign(blocks.size() * BLOCK_FIELDS, 0.0);
-  result.points.assign(blocks.size() * kBlockValues, Real{0});
+  result.points.assign(blocks.size() * std::size_t{STARPMC_BLOCK_VALUES}, Real{0});
   result.slot_of_point.resize(order.size());
   for (std::size_t block = 0; block < blocks.size(); ++block) {
     // nth_element leaves the order within a block to the library: fix it
     std::ranges::sort(blocks[block]);
-    write_block(coordinates, charge, box, blocks[block],
-                std::span(result.blocks).subspan(block * BLOCK_FIELDS, BLOCK_FIELDS),
-                std::span(result.points).subspan(block * kBlockValues, kBlockValues));
+    write_block(
+        coordinates, charge, extent, box, blocks[block],
+        std::span(result.blocks).subspan(block * BLOCK_FIELDS, BLOCK_FIELDS),
+        std::span(result.points)
+            .subspan(block * std::size_t{STARPMC_BLOCK_VALUES}, std::size_t{STARPMC_BLOCK_VALUES}));
     for (std::size_t i = 0; i < blocks[block].size(); ++i) {
       result.slot_of_point[blocks[block][i]] =
           static_cast<std::uint32_t>(block * STARPMC_BLOCK_POINTS + i);
@@ -139,14 +146,14 @@ CompactBlocks<Real> make_compact_blocks(std::span<const double> x, std::span<con
 
 template CompactBlocks<double> make_compact_blocks(std::span<const double>, std::span<const double>,
                                                    std::span<const double>, std::span<const double>,
+                                                   std::span<const double>,
                                                    std::span<const double, 3>);
 template CompactBlocks<float> make_compact_blocks(std::span<const double>, std::span<const double>,
                                                   std::span<const double>, std::span<const double>,
+                                                  std::span<const double>,
                                                   std::span<const double, 3>);
-template CompactBlocks<FixedCoordinate> make_compact_blocks(std::span<const double>,
-                                                            std::span<const double>,
-                                                            std::span<const double>,
-                                                            std::span<const double>,
-                                                            std::span<const double, 3>);
+template CompactBlocks<FixedCoordinate> make_compact_blocks(
+    std::span<const double>, std::span<const double>, std::span<const double>,
+    std::span<const double>, std::span<const double>, std::span<const double, 3>);
 
 }  // namespace starpmc

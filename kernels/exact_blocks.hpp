@@ -80,7 +80,7 @@ void for_each_block_and_its_sites(const GridPotentialArguments& a, std::span<con
         near.insert(near.end(), &sites[s], &sites[s] + 4);
       }
     }
-    evaluate(&a.points[block * 4 * STARPMC_BLOCK_POINTS], std::span<const double>(near),
+    evaluate(&a.points[block * STARPMC_BLOCK_VALUES], std::span<const double>(near),
              &a.potential[block * STARPMC_BLOCK_POINTS]);
   }
 }
@@ -90,7 +90,7 @@ template <class Pairs>
 void for_each_block_in_reach(const ExactGridArguments& a, Pairs&& pairs) {
   for (std::size_t block = 0; block * BLOCK_FIELDS < a.blocks.size(); ++block) {
     const double* const header = &a.blocks[block * BLOCK_FIELDS];
-    const double* const points = &a.points[block * 4 * STARPMC_BLOCK_POINTS];
+    const double* const points = &a.points[block * STARPMC_BLOCK_VALUES];
     for (std::size_t site = 0; site < a.sites.size(); site += 4) {
       if (!block_in_reach(a.interaction, header, &a.sites[site])) continue;
       pairs(a.sites.subspan(site, 4), points);

@@ -26,6 +26,7 @@ struct PairDerivatives {
   };
 
   Program coulomb;             ///< of two unit charges, without the Coulomb constant
+  double coulomb_pole = 1;     ///< Potential::coulomb_pole
   std::vector<Function> mm;    ///< their sum: van der Waals energy of two sites of MM molecules
   std::vector<Function> qmmm;  ///< of a site of an MM molecule and a nucleus
 };

@@ -27,6 +27,9 @@ struct Potential {
   bool mm_as_pairs = false;
   /// What prepare() makes of the functions, for the SIMD kernels; they do without, too.
   std::shared_ptr<const PreparedPotential> prepared{};
+  /// Coefficient of the 1/r part of `coulomb`, the limit of r times it at 0: what the extents of
+  /// density points change.
+  double coulomb_pole = 1;
 
   static bool exists(const Program& program) { return !program.outputs.empty(); }
   /// Whether the user's functions are part of the energies of two MM molecules; of an MM molecule
@@ -36,14 +39,20 @@ struct Potential {
   bool in_grid() const { return exists(coulomb); }
 
   bool operator==(const Potential& other) const {
-    return coulomb == other.coulomb && mm == other.mm && qmmm == other.qmmm &&
-           grid_as_pairs == other.grid_as_pairs && mm_as_pairs == other.mm_as_pairs;
+    return coulomb == other.coulomb && coulomb_pole == other.coulomb_pole && mm == other.mm &&
+           qmmm == other.qmmm && grid_as_pairs == other.grid_as_pairs &&
+           mm_as_pairs == other.mm_as_pairs;
   }
 };
 
 /// Compiles the functions for this processor where that can be done: tens of milliseconds the first
 /// time.
 void prepare(Potential& potential);
+
+/// Coefficient of the 1/r part of the Coulomb function with the density.
+inline double coulomb_pole(const Potential* potential) {
+  return potential != nullptr && potential->in_grid() ? potential->coulomb_pole : 1;
+}
 
 /// The potential, where it says anything of a term.
 inline const Potential* potential_of(const Potential* potential, bool (Potential::*part)() const) {

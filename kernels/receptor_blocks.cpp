@@ -22,7 +22,7 @@ constexpr double kUnusedPlace =
 template <class Real>
 ReceptorBlocks<Real> make_receptor_blocks(const ReceptorSites& sites,
                                           const PoseInteraction& interaction) {
-  const auto compact = make_compact_blocks<double>(sites.x, sites.y, sites.z, {}, kNoBox);
+  const auto compact = make_compact_blocks<double>(sites.x, sites.y, sites.z, {}, {}, kNoBox);
   const auto fields = static_cast<std::size_t>(receptor_fields(interaction));
   const std::size_t block_values = fields * STARPMC_BLOCK_POINTS;
   const std::array<const std::vector<double>*, 6> values{&sites.x,      &sites.y,      &sites.z,
@@ -31,7 +31,7 @@ ReceptorBlocks<Real> make_receptor_blocks(const ReceptorSites& sites,
   result.blocks.assign(compact.block_count() * RECEPTOR_BLOCK_FIELDS, 0.0);
   result.sites.assign(compact.block_count() * block_values, Real{});
   for (std::size_t block = 0; block < compact.block_count(); ++block) {
-    std::copy_n(&compact.blocks[block * BLOCK_FIELDS], BLOCK_FIELDS,
+    std::copy_n(&compact.blocks[block * BLOCK_FIELDS], RECEPTOR_BLOCK_SITES,
                 &result.blocks[block * RECEPTOR_BLOCK_FIELDS]);
     std::fill_n(&result.sites[block * block_values + RECEPTOR_X], STARPMC_BLOCK_POINTS,
                 pose_coordinate<Real>(kUnusedPlace<Real>));

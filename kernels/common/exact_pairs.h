@@ -26,6 +26,28 @@ STARPMC_FUNCTION real_t exact_coulomb(real_t r2, real_t charge, real_t cutoff_sq
   return r_select(r_less(r2, cutoff_squared), charge * (remaining * remaining) / r, REAL(0.0));
 }
 
+/* What a point's extent adds to 1/r of a unit charge, nothing outside it: phi(r) - 1/r
+   (EXTENT_C0). inverse_square: 1/R^2, or 0 for a bare point; r2 is never below the minimum distance's
+   square. */
+STARPMC_FUNCTION real_t exact_extent(real_t r2, real_t inverse_square) {
+  const real_t s2 = r2 * inverse_square;
+  const real_t shape =
+      REAL(EXTENT_C0) + s2 * (REAL(EXTENT_C1) + s2 * REAL(EXTENT_C2));
+  const real_t change = shape * r_sqrt(inverse_square) - REAL(1.0) / r_sqrt(r2);
+  return r_select(r_less(REAL(0.0), inverse_square),
+                  r_select(r_less(s2, REAL(1.0)), change, REAL(0.0)), REAL(0.0));
+}
+
+/* Its derivative over r. */
+STARPMC_FUNCTION real_t exact_extent_slope(real_t r2, real_t inverse_square) {
+  const real_t s2 = r2 * inverse_square;
+  const real_t shape = REAL(2 * EXTENT_C1) + s2 * REAL(4 * EXTENT_C2);
+  const real_t change = shape * (inverse_square * r_sqrt(inverse_square)) +
+                        REAL(1.0) / (r2 * r_sqrt(r2));
+  return r_select(r_less(REAL(0.0), inverse_square),
+                  r_select(r_less(s2, REAL(1.0)), change, REAL(0.0)), REAL(0.0));
+}
+
 /* The same by a function of the user's: `value` is of unit charges; nothing without charge. */
 STARPMC_FUNCTION real_t exact_user_coulomb(real_t r2, real_t charge, real_t value,
                                            real_t cutoff_squared) {

@@ -164,17 +164,28 @@ STARPMC_INLINE int topology_integers_size(TopologyShape t) {
 #define SOLUTE_FIELDS 5
 
 /* grid_blocks: double, BLOCK_FIELDS values per compact block.
-   grid_points: real, per compact block x, y, z (relative to its origin) and charge arrays of
-   STARPMC_BLOCK_POINTS values; unused points have charge 0. In fixed precision x, y, z are
-   fixed_coordinate() of the points' own positions, and the charges fp32 bits. */
+   grid_points: real, per compact block arrays of STARPMC_BLOCK_POINTS values: x, y, z (relative to
+   its origin), charge, and 1/R^2, R the point's extent (A), 0 for a bare point; unused points have
+   charge 0. In fixed precision x, y, z are fixed_coordinate() of the points' own positions, the
+   others fp32 bits. */
 #define BLOCK_ORIGIN 0 /* x, y, z */
 #define BLOCK_RADIUS 3 /* largest distance of a point from it, at most half the shortest edge */
-#define BLOCK_FIELDS 4
+#define BLOCK_EXTENT 4 /* largest extent of a point, 0 where all are bare */
+#define BLOCK_FIELDS 5
+#define STARPMC_BLOCK_VALUES (5 * STARPMC_BLOCK_POINTS)
 /* Which pairs of sites and blocks lie inside the cutoff is told with this margin, wider than the
    rounding of an fp32 distance inside any box. */
 #define BLOCK_MARGIN 1e-3
-/* A site this far beyond a block's radius is farther than the minimum distance from every point. */
+/* A site this far beyond a block's radius, or beyond radius and extent, is farther than the minimum
+   distance from every point and outside every point's extent. */
 #define BLOCK_CLOSE 0.02
+
+/* Inside a point's extent R, 1/r is replaced by (c0 + c1 s^2 + c2 s^4)/R with s = r/R, the potential
+   of a cloud of charge 1 that joins 1/r with its slope at R and has no second moment: unlike a
+   sphere's, its mean over the places of a site is that of the bare point. See kernels/README.md. */
+#define EXTENT_C0 2.8125 /* 45/16 */
+#define EXTENT_C1 -3.125 /* -50/16 */
+#define EXTENT_C2 1.3125 /* 21/16 */
 
 /* A coordinate as a fraction of the edge, in units of 2^-32, wrapped into the box: differences of two
    wrap to the nearest image as integers overflow. */

@@ -180,15 +180,18 @@ static inline ulong exact_with_block(const ExactSources *s, double3 site, double
   const double3 d = exact_image3(s, site - (double3)(header[0], header[1], header[2]));
   const double reach = s->interaction.coulomb_cutoff + header[BLOCK_RADIUS] + BLOCK_MARGIN;
   if (!(d.x * d.x + (d.y * d.y + d.z * d.z) < reach * reach)) return 0;
-  __global const double *points = s->exact_points + (ulong)block * 4 * STARPMC_BLOCK_POINTS;
+  __global const double *points = s->exact_points + (ulong)block * STARPMC_BLOCK_VALUES;
   const double factor = STARPMC_COULOMB_CONSTANT * charge;
   ulong units = 0;
   for (int i = first; i < STARPMC_BLOCK_POINTS; i += step) {
     const double3 point = (double3)(points[i], points[STARPMC_BLOCK_POINTS + i],
                                     points[2 * STARPMC_BLOCK_POINTS + i]);
-    units += exact_units(exact_pair_coulomb(exact_squared(s, site - point),
-                                            factor * points[3 * STARPMC_BLOCK_POINTS + i],
-                                            s->coulomb_squared, s->inverse_cutoff));
+    const double r2 = exact_squared(s, site - point);
+    const double charges = factor * points[3 * STARPMC_BLOCK_POINTS + i];
+    units += exact_units(exact_pair_coulomb(r2, charges, s->coulomb_squared, s->inverse_cutoff));
+    const double inverse_square = points[4 * STARPMC_BLOCK_POINTS + i];
+    if (!(r2 * inverse_square < 1)) continue;
+    units += exact_units(charges * STARPMC_COULOMB_POLE * exact_extent(r2, inverse_square));
   }
   return units;
 }

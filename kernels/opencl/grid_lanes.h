@@ -48,6 +48,12 @@ static inline void add_block(int cut, GridReals reals, PairConstants constants,
     partials[SITE_OF(entries[k])] += sum_of_lanes(sums[k]) * (1.0 / ENERGY_FACTOR);
   }
 #endif
+  if (!cut || !(header[BLOCK_EXTENT] > 0)) return;
+  for (int k = 0; k < count; ++k) {
+    const place entry = entry_place(entries[k], sites, capacity, header, constants);
+    if (!is_close(entry, header, constants)) continue;
+    partials[SITE_OF(entries[k])] += reals.unit * extent_energy(entry, points, 0, 1, constants);
+  }
 }
 
 /* The nearest images of LANES sites, relative to a block's origin, and their squared distances. */

@@ -49,7 +49,7 @@ __kernel GROUP_OF(POTENTIAL_GROUP) void grid_potential(
   const int item = (int)get_local_id(0);
   const int block = (int)get_group_id(0);
   __global const double *header = block_headers + block * BLOCK_FIELDS;
-  __global const double *x = points + (ulong)block * 4 * STARPMC_BLOCK_POINTS;
+  __global const double *x = points + (ulong)block * STARPMC_BLOCK_VALUES;
   double inverse_box[3];
   for (int k = 0; k < 3; ++k) inverse_box[k] = 1.0 / interaction.box[k];
   const double cutoff_squared = interaction.coulomb_cutoff * interaction.coulomb_cutoff;

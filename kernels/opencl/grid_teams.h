@@ -103,6 +103,45 @@ static inline void team_passes(int slice, int slices, GridReals reals, PairConst
   }
 }
 
+/* Adds what the points' extents make of the energies of entries near the block: its items test the
+   entries, then each team shares the points for one of the few that are close. `close` has a count
+   and a value per item, `sums` a double per item. */
+static inline void add_extents(int begin, int end, __local const uint *list,
+                               __local double *list_energies, __local uint *close,
+                               __local double *sums, double unit, PairConstants constants,
+                               __global const double *sites, int capacity,
+                               __global const double *header, __global const coordinate *points) {
+  const int item = (int)get_local_id(0);
+  const int lane = item % TEAM;
+  for (int batch = begin; batch < end; batch += GRID_GROUP) {
+    if (item == 0) close[0] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (batch + item < end &&
+        is_close(entry_place(list[batch + item], sites, capacity, header, constants), header,
+                 constants)) {
+      close[1 + atomic_inc(&close[0])] = (uint)(batch + item);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const int count = (int)close[0];
+    for (int first = 0; first < count; first += TEAMS) {
+      const int mine = first + item / TEAM;
+      sums[item] = 0;
+      if (mine < count) {
+        sums[item] = extent_energy(
+            entry_place(list[close[1 + mine]], sites, capacity, header, constants), points, lane,
+            TEAM, constants);
+      }
+      barrier(CLK_LOCAL_MEM_FENCE);
+      if (mine < count && lane == 0) {
+        double sum = 0;
+        for (int i = 0; i < TEAM; ++i) sum += sums[item + i];
+        list_energies[close[1 + mine]] += unit * sum;
+      }
+      barrier(CLK_LOCAL_MEM_FENCE);
+    }
+  }
+}
+
 /* Adds a list's energies to those of its sites. A site's entries are neighbours in the list. */
 static inline void add_to_sites(int begin, int end, __local const uint *list,
                                 __local const double *list_energies, __global double *partials) {
@@ -131,6 +170,8 @@ typedef struct {
   __local uint *list;             /* LIST_CAPACITY */
   __local double *list_energies;  /* LIST_CAPACITY */
   __local uint *shared;           /* two per item */
+  __local uint *close;            /* one per item, and a count */
+  __local double *sums;           /* one per item */
 } GridMemory;
 
 /* In a kernel. */
@@ -139,7 +180,10 @@ typedef struct {
   __local uint name##_list[LIST_CAPACITY];               \
   __local double name##_energies[LIST_CAPACITY];         \
   __local uint name##_shared[2 * GRID_GROUP];            \
-  const GridMemory name = {name##_tile, name##_list, name##_energies, name##_shared};
+  __local uint name##_close[GRID_GROUP + 1];             \
+  __local double name##_sums[GRID_GROUP];                \
+  const GridMemory name = {name##_tile,   name##_list,  name##_energies, \
+                           name##_shared, name##_close, name##_sums};
 
 /* For each block the group lists the sites in reach, so that hardly a pair beyond the cutoff is
    computed, and its teams share the list. partials: `capacity` values per group */
@@ -160,7 +204,8 @@ static inline void grid_pairs_of_group(PairConstants constants, GridShare share,
   for (int block = share.chunk * share.blocks_per_chunk; block < last_block; ++block) {
     __global const double *header = block_headers + block * BLOCK_FIELDS;
     const BlockView view = block_view(header, constants);
-    load_tile(points + (ulong)block * 4 * STARPMC_BLOCK_POINTS, memory.tile, GRID_GROUP);
+    __global const coordinate *own_points = points + (ulong)block * STARPMC_BLOCK_VALUES;
+    load_tile(own_points, memory.tile, GRID_GROUP);
     for (int batch = 0; batch < capacity; batch += SITES_PER_CHOICE * GRID_GROUP) {
       const int first = batch + item;
       const Choice choice = choose_sites(rounded, capacity, first, view, box);
@@ -179,8 +224,14 @@ static inline void grid_pairs_of_group(PairConstants constants, GridShare share,
                     memory.list_energies, memory.tile, sites, capacity, header);
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
         const int rows = (listed + TEAM - 1) / TEAM;
-        add_to_sites(slice * rows / slices * TEAM, min(listed, (slice + 1) * rows / slices * TEAM),
-                     memory.list, memory.list_energies, own_partials);
+        const int from = slice * rows / slices * TEAM;
+        const int to = min(listed, (slice + 1) * rows / slices * TEAM);
+        if (header[BLOCK_EXTENT] > 0) {
+          add_extents(max(from, all_inside - begin), to, memory.list, memory.list_energies,
+                      memory.close, memory.sums, reals.unit, constants, sites, capacity, header,
+                      own_points);
+        }
+        add_to_sites(from, to, memory.list, memory.list_energies, own_partials);
         barrier(CLK_LOCAL_MEM_FENCE);
       }
       barrier(CLK_LOCAL_MEM_FENCE);

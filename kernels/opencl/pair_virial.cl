@@ -149,11 +149,18 @@ static inline void add_grid(VirialShape shape, __global const double *blocks,
     if (!within(shape, d, shape.interaction.coulomb_cutoff + header[BLOCK_RADIUS] + BLOCK_MARGIN)) {
       continue;
     }
-    __global const double *x = points + (ulong)block * 4 * STARPMC_BLOCK_POINTS;
+    __global const double *x = points + (ulong)block * STARPMC_BLOCK_VALUES;
     for (int i = item; i < STARPMC_BLOCK_POINTS; i += VIRIAL_GROUP) {
       const double factor = STARPMC_COULOMB_CONSTANT * (charge * x[3 * STARPMC_BLOCK_POINTS + i]);
-      add_coulomb(shape, separation(shape, site, solute_site(shape, x, STARPMC_BLOCK_POINTS, i)),
-                  factor, TERM_QMMM_GRID, units);
+      const double2 pair =
+          separation(shape, site, solute_site(shape, x, STARPMC_BLOCK_POINTS, i));
+      add_coulomb(shape, pair, factor, TERM_QMMM_GRID, units);
+      const double inverse_square = x[4 * STARPMC_BLOCK_POINTS + i];
+      if (!(pair.x * inverse_square < 1)) continue;
+      const double charges = factor * STARPMC_COULOMB_POLE;
+      units[TERM_QMMM_GRID] += virial_units(charges * exact_extent(pair.x, inverse_square));
+      units[TERMS + TERM_QMMM_GRID] +=
+          virial_units(exact_virial(charges, exact_extent_slope(pair.x, inverse_square), pair.y));
     }
   }
 }

@@ -8,6 +8,7 @@
 #include "kernels/opencl/build.hpp"
 #include "kernels/opencl/emit.hpp"
 #include "kernels/opencl/source_text.hpp"
+#include "kernels/opencl/user_functions.hpp"
 
 namespace starpmc::opencl {
 namespace {
@@ -78,10 +79,10 @@ VirialProgram::VirialProgram(cl_context context, cl_device_id device,
       source_text(sources, kBefore) + emitted.text + source_text(sources, kAfter);
   std::optional<BinaryCache> cache;
   if (binaries_are_worth_keeping(device)) cache = BinaryCache::of_user();
-  program_ = build_program(
-      context, device, text,
-      "-cl-std=CL1.2 -DSTARPMC_SINGLE=0 -DSTARPMC_FIXED=0 -DVIRIAL_GROUP=" + std::to_string(group_),
-      cache ? &*cache : nullptr);
+  program_ = build_program(context, device, text,
+                           "-cl-std=CL1.2 -DSTARPMC_SINGLE=0 -DSTARPMC_FIXED=0 -DVIRIAL_GROUP=" +
+                               std::to_string(group_) + pole_definition(functions.coulomb_pole),
+                           cache ? &*cache : nullptr);
   cl_int error = CL_SUCCESS;
   tables_.reset(clCreateBuffer(context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR,
                                emitted.tables.size() * sizeof(double), emitted.tables.data(),

@@ -42,6 +42,11 @@ typedef real coordinate;
    PoCL 3.1 let the groups of two threads share one __local array of a kernel's own. */
 #define GROUP_OF(size) __attribute__((reqd_work_group_size(size, 1, 1)))
 
+/* Coefficient of the 1/r part of the Coulomb function with the density. */
+#ifndef STARPMC_COULOMB_POLE
+#define STARPMC_COULOMB_POLE 1.0
+#endif
+
 /* Which functions of the user's there are. */
 #ifndef STARPMC_USER_COULOMB
 #define STARPMC_USER_COULOMB 0

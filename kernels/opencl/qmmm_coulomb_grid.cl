@@ -20,7 +20,7 @@ __kernel GROUP_OF(GRID_GROUP) void qmmm_coulomb_grid_pairs(
   const int last_block = min(blocks, (chunk + 1) * blocks_per_chunk);
   for (int block = chunk * blocks_per_chunk; block < last_block; ++block) {
     __global const double *header = block_headers + block * BLOCK_FIELDS;
-    __global const coordinate *own_points = points + (ulong)block * 4 * STARPMC_BLOCK_POINTS;
+    __global const coordinate *own_points = points + (ulong)block * STARPMC_BLOCK_VALUES;
     const BlockView view = block_view(header, constants);
     Queues queues;
     queues.inside_count = queues.cut_count = 0;

@@ -75,6 +75,12 @@ std::string grid_energy(const Program& coulomb) {
 
 }  // namespace
 
+std::string pole_definition(double coulomb_pole) {
+  std::array<char, 40> number{};
+  std::snprintf(number.data(), number.size(), "%a", coulomb_pole);
+  return std::string(" -DSTARPMC_COULOMB_POLE=(") + number.data() + ")";
+}
+
 UserFunctions user_functions(const Potential& potential) {
   UserFunctions result;
   // Emitted for the precision of the pair terms.
@@ -97,6 +103,7 @@ UserFunctions user_functions(const Potential& potential) {
                     wrapper("exact_" + name + "_at", coefficients, function.of_types);
   }
   if (result.exact.empty()) return {};
+  if (potential.in_grid()) result.definitions += pole_definition(potential.coulomb_pole);
   result.quick +=
       "#undef reciprocal_of_square\n#undef root_of_square\n#undef reciprocal_square_root\n"
       "#undef real\n";

@@ -6,6 +6,9 @@
 
 namespace starpmc::opencl {
 
+/// `-DSTARPMC_COULOMB_POLE=...`: Potential::coulomb_pole, to the last bit.
+std::string pole_definition(double coulomb_pole);
+
 /// The user's functions as OpenCL C, for the kernels of one potential.
 struct UserFunctions {
   std::string definitions;  ///< options of the compiler

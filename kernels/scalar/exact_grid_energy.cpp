@@ -9,6 +9,7 @@ namespace {
 /// @param coulomb energy at a squared distance of a charge, a product times the Coulomb constant
 template <class Coulomb>
 std::uint64_t sum_units(const ExactGridArguments& a, const ExactBox& box, const Coulomb& coulomb) {
+  const double pole = coulomb_pole(a.potential);
   std::uint64_t units = 0;
   for_each_block_in_reach(a, [&](std::span<const double> site, const double* points) {
     const double factor = STARPMC_COULOMB_CONSTANT * site[3];
@@ -19,7 +20,11 @@ std::uint64_t sum_units(const ExactGridArguments& a, const ExactBox& box, const 
                            box.inverse[k]);
       }
       const double charge = factor * points[3 * STARPMC_BLOCK_POINTS + i];
-      units += exact_units(coulomb(exact_distance_squared(d[0], d[1], d[2]), charge));
+      const double r2 = exact_distance_squared(d[0], d[1], d[2]);
+      units += exact_units(coulomb(r2, charge));
+      const double inverse_square = points[4 * STARPMC_BLOCK_POINTS + i];
+      if (!(r2 * inverse_square < 1)) continue;
+      units += exact_units(charge * pole * exact_extent(r2, inverse_square));
     }
   });
   return units;

@@ -80,6 +80,13 @@ class VirialSum {
     if (factor == 0 || !(pair.squared < box_.cutoff_squared)) return;
     add(term, pair, factor, a_.functions->coulomb, {});
   }
+  void add_extent(const Pair& pair, double factor, double inverse_square) {
+    if (!(pair.squared * inverse_square < 1)) return;
+    const double charge = factor * a_.functions->coulomb_pole;
+    units_[TERM_QMMM_GRID] += virial_units(charge * exact_extent(pair.squared, inverse_square));
+    units_[TERMS + TERM_QMMM_GRID] += virial_units(
+        exact_virial(charge, exact_extent_slope(pair.squared, inverse_square), pair.product));
+  }
   void add_vdw(std::size_t term, const Pair& pair,
                const std::vector<PairDerivatives::Function>& functions, int kind, int other) {
     if (!(pair.squared < vdw_squared_)) return;
@@ -126,10 +133,12 @@ class VirialSum {
     for (std::size_t block = 0; block * BLOCK_FIELDS < a_.blocks.size(); ++block) {
       const double* const header = &a_.blocks[block * BLOCK_FIELDS];
       if (!block_in_reach(a_.interaction, header, site.position.data())) continue;
-      const double* const points = &a_.points[block * 4 * STARPMC_BLOCK_POINTS];
+      const double* const points = &a_.points[block * STARPMC_BLOCK_VALUES];
       for (std::size_t i = 0; i < STARPMC_BLOCK_POINTS; ++i) {
-        add_coulomb(TERM_QMMM_GRID, pair(site, of_solute(points, STARPMC_BLOCK_POINTS, i)),
-                    coulomb_factor(column.charge, points[3 * STARPMC_BLOCK_POINTS + i]));
+        const Pair found = pair(site, of_solute(points, STARPMC_BLOCK_POINTS, i));
+        const double factor = coulomb_factor(column.charge, points[3 * STARPMC_BLOCK_POINTS + i]);
+        add_coulomb(TERM_QMMM_GRID, found, factor);
+        add_extent(found, factor, points[4 * STARPMC_BLOCK_POINTS + i]);
       }
     }
   }

@@ -6,6 +6,7 @@
 #include "kernels/block_reach.hpp"
 #include "kernels/operations.hpp"
 #include "kernels/scalar/evaluate.hpp"
+#include "kernels/scalar/moves.hpp"
 #include "kernels/scalar/pair_functions.hpp"
 
 namespace starpmc::scalar {
@@ -24,11 +25,13 @@ class SiteOfBlock {
                             static_cast<T>(x[2 * STARPMC_BLOCK_POINTS + point])};
     return scalar::distance_squared(site_, other, box_);
   }
-  static T charge(const Real* x, int point) {
-    return static_cast<T>(x[3 * STARPMC_BLOCK_POINTS + point]);
-  }
+  static T charge(const Real* x, int point) { return value(x, 3, point); }
+  static T inverse_square_extent(const Real* x, int point) { return value(x, 4, point); }
 
  private:
+  static T value(const Real* x, int column, int point) {
+    return static_cast<T>(x[column * STARPMC_BLOCK_POINTS + point]);
+  }
   Relative<T> site_;
   const Interaction& box_;
 };
@@ -51,11 +54,13 @@ class SiteOfBlock<FixedCoordinate, T> {
     }
     return std::max(sum, static_cast<T>(STARPMC_MINIMUM_DISTANCE_SQUARED));
   }
-  static T charge(const FixedCoordinate* x, int point) {
-    return std::bit_cast<float>(x[3 * STARPMC_BLOCK_POINTS + point].value);
-  }
+  static T charge(const FixedCoordinate* x, int point) { return value(x, 3, point); }
+  static T inverse_square_extent(const FixedCoordinate* x, int point) { return value(x, 4, point); }
 
  private:
+  static T value(const FixedCoordinate* x, int column, int point) {
+    return std::bit_cast<float>(x[column * STARPMC_BLOCK_POINTS + point].value);
+  }
   unsigned site_[3];
   T unit_[3];
 };
@@ -86,21 +91,28 @@ bool in_reach(const double* position, const double* header, const Interaction& i
   return d.x * d.x + d.y * d.y + d.z * d.z < reach * reach;
 }
 
-/// Sum over all points of charge * V(r), V without the Coulomb constant.
+/// Sum over all points of charge * V(r), V without the Coulomb constant, whose 1/r part is that of
+/// a cloud inside a point's extent (exact_extent). That is added in fp64 in every precision, for it
+/// is a difference of two roots.
 /// @param coulomb V of r^2 and a charge, in T
 template <class T, class Real, class Coulomb>
 double site_energy(const double* position, const CoulombGridArguments<Real>& a,
                    const Coulomb& coulomb) {
   const Interaction& interaction = a.window.interaction;
+  const double pole = coulomb_pole(a.window.potential);
   double sum = 0;
   for (std::size_t block = 0; block * BLOCK_FIELDS < a.blocks.size(); ++block) {
     const double* const header = &a.blocks[block * BLOCK_FIELDS];
     if (!in_reach(position, header, interaction)) continue;
-    const Real* const points = &a.points[block * 4 * STARPMC_BLOCK_POINTS];
+    const Real* const points = &a.points[block * STARPMC_BLOCK_VALUES];
     const SiteOfBlock<Real, T> site(position, header, interaction);
     double block_sum = 0;
     for (int point = 0; point < STARPMC_BLOCK_POINTS; ++point) {
-      block_sum += coulomb(site.distance_squared(points, point), site.charge(points, point));
+      const T r2 = site.distance_squared(points, point);
+      const T charge = site.charge(points, point);
+      block_sum += coulomb(r2, charge);
+      const T inverse_square = site.inverse_square_extent(points, point);
+      if (r2 * inverse_square < 1) block_sum += pole * charge * exact_extent(r2, inverse_square);
     }
     sum += block_sum;
   }

@@ -33,16 +33,28 @@ HWY_INLINE void measure(const ExactBox& box, std::span<const double> site, const
   }
 }
 
+/// Units of what the points' extents add.
+HWY_INLINE word_t extent_units(real_t r2, real_t charge, real_t pole, const double* points,
+                               std::size_t i) {
+  const real_t::D d;
+  const real_t inverse_square{hn::LoadU(d, points + 4 * STARPMC_BLOCK_POINTS + i)};
+  if (hn::AllFalse(d, hn::Lt((r2 * inverse_square).v, hn::Set(d, 1.0)))) return word_constant(0);
+  return exact_units(charge * pole * exact_extent(r2, inverse_square));
+}
+
 std::uint64_t ExactGridEnergy(const ExactGridArguments& a) {
   const ExactBox box(a.interaction);
   const real_t::D d;
   word_t sum = word_constant(0);
+  const real_t pole = real_constant(1);
   for_each_block_in_reach(a, [&](std::span<const double> site, const double* points) HWY_ATTR {
     const real_t factor = real_constant(STARPMC_COULOMB_CONSTANT * site[3]);
     measure(box, site, points, [&](std::size_t i, real_t r2) HWY_ATTR {
       const real_t charge = factor * real_t{hn::LoadU(d, points + 3 * STARPMC_BLOCK_POINTS + i)};
-      sum = sum + exact_units(exact_coulomb(r2, charge, real_constant(box.cutoff_squared),
-                                            real_constant(box.inverse_cutoff)));
+      sum = sum +
+            exact_units(exact_coulomb(r2, charge, real_constant(box.cutoff_squared),
+                                      real_constant(box.inverse_cutoff))) +
+            extent_units(r2, charge, pole, points, i);
     });
   });
   return hn::GetLane(hn::SumOfLanes(word_t::D(), sum.v));
@@ -52,6 +64,7 @@ std::uint64_t UserExactGridEnergy(const ExactGridArguments& a, const Potential& 
   const ExactBox box(a.interaction);
   const real_t::D d;
   UserBlock block(potential);
+  const real_t pole = real_constant(potential.coulomb_pole);
   word_t sum = word_constant(0);
   for_each_block_in_reach(a, [&](std::span<const double> site, const double* points) HWY_ATTR {
     const real_t factor = real_constant(STARPMC_COULOMB_CONSTANT * site[3]);
@@ -60,9 +73,11 @@ std::uint64_t UserExactGridEnergy(const ExactGridArguments& a, const Potential& 
     block.evaluate();
     for (std::size_t i = 0; i < STARPMC_BLOCK_POINTS; i += hn::Lanes(d)) {
       const real_t charge = factor * real_t{hn::LoadU(d, points + 3 * STARPMC_BLOCK_POINTS + i)};
-      sum = sum + exact_units(exact_user_coulomb(real_t{hn::LoadU(d, block.squared + i)}, charge,
-                                                 real_t{hn::LoadU(d, block.values + i)},
-                                                 real_constant(box.cutoff_squared)));
+      const real_t r2{hn::LoadU(d, block.squared + i)};
+      sum = sum +
+            exact_units(exact_user_coulomb(r2, charge, real_t{hn::LoadU(d, block.values + i)},
+                                           real_constant(box.cutoff_squared))) +
+            extent_units(r2, charge, pole, points, i);
     }
   });
   return hn::GetLane(hn::SumOfLanes(word_t::D(), sum.v));

@@ -236,7 +236,7 @@ class VirialSum {
         if (!block_in_reach(a_.interaction, &a_.blocks[block * BLOCK_FIELDS], from.position)) {
           continue;
         }
-        add_points(&a_.points[block * 4 * STARPMC_BLOCK_POINTS], from, column.charge);
+        add_points(&a_.points[block * STARPMC_BLOCK_VALUES], from, column.charge);
       }
     }
   }
@@ -254,10 +254,22 @@ class VirialSum {
       }
       const real_t q{hn::LoadU(d, points + 3 * STARPMC_BLOCK_POINTS + i)};
       const real_t factor = real_constant(STARPMC_COULOMB_CONSTANT) * (real_constant(charge) * q);
-      batch_.add(exact_distance_squared(r[0], r[1], r[2]),
-                 exact_centre_product(r[0], r[1], r[2], arm[0], arm[1], arm[2]), factor,
-                 {hn::Ne(factor.v, hn::Zero(d))});
+      const real_t r2 = exact_distance_squared(r[0], r[1], r[2]);
+      const real_t product = exact_centre_product(r[0], r[1], r[2], arm[0], arm[1], arm[2]);
+      batch_.add(r2, product, factor, {hn::Ne(factor.v, hn::Zero(d))});
+      add_extent(r2, product, factor, real_t{hn::LoadU(d, points + 4 * STARPMC_BLOCK_POINTS + i)});
     }
+  }
+
+  HWY_INLINE void add_extent(real_t r2, real_t product, real_t factor, real_t inverse_square) {
+    const real_t::D d;
+    if (hn::AllTrue(d, hn::Ge((r2 * inverse_square).v, hn::Set(d, 1.0)))) return;
+    const real_t charge = factor * real_constant(a_.functions->coulomb_pole);
+    const word_t energy = virial_units(charge * exact_extent(r2, inverse_square));
+    const word_t virial =
+        virial_units(exact_virial(charge, exact_extent_slope(r2, inverse_square), product));
+    units_[TERM_QMMM_GRID] += hn::GetLane(hn::SumOfLanes(word_t::D(), energy.v));
+    units_[TERMS + TERM_QMMM_GRID] += hn::GetLane(hn::SumOfLanes(word_t::D(), virial.v));
   }
 
   static Origin site(const SiteColumn& column, std::size_t i) {

@@ -10,6 +10,7 @@
 
 #include "kernels/operations.hpp"
 #include "kernels/simd/charged_sites.hpp"
+#include "kernels/simd/extent-inl.hpp"
 #include "kernels/simd/sites_in_reach-inl.hpp"
 #include "kernels/simd/user_grid.hpp"
 
@@ -58,10 +59,28 @@ class GridTerm {
 
   void add_block(std::size_t block) {
     in_reach_.classify(d_, nearby_, &a_.blocks[block * BLOCK_FIELDS], interaction(), !Lanes::kWrap);
-    const Real* const points = &a_.points[block * 4 * STARPMC_BLOCK_POINTS];
+    const Real* const points = &a_.points[block * STARPMC_BLOCK_VALUES];
     add_all<Care::inside>(points, in_reach_.inside);
     add_all<Care::cut>(points, in_reach_.cut);
     add_all<Care::full>(points, in_reach_.close);
+    if (a_.blocks[block * BLOCK_FIELDS + BLOCK_EXTENT] > 0) add_extents(points);
+  }
+
+  void add_extents(const Real* points) {
+    std::array<const Real*, 5> columns;
+    for (std::size_t k = 0; k < 5; ++k) columns[k] = points + k * STARPMC_BLOCK_POINTS;
+    const RelativeSites<D>& sites = in_reach_.close;
+    for (std::size_t i = 0; i < sites.count; ++i) {
+      const std::size_t index = site(sites, i);
+      std::array<Real, 3> target;
+      if constexpr (Lanes::kWrap) {
+        target = {stored_[0][index], stored_[1][index], stored_[2][index]};
+      } else {
+        target = {sites.x[i], sites.y[i], sites.z[i]};
+      }
+      sites_.energy[index] +=
+          Coulomb::kFactor * unit_ * extent_energy<Real>(target, columns, interaction());
+    }
   }
 
   template <Care kCare>

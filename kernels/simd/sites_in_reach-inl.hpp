@@ -129,12 +129,13 @@ class SitesInReach {
   using V = VecOf<D>;
   RelativeSites<D> inside;  ///< every point lies inside the cutoff
   RelativeSites<D> cut;     ///< points may lie beyond it
-  RelativeSites<D> close;   ///< points may lie within the minimum distance, too
+  RelativeSites<D>
+      close;  ///< points may lie within the minimum distance, or extend to the site, too
 
   /// @param images false: one entry per site, whose differences to the points wrap by themselves
   void classify(D d, const NearbySites& sites, const double* block, const Interaction& interaction,
                 bool images) {
-    const BlockReach reach(interaction.coulomb_cutoff, block[BLOCK_RADIUS]);
+    const BlockReach reach(interaction.coulomb_cutoff, block[BLOCK_RADIUS], block[BLOCK_EXTENT]);
     images = images && reach.meets_images(interaction);
     const std::size_t most = sites.count * (images ? kImages : 1) + hn::Lanes(d);
     for (auto* list : {&inside, &cut, &close}) {

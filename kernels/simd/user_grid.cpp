@@ -14,6 +14,7 @@
 #include "kernels/prepared_potential.hpp"
 #include "kernels/scalar/pair_functions.hpp"
 #include "kernels/simd/charged_sites.hpp"
+#include "kernels/simd/extent-inl.hpp"
 #include "kernels/simd/sites_in_reach-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -27,7 +28,11 @@ template <class Real, class T>
 class UserGridTerm {
  public:
   UserGridTerm(const CoulombGridArguments<Real>& a, const Potential& potential)
-      : a_(a), sites_(a.window), nearby_(sites_.size()), rows_(grid_rows<T>(potential)) {}
+      : a_(a),
+        sites_(a.window),
+        nearby_(sites_.size()),
+        rows_(grid_rows<T>(potential)),
+        pole_(potential.coulomb_pole) {}
 
   void run() {
     for_each_block(a_.blocks, sites_, nearby_, interaction(),
@@ -46,15 +51,25 @@ class UserGridTerm {
     const double* const header = &a_.blocks[block * BLOCK_FIELDS];
     in_reach_.classify(D(), nearby_, header, interaction(), true);
     if (in_reach_.inside.count + in_reach_.cut.count + in_reach_.close.count == 0) return;
-    take_points(header, &a_.points[block * 4 * STARPMC_BLOCK_POINTS]);
+    take_points(header, &a_.points[block * STARPMC_BLOCK_VALUES]);
     add_all(rows_.inside, in_reach_.inside);
     add_all(rows_.cut, in_reach_.cut);
     add_all(rows_.cut, in_reach_.close);
+    if (header[BLOCK_EXTENT] > 0) add_extents();
+  }
+
+  void add_extents() {
+    const RelativeSites<D>& sites = in_reach_.close;
+    for (std::size_t i = 0; i < sites.count; ++i) {
+      const double extent =
+          extent_energy<T>({sites.x[i], sites.y[i], sites.z[i]}, points_, interaction());
+      sites_.energy[nearby_.site[static_cast<std::size_t>(sites.nearby[i])]] += pole_ * extent;
+    }
   }
 
   /// Points as the rows take them.
   void take_points(const double* header, const Real* points) {
-    for (std::size_t k = 0; k < 4; ++k) {
+    for (std::size_t k = 0; k < 5; ++k) {
       const Real* const from = points + k * STARPMC_BLOCK_POINTS;
       if constexpr (std::is_same_v<Real, T>) {
         points_[k] = from;
@@ -70,7 +85,7 @@ class UserGridTerm {
   T converted(Real value, int k, const double* header) const {
     if constexpr (!kFixedPoints) {
       return static_cast<T>(value);
-    } else if (k == 3) {
+    } else if (k >= 3) {
       return std::bit_cast<float>(value.value);
     } else {
       const double edge = interaction().box[k];
@@ -116,8 +131,9 @@ class UserGridTerm {
   NearbySites nearby_;
   SitesInReach<D> in_reach_;
   GridRows<T> rows_;
-  std::array<const T*, 4> points_{};  ///< x, y, z, charge
-  std::array<std::array<T, STARPMC_BLOCK_POINTS>, 4> converted_{};
+  double pole_;
+  std::array<const T*, 5> points_{};  ///< x, y, z, charge, 1/R^2
+  std::array<std::array<T, STARPMC_BLOCK_POINTS>, 5> converted_{};
 };
 
 template <class Real>

@@ -20,12 +20,13 @@ nlohmann::json grid_state(const DensityGrid& grid) {
   return {{"x", to_binary(grid.x)},
           {"y", to_binary(grid.y)},
           {"z", to_binary(grid.z)},
-          {"charge", to_binary(grid.charge)}};
+          {"charge", to_binary(grid.charge)},
+          {"extent", to_binary(grid.extent)}};
 }
 
 DensityGrid grid_from(const nlohmann::json& state) {
   const auto values = [&](const char* name) { return vector_from_binary<double>(state.at(name)); };
-  return {values("x"), values("y"), values("z"), values("charge")};
+  return {values("x"), values("y"), values("z"), values("charge"), values("extent")};
 }
 
 }  // namespace

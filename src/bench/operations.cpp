@@ -19,6 +19,7 @@ DensityGrid thinned(const DensityGrid& grid, double most) {
     few.y.push_back(grid.y[i]);
     few.z.push_back(grid.z[i]);
     few.charge.push_back(grid.charge[i]);
+    if (!grid.extent.empty()) few.extent.push_back(grid.extent[i]);
   }
   return few;
 }
@@ -27,9 +28,9 @@ DensityGrid thinned(const DensityGrid& grid, double most) {
 std::unique_ptr<BlockedPoints<double>> make_potential_points(const DensityGrid& grid,
                                                              std::span<const double, 3> box) {
   if (grid.size() == 0) return nullptr;
-  const auto blocks = make_compact_blocks<double>(grid.x, grid.y, grid.z, {}, box);
+  const auto blocks = make_compact_blocks<double>(grid.x, grid.y, grid.z, {}, {}, box);
   return std::make_unique<BlockedPoints<double>>(
-      make_exact_points(blocks, grid.x, grid.y, grid.z, {}), 1);
+      make_exact_points(blocks, grid.x, grid.y, grid.z, {}, {}), 1);
 }
 
 /// Single operations are not certified: only decisions are.

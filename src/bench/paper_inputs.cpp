@@ -56,9 +56,9 @@ Settings read_paper_settings(const BenchPreset& preset) {
 std::string density_key(const PaperInputFiles& files, const Settings::QmSection& qm) {
   Sha256 sum;
   sum.add(file_digest(files.coordinates));
-  sum.add(fmt::format("{} {} {} {} {} {} {} {} {} {} {} {}", qm.engine, qm.charge, qm.multiplicity,
-                      qm.method, qm.basis, qm.density_fitting, qm.embedding, qm.grid_radial,
-                      qm.grid_angular, qm.scf_grid_radial, qm.scf_grid_angular,
+  sum.add(fmt::format("extents {} {} {} {} {} {} {} {} {} {} {} {}", qm.engine, qm.charge,
+                      qm.multiplicity, qm.method, qm.basis, qm.density_fitting, qm.embedding,
+                      qm.grid_radial, qm.grid_angular, qm.scf_grid_radial, qm.scf_grid_angular,
                       qm.charge_threshold));
   return sum.hexadecimal_digest();
 }

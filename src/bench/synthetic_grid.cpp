@@ -68,12 +68,17 @@ void add_atom(const Atom& atom, std::size_t points, DensityGrid& grid) {
     const Shell shell = mura_knowles_shell(k, shells);
     const double charge = -atomic_density(atom.atomic_number, shell.radius) * shell.volume /
                           static_cast<double>(count);
+    // As the QM workers' (protocol.md), of cells as wide as they are deep.
+    const double extent = std::min(
+        kLargestExtentAngstrom,
+        2 * std::cbrt(3 * shell.volume / static_cast<double>(count) / (4 * std::numbers::pi)));
     for (std::size_t i = 0; i < count; ++i) {
       const Vector3 r = atom.centre + shell.radius * fibonacci_direction(i, count);
       grid.x.push_back(r.x);
       grid.y.push_back(r.y);
       grid.z.push_back(r.z);
       grid.charge.push_back(charge);
+      grid.extent.push_back(extent);
     }
   }
 }
@@ -82,7 +87,8 @@ void add_atom(const Atom& atom, std::size_t points, DensityGrid& grid) {
 
 DensityGrid synthetic_grid(const Solute& solute, int electrons, std::size_t points) {
   DensityGrid grid;
-  for (auto* values : {&grid.x, &grid.y, &grid.z, &grid.charge}) values->reserve(points);
+  for (auto* values : {&grid.x, &grid.y, &grid.z, &grid.charge, &grid.extent})
+    values->reserve(points);
   const std::size_t atoms = solute.atom_count();
   for (std::size_t atom = 0; atom < atoms; ++atom) {
     add_atom({solute.positions[atom], solute.atomic_numbers[atom]}, share(points, atoms, atom),

@@ -12,6 +12,7 @@
 #include "constants.hpp"
 #include "error.hpp"
 #include "kernels/scalar/evaluate.hpp"
+#include "potential/coulomb_pole.hpp"
 #include "potential/cutoff_jump.hpp"
 #include "potential/grid_error.hpp"
 #include "potential/lennard_jones.hpp"
@@ -51,6 +52,7 @@ class Maker {
     build();
     PairDerivatives all;
     all.coulomb = coulomb_derivative();
+    all.coulomb_pole = coulomb_ != nullptr ? result_.functions.coulomb_pole : 1;
     const auto& options = settings_.potential;
     if (options.mm_vdw == kBuiltIn) all.mm.push_back(built_in_derivative());
     if (options.qmmm_vdw == kBuiltIn) all.qmmm.push_back(built_in_derivative());
@@ -150,6 +152,7 @@ class Maker {
                                    least));
     }
     result_.functions.coulomb = function.program();
+    result_.functions.coulomb_pole = coulomb_pole_of(result_.functions.coulomb);
     result_.functions.grid_as_pairs =
         grid_error_in_single(result_.functions.coulomb,
                              settings_.interaction.coulomb_cutoff_angstrom) <= kLargestGridError;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include <array>
 #include <bit>
 #include <cerrno>
 #include <cmath>
@@ -25,10 +26,17 @@ static_assert(std::endian::native == std::endian::little, "grid files are writte
 namespace {
 
 constexpr char magic[] = {'S', 'T', 'A', 'R', 'P', 'M', 'C', 'G'};
-constexpr std::uint32_t file_version = 1;
+constexpr std::uint32_t file_version = 2;
+constexpr std::uint32_t bare_points_version = 1;
 constexpr std::size_t header_bytes =
     sizeof(magic) + 2 * sizeof(std::uint32_t) + sizeof(std::uint64_t);
-constexpr std::size_t point_bytes = 4 * sizeof(double);
+constexpr std::size_t values_of_point(std::uint32_t version) {
+  return version == bare_points_version ? 4 : 5;
+}
+
+std::array<std::vector<double>*, 5> columns(DensityGrid& grid) {
+  return {&grid.x, &grid.y, &grid.z, &grid.charge, &grid.extent};
+}
 
 template <typename Value>
 Value value_at(std::span<const char> bytes, std::size_t offset) {
@@ -53,8 +61,12 @@ std::uint32_t checksum(std::span<const char> bytes) {
                    "a density grid written by starpmc (output.save-grid)");
 }
 
-/// @return the number of points
-std::size_t check_frame(const std::filesystem::path& path, std::span<const char> bytes) {
+struct Frame {
+  std::uint32_t version;
+  std::size_t count;  ///< points
+};
+
+Frame check_frame(const std::filesystem::path& path, std::span<const char> bytes) {
   if (bytes.size() < sizeof(magic) || std::memcmp(bytes.data(), magic, sizeof(magic)) != 0) {
     refuse(path, "not a density grid file", "");
   }
@@ -62,10 +74,11 @@ std::size_t check_frame(const std::filesystem::path& path, std::span<const char>
     refuse(path, "truncated density grid file", fmt::format("{} bytes", bytes.size()));
   }
   const auto version = value_at<std::uint32_t>(bytes, sizeof(magic));
-  if (version != file_version) {
+  if (version != file_version && version != bare_points_version) {
     refuse(path, "density grid file of an unknown version", std::to_string(version));
   }
   const auto count = value_at<std::uint64_t>(bytes, sizeof(magic) + 2 * sizeof(std::uint32_t));
+  const std::size_t point_bytes = values_of_point(version) * sizeof(double);
   const std::size_t data_bytes = bytes.size() - header_bytes - sizeof(std::uint32_t);
   if (data_bytes % point_bytes != 0 || count != data_bytes / point_bytes) {
     refuse(path, fmt::format("truncated density grid file: {} points announced", count),
@@ -75,7 +88,7 @@ std::size_t check_frame(const std::filesystem::path& path, std::span<const char>
   if (value_at<std::uint32_t>(bytes, end) != checksum(bytes.first(end))) {
     refuse(path, "damaged density grid file (wrong checksum)", "");
   }
-  return count;
+  return {version, count};
 }
 
 void write_all(int descriptor, std::span<const char> bytes, const std::filesystem::path& path) {
@@ -94,18 +107,16 @@ void write_all(int descriptor, std::span<const char> bytes, const std::filesyste
 double drop_small_charges(DensityGrid& grid, double charge_threshold) {
   double dropped = 0;
   std::size_t kept = 0;
+  grid.extent.resize(grid.size());
   for (std::size_t point = 0; point < grid.size(); ++point) {
     if (std::abs(grid.charge[point]) < charge_threshold) {
       dropped += grid.charge[point];
       continue;
     }
-    grid.x[kept] = grid.x[point];
-    grid.y[kept] = grid.y[point];
-    grid.z[kept] = grid.z[point];
-    grid.charge[kept] = grid.charge[point];
+    for (auto* values : columns(grid)) (*values)[kept] = (*values)[point];
     ++kept;
   }
-  for (auto* values : {&grid.x, &grid.y, &grid.z, &grid.charge}) values->resize(kept);
+  for (auto* values : columns(grid)) values->resize(kept);
   return dropped;
 }
 
@@ -116,12 +127,14 @@ DensityGrid read_density_grid(const std::filesystem::path& path) {
                      "a density grid written by starpmc (output.save-grid)");
   }
   const std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  const std::size_t count = check_frame(path, bytes);
+  const Frame frame = check_frame(path, bytes);
+  const std::size_t values_here = values_of_point(frame.version);
   DensityGrid grid;
-  for (auto* values : {&grid.x, &grid.y, &grid.z, &grid.charge}) values->resize(count);
-  for (std::size_t point = 0; point < count; ++point) {
-    std::size_t offset = header_bytes + point * point_bytes;
-    for (auto* values : {&grid.x, &grid.y, &grid.z, &grid.charge}) {
+  const auto all = columns(grid);
+  for (auto* values : all) values->resize(frame.count);
+  for (std::size_t point = 0; point < frame.count; ++point) {
+    std::size_t offset = header_bytes + point * values_here * sizeof(double);
+    for (auto* values : std::span(all).first(values_here)) {
       const auto value = value_at<double>(bytes, offset);
       if (!std::isfinite(value)) {
         refuse(path, fmt::format("non-finite number at point {}", point), std::to_string(value));
@@ -129,19 +142,25 @@ DensityGrid read_density_grid(const std::filesystem::path& path) {
       (*values)[point] = value;
       offset += sizeof(double);
     }
+    if (!(grid.extent[point] >= 0 && grid.extent[point] <= kLargestExtentAngstrom)) {
+      refuse(path,
+             fmt::format("extent of point {} not from 0 to {} A", point, kLargestExtentAngstrom),
+             std::to_string(grid.extent[point]));
+    }
   }
   return grid;
 }
 
 void write_density_grid(const std::filesystem::path& path, const DensityGrid& grid) {
   std::string bytes(magic, sizeof(magic));
-  bytes.reserve(header_bytes + grid.size() * point_bytes + sizeof(std::uint32_t));
+  bytes.reserve(header_bytes + grid.size() * 5 * sizeof(double) + sizeof(std::uint32_t));
   append(bytes, file_version);
   append(bytes, std::uint32_t{0});
   append(bytes, static_cast<std::uint64_t>(grid.size()));
   for (std::size_t point = 0; point < grid.size(); ++point) {
-    for (const auto* values : {&grid.x, &grid.y, &grid.z, &grid.charge}) {
-      append(bytes, (*values)[point]);
+    for (const double value : {grid.x[point], grid.y[point], grid.z[point], grid.charge[point],
+                               grid.extent.empty() ? 0.0 : grid.extent[point]}) {
+      append(bytes, value);
     }
   }
   append(bytes, checksum(bytes));

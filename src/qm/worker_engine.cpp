@@ -233,8 +233,13 @@ QmResult WorkerEngine::read_result(const Message& message) {
   if (dipole.size() != 3) process_.fail("field dipole of 'result' has not three components");
   std::copy(dipole.begin(), dipole.end(), result.dipole_debye);
   if (!result.converged) process_.report("the SCF did not converge");
-  const MessageArray& grid = array(message, "grid", 4);
-  result.grid = {row_of(grid, 0), row_of(grid, 1), row_of(grid, 2), row_of(grid, 3)};
+  const MessageArray& grid = array(message, "grid", 5);
+  result.grid = {row_of(grid, 0), row_of(grid, 1), row_of(grid, 2), row_of(grid, 3),
+                 row_of(grid, 4)};
+  for (double& extent : result.grid.extent) {
+    if (!(extent >= 0)) process_.fail("array grid of 'result' has a negative extent");
+    extent = std::min(extent, kLargestExtentAngstrom);
+  }
   return result;
 }
 

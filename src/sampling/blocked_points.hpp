@@ -30,9 +30,9 @@ class BlockedPoints {
           {first, last - first,
            DataHandle::of(std::span(blocks_.blocks)
                               .subspan(first * BLOCK_FIELDS, (last - first) * BLOCK_FIELDS)),
-           DataHandle::of(std::span(blocks_.points)
-                              .subspan(first * 4 * STARPMC_BLOCK_POINTS,
-                                       (last - first) * 4 * STARPMC_BLOCK_POINTS))});
+           DataHandle::of(
+               std::span(blocks_.points)
+                   .subspan(first * STARPMC_BLOCK_VALUES, (last - first) * STARPMC_BLOCK_VALUES))});
     }
   }
   // The handles point into the arrays.

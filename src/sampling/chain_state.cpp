@@ -66,10 +66,12 @@ void ChainData<Real>::set_density(const DensityGrid& grid, std::size_t parts) {
   std::vector<double> charges;
   if (grid.size() > 0) {
     density = std::make_unique<BlockedPoints<Real>>(
-        make_compact_blocks<Real>(grid.x, grid.y, grid.z, grid.charge, topology.interaction.box),
+        make_compact_blocks<Real>(grid.x, grid.y, grid.z, grid.charge, grid.extent,
+                                  topology.interaction.box),
         parts);
     const CompactBlocks<Real>& blocks = density->blocks();
-    CompactBlocks<double> exact = make_exact_points(blocks, grid.x, grid.y, grid.z, grid.charge);
+    CompactBlocks<double> exact =
+        make_exact_points(blocks, grid.x, grid.y, grid.z, grid.charge, grid.extent);
     charges = block_charges(exact);
     if (certified || virials) {
       exact_density = std::make_unique<BlockedPoints<double>>(std::move(exact), 1);

@@ -61,7 +61,7 @@ DensityUpdate<Real>::DensityUpdate(ChainData<Real>& data, QmEngine& engine, unsi
   y.insert(y.end(), solute + nuclei, solute + 2 * nuclei);
   z.insert(z.end(), solute + 2 * nuclei, solute + 3 * nuclei);
   const CompactBlocks<double> blocks =
-      make_compact_blocks<double>(x, y, z, {}, data.topology.interaction.box);
+      make_compact_blocks<double>(x, y, z, {}, {}, data.topology.interaction.box);
   slot_of_point_ = blocks.slot_of_point;
   const auto molecules = static_cast<double>(data.molecules());
   const std::size_t parts = task_parts(
@@ -69,7 +69,8 @@ DensityUpdate<Real>::DensityUpdate(ChainData<Real>& data, QmEngine& engine, unsi
        codelets::Work::grid_potential(molecules, static_cast<double>(blocks.block_count())),
        static_cast<double>(x.size()) * molecules * data.topology.shape.sites},
       chains_here);
-  points_ = std::make_unique<BlockedPoints<double>>(make_exact_points(blocks, x, y, z, {}), parts);
+  points_ =
+      std::make_unique<BlockedPoints<double>>(make_exact_points(blocks, x, y, z, {}, {}), parts);
   for (const auto& part : points_->parts()) {
     potential_.push_back(DataHandle::temporary<double>(part.blocks * STARPMC_BLOCK_POINTS));
   }

@@ -138,7 +138,7 @@ class DevicePipeline {
     const auto second = upload(b.grid_energies);
     const auto grid = upload(b.grid_energies);
     const std::size_t half_headers = static_cast<std::size_t>(half) * BLOCK_FIELDS;
-    const std::size_t half_points = static_cast<std::size_t>(half) * 4 * STARPMC_BLOCK_POINTS;
+    const std::size_t half_points = static_cast<std::size_t>(half) * STARPMC_BLOCK_VALUES;
     opencl::qmmm_coulomb_grid(program_, queue(), window.window, half, at(headers), at(points),
                               at(first));
     opencl::qmmm_coulomb_grid(program_, queue(), window.window, blocks - half,

@@ -11,6 +11,7 @@
 
 #include "kernels/compact_blocks.hpp"
 #include "kernels/operations.hpp"
+#include "window_fixture.hpp"
 
 /// Points and molecules put where the grid term is hardest, and its energies as plain loops.
 namespace starpmc::test {
@@ -20,6 +21,7 @@ using Place = std::array<double, 3>;
 struct GridPoint {
   Place position;
   double charge;
+  double extent = 0;
 };
 
 struct GridMolecule {
@@ -101,12 +103,13 @@ class GridWindow {
 
 template <class Real>
 CompactBlocks<Real> blocks_of(const GridCase& grid) {
-  std::array<std::vector<double>, 4> fields;
+  std::array<std::vector<double>, 5> fields;
   for (const GridPoint& point : grid.points) {
     for (std::size_t k = 0; k < 3; ++k) fields[k].push_back(point.position[k]);
     fields[3].push_back(point.charge);
+    fields[4].push_back(point.extent);
   }
-  return make_compact_blocks<Real>(fields[0], fields[1], fields[2], fields[3],
+  return make_compact_blocks<Real>(fields[0], fields[1], fields[2], fields[3], fields[4],
                                    grid.interaction.box);
 }
 
@@ -133,7 +136,7 @@ inline NaiveGridEnergy naive_grid_energy(const GridCase& grid, const GridMolecul
       // fp32 takes a pair at the cutoff for one inside it
       if (r < cutoff * (1 + 1e-6)) sum.scale += std::abs(factor) * (1 / r + 2 / cutoff);
       if (r >= cutoff) continue;
-      sum.value += factor * (1 / r - 1 / cutoff + (r - cutoff) / (cutoff * cutoff));
+      sum.value += factor * cloud_coulomb(r, point.extent, cutoff)[0];
     }
   }
   return sum;
@@ -153,7 +156,7 @@ class GridCases {
  public:
   std::vector<GridCase> all() {
     return {half_the_edge(), orthorhombic(), at_the_corner(), scattered(), at_reach(),
-            on_points(),     crowded(),      alone(),         outside()};
+            on_points(),     crowded(),      alone(),         outside(),   inside_points()};
   }
 
  private:
@@ -201,6 +204,21 @@ class GridCases {
     for (std::size_t block = 0; block < blocks.block_count(); ++block) {
       const double* const origin = &blocks.blocks[block * BLOCK_FIELDS];
       grid.molecules.push_back({0, {origin[0], origin[1], origin[2]}});
+    }
+    return grid;
+  }
+  /// Sites inside the extents of points of all sizes, at their rims, and all of it across a face.
+  GridCase inside_points() {
+    GridCase grid = cloud("inside points", {22, 24, 26}, 9, {21, 12, 1}, 1500);
+    for (std::size_t i = 0; i < grid.points.size(); ++i) {
+      grid.points[i].extent = 0.015 * static_cast<double>(i % 100);
+    }
+    for (std::size_t i = 0; i < grid.points.size(); i += 23) {
+      for (const double part : {0.0, 0.3, 0.9999, 1.0001}) {
+        Place place = grid.points[i].position;
+        place[i % 3] += part * grid.points[i].extent;
+        grid.molecules.push_back({0, place});
+      }
     }
     return grid;
   }

@@ -96,14 +96,14 @@ TEST(CompactBlocks, AreNoWiderThanHalfTheBox) {
   for (const GridCase& grid : GridCases().all()) {
     const CompactBlocks<double> blocks = blocks_of<double>(grid);
     const double half = *std::min_element(grid.box(), grid.box() + 3) / 2;
-    std::vector<int> taken(blocks.points.size() / 4, 0);
+    std::vector<int> taken(blocks.points.size() / 5, 0);
     for (std::size_t i = 0; i < grid.points.size(); ++i) {
       const std::size_t slot = blocks.slot_of_point[i];
       ++taken.at(slot);
       const std::size_t block = slot / STARPMC_BLOCK_POINTS;
       const double* const header = &blocks.blocks[block * BLOCK_FIELDS];
       const double* const point =
-          &blocks.points[block * 4 * STARPMC_BLOCK_POINTS + slot % STARPMC_BLOCK_POINTS];
+          &blocks.points[block * STARPMC_BLOCK_VALUES + slot % STARPMC_BLOCK_POINTS];
       EXPECT_LE(header[BLOCK_RADIUS], half);
       for (std::size_t k = 0; k < 3; ++k) {
         EXPECT_NEAR(header[k] + point[k * STARPMC_BLOCK_POINTS], grid.points[i].position[k], 1e-12);
@@ -111,6 +111,8 @@ TEST(CompactBlocks, AreNoWiderThanHalfTheBox) {
       EXPECT_LE(std::hypot(point[0], point[STARPMC_BLOCK_POINTS], point[2 * STARPMC_BLOCK_POINTS]),
                 header[BLOCK_RADIUS] + 1e-12);
       EXPECT_EQ(point[3 * STARPMC_BLOCK_POINTS], grid.points[i].charge);
+      EXPECT_EQ(point[4 * STARPMC_BLOCK_POINTS], inverse_square_extent(grid.points[i].extent));
+      EXPECT_GE(header[BLOCK_EXTENT], grid.points[i].extent);
     }
     EXPECT_LE(*std::ranges::max_element(taken), 1);
   }

@@ -77,6 +77,14 @@ inline Sum coulomb_energy(double r, double cutoff) {
   return energy;
 }
 
+/// With a point of the density, a cloud of some extent.
+inline Sum point_energy(double r, double extent, double cutoff) {
+  Sum energy = coulomb_energy(r, cutoff);
+  energy.add(1389.35457644 *
+             (cloud_coulomb(r, extent, cutoff)[0] - cloud_coulomb(r, 0, cutoff)[0]));
+  return energy;
+}
+
 inline Sum vdw_energy(const TestSystem& system, int a, int b, double r) {
   Sum energy;
   if (r >= system.interaction.vdw_cutoff) return energy;
@@ -99,7 +107,8 @@ inline Sum naive_grid(const TestSystem& system, const Placed& molecule) {
     for (std::size_t p = 0; p < system.point_position.size(); p += 4) {
       const double* const point = &system.point_position[p];
       const double r = distance(position, {point[0], point[1], point[2]}, system.interaction);
-      sum.add(charge * point[3], coulomb_energy(r, system.interaction.coulomb_cutoff));
+      sum.add(charge * point[3],
+              point_energy(r, point_extent(point), system.interaction.coulomb_cutoff));
     }
   }
   return sum;

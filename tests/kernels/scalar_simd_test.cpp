@@ -112,7 +112,7 @@ void expect_naive_potential(const TestSystem& system, double tolerance) {
   for (std::size_t i = 0; i < blocks * STARPMC_BLOCK_POINTS; i += 37) {
     const std::size_t block = i / STARPMC_BLOCK_POINTS;
     const double* const point =
-        &system.points[block * 4 * STARPMC_BLOCK_POINTS + i % STARPMC_BLOCK_POINTS];
+        &system.points[block * STARPMC_BLOCK_VALUES + i % STARPMC_BLOCK_POINTS];
     Vector position{};
     for (std::size_t k = 0; k < 3; ++k) {
       position[k] = system.blocks[block * BLOCK_FIELDS + k] + point[k * STARPMC_BLOCK_POINTS];
@@ -261,8 +261,9 @@ TEST(ExactGridEnergy, HasTheSameBitsInLanesAndIsTheEnergy) {
     std::mt19937_64 random(3);
     std::uniform_real_distribution<double> place(0, options.edge);
     for (int trial = 0; trial < 20; ++trial) {
-      const std::vector<double> sites{place(random), place(random), place(random), 0.4,
-                                      place(random), place(random), place(random), -0.8};
+      const std::vector<double> sites{
+          place(random),       place(random),       place(random),       0.4,
+          0.3 * place(random), 0.3 * place(random), 0.3 * place(random), -0.8};
       const ExactGridArguments arguments{system.interaction, system.blocks, b.exact_points, sites};
       const std::uint64_t units = scalar::exact_grid_energy(arguments);
       EXPECT_EQ(units, simd::exact_grid_energy(arguments));
@@ -272,8 +273,8 @@ TEST(ExactGridEnergy, HasTheSameBitsInLanesAndIsTheEnergy) {
         for (std::size_t p = 0; p < system.point_position.size(); p += 4) {
           const double* const point = &system.point_position[p];
           const double r = distance(site, {point[0], point[1], point[2]}, system.interaction);
-          expected +=
-              sites[i + 3] * point[3] * coulomb_energy(r, system.interaction.coulomb_cutoff).value;
+          expected += sites[i + 3] * point[3] *
+                      point_energy(r, point_extent(point), system.interaction.coulomb_cutoff).value;
         }
       }
       EXPECT_NEAR(static_cast<double>(static_cast<std::int64_t>(units)) / STARPMC_ENERGY_UNITS,

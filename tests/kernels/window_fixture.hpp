@@ -128,6 +128,25 @@ inline void place_molecules(TestSystem& system, const SystemOptions& options,
   }
 }
 
+/// Extent of a point, angstrom: a few are bare.
+inline double point_extent(const double* position) {
+  const double any = 7.1 * position[0] + 3.3 * position[1] + 1.7 * position[2];
+  const double fraction = any - std::floor(any);
+  return fraction < 0.1 ? 0 : 0.9 * fraction;
+}
+
+/// Shifted-force Coulomb energy of unit charges, one of them a cloud of some extent inside which
+/// its 1/r is (45 - 50 s^2 + 21 s^4)/(16 R), s = r/R, 0 beyond the cutoff; and its derivative.
+inline std::array<double, 2> cloud_coulomb(double r, double extent, double cutoff) {
+  if (r >= cutoff) return {0, 0};
+  const double shift = r / (cutoff * cutoff) - 2 / cutoff;
+  const double slope = 1 / (cutoff * cutoff);
+  if (r >= extent) return {1 / r + shift, slope - 1 / (r * r)};
+  const double s = r / extent;
+  return {(45 - 50 * s * s + 21 * s * s * s * s) / (16 * extent) + shift,
+          slope + (-100 * s + 84 * s * s * s) / (16 * extent * extent)};
+}
+
 /// Cuts points into compact blocks by halving along the longest edge of their bounding box.
 inline void add_blocks(TestSystem& system, std::vector<std::array<double, 4>>::iterator first,
                        std::vector<std::array<double, 4>>::iterator last) {
@@ -153,8 +172,9 @@ inline void add_blocks(TestSystem& system, std::vector<std::array<double, 4>>::i
     return;
   }
   double radius = 0;
+  double largest_extent = 0;
   const std::size_t base = system.points.size();
-  system.points.resize(base + 4 * STARPMC_BLOCK_POINTS, 0.0);
+  system.points.resize(base + STARPMC_BLOCK_VALUES, 0.0);
   for (auto point = first; point != last; ++point) {
     const std::size_t index = base + static_cast<std::size_t>(point - first);
     double squared = 0;
@@ -164,10 +184,15 @@ inline void add_blocks(TestSystem& system, std::vector<std::array<double, 4>>::i
       squared += relative * relative;
     }
     system.points[index + 3 * STARPMC_BLOCK_POINTS] = (*point)[3];
+    const double point_size = point_extent(point->data());
+    system.points[index + 4 * STARPMC_BLOCK_POINTS] =
+        point_size > 0 ? 1 / (point_size * point_size) : 0;
+    largest_extent = std::max(largest_extent, point_size);
     radius = std::max(radius, std::sqrt(squared));
     system.point_position.insert(system.point_position.end(), point->begin(), point->end());
   }
-  system.blocks.insert(system.blocks.end(), {origin[0], origin[1], origin[2], radius});
+  system.blocks.insert(system.blocks.end(),
+                       {origin[0], origin[1], origin[2], radius, largest_extent});
 }
 
 /// Two nuclei in a cloud of charge that falls off with the distance from them.
@@ -254,8 +279,8 @@ struct Buffers {
     place_lattice_sites();
     exact_points = of.points;
     for (std::size_t i = 0; i < exact_points.size(); ++i) {
-      const std::size_t block = i / (4 * STARPMC_BLOCK_POINTS);
-      const std::size_t k = i / STARPMC_BLOCK_POINTS % 4;
+      const std::size_t block = i / STARPMC_BLOCK_VALUES;
+      const std::size_t k = i / STARPMC_BLOCK_POINTS % 5;
       if (k < 3) exact_points[i] += of.blocks[block * BLOCK_FIELDS + k];
     }
   }
@@ -279,9 +304,9 @@ struct Buffers {
     for (std::size_t i = 0; i < points.size(); ++i) {
       const double value = system->points[i];
       if constexpr (kPrecisionOf<Real> == Precision::fixed) {
-        const std::size_t block = i / (4 * STARPMC_BLOCK_POINTS);
-        const std::size_t k = i / STARPMC_BLOCK_POINTS % 4;
-        if (k == 3) {
+        const std::size_t block = i / STARPMC_BLOCK_VALUES;
+        const std::size_t k = i / STARPMC_BLOCK_POINTS % 5;
+        if (k >= 3) {
           points[i] = {std::bit_cast<std::int32_t>(static_cast<float>(value))};
         } else {
           points[i] = stored_site<Real>(system->blocks[block * BLOCK_FIELDS + k], value,

@@ -71,12 +71,12 @@ struct HostPipeline {
     const std::span<const Real> points(b.points);
     std::vector<double> second(b.grid_energies.size());
     std::vector<double> first(b.grid_energies.size());
-    Level::qmmm_coulomb_grid(
-        CoulombGridArguments<Real>{window, headers.first(half * BLOCK_FIELDS),
-                                   points.first(half * 4 * STARPMC_BLOCK_POINTS), first});
+    Level::qmmm_coulomb_grid(CoulombGridArguments<Real>{window, headers.first(half * BLOCK_FIELDS),
+                                                        points.first(half * STARPMC_BLOCK_VALUES),
+                                                        first});
     Level::qmmm_coulomb_grid(
         CoulombGridArguments<Real>{window, headers.subspan(half * BLOCK_FIELDS),
-                                   points.subspan(half * 4 * STARPMC_BLOCK_POINTS), second});
+                                   points.subspan(half * STARPMC_BLOCK_VALUES), second});
     const std::array<std::span<const double>, 2> grid_partials{first, second};
     Level::qmmm_coulomb_grid_reduce({window.candidates(), grid_partials, b.grid_energies});
     Level::qmmm_nuclei_vdw(

@@ -62,8 +62,8 @@ inline constexpr double kSoluteCentre[3] = {0.3, -0.2, 0.4};
 inline std::vector<double> exact_points(const TestSystem& system) {
   std::vector<double> points = system.points;
   for (std::size_t i = 0; i < points.size(); ++i) {
-    const std::size_t k = i / STARPMC_BLOCK_POINTS % 4;
-    if (k < 3) points[i] += system.blocks[i / (4 * STARPMC_BLOCK_POINTS) * BLOCK_FIELDS + k];
+    const std::size_t k = i / STARPMC_BLOCK_POINTS % 5;
+    if (k < 3) points[i] += system.blocks[i / STARPMC_BLOCK_VALUES * BLOCK_FIELDS + k];
   }
   return points;
 }
@@ -121,6 +121,7 @@ class NaiveVirial {
     double centre[3];
     double charge;
     int type;  ///< -1: no van der Waals energy
+    double extent = 0;
   };
 
   std::vector<Body> bodies(int molecule) const {
@@ -145,8 +146,10 @@ class NaiveVirial {
   void add_solute(const Body& site) {
     const auto nuclei = static_cast<std::size_t>(system_.nuclei);
     const auto& s = system_.solute;
-    const auto solute_body = [](double x, double y, double z, double charge, int type) {
-      return Body{{x, y, z}, {kSoluteCentre[0], kSoluteCentre[1], kSoluteCentre[2]}, charge, type};
+    const auto solute_body = [](double x, double y, double z, double charge, int type,
+                                double extent = 0) {
+      return Body{
+          {x, y, z}, {kSoluteCentre[0], kSoluteCentre[1], kSoluteCentre[2]}, charge, type, extent};
     };
     for (std::size_t i = 0; i < nuclei; ++i) {
       add(TERM_QMMM_NUCLEI, TERM_QMMM_VDW, site,
@@ -155,7 +158,8 @@ class NaiveVirial {
     }
     const auto& p = system_.point_position;
     for (std::size_t i = 0; i < p.size(); i += 4) {
-      add(TERM_QMMM_GRID, TERM_QMMM_VDW, site, solute_body(p[i], p[i + 1], p[i + 2], p[i + 3], -1));
+      add(TERM_QMMM_GRID, TERM_QMMM_VDW, site,
+          solute_body(p[i], p[i + 1], p[i + 2], p[i + 3], -1, point_extent(&p[i])));
     }
   }
 
@@ -173,8 +177,8 @@ class NaiveVirial {
     const double rc = system_.interaction.coulomb_cutoff;
     if (r < rc) {
       const double factor = 1389.35457644 * a.charge * b.charge;
-      sum(coulomb, factor * (1 / r - 1 / rc + (r - rc) / (rc * rc)),
-          factor * (-1 / (r * r) + 1 / (rc * rc)) / r * product);
+      const auto [energy, slope] = cloud_coulomb(r, b.extent, rc);
+      sum(coulomb, factor * energy, factor * slope / r * product);
     }
     if (b.type < 0 || r >= system_.interaction.vdw_cutoff) return;
     const double* const c = system_.topology().pair(a.type, b.type);

@@ -47,7 +47,8 @@ class DensityGridFile : public testing::Test {
   }
 
   fs::path path_;
-  DensityGrid grid_{{0, 1, 2}, {0.1, 1.1, 2.1}, {-1, -2, -3}, {-0.5, -1e-10, -1.25}};
+  DensityGrid grid_{
+      {0, 1, 2}, {0.1, 1.1, 2.1}, {-1, -2, -3}, {-0.5, -1e-10, -1.25}, {0.25, 1.5, 0}};
 };
 
 TEST_F(DensityGridFile, RoundTripKeepsEveryBit) {
@@ -57,7 +58,8 @@ TEST_F(DensityGridFile, RoundTripKeepsEveryBit) {
   EXPECT_EQ(read.y, grid_.y);
   EXPECT_EQ(read.z, grid_.z);
   EXPECT_EQ(read.charge, grid_.charge);
-  EXPECT_EQ(bytes().size(), 24U + 3 * 32 + 4);
+  EXPECT_EQ(read.extent, grid_.extent);
+  EXPECT_EQ(bytes().size(), 24U + 3 * 40 + 4);
   write_density_grid(path_, DensityGrid{});
   EXPECT_EQ(read_density_grid(path_).size(), 0U);
 }
@@ -99,7 +101,7 @@ TEST_F(DensityGridFile, EveryFlippedBitIsNoticed) {
 TEST_F(DensityGridFile, ACountThatOverflowsIsRefused) {
   write_density_grid(path_, grid_);
   std::string damaged = bytes();
-  const std::uint64_t count = (std::uint64_t{1} << 59) + 3;  // times 32 is 96 modulo 2^64
+  const std::uint64_t count = (std::uint64_t{1} << 61) + 3;  // times 40 is 120 modulo 2^64
   std::memcpy(damaged.data() + 16, &count, sizeof(count));
   overwrite(damaged);
   expect_refusal("announced");

@@ -134,6 +134,10 @@ class Psi4Engine:
         psi4.set_options(before)
         return potential
 
+    def _extents(self):
+        """Of the weights' own volumes: Psi4 does not give those of the cells."""
+        return 2 * (3 * numpy.abs(self._grid[3]) / (4 * numpy.pi)) ** (1 / 3)
+
     def _build_density_grid(self, radial, angular):
         potential = self._foreign_potential(grid_options(radial, angular, "MURA", "FLAT"))
         grid = numpy.vstack([numpy.array(row) for row in potential.get_np_xyzw()])
@@ -180,7 +184,7 @@ class Psi4Engine:
             "seconds_scf": converged - embedded,
             "seconds_density": time.perf_counter() - converged,
         }
-        return fields, numpy.vstack([self._grid[:3] * BOHR, charge])
+        return fields, numpy.vstack([self._grid[:3] * BOHR, charge, self._extents() * BOHR])
 
     def _electronic_energy(self):
         """With the repulsion among the nuclei, which may have been left out of the total."""

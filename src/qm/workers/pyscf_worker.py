@@ -31,6 +31,7 @@ from worker_protocol import (
     HARTREE_IN_KJ_PER_MOL,
     WorkerError,
     bad_request,
+    point_extents,
 )
 
 ANALYTIC_CHUNK_BYTES = 200e6
@@ -187,6 +188,12 @@ class PyscfEngine:
         real = density_grid.atm_idx >= 0
         self._density_points = density_grid.coords[real]
         self._density_weights = density_grid.weights[real]
+        atoms = self.molecule.atom_coords()[density_grid.atm_idx[real]]
+        self._density_extents = point_extents(
+            numpy.linalg.norm(self._density_points - atoms, axis=1),
+            density_grid.quadrature_weights[real],
+            request["grid_angular"],
+        )
         self._density_blocks = PointBlocks(
             self.molecule,
             self._density_points,
@@ -292,7 +299,13 @@ class PyscfEngine:
             **self._interactions(solution, previous),
             **{f"seconds_{part}": time for part, time in self._stopwatch.seconds.items()},
         }
-        return fields, numpy.vstack([self._density_points.T * nist.BOHR, charge])
+        return fields, numpy.vstack(
+            [
+                self._density_points.T * nist.BOHR,
+                charge,
+                self._density_extents * nist.BOHR,
+            ]
+        )
 
     def state(self):
         return self._convergence.state()

@@ -26,6 +26,20 @@ class WorkerError(Exception):
         self.reason = reason
 
 
+def point_extents(distances, cell_volumes, angular_points):
+    """Radii of the clouds that density points stand for (lengths in one unit), as protocol.md says.
+
+    distances: of the points from their atoms; cell_volumes: before the partition between atoms. With
+    twice the radius of a sphere of a cubic cell's volume the potential of the points is smooth, and
+    the shape of the clouds keeps it unbiased (EXTENT_C0 in kernels/common/layout.h).
+    """
+    import numpy
+
+    area = 4 * numpy.pi * distances**2 / angular_points
+    depth = numpy.divide(cell_volumes, area, out=numpy.zeros_like(area), where=area > 0)
+    return 2 * (3 / (4 * numpy.pi)) ** (1 / 3) * numpy.maximum(numpy.sqrt(area), depth)
+
+
 def bad_request(message):
     return WorkerError("bad-request", message)
 

@@ -97,7 +97,7 @@ def serve_update(state, points, arrays, spoilt):
     energy = sum(q * v for q, v in zip(charges, arrays["potential"], strict=True))
     charges[: len(spoilt)] = spoilt
     state = [*polarisations, state[-1] + 1 if state else 1.0]
-    grid = ("grid", (4, len(charges)), [x for row in points for x in row] + charges)
+    grid = ("grid", (5, len(charges)), [x for row in points for x in row] + charges + [0.0] * len(charges))
     dipole = [polarisations[2 * k] - polarisations[2 * k + 1] for k in range(3)]
     header = result_header(energy=energy, electrons_on_grid=float(ELECTRONS), dipole=dipole)
     send(header, [grid, ("state", (len(state),), state)])

@@ -53,7 +53,7 @@ def receive(worker):
 
 
 def compute(arguments):
-    """Returns the result's header and the (points, 4) grid before anything is dropped."""
+    """Returns the result's header and the (points, 5) grid before anything is dropped."""
     elements, positions = read_xyz(arguments.xyz)
     worker = subprocess.Popen(
         [sys.executable, WORKER],
@@ -97,7 +97,7 @@ def compute(arguments):
 
 
 def write_grid(path, grid):
-    data = b"STARPMCG" + struct.pack("<IIQ", 1, 0, len(grid))
+    data = b"STARPMCG" + struct.pack("<IIQ", 2, 0, len(grid))
     data += numpy.ascontiguousarray(grid, dtype="<f8").tobytes()
     pathlib.Path(path).write_bytes(data + struct.pack("<I", zlib.crc32(data)))
 

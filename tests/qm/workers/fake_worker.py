@@ -50,7 +50,7 @@ def result_header(**changed):
 
 
 def grid(values=None):
-    return ("grid", (4, GRID_POINTS), values or [0.5] * (4 * GRID_POINTS))
+    return ("grid", (5, GRID_POINTS), values or [0.5] * (5 * GRID_POINTS))
 
 
 def raw(text):
@@ -88,10 +88,10 @@ def misbehave_on_update(mode, arrays):
             b' "shape": [4, 999999999999]}]}\n'
         )
     if mode == "negative-size":
-        raw(b'{"type": "result", "arrays": [{"name": "grid", "dtype": "f64", "shape": [4, -1]}]}\n')
+        raw(b'{"type": "result", "arrays": [{"name": "grid", "dtype": "f64", "shape": [5, -1]}]}\n')
     if mode == "half-array":
         sys.stdout.buffer.write(
-            b'{"type":"result","arrays":[{"name":"grid","dtype":"f64","shape":[4,3]}]}\n12345678'
+            b'{"type":"result","arrays":[{"name":"grid","dtype":"f64","shape":[5,3]}]}\n12345678'
         )
         sys.stdout.buffer.flush()
         sys.exit(0)
@@ -106,7 +106,7 @@ def misbehave_on_update(mode, arrays):
     if mode == "no-grid":
         send(result_header())
     if mode == "nan-array":
-        send(result_header(), [grid([0.5] * 11 + [math.nan])])
+        send(result_header(), [grid([0.5] * 14 + [math.nan])])
     if mode == "not-converged":
         send(
             {"type": "error", "reason": "not-converged", "message": "no solution in 100 iterations"}

@@ -31,7 +31,7 @@ def fault_is_due(count, file):
 def serve_update(state, arrays):
     energy = sum(arrays["potential"]) + (state[0] / 2 if state else 0.0)
     state = [energy, state[1] + 1 if state else 1.0]
-    grid = ("grid", (4, GRID_POINTS), [energy] * (4 * GRID_POINTS))
+    grid = ("grid", (5, GRID_POINTS), [energy] * (4 * GRID_POINTS) + [0.0] * GRID_POINTS)
     send(result_header(energy=energy), [grid, ("state", (2,), state)])
     return state
 
