@@ -171,7 +171,7 @@ class Differentiator {
       case Operation::cosh:
         return f(Operation::sinh);
       case Operation::tanh:
-        return pool_.sum({{square(node), -1}}, 1);
+        return of_tanh(a);
       case Operation::erf:
         return gaussian(a, 2 * std::numbers::inv_sqrtpi);
       case Operation::erfc:
@@ -181,6 +181,14 @@ class Differentiator {
       default:  // step, delta, floor, ceil
         return pool_.number(0);
     }
+  }
+
+  /// 1/cosh(a)^2 as 4 u/(1 + u)^2, u = exp(-2 |a|): nothing cancels where tanh is nearly 1, as
+  /// 1 - tanh(a)^2 does, and nothing overflows.
+  Node of_tanh(Node a) {
+    const Node size = pool_.apply(Operation::abs, {a});
+    const Node u = pool_.apply(Operation::exp, {pool_.scale(size, -2)});
+    return pool_.product({{u, 1}, {pool_.sum({{u, 1}}, 1), -2}}, 4);
   }
 
   Node gaussian(Node a, double factor) {
