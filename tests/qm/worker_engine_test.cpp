@@ -78,6 +78,7 @@ TEST(WorkerEngine, GoodWorkerIsUnderstood) {
     ASSERT_EQ(result.grid.size(), 3U);
     EXPECT_EQ(result.grid.x[0], 0.5);
     EXPECT_EQ(result.grid.charge, (std::vector<double>{10.0, 2.5, 0.0}));
+    EXPECT_EQ(result.grid.extent, (std::vector<double>(3, 0.25)));
   }
 }
 
@@ -129,7 +130,7 @@ TEST(WorkerEngine, GarbageIsRefused) {
   expect_in("exit status 0", run_error("half-array"));
   expect_in("electrons_on_grid", run_error("missing-field"));
   expect_in("'ready' where 'result'", run_error("wrong-type"));
-  expect_in("wrong shape (3, 4)", run_error("wrong-shape"));
+  expect_in("wrong shape (4, 3)", run_error("wrong-shape"));
   expect_in("wrong shape (2, 5)", run_error("wrong-points"));
   expect_in("grid is missing", run_error("no-grid"));
   expect_in("non-finite", run_error("nan-array"));

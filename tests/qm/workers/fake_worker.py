@@ -85,7 +85,7 @@ def misbehave_on_update(mode, arrays):
     if mode == "absurd-size":
         raw(
             b'{"type": "result", "arrays": [{"name": "grid", "dtype": "f64",'
-            b' "shape": [4, 999999999999]}]}\n'
+            b' "shape": [5, 999999999999]}]}\n'
         )
     if mode == "negative-size":
         raw(b'{"type": "result", "arrays": [{"name": "grid", "dtype": "f64", "shape": [5, -1]}]}\n')
@@ -102,7 +102,7 @@ def misbehave_on_update(mode, arrays):
     if mode == "wrong-type":
         send({"type": "ready"})
     if mode == "wrong-shape":
-        send(result_header(), [("grid", (3, 4), [0.5] * 12)])
+        send(result_header(), [("grid", (4, GRID_POINTS), [0.5] * (4 * GRID_POINTS))])
     if mode == "no-grid":
         send(result_header())
     if mode == "nan-array":
@@ -129,7 +129,7 @@ def misbehave_on_update(mode, arrays):
             "isolated_dipole": [0.0, 0.5, 0.0],
             "polarisation_energy": -2.0,
         }
-        send(result_header(**optional), [grid([0.5] * 9 + charges)])
+        send(result_header(**optional), [grid([0.5] * 9 + charges + [0.25] * 3)])
     if mode == "terse":
         send(result_header(), [grid()])
 
