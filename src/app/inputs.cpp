@@ -22,7 +22,7 @@ Inputs read_inputs(std::span<const std::string> arguments, const std::string& co
   inputs.settings = read_settings(inputs.file, arguments.subspan(1), &places);
   const Settings::SystemSection& files = inputs.settings.system;
   inputs.system = read_system({files.coordinates, files.topology, files.solute, files.qm_molecule,
-                               files.defines, files.include_folders});
+                               files.defines, files.include_folders, files.rigid});
   if (inputs.system.molecules.empty()) {
     throw InputError(files.topology.string(), "there is no MM molecule to move", files.qm_molecule,
                      "add molecules to [ molecules ], e.g. with starpmc solvate");

@@ -124,6 +124,7 @@ void Simulation::log_inputs() const {
                                            system.solute->atom_count())
                              : "",
                system.box.lengths.x, system.box.lengths.y, system.box.lengths.z);
+  for (const std::string& note : system.notes) spdlog::info(note);
   for (const std::string& warning : inputs_.warnings) spdlog::warn(warning);
   if (engine_.exists) spdlog::info("QM engine: {} {}", engine_.name, engine_.version);
   for (unsigned rank = 0; ranks_.size() > 1 && rank < ranks_.size(); ++rank) {

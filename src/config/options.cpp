@@ -29,6 +29,10 @@ std::vector<Option> system_options() {
       path_list({"system", "include-folders", "",
                  "folders searched for the topology's #include before those of GROMACS"},
                 STARPMC_FIELD(system.include_folders)),
+      words({"system", "rigid", "",
+             "moleculetypes kept rigid as the coordinates have them though the topology does not "
+             "constrain them"},
+            STARPMC_FIELD(system.rigid)),
   };
 }
 

@@ -26,6 +26,7 @@ struct Settings {
     std::string qm_molecule;
     std::vector<std::string> defines;
     std::vector<std::filesystem::path> include_folders;
+    std::vector<std::string> rigid;
 
     friend bool operator==(const SystemSection&, const SystemSection&) = default;
   } system;

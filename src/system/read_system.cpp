@@ -7,12 +7,14 @@
 #include <cctype>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "error.hpp"
 #include "system/contacts.hpp"
 #include "system/elements.hpp"
 #include "system/gro_file.hpp"
 #include "system/rigid_geometry.hpp"
+#include "system/rigidity.hpp"
 #include "system/site_types.hpp"
 #include "system/superposition.hpp"
 #include "system/text.hpp"
@@ -50,6 +52,7 @@ class SystemReader {
     system_.title = coordinates_.title;
     system_.box = coordinates_.box;
     find_solute();
+    find_rigid();
     check_atom_count();
     read_molecules();
     // Stable: molecules of one type keep their order in the file.
@@ -99,6 +102,12 @@ class SystemReader {
           fmt::format("[ molecules ] must hold exactly one QM molecule '{}'", files_.qm_molecule),
           std::to_string(count),
           "give the QM molecule a [ moleculetype ] of its own, with count 1");
+    }
+  }
+
+  void find_rigid() {
+    for (const std::string& name : files_.rigid) {
+      rigid_definitions_.insert(topology_.definition_index(name, "system.rigid"));
     }
   }
 
@@ -208,6 +217,39 @@ class SystemReader {
     lines_.push_back(coordinates_.atoms[first].line);
   }
 
+  /// The topology must hold an MM molecule in shape, or the user say that it is meant to be rigid.
+  void require_rigid(std::size_t definition_index, std::span<const Vector3> positions) {
+    const MoleculeDefinition& definition = topology_.definitions[definition_index];
+    if (is_constrained_rigid(definition, positions)) {
+      return;
+    }
+    const std::string unused =
+        definition.bonded_section.empty()
+            ? "without [ constraints ] in the topology"
+            : fmt::format("its [ {} ] ({}) are not used", definition.bonded_section,
+                          definition.bonded_place);
+    if (rigid_definitions_.contains(definition_index)) {
+      system_.notes.push_back(
+          fmt::format("molecule {} is kept rigid (system.rigid): {}", definition.name, unused));
+      return;
+    }
+    const std::string qm = qm_definition_ == no_definition
+                               ? fmt::format(
+                                     "treat it by quantum mechanics (system.qm-molecule = "
+                                     "{}), ",
+                                     definition.name)
+                               : "";
+    throw InputError(
+        definition.bonded_section.empty() ? definition.place : definition.bonded_place,
+        fmt::format("MM molecules are rigid, but [ settles ] and [ constraints ] do not hold the "
+                    "{} atoms of molecule {} in one shape",
+                    definition.atoms.size(), definition.name),
+        definition.bonded_section.empty() ? "" : fmt::format("[ {} ]", definition.bonded_section),
+        fmt::format("take a rigid model (of water: leave out the define FLEXIBLE), {}or keep it in "
+                    "the shape that the coordinates give it: system.rigid = {}",
+                    qm, definition.name));
+  }
+
   /// Index of the molecule type of a definition; made at its first instance.
   std::size_t molecule_type(std::size_t definition_index, std::span<const Vector3> instance) {
     if (const auto known = type_of_definition_.find(definition_index);
@@ -215,6 +257,7 @@ class SystemReader {
       return known->second;
     }
     const MoleculeDefinition& definition = topology_.definitions[definition_index];
+    require_rigid(definition_index, instance);
     std::vector<Vector3> reference =
         defined_geometry(definition)
             .value_or(std::vector<Vector3>(instance.begin(), instance.end()));
@@ -259,6 +302,11 @@ class SystemReader {
     }
     if (!files_.solute.empty()) {
       read_solute_file(solute, first);
+    }
+    if (!definition.bonded_section.empty()) {
+      system_.notes.push_back(fmt::format(
+          "the QM molecule {} stays as the coordinates have it: its [ {} ] ({}) are not used",
+          definition.name, definition.bonded_section, definition.bonded_place));
     }
     solute_line_ = solute_in_coordinates_ ? line_place(first) : files_.solute.string();
     system_.solute = std::move(solute);
@@ -334,6 +382,7 @@ class SystemReader {
   SiteTypes site_types_;
   System system_;
   std::size_t qm_definition_ = no_definition;
+  std::set<std::size_t> rigid_definitions_;
   bool solute_in_coordinates_ = true;
   std::string solute_line_;
   std::map<std::size_t, std::size_t> type_of_definition_;

@@ -16,12 +16,14 @@ struct SystemFiles {
   std::string qm_molecule;            ///< moleculetype name of the QM molecule; empty: pure MM
   std::vector<std::string> defines;   ///< preprocessor symbols ("FLEXIBLE", "NAME=VALUE")
   std::vector<std::filesystem::path> include_folders;  ///< searched before GROMACS's share/top
+  std::vector<std::string> rigid = {};  ///< moleculetypes kept rigid though nothing constrains them
 };
 
 /// Reads, checks and assembles a system.
 /// Positions are taken from the .gro file (nanometre there, angstrom here); the geometry of a rigid
 /// molecule comes from its [settles] or [constraints] and virtual sites where they define it fully,
-/// otherwise from its first instance, and each instance is fitted onto its coordinates.
+/// otherwise from its first instance, and each instance is fitted onto its coordinates. An MM
+/// molecule that its [settles] and [constraints] do not hold in shape must be named in `rigid`.
 /// @throws InputError naming file and line
 System read_system(const SystemFiles& files);
 

@@ -83,6 +83,8 @@ struct System {
   std::vector<MoleculeType> molecule_types;  ///< of the MM molecules only
   std::vector<Molecule> molecules;
   std::optional<Solute> solute;
+  std::vector<std::string> notes;     ///< what a reader took the files to mean, for the log
+  std::vector<std::string> warnings;  ///< what is allowed but likely a mistake
 
   /// Largest number of sites of any molecule type.
   std::size_t max_sites() const;

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 
 #include "error.hpp"
+#include "system/atom_type_line.hpp"
 #include "system/preprocessor.hpp"
 #include "system/text.hpp"
 
@@ -16,8 +16,12 @@ namespace {
 
 constexpr double angstrom_per_nanometre = 10;
 
+/// Energies of a molecule's own shape: a rigid molecule has none.
+constexpr std::array<std::string_view, 5> bonded_sections{"bonds", "angles", "dihedrals",
+                                                          "impropers", "cmap"};
+
 /// Sections that say nothing about rigid molecules without internal energy.
-constexpr std::array<std::string_view, 22> irrelevant_sections{
+constexpr std::array<std::string_view, 17> irrelevant_sections{
     "bondtypes",
     "pairtypes",
     "angletypes",
@@ -26,13 +30,8 @@ constexpr std::array<std::string_view, 22> irrelevant_sections{
     "cmaptypes",
     "implicit_genborn_params",
     "implicit_surface_params",
-    "bonds",
     "pairs",
     "pairs_nb",
-    "angles",
-    "dihedrals",
-    "impropers",
-    "cmap",
     "exclusions",
     "position_restraints",
     "distance_restraints",
@@ -112,6 +111,12 @@ class TopologyReader {
       handler_ = &TopologyReader::read_over;
       return;
     }
+    if (std::any_of(bonded_sections.begin(), bonded_sections.end(), is_name)) {
+      current_molecule(line, name);
+      handler_ = &TopologyReader::read_bonded;
+      section_ = name;
+      return;
+    }
     if (std::any_of(unsupported_sections.begin(), unsupported_sections.end(), is_name)) {
       MoleculeDefinition& molecule = current_molecule(line, name);
       molecule.unsupported_section = name;
@@ -136,6 +141,7 @@ class TopologyReader {
     for (const Section& section : sections()) {
       known.emplace_back(section.name);
     }
+    known.insert(known.end(), bonded_sections.begin(), bonded_sections.end());
     known.insert(known.end(), irrelevant_sections.begin(), irrelevant_sections.end());
     return suggest(name, known, "correct the section's name, or remove the section");
   }
@@ -157,6 +163,14 @@ class TopologyReader {
   }
 
   void read_over(const SourceLine&) {}
+
+  void read_bonded(const SourceLine& line) {
+    MoleculeDefinition& molecule = topology_.definitions.back();
+    if (molecule.bonded_section.empty()) {
+      molecule.bonded_section = section_;
+      molecule.bonded_place = line.place;
+    }
+  }
 
   /// Words of a line, at least `least` of them.
   std::vector<std::string_view> words_of(const SourceLine& line, std::size_t least,
@@ -189,51 +203,10 @@ class TopologyReader {
     has_defaults_ = true;
   }
 
-  VdwParameters read_vdw(std::string_view first, std::string_view second,
-                         const SourceLine& line) const {
-    const bool c6_c12 = topology_.combination_rule == CombinationRule::geometric_c6_c12;
-    VdwParameters vdw{
-        parse_number(first, line.place, c6_c12 ? "c6 (kJ/mol nm^6)" : "sigma (nm)"),
-        parse_number(second, line.place, c6_c12 ? "c12 (kJ/mol nm^12)" : "epsilon (kJ/mol)")};
-    if (vdw.first < 0 || vdw.second < 0) {
-      throw InputError(line.place, "a van der Waals parameter is negative", line.text,
-                       "sigma and epsilon (or c6 and c12) are zero or positive");
-    }
-    return vdw;
-  }
-
   void read_atom_type(const SourceLine& line) {
     const auto words =
         words_of(line, 6, "name [bond_type] [at.num] mass charge ptype sigma epsilon");
-    // As GROMACS tells the variants apart: by where the one-letter particle type stands.
-    const auto is_particle = [&](std::size_t i) {
-      return i < words.size() && words[i].size() == 1 &&
-             std::isalpha(static_cast<unsigned char>(words[i][0]));
-    };
-    const std::size_t particle = is_particle(5) ? 5 : is_particle(3) ? 3 : 4;
-    if (!is_particle(particle) || words.size() < particle + 3) {
-      throw InputError(line.place, "a line of [ atomtypes ] has no particle type (A, D or V)",
-                       line.text, "write 'name at.num mass charge ptype sigma epsilon'");
-    }
-    AtomType type;
-    type.name = words[0];
-    const bool number_alone =
-        particle == 4 && !std::isalpha(static_cast<unsigned char>(words[1][0]));
-    if (particle == 5 || number_alone) {
-      type.atomic_number =
-          static_cast<int>(parse_integer(words[particle - 3], line.place, "the atomic number", 0));
-    }
-    type.mass = parse_number(words[particle - 2], line.place, "the mass (g/mol)");
-    type.charge = parse_number(words[particle - 1], line.place, "the charge (e)");
-    const char kind =
-        static_cast<char>(std::toupper(static_cast<unsigned char>(words[particle][0])));
-    if (kind != 'A' && kind != 'D' && kind != 'V') {
-      throw InputError(line.place, "the particle type is not supported", words[particle],
-                       "use A (atom) or V or D (virtual site)");
-    }
-    type.is_virtual = kind != 'A';
-    type.vdw = read_vdw(words[particle + 1], words[particle + 2], line);
-    type.place = line.place;
+    const AtomType type = parse_atom_type(topology_.combination_rule, words, line);
     topology_.atom_types.insert_or_assign(type.name, type);
   }
 
@@ -243,8 +216,9 @@ class TopologyReader {
       throw InputError(line.place, "funct of [ nonbond_params ] is not Lennard-Jones", words[2],
                        "use funct 1");
     }
-    topology_.pair_parameters.push_back({std::string(words[0]), std::string(words[1]),
-                                         read_vdw(words[3], words[4], line), line.place});
+    topology_.pair_parameters.push_back(
+        {std::string(words[0]), std::string(words[1]),
+         parse_vdw(topology_.combination_rule, words[3], words[4], line), line.place});
   }
 
   void read_molecule_type(const SourceLine& line) {
@@ -321,12 +295,10 @@ class TopologyReader {
 
   void read_constraint(const SourceLine& line) {
     const auto words = words_of(line, 3, "i j funct length");
-    if (words.size() < 4) {
-      return;  // length from [ constrainttypes ]: the geometry is taken from the coordinates
-    }
-    topology_.definitions.back().constraints.push_back({atom_index(words[0], line),
-                                                        atom_index(words[1], line),
-                                                        read_length(words[3], line), line.place});
+    // A length left to [ constrainttypes ] is taken from the coordinates.
+    const double length = words.size() < 4 ? 0 : read_length(words[3], line);
+    topology_.definitions.back().constraints.push_back(
+        {atom_index(words[0], line), atom_index(words[1], line), length, line.place});
   }
 
   void read_virtual_site(const SourceLine& line, std::size_t from, std::string_view form) {

@@ -63,7 +63,7 @@ struct Settle {
 struct Constraint {
   std::size_t i = 0;
   std::size_t j = 0;
-  double length_angstrom = 0;
+  double length_angstrom = 0;  ///< 0 where it is left to [ constrainttypes ]
   std::string place;
 };
 
@@ -84,6 +84,8 @@ struct MoleculeDefinition {
   std::vector<Settle> settles;
   std::vector<Constraint> constraints;
   std::vector<VirtualSite> virtual_sites;
+  std::string bonded_section;  ///< first one with an entry ("bonds", "angles"), else empty
+  std::string bonded_place;
   std::string unsupported_section;  ///< name of one this program cannot honour, else empty
   std::string unsupported_place;
 

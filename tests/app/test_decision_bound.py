@@ -197,6 +197,7 @@ class DecisionBound(program.TestCase):
             system={
                 "coordinates": self.folder / "system.gro",
                 "topology": self.folder / "system.top",
+                "rigid": "FIVE",
             },
             interaction={
                 "coulomb_cutoff": cutoff,

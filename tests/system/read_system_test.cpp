@@ -116,8 +116,15 @@ TEST(Small, HoldsSoluteAndWaters) {
 }
 
 TEST(Small, WithoutQmMoleculeAllIsMm) {
-  const System system = read("small/small");
+  const System system = read_system({test_data("small/small.gro"),
+                                     test_data("small/small.top"),
+                                     {},
+                                     "",
+                                     {},
+                                     {},
+                                     {"formaldehyde"}});
   EXPECT_FALSE(system.solute);
+  EXPECT_THAT(system.notes, testing::ElementsAre(HasSubstr("formaldehyde is kept rigid")));
   EXPECT_EQ(system.molecules.size(), 65U);
   EXPECT_EQ(system.molecule_types.size(), 2U);
 }
@@ -202,7 +209,8 @@ TEST(Mixture, IsSortedByTypeAndTakesGeometryFromTheFirstInstance) {
                                      {},
                                      "",
                                      {},
-                                     {}});
+                                     {},
+                                     {"B"}});
   ASSERT_EQ(system.molecule_types.size(), 2U);
   EXPECT_EQ(system.molecule_types[0].name, "A");
   std::vector<std::size_t> types;
@@ -217,7 +225,9 @@ TEST(Mixture, AnotherConformationIsAnError) {
   const TemporaryFolder folder;
   const auto gro = folder.write("m.gro", mixture_coordinates(0.9));
   const auto top = folder.write("m.top", mixture_topology);
-  const std::string message = test::input_error([&] { read_system({gro, top, {}, "", {}, {}}); });
+  const std::string message = test::input_error([&] {
+    read_system({gro, top, {}, "", {}, {}, {"B"}});
+  });
   EXPECT_THAT(message, HasSubstr("m.gro:9: molecule B does not have the geometry"));
   EXPECT_THAT(message, HasSubstr("flexible"));
 }
