@@ -31,6 +31,10 @@ if(TARGET starpmc)
   starpmc_program_test(reference/nist reference/test_nist.py 120 "reference;device")
   starpmc_program_test(reference/water reference/water_against_openmm.py 7200
                        "reference;device;slow")
+  starpmc_program_test(reference/density_potential reference/density_wells.py 300 "reference"
+                       potential)
+  starpmc_program_test(reference/density_wells reference/density_wells.py 7200
+                       "reference;device;slow")
   starpmc_program_test(app/decisions app/test_decisions.py 600 "app;device")
   starpmc_program_test(app/potential app/test_potential.py 600 "app;device")
   starpmc_program_test(app/drift app/test_drift.py 600 "app;device")

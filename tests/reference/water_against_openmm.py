@@ -33,6 +33,7 @@ try:
     import h5py
     import numpy as np
     import openmm
+    from block_statistics import chance_of_difference, mean_and_error
     from openmm import unit
 except ImportError as missing:
     print(f"skipped: {missing}; install tests/requirements.txt")
@@ -154,35 +155,9 @@ class Samples:
     distribution: np.ndarray
 
 
-def mean_and_error(samples):
-    """Mean and standard error from BLOCKS blocks along the first axis."""
-    blocks = np.array([block.mean(axis=0) for block in np.array_split(samples, BLOCKS)])
-    return blocks.mean(axis=0), blocks.std(axis=0, ddof=1) / math.sqrt(BLOCKS)
-
-
-def chance_of_difference(first, second, permutations):
-    """Probability of so large a difference of two means if both samples are of one distribution.
-
-    From exchanging blocks between the two at random, which keeps the bins of g(r) together: they
-    are correlated, so that the mean squared deviation over them is often far from 1.
-    """
-    blocks = np.array(
-        [
-            block.mean(axis=0)
-            for samples in (first, second)
-            for block in np.array_split(samples, BLOCKS)
-        ]
-    )
-
-    def difference(order):
-        ours, theirs = blocks[order[:BLOCKS]], blocks[order[BLOCKS:]]
-        variance = (ours.var(axis=0, ddof=1) + theirs.var(axis=0, ddof=1)) / BLOCKS
-        return ((ours.mean(axis=0) - theirs.mean(axis=0)) ** 2 / variance).mean()
-
-    found = difference(np.arange(2 * BLOCKS))
-    random = np.random.default_rng(5)
-    larger = sum(difference(random.permutation(2 * BLOCKS)) >= found for _ in range(permutations))
-    return (larger + 1) / (permutations + 1)
+def blocks_of(samples):
+    """(BLOCKS, ...): means of BLOCKS blocks along the first axis."""
+    return np.array([block.mean(axis=0) for block in np.array_split(samples, BLOCKS)])
 
 
 class Comparison:
@@ -329,8 +304,8 @@ trajectory-interval = {frames_interval}
             self.failures.append(f"{self.name}: {what} is {value:.3g}, above {limit:g}")
 
     def compare(self, name, unit_name, monte_carlo, dynamics, largest_error):
-        ours, our_error = mean_and_error(monte_carlo)
-        theirs, their_error = mean_and_error(dynamics)
+        ours, our_error = mean_and_error(blocks_of(monte_carlo))
+        theirs, their_error = mean_and_error(blocks_of(dynamics))
         error = math.hypot(our_error, their_error)
         print(
             f"{self.name}: {name}: Monte Carlo {ours:.4f} +- {our_error:.4f}, molecular dynamics "
@@ -344,8 +319,8 @@ trajectory-interval = {frames_interval}
         return {"monte_carlo": [ours, our_error], "molecular_dynamics": [theirs, their_error]}
 
     def compare_distributions(self, monte_carlo, dynamics):
-        ours, our_error = mean_and_error(monte_carlo)
-        theirs, their_error = mean_and_error(dynamics)
+        ours, our_error = mean_and_error(blocks_of(monte_carlo))
+        theirs, their_error = mean_and_error(blocks_of(dynamics))
         bins = np.arange(0.2, self.edge / 2, BIN_WIDTH)
         centres = (bins[1:] + bins[:-1]) / 2
         error = np.hypot(our_error, their_error)
@@ -353,7 +328,7 @@ trajectory-interval = {frames_interval}
         deviation = (ours - theirs)[compared] / error[compared]
         self.report("error of g(r), worst bin", error[compared].max(), LARGEST_DISTRIBUTION_ERROR)
         probability = chance_of_difference(
-            monte_carlo[:, compared], dynamics[:, compared], PERMUTATIONS
+            blocks_of(monte_carlo[:, compared]), blocks_of(dynamics[:, compared]), PERMUTATIONS
         )
         print(f"{self.name}: g(r), probability of such a difference by chance: {probability:.3g}")
         if probability < LEAST_PROBABILITY:
