@@ -20,7 +20,7 @@ FIRST_SHELL = 2.4  # A
 TURNED_GRIDS = 199
 LARGEST_TURN = 0.35  # radians; between neighbouring directions of 302: 0.2
 BINS = np.arange(1.4, 3.45, 0.1)  # A
-REWEIGHTED_FRAMES = 4000
+REWEIGHTED_FRAMES = 1600  # spread over all
 # What has to be met: kJ/mol per e in the bands, near and far; probabilities.
 LARGEST_NEAR, LARGEST_FAR = 0.3, 0.05
 LEAST_PROBABILITY = 0.01
