@@ -34,6 +34,8 @@ using expression::Pool;
 using Json = nlohmann::ordered_json;
 using Arguments = std::map<std::string, double, std::less<>>;
 
+constexpr const char* kPrecisionWords = "fp64, mixed or fixed";
+
 options::options_description describe_options() {
   options::options_description described("Options");
   auto add = described.add_options();
@@ -45,7 +47,7 @@ options::options_description describe_options() {
       "translate as for pairs of sites: the square of the variable is given, and what does not "
       "depend on it is computed once per pair of site types");
   add("precision", options::value<std::string>()->default_value("fp64"),
-      "of the values: fp64, or fp32 as mixed and fixed have it");
+      fmt::format("of the values: {} (the last two: single precision)", kPrecisionWords).c_str());
   add("json", "print JSON");
   add("help", "show this text");
   return described;
@@ -88,7 +90,7 @@ Precision read_precision(const std::string& word) {
     if (word == value_name(precision)) return precision;
   }
   throw InputError("starpmc expression --precision", "unknown precision", word,
-                   "use fp64, mixed or fixed");
+                   std::string("use ") + kPrecisionWords);
 }
 
 Request make_request(const std::string& text, const options::variables_map& values) {

@@ -6,6 +6,7 @@
 import ctypes
 import json
 import math
+import re
 import subprocess
 
 import program
@@ -107,6 +108,18 @@ class Expression(program.TestCase):
         value = self.described(LENNARD_JONES, *ARGUMENTS, "--precision=mixed")["values"]["value"]
         self.assertNotEqual(value, energy)
         self.assertTrue(math.isclose(value, energy, rel_tol=1e-4))
+
+    def test_precisions_offered_are_those_accepted(self):
+        text = " ".join(program.succeed("expression", "--help").stdout.split())
+        offered = re.search(r"--precision arg .*? of the values: ([^(]*)", text)[1]
+        self.assertEqual(re.split(r", | or ", offered.strip()), ["fp64", "mixed", "fixed"])
+        for word in ("fp64", "mixed", "fixed"):
+            result = self.described("r", "--set=r=2", f"--precision={word}")
+            self.assertEqual(result["precision"], word)
+            self.assertEqual(result["values"], {"value": 2, "derivative": 1})
+        for word in ("fp32", "double", "", "MIXED"):
+            result = program.start("expression", "r", "--set=r=2", f"--precision={word}")
+            self.assertEqual(result.returncode, 2, word)
 
     def test_begins_with_minus(self):
         values = self.described("-x^2", "--variable=x", "--set=x=3")["values"]
