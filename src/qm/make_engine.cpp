@@ -9,6 +9,7 @@
 #include <sstream>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "error.hpp"
@@ -119,7 +120,8 @@ fs::path find_worker_python(const Settings::QmSection& settings) {
 }
 
 std::unique_ptr<QmEngine> make_engine(const Settings::QmSection& settings, const Solute& solute,
-                                      const fs::path& log_file) {
+                                      const fs::path& log_file,
+                                      std::shared_ptr<CancelSignal> cancel) {
   if (settings.engine == "none") return nullptr;
   if (settings.engine == "frozen") return make_frozen(settings, solute);
   if (settings.engine != "pyscf" && settings.engine != "psi4") {
@@ -136,7 +138,8 @@ std::unique_ptr<QmEngine> make_engine(const Settings::QmSection& settings, const
         WorkerCommand cancellable = command;
         cancellable.cancel_signal = signal;
         return std::make_unique<WorkerEngine>(cancellable, request);
-      });
+      },
+      std::move(cancel));
 }
 
 }  // namespace starpmc

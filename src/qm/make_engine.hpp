@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "config/settings.hpp"
+#include "qm/cancel_signal.hpp"
 #include "qm/engine.hpp"
 
 namespace starpmc {
@@ -16,12 +17,15 @@ namespace starpmc {
 /// $STARPMC_WORKERS, the source tree, the installation, ../share/starpmc/workers beside the
 /// program.
 /// @param log_file where the worker's standard error goes; one file per chain
+/// @param cancel   ends its start and all that is asked of it; none: QmEngine::cancel() alone does
 /// @return nullptr for the engine "none"
 /// @throws InputError for an unknown engine or embedding, and where Python, the worker's script or
 ///         the QM program is missing
 /// @throws RunError when the worker does not start properly
+/// @throws Cancelled once `cancel` is raised
 std::unique_ptr<QmEngine> make_engine(const Settings::QmSection& settings, const Solute& solute,
-                                      const std::filesystem::path& log_file);
+                                      const std::filesystem::path& log_file,
+                                      std::shared_ptr<CancelSignal> cancel = nullptr);
 
 /// The Python of the QM workers, as make_engine() finds it.
 /// @throws InputError where there is none

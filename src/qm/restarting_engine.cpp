@@ -15,9 +15,9 @@ bool same_points(const DensityGrid& one, const DensityGrid& other) {
 
 }  // namespace
 
-RestartingEngine::RestartingEngine(Factory factory)
+RestartingEngine::RestartingEngine(Factory factory, std::shared_ptr<CancelSignal> signal)
     : factory_(std::move(factory)),
-      signal_(std::make_shared<CancelSignal>()),
+      signal_(signal ? std::move(signal) : std::make_shared<CancelSignal>()),
       engine_(factory_(signal_)),
       points_(engine_->quadrature_points()),
       basis_functions_(engine_->basis_functions()),

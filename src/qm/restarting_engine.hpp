@@ -26,8 +26,9 @@ class RestartingEngine : public QmEngine {
   static constexpr unsigned most_restarts_per_update = 3;
 
   /// Starts the first worker, once: what fails at once will fail again.
+  /// @param signal what cancel() raises; none: the engine makes its own
   /// @throws what `factory` throws
-  explicit RestartingEngine(Factory factory);
+  explicit RestartingEngine(Factory factory, std::shared_ptr<CancelSignal> signal = nullptr);
 
   const DensityGrid& quadrature_points() const override { return points_; }
   /// @throws RunError after most_restarts_per_update, saying how often it was tried, and when a

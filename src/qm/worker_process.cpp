@@ -26,6 +26,7 @@ namespace {
 constexpr std::size_t last_line_count = 20;
 constexpr off_t last_lines_max_bytes = 8192;
 constexpr std::size_t read_chunk_bytes = 1 << 16;
+constexpr std::chrono::milliseconds termination_grace{300};  ///< to remove temporary files in
 
 /// A write to a worker that has gone must be an error of that write, not a signal that ends the
 /// program; other threads and the program's own handler are left alone.
@@ -98,15 +99,17 @@ WorkerProcess::~WorkerProcess() {
   }
 }
 
-void WorkerProcess::kill_and_reap() {
+void WorkerProcess::end() {
   if (reaped_) return;
-  kill(-process_id_, SIGKILL);
+  kill(-process_id_, SIGTERM);
+  wait_for_exit(termination_grace);
+  kill(-process_id_, SIGKILL);  // what is left of its group, while nobody else can have its number
   reap(std::chrono::milliseconds(500));
 }
 
 void WorkerProcess::stop_if_cancelled() {
   if (!cancel_->raised()) return;
-  kill_and_reap();
+  end();
   throw Cancelled();
 }
 
@@ -121,7 +124,7 @@ void WorkerProcess::wait_until_ready(int descriptor, short events, Deadline dead
     if (ready > 0 && waited[1].revents == 0) return;
     if (ready < 0 && errno != EINTR) fail(fmt::format("poll: {}", std::strerror(errno)));
     if (ready == 0 && Deadline::clock::now() >= deadline) {
-      kill_and_reap();
+      end();
       fail("no answer within the time limit (qm.time-limit)");
     }
   }
@@ -189,17 +192,23 @@ std::string WorkerProcess::read_line(std::size_t max_bytes, Deadline deadline) {
   }
 }
 
-bool WorkerProcess::reap(std::chrono::milliseconds grace) {
+/// Leaves an ended process to be reaped.
+bool WorkerProcess::wait_for_exit(std::chrono::milliseconds grace) const {
   const auto deadline = Deadline::clock::now() + grace;
-  while (!reaped_) {
-    const pid_t ended = waitpid(process_id_, &exit_status_, WNOHANG);
-    if (ended == process_id_ || (ended < 0 && errno == ECHILD)) {
-      reaped_ = true;
-    } else if (Deadline::clock::now() >= deadline) {
-      break;
-    } else {
-      std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    }
+  for (;;) {
+    siginfo_t ended{};
+    const int result =
+        waitid(P_PID, static_cast<id_t>(process_id_), &ended, WEXITED | WNOHANG | WNOWAIT);
+    if (ended.si_pid == process_id_ || (result < 0 && errno == ECHILD)) return true;
+    if (Deadline::clock::now() >= deadline) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+}
+
+bool WorkerProcess::reap(std::chrono::milliseconds grace) {
+  if (!reaped_ && wait_for_exit(grace)) {
+    waitpid(process_id_, &exit_status_, 0);
+    reaped_ = true;
   }
   return reaped_;
 }

@@ -37,7 +37,7 @@ class WorkerProcess {
   ~WorkerProcess();
 
   /// All throw WorkerLost, with the worker's last lines, when it ends or the deadline passes, and
-  /// Cancelled, with the worker killed, once `cancel` is raised.
+  /// Cancelled, with the worker ended, once `cancel` is raised.
   void write(std::span<const std::byte> bytes, Deadline deadline);
   void read(std::span<std::byte> bytes, Deadline deadline);
   /// Up to and without '\n'. @throws WorkerLost also beyond `max_bytes`
@@ -59,7 +59,9 @@ class WorkerProcess {
   std::string log_tail(off_t longest) const;
   void wait_until_ready(int descriptor, short events, Deadline deadline);
   void stop_if_cancelled();
-  void kill_and_reap();
+  /// SIGTERM to the worker's process group, and SIGKILL to what outlives it.
+  void end();
+  bool wait_for_exit(std::chrono::milliseconds grace) const;
   bool reap(std::chrono::milliseconds grace);
   std::string how_it_ended();
   std::string last_lines() const;
