@@ -4,14 +4,14 @@
 #include <spdlog/spdlog.h>
 
 #include <filesystem>
+#include <optional>
 
 #include "app/chain_run.hpp"
-#include "config/options.hpp"
+#include "app/resume_point.hpp"
 #include "error.hpp"
 #include "io/binary_json.hpp"
 #include "io/checkpoint.hpp"
 #include "io/energy_terms_json.hpp"
-#include "sampling/topology_buffers.hpp"
 
 namespace starpmc {
 namespace {
@@ -31,42 +31,12 @@ DensityGrid grid_from(const nlohmann::json& state) {
 
 }  // namespace
 
-std::string input_fingerprint(const Inputs& inputs) {
-  Settings settings = inputs.settings;
-  settings.system = {};  // what the files say counts, not where they lie
-  settings.run = {};
-  settings.output.folder.clear();
-  settings.output.overwrite = false;
-  settings.output.log_level.clear();
-  settings.output.checkpoint_interval_seconds = 0;
-  settings.output.trace = false;
-  settings.sampling.chains = 0;
-  settings.qm.python.clear();
-  settings.qm.time_limit_seconds = 0;
-  settings.qm.threads = 0;
-  // Neither moves a solution that has converged, and more of them can help one that does not.
-  settings.qm.max_iterations = 0;
-  settings.qm.memory_mb = 0;
-  settings.qm.grid_file.clear();
-  settings.potential.parameters.clear();  // its values are among the topology's
-  const System& system = inputs.system;
-  const TopologyBuffers topology = make_topology_buffers(system, inputs.settings);
-  Sha256 hash;
-  hash.add(settings_as_config(settings));
-  hash.add(std::span<const double>(topology.reals));
-  hash.add(std::as_bytes(std::span<const int>(topology.integers)));
-  hash.add(std::span<const double>(topology.solute));
-  hash.add(std::span<const double>(topology.interaction.box));
-  hash.add(std::span<const double>(make_lattice(system, topology.shape)));
-  return hash.hexadecimal_digest();
-}
-
 void ChainRun::resume() {
   std::vector<std::string> warnings;
-  const std::optional<nlohmann::json> checkpoint = read_checkpoint(folder_.path(), warnings);
+  const std::optional<nlohmann::json> checkpoint =
+      find_resume_point(folder_.path(), context_.fingerprint, context_.inputs, warnings);
   for (const std::string& warning : warnings) spdlog::warn("{}", warning);
   if (!checkpoint) {
-    if (!warnings.empty()) spdlog::warn("chain {} starts anew", number_);
     for (const char* name : {"energies.csv", "trajectory.h5", "system.pdb"}) {
       std::filesystem::remove(folder_.file(name));
     }
@@ -82,31 +52,25 @@ void ChainRun::resume() {
 }
 
 void ChainRun::restore(const nlohmann::json& checkpoint) {
-  if (checkpoint.at("fingerprint") != context_.fingerprint) {
-    throw InputError(checkpoint_path(folder_.path()).string(),
-                     "the input has changed since the run was begun",
-                     "system " + checkpoint.at("title").get<std::string>(),
-                     "put the coordinates, topology and settings.cfg back as they were, or begin "
-                     "a new run in another folder");
-  }
   chain_ = make_chain(context_.inputs.system, settings_, number_, context_.chains_here);
   chain_->restore(checkpoint.at("chain"));
   grid_ = grid_from(checkpoint.at("grid"));
   if (grid_.size() > 0) chain_->set_density(grid_);
-  make_output(&checkpoint.at("output"));
   step_ = checkpoint.at("step");
   resumed_ = true;
   updated_ = checkpoint.at("updated");
   after_update_ = energy_terms_from(checkpoint.at("after_update"));
   summary_.drift = energy_terms_from(checkpoint.at("drift"));
+  worker_memory_mb_ = checkpoint.at("worker_memory_mb").get<double>();
   summary_.qm_restarts = restarts_before_ = checkpoint.at("qm_restarts");
   for (const auto& record : checkpoint.at("qm_updates")) {
     summary_.qm_updates.push_back(qm_update_from(record));
   }
-  context_.gate.chain_resumed(number_, checkpoint.at("gate_passed"));
-  if (engine_ == nullptr) return;
+  const std::uint64_t gate_passed = checkpoint.at("gate_passed");
   const auto state = vector_from_binary<double>(checkpoint.at("engine"));
-  if (!state.empty()) engine_->restore(state);
+  if (engine_ != nullptr && !state.empty()) engine_->restore(state);
+  make_output(&checkpoint.at("output"));  // cuts files back: all else has been found to be right
+  context_.gate.chain_resumed(number_, gate_passed);
 }
 
 nlohmann::json ChainRun::checkpoint() const {
@@ -120,6 +84,7 @@ nlohmann::json ChainRun::checkpoint() const {
                             {"drift", energy_terms_state(summary_.drift)},
                             {"qm_restarts", summary_.qm_restarts},
                             {"gate_passed", gate_passed_},
+                            {"worker_memory_mb", worker_memory_mb_.load()},
                             {"chain", chain_->state()},
                             {"grid", grid_state(grid_)},
                             {"output", output_->state()}};

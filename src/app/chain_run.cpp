@@ -132,9 +132,19 @@ bool ChainRun::update() {
     throw;
   }
   updated_ = true;
-  if (first) output_->start(after_update_, *chain_);
-  save(checkpoint());
+  if (first) {
+    begin_output(after_update_);
+  } else {
+    save(checkpoint());
+  }
   return true;
+}
+
+/// The first checkpoint is on the disk before the first step: where there is none, nothing is lost.
+void ChainRun::begin_output(const EnergyTerms& energies) {
+  output_->start(energies, *chain_);
+  save(checkpoint());
+  checkpoints_.wait();
 }
 
 void ChainRun::take(QmResult result, const EnergyTerms& before) {
@@ -249,11 +259,9 @@ void ChainRun::await_checkpoint() {
 
 bool ChainRun::make_steps() {
   if (chain_ == nullptr) start();
-  if (engine_ != nullptr) {
-    context_.interruption.on_request([engine = engine_.get()] { engine->cancel(); });
-  } else if (step_ == 0 && !updated_) {
-    output_->start(chain_->evaluate(), *chain_);
+  if (engine_ == nullptr && step_ == 0 && !updated_) {
     updated_ = true;
+    begin_output(chain_->evaluate());
   }
   while (!known_ && (step_ < total_steps() || update_is_due())) {
     known_ = known_well_enough();

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "app/input_fingerprint.hpp"
 #include "app/inputs.hpp"
 #include "app/interruption.hpp"
 #include "app/progress_board.hpp"
@@ -22,13 +24,9 @@ struct RunContext {
   Interruption& interruption;
   ProgressBoard& progress;
   StoppingGate& gate;
-  std::string fingerprint;   ///< of the input: a checkpoint of another one is refused
-  unsigned chains_here = 0;  ///< that share this process's workers; 0: one for each, about
+  InputFingerprint fingerprint;  ///< a checkpoint of another input is refused
+  unsigned chains_here = 0;      ///< that share this process's workers; 0: one for each, about
 };
-
-/// SHA-256 of everything a trajectory depends on: the system, and the settings but for those that
-/// say where and how it runs.
-std::string input_fingerprint(const Inputs& inputs);
 
 /// One chain of a run: updates of the density in turn with steps, its files and its checkpoints.
 class ChainRun {
@@ -41,7 +39,7 @@ class ChainRun {
   ChainRun& operator=(const ChainRun&) = delete;
 
   /// Takes up the chain's last whole checkpoint, where there is one.
-  /// @throws InputError where it belongs to another input
+  /// @throws InputError as find_resume_point()
   void resume();
   /// Goes on until all steps are made, the energy is known, or the run is interrupted.
   /// @return whether it came to its end
@@ -55,8 +53,12 @@ class ChainRun {
   const ChainSummary& summary() const { return summary_; }
   const ChainStatistics& energy_statistics() const { return output_->energy_statistics(); }
   const ChainStatistics& pressure_statistics() const { return output_->pressure_statistics(); }
-  /// Resident memory of the QM worker at its last update; 0: none made.
-  double worker_memory_mb() const { return worker_memory_mb_; }
+  /// Resident memory of the QM worker at its last update, 0 where there is no worker; none: no
+  /// update has been made yet. By any thread.
+  std::optional<double> worker_memory_mb() const {
+    const double memory_mb = worker_memory_mb_;
+    return memory_mb < 0 ? std::nullopt : std::optional(memory_mb);
+  }
 
  private:
   bool make_steps();
@@ -73,6 +75,7 @@ class ChainRun {
   bool update_is_due() const;
   /// @return false where the run was interrupted meanwhile
   bool update();
+  void begin_output(const EnergyTerms& energies);
   QmResult ask_engine();
   void take(QmResult result, const EnergyTerms& before);
   void sample();
@@ -100,8 +103,8 @@ class ChainRun {
   bool known_ = false;    ///< the ensemble's energy is
   bool resumed_ = false;  ///< from a checkpoint
   std::uint64_t gate_passed_ = 0;
-  unsigned restarts_before_ = 0;  ///< of the QM worker, before the run was resumed
-  double worker_memory_mb_ = 0;
+  unsigned restarts_before_ = 0;               ///< of the QM worker, before the run was resumed
+  std::atomic<double> worker_memory_mb_ = -1;  ///< negative: no update yet
   std::chrono::steady_clock::time_point last_checkpoint_;
 };
 

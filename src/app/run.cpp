@@ -30,6 +30,14 @@ int simulate(Ranks& ranks, Inputs inputs, Begin begin) {
                                simulation.steps_done(), Simulation::how_to_go_on(ranks, folder));
     }
     return 128 + simulation.interrupting_signal();
+  } catch (const StoppedAtStart& stop) {
+    if (ranks.first()) {
+      std::cerr << "starpmc: stopped while the run was being prepared; "
+                << (begin == Begin::anew ? "nothing has been written"
+                                         : "go on with: " + Simulation::how_to_go_on(ranks, folder))
+                << '\n';
+    }
+    return 128 + stop.signal;
   } catch (const std::exception& error) {
     spdlog::info("stopped: {}", error.what());  // the log keeps the reason; main prints it
     stop_file_logging();
@@ -77,7 +85,7 @@ Inputs resumed_inputs(const Ranks& ranks, std::span<const std::string> arguments
   }
   const std::filesystem::path folder = arguments[0];
   for (const std::string& word : arguments.subspan(1)) check_override(word);
-  if (ranks.first()) OutputFolder::resume(folder);  // finds out whether it can be, and closes it
+  if (ranks.first()) OutputFolder::resume(folder);  // whether it can be: the lock is given back
   std::vector<std::string> words{(folder / "settings.cfg").string()};
   words.insert(words.end(), arguments.begin() + 1, arguments.end());
   words.insert(words.end(), {"--output.folder", std::filesystem::absolute(folder).string()});

@@ -13,6 +13,7 @@
 #include "config/value_names.hpp"
 #include "error.hpp"
 #include "io/checked_file.hpp"
+#include "qm/errors.hpp"
 #include "qm/make_engine.hpp"
 #include "seconds_since.hpp"
 
@@ -43,9 +44,10 @@ Simulation::Simulation(Ranks& ranks, Inputs inputs, Begin begin)
       threads_(
           [this]() -> std::unique_ptr<QmEngine> {
             if (!inputs_.system.solute) return nullptr;
-            return make_engine(inputs_.settings.qm, *inputs_.system.solute, {});
+            return make_engine(inputs_.settings.qm, *inputs_.system.solute, {}, engine_cancel_);
           },
           [this](unsigned index, auto engine) { run_on_thread(index, std::move(engine)); }) {
+  interruption_.on_request([cancel = engine_cancel_] { cancel->raise(); });
   check_inputs();
   start_starpu();
   open_folder();
@@ -79,6 +81,8 @@ void Simulation::run_on_thread(unsigned index, std::future<std::unique_ptr<QmEng
       chains_[index] = std::move(chain);
     }
     run_chain(running);
+  } catch (const Cancelled&) {
+    // Interrupted while its engine started or took its state back: nothing has happened since.
   } catch (...) {
     {
       const std::lock_guard lock(mutex_);
@@ -101,17 +105,17 @@ void Simulation::add_chain() {
 
 /// Resident memory of a QM worker, once the first chain has made its first update; 0: none.
 double Simulation::first_update_memory_mb() {
-  double memory_mb = 0;
-  if (!engine_.exists || !ranks_.first()) return memory_mb;
+  std::optional<double> memory_mb;
+  if (!engine_.exists || !ranks_.first()) return 0;
   folder_->chain_folder(0);
   threads_.run();
   std::unique_lock lock(mutex_);
   const auto memory_is_known = [&] {
     if (chains_[0] != nullptr) memory_mb = chains_[0]->worker_memory_mb();
-    return memory_mb > 0 || ended_ > 0;
+    return memory_mb || ended_ > 0;
   };
   while (!memory_is_known()) changed_.wait_for(lock, std::chrono::milliseconds(100));
-  return memory_mb;
+  return memory_mb.value_or(0);
 }
 
 /// `--sampling.chains auto`: as many as all ranks together have cores or devices, and memory, for.

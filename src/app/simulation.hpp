@@ -16,11 +16,17 @@
 #include "app/rank_terminal.hpp"
 #include "app/run_trace.hpp"
 #include "mpi/ranks.hpp"
+#include "qm/cancel_signal.hpp"
 #include "runtime/starpu_runtime.hpp"
 
 namespace starpmc {
 
 enum class Begin { anew, at_checkpoints };
+
+/// A signal came before there was anything to stop: the output folder is as it was.
+struct StoppedAtStart {
+  int signal;
+};
 
 /// A run: its chains, each on a thread of its own and dealt to the ranks, and what is said of all
 /// of them. Every rank has one; rank 0 owns the output folder and speaks. All ranks call the
@@ -30,6 +36,7 @@ class Simulation {
   /// Whatever can be wrong with the input or the machine is found before the output folder is
   /// touched.
   /// @throws InputError, RunError; AgreedFailure where there are several ranks
+  /// @throws StoppedAtStart at all ranks
   Simulation(Ranks& ranks, Inputs inputs, Begin begin);
   Simulation(const Simulation&) = delete;
   Simulation& operator=(const Simulation&) = delete;
@@ -56,6 +63,7 @@ class Simulation {
 
   const Settings& settings() const { return inputs_.settings; }
   void check_inputs();
+  void check_checkpoints() const;
   void start_starpu();
   void open_folder();
   void require_common_folder();
@@ -65,6 +73,7 @@ class Simulation {
   void log_runtime() const;
   void warn_of_shared_processors();
   void start_engines();
+  void stop_if_interrupted();
   std::filesystem::path chain_path(unsigned number) const;
   void add_chain();
   void run_chain(ChainRun& chain);
@@ -94,6 +103,8 @@ class Simulation {
   RunContext context_;
   RunSummary summary_;
   RankResults results_;  ///< of all ranks
+  /// Ends every wait for a QM worker, from its start on.
+  std::shared_ptr<CancelSignal> engine_cancel_ = std::make_shared<CancelSignal>();
   ChainThreads::Engine engine_;
   ChainShare share_;  ///< of this rank
 

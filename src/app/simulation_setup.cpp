@@ -7,11 +7,13 @@
 #include <map>
 #include <thread>
 
+#include "app/resume_point.hpp"
 #include "app/simulation.hpp"
 #include "config/options.hpp"
 #include "error.hpp"
 #include "io/checked_file.hpp"
 #include "io/log.hpp"
+#include "qm/errors.hpp"
 
 namespace starpmc {
 
@@ -27,24 +29,43 @@ void Simulation::check_inputs() {
     if (begin_ == Begin::anew && ranks_.first()) {
       OutputFolder::check(settings().output.folder, settings().output.overwrite);
     }
+    share_ = chains == 0 ? ChainShare{0, 1} : equal_share(chains, ranks_.rank(), ranks_.size());
+    if (begin_ == Begin::at_checkpoints) check_checkpoints();
     start_engines();
   });
-  const std::string expected = ranks_.all(context_.fingerprint).front();
+  stop_if_interrupted();
+  const nlohmann::json expected = ranks_.all(context_.fingerprint).front();
   agree(ranks_, [&] {
-    if (context_.fingerprint == expected) return;
+    if (context_.fingerprint == expected.get<InputFingerprint>()) return;
     throw InputError(inputs_.file, "reads otherwise here than at rank 0", "",
                      "give all processes the same input files, on a file system they share");
   });
 }
 
+/// Before anything is started or written: a run that cannot go on leaves its folder as it was.
+void Simulation::check_checkpoints() const {
+  for (unsigned number = share_.first; number < share_.first + share_.count; ++number) {
+    std::vector<std::string> told_by_the_chain;
+    find_resume_point(chain_path(number), context_.fingerprint, inputs_, told_by_the_chain);
+  }
+}
+
 /// The engines of all chains start beside each other; what is wrong with one is wrong with the
 /// first. With `--sampling.chains auto` only one chain is certain as yet.
 void Simulation::start_engines() {
-  const unsigned chains = settings().sampling.chains;
-  share_ = chains == 0 ? ChainShare{0, 1} : equal_share(chains, ranks_.rank(), ranks_.size());
-  context_.chains_here = chains == 0 ? 0 : share_.count;
+  context_.chains_here = settings().sampling.chains == 0 ? 0 : share_.count;
   while (threads_.started() < share_.count) add_chain();
-  engine_ = threads_.first_engine();
+  try {
+    engine_ = threads_.first_engine();
+  } catch (const Cancelled&) {
+    engine_ = {};  // stop_if_interrupted() comes next
+  }
+}
+
+void Simulation::stop_if_interrupted() {
+  for (const int signal : ranks_.all(interruption_.signal())) {
+    if (signal != 0) throw StoppedAtStart{signal};
+  }
 }
 
 /// Rank 0 first: what StarPU measures of a machine, and the performance models that it finds, may
@@ -71,6 +92,7 @@ void Simulation::open_folder() {
       save_settings();
     } else {
       folder_.reset(new OutputFolder(OutputFolder::resume(path)));  // it cannot be moved
+      folder_->remove_temporary_files();
     }
   });
 }

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -22,12 +23,17 @@ namespace {
 constexpr const char* newest_name = "checkpoint.cbor";
 constexpr const char* previous_name = "checkpoint.previous.cbor";
 constexpr std::string_view magic = "starpmc checkpoint ";
-constexpr unsigned format_version = 1;
+constexpr unsigned format_version = 2;
 constexpr std::size_t digest_characters = 64;
 
 /// Why a file is no checkpoint.
 struct Unusable {
   std::string reason;
+};
+
+/// A checkpoint of another release of starpmc.
+struct OtherVersion {
+  unsigned version;
 };
 
 class Descriptor {
@@ -89,9 +95,7 @@ void check_version(std::string_view line) {
   const auto result = std::from_chars(line.data(), line.data() + line.size(), version);
   if (result.ec != std::errc() || result.ptr != line.data() + line.size())
     throw Unusable{"it is damaged: its first line has no version"};
-  if (version != format_version)
-    throw Unusable{fmt::format("it has version {} of the format; this starpmc reads version {}",
-                               version, format_version)};
+  if (version != format_version) throw OtherVersion{version};
 }
 
 nlohmann::json parse(std::string_view text) {
@@ -114,14 +118,23 @@ nlohmann::json parse(std::string_view text) {
 }
 
 std::optional<nlohmann::json> read_one(const std::filesystem::path& path,
-                                       std::vector<std::string>& warnings) {
+                                       std::vector<std::string>& reasons) {
   try {
     const std::optional<std::string> text = read_whole_file(path);
     if (!text) return std::nullopt;
     return std::make_optional(parse(*text));
   } catch (const Unusable& file) {
-    warnings.push_back(fmt::format("{}: cannot be used: {}", path.string(), file.reason));
+    reasons.push_back(fmt::format("{}: cannot be used: {}", path.string(), file.reason));
     return std::nullopt;
+  } catch (const OtherVersion& found) {
+    throw InputError(
+        path.string(),
+        fmt::format("the checkpoint has version {} of its format; this starpmc reads version {}",
+                    found.version, format_version),
+        "",
+        "resume the run with the release of starpmc that wrote it (the last one that run.log "
+        "names), or begin it anew in another folder: starpmc run settings.cfg --output.folder "
+        "NAME; nothing has been changed");
   }
 }
 
@@ -136,8 +149,17 @@ void write_checkpoint(const std::filesystem::path& folder, const nlohmann::json&
 
 std::optional<nlohmann::json> read_checkpoint(const std::filesystem::path& folder,
                                               std::vector<std::string>& warnings) {
-  std::optional<nlohmann::json> content = read_one(folder / newest_name, warnings);
-  if (!content) content = read_one(folder / previous_name, warnings);
+  std::vector<std::string> reasons;
+  std::optional<nlohmann::json> content = read_one(folder / newest_name, reasons);
+  if (!content) content = read_one(folder / previous_name, reasons);
+  if (!content && !reasons.empty()) {
+    throw InputError(
+        folder.string(),
+        fmt::format("no checkpoint is left to go on from:\n  {}", fmt::join(reasons, "\n  ")), "",
+        "put a copy of a checkpoint back, or begin the run anew in another folder: starpmc run "
+        "settings.cfg --output.folder NAME; nothing has been changed");
+  }
+  warnings.insert(warnings.end(), reasons.begin(), reasons.end());
   return content;
 }
 

@@ -13,16 +13,19 @@ namespace starpmc {
 /// checkpoint.previous.cbor; at every instant, be it a kill or a power cut, at least one of them is
 /// whole. Symbolic links of these names are replaced, never followed.
 ///
-/// The file: a line "starpmc checkpoint 1" (1: the format's version), a line with the SHA-256 of
+/// The file: a line "starpmc checkpoint 2" (2: the format's version), a line with the SHA-256 of
 /// the rest in 64 hexadecimal digits, then `content` as CBOR (RFC 8949). Finite doubles keep their
 /// bits, integers their values, binary values their bytes.
 /// @throws RunError naming the file and the system's reason (disk full); the earlier ones are
 /// intact
 void write_checkpoint(const std::filesystem::path& folder, const nlohmann::json& content);
 
-/// The newest whole checkpoint of the folder; empty if there is none.
-/// @param warnings gets a line, with the file and the reason, for each file that is torn, foreign,
-///                 of another version or unreadable; none for files that do not exist
+/// The newest whole checkpoint of the folder; empty where there is no file of these names.
+/// @param warnings gets a line, with the file and the reason, where the newest is torn, foreign or
+///                 unreadable and the previous one is used
+/// @throws InputError naming the files where none can be used, and where one that would be used has
+///         another version of the format, however whole the other is: an older one would give up
+///         steps made since
 std::optional<nlohmann::json> read_checkpoint(const std::filesystem::path& folder,
                                               std::vector<std::string>& warnings);
 

@@ -170,8 +170,9 @@ std::vector<std::filesystem::path> earlier_files(const std::filesystem::path& fo
         finished ? "holds the results of a finished run"
                  : "holds the files of an unfinished run (" + earlier.front().string() + ")",
         folder.string(),
-        "choose another folder with --output.folder, or replace the results with "
-        "--output.overwrite true");
+        std::string(finished ? "" : "go on with it (starpmc resume FOLDER), ") +
+            "choose another folder with --output.folder, or replace the results with "
+            "--output.overwrite true");
   }
   std::ranges::stable_partition(earlier, [](const std::filesystem::path& path) {
     return path.filename().string().starts_with("checkpoint");
@@ -252,7 +253,10 @@ OutputFolder::OutputFolder(const std::filesystem::path& folder, Unfinished) : Ou
   lock();
   // The run may have been alive until now.
   require_unfinished(folder);
-  std::vector<std::filesystem::path> left_over = own_files(folder);
+}
+
+void OutputFolder::remove_temporary_files() const {
+  std::vector<std::filesystem::path> left_over = own_files(path_);
   std::erase_if(left_over, [](const std::filesystem::path& path) {
     return !is_temporary_name(path.filename().string());
   });

@@ -21,8 +21,7 @@ class OutputFolder {
   /// @throws InputError if the folder holds an earlier run's files and `overwrite` is false, is in
   ///         use by a live run (overwrite or not), or is not a folder; RunError if not writable
   OutputFolder(const std::filesystem::path& folder, bool overwrite);
-  /// Opens and locks the folder of an unfinished run and clears nothing but temporary files that
-  /// the run has left.
+  /// Opens and locks the folder of an unfinished run; changes nothing there.
   /// @throws InputError if the folder is missing, holds no run (no settings.cfg), holds a finished
   ///         one (summary.json) or is in use by a live run; RunError if not writable
   static OutputFolder resume(const std::filesystem::path& folder);
@@ -32,6 +31,9 @@ class OutputFolder {
   ~OutputFolder();
   OutputFolder(const OutputFolder&) = delete;
   OutputFolder& operator=(const OutputFolder&) = delete;
+
+  /// Temporary files that a killed run has left.
+  void remove_temporary_files() const;
 
   /// As the user wrote it.
   const std::filesystem::path& path() const { return path_; }

@@ -21,6 +21,7 @@ namespace {
 using nlohmann::json;
 using test::read_all;
 using test::TemporaryFolder;
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -28,11 +29,16 @@ using testing::IsEmpty;
 struct Outcome {
   std::optional<json> content;
   std::vector<std::string> warnings;
+  std::string refusal;  ///< empty: not refused
 };
 
 Outcome read(const std::filesystem::path& folder) {
   Outcome outcome;
-  outcome.content = read_checkpoint(folder, outcome.warnings);
+  try {
+    outcome.content = read_checkpoint(folder, outcome.warnings);
+  } catch (const InputError& error) {
+    outcome.refusal = error.what();
+  }
   return outcome;
 }
 
@@ -94,7 +100,7 @@ TEST(Checkpoint, TheFileIsWhatTheHeaderSays) {
   // RFC 8949: a map of one pair, text of one character, unsigned 1. The digest is sha256sum's:
   // printf '\241\141a\001' | sha256sum
   EXPECT_EQ(read_all(newest(folder)),
-            std::string("starpmc checkpoint 1\n"
+            std::string("starpmc checkpoint 2\n"
                         "eb989b4a620fd259ae02181bdab4fc3eb6dc6b45eb7322999bb1416bce318926\n"
                         "\xa1\x61"
                         "a\x01"));
@@ -145,31 +151,55 @@ TEST(Checkpoint, AFlippedBitAnywhereIsSeen) {
   write_checkpoint(folder.path(), {{"number", 1}});
   write_checkpoint(folder.path(), {{"number", 2}});
   const std::string whole = read_all(newest(folder));
+  const std::size_t version_at = std::string("starpmc checkpoint ").size();
+  const std::size_t end_of_line = whole.find('\n');
   for (std::size_t position = 0; position < whole.size(); ++position) {
     for (int bit = 0; bit < 8; ++bit) {
       std::string damaged = whole;
       damaged[position] = static_cast<char>(damaged[position] ^ (1 << bit));
       const Outcome outcome = read_damaged(folder, damaged);
+      if (damaged.find_first_not_of("0123456789", version_at) == end_of_line &&
+          position >= version_at && position < end_of_line) {  // a number all the same
+        EXPECT_THAT(outcome.refusal, HasSubstr("version")) << position << ' ' << bit;
+        continue;
+      }
       EXPECT_EQ(outcome.content, json({{"number", 1}})) << position << ' ' << bit;
       EXPECT_EQ(outcome.warnings.size(), 1U) << position << ' ' << bit;
     }
   }
 }
 
-TEST(Checkpoint, ForeignFilesAndOtherVersionsAreNamed) {
+TEST(Checkpoint, WhereNoneCanBeUsedBothAreNamed) {
   const TemporaryFolder folder;
-  write_checkpoint(folder.path(), 1);
-  const std::string whole = read_all(newest(folder));
+  folder.write("checkpoint.cbor", "starpmc chec");
   folder.write("checkpoint.previous.cbor", "a novel\n");
-  const std::string future = "starpmc checkpoint 2\n" + whole.substr(whole.find('\n') + 1);
-  const Outcome outcome = read_damaged(folder, future);
+  const Outcome outcome = read(folder.path());
   EXPECT_FALSE(outcome.content.has_value());
-  EXPECT_THAT(
-      outcome.warnings,
-      ElementsAre(
-          newest(folder).string() + ": cannot be used: it has version 2 of the format; "
-                                    "this starpmc reads version 1",
-          previous(folder).string() + ": cannot be used: it is not a checkpoint of starpmc's"));
+  EXPECT_THAT(outcome.refusal,
+              AllOf(HasSubstr(newest(folder).string() + ": cannot be used: it is torn"),
+                    HasSubstr(previous(folder).string() +
+                              ": cannot be used: it is not a checkpoint of starpmc's"),
+                    HasSubstr("--output.folder")));
+}
+
+TEST(Checkpoint, AnotherVersionIsRefusedHoweverWholeTheOther) {
+  const TemporaryFolder folder;
+  for (int number = 0; number < 2; ++number) write_checkpoint(folder.path(), number);
+  const std::string whole = read_all(newest(folder));
+  for (const char* version : {"1", "3", "10"}) {
+    const std::string other =
+        std::string("starpmc checkpoint ") + version + whole.substr(whole.find('\n'));
+    const Outcome outcome = read_damaged(folder, other);
+    EXPECT_FALSE(outcome.content.has_value());
+    EXPECT_THAT(outcome.refusal,
+                AllOf(HasSubstr(newest(folder).string()), HasSubstr("this starpmc reads version 2"),
+                      HasSubstr(std::string("has version ") + version + " "),
+                      HasSubstr("release of starpmc that wrote it")));
+    EXPECT_EQ(read_all(newest(folder)), other);
+  }
+  // A damaged one hides the other version behind it.
+  folder.write("checkpoint.previous.cbor", read_all(newest(folder)));
+  EXPECT_THAT(read_damaged(folder, "torn").refusal, HasSubstr(previous(folder).string()));
 }
 
 TEST(Checkpoint, ADigestOfWhatIsNoCborIsNotEnough) {
@@ -177,9 +207,9 @@ TEST(Checkpoint, ADigestOfWhatIsNoCborIsNotEnough) {
   Sha256 hash;
   hash.add("\xff");
   const Outcome outcome =
-      read_damaged(folder, "starpmc checkpoint 1\n" + hash.hexadecimal_digest() + "\n\xff");
+      read_damaged(folder, "starpmc checkpoint 2\n" + hash.hexadecimal_digest() + "\n\xff");
   EXPECT_FALSE(outcome.content.has_value());
-  EXPECT_THAT(outcome.warnings, ElementsAre(HasSubstr("not CBOR")));
+  EXPECT_THAT(outcome.refusal, HasSubstr("not CBOR"));
 }
 
 TEST(Checkpoint, WritingReplacesLinksAndFollowsNone) {
@@ -189,7 +219,9 @@ TEST(Checkpoint, WritingReplacesLinksAndFollowsNone) {
   std::filesystem::create_directory(run);
   for (const char* name : {"checkpoint.cbor", "checkpoint.previous.cbor"})
     std::filesystem::create_symlink(precious, run / name);
-  EXPECT_THAT(read(run).warnings, ElementsAre(HasSubstr("link"), HasSubstr("link")));
+  EXPECT_THAT(read(run).refusal, AllOf(HasSubstr("checkpoint.cbor: cannot be used: it is a symb"),
+                                       HasSubstr("checkpoint.previous.cbor: cannot be used: it is "
+                                                 "a symbolic link")));
   for (int number = 0; number < 2; ++number) write_checkpoint(run, number);
   EXPECT_EQ(read_all(precious), "precious");
   EXPECT_EQ(read(run).content, json(1));
@@ -201,8 +233,10 @@ TEST(Checkpoint, AFolderOrAPipeInPlaceIsReported) {
   const TemporaryFolder folder;
   std::filesystem::create_directory(newest(folder));
   ASSERT_EQ(mkfifo(previous(folder).c_str(), 0600), 0);
-  EXPECT_THAT(read(folder.path()).warnings,
-              ElementsAre(HasSubstr("not a regular file"), HasSubstr("not a regular file")));
+  for (const auto& path : {newest(folder), previous(folder)}) {
+    EXPECT_THAT(read(folder.path()).refusal,
+                HasSubstr(path.string() + ": cannot be used: it is not a regular file"));
+  }
   EXPECT_THAT(write_error(folder.path(), 1), HasSubstr(newest(folder).string()));
   EXPECT_THAT(names_in(folder.path()),
               testing::UnorderedElementsAre("checkpoint.cbor", "checkpoint.previous.cbor"));

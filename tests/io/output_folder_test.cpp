@@ -51,6 +51,7 @@ TEST(OutputFolder, RefusesAnUnfinishedRun) {
   folder.write("energies.csv", "");
   const std::string message = input_error(folder.path(), false);
   EXPECT_THAT(message, HasSubstr("unfinished run"));
+  EXPECT_THAT(message, HasSubstr("starpmc resume"));
   EXPECT_THAT(message, HasSubstr("--output.overwrite true"));
 }
 
@@ -147,7 +148,7 @@ std::vector<std::string> all_below(const std::filesystem::path& folder) {
   return found;
 }
 
-TEST(OutputFolder, ResumesAnUnfinishedRunAndRemovesItsTemporaryFilesOnly) {
+TEST(OutputFolder, ResumesAnUnfinishedRunAndRemovesItsTemporaryFilesWhenTold) {
   const TemporaryFolder folder;
   for (const char* name :
        {"settings.cfg", "energies.csv", "checkpoint.cbor", "checkpoint.previous.cbor",
@@ -155,7 +156,11 @@ TEST(OutputFolder, ResumesAnUnfinishedRunAndRemovesItsTemporaryFilesOnly) {
         ".trajectory.h5.12.temporary", ".notes.12.temporary", "chain-3/energies.csv",
         "chain-3/.checkpoint.cbor.12.temporary", "chain-x/.checkpoint.cbor.12.temporary"})
     folder.write(name, "");
+  std::vector<std::string> before = all_below(folder.path());
+  before.push_back(".starpmc.lock");
   const OutputFolder output = OutputFolder::resume(folder.path());
+  EXPECT_THAT(all_below(folder.path()), testing::UnorderedElementsAreArray(before));
+  output.remove_temporary_files();
   EXPECT_EQ(output.path(), folder.path());
   EXPECT_EQ(output.file("checkpoint.cbor"), folder.path() / "checkpoint.cbor");
   EXPECT_THAT(all_below(folder.path()),
