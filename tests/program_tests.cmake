@@ -29,6 +29,9 @@ endfunction()
 if(TARGET starpmc)
   starpmc_program_test(reference/energies reference/test_energies.py 600 "reference;device")
   starpmc_program_test(reference/nist reference/test_nist.py 120 "reference;device")
+  starpmc_program_test(reference/jumps reference/test_jumps.py 600 "reference;device")
+  starpmc_program_test(reference/jumps_of_200_updates reference/test_jumps.py 7200
+                       "reference;device;slow" --updates 200 --interval 1000)
   starpmc_program_test(reference/water reference/water_against_openmm.py 7200
                        "reference;device;slow")
   starpmc_program_test(reference/density_potential reference/density_wells.py 300 "reference"
@@ -40,6 +43,7 @@ if(TARGET starpmc)
   starpmc_program_test(app/drift app/test_drift.py 600 "app;device")
   starpmc_program_test(app/lennard_jones_fluid app/test_lennard_jones_fluid.py 600 "app;device")
   starpmc_program_test(app/output app/test_output.py 300 "app;device")
+  starpmc_program_test(app/qmmm_energy app/test_qmmm_energy.py 300 "app;device")
   starpmc_program_test(app/report app/test_report.py 600 "app;device")
   starpmc_program_test(app/pressure app/test_pressure.py 300 "app;device")
   starpmc_program_test(app/resume app/test_resume.py 900 "app;device")

@@ -63,6 +63,12 @@ void ChainRun::restore(const nlohmann::json& checkpoint) {
   summary_.drift = energy_terms_from(checkpoint.at("drift"));
   worker_memory_mb_ = checkpoint.at("worker_memory_mb").get<double>();
   summary_.qm_restarts = restarts_before_ = checkpoint.at("qm_restarts");
+  if (checkpoint.contains("isolated_energy")) {
+    summary_.isolated_energy_kj_per_mol = checkpoint.at("isolated_energy").get<double>();
+  }
+  if (checkpoint.contains("isolated_dipole")) {
+    summary_.isolated_dipole_debye = checkpoint.at("isolated_dipole").get<std::array<double, 3>>();
+  }
   for (const auto& record : checkpoint.at("qm_updates")) {
     summary_.qm_updates.push_back(qm_update_from(record));
   }
@@ -88,6 +94,12 @@ nlohmann::json ChainRun::checkpoint() const {
                             {"chain", chain_->state()},
                             {"grid", grid_state(grid_)},
                             {"output", output_->state()}};
+  if (summary_.isolated_energy_kj_per_mol) {
+    checkpoint["isolated_energy"] = *summary_.isolated_energy_kj_per_mol;
+  }
+  if (summary_.isolated_dipole_debye) {
+    checkpoint["isolated_dipole"] = *summary_.isolated_dipole_debye;
+  }
   checkpoint["qm_updates"] = nlohmann::json::array();
   for (const QmUpdateRecord& update : summary_.qm_updates) {
     checkpoint["qm_updates"].push_back(to_json_record(update));

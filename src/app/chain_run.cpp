@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "app/update_record.hpp"
 #include "error.hpp"
 #include "io/checked_file.hpp"
 #include "qm/worker_engine.hpp"
@@ -20,9 +21,6 @@ EnergyTerms operator-(const EnergyTerms& a, const EnergyTerms& b) {
 EnergyTerms operator+(const EnergyTerms& a, const EnergyTerms& b) {
   return a - (EnergyTerms{} - b);
 }
-
-/// Energy of the MM charges with the solute's nuclei and density.
-double electrostatic(const EnergyTerms& terms) { return terms.qmmm_nuclei + terms.qmmm_grid; }
 
 constexpr std::uint64_t kGateInterval = 10000;  ///< steps, where there are no updates
 
@@ -148,15 +146,15 @@ void ChainRun::begin_output(const EnergyTerms& energies) {
 }
 
 void ChainRun::take(QmResult result, const EnergyTerms& before) {
-  QmUpdateRecord record;
-  record.step = step_;
-  record.qm_energy_kj_per_mol = result.energy_kj_per_mol;
-  record.electrons_on_grid = result.electrons_on_grid;
-  if (engine_->name() != "frozen") record.dipole_debye = std::to_array(result.dipole_debye);
-  record.iterations = result.iterations;
-  record.seconds_embedding = result.seconds_embedding;
-  record.seconds_scf = result.seconds_scf;
-  record.seconds_density = result.seconds_density;
+  QmUpdateRecord record = update_record(step_, result);
+  if (!has_qm_energies()) {
+    record.dipole_debye.reset();
+  } else if (summary_.qm_updates.empty()) {
+    take_energy_zero(result);
+  } else {
+    set_jump(record, summary_.qm_updates.back(), result,
+             before.qmmm_coulomb() - after_update_.qmmm_coulomb());
+  }
   worker_memory_mb_ = result.memory_mb;
   if (!result.fallback.empty()) {
     spdlog::warn("chain {}, step {}: the SCF converged only with help: {}", number_, step_,
@@ -168,23 +166,58 @@ void ChainRun::take(QmResult result, const EnergyTerms& before) {
   }
   record.dropped_charge = drop_small_charges(result.grid, settings_.qm.charge_threshold);
   record.grid_points = result.grid.size();
-  if (!summary_.qm_updates.empty() && engine_->name() != "frozen") {
-    const double full = result.energy_kj_per_mol - summary_.qm_updates.back().qm_energy_kj_per_mol;
-    record.jump_kj_per_mol = full - (electrostatic(before) - electrostatic(after_update_));
-  }
   save_engine_log();
   grid_ = std::move(result.grid);
   chain_->set_density(grid_);
   after_update_ = chain_->evaluate();
   require_finite(after_update_, "with the density of this QM update");
+  if (has_qm_energies()) {
+    output_->set_solute_energy(record.qm_energy_kj_per_mol -
+                               summary_.isolated_energy_kj_per_mol.value_or(0) -
+                               after_update_.qmmm_coulomb());
+  }
   summary_.qm_restarts = restarts_before_ + engine_->restarts();
+  summary_.qm_updates.push_back(record);
+  report_update();
+}
+
+/// Once: what a worker that was started again finds may differ in its last bits.
+void ChainRun::take_energy_zero(const QmResult& result) {
+  summary_.isolated_energy_kj_per_mol = result.isolated_energy_kj_per_mol;
+  summary_.isolated_dipole_debye = result.isolated_dipole_debye;
+  if (summary_.isolated_energy_kj_per_mol) {
+    spdlog::info("chain {}: the isolated solute, {:.6f} kJ/mol, is the zero of the total energy",
+                 number_, *summary_.isolated_energy_kj_per_mol);
+  } else {
+    spdlog::info(
+        "chain {}: {} tells no energy of the isolated solute: the zero of the total energy is its "
+        "own",
+        number_, engine_->name());
+  }
+}
+
+void ChainRun::report_update() const {
+  const QmUpdateRecord& record = summary_.qm_updates.back();
   spdlog::info(
       "chain {}, step {}: QM energy {:.6f} kJ/mol, {:.6f} electrons on {} points, jump {:.3f} "
-      "kJ/mol, {} iterations, {:.2f} s",
+      "kJ/mol{}, {} iterations, {:.2f} s",
       number_, step_, record.qm_energy_kj_per_mol, record.electrons_on_grid, record.grid_points,
-      record.jump_kj_per_mol, record.iterations,
-      record.seconds_embedding + record.seconds_scf + record.seconds_density);
-  summary_.qm_updates.push_back(record);
+      record.jump_kj_per_mol,
+      record.sampling_error_kj_per_mol
+          ? fmt::format(", sampling error {:.3f} kJ/mol", *record.sampling_error_kj_per_mol)
+          : "",
+      record.iterations, record.seconds_embedding + record.seconds_scf + record.seconds_density);
+  if (record.jump_kj_per_mol <= kLargestJumpKjPerMol) return;
+  spdlog::warn(
+      "chain {}, step {}: the energy rose by {:.3f} kJ/mol as the density was updated, where it "
+      "can only fall: {}",
+      number_, step_, record.jump_kj_per_mol,
+      record.sampling_error_kj_per_mol
+          ? "the SCF has found another state, or is not converged; lower qm.energy-convergence"
+          : fmt::format("{} does not tell its interaction with the MM charges, so that errors of "
+                        "the density grid are part of it; take a finer one (qm.grid-radial, "
+                        "qm.grid-angular)",
+                        engine_->name()));
 }
 
 void ChainRun::check_drift() {

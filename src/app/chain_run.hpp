@@ -78,6 +78,10 @@ class ChainRun {
   void begin_output(const EnergyTerms& energies);
   QmResult ask_engine();
   void take(QmResult result, const EnergyTerms& before);
+  /// Whether the engine has energies: a stored density has none.
+  bool has_qm_energies() const { return engine_->name() != "frozen"; }
+  void take_energy_zero(const QmResult& result);
+  void report_update() const;
   void sample();
   bool known_well_enough();
   void check_drift();

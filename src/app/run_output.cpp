@@ -57,10 +57,13 @@ nlohmann::json RunOutput::state() {
   nlohmann::json state{{"energies_bytes", energies_.bytes()},
                        {"trajectory_frames", trajectory_.frame_count()},
                        {"decisions", decisions_.state()},
+                       {"qmmm_coulomb", qmmm_coulomb_.state()},
+                       {"solute", solute_.state()},
                        {"total", total_.state()},
                        {"statistics", statistics_.state()},
                        {"pressures", pressures_.state()},
                        {"totals", energy_terms_state(totals_)},
+                       {"solute_energy", solute_energy_},
                        {"accepted", accepted_},
                        {"accepted_production", accepted_production_}};
   state["terms"] = nlohmann::json::array();
@@ -70,11 +73,14 @@ nlohmann::json RunOutput::state() {
 
 void RunOutput::restore(const nlohmann::json& state) {
   decisions_.restore(state.at("decisions"));
+  qmmm_coulomb_.restore(state.at("qmmm_coulomb"));
+  solute_.restore(state.at("solute"));
   total_.restore(state.at("total"));
   statistics_.restore(state.at("statistics"));
   pressures_.restore(state.at("pressures"));
   for (std::size_t i = 0; i < std::size(terms_); ++i) terms_[i].restore(state.at("terms").at(i));
   totals_ = energy_terms_from(state.at("totals"));
+  solute_energy_ = state.at("solute_energy");
   accepted_ = state.at("accepted");
   accepted_production_ = state.at("accepted_production");
 }
@@ -83,7 +89,7 @@ void RunOutput::start(const EnergyTerms& totals, Chain& chain) {
   totals_ = totals;
   std::optional<EnergyTable::Pressure> pressure;
   if (settings_.output.pressure_interval > 0) pressure = pressure_of(chain.virial());
-  energies_.append(0, totals, 0, pressure);
+  energies_.append(0, totals, solute_energy_, 0, pressure);
   trajectory_.append(0, chain.molecules());
 }
 
@@ -111,13 +117,15 @@ void RunOutput::on_step(std::uint64_t step, bool accepted, const EnergyTerms& to
 
 void RunOutput::add_sample(std::uint64_t step,
                            const std::optional<EnergyTable::Pressure>& pressure) {
-  energies_.append(step, totals_, static_cast<double>(accepted_) / static_cast<double>(step),
-                   pressure);
+  energies_.append(step, totals_, solute_energy_,
+                   static_cast<double>(accepted_) / static_cast<double>(step), pressure);
   if (step <= settings_.sampling.equilibration_steps) return;
   const auto values = totals_.values();
   for (std::size_t i = 0; i < values.size(); ++i) terms_[i].add(values[i]);
-  total_.add(totals_.total());
-  statistics_.add(totals_.total());
+  qmmm_coulomb_.add(totals_.qmmm_coulomb());
+  solute_.add(solute_energy_);
+  total_.add(totals_.total() + solute_energy_);
+  statistics_.add(totals_.total() + solute_energy_);
   if (pressure) pressures_.add(pressure->pressure_bar);
 }
 
@@ -153,7 +161,10 @@ void RunOutput::finish(ChainSummary& summary) {
   for (std::size_t i = 0; i < summary.averages.terms.size(); ++i) {
     summary.averages.terms[i] = terms_[i].estimate();
   }
+  summary.averages.qmmm_coulomb = qmmm_coulomb_.estimate();
+  summary.averages.solute = solute_.estimate();
   summary.averages.total = total_.estimate();
+  summary.final_solute_energy_kj_per_mol = solute_energy_;
   summary.averages.pressure_bar = pressures_.estimate();
   summary.decisions_sha256 = decisions_.hexadecimal_digest();
 }

@@ -37,6 +37,8 @@ class RunOutput final : public ChainObserver {
   /// Writes the state of a chain before its first step.
   void start(const EnergyTerms& totals, Chain& chain);
   void on_update(std::uint64_t step, std::uint64_t updates);
+  /// The solute's own energy from here on, kJ/mol.
+  void set_solute_energy(double energy) { solute_energy_ = energy; }
   /// Closes the files and fills in what the steps gave.
   void finish(ChainSummary& summary);
 
@@ -45,6 +47,7 @@ class RunOutput final : public ChainObserver {
   /// What a checkpoint speaks of.
   std::vector<std::filesystem::path> files() const { return files_; }
   const EnergyTerms& totals() const { return totals_; }
+  double solute_energy() const { return solute_energy_; }
   const ChainStatistics& energy_statistics() const { return statistics_; }
   const ChainStatistics& pressure_statistics() const { return pressures_; }
 
@@ -64,10 +67,13 @@ class RunOutput final : public ChainObserver {
   ProgressState state_;
   DecisionHash decisions_;
   BlockAverage terms_[EnergyTerms::names.size()];
+  BlockAverage qmmm_coulomb_;
+  BlockAverage solute_;
   BlockAverage total_;
   ChainStatistics statistics_;  ///< of the total energy
   ChainStatistics pressures_;   ///< bar
   EnergyTerms totals_;
+  double solute_energy_ = 0;    ///< kJ/mol, constant between updates
   std::uint64_t accepted_ = 0;  ///< of all steps
   std::uint64_t accepted_production_ = 0;
 };

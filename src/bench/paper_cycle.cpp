@@ -40,7 +40,7 @@ class WritingObserver final : public ChainObserver {
     if (accepted) ++accepted_;
     if (step % kEnergyInterval != 0) return;
     const auto start = Clock::now();
-    energies_.append(step, totals, static_cast<double>(accepted_) / static_cast<double>(steps_));
+    energies_.append(step, totals, 0, static_cast<double>(accepted_) / static_cast<double>(steps_));
     seconds_ += seconds_since(start);
   }
   void on_frame(std::uint64_t step, std::span<const Molecule> molecules) override {

@@ -23,9 +23,12 @@ AverageEstimate average_from(const json& state) {
 json chain_summary_state(const ChainSummary& chain) {
   json state{{"steps", chain.steps},
              {"acceptance", chain.acceptance},
+             {"qmmm_coulomb", average_state(chain.averages.qmmm_coulomb)},
+             {"solute", average_state(chain.averages.solute)},
              {"total", average_state(chain.averages.total)},
              {"pressure", average_state(chain.averages.pressure_bar)},
              {"final_energies", energy_terms_state(chain.final_energies)},
+             {"final_solute_energy", chain.final_solute_energy_kj_per_mol},
              {"drift", energy_terms_state(chain.drift)},
              {"max_translation", chain.final_max_translation_angstrom},
              {"max_rotation", chain.final_max_rotation_degrees},
@@ -36,6 +39,9 @@ json chain_summary_state(const ChainSummary& chain) {
              {"certified_largest_error", chain.certified.largest_error_in_bounds},
              {"decisions_sha256", chain.decisions_sha256},
              {"final_coordinates_sha256", chain.final_coordinates_sha256}};
+  if (chain.isolated_energy_kj_per_mol)
+    state["isolated_energy"] = *chain.isolated_energy_kj_per_mol;
+  if (chain.isolated_dipole_debye) state["isolated_dipole"] = *chain.isolated_dipole_debye;
   state["terms"] = json::array();
   for (const auto& term : chain.averages.terms) state["terms"].push_back(average_state(term));
   state["qm_updates"] = json::array();
@@ -49,12 +55,21 @@ ChainSummary chain_summary_from(const json& state) {
   ChainSummary chain;
   chain.steps = state.at("steps");
   chain.acceptance = state.at("acceptance");
+  chain.averages.qmmm_coulomb = average_from(state.at("qmmm_coulomb"));
+  chain.averages.solute = average_from(state.at("solute"));
   chain.averages.total = average_from(state.at("total"));
   chain.averages.pressure_bar = average_from(state.at("pressure"));
   for (std::size_t i = 0; i < chain.averages.terms.size(); ++i) {
     chain.averages.terms[i] = average_from(state.at("terms").at(i));
   }
   chain.final_energies = energy_terms_from(state.at("final_energies"));
+  chain.final_solute_energy_kj_per_mol = state.at("final_solute_energy");
+  if (state.contains("isolated_energy")) {
+    chain.isolated_energy_kj_per_mol = state.at("isolated_energy").get<double>();
+  }
+  if (state.contains("isolated_dipole")) {
+    chain.isolated_dipole_debye = state.at("isolated_dipole").get<std::array<double, 3>>();
+  }
   chain.drift = energy_terms_from(state.at("drift"));
   chain.final_max_translation_angstrom = state.at("max_translation");
   chain.final_max_rotation_degrees = state.at("max_rotation");

@@ -27,13 +27,16 @@ EnergyTable::EnergyTable(const std::filesystem::path& path, bool pressure)
   file_.write(
       "# starpmc: running totals of the energy\n"
       "# step: Monte Carlo steps done; energies: kJ/mol; acceptance: accepted / tried moves so "
-      "far\n");
+      "far\n"
+      "# qmmm_coulomb: qmmm_nuclei + qmmm_grid; solute: the QM molecule's own energy since the "
+      "last "
+      "QM update; total: of all but qmmm_coulomb\n");
   if (pressure) {
     file_.write("# virial: kJ/mol, at the positions after the step; pressure: bar\n");
   }
   std::string columns = "step";
   for (std::string_view name : EnergyTerms::names) (columns += ',') += name;
-  columns += ",total,acceptance";
+  columns += ",qmmm_coulomb,solute,total,acceptance";
   if (pressure) columns += ",virial,pressure";
   file_.write(columns + "\n");
   file_.flush();
@@ -44,11 +47,14 @@ EnergyTable EnergyTable::resume(const std::filesystem::path& path, std::uint64_t
   return {CheckedFile::cut_back(path, bytes), pressure};
 }
 
-void EnergyTable::append(std::uint64_t step, const EnergyTerms& running_totals, double acceptance,
+void EnergyTable::append(std::uint64_t step, const EnergyTerms& running_totals,
+                         double solute_energy, double acceptance,
                          const std::optional<Pressure>& pressure) {
   std::string line = std::to_string(step);
   for (double value : running_totals.values()) append_number(line, value);
-  append_number(line, running_totals.total());
+  append_number(line, running_totals.qmmm_coulomb());
+  append_number(line, solute_energy);
+  append_number(line, running_totals.total() + solute_energy);
   append_number(line, acceptance);
   if (pressure) {
     append_number(line, pressure->virial_kj_per_mol);

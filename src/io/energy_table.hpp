@@ -29,11 +29,12 @@ class EnergyTable {
     double pressure_bar;
   };
   /// @param running_totals kJ/mol
+  /// @param solute_energy  the solute's own, kJ/mol: part of the total
   /// @param acceptance     accepted / tried moves so far
   /// Hands its lines to the system at least every two seconds of appending.
   /// @throws RunError when the disk is full, naming the file
-  void append(std::uint64_t step, const EnergyTerms& running_totals, double acceptance,
-              const std::optional<Pressure>& pressure = {});
+  void append(std::uint64_t step, const EnergyTerms& running_totals, double solute_energy,
+              double acceptance, const std::optional<Pressure>& pressure = {});
   /// Hands all lines to the system.
   void flush();
   void close();

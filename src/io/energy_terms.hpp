@@ -20,6 +20,8 @@ struct EnergyTerms {
   constexpr std::array<double, 5> values() const {
     return {mm_coulomb, mm_vdw, qmmm_vdw, qmmm_nuclei, qmmm_grid};
   }
+  /// With the whole solute: nuclei and electrons are large and nearly cancel.
+  constexpr double qmmm_coulomb() const { return qmmm_nuclei + qmmm_grid; }
   constexpr double total() const {
     return mm_coulomb + mm_vdw + qmmm_vdw + qmmm_nuclei + qmmm_grid;
   }

@@ -48,10 +48,10 @@ bool is_grid_name(std::string_view name) {
 
 /// report-NAME.png, as `starpmc report --png` names its plots (src/report).
 bool is_plot_name(std::string_view name) {
-  constexpr std::array<std::string_view, 16> plots = {
-      "total",      "mm-coulomb", "mm-vdw",       "qmmm-vdw",     "qmmm-nuclei", "qmmm-grid",
-      "acceptance", "pressure",   "running-mean", "block-errors", "qm-energy",   "qm-dipole",
-      "qm-jump",    "workers",    "box",          "rdf"};
+  constexpr std::array<std::string_view, 18> plots = {
+      "total",        "mm-coulomb", "mm-vdw",     "qmmm-vdw", "qmmm-nuclei",  "qmmm-grid",
+      "qmmm-coulomb", "solute",     "acceptance", "pressure", "running-mean", "block-errors",
+      "qm-energy",    "qm-dipole",  "qm-jump",    "workers",  "box",          "rdf"};
   constexpr std::string_view start = "report-";
   constexpr std::string_view end = ".png";
   if (!name.starts_with(start) || !name.ends_with(end) || name.size() < start.size() + end.size())

@@ -12,31 +12,18 @@
 #include "analysis/block_average.hpp"
 #include "analysis/ensemble.hpp"
 #include "io/energy_terms.hpp"
+#include "io/qm_updates.hpp"
 
 namespace starpmc {
 
 /// Averages over production of each term and of the total, kJ/mol, and of the pressure.
 struct EnergyAverages {
   std::array<AverageEstimate, EnergyTerms::names.size()>
-      terms;  ///< in the order of EnergyTerms::names
-  AverageEstimate total;
+      terms;                     ///< in the order of EnergyTerms::names
+  AverageEstimate qmmm_coulomb;  ///< nuclei and electrons together
+  AverageEstimate solute;        ///< ChainSummary::final_solute_energy_kj_per_mol
+  AverageEstimate total;         ///< the QM/MM energy
   AverageEstimate pressure_bar;  ///< count 0: none was asked for
-};
-
-/// One QM update.
-struct QmUpdateRecord {
-  std::uint64_t step = 0;  ///< Monte Carlo step it was made at
-  double qm_energy_kj_per_mol = 0;
-  double electrons_on_grid = 0;   ///< before small charges were dropped
-  double dropped_charge = 0;      ///< elementary charges lost below the threshold
-  std::uint64_t grid_points = 0;  ///< kept
-  double jump_kj_per_mol = 0;     ///< dE_full - dE_frozen since the last update
-  /// About the centre of nuclear charge; none: there is no QM program.
-  std::optional<std::array<double, 3>> dipole_debye = {};
-  int iterations = 0;
-  double seconds_embedding = 0;
-  double seconds_scf = 0;
-  double seconds_density = 0;
 };
 
 /// Time spent in one implementation of one codelet.
@@ -73,7 +60,13 @@ struct ChainSummary {
   double acceptance = 0;    ///< production
   EnergyAverages averages;
   EnergyTerms final_energies;  ///< recomputed
-  EnergyTerms drift;           ///< accumulated - recomputed, kJ/mol, at the end
+  /// The solute's own energy, which all electrostatics with the MM molecules is not part of;
+  /// constant between updates.
+  double final_solute_energy_kj_per_mol = 0;
+  /// The zero of the QM/MM energy; none: the QM program's own.
+  std::optional<double> isolated_energy_kj_per_mol;
+  std::optional<std::array<double, 3>> isolated_dipole_debye;
+  EnergyTerms drift;  ///< accumulated - recomputed, kJ/mol, at the end
   double final_max_translation_angstrom = 0;
   double final_max_rotation_degrees = 0;
 
@@ -110,14 +103,36 @@ struct RunSummary {
   std::string qm_engine_version;
 };
 
+/// Where the total energy is 0, MM molecules apart from each other and from the solute.
+enum class EnergyZero {
+  no_solute,
+  stored_density,   ///< whatever the energy of that is: frozen
+  isolated_solute,  ///< as it is without MM molecules
+  qm_program,       ///< its own, which does not know the isolated solute's energy
+};
+EnergyZero energy_zero(const RunSummary& summary);
+
+/// Of the run's wall time.
+struct WorkerShares {
+  double qm;
+  double sampling;
+  double idle;
+};
+WorkerShares shares_of(const WorkerTasks& worker, double wall_seconds);
+
 /// One chain's results lie at the top, those of more in "chains".
 void to_json(nlohmann::json& document, const RunSummary& summary);
 
-nlohmann::json to_json_record(const QmUpdateRecord& update);
-QmUpdateRecord qm_update_from(const nlohmann::json& record);
-
 /// Version of the HDF5 library in use, "1.10.8".
 std::string hdf5_library_version();
+
+/// Of all chains: the magnitude of the dipole, debye, and the gain by polarisation, kJ/mol; count
+/// 0: not known.
+struct QmEnsemble {
+  EnsembleEstimate dipole_debye;
+  EnsembleEstimate polarisation_energy_kj_per_mol;
+};
+QmEnsemble average_updates(const RunSummary& summary);
 
 /// A short table for the terminal: averages and their errors, acceptance, QM updates, drift, speed
 /// and where the results lie.

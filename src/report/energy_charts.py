@@ -11,6 +11,8 @@ NAMES = {
     "qmmm_vdw": "QM-MM van der Waals",
     "qmmm_nuclei": "QM-MM nuclei",
     "qmmm_grid": "QM-MM electrons",
+    "qmmm_coulomb": "QM-MM Coulomb, both",
+    "solute": "solute's own",
 }
 RUNNING_POINTS = 60
 

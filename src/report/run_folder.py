@@ -11,6 +11,8 @@ from pathlib import Path
 import numpy
 
 TERMS = ("mm_coulomb", "mm_vdw", "qmmm_vdw", "qmmm_nuclei", "qmmm_grid")
+# Nuclei and electrons together; the QM molecule's own energy. Earlier versions had neither.
+COLUMNS_OF_QM = ("qmmm_coulomb", "solute")
 LONGEST_TEXT = 1 << 28  # bytes: nothing that a run writes as text is longer
 ROWS_AT_ONCE = 200_000
 # What a damaged file may raise while it is read.
@@ -93,6 +95,12 @@ class RunFolder:
     def terms(self):
         """Those of this kind of system: without charges, say, there is no Coulomb energy."""
         possible = TERMS[:2] if self.qm_engine == "none" else TERMS
+        if self.qm_engine != "none":
+            possible += tuple(
+                column
+                for column in COLUMNS_OF_QM
+                if all(column in chain.energies for chain in self.chains)
+            )
         found = [t for t in possible if any(chain.energies[t].any() for chain in self.chains)]
         return found if len(found) > 1 else []  # the only one is the total
 

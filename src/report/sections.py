@@ -182,17 +182,35 @@ def qm(run, gallery):
     figures = [page.figure(gallery.take(figure, name))
                for name, figure in energy_charts.qm_figures(run)]  # fmt: skip
     text = (
-        "The jump is the change of the embedded QM energy since the last update, less what sampling "
-        "with the frozen density had seen."
+        "The jump is what the energy falls by as the density follows the solvent, both in the same "
+        "potential of the MM charges. The sampling error is how far the energies sampled since the "
+        "last update are from the same change by the QM program's quadrature."
     )
     if energy_charts.has_dipoles(run):
         text += " The dipole is that about the centre of nuclear charge."
-    html = page.charts(figures) + page.paragraph(text, "quiet")
+    html = page.charts(figures) + page.paragraph(text, "quiet") + _means_over_updates(run)
     for chain in run.chains[:MOST_CHAINS_LISTED]:
         html += _updates(chain, len(run.chains) > 1)
     if len(run.chains) > MOST_CHAINS_LISTED:
         html += page.paragraph("Those of the other chains are in summary.json.", "quiet")
     return html
+
+
+def _number(update, key):
+    return f"{update[key]:.3f}" if key in update else "–"
+
+
+def _means_over_updates(run):
+    """Of all chains; what the QM program does not tell is left out."""
+    rows = [
+        [name, with_error(found["mean"], found.get("error"))]
+        for key, name in (
+            ("dipole_debye", "dipole, D"),
+            ("polarisation_energy_kj_per_mol", "polarisation energy, kJ/mol"),
+        )
+        if isinstance(found := run.summary.get(key), dict)
+    ]
+    return page.table(["QM updates of production", "mean ± error"], rows) if rows else ""
 
 
 def _updates(chain, several):
@@ -203,11 +221,13 @@ def _updates(chain, several):
         seconds = sum(update[f"seconds_{part}"] for part in ("embedding", "scf", "density"))
         rows.append([
             update["step"], f"{update['qm_energy_kj_per_mol']:.3f}",
-            f"{update['jump_kj_per_mol']:.3f}",
+            f"{update['jump_kj_per_mol']:.3f}", _number(update, "sampling_error_kj_per_mol"),
+            _number(update, "polarisation_energy_kj_per_mol"),
             f"{numpy.linalg.norm(dipole):.3f}" if dipole else "–",
             f"{update['electrons_on_grid']:.6f}", update["iterations"], f"{seconds:.1f}",
         ])  # fmt: skip
-    head = ["step", "energy, kJ/mol", "jump, kJ/mol", "dipole, D", "electrons", "iterations", "s"]
+    head = ["step", "energy, kJ/mol", "jump, kJ/mol", "sampling error, kJ/mol",
+            "polarisation, kJ/mol", "dipole, D", "electrons", "iterations", "s"]  # fmt: skip
     title = f"{chain.name}: " if several else ""
     if len(updates) > len(rows):
         title += f"the last {len(rows)} of {len(updates)} updates"

@@ -19,7 +19,7 @@ STEPS = 700
 EQUILIBRATION = 300
 ENERGY_INTERVAL = 50
 TRAJECTORY_INTERVAL = 250
-COLUMNS = ["step", *program.TERMS, "total", "acceptance"]
+COLUMNS = ["step", *program.TERMS, "qmmm_coulomb", "solute", "total", "acceptance"]
 FILES = {"energies.csv", "trajectory.h5", "system.pdb", "summary.json", "run.log", "settings.cfg"}
 
 

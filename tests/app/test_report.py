@@ -185,10 +185,12 @@ class Content(Report):
         text = " ".join(Page(report_of("qm")).text)
         summary = json.loads((run_path("qm") / "summary.json").read_text())
         self.assertIn(f"{summary['total_energy']['r_hat']:.4f}", text)
+        self.assertIn("polarisation energy, kJ/mol", text)
         for chain in summary["chains"]:
             self.assertIn(chain["decisions_sha256"], text)
             for update in chain["qm_updates"]:
                 self.assertIn(f"{update['qm_energy_kj_per_mol']:.3f}", text)
+                self.assertIn(f"{update['polarisation_energy_kj_per_mol']:.3f}", text)
                 self.assertGreater(math.hypot(*update["dipole_debye"]), 0)
                 self.assertIn(f"{math.hypot(*update['dipole_debye']):.3f}", text)
             for average in chain["averages"].values():

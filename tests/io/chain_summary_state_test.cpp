@@ -14,8 +14,13 @@ TEST(ChainSummaryState, EverythingSurvives) {
   for (std::size_t i = 0; i < chain.averages.terms.size(); ++i) {
     chain.averages.terms[i] = {-1.0 / (3.0 + static_cast<double>(i)), 0.1, 3, 200, 8, true};
   }
+  chain.averages.qmmm_coulomb = {-7.7, 0.3, 2, 202, 4, true};
+  chain.averages.solute = {8.8, 0.4, 5, 203, 32, false};
   chain.averages.total = {-20345.678912345678, 0.01234, 12, 201, 16, false};
   chain.final_energies = {1.1, 2.2, 3.3, 4.4, 5.5};
+  chain.final_solute_energy_kj_per_mol = 6.6;
+  chain.isolated_energy_kj_per_mol = -2.2e6;
+  chain.isolated_dipole_debye = {{0.1, -0.2, 0.3}};
   chain.drift = {1e-9, -1e-300, 0, 0, 7};
   chain.final_max_translation_angstrom = 0.17;
   chain.final_max_rotation_degrees = 17.3;

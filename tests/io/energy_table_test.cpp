@@ -18,8 +18,8 @@ TEST(EnergyTable, NumbersReadBackToTheSameBits) {
   const auto path = folder.path() / "energies.csv";
   const EnergyTerms terms{-20345.678901234567, 1.0 / 3, -1e-17, 0, 6.02214076e23};
   EnergyTable table(path);
-  table.append(100, terms, 0.4375);
-  table.append(18446744073709551615U, {}, 0);
+  table.append(100, terms, -0.1, 0.4375);
+  table.append(18446744073709551615U, {}, 0, 0);
   table.close();
 
   std::istringstream lines(test::read_all(path));
@@ -29,7 +29,11 @@ TEST(EnergyTable, NumbersReadBackToTheSameBits) {
   std::getline(lines, line);
   EXPECT_THAT(line, testing::HasSubstr("kJ/mol"));
   std::getline(lines, line);
-  EXPECT_EQ(line, "step,mm_coulomb,mm_vdw,qmmm_vdw,qmmm_nuclei,qmmm_grid,total,acceptance");
+  EXPECT_THAT(line, testing::HasSubstr("qmmm_coulomb"));
+  std::getline(lines, line);
+  EXPECT_EQ(line,
+            "step,mm_coulomb,mm_vdw,qmmm_vdw,qmmm_nuclei,qmmm_grid,qmmm_coulomb,solute,total,"
+            "acceptance");
   std::getline(lines, line);
   std::istringstream fields(line);
   std::vector<double> numbers;
@@ -37,18 +41,19 @@ TEST(EnergyTable, NumbersReadBackToTheSameBits) {
     numbers.push_back(std::strtod(field.c_str(), nullptr));
   EXPECT_THAT(numbers,
               testing::ElementsAre(100, terms.mm_coulomb, terms.mm_vdw, terms.qmmm_vdw,
-                                   terms.qmmm_nuclei, terms.qmmm_grid, terms.total(), 0.4375));
+                                   terms.qmmm_nuclei, terms.qmmm_grid, terms.qmmm_coulomb(), -0.1,
+                                   terms.total() - 0.1, 0.4375));
   std::getline(lines, line);
-  EXPECT_EQ(line, "18446744073709551615,0,0,0,0,0,0,0");
+  EXPECT_EQ(line, "18446744073709551615,0,0,0,0,0,0,0,0,0");
 }
 
 TEST(EnergyTable, FlushMakesTheLinesVisible) {
   const test::TemporaryFolder folder;
   const auto path = folder.path() / "energies.csv";
   EnergyTable table(path);
-  table.append(7, {}, 0.5);
+  table.append(7, {}, 0, 0.5);
   table.flush();
-  EXPECT_THAT(test::read_all(path), testing::EndsWith("\n7,0,0,0,0,0,0,0.5\n"));
+  EXPECT_THAT(test::read_all(path), testing::EndsWith("\n7,0,0,0,0,0,0,0,0,0.5\n"));
 }
 
 TEST(EnergyTable, DoesNotOverwrite) {
@@ -63,7 +68,8 @@ TEST(EnergyTable, FullDiskIsReportedAndEarlierLinesStay) {
     test::limit_file_size(100000);
     try {
       EnergyTable table(path);
-      for (std::uint64_t step = 0; step < 100000; ++step) table.append(step, {1, 2, 3, 4, 5}, 0.5);
+      for (std::uint64_t step = 0; step < 100000; ++step)
+        table.append(step, {1, 2, 3, 4, 5}, 6, 0.5);
     } catch (const RunError& error) {
       return std::string(error.what()).find("energies.csv: cannot write: File too large") !=
                      std::string::npos
@@ -73,7 +79,7 @@ TEST(EnergyTable, FullDiskIsReportedAndEarlierLinesStay) {
     return 2;
   });
   EXPECT_EQ(status, 0);
-  EXPECT_THAT(test::read_all(path), testing::HasSubstr("\n1000,1,2,3,4,5,15,0.5\n"));
+  EXPECT_THAT(test::read_all(path), testing::HasSubstr("\n1000,1,2,3,4,5,9,6,21,0.5\n"));
 }
 
 TEST(EnergyTable, AResumedTableIsThatOfAnUninterruptedRun) {
@@ -83,21 +89,21 @@ TEST(EnergyTable, AResumedTableIsThatOfAnUninterruptedRun) {
   std::uint64_t bytes = 0;
   {
     EnergyTable table(interrupted);
-    table.append(1, {1, 2, 3, 4, 5}, 0.5);
+    table.append(1, {1, 2, 3, 4, 5}, -1, 0.5);
     bytes = table.bytes();  // still buffered
-    table.append(2, {9, 9, 9, 9, 9}, 0.25);
+    table.append(2, {9, 9, 9, 9, 9}, 9, 0.25);
     table.flush();
     EXPECT_EQ(table.bytes(), test::read_all(interrupted).size());
   }
   {
     EnergyTable table = EnergyTable::resume(interrupted, bytes);
     EXPECT_EQ(table.bytes(), bytes);
-    table.append(2, {5, 4, 3, 2, 1}, 0.75);
+    table.append(2, {5, 4, 3, 2, 1}, -2, 0.75);
     table.close();
   }
   EnergyTable table(uninterrupted);
-  table.append(1, {1, 2, 3, 4, 5}, 0.5);
-  table.append(2, {5, 4, 3, 2, 1}, 0.75);
+  table.append(1, {1, 2, 3, 4, 5}, -1, 0.5);
+  table.append(2, {5, 4, 3, 2, 1}, -2, 0.75);
   table.close();
   EXPECT_EQ(test::read_all(interrupted), test::read_all(uninterrupted));
 }

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 namespace starpmc {
@@ -20,7 +21,13 @@ RunSummary example() {
   chain.acceptance = 0.4123;
   for (std::size_t i = 0; i < 5; ++i)
     chain.averages.terms[i] = {-100.0 * static_cast<double>(i + 1), 1.5, 3, 200, 8, true};
+  chain.averages.qmmm_coulomb = {-900, 0.25, 3, 200, 8, true};
+  chain.averages.solute = {21.5, 0.5, 3, 200, 8, true};
   chain.averages.total = {-20345.6789, 0.01234, 12, 200, 16, false};
+  chain.final_energies = {1, 2, 3, 4, 5};
+  chain.final_solute_energy_kj_per_mol = 6;
+  chain.isolated_energy_kj_per_mol = -2.25e6;
+  chain.isolated_dipole_debye = {{1, 0, 0}};
   chain.drift.mm_coulomb = 1e-9;
   chain.final_max_translation_angstrom = 0.17;
   chain.final_max_rotation_degrees = 17.5;
@@ -31,6 +38,9 @@ RunSummary example() {
                                 .dropped_charge = -1e-6,
                                 .grid_points = 500000,
                                 .jump_kj_per_mol = -3.25,
+                                .sampling_error_kj_per_mol = 0.0625,
+                                .interaction_kj_per_mol = -150,
+                                .polarisation_energy_kj_per_mol = -20,
                                 .dipole_debye = {{1.5, -2.25, 0.125}},
                                 .iterations = 9,
                                 .seconds_embedding = 1,
@@ -59,7 +69,25 @@ TEST(RunSummary, JsonHoldsEverything) {
   EXPECT_EQ(document["drift"]["mm_coulomb"], 1e-9);
   EXPECT_EQ(document["drift"]["total"], 1e-9);
   EXPECT_EQ(document["qm_updates"].size(), 12U);
+  EXPECT_EQ(document["averages"]["qmmm_coulomb"]["mean"], -900);
+  EXPECT_EQ(document["averages"]["solute"]["error"], 0.5);
+  EXPECT_EQ(document["final_energies"]["qmmm_coulomb"], 9);
+  EXPECT_EQ(document["final_energies"]["solute"], 6);
+  EXPECT_EQ(document["final_energies"]["total"], 21);
+  EXPECT_EQ(document["energy_zero"], "isolated solute");
+  EXPECT_EQ(document["isolated_energy_kj_per_mol"], -2.25e6);
+  EXPECT_EQ(document["isolated_dipole_debye"][0], 1);
   EXPECT_EQ(document["qm_updates"][3]["jump_kj_per_mol"], -3.25);
+  EXPECT_EQ(document["qm_updates"][3]["sampling_error_kj_per_mol"], 0.0625);
+  // Updates from the end of equilibration (step 5000) on.
+  EXPECT_EQ(document["qm_averages"]["polarisation_energy_kj_per_mol"]["count"], 7);
+  EXPECT_EQ(document["qm_averages"]["polarisation_energy_kj_per_mol"]["mean"], -20);
+  EXPECT_EQ(document["qm_averages"]["jump_kj_per_mol"]["mean"], -3.25);
+  EXPECT_NEAR(document["qm_averages"]["dipole_debye"]["mean"].get<double>(),
+              std::hypot(1.5, 2.25, 0.125), 1e-12);
+  EXPECT_NEAR(document["qm_averages"]["dipole_components_debye"][1]["mean"].get<double>(), -2.25,
+              1e-12);
+  EXPECT_EQ(document["polarisation_energy_kj_per_mol"]["mean"], -20);
   EXPECT_EQ(document["codelet_timings"][0]["mean_microseconds"], 500);
   EXPECT_EQ(document["worker_tasks"][0]["tasks"], 17);
   EXPECT_DOUBLE_EQ(document["worker_tasks"][0]["share_qm"], 0.2);
@@ -77,6 +105,9 @@ TEST(RunSummary, JsonOfARunWithoutQm) {
   EXPECT_TRUE(document["qm_updates"].is_array());
   EXPECT_TRUE(document["codelet_timings"].is_array());
   EXPECT_EQ(document["qm_engine"], "none");
+  EXPECT_EQ(document["energy_zero"], "molecules apart");
+  EXPECT_TRUE(document["qm_averages"].empty());
+  EXPECT_FALSE(document.contains("dipole_debye"));
 }
 
 TEST(RunSummary, JsonOfSeveralChains) {
@@ -94,6 +125,41 @@ TEST(RunSummary, JsonOfSeveralChains) {
   EXPECT_FALSE(document.contains("qm_updates"));
 }
 
+TEST(RunSummary, MeansOfSeveralChainsUpdates) {
+  RunSummary summary = example();
+  for (const double shift : {-3.0, -6.0}) {
+    summary.chains.push_back(summary.chains.front());
+    for (auto& update : summary.chains.back().qm_updates) {
+      *update.polarisation_energy_kj_per_mol += shift;
+      (*update.dipole_debye)[0] = 0;
+    }
+  }
+  const nlohmann::json document = summary;
+  EXPECT_EQ(document["polarisation_energy_kj_per_mol"]["mean"], -23);
+  EXPECT_EQ(document["polarisation_energy_kj_per_mol"]["chains"], 3);
+  // Standard deviation 3 over the root of 3 chains.
+  EXPECT_NEAR(document["polarisation_energy_kj_per_mol"]["error"].get<double>(), std::sqrt(3.0),
+              1e-12);
+  EXPECT_NEAR(document["dipole_debye"]["mean"].get<double>(),
+              (std::hypot(1.5, 2.25, 0.125) + 2 * std::hypot(2.25, 0.125)) / 3, 1e-12);
+  const std::string table = result_table(summary);
+  EXPECT_THAT(table, HasSubstr("-23.0000 kJ/mol; error 1.7"));
+  EXPECT_THAT(table, HasSubstr("2.4047 debye"));
+}
+
+TEST(RunSummary, ZeroOfTheEnergy) {
+  RunSummary summary = example();
+  EXPECT_EQ(energy_zero(summary), EnergyZero::isolated_solute);
+  EXPECT_THAT(result_table(summary), HasSubstr("the isolated solute, -2250000.000 kJ/mol"));
+  summary.chains[0].isolated_energy_kj_per_mol.reset();
+  EXPECT_EQ(energy_zero(summary), EnergyZero::qm_program);
+  EXPECT_THAT(result_table(summary), HasSubstr("the QM program's own"));
+  summary.qm_engine = "frozen";
+  EXPECT_EQ(energy_zero(summary), EnergyZero::stored_density);
+  summary.qm_engine.clear();
+  EXPECT_EQ(energy_zero(summary), EnergyZero::no_solute);
+}
+
 TEST(RunSummary, UpdatesSurviveACheckpoint) {
   const QmUpdateRecord update = example().chains[0].qm_updates[3];
   const QmUpdateRecord read =
@@ -101,6 +167,9 @@ TEST(RunSummary, UpdatesSurviveACheckpoint) {
   EXPECT_EQ(to_json_record(read), to_json_record(update));
   EXPECT_EQ(read.step, 3000U);
   EXPECT_EQ(read.dipole_debye, update.dipole_debye);
+  EXPECT_EQ(read.sampling_error_kj_per_mol, 0.0625);
+  EXPECT_EQ(read.interaction_kj_per_mol, -150);
+  EXPECT_EQ(read.polarisation_energy_kj_per_mol, -20);
 }
 
 TEST(RunSummary, UpdatesWithoutADipole) {
@@ -134,6 +203,9 @@ TEST(ResultTable, CanBeRead) {
   EXPECT_THAT(table, HasSubstr("QM updates (12)"));
   EXPECT_THAT(table, HasSubstr("... 2 earlier"));
   EXPECT_THAT(table, HasSubstr("118.000010"));
+  EXPECT_THAT(table, HasSubstr("QM-MM Coulomb, both          -900.00 ± 0.25\n"));
+  EXPECT_THAT(table, HasSubstr("solute's own"));
+  EXPECT_THAT(table, HasSubstr("0.062"));
   EXPECT_THAT(table, HasSubstr("1.0e-09 kJ/mol"));
   EXPECT_THAT(table, HasSubstr("812 steps/s, 3 min 25 s in all"));
   EXPECT_THAT(table, HasSubstr("results/quickstart"));

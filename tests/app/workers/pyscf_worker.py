@@ -1,5 +1,14 @@
 """Stands for PySCF: a solute of two electrons, polarised by the waters, that can be made to fail.
 
+Two electrons on six points, shifted between them by a polarisation p_i of each. In the potential v_i
+the energy is quadratic in p,
+
+    E = ISOLATED_ENERGY + STIFFNESS/2 sum_i p_i^2 + sum_i q_i v_i + sum_A Z_A v_A,
+    q_i = -(1 + SHIFT (p_i - mean p)) ELECTRONS/6,
+
+and an update goes half the way to its minimum. STARPMC_TEST_UNSPOKEN=1: energies of parts are kept
+back, as by a program that cannot tell them.
+
 STARPMC_TEST_FAULT="FAULT UPDATE COUNT FILE": update number UPDATE (from 0) fails in the way that
 FAULT names, COUNT times in all processes that share FILE. STARPMC_TEST_MEETING="FOLDER COUNT": the
 first update waits until the workers of that many chains are there. Standard library only.
@@ -22,7 +31,10 @@ from fake_worker import misbehave_on_update, receive, result_header, send
 ELECTRONS = 2
 DISTANCE = 0.3  # angstrom, of the points from the solute's centre
 DIRECTIONS = [(1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1)]
-POTENTIAL_UNIT = 100.0  # kJ/mol/e
+SHIFT = 0.2
+STIFFNESS = 100 * SHIFT * ELECTRONS / 6  # kJ/mol: p_i = (v_i - mean v) / (100 kJ/mol/e) at the minimum
+ISOLATED_ENERGY = -1000.0  # kJ/mol
+NUCLEAR_CHARGES = {"H": 1, "C": 6, "O": 8}
 ENOUGH_ITERATIONS = 50
 HUGE_CHARGE = 1e308
 
@@ -86,20 +98,45 @@ class Fault:
         return []
 
 
-def serve_update(state, points, arrays, spoilt):
-    kept = state[:-1] or [0.0] * len(DIRECTIONS)
+def charges_of(polarisations):
+    mean = sum(polarisations) / len(polarisations)
+    return [-(1 + SHIFT * (p - mean)) * ELECTRONS / len(polarisations) for p in polarisations]
+
+
+def dot(a, b):
+    return math.fsum(x * y for x, y in zip(a, b, strict=True))
+
+
+def serve_update(state, points, elements, arrays, spoilt):
+    potential = arrays["potential"]
+    unpolarised = [0.0] * len(DIRECTIONS)
+    kept = state[:-1] or unpolarised
+    mean = sum(potential) / len(potential)
     polarisations = [
-        (old + math.tanh(potential / POTENTIAL_UNIT)) / 2
-        for old, potential in zip(kept, arrays["potential"], strict=True)
+        (old + (v - mean) * SHIFT * ELECTRONS / 6 / STIFFNESS) / 2
+        for old, v in zip(kept, potential, strict=True)
     ]
-    weights = [1 + 0.2 * polarisation for polarisation in polarisations]
-    charges = [-ELECTRONS * weight / sum(weights) for weight in weights]
-    energy = sum(q * v for q, v in zip(charges, arrays["potential"], strict=True))
+    charges = charges_of(polarisations)
+    nuclei = dot([NUCLEAR_CHARGES[e] for e in elements], arrays["nuclear_potential"])
+    electrons = dot(charges, potential)
+    own = STIFFNESS / 2 * dot(polarisations, polarisations)
+    parts = {
+        "interaction_electrons": electrons,
+        "interaction_nuclei": nuclei,
+        "isolated_energy": ISOLATED_ENERGY,
+        "isolated_dipole": [0.0, 0.0, 0.0],
+        "polarisation_energy": own + electrons - dot(charges_of(unpolarised), potential),
+    }
+    if state:
+        parts["previous_interaction"] = dot(charges_of(kept), potential) + nuclei
+    if os.environ.get("STARPMC_TEST_UNSPOKEN"):
+        parts = {}
+    energy = ISOLATED_ENERGY + own + electrons + nuclei
     charges[: len(spoilt)] = spoilt
     state = [*polarisations, state[-1] + 1 if state else 1.0]
     grid = ("grid", (5, len(charges)), [x for row in points for x in row] + charges + [0.0] * len(charges))
     dipole = [polarisations[2 * k] - polarisations[2 * k + 1] for k in range(3)]
-    header = result_header(energy=energy, electrons_on_grid=float(ELECTRONS), dipole=dipole)
+    header = result_header(energy=energy, electrons_on_grid=float(ELECTRONS), dipole=dipole, **parts)
     send(header, [grid, ("state", (len(state),), state)])
     return state
 
@@ -127,7 +164,9 @@ def main():
         spoilt = []
         if fault.is_due(int(state[-1]) if state else 0):
             spoilt = fault.strike(arrays, init["max_iterations"])
-        state = [] if spoilt is None else serve_update(state, points, arrays, spoilt)
+        state = [] if spoilt is None else serve_update(
+            state, points, init["elements"], arrays, spoilt
+        )
 
 
 main()

@@ -1,0 +1,188 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+
+#include "io/progress.hpp"
+#include "io/run_summary.hpp"
+
+namespace starpmc {
+namespace {
+
+/// Digits down to the second one of the error, as a chemist writes a result.
+std::string with_error(const AverageEstimate& average) {
+  const bool has_error = average.error > 0 && std::isfinite(average.error);
+  constexpr int most_decimals = 6;
+  const int decimals = has_error
+                           ? std::clamp(1 - static_cast<int>(std::floor(std::log10(average.error))),
+                                        0, most_decimals)
+                           : 3;
+  const std::string mean = fmt::format("{:.{}f}", average.mean, decimals);
+  if (average.count < 2) return fmt::format("{:>14}", mean);
+  return fmt::format("{:>14} ± {:.{}f}{}", mean, average.error, decimals,
+                     average.plateau_reached ? "" : " (at least; too short to tell)");
+}
+
+std::string qm_lines(const std::vector<QmUpdateRecord>& updates) {
+  std::string text;
+  if (updates.empty()) return text;
+  text += fmt::format(
+      "\nQM updates ({}), energies in kJ/mol\n  {:>12} {:>18} {:>10} {:>15} {:>12} {:>10} {:>9}\n",
+      updates.size(), "step", "energy", "jump", "sampling error", "electrons", "iterations",
+      "time (s)");
+  constexpr std::size_t most_lines = 10;
+  // Of many updates the last ones tell more: the first still relax.
+  const std::size_t first = updates.size() > most_lines ? updates.size() - most_lines : 0;
+  if (first > 0) text += fmt::format("  ... {} earlier ones are in summary.json\n", first);
+  for (std::size_t i = first; i < updates.size(); ++i) {
+    const QmUpdateRecord& update = updates[i];
+    const std::string sampling_error =
+        update.sampling_error_kj_per_mol ? fmt::format("{:.3f}", *update.sampling_error_kj_per_mol)
+                                         : "";
+    text += fmt::format("  {:>12} {:>18.3f} {:>10.3f} {:>15} {:>12.6f} {:>10} {:>9.1f}\n",
+                        update.step, update.qm_energy_kj_per_mol, update.jump_kj_per_mol,
+                        sampling_error, update.electrons_on_grid, update.iterations,
+                        update.seconds_embedding + update.seconds_scf + update.seconds_density);
+  }
+  return text;
+}
+
+std::string certified_line(const ChainSummary& chain, std::uint64_t equilibration_steps) {
+  const CertifiedDecisions& certified = chain.certified;
+  const auto steps = static_cast<double>(chain.steps + equilibration_steps);
+  if (!certified.active || steps == 0) return "";
+  return fmt::format(
+      "{:<24}{:.3f} % of the steps evaluated again; largest error there {:.2g} of the bound, "
+      "{:.1e} "
+      "kJ/mol\n",
+      "Certified decisions", 100 * static_cast<double>(certified.steps) / steps,
+      certified.largest_error_in_bounds, certified.bound_kj_per_mol);
+}
+
+std::string zero_line(const RunSummary& summary) {
+  switch (energy_zero(summary)) {
+    case EnergyZero::no_solute:
+      return "";
+    case EnergyZero::stored_density:
+      return fmt::format("{:<24}the stored density's own energy, which is not known\n", "Zero");
+    case EnergyZero::isolated_solute:
+      return fmt::format("{:<24}the isolated solute, {:.3f} kJ/mol\n", "Zero",
+                         *summary.chains.front().isolated_energy_kj_per_mol);
+    case EnergyZero::qm_program:
+      return fmt::format("{:<24}the QM program's own: it tells no energy of the isolated solute\n",
+                         "Zero");
+  }
+  return "";
+}
+
+std::string chain_lines(const RunSummary& summary) {
+  std::string text =
+      fmt::format("\nChains ({})\n  {:>5} {:>12} {:>12} {:>24} {:>10}\n", summary.chains.size(),
+                  "chain", "steps", "acceptance", "total energy (kJ/mol)", "QM updates");
+  for (std::size_t i = 0; i < summary.chains.size(); ++i) {
+    const ChainSummary& chain = summary.chains[i];
+    text += fmt::format("  {:>5} {:>12} {:>10.1f} % {:>24} {:>10}\n", i, chain.steps,
+                        100 * chain.acceptance, with_error(chain.averages.total),
+                        chain.qm_updates.size());
+  }
+  const EnsembleEstimate& energy = summary.total_energy;
+  text += fmt::format(
+      "\n{:<24}{:.4f} kJ/mol; error {:.2g} (from blocks {:.2g}, between chains {:.2g}), R-hat "
+      "{:.3f}\n",
+      "Mean total energy", energy.mean, energy.error, energy.error_from_blocks,
+      energy.error_between_chains, energy.r_hat);
+  text += zero_line(summary);
+  const QmEnsemble updates = average_updates(summary);
+  if (updates.dipole_debye.count > 0) {
+    text += fmt::format("{:<24}{:.4f} debye; error {:.2g}\n", "Mean dipole",
+                        updates.dipole_debye.mean, updates.dipole_debye.error);
+  }
+  const EnsembleEstimate& polarisation = updates.polarisation_energy_kj_per_mol;
+  if (polarisation.count > 0) {
+    text += fmt::format("{:<24}{:.4f} kJ/mol; error {:.2g}\n", "Polarisation energy",
+                        polarisation.mean, polarisation.error);
+  }
+  const EnsembleEstimate& pressure = summary.pressure_bar;
+  if (pressure.count > 0) {
+    text += fmt::format("{:<24}{:.1f} bar; error {:.2g}\n", "Mean pressure", pressure.mean,
+                        pressure.error);
+  }
+  return text;
+}
+
+std::string update_average_lines(const QmAverages& averages) {
+  std::string text;
+  const auto add = [&](const char* name, const AverageEstimate& average, const char* unit) {
+    if (average.count > 0) text += fmt::format("  {:<22}{} {}\n", name, with_error(average), unit);
+  };
+  add("dipole", averages.dipole_debye, "debye");
+  add("polarisation energy", averages.polarisation_energy_kj_per_mol, "kJ/mol");
+  add("jump", averages.jump_kj_per_mol, "kJ/mol");
+  return text.empty() ? text : "\nMean over the QM updates\n" + text;
+}
+
+std::string single_chain_lines(const RunSummary& summary) {
+  const ChainSummary& chain = summary.chains.front();
+  const std::uint64_t equilibration_steps = summary.equilibration_steps;
+  constexpr std::array<std::string_view, EnergyTerms::names.size()> meanings = {
+      "MM-MM Coulomb", "MM-MM van der Waals", "QM-MM van der Waals", "QM-MM nuclei",
+      "QM-MM electrons"};
+  std::string text = "\nMean energy (kJ/mol)\n";
+  for (std::size_t i = 0; i < meanings.size(); ++i)
+    text += fmt::format("  {:<22}{}\n", meanings[i], with_error(chain.averages.terms[i]));
+  const EnergyZero zero = energy_zero(summary);
+  if (zero != EnergyZero::no_solute) {
+    text +=
+        fmt::format("  {:<22}{}\n", "QM-MM Coulomb, both", with_error(chain.averages.qmmm_coulomb));
+  }
+  if (zero == EnergyZero::isolated_solute || zero == EnergyZero::qm_program) {
+    text += fmt::format("  {:<22}{}\n", "solute's own", with_error(chain.averages.solute));
+  }
+  text += fmt::format("  {:<22}{}\n", "total", with_error(chain.averages.total));
+  text += zero_line(summary);
+  text += update_average_lines(average_updates(chain.qm_updates, summary.equilibration_steps));
+  if (chain.averages.pressure_bar.count > 0) {
+    text +=
+        fmt::format("\n{:<24}{} bar\n", "Mean pressure", with_error(chain.averages.pressure_bar));
+  }
+  text += qm_lines(chain.qm_updates);
+  text += fmt::format("\n{:<24}{} ({} of equilibration before)\n", "Steps", chain.steps,
+                      equilibration_steps);
+  text += fmt::format("{:<24}{:.1f} %, moves up to {:.3f} A and {:.1f} degrees\n", "Acceptance",
+                      100 * chain.acceptance, chain.final_max_translation_angstrom,
+                      chain.final_max_rotation_degrees);
+  text += fmt::format("{:<24}{:.1e} kJ/mol (accumulated - recomputed energy)\n", "Drift",
+                      chain.drift.total());
+  text += certified_line(chain, equilibration_steps);
+  return text;
+}
+
+std::string worker_lines(const RunSummary& summary) {
+  std::string text =
+      fmt::format("\n{:<44} {:>8} {:>10} {:>8}\n", "Workers", "QM", "sampling", "idle");
+  for (const WorkerTasks& worker : summary.worker_tasks) {
+    const WorkerShares shares = shares_of(worker, summary.wall_seconds);
+    text += fmt::format("  {:<42} {:>6.1f} % {:>8.1f} % {:>6.1f} %\n", worker.worker,
+                        100 * shares.qm, 100 * shares.sampling, 100 * shares.idle);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string result_table(const RunSummary& summary) {
+  std::string text = fmt::format("\n{}\n", summary.title.empty() ? "Result" : summary.title);
+  if (summary.chains.size() == 1) {
+    text += single_chain_lines(summary);
+  } else {
+    text += chain_lines(summary) + worker_lines(summary) + "\n";
+  }
+  text += fmt::format("{:<24}{:.0f} steps/s, {} in all\n", "Speed", summary.steps_per_second,
+                      format_duration(summary.wall_seconds));
+  text += fmt::format("{:<24}{}\n", "Results in", summary.output_folder.string());
+  return text;
+}
+
+}  // namespace starpmc
