@@ -72,15 +72,28 @@ STARPMC_FUNCTION word_t exact_units(real_t energy) {
   return w_from_real(r_select(r_less(high, REAL(0.0) - limit), REAL(0.0) - limit, high));
 }
 
-/* Virials and the energies summed beside them: their own, coarser units, because a virial is larger
-   than its energy and a sum of 2^31 kJ/mol must not wrap. A term beyond 2^52 units (2^20 kJ/mol)
-   stays there, and so does what is no number. */
-#define STARPMC_VIRIAL_UNITS 4294967296.0 /* 2^32 per kJ/mol */
-STARPMC_FUNCTION word_t virial_units(real_t energy) {
-  const real_t limit = REAL(4503599627370496.0);
-  const real_t units = energy * REAL(STARPMC_VIRIAL_UNITS);
-  const real_t high = r_select(r_less(units, limit), units, limit);
-  return w_from_real(r_select(r_less(high, REAL(0.0) - limit), REAL(0.0) - limit, high));
+/* A virial, as an energy summed beside it, is a sum of integers in units of 2^-32 kJ/mol. One word
+   holds too little: two molecules may have 10^6 kJ/mol (STARPMC_LARGEST_PAIR_ENERGY), and their virial
+   is some 12 R/r times that. So a term is two digits, a multiple of 2^20 kJ/mol (2^52 units) and the
+   rest, at most half of that. A term of two sites beyond 2^40 kJ/mol counts as that much, and so does
+   what is no number. The upper digit is then at most 2^20, and a sum of fewer than 2^43 terms cannot
+   wrap: a task has at most 128 molecules, and a term belongs to a site of theirs and another site,
+   nucleus or point. With 1,000 sites a molecule these would be 2^26, with 3 sites 2^34. */
+#define STARPMC_VIRIAL_UNITS 4294967296.0
+#define STARPMC_VIRIAL_DIGIT 1048576.0
+#define STARPMC_LARGEST_VIRIAL 1099511627776.0
+STARPMC_FUNCTION real_t virial_term(real_t energy) {
+  const real_t limit = REAL(STARPMC_LARGEST_VIRIAL);
+  const real_t high = r_select(r_less(energy, limit), energy, limit);
+  return r_select(r_less(high, REAL(0.0) - limit), REAL(0.0) - limit, high);
+}
+STARPMC_FUNCTION real_t coarse_digit(real_t term) {
+  return r_rint(term * REAL(1.0 / STARPMC_VIRIAL_DIGIT));
+}
+STARPMC_FUNCTION word_t coarse_units(real_t term) { return w_from_real(coarse_digit(term)); }
+STARPMC_FUNCTION word_t fine_units(real_t term) {
+  const real_t rest = term - coarse_digit(term) * REAL(STARPMC_VIRIAL_DIGIT);
+  return w_from_real(rest * REAL(STARPMC_VIRIAL_UNITS));
 }
 
 /* r . R of a pair of sites: r their displacement; R, that of their molecules' centres by the same

@@ -1,7 +1,7 @@
 /* Follows the text of the functions (pair_virial.cpp), which defines
      coulomb_terms(r2, factor, product, energy, virial)
      mm_terms(r2, row, tables, product, energy, virial), qmmm_terms(the same)
-   row: of a pair of site kinds; energy and virial are added to, in virial_units. */
+   row: of a pair of site kinds; energy and virial are added to. */
 #include "opencl/kernel_arguments.h"
 
 /* sites: per site of a molecule six arrays of padded_molecules values, position and displacement from
@@ -86,10 +86,10 @@ static inline bool within(VirialShape shape, const double *d, double reach) {
 }
 
 static inline void add_coulomb(VirialShape shape, double2 pair, double factor, int term,
-                               ulong *units) {
+                               VirialTotal *totals) {
   const double cutoff = shape.interaction.coulomb_cutoff;
   if (factor == 0 || !(pair.x < cutoff * cutoff)) return;
-  coulomb_terms(pair.x, factor, pair.y, &units[term], &units[TERMS + term]);
+  coulomb_terms(pair.x, factor, pair.y, &totals[term], &totals[TERMS + term]);
 }
 
 static inline bool inside_vdw(VirialShape shape, double2 pair) {
@@ -104,7 +104,7 @@ static inline double charge_of(TopologyShape topology, __global const double *re
 static inline void add_molecules(VirialShape shape, __global const double *reals,
                                  __global const int *integers, __global const double *sites,
                                  __global const double *tables, int molecule, int other,
-                                 ulong *units) {
+                                 VirialTotal *totals) {
   const TopologyShape topology = shape.topology;
   const int type = integers[molecule];
   const int other_type = integers[other];
@@ -116,32 +116,32 @@ static inline void add_molecules(VirialShape shape, __global const double *reals
       const double2 pair = separation(shape, virial_site(topology, sites, other, b), from);
       const double factor =
           STARPMC_COULOMB_CONSTANT * (charge * charge_of(topology, reals, other_type, b));
-      add_coulomb(shape, pair, factor, TERM_MM_COULOMB, units);
+      add_coulomb(shape, pair, factor, TERM_MM_COULOMB, totals);
       if (!inside_vdw(shape, pair)) continue;
       const int other_kind = integers[topology_site_type(topology, other_type, b)];
       mm_terms(pair.x, kind * topology.site_types + other_kind, tables, pair.y,
-               &units[TERM_MM_VDW], &units[TERMS + TERM_MM_VDW]);
+               &totals[TERM_MM_VDW], &totals[TERMS + TERM_MM_VDW]);
     }
   }
 }
 
 static inline void add_nuclei(VirialShape shape, __global const double *tables,
                               __global const double *solute, VirialSite site, double charge,
-                              int kind, int item, ulong *units) {
+                              int kind, int item, VirialTotal *totals) {
   for (int nucleus = item; nucleus < shape.nuclei; nucleus += VIRIAL_GROUP) {
     const double2 pair = separation(shape, site, solute_site(shape, solute, shape.nuclei, nucleus));
     const double factor = STARPMC_COULOMB_CONSTANT * (charge * solute[3 * shape.nuclei + nucleus]);
-    add_coulomb(shape, pair, factor, TERM_QMMM_NUCLEI, units);
+    add_coulomb(shape, pair, factor, TERM_QMMM_NUCLEI, totals);
     if (!inside_vdw(shape, pair)) continue;
     const int other_kind = (int)solute[4 * shape.nuclei + nucleus];
     qmmm_terms(pair.x, kind * shape.topology.site_types + other_kind, tables, pair.y,
-               &units[TERM_QMMM_VDW], &units[TERMS + TERM_QMMM_VDW]);
+               &totals[TERM_QMMM_VDW], &totals[TERMS + TERM_QMMM_VDW]);
   }
 }
 
 static inline void add_grid(VirialShape shape, __global const double *blocks,
                             __global const double *points, VirialSite site, double charge, int item,
-                            ulong *units) {
+                            VirialTotal *totals) {
   for (int block = 0; block < shape.blocks; ++block) {
     __global const double *header = blocks + block * BLOCK_FIELDS;
     double d[3];
@@ -154,13 +154,13 @@ static inline void add_grid(VirialShape shape, __global const double *blocks,
       const double factor = STARPMC_COULOMB_CONSTANT * (charge * x[3 * STARPMC_BLOCK_POINTS + i]);
       const double2 pair =
           separation(shape, site, solute_site(shape, x, STARPMC_BLOCK_POINTS, i));
-      add_coulomb(shape, pair, factor, TERM_QMMM_GRID, units);
+      add_coulomb(shape, pair, factor, TERM_QMMM_GRID, totals);
       const double inverse_square = x[4 * STARPMC_BLOCK_POINTS + i];
       if (!(pair.x * inverse_square < 1)) continue;
       const double charges = factor * STARPMC_COULOMB_POLE;
-      units[TERM_QMMM_GRID] += virial_units(charges * exact_extent(pair.x, inverse_square));
-      units[TERMS + TERM_QMMM_GRID] +=
-          virial_units(exact_virial(charges, exact_extent_slope(pair.x, inverse_square), pair.y));
+      add_term(&totals[TERM_QMMM_GRID], charges * exact_extent(pair.x, inverse_square));
+      add_term(&totals[TERMS + TERM_QMMM_GRID],
+               exact_virial(charges, exact_extent_slope(pair.x, inverse_square), pair.y));
     }
   }
 }
@@ -178,12 +178,12 @@ __kernel GROUP_OF(VIRIAL_GROUP) void pair_virial(
   CONSTANT_ARRAY(double, solute);
   CONSTANT_ARRAY(double, blocks);
   CONSTANT_ARRAY(double, points);
-  ARRAY(ulong, partials);
+  ARRAY(VirialTotal, partials);
   const TopologyShape topology = shape.topology;
   const int item = (int)get_local_id(0);
   const int molecule = shape.first_molecule + (int)get_group_id(0);
-  ulong units[VIRIAL_SUMS];
-  for (int i = 0; i < VIRIAL_SUMS; ++i) units[i] = 0;
+  VirialTotal totals[VIRIAL_SUMS];
+  for (int i = 0; i < VIRIAL_SUMS; ++i) totals[i] = no_terms();
   const double reach = fmax(shape.interaction.coulomb_cutoff, shape.interaction.vdw_cutoff) +
                        2 * topology.largest_radius + 1e-3;
   for (int other = molecule + 1 + item; other < topology.molecules; other += VIRIAL_GROUP) {
@@ -193,28 +193,36 @@ __kernel GROUP_OF(VIRIAL_GROUP) void pair_virial(
              lattice[k * topology.padded_molecules + other];
     }
     if (!within(shape, d, reach)) continue;
-    add_molecules(shape, topology_reals, topology_integers, sites, tables, molecule, other, units);
+    add_molecules(shape, topology_reals, topology_integers, sites, tables, molecule, other, totals);
   }
   const int type = topology_integers[molecule];
   for (int a = 0; a < topology_integers[topology_site_count(topology, type)]; ++a) {
     const VirialSite site = virial_site(topology, sites, molecule, a);
     const double charge = charge_of(topology, topology_reals, type, a);
     add_nuclei(shape, tables, solute, site, charge,
-               topology_integers[topology_site_type(topology, type, a)], item, units);
-    if (charge != 0) add_grid(shape, blocks, points, site, charge, item, units);
+               topology_integers[topology_site_type(topology, type, a)], item, totals);
+    if (charge != 0) add_grid(shape, blocks, points, site, charge, item, totals);
   }
   for (int i = 0; i < VIRIAL_SUMS; ++i) {
-    const ulong sum = group_sum_units(units[i], shared);
-    if (item == 0) partials[get_group_id(0) * VIRIAL_SUMS + i] = sum;
+    const ulong coarse = group_sum_units(totals[i].coarse, shared);
+    const ulong fine = group_sum_units(totals[i].fine, shared);
+    if (item == 0) {
+      VirialTotal sum = no_terms();
+      add_digits(&sum, coarse, fine);
+      partials[get_group_id(0) * VIRIAL_SUMS + i] = sum;
+    }
   }
 }
 
 /* One item per sum. */
 __kernel void pair_virial_sum(int groups, BUFFER(partials), BUFFER(sums)) {
-  CONSTANT_ARRAY(ulong, partials);
+  CONSTANT_ARRAY(VirialTotal, partials);
   ARRAY(double, sums);
   const int i = (int)get_global_id(0);
-  ulong units = 0;
-  for (int group = 0; group < groups; ++group) units += partials[group * VIRIAL_SUMS + i];
-  sums[i] = (double)as_long(units) / STARPMC_VIRIAL_UNITS;
+  VirialTotal total = no_terms();
+  for (int group = 0; group < groups; ++group) {
+    const VirialTotal part = partials[group * VIRIAL_SUMS + i];
+    add_digits(&total, part.coarse, part.fine);
+  }
+  sums[i] = virial_value(total);
 }

@@ -9,18 +9,20 @@
 #include "kernels/opencl/emit.hpp"
 #include "kernels/opencl/source_text.hpp"
 #include "kernels/opencl/user_functions.hpp"
+#include "kernels/virial_total.hpp"
 
 namespace starpmc::opencl {
 namespace {
 
 constexpr int kSiteGroup = 64;
-constexpr std::array<std::string_view, 2> kBefore{"opencl/functions.h", "opencl/reduction.h"};
+constexpr std::array<std::string_view, 3> kBefore{"opencl/functions.h", "opencl/reduction.h",
+                                                  "opencl/virial_total.h"};
 constexpr std::array<std::string_view, 1> kAfter{"opencl/pair_virial.cl"};
 
 /// "add both of a function's values": the end of every text below.
 std::string sums(const std::string& factor) {
-  return "  *energy += virial_units(" + factor + " * value);\n" +
-         "  *virial += virial_units(exact_virial(" + factor + ", slope, product));\n";
+  return "  add_term(energy, " + factor + " * value);\n" + "  add_term(virial, exact_virial(" +
+         factor + ", slope, product));\n";
 }
 
 /// What the kernels call, and the tables of coefficients one after another.
@@ -33,7 +35,7 @@ class FunctionText {
     text = emit_exact_function(functions.coulomb, "coulomb_values");
     text +=
         "static inline void coulomb_terms(double r2, double factor, double product,\n"
-        "                                 ulong *energy, ulong *virial) {\n"
+        "                                 VirialTotal *energy, VirialTotal *virial) {\n"
         "  double value;\n  double slope;\n  coulomb_values(r2, &value, &slope);\n" +
         sums("factor") + "}\n";
     add_role(functions.mm, "mm");
@@ -56,7 +58,7 @@ class FunctionText {
     }
     text += "static inline void " + role +
             "_terms(double r2, int row, __global const double *tables, double product,\n"
-            "    ulong *energy, ulong *virial) {\n"
+            "    VirialTotal *energy, VirialTotal *virial) {\n"
             "  double value;\n  double slope;\n  __global const double *c;\n" +
             body + "}\n";
   }
@@ -117,7 +119,7 @@ void VirialProgram::run(cl_command_queue queue, const VirialShape& shape, int la
       grow(sites_, sites_bytes_,
            6 * size_of(topology.sites) * size_of(topology.padded_molecules) * sizeof(double));
   const Buffer partials =
-      grow(partials_, partials_bytes_, size_of(groups) * VIRIAL_SUMS * sizeof(cl_ulong));
+      grow(partials_, partials_bytes_, size_of(groups) * VIRIAL_SUMS * sizeof(VirialTotal));
   Launch(kernel("place_virial_sites"), queue, "place_virial_sites")
       .with(topology)
       .with(buffers.topology_reals)

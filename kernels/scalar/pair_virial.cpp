@@ -6,6 +6,7 @@
 #include "kernels/scalar/evaluate.hpp"
 #include "kernels/scalar/functions.hpp"
 #include "kernels/site_columns.hpp"
+#include "kernels/virial_total.hpp"
 
 namespace starpmc::scalar {
 namespace {
@@ -44,9 +45,7 @@ class VirialSum {
         if (column.charge != 0) add_grid(column, site);
       }
     }
-    for (std::size_t i = 0; i < VIRIAL_SUMS; ++i) {
-      a_.sums[i] = static_cast<double>(static_cast<std::int64_t>(units_[i])) / STARPMC_VIRIAL_UNITS;
-    }
+    for (std::size_t i = 0; i < VIRIAL_SUMS; ++i) a_.sums[i] = virial_value(totals_[i]);
   }
 
  private:
@@ -66,6 +65,14 @@ class VirialSum {
             exact_centre_product(d[0], d[1], d[2], arm[0], arm[1], arm[2])};
   }
 
+  void add_terms(std::size_t term, double energy, double virial) {
+    const auto add_one = [&](std::size_t sum, double value) {
+      const double limited = virial_term(value);
+      add_digits(&totals_[sum], coarse_units(limited), fine_units(limited));
+    };
+    add_one(term, energy);
+    add_one(TERMS + term, virial);
+  }
   void add(std::size_t term, const Pair& pair, double factor, const Program& program,
            std::span<const double> coefficients) {
     inputs_.resize(1);
@@ -73,8 +80,7 @@ class VirialSum {
     for (const double coefficient : coefficients) inputs_.push_back(coefficient);
     double value[2];
     evaluate_exact(program, inputs_, value, values_);
-    units_[term] += virial_units(factor * value[0]);
-    units_[TERMS + term] += virial_units(exact_virial(factor, value[1], pair.product));
+    add_terms(term, factor * value[0], exact_virial(factor, value[1], pair.product));
   }
   void add_coulomb(std::size_t term, const Pair& pair, double factor) {
     if (factor == 0 || !(pair.squared < box_.cutoff_squared)) return;
@@ -83,9 +89,8 @@ class VirialSum {
   void add_extent(const Pair& pair, double factor, double inverse_square) {
     if (!(pair.squared * inverse_square < 1)) return;
     const double charge = factor * a_.functions->coulomb_pole;
-    units_[TERM_QMMM_GRID] += virial_units(charge * exact_extent(pair.squared, inverse_square));
-    units_[TERMS + TERM_QMMM_GRID] += virial_units(
-        exact_virial(charge, exact_extent_slope(pair.squared, inverse_square), pair.product));
+    add_terms(TERM_QMMM_GRID, charge * exact_extent(pair.squared, inverse_square),
+              exact_virial(charge, exact_extent_slope(pair.squared, inverse_square), pair.product));
   }
   void add_vdw(std::size_t term, const Pair& pair,
                const std::vector<PairDerivatives::Function>& functions, int kind, int other) {
@@ -147,7 +152,7 @@ class VirialSum {
   ExactBox box_;
   std::vector<SiteColumn> columns_;
   double vdw_squared_;
-  std::uint64_t units_[VIRIAL_SUMS] = {};
+  VirialTotal totals_[VIRIAL_SUMS] = {};
   std::vector<double> inputs_;
   std::vector<double> values_;
 };

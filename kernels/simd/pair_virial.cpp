@@ -13,6 +13,7 @@
 #include "kernels/simd/evaluate.hpp"
 #include "kernels/simd/moves-inl.hpp"
 #include "kernels/site_columns.hpp"
+#include "kernels/virial_total.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace starpmc::simd::HWY_NAMESPACE {
@@ -27,11 +28,32 @@ struct BatchTerm {
   double factor;  ///< of all pairs, besides their own
 };
 
+/// Terms of one sum, a lane each.
+class DigitSum {
+ public:
+  HWY_INLINE DigitSum() : coarse_(word_constant(0)), fine_(word_constant(0)) {}
+  HWY_INLINE void add(real_t value) {
+    const real_t term = virial_term(value);
+    coarse_ = coarse_ + coarse_units(term);
+    fine_ = fine_ + fine_units(term);
+  }
+  /// After at most 2^11 terms.
+  HWY_INLINE void add_to(VirialTotal& total) const {
+    const word_t::D d;
+    add_digits(&total, hn::GetLane(hn::SumOfLanes(d, coarse_.v)),
+               hn::GetLane(hn::SumOfLanes(d, fine_.v)));
+  }
+
+ private:
+  word_t coarse_;
+  word_t fine_;
+};
+
 /// Pairs inside the longest of their terms' cutoffs, gathered until there are enough to evaluate.
 /// Sums are of integers, so that neither order nor batches matter.
 class PairBatch {
  public:
-  explicit PairBatch(std::uint64_t* units) : units_(units) {}
+  explicit PairBatch(VirialTotal* totals) : totals_(totals) {}
 
   /// Evaluates what there is, then takes other terms.
   void begin(std::vector<BatchTerm> terms) {
@@ -80,6 +102,7 @@ class PairBatch {
  private:
   static constexpr std::size_t kPairs = 256;
   static constexpr std::size_t kRoom = kPairs + kBlockGrain;
+  static_assert(kRoom <= 2048);  // DigitSum
 
   void sum(const BatchTerm& term) {
     const real_t::D d;
@@ -88,21 +111,20 @@ class PairBatch {
     (*term.function)(inputs, count_, outputs);
     const real_t cutoff = real_constant(term.squared_cutoff);
     const real_t zero = real_constant(0);
-    word_t energy = word_constant(0);
-    word_t virial = word_constant(0);
+    DigitSum energy;
+    DigitSum virial;
     for (std::size_t i = 0; i < count_; i += hn::Lanes(d)) {
       const auto load = [&](const double* from) HWY_ATTR { return real_t{hn::LoadU(d, from + i)}; };
       const mask_t inside = r_less(load(squared_), cutoff);
       const real_t factor = real_constant(term.factor) * load(factor_);
-      energy = energy + virial_units(r_select(inside, factor * load(value_), zero));
-      virial = virial + virial_units(r_select(
-                            inside, exact_virial(factor, load(slope_), load(product_)), zero));
+      energy.add(r_select(inside, factor * load(value_), zero));
+      virial.add(r_select(inside, exact_virial(factor, load(slope_), load(product_)), zero));
     }
-    units_[term.term] += hn::GetLane(hn::SumOfLanes(word_t::D(), energy.v));
-    units_[TERMS + term.term] += hn::GetLane(hn::SumOfLanes(word_t::D(), virial.v));
+    energy.add_to(totals_[term.term]);
+    virial.add_to(totals_[TERMS + term.term]);
   }
 
-  std::uint64_t* units_;
+  VirialTotal* totals_;
   std::vector<BatchTerm> terms_;
   double squared_cutoff_ = 0;
   std::size_t count_ = 0;
@@ -126,7 +148,7 @@ class VirialSum {
         box_(arguments.interaction),
         columns_(site_columns(arguments.topology, arguments.lattice)),
         vdw_squared_(arguments.interaction.vdw_cutoff * arguments.interaction.vdw_cutoff),
-        batch_(units_),
+        batch_(totals_),
         coulomb_(arguments.functions->coulomb, Rounding::exact),
         mm_(evaluators(arguments.functions->mm)),
         qmmm_(evaluators(arguments.functions->qmmm)) {}
@@ -138,9 +160,7 @@ class VirialSum {
       if (column.charge != 0) add_grid(column);
     }
     batch_.evaluate();
-    for (std::size_t i = 0; i < VIRIAL_SUMS; ++i) {
-      a_.sums[i] = static_cast<double>(static_cast<std::int64_t>(units_[i])) / STARPMC_VIRIAL_UNITS;
-    }
+    for (std::size_t i = 0; i < VIRIAL_SUMS; ++i) a_.sums[i] = virial_value(totals_[i]);
   }
 
  private:
@@ -265,11 +285,12 @@ class VirialSum {
     const real_t::D d;
     if (hn::AllTrue(d, hn::Ge((r2 * inverse_square).v, hn::Set(d, 1.0)))) return;
     const real_t charge = factor * real_constant(a_.functions->coulomb_pole);
-    const word_t energy = virial_units(charge * exact_extent(r2, inverse_square));
-    const word_t virial =
-        virial_units(exact_virial(charge, exact_extent_slope(r2, inverse_square), product));
-    units_[TERM_QMMM_GRID] += hn::GetLane(hn::SumOfLanes(word_t::D(), energy.v));
-    units_[TERMS + TERM_QMMM_GRID] += hn::GetLane(hn::SumOfLanes(word_t::D(), virial.v));
+    DigitSum energy;
+    DigitSum virial;
+    energy.add(charge * exact_extent(r2, inverse_square));
+    virial.add(exact_virial(charge, exact_extent_slope(r2, inverse_square), product));
+    energy.add_to(totals_[TERM_QMMM_GRID]);
+    virial.add_to(totals_[TERMS + TERM_QMMM_GRID]);
   }
 
   static Origin site(const SiteColumn& column, std::size_t i) {
@@ -285,7 +306,7 @@ class VirialSum {
   ExactBox box_;
   std::vector<SiteColumn> columns_;
   double vdw_squared_;
-  std::uint64_t units_[VIRIAL_SUMS] = {};
+  VirialTotal totals_[VIRIAL_SUMS] = {};
   PairBatch batch_;
   BlockEvaluator<double> coulomb_;
   std::vector<BlockEvaluator<double>> mm_;

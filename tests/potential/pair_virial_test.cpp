@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "kernels/opencl/pair_virial.hpp"
 #include "tests/kernels/device_pipeline.hpp"
 #include "virial_case.hpp"
@@ -56,8 +58,7 @@ class PairVirial : public testing::TestWithParam<MmCase> {};
 INSTANTIATE_TEST_SUITE_P(Cases, PairVirial, testing::ValuesIn(mm_cases()),
                          [](const auto& one) { return std::string(one.param.name); });
 
-TEST_P(PairVirial, IsThatOfPlainLoops) {
-  const TestSystem system = make_mm_system(GetParam());
+void expect_plain_loops(const TestSystem& system) {
   const Derivatives derivatives(system);
   const NaiveVirial naive(system);
   const VirialSums found = virial_sums(simd::pair_virial, system, derivatives.get());
@@ -66,7 +67,76 @@ TEST_P(PairVirial, IsThatOfPlainLoops) {
   }
 }
 
-/// The same bits with a user's function beside the built-in one, and in parts.
+/// With two molecules in one place, and without: their term would hide errors of the others.
+TEST_P(PairVirial, IsThatOfPlainLoops) {
+  expect_plain_loops(make_mm_system(GetParam()));
+  expect_plain_loops(make_system(GetParam().options));
+}
+
+void expect_same_everywhere(const TestSystem& system, const VirialSums& expected) {
+  const Derivatives derivatives(system);
+  EXPECT_EQ(virial_sums(scalar::pair_virial, system, derivatives.get()), expected);
+  EXPECT_EQ(virial_sums(simd::pair_virial, system, derivatives.get()), expected);
+  if (!find_device(CL_DEVICE_TYPE_CPU)) GTEST_SKIP() << "no OpenCL CPU device";
+  EXPECT_EQ(virial_sums(pair_virial_on_opencl, system, derivatives.get()), expected);
+}
+
+/// A thousand molecules without order in one task: more than a 64-bit sum of the units holds, among
+/// small terms of either sign. Then two of them nearly in one place, with the largest term there
+/// is.
+TEST(PairVirialOf, SitesAtRandom) {
+  TestSystem system = make_system(mm_options(20, 9, 9, 0, 1000));
+  std::mt19937_64 random(3);
+  std::uniform_real_distribution<double> place(-10, 10);
+  const auto padded = static_cast<std::size_t>(system.padded);
+  for (std::size_t i = 0; i < 3 * padded; ++i) system.lattice[i] = place(random);
+  const NaiveVirial apart(system);
+  EXPECT_GT(apart.sums[TERMS + TERM_MM_VDW], std::pow(2.0, 34));
+  expect_plain_loops(system);
+  for (std::size_t k = 0; k < 3; ++k) {
+    system.lattice[k * padded + 500] = system.lattice[k * padded + 20] + 0.05;
+  }
+  const VirialSums found = virial_sums(simd::pair_virial, system, Derivatives(system).get());
+  const NaiveVirial naive(system);
+  EXPECT_GE(naive.magnitudes[TERMS + TERM_MM_VDW], std::pow(2.0, 40));
+  for (const std::size_t sum : {+TERM_MM_VDW, TERMS + TERM_MM_VDW}) {
+    EXPECT_NEAR(found[sum], naive.sums[sum], 1e-12 * naive.magnitudes[sum]);
+  }
+  expect_same_everywhere(system, found);
+}
+
+/// Two dumbbells of 7 A in line, the ends 1.2 A apart: the centres make the virial 80 times the
+/// energy.
+TEST(PairVirialOf, Dumbbells) {
+  TestSystem system = make_system(mm_options(30, 8, 8, 2, 0));
+  for (int site = 0; site < 3; ++site) {
+    double* const fields =
+        &system.reals[static_cast<std::size_t>(topology_site(system.shape, 0, site))];
+    std::fill_n(fields, 4, 0.0);
+    fields[0] = 3.5 * (1 - site);
+    system.integers[static_cast<std::size_t>(topology_site_type(system.shape, 0, site))] =
+        site == 1 ? 1 : 0;  // none between the ends
+  }
+  system.shape.largest_radius = 3.5;
+  const auto padded = static_cast<std::size_t>(system.padded);
+  for (std::size_t m = 0; m < 2; ++m) {
+    const double pose[POSE_FIELDS] = {8.2 * static_cast<double>(m) - 4, 10, 10, 1, 0, 0, 0};
+    for (std::size_t field = 0; field < POSE_FIELDS; ++field) {
+      system.lattice[field * padded + m] = pose[field];
+    }
+  }
+  const VirialSums found = virial_sums(simd::pair_virial, system, Derivatives(system).get());
+  const double* const c = system.topology().pair(0, 0);
+  const double r = 1.2;
+  const double slope = -12 * c[0] / std::pow(r, 13) + 6 * c[1] / std::pow(r, 7) + c[3];
+  EXPECT_GT(-slope * 8.2, 1e7);
+  EXPECT_LT(c[0] / std::pow(r, 12), STARPMC_LARGEST_PAIR_ENERGY);
+  EXPECT_NEAR(found[TERMS + TERM_MM_VDW], -slope * 8.2, 1e-12 * -slope * 8.2);
+  expect_same_everywhere(system, found);
+}
+
+/// The same bits with a user's function beside the built-in one; in parts but for the rounding of
+/// the parts' sums.
 TEST_P(PairVirial, IsTheSameInEveryImplementation) {
   MmCase mm = GetParam();
   mm.options.grid_points = 700;
@@ -81,7 +151,8 @@ TEST_P(PairVirial, IsTheSameInEveryImplementation) {
         virial_sums(scalar::pair_virial, system, derivatives.get(), kSoluteCentre, first, last);
     for (std::size_t i = 0; i < VIRIAL_SUMS; ++i) parts[i] += one[i];
   }
-  EXPECT_EQ(simd, parts);
+  EXPECT_EQ(simd, virial_sums(scalar::pair_virial, system, derivatives.get()));
+  for (std::size_t i = 0; i < VIRIAL_SUMS; ++i) EXPECT_DOUBLE_EQ(parts[i], simd[i]) << "sum " << i;
   // One cutoff, hence one text: a device's compiler takes seconds.
   if (GetParam().options.coulomb_cutoff != 6) return;
   if (!find_device(CL_DEVICE_TYPE_CPU)) GTEST_SKIP() << "no OpenCL CPU device";

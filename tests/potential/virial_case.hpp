@@ -187,7 +187,7 @@ class NaiveVirial {
   }
 
   void sum(std::size_t term, double energy, double derivative) {
-    const double largest = 1048576;
+    const double largest = std::pow(2.0, 40);
     const double energy_kept = std::clamp(energy, -largest, largest);
     const double virial_kept = std::clamp(-derivative, -largest, largest);
     sums[term] += energy_kept;

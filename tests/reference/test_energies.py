@@ -116,6 +116,33 @@ class Virials(Comparison):
         self.small("small", coulomb_cutoff=6, vdw_cutoff=5, vdw_modifier="truncate")
         self.small("small", coulomb_cutoff=4, vdw_cutoff=6, vdw_modifier="force-shift")
 
+    def test_overlaps(self):
+        """Argon at random, no two as near as the program refuses: sums far beyond a fluid's."""
+        edge = 20
+        positions = np.empty((0, 3))
+        for place in np.random.default_rng(1).uniform(0, edge, (3000, 3)):
+            d = positions - place
+            d -= edge * np.round(d / edge)
+            if np.all(np.sum(d * d, axis=1) > 0.6**2):
+                positions = np.vstack([positions, place])
+        positions = positions[:1000] / 10
+        self.assertEqual(len(positions), 1000)
+        rows = [
+            f"{i + 1:5d}{'AR':5s}{'AR':>5s}{i + 1:5d}" + "".join(f"{x:14.9f}" for x in row)
+            for i, row in enumerate(positions)
+        ]
+        gro, top = self.folder / "random.gro", self.folder / "random.top"
+        gro.write_text("\n".join(["random", "1000", *rows, f"{edge / 10:14.9f}" * 3]) + "\n")
+        argon = (DATA / "argon/argon.top").read_text()
+        top.write_text(argon.replace("argon  108", "argon  1000"))
+        config = self.config(
+            system={"coordinates": gro, "topology": top}, sampling={"steps": 1, "temperature": 310}
+        )
+        options = program.options_of(interaction={"coulomb_cutoff": 9, "vdw_cutoff": 9})
+        reference = make_reference(gro, top, coulomb=9, vdw=9)
+        self.assertGreater(reference.virials()["mm_vdw"], 2**33)
+        self.check("random sites", config, options, reference)
+
     def test_spce(self):
         config = self.config(**program.plain_system("nist/spce_1"), sampling={"steps": 1})
         options = program.options_of(interaction={"coulomb_cutoff": 10})
