@@ -35,10 +35,14 @@ struct QmRequest {
   int memory_mb = 4000;
 };
 
-/// One MM charge for the analytic embedding: only used with QmRequest::analytic_embedding.
+/// The MM charges of an update: those near the solute enter the SCF by analytic integrals for the
+/// 1/r part of their potential, all of them with QmRequest::analytic_embedding.
 struct PointCharges {
   std::vector<Vector3> positions;  ///< angstrom, wrapped to the image nearest the solute
   std::vector<double> charges;     ///< elementary charges
+  /// Coefficient of the 1/r part of the potential: Potential::coulomb_pole. 0: it has none.
+  double coulomb_pole = 0;
+  Vector3 box = {};  ///< edges, angstrom; 0: no periodic images
 };
 
 /// What an update returns.

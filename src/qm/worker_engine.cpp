@@ -67,6 +67,13 @@ void check_length(const char* what, std::size_t found, std::size_t expected) {
   }
 }
 
+nlohmann::json update_header(const PointCharges& charges) {
+  nlohmann::json header{{"type", "update"}, {"coulomb_pole", charges.coulomb_pole}};
+  const Vector3& box = charges.box;
+  if (box.x > 0) header["box"] = {box.x, box.y, box.z};
+  return header;
+}
+
 }  // namespace
 
 WorkerEngine::WorkerEngine(const WorkerCommand& command, const QmRequest& request)
@@ -187,7 +194,7 @@ QmResult WorkerEngine::update(std::span<const double> potential,
   check_length("nuclear potential", nuclear_potential.size(), atom_count_);
   check_length("point charges", charges.charges.size(), charges.positions.size());
   const Message request{
-      {{"type", "update"}},
+      update_header(charges),
       {vector_array("potential", potential), vector_array("nuclear_potential", nuclear_potential),
        positions_array("charge_positions", charges.positions),
        vector_array("charges", charges.charges)}};

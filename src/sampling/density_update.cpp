@@ -21,7 +21,7 @@ PointCharges point_charges(const TopologyBuffers& topology, std::span<const Mole
   const Box box{
       {topology.interaction.box[0], topology.interaction.box[1], topology.interaction.box[2]}};
   const Topology view = topology.view();
-  PointCharges charges;
+  PointCharges charges{{}, {}, coulomb_pole(topology.functions.get()), box.lengths};
   for (const Molecule& molecule : molecules) {
     const Vector3 place = centre + box.minimum_image(molecule.centre - centre);
     const int type = static_cast<int>(molecule.type);

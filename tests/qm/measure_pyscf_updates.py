@@ -186,8 +186,14 @@ def run_updates(options, chain, changed):
     print("   pipe   energy (kJ/mol)  memory, peak (MiB)")
     energies, densities, times = [], [], []
     for number, (points_potential, nuclear) in enumerate(zip(at_points, at_nuclei, strict=True)):
+        arrays = {
+            "potential": points_potential,
+            "nuclear_potential": nuclear,
+            "charge_positions": waters[number],
+            "charges": charges,
+        }
         header, arrays, wall, processor = worker.ask(
-            "update", {"potential": points_potential, "nuclear_potential": nuclear}
+            "update", arrays, coulomb_pole=1.0, box=list(box)
         )
         parts = [header.get(f"seconds_{part}", 0.0) for part in PARTS]
         pipe = wall - sum(header[f"seconds_{part}"] for part in ("embedding", "scf", "density"))

@@ -153,6 +153,18 @@ TEST(WorkerEngine, WhatTheUserCanMendIsAnInputError) {
   }
 }
 
+TEST(WorkerEngine, TheWorkerIsToldOfTheCharges) {
+  WorkerEngine engine(command("mirror"), hydrogen());
+  const std::vector<double> potential(5, 2.0);
+  const std::vector<double> nuclear(2, 1.0);
+  const PointCharges charges{{{1, 2, 3}, {4, 5, 6}}, {0.4, -0.8}, 0.75, {20, 21, 22}};
+  const QmResult result = engine.update(potential, nuclear, charges);
+  EXPECT_EQ(result.polarisation_energy_kj_per_mol, 0.75);
+  EXPECT_EQ(result.isolated_dipole_debye, (std::array<double, 3>{20, 21, 22}));
+  EXPECT_EQ(result.dipole_debye[2], 6);
+  EXPECT_EQ(result.energy_kj_per_mol, -0.8);
+}
+
 TEST(WorkerEngine, NonFiniteOrWrongInputNeverReachesTheWorker) {
   WorkerEngine engine(command("good"), hydrogen());
   const std::vector<double> nuclear(2, 0.0);

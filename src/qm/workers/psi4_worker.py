@@ -23,6 +23,7 @@ except ImportError as missing:
     CHANNEL.send("error", reason="missing", message=f"{missing} ({sys.executable})")
     sys.exit(1)
 
+from near_charges import NearCharges
 from worker_protocol import (
     DEBYE_PER_ATOMIC_UNIT,
     HARTREE_IN_KJ_PER_MOL,
@@ -134,7 +135,7 @@ class Psi4Engine:
         psi4.set_options(before)
         return potential
 
-    def _extents(self):
+    def _point_extents(self):
         """Of the weights' own volumes: Psi4 does not give those of the cells."""
         return 2 * (3 * numpy.abs(self._grid[3]) / (4 * numpy.pi)) ** (1 / 3)
 
@@ -159,12 +160,12 @@ class Psi4Engine:
     def points_angstrom(self):
         return self._points * BOHR
 
-    def update(self, potential, nuclear_potential, charge_positions, charges):
+    def update(self, potential, nuclear_potential, charges):
         start = time.perf_counter()
         if self._analytic:
-            matrix, nuclear = self._embed_analytically(charge_positions, charges)
+            matrix, nuclear = self._embed_analytically(charges.positions, charges.charges)
         else:
-            matrix = self._integrate(-self._weights * potential)
+            matrix = self._embed_by_quadrature(potential, nuclear_potential, charges)
             nuclear = float(self._nuclear_charges @ nuclear_potential)
         core = self._wavefunction.H()
         core.copy(self._bare_core)
@@ -184,7 +185,8 @@ class Psi4Engine:
             "seconds_scf": converged - embedded,
             "seconds_density": time.perf_counter() - converged,
         }
-        return fields, numpy.vstack([self._grid[:3] * BOHR, charge, self._extents() * BOHR])
+        extents = self._point_extents() * BOHR
+        return fields, numpy.vstack([self._grid[:3] * BOHR, charge, extents])
 
     def _electronic_energy(self):
         """With the repulsion among the nuclei, which may have been left out of the total."""
@@ -196,13 +198,31 @@ class Psi4Engine:
             + repulsion
         )
 
-    def _embed_analytically(self, positions, charges):
+    def _embed_by_quadrature(self, potential, nuclear_potential, charges):
+        """As the PySCF worker does: 1/r of near charges and a constant not by quadrature."""
+        nuclei = self._positions * BOHR
+        near = NearCharges.among(charges, nuclei)
+        at_points = near.inverse_distances(self._points.T * BOHR) * BOHR
+        at_nuclei = near.inverse_distances(nuclei) * BOHR
+        mean = float((nuclear_potential - at_nuclei).mean())
+        matrix = self._integrate(-self._weights * (potential - at_points - mean))
+        constant = self._wavefunction.S().clone()
+        constant.scale(-mean)
+        matrix.add(constant)
+        if len(near.strengths):
+            matrix.add(self._coulomb_matrix(near.positions, near.strengths))
+        return matrix
+
+    def _coulomb_matrix(self, positions, charges):
         external = CORE.ExternalPotential()
         for charge, position in zip(charges, positions):
             external.addCharge(float(charge), *(float(x) for x in position))  # angstrom in 1.3.2
+        return external.computePotentialMatrix(self._basis)
+
+    def _embed_analytically(self, positions, charges):
         distances = numpy.linalg.norm(self._positions[:, None] - positions[None] / BOHR, axis=2)
         nuclear = float(self._nuclear_charges @ (1 / distances) @ charges)
-        return external.computePotentialMatrix(self._basis), nuclear
+        return self._coulomb_matrix(positions, charges), nuclear
 
     def _integrate(self, weighted):
         potential = self._wavefunction.V_potential()

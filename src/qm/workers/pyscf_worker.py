@@ -2,8 +2,9 @@
 """QM worker on PySCF: RKS/UKS (or RHF/UHF) in the potential of the MM charges.
 
 The embedding integrates the potential the program sends over the SCF's own quadrature points, so
-any functional form of the potential will do; analytic integrals over point charges are there to
-check it. Speaks ../protocol.md on standard input and output.
+any functional form of the potential will do; only the 1/r part of charges near the solute goes by
+analytic integrals. Those of all charges are there to check it. Speaks ../protocol.md on standard
+input and output.
 """
 
 import sys
@@ -23,6 +24,7 @@ except ImportError as missing:
 
 import cached_functional
 from convergence import Convergence
+from near_charges import NearCharges
 from point_blocks import PointBlocks
 from stopwatch import Stopwatch
 from two_level import NotConverged, TwoLevelScf
@@ -149,6 +151,7 @@ class PyscfEngine:
         cache_bytes = request["memory_mb"] * 2**20 / 4
         self._build_grids(request, request["threads"], cache_bytes)
         self._bare_core = scf.hf.get_hcore(self.molecule)
+        self._overlap = self.molecule.intor_symmetric("int1e_ovlp")
         self._core = self._bare_core
         self._bare_repulsion = self.molecule.energy_nuc()
         self._repulsion = self._bare_repulsion
@@ -272,13 +275,13 @@ class PyscfEngine:
     def points_angstrom(self):
         return self._points.T * nist.BOHR
 
-    def update(self, potential, nuclear_potential, charge_positions, charges):
+    def update(self, potential, nuclear_potential, charges):
         self._stopwatch.reset()
         with self._stopwatch.measure("embedding"):
             if self._analytic:
-                self._embed_analytically(charge_positions / nist.BOHR, charges)
+                self._embed_analytically(charges.positions / nist.BOHR, charges.charges)
             else:
-                self._embed_by_quadrature(potential, nuclear_potential)
+                self._embed_by_quadrature(potential, nuclear_potential, charges)
             self._core = self._bare_core + self._embedding
             self._repulsion = self._bare_repulsion + self._nuclear_interaction
         previous = self._convergence.delivered()
@@ -337,8 +340,18 @@ class PyscfEngine:
             fields["polarisation_energy"] = gain - unpolarised
         return fields
 
-    def _embed_by_quadrature(self, potential, nuclear_potential):
-        self._embedding = self._scf_blocks.integrate(-self._weights * potential)
+    def _embed_by_quadrature(self, potential, nuclear_potential, charges):
+        """Of near charges 1/r is taken out, and of what remains the mean at the nuclei: the
+        quadrature would multiply that with its error in the number of electrons."""
+        nuclei = self.molecule.atom_coords() * nist.BOHR
+        near = NearCharges.among(charges, nuclei)
+        at_points = near.inverse_distances(self._points * nist.BOHR) * nist.BOHR
+        at_nuclei = near.inverse_distances(nuclei) * nist.BOHR
+        mean = float((nuclear_potential - at_nuclei).mean())
+        smooth = potential - at_points - mean
+        self._embedding = self._scf_blocks.integrate(-self._weights * smooth)
+        self._embedding -= mean * self._overlap
+        self._embedding -= self._coulomb_matrix(near.positions / nist.BOHR, near.strengths)
         self._nuclear_interaction = float(self.molecule.atom_charges() @ nuclear_potential)
 
     def _embed_analytically(self, positions, charges):
@@ -359,7 +372,8 @@ class PyscfEngine:
         for first in range(0, len(charges), chunk):
             some = slice(first, first + chunk)
             integrals = self.molecule.intor("int1e_grids", hermi=1, grids=positions[some])
-            matrix += numpy.tensordot(charges[some], integrals, axes=1)
+            pairs = integrals.T.reshape(matrix.size, -1)  # the charges' index runs fastest
+            matrix += (pairs @ charges[some]).reshape(matrix.shape)
         return matrix
 
     def _converge(self):

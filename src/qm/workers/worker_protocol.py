@@ -4,6 +4,7 @@ A worker script calls take_over_stdout() before it imports anything noisy, then 
 factory of its engine.
 """
 
+import dataclasses
 import json
 import math
 import os
@@ -24,6 +25,25 @@ class WorkerError(Exception):
     def __init__(self, reason, message):
         super().__init__(message)
         self.reason = reason
+
+
+@dataclasses.dataclass
+class SolventCharges:
+    """MM charges of an update, as arrays: positions (m, 3) in angstrom, charges (m).
+
+    coulomb_pole: the limit of r V(r) at 0 of a unit charge's potential V in units of Coulomb's
+    constant; 0: the potential has no 1/r part. box: edges of the periodic box in angstrom, None
+    without one.
+    """
+
+    positions: object
+    charges: object
+    coulomb_pole: float = 0.0
+    box: object = None
+
+    @property
+    def count(self):
+        return len(self.charges)
 
 
 def point_extents(distances, cell_volumes, angular_points):
@@ -128,18 +148,28 @@ def check_shape(arrays, name, shape):
         raise WorkerError("failure", f"array {name}: expected shape {shape}, found {found}")
 
 
-def _update(engine, arrays):
+def _solvent_charges(header, arrays):
+    import numpy
+
+    charges = arrays.get("charges", numpy.empty(0))
+    if not len(charges):
+        return SolventCharges(numpy.empty((0, 3)), charges)
+    check_shape(arrays, "charge_positions", (len(charges), 3))
+    pole, box = header.get("coulomb_pole", 0.0), header.get("box")
+    if box is not None and not (len(box) == 3 and min(box) > 0):
+        raise WorkerError("failure", f"field box: {box} instead of three positive lengths")
+    box = None if box is None else numpy.array(box, float)
+    return SolventCharges(arrays["charge_positions"], charges, pole, box)
+
+
+def _update(engine, header, arrays):
     points = engine.points_angstrom().shape[1]
     check_shape(arrays, "potential", (points,))
     check_shape(arrays, "nuclear_potential", (engine.atom_count,))
-    charge_count = arrays.get("charges", arrays["potential"][:0]).shape[0]
-    if charge_count:
-        check_shape(arrays, "charge_positions", (charge_count, 3))
     fields, grid = engine.update(
         potential=arrays["potential"] / HARTREE_IN_KJ_PER_MOL,
         nuclear_potential=arrays["nuclear_potential"] / HARTREE_IN_KJ_PER_MOL,
-        charge_positions=arrays.get("charge_positions"),
-        charges=arrays.get("charges"),
+        charges=_solvent_charges(header, arrays),
     )
     memory = {"memory_mb": resident_memory_mb(), "peak_memory_mb": peak_memory_mb()}
     return {**fields, **memory}, grid
@@ -173,7 +203,7 @@ def _answer(channel, engine, make_engine, header, arrays):
             peak_memory_mb=peak_memory_mb(),
         )
     elif header["type"] == "update" and engine is not None:
-        fields, grid = _update(engine, arrays)
+        fields, grid = _update(engine, header, arrays)
         state = {"state": engine.state()} if _has_state(engine) else {}
         channel.send("result", {"grid": grid, **state}, **fields)
     elif header["type"] == "restore" and engine is not None and _has_state(engine):
@@ -188,8 +218,8 @@ def serve(channel, worker, version, make_engine):
     """Answers requests until `quit` or the end of the input. Returns the exit status.
 
     make_engine(header, positions_angstrom) returns an object with atom_count, expected_electrons,
-    basis_functions, points_angstrom() -> (3, p) and update(potential, nuclear_potential,
-    charge_positions, charges) -> (fields, grid); potentials come in Hartree per charge. An engine
+    basis_functions, points_angstrom() -> (3, p) and update(potential, nuclear_potential, charges)
+    -> (fields, grid); potentials come in Hartree per charge, charges as SolventCharges. An engine
     whose updates depend on earlier ones may have state(), after an update, -> (s,), all that they
     depend on, and restore(state), which raises ValueError where it does not fit; empty: none yet.
     """

@@ -66,7 +66,7 @@ def die_with_lines():
     sys.exit(3)
 
 
-def misbehave_on_update(mode, arrays):
+def misbehave_on_update(mode, header, arrays):
     if mode == "dies-mid-update":
         die_with_lines()
     if mode == "killed-mid-update":
@@ -130,6 +130,14 @@ def misbehave_on_update(mode, arrays):
             "polarisation_energy": -2.0,
         }
         send(result_header(**optional), [grid([0.5] * 9 + charges + [0.25] * 3)])
+    if mode == "mirror":
+        numbers = {
+            "polarisation_energy": header["coulomb_pole"],
+            "isolated_dipole": header.get("box", [0.0, 0.0, 0.0]),
+            "dipole": list(arrays["charge_positions"][3:6]),
+            "energy": arrays["charges"][1],
+        }
+        send(result_header(**numbers), [grid()])
     if mode == "terse":
         send(result_header(), [grid()])
 
@@ -171,7 +179,7 @@ def main():
         header, arrays = receive()
         if header["type"] == "quit":
             return
-        misbehave_on_update(mode, arrays)
+        misbehave_on_update(mode, header, arrays)
 
 
 if __name__ == "__main__":
