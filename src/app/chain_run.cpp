@@ -30,6 +30,8 @@ ChainRun::ChainRun(const RunContext& context, unsigned number, ChainFolder folde
                    std::unique_ptr<QmEngine> engine)
     : context_(context),
       settings_(context.inputs.settings),
+      schedule_(settings_.qm.interval, settings_.sampling.equilibration_steps,
+                settings_.sampling.temperature_kelvin),
       number_(number),
       folder_(std::move(folder)),
       engine_(std::move(engine)),
@@ -59,8 +61,17 @@ std::uint64_t ChainRun::total_steps() const {
   return settings_.sampling.equilibration_steps + settings_.sampling.steps;
 }
 
-std::uint64_t ChainRun::update_interval() const {
-  return engine_ != nullptr ? settings_.qm.interval : total_steps();
+std::uint64_t ChainRun::next_update() const {
+  return engine_ != nullptr ? schedule_.next(summary_.qm_updates) : total_steps();
+}
+
+std::uint64_t ChainRun::gate_interval() const {
+  return engine_ != nullptr && !schedule_.automatic() ? settings_.qm.interval : kGateInterval;
+}
+
+std::uint64_t ChainRun::expected_updates() const {
+  const std::uint64_t interval = schedule_.interval(summary_.qm_updates);
+  return summary_.qm_updates.size() + (total_steps() - step_ + interval - 1) / interval;
 }
 
 void ChainRun::save_engine_log() const noexcept {
@@ -90,7 +101,7 @@ bool ChainRun::checkpoint_is_due() const {
 }
 
 bool ChainRun::update_is_due() const {
-  return engine_ != nullptr && !updated_ && step_ % settings_.qm.interval == 0 &&
+  return engine_ != nullptr && !updated_ && step_ == next_update() &&
          (step_ < total_steps() || step_ == 0);
 }
 
@@ -115,7 +126,7 @@ bool ChainRun::update() {
   EnergyTerms before;
   nlohmann::json unchanged;  // where to go on from without the update
   if (!first) {
-    output_->on_update(step_, summary_.qm_updates.size() + 1);
+    output_->on_update(step_, summary_.qm_updates.size() + 1, expected_updates());
     unchanged = checkpoint();
     check_drift();
     before = summary_.final_energies;
@@ -179,6 +190,12 @@ void ChainRun::take(QmResult result, const EnergyTerms& before) {
   summary_.qm_restarts = restarts_before_ + engine_->restarts();
   summary_.qm_updates.push_back(record);
   report_update();
+  if (schedule_.automatic() && step_ == settings_.sampling.equilibration_steps) report_interval();
+}
+
+void ChainRun::report_interval() const {
+  spdlog::info("chain {}, step {}: qm.interval auto is {} steps from here on", number_, step_,
+               schedule_.interval(summary_.qm_updates));
 }
 
 /// Once: what a worker that was started again finds may differ in its last bits.
@@ -241,9 +258,8 @@ void ChainRun::sample() {
   const std::uint64_t total = total_steps();
   const bool equilibration = step_ < sampling.equilibration_steps;
   const auto next = [this](std::uint64_t interval) { return (step_ / interval + 1) * interval; };
-  std::uint64_t end =
-      std::min(equilibration ? sampling.equilibration_steps : total, next(update_interval()));
-  if (context_.gate.active() && engine_ == nullptr) end = std::min(end, next(kGateInterval));
+  std::uint64_t end = std::min(equilibration ? sampling.equilibration_steps : total, next_update());
+  if (context_.gate.active()) end = std::min(end, next(gate_interval()));
   const auto pause = [this] { return context_.interruption.requested() || checkpoint_is_due(); };
   const std::uint64_t reached =
       chain_->run({step_, end - step_, settings_.output.trajectory_interval,
@@ -255,8 +271,7 @@ void ChainRun::sample() {
 }
 
 bool ChainRun::known_well_enough() {
-  const std::uint64_t interval = engine_ != nullptr ? settings_.qm.interval : kGateInterval;
-  if (!context_.gate.active() || step_ % interval != 0 || step_ >= total_steps() ||
+  if (!context_.gate.active() || step_ % gate_interval() != 0 || step_ >= total_steps() ||
       step_ <= settings_.sampling.equilibration_steps || step_ <= gate_passed_) {
     return false;
   }
@@ -332,6 +347,7 @@ void ChainRun::finish() {
         "bound does not hold for this system; please report it",
         certification.largest_error_in_bounds);
   }
+  if (engine_ != nullptr) summary_.qm_interval_steps = schedule_.interval(summary_.qm_updates);
   summary_.steps = step_ - std::min(step_, settings_.sampling.equilibration_steps);
   output_->finish(summary_);
 }

@@ -13,6 +13,7 @@
 #include "app/progress_board.hpp"
 #include "app/run_output.hpp"
 #include "app/stopping_gate.hpp"
+#include "app/update_schedule.hpp"
 #include "io/checkpoint_writer.hpp"
 #include "qm/engine.hpp"
 
@@ -89,10 +90,15 @@ class ChainRun {
   void save_engine_log() const noexcept;
   bool checkpoint_is_due() const;
   std::uint64_t total_steps() const;
-  std::uint64_t update_interval() const;
+  std::uint64_t next_update() const;
+  /// Steps at which the chains meet; updates that all have at the same steps, where there are any.
+  std::uint64_t gate_interval() const;
+  void report_interval() const;
+  std::uint64_t expected_updates() const;
 
   const RunContext& context_;
   const Settings& settings_;
+  UpdateSchedule schedule_;
   unsigned number_;
   ChainFolder folder_;
   std::unique_ptr<QmEngine> engine_;

@@ -93,8 +93,9 @@ void RunOutput::start(const EnergyTerms& totals, Chain& chain) {
   trajectory_.append(0, chain.molecules());
 }
 
-void RunOutput::on_update(std::uint64_t step, std::uint64_t updates) {
+void RunOutput::on_update(std::uint64_t step, std::uint64_t updates, std::uint64_t expected) {
   state_.qm_update = updates;
+  state_.qm_updates = expected;
   state_.phase = "QM update";
   report(step);
 }
@@ -144,10 +145,6 @@ void RunOutput::on_frame(std::uint64_t step, std::span<const Molecule> molecules
 
 void RunOutput::report(std::uint64_t step) {
   state_.step = step;
-  const std::uint64_t interval = settings_.qm.interval;
-  if (state_.qm_update > 0 && interval > 0) {
-    state_.qm_updates = (state_.total_steps + interval - 1) / interval;
-  }
   report_(state_);
 }
 

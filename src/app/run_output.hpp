@@ -36,7 +36,8 @@ class RunOutput final : public ChainObserver {
 
   /// Writes the state of a chain before its first step.
   void start(const EnergyTerms& totals, Chain& chain);
-  void on_update(std::uint64_t step, std::uint64_t updates);
+  /// @param expected updates of the whole run
+  void on_update(std::uint64_t step, std::uint64_t updates, std::uint64_t expected);
   /// The solute's own energy from here on, kJ/mol.
   void set_solute_energy(double energy) { solute_energy_ = energy; }
   /// Closes the files and fills in what the steps gave.

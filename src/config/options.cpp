@@ -131,8 +131,10 @@ std::vector<Option> qm_engine_options() {
               "program that updates the density; frozen reads it from grid-file. Without a "
               "system.qm-molecule the default is none"},
              {"pyscf", "psi4", "frozen", "none"}, STARPMC_FIELD(qm.engine)),
-      integer({"qm", "interval", "steps", "steps between two updates of the density"}, {1},
-              STARPMC_FIELD(qm.interval)),
+      integer_or_auto({"qm", "interval", "steps",
+                       "steps between two updates of the density, so few that the mean jump of an "
+                       "update stays below kT/2; auto: found from the jumps during equilibration"},
+                      {1}, STARPMC_FIELD(qm.interval)),
       integer({"qm", "charge", "e", "charge of the QM molecule"}, {-1000, 1000},
               STARPMC_FIELD(qm.charge)),
       integer({"qm", "multiplicity", "", "spin multiplicity 2S+1 of the QM molecule"}, {1, 100},

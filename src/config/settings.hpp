@@ -71,8 +71,8 @@ struct Settings {
   } sampling;
 
   struct QmSection {
-    std::string engine = "pyscf";  ///< pyscf, psi4, frozen, none
-    std::uint64_t interval = 10000;
+    std::string engine = "pyscf";    ///< pyscf, psi4, frozen, none
+    std::uint64_t interval = 10000;  ///< 0: auto
     int charge = 0;
     int multiplicity = 1;
     std::string method = "pbe";

@@ -32,6 +32,7 @@ json chain_summary_state(const ChainSummary& chain) {
              {"drift", energy_terms_state(chain.drift)},
              {"max_translation", chain.final_max_translation_angstrom},
              {"max_rotation", chain.final_max_rotation_degrees},
+             {"qm_interval", chain.qm_interval_steps},
              {"qm_restarts", chain.qm_restarts},
              {"certified", chain.certified.active},
              {"certified_bound", chain.certified.bound_kj_per_mol},
@@ -73,6 +74,7 @@ ChainSummary chain_summary_from(const json& state) {
   chain.drift = energy_terms_from(state.at("drift"));
   chain.final_max_translation_angstrom = state.at("max_translation");
   chain.final_max_rotation_degrees = state.at("max_rotation");
+  chain.qm_interval_steps = state.at("qm_interval");
   chain.qm_restarts = state.at("qm_restarts");
   chain.certified.active = state.at("certified");
   chain.certified.bound_kj_per_mol = state.at("certified_bound");

@@ -110,6 +110,7 @@ json chain_json(const ChainSummary& chain, std::uint64_t equilibration_steps) {
   if (chain.isolated_dipole_debye) {
     document["isolated_dipole_debye"] = *chain.isolated_dipole_debye;
   }
+  if (chain.qm_interval_steps > 0) document["qm_interval_steps"] = chain.qm_interval_steps;
   document["qm_averages"] =
       updates_average_json(average_updates(chain.qm_updates, equilibration_steps));
   document["qm_updates"] = json::array();

@@ -71,7 +71,8 @@ struct ChainSummary {
   double final_max_rotation_degrees = 0;
 
   std::vector<QmUpdateRecord> qm_updates;
-  unsigned qm_restarts = 0;  ///< of a worker that was lost
+  std::uint64_t qm_interval_steps = 0;  ///< of production; 0: no updates
+  unsigned qm_restarts = 0;             ///< of a worker that was lost
   CertifiedDecisions certified;
   std::string decisions_sha256;
   std::string final_coordinates_sha256;

@@ -6,6 +6,7 @@ With a stand-in for PySCF whose energy is a formula (workers/pyscf_worker.py).
 """
 
 import csv
+import itertools
 import pathlib
 import sys
 
@@ -155,6 +156,61 @@ class Energy(QmmmEnergy):
         self.assertEqual(summary["energy_zero"], "stored density")
         self.assertEqual({row["solute"] for row in rows}, {0})
         self.assertEqual(summary["qm_averages"], {})
+
+
+class AutomaticInterval(QmmmEnergy):
+    """From the jumps of equilibration; the same in a run that was stopped."""
+
+    EQUILIBRATION = 12000
+    AUTO = ("--qm.interval", "auto", "--sampling.equilibration-steps", EQUILIBRATION,
+            "--sampling.steps", 3000, "--output.energy-interval", 100)  # fmt: skip
+
+    def run_auto(self, folder, *options, **environment):
+        words = ("run", self.small, "--output.folder", folder, *self.AUTO, *options)
+        return program.start(*words, env=ENVIRONMENT | environment)
+
+    def results(self, folder):
+        summary = program.json.loads((folder / "summary.json").read_text())
+        updates = [(u["step"], u["jump_kj_per_mol"]) for u in summary["qm_updates"]]
+        table = (folder / "energies.csv").read_bytes()
+        return updates, summary["qm_interval_steps"], summary["decisions_sha256"], table
+
+    def test_is_found_and_kept(self):
+        result = self.run_auto(self.out)
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        updates, interval, _, _ = self.results(self.out)
+        steps = [step for step, _ in updates]
+        intervals = [end - begin for begin, end in itertools.pairwise(steps)]
+        # The jumps are far below kT, so that the interval doubles from 12000/32 on.
+        self.assertTrue(all(abs(jump) < 0.6 for _, jump in updates), updates)
+        self.assertEqual(intervals[:4], [375, 750, 1500, 3000])
+        self.assertIn(self.EQUILIBRATION, steps)
+        production = [step for step in steps if step >= self.EQUILIBRATION]
+        self.assertEqual(
+            production, list(range(self.EQUILIBRATION, self.EQUILIBRATION + 3000, interval))
+        )
+        self.assertIn(
+            f"qm.interval auto is {interval} steps from here on", (self.out / "run.log").read_text()
+        )
+
+    def test_is_the_same_in_a_resumed_run(self):
+        whole, stopped = self.folder / "whole", self.folder / "stopped"
+        self.assertEqual(self.run_auto(whole).returncode, 0)
+        fault = f"not-converged 3 1 {self.folder / 'faults'}"
+        few = ("--qm.max-iterations", 10)
+        result = self.run_auto(stopped, *few, STARPMC_TEST_FAULT=fault)
+        self.assertEqual(result.returncode, 1, result.stdout + result.stderr)
+        program.succeed("resume", stopped, env=ENVIRONMENT)
+        self.assertEqual(self.results(stopped), self.results(whole))
+
+    def test_needs_an_equilibration(self):
+        words = ("--output.folder", self.out, "--qm.interval", "auto")
+        words += ("--sampling.equilibration-steps", 0)
+        result = program.start("run", self.small, *words, env=ENVIRONMENT)
+        self.assertEqual(result.returncode, 2)
+        for part in ("qm.interval", "equilibration", "remedy"):
+            self.assertIn(part, result.stderr)
+        self.assertFalse(self.out.exists())
 
 
 class Means(QmmmEnergy):

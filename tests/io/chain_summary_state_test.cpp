@@ -25,6 +25,7 @@ TEST(ChainSummaryState, EverythingSurvives) {
   chain.final_max_translation_angstrom = 0.17;
   chain.final_max_rotation_degrees = 17.3;
   chain.qm_updates = {{.step = 7, .qm_energy_kj_per_mol = -2.1e6, .iterations = 9}};
+  chain.qm_interval_steps = 1250;
   chain.qm_restarts = 3;
   chain.certified = {true, 0.3, 99, 0.7};
   chain.decisions_sha256 = "ab";
