@@ -8,9 +8,11 @@
 #include <fstream>
 #include <functional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "error.hpp"
+#include "qm/errors.hpp"
 
 namespace starpmc {
 namespace {
@@ -90,6 +92,20 @@ TEST(WorkerEngine, OptionalFieldsMayBeMissing) {
   EXPECT_FALSE(result.interaction_kj_per_mol().has_value());
   EXPECT_FALSE(result.previous_interaction_kj_per_mol.has_value());
   EXPECT_FALSE(result.isolated_dipole_debye.has_value());
+}
+
+TEST(WorkerEngine, ItsStartCanBeCancelled) {
+  for (const char* silent : {"never-answers", "never-reads"}) {
+    WorkerCommand cancellable = command(silent);
+    cancellable.cancel_signal = std::make_shared<CancelSignal>();
+    std::jthread canceller([cancel = cancellable.cancel_signal] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+      cancel->raise();
+    });
+    const auto start = std::chrono::steady_clock::now();
+    EXPECT_THROW(WorkerEngine(cancellable, hydrogen()), Cancelled) << silent;
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(2)) << silent;
+  }
 }
 
 TEST(WorkerEngine, NoProcessIsLeftByAGoodWorker) {

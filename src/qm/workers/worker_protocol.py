@@ -9,6 +9,7 @@ import json
 import math
 import os
 import resource
+import signal
 import sys
 import traceback
 
@@ -125,7 +126,11 @@ class Channel:
 
 
 def take_over_stdout():
-    """Keeps the real standard output for the protocol; whatever else prints goes to stderr."""
+    """Keeps the real standard output for the protocol; whatever else prints goes to stderr.
+
+    SIGTERM ends the worker as sys.exit() does, so that temporary files go with it.
+    """
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     protocol_output = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     return Channel(sys.stdin.buffer, protocol_output)

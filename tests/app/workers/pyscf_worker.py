@@ -11,7 +11,9 @@ back, as by a program that cannot tell them.
 
 STARPMC_TEST_FAULT="FAULT UPDATE COUNT FILE": update number UPDATE (from 0) fails in the way that
 FAULT names, COUNT times in all processes that share FILE. STARPMC_TEST_MEETING="FOLDER COUNT": the
-first update waits until the workers of that many chains are there. Standard library only.
+first update waits until the workers of that many chains are there. STARPMC_TEST_HANG="PLACE FILE":
+it makes FILE and says nothing more, deaf to SIGTERM, before PLACE: hello, ready or restored, or in an
+update with a density behind it. Standard library only.
 
 Its state are the charges' polarisations, half of which the next update keeps, and the number of
 updates so far: with another state, or none, the next density is another one.
@@ -64,6 +66,15 @@ def fill_disk(path):
                     file.write(b"\0" * size)
             except OSError:
                 pass
+
+
+def hang(place):
+    wanted, file = (os.environ.get("STARPMC_TEST_HANG") or "nowhere none").split(maxsplit=1)
+    if wanted != place:
+        return
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    pathlib.Path(file).touch()
+    time.sleep(600)
 
 
 class Fault:
@@ -143,9 +154,11 @@ def serve_update(state, points, elements, arrays, spoilt):
 
 def main():
     fault = Fault(os.environ.get("STARPMC_TEST_FAULT"))
+    hang("hello")
     send({"type": "hello", "protocol": 1, "worker": "pyscf", "version": "0.0"})
     init, arrays = receive()
     points = points_around(arrays["positions"])
+    hang("ready")
     send(
         {"type": "ready", "expected_electrons": ELECTRONS, "basis_functions": 1, "has_state": True},
         [("points", (3, len(DIRECTIONS)), [x for row in points for x in row])],
@@ -157,9 +170,12 @@ def main():
             return
         if header["type"] == "restore":
             state = list(arrays["state"])
+            hang("restored")
             send({"type": "restored"})
             continue
-        if not state:
+        if state:
+            hang("update")
+        else:
             meet(os.environ.get("STARPMC_TEST_MEETING"))
         spoilt = []
         if fault.is_due(int(state[-1]) if state else 0):
