@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <vector>
 
 #include "app/inputs.hpp"
@@ -62,6 +63,8 @@ int run_energy(std::span<const std::string> arguments) {
   json["precision"] = value_name(settings.run.precision);
   json["instruction_set"] = simd::instruction_set();
   json["molecules"] = inputs.system.molecules.size();
+  double solute_energy = 0;
+  std::optional<double> embedded_energy;  // from the zero of a run's
   if (engine != nullptr) {
     QmResult update = chain->update_density(*engine);
     check_electrons(update, settings.qm.electron_tolerance);
@@ -72,8 +75,23 @@ int run_energy(std::span<const std::string> arguments) {
                   {"electrons_on_grid", update.electrons_on_grid},
                   {"grid_points", update.grid.size()},
                   {"dropped_charge", dropped}};
+    if (update.isolated_energy_kj_per_mol) {
+      json["qm"]["isolated_energy_kj_per_mol"] = *update.isolated_energy_kj_per_mol;
+    }
+    if (update.polarisation_energy_kj_per_mol) {
+      json["qm"]["polarisation_energy_kj_per_mol"] = *update.polarisation_energy_kj_per_mol;
+    }
+    if (engine->name() != "frozen") {
+      json["qm"]["dipole_debye"] = update.dipole_debye;
+      embedded_energy = update.energy_kj_per_mol - update.isolated_energy_kj_per_mol.value_or(0);
+    }
   }
-  json["energies_kj_per_mol"] = terms_as_json(chain->evaluate());
+  const EnergyTerms terms = chain->evaluate();
+  if (embedded_energy) solute_energy = *embedded_energy - terms.qmmm_coulomb();
+  json["energies_kj_per_mol"] = terms_as_json(terms);
+  json["energies_kj_per_mol"]["qmmm_coulomb"] = terms.qmmm_coulomb();
+  json["energies_kj_per_mol"]["solute"] = solute_energy;
+  json["energies_kj_per_mol"]["total"] = terms.total() + solute_energy;
   const EnergyTerms virials = chain->virial().virials;
   json["virials_kj_per_mol"] = terms_as_json(virials);
   json["pressure_bar"] = system_pressure_bar(inputs, virials.total());

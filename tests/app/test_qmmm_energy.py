@@ -94,6 +94,16 @@ class Energy(QmmmEnergy):
         embedded = summary["qm_updates"][0]["qm_energy_kj_per_mol"] - ISOLATED_ENERGY
         self.assertAlmostEqual(rows[0]["total"], terms + embedded, delta=TOLERANCE)
 
+    def test_of_the_energy_command(self):
+        _, rows = self.simulate()
+        words = (self.small, "--precision", "fp64", "--implementation", "simd")
+        result = program.json.loads(program.succeed("energy", *words, env=ENVIRONMENT).stdout)
+        found = result["energies_kj_per_mol"]
+        for column in (*program.TERMS, "qmmm_coulomb", "solute", "total"):
+            self.assertAlmostEqual(found[column], rows[0][column], delta=TOLERANCE, msg=column)
+        self.assertEqual(result["qm"]["isolated_energy_kj_per_mol"], ISOLATED_ENERGY)
+        self.assertLess(result["qm"]["polarisation_energy_kj_per_mol"], 0)
+
     def test_jumps_by_the_relaxation_alone(self):
         """Between the last row of a density and the first of the next nothing else changes."""
         summary, rows = self.simulate(*STILL)
