@@ -21,8 +21,9 @@ Inputs read_inputs(std::span<const std::string> arguments, const std::string& co
   OptionPlaces places(inputs.file);
   inputs.settings = read_settings(inputs.file, arguments.subspan(1), &places);
   const Settings::SystemSection& files = inputs.settings.system;
-  inputs.system = read_system({files.coordinates, files.topology, files.solute, files.qm_molecule,
-                               files.defines, files.include_folders, files.rigid});
+  inputs.system =
+      read_system({files.coordinates, files.topology, files.solute, files.qm_molecule,
+                   files.defines, files.include_folders, files.rigid, inputs.settings.qm.elements});
   if (inputs.system.molecules.empty()) {
     throw InputError(files.topology.string(), "there is no MM molecule to move", files.qm_molecule,
                      "add molecules to [ molecules ], e.g. with starpmc solvate");
@@ -30,7 +31,9 @@ Inputs read_inputs(std::span<const std::string> arguments, const std::string& co
   resolve_cutoffs(inputs.settings, inputs.system.box, places);
   PairPotential potential = make_pair_potential(inputs.system, inputs.settings, places);
   inputs.functions = std::move(potential.functions);
-  inputs.warnings = std::move(potential.warnings);
+  inputs.warnings = inputs.system.warnings;
+  inputs.warnings.insert(inputs.warnings.end(), potential.warnings.begin(),
+                         potential.warnings.end());
   return inputs;
 }
 

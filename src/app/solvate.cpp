@@ -18,7 +18,7 @@ options::options_description describe_options() {
   options::options_description described("Options");
   auto add = described.add_options();
   add("solute", options::value<std::string>(),
-      "solute, .xyz (angstrom) or .gro (nm); none: pure water");
+      "solute, .xyz (angstrom) or .gro (nm; its atom names tell the elements); none: pure water");
   add("waters", options::value<long>(), "number of water molecules; sets the edge of the cube");
   add("box", options::value<double>(),
       "edge of the cube in angstrom, instead of --waters; as many waters as the liquid's density "
@@ -33,7 +33,9 @@ options::options_description describe_options() {
   add("seed", options::value<std::uint64_t>()->default_value(1),
       "chooses the cut out of the equilibrated water");
   add("table", options::value<std::string>(),
-      "rules for the solute's Lennard-Jones types; the built-in opls_types.txt by default");
+      "rules for the solute's Lennard-Jones types; the built-in opls_types.txt by default. Where "
+      "one "
+      "gives an element another one's type, the topology gets a type of its own for it");
   add("overwrite", "replace files that exist");
   add("help", "show this text");
   return described;
@@ -76,6 +78,12 @@ void print_summary(const SolvateRequest& request, const SolvatedFiles& files, st
   if (files.solute_atoms > 0) {
     out << fmt::format("qm-molecule = {}\n\n[qm]\ncharge = {}\n", files.qm_molecule,
                        request.charge);
+    if (files.solute_electrons % 2 != 0) {
+      out << fmt::format(
+          "# {} electrons, an odd number: correct the charge, or write multiplicity = 2 for a "
+          "radical\n",
+          files.solute_electrons);
+    }
   }
   out << "\n[sampling]\nequilibration-steps = 100000\nsteps = 1000000\n";
 }

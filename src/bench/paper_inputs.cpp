@@ -189,8 +189,9 @@ BenchSystem read_paper_system(const BenchPreset& preset) {
   bench.name = preset.name;
   bench.settings = read_paper_settings(preset);
   const Settings::SystemSection& from = bench.settings.system;
-  bench.system = read_system({from.coordinates, from.topology, from.solute, from.qm_molecule,
-                              from.defines, from.include_folders, from.rigid});
+  bench.system =
+      read_system({from.coordinates, from.topology, from.solute, from.qm_molecule, from.defines,
+                   from.include_folders, from.rigid, bench.settings.qm.elements});
   resolve_cutoffs(bench.settings, bench.system.box, OptionPlaces(bench.name));
   bench.synthetic_grid = false;
   return bench;

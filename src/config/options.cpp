@@ -139,6 +139,10 @@ std::vector<Option> qm_engine_options() {
               STARPMC_FIELD(qm.charge)),
       integer({"qm", "multiplicity", "", "spin multiplicity 2S+1 of the QM molecule"}, {1, 100},
               STARPMC_FIELD(qm.multiplicity)),
+      words({"qm", "elements", "",
+             "elements of atoms of the QM molecule whose names, types and masses in the topology "
+             "do not tell them alike, as NAME=ELEMENT or NUMBER=ELEMENT"},
+            STARPMC_FIELD(qm.elements)),
       word({"qm", "method", "", "functional or method, by the engine's name for it"}, false,
            STARPMC_FIELD(qm.method)),
       word({"qm", "basis", "", "basis set, by the engine's name for it"}, false,

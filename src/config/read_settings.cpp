@@ -61,6 +61,7 @@ class Reader {
         throw InputError(place("system.solute"), "coordinates of a QM molecule, but none is named",
                          settings_.system.solute.string(),
                          "name the molecule in system.qm-molecule, or remove system.solute");
+      if (!given("qm.engine")) check_no_qm_keys();
       qm.engine = "none";
     } else if (qm.engine == "none") {
       throw InputError(place("qm.engine"), "no QM engine for the molecule of system.qm-molecule",
@@ -71,6 +72,17 @@ class Reader {
       throw InputError(place("qm.engine"), "the engine frozen needs a stored density grid",
                        "frozen",
                        "name it in qm.grid-file (output.save-grid of an earlier run writes one)");
+  }
+
+  /// Whoever says how the QM molecule is treated has not meant to leave it out.
+  void check_no_qm_keys() const {
+    for (const Option& option : options()) {
+      if (option.section == "qm" && given(option.name()))
+        throw InputError(place(option.name()),
+                         "an option of quantum mechanics, but no molecule is treated by it",
+                         option.get(settings_),
+                         "name the molecule in system.qm-molecule, or write qm.engine = none");
+    }
   }
 
   void check_moves() const {

@@ -75,6 +75,7 @@ struct Settings {
     std::uint64_t interval = 10000;  ///< 0: auto
     int charge = 0;
     int multiplicity = 1;
+    std::vector<std::string> elements;  ///< NAME=ELEMENT
     std::string method = "pbe";
     std::string basis = "def2-svp";
     bool density_fitting = true;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <span>
 
 #include "error.hpp"
 #include "system/elements.hpp"
@@ -234,6 +235,27 @@ class Typing {
   std::vector<std::string> types_;
 };
 
+/// No other element's parameters stand in for an element that the table does not have.
+void check_elements(const Geometry& geometry, std::span<const Rule> rules,
+                    const std::filesystem::path& table) {
+  std::set<std::string> known;
+  for (const Rule& rule : rules) {
+    if (!rule.is_class) known.insert(rule.element);
+  }
+  for (std::size_t i = 0; i < geometry.elements.size(); ++i) {
+    const std::string& element = geometry.elements[i];
+    if (known.contains(element)) continue;
+    throw InputError(
+        table.string(),
+        fmt::format("the table has no Lennard-Jones type for atom {} of the solute", i + 1),
+        element,
+        fmt::format(
+            "add a rule, for example 'type TYPE {}', with a type of GROMACS's oplsaa.ff to a "
+            "copy of the table and give it by --table",
+            element));
+  }
+}
+
 }  // namespace
 
 std::vector<std::vector<std::size_t>> bonded_neighbours(const Geometry& geometry) {
@@ -257,8 +279,10 @@ std::vector<std::vector<std::size_t>> bonded_neighbours(const Geometry& geometry
 
 std::vector<std::string> assign_atom_types(const Geometry& geometry,
                                            const std::filesystem::path& table) {
+  const std::vector<Rule> rules = read_rules(table);
+  check_elements(geometry, rules, table);
   Typing typing(geometry);
-  for (const Rule& rule : read_rules(table)) {
+  for (const Rule& rule : rules) {
     typing.apply(rule);
   }
   return std::move(typing).finish(table);

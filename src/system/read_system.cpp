@@ -16,16 +16,16 @@
 #include "system/rigid_geometry.hpp"
 #include "system/rigidity.hpp"
 #include "system/site_types.hpp"
+#include "system/solute_elements.hpp"
+#include "system/solute_file.hpp"
 #include "system/superposition.hpp"
 #include "system/text.hpp"
 #include "system/topology.hpp"
-#include "system/xyz_file.hpp"
 
 namespace starpmc {
 namespace {
 
 constexpr double largest_rmsd_angstrom = 0.05;
-constexpr double largest_solute_shift_angstrom = 0.02;
 constexpr double nearest_solute_contact_angstrom = 0.5;
 constexpr double nearest_contact_angstrom = 0.3;
 constexpr std::size_t no_definition = static_cast<std::size_t>(-1);
@@ -154,8 +154,9 @@ class SystemReader {
         }
         continue;
       }
+      const bool has_geometry = defined_geometry(definition).has_value();
       for (std::size_t i = 0; i < entry.count; ++i) {
-        read_molecule(entry.definition, atom);
+        read_molecule(entry.definition, atom, has_geometry);
         atom += definition.atoms.size();
       }
     }
@@ -170,9 +171,25 @@ class SystemReader {
     }
   }
 
+  [[noreturn]] void refuse_open_distance(const MoleculeDefinition& definition, std::size_t first,
+                                         const OpenDistance& open) const {
+    throw InputError(
+        line_place(first + open.atom),
+        fmt::format("neighbouring atoms {} ({}) and {} ({}, {}) of molecule {} lie more than half "
+                    "an edge of the periodic box apart, so that their distance may be {:.3f} as "
+                    "well as {:.3f} angstrom",
+                    open.atom + 1, definition.atoms[open.atom].name, open.neighbour + 1,
+                    definition.atoms[open.neighbour].name, line_place(first + open.neighbour),
+                    definition.name, open.as_written_angstrom, open.nearest_image_angstrom),
+        "",
+        "take a box whose edges are more than twice the distances of neighbouring sites, and write "
+        "the molecule whole ('gmx trjconv -pbc mol')");
+  }
+
   /// Coordinates of a molecule, whole; checks its atom names.
-  std::vector<Vector3> whole_molecule(const MoleculeDefinition& definition,
-                                      std::size_t first) const {
+  /// @param has_geometry whether its geometry is known without them
+  std::vector<Vector3> whole_molecule(const MoleculeDefinition& definition, std::size_t first,
+                                      bool has_geometry) const {
     std::vector<Vector3> positions;
     for (std::size_t i = 0; i < definition.atoms.size(); ++i) {
       const GroAtom& atom = coordinates_.atoms[first + i];
@@ -186,13 +203,19 @@ class SystemReader {
       }
       positions.push_back(atom.position);
     }
-    make_whole(system_.box, positions);
+    const std::vector<Vector3> written = positions;
+    const std::vector<std::size_t> neighbours = make_whole(system_.box, positions);
+    if (!has_geometry) {
+      if (const auto open = open_distance(system_.box, written, positions, neighbours)) {
+        refuse_open_distance(definition, first, *open);
+      }
+    }
     return positions;
   }
 
-  void read_molecule(std::size_t definition_index, std::size_t first) {
+  void read_molecule(std::size_t definition_index, std::size_t first, bool has_geometry) {
     const MoleculeDefinition& definition = topology_.definitions[definition_index];
-    const std::vector<Vector3> positions = whole_molecule(definition, first);
+    const std::vector<Vector3> positions = whole_molecule(definition, first, has_geometry);
     const std::size_t type = molecule_type(definition_index, positions);
     // Atoms only: the places of virtual sites follow from them.
     std::vector<Vector3> reference;
@@ -217,37 +240,19 @@ class SystemReader {
     lines_.push_back(coordinates_.atoms[first].line);
   }
 
-  /// The topology must hold an MM molecule in shape, or the user say that it is meant to be rigid.
-  void require_rigid(std::size_t definition_index, std::span<const Vector3> positions) {
-    const MoleculeDefinition& definition = topology_.definitions[definition_index];
-    if (is_constrained_rigid(definition, positions)) {
-      return;
+  /// Whether a definition is the only molecule of its kind and uncharged among charged ones, and no
+  /// molecule is treated by quantum mechanics.
+  bool may_be_forgotten_solute(std::size_t definition_index) const {
+    bool others_charged = false;
+    std::size_t count = 0;
+    for (const MoleculeCount& entry : topology_.molecules) {
+      const bool same = entry.definition == definition_index;
+      count += same ? entry.count : 0;
+      others_charged |=
+          !same && entry.count > 0 && topology_.definitions[entry.definition].is_charged();
     }
-    const std::string unused =
-        definition.bonded_section.empty()
-            ? "without [ constraints ] in the topology"
-            : fmt::format("its [ {} ] ({}) are not used", definition.bonded_section,
-                          definition.bonded_place);
-    if (rigid_definitions_.contains(definition_index)) {
-      system_.notes.push_back(
-          fmt::format("molecule {} is kept rigid (system.rigid): {}", definition.name, unused));
-      return;
-    }
-    const std::string qm = qm_definition_ == no_definition
-                               ? fmt::format(
-                                     "treat it by quantum mechanics (system.qm-molecule = "
-                                     "{}), ",
-                                     definition.name)
-                               : "";
-    throw InputError(
-        definition.bonded_section.empty() ? definition.place : definition.bonded_place,
-        fmt::format("MM molecules are rigid, but [ settles ] and [ constraints ] do not hold the "
-                    "{} atoms of molecule {} in one shape",
-                    definition.atoms.size(), definition.name),
-        definition.bonded_section.empty() ? "" : fmt::format("[ {} ]", definition.bonded_section),
-        fmt::format("take a rigid model (of water: leave out the define FLEXIBLE), {}or keep it in "
-                    "the shape that the coordinates give it: system.rigid = {}",
-                    qm, definition.name));
+    return qm_definition_ == no_definition && count == 1 && others_charged &&
+           !topology_.definitions[definition_index].is_charged();
   }
 
   /// Index of the molecule type of a definition; made at its first instance.
@@ -257,10 +262,14 @@ class SystemReader {
       return known->second;
     }
     const MoleculeDefinition& definition = topology_.definitions[definition_index];
-    require_rigid(definition_index, instance);
+    const MoleculeRole role{rigid_definitions_.contains(definition_index),
+                            qm_definition_ == no_definition,
+                            may_be_forgotten_solute(definition_index)};
+    require_rigid(definition, instance, role, system_.notes, system_.warnings);
     std::vector<Vector3> reference =
         defined_geometry(definition)
             .value_or(std::vector<Vector3>(instance.begin(), instance.end()));
+    check_constraint_lengths(definition, reference);
     place_virtual_sites(definition, reference);
     centre_on_mass(definition, reference);
     MoleculeType type{definition.name, {}};
@@ -283,25 +292,30 @@ class SystemReader {
   void read_solute(const MoleculeDefinition& definition, std::size_t first) {
     Solute solute;
     solute.name = definition.name;
+    std::vector<const AtomType*> types;
     for (std::size_t i = 0; i < definition.atoms.size(); ++i) {
       const TopologyAtom& atom = definition.atoms[i];
-      const std::size_t type = site_types_.index(atom);
-      const Element* element =
-          guess_element(site_types_.type(type).atomic_number, atom.mass, atom.name);
-      if (!element || definition.is_virtual(i) || site_types_.type(type).is_virtual) {
-        throw InputError(atom.place, "an atom of the QM molecule has no element", atom.name,
-                         "give its type an atomic number in [ atomtypes ]; virtual sites cannot be "
-                         "part of the QM molecule");
+      solute.types.push_back(site_types_.index(atom));
+      types.push_back(&site_types_.type(solute.types.back()));
+      if (definition.is_virtual(i) || types.back()->is_virtual) {
+        throw InputError(atom.place, "an atom of the QM molecule is a virtual site", atom.name,
+                         "leave it out: virtual sites cannot be part of the QM molecule");
       }
-      solute.types.push_back(type);
-      solute.elements.emplace_back(element->symbol);
-      solute.atomic_numbers.push_back(element->atomic_number);
     }
+    std::vector<std::vector<NamedAtom>> named(definition.atoms.size());
     if (solute_in_coordinates_) {
-      solute.positions = whole_molecule(definition, first);
+      solute.positions = whole_molecule(definition, first, !files_.solute.empty());
+      for (std::size_t i = 0; i < named.size(); ++i) {
+        named[i].push_back(
+            {coordinates_.atoms[first + i].atom_name, nullptr, line_place(first + i)});
+      }
     }
     if (!files_.solute.empty()) {
-      read_solute_file(solute, first);
+      take_solute_file(files_.solute, system_.box, solute, named);
+    }
+    for (const Element* element : solute_elements(definition, types, named, files_.elements)) {
+      solute.elements.emplace_back(element->symbol);
+      solute.atomic_numbers.push_back(element->atomic_number);
     }
     if (!definition.bonded_section.empty()) {
       system_.notes.push_back(fmt::format(
@@ -310,31 +324,6 @@ class SystemReader {
     }
     solute_line_ = solute_in_coordinates_ ? line_place(first) : files_.solute.string();
     system_.solute = std::move(solute);
-  }
-
-  /// Takes the solute's coordinates, with more digits, from a file of their own.
-  void read_solute_file(Solute& solute, std::size_t first) const {
-    const Geometry geometry = read_geometry(files_.solute);
-    if (geometry.elements != solute.elements) {
-      throw InputError(files_.solute.string(),
-                       fmt::format("the atoms are not those of molecule {} in the topology ({})",
-                                   solute.name, fmt::join(solute.elements, " ")),
-                       fmt::format("{}", fmt::join(geometry.elements, " ")),
-                       "use the same atoms in the same order");
-    }
-    for (std::size_t i = 0; i < solute.positions.size(); ++i) {
-      const double shift =
-          norm(system_.box.minimum_image(geometry.positions[i] - solute.positions[i]));
-      if (shift > largest_solute_shift_angstrom) {
-        throw InputError(
-            files_.solute.string(),
-            fmt::format("atom {} lies elsewhere than in {}", i + 1, line_place(first + i)),
-            fmt::format("{:.3f} angstrom apart", shift),
-            "give the solute's coordinates in the frame of the box, or leave out the "
-            "solute file");
-      }
-    }
-    solute.positions = geometry.positions;
   }
 
   std::string molecule_name(std::size_t owner) const {

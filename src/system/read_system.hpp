@@ -17,6 +17,7 @@ struct SystemFiles {
   std::vector<std::string> defines;   ///< preprocessor symbols ("FLEXIBLE", "NAME=VALUE")
   std::vector<std::filesystem::path> include_folders;  ///< searched before GROMACS's share/top
   std::vector<std::string> rigid = {};  ///< moleculetypes kept rigid though nothing constrains them
+  std::vector<std::string> elements = {};  ///< stated elements of QM atoms: see solute_elements()
 };
 
 /// Reads, checks and assembles a system.

@@ -163,13 +163,14 @@ void centre_on_mass(const MoleculeDefinition& molecule, std::span<Vector3> posit
   }
 }
 
-void make_whole(const Box& box, std::span<Vector3> positions) {
+std::vector<std::size_t> make_whole(const Box& box, std::span<Vector3> positions) {
   // Prim's spanning tree: bonded atoms are nearest neighbours, so no list of bonds is needed.
   constexpr double far = std::numeric_limits<double>::max();
   std::vector<double> nearest_square(positions.size(), far);
   std::vector<Vector3> nearest_image(positions.begin(), positions.end());
-  std::vector<std::size_t> left(positions.size());
-  std::iota(left.begin(), left.end(), std::size_t{0});
+  std::vector<std::size_t> neighbours(positions.size());
+  std::iota(neighbours.begin(), neighbours.end(), std::size_t{0});
+  std::vector<std::size_t> left = neighbours;
   auto next = left.begin();
   while (!left.empty()) {
     const std::size_t placed = *next;
@@ -181,10 +182,48 @@ void make_whole(const Box& box, std::span<Vector3> positions) {
       if (dot(d, d) < nearest_square[*i]) {
         nearest_square[*i] = dot(d, d);
         nearest_image[*i] = positions[placed] + d;
+        neighbours[*i] = placed;
       }
       if (nearest_square[*i] < nearest_square[*next]) {
         next = i;
       }
+    }
+  }
+  return neighbours;
+}
+
+std::optional<OpenDistance> open_distance(const Box& box, std::span<const Vector3> written,
+                                          std::span<const Vector3> whole,
+                                          std::span<const std::size_t> neighbours) {
+  constexpr double largest_share = 0.25;
+  for (std::size_t i = 0; i < written.size(); ++i) {
+    const std::size_t j = neighbours[i];
+    const Vector3 before = written[i] - written[j];
+    const Vector3 after = whole[i] - whole[j];
+    const auto is_open = [](double from, double to, double edge) {
+      return std::abs(to - from) > edge / 2 && std::abs(to) > largest_share * edge;
+    };
+    if (is_open(before.x, after.x, box.lengths.x) || is_open(before.y, after.y, box.lengths.y) ||
+        is_open(before.z, after.z, box.lengths.z)) {
+      return OpenDistance{i, j, norm(before), norm(after)};
+    }
+  }
+  return std::nullopt;
+}
+
+void check_constraint_lengths(const MoleculeDefinition& molecule,
+                              std::span<const Vector3> positions) {
+  constexpr double tolerance_angstrom = 0.05;
+  for (const Constraint& constraint : molecule.constraints) {
+    const double length = norm(positions[constraint.i] - positions[constraint.j]);
+    if (constraint.length_angstrom > 0 &&
+        std::abs(length - constraint.length_angstrom) > tolerance_angstrom) {
+      throw InputError(constraint.place,
+                       fmt::format("the coordinates of molecule {} have another length than this "
+                                   "constraint's {:.3f} angstrom",
+                                   molecule.name, constraint.length_angstrom),
+                       fmt::format("{:.3f} angstrom", length),
+                       "use coordinates made for this topology, or correct the length (nm)");
     }
   }
 }

@@ -1,11 +1,15 @@
 #include "system/rigidity.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <set>
 #include <utility>
 #include <vector>
+
+#include "error.hpp"
 
 namespace starpmc {
 namespace {
@@ -80,6 +84,23 @@ std::size_t rank(std::vector<std::vector<double>> rows) {
   return found;
 }
 
+[[noreturn]] void refuse_flexible(const MoleculeDefinition& molecule, bool may_be_qm) {
+  const bool bonded = !molecule.bonded_section.empty();
+  throw InputError(
+      bonded ? molecule.bonded_place : molecule.place,
+      fmt::format("MM molecules are rigid, but [ settles ] and [ constraints ] do not hold the {} "
+                  "atoms of molecule {} in one shape",
+                  molecule.atoms.size(), molecule.name),
+      bonded ? fmt::format("[ {} ]", molecule.bonded_section) : "",
+      fmt::format("take a rigid model (of water: leave out the define FLEXIBLE), {}or keep it in "
+                  "the shape that the coordinates give it: system.rigid = {}",
+                  may_be_qm ? fmt::format("treat it by quantum mechanics (system.qm-molecule = "
+                                          "{}), ",
+                                          molecule.name)
+                            : "",
+                  molecule.name));
+}
+
 }  // namespace
 
 bool is_constrained_rigid(const MoleculeDefinition& molecule, std::span<const Vector3> positions) {
@@ -96,6 +117,42 @@ bool is_constrained_rigid(const MoleculeDefinition& molecule, std::span<const Ve
   }
   const std::size_t internal = 3 * atoms - 6;
   return pairs.size() >= internal && rank(rigidity_matrix(pairs, positions)) == internal;
+}
+
+void require_rigid(const MoleculeDefinition& molecule, std::span<const Vector3> positions,
+                   const MoleculeRole& role, std::vector<std::string>& notes,
+                   std::vector<std::string>& warnings) {
+  const bool held = is_constrained_rigid(molecule, positions);
+  if (role.named_rigid) {
+    if (!held) {
+      const std::string unused = molecule.bonded_section.empty()
+                                     ? "without [ constraints ] in the topology"
+                                     : fmt::format("its [ {} ] ({}) are not used",
+                                                   molecule.bonded_section, molecule.bonded_place);
+      notes.push_back(
+          fmt::format("molecule {} is kept rigid (system.rigid): {}", molecule.name, unused));
+    }
+    return;
+  }
+  if (role.forgotten_solute) {
+    const std::string remedy = fmt::format(
+        "if it is to be treated by quantum mechanics, name it: system.qm-molecule = {}; "
+        "if it is an uncharged MM molecule, say so: system.rigid = {}",
+        molecule.name, molecule.name);
+    if (!held) {
+      throw InputError(molecule.place,
+                       fmt::format("molecule {} has no charges among charged molecules, as starpmc "
+                                   "solvate writes a solute for quantum mechanics, but no "
+                                   "molecule is treated by it",
+                                   molecule.name),
+                       "", remedy);
+    }
+    warnings.push_back(fmt::format("{}: molecule {} has no charges among charged molecules: {}",
+                                   molecule.place, molecule.name, remedy));
+  }
+  if (!held) {
+    refuse_flexible(molecule, role.may_be_qm);
+  }
 }
 
 }  // namespace starpmc

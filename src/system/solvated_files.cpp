@@ -1,11 +1,13 @@
 #include "system/solvated_files.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <iterator>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -26,6 +28,7 @@
 namespace starpmc {
 namespace {
 
+constexpr std::string_view force_field = "oplsaa.ff/forcefield.itp";
 constexpr int gro_decimals = 7;  // 1e-6 angstrom
 
 /// A rigid water model and where GROMACS keeps it.
@@ -158,10 +161,45 @@ std::string format_coordinates(const SolvateRequest& request, const SolvatedBox&
   return format_gro(title, atoms, solvated.box, gro_decimals);
 }
 
+/// The solute's types as the topology names them, and [ atomtypes ] for those the force field has
+/// for another element: a topology must not contradict its atoms' elements.
+struct SoluteTypes {
+  std::vector<std::string> names;
+  std::string definitions;
+};
+
+SoluteTypes types_of_elements(const Geometry& solute, std::vector<std::string> names) {
+  const auto known = read_atom_types(find_gromacs_file(force_field));
+  SoluteTypes types{std::move(names), ""};
+  std::set<std::string> written;
+  for (std::size_t i = 0; i < types.names.size(); ++i) {
+    const auto found = known.find(types.names[i]);
+    const Element& element = *element_by_symbol(solute.elements[i]);
+    if (found == known.end() || found->second.atomic_number == 0 ||
+        found->second.atomic_number == element.atomic_number) {
+      continue;  // one that the force field does not have is explained where the files are read
+    }
+    const AtomType& from = found->second;
+    types.names[i] = fmt::format("{}_{}", from.name, element.symbol);
+    if (!written.insert(types.names[i]).second) continue;
+    types.definitions += fmt::format(
+        "; {} with the Lennard-Jones parameters of {}\n{}  {}  {:.4f}  0.0  A  {}  {}\n",
+        element.symbol, from.name, types.names[i], element.atomic_number, element.mass,
+        from.vdw.first, from.vdw.second);
+  }
+  if (!types.definitions.empty()) {
+    types.definitions =
+        "\n[ atomtypes ]\n; name  at.num  mass  charge  ptype  sigma (nm)  epsilon (kJ/mol)\n" +
+        types.definitions;
+  }
+  return types;
+}
+
 std::string format_topology(const SolvateRequest& request, const WaterModel& model,
-                            const Geometry& solute, const std::vector<std::string>& types,
+                            const Geometry& solute, const SoluteTypes& types,
                             const MoleculeDefinition& water, std::size_t waters) {
-  std::string text = "; written by starpmc solvate\n#include \"oplsaa.ff/forcefield.itp\"\n";
+  std::string text = fmt::format("; written by starpmc solvate\n#include \"{}\"\n{}", force_field,
+                                 types.definitions);
   const std::string name = molecule_name(request);
   auto out = std::back_inserter(text);
   if (!solute.elements.empty()) {
@@ -173,7 +211,7 @@ std::string format_topology(const SolvateRequest& request, const WaterModel& mod
                    request.charge, name);
     for (std::size_t i = 0; i < solute.elements.size(); ++i) {
       fmt::format_to(out, "{:5d}  {:<9s} 1      {:<7s}  {:<5s} {:5d}   0.000  {:.4f}\n", i + 1,
-                     types[i], residue_name(name), atom_name(solute, i), i + 1,
+                     types.names[i], residue_name(name), atom_name(solute, i), i + 1,
                      element_by_symbol(solute.elements[i])->mass);
     }
   }
@@ -193,13 +231,19 @@ void refuse_existing(const SolvateRequest& request, std::span<const std::filesys
   }
 }
 
-void write_checked(const SolvatedFiles& files, std::string_view coordinates,
+void write_checked(const SolvatedFiles& files, const Geometry& solute, std::string_view coordinates,
                    std::string_view topology) {
   write_file(files.topology, topology);
   write_file(files.coordinates, coordinates);
   // What is written must be readable: a table of the user's may name types that do not exist.
   try {
-    read_system({files.coordinates, files.topology, {}, files.qm_molecule, {}, {}});
+    const System system =
+        read_system({files.coordinates, files.topology, {}, files.qm_molecule, {}, {}});
+    if (system.solute && system.solute->elements != solute.elements) {
+      throw InputError(files.topology.string(), "reads back with other elements than the solute's",
+                       fmt::format("{}", fmt::join(system.solute->elements, " ")),
+                       "check the types that --table gives");
+    }
   } catch (const InputError&) {
     std::filesystem::remove(files.coordinates);
     std::filesystem::remove(files.topology);
@@ -218,13 +262,18 @@ SolvatedFiles write_solvated_files(const SolvateRequest& request) {
   refuse_existing(request, std::array{files.coordinates, files.topology});
 
   Geometry solute;
-  std::vector<std::string> types;
+  SoluteTypes types;
   if (!request.solute.empty()) {
     solute = read_geometry(request.solute);
-    types = assign_atom_types(
-        solute, request.table.empty() ? data_folder() / "opls_types.txt" : request.table);
+    types = types_of_elements(
+        solute, assign_atom_types(solute, request.table.empty() ? data_folder() / "opls_types.txt"
+                                                                : request.table));
     files.qm_molecule = molecule_name(request);
     files.solute_atoms = solute.elements.size();
+    files.solute_electrons = -request.charge;
+    for (const std::string& element : solute.elements) {
+      files.solute_electrons += element_by_symbol(element)->atomic_number;
+    }
   }
   const MoleculeDefinition definition = read_water_definition(model);
   const WaterBox water = read_water_box(model, definition);
@@ -237,7 +286,7 @@ SolvatedFiles write_solvated_files(const SolvateRequest& request) {
   files.edge_angstrom = request.edge_angstrom.value_or(cube_edge(water, solute, files.waters));
   const SolvatedBox solvated =
       solvate(water, solute, files.waters, files.edge_angstrom, request.seed);
-  write_checked(files, format_coordinates(request, solvated, solute, definition),
+  write_checked(files, solute, format_coordinates(request, solvated, solute, definition),
                 format_topology(request, model, solute, types, definition, files.waters));
   return files;
 }

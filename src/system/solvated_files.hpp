@@ -27,6 +27,7 @@ struct SolvatedFiles {
   std::filesystem::path topology;
   std::string qm_molecule;  ///< the solute's moleculetype; empty for pure water
   std::size_t solute_atoms = 0;
+  int solute_electrons = 0;  ///< with the charge asked for
   std::size_t waters = 0;
   double edge_angstrom = 0;
 };

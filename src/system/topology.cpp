@@ -56,9 +56,10 @@ class TopologyReader {
     return std::move(topology_);
   }
 
-  std::vector<MoleculeDefinition> read_definitions(std::span<const SourceLine> lines) {
+  /// All that the lines hold of a topology.
+  TopologyFile read_part(std::span<const SourceLine> lines) {
     read_lines_of(lines);
-    return std::move(topology_.definitions);
+    return std::move(topology_);
   }
 
  private:
@@ -364,6 +365,11 @@ bool MoleculeDefinition::is_virtual(std::size_t atom) const {
                      [&](const VirtualSite& site) { return site.site == atom; });
 }
 
+bool MoleculeDefinition::is_charged() const {
+  return std::any_of(atoms.begin(), atoms.end(),
+                     [](const TopologyAtom& atom) { return atom.charge != 0; });
+}
+
 std::size_t TopologyFile::definition_index(std::string_view name, std::string_view place) const {
   for (std::size_t i = 0; i < definitions.size(); ++i) {
     if (definitions[i].name == name) {
@@ -390,7 +396,11 @@ TopologyFile read_topology(const std::filesystem::path& file, std::span<const st
 }
 
 std::vector<MoleculeDefinition> read_molecule_definitions(const std::filesystem::path& file) {
-  return TopologyReader(file).read_definitions(preprocess(file, {}, {}));
+  return TopologyReader(file).read_part(preprocess(file, {}, {})).definitions;
+}
+
+std::map<std::string, AtomType, std::less<>> read_atom_types(const std::filesystem::path& file) {
+  return TopologyReader(file).read_part(preprocess(file, {}, {})).atom_types;
 }
 
 }  // namespace starpmc

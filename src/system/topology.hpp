@@ -90,6 +90,8 @@ struct MoleculeDefinition {
   std::string unsupported_place;
 
   bool is_virtual(std::size_t atom) const;
+  /// Whether any atom or site has a charge.
+  bool is_charged() const;
 };
 
 /// One line of [ molecules ].
@@ -119,6 +121,11 @@ struct TopologyFile {
 /// @throws InputError naming file and line
 TopologyFile read_topology(const std::filesystem::path& file, std::span<const std::string> defines,
                            std::span<const std::filesystem::path> include_folders);
+
+/// Reads the [ atomtypes ] of a file that is no complete topology, such as a force field's
+/// forcefield.itp.
+/// @throws InputError naming file and line
+std::map<std::string, AtomType, std::less<>> read_atom_types(const std::filesystem::path& file);
 
 /// Reads the moleculetypes of a file that is no complete topology, such as a water's tip3p.itp.
 /// @throws InputError naming file and line

@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "error.hpp"
+#include "system/element_names.hpp"
 #include "system/elements.hpp"
 #include "system/gro_file.hpp"
 #include "system/text.hpp"
@@ -30,14 +31,15 @@ const Element& element_of(std::string_view word, const std::string& place) {
 Geometry geometry_of_gro(const std::filesystem::path& path) {
   const GroFile file = read_gro(path);
   Geometry geometry{file.title, {}, {}};
+  std::vector<std::string> names;
+  std::vector<std::string> places;
   for (const GroAtom& atom : file.atoms) {
-    const Element* element = guess_element(0, 0, atom.atom_name);
-    if (!element) {
-      throw InputError(place_of(path, atom.line), "no element can be told from the atom name",
-                       atom.atom_name, "begin the name with the element's symbol, or use .xyz");
-    }
-    geometry.elements.emplace_back(element->symbol);
+    names.push_back(atom.atom_name);
+    places.push_back(place_of(path, atom.line));
     geometry.positions.push_back(atom.position);
+  }
+  for (const Element* element : elements_from_names(names, geometry.positions, places)) {
+    geometry.elements.emplace_back(element->symbol);
   }
   return geometry;
 }

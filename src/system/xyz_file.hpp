@@ -24,7 +24,7 @@ Geometry read_xyz(const std::filesystem::path& path);
 std::string format_xyz(const Geometry& geometry);
 
 /// Reads a molecule from .xyz or .gro, by the name's extension.
-/// Elements of a .gro file are taken from the atom names.
+/// Elements of a .gro file are taken from the atom names: see elements_from_names().
 /// @throws InputError naming file and line
 Geometry read_geometry(const std::filesystem::path& path);
 

@@ -48,6 +48,8 @@ TEST_F(ReadSettings, PathsAreRelativeToTheFile) {
 
 TEST_F(ReadSettings, WithoutMoleculeTheEngineIsNone) {
   EXPECT_EQ(read(write("")).qm.engine, "none");
+  // As a run without QM writes down its settings.
+  EXPECT_EQ(read(write("[qm]\nengine = none\ncharge = -1\n")).qm.charge, -1);
   EXPECT_EQ(read(write("[system]\nqm-molecule = CHOR\n")).qm.engine, "pyscf");
 }
 
@@ -76,9 +78,9 @@ TEST_F(ReadSettings, ReadsEveryKindOfValue) {
 }
 
 TEST_F(ReadSettings, CommandLineOverridesTheFile) {
-  const Settings settings =
-      read(write("temperature = 300\n"), {"--sampling.temperature", "310", "--sampling.steps=5",
-                                          "--qm.charge", "-2", "--output.folder", "elsewhere"});
+  const Settings settings = read(write("temperature = 300\n[system]\nqm-molecule = CHOR\n"),
+                                 {"--sampling.temperature", "310", "--sampling.steps=5",
+                                  "--qm.charge", "-2", "--output.folder", "elsewhere"});
   EXPECT_EQ(settings.sampling.temperature_kelvin, 310);
   EXPECT_EQ(settings.sampling.steps, 5U);
   EXPECT_EQ(settings.qm.charge, -2);
@@ -184,8 +186,8 @@ INSTANTIATE_TEST_SUITE_P(
          "at least 1"},
         {"BlanksInSection", "[ output ]\n", ":6", " output ", "[output]"},
         {"AutomaticIntervalWithoutEquilibration",
-         "equilibration-steps = 0\n[qm]\ninterval = auto\n", ":8: qm.interval", "auto",
-         "set sampling.equilibration-steps"},
+         "equilibration-steps = 0\n[system]\nqm-molecule = A\n[qm]\ninterval = auto\n",
+         ":10: qm.interval", "auto", "set sampling.equilibration-steps"},
         {"ZeroQmInterval", "[qm]\ninterval = 0\n", ":7: qm.interval", "0", "at least 1"},
         {"AcceptanceOfOne", "target-acceptance = 1\n", ":6: sampling.target-acceptance", "1",
          "less than 1"},
@@ -198,6 +200,8 @@ INSTANTIATE_TEST_SUITE_P(
         {"EmptyListElement", "[system]\ndefines = A,,B\n", ":7: system.defines", "A,,B", "commas"},
         {"EngineWithoutMolecule", "[qm]\nengine = pyscf\n", ":7: qm.engine", "pyscf",
          "system.qm-molecule"},
+        {"QmKeyWithoutMolecule", "[qm]\nbasis = def2-tzvp\ncharge = -1\n", ":8: qm.charge", "-1",
+         "name the molecule in system.qm-molecule, or write qm.engine = none"},
         {"MoleculeWithoutEngine", "[system]\nqm-molecule = A\n[qm]\nengine = none\n",
          ":9: qm.engine", "none", "pyscf"},
         {"FrozenWithoutGrid", "[system]\nqm-molecule = A\n[qm]\nengine = frozen\n", ":9: qm.engine",

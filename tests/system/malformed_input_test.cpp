@@ -310,10 +310,13 @@ TEST(MalformedFiles, SoluteFiles) {
     const auto solute = folder.write(name, text);
     return input_error([&] { read_system({gro, top, solute, "carbonyl", {}, {}}); });
   };
-  EXPECT_THAT(read("s.xyz", "2\n\nC 10 10 10\nN 11.2 10 10\n"),
-              testing::AllOf(HasSubstr("s.xyz"), HasSubstr("(C O)"), HasSubstr("'C N'")));
+  EXPECT_THAT(
+      read("s.xyz", "2\n\nC 10 10 10\nN 11.2 10 10\n"),
+      testing::AllOf(HasSubstr("a.top:11: the element of atom 2 (O)"), HasSubstr("s.xyz:4 says N"),
+                     HasSubstr("atomic number 8 (O)"), HasSubstr("qm.elements = O=N")));
+  EXPECT_THAT(read("s.xyz", "1\n\nC 10 10 10\n"), HasSubstr("has 2 atoms in the topology"));
   EXPECT_THAT(read("s.xyz", "2\n\nC 10 10 10\nO 11.3 10 10\n"),
-              testing::AllOf(HasSubstr("s.xyz: atom 2"), HasSubstr("a.gro:4"),
+              testing::AllOf(HasSubstr("s.xyz:4: atom 2"), HasSubstr("a.gro:4"),
                              HasSubstr("0.100 angstrom")));
   EXPECT_THAT(read("s.xyz", "3\n\nC 10 10 10\nO 11.2 10 10\n"),
               HasSubstr("s.xyz:5: the file ends before 3 atoms"));

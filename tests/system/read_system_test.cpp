@@ -157,6 +157,27 @@ TEST(SoluteFile, SuppliesMoreDigitsOrTheWholeMolecule) {
   EXPECT_EQ(joined.solute->positions, finer.solute->positions);
 }
 
+TEST(SoluteFile, InGroNamesAreWitnesses) {
+  const TemporaryFolder folder;
+  GroFile gro = read_gro(test_data("small/small.gro"));
+  gro.atoms.resize(4);
+  const auto read_with = [&](const char* first_name) {
+    gro.atoms[0].atom_name = first_name;
+    const auto solute = folder.write("s.gro", format_gro("solute", gro.atoms, gro.box, 7));
+    return read_system({test_data("small/small.gro"),
+                        test_data("small/small.top"),
+                        solute,
+                        "formaldehyde",
+                        {},
+                        {}});
+  };
+  EXPECT_EQ(read_with("CA").solute->elements.front(), "C");  // or calcium; the type decides
+  EXPECT_EQ(read_with("X").solute->elements.front(), "C");
+  EXPECT_THAT(test::input_error([&] { read_with("N1"); }),
+              testing::AllOf(HasSubstr("small.top:22: the element of atom 1 (C1)"),
+                             HasSubstr("s.gro:3) stands for N")));
+}
+
 TEST(Wrapping, MoleculesBrokenOverTheBoundaryAreTheSame) {
   const TemporaryFolder folder;
   GroFile gro = read_gro(test_data("small/small.gro"));
@@ -176,6 +197,58 @@ TEST(Wrapping, MoleculesBrokenOverTheBoundaryAreTheSame) {
     const Vector3 d = shifted.molecules[m].centre - plain.molecules[m].centre - Vector3{3, -4, 50};
     EXPECT_LT(norm(plain.box.minimum_image(d)), 1e-6);
   }
+}
+
+constexpr const char* dumbbell_topology =
+    "[ defaults ]\n1 3\n[ atomtypes ]\nX 18 39.9 0 A 0.1 1\n"
+    "[ moleculetype ]\nD 1\n[ atoms ]\n1 X 1 D X1 1\n2 X 1 D X2 1\n"
+    "[ system ]\nx\n[ molecules ]\nD 1\n";
+
+/// The dumbbell's length as it is read from sites at x and x + length in a box of 12 A.
+double dumbbell_length(double x, double length, const char* topology = dumbbell_topology) {
+  const TemporaryFolder folder;
+  const std::vector<GroAtom> atoms{{1, "D", "X1", {x, 6, 6}}, {1, "D", "X2", {x + length, 6, 6}}};
+  const System system =
+      read_system({folder.write("d.gro", format_gro("dumbbell", atoms, {{12, 12, 12}}, 6)),
+                   folder.write("d.top", topology),
+                   {},
+                   "",
+                   {},
+                   {},
+                   {"D"}});
+  const auto& sites = system.molecule_types[0].sites;
+  return norm(sites[0].reference - sites[1].reference);
+}
+
+TEST(NeighbouringSites, MoreThanHalfAnEdgeApartAreRefused) {
+  EXPECT_THAT(test::input_error([] { dumbbell_length(2, 7); }),
+              testing::AllOf(HasSubstr("d.gro:4: neighbouring atoms 2 (X2) and 1 (X1, "),
+                             HasSubstr("d.gro:3) of molecule D"),
+                             HasSubstr("may be 7.000 as well as 5.000 angstrom"),
+                             HasSubstr("edges are more than twice the distances")));
+  EXPECT_NEAR(dumbbell_length(2, 5), 5, 1e-9);       // whole, as it is written
+  EXPECT_NEAR(dumbbell_length(1, 10.5), 1.5, 1e-9);  // broken over the boundary
+  EXPECT_NEAR(dumbbell_length(13, -13.5), 1.5, 1e-9);
+}
+
+TEST(NeighbouringSites, HaveTheirConstraintsLengths) {
+  std::string topology = dumbbell_topology;
+  topology.insert(topology.find("[ system ]"), "[ constraints ]\n1 2 1 0.5\n");
+  EXPECT_NEAR(dumbbell_length(2, 5.02, topology.c_str()), 5, 1e-9);
+  // Three atoms in a row with the third hung on an unknown length: the geometry is the file's.
+  topology = dumbbell_topology;
+  topology.insert(topology.find("[ system ]"),
+                  "3 X 1 D X3 1\n[ constraints ]\n1 2 1 0.5\n2 3 1\n1 3 1\n");
+  const TemporaryFolder folder;
+  const std::vector<GroAtom> atoms{
+      {1, "D", "X1", {2, 6, 6}}, {1, "D", "X2", {6, 6, 6}}, {1, "D", "X3", {6, 7, 6}}};
+  const auto gro = folder.write("d.gro", format_gro("three", atoms, {{20, 20, 20}}, 6));
+  const auto top = folder.write("d.top", topology);
+  EXPECT_THAT(test::input_error([&] {
+                read_system({gro, top, {}, "", {}, {}});
+              }),
+              testing::AllOf(HasSubstr("another length than this constraint's 5.000 angstrom"),
+                             HasSubstr("found '4.000 angstrom'")));
 }
 
 constexpr const char* mixture_topology =

@@ -163,6 +163,42 @@ TEST_F(FlexibleMolecules, TheQmMoleculeIsSaid) {
                                     "[ bonds ] (")));
 }
 
+constexpr const char* solute_in_water =
+    "[ defaults ]\n1 3\n"
+    "[ atomtypes ]\nOW 8 15.9994 0 A 0.315 0.636\nHW 1 1.008 0 A 0 0\nC 6 12.011 0 A 0.3 0.3\n"
+    "[ moleculetype ]\nCO 2\n[ atoms ]\n1 C 1 CO C 1 0\n2 OW 1 CO O 1 0\n"
+    "[ moleculetype ]\nSOL 2\n"
+    "[ atoms ]\n1 OW 1 SOL OW 1 -0.82\n2 HW 1 SOL HW1 1 0.41\n3 HW 1 SOL HW2 1 0.41\n"
+    "[ settles ]\n1 1 0.1 0.16333\n"
+    "[ system ]\nx\n[ molecules ]\nCO 1\nSOL 1\n";
+
+TEST_F(FlexibleMolecules, AForgottenQmMoleculeIsNamed) {
+  std::string atoms = water_coordinates;
+  atoms.replace(0, 8, "solute\n5\n");
+  atoms.insert(9,
+               "    1CO       C    1  1.50000  1.00000  1.00000\n"
+               "    1CO       O    2  1.61200  1.00000  1.00000\n");
+  const auto gro = folder.write("s.gro", atoms);
+  const auto read_solute = [&](const std::string& topology, const char* qm,
+                               std::vector<std::string> rigid) {
+    const auto top = folder.write("s.top", topology);
+    return read_system({gro, top, {}, qm, {}, {}, std::move(rigid)});
+  };
+  EXPECT_THAT(input_error([&] { read_solute(solute_in_water, "", {}); }),
+              testing::AllOf(HasSubstr("s.top:8: molecule CO has no charges among charged"),
+                             HasSubstr("system.qm-molecule = CO"), HasSubstr("system.rigid = CO")));
+  EXPECT_THAT(read_solute(solute_in_water, "CO", {}).warnings, IsEmpty());
+  EXPECT_THAT(read_solute(solute_in_water, "", {"CO"}).warnings, IsEmpty());
+  // One that is held in shape may well be an MM molecule: said, not refused.
+  std::string held = solute_in_water;
+  held.insert(held.find("[ moleculetype ]\nSOL"), "[ constraints ]\n1 2 1 0.112\n");
+  EXPECT_THAT(read_solute(held, "", {}).warnings,
+              ElementsAre(HasSubstr("s.top:8: molecule CO has no charges among charged")));
+  EXPECT_THAT(read_solute(held, "", {"CO"}).warnings, IsEmpty());
+  held.replace(held.find("CO C 1 0\n"), 9, "CO C 1 0.1\n");
+  EXPECT_THAT(read_solute(held, "", {}).warnings, IsEmpty());
+}
+
 TEST(FlexibleGromacsMolecules, MethanolOfOplsIsRefusedAndWatersAreNot) {
   if (gromacs_folders().empty()) GTEST_SKIP() << "gromacs-data is not installed";
   const TemporaryFolder folder;

@@ -15,6 +15,7 @@
 #include "system/read_system.hpp"
 #include "system/solvated_files.hpp"
 #include "system/solvation.hpp"
+#include "system/topology.hpp"
 #include "system/xyz_file.hpp"
 #include "temporary_folder.hpp"
 
@@ -178,6 +179,38 @@ TEST_F(Solvate, ATableWithAnUnknownTypeLeavesNoFiles) {
   EXPECT_EQ(write_solvated_files(request).qm_molecule, "he");
 }
 
+TEST_F(Solvate, RefusesElementsTheTableDoesNotHave) {
+  request.waters = 60;
+  for (const char* symbol : {"Si", "Zn", "B", "Fe"}) {
+    request.solute = folder.write("x.xyz", std::string("1\n\n") + symbol + " 0 0 0\n");
+    EXPECT_THAT(
+        input_error([&] { write_solvated_files(request); }),
+        testing::AllOf(HasSubstr("opls_types.txt: the table has no Lennard-Jones type for "
+                                 "atom 1 of the solute"),
+                       HasSubstr(std::string("found '") + symbol + "'"), HasSubstr("--table")));
+  }
+}
+
+TEST_F(Solvate, AnotherElementsTypeIsWrittenAsOneOfItsOwn) {
+  // Silane with a methyl's parameters, a zinc ion with magnesium's.
+  request.waters = 60;
+  request.solute = folder.write("silane.xyz",
+                                "6\n\nSi 0 0 0\nH 0.855 0.855 0.855\nH -0.855 -0.855 0.855\n"
+                                "H -0.855 0.855 -0.855\nH 0.855 -0.855 -0.855\nZn 6 0 0\n");
+  request.table = folder.write(
+      "types.txt", "type opls_138 Si bonds=4\ntype opls_140 H Si=1\ntype opls_411 Zn\n");
+  const SolvatedFiles files = write_solvated_files(request);
+  EXPECT_EQ(files.solute_electrons, 14 + 4 + 30);
+  const System system = read_system({files.coordinates, files.topology, {}, "silane", {}, {}});
+  EXPECT_THAT(system.solute->elements, testing::ElementsAre("Si", "H", "H", "H", "H", "Zn"));
+  EXPECT_THAT(system.solute->atomic_numbers, testing::ElementsAre(14, 1, 1, 1, 1, 30));
+  const auto type = read_atom_types(find_gromacs_file("oplsaa.ff/forcefield.itp")).at("opls_138");
+  const std::size_t silicon = system.solute->types[0];
+  EXPECT_EQ(system.force_field.site_type_names[silicon], "opls_138_Si");
+  EXPECT_NEAR(system.force_field.parameters[silicon].sigma_angstrom, 10 * type.vdw.first, 1e-12);
+  EXPECT_NEAR(system.force_field.parameters[silicon].epsilon, type.vdw.second, 1e-12);
+}
+
 TEST(GromacsFiles, AMissingOneNamesThePackage) {
   EXPECT_THAT(input_error([] { find_gromacs_file("no-such-water.gro"); }),
               HasSubstr("apt install gromacs-data"));
@@ -230,7 +263,9 @@ TEST(AtomTypes, BadTablesAreExplained) {
     const auto file = folder.write("t.txt", table);
     return input_error([&] { assign_atom_types(carbon, file); });
   };
-  EXPECT_THAT(failure("# nothing\n"), HasSubstr("no rule gives a Lennard-Jones type for atom 1"));
+  EXPECT_THAT(failure("# nothing\n"), HasSubstr("the table has no Lennard-Jones type for atom 1"));
+  EXPECT_THAT(failure("type a C bonds=1\n"),
+              HasSubstr("no rule gives a Lennard-Jones type for atom 1"));
   EXPECT_THAT(failure("\nkind a C\n"), HasSubstr("t.txt:2: not a rule"));
   EXPECT_THAT(failure("type a C Qq=1\n"), HasSubstr("t.txt:1: a condition names neither"));
   EXPECT_THAT(failure("type a C H>1\n"), HasSubstr("use =, >= or <="));

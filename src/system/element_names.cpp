@@ -1,0 +1,120 @@
+#include "system/element_names.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstddef>
+#include <limits>
+
+#include "error.hpp"
+
+namespace starpmc {
+namespace {
+
+constexpr double bond_tolerance_angstrom = 0.4;
+constexpr double shortest_bond = 0.75;  // of the sum of the covalent radii
+constexpr std::array<int, 6> noble_gases{2, 10, 18, 36, 54, 86};
+constexpr std::array<int, 7> never_alone{1, 5, 6, 7, 14, 15, 16};
+
+bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
+
+template <std::size_t count>
+bool is_one_of(const std::array<int, count>& numbers, const Element& element) {
+  return std::find(numbers.begin(), numbers.end(), element.atomic_number) != numbers.end();
+}
+
+/// Whether an element may have an atom of `other` as its nearest at this distance.
+bool possible(const Element& element, std::span<const Element* const> other, double distance) {
+  double smallest = std::numeric_limits<double>::max();
+  double largest = 0;
+  for (const Element* candidate : other) {
+    smallest = std::min(smallest, candidate->covalent_radius_angstrom);
+    largest = std::max(largest, candidate->covalent_radius_angstrom);
+  }
+  const double radius = element.covalent_radius_angstrom;
+  const bool may_be_bonded = distance < radius + largest + bond_tolerance_angstrom;
+  const bool is_bonded = distance < radius + smallest + bond_tolerance_angstrom;
+  return distance >= shortest_bond * (radius + smallest) &&
+         !(is_bonded && is_one_of(noble_gases, element)) &&
+         !(!may_be_bonded && is_one_of(never_alone, element));
+}
+
+/// Index of the nearest other atom; the atom's own where there is none.
+std::size_t nearest_atom(std::span<const Vector3> positions, std::size_t atom) {
+  std::size_t nearest = atom;
+  for (std::size_t i = 0; i < positions.size(); ++i) {
+    if (i != atom && (nearest == atom || norm(positions[i] - positions[atom]) <
+                                             norm(positions[nearest] - positions[atom]))) {
+      nearest = i;
+    }
+  }
+  return nearest;
+}
+
+}  // namespace
+
+std::vector<const Element*> elements_in_name(std::string_view atom_name) {
+  const auto first = std::find_if(atom_name.begin(), atom_name.end(), is_letter);
+  const auto last = std::find_if_not(first, atom_name.end(), is_letter);
+  const std::string_view letters(first, last);
+  std::vector<const Element*> found;
+  for (std::size_t length : {std::size_t{2}, std::size_t{1}}) {
+    const Element* element =
+        letters.size() < length ? nullptr : element_by_symbol(letters.substr(0, length));
+    if (element == nullptr) {
+      continue;
+    }
+    found.push_back(element);
+    if (element->symbol == letters.substr(0, length)) {
+      break;  // "Cl": the second letter is small
+    }
+  }
+  return found;
+}
+
+std::string element_choice(std::span<const Element* const> choice) {
+  std::string text;
+  for (const Element* element : choice) {
+    text += (text.empty() ? "" : " or ") + std::string(element->symbol);
+  }
+  return text.empty() ? "no element" : text;
+}
+
+std::vector<const Element*> elements_from_names(std::span<const std::string> names,
+                                                std::span<const Vector3> positions,
+                                                std::span<const std::string> places) {
+  std::vector<std::vector<const Element*>> choices;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    choices.push_back(elements_in_name(names[i]));
+    if (choices.back().empty()) {
+      throw InputError(places[i], "no element can be told from the atom name", names[i],
+                       "begin the name with the element's symbol, or use .xyz");
+    }
+  }
+  std::vector<const Element*> elements;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    std::vector<const Element*> left = choices[i];
+    const std::size_t nearest = nearest_atom(positions, i);
+    const double distance =
+        nearest == i ? std::numeric_limits<double>::max() : norm(positions[nearest] - positions[i]);
+    if (left.size() > 1) {
+      std::erase_if(left, [&](const Element* element) {
+        return !possible(*element, choices[nearest], distance);
+      });
+    }
+    if (left.size() != 1) {
+      throw InputError(places[i],
+                       fmt::format("the atom name can stand for {}", element_choice(choices[i])),
+                       names[i],
+                       fmt::format("write the symbol's second letter small ({}), begin the name "
+                                   "otherwise (C1, S2), or give the solute as .xyz",
+                                   choices[i].front()->symbol));
+    }
+    elements.push_back(left.front());
+  }
+  return elements;
+}
+
+}  // namespace starpmc

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <vector>
+
+#include "system/geometry.hpp"
+#include "system/solute_elements.hpp"
+#include "system/system.hpp"
+
+namespace starpmc {
+
+/// Takes the QM molecule's coordinates, with more digits, from an .xyz or .gro file of their own.
+/// @param solute positions as the box's coordinates have them, or none; replaced
+/// @param named  one list for each atom of the topology; what the file tells is added (the elements
+///               of an .xyz file, the names of a .gro file)
+/// @throws InputError naming file and line if the file cannot be read, has another number of atoms
+///         or atoms elsewhere
+void take_solute_file(const std::filesystem::path& path, const Box& box, Solute& solute,
+                      std::span<std::vector<NamedAtom>> named);
+
+}  // namespace starpmc
