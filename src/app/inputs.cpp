@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "app/input_checks.hpp"
 #include "bench/paper_inputs.hpp"
 #include "config/options.hpp"
 #include "error.hpp"
@@ -28,12 +29,15 @@ Inputs read_inputs(std::span<const std::string> arguments, const std::string& co
     throw InputError(files.topology.string(), "there is no MM molecule to move", files.qm_molecule,
                      "add molecules to [ molecules ], e.g. with starpmc solvate");
   }
+  check_electron_count(inputs.system, inputs.settings, places);
   resolve_cutoffs(inputs.settings, inputs.system.box, places);
   PairPotential potential = make_pair_potential(inputs.system, inputs.settings, places);
   inputs.functions = std::move(potential.functions);
   inputs.warnings = inputs.system.warnings;
-  inputs.warnings.insert(inputs.warnings.end(), potential.warnings.begin(),
-                         potential.warnings.end());
+  for (const auto& more :
+       {input_warnings(inputs.system, inputs.settings, places), potential.warnings}) {
+    inputs.warnings.insert(inputs.warnings.end(), more.begin(), more.end());
+  }
   return inputs;
 }
 

@@ -1,0 +1,102 @@
+#include "app/input_checks.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <string_view>
+
+#include "error.hpp"
+#include "kernels/common/layout.h"
+
+namespace starpmc {
+namespace {
+
+constexpr double shortest_cutoff_angstrom = 6;
+constexpr double shortest_edge_angstrom = 15;
+constexpr double least_net_charge = 0.01;
+constexpr double water_permittivity = 78.4;  // at 298 K
+constexpr double angstrom_per_nanometre = 10;
+
+/// "C10 H8 O6".
+std::string formula(const Solute& solute) {
+  std::map<std::string_view, std::size_t> counts;
+  for (const std::string& element : solute.elements) ++counts[element];
+  std::string text;
+  for (const auto& [element, count] : counts) {
+    text += fmt::format("{}{}{}", text.empty() ? "" : " ", element,
+                        count == 1 ? "" : std::to_string(count));
+  }
+  return text;
+}
+
+double net_charge(const System& system, const Settings& settings) {
+  std::vector<double> charges;
+  for (const MoleculeType& type : system.molecule_types) {
+    charges.push_back(std::accumulate(type.sites.begin(), type.sites.end(), 0.0,
+                                      [](double sum, const Site& s) { return sum + s.charge; }));
+  }
+  double sum = system.solute ? settings.qm.charge : 0;
+  for (const Molecule& molecule : system.molecules) sum += charges[molecule.type];
+  return sum;
+}
+
+}  // namespace
+
+void check_electron_count(const System& system, const Settings& settings,
+                          const OptionPlaces& places) {
+  if (!system.solute || settings.qm.engine == "frozen") return;
+  const std::vector<int>& numbers = system.solute->atomic_numbers;
+  const int electrons = std::accumulate(numbers.begin(), numbers.end(), -settings.qm.charge);
+  const int unpaired = settings.qm.multiplicity - 1;
+  if (electrons > 0 && unpaired <= electrons && (electrons - unpaired) % 2 == 0) return;
+  throw InputError(
+      places(places.given("qm.multiplicity") ? "qm.multiplicity" : "qm.charge"),
+      fmt::format(
+          "the QM molecule {} ({}) with charge {:+d} has {} electrons, which cannot have the "
+          "multiplicity {}",
+          system.solute->name, formula(*system.solute), settings.qm.charge, electrons,
+          settings.qm.multiplicity),
+      "",
+      "correct qm.charge, qm.multiplicity (2 for one unpaired electron) or the molecule's atoms");
+}
+
+double born_energy(double charge, double distance_angstrom, double relative_permittivity) {
+  return -STARPMC_COULOMB_CONSTANT * charge * charge / (2 * distance_angstrom) *
+         (1 - 1 / relative_permittivity);
+}
+
+std::vector<std::string> input_warnings(const System& system, const Settings& settings,
+                                        const OptionPlaces& places) {
+  std::vector<std::string> warnings;
+  const auto& interaction = settings.interaction;
+  const auto check_cutoff = [&](const std::string& name, double cutoff) {
+    const bool longest = cutoff == system.box.shortest_edge() / 2;  // the box is to blame
+    if (!places.given(name) || longest || cutoff >= shortest_cutoff_angstrom) return;
+    warnings.push_back(
+        fmt::format("{}: {:g} A is a short cutoff; did you mean nm? {:g} nm is {:g} A",
+                    places(name), cutoff, cutoff, angstrom_per_nanometre * cutoff));
+  };
+  check_cutoff("interaction.coulomb-cutoff", interaction.coulomb_cutoff_angstrom);
+  check_cutoff("interaction.vdw-cutoff", interaction.vdw_cutoff_angstrom);
+  if (const double edge = system.box.shortest_edge(); edge < shortest_edge_angstrom) {
+    warnings.push_back(
+        fmt::format("{}: the box's shortest edge is {:.3f} A, so that no cutoff can be longer than "
+                    "{:.3f} A; the file is in nm: was it written in A?",
+                    settings.system.coordinates.string(), edge, edge / 2));
+  }
+  if (const double charge = net_charge(system, settings); std::abs(charge) > least_net_charge) {
+    const double cutoff = interaction.coulomb_cutoff_angstrom;
+    warnings.push_back(fmt::format(
+        "the box has a net charge of {:+.4g} e: each site's Coulomb interactions end at the "
+        "cutoff, "
+        "without a neutralising background; left out is the energy of an ion with what lies beyond "
+        "the cutoff ({:.4g} A), by Born's equation {:.1f} kJ/mol for one of this charge in water",
+        charge, cutoff, born_energy(charge, cutoff, water_permittivity)));
+  }
+  return warnings;
+}
+
+}  // namespace starpmc
