@@ -22,6 +22,7 @@ except ImportError as missing:
 WORKERS = pathlib.Path(__file__).resolve().parents[2] / "src/qm/workers"
 sys.path.insert(0, str(WORKERS))
 
+import basis_check
 import pyscf_worker
 from worker_protocol import HARTREE_IN_KJ_PER_MOL, SolventCharges, WorkerError
 
@@ -406,9 +407,25 @@ class RefusalTest(unittest.TestCase):
             with self.subTest(changed), self.assertRaises(WorkerError) as caught:
                 make_engine(WATER, **changed)
             self.assertEqual(caught.exception.reason, "bad-request")
-        with self.assertRaises(WorkerError) as caught:
-            make_engine((["I", "H"], [[0, 0, 0], [1.6, 0, 0]]))
-        self.assertIn("core potential", str(caught.exception))
+
+    def test_effective_core_potentials(self):
+        for basis, molecule in (
+            ("def2-svp", (["I", "H"], [[0, 0, 0], [1.6, 0, 0]])),
+            ("lanl2dz", (["Zn", "O"], [[0, 0, 0], [1.7, 0, 0]])),
+            ("ccecp-cc-pvdz", WATER),  # whose potential goes by another name
+            ("bfd-vdz", FORMALDEHYDE),
+        ):
+            with self.subTest(basis), self.assertRaises(WorkerError) as caught:
+                make_engine(molecule, basis=basis)
+            self.assertEqual(caught.exception.reason, "bad-request")
+            self.assertIn("effective core potential", str(caught.exception))
+            self.assertIn(f"qm.basis = {basis}", str(caught.exception))
+
+    def test_all_electron_bases(self):
+        elements = ["H", "He", "Li", "B", "C", "O", "Na", "Cl", "Zn", "Br"]
+        for basis in ("sto-3g", "3-21g", "6-31g*", "def2-svp", "def2-svpd", "def2-tzvp", "cc-pvdz"):
+            basis_check.check_basis(basis, elements)
+        basis_check.check_basis("sto-3g", ["I", "Ag"])
 
 
 class State(unittest.TestCase):

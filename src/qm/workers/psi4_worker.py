@@ -23,6 +23,7 @@ except ImportError as missing:
     CHANNEL.send("error", reason="missing", message=f"{missing} ({sys.executable})")
     sys.exit(1)
 
+import method_names
 from near_charges import NearCharges
 from worker_protocol import (
     DEBYE_PER_ATOMIC_UNIT,
@@ -50,6 +51,11 @@ def check_request(request):
         raise bad_request("the Psi4 worker does closed shells only: qm.multiplicity 1")
     if not request["density_fitting"]:
         raise bad_request("the Psi4 worker always uses density fitting: qm.density-fitting true")
+    if method_names.split(request["method"])[1]:
+        raise bad_request(
+            f"qm.method = {request['method']}: the Psi4 worker has no dispersion corrections; take "
+            "the functional alone, or qm.engine pyscf"
+        )
     if request["method"].lower() in ("hf", "scf"):
         raise bad_request("the Psi4 worker needs a density functional: qm.method pbe, b3lyp, ...")
     if request["embedding"] not in ("quadrature", "analytic"):

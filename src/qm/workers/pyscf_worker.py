@@ -23,8 +23,11 @@ except ImportError as missing:
     sys.exit(1)
 
 import cached_functional
+import dispersion
+import method_names
+from basis_check import check_basis
 from convergence import Convergence
-from near_charges import NearCharges
+from embedding import Embedding
 from point_blocks import PointBlocks
 from stopwatch import Stopwatch
 from two_level import NotConverged, TwoLevelScf
@@ -36,7 +39,6 @@ from worker_protocol import (
     point_extents,
 )
 
-ANALYTIC_CHUNK_BYTES = 200e6
 FACTOR_BLOCK_BYTES = 2**20  # of the density fitting's three-centre integrals
 # The coarse level of two_level.py: it has to know changes to a percent or so.
 COARSE_RADIAL, COARSE_ANGULAR = 20, 50
@@ -46,19 +48,7 @@ COARSE_SMALLEST_VALUE = 1e-3
 def build_molecule(request, positions_angstrom):
     """Checks here give the user a sentence where PySCF would give a traceback or nonsense."""
     basis, charge = request["basis"], request["charge"]
-    for element in sorted(set(request["elements"])):
-        try:
-            core_potential = gto.basis.load_ecp(basis, element)
-        except (
-            KeyError,
-            RuntimeError,
-        ):  # most basis sets have no core potentials at all
-            core_potential = None
-        if core_potential:
-            raise bad_request(
-                f"basis {basis} needs an effective core potential for {element}, which is not "
-                "supported: use an all-electron basis"
-            )
+    check_basis(basis, request["elements"])
     molecule = gto.Mole()
     molecule.atom = list(zip(request["elements"], positions_angstrom / nist.BOHR, strict=True))
     molecule.unit = "Bohr"
@@ -99,17 +89,17 @@ def lebedev_sizes():
 
 def build_mean_field(molecule, request, grid):
     closed_shell = request["multiplicity"] == 1
-    if request["method"].lower() == "hf":
+    functional = method_names.split(request["method"])[0]
+    if functional == "hf":
         mean_field = scf.RHF(molecule) if closed_shell else scf.UHF(molecule)
     else:
         mean_field = dft.RKS(molecule) if closed_shell else dft.UKS(molecule)
-        mean_field.xc = request["method"]
+        mean_field.xc = functional
         try:
-            mean_field._numint._xc_type(mean_field.xc)
+            mean_field._numint._xc_type(functional)
         except Exception as error:
-            raise bad_request(
-                f"PySCF does not know the functional {mean_field.xc}: {error}"
-            ) from error
+            raise bad_request(f"PySCF does not know the functional {functional}: {error}") from error
+        method_names.check_functional(request["method"], functional, mean_field._numint.libxc)
         mean_field.grids = grid
         mean_field.small_rho_cutoff = 0  # the points the program knows must stay
     if request["density_fitting"]:
@@ -133,6 +123,22 @@ def stream_factors_once(density_fitting):
     density_fitting.blockdim = max(4, FACTOR_BLOCK_BYTES // (8 * pairs))
 
 
+def dispersion_energy(molecule, request):
+    """Hartree; 0 without a correction."""
+    functional, correction = method_names.split(request["method"])
+    if correction is None:
+        return 0.0
+    numbers = numpy.array([gto.charge(element) for element in request["elements"]])
+    return dispersion.energy(
+        request["method"],
+        functional,
+        correction,
+        numbers,
+        molecule.atom_coords(),
+        request["charge"],
+    )
+
+
 class PyscfEngine:
     """One molecule, its last density, and the points of both grids (bohr inside).
 
@@ -151,9 +157,14 @@ class PyscfEngine:
         cache_bytes = request["memory_mb"] * 2**20 / 4
         self._build_grids(request, request["threads"], cache_bytes)
         self._bare_core = scf.hf.get_hcore(self.molecule)
-        self._overlap = self.molecule.intor_symmetric("int1e_ovlp")
+        self._integrals = Embedding(
+            self.molecule, self._points, self._weights, self._scf_blocks
+        )
         self._core = self._bare_core
-        self._bare_repulsion = self.molecule.energy_nuc()
+        # The solute is rigid: its dispersion energy is as constant as that of its nuclei.
+        self._bare_repulsion = self.molecule.energy_nuc() + dispersion_energy(
+            self.molecule, request
+        )
         self._repulsion = self._bare_repulsion
         self._embedding = None  # the electrons' matrix in the potential of the MM charges
         self._nuclear_interaction = 0.0  # Hartree
@@ -341,40 +352,16 @@ class PyscfEngine:
         return fields
 
     def _embed_by_quadrature(self, potential, nuclear_potential, charges):
-        """Of near charges 1/r is taken out, and of what remains the mean at the nuclei: the
-        quadrature would multiply that with its error in the number of electrons."""
-        nuclei = self.molecule.atom_coords() * nist.BOHR
-        near = NearCharges.among(charges, nuclei)
-        at_points = near.inverse_distances(self._points * nist.BOHR) * nist.BOHR
-        at_nuclei = near.inverse_distances(nuclei) * nist.BOHR
-        mean = float((nuclear_potential - at_nuclei).mean())
-        smooth = potential - at_points - mean
-        self._embedding = self._scf_blocks.integrate(-self._weights * smooth)
-        self._embedding -= mean * self._overlap
-        self._embedding -= self._coulomb_matrix(near.positions / nist.BOHR, near.strengths)
+        self._embedding = self._integrals.by_quadrature(potential, nuclear_potential, charges)
         self._nuclear_interaction = float(self.molecule.atom_charges() @ nuclear_potential)
 
     def _embed_analytically(self, positions, charges):
-        self._embedding = -self._coulomb_matrix(positions, charges)
+        self._embedding = -self._integrals.coulomb_matrix(positions, charges)
         nuclei = self.molecule.atom_coords()
         distances = numpy.linalg.norm(nuclei[:, None, :] - positions[None, :, :], axis=2)
         self._nuclear_interaction = float(
             self.molecule.atom_charges() @ (1 / distances) @ charges
         )
-
-    def _coulomb_matrix(self, positions, charges):
-        """Of a positive charge in the plain potential of `charges`, by analytic integrals.
-
-        In chunks: all three-centre integrals at once would take gigabytes.
-        """
-        matrix = numpy.zeros_like(self._bare_core)
-        chunk = max(1, int(ANALYTIC_CHUNK_BYTES / 8 / self.basis_functions**2))
-        for first in range(0, len(charges), chunk):
-            some = slice(first, first + chunk)
-            integrals = self.molecule.intor("int1e_grids", hermi=1, grids=positions[some])
-            pairs = integrals.T.reshape(matrix.size, -1)  # the charges' index runs fastest
-            matrix += (pairs @ charges[some]).reshape(matrix.shape)
-        return matrix
 
     def _converge(self):
         try:

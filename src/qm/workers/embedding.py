@@ -1,0 +1,80 @@
+"""The potential of the MM charges as a matrix of the basis functions (atomic units but for points).
+
+Most of it goes by quadrature, so that it may be any function of the distance. Two parts do not: 1/r
+of charges near the solute (near_charges.py), and of the rest the constant and the gradient that its
+values at the nuclei show. The quadrature's error in the number of electrons, some 1e-4, would
+multiply a constant of hundreds of kJ/mol.
+"""
+
+import numpy
+from near_charges import NearCharges
+from pyscf.data import nist
+
+ANALYTIC_CHUNK_BYTES = 200e6
+# Along an axis on which the nuclei spread less (bohr) they do not tell a gradient.
+LEAST_SPREAD = 1.0
+
+
+class LinearPotential:
+    """Of potentials that are known at the nuclei: constant and gradient, integrated analytically."""
+
+    def __init__(self, molecule):
+        nuclei = molecule.atom_coords()
+        self._centre = nuclei.mean(axis=0)
+        spread = nuclei - self._centre
+        _, sizes, axes = numpy.linalg.svd(spread, full_matrices=False)
+        told = sizes > LEAST_SPREAD * len(nuclei) ** 0.5
+        axes = axes[told]
+        self._gradient_of = axes.T @ (axes @ spread.T / sizes[told, None] ** 2)
+        self._overlap = molecule.intor_symmetric("int1e_ovlp")
+        with molecule.with_common_orig(self._centre):
+            self._position = molecule.intor_symmetric("int1e_r", comp=3)
+
+    def fit(self, at_nuclei):
+        """(constant, gradient), by least squares."""
+        constant = float(at_nuclei.mean())
+        return constant, self._gradient_of @ (at_nuclei - constant)
+
+    def at(self, points, constant, gradient):
+        return constant + (points - self._centre) @ gradient
+
+    def matrix(self, constant, gradient):
+        return constant * self._overlap + numpy.tensordot(gradient, self._position, axes=1)
+
+
+class Embedding:
+    """points (p, 3) in bohr and weights: of the quadrature; blocks: PointBlocks on them."""
+
+    def __init__(self, molecule, points, weights, blocks):
+        self._molecule = molecule
+        self._points = points
+        self._weights = weights
+        self._blocks = blocks
+        self._linear = LinearPotential(molecule)
+
+    def by_quadrature(self, potential, nuclear_potential, charges):
+        """Matrix of an electron. potential: Hartree per charge, at the points."""
+        nuclei = self._molecule.atom_coords() * nist.BOHR
+        near = NearCharges.among(charges, nuclei)
+        rest = potential - near.inverse_distances(self._points * nist.BOHR) * nist.BOHR
+        at_nuclei = nuclear_potential - near.inverse_distances(nuclei) * nist.BOHR
+        fit = self._linear.fit(at_nuclei)
+        rest -= self._linear.at(self._points, *fit)
+        matrix = self._blocks.integrate(-self._weights * rest)
+        matrix -= self._linear.matrix(*fit)
+        return matrix - self.coulomb_matrix(near.positions / nist.BOHR, near.strengths)
+
+    def coulomb_matrix(self, positions, charges):
+        """Of a positive charge in the plain potential of `charges`, by analytic integrals.
+
+        In chunks: all three-centre integrals at once would take gigabytes.
+        """
+        functions = self._molecule.nao
+        matrix = numpy.zeros(functions**2)
+        chunk = max(1, int(ANALYTIC_CHUNK_BYTES / 8 / functions**2))
+        for first in range(0, len(charges), chunk):
+            some = slice(first, first + chunk)
+            integrals = self._molecule.intor("int1e_grids", hermi=1, grids=positions[some])
+            # The charges' index runs fastest.
+            matrix += integrals.T.reshape(functions**2, -1) @ charges[some]
+        return matrix.reshape(functions, functions)

@@ -1,0 +1,53 @@
+"""Names of methods: functional and dispersion correction, and what would be misread without a word."""
+
+import re
+
+from worker_protocol import bad_request
+
+CORRECTIONS = ("d3bj", "d3zero", "d4")
+# libxc has these functionals without the dispersion correction that belongs to them.
+WITHOUT_THEIR_CORRECTION = {"b97-d", "b97_d", "b97d", "wb97x-d", "wb97x_d", "cf22d"}
+# With a correction these names mean another functional than libxc's of that name.
+OTHER_WITH_CORRECTION = {"b97", "b97m", "wb97", "wb97x", "wb97m"}
+
+
+def split(method):
+    """(functional, correction or None) of a name such as pbe-d3bj, in lower case."""
+    name = method.strip().lower()
+    found = re.fullmatch(rf"(.+)-({'|'.join(CORRECTIONS)})", name)
+    functional, correction = found.groups() if found else (name, None)
+    if (
+        functional in WITHOUT_THEIR_CORRECTION
+        or re.search(r"[-_]3c$", functional)
+        or (correction and functional in OTHER_WITH_CORRECTION)
+    ):
+        raise bad_request(
+            f"qm.method = {method}: the QM program would leave a part of this method out; take "
+            "another, such as pbe-d3bj or b3lyp-d4"
+        )
+    if re.search(r"[-_]d([234]|$)", functional):
+        raise bad_request(
+            f"qm.method = {method}: of dispersion corrections there are "
+            f"{', '.join(f'-{known}' for known in CORRECTIONS)}, behind a functional's name; "
+            "-d3 alone does not say how it is damped (pbe-d3bj, pbe-d3zero)"
+        )
+    return functional, correction
+
+
+def check_functional(method, functional, libxc):
+    """Refuses exchange alone (lda, b88), unless the comma of PySCF's own notation says so."""
+    import numpy
+
+    if "," in functional or libxc.xc_type(functional) not in ("LDA", "GGA"):
+        return
+    uniform = numpy.array([[1.0], [0.0], [0.0], [0.0]])  # density and its gradient
+    rho = uniform if libxc.xc_type(functional) == "GGA" else uniform[0]
+    energy, slater = (
+        libxc.eval_xc(name, density, deriv=0)[0][0]
+        for name, density in ((functional, rho), ("slater,", uniform[0]))
+    )
+    if abs(energy - slater) < 1e-6:
+        raise bad_request(
+            f"qm.method = {method} is an exchange functional without correlation in PySCF: name both "
+            f"(lda,vwn; blyp), or write '{functional},' to mean it"
+        )
