@@ -229,6 +229,7 @@ void Simulation::fill_summary() {
   summary_.title = inputs_.system.title;
   summary_.output_folder = settings().output.folder;
   summary_.seed = settings().sampling.seed;
+  summary_.temperature_kelvin = settings().sampling.temperature_kelvin;
   summary_.precision = value_name(settings().run.precision);
   summary_.starpmc_version = STARPMC_VERSION;
   summary_.starpu_version = starpu_version();

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string>
 
+#include "constants.hpp"
 #include "io/progress.hpp"
 #include "io/run_summary.hpp"
 
@@ -61,6 +62,11 @@ std::string certified_line(const ChainSummary& chain, std::uint64_t equilibratio
       certified.largest_error_in_bounds, certified.bound_kj_per_mol);
 }
 
+/// What a jump is to be compared with.
+std::string thermal_energy(const RunSummary& summary) {
+  return fmt::format(" (kT is {:.2f})", kGasConstant * summary.temperature_kelvin);
+}
+
 std::string zero_line(const RunSummary& summary) {
   switch (energy_zero(summary)) {
     case EnergyZero::no_solute:
@@ -104,6 +110,11 @@ std::string chain_lines(const RunSummary& summary) {
     text += fmt::format("{:<24}{:.4f} kJ/mol; error {:.2g}\n", "Polarisation energy",
                         polarisation.mean, polarisation.error);
   }
+  const EnsembleEstimate& jump = updates.jump_kj_per_mol;
+  if (jump.count > 0) {
+    text += fmt::format("{:<24}{:.4f} kJ/mol; error {:.2g}{}\n", "Mean jump", jump.mean, jump.error,
+                        thermal_energy(summary));
+  }
   const EnsembleEstimate& pressure = summary.pressure_bar;
   if (pressure.count > 0) {
     text += fmt::format("{:<24}{:.1f} bar; error {:.2g}\n", "Mean pressure", pressure.mean,
@@ -112,15 +123,20 @@ std::string chain_lines(const RunSummary& summary) {
   return text;
 }
 
-std::string update_average_lines(const QmAverages& averages) {
+std::string update_average_lines(const RunSummary& summary) {
+  const QmAverages averages =
+      average_updates(summary.chains.front().qm_updates, summary.equilibration_steps);
   std::string text;
-  const auto add = [&](const char* name, const AverageEstimate& average, const char* unit) {
-    if (average.count > 0) text += fmt::format("  {:<22}{} {}\n", name, with_error(average), unit);
+  const auto add = [&](const char* name, const AverageEstimate& average) {
+    if (average.count > 0) text += fmt::format("  {:<22}{}\n", name, with_error(average));
   };
-  add("dipole", averages.dipole_debye, "debye");
-  add("polarisation energy", averages.polarisation_energy_kj_per_mol, "kJ/mol");
-  add("jump", averages.jump_kj_per_mol, "kJ/mol");
-  return text.empty() ? text : "\nMean over the QM updates\n" + text;
+  add("dipole, debye", averages.dipole_debye);
+  add("polarisation energy", averages.polarisation_energy_kj_per_mol);
+  add("jump", averages.jump_kj_per_mol);
+  if (text.empty()) return text;
+  return fmt::format("\nMean over the QM updates, energies in kJ/mol{}\n",
+                     thermal_energy(summary)) +
+         text;
 }
 
 std::string single_chain_lines(const RunSummary& summary) {
@@ -142,7 +158,7 @@ std::string single_chain_lines(const RunSummary& summary) {
   }
   text += fmt::format("  {:<22}{}\n", "total", with_error(chain.averages.total));
   text += zero_line(summary);
-  text += update_average_lines(average_updates(chain.qm_updates, summary.equilibration_steps));
+  text += update_average_lines(summary);
   if (chain.averages.pressure_bar.count > 0) {
     text +=
         fmt::format("\n{:<24}{} bar\n", "Mean pressure", with_error(chain.averages.pressure_bar));

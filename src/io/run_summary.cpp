@@ -176,12 +176,14 @@ WorkerShares shares_of(const WorkerTasks& worker, double wall_seconds) {
 QmEnsemble average_updates(const RunSummary& summary) {
   std::vector<AverageEstimate> dipoles;
   std::vector<AverageEstimate> polarisations;
+  std::vector<AverageEstimate> jumps;
   for (const ChainSummary& chain : summary.chains) {
     const QmAverages averages = average_updates(chain.qm_updates, summary.equilibration_steps);
     dipoles.push_back(averages.dipole_debye);
     polarisations.push_back(averages.polarisation_energy_kj_per_mol);
+    jumps.push_back(averages.jump_kj_per_mol);
   }
-  return {ensemble_average(dipoles), ensemble_average(polarisations)};
+  return {ensemble_average(dipoles), ensemble_average(polarisations), ensemble_average(jumps)};
 }
 
 EnergyZero energy_zero(const RunSummary& summary) {
@@ -202,6 +204,7 @@ void to_json(json& document, const RunSummary& summary) {
       {"steps_per_second", summary.steps_per_second},
       {"wall_seconds", summary.wall_seconds},
       {"seed", summary.seed},
+      {"temperature_kelvin", summary.temperature_kelvin},
       {"precision", summary.precision},
       {"qm_engine", summary.qm_engine.empty() ? "none" : summary.qm_engine},
       {"versions", versions_json(summary)}};
@@ -215,6 +218,9 @@ void to_json(json& document, const RunSummary& summary) {
   if (updates.polarisation_energy_kj_per_mol.count > 0) {
     document["polarisation_energy_kj_per_mol"] =
         estimate_json(updates.polarisation_energy_kj_per_mol);
+  }
+  if (updates.jump_kj_per_mol.count > 0) {
+    document["jump_kj_per_mol"] = estimate_json(updates.jump_kj_per_mol);
   }
   document["energy_zero"] = name_of(energy_zero(summary));
   if (summary.chains.size() == 1) {

@@ -95,6 +95,7 @@ struct RunSummary {
   double wall_seconds = 0;      ///< of this process, where it was resumed
 
   std::uint64_t seed = 0;
+  double temperature_kelvin = 0;
   std::string precision;
 
   std::string starpmc_version;
@@ -132,6 +133,7 @@ std::string hdf5_library_version();
 struct QmEnsemble {
   EnsembleEstimate dipole_debye;
   EnsembleEstimate polarisation_energy_kj_per_mol;
+  EnsembleEstimate jump_kj_per_mol;
 };
 QmEnsemble average_updates(const RunSummary& summary);
 

@@ -168,6 +168,23 @@ class Energy(QmmmEnergy):
         self.assertEqual(summary["qm_averages"], {})
 
 
+class Rise(QmmmEnergy):
+    """An energy that rises at an update, as it cannot."""
+
+    def log(self, **environment):
+        self.simulate("--output.overwrite", "true", env=environment)
+        return (self.out / "run.log").read_text()
+
+    def test_is_warned_of(self):
+        text = "the energy rose by"
+        self.assertNotIn(text, self.log())
+        said = self.log(STARPMC_TEST_RISE=5)
+        self.assertEqual(said.count(text), STEPS // INTERVAL - 1)
+        self.assertIn("qm.energy-convergence", said)
+        said = self.log(STARPMC_TEST_RISE=5, **UNSPOKEN)
+        self.assertIn("qm.grid-angular", said)
+
+
 class AutomaticInterval(QmmmEnergy):
     """From the jumps of equilibration; the same in a run that was stopped."""
 

@@ -53,6 +53,7 @@ RunSummary example() {
   summary.steps_per_second = 812.4;
   summary.wall_seconds = 205;
   summary.seed = 18446744073709551615U;
+  summary.temperature_kelvin = 298.15;
   summary.precision = "mixed";
   summary.starpmc_version = "0.1.0";
   summary.hdf5_version = hdf5_library_version();
@@ -145,6 +146,8 @@ TEST(RunSummary, MeansOfSeveralChainsUpdates) {
   const std::string table = result_table(summary);
   EXPECT_THAT(table, HasSubstr("-23.0000 kJ/mol; error 1.7"));
   EXPECT_THAT(table, HasSubstr("2.4047 debye"));
+  EXPECT_EQ(document["jump_kj_per_mol"]["mean"], -3.25);
+  EXPECT_THAT(table, HasSubstr("-3.2500 kJ/mol; error 0 (kT is 2.48)"));
 }
 
 TEST(RunSummary, ZeroOfTheEnergy) {
@@ -206,6 +209,9 @@ TEST(ResultTable, CanBeRead) {
   EXPECT_THAT(table, HasSubstr("QM-MM Coulomb, both          -900.00 ± 0.25\n"));
   EXPECT_THAT(table, HasSubstr("solute's own"));
   EXPECT_THAT(table, HasSubstr("0.062"));
+  EXPECT_THAT(table, HasSubstr("polarisation energy          -20.000 ± 0.000\n"));
+  EXPECT_THAT(table, HasSubstr("dipole, debye"));
+  EXPECT_THAT(table, HasSubstr("(kT is 2.48)"));
   EXPECT_THAT(table, HasSubstr("1.0e-09 kJ/mol"));
   EXPECT_THAT(table, HasSubstr("812 steps/s, 3 min 25 s in all"));
   EXPECT_THAT(table, HasSubstr("results/quickstart"));

@@ -7,7 +7,8 @@ the energy is quadratic in p,
     q_i = -(1 + SHIFT (p_i - mean p)) ELECTRONS/6,
 
 and an update goes half the way to its minimum. STARPMC_TEST_UNSPOKEN=1: energies of parts are kept
-back, as by a program that cannot tell them.
+back, as by a program that cannot tell them. STARPMC_TEST_RISE=X: each update's energy is X kJ/mol above what it
+should be, more than the last one's.
 
 STARPMC_TEST_FAULT="FAULT UPDATE COUNT FILE": update number UPDATE (from 0) fails in the way that
 FAULT names, COUNT times in all processes that share FILE. STARPMC_TEST_MEETING="FOLDER COUNT": the
@@ -142,7 +143,8 @@ def serve_update(state, points, elements, arrays, spoilt):
         parts["previous_interaction"] = dot(charges_of(kept), potential) + nuclei
     if os.environ.get("STARPMC_TEST_UNSPOKEN"):
         parts = {}
-    energy = ISOLATED_ENERGY + own + electrons + nuclei
+    rise = float(os.environ.get("STARPMC_TEST_RISE", "0")) * (state[-1] if state else 0)
+    energy = ISOLATED_ENERGY + own + electrons + nuclei + rise
     charges[: len(spoilt)] = spoilt
     state = [*polarisations, state[-1] + 1 if state else 1.0]
     grid = ("grid", (5, len(charges)), [x for row in points for x in row] + charges + [0.0] * len(charges))
