@@ -66,7 +66,7 @@ def die_with_lines():
     sys.exit(3)
 
 
-def misbehave_on_update(mode, header, arrays):
+def misbehave_on_update(mode, arrays, header=None):
     if mode == "dies-mid-update":
         die_with_lines()
     if mode == "killed-mid-update":
@@ -179,7 +179,7 @@ def main():
         header, arrays = receive()
         if header["type"] == "quit":
             return
-        misbehave_on_update(mode, header, arrays)
+        misbehave_on_update(mode, arrays, header)
 
 
 if __name__ == "__main__":
