@@ -6,9 +6,7 @@
 #include <string>
 
 namespace starpmc {
-namespace {
 
-/// MemAvailable of /proc/meminfo; infinite where there is none.
 double free_memory_mb() {
   std::ifstream meminfo("/proc/meminfo");
   std::string name;
@@ -20,8 +18,6 @@ double free_memory_mb() {
   }
   return std::numeric_limits<double>::infinity();
 }
-
-}  // namespace
 
 unsigned automatic_chains(unsigned cpu_workers, unsigned devices, double worker_memory_mb) {
   return automatic_chains(cpu_workers, devices, worker_memory_mb, free_memory_mb());

@@ -17,6 +17,7 @@
 #include "app/run_trace.hpp"
 #include "mpi/ranks.hpp"
 #include "qm/cancel_signal.hpp"
+#include "qm/engine.hpp"
 #include "runtime/starpu_runtime.hpp"
 
 namespace starpmc {
@@ -74,6 +75,7 @@ class Simulation {
   void warn_of_shared_processors();
   void start_engines();
   void stop_if_interrupted();
+  void announce(const QmForecast& forecast);
   std::filesystem::path chain_path(unsigned number) const;
   void add_chain();
   void run_chain(ChainRun& chain);
@@ -105,6 +107,8 @@ class Simulation {
   RankResults results_;  ///< of all ranks
   /// Ends every wait for a QM worker, from its start on.
   std::shared_ptr<CancelSignal> engine_cancel_ = std::make_shared<CancelSignal>();
+  std::once_flag forecast_told_;
+  std::string forecast_;  ///< of the engine, for the log; empty: it tells none
   ChainThreads::Engine engine_;
   ChainShare share_;  ///< of this rank
 

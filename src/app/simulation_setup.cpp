@@ -7,6 +7,8 @@
 #include <map>
 #include <thread>
 
+#include "app/chain_count.hpp"
+#include "app/qm_forecast.hpp"
 #include "app/resume_point.hpp"
 #include "app/simulation.hpp"
 #include "config/options.hpp"
@@ -60,6 +62,20 @@ void Simulation::start_engines() {
   } catch (const Cancelled&) {
     engine_ = {};  // stop_if_interrupted() comes next
   }
+}
+
+/// By the chains' threads, before their SCF: there is no log file yet, so a warning goes to the
+/// terminal now and into the log with the other inputs.
+void Simulation::announce(const QmForecast& forecast) {
+  std::call_once(forecast_told_, [&] {
+    forecast_ = describe(forecast, settings());
+    if (ranks_.first() && is_large(forecast, settings(), free_memory_mb())) {
+      spdlog::warn(
+          "{}; Ctrl-C ends it at any time, a smaller basis or a larger qm.interval makes it "
+          "shorter",
+          forecast_);
+    }
+  });
 }
 
 void Simulation::stop_if_interrupted() {
@@ -149,6 +165,7 @@ void Simulation::log_inputs() const {
   for (const std::string& note : system.notes) spdlog::info(note);
   for (const std::string& warning : inputs_.warnings) spdlog::warn(warning);
   if (engine_.exists) spdlog::info("QM engine: {} {}", engine_.name, engine_.version);
+  if (!forecast_.empty()) spdlog::info("{}", forecast_);
   for (unsigned rank = 0; ranks_.size() > 1 && rank < ranks_.size(); ++rank) {
     spdlog::info("process {} of {}: {}", rank + 1, ranks_.size(), ranks_.name(rank));
   }

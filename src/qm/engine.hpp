@@ -81,6 +81,14 @@ struct QmResult {
   }
 };
 
+/// What a QM program expects of the calculation ahead; estimates, good to a factor of three.
+struct QmForecast {
+  int basis_functions = 0;
+  double memory_mb = 0;       ///< largest resident set
+  double first_seconds = 0;   ///< until it is ready: grids, integrals, the isolated solute's SCF
+  double update_seconds = 0;  ///< of one update
+};
+
 /// A QM program that keeps its density from update to update (one per chain). All but cancel() is
 /// called by one thread at a time.
 class QmEngine {

@@ -9,7 +9,6 @@
 #include <sstream>
 #include <string>
 #include <system_error>
-#include <utility>
 #include <vector>
 
 #include "error.hpp"
@@ -120,8 +119,7 @@ fs::path find_worker_python(const Settings::QmSection& settings) {
 }
 
 std::unique_ptr<QmEngine> make_engine(const Settings::QmSection& settings, const Solute& solute,
-                                      const fs::path& log_file,
-                                      std::shared_ptr<CancelSignal> cancel) {
+                                      const fs::path& log_file, const EngineWatch& watch) {
   if (settings.engine == "none") return nullptr;
   if (settings.engine == "frozen") return make_frozen(settings, solute);
   if (settings.engine != "pyscf" && settings.engine != "psi4") {
@@ -132,14 +130,16 @@ std::unique_ptr<QmEngine> make_engine(const Settings::QmSection& settings, const
   const WorkerCommand command{
       {find_worker_python(settings).string(), find_script(settings.engine).string()},
       settings.time_limit_seconds,
-      log_file};
+      log_file,
+      {},
+      watch.on_forecast};
   return std::make_unique<RestartingEngine>(
       [command, request](const std::shared_ptr<CancelSignal>& signal) {
         WorkerCommand cancellable = command;
         cancellable.cancel_signal = signal;
         return std::make_unique<WorkerEngine>(cancellable, request);
       },
-      std::move(cancel));
+      watch.cancel);
 }
 
 }  // namespace starpmc

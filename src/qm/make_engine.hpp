@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 
 #include "config/settings.hpp"
@@ -8,6 +9,14 @@
 #include "qm/engine.hpp"
 
 namespace starpmc {
+
+/// What an engine hears and tells while it starts and works.
+struct EngineWatch {
+  /// Ends its start and all that is asked of it; none: QmEngine::cancel() alone does.
+  std::shared_ptr<CancelSignal> cancel = {};
+  /// Told by every worker that starts, before what may take long; by the thread that starts it.
+  std::function<void(const QmForecast&)> on_forecast = {};
+};
 
 /// The engine that `settings` names: pyscf and psi4 in a worker process, which is started again
 /// when it is lost (RestartingEngine); frozen from a grid file.
@@ -17,15 +26,15 @@ namespace starpmc {
 /// $STARPMC_WORKERS, the source tree, the installation, ../share/starpmc/workers beside the
 /// program.
 /// @param log_file where the worker's standard error goes; one file per chain
-/// @param cancel   ends its start and all that is asked of it; none: QmEngine::cancel() alone does
+/// @param watch    who else is concerned
 /// @return nullptr for the engine "none"
 /// @throws InputError for an unknown engine or embedding, and where Python, the worker's script or
 ///         the QM program is missing
 /// @throws RunError when the worker does not start properly
-/// @throws Cancelled once `cancel` is raised
+/// @throws Cancelled once `watch.cancel` is raised
 std::unique_ptr<QmEngine> make_engine(const Settings::QmSection& settings, const Solute& solute,
                                       const std::filesystem::path& log_file,
-                                      std::shared_ptr<CancelSignal> cancel = nullptr);
+                                      const EngineWatch& watch = {});
 
 /// The Python of the QM workers, as make_engine() finds it.
 /// @throws InputError where there is none

@@ -84,7 +84,7 @@ WorkerEngine::WorkerEngine(const WorkerCommand& command, const QmRequest& reques
       max_iterations_(request.max_iterations),
       energy_convergence_hartree_(request.energy_convergence_hartree) {
   say_hello();
-  initialise(request);
+  initialise(request, command.on_forecast);
 }
 
 WorkerEngine::~WorkerEngine() {
@@ -103,7 +103,7 @@ WorkerProcess::Deadline WorkerEngine::deadline() const {
          std::chrono::milliseconds(static_cast<long long>(1000 * bounded));
 }
 
-Message WorkerEngine::receive(const std::string& expected_type) {
+Message WorkerEngine::receive(const std::string& expected_type, const std::string& or_type) {
   Message message = receive_message(process_, deadline());
   if (message.type() == "error") {
     const auto reason = field<std::string>(message, "reason");
@@ -127,7 +127,7 @@ Message WorkerEngine::receive(const std::string& expected_type) {
     }
     process_.report(fmt::format("{}: {}", reason, text));
   }
-  if (message.type() != expected_type) {
+  if (message.type() != expected_type && (or_type.empty() || message.type() != or_type)) {
     process_.fail(
         fmt::format("it answered '{}' where '{}' was due", message.type(), expected_type));
   }
@@ -173,10 +173,18 @@ void WorkerEngine::say_hello() {
   version_ = field<std::string>(hello, "version");
 }
 
-void WorkerEngine::initialise(const QmRequest& request) {
+void WorkerEngine::initialise(const QmRequest& request,
+                              const std::function<void(const QmForecast&)>& on_forecast) {
   Message init{init_header(request), {positions_array("positions", request.positions)}};
   send_message(process_, init, deadline());
-  const Message ready = receive("ready");
+  Message ready = receive("ready", "forecast");
+  if (ready.type() == "forecast") {
+    const QmForecast forecast{
+        field<int>(ready, "basis_functions"), field<double>(ready, "memory_mb"),
+        field<double>(ready, "seconds_first"), field<double>(ready, "seconds_update")};
+    if (on_forecast) on_forecast(forecast);
+    ready = receive("ready");
+  }
   expected_electrons_ = field<int>(ready, "expected_electrons");
   basis_functions_ = optional_field<int>(ready, "basis_functions").value_or(0);
   if (ready.header.contains("has_state")) has_state_ = field<bool>(ready, "has_state");

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,6 +20,8 @@ struct WorkerCommand {
   double time_limit_seconds = 3600;  ///< of each answer
   std::filesystem::path log_file;    ///< the worker's standard error; empty: kept in memory
   std::shared_ptr<CancelSignal> cancel_signal = {};  ///< none: the engine makes its own
+  /// Told before the worker starts on what may take long; empty: nobody listens.
+  std::function<void(const QmForecast&)> on_forecast = {};
 };
 
 /// A QM program in a process of its own, spoken to by the protocol of protocol.md.
@@ -46,9 +49,10 @@ class WorkerEngine : public QmEngine {
 
  private:
   WorkerProcess::Deadline deadline() const;
-  Message receive(const std::string& expected_type);
+  Message receive(const std::string& expected_type, const std::string& or_type = {});
   void say_hello();
-  void initialise(const QmRequest& request);
+  void initialise(const QmRequest& request,
+                  const std::function<void(const QmForecast&)>& on_forecast);
   template <typename Number>
   Number field(const Message& message, const std::string& name);
   template <typename Number>

@@ -24,6 +24,7 @@ sys.path.insert(0, str(WORKERS))
 
 import basis_check
 import pyscf_worker
+from forecast import PLAIN_SCF
 from worker_protocol import HARTREE_IN_KJ_PER_MOL, SolventCharges, WorkerError
 
 COULOMB = 1389.35457644  # kJ mol^-1 A e^-2
@@ -176,6 +177,23 @@ class EnergyTest(unittest.TestCase):
 
 
 class DensityTest(unittest.TestCase):
+    def test_forecast_is_told_before_the_scf(self):
+        told = []
+        for method, share in (("pbe", 1), ("hf", PLAIN_SCF)):
+            settings = request(FORMALDEHYDE, method=method)
+            positions = numpy.array(FORMALDEHYDE[1], float)
+            stopped = KeyboardInterrupt("here")
+
+            def announce(stopped=stopped, **fields):
+                told.append(fields)
+                raise stopped
+
+            with self.assertRaises(KeyboardInterrupt):
+                pyscf_worker.PyscfEngine(settings, positions, announce)
+            self.assertEqual(told[-1]["basis_functions"], 38)
+            self.assertAlmostEqual(told[-1]["seconds_update"], share * told[0]["seconds_update"])
+        self.assertEqual(len(told), 2)
+
     def test_electrons_and_dipole_on_the_grid(self):
         engine = make_engine(FORMALDEHYDE)
         fields, grid = update(engine, FORMALDEHYDE, TIP3P_WATERS, shifted_force)

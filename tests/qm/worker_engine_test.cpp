@@ -84,6 +84,19 @@ TEST(WorkerEngine, GoodWorkerIsUnderstood) {
   }
 }
 
+TEST(WorkerEngine, ItsForecastIsToldOnce) {
+  std::vector<QmForecast> told;
+  WorkerCommand heard = command("good");
+  heard.on_forecast = [&](const QmForecast& forecast) { told.push_back(forecast); };
+  WorkerEngine engine(heard, hydrogen());
+  update(engine);
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_EQ(told[0].basis_functions, 7);
+  EXPECT_EQ(told[0].memory_mb, 300.0);
+  EXPECT_EQ(told[0].first_seconds, 4.0);
+  EXPECT_EQ(told[0].update_seconds, 2.0);
+}
+
 TEST(WorkerEngine, OptionalFieldsMayBeMissing) {
   WorkerEngine engine(command("terse"), hydrogen());
   const QmResult result = update(engine);

@@ -7,6 +7,7 @@ analytic integrals. Those of all charges are there to check it. Speaks ../protoc
 input and output.
 """
 
+import functools
 import sys
 
 import worker_protocol
@@ -28,6 +29,7 @@ import method_names
 from basis_check import check_basis
 from convergence import Convergence
 from embedding import Embedding
+from forecast import forecast
 from point_blocks import PointBlocks
 from stopwatch import Stopwatch
 from two_level import NotConverged, TwoLevelScf
@@ -112,6 +114,20 @@ def build_mean_field(molecule, request, grid):
     return mean_field
 
 
+def is_pure_gga(request):
+    """Of a closed shell: what two_level.py is for. Unknown functionals are refused elsewhere."""
+    try:
+        functional = method_names.split(request["method"])[0]
+        return (
+            request["multiplicity"] == 1
+            and functional != "hf"
+            and dft.libxc.xc_type(functional) in ("LDA", "GGA")
+            and not dft.libxc.is_hybrid_xc(functional)
+        )
+    except Exception:  # noqa: BLE001  whatever libxc makes of a name that it does not know
+        return False
+
+
 def stream_factors_once(density_fitting):
     """A Coulomb matrix reads each block of the factors twice: small blocks, from the core's cache.
 
@@ -145,7 +161,8 @@ class PyscfEngine:
     orbitals: the occupied ones of the last update, scaled by the root of their occupation.
     """
 
-    def __init__(self, request, positions_angstrom):
+    def __init__(self, request, positions_angstrom, announce=lambda **_: None):
+        """announce(**fields of the message `forecast`): before what may take long begins."""
         if request["embedding"] not in ("quadrature", "analytic"):
             raise bad_request(f"embedding {request['embedding']}: quadrature or analytic")
         lib.num_threads(request["threads"])
@@ -153,6 +170,9 @@ class PyscfEngine:
         self.atom_count = self.molecule.natm
         self.expected_electrons = int(self.molecule.nelectron)
         self.basis_functions = int(self.molecule.nao)
+        announce(
+            **forecast(self.basis_functions, self.atom_count, request, is_pure_gga(request))
+        )
         self._analytic = request["embedding"] == "analytic"
         cache_bytes = request["memory_mb"] * 2**20 / 4
         self._build_grids(request, request["threads"], cache_bytes)
@@ -381,4 +401,6 @@ class PyscfEngine:
 
 
 if __name__ == "__main__":
-    sys.exit(worker_protocol.serve(CHANNEL, "pyscf", pyscf.__version__, PyscfEngine))
+    announce = functools.partial(CHANNEL.send, "forecast")
+    make_engine = functools.partial(PyscfEngine, announce=announce)
+    sys.exit(worker_protocol.serve(CHANNEL, "pyscf", pyscf.__version__, make_engine))

@@ -14,7 +14,8 @@ STARPMC_TEST_FAULT="FAULT UPDATE COUNT FILE": update number UPDATE (from 0) fail
 FAULT names, COUNT times in all processes that share FILE. STARPMC_TEST_MEETING="FOLDER COUNT": the
 first update waits until the workers of that many chains are there. STARPMC_TEST_HANG="PLACE FILE":
 it makes FILE and says nothing more, deaf to SIGTERM, before PLACE: hello, ready or restored, or in an
-update with a density behind it. Standard library only.
+update with a density behind it. STARPMC_TEST_FORECAST="MB SECONDS": an update of that many seconds is
+announced. Standard library only.
 
 Its state are the charges' polarisations, half of which the next update keeps, and the number of
 updates so far: with another state, or none, the next density is another one.
@@ -160,6 +161,10 @@ def main():
     send({"type": "hello", "protocol": 1, "worker": "pyscf", "version": "0.0"})
     init, arrays = receive()
     points = points_around(arrays["positions"])
+    if forecast := os.environ.get("STARPMC_TEST_FORECAST"):
+        megabytes, seconds = map(float, forecast.split())
+        fields = {"seconds_first": 4 * seconds, "seconds_update": seconds, "memory_mb": megabytes}
+        send({"type": "forecast", "basis_functions": 1234, **fields})
     hang("ready")
     send(
         {"type": "ready", "expected_electrons": ELECTRONS, "basis_functions": 1, "has_state": True},

@@ -165,6 +165,16 @@ def main():
     if mode == "bad-request":
         send({"type": "error", "reason": "bad-request", "message": "no basis sto-99g"})
         return
+    if mode == "good":
+        send(
+            {
+                "type": "forecast",
+                "basis_functions": 7,
+                "memory_mb": 300.0,
+                "seconds_first": 4.0,
+                "seconds_update": 2.0,
+            }
+        )
     shape = (2, POINTS) if mode == "wrong-points" else (3, POINTS)
     send(
         {"type": "ready", "expected_electrons": 2, "basis_functions": 7},

@@ -1,0 +1,54 @@
+#include "app/qm_forecast.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace starpmc {
+namespace {
+
+/// One significant digit.
+double rounded(double value) {
+  if (!(value > 0)) return 0;
+  const double unit = std::pow(10, std::floor(std::log10(value)));
+  return std::round(value / unit) * unit;
+}
+
+std::string duration(double seconds) {
+  constexpr double kMinute = 60;
+  constexpr double kHour = 3600;
+  constexpr double kDay = 86400;
+  if (seconds < 1.5 * kMinute) return fmt::format("{:g} s", rounded(seconds));
+  if (seconds < 1.5 * kHour) return fmt::format("{:g} min", rounded(seconds / kMinute));
+  if (seconds < 1.5 * kDay) return fmt::format("{:g} h", rounded(seconds / kHour));
+  return fmt::format("{:g} days", rounded(seconds / kDay));
+}
+
+unsigned chains_at_least(const Settings& settings) {
+  return std::max(1U, settings.sampling.chains);  // 0: auto
+}
+
+}  // namespace
+
+std::string describe(const QmForecast& forecast, const Settings& settings) {
+  std::string text = fmt::format(
+      "the QM molecule has {} basis functions: about {} until the first update, {} an update and "
+      "{:g} GB for each chain (estimates, good to a factor of three)",
+      forecast.basis_functions, duration(forecast.first_seconds), duration(forecast.update_seconds),
+      rounded(forecast.memory_mb / 1024));
+  if (settings.qm.interval == 0) return text;  // auto: not known yet
+  const std::uint64_t steps = settings.sampling.equilibration_steps + settings.sampling.steps;
+  const std::uint64_t updates =
+      std::max<std::uint64_t>(1, (steps + settings.qm.interval - 1) / settings.qm.interval);
+  return text + fmt::format("; {} updates a chain: {}", updates,
+                            duration(static_cast<double>(updates) * forecast.update_seconds));
+}
+
+bool is_large(const QmForecast& forecast, const Settings& settings, double free_memory_mb) {
+  constexpr double kLongUpdateSeconds = 60;
+  return forecast.update_seconds > kLongUpdateSeconds ||
+         forecast.memory_mb * chains_at_least(settings) > free_memory_mb;
+}
+
+}  // namespace starpmc

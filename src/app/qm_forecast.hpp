@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+
+#include "config/settings.hpp"
+#include "qm/engine.hpp"
+
+namespace starpmc {
+
+/// For the user, with no more digits than the estimates have: functions, time, memory and updates.
+std::string describe(const QmForecast& forecast, const Settings& settings);
+
+/// Whether the user should hear of it before the first SCF: an update of more than a minute, or
+/// more memory than this machine has free.
+/// @param free_memory_mb of this machine
+bool is_large(const QmForecast& forecast, const Settings& settings, double free_memory_mb);
+
+}  // namespace starpmc
