@@ -1,91 +1,91 @@
 #include "analysis/block_average.hpp"
 
-#include <bit>
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "analysis/integrated_covariance.hpp"
 #include "analysis/state_document.hpp"
 
 namespace starpmc {
+namespace {
+
+constexpr std::size_t kMostBlocks = 512;
+
+/// Samples in a block, a power of two, when there are `count` of them.
+std::uint64_t block_length_at(std::uint64_t count) {
+  std::uint64_t length = 1;
+  while (count / length >= kMostBlocks) length *= 2;
+  return length;
+}
+
+void merge_pairs(std::vector<double>& blocks) {
+  for (std::size_t i = 0; i < blocks.size() / 2; ++i) {
+    blocks[i] = blocks[2 * i] + (blocks[2 * i + 1] - blocks[2 * i]) / 2;
+  }
+  blocks.resize(blocks.size() / 2);
+}
+
+}  // namespace
 
 void BlockAverage::add(double sample) {
-  // A sample that completes a block of two is passed on, as their mean, to the next level.
-  for (std::size_t level = 0;; ++level) {
-    if (level == levels_.size()) levels_.emplace_back();
-    Level& here = levels_[level];
-    here.moments.add(sample);
-    if (!here.has_pending) {
-      here.pending = sample;
-      here.has_pending = true;
-      return;
-    }
-    sample = here.pending + (sample - here.pending) / 2;
-    here.has_pending = false;
-  }
+  moments_.add(sample);
+  begun_sum_ += sample;
+  if (moments_.count % block_length_ != 0) return;
+  blocks_.push_back(begun_sum_ / static_cast<double>(block_length_));
+  begun_sum_ = 0;
+  if (blocks_.size() < kMostBlocks) return;
+  merge_pairs(blocks_);
+  block_length_ *= 2;
 }
 
 AverageEstimate BlockAverage::estimate() const {
   AverageEstimate estimate;
-  if (levels_.empty()) return estimate;
-  const auto n = static_cast<double>(levels_.front().moments.count);
-  estimate.count = levels_.front().moments.count;
-  estimate.mean = levels_.front().moments.mean;
+  estimate.mean = moments_.mean;
+  estimate.count = moments_.count;
+  if (moments_.count < 2) return estimate;
+  estimate.degrees_of_freedom = static_cast<double>(moments_.count - 1);
+  estimate.long_enough = true;
+  if (moments_.squared_deviations == 0) return estimate;
 
-  double uncorrelated_variance = 0;  // of the mean, from blocks of one sample
-  double block_length = 1;
-  for (const Level& level : levels_) {
-    const SeriesMoments& moments = level.moments;
-    if (moments.count < 2) break;
-    const auto blocks = static_cast<double>(moments.count);
-    const double variance = moments.squared_deviations / (blocks * (blocks - 1));
-    if (block_length == 1) uncorrelated_variance = variance;
-    const double ratio = uncorrelated_variance > 0 ? variance / uncorrelated_variance : 1;
-    const bool on_plateau = std::pow(block_length, 3) > 2 * n * ratio * ratio;
-    if (on_plateau || std::sqrt(variance) > estimate.error) {
-      estimate.error = std::sqrt(variance);
-      estimate.statistical_inefficiency = ratio;
-      estimate.block_length = static_cast<std::uint64_t>(block_length);
-    }
-    if (on_plateau || uncorrelated_variance == 0) {
-      estimate.plateau_reached = true;
-      break;
-    }
-    block_length *= 2;
-  }
+  const IntegratedCovariance blocks = integrated_covariance(blocks_);
+  const auto length = static_cast<double>(block_length_);
+  const auto n = static_cast<double>(moments_.count);
+  const double sum = std::max(blocks.sum * length, moments_.variance());
+  const double variance_of_mean = sum / n;
+  estimate.statistical_inefficiency =
+      std::max(1.0, sum / (moments_.squared_deviations / n + variance_of_mean));
+  const bool as_independent = blocks.window_closed && blocks.sum * length <= moments_.variance();
+  if (!as_independent) estimate.degrees_of_freedom = blocks.degrees_of_freedom;
+  estimate.standard_error = std::sqrt(variance_of_mean);
+  estimate.error = student_factor(estimate.degrees_of_freedom) * estimate.standard_error;
+  estimate.long_enough =
+      blocks.window_closed &&
+      estimate.effective_samples() >=
+          kFewestEffectiveSamples * upper_variance_factor(blocks.degrees_of_freedom);
   return estimate;
 }
 
 nlohmann::json BlockAverage::state() const {
-  auto means = nlohmann::json::array();
-  auto squared_deviations = nlohmann::json::array();
-  auto pending = nlohmann::json::array();
-  for (const Level& level : levels_) {
-    means.push_back(level.moments.mean);
-    squared_deviations.push_back(level.moments.squared_deviations);
-    pending.push_back(level.pending);
-  }
-  return {{"count", count()},
-          {"mean", std::move(means)},
-          {"squared_deviations", std::move(squared_deviations)},
-          {"pending", std::move(pending)}};
+  return {{"count", moments_.count},
+          {"mean", moments_.mean},
+          {"squared_deviations", moments_.squared_deviations},
+          {"blocks", blocks_},
+          {"begun_sum", begun_sum_}};
 }
 
 void BlockAverage::restore(const nlohmann::json& document) {
   const StateDocument values("block average", document);
-  // The number of samples fixes how many levels there are, how many blocks each has, and whether
-  // one of them waits for its other half.
+  // The number of samples fixes how many blocks there are and how long each is.
   const std::uint64_t count = values.count("count");
-  const auto size = static_cast<std::size_t>(std::bit_width(count));
-  const std::vector<double> means = values.numbers("mean", size);
-  const std::vector<double> squared_deviations = values.sums_of_squares("squared_deviations", size);
-  const std::vector<double> pending = values.numbers("pending", size);
-  std::vector<Level> levels(size);
-  for (std::size_t i = 0; i < size; ++i) {
-    const std::uint64_t blocks = count >> i;
-    levels[i] = {{blocks, means[i], squared_deviations[i]}, pending[i], blocks % 2 == 1};
-  }
-  levels_ = std::move(levels);
+  const std::uint64_t length = block_length_at(count);
+  std::vector<double> blocks = values.numbers("blocks", count / length);
+  const double begun_sum = values.number("begun_sum");
+  moments_ = {count, values.number("mean"), values.sum_of_squares("squared_deviations")};
+  blocks_ = std::move(blocks);
+  block_length_ = length;
+  begun_sum_ = begun_sum;
 }
 
 }  // namespace starpmc

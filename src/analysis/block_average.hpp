@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
@@ -13,27 +14,37 @@ namespace starpmc {
 /// Mean of a correlated series and how well it is known.
 struct AverageEstimate {
   double mean = 0;
-  double error = 0;                     ///< standard error of the mean, correlation included
-  double statistical_inefficiency = 1;  ///< (error / error of an uncorrelated series)^2
+  /// Half-width of the interval about `mean` that holds the true mean with 68 %: standard_error
+  /// times the factor of Student's distribution.
+  double error = 0;
+  double standard_error = 0;            ///< of the mean, correlation included
+  double statistical_inefficiency = 1;  ///< samples that make up one independent one, at least 1
   std::uint64_t count = 0;              ///< samples
-  std::uint64_t block_length = 1;       ///< samples per block the error was read at
-  /// False if no block length met the plateau rule (series too short for its correlation): the
-  /// error is then the largest found, a lower bound.
-  bool plateau_reached = false;
+  double degrees_of_freedom = 0;        ///< of standard_error
+  /// False if the series is too short to tell: fewer than kFewestEffectiveSamples by the upper end
+  /// of what the inefficiency may be. The error is then a guess, however careful.
+  bool long_enough = false;
+
+  double effective_samples() const { return static_cast<double>(count) / statistical_inefficiency; }
 };
 
-/// Running average of a correlated series with the blocking error of Flyvbjerg and Petersen,
-/// J. Chem. Phys. 91, 461 (1989). Memory grows with the logarithm of the number of samples.
-///
-/// Plateau: the smallest block length B with B^3 > 2 n (e_B / e_1)^4, n the number of samples and
-/// e_B the error from blocks of length B, which balances bias and noise of the error (Wolff,
-/// Comput. Phys. Commun. 156, 143 (2004); Lee et al., Phys. Rev. E 83, 066706 (2011)).
+inline constexpr double kFewestEffectiveSamples = 100;
+
+/// Running average of a correlated series. Its error comes from integrated_covariance() of the
+/// means of equal blocks, 256 to 511 of them once there are that many samples: blocks of one sample
+/// at first, merged in pairs whenever there are 512. So memory is bounded; and a slow correlation
+/// with little of the variance, which the automatic window overlooks beside a fast one with much of
+/// it, comes to the fore as blocks grow. The inefficiency is that of the samples, n times the
+/// variance of the mean over theirs; below 1, as for an anticorrelated series, it is taken as 1.
 class BlockAverage {
  public:
   void add(double sample);
   AverageEstimate estimate() const;
 
-  std::uint64_t count() const { return levels_.empty() ? 0 : levels_.front().moments.count; }
+  std::uint64_t count() const { return moments_.count; }
+  /// Means of the whole blocks, in order, and the samples in each.
+  std::span<const double> blocks() const { return blocks_; }
+  std::uint64_t block_length() const { return block_length_; }
 
   /// All there is to it: restored from this, another BlockAverage goes on with the same bits.
   nlohmann::json state() const;
@@ -42,13 +53,10 @@ class BlockAverage {
   void restore(const nlohmann::json& document);
 
  private:
-  /// Blocks of length 2^level.
-  struct Level {
-    SeriesMoments moments;
-    double pending = 0;  ///< first half of a block of the next level
-    bool has_pending = false;
-  };
-  std::vector<Level> levels_;
+  SeriesMoments moments_;
+  std::vector<double> blocks_;
+  std::uint64_t block_length_ = 1;
+  double begun_sum_ = 0;  ///< of the samples after the last whole block
 };
 
 }  // namespace starpmc

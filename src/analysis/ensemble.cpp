@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <bit>
+#include <boost/math/distributions/fisher_f.hpp>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "analysis/integrated_covariance.hpp"
 #include "analysis/state_document.hpp"
 
 namespace starpmc {
@@ -126,41 +128,90 @@ double gelman_rubin(std::span<const SeriesMoments> series) {
   return std::sqrt((length - 1) / length + between / (length * within));
 }
 
+namespace {
+
+/// Degrees of freedom of a sum of independent estimates of variances.
+class SatterthwaiteSum {
+ public:
+  void add(double variance, double degrees_of_freedom) {
+    sum_ += variance;
+    if (variance > 0) squares_ += variance * variance / degrees_of_freedom;
+  }
+  double sum() const { return sum_; }
+  double degrees_of_freedom() const { return squares_ > 0 ? sum_ * sum_ / squares_ : 0; }
+
+ private:
+  double sum_ = 0;
+  double squares_ = 0;
+};
+
+/// Probability of a larger F.
+double survival_of_f(double f, double above, double below) {
+  if (std::isnan(f)) return f;
+  if (std::isinf(f) || below <= 0) return 0;
+  return cdf(complement(boost::math::fisher_f(above, below), f));
+}
+
+}  // namespace
+
 EnsembleEstimate ensemble_average(std::span<const AverageEstimate> chains,
                                   std::span<const SeriesMoments> halves) {
   EnsembleEstimate ensemble;
   ensemble.r_hat = gelman_rubin(halves);
+  ensemble.long_enough = true;
   SeriesMoments means;
-  double squared_errors = 0;
-  ensemble.plateaus_reached = true;
   for (const AverageEstimate& chain : chains) {
     if (chain.count == 0) continue;
     ++ensemble.chains;
     means.add(SeriesMoments{chain.count, chain.mean, 0});
-    const double error = chain.count > 1 ? chain.error : std::numeric_limits<double>::quiet_NaN();
-    squared_errors += std::pow(static_cast<double>(chain.count) * error, 2);
-    ensemble.degrees_of_freedom += chain.count / chain.block_length - 1;
-    ensemble.plateaus_reached &= chain.plateau_reached && chain.error > 0;
+    ensemble.long_enough &= chain.long_enough && chain.error > 0;
   }
   if (ensemble.chains == 0) return EnsembleEstimate{};
   const auto samples = static_cast<double>(means.count);
   ensemble.count = means.count;
   ensemble.mean = means.mean;
-  ensemble.error_from_blocks = std::sqrt(squared_errors) / samples;
-  if (ensemble.chains > 1) {
-    ensemble.error_between_chains =
-        std::sqrt(means.squared_deviations / ((ensemble.chains - 1) * samples));
+
+  SatterthwaiteSum within;    // variance of the mean over all samples
+  SatterthwaiteSum expected;  // of sum_c n_c (m_c - m)^2
+  bool known = true;
+  for (const AverageEstimate& chain : chains) {
+    if (chain.count == 0) continue;
+    known &= chain.count > 1;
+    const double share = static_cast<double>(chain.count) / samples;
+    const double variance = chain.standard_error * chain.standard_error;
+    within.add(share * share * variance, chain.degrees_of_freedom);
+    expected.add(share * (1 - share) * samples * variance, chain.degrees_of_freedom);
   }
-  // fmax leaves out the one that is NaN.
-  ensemble.error = std::fmax(ensemble.error_from_blocks, ensemble.error_between_chains);
+  if (known) {
+    ensemble.degrees_of_freedom = within.degrees_of_freedom();
+    ensemble.error_within_chains =
+        within.sum() > 0 ? student_factor(ensemble.degrees_of_freedom) * std::sqrt(within.sum())
+                         : 0;
+  }
+  if (ensemble.chains > 1) {
+    const double between = ensemble.chains - 1;
+    ensemble.error_between_chains =
+        student_factor(between) * std::sqrt(means.squared_deviations / (between * samples));
+    if (known) {
+      ensemble.agreement = survival_of_f(means.squared_deviations / expected.sum(), between,
+                                         expected.degrees_of_freedom());
+    }
+  }
+  constexpr double kAgreementToTrustTheErrorWithin = 0.05;
+  if (ensemble.agreement >= kAgreementToTrustTheErrorWithin) {
+    ensemble.error = ensemble.error_within_chains;
+  } else {
+    // fmax leaves out the one that is NaN.
+    ensemble.error = std::fmax(ensemble.error_within_chains, ensemble.error_between_chains);
+  }
   return ensemble;
 }
 
 bool converged(const EnsembleEstimate& estimate, double error_kj_per_mol) {
   return std::isfinite(estimate.error) && estimate.error > 0 &&
-         estimate.error <= error_kj_per_mol && estimate.plateaus_reached &&
+         estimate.error <= error_kj_per_mol && estimate.long_enough &&
          estimate.degrees_of_freedom >= kLeastDegreesOfFreedom &&
-         !(estimate.r_hat > kPoorGelmanRubin);
+         !(estimate.r_hat > kPoorGelmanRubin) && !estimate.chains_disagree();
 }
 
 }  // namespace starpmc

@@ -13,9 +13,8 @@
 
 namespace starpmc {
 
-/// What an ensemble needs to know of one chain: the average of its samples with its block error,
-/// and the moments of their first and second half. Memory does not grow with the samples, but for
-/// the logarithm in BlockAverage.
+/// What an ensemble needs to know of one chain: the average of its samples with its error, and the
+/// moments of their first and second half. Memory is bounded, however many samples there are.
 class ChainStatistics {
  public:
   /// @param expected_samples  how many samples there will be: the first expected_samples / 2 are
@@ -67,45 +66,64 @@ class ChainStatistics {
 ///     defined: fewer than two series, a series of fewer than two samples, or all samples equal
 double gelman_rubin(std::span<const SeriesMoments> series);
 
-/// Above this, chains have not mixed (BDA3, section 11.5): neither error is to be trusted.
+/// Above this (BDA3, section 11.5) the halves' means scatter by more than nearly half of the
+/// samples' own standard deviation: either the chains are too short, or they drift or are stuck
+/// apart. Which of the two it is, EnsembleEstimate::agreement tells.
 inline constexpr double kPoorGelmanRubin = 1.1;
+
+/// Below this the chains are said to disagree: one in a hundred runs of chains that agree.
+inline constexpr double kLeastAgreement = 0.01;
 
 /// Mean over the samples of several chains and how well it is known.
 struct EnsembleEstimate {
   double mean = 0;
-  double error_from_blocks = std::numeric_limits<double>::quiet_NaN();
+  /// Half-widths of the interval about `mean` that holds the true mean with 68 %.
+  double error_within_chains = std::numeric_limits<double>::quiet_NaN();
   double error_between_chains = std::numeric_limits<double>::quiet_NaN();
-  double error = std::numeric_limits<double>::quiet_NaN();  ///< the larger of both
+  double error = std::numeric_limits<double>::quiet_NaN();  ///< the one of both to be believed
+  /// Probability that chains of one distribution have means as far apart as these: F test.
+  double agreement = std::numeric_limits<double>::quiet_NaN();
   double r_hat = std::numeric_limits<double>::quiet_NaN();  ///< gelman_rubin() of the halves
   std::uint64_t count = 0;                                  ///< samples of all chains
   unsigned chains = 0;                                      ///< with at least one sample
-  /// Sum over the chains of (blocks - 1), with blocks of the length the chain's error was read at.
-  std::uint64_t degrees_of_freedom = 0;
-  /// Every chain reached its plateau, with an error above zero: a chain whose samples are all equal
-  /// has not moved yet, and its error of zero says nothing.
-  bool plateaus_reached = false;
+  double degrees_of_freedom = 0;                            ///< of error_within_chains
+  /// Every chain is long enough for its error, which is above zero: a chain whose samples are all
+  /// equal has not moved yet, and its error of zero says nothing.
+  bool long_enough = false;
+
+  /// The chains' means are further apart than their errors explain.
+  bool chains_disagree() const { return agreement < kLeastAgreement; }
 };
 
-/// The mean over chains of n_c samples (N in all) with means m_c and block errors e_c,
+/// The mean over C chains of n_c samples (N in all) with means m_c and standard errors e_c,
 ///
 ///     m = sum_c n_c m_c / N,
 ///
-/// and its standard error in two ways. From the blocks within the chains, independent of each other
+/// and its error in two ways. From within the chains, independent of each other,
 ///
-///     error_from_blocks = sqrt(sum_c (n_c e_c / N)^2),
+///     e_within = sqrt(sum_c a_c), a_c = (n_c e_c / N)^2,
 ///
-/// which holds if the plateaus were reached and every chain saw all of the distribution; NaN with a
-/// chain of one sample, of which no error is known. From the C chains' means, as the variance of
-/// m_c goes as 1 / n_c,
+/// which holds if the chains are long enough and each saw all of the distribution; NaN with a chain
+/// of one sample, of which no error is known. From the chains' means, as the variance of m_c goes
+/// as 1 / n_c,
 ///
-///     error_between_chains = sqrt(sum_c n_c (m_c - m)^2 / ((C - 1) N)),
+///     e_between = sqrt(sum_c n_c (m_c - m)^2 / ((C - 1) N)),
 ///
 /// the standard deviation of the means over sqrt(C) if all n_c are equal; NaN for one chain. It
-/// needs no plateau and sees chains that are stuck apart, but is itself poorly known for few
-/// chains: to within 1 / sqrt(2 (C - 1)) of its value, 71 % with 2 chains, 41 % with 4, 27 % with
-/// 8. `error` is the larger of those that are known: rather too large, for few chains above all.
-/// (Flyvbjerg and Petersen, J. Chem. Phys. 91, 461 (1989), for the blocks; Geyer, Stat. Sci. 7, 473
-/// (1992), for series in parallel.)
+/// sees chains that are stuck apart, but is itself poorly known for few chains. Each gets the
+/// factor of Student's distribution, with C - 1 degrees of freedom between the chains and, within
+/// them, (sum_c a_c)^2 / sum_c (a_c^2 / f_c), f_c those of the chains (F. E. Satterthwaite,
+/// Biometrics Bull. 2, 110 (1946)).
+///
+/// Whether the means are further apart than the chains' own errors explain is asked by Brown's and
+/// Forsythe's F test for unequal variances (Technometrics 16, 129 (1974)):
+///
+///     F = sum_c n_c (m_c - m)^2 / sum_c b_c,  b_c = n_c (1 - n_c / N) e_c^2,
+///
+/// with C - 1 and (sum_c b_c)^2 / sum_c (b_c^2 / f_c) degrees of freedom.
+///
+/// `error` is the one from within the chains if `agreement` is 5 % or more; else the larger of
+/// those that are known.
 ///
 /// @param chains estimates of each chain; those without samples do not count
 /// @param halves of all chains that have samples (ChainStatistics::halves()), for r_hat; without
@@ -115,17 +133,16 @@ EnsembleEstimate ensemble_average(std::span<const AverageEstimate> chains,
 
 /// Least degrees of freedom of an error that may end a run: the error is then known to within
 /// 1 / sqrt(2 * 32) = 13 % of itself. Ending a run as soon as its error seems small enough picks
-/// the moments when it is too small: chains of x_k = 0.9 x_{k-1} + noise, 1 to 8 of them, looked at
-/// every correlation time, ended with the true mean within two errors in only 36 to 96 % of 400
-/// runs without this rule, in 93 to 97 % with it.
-inline constexpr std::uint64_t kLeastDegreesOfFreedom = 32;
+/// the moments when it is too small.
+inline constexpr double kLeastDegreesOfFreedom = 32;
 
-/// Whether the mean is known to within a standard error of error_kj_per_mol (for an ensemble of
-/// energies in kJ/mol). So it is if
+/// Whether the mean is known to within an error of error_kj_per_mol (for an ensemble of energies in
+/// kJ/mol). So it is if
 /// - the error is finite, above zero, and not above error_kj_per_mol;
-/// - every chain's block error reached its plateau;
-/// - there are at least kLeastDegreesOfFreedom degrees of freedom; and
-/// - R-hat, where it is known, is not above kPoorGelmanRubin.
+/// - every chain is long enough for its own error;
+/// - there are at least kLeastDegreesOfFreedom degrees of freedom;
+/// - R-hat, where it is known, is not above kPoorGelmanRubin; and
+/// - the chains do not disagree.
 bool converged(const EnsembleEstimate& estimate, double error_kj_per_mol);
 
 }  // namespace starpmc

@@ -49,6 +49,19 @@ const nlohmann::json& StateDocument::object(std::string_view key) const {
   return value;
 }
 
+double StateDocument::number(std::string_view key) const {
+  const nlohmann::json& value = at(key);
+  if (!value.is_number() || !std::isfinite(value.get<double>()))
+    refuse(fmt::format("'{}' should be a finite number, not {}", key, shown(value)));
+  return value.get<double>();
+}
+
+double StateDocument::sum_of_squares(std::string_view key) const {
+  const double sum = number(key);
+  if (sum < 0) refuse(fmt::format("'{}' is a sum of squares and cannot be {}", key, sum));
+  return sum;
+}
+
 std::vector<double> StateDocument::numbers(std::string_view key, std::uint64_t size) const {
   const nlohmann::json& values = at(key);
   if (!values.is_array() || values.size() != size)

@@ -19,6 +19,9 @@ class StateDocument {
 
   std::uint64_t count(std::string_view key) const;
   const nlohmann::json& object(std::string_view key) const;
+  /// Finite.
+  double number(std::string_view key) const;
+  double sum_of_squares(std::string_view key) const;
   /// Finite numbers, as many as `size`.
   std::vector<double> numbers(std::string_view key, std::uint64_t size) const;
   /// As numbers(), none of them negative.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
@@ -20,8 +21,28 @@
 namespace starpmc {
 
 namespace {
+
 using Clock = std::chrono::steady_clock;
+
+void warn_of_chains(const EnsembleEstimate& energy) {
+  if (energy.chains_disagree()) {
+    spdlog::warn(
+        "the chains have not mixed: their mean total energies differ by more than their errors "
+        "explain (F test: by chance in {:.2g} % of runs); they sample different states, and the "
+        "error is not to be trusted: make more steps (sampling.steps, "
+        "sampling.equilibration-steps)",
+        100 * energy.agreement);
+  } else if (energy.r_hat > kPoorGelmanRubin) {
+    spdlog::warn(
+        "the run is short for its fluctuations: first and second halves of its chains have mean "
+        "total energies that scatter by {:.0f} % of the energies' own spread (R-hat {:.2f}, above "
+        "{}); whether they sample the same states cannot be told: make more steps "
+        "(sampling.steps, sampling.equilibration-steps)",
+        100 * std::sqrt(energy.r_hat * energy.r_hat - 1), energy.r_hat, kPoorGelmanRubin);
+  }
 }
+
+}  // namespace
 
 std::string Simulation::how_to_go_on(const Ranks& ranks, const std::filesystem::path& folder) {
   const std::string resume = "starpmc resume " + folder.string();
@@ -210,12 +231,7 @@ void Simulation::fill_ensemble() {
   summary_.until_error_kj_per_mol = settings().sampling.until_error_kj_per_mol;
   summary_.energy_known =
       gate_.active() && converged(summary_.total_energy, summary_.until_error_kj_per_mol);
-  if (summary_.total_energy.r_hat > kPoorGelmanRubin) {
-    spdlog::warn(
-        "the chains have not mixed: R-hat of the total energy is {:.2f}, above {}; its error is "
-        "not to be trusted, make more steps (sampling.steps, sampling.equilibration-steps)",
-        summary_.total_energy.r_hat, kPoorGelmanRubin);
-  }
+  warn_of_chains(summary_.total_energy);
 }
 
 void Simulation::fill_summary() {

@@ -10,12 +10,15 @@ namespace {
 using nlohmann::json;
 
 json average_state(const AverageEstimate& average) {
-  return {average.mean,  average.error,        average.statistical_inefficiency,
-          average.count, average.block_length, average.plateau_reached};
+  return {average.mean,           average.error,
+          average.standard_error, average.statistical_inefficiency,
+          average.count,          average.degrees_of_freedom,
+          average.long_enough};
 }
 
 AverageEstimate average_from(const json& state) {
-  return {state.at(0), state.at(1), state.at(2), state.at(3), state.at(4), state.at(5)};
+  return {state.at(0), state.at(1), state.at(2), state.at(3),
+          state.at(4), state.at(5), state.at(6)};
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ bool is_grid_name(std::string_view name) {
 bool is_plot_name(std::string_view name) {
   constexpr std::array<std::string_view, 18> plots = {
       "total",        "mm-coulomb", "mm-vdw",     "qmmm-vdw", "qmmm-nuclei",  "qmmm-grid",
-      "qmmm-coulomb", "solute",     "acceptance", "pressure", "running-mean", "block-errors",
+      "qmmm-coulomb", "solute",     "acceptance", "pressure", "running-mean", "window-errors",
       "qm-energy",    "qm-dipole",  "qm-jump",    "workers",  "box",          "rdf"};
   constexpr std::string_view start = "report-";
   constexpr std::string_view end = ".png";

@@ -23,7 +23,17 @@ std::string with_error(const AverageEstimate& average) {
   const std::string mean = fmt::format("{:.{}f}", average.mean, decimals);
   if (average.count < 2) return fmt::format("{:>14}", mean);
   return fmt::format("{:>14} ± {:.{}f}{}", mean, average.error, decimals,
-                     average.plateau_reached ? "" : " (at least; too short to tell)");
+                     average.long_enough ? "" : " (too short to tell)");
+}
+
+std::string agreement_text(const EnsembleEstimate& estimate) {
+  if (std::isnan(estimate.agreement)) return "unknown";
+  if (estimate.chains_disagree()) {
+    return fmt::format("none: chains alike would differ by this much in {:.2g} % of runs",
+                       100 * estimate.agreement);
+  }
+  return fmt::format("their means differ no more than their errors explain (F test: {:.2g})",
+                     estimate.agreement);
 }
 
 std::string qm_lines(const std::vector<QmUpdateRecord>& updates) {
@@ -95,10 +105,11 @@ std::string chain_lines(const RunSummary& summary) {
   }
   const EnsembleEstimate& energy = summary.total_energy;
   text += fmt::format(
-      "\n{:<24}{:.4f} kJ/mol; error {:.2g} (from blocks {:.2g}, between chains {:.2g}), R-hat "
-      "{:.3f}\n",
-      "Mean total energy", energy.mean, energy.error, energy.error_from_blocks,
-      energy.error_between_chains, energy.r_hat);
+      "\n{:<24}{:.4f} kJ/mol; error {:.2g} (within chains {:.2g}, between chains {:.2g}){}\n{:<24}"
+      "{}, R-hat {:.3f}\n",
+      "Mean total energy", energy.mean, energy.error, energy.error_within_chains,
+      energy.error_between_chains, energy.long_enough ? "" : ", chains too short to tell",
+      "Agreement of chains", agreement_text(energy), energy.r_hat);
   text += zero_line(summary);
   const QmEnsemble updates = average_updates(summary);
   if (updates.dipole_debye.count > 0) {

@@ -19,8 +19,8 @@ json average_json(const AverageEstimate& average) {
           {"error", average.error},
           {"statistical_inefficiency", average.statistical_inefficiency},
           {"count", average.count},
-          {"block_length", average.block_length},
-          {"plateau_reached", average.plateau_reached}};
+          {"effective_samples", average.effective_samples()},
+          {"long_enough", average.long_enough}};
 }
 
 json terms_json(const EnergyTerms& terms) {
@@ -127,10 +127,11 @@ json estimate_json(const EnsembleEstimate& estimate) {
           {"count", estimate.count},
           {"mean", estimate.mean},
           {"error", number_or_null(estimate.error)},
-          {"error_from_blocks", number_or_null(estimate.error_from_blocks)},
+          {"error_within_chains", number_or_null(estimate.error_within_chains)},
           {"error_between_chains", number_or_null(estimate.error_between_chains)},
+          {"agreement_of_chains", number_or_null(estimate.agreement)},
           {"r_hat", number_or_null(estimate.r_hat)},
-          {"plateaus_reached", estimate.plateaus_reached}};
+          {"long_enough", estimate.long_enough}};
 }
 
 const char* name_of(EnergyZero zero) {

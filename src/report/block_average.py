@@ -1,63 +1,112 @@
-"""Errors of correlated series by blocks, as src/analysis/block_average.hpp says (and finds).
+"""Errors of correlated series, as src/analysis says (and finds).
 
-H. Flyvbjerg, H. G. Petersen, J. Chem. Phys. 91, 461 (1989); the choice of the block length is that
-of U. Wolff, Comput. Phys. Commun. 156, 143 (2004).
+The variance of the mean is that of the means of equal blocks with their correlation summed up to
+Sokal's automatic window; src/analysis/integrated_covariance.hpp has the equations and who found
+them, src/analysis/block_average.hpp how long blocks are.
 """
 
 from dataclasses import dataclass, field
 
 import numpy
+import scipy.stats
+
+FEWEST_EFFECTIVE_SAMPLES = 100
+ONE_DEVIATION = 0.8413447460685429
 
 
 @dataclass
 class Estimate:
-    """mean, its standard error with correlation, and the errors by block length (samples)."""
+    """mean, its error with correlation, and the standard errors by window (samples)."""
 
     count: int = 0
     mean: float = 0.0
     error: float = 0.0
     statistical_inefficiency: float = 1.0
-    block_length: int = 1
-    plateau_reached: bool = False
-    lengths: list = field(default_factory=list)
-    errors: list = field(default_factory=list)
-    blocks: list = field(default_factory=list)
+    effective_samples: float = 0.0
+    long_enough: bool = False
+    window: int = 0
+    standard_error: float = 0.0
+    windows: list = field(default_factory=list)
+    standard_errors: list = field(default_factory=list)
 
 
-def _levels(series):
-    """Block length, number of blocks, variance of the mean; down to two blocks."""
+@dataclass
+class _Sum:
+    total: float
+    degrees_of_freedom: float
+    window: int = 0
+    closed: bool = False
+    by_window: numpy.ndarray = field(default_factory=lambda: numpy.zeros(0))
+
+
+def _blocks(series):
     length = 1
-    while len(series) > 1:
-        blocks = len(series)
-        deviations = series - series.mean()
-        yield length, blocks, float(deviations @ deviations) / (blocks * (blocks - 1))
-        pairs = series[: blocks // 2 * 2].reshape(-1, 2)
-        series = pairs[:, 0] + (pairs[:, 1] - pairs[:, 0]) / 2
+    while len(series) // length >= 512:
         length *= 2
+    whole = len(series) // length * length
+    return series[:whole].reshape(-1, length).mean(axis=1), length
+
+
+def _covariances(series, most):
+    """At distances 0 to `most`, by the Fourier transform."""
+    n = len(series)
+    size = 1 << (2 * n - 1).bit_length()
+    transform = numpy.fft.rfft(series - series.mean(), size)
+    sums = numpy.fft.irfft(transform * transform.conj(), size)[: most + 1]
+    return sums / (n - numpy.arange(most + 1))
+
+
+def _integrated(series):
+    n = len(series)
+    most = n // 3
+    covariances = _covariances(series, most)
+    observed = covariances[0]
+    if n < 6 or observed == 0:
+        return _Sum(observed * n / (n - 1), n - 1)
+    lengths = 2 * numpy.arange(1, most + 1) + 1
+    sums = (observed + 2 * numpy.cumsum(covariances[1:])) / (1 - lengths / n)
+    variances = observed + sums / n
+    closed = numpy.arange(1, most + 1) * 2 * variances >= 5 * sums
+    at = int(closed.argmax()) if closed.any() else most - 1
+    variance = max(variances[at], observed)
+    total = max(sums[at], variance)
+    if not closed.any():
+        r = (n * covariances[1] / observed + 1) / (n - 3)
+        r = min(max(r, 0), 1 - 0.5 / n)
+        total = max(total, variance * (1 + r) / (1 - r))
+    return _Sum(total, n / lengths[at], at + 1, bool(closed.any()), sums)
 
 
 def estimate(series):
-    """The error at the smallest block length B with B^3 > 2 n (e_B / e_1)^4; else the largest."""
+    """What BlockAverage::estimate() finds of the same samples."""
     series = numpy.asarray(series, float)
-    result = Estimate(len(series), float(series.mean()) if len(series) else 0.0)
-    uncorrelated, settled = 0.0, False
-    for length, blocks, variance in _levels(series):
-        result.lengths.append(length)
-        result.errors.append(variance**0.5)
-        result.blocks.append(blocks)
-        if length == 1:
-            uncorrelated = variance
-        if settled:
-            continue
-        ratio = variance / uncorrelated if uncorrelated > 0 else 1.0
-        on_plateau = length**3 > 2 * len(series) * ratio**2
-        if on_plateau or variance**0.5 > result.error:
-            result.error = variance**0.5
-            result.statistical_inefficiency = ratio
-            result.block_length = length
-        if on_plateau or uncorrelated == 0:
-            result.plateau_reached = True
-            settled = True
+    n = len(series)
+    result = Estimate(n, float(series.mean()) if n else 0.0)
+    if n < 2:
+        result.effective_samples = float(n)
+        return result
+    result.long_enough = True
+    result.effective_samples = float(n)
+    if numpy.ptp(series) == 0:
+        return result
+    blocks, length = _blocks(series)
+    found = _integrated(blocks)
+    variance = series.var(ddof=1)
+    total = max(found.total * length, variance)
+    result.statistical_inefficiency = max(1.0, float(total / (series.var() + total / n)))
+    result.effective_samples = n / result.statistical_inefficiency
+    independent = found.closed and found.total * length <= variance
+    freedom = n - 1 if independent else found.degrees_of_freedom
+    result.standard_error = float(numpy.sqrt(total / n))
+    result.error = float(scipy.stats.t.ppf(ONE_DEVIATION, freedom)) * result.standard_error
+    upper = found.degrees_of_freedom / scipy.stats.chi2.ppf(0.01, found.degrees_of_freedom)
+    enough = result.effective_samples >= FEWEST_EFFECTIVE_SAMPLES * upper
+    result.long_enough = bool(found.closed and enough)
+    result.window = found.window * length
+    shown = numpy.arange(1, min(len(found.by_window), 4 * found.window) + 1)
+    positive = numpy.maximum(found.by_window[: len(shown)] * length, 0)
+    result.windows = [int(window) * length for window in shown]
+    result.standard_errors = [float(error) for error in numpy.sqrt(positive / n)]
     return result
 
 

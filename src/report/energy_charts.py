@@ -67,24 +67,22 @@ def running_average(run):
     return figure
 
 
-def block_errors(run):
-    """Error of the mean total energy by block length; a ring where it was read."""
+def window_errors(run):
+    """Standard error of the mean total energy by window; a ring where it was read."""
     figure, axis = charts.new_figure()
     for index, chain in enumerate(run.chains):
         _, values = chain.production("total", run.equilibration_steps)
         found = block_average.estimate(values)
         colour = charts.colour(index, len(run.chains))
-        errors, blocks = numpy.array(found.errors), numpy.array(found.blocks)
-        axis.errorbar(
-            found.lengths, errors, yerr=errors / numpy.sqrt(2 * (blocks - 1)), fmt=".-",
-            color=colour, capsize=2, label=chain.name,
+        axis.plot(
+            found.windows, found.standard_errors, ".-", color=colour, label=chain.name,
         )  # fmt: skip
-        axis.plot(found.block_length, found.error, "o", color=colour, mfc="none", ms=9)
+        axis.plot(found.window, found.standard_error, "o", color=colour, mfc="none", ms=9)
     axis.set_xscale("log", base=2)
     axis.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
     axis.set_ylim(bottom=0)
-    axis.set_title("error of the mean total energy by blocks")
-    axis.set_xlabel("samples in a block")
+    axis.set_title("standard error of the mean total energy by window")
+    axis.set_xlabel("samples in the window")
     axis.set_ylabel("kJ/mol")
     charts.name_chains(figure, axis, len(run.chains))
     return figure

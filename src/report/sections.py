@@ -36,13 +36,13 @@ class Parts:
             self.made.append((heading, html))
 
 
-def with_error(mean, error, plateau=True):
+def with_error(mean, error, long_enough=True):
     """Digits down to the second one of the error."""
     known = error is not None and math.isfinite(error) and error > 0
     decimals = min(6, max(0, 1 - math.floor(math.log10(error)))) if known else 3
     if not known:
         return f"{mean:.{decimals}f}"
-    return f"{mean:.{decimals}f} ± {error:.{decimals}f}{'' if plateau else ' (at least)'}"
+    return f"{mean:.{decimals}f} ± {error:.{decimals}f}{'' if long_enough else ' (too short to tell)'}"
 
 
 def averages_of(run, chain, column):
@@ -59,7 +59,7 @@ def _average_text(run, chain, column):
     found = averages_of(run, chain, column)
     if not found:
         return "–"
-    return with_error(found["mean"], found["error"], found["plateau_reached"])
+    return with_error(found["mean"], found["error"], found["long_enough"])
 
 
 def _chain_facts(chain):
@@ -110,12 +110,18 @@ def _ensemble(found):
         return "unknown" if value is None else f"{value:.{digits}f}"
 
     html = page.table(
-        ["total energy of all chains, kJ/mol", "error", "by blocks", "between chains", "R-hat"],
-        [[number("mean", 3), number("error", 3), number("error_from_blocks", 3),
-          number("error_between_chains", 3), number("r_hat", 4)]],
+        ["total energy of all chains, kJ/mol", "error", "within chains", "between chains",
+         "agreement (F test)", "R-hat"],
+        [[number("mean", 3), number("error", 3), number("error_within_chains", 3),
+          number("error_between_chains", 3), number("agreement_of_chains", 3),
+          number("r_hat", 4)]],
     )  # fmt: skip
-    if (found.get("r_hat") or 0) > 1.1:
-        html += page.paragraph("The chains have not mixed: R-hat is above 1.1.")
+    agreement = found.get("agreement_of_chains")
+    if agreement is not None and agreement < 0.01:
+        html += page.paragraph(
+            "The chains disagree: their means differ by more than their errors explain. They sample "
+            "different states, or are too short."
+        )
     return html
 
 
@@ -143,17 +149,20 @@ def averages(run, gallery):
             rows.append([
                 f"{chain.name}, {name}" if len(run.chains) > 1 else name,
                 f"{found['mean']:.3f}", f"{found['error']:.3f}", found["count"],
-                f"{found['statistical_inefficiency']:.1f}", found["block_length"],
-                "yes" if found["plateau_reached"] else "no",
+                f"{found['statistical_inefficiency']:.1f}", f"{found['effective_samples']:.0f}",
+                "yes" if found["long_enough"] else "no",
             ])  # fmt: skip
-    head = ["kJ/mol", "mean", "error", "samples", "inefficiency", "samples in a block", "plateau"]
+    head = ["kJ/mol", "mean", "error", "samples", "inefficiency", "effective samples",
+            "long enough"]  # fmt: skip
     figures = [
         page.figure(gallery.take(energy_charts.running_average(run), "running-mean")),
-        page.figure(gallery.take(energy_charts.block_errors(run), "block-errors")),
+        page.figure(gallery.take(energy_charts.window_errors(run), "window-errors")),
     ]
     text = (
-        "Errors by blocks (Flyvbjerg and Petersen), read at the ring. Without a plateau the series "
-        "is too short for its correlation, and the error a lower bound."
+        "Errors hold the true mean with 68 %. Correlation is summed up to Sokal's automatic window, "
+        "the ring; to what is read there comes the factor of Student's distribution. With fewer "
+        "than 100 effective samples, by the upper end of what the inefficiency may be, the series "
+        "is too short to tell."
     )
     return page.charts(figures) + page.paragraph(text, "quiet") + page.table(head, rows)
 

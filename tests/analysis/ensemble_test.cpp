@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <limits>
 #include <numeric>
 #include <span>
 #include <vector>
 
+#include "analysis/integrated_covariance.hpp"
 #include "first_order_series.hpp"
 #include "reference_series.hpp"
 
@@ -27,8 +29,8 @@ EnsembleEstimate ensemble_of(const std::vector<ChainStatistics>& chains) {
 
 struct Reference {
   std::vector<std::size_t> lengths;
-  double mean, error_from_blocks, error_between_chains, r_hat;
-  std::uint64_t degrees_of_freedom;
+  double offset;  ///< of each chain from the one before
+  double mean, error_within_chains, error_between_chains, agreement, r_hat, degrees_of_freedom;
 };
 
 class AgainstNumpy : public testing::TestWithParam<Reference> {};
@@ -38,36 +40,60 @@ TEST_P(AgainstNumpy, EverythingAgrees) {
   std::vector<ChainStatistics> chains;
   for (std::size_t length : reference.lengths) {
     chains.emplace_back(length);
-    for (double sample : reference_series(static_cast<unsigned>(chains.size() - 1), length))
+    for (double sample :
+         reference_series(static_cast<unsigned>(chains.size() - 1), length, reference.offset)) {
       chains.back().add(sample);
+    }
   }
   const EnsembleEstimate ensemble = ensemble_of(chains);
   EXPECT_NEAR(ensemble.mean, reference.mean, 1e-10);
-  EXPECT_NEAR(ensemble.error_from_blocks / reference.error_from_blocks, 1, 1e-9);
+  EXPECT_NEAR(ensemble.error_within_chains / reference.error_within_chains, 1, 1e-9);
   EXPECT_NEAR(ensemble.error_between_chains / reference.error_between_chains, 1, 1e-9);
+  EXPECT_NEAR(ensemble.agreement / reference.agreement, 1, 1e-6);
   EXPECT_NEAR(ensemble.r_hat / reference.r_hat, 1, 1e-9);
-  EXPECT_EQ(ensemble.error, std::max(ensemble.error_from_blocks, ensemble.error_between_chains));
-  EXPECT_EQ(ensemble.degrees_of_freedom, reference.degrees_of_freedom);
+  EXPECT_NEAR(ensemble.degrees_of_freedom / reference.degrees_of_freedom, 1, 1e-9);
+  EXPECT_EQ(ensemble.chains_disagree(), reference.agreement < 0.01);
+  EXPECT_EQ(ensemble.error, ensemble.chains_disagree() ? ensemble.error_between_chains
+                                                       : ensemble.error_within_chains);
   EXPECT_EQ(ensemble.chains, reference.lengths.size());
   EXPECT_EQ(ensemble.count,
             std::accumulate(reference.lengths.begin(), reference.lengths.end(), std::size_t{0}));
-  EXPECT_TRUE(ensemble.plateaus_reached);
 }
 
 // What reference_ensemble.py, beside this file, prints.
 INSTANTIATE_TEST_SUITE_P(All, AgainstNumpy,
                          testing::Values(Reference{{4096, 4096, 4096},
+                                                   0.1,
                                                    -999.4004539544072,
-                                                   0.0027598392958204077,
-                                                   0.05608298442047769,
+                                                   0.002725712641200514,
+                                                   0.07410117832095288,
+                                                   5.151709688068597e-34,
                                                    1.5959465351871736,
-                                                   77},
+                                                   54.206142650934076},
                                          Reference{{5000, 3001, 4100, 2000},
+                                                   0.1,
                                                    -999.3789877445249,
-                                                   0.0026031945927761507,
-                                                   0.06169397484086059,
+                                                   0.0026354024634134255,
+                                                   0.07384036816604345,
+                                                   1.280826383020175e-38,
                                                    1.9279323813455334,
-                                                   73}));
+                                                   68.8870492056994},
+                                         Reference{{4096, 4096, 4096},
+                                                   0.002,
+                                                   -999.4984539544072,
+                                                   0.002725712641200478,
+                                                   0.0017921959394585818,
+                                                   0.7779394103969969,
+                                                   1.0089968063539654,
+                                                   54.206142650939924},
+                                         Reference{{5000, 3001, 4100, 2000},
+                                                   0.002,
+                                                   -999.498532315832,
+                                                   0.0026354024634136154,
+                                                   0.0018300894879697048,
+                                                   0.8239164664854052,
+                                                   1.0126963906976647,
+                                                   68.88704920569494}));
 
 TEST(GelmanRubin, ByHand) {
   // Two series of three: W = 1, B/n = 2 / 1 = 2, R-hat^2 = 2/3 + 2.
@@ -121,8 +147,9 @@ TEST(GelmanRubin, LargeForChainsStuckApart) {
     const double means[] = {-20000, -20000, -20003, -20000};
     const EnsembleEstimate ensemble = ensemble_of(chains_around(means, 20000, seed));
     EXPECT_GT(ensemble.r_hat, 1.5);
-    EXPECT_GT(ensemble.error, 10 * ensemble.error_from_blocks);
-    EXPECT_NEAR(ensemble.error, 0.75, 0.1);  // of three at 0, one at -3: 1.5 / sqrt(4)
+    EXPECT_GT(ensemble.error, 10 * ensemble.error_within_chains);
+    EXPECT_NEAR(ensemble.error / student_factor(3), 0.75, 0.1);  // three at 0, one at -3
+    EXPECT_TRUE(ensemble.chains_disagree());
   }
 }
 
@@ -140,82 +167,127 @@ TEST(EnsembleAverage, WithoutChains) {
     EXPECT_EQ(ensemble.chains, 0U);
     EXPECT_EQ(ensemble.count, 0U);
     EXPECT_TRUE(std::isnan(ensemble.error));
-    EXPECT_FALSE(ensemble.plateaus_reached);
+    EXPECT_FALSE(ensemble.long_enough);
     EXPECT_FALSE(converged(ensemble, 1e9));
   }
 }
 
+/// A chain of independent samples.
+AverageEstimate estimate(double mean, double standard_error, std::uint64_t count,
+                         bool long_enough = true) {
+  AverageEstimate chain;
+  chain.mean = mean;
+  chain.standard_error = standard_error;
+  chain.error = 1.05 * standard_error;
+  chain.count = count;
+  chain.degrees_of_freedom = 50;
+  chain.long_enough = long_enough;
+  return chain;
+}
+
 TEST(EnsembleAverage, OneChain) {
-  const AverageEstimate chain{-12.5, 0.25, 10, 1000, 16, true};
-  const AverageEstimate chains[] = {chain, AverageEstimate{}};
+  const AverageEstimate chains[] = {estimate(-12.5, 0.25, 1000), AverageEstimate{}};
   const EnsembleEstimate ensemble = ensemble_average(chains);
   EXPECT_EQ(ensemble.mean, -12.5);
-  EXPECT_DOUBLE_EQ(ensemble.error_from_blocks, 0.25);
+  EXPECT_NEAR(ensemble.error_within_chains, 0.25 * 1.0102, 1e-4);  // of 50 degrees of freedom
   EXPECT_TRUE(std::isnan(ensemble.error_between_chains));
-  EXPECT_EQ(ensemble.error, ensemble.error_from_blocks);
+  EXPECT_TRUE(std::isnan(ensemble.agreement));
+  EXPECT_FALSE(ensemble.chains_disagree());
+  EXPECT_EQ(ensemble.error, ensemble.error_within_chains);
   EXPECT_TRUE(std::isnan(ensemble.r_hat));
   EXPECT_EQ(ensemble.chains, 1U);
-  EXPECT_EQ(ensemble.degrees_of_freedom, 61U);  // 62 whole blocks of 16
-  EXPECT_TRUE(ensemble.plateaus_reached);
+  EXPECT_DOUBLE_EQ(ensemble.degrees_of_freedom, 50);
+  EXPECT_TRUE(ensemble.long_enough);
 }
 
 TEST(EnsembleAverage, WeightsByHand) {
-  const AverageEstimate chains[] = {{1, 0.4, 1, 300, 1, true}, {5, 0.6, 1, 100, 1, true}};
+  const AverageEstimate chains[] = {estimate(1, 0.4, 300), estimate(5, 0.6, 100)};
   const EnsembleEstimate ensemble = ensemble_average(chains);
   EXPECT_DOUBLE_EQ(ensemble.mean, 2);
-  EXPECT_DOUBLE_EQ(ensemble.error_from_blocks, std::hypot(0.75 * 0.4, 0.25 * 0.6));
-  // (300 * 1 + 100 * 9) / (1 * 400)
-  EXPECT_DOUBLE_EQ(ensemble.error_between_chains, std::sqrt(3));
+  // a_c = 0.3^2, 0.15^2: (0.09 + 0.0225)^2 / ((0.09^2 + 0.0225^2) / 50)
+  EXPECT_NEAR(ensemble.degrees_of_freedom, 73.529, 1e-3);
+  EXPECT_NEAR(ensemble.error_within_chains, 1.0069 * std::hypot(0.75 * 0.4, 0.25 * 0.6), 1e-4);
+  // (300 * 1 + 100 * 9) / (1 * 400), one degree of freedom
+  EXPECT_NEAR(ensemble.error_between_chains, 1.8373 * std::sqrt(3), 1e-3);
   EXPECT_EQ(ensemble.error, ensemble.error_between_chains);
+  EXPECT_TRUE(ensemble.chains_disagree());
 }
 
-TEST(EnsembleAverage, AChainWithoutErrorOrPlateau) {
-  const AverageEstimate good{1, 0.4, 1, 300, 1, true};
-  const AverageEstimate single{2, 0, 1, 1, 1, false};
-  const AverageEstimate stuck{2, 0, 1, 300, 1, true};
-  const AverageEstimate drifting{2, 0.4, 1, 300, 1, false};
+TEST(EnsembleAverage, BelievesTheErrorWithinChainsThatAgree) {
+  const AverageEstimate close[] = {estimate(1, 0.5, 100), estimate(1.6, 0.5, 100)};
+  const EnsembleEstimate ensemble = ensemble_average(close);
+  // F = 0.6^2 / (2 * 0.5^2) = 0.72, a square of Student's t with 100 degrees of freedom.
+  EXPECT_NEAR(ensemble.agreement, 0.398, 1e-3);
+  EXPECT_GT(ensemble.error_between_chains, ensemble.error_within_chains);
+  EXPECT_EQ(ensemble.error, ensemble.error_within_chains);
+}
+
+TEST(EnsembleAverage, AChainWithoutError) {
+  const AverageEstimate good = estimate(1, 0.4, 300);
+  const AverageEstimate single = estimate(2, 0, 1, false);
+  const AverageEstimate stuck = estimate(2, 0, 300);
+  const AverageEstimate drifting = estimate(2, 0.4, 300, false);
   for (const AverageEstimate& other : {single, stuck, drifting}) {
     const AverageEstimate chains[] = {good, other, good};
     const EnsembleEstimate ensemble = ensemble_average(chains);
-    EXPECT_FALSE(ensemble.plateaus_reached);
-    EXPECT_EQ(std::isnan(ensemble.error_from_blocks), other.count == 1);
+    EXPECT_FALSE(ensemble.long_enough);
+    EXPECT_EQ(std::isnan(ensemble.error_within_chains), other.count == 1);
     EXPECT_TRUE(std::isfinite(ensemble.error));
     EXPECT_FALSE(converged(ensemble, 1e9));
   }
 }
 
+TEST(EnsembleAverage, ChainsStuckAtDifferentEnergiesDisagree) {
+  const AverageEstimate chains[] = {estimate(1, 0, 300), estimate(2, 0, 300)};
+  EXPECT_EQ(ensemble_average(chains).agreement, 0);
+  const AverageEstimate equal[] = {estimate(1, 0, 300), estimate(1, 0, 300)};
+  EXPECT_TRUE(std::isnan(ensemble_average(equal).agreement));
+}
+
 TEST(EnsembleAverage, ErrorCoversTheTruth) {
   constexpr int replicas = 1000;
-  const std::vector<double> means(4, -20000);
-  int covered_by_blocks = 0;
-  int covered = 0;
-  double mean_square_between = 0;
-  for (int replica = 0; replica < replicas; ++replica) {
-    const auto seed = static_cast<unsigned>(10 * replica);
-    const EnsembleEstimate ensemble = ensemble_of(chains_around(means, 4096, seed));
-    const double off = std::abs(ensemble.mean + 20000);
-    covered_by_blocks += off < 2 * ensemble.error_from_blocks;
-    covered += off < 2 * ensemble.error;
-    mean_square_between += std::pow(ensemble.error_between_chains, 2) / replicas;
+  for (const std::size_t number : {2U, 4U, 16U}) {
+    const std::vector<double> means(number, -20000);
+    int covered_within = 0;
+    int covered_between = 0;
+    int covered = 0;
+    int disagree = 0;
+    double mean_square_between = 0;
+    for (int replica = 0; replica < replicas; ++replica) {
+      const auto seed = static_cast<unsigned>(20 * replica);
+      const EnsembleEstimate ensemble = ensemble_of(chains_around(means, 4096, seed));
+      const double off = std::abs(ensemble.mean + 20000);
+      covered_within += off < ensemble.error_within_chains;
+      covered_between += off < ensemble.error_between_chains;
+      covered += off < ensemble.error;
+      disagree += ensemble.chains_disagree();
+      const auto freedom = static_cast<double>(number - 1);
+      mean_square_between +=
+          std::pow(ensemble.error_between_chains / student_factor(freedom), 2) / replicas;
+    }
+    std::printf("%zu chains: within %.1f %%, between %.1f %%, error %.1f %%; %.1f %% disagree\n",
+                number, covered_within / 10.0, covered_between / 10.0, covered / 10.0,
+                disagree / 10.0);
+    for (const int share : {covered_within, covered_between, covered}) {
+      EXPECT_GE(share, 0.60 * replicas);
+      EXPECT_LE(share, 0.75 * replicas);
+    }
+    EXPECT_LE(disagree, 0.025 * replicas);  // 1 % of a true F distribution
+    // The variance between chains has no bias: (1 + phi) / (1 - phi) / N for long series.
+    const double exact = 19.0 / (static_cast<double>(number) * 4096);
+    EXPECT_NEAR(mean_square_between / exact, 1, 0.15);  // standard deviation sqrt(2/1000) = 0.045
   }
-  // 95.4 % lie within two standard deviations. Blocks of finite length give a few percent less of
-  // error; 1000 replicas know the share to within 0.7 %.
-  EXPECT_NEAR(covered_by_blocks, 0.945 * replicas, 0.02 * replicas);
-  EXPECT_GE(covered, covered_by_blocks);
-  EXPECT_NEAR(covered, 0.97 * replicas, 0.02 * replicas);
-  // The variance between chains has no bias: (1 + phi) / (1 - phi) / N for long series.
-  const double exact = 19.0 / (4 * 4096);
-  EXPECT_NEAR(mean_square_between / exact, 1, 0.1);  // standard deviation sqrt(2/3/1000) = 0.026
 }
 
 EnsembleEstimate good_estimate() {
   EnsembleEstimate estimate;
-  estimate.error_from_blocks = estimate.error = 0.5;
+  estimate.error_within_chains = estimate.error = 0.5;
   estimate.r_hat = 1.01;
   estimate.count = 1000;
   estimate.chains = 1;
+  estimate.agreement = 0.3;
   estimate.degrees_of_freedom = 32;
-  estimate.plateaus_reached = true;
+  estimate.long_enough = true;
   return estimate;
 }
 
@@ -229,7 +301,9 @@ TEST(Converged, NeedsEverythingTheRuleSays) {
     return converged(estimate, 0.5);
   };
   EXPECT_FALSE(with([](auto& it) { it.degrees_of_freedom = 31; }));
-  EXPECT_FALSE(with([](auto& it) { it.plateaus_reached = false; }));
+  EXPECT_FALSE(with([](auto& it) { it.long_enough = false; }));
+  EXPECT_FALSE(with([](auto& it) { it.agreement = 0.009; }));
+  EXPECT_TRUE(with([](auto& it) { it.agreement = std::nan(""); }));
   EXPECT_FALSE(with([](auto& it) { it.error = 0; }));
   EXPECT_FALSE(with([](auto& it) { it.error = 0.6; }));  // between chains
   EXPECT_FALSE(with([](auto& it) { it.error = std::nan(""); }));

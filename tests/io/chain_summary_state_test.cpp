@@ -12,7 +12,7 @@ TEST(ChainSummaryState, EverythingSurvives) {
   chain.steps = 1ULL << 40;
   chain.acceptance = 0.1;
   for (std::size_t i = 0; i < chain.averages.terms.size(); ++i) {
-    chain.averages.terms[i] = {-1.0 / (3.0 + static_cast<double>(i)), 0.1, 3, 200, 8, true};
+    chain.averages.terms[i] = {-1.0 / (3.0 + static_cast<double>(i)), 0.1, 0.09, 3, 200, 8, true};
   }
   chain.averages.qmmm_coulomb = {-7.7, 0.3, 2, 202, 4, true};
   chain.averages.solute = {8.8, 0.4, 5, 203, 32, false};

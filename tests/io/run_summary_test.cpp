@@ -20,10 +20,10 @@ RunSummary example() {
   chain.steps = 20000;
   chain.acceptance = 0.4123;
   for (std::size_t i = 0; i < 5; ++i)
-    chain.averages.terms[i] = {-100.0 * static_cast<double>(i + 1), 1.5, 3, 200, 8, true};
-  chain.averages.qmmm_coulomb = {-900, 0.25, 3, 200, 8, true};
-  chain.averages.solute = {21.5, 0.5, 3, 200, 8, true};
-  chain.averages.total = {-20345.6789, 0.01234, 12, 200, 16, false};
+    chain.averages.terms[i] = {-100.0 * static_cast<double>(i + 1), 1.5, 1.5, 3, 200, 20, true};
+  chain.averages.qmmm_coulomb = {-900, 0.25, 0.25, 3, 200, 20, true};
+  chain.averages.solute = {21.5, 0.5, 0.5, 3, 200, 20, true};
+  chain.averages.total = {-20345.6789, 0.01234, 0.012, 12, 200, 4, false};
   chain.final_energies = {1, 2, 3, 4, 5};
   chain.final_solute_energy_kj_per_mol = 6;
   chain.isolated_energy_kj_per_mol = -2.25e6;
@@ -66,7 +66,8 @@ TEST(RunSummary, JsonHoldsEverything) {
   const nlohmann::json document = nlohmann::json::parse(nlohmann::json(example()).dump());
   EXPECT_EQ(document["averages"]["qmmm_grid"]["mean"], -500);
   EXPECT_EQ(document["averages"]["total"]["statistical_inefficiency"], 12);
-  EXPECT_EQ(document["averages"]["total"]["plateau_reached"], false);
+  EXPECT_EQ(document["averages"]["total"]["long_enough"], false);
+  EXPECT_DOUBLE_EQ(document["averages"]["total"]["effective_samples"], 200.0 / 12);
   EXPECT_EQ(document["drift"]["mm_coulomb"], 1e-9);
   EXPECT_EQ(document["drift"]["total"], 1e-9);
   EXPECT_EQ(document["qm_updates"].size(), 12U);
@@ -138,13 +139,13 @@ TEST(RunSummary, MeansOfSeveralChainsUpdates) {
   const nlohmann::json document = summary;
   EXPECT_EQ(document["polarisation_energy_kj_per_mol"]["mean"], -23);
   EXPECT_EQ(document["polarisation_energy_kj_per_mol"]["chains"], 3);
-  // Standard deviation 3 over the root of 3 chains.
-  EXPECT_NEAR(document["polarisation_energy_kj_per_mol"]["error"].get<double>(), std::sqrt(3.0),
-              1e-12);
+  // Standard deviation 3 over the root of 3 chains, times Student's factor of 2 degrees of freedom.
+  EXPECT_NEAR(document["polarisation_energy_kj_per_mol"]["error"].get<double>(),
+              1.3212774 * std::sqrt(3.0), 1e-6);
   EXPECT_NEAR(document["dipole_debye"]["mean"].get<double>(),
               (std::hypot(1.5, 2.25, 0.125) + 2 * std::hypot(2.25, 0.125)) / 3, 1e-12);
   const std::string table = result_table(summary);
-  EXPECT_THAT(table, HasSubstr("-23.0000 kJ/mol; error 1.7"));
+  EXPECT_THAT(table, HasSubstr("-23.0000 kJ/mol; error 2.3"));
   EXPECT_THAT(table, HasSubstr("2.4047 debye"));
   EXPECT_EQ(document["jump_kj_per_mol"]["mean"], -3.25);
   EXPECT_THAT(table, HasSubstr("-3.2500 kJ/mol; error 0 (kT is 2.48)"));
@@ -197,11 +198,23 @@ TEST(ResultTable, OfSeveralChains) {
   EXPECT_THAT(table, HasSubstr("50.0 %"));
 }
 
+TEST(ResultTable, SaysWhetherChainsAgree) {
+  RunSummary summary = example();
+  summary.chains.push_back(summary.chains.front());
+  EXPECT_THAT(result_table(summary), HasSubstr("Agreement of chains     unknown"));
+  summary.total_energy.agreement = 0.4;
+  EXPECT_THAT(result_table(summary),
+              HasSubstr("differ no more than their errors explain (F test: 0.4)"));
+  summary.total_energy.agreement = 0.002;
+  EXPECT_THAT(result_table(summary), HasSubstr("none: chains alike would differ by this much in "
+                                               "0.2 % of runs"));
+}
+
 TEST(ResultTable, CanBeRead) {
   const std::string table = result_table(example());
   EXPECT_THAT(table, HasSubstr("chorismate in water"));
   EXPECT_THAT(table, HasSubstr("-500.0 ± 1.5\n"));
-  EXPECT_THAT(table, HasSubstr("-20345.679 ± 0.012 (at least"));
+  EXPECT_THAT(table, HasSubstr("-20345.679 ± 0.012 (too short to tell)"));
   EXPECT_THAT(table, HasSubstr("41.2 %"));
   EXPECT_THAT(table, HasSubstr("QM updates (12)"));
   EXPECT_THAT(table, HasSubstr("... 2 earlier"));
