@@ -39,6 +39,8 @@ if(TARGET starpmc)
   starpmc_program_test(reference/density_wells reference/density_wells.py 7200
                        "reference;device;slow")
   starpmc_program_test(app/decisions app/test_decisions.py 600 "app;device")
+  starpmc_program_test(app/decision_bound app/test_decision_bound.py 600 "app;device")
+  starpmc_program_test(app/intel_opencl app/test_intel_opencl.py 300 "app;device")
   starpmc_program_test(app/potential app/test_potential.py 600 "app;device")
   starpmc_program_test(app/drift app/test_drift.py 600 "app;device")
   starpmc_program_test(app/lennard_jones_fluid app/test_lennard_jones_fluid.py 600 "app;device")

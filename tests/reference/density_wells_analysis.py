@@ -215,7 +215,7 @@ def shifted_force_energy(grid, positions, charges, edges):
         if charge == 0:
             continue
         vectors = near_sites.minimum_image(grid[:, :3] - position, edges)
-        distance = np.linalg.norm(vectors, axis=1)
+        distance = np.maximum(np.linalg.norm(vectors, axis=1), 0.01)
         inside = distance < CUTOFF
         reciprocal = density_potential.inverse_distance(distance[None, inside], grid[inside, 4])[0]
         smooth = distance[inside] / CUTOFF**2 - 2 / CUTOFF

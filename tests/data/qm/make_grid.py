@@ -49,7 +49,7 @@ def receive(worker):
         count = int(numpy.prod(description["shape"]))
         data = numpy.frombuffer(worker.stdout.read(8 * count), dtype="<f8")
         arrays[description["name"]] = data.reshape(description["shape"])
-    return header, arrays
+    return receive(worker) if header["type"] == "forecast" else (header, arrays)
 
 
 def compute(arguments):
