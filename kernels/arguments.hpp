@@ -264,8 +264,8 @@ struct PoseEnergiesReduceArguments {
 /// Beyond its cutoff a function counts as 0 and has no force at it: of a truncated potential this
 /// is the virial of what a molecular dynamics program would compute, without the impulse at the
 /// cutoff and without a long-range correction. The limit on the energy of two molecules
-/// (STARPMC_LARGEST_PAIR_ENERGY) does not apply to the virial: the term of a pair of sites counts as
-/// it is up to STARPMC_LARGEST_VIRIAL and as that beyond it.
+/// (STARPMC_LARGEST_PAIR_ENERGY) does not apply to the virial: the term of a pair of sites counts
+/// as it is up to STARPMC_LARGEST_VIRIAL and as that beyond it.
 struct PairVirialArguments {
   Interaction interaction;
   Topology topology;
