@@ -31,13 +31,17 @@ std::vector<std::string> long_names(std::span<const std::string> arguments) {
   return words;
 }
 
-nlohmann::ordered_json terms_as_json(const EnergyTerms& terms) {
+nlohmann::ordered_json terms_as_json(const EnergyTerms& terms, const Inputs& inputs,
+                                     double dispersion_correction) {
   nlohmann::ordered_json json;
   const auto values = terms.values();
   for (std::size_t i = 0; i < values.size(); ++i) {
     json[std::string(EnergyTerms::names[i])] = values[i];
   }
-  json["total"] = terms.total();
+  if (inputs.settings.interaction.dispersion_correction != LongRangeDispersion::none) {
+    json["dispersion_correction"] = dispersion_correction;
+  }
+  json["total"] = terms.total() + dispersion_correction;
   return json;
 }
 
@@ -88,12 +92,13 @@ int run_energy(std::span<const std::string> arguments) {
   }
   const EnergyTerms terms = chain->evaluate();
   if (embedded_energy) solute_energy = *embedded_energy - terms.qmmm_coulomb();
-  json["energies_kj_per_mol"] = terms_as_json(terms);
+  const double dispersion = inputs.dispersion.energy_kj_per_mol;
+  json["energies_kj_per_mol"] = terms_as_json(terms, inputs, dispersion);
   json["energies_kj_per_mol"]["qmmm_coulomb"] = terms.qmmm_coulomb();
   json["energies_kj_per_mol"]["solute"] = solute_energy;
-  json["energies_kj_per_mol"]["total"] = terms.total() + solute_energy;
+  json["energies_kj_per_mol"]["total"] = terms.total() + solute_energy + dispersion;
   const EnergyTerms virials = chain->virial().virials;
-  json["virials_kj_per_mol"] = terms_as_json(virials);
+  json["virials_kj_per_mol"] = terms_as_json(virials, inputs, inputs.dispersion.virial_kj_per_mol);
   json["pressure_bar"] = system_pressure_bar(inputs, virials.total());
   std::cout << json.dump(2) << '\n';
   return 0;

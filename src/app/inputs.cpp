@@ -31,6 +31,7 @@ Inputs read_inputs(std::span<const std::string> arguments, const std::string& co
   }
   check_electron_count(inputs.system, inputs.settings, places);
   resolve_cutoffs(inputs.settings, inputs.system.box, places);
+  inputs.dispersion = dispersion_correction(inputs.system, inputs.settings, places);
   PairPotential potential = make_pair_potential(inputs.system, inputs.settings, places);
   inputs.functions = std::move(potential.functions);
   inputs.warnings = inputs.system.warnings;

@@ -6,6 +6,7 @@
 
 #include "config/settings.hpp"
 #include "kernels/potential.hpp"
+#include "potential/dispersion_correction.hpp"
 #include "system/system.hpp"
 
 namespace starpmc {
@@ -16,6 +17,7 @@ struct Inputs {
   Settings settings;  ///< cutoffs resolved
   System system;
   Potential functions;  ///< the user's pair functions
+  DispersionCorrection dispersion;
   std::vector<std::string> warnings;
 };
 

@@ -11,10 +11,13 @@ namespace {
 /// Steps between looks at the clock.
 constexpr std::uint64_t kReportInterval = 64;
 
-EnergyTable open_energies(const std::filesystem::path& path, bool pressure,
+EnergyTable open_energies(const std::filesystem::path& path, const Inputs& inputs,
                           const nlohmann::json* resumed) {
-  if (resumed == nullptr) return EnergyTable(path, pressure);
-  return EnergyTable::resume(path, resumed->at("energies_bytes").get<std::uint64_t>(), pressure);
+  const bool pressure = inputs.settings.output.pressure_interval > 0;
+  const double constant = inputs.dispersion.energy_kj_per_mol;
+  if (resumed == nullptr) return EnergyTable(path, pressure, constant);
+  return EnergyTable::resume(path, resumed->at("energies_bytes").get<std::uint64_t>(), pressure,
+                             constant);
 }
 
 /// A run that may end early has halves of what it has so far.
@@ -37,8 +40,7 @@ RunOutput::RunOutput(const Inputs& inputs, const ChainFolder& folder, ProgressRe
     : inputs_(inputs),
       settings_(inputs.settings),
       files_{folder.file("energies.csv"), folder.file("trajectory.h5")},
-      energies_(open_energies(folder.file("energies.csv"), settings_.output.pressure_interval > 0,
-                              resumed)),
+      energies_(open_energies(folder.file("energies.csv"), inputs, resumed)),
       trajectory_(open_trajectory(folder.file("trajectory.h5"), inputs.system, resumed)),
       report_(std::move(report)),
       statistics_(expected_samples(settings_.sampling, settings_.output.energy_interval)),
@@ -125,8 +127,9 @@ void RunOutput::add_sample(std::uint64_t step,
   for (std::size_t i = 0; i < values.size(); ++i) terms_[i].add(values[i]);
   qmmm_coulomb_.add(totals_.qmmm_coulomb());
   solute_.add(solute_energy_);
-  total_.add(totals_.total() + solute_energy_);
-  statistics_.add(totals_.total() + solute_energy_);
+  const double total = totals_.total() + solute_energy_ + inputs_.dispersion.energy_kj_per_mol;
+  total_.add(total);
+  statistics_.add(total);
   if (pressure) pressures_.add(pressure->pressure_bar);
 }
 
@@ -162,6 +165,7 @@ void RunOutput::finish(ChainSummary& summary) {
   summary.averages.solute = solute_.estimate();
   summary.averages.total = total_.estimate();
   summary.final_solute_energy_kj_per_mol = solute_energy_;
+  summary.dispersion_correction_kj_per_mol = inputs_.dispersion.energy_kj_per_mol;
   summary.averages.pressure_bar = pressures_.estimate();
   summary.decisions_sha256 = decisions_.hexadecimal_digest();
 }

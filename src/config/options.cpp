@@ -48,6 +48,11 @@ std::vector<Option> interaction_options() {
                    "what is done to the van der Waals terms at the cutoff"},
                   {"truncate", "potential-shift", "force-shift"},
                   STARPMC_FIELD(interaction.vdw_modifier)),
+      enumeration({"interaction", "dispersion-correction", "",
+                   "what gets the average dispersion energy that the van der Waals cutoff leaves "
+                   "out: as GROMACS' DispCorr no, Ener, EnerPres"},
+                  {"none", "energy", "energy-pressure"},
+                  STARPMC_FIELD(interaction.dispersion_correction)),
   };
 }
 

@@ -13,6 +13,8 @@ enum class Implementation { any, scalar, simd, opencl };
 /// What a StarPU task of the sampling is: one energy term of a window, or several whole windows.
 enum class TaskSize { automatic, terms, windows };
 enum class VdwModifier { truncate, potential_shift, force_shift };
+/// What the van der Waals energy beyond the cutoff is added to.
+enum class LongRangeDispersion { none, energy, energy_pressure };
 /// What is done to a user's pair function at its cutoff.
 enum class CutoffTreatment { truncate, shift, force_shift, switching };
 
@@ -34,7 +36,8 @@ struct Settings {
   struct InteractionSection {
     double coulomb_cutoff_angstrom = 0;  ///< 0: half the shortest edge
     double vdw_cutoff_angstrom = 0;      ///< 0: the Coulomb cutoff
-    VdwModifier vdw_modifier = VdwModifier::truncate;
+    VdwModifier vdw_modifier = VdwModifier::potential_shift;
+    LongRangeDispersion dispersion_correction = LongRangeDispersion::none;
 
     friend bool operator==(const InteractionSection&, const InteractionSection&) = default;
   } interaction;

@@ -32,6 +32,7 @@ json chain_summary_state(const ChainSummary& chain) {
              {"pressure", average_state(chain.averages.pressure_bar)},
              {"final_energies", energy_terms_state(chain.final_energies)},
              {"final_solute_energy", chain.final_solute_energy_kj_per_mol},
+             {"dispersion_correction", chain.dispersion_correction_kj_per_mol},
              {"drift", energy_terms_state(chain.drift)},
              {"max_translation", chain.final_max_translation_angstrom},
              {"max_rotation", chain.final_max_rotation_degrees},
@@ -74,6 +75,7 @@ ChainSummary chain_summary_from(const json& state) {
   if (state.contains("isolated_dipole")) {
     chain.isolated_dipole_debye = state.at("isolated_dipole").get<std::array<double, 3>>();
   }
+  chain.dispersion_correction_kj_per_mol = state.at("dispersion_correction");
   chain.drift = energy_terms_from(state.at("drift"));
   chain.final_max_translation_angstrom = state.at("max_translation");
   chain.final_max_rotation_degrees = state.at("max_rotation");

@@ -1,5 +1,7 @@
 #include "io/energy_table.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <charconv>
 #include <string>
@@ -19,11 +21,16 @@ void append_number(std::string& line, double value) {
 
 }  // namespace
 
-EnergyTable::EnergyTable(CheckedFile file, bool pressure)
-    : file_(std::move(file)), pressure_(pressure), last_flush_(std::chrono::steady_clock::now()) {}
+EnergyTable::EnergyTable(CheckedFile file, bool pressure, double dispersion_correction)
+    : file_(std::move(file)),
+      pressure_(pressure),
+      dispersion_correction_(dispersion_correction),
+      last_flush_(std::chrono::steady_clock::now()) {}
 
-EnergyTable::EnergyTable(const std::filesystem::path& path, bool pressure)
-    : EnergyTable(CheckedFile(path, CheckedFile::Mode::create_new), pressure) {
+EnergyTable::EnergyTable(const std::filesystem::path& path, bool pressure,
+                         double dispersion_correction)
+    : EnergyTable(CheckedFile(path, CheckedFile::Mode::create_new), pressure,
+                  dispersion_correction) {
   file_.write(
       "# starpmc: running totals of the energy\n"
       "# step: Monte Carlo steps done; energies: kJ/mol; acceptance: accepted / tried moves so "
@@ -31,6 +38,10 @@ EnergyTable::EnergyTable(const std::filesystem::path& path, bool pressure)
       "# qmmm_coulomb: qmmm_nuclei + qmmm_grid; solute: the QM molecule's own energy since the "
       "last "
       "QM update; total: of all but qmmm_coulomb\n");
+  if (dispersion_correction != 0) {
+    file_.write(
+        fmt::format("# total: with the dispersion correction, {} kJ/mol\n", dispersion_correction));
+  }
   if (pressure) {
     file_.write("# virial: kJ/mol, at the positions after the step; pressure: bar\n");
   }
@@ -43,8 +54,8 @@ EnergyTable::EnergyTable(const std::filesystem::path& path, bool pressure)
 }
 
 EnergyTable EnergyTable::resume(const std::filesystem::path& path, std::uint64_t bytes,
-                                bool pressure) {
-  return {CheckedFile::cut_back(path, bytes), pressure};
+                                bool pressure, double dispersion_correction) {
+  return {CheckedFile::cut_back(path, bytes), pressure, dispersion_correction};
 }
 
 void EnergyTable::append(std::uint64_t step, const EnergyTerms& running_totals,
@@ -54,7 +65,7 @@ void EnergyTable::append(std::uint64_t step, const EnergyTerms& running_totals,
   for (double value : running_totals.values()) append_number(line, value);
   append_number(line, running_totals.qmmm_coulomb());
   append_number(line, solute_energy);
-  append_number(line, running_totals.total() + solute_energy);
+  append_number(line, running_totals.total() + solute_energy + dispersion_correction_);
   append_number(line, acceptance);
   if (pressure) {
     append_number(line, pressure->virial_kj_per_mol);

@@ -14,14 +14,16 @@ namespace starpmc {
 /// the shortest decimals that read back to the same bits.
 class EnergyTable {
  public:
-  /// @param pressure whether there are columns of the virial and the pressure
+  /// @param pressure              whether there are columns of the virial and the pressure
+  /// @param dispersion_correction kJ/mol, added to every total
   /// @throws RunError if the file exists or cannot be created
-  explicit EnergyTable(const std::filesystem::path& path, bool pressure = false);
+  explicit EnergyTable(const std::filesystem::path& path, bool pressure = false,
+                       double dispersion_correction = 0);
   /// Goes on with the file of an earlier run: it is cut back to its first `bytes` bytes. Symbolic
   /// links are not followed.
   /// @throws RunError naming both sizes if the file is shorter; RunError if it cannot be opened
   static EnergyTable resume(const std::filesystem::path& path, std::uint64_t bytes,
-                            bool pressure = false);
+                            bool pressure = false, double dispersion_correction = 0);
 
   /// The columns of a step at which they are known; empty at others.
   struct Pressure {
@@ -42,10 +44,11 @@ class EnergyTable {
   std::uint64_t bytes() const { return file_.bytes(); }
 
  private:
-  EnergyTable(CheckedFile file, bool pressure);
+  EnergyTable(CheckedFile file, bool pressure, double dispersion_correction);
 
   CheckedFile file_;
   bool pressure_;
+  double dispersion_correction_;
   std::chrono::steady_clock::time_point last_flush_;
 };
 

@@ -49,7 +49,11 @@ json final_energies_json(const ChainSummary& chain) {
   json object = terms_json(chain.final_energies);
   object["qmmm_coulomb"] = chain.final_energies.qmmm_coulomb();
   object["solute"] = chain.final_solute_energy_kj_per_mol;
-  object["total"] = chain.final_energies.total() + chain.final_solute_energy_kj_per_mol;
+  if (chain.dispersion_correction_kj_per_mol != 0) {
+    object["dispersion_correction"] = chain.dispersion_correction_kj_per_mol;
+  }
+  object["total"] = chain.final_energies.total() + chain.final_solute_energy_kj_per_mol +
+                    chain.dispersion_correction_kj_per_mol;
   return object;
 }
 

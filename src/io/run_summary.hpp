@@ -63,6 +63,7 @@ struct ChainSummary {
   /// The solute's own energy, which all electrostatics with the MM molecules is not part of;
   /// constant between updates.
   double final_solute_energy_kj_per_mol = 0;
+  double dispersion_correction_kj_per_mol = 0;  ///< part of every total energy
   /// The zero of the QM/MM energy; none: the QM program's own.
   std::optional<double> isolated_energy_kj_per_mol;
   std::optional<std::array<double, 3>> isolated_dipole_debye;

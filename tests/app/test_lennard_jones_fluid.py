@@ -132,7 +132,7 @@ class Gas(program.TestCase):
         config = program.write_config(
             self.folder / f"{density}.cfg",
             system={"coordinates": f"{density}.gro", "topology": f"{density}.top"},
-            interaction={"coulomb_cutoff": CUTOFF, "vdw_cutoff": CUTOFF},
+            interaction={"coulomb_cutoff": CUTOFF, "vdw_cutoff": CUTOFF, "vdw_modifier": "truncate"},
             sampling={
                 "temperature": TEMPERATURE / GAS_CONSTANT,
                 "steps": STEPS[density],

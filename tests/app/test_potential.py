@@ -22,7 +22,7 @@ import reference_energies as reference
 
 DATA = program.DATA
 STEPS = 300
-CUTOFFS = {"coulomb_cutoff": 6, "vdw_cutoff": 5.5}
+CUTOFFS = {"coulomb_cutoff": 6, "vdw_cutoff": 5.5, "vdw_modifier": "truncate"}
 LENNARD_JONES = (
     "4*epsilon*((sigma/r)^12-(sigma/r)^6); sigma=sqrt(sigma1*sigma2);"
     " epsilon=sqrt(epsilon1*epsilon2)"

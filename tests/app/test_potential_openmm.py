@@ -79,7 +79,7 @@ class Waters(program.TestCase):
         )
         config = self.config(
             system={"coordinates": "waters.gro", "topology": "waters.top"},
-            interaction={"coulomb_cutoff": CUTOFF, "vdw_cutoff": CUTOFF},
+            interaction={"coulomb_cutoff": CUTOFF, "vdw_cutoff": CUTOFF, "vdw_modifier": "truncate"},
             sampling={"steps": 1},
             **sections,
         )

@@ -138,7 +138,7 @@ class Virials(Comparison):
         config = self.config(
             system={"coordinates": gro, "topology": top}, sampling={"steps": 1, "temperature": 310}
         )
-        options = program.options_of(interaction={"coulomb_cutoff": 9, "vdw_cutoff": 9})
+        options = program.options_of(interaction={"coulomb_cutoff": 9})
         reference = make_reference(gro, top, coulomb=9, vdw=9)
         self.assertGreater(reference.virials()["mm_vdw"], 2**33)
         self.check("random sites", config, options, reference)
@@ -154,6 +154,7 @@ class Virials(Comparison):
 
 class AgainstNumPy(Comparison):
     def small(self, name, **interaction):
+        interaction = {"vdw_modifier": "truncate"} | interaction
         config = self.config(**program.small_system(), sampling={"steps": 1})
         options = program.options_of(interaction=interaction)
         reference = make_reference(
@@ -162,7 +163,7 @@ class AgainstNumPy(Comparison):
             **SMALL,
             coulomb=interaction.get("coulomb_cutoff", 0),
             vdw=interaction.get("vdw_cutoff", 0),
-            modifier=interaction.get("vdw_modifier", "truncate"),
+            modifier=interaction["vdw_modifier"],
         )
         found = self.check_fp64(name, config, options, reference)
         for term in program.TERMS:
