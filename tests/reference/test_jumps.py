@@ -116,7 +116,7 @@ def main():
                 f"{name}, {text}"
                 for text in check(name, *results, options.updates, options.interval)
             ]
-    sys.exit("\n".join(wrong))
+    sys.exit("\n".join(wrong) or 0)
 
 
 if __name__ == "__main__":
