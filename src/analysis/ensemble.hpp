@@ -28,6 +28,8 @@ class ChainStatistics {
 
   std::uint64_t count() const { return average_.count(); }
   AverageEstimate estimate() const { return average_.estimate(); }
+  /// For detect_equilibration().
+  const BlockAverage& average() const { return average_; }
   /// For gelman_rubin(): first and second half.
   std::array<SeriesMoments, 2> halves() const;
 

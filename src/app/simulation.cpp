@@ -42,6 +42,21 @@ void warn_of_chains(const EnsembleEstimate& energy) {
   }
 }
 
+void warn_of_equilibrations(const std::vector<Equilibration>& chains) {
+  const auto late = std::ranges::count_if(chains, &Equilibration::is_late);
+  if (late == 0) return;
+  double share = 0;
+  for (const Equilibration& chain : chains) {
+    if (chain.is_late()) share = std::max(share, chain.share);
+  }
+  spdlog::warn(
+      "production began before the system was equilibrated: in {} of {} chains the total energy "
+      "relaxes over up to {:.0f} % of the steps, which the averages contain: make more steps of "
+      "equilibration (sampling.equilibration-steps), by at least those, or see total_energy in "
+      "summary.json for the mean without them",
+      late, chains.size(), 100 * share);
+}
+
 }  // namespace
 
 std::string Simulation::how_to_go_on(const Ranks& ranks, const std::filesystem::path& folder) {
@@ -230,8 +245,10 @@ void Simulation::fill_ensemble() {
   summary_.pressure_bar = ensemble_of(results_.pressures);
   summary_.until_error_kj_per_mol = settings().sampling.until_error_kj_per_mol;
   summary_.energy_known =
-      gate_.active() && converged(summary_.total_energy, summary_.until_error_kj_per_mol);
+      gate_.active() && known_to_within(results_.statistics, summary_.until_error_kj_per_mol);
+  summary_.equilibrations = equilibrations_of(results_.statistics);
   warn_of_chains(summary_.total_energy);
+  warn_of_equilibrations(summary_.equilibrations);
 }
 
 void Simulation::fill_summary() {

@@ -16,6 +16,19 @@ EnsembleEstimate ensemble_of(const std::vector<ChainStatistics>& chains) {
   return ensemble_average(averages, halves);
 }
 
+std::vector<Equilibration> equilibrations_of(const std::vector<ChainStatistics>& chains) {
+  std::vector<Equilibration> found;
+  for (const ChainStatistics& chain : chains) {
+    found.push_back(detect_equilibration(chain.average()));
+  }
+  return found;
+}
+
+bool known_to_within(const std::vector<ChainStatistics>& chains, double error_kj_per_mol) {
+  return converged(ensemble_of(chains), error_kj_per_mol) &&
+         std::ranges::none_of(equilibrations_of(chains), &Equilibration::is_late);
+}
+
 void StoppingGate::set_chains(std::size_t chains) {
   const std::lock_guard lock(mutex_);
   chains_ = chains;
@@ -62,7 +75,7 @@ StoppingGate::Answer StoppingGate::arrive(std::size_t chain, std::uint64_t step,
     arrived_.erase(arrived_.begin(), arrived_.find(step));
     std::vector<ChainStatistics> all;
     for (const auto& [number, statistics] : here) all.push_back(statistics);
-    if (converged(ensemble_of(all), error_kj_per_mol_)) return Answer::known;
+    if (known_to_within(all, error_kj_per_mol_)) return Answer::known;
   }
   passed_[chain] = std::max(passed_[chain], step);
   return Answer::go_on;

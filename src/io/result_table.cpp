@@ -93,6 +93,23 @@ std::string zero_line(const RunSummary& summary) {
   return "";
 }
 
+/// Averages are of all production: what they would be without its relaxation.
+std::string equilibration_line(const RunSummary& summary) {
+  if (summary.equilibrations.empty()) return "";
+  double steps = 0;
+  for (std::size_t i = 0; i < summary.equilibrations.size(); ++i) {
+    steps = std::max(
+        steps, summary.equilibrations[i].share * static_cast<double>(summary.chains[i].steps));
+  }
+  if (steps == 0) return fmt::format("{:<24}before production\n", "Equilibrated");
+  const auto late = std::ranges::count_if(summary.equilibrations, &Equilibration::is_late);
+  return fmt::format(
+      "{:<24}{:.0f} steps into production; averages are of all of it, the mean total energy "
+      "from there is {:.4f}{}\n",
+      "Equilibrated", steps, mean_total_energy_equilibrated(summary),
+      late == 0 ? "" : "; late: more steps of equilibration are needed");
+}
+
 std::string chain_lines(const RunSummary& summary) {
   std::string text =
       fmt::format("\nChains ({})\n  {:>5} {:>12} {:>12} {:>24} {:>10}\n", summary.chains.size(),
@@ -110,6 +127,7 @@ std::string chain_lines(const RunSummary& summary) {
       "Mean total energy", energy.mean, energy.error, energy.error_within_chains,
       energy.error_between_chains, energy.long_enough ? "" : ", chains too short to tell",
       "Agreement of chains", agreement_text(energy), energy.r_hat);
+  text += equilibration_line(summary);
   text += zero_line(summary);
   const QmEnsemble updates = average_updates(summary);
   if (updates.dipole_debye.count > 0) {
@@ -177,6 +195,7 @@ std::string single_chain_lines(const RunSummary& summary) {
   text += qm_lines(chain.qm_updates);
   text += fmt::format("\n{:<24}{} ({} of equilibration before)\n", "Steps", chain.steps,
                       equilibration_steps);
+  text += equilibration_line(summary);
   text += fmt::format("{:<24}{:.1f} %, moves up to {:.3f} A and {:.1f} degrees\n", "Acceptance",
                       100 * chain.acceptance, chain.final_max_translation_angstrom,
                       chain.final_max_rotation_degrees);

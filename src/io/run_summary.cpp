@@ -152,11 +152,31 @@ const char* name_of(EnergyZero zero) {
   return "";
 }
 
+/// Averages are of all steps of production; this says which would be better left out.
+json equilibration_json(const RunSummary& summary) {
+  json document = {{"mean_without_it", mean_total_energy_equilibrated(summary)},
+                   {"chains", json::array()}};
+  for (std::size_t i = 0; i < summary.equilibrations.size(); ++i) {
+    const Equilibration& found = summary.equilibrations[i];
+    const auto steps = static_cast<double>(summary.chains[i].steps);
+    document["chains"].push_back(
+        {{"steps_of_production", std::llround(found.share * steps)},
+         {"late", found.is_late()},
+         {"mean_without_it", found.mean_from_there},
+         {"effective_samples_without_it", found.effective_samples_from_there},
+         {"effective_samples_of_all", found.effective_samples_of_all}});
+  }
+  return document;
+}
+
 json ensemble_json(const RunSummary& summary) {
   json document = estimate_json(summary.total_energy);
   if (summary.until_error_kj_per_mol > 0) {
     document["until_error_kj_per_mol"] = summary.until_error_kj_per_mol;
     document["known_to_within_it"] = summary.energy_known;
+  }
+  if (!summary.equilibrations.empty()) {
+    document["equilibration"] = equilibration_json(summary);
   }
   return document;
 }
@@ -189,6 +209,18 @@ QmEnsemble average_updates(const RunSummary& summary) {
     jumps.push_back(averages.jump_kj_per_mol);
   }
   return {ensemble_average(dipoles), ensemble_average(polarisations), ensemble_average(jumps)};
+}
+
+double mean_total_energy_equilibrated(const RunSummary& summary) {
+  double steps = 0;
+  double sum = 0;
+  for (std::size_t i = 0; i < summary.equilibrations.size(); ++i) {
+    const Equilibration& found = summary.equilibrations[i];
+    const double used = (1 - found.share) * static_cast<double>(summary.chains[i].steps);
+    steps += used;
+    sum += used * found.mean_from_there;
+  }
+  return steps > 0 ? sum / steps : summary.total_energy.mean;
 }
 
 EnergyZero energy_zero(const RunSummary& summary) {

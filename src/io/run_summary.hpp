@@ -11,6 +11,7 @@
 
 #include "analysis/block_average.hpp"
 #include "analysis/ensemble.hpp"
+#include "analysis/equilibration.hpp"
 #include "io/energy_terms.hpp"
 #include "io/qm_updates.hpp"
 
@@ -85,8 +86,10 @@ struct RunSummary {
   std::filesystem::path output_folder;
   std::uint64_t equilibration_steps = 0;
   std::vector<ChainSummary> chains;
-  EnsembleEstimate total_energy;      ///< kJ/mol, over all chains
-  EnsembleEstimate pressure_bar;      ///< the same; count 0: none
+  EnsembleEstimate total_energy;  ///< kJ/mol, over all chains
+  EnsembleEstimate pressure_bar;  ///< the same; count 0: none
+  /// Of the total energy, kJ/mol, per chain; empty: not known.
+  std::vector<Equilibration> equilibrations;
   double until_error_kj_per_mol = 0;  ///< sampling.until-error
   bool energy_known = false;          ///< to within that
 
@@ -125,6 +128,10 @@ WorkerShares shares_of(const WorkerTasks& worker, double wall_seconds);
 
 /// One chain's results lie at the top, those of more in "chains".
 void to_json(nlohmann::json& document, const RunSummary& summary);
+
+/// The mean of all chains without what is better left out of each. @param summary with
+/// equilibrations
+double mean_total_energy_equilibrated(const RunSummary& summary);
 
 /// Version of the HDF5 library in use, "1.10.8".
 std::string hdf5_library_version();

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <future>
 #include <random>
+#include <vector>
 
 namespace starpmc {
 namespace {
@@ -48,6 +49,32 @@ TEST_F(Gate, AllWaitForAllAndGetOneAnswer) {
   second = arrive(0, 200, 20000);
   EXPECT_EQ(first.get(), Answer::known);
   EXPECT_EQ(second.get(), Answer::known);
+}
+
+/// Eight chains whose mean is known to within the error, but is that of a system that relaxes.
+TEST_F(Gate, DoesNotStopARunThatIsEquilibratedLate) {
+  constexpr std::size_t chains = 8;
+  const auto of_chains = [](int relaxation) {
+    std::vector<ChainStatistics> all(chains);
+    for (std::size_t chain = 0; chain < chains; ++chain) {
+      std::mt19937_64 random(chain + 1);
+      std::normal_distribution<double> normal;
+      for (int i = 0; i < 20000; ++i) {
+        all[chain].add(normal(random) + (i < relaxation ? 0.1 : 0));
+      }
+    }
+    return all;
+  };
+  const auto relaxing = of_chains(7000);
+  const auto stationary = of_chains(0);
+  EXPECT_TRUE(converged(ensemble_of(relaxing), 0.05));
+  gate_.set_chains(chains);
+  for (std::size_t chain = 0; chain + 1 < chains; ++chain) {
+    gate_.add_arrival(chain, 100, relaxing[chain]);
+    gate_.add_arrival(chain, 200, stationary[chain]);
+  }
+  EXPECT_EQ(gate_.arrive(chains - 1, 100, relaxing.back()), Answer::go_on);
+  EXPECT_EQ(gate_.arrive(chains - 1, 200, stationary.back()), Answer::known);
 }
 
 TEST_F(Gate, WaitsUntilTheNumberOfChainsIsKnown) {

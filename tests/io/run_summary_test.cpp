@@ -198,6 +198,35 @@ TEST(ResultTable, OfSeveralChains) {
   EXPECT_THAT(table, HasSubstr("50.0 %"));
 }
 
+TEST(RunSummary, EquilibrationIntoProduction) {
+  RunSummary summary = example();
+  summary.chains.push_back(summary.chains.front());
+  summary.chains[0].steps = 1000;
+  summary.chains[1].steps = 2000;
+  EXPECT_FALSE(nlohmann::json(summary)["total_energy"].contains("equilibration"));
+  EXPECT_THAT(result_table(summary), Not(HasSubstr("Equilibrated")));
+  summary.equilibrations = {{.mean_from_there = -10}, {.mean_from_there = -20}};
+  EXPECT_THAT(result_table(summary), HasSubstr("before production"));
+  // Chain 0 keeps 1000 steps, chain 1 keeps 1500.
+  summary.equilibrations[1] = {.share = 0.25,
+                               .effective_samples_from_there = 120,
+                               .effective_samples_of_all = 100,
+                               .mean_from_there = -20};
+  std::string table = result_table(summary);
+  EXPECT_THAT(table, HasSubstr("500 steps into production"));
+  EXPECT_THAT(table, HasSubstr("from there is -16.0000"));
+  EXPECT_THAT(table, Not(HasSubstr("; late")));
+  summary.equilibrations[1].effective_samples_from_there = 200;
+  table = result_table(summary);
+  EXPECT_THAT(table, HasSubstr("; late: more steps of equilibration"));
+  const nlohmann::json found = nlohmann::json(summary)["total_energy"]["equilibration"];
+  EXPECT_EQ(found["mean_without_it"], -16);
+  EXPECT_EQ(found["chains"][0]["steps_of_production"], 0);
+  EXPECT_EQ(found["chains"][0]["late"], false);
+  EXPECT_EQ(found["chains"][1]["steps_of_production"], 500);
+  EXPECT_EQ(found["chains"][1]["late"], true);
+}
+
 TEST(ResultTable, SaysWhetherChainsAgree) {
   RunSummary summary = example();
   summary.chains.push_back(summary.chains.front());
