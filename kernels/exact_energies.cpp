@@ -26,10 +26,11 @@ ExactEnergies::ExactEnergies(const Window& window, const Certification& certific
   for (int k = 0; k < 3; ++k) inverse_box_[k] = 1 / window.interaction.box[k];
 }
 
-double ExactEnergies::change(int slot, int from, int to, const Occupied& occupied) {
+std::uint64_t ExactEnergies::change_of_others(int slot, int from, int to,
+                                              const Occupied& occupied) {
   const Placed before = place_entry(from);
   const Placed after = place_entry(to);
-  std::uint64_t units = with_solute(after) - with_solute(before);
+  std::uint64_t units = with_nuclei(after) - with_nuclei(before);
   const int self = window_.plan[plan_start_molecule(window_.layout) + slot];
   const auto stride = static_cast<std::size_t>(window_.layout.molecules);
   for (int molecule = 0; molecule < window_.topology.shape.molecules; ++molecule) {
@@ -48,7 +49,12 @@ double ExactEnergies::change(int slot, int from, int to, const Occupied& occupie
     if (near_after) units += with_molecule(after, other);
     if (near_before) units -= with_molecule(before, other);
   }
-  return energy_of_units(units);
+  return units;
+}
+
+std::uint64_t ExactEnergies::change_of_grid(int from, int to) const {
+  if (certification_.exact_blocks.empty()) return 0;
+  return with_grid(place_entry(to)) - with_grid(place_entry(from));
 }
 
 ExactEnergies::Placed ExactEnergies::place_entry(int entry) const {
@@ -145,12 +151,12 @@ std::uint64_t ExactEnergies::with_grid(const Placed& placed) const {
                     sites, window_.potential});
 }
 
-std::uint64_t ExactEnergies::with_solute(const Placed& placed) const {
+std::uint64_t ExactEnergies::with_nuclei(const Placed& placed) const {
   const Topology& topology = window_.topology;
   const Interaction& interaction = window_.interaction;
   const auto nuclei = static_cast<std::size_t>(certification_.nuclei);
   const std::span<const double> solute = certification_.solute;
-  std::uint64_t units = certification_.exact_blocks.empty() ? 0 : with_grid(placed);
+  std::uint64_t units = 0;
   for (int site = 0; site < topology.site_count(placed.type); ++site) {
     const double charge = STARPMC_COULOMB_CONSTANT * topology.site(placed.type, site)[3];
     for (std::size_t nucleus = 0; nucleus < nuclei; ++nucleus) {

@@ -25,8 +25,11 @@ class ExactEnergies {
   ExactEnergies(const Window& window, const Certification& certification,
                 std::span<const double> lattice, ExactGridSum grid_sum);
 
-  /// Energy change of moving the molecule in `slot` from one entry to another, kJ/mol.
-  double change(int slot, int from, int to, const Occupied& occupied);
+  /// Energy change of moving the molecule in `slot` from one entry to another, but for the grid
+  /// term's, in exact units.
+  std::uint64_t change_of_others(int slot, int from, int to, const Occupied& occupied);
+  /// The grid term's.
+  std::uint64_t change_of_grid(int from, int to) const;
 
  private:
   /// A rigid molecule somewhere.
@@ -39,7 +42,7 @@ class ExactEnergies {
   Placed place_entry(int entry) const;
   Placed place_lattice(int molecule) const;
   void place_sites(const double* displacements, Placed& placed) const;
-  std::uint64_t with_solute(const Placed& placed) const;
+  std::uint64_t with_nuclei(const Placed& placed) const;
   std::uint64_t with_grid(const Placed& placed) const;
   std::uint64_t user_with_nucleus(double r2, double charges, int type, int nucleus_type) const;
   std::uint64_t with_molecule(const Placed& a, const Placed& b) const;

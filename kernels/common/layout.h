@@ -218,6 +218,7 @@ typedef struct {
 typedef struct {
   double absolute; /* kJ/mol */
   double relative;
+  double others; /* the part of `absolute` that is not the grid term's */
 } DecisionBound;
 
 /* How much an MM energy term counts in that: van der Waals repulsion is so much steeper than a charge's
@@ -227,6 +228,11 @@ typedef struct {
 /* magnitude: sum of the absolute values of the energies that the change is computed from. */
 STARPMC_INLINE double decision_error_bound(DecisionBound bound, double magnitude) {
   return bound.absolute + bound.relative * magnitude;
+}
+
+/* Of the grid term's part alone. */
+STARPMC_INLINE double grid_error_bound(DecisionBound bound, double magnitude) {
+  return bound.absolute - bound.others + bound.relative * magnitude;
 }
 
 /* Tuning of step sizes at the end of a window; interval 0: none. */

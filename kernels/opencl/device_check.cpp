@@ -100,7 +100,7 @@ struct SmallSystem {
   StepRange range{0x5EED, 1000, 0, kSteps, 2.5};
   StepTuning tuning{0.4, 1, 0.5, 0, 0};
   /// As certified decisions of such a window allow for.
-  DecisionBound bound{kPrecisionOf<Real> == Precision::fp64 ? 1e-7 : 0.03, 1e-6};
+  DecisionBound bound{kPrecisionOf<Real> == Precision::fp64 ? 1e-7 : 0.03, 1e-6, 0};
   std::vector<int> plan;
   std::vector<double> entries;
   std::vector<PairReal<Real>> outside;

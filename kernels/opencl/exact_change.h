@@ -173,48 +173,96 @@ static inline ulong exact_with_nucleus(const ExactSources *s, const Placed *plac
   return UNITS_OF_NUCLEUS(coulomb) + UNITS_OF_NUCLEUS(vdw);
 }
 
-/* A block's points [first, first + step, ...) with one site. */
-static inline ulong exact_with_block(const ExactSources *s, double3 site, double charge, int block,
-                                     int first, int step) {
-  __global const double *header = s->exact_blocks + block * BLOCK_FIELDS;
-  const double3 d = exact_image3(s, site - (double3)(header[0], header[1], header[2]));
+/* Charged sites of a molecule before and after its step that meet the points together: each loaded
+   point serves all of them. */
+#define MOVED_SITES 6
+/* Items that share a block's points. */
+#define EXACT_TEAM 64
+
+typedef struct {
+  double3 position;
+  double factor; /* the Coulomb constant times its charge; 0: no site */
+} MovedSite;
+
+static inline MovedSite moved_site(const ExactSources *s, const Placed *before, const Placed *after,
+                                   int at, int sites) {
+  MovedSite moved = {(double3)(0.0, 0.0, 0.0), 0.0};
+  if (at >= 2 * sites) return moved;
+  const Placed *placed = at < sites ? after : before;
+  moved.factor = STARPMC_COULOMB_CONSTANT * site_charge(s->window.topology, s->topology_reals,
+                                                        placed->type, at % sites);
+  if (moved.factor != 0) moved.position = exact_site(s, placed, at % sites);
+  return moved;
+}
+
+/* One bit for each site that may be in reach of a block. */
+static inline uint sites_near(const ExactSources *s, const MovedSite *moved,
+                              __global const double *header) {
   const double reach = s->interaction.coulomb_cutoff + header[BLOCK_RADIUS] + BLOCK_MARGIN;
-  if (!(d.x * d.x + (d.y * d.y + d.z * d.z) < reach * reach)) return 0;
-  __global const double *points = s->exact_points + (ulong)block * STARPMC_BLOCK_VALUES;
-  const double factor = STARPMC_COULOMB_CONSTANT * charge;
+  const double3 origin = (double3)(header[0], header[1], header[2]);
+  uint near = 0;
+  _Pragma("unroll") for (int k = 0; k < MOVED_SITES; ++k) {
+    const double3 d = exact_image3(s, moved[k].position - origin);
+    const int in_reach = d.x * d.x + (d.y * d.y + d.z * d.z) < reach * reach;
+    near |= (uint)(moved[k].factor != 0 && in_reach) << k;
+  }
+  return near;
+}
+
+static inline ulong exact_with_point(const ExactSources *s, MovedSite site, double3 point,
+                                     double charge, double inverse_square) {
+  const double r2 = exact_squared(s, site.position - point);
+  const double charges = site.factor * charge;
+  const ulong units =
+      exact_units(exact_pair_coulomb(r2, charges, s->coulomb_squared, s->inverse_cutoff));
+  if (!(r2 * inverse_square < 1)) return units;
+  return units + exact_units(charges * STARPMC_COULOMB_POLE * exact_extent(r2, inverse_square));
+}
+
+/* Share of one group out of `groups` in the change of the grid term, shared among teams of its
+   items. */
+static inline ulong exact_grid_change(const ExactSources *s, const Placed *before,
+                                      const Placed *after, int group, int groups) {
+  const int item = (int)get_local_id(0);
+  const int team = min((int)get_local_size(0), EXACT_TEAM);
+  const int teams = (int)get_local_size(0) / team;
+  const int sites = site_count(s->window.topology, s->topology_integers, after->type);
   ulong units = 0;
-  for (int i = first; i < STARPMC_BLOCK_POINTS; i += step) {
-    const double3 point = (double3)(points[i], points[STARPMC_BLOCK_POINTS + i],
-                                    points[2 * STARPMC_BLOCK_POINTS + i]);
-    const double r2 = exact_squared(s, site - point);
-    const double charges = factor * points[3 * STARPMC_BLOCK_POINTS + i];
-    units += exact_units(exact_pair_coulomb(r2, charges, s->coulomb_squared, s->inverse_cutoff));
-    const double inverse_square = points[4 * STARPMC_BLOCK_POINTS + i];
-    if (!(r2 * inverse_square < 1)) continue;
-    units += exact_units(charges * STARPMC_COULOMB_POLE * exact_extent(r2, inverse_square));
+  for (int first = 0; first < 2 * sites; first += MOVED_SITES) {
+    MovedSite moved[MOVED_SITES];
+    _Pragma("unroll") for (int k = 0; k < MOVED_SITES; ++k) {
+      moved[k] = moved_site(s, before, after, first + k, sites);
+    }
+    for (int block = group * teams + item / team; block < s->blocks; block += groups * teams) {
+      const uint near = sites_near(s, moved, s->exact_blocks + block * BLOCK_FIELDS);
+      if (near == 0) continue;
+      __global const double *points = s->exact_points + (ulong)block * STARPMC_BLOCK_VALUES;
+      for (int i = item % team; i < STARPMC_BLOCK_POINTS; i += team) {
+        const double3 point = (double3)(points[i], points[STARPMC_BLOCK_POINTS + i],
+                                        points[2 * STARPMC_BLOCK_POINTS + i]);
+        const double charge = points[3 * STARPMC_BLOCK_POINTS + i];
+        const double inverse_square = points[4 * STARPMC_BLOCK_POINTS + i];
+        _Pragma("unroll") for (int k = 0; k < MOVED_SITES; ++k) {
+          if ((near >> k & 1) == 0) continue;
+          const ulong pair = exact_with_point(s, moved[k], point, charge, inverse_square);
+          units += first + k < sites ? pair : (ulong)0 - pair;
+        }
+      }
+    }
   }
   return units;
 }
 
-/* Share of one group out of `groups` in the energy of a molecule with the solute, shared among the
+/* Share of one group out of `groups` in the energy of a molecule with the nuclei, shared among the
    group's items. */
-static inline ulong exact_with_solute(const ExactSources *s, const Placed *placed, int group,
+static inline ulong exact_with_nuclei(const ExactSources *s, const Placed *placed, int group,
                                       int groups) {
-  const int item = (int)get_local_id(0);
   const int items = (int)get_local_size(0);
   const int sites = site_count(s->window.topology, s->topology_integers, placed->type);
   ulong units = 0;
-  for (int pair = group * items + item; pair < sites * s->nuclei; pair += groups * items) {
+  for (int pair = group * items + (int)get_local_id(0); pair < sites * s->nuclei;
+       pair += groups * items) {
     units += exact_with_nucleus(s, placed, pair / s->nuclei, pair % s->nuclei);
-  }
-  for (int site = 0; site < sites; ++site) {
-    const double charge =
-        site_charge(s->window.topology, s->topology_reals, placed->type, site);
-    if (charge == 0) continue;
-    const double3 position = exact_site(s, placed, site);
-    for (int block = group; block < s->blocks; block += groups) {
-      units += exact_with_block(s, position, charge, block, item, items);
-    }
   }
   return units;
 }
@@ -225,8 +273,9 @@ static inline ulong exact_change_share(const ExactSources *s, int index, int fro
   const int moved = s->plan[plan_step_molecule(s->window.layout) + index];
   const Placed before = placed_molecule(s, moved, from);
   const Placed after = placed_molecule(s, moved, to);
-  ulong units = exact_with_solute(s, &after, group, groups) -
-                exact_with_solute(s, &before, group, groups);
+  ulong units = exact_with_nuclei(s, &after, group, groups) -
+                exact_with_nuclei(s, &before, group, groups) +
+                exact_grid_change(s, &before, &after, group, groups);
   const int items = groups * (int)get_local_size(0);
   for (int molecule = group * (int)get_local_size(0) + (int)get_local_id(0);
        molecule < s->window.topology.molecules; molecule += items) {

@@ -171,6 +171,7 @@ typedef struct {
   __local double *list_energies;  /* LIST_CAPACITY */
   __local uint *shared;           /* two per item */
   __local uint *close;            /* one per item, and a count */
+  __local int *any_close;         /* whether a site may lie within a point's extent */
   __local double *sums;           /* one per item */
 } GridMemory;
 
@@ -181,9 +182,10 @@ typedef struct {
   __local double name##_energies[LIST_CAPACITY];         \
   __local uint name##_shared[2 * GRID_GROUP];            \
   __local uint name##_close[GRID_GROUP + 1];             \
+  __local int name##_any_close;                          \
   __local double name##_sums[GRID_GROUP];                \
-  const GridMemory name = {name##_tile,   name##_list,  name##_energies, \
-                           name##_shared, name##_close, name##_sums};
+  const GridMemory name = {name##_tile,  name##_list,       name##_energies, name##_shared, \
+                           name##_close, &name##_any_close, name##_sums};
 
 /* For each block the group lists the sites in reach, so that hardly a pair beyond the cutoff is
    computed, and its teams share the list. partials: `capacity` values per group */
@@ -208,11 +210,13 @@ static inline void grid_pairs_of_group(PairConstants constants, GridShare share,
     load_tile(own_points, memory.tile, GRID_GROUP);
     for (int batch = 0; batch < capacity; batch += SITES_PER_CHOICE * GRID_GROUP) {
       const int first = batch + item;
+      if (item == 0) *memory.any_close = 0;
       const Choice choice = choose_sites(rounded, capacity, first, view, box);
       const uint inside = popcount(choice.inside);
       const uint cut = cut_entries(choice, rounded, capacity, first, view, box);
       uint total;
       const uint before = sum_before(inside | cut << 16, memory.shared, &total);
+      if (choice.close) *memory.any_close = 1;
       const int all_inside = total & 0xFFFF;
       const int count = all_inside + (total >> 16);
       for (int begin = 0; begin < count; begin += LIST_CAPACITY) {
@@ -226,7 +230,7 @@ static inline void grid_pairs_of_group(PairConstants constants, GridShare share,
         const int rows = (listed + TEAM - 1) / TEAM;
         const int from = slice * rows / slices * TEAM;
         const int to = min(listed, (slice + 1) * rows / slices * TEAM);
-        if (header[BLOCK_EXTENT] > 0) {
+        if (header[BLOCK_EXTENT] > 0 && *memory.any_close) {
           add_extents(max(from, all_inside - begin), to, memory.list, memory.list_energies,
                       memory.close, memory.sums, reals.unit, constants, sites, capacity, header,
                       own_points);

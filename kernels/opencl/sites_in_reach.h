@@ -8,6 +8,7 @@
 typedef struct {
   uint inside; /* of all points */
   uint cut;    /* of some */
+  int close;   /* whether one of them may lie within a point's extent */
 } Choice;
 
 /* Sites one item chooses from at a time. */
@@ -26,7 +27,7 @@ static inline real3 nearest_image(__global const real *rounded, int capacity, in
 /* The item's sites are first, first + GRID_GROUP, ... */
 static inline Choice choose_sites(__global const real *rounded, int capacity, int first,
                                   BlockView block, PairReals box) {
-  Choice choice = {0, 0};
+  Choice choice = {0, 0, 0};
   for (int k = 0; k < SITES_PER_CHOICE; ++k) {
     const int site = first + k * GRID_GROUP;
     if (site >= capacity) break;
@@ -37,6 +38,7 @@ static inline Choice choose_sites(__global const real *rounded, int capacity, in
       choice.inside |= bit;
     } else if (squared < block.reach) {
       choice.cut |= bit;
+      if (squared < block.close) choice.close = 1;
     }
   }
   return choice;

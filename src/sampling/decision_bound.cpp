@@ -85,12 +85,12 @@ DecisionBound decision_bound(Precision precision, const TopologyBuffers& topolog
     const double unit = std::ldexp(1.0, -53);
     return {1024 * unit * (grid + user.coulomb_scale * STARPMC_COULOMB_CONSTANT) + 16 * mm +
                 2 * pairs * std::ldexp(1.0, -41) + user.absolute,
-            16 * unit + relative + user.relative};
+            16 * unit + relative + user.relative, 16 * mm + user.absolute};
   }
   const double unit = std::ldexp(1.0, -24);
   return {unit * grid + mm + 1e-5 + user.absolute +
               user.coulomb_jump * largest_grid_charge(topology, block_charges),
-          relative + user.relative};
+          relative + user.relative, mm + user.absolute};
 }
 
 }  // namespace starpmc

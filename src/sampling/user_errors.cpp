@@ -15,6 +15,7 @@
 #include "potential/grid_error.hpp"
 #include "potential/mm_error.hpp"
 #include "sampling/error_sum.hpp"
+#include "sampling/packing.hpp"
 
 namespace starpmc {
 namespace {
@@ -133,9 +134,11 @@ class Pairs {
     displacement_ = precision == Precision::fp64    ? wide_displacement_
                     : precision == Precision::fixed ? std::max(single, std::ldexp(edge, -31))
                                                     : single;
+    const Packing packing(topology);
     densities_.resize(types());
     for (int m = 0; m < topology.shape.molecules; ++m) {
-      densities_[static_cast<std::size_t>(view_.type_of(m))] += 1 / (box[0] * box[1] * box[2]);
+      const int type = view_.type_of(m);
+      densities_[static_cast<std::size_t>(type)] = packing.density(type);
     }
   }
 
@@ -201,7 +204,7 @@ class Pairs {
   const TopologyBuffers& topology_;
   Topology view_;
   bool single_;
-  std::vector<double> densities_;  ///< of molecules of each type
+  std::vector<double> densities_;  ///< of molecules of each type at most, per A^3
   double displacement_ = 0;
   double wide_displacement_ = 0;
 };

@@ -28,8 +28,9 @@ struct UserErrors {
 ///
 /// Statistical (ErrorSum): how the errors of pairs that are no overlaps add up, 2 * 4 pi rho r^2 dr
 /// of them at a distance, old and new place together: like those of independent pairs of an ideal
-/// gas, six standard deviations of them where they are many. Around the nuclei rho is 0.2 atoms per
-/// A^3, more than any molecule has. Events of less than 1e-9 pairs a step are neglected: most jumps
+/// gas, six standard deviations of them where they are many. rho is the densest packing of each
+/// type of molecule (Packing), whatever the box's mean density; around the nuclei it is 0.2 atoms
+/// per A^3, more than any molecule has. Events of less than 1e-9 pairs a step are neglected: most jumps
 /// in fp64.
 ///
 /// Overlaps are pairs of |V| above 50 kJ/mol; of charges, whose energies cancel in a molecule,

@@ -1,5 +1,5 @@
 """The bound behind certified decisions holds where the box's mean density says nothing: droplets,
-slabs, two phases, large sites, ions, molecules of five sites. Every precision and implementation
+slabs, two phases, large sites, ions, molecules of five sites, functions of the user's. Every precision and implementation
 makes the same decisions, and no step's energy change, doubtful or not, differs from the fp64 one by
 more than half the bound.
 
@@ -149,8 +149,21 @@ def five_sites():
     return 150.0, 14.0, in_order(["FIVE"] * 180, ball(3.1, 180))
 
 
+LENNARD_JONES = (
+    "4*epsilon*((sigma/r)^12-(sigma/r)^6); sigma=0.5*(sigma1+sigma2); "
+    "epsilon=sqrt(epsilon1*epsilon2)"
+)
+POTENTIALS = {
+    "droplet of user functions": {
+        "coulomb": "(1-r/cutoff)^2/r",
+        "mm_vdw": LENNARD_JONES,
+        "treatment": "force-shift",
+    }
+}
+
 SYSTEMS = {
     "droplet": droplet,
+    "droplet of user functions": droplet,
     "slab": slab,
     "two phases": two_phases,
     "large sigma": large_sigma,
@@ -206,6 +219,7 @@ class DecisionBound(program.TestCase):
             },
             sampling={"steps": STEPS, "seed": 18, "max_rotation": 20, "chains": 1},
             output={"trajectory_interval": STEPS, "energy_interval": 1},
+            **({"potential": POTENTIALS[name]} if name in POTENTIALS else {}),
         )
         outcomes = {}
         exact = None

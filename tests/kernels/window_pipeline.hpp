@@ -216,7 +216,7 @@ ChainOutcome<Real> run_chain(Pipeline& pipeline, const TestSystem& system,
   Buffers<Real> b(system, options.steps, options.candidates);
   b.field_cache = naive_field_cache(system, system.lattice);
   b.certified = options.bound > 0;
-  b.bound = {options.bound, 0};
+  b.bound = {options.bound, 0, 0};
   ChainOutcome<Real> outcome;
   std::uint64_t next = 40;
   for (int i = 0; i < options.windows; ++i) {
@@ -324,7 +324,7 @@ void expect_not_finite_reported(Pipeline& pipeline, const TestSystem& system) {
     for (const bool certified : {false, true}) {
       Buffers<Real> b(system, 20, 40);
       b.certified = certified;
-      b.bound = {0.5, 0};
+      b.bound = {0.5, 0, 0};
       pipeline.propose(b, step_range(17, 20));
       pipeline.evaluate(b);
       b.grid_energies[0] = value;  // the first step's

@@ -12,6 +12,7 @@
 #include "kernels/scalar/user_terms.hpp"
 #include "potential/error_cells.hpp"
 #include "sampling/error_sum.hpp"
+#include "sampling/packing.hpp"
 
 namespace starpmc {
 namespace {
@@ -103,7 +104,7 @@ class Sampled {
     const std::span inputs(coefficients, program.inputs.size() - 1);
     const double displacement = std::ldexp(1 + 2 * buffers_.shape.largest_radius, -24);
     const double ratio = std::pow(kCutoff / 0.01, 1.0 / 400);
-    const double density = pairs.count * kMolecules / std::pow(kBox, 3);
+    const double density = pairs.count * Packing(buffers_).density(0);
     const auto plain = [&](double r) {
       return factor * scalar::user_function<scalar::Arithmetic::plain>(program, r * r, inputs,
                                                                        inputs_, values_);
@@ -292,6 +293,17 @@ TEST(UserErrors, FunctionsOfNucleiCount) {
   EXPECT_LT(well_conditioned, 1e-9);
   with.potential.qmmm_additional = "1e9*(exp(-r+18)-exp(-r+17.9))*1e-9+1e9*sin(1e9+r)*1e-9";
   EXPECT_GT(errors_of(with, Precision::mixed).absolute, 1e2 * well_conditioned);
+}
+
+/// A droplet is as dense in a large box as in one that it fills.
+TEST(UserErrors, TheBoxesMeanDensityDoesNotCount) {
+  Settings coulomb = with_mm("");
+  coulomb.potential.coulomb = "(1-r/cutoff)^2/r";
+  System dilute = water();
+  dilute.box.lengths = {40 * kBox, 40 * kBox, 40 * kBox};
+  const double droplet =
+      user_errors(Precision::mixed, make_topology_buffers(dilute, coulomb)).absolute;
+  EXPECT_EQ(droplet, errors_of(coulomb, Precision::mixed).absolute);
 }
 
 /// However many features a function has: the program starts with these bounds.
