@@ -36,7 +36,9 @@ Packing::Packing(const TopologyBuffers& topology)
       own.radius = radius;
       own.offset = std::hypot(place[0], place[1], place[2]);
     }
-    if (own.radius == 0) own.radius = in_densest_matter;
+    // Further sites may be charges without an atom.
+    const int atoms = std::clamp(view_.site_count(type), 1, 3);
+    if (own.radius == 0) own.radius = in_densest_matter * std::cbrt(atoms);
   }
   for (int m = 0; m < topology.shape.molecules; ++m) {
     spheres_[static_cast<std::size_t>(view_.type_of(m))].molecules += 1;

@@ -12,8 +12,8 @@ namespace starpmc {
 /// Sites with a van der Waals term come no nearer to each other than 3/4 sigma (70 kJ/mol for a
 /// water's oxygen, 100 well depths): a molecule has a sphere about one of its sites to itself, and
 /// spheres fill at most 74 % of space. Molecules without such a term (the user's functions alone)
-/// are taken to be one site of the densest matter there is, 0.2 per A^3. Configurations that are
-/// denser are overlaps, which DecisionBound::relative is for.
+/// are taken to be one to three atoms of the densest matter there is, 0.2 per A^3. Configurations
+/// that are denser are overlaps, which DecisionBound::relative is for.
 class Packing {
  public:
   explicit Packing(const TopologyBuffers& topology);
