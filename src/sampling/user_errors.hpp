@@ -30,8 +30,8 @@ struct UserErrors {
 /// of them at a distance, old and new place together: like those of independent pairs of an ideal
 /// gas, six standard deviations of them where they are many. rho is the densest packing of each
 /// type of molecule (Packing), whatever the box's mean density; around the nuclei it is 0.2 atoms
-/// per A^3, more than any molecule has. Events of less than 1e-9 pairs a step are neglected: most jumps
-/// in fp64.
+/// per A^3, more than any molecule has. Events of less than 1e-9 pairs a step are neglected: most
+/// jumps in fp64.
 ///
 /// Overlaps are pairs of |V| above 50 kJ/mol; of charges, whose energies cancel in a molecule,
 /// above 300 kJ/mol, and 10^4 kJ/mol with nuclei. There e / |V| is `relative`, up to
