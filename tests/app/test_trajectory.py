@@ -32,6 +32,7 @@ class Trajectory(program.TestCase):
     def test_mdanalysis(self):
         config = self.config(
             **program.small_system(),
+            interaction={"vdw_modifier": "truncate"},
             sampling={"steps": STEPS},
             run={"precision": "fp64"},
             output={"trajectory_interval": INTERVAL, "energy_interval": INTERVAL},
