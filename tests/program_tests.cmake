@@ -67,13 +67,17 @@ if(TARGET starpmc)
   starpmc_program_test(app/expression app/test_expression.py 60 "app")
   starpmc_program_test(app/expression_openmm app/test_expression_openmm.py 300 "app")
   starpmc_program_test(app/potential_openmm app/test_potential_openmm.py 120 "app;device")
-  starpmc_program_test(app/readme app/test_readme.py 60 "app" ${CMAKE_SOURCE_DIR}/README.md)
+  starpmc_program_test(documentation/option_tables documentation/test_option_tables.py 60
+                       "documentation" ${CMAKE_SOURCE_DIR}/configs/README.md)
   starpmc_program_test(app/install app/test_install.py 120 "app;device"
                        ${CMAKE_BINARY_DIR} ${CMAKE_COMMAND})
 endif()
 
 starpmc_script_test(setup/quickstart 120 "setup"
   ${CMAKE_CURRENT_SOURCE_DIR}/setup/test_quickstart.sh ${CMAKE_SOURCE_DIR})
+
+starpmc_script_test(documentation/pages 60 "documentation"
+  ${test_python} ${CMAKE_CURRENT_SOURCE_DIR}/documentation/test_pages.py ${CMAKE_SOURCE_DIR})
 
 # The replay of scale_on_paper/run, where that has been built.
 starpmc_script_test(scale_on_paper/report 60 "bench" ${test_python}

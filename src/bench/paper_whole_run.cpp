@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Of a QM program that holds chorismate's integrals (README, QM updates with PySCF).
+/// Of a QM program that holds chorismate's integrals (src/qm/README.md).
 constexpr double kWorkerMegabytes = 1600;
 constexpr double kMemoryShare = 0.8;
 

@@ -32,7 +32,7 @@ std::string settings_as_config(const Settings& settings);
 /// Every option, grouped, with unit, default and meaning, for `--help`.
 std::string options_help();
 
-/// The same as Markdown tables, for the README (`--help-markdown`).
+/// The same as Markdown tables, for configs/README.md (`--help-markdown`).
 std::string options_markdown();
 
 }  // namespace starpmc

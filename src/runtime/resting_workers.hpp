@@ -4,7 +4,8 @@
 
 /// CPU workers that rest while there is nothing for them to do. StarPU's own ask for tasks without
 /// a pause, each on its core: where cores share an execution unit, the memory's bandwidth or a
-/// clock frequency, that slows those that work, such as a QM program's (README, "Several chains").
+/// clock frequency, that slows those that work, such as a QM program's (src/app/README.md, "Several
+/// chains").
 namespace starpmc {
 
 /// starpu_init() by the scheduler that STARPU_SCHED names, whose idle CPU workers rest: after the

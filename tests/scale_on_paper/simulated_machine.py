@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 MODELS_OF = "16cpu-avx3-nvidia_h200"
 # Kernels of several chains overlap on a GPU: R takes 0.96 us a step with one chain and 0.48 us with
-# four or eight (measured, README). A simulated device runs one task at a time, so each GPU is two.
+# four or eight (measured, src/bench/README.md). A simulated device runs one task at a time, so each
+# GPU is two.
 LANES = 2
 PIPELINE = 4
 """Tasks under way on a GPU, as StarpuRuntime has it."""

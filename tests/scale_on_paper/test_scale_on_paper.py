@@ -130,7 +130,7 @@ PROGRAM: pathlib.Path | None = None
 
 
 class Replay(unittest.TestCase):
-    """Against what was measured with one H200 (README: R, whole step, 1 and 4 chains)."""
+    """Against what was measured with one H200 (src/bench/README.md: R, 1 and 4 chains)."""
 
     def microseconds_per_step(self, chains: int) -> float:
         assumptions = Assumptions(interval=100_000, host_seconds_per_step=0.0)
