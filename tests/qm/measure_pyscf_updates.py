@@ -29,6 +29,7 @@ REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 WORKERS = REPOSITORY / "src/qm/workers"
 sys.path.insert(0, str(WORKERS))
 from worker_protocol import Channel
+from worker_request import DEFAULTS
 
 COULOMB = 1389.35457644  # kJ mol^-1 A e^-2
 CUTOFF = 10.0  # angstrom
@@ -60,22 +61,7 @@ overwrite = true
 trajectory-interval = {interval}
 """
 
-REQUEST = {
-    "charge": -2,
-    "multiplicity": 1,
-    "method": "pbe",
-    "basis": "def2-svp",
-    "density_fitting": True,
-    "grid_radial": 30,
-    "grid_angular": 302,
-    "scf_grid_radial": 50,
-    "scf_grid_angular": 194,
-    "energy_convergence_hartree": 1e-8,
-    "max_iterations": 100,
-    "embedding": "quadrature",
-    "threads": 1,
-    "memory_mb": 4000,
-}
+REQUEST = {**DEFAULTS, "charge": -2, "memory_mb": 4000}
 
 
 def make_chain(options):

@@ -7,30 +7,22 @@ Run by any Python that has src/qm/workers/requirements.txt:
 """
 
 import itertools
-import os
-import pathlib
 import sys
 import unittest
 
-# Before numpy: the molecules are small, and other tests run beside this one.
-os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
+from pyscf_worker_tests import REPOSITORY
 
-try:
-    import numpy
-    from pyscf import dft
-    from pyscf.data import nist
-except ImportError as missing:
-    print(f"skipped: {missing}")
-    sys.exit(77)
+# isort: split
 
-REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
-DATA = REPOSITORY / "tests/data/qm"
-sys.path.insert(0, str(REPOSITORY / "src/qm/workers"))
-
+import numpy
 import pyscf_worker
 from near_charges import NEAR_ANGSTROM, NearCharges
+from pyscf import dft
+from pyscf.data import nist
 from worker_protocol import SolventCharges
+from worker_request import worker_request
 
+DATA = REPOSITORY / "tests/data/qm"
 TIP3P_CHARGES = [-0.834, 0.417, 0.417]
 CUTOFF = 9.0  # angstrom
 FRAMES_OF_ALL = 20
@@ -100,24 +92,12 @@ class Solute:
         self.positions = stored["solute"] / 1000.0
         ends = numpy.cumsum(stored["counts"])[:-1]
         self._shells = numpy.split(stored["waters"] / 1000.0, ends)
-        self.request = {
-            "elements": [line.split()[0] for line in lines[2 : 2 + int(lines[0])]],
-            "charge": properties["charge"],
-            "multiplicity": 1,
-            "method": "pbe",
-            "basis": basis,
-            "density_fitting": True,
-            "grid_radial": 10,
-            "grid_angular": 50,
-            "scf_grid_radial": 50,
-            "scf_grid_angular": 194,
-            "energy_convergence_hartree": 1e-8,
-            "max_iterations": 100,
-            "embedding": "quadrature",
-            "threads": 1,
-            "memory_mb": 2000,
-            **changed,
-        }
+        self.request = worker_request(
+            [line.split()[0] for line in lines[2 : 2 + int(lines[0])]],
+            charge=properties["charge"],
+            basis=basis,
+            **{"grid_radial": 10, "grid_angular": 50, **changed},
+        )
 
     def charges(self, frame, pole):
         waters = self._shells[frame]

@@ -4,25 +4,18 @@ Run by any Python that has src/qm/workers/requirements.txt.
 """
 
 import importlib.util
-import os
-import pathlib
 import sys
 import unittest
 
-os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
+import pyscf_worker_tests  # noqa: F401
 
-try:
-    import numpy
-    from pyscf import gto
-except ImportError as missing:
-    print(f"skipped: {missing}")
-    sys.exit(77)
+# isort: split
 
-WORKERS = pathlib.Path(__file__).resolve().parents[2] / "src/qm/workers"
-sys.path.insert(0, str(WORKERS))
-
+import numpy
 import pyscf_worker
+from pyscf import gto
 from worker_protocol import HARTREE_IN_KJ_PER_MOL, SolventCharges, WorkerError
+from worker_request import worker_request
 
 FORMATE = (
     ["C", "O", "O", "H"],
@@ -34,23 +27,17 @@ LIBRARIES = all(importlib.util.find_spec(name) for name in ("dftd3", "dftd4"))
 
 
 def make_engine(method):
-    request = {
-        "elements": FORMATE[0],
-        "charge": -1,
-        "multiplicity": 1,
-        "method": method,
-        "basis": "sto-3g",
-        "density_fitting": True,
-        "grid_radial": 10,
-        "grid_angular": 50,
-        "scf_grid_radial": 20,
-        "scf_grid_angular": 50,
-        "energy_convergence_hartree": 1e-9,
-        "max_iterations": 60,
-        "embedding": "quadrature",
-        "threads": 1,
-        "memory_mb": 1000,
-    }
+    request = worker_request(
+        FORMATE[0],
+        charge=-1,
+        method=method,
+        basis="sto-3g",
+        grid_radial=10,
+        grid_angular=50,
+        scf_grid_radial=20,
+        scf_grid_angular=50,
+        energy_convergence_hartree=1e-9,
+    )
     return pyscf_worker.PyscfEngine(request, numpy.array(FORMATE[1], float))
 
 

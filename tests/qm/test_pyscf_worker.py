@@ -3,29 +3,20 @@
 Run by any Python that has src/qm/workers/requirements.txt: python3 tests/qm/test_pyscf_worker.py
 """
 
-import os
-import pathlib
-import sys
 import unittest
 
-# Before numpy: the molecules are small, and other tests run beside this one.
-os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
+import pyscf_worker_tests  # noqa: F401
 
-try:
-    import numpy
-    from pyscf import dft, gto, qmmm
-    from pyscf.data import nist
-except ImportError as missing:
-    print(f"skipped: {missing}")
-    sys.exit(77)
-
-WORKERS = pathlib.Path(__file__).resolve().parents[2] / "src/qm/workers"
-sys.path.insert(0, str(WORKERS))
+# isort: split
 
 import basis_check
+import numpy
 import pyscf_worker
 from forecast import PLAIN_SCF
+from pyscf import dft, gto, qmmm
+from pyscf.data import nist
 from worker_protocol import HARTREE_IN_KJ_PER_MOL, SolventCharges, WorkerError
+from worker_request import worker_request
 
 COULOMB = 1389.35457644  # kJ mol^-1 A e^-2
 CUTOFF = 9.0  # angstrom
@@ -49,24 +40,14 @@ TIP3P_WATERS = [
 
 
 def request(molecule, **changed):
-    defaults = {
-        "elements": molecule[0],
-        "charge": 0,
-        "multiplicity": 1,
-        "method": "pbe",
-        "basis": "def2-svp",
-        "density_fitting": True,
+    fine = {
         "grid_radial": 50,
-        "grid_angular": 302,
         "scf_grid_radial": 75,
         "scf_grid_angular": 302,
         "energy_convergence_hartree": 1e-10,
         "max_iterations": 60,
-        "embedding": "quadrature",
-        "threads": 1,
-        "memory_mb": 2000,
     }
-    return {**defaults, **changed}
+    return worker_request(molecule[0], **{**fine, **changed})
 
 
 def make_engine(molecule, **changed):
