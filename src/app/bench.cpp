@@ -24,62 +24,6 @@ namespace fs = std::filesystem;
 namespace options = boost::program_options;
 using namespace bench_options;
 
-options::options_description describe_options() {
-  options::options_description described("Options (lists: separated by commas)", 100);
-  auto add = described.add_options();
-  add("system", options::value<std::string>()->default_value("A"),
-      "boxes of the paper: A (1301 waters, 1 arginine), B (5000, 1), C (5000, 2), R (500, "
-      "chorismate); quick: a small one; spce: pure SPC/E water, cutoff 10 A");
-  add("term", options::value<std::string>()->default_value("all"),
-      "what is timed: grid, mm, other (operations), steps (whole steps), all of these; errors: "
-      "energy changes against fp64, which is asked for by name");
-  add("implementation", options::value<std::string>(),
-      "scalar, simd, opencl; any: whole steps with StarPU's choice. Default: scalar,simd and the "
-      "GPUs there are; opencl includes PoCL's CPU device where there is no GPU");
-  add("precision", options::value<std::string>(), "precisions; all by default");
-  add("functions", options::value<std::string>()->default_value("built-in"),
-      "pair functions: built-in, expressions (the same written as expressions of [potential]); "
-      "both in turn tell the ratio of their times");
-  add("grid", options::value<std::string>(),
-      "density grid of a run (output.save-grid) instead of a synthetic one");
-  add("points", options::value<long>(), "points of the synthetic grid; the paper's by default");
-  add("waters", options::value<long>(), "water molecules; the paper's by default (spce: 500)");
-  add("window", options::value<long>()->default_value(0),
-      "steps evaluated together; 0: chosen by the program");
-  add("chains", options::value<std::string>()->default_value("1"),
-      "chains at once, for whole steps; each number is a case");
-  add("uncertified", "whole steps without certified decisions (sampling.certified)");
-  add("seconds", options::value<double>()->default_value(1), "time of a case, s");
-  add("proposals", options::value<long>()->default_value(10'000), "proposals of --term errors");
-  add("against", options::value<std::string>(), "paper: its figures beside these");
-  add("experiment", options::value<std::string>(),
-      "instead of all this: cell, the three figures of Perez-Sanchez and Wenzel's paper on the "
-      "Cell "
-      "processor (with --seconds, --output, --workers, --seed); chains, how several chains with QM "
-      "updates scale on bench-R, beside the same QM programs alone (with --chains, --updates, "
-      "--output); paper, the tables and figures of "
-      "Miranda et al. (with --seconds, default 1 to 5 so that all takes 15 minutes at most, "
-      "--tables, --cases, --implementation, --chains of the whole run, --proposals, --output; "
-      "--waters or --points make it small)");
-  add("tables", options::value<std::string>(),
-      "of the experiment paper: 3 to 9 (tables), f8 to f11 (figures); all by default");
-  add("cases", options::value<std::string>(),
-      "of the experiment paper: A, B, C, R; by default all that 15 minutes allow (A and R, B, C)");
-  add("workers", options::value<std::string>(),
-      "numbers of CPU workers of the experiment cell; 1, 2, 4, ... all by default");
-  add("updates", options::value<long>(),
-      "QM updates of each chain in the experiment chains; 8 by default");
-  add("seed", options::value<long>()->default_value(1), "of the experiment cell's random charges");
-  add("make", options::value<std::string>(),
-      "only make the inputs of configs/bench-A, B, C, R.cfg, with their densities, in the cache, "
-      "and "
-      "compare them with configs/bench-inputs.json");
-  add("output", options::value<std::string>(),
-      "folder for bench.csv and bench.json; bench-DATE-TIME by default");
-  add("help", "show this text");
-  return described;
-}
-
 void print_help(const options::options_description& described, std::ostream& out) {
   out << "Usage: starpmc bench [options]\n\n"
          "Times every operation and whole steps, of every implementation, precision and device, "
@@ -238,8 +182,64 @@ void run_experiment(const options::variables_map& values, std::ostream& out) {
 
 }  // namespace
 
+boost::program_options::options_description bench_command_options() {
+  options::options_description described("Options (lists: separated by commas)", 100);
+  auto add = described.add_options();
+  add("system", options::value<std::string>()->default_value("A"),
+      "boxes of the paper: A (1301 waters, 1 arginine), B (5000, 1), C (5000, 2), R (500, "
+      "chorismate); quick: a small one; spce: pure SPC/E water, cutoff 10 A");
+  add("term", options::value<std::string>()->default_value("all"),
+      "what is timed: grid, mm, other (operations), steps (whole steps), all of these; errors: "
+      "energy changes against fp64, not part of all");
+  add("implementation", options::value<std::string>(),
+      "scalar, simd, opencl; any: whole steps with StarPU's choice. Default: scalar,simd and the "
+      "GPUs there are; opencl includes PoCL's CPU device where there is no GPU");
+  add("precision", options::value<std::string>(), "precisions; all by default");
+  add("functions", options::value<std::string>()->default_value("built-in"),
+      "pair functions: built-in, expressions (the same written as expressions of [potential]); "
+      "both in turn tell the ratio of their times");
+  add("grid", options::value<std::string>(),
+      "density grid of a run (output.save-grid) instead of a synthetic one");
+  add("points", options::value<long>(), "points of the synthetic grid; the paper's by default");
+  add("waters", options::value<long>(), "water molecules; the paper's by default (spce: 500)");
+  add("window", options::value<long>()->default_value(0),
+      "steps evaluated together; 0: chosen by the program");
+  add("chains", options::value<std::string>()->default_value("1"),
+      "chains at once, for whole steps; each number is a case");
+  add("uncertified", "whole steps without certified decisions (sampling.certified)");
+  add("seconds", options::value<double>()->default_value(1), "time of a case, s");
+  add("proposals", options::value<long>()->default_value(10'000), "proposals of --term errors");
+  add("against", options::value<std::string>(), "paper: its figures beside these");
+  add("experiment", options::value<std::string>(),
+      "instead of all this: cell, the three figures of Perez-Sanchez and Wenzel's paper on the "
+      "Cell "
+      "processor (with --seconds, --output, --workers, --seed); chains, how several chains with QM "
+      "updates scale on bench-R, beside the same QM programs alone (with --chains, --updates, "
+      "--output); paper, the tables and figures of "
+      "Miranda et al. (with --seconds, default 1 to 5 so that all takes 15 minutes at most, "
+      "--tables, --cases, --implementation, --chains of the whole run, --proposals, --output; "
+      "--waters or --points make it small)");
+  add("tables", options::value<std::string>(),
+      "of the experiment paper: 3 to 9 (tables), f8 to f11 (figures); all by default");
+  add("cases", options::value<std::string>(),
+      "of the experiment paper: A, B, C, R; by default all that 15 minutes allow (A and R, B, C)");
+  add("workers", options::value<std::string>(),
+      "numbers of CPU workers of the experiment cell; 1, 2, 4, ... all by default");
+  add("updates", options::value<long>(),
+      "QM updates of each chain in the experiment chains; 8 by default");
+  add("seed", options::value<long>()->default_value(1), "of the experiment cell's random charges");
+  add("make", options::value<std::string>(),
+      "only make the inputs of configs/bench-A, B, C, R.cfg, with their densities, in the cache, "
+      "and "
+      "compare them with configs/bench-inputs.json");
+  add("output", options::value<std::string>(),
+      "folder for bench.csv and bench.json; bench-DATE-TIME by default");
+  add("help", "show this text");
+  return described;
+}
+
 int run_bench(std::span<const std::string> arguments, std::ostream& out) {
-  const options::options_description described = describe_options();
+  const options::options_description described = bench_command_options();
   const options::variables_map values = parse_subcommand("starpmc bench", described, arguments);
   if (values.contains("help")) {
     print_help(described, out);

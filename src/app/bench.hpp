@@ -1,10 +1,13 @@
 #pragma once
 
+#include <boost/program_options/options_description.hpp>
 #include <iosfwd>
 #include <span>
 #include <string>
 
 namespace starpmc {
+
+boost::program_options::options_description bench_command_options();
 
 /// `starpmc bench`: times every operation and whole steps, prints tables and writes bench.csv and
 /// bench.json.

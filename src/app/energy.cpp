@@ -2,6 +2,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include <boost/program_options.hpp>
 #include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -46,6 +47,15 @@ nlohmann::ordered_json terms_as_json(const EnergyTerms& terms, const Inputs& inp
 }
 
 }  // namespace
+
+boost::program_options::options_description energy_options() {
+  namespace options = boost::program_options;
+  options::options_description described;
+  auto add = described.add_options();
+  add("implementation", options::value<std::string>(), "the same as --run.implementation");
+  add("precision", options::value<std::string>(), "the same as --run.precision");
+  return described;
+}
 
 int run_energy(std::span<const std::string> arguments) {
   const Inputs inputs = read_inputs(long_names(arguments), "energy");

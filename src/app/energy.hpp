@@ -1,9 +1,13 @@
 #pragma once
 
+#include <boost/program_options/options_description.hpp>
 #include <span>
 #include <string>
 
 namespace starpmc {
+
+/// Those besides the configuration's.
+boost::program_options::options_description energy_options();
 
 /// `starpmc energy FILE.cfg [--implementation I] [--precision P]`: the five terms of the starting
 /// configuration and their total as JSON on standard output.

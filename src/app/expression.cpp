@@ -36,23 +36,6 @@ using Arguments = std::map<std::string, double, std::less<>>;
 
 constexpr const char* kPrecisionWords = "fp64, mixed or fixed";
 
-options::options_description describe_options() {
-  options::options_description described("Options");
-  auto add = described.add_options();
-  add("set", options::value<std::vector<std::string>>()->composing(),
-      "NAME=VALUE: an argument to evaluate at; one for each variable");
-  add("variable", options::value<std::string>()->default_value("r"), "variable of the derivative");
-  add("second", "the second derivative, too");
-  add("pairs",
-      "translate as for pairs of sites: the square of the variable is given, and what does not "
-      "depend on it is computed once per pair of site types");
-  add("precision", options::value<std::string>()->default_value("fp64"),
-      fmt::format("of the values: {} (the last two: single precision)", kPrecisionWords).c_str());
-  add("json", "print JSON");
-  add("help", "show this text");
-  return described;
-}
-
 void print_help(const options::options_description& described, std::ostream& out) {
   out << "Usage: starpmc expression 'TEXT' [--set NAME=VALUE]... [options]\n\n"
          "Shows what becomes of a pair potential in the language of OpenMM's custom forces:\n"
@@ -297,8 +280,25 @@ std::optional<Program> translate_naively(const Pool& pool, const Outputs& output
 
 }  // namespace
 
+boost::program_options::options_description expression_options() {
+  options::options_description described("Options");
+  auto add = described.add_options();
+  add("set", options::value<std::vector<std::string>>()->composing(),
+      "NAME=VALUE: an argument to evaluate at; one for each variable");
+  add("variable", options::value<std::string>()->default_value("r"), "variable of the derivative");
+  add("second", "the second derivative, too");
+  add("pairs",
+      "translate as for pairs of sites: the square of the variable is given, and what does not "
+      "depend on it is computed once per pair of site types");
+  add("precision", options::value<std::string>()->default_value("fp64"),
+      fmt::format("of the values: {} (the last two: single precision)", kPrecisionWords).c_str());
+  add("json", "print JSON");
+  add("help", "show this text");
+  return described;
+}
+
 int run_expression(std::span<const std::string> arguments, std::ostream& out) {
-  const options::options_description described = describe_options();
+  const options::options_description described = expression_options();
   if (arguments.empty() || arguments[0] == "--help" || arguments[0] == "-h") {
     print_help(described, out);
     return 0;

@@ -1,10 +1,13 @@
 #pragma once
 
+#include <boost/program_options/options_description.hpp>
 #include <iosfwd>
 #include <span>
 #include <string>
 
 namespace starpmc {
+
+boost::program_options::options_description expression_options();
 
 /// `starpmc expression 'TEXT'`: what becomes of an expression: canonical form, derivative, program
 /// with its operation counts, values.

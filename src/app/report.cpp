@@ -20,20 +20,6 @@ namespace {
 namespace fs = std::filesystem;
 namespace options = boost::program_options;
 
-options::options_description describe_options() {
-  options::options_description described("Options");
-  auto add = described.add_options();
-  add("output", options::value<std::string>(), "page to write; DIR/report.html by default");
-  add("atoms", options::value<std::string>(),
-      "atoms of the QM molecule whose radial distribution functions are shown: names (O7), "
-      "elements "
-      "(O) or numbers from 1, with commas; by default up to six that are neither carbon nor "
-      "hydrogen");
-  add("png", "write every plot as report-NAME.png beside the page, too");
-  add("help", "show this text");
-  return described;
-}
-
 void print_help(const options::options_description& described, std::ostream& out) {
   out << "Usage: starpmc report DIR [options]\n\n"
          "Makes one self-contained HTML page of a run's output folder: energies, averages and\n"
@@ -62,8 +48,22 @@ fs::path find_script() {
 
 }  // namespace
 
+boost::program_options::options_description report_options() {
+  options::options_description described("Options");
+  auto add = described.add_options();
+  add("output", options::value<std::string>(), "page to write; DIR/report.html by default");
+  add("atoms", options::value<std::string>(),
+      "atoms of the QM molecule whose radial distribution functions are shown: names (O7), "
+      "elements "
+      "(O) or numbers from 1, with commas; by default up to six that are neither carbon nor "
+      "hydrogen");
+  add("png", "write every plot as report-NAME.png beside the page, too");
+  add("help", "show this text");
+  return described;
+}
+
 int run_report(std::span<const std::string> arguments, std::ostream& out) {
-  const options::options_description described = describe_options();
+  const options::options_description described = report_options();
   const bool names_folder = !arguments.empty() && !arguments[0].starts_with('-');
   const options::variables_map values = parse_subcommand(
       "starpmc report", described, names_folder ? arguments.subspan(1) : arguments);

@@ -1,10 +1,13 @@
 #pragma once
 
+#include <boost/program_options/options_description.hpp>
 #include <iosfwd>
 #include <span>
 #include <string>
 
 namespace starpmc {
+
+boost::program_options::options_description report_options();
 
 /// `starpmc report`: makes one HTML page of what a run has left in its folder. The page is made by
 /// src/report/report.py, which takes the place of this process (execve(2)), so that its exit status

@@ -4,6 +4,8 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <array>
+#include <boost/program_options.hpp>
 #include <iostream>
 #include <optional>
 
@@ -45,14 +47,8 @@ int simulate(Ranks& ranks, Inputs inputs, Begin begin) {
   }
 }
 
-/// A resumed run is the same run: only where and how it runs may change.
 void check_override(const std::string& word) {
-  if (!word.starts_with("--")) return;
-  for (const char* allowed : {"--run.", "--qm.python", "--qm.time-limit", "--qm.threads",
-                              "--qm.memory", "--qm.max-iterations", "--output.checkpoint-interval",
-                              "--output.log-level", "--output.trace"}) {
-    if (word.starts_with(allowed)) return;
-  }
+  if (!word.starts_with("--") || may_change_when_resumed(word)) return;
   throw InputError(
       "command line", "this option may not change when a run is resumed", word,
       "leave it out; options of [run], qm.python, qm.time-limit, qm.threads, qm.memory, "
@@ -67,6 +63,25 @@ std::vector<std::string> spelt_out(std::span<const std::string> words) {
 }
 
 }  // namespace
+
+boost::program_options::options_description run_options() {
+  boost::program_options::options_description described;
+  described.add_options()("trace", "the same as --output.trace true");
+  return described;
+}
+
+bool may_change_when_resumed(std::string_view option) {
+  constexpr std::array<std::string_view, 9> kMay{"--run.",
+                                                 "--qm.python",
+                                                 "--qm.time-limit",
+                                                 "--qm.threads",
+                                                 "--qm.memory",
+                                                 "--qm.max-iterations",
+                                                 "--output.checkpoint-interval",
+                                                 "--output.log-level",
+                                                 "--output.trace"};
+  return std::ranges::any_of(kMay, [&](std::string_view may) { return option.starts_with(may); });
+}
 
 int run_simulation(std::span<const std::string> arguments) {
   return over_ranks([&](Ranks& ranks) {

@@ -1,9 +1,18 @@
 #pragma once
 
+#include <boost/program_options/options_description.hpp>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace starpmc {
+
+/// Those that `run` and `resume` have besides the configuration's.
+boost::program_options::options_description run_options();
+
+/// Whether a resumed run may be given another value of an option, "--section.key": it is the same
+/// run, so that only where and how it runs may change.
+bool may_change_when_resumed(std::string_view option);
 
 /// `starpmc run FILE.cfg`: the simulation.
 /// @return 0, or 130 or 143 where SIGINT or SIGTERM stopped it at a checkpoint

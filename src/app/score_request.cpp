@@ -15,46 +15,6 @@ namespace {
 
 namespace options = boost::program_options;
 
-options::options_description describe_options() {
-  options::options_description described("Options", 100);
-  auto add = described.add_options();
-  const auto text = [](const char* value) {
-    return options::value<std::string>()->default_value(value);
-  };
-  add("receptor", options::value<std::string>(), "PQR file: charges (e), radii and positions (A)");
-  add("ligand", options::value<std::string>(),
-      "PQR file; its models are the poses, or see --poses");
-  add("poses", options::value<std::string>(),
-      ".pqr (models), .xyz (frames), or .csv (w,x,y,z,tx,ty,tz: the ligand turned about the mean "
-      "of "
-      "its sites by a unit quaternion, then moved, A)");
-  add("terms", text("coulomb"), "coulomb, coulomb+12-6");
-  add("cutoff", text("none"), "energies of pairs are 0 from this distance on, A; none");
-  add("dielectric", text("constant"),
-      "constant: k q q' / (D r); distance: k q q' / (D r^2), with D = --permittivity");
-  add("permittivity", text("1"), "relative permittivity, or per A");
-  add("well-depths", options::value<std::string>(),
-      "table of well depths (and radii) of the 12-6 term; the built-in well_depths.txt by default");
-  add("topology", options::value<std::string>(),
-      "GROMACS topology of receptor and ligand, in this order, that the 12-6 parameters are taken "
-      "from instead");
-  add("best", text("10"), "poses of least energy to be listed, 0 to 100000");
-  add("rows", text("all"), "poses in the CSV file: all, or none (no such file)");
-  add("output", text("score"), "name of the files to write, without .csv and .json");
-  add("overwrite", "replace files that exist");
-  add("precision", text("mixed"),
-      "fp64; mixed: pairs in fp32, sums in fp64; fixed: and coordinates in fixed point");
-  add("implementation", text("any"), "any, scalar, simd, opencl");
-  add("newton-steps", text("1"),
-      "0, 1, 2: of the SIMD kernels from the processor's estimate of 1/sqrt in fp32");
-  add("task-memory", text("256"), "KiB of code and data a task may have: fits a core's own cache");
-  add("granularity", text("auto"),
-      "poses per task; auto: as many as make a millisecond by StarPU's performance model, if they "
-      "fit");
-  add("help", "show this text");
-  return described;
-}
-
 void print_help(const options::options_description& described, std::ostream& out) {
   out << "Usage: starpmc score --receptor R.pqr --ligand L.pqr [options]\n\n"
          "Interaction energies (kJ/mol) of poses of a ligand with a receptor, without a periodic "
@@ -147,9 +107,49 @@ void check_output(const ScoreRequest& request, bool overwrite) {
 
 }  // namespace
 
+boost::program_options::options_description score_options() {
+  options::options_description described("Options", 100);
+  auto add = described.add_options();
+  const auto text = [](const char* value) {
+    return options::value<std::string>()->default_value(value);
+  };
+  add("receptor", options::value<std::string>(), "PQR file: charges (e), radii and positions (A)");
+  add("ligand", options::value<std::string>(),
+      "PQR file; its models are the poses, or see --poses");
+  add("poses", options::value<std::string>(),
+      ".pqr (models), .xyz (frames), or .csv (w,x,y,z,tx,ty,tz: the ligand turned about the mean "
+      "of "
+      "its sites by a unit quaternion, then moved, A)");
+  add("terms", text("coulomb"), "coulomb, coulomb+12-6");
+  add("cutoff", text("none"), "energies of pairs are 0 from this distance on, A; none");
+  add("dielectric", text("constant"),
+      "constant: k q q' / (D r); distance: k q q' / (D r^2), with D = --permittivity");
+  add("permittivity", text("1"), "relative permittivity, or per A");
+  add("well-depths", options::value<std::string>(),
+      "table of well depths (and radii) of the 12-6 term; the built-in well_depths.txt by default");
+  add("topology", options::value<std::string>(),
+      "GROMACS topology of receptor and ligand, in this order, that the 12-6 parameters are taken "
+      "from instead");
+  add("best", text("10"), "poses of least energy to be listed, 0 to 100000");
+  add("rows", text("all"), "poses in the CSV file: all, or none (no such file)");
+  add("output", text("score"), "name of the files to write, without .csv and .json");
+  add("overwrite", "replace files that exist");
+  add("precision", text("mixed"),
+      "fp64; mixed: pairs in fp32, sums in fp64; fixed: and coordinates in fixed point");
+  add("implementation", text("any"), "any, scalar, simd, opencl");
+  add("newton-steps", text("1"),
+      "0, 1, 2: of the SIMD kernels from the processor's estimate of 1/sqrt in fp32");
+  add("task-memory", text("256"), "KiB of code and data a task may have: fits a core's own cache");
+  add("granularity", text("auto"),
+      "poses per task; auto: as many as make a millisecond by StarPU's performance model, if they "
+      "fit");
+  add("help", "show this text");
+  return described;
+}
+
 std::optional<ScoreRequest> read_score_request(std::span<const std::string> arguments,
                                                std::ostream& out) {
-  const options::options_description described = describe_options();
+  const options::options_description described = score_options();
   const options::variables_map values = parse_subcommand("starpmc score", described, arguments);
   if (values.contains("help")) {
     print_help(described, out);

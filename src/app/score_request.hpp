@@ -1,5 +1,6 @@
 #pragma once
 
+#include <boost/program_options/options_description.hpp>
 #include <filesystem>
 #include <iosfwd>
 #include <optional>
@@ -31,6 +32,8 @@ struct ScoreRequest {
   std::filesystem::path table_path() const { return output + ".csv"; }
   std::filesystem::path json_path() const { return output + ".json"; }
 };
+
+boost::program_options::options_description score_options();
 
 /// @return nothing where the help was asked for, and printed
 /// @throws InputError

@@ -14,33 +14,6 @@ namespace {
 
 namespace options = boost::program_options;
 
-options::options_description describe_options() {
-  options::options_description described("Options");
-  auto add = described.add_options();
-  add("solute", options::value<std::string>(),
-      "solute, .xyz (angstrom) or .gro (nm; its atom names tell the elements); none: pure water");
-  add("waters", options::value<long>(), "number of water molecules; sets the edge of the cube");
-  add("box", options::value<double>(),
-      "edge of the cube in angstrom, instead of --waters; as many waters as the liquid's density "
-      "gives");
-  add("model", options::value<std::string>()->default_value("tip3p"),
-      "water model: tip3p, spc, spce or tip4p");
-  add("output", options::value<std::string>(),
-      "name of the files to write, without .gro and .top; the solute's name by default, or "
-      "'water'");
-  add("charge", options::value<int>()->default_value(0),
-      "charge of the solute in elementary charges; noted in the files for the QM program");
-  add("seed", options::value<std::uint64_t>()->default_value(1),
-      "chooses the cut out of the equilibrated water");
-  add("table", options::value<std::string>(),
-      "rules for the solute's Lennard-Jones types; the built-in opls_types.txt by default. Where "
-      "one "
-      "gives an element another one's type, the topology gets a type of its own for it");
-  add("overwrite", "replace files that exist");
-  add("help", "show this text");
-  return described;
-}
-
 void print_help(const options::options_description& described, std::ostream& out) {
   out << "Usage: starpmc solvate [--solute FILE] --waters N [options]\n\n"
          "Puts a solute into a cube of equilibrated water at the liquid's density and writes\n"
@@ -90,8 +63,35 @@ void print_summary(const SolvateRequest& request, const SolvatedFiles& files, st
 
 }  // namespace
 
+boost::program_options::options_description solvate_options() {
+  options::options_description described("Options");
+  auto add = described.add_options();
+  add("solute", options::value<std::string>(),
+      "solute, .xyz (angstrom) or .gro (nm; its atom names tell the elements); none: pure water");
+  add("waters", options::value<long>(), "number of water molecules; sets the edge of the cube");
+  add("box", options::value<double>(),
+      "edge of the cube in angstrom, instead of --waters; as many waters as the liquid's density "
+      "gives");
+  add("model", options::value<std::string>()->default_value("tip3p"),
+      "water model: tip3p, spc, spce or tip4p");
+  add("output", options::value<std::string>(),
+      "name of the files to write, without .gro and .top; the solute's name by default, or "
+      "'water'");
+  add("charge", options::value<int>()->default_value(0),
+      "charge of the solute in elementary charges; noted in the files for the QM program");
+  add("seed", options::value<std::uint64_t>()->default_value(1),
+      "chooses the cut out of the equilibrated water");
+  add("table", options::value<std::string>(),
+      "rules for the solute's Lennard-Jones types; the built-in opls_types.txt by default. Where "
+      "one "
+      "gives an element another one's type, the topology gets a type of its own for it");
+  add("overwrite", "replace files that exist");
+  add("help", "show this text");
+  return described;
+}
+
 int run_solvate(std::span<const std::string> arguments, std::ostream& out) {
-  const options::options_description described = describe_options();
+  const options::options_description described = solvate_options();
   const options::variables_map values = parse_subcommand("starpmc solvate", described, arguments);
   if (values.contains("help")) {
     print_help(described, out);

@@ -16,15 +16,6 @@ namespace {
 
 constexpr unsigned help_columns = 100;
 
-std::string described(const Option& option) {
-  std::string text = option.meaning;
-  if (!option.unit.empty()) text += " [" + option.unit + "]";
-  text += "; " + option.allowed;
-  const std::string standard = default_text(option);
-  if (option.required) return text + "; required";
-  return standard.empty() ? text : text + "; default " + standard;
-}
-
 /// Calls `visit_section` before the first option of each section and `visit_option` for each
 /// option.
 template <typename VisitSection, typename VisitOption>
@@ -37,6 +28,15 @@ void for_each(VisitSection visit_section, VisitOption visit_option) {
 }
 
 }  // namespace
+
+std::string described(const Option& option) {
+  std::string text = option.meaning;
+  if (!option.unit.empty()) text += " [" + option.unit + "]";
+  text += "; " + option.allowed;
+  const std::string standard = default_text(option);
+  if (option.required) return text + "; required";
+  return standard.empty() ? text : text + "; default " + standard;
+}
 
 std::unique_ptr<boost::program_options::options_description> boost_description() {
   namespace po = boost::program_options;

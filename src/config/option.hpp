@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "config/settings.hpp"
 
@@ -23,6 +24,8 @@ struct Option {
   std::string allowed;  ///< range or choices
   std::string meaning;
   bool required = false;
+  std::vector<std::string> choices{};  ///< words that are allowed; a kind may allow other text, too
+  bool is_path = false;
   /// @throws ValueProblem
   std::function<void(Settings&, std::string_view text, const PathContext&)> set;
   std::function<std::string(const Settings&)> get;

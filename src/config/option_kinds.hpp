@@ -22,13 +22,16 @@ struct Label {
   const char* meaning;
 };
 
-inline Option labelled(const Label& label, std::string allowed) {
+inline Option labelled(const Label& label, std::string allowed,
+                       std::vector<std::string> choices = {}) {
   return {.section = label.section,
           .key = label.key,
           .unit = label.unit,
           .allowed = std::move(allowed),
           .meaning = label.meaning,
           .required = false,
+          .choices = std::move(choices),
+          .is_path = false,
           .set = {},
           .get = {}};
 }
@@ -61,6 +64,7 @@ template <typename Field>
 Option integer_or_auto(const Label& label, IntegerRange range, Field field) {
   Option option = integer(label, range, field);
   option.allowed = "auto, " + range.text();
+  option.choices = {"auto"};
   option.set = [=, set = option.set](Settings& settings, std::string_view text,
                                      const PathContext& context) {
     if (text == "auto") {
@@ -87,7 +91,7 @@ Option unsigned_integer(const Label& label, Field field) {
 
 template <typename Field>
 Option boolean(const Label& label, Field field) {
-  Option option = labelled(label, "true, false");
+  Option option = labelled(label, "true, false", {"true", "false"});
   option.set = [=](Settings& settings, std::string_view text, const PathContext&) {
     field(settings) = parse_boolean(text);
   };
@@ -100,7 +104,7 @@ Option boolean(const Label& label, Field field) {
 /// A choice kept as text.
 template <typename Field>
 Option choice(const Label& label, std::vector<std::string> choices, Field field) {
-  Option option = labelled(label, join(choices, ", "));
+  Option option = labelled(label, join(choices, ", "), choices);
   option.set = [=](Settings& settings, std::string_view text, const PathContext&) {
     field(settings) = parse_choice(text, choices);
   };
@@ -111,7 +115,7 @@ Option choice(const Label& label, std::vector<std::string> choices, Field field)
 /// A choice kept as an enumerator: choices[i] stands for the enumerator of value i.
 template <typename Field>
 Option enumeration(const Label& label, std::vector<std::string> choices, Field field) {
-  Option option = labelled(label, join(choices, ", "));
+  Option option = labelled(label, join(choices, ", "), choices);
   option.set = [=](Settings& settings, std::string_view text, const PathContext&) {
     using Enumeration = std::remove_reference_t<decltype(field(settings))>;
     const auto found = std::ranges::find(choices, parse_choice(text, choices));
@@ -131,7 +135,7 @@ Option lebedev(const Label& label, Field field) {
       "230",  "266",  "302",  "350",  "434",  "590",  "770",  "974",  "1202", "1454", "1730",
       "2030", "2354", "2702", "3074", "3470", "3890", "4334", "4802", "5294", "5810"};
   Option option =
-      labelled(label, "a Lebedev order: 6, 14, 26, 38, 50, ..., 302, ..., 974, ..., 5810");
+      labelled(label, "a Lebedev order: 6, 14, 26, 38, 50, ..., 302, ..., 974, ..., 5810", orders);
   option.set = [=](Settings& settings, std::string_view text, const PathContext&) {
     field(settings) = static_cast<int>(
         parse_integer(parse_choice(text, orders), IntegerRange{6, 5810}, label.unit));
@@ -156,7 +160,8 @@ Option word(const Label& label, bool may_be_empty, Field field) {
 template <typename Field>
 Option expression(const Label& label, std::vector<std::string> choices, Field field) {
   Option option = labelled(
-      label, choices.empty() ? "an expression, or empty" : join(choices, ", ") + ", an expression");
+      label, choices.empty() ? "an expression, or empty" : join(choices, ", ") + ", an expression",
+      choices);
   option.set = [=](Settings& settings, std::string_view text, const PathContext&) {
     if (text.empty() && !choices.empty())
       throw ValueProblem("empty", "write " + join(choices, ", ") + " or an expression");
@@ -190,6 +195,7 @@ inline std::filesystem::path resolve(std::string_view text, const PathContext& c
 template <typename Field>
 Option input_path(const Label& label, bool may_be_empty, Field field) {
   Option option = labelled(label, may_be_empty ? "a path, or empty" : "a path");
+  option.is_path = true;
   option.set = [=](Settings& settings, std::string_view text, const PathContext& context) {
     if (text.empty() && !may_be_empty) throw ValueProblem("empty", "write the path of the file");
     field(settings) = resolve(text, context);
@@ -202,6 +208,7 @@ Option input_path(const Label& label, bool may_be_empty, Field field) {
 template <typename Field>
 Option program_path(const Label& label, Field field) {
   Option option = labelled(label, "a path, a command found in PATH, or empty");
+  option.is_path = true;
   option.set = [=](Settings& settings, std::string_view text, const PathContext& context) {
     const bool is_command = text.find('/') == std::string_view::npos;
     field(settings) = is_command ? std::filesystem::path(text) : resolve(text, context);
@@ -213,6 +220,7 @@ Option program_path(const Label& label, Field field) {
 template <typename Field>
 Option output_path(const Label& label, Field field) {
   Option option = labelled(label, "a path");
+  option.is_path = true;
   option.set = [=](Settings& settings, std::string_view text, const PathContext&) {
     if (text.empty()) throw ValueProblem("empty", "write the path of a folder");
     field(settings) = text;
@@ -224,6 +232,7 @@ Option output_path(const Label& label, Field field) {
 template <typename Field>
 Option path_list(const Label& label, Field field) {
   Option option = labelled(label, "paths separated by commas, or empty");
+  option.is_path = true;
   option.set = [=](Settings& settings, std::string_view text, const PathContext& context) {
     auto& paths = field(settings);
     paths.clear();

@@ -54,6 +54,15 @@ class Installed(program.TestCase):
         strays = [p for p in self.share.rglob("*") if p.name == "__pycache__" or p.suffix == ".cpp"]
         self.assertEqual(strays, [], "installed by mistake")
 
+    def test_documentation(self):
+        for path, words in (
+            ("man/man1/starpmc.1", ("--help-man",)),
+            ("bash-completion/completions/starpmc", ("--help-completion", "bash")),
+            ("zsh/site-functions/_starpmc", ("--help-completion", "zsh")),
+        ):
+            installed = (self.prefix / "share" / path).read_text(encoding="utf-8")
+            self.assertEqual(installed, program.succeed(*words).stdout)
+
     def test_program(self):
         elsewhere = self.folder / "elsewhere"
         elsewhere.mkdir()

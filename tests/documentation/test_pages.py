@@ -24,7 +24,9 @@ def pages():
 
 def prose(page):
     """The page without its blocks of code."""
-    return re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    return re.sub(
+        r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL
+    )
 
 
 def anchors(page):
