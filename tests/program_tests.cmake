@@ -29,6 +29,10 @@ endfunction()
 if(TARGET starpmc)
   starpmc_program_test(reference/energies reference/test_energies.py 600 "reference;device")
   starpmc_program_test(reference/gromacs reference/test_gromacs.py 300 "reference;device")
+  starpmc_program_test(reference/averages_of_argon reference/averages_against_gromacs.py 600
+                       "reference;device" --systems argon --length 0.15)
+  starpmc_program_test(reference/averages reference/averages_against_gromacs.py 7200
+                       "reference;device;slow")
   starpmc_program_test(reference/nist reference/test_nist.py 120 "reference;device")
   starpmc_program_test(reference/jumps reference/test_jumps.py 600 "reference;device")
   starpmc_program_test(reference/jumps_of_200_updates reference/test_jumps.py 7200

@@ -45,7 +45,8 @@ nstenergy = 1
 nstcalcenergy = 1
 """
 # Leapfrog with friction and noise between two halves of the motion: the positions of a harmonic
-# oscillator have no error of the time step (Leimkuhler and Matthews 2013).
+# oscillator have no error of the time step (Leimkuhler and Matthews 2013). The pair list reaches so
+# far that no pair comes within the cutoff unseen.
 DYNAMICS = """\
 integrator = sd
 dt = {time_step}
@@ -59,6 +60,8 @@ gen-temp = {temperature}
 gen-seed = {seed}
 comm-mode = none
 nstlist = 10
+verlet-buffer-tolerance = -1
+rlist = {list_cutoff}
 nstxout = {interval}
 nstlog = 0
 nstenergy = 0

@@ -106,7 +106,7 @@ class Gromacs(program.TestCase):
         interactions = gromacs.potential(cutoff / 10)
         positions, edges = gromacs.Gromacs(self.folder, top).dynamics(
             start, interactions, gmx=gromacs.DOUBLE, time_step=0.002, steps=4500, interval=1500,
-            temperature=TEMPERATURE, friction_time=0.1, seed=1,
+            temperature=TEMPERATURE, friction_time=0.1, seed=1, list_cutoff=cutoff / 10 + 0.1,
         )  # fmt: skip
         self.assertEqual(len(positions), 1 + len(gromacs.CORRECTIONS))
         constant = gromacs.excluded_energy(
