@@ -14,6 +14,7 @@
 #include "bench/temporary_folder.hpp"
 #include "config/options.hpp"
 #include "system/data_folder.hpp"
+#include "tests/test_folders.hpp"
 
 namespace starpmc {
 namespace {
@@ -22,7 +23,7 @@ using testing::HasSubstr;
 
 /// The numbers of the paper's tables in reading order, taken from its text by a script.
 nlohmann::json numbers_in_print() {
-  std::ifstream file(std::string(STARPMC_TEST_DATA) + "/paper/published.json");
+  std::ifstream file(test_data_folder() / "paper/published.json");
   return nlohmann::json::parse(file);
 }
 

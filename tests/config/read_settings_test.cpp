@@ -4,6 +4,7 @@
 #include "config/options.hpp"
 #include "error.hpp"
 #include "tests/io/temporary_folder.hpp"
+#include "tests/test_folders.hpp"
 
 namespace starpmc {
 namespace {
@@ -11,7 +12,7 @@ namespace {
 using test::TemporaryFolder;
 using testing::HasSubstr;
 
-const std::filesystem::path data = std::filesystem::path(STARPMC_TEST_DATA) / "config";
+const std::filesystem::path data = test_data_folder() / "config";
 
 Settings read(const std::filesystem::path& file, std::vector<std::string> overrides = {}) {
   return read_settings(file, overrides);

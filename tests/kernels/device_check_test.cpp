@@ -7,6 +7,7 @@
 
 #include "device_pipeline.hpp"
 #include "error.hpp"
+#include "tests/test_folders.hpp"
 
 namespace starpmc::test {
 namespace {
@@ -48,7 +49,7 @@ TEST(DeviceCheck, TakesTheDevicesHere) {
   if (!device) GTEST_SKIP() << "no OpenCL device with double precision";
   for (const Precision precision : {Precision::fp64, Precision::mixed, Precision::fixed}) {
     opencl::Program program(device->context.get(), device->id, precision,
-                            std::filesystem::path(STARPMC_SOURCE_FOLDER) / "kernels");
+                            source_folder() / "kernels");
     EXPECT_NO_THROW(opencl::check_device(program, device->queue.get(), false));
   }
 }

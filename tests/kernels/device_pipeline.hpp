@@ -11,6 +11,7 @@
 #include "kernels/opencl/handles.hpp"
 #include "kernels/opencl/operations.hpp"
 #include "pose_case.hpp"
+#include "tests/test_folders.hpp"
 #include "window_pipeline.hpp"
 
 namespace starpmc::test {
@@ -55,8 +56,8 @@ class DevicePipeline {
                  std::optional<opencl::LaunchShape> shape = std::nullopt,
                  const Potential& potential = {})
       : device_(device),
-        program_(device.context.get(), device.id, precision,
-                 std::filesystem::path(STARPMC_SOURCE_FOLDER) / "kernels", shape, potential) {}
+        program_(device.context.get(), device.id, precision, source_folder() / "kernels", shape,
+                 potential) {}
 
   /// The grid term alone.
   template <class Real>

@@ -7,6 +7,7 @@
 #include "kernels/opencl/source_text.hpp"
 #include "kernels/scalar/evaluate.hpp"
 #include "programs.hpp"
+#include "tests/test_folders.hpp"
 
 namespace starpmc::test {
 namespace {
@@ -46,8 +47,7 @@ class Emitted : public testing::TestWithParam<cl_device_type> {
   opencl::Owned<cl_program> build(const std::vector<std::string_view>& files,
                                   const std::string& text, bool single,
                                   const std::string& options) const {
-    const std::string source =
-        opencl::source_text(std::filesystem::path(STARPMC_SOURCE_FOLDER) / "kernels", files) + text;
+    const std::string source = opencl::source_text(source_folder() / "kernels", files) + text;
     const char* characters = source.c_str();
     cl_int error = CL_SUCCESS;
     opencl::Owned<cl_program> program(

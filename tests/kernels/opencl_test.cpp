@@ -3,6 +3,7 @@
 #include <fstream>
 
 #include "device_pipeline.hpp"
+#include "tests/test_folders.hpp"
 
 namespace starpmc::test {
 namespace {
@@ -160,7 +161,7 @@ TEST_P(OpenCl, BuildErrorsTellTheLog) {
   const std::filesystem::path folder =
       std::filesystem::path(testing::TempDir()) / "starpmc broken kernels";
   std::filesystem::remove_all(folder);
-  std::filesystem::copy(std::filesystem::path(STARPMC_SOURCE_FOLDER) / "kernels", folder,
+  std::filesystem::copy(source_folder() / "kernels", folder,
                         std::filesystem::copy_options::recursive);
   std::ofstream(folder / "opencl" / "propose_moves.cl", std::ios::app) << "this_is_no_type x;\n";
   try {

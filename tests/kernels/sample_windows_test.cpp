@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "device_pipeline.hpp"
+#include "tests/test_folders.hpp"
 
 namespace starpmc::test {
 namespace {
@@ -155,7 +156,7 @@ TEST(LaunchShape, ProgramsAreBuiltForWhatTheDeviceTakes) {
   opencl::LaunchShape shape = opencl::LaunchShape::for_cpu();
   while (static_cast<std::size_t>(shape.difference_group) <= most) shape.difference_group *= 2;
   const opencl::Program program(device->context.get(), device->id, Precision::mixed,
-                                std::filesystem::path(STARPMC_SOURCE_FOLDER) / "kernels", shape);
+                                source_folder() / "kernels", shape);
   EXPECT_GT(shape.largest_group(), static_cast<int>(most));
   EXPECT_LE(program.shape().largest_group(), static_cast<int>(most));
 }

@@ -4,6 +4,7 @@
 
 #include "kernels/opencl/pair_virial.hpp"
 #include "tests/kernels/device_pipeline.hpp"
+#include "tests/test_folders.hpp"
 #include "virial_case.hpp"
 
 namespace starpmc::test {
@@ -24,7 +25,7 @@ void pair_virial_on_opencl(const PairVirialArguments& a) {
   const std::optional<Device> device = find_device(CL_DEVICE_TYPE_CPU);
   ASSERT_TRUE(device.has_value());
   opencl::VirialProgram program(device->context.get(), device->id, *a.functions,
-                                std::filesystem::path(STARPMC_SOURCE_FOLDER) / "kernels");
+                                source_folder() / "kernels");
   const auto reals = upload(*device, a.topology.reals);
   const auto integers = upload(*device, a.topology.integers);
   const auto lattice = upload(*device, a.lattice);

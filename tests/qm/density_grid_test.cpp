@@ -11,6 +11,7 @@
 
 #include "error.hpp"
 #include "qm/frozen_engine.hpp"
+#include "tests/test_folders.hpp"
 
 namespace starpmc {
 namespace {
@@ -142,7 +143,7 @@ TEST_F(DensityGridFile, FrozenEngineReturnsItEveryTime) {
 }
 
 TEST(StoredGrid, FormaldehydeHasSixteenElectrons) {
-  FrozenEngine engine(fs::path(STARPMC_TEST_DATA) / "qm/formaldehyde.grid", 16);
+  FrozenEngine engine(test_data_folder() / "qm/formaldehyde.grid", 16);
   const QmResult result = engine.update({}, {}, {});
   EXPECT_NEAR(result.electrons_on_grid, 16.0, 1e-3);
   EXPECT_GT(result.grid.size(), 5000U);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "error.hpp"
+#include "tests/test_folders.hpp"
 
 namespace starpmc {
 namespace {
@@ -73,7 +74,7 @@ TEST(MakeEngine, EnvironmentNamesThePython) {
 
 TEST(MakeEngine, PythonWithoutPyscfSaysWhatToDo) {
   Settings::QmSection settings;
-  settings.python = STARPMC_SOURCE_FOLDER "/tests/qm/workers/python_without_pyscf";
+  settings.python = source_folder().string() + "/tests/qm/workers/python_without_pyscf";
   const std::string message = refusal(settings);
   expect_in("not installed", message);
   expect_in("./quickstart setup", message);
@@ -82,8 +83,8 @@ TEST(MakeEngine, PythonWithoutPyscfSaysWhatToDo) {
 /// Needs PySCF; skipped where the build has no Python for tests.
 TEST(MakeEngine, PyscfAnswersOrSaysWhatIsWrong) {
   Settings::QmSection settings;
-  settings.python = STARPMC_TEST_PYTHON;
-  if (settings.python.empty()) GTEST_SKIP() << "STARPMC_TEST_PYTHON is not set";
+  settings.python = test_python();
+  if (settings.python.empty()) GTEST_SKIP() << "no Python for tests was set";
   settings.grid_radial = 25;
   settings.grid_angular = 194;
   settings.scf_grid_radial = 35;

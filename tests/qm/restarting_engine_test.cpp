@@ -18,6 +18,7 @@
 
 #include "error.hpp"
 #include "qm/worker_engine.hpp"
+#include "tests/test_folders.hpp"
 
 namespace starpmc {
 namespace {
@@ -25,7 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-const std::string workers = STARPMC_SOURCE_FOLDER "/tests/qm/workers/";
+const std::string workers = source_folder().string() + "/tests/qm/workers/";
 
 /// A file in which the workers count their faults, gone with the test.
 class FaultFile {

@@ -18,11 +18,12 @@
 
 #include "error.hpp"
 #include "qm/worker_engine.hpp"
+#include "tests/test_folders.hpp"
 
 namespace starpmc {
 namespace {
 
-const std::string workers = STARPMC_SOURCE_FOLDER "/tests/qm/workers/";
+const std::string workers = source_folder().string() + "/tests/qm/workers/";
 
 QmRequest hydrogen() {
   QmRequest request;

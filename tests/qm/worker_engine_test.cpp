@@ -13,11 +13,12 @@
 
 #include "error.hpp"
 #include "qm/errors.hpp"
+#include "tests/test_folders.hpp"
 
 namespace starpmc {
 namespace {
 
-const std::string fake_worker = STARPMC_SOURCE_FOLDER "/tests/qm/workers/fake_worker.py";
+const std::string fake_worker = source_folder().string() + "/tests/qm/workers/fake_worker.py";
 
 WorkerCommand command(const std::string& behaviour, double limit = 20) {
   return {{"/usr/bin/python3", fake_worker, behaviour}, limit, {}};

@@ -18,6 +18,7 @@
 #include "system/topology.hpp"
 #include "system/xyz_file.hpp"
 #include "temporary_folder.hpp"
+#include "tests/test_folders.hpp"
 
 namespace starpmc {
 namespace {
@@ -26,8 +27,7 @@ using test::input_error;
 using test::TemporaryFolder;
 using testing::HasSubstr;
 
-const std::filesystem::path chorismate =
-    std::filesystem::path(STARPMC_SOURCE_FOLDER) / "configs/chorismate.xyz";
+const std::filesystem::path chorismate = source_folder() / "configs/chorismate.xyz";
 
 std::string text_of(const std::filesystem::path& file) {
   std::stringstream text;

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "error.hpp"
+#include "tests/test_folders.hpp"
 
 namespace starpmc::test {
 
@@ -56,8 +57,6 @@ std::string input_error(Action action) {
   return "no InputError was thrown";
 }
 
-inline std::filesystem::path test_data(std::string_view name) {
-  return std::filesystem::path(STARPMC_TEST_DATA) / name;
-}
+inline std::filesystem::path test_data(std::string_view name) { return test_data_folder() / name; }
 
 }  // namespace starpmc::test
