@@ -156,11 +156,12 @@ static inline int is_close(place entry, __global const double *header, PairConst
 
 /* Sum over a block's points first, first + step, ... of charge * (phi(r) - 1/r) inside their extents
    (EXTENT_C0), from the coordinates that the pair terms take and in fp64: it is a difference of two
-   roots. */
+   roots. Not unrolled, and without the library's roots: few pairs need it, but the grid kernel keeps
+   registers for it. */
 static inline double extent_energy(place entry, __global const coordinate *points, int first,
                                    int step, PairConstants constants) {
   double sum = 0;
-  for (int j = first; j < STARPMC_BLOCK_POINTS; j += step) {
+  _Pragma("unroll 1") for (int j = first; j < STARPMC_BLOCK_POINTS; j += step) {
     const coordinate_value stored = (coordinate_value)points[4 * STARPMC_BLOCK_POINTS + j];
     const double inverse_square = (double)CHARGE_OF(stored);
     const place point = (place)((coordinate_value)points[j],
@@ -180,8 +181,9 @@ static inline double extent_energy(place entry, __global const coordinate *point
     if (!(inverse_square > 0 && s2 < 1)) continue;
     const coordinate_value charge = (coordinate_value)points[3 * STARPMC_BLOCK_POINTS + j];
     sum += (double)CHARGE_OF(charge) *
-           ((EXTENT_C0 + s2 * (EXTENT_C1 + s2 * EXTENT_C2)) * sqrt(inverse_square) -
-            1.0 / sqrt(r2));
+           ((EXTENT_C0 + s2 * (EXTENT_C1 + s2 * EXTENT_C2)) * inverse_square *
+                wide_reciprocal_square_root(inverse_square) -
+            wide_reciprocal_square_root(r2));
   }
   return STARPMC_COULOMB_POLE * sum;
 }
