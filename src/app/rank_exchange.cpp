@@ -5,6 +5,10 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "mpi/rank_message.hpp"
 
 namespace starpmc {
 namespace {
@@ -65,11 +69,9 @@ void RankExchange::add_event(json event) {
   events_.push_back(std::move(event));
 }
 
-json RankExchange::take_events() {
+std::vector<json> RankExchange::take_events() {
   const std::lock_guard lock(mutex_);
-  json taken = json::array();
-  std::swap(taken, events_);
-  return taken;
+  return std::exchange(events_, {});
 }
 
 void RankExchange::start() {
@@ -112,7 +114,7 @@ void RankExchange::send_news() {
     const std::lock_guard lock(mutex_);
     ended = ended_;
   }
-  const json events = take_events();
+  const std::vector<json> events = take_events();
   if (!events.empty()) {
     if (!ranks_.first()) ranks_.send(0, {{"events", events}});
     for (unsigned to = 1; ranks_.first() && to < ranks_.size(); ++to) {

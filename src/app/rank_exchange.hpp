@@ -3,7 +3,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <thread>
 #include <vector>
@@ -38,7 +38,7 @@ class RankExchange {
 
   void listen_to_gate();
   void add_event(nlohmann::json event);
-  nlohmann::json take_events();
+  std::vector<nlohmann::json> take_events();
   void exchange();
   void send_news();
   void send_heartbeats();
@@ -57,7 +57,7 @@ class RankExchange {
   std::string how_to_go_on_;
 
   std::mutex mutex_;  ///< of what follows
-  nlohmann::json events_ = nlohmann::json::array();
+  std::vector<nlohmann::json> events_;
   bool ended_ = false;  ///< this rank's chains
 
   std::vector<Clock::time_point> heard_;  ///< of each rank, the last time

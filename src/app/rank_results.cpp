@@ -1,6 +1,7 @@
 #include "app/rank_results.hpp"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "codelets/codelet.hpp"
 #include "io/chain_summary_state.hpp"

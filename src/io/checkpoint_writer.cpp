@@ -1,5 +1,7 @@
 #include "io/checkpoint_writer.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include "io/checked_file.hpp"
 #include "io/checkpoint.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <filesystem>
 #include <future>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <vector>
 
 namespace starpmc {

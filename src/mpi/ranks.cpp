@@ -9,6 +9,7 @@
 
 #include "error.hpp"
 #include "mpi/launch.hpp"
+#include "mpi/rank_message.hpp"
 
 namespace starpmc {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <functional>
 #include <memory>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -14,10 +14,7 @@ namespace starpmc {
 /// Everything they tell each other is a JSON document; doubles keep their bits.
 class Ranks {
  public:
-  struct Message {
-    unsigned from = 0;
-    nlohmann::json content;
-  };
+  struct Message;  ///< in rank_message.hpp
 
   virtual ~Ranks() = default;
 

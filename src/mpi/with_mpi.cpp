@@ -16,6 +16,7 @@
 
 #include "error.hpp"
 #include "mpi/launch.hpp"
+#include "mpi/rank_message.hpp"
 #include "mpi/ranks.hpp"
 
 namespace starpmc {

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "error.hpp"
+#include "qm/message.hpp"
 
 namespace starpmc {
 

@@ -9,10 +9,12 @@
 #include <vector>
 
 #include "qm/engine.hpp"
-#include "qm/message.hpp"
 #include "qm/worker_process.hpp"
 
 namespace starpmc {
+
+struct Message;
+struct MessageArray;
 
 /// How to start a worker.
 struct WorkerCommand {

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "mpi/rank_message.hpp"
 #include "mpi/ranks.hpp"
 
 namespace starpmc {
