@@ -8,7 +8,7 @@ constexpr const char* kName = "metropolis_decide";
 struct Arguments : WindowArguments {
   StepTuning tuning;
   CertificationArguments certification;
-  int has_solute;
+  int has_fields;  ///< static terms, and perhaps a density
 };
 
 /// Buffers behind the window's.
@@ -20,7 +20,7 @@ enum Buffers : std::size_t {
   kLatticeSites,
   kFieldCache,
   kRecord,
-  kGridEnergies,  // with a solute
+  kGridEnergies,  // with static terms
   kNucleiEnergies,
   kSolute,
   kExactBlocks,  // with a density
@@ -36,10 +36,10 @@ void on_cpu(void* buffers[], void* argument) {
     const auto optional = [&](bool present, std::size_t index) {
       return present ? span_of<const double>(buffers[index]) : std::span<const double>();
     };
-    const bool solute = a.has_solute != 0;
+    const bool fields = a.has_fields != 0;
     kKernel({window_view(buffers, a), a.tuning,
              certification_view(buffers, a.certification, kCertification),
-             optional(solute, kGridEnergies), optional(solute, kNucleiEnergies),
+             optional(fields, kGridEnergies), optional(fields, kNucleiEnergies),
              span_of<double>(buffers[kMmEnergies]), span_of<const PairReal<Real>>(buffers[kTable]),
              span_of<double>(buffers[kChainState]), span_of<double>(buffers[kLattice]),
              span_of<Real>(buffers[kLatticeSites]), span_of<double>(buffers[kFieldCache]),
@@ -55,11 +55,11 @@ void on_opencl(void* buffers[], void* argument) {
     const auto optional = [&](bool present, std::size_t index) {
       return present ? opencl_buffer(buffers[index]) : opencl::Buffer{};
     };
-    const bool solute = a.has_solute != 0;
+    const bool fields = a.has_fields != 0;
     opencl::metropolis_decide(
         place.program, place.queue, opencl_window(buffers, a), a.tuning,
         opencl_certification(buffers, a.certification, kCertification),
-        {optional(solute, kGridEnergies), optional(solute, kNucleiEnergies),
+        {optional(fields, kGridEnergies), optional(fields, kNucleiEnergies),
          opencl_buffer(buffers[kMmEnergies]), opencl_buffer(buffers[kTable]),
          opencl_buffer(buffers[kChainState]), opencl_buffer(buffers[kLattice]),
          opencl_buffer(buffers[kLatticeSites]), opencl_buffer(buffers[kFieldCache]),

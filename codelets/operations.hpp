@@ -58,9 +58,9 @@ void mm_pair_reduce(const WindowHandles& window, const WindowArguments& argument
                     std::span<const starpu_data_handle_t> partials, starpu_data_handle_t table,
                     starpu_data_handle_t energies);
 
-/// What a certified decision needs; null handles: no solute, or no density.
+/// What a certified decision needs; null handles: no density.
 struct CertificationHandles {
-  starpu_data_handle_t solute = nullptr;
+  starpu_data_handle_t solute = nullptr;  ///< read only where there are nuclei
   starpu_data_handle_t exact_blocks = nullptr;
   starpu_data_handle_t exact_points = nullptr;
 };
@@ -80,8 +80,8 @@ struct DecideHandles {
   starpu_data_handle_t lattice_sites;
   starpu_data_handle_t field_cache;
   starpu_data_handle_t record;
-  starpu_data_handle_t grid_energies;    ///< null without a solute
-  starpu_data_handle_t nuclei_energies;  ///< null without a solute
+  starpu_data_handle_t grid_energies;    ///< null without static terms
+  starpu_data_handle_t nuclei_energies;  ///< the same
   CertificationHandles certification;
 };
 template <class Real>
@@ -153,7 +153,7 @@ struct PairVirialHandles {
   starpu_data_handle_t topology_integers;
   starpu_data_handle_t lattice;
   starpu_data_handle_t sums;
-  starpu_data_handle_t solute;         ///< null without a solute
+  starpu_data_handle_t solute;         ///< read only where there are nuclei
   starpu_data_handle_t block_headers;  ///< null without a density
   starpu_data_handle_t points;         ///< exact ones
   std::size_t blocks;

@@ -17,6 +17,8 @@ struct Arguments : WindowArguments {
   int nuclei;
   int grid_blocks;  ///< compact blocks of the density grid; 0: none
   opencl::WindowExtent extents[kMostWindowsPerTask];
+
+  bool has_static_terms() const { return starpmc::has_static_terms(interaction, nuclei) != 0; }
 };
 
 enum Buffers : std::size_t {
@@ -29,7 +31,7 @@ enum Buffers : std::size_t {
   kMmPartial,
   kMmEnergies,
   kTable,
-  kSolute,  // with a solute
+  kSolute,  // with static terms
   kNucleiEnergies,
   kGridEnergies,
   kBlockHeaders,  // with a density
@@ -85,7 +87,7 @@ class HostWindows {
   void run() const {
     const std::size_t record = RECORD_FIELDS * static_cast<std::size_t>(a_.layout.steps);
     std::uint64_t step = a_.range.first_step;
-    if (a_.nuclei > 0 && a_.grid_blocks == 0) {
+    if (a_.has_static_terms() && a_.grid_blocks == 0) {
       std::ranges::fill(doubles(kGridEnergies), 0.0);
     }
     for (int i = 0; i < a_.windows; ++i) {
@@ -126,7 +128,7 @@ class HostWindows {
                                      span_of<const Real>(buffers_[kPoints]),
                                      doubles(kGridEnergies)});
     }
-    if (a_.nuclei > 0) {
+    if (a_.has_static_terms()) {
       operations_.qmmm_nuclei_vdw({window, doubles(kSolute), a_.nuclei, doubles(kNucleiEnergies)});
     }
     operations_.mm_pair({window, doubles(kLattice), span_of<const Real>(buffers_[kLatticeSites]),
@@ -137,10 +139,10 @@ class HostWindows {
   }
 
   void decide(const Window& window, const StepTuning& tuning, std::span<double> record) const {
-    const bool solute = a_.nuclei > 0;
+    const bool fields = a_.has_static_terms();
     operations_.metropolis_decide(
         {window, tuning, certification_view(buffers_, a_.certification, kCertification),
-         doubles_if(solute, kGridEnergies), doubles_if(solute, kNucleiEnergies),
+         doubles_if(fields, kGridEnergies), doubles_if(fields, kNucleiEnergies),
          doubles(kMmEnergies), pair_reals(kTable), doubles(kChainState), doubles(kLattice),
          span_of<Real>(buffers_[kLatticeSites]), doubles(kFieldCache), record});
   }
@@ -167,7 +169,7 @@ class DeviceWindows {
     const std::size_t record =
         RECORD_FIELDS * static_cast<std::size_t>(a_.layout.steps) * sizeof(double);
     std::uint64_t step = a_.range.first_step;
-    if (a_.nuclei > 0 && a_.grid_blocks == 0) {
+    if (a_.has_static_terms() && a_.grid_blocks == 0) {
       opencl::qmmm_coulomb_grid_reduce(program_, queue_, a_.layout.candidates, {},
                                        buffer(kGridEnergies));
     }
@@ -190,10 +192,10 @@ class DeviceWindows {
   }
 
   opencl::WholeWindow whole_windows() const {
-    const bool solute = a_.nuclei > 0;
+    const bool fields = a_.has_static_terms();
     const bool density = a_.grid_blocks != 0;
-    return {{buffer_if(solute, kGridEnergies),
-             buffer_if(solute, kNucleiEnergies),
+    return {{buffer_if(fields, kGridEnergies),
+             buffer_if(fields, kNucleiEnergies),
              buffer(kMmEnergies),
              buffer(kTable),
              buffer(kChainState),
@@ -254,7 +256,7 @@ void sample_windows(const WindowHandles& window, const WindowArguments& argument
       {h.decide.record, STARPU_W},       {h.outside, STARPU_W},
       {h.mm_partial, STARPU_W},          {h.decide.mm_energies, STARPU_W},
       {h.decide.table, STARPU_W}};
-  if (nuclei > 0) {
+  if (a.has_static_terms()) {
     accesses.push_back({h.decide.certification.solute, STARPU_R});
     accesses.push_back({h.decide.nuclei_energies, STARPU_W});
     accesses.push_back({h.decide.grid_energies, STARPU_W});

@@ -116,13 +116,19 @@ struct CoulombGridReduceArguments {
   std::span<double> energies;
 };
 
-/// qmmm_nuclei_vdw: Coulomb energy with the nuclei, then Lennard-Jones, of every candidate.
+/// qmmm_nuclei_vdw: the static terms of every candidate: Lennard-Jones and Coulomb energy with the
+/// nuclei.
 template <class Real>
 struct NucleiVdwArguments {
   Window window;
   std::span<const double> solute;
   int nuclei = 0;
-  std::span<double> energies;  ///< coulomb: layout.candidates, vdw: layout.candidates
+  std::span<double> energies;  ///< STATIC_TERMS arrays of layout.candidates
+
+  /// Of a static term (FIELD_...).
+  double& energy(int field, int candidate) const {
+    return energies[static_cast<std::size_t>(field * window.layout.candidates + candidate)];
+  }
 };
 
 /// mm_pair: Coulomb and Lennard-Jones energy of every entry with the molecules
@@ -135,14 +141,20 @@ struct MmPairArguments {
   std::span<const PairReal<Real>> outside;
   int first_molecule = 0;
   int last_molecule = 0;
-  std::span<double> energies;  ///< coulomb: entry_capacity, vdw: entry_capacity
+  std::span<double> energies;  ///< MM_TERMS arrays of entry_capacity
 };
 
 /// mm_pair_table: energies of every pair of entries of different molecules.
 template <class Real>
 struct MmPairTableArguments {
   Window window;
-  std::span<PairReal<Real>> table;  ///< two square matrices (coulomb, vdw) of entry_capacity rows
+  std::span<PairReal<Real>> table;  ///< MM_TERMS square matrices of entry_capacity rows
+
+  /// An energy of two entries, in both halves of a term's matrix.
+  void put(std::size_t term, std::size_t a, std::size_t b, PairReal<Real> energy) const {
+    const auto rows = static_cast<std::size_t>(entry_capacity(window.layout));
+    table[(term * rows + a) * rows + b] = table[(term * rows + b) * rows + a] = energy;
+  }
 };
 
 /// mm_pair_reduce: partial energies, plus the energy with the start positions of the window's other
@@ -152,7 +164,7 @@ struct MmPairReduceArguments {
   Window window;
   std::span<const std::span<const double>> partials;
   std::span<const PairReal<Real>> table;
-  std::span<double> energies;  ///< coulomb, vdw: entry_capacity each
+  std::span<double> energies;  ///< MM_TERMS arrays of entry_capacity
 };
 
 /// A site as lattice_sites stores it.

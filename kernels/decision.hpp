@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <vector>
 
 #include "kernels/arguments.hpp"
@@ -63,6 +64,15 @@ class Decision {
     return candidate;
   }
 
+  /// Of a candidate, in a term that depends on no other molecule; 0 where there is none.
+  double field_energy(std::size_t field, std::size_t candidate) const {
+    const bool is_static = field < STATIC_TERMS;
+    const std::span<const double> energies = is_static ? a_.nuclei_energies : a_.grid_energies;
+    const std::size_t array = is_static ? field : field - STATIC_TERMS;
+    const auto candidates = static_cast<std::size_t>(window_.layout.candidates);
+    return energies.empty() ? 0 : energies[array * candidates + candidate];
+  }
+
   /// Eq. 1 of Miranda et al. 2016.
   bool decide(int step) {
     const int slot = window_.plan[plan_step_slot(window_.layout) + step];
@@ -70,17 +80,15 @@ class Decision {
     const int candidate = candidate_from(step, occupant.entry);
     const auto to = static_cast<std::size_t>(candidate);
     const auto from = static_cast<std::size_t>(occupant.entry);
-    const auto candidates = static_cast<std::size_t>(window_.layout.candidates);
     double field[FIELDS];
-    field[FIELD_GRID] = a_.grid_energies.empty() ? 0 : a_.grid_energies[to];
-    field[FIELD_NUCLEI] = a_.nuclei_energies.empty() ? 0 : a_.nuclei_energies[to];
-    field[FIELD_VDW] = a_.nuclei_energies.empty() ? 0 : a_.nuclei_energies[candidates + to];
     double change[TERMS];
-    change[TERM_MM_COULOMB] = a_.mm_energies[to] - a_.mm_energies[from];
-    change[TERM_MM_VDW] = a_.mm_energies[rows_ + to] - a_.mm_energies[rows_ + from];
-    change[TERM_QMMM_VDW] = field[FIELD_VDW] - occupant.field[FIELD_VDW];
-    change[TERM_QMMM_NUCLEI] = field[FIELD_NUCLEI] - occupant.field[FIELD_NUCLEI];
-    change[TERM_QMMM_GRID] = field[FIELD_GRID] - occupant.field[FIELD_GRID];
+    for (std::size_t term = 0; term < MM_TERMS; ++term) {
+      change[term] = a_.mm_energies[term * rows_ + to] - a_.mm_energies[term * rows_ + from];
+    }
+    for (std::size_t k = 0; k < FIELDS; ++k) {
+      field[k] = field_energy(k, to);
+      change[MM_TERMS + k] = field[k] - occupant.field[k];
+    }
     double total = 0;
     for (const double term : change) total += term;
     const double threshold =
@@ -88,15 +96,15 @@ class Decision {
     if (!std::isfinite(total)) a_.chain_state[STATE_NOT_FINITE] += 1;
     double magnitude = 0;
     for (int k = 0; k < FIELDS; ++k) magnitude += std::abs(field[k]) + std::abs(occupant.field[k]);
-    for (std::size_t term = 0; term < 2; ++term) {
+    for (std::size_t term = 0; term < MM_TERMS; ++term) {
       magnitude += STARPMC_MAGNITUDE_WEIGHT(static_cast<int>(term)) *
                    (std::abs(a_.mm_energies[term * rows_ + to]) +
                     std::abs(a_.mm_energies[term * rows_ + from]));
     }
     const double bound = decision_error_bound(a_.certification.bound, magnitude);
     if (a_.certification.active && std::abs(total - threshold) <= bound) {
-      const GridChange grid{change[TERM_QMMM_GRID],
-                            std::abs(field[FIELD_GRID]) + std::abs(occupant.field[FIELD_GRID])};
+      const GridChange grid{change[TERM_QMMM_GRID], std::abs(field[FIELD_QMMM_GRID]) +
+                                                        std::abs(occupant.field[FIELD_QMMM_GRID])};
       const double exact = certified(slot, occupant.entry, candidate, threshold, grid);
       double& largest = a_.chain_state[STATE_LARGEST_ERROR];
       largest = std::max(largest, std::abs(total - exact) / bound);
@@ -136,7 +144,7 @@ class Decision {
 
   /// Every entry now meets the molecule at `to` instead of at `from`.
   void exchange(std::size_t from, std::size_t to) {
-    for (std::size_t term = 0; term < 2; ++term) {
+    for (std::size_t term = 0; term < MM_TERMS; ++term) {
       const PairReal<Real>* const left = &a_.table[(term * rows_ + from) * rows_];
       const PairReal<Real>* const entered = &a_.table[(term * rows_ + to) * rows_];
       double* const energies = &a_.mm_energies[term * rows_];

@@ -7,6 +7,7 @@
 #ifdef __cplusplus
 #include <cmath>
 #include <cstdint>
+#include <kernels/common/energy_terms.h>
 #define STARPMC_INLINE inline
 #define STARPMC_WORD64 std::uint64_t
 namespace starpmc {
@@ -84,37 +85,31 @@ STARPMC_INLINE int entries_size(WindowLayout l) { return entries_threshold(l) + 
    fixed precision the sites' own positions as fixed_coordinate().
    outside: real, l.molecules values, 1 where the molecule takes no part in the window. */
 
-/* Energy terms, in the order of every array of five. */
-#define TERM_MM_COULOMB 0
-#define TERM_MM_VDW 1
-#define TERM_QMMM_VDW 2
-#define TERM_QMMM_NUCLEI 3
-#define TERM_QMMM_GRID 4
-#define TERMS 5
+/* mm_energies, and partial ones: double, MM_TERMS arrays of entry_capacity() values. The pair table:
+   MM_TERMS square matrices of as many rows.
+   nuclei_energies: double, STATIC_TERMS arrays of l.candidates values; grid_energies: one. */
+
 #define VIRIAL_SUMS (2 * TERMS) /* energies, then virials */
 
-/* field_cache: double, three arrays of l.molecules values: energy of each molecule's current
-   position with the solute. */
-#define FIELD_VDW 0
-#define FIELD_NUCLEI 1
-#define FIELD_GRID 2
-#define FIELDS 3
+/* field_cache: double, FIELDS arrays of l.molecules values: energies of each molecule's current
+   position in the terms that depend on no other molecule. */
 
 /* chain_state: double. */
-#define STATE_TERMS 0                  /* running totals of the five terms */
-#define STATE_MAXIMUM_TRANSLATION 5    /* angstrom */
-#define STATE_MAXIMUM_HALF_TURNS 6     /* largest rotation angle / (2 pi) */
-#define STATE_ACCEPTED 7               /* since the last tuning of step sizes */
-#define STATE_PROPOSED 8
-#define STATE_NOT_FINITE 9             /* steps whose energy was not finite */
-#define STATE_CERTIFIED 10             /* steps evaluated again, exactly */
-#define STATE_LARGEST_ERROR 11         /* of those steps' energy changes, relative to its bound */
-#define STATE_SIZE 12
+#define STATE_TERMS 0 /* running totals of all terms */
+#define STATE_MAXIMUM_TRANSLATION (STATE_TERMS + TERMS)          /* angstrom */
+#define STATE_MAXIMUM_HALF_TURNS (STATE_MAXIMUM_TRANSLATION + 1) /* largest rotation angle / (2 pi) */
+#define STATE_ACCEPTED (STATE_MAXIMUM_TRANSLATION + 2) /* since the last tuning of step sizes */
+#define STATE_PROPOSED (STATE_MAXIMUM_TRANSLATION + 3)
+#define STATE_NOT_FINITE (STATE_MAXIMUM_TRANSLATION + 4)    /* steps whose energy was not finite */
+#define STATE_CERTIFIED (STATE_MAXIMUM_TRANSLATION + 5)     /* steps evaluated again, exactly */
+#define STATE_LARGEST_ERROR (STATE_MAXIMUM_TRANSLATION + 6) /* of those steps' energy changes, relative
+                                                               to its bound */
+#define STATE_SIZE (STATE_MAXIMUM_TRANSLATION + 7)
 
 /* record: double, one array of l.steps values per field: what a window tells the host. */
 #define RECORD_ACCEPTED 0
 #define RECORD_TERMS 1 /* running totals after the step */
-#define RECORD_FIELDS 6
+#define RECORD_FIELDS (RECORD_TERMS + TERMS)
 
 /* Where a pair of site types keeps what. All 0: the four built-in coefficients serve MM and QM/MM
    pairs alike, and there is no more. A function is one of the user's (kernels/potential.hpp): 1 where
@@ -203,6 +198,12 @@ typedef struct {
   double coulomb_cutoff;
   double vdw_cutoff;
 } Interaction;
+
+/* Whether molecules meet anything that stays: else the static terms are not computed. */
+STARPMC_INLINE int has_static_terms(Interaction interaction, int nuclei) {
+  (void)interaction;
+  return nuclei > 0;
+}
 
 /* Constants of a step's proposal: a pure function of them and the picked molecule's pose. */
 typedef struct {

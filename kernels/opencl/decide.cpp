@@ -4,9 +4,6 @@
 namespace starpmc::opencl {
 namespace {
 
-constexpr std::size_t kDifferenceMatrices = 3;  ///< DIFFERENCE_FIELDS of window.h
-constexpr std::size_t kOwnChanges = 4;          ///< OWN_FIELDS
-
 std::size_t aligned(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
 
 void decide_pass(Program& program, cl_command_queue queue, const Window& window,
@@ -51,7 +48,7 @@ std::size_t occupation_bytes(const Program& program, int steps) {
   const std::size_t step_integers = rounds ? 8 : 5;
   const std::size_t integers =
       size_of(steps) * step_integers + 1 + (rounds ? 2 + groups_for(steps, 32) : 0);
-  return size_of(steps) * (3 + TERMS) * sizeof(cl_double) + integers * sizeof(cl_int);
+  return size_of(steps) * (2 + STEP_ENERGIES) * sizeof(cl_double) + integers * sizeof(cl_int);
 }
 
 void check_extent(const Program& program, const WindowExtent& extent) {
@@ -73,7 +70,7 @@ DecideWork decide_work(const Program& program, const Window& window, int groups)
   work.groups = groups;
   work.differences_bytes = aligned(size_of(4 + 3 * doubts + window.layout.steps) * sizeof(cl_int));
   const std::size_t own_and_differences =
-      (kDifferenceMatrices * candidates + kOwnChanges) * candidates * sizeof(cl_double);
+      (DIFFERENCE_FIELDS * candidates + OWN_FIELDS) * candidates * sizeof(cl_double);
   work.answers_bytes = aligned(work.differences_bytes + own_and_differences +
                                candidates * candidates * sizeof(cl_float));
   work.total_bytes = aligned(work.answers_bytes + size_of(doubts * groups) * sizeof(cl_ulong));

@@ -8,8 +8,7 @@
 
 /* What accepting each candidate would change, kept up to date. */
 typedef struct {
-  double coulomb[MOST_CANDIDATES];
-  double vdw[MOST_CANDIDATES];
+  double mm[MM_TERMS][MOST_CANDIDATES];
   double field[MOST_CANDIDATES];
   double magnitude[MOST_CANDIDATES];
 } Candidates;
@@ -19,8 +18,9 @@ static inline void take_row(const Pass *pass, int accepted, int first, Candidate
   const int matrix = count * count;
   __global const double *row = pass->differences + accepted * count;
   for (int candidate = first; candidate < count; ++candidate) {
-    candidates->coulomb[candidate] += row[DIFFERENCE_COULOMB * matrix + candidate];
-    candidates->vdw[candidate] += row[DIFFERENCE_VDW * matrix + candidate];
+    _Pragma("unroll") for (int term = 0; term < MM_TERMS; ++term) {
+      candidates->mm[term][candidate] += row[term * matrix + candidate];
+    }
     candidates->magnitude[candidate] += row[DIFFERENCE_MAGNITUDE * matrix + candidate];
   }
 }
@@ -31,15 +31,17 @@ static inline void try_step(const Pass *pass, Occupation o, int index, int from,
   __global const int *parents = pass->plan + plan_candidate_parent(pass->window.layout);
   int tried = o.first[index];
   while (tried + 1 < next && parents[tried] != from) ++tried;
-  const double total =
-      (candidates->coulomb[tried] + candidates->vdw[tried]) + candidates->field[tried];
+  double total = 0;
+  for (int term = 0; term < MM_TERMS; ++term) total += candidates->mm[term][tried];
+  total += candidates->field[tried];
   const double error = decision_error_bound(pass->bound, candidates->magnitude[tried]);
   o.outcome[index] = OUTCOME(tried, total < o.threshold[index],
                              pass->certify && fabs(total - o.threshold[index]) <= error);
   o.total[index] = total;
   o.bound[index] = error;
-  o.change[TERM_MM_COULOMB * pass->window.steps + index] = candidates->coulomb[tried];
-  o.change[TERM_MM_VDW * pass->window.steps + index] = candidates->vdw[tried];
+  for (int term = 0; term < MM_TERMS; ++term) {
+    o.change[term * pass->window.steps + index] = candidates->mm[term][tried];
+  }
 }
 
 static inline void decide_steps(const Pass *pass, const ExactSources *sources, Doubts *doubts,
@@ -49,8 +51,7 @@ static inline void decide_steps(const Pass *pass, const ExactSources *sources, D
   for (int candidate = 0; candidate < pass->window.candidates; ++candidate) {
     const OwnChange own =
         own_change(pass->window, pass->plan, pass->energies, pass->field_cache, candidate);
-    candidates.coulomb[candidate] = own.coulomb;
-    candidates.vdw[candidate] = own.vdw;
+    for (int term = 0; term < MM_TERMS; ++term) candidates.mm[term][candidate] = own.mm[term];
     candidates.field[candidate] = own.field;
     candidates.magnitude[candidate] = own.magnitude;
   }

@@ -6,8 +6,8 @@
 
 /* The energy change of a candidate by itself. */
 typedef struct {
-  double coulomb, vdw;
-  double field;     /* with the solute */
+  double mm[MM_TERMS];
+  double field;     /* of all field terms */
   double magnitude; /* of the energies behind it */
 } OwnChange;
 
@@ -17,14 +17,13 @@ static inline OwnChange own_change(WindowShape window, __global const int *plan,
   const int rows = entry_capacity(window.layout);
   const int from = plan[plan_candidate_parent(window.layout) + candidate];
   OwnChange own;
-  own.coulomb = energies.mm[candidate] - energies.mm[from];
-  own.vdw = energies.mm[rows + candidate] - energies.mm[rows + from];
   own.field = 0;
   own.magnitude = 0;
-  for (int term = 0; term < 2; ++term) {
-    own.magnitude +=
-        STARPMC_MAGNITUDE_WEIGHT(term) *
-        (fabs(energies.mm[term * rows + candidate]) + fabs(energies.mm[term * rows + from]));
+  _Pragma("unroll") for (int term = 0; term < MM_TERMS; ++term) {
+    const double there = energies.mm[term * rows + candidate];
+    const double here = energies.mm[term * rows + from];
+    own.mm[term] = there - here;
+    own.magnitude += STARPMC_MAGNITUDE_WEIGHT(term) * (fabs(there) + fabs(here));
   }
   for (int field = 0; field < FIELDS; ++field) {
     const double there = field_energy(window, plan, energies, field_cache, field, candidate);

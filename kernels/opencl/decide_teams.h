@@ -39,10 +39,11 @@ static inline void store_own_changes(const Pass *pass) {
   for (int candidate = (int)get_local_id(0); candidate < count; candidate += DECIDE_GROUP) {
     const OwnChange own =
         own_change(pass->window, pass->plan, pass->energies, pass->field_cache, candidate);
-    pass->own[candidate] = own.coulomb;
-    pass->own[count + candidate] = own.vdw;
-    pass->own[2 * count + candidate] = own.field;
-    pass->own[3 * count + candidate] = own.magnitude;
+    _Pragma("unroll") for (int term = 0; term < MM_TERMS; ++term) {
+      pass->own[term * count + candidate] = own.mm[term];
+    }
+    pass->own[OWN_FIELD * count + candidate] = own.field;
+    pass->own[OWN_MAGNITUDE * count + candidate] = own.magnitude;
   }
 }
 
@@ -82,11 +83,10 @@ static inline void list_taken(const Pass *pass, Occupation o, Rounds r) {
   barrier(CLK_LOCAL_MEM_FENCE);
 }
 
-/* Parts of the sum of a step's differences, each by an item; they lie in o.bound and o.change. */
-#define DIFFERENCE_PARTS 2
 /* Loads on their way together, those of a sum's end, too: each takes a GPU some 600 cycles. */
 #define LOADED_AT_A_TIME 8
 #define GUESSED_AT_A_TIME 16
+/* The parts of the sum of a step's differences lie in o.bound and o.change. */
 static inline __local double *difference_part(WindowShape window, Occupation o, int part, int k) {
   return o.bound + (part * DIFFERENCE_FIELDS + k) * window.steps;
 }
@@ -100,21 +100,20 @@ static inline void sum_differences(const Pass *pass, Occupation o, Rounds r) {
     const int index = task - part * steps;
     const int accepted = accepted_before(r, index);
     __global const double *column = pass->differences + r.tried[index];
-    double coulomb = 0;
-    double vdw = 0;
-    double magnitude = 0;
+    double sums[DIFFERENCE_FIELDS];
+    _Pragma("unroll") for (int field = 0; field < DIFFERENCE_FIELDS; ++field) sums[field] = 0;
     for (int first = part; first < accepted; first += DIFFERENCE_PARTS * LOADED_AT_A_TIME) {
       _Pragma("unroll") for (int u = 0; u < LOADED_AT_A_TIME; ++u) {
         const int k = first + DIFFERENCE_PARTS * u;
         __global const double *at = column + r.taken[min(k, accepted - 1)] * count;
-        coulomb += k < accepted ? at[DIFFERENCE_COULOMB * matrix] : 0.0;
-        vdw += k < accepted ? at[DIFFERENCE_VDW * matrix] : 0.0;
-        magnitude += k < accepted ? at[DIFFERENCE_MAGNITUDE * matrix] : 0.0;
+        _Pragma("unroll") for (int field = 0; field < DIFFERENCE_FIELDS; ++field) {
+          sums[field] += k < accepted ? at[field * matrix] : 0.0;
+        }
       }
     }
-    difference_part(pass->window, o, part, DIFFERENCE_COULOMB)[index] = coulomb;
-    difference_part(pass->window, o, part, DIFFERENCE_VDW)[index] = vdw;
-    difference_part(pass->window, o, part, DIFFERENCE_MAGNITUDE)[index] = magnitude;
+    _Pragma("unroll") for (int field = 0; field < DIFFERENCE_FIELDS; ++field) {
+      difference_part(pass->window, o, part, field)[index] = sums[field];
+    }
   }
   barrier(CLK_LOCAL_MEM_FENCE);
 }
@@ -133,11 +132,15 @@ static inline void try_step(const Pass *pass, Occupation o, Rounds r, int index)
   const int count = window.candidates;
   const int tried = r.tried[index];
   __global const double *own = pass->own + tried;
-  const double coulomb = own[0] + summed_difference(window, o, DIFFERENCE_COULOMB, index);
-  const double vdw = own[count] + summed_difference(window, o, DIFFERENCE_VDW, index);
-  const double magnitude =
-      own[3 * count] + summed_difference(window, o, DIFFERENCE_MAGNITUDE, index);
-  const double total = (coulomb + vdw) + own[2 * count];
+  double mm[MM_TERMS];
+  double total = 0;
+  _Pragma("unroll") for (int term = 0; term < MM_TERMS; ++term) {
+    mm[term] = own[term * count] + summed_difference(window, o, term, index);
+    total += mm[term];
+  }
+  total += own[OWN_FIELD * count];
+  const double magnitude = own[OWN_MAGNITUDE * count] +
+                           summed_difference(window, o, DIFFERENCE_MAGNITUDE, index);
   const double error = decision_error_bound(pass->bound, magnitude);
   const int settled = r.settled[index];
   const int accepted = settled ? settled == 2 : total < o.threshold[index];
@@ -149,8 +152,9 @@ static inline void try_step(const Pass *pass, Occupation o, Rounds r, int index)
       accepted ? tried : pass->plan[plan_candidate_parent(window.layout) + tried];
   o.total[index] = total;
   o.bound[index] = error;
-  o.change[TERM_MM_COULOMB * window.steps + index] = coulomb;
-  o.change[TERM_MM_VDW * window.steps + index] = vdw;
+  _Pragma("unroll") for (int term = 0; term < MM_TERMS; ++term) {
+    o.change[term * window.steps + index] = mm[term];
+  }
 }
 
 /* Guesses of what the steps do, by sums in fp32. They lie in o.bound. */
@@ -180,7 +184,8 @@ static inline void guess_steps(const Pass *pass, Occupation o, Rounds r) {
   for (int index = (int)get_local_id(0); index < steps; index += DECIDE_GROUP) {
     const int tried = r.tried[index];
     __global const double *own = pass->own + tried;
-    double total = (own[0] + own[count]) + own[2 * count];
+    double total = 0;
+    _Pragma("unroll") for (int k = 0; k <= OWN_FIELD; ++k) total += own[k * count];
     for (int part = 0; part < DIFFERENCE_PARTS; ++part) total += (double)sums[part * steps + index];
     const int settled = r.settled[index];
     const int accepted = settled ? settled == 2 : total < o.threshold[index];

@@ -120,9 +120,9 @@ struct SmallSystem {
     plan.assign(size_of(plan_size(layout)), 0);
     entries.assign(size_of(entries_size(layout)), 0.0);
     outside.assign(size_of(layout.molecules), PairReal<Real>{0});
-    mm_partial.assign(2 * rows, 0.0);
-    mm_energies.assign(2 * rows, 0.0);
-    table.assign(2 * rows * rows, PairReal<Real>{0});
+    mm_partial.assign(MM_TERMS * rows, 0.0);
+    mm_energies.assign(MM_TERMS * rows, 0.0);
+    table.assign(MM_TERMS * rows * rows, PairReal<Real>{0});
     chain_state.assign(STATE_SIZE, 0.0);
     chain_state[STATE_MAXIMUM_TRANSLATION] = 0.3;
     chain_state[STATE_MAXIMUM_HALF_TURNS] = 0.05;

@@ -263,12 +263,20 @@ static inline void mm_pair_of_entry(
   const double coulomb = group_sum(sum.coulomb, memory.shared);
   const double vdw = group_sum(sum.vdw, memory.shared);
   if (get_local_id(0) == 0) {
-    energies[entry] = coulomb;
-    energies[entry_capacity(window.layout) + entry] = vdw;
+    const int rows = entry_capacity(window.layout);
+    energies[TERM_MM_COULOMB * rows + entry] = coulomb;
+    energies[TERM_MM_VDW * rows + entry] = vdw;
   }
 }
 
-/* Entries i >= j of the table, whose halves are both written. */
+/* An energy of two entries, in both halves of a term's matrix. */
+static inline void put_in_table(__global real *table, int rows, int term, int a, int b,
+                                real energy) {
+  table[(term * rows + a) * rows + b] = energy;
+  table[(term * rows + b) * rows + a] = energy;
+}
+
+/* Entries i >= j of the table. */
 static inline void mm_pair_of_entries(WindowShape window, PairConstants constants, int i, int j,
                                       __global const double *topology_reals,
                                       __global const int *topology_integers,
@@ -287,10 +295,8 @@ static inline void mm_pair_of_entries(WindowShape window, PairConstants constant
                                topology_integers[molecule_j]);
   }
   const int rows = entry_capacity(window.layout);
-  table[entry_i * rows + entry_j] = (real)energy.coulomb;
-  table[entry_j * rows + entry_i] = (real)energy.coulomb;
-  table[(rows + entry_i) * rows + entry_j] = (real)energy.vdw;
-  table[(rows + entry_j) * rows + entry_i] = (real)energy.vdw;
+  put_in_table(table, rows, TERM_MM_COULOMB, entry_i, entry_j, (real)energy.coulomb);
+  put_in_table(table, rows, TERM_MM_VDW, entry_i, entry_j, (real)energy.vdw);
 }
 
 #endif

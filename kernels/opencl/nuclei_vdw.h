@@ -1,4 +1,4 @@
-/* Energy of one candidate with the solute's nuclei. */
+/* The static terms of one candidate: its energies with the nuclei. */
 #ifndef STARPMC_OPENCL_NUCLEI_VDW_H
 #define STARPMC_OPENCL_NUCLEI_VDW_H
 
@@ -10,7 +10,7 @@
 /* The items of a group share the pairs of site and nucleus; in fp64 whatever the precision
    (STARPMC_NEAR_DISTANCE says why). shared: a value per item */
 static inline void nuclei_vdw_of_candidate(
-    WindowShape window, PairConstants constants, int nuclei, int candidate,
+    WindowShape window, Interaction interaction, PairConstants constants, int nuclei, int candidate,
     __global const double *topology_reals, __global const int *topology_integers,
     __global const int *plan, __global const double *entries, __global const double *solute,
     __global double *energies, __local double *shared) {
@@ -42,8 +42,10 @@ static inline void nuclei_vdw_of_candidate(
   const double coulomb = group_sum(energy.coulomb, shared);
   const double vdw = group_sum(energy.vdw, shared);
   if (get_local_id(0) == 0) {
-    energies[candidate] = USER_NUCLEI ? coulomb : STARPMC_COULOMB_CONSTANT * coulomb;
-    energies[window.layout.candidates + candidate] = vdw;
+    const int stride = window.layout.candidates;
+    energies[FIELD_QMMM_NUCLEI * stride + candidate] =
+        USER_NUCLEI ? coulomb : STARPMC_COULOMB_CONSTANT * coulomb;
+    energies[FIELD_QMMM_VDW * stride + candidate] = vdw;
   }
 }
 

@@ -16,7 +16,8 @@ typedef struct {
   __local double *threshold; /* per step */
   __local double *total;     /* per step: energy change of the candidate tried */
   __local double *bound;     /* per step: on its error */
-  __local double *change;    /* behind it: TERMS arrays, per step: what an accepted step changes */
+  __local double *change;    /* behind it: TERMS arrays, per step: what an accepted step changes;
+                                all in all STEP_ENERGIES arrays */
   __local int *first;        /* per step: its first candidate */
   __local int *earlier;      /* per step: the molecule's step before, or -1 - its slot */
   __local int *later;        /* per step: whether the molecule has a step after it */
@@ -39,7 +40,7 @@ static inline Occupation occupation_in(WindowShape window, __local double *share
   o.total = o.threshold + window.steps;
   o.bound = o.total + window.steps;
   o.change = o.bound + window.steps;
-  o.first = (__local int *)(o.change + TERMS * window.steps);
+  o.first = (__local int *)(o.bound + STEP_ENERGIES * window.steps);
   o.earlier = o.first + window.steps;
   o.later = o.earlier + window.steps;
   o.occupied = o.later + window.steps;
@@ -99,9 +100,10 @@ static inline double field_energy(WindowShape window, __global const int *plan,
     const int molecule = plan[plan_start_molecule(layout) + entry - layout.candidates];
     return field_cache[field * layout.molecules + molecule];
   }
-  if (field == FIELD_GRID) return energies.grid ? energies.grid[entry] : 0;
-  if (!energies.nuclei) return 0;
-  return energies.nuclei[(field == FIELD_VDW ? layout.candidates : 0) + entry];
+  if (field >= STATIC_TERMS) {
+    return energies.grid ? energies.grid[(field - STATIC_TERMS) * layout.candidates + entry] : 0;
+  }
+  return energies.nuclei ? energies.nuclei[field * layout.candidates + entry] : 0;
 }
 
 /* Puts molecules that moved where they are now. */
@@ -143,18 +145,15 @@ static inline void write_records(WindowShape window, __global const int *plan,
   for (int index = item; index < window.steps; index += DECIDE_GROUP) {
     const int to = o.occupied[index];
     const int from = occupied_from(window, o, index);
-    const int fields[FIELDS] = {FIELD_VDW, FIELD_NUCLEI, FIELD_GRID};
-    const int terms[FIELDS] = {TERM_QMMM_VDW, TERM_QMMM_NUCLEI, TERM_QMMM_GRID};
     for (int k = 0; k < FIELDS; ++k) {
-      o.change[terms[k] * window.steps + index] =
-          field_energy(window, plan, energies, field_cache, fields[k], to) -
-          field_energy(window, plan, energies, field_cache, fields[k], from);
+      o.change[(MM_TERMS + k) * window.steps + index] =
+          field_energy(window, plan, energies, field_cache, k, to) -
+          field_energy(window, plan, energies, field_cache, k, from);
     }
     record[RECORD_ACCEPTED * steps + index] = to != from;
     accepted += to != from;
-    if (to == from) {
-      o.change[TERM_MM_COULOMB * window.steps + index] = 0;
-      o.change[TERM_MM_VDW * window.steps + index] = 0;
+    for (int term = 0; term < MM_TERMS && to == from; ++term) {
+      o.change[term * window.steps + index] = 0;
     }
     if (!isfinite(o.total[index])) not_finite = 1;
   }

@@ -44,13 +44,14 @@ void qmmm_nuclei_vdw(Program& program, cl_command_queue queue, const Window& win
                      Buffer solute, Buffer energies) {
   Launch(program, queue, "qmmm_nuclei_vdw")
       .with(window_shape(window))
+      .with(window.interaction)
       .with(pair_constants(window.interaction))
       .with(cl_int{nuclei})
       .with(window.topology_reals)
       .with(window.topology_integers)
       .with(window.plan)
       .with(window.entries)
-      .with(solute)
+      .with(some(solute, energies))
       .with(energies)
       .with_local(size_of(program.shape().sum_group) * sizeof(cl_double))
       .run({size_of(window.extent.candidates), 1}, {size_of(program.shape().sum_group), 1});
@@ -88,7 +89,8 @@ void mm_pair_table(Program& program, cl_command_queue queue, const Window& windo
       .with(table);
   if (program.is_cpu()) {
     const int rows = entry_capacity(window.layout);
-    fill_with_zeros(queue, program.single() ? rows * rows : 2 * rows * rows, table);
+    fill_with_zeros(
+        queue, program.single() ? (MM_TERMS * rows * rows + 1) / 2 : MM_TERMS * rows * rows, table);
     launch.with_local(target_bytes(program, window)).run({pair_groups(program, window), 1}, {1, 1});
     return;
   }
@@ -99,17 +101,17 @@ void mm_pair_table(Program& program, cl_command_queue queue, const Window& windo
 void mm_pair_reduce(Program& program, cl_command_queue queue, const Window& window,
                     std::span<const Buffer> partials, Buffer table, Buffer energies) {
   const int capacity = entry_capacity(window.layout);
-  if (partials.empty()) fill_with_zeros(queue, 2 * capacity, energies);
+  if (partials.empty()) fill_with_zeros(queue, MM_TERMS * capacity, energies);
   Launch(program, queue, "mm_pair_reduce")
       .with(window_shape(window))
       .with(partials.empty() ? energies : partials[0])
       .with(table)
       .with(energies)
       .with_local(size_of(program.shape().sum_group) * sizeof(cl_double))
-      .run({groups_for(window.extent.candidates + window.extent.starts, kSumEntries), 2},
+      .run({groups_for(window.extent.candidates + window.extent.starts, kSumEntries), MM_TERMS},
            {size_of(program.shape().sum_group), 1});
   for (std::size_t i = 1; i < partials.size(); ++i) {
-    add_partial(program, queue, 2 * capacity, false, partials[i], energies);
+    add_partial(program, queue, MM_TERMS * capacity, false, partials[i], energies);
   }
 }
 

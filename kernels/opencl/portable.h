@@ -66,6 +66,7 @@ typedef real coordinate;
 #define STARPMC_USER_QMMM 0
 #endif
 
+#include "common/energy_terms.h"
 #include "common/layout.h"
 
 #endif

@@ -2,8 +2,9 @@
 
 /* A work-group per candidate. shared: local memory, a value per item (portable.h says why it is an
    argument) */
-__kernel GROUP_OF(SUM_GROUP) void qmmm_nuclei_vdw(WindowShape window, PairConstants constants,
-                                                  int nuclei, BUFFER(topology_reals),
+__kernel GROUP_OF(SUM_GROUP) void qmmm_nuclei_vdw(WindowShape window, Interaction interaction,
+                                                  PairConstants constants, int nuclei,
+                                                  BUFFER(topology_reals),
                                                   BUFFER(topology_integers), BUFFER(plan),
                                                   BUFFER(entries), BUFFER(solute),
                                                   BUFFER(energies), __local double *shared) {
@@ -13,6 +14,7 @@ __kernel GROUP_OF(SUM_GROUP) void qmmm_nuclei_vdw(WindowShape window, PairConsta
   CONSTANT_ARRAY(double, entries);
   CONSTANT_ARRAY(double, solute);
   ARRAY(double, energies);
-  nuclei_vdw_of_candidate(window, constants, nuclei, (int)get_group_id(0), topology_reals,
-                          topology_integers, plan, entries, solute, energies, shared);
+  nuclei_vdw_of_candidate(window, interaction, constants, nuclei, (int)get_group_id(0),
+                          topology_reals, topology_integers, plan, entries, solute, energies,
+                          shared);
 }

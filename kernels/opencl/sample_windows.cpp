@@ -17,7 +17,7 @@ void sample_by_operations(Program& program, cl_command_queue queue, const Window
     qmmm_coulomb_grid(program, queue, window, whole.blocks, whole.block_headers, whole.points,
                       decide.grid_energies);
   }
-  if (certification.nuclei > 0) {
+  if (has_static_terms(window.interaction, certification.nuclei) != 0) {
     qmmm_nuclei_vdw(program, queue, window, certification.nuclei, certification.solute,
                     decide.nuclei_energies);
   }
@@ -104,9 +104,12 @@ class FusedWindows {
     const int entries = window.extent.candidates + window.extent.starts;
     const int rows = (entries + tile - 1) / tile;
     const int tiles = rows * (rows + 1) / 2;
-    const int nuclei_groups = certification_.nuclei > 0 ? window.extent.candidates : 0;
+    const int nuclei_groups = has_static_terms(window.interaction, certification_.nuclei) != 0
+                                  ? window.extent.candidates
+                                  : 0;
     Launch(program_, queue_, "window_energies")
         .with(window_shape(window))
+        .with(window.interaction)
         .with(pair_constants(window.interaction))
         .with(cl_int{tiles})
         .with(cl_int{certification_.nuclei})
@@ -144,7 +147,7 @@ class FusedWindows {
     const int group_size = program_.shape().decide_group;
     // As many as window_decide of window_decisions.cl expects.
     const std::size_t groups =
-        2 * groups_for(extent.candidates + extent.starts, kSumEntries) +
+        MM_TERMS * groups_for(extent.candidates + extent.starts, kSumEntries) +
         groups_for(extent.candidates * extent.candidates, kPairsPerItem * group_size) +
         (whole_.blocks > 0 ? groups_for(extent.candidates, kGridSums) : 0);
     Launch launch(program_, queue_, "window_decide");

@@ -5,15 +5,8 @@
 #include "opencl/portable.h"
 #include "opencl/kernel_arguments.h"
 
-/* How the acceptance of one candidate changes the energy change of a later one: three square
-   matrices (Coulomb, van der Waals, magnitude), a row per accepted candidate. */
-#define DIFFERENCE_COULOMB 0
-#define DIFFERENCE_VDW 1
-#define DIFFERENCE_MAGNITUDE 2
-#define DIFFERENCE_FIELDS 3
-/* Behind them each candidate's OwnChange (decide_pass.h), then another matrix in fp32: of the sum of
-   the first two, for those who only guess. */
-#define OWN_FIELDS 4
+/* Behind the matrices of differences each candidate's own change (OWN_FIELDS), then another matrix in
+   fp32: of the sum of all MM terms, for those who only guess. */
 static inline int own_changes(int candidates) { return DIFFERENCE_FIELDS * candidates * candidates; }
 static inline int quick_differences(int candidates) {
   return own_changes(candidates) + OWN_FIELDS * candidates;

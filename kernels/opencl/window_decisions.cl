@@ -47,12 +47,12 @@ __kernel GROUP_OF(DECIDE_GROUP) void window_decide(DECIDE_PARAMETERS, PairConsta
   CONSTANT_ARRAY(real, table);
   const int group = (int)get_group_id(0);
   const int entry_count = window.candidates + window.starts;
-  const int sums = 2 * ((entry_count + SUM_ENTRIES - 1) / SUM_ENTRIES);
+  const int sums = MM_TERMS * ((entry_count + SUM_ENTRIES - 1) / SUM_ENTRIES);
   const int pairs = window.candidates * window.candidates;
   const int pair_groups = (pairs + PAIRS_PER_GROUP - 1) / PAIRS_PER_GROUP;
   if (group < sums) {
-    mm_sums_of_entries(window, group % 2, group / 2 * SUM_ENTRIES, mm_partial, table, mm_energies,
-                       shared_sums);
+    mm_sums_of_entries(window, group % MM_TERMS, group / MM_TERMS * SUM_ENTRIES, mm_partial, table,
+                       mm_energies, shared_sums);
   } else if (group < sums + pair_groups) {
     const int first = (group - sums) * PAIRS_PER_GROUP;
     const int end = min(first + PAIRS_PER_GROUP, pairs);

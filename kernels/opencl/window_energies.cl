@@ -16,9 +16,10 @@ static inline int tile_row(int tile) {
 }
 
 /* Work-groups: one per entry (mm_pair), chunks x slices (qmmm_coulomb_grid_pairs), `tiles`
-   (mm_pair_table), one per candidate where there are nuclei (qmmm_nuclei_vdw). */
+   (mm_pair_table), one per candidate where there are static terms
+   (qmmm_nuclei_vdw). */
 __kernel GROUP_OF(PAIR_GROUP) void window_energies(
-    WindowShape window, PairConstants constants, int tiles, int nuclei, int chunks, int slices,
+    WindowShape window, Interaction interaction, PairConstants constants, int tiles, int nuclei, int chunks, int slices,
     int blocks, int blocks_per_chunk, int site_capacity, BUFFER(topology_reals),
     BUFFER(topology_integers), BUFFER(plan), BUFFER(entries), BUFFER(lattice),
     BUFFER(lattice_sites), BUFFER(outside), BUFFER(solute), BUFFER(grid_sites),
@@ -69,7 +70,7 @@ __kernel GROUP_OF(PAIR_GROUP) void window_energies(
     }
     return;
   }
-  nuclei_vdw_of_candidate(window, constants, nuclei, group - tiles, topology_reals,
+  nuclei_vdw_of_candidate(window, interaction, constants, nuclei, group - tiles, topology_reals,
                           topology_integers, plan, entries, solute, nuclei_energies, shared);
 }
 

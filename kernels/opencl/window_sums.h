@@ -78,23 +78,21 @@ static inline void difference_of_candidates(WindowShape window, int accepted, in
   const int rows = entry_capacity(window.layout);
   const int left = parents[accepted];
   const int from = parents[candidate];
-  double change[2];
+  const int at = accepted * window.candidates + candidate;
+  const int matrix = window.candidates * window.candidates;
+  double total = 0;
   double magnitude = 0;
-  for (int term = 0; term < 2; ++term) {
+  _Pragma("unroll") for (int term = 0; term < MM_TERMS; ++term) {
     __global const real *gone = table + (term * rows + left) * rows;
     __global const real *come = table + (term * rows + accepted) * rows;
     const double there = (double)come[candidate] - (double)gone[candidate];
     const double here = (double)come[from] - (double)gone[from];
-    change[term] = there - here;
+    differences[term * matrix + at] = there - here;
+    total += there - here;
     magnitude += STARPMC_MAGNITUDE_WEIGHT(term) * (fabs(there) + fabs(here));
   }
-  const int at = accepted * window.candidates + candidate;
-  const int matrix = window.candidates * window.candidates;
-  differences[DIFFERENCE_COULOMB * matrix + at] = change[0];
-  differences[DIFFERENCE_VDW * matrix + at] = change[1];
   differences[DIFFERENCE_MAGNITUDE * matrix + at] = magnitude;
-  ((__global float *)(differences + quick_differences(window.candidates)))[at] =
-      (float)(change[0] + change[1]);
+  ((__global float *)(differences + quick_differences(window.candidates)))[at] = (float)total;
 }
 
 #endif

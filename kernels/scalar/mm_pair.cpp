@@ -185,8 +185,11 @@ void mm_pair(const MmPairArguments<Real>& a) {
       sum.coulomb += energy.coulomb;
       sum.vdw += energy.vdw;
     }
-    a.energies[static_cast<std::size_t>(entry)] = sum.coulomb;
-    a.energies[static_cast<std::size_t>(entry_capacity(window.layout) + entry)] = sum.vdw;
+    const auto put = [&](int term, double energy) {
+      a.energies[static_cast<std::size_t>(term * entry_capacity(window.layout) + entry)] = energy;
+    };
+    put(TERM_MM_COULOMB, sum.coulomb);
+    put(TERM_MM_VDW, sum.vdw);
   });
 }
 
@@ -194,7 +197,6 @@ template <class Real>
 void mm_pair_table(const MmPairTableArguments<Real>& a) {
   const Window& window = a.window;
   const MoleculePair<Real> pair(window);
-  const auto rows = static_cast<std::size_t>(entry_capacity(window.layout));
   for_each_entry(window, [&](int i) {
     const int molecule_i = window.molecule_of_entry(i);
     const double centre_i[3] = {window.field(POSE_X, i), window.field(POSE_Y, i),
@@ -211,10 +213,8 @@ void mm_pair_table(const MmPairTableArguments<Real>& a) {
       }
       const auto row = static_cast<std::size_t>(i);
       const auto column = static_cast<std::size_t>(j);
-      a.table[row * rows + column] = a.table[column * rows + row] =
-          static_cast<PairReal<Real>>(energy.coulomb);
-      a.table[(rows + row) * rows + column] = a.table[(rows + column) * rows + row] =
-          static_cast<PairReal<Real>>(energy.vdw);
+      a.put(TERM_MM_COULOMB, row, column, static_cast<PairReal<Real>>(energy.coulomb));
+      a.put(TERM_MM_VDW, row, column, static_cast<PairReal<Real>>(energy.vdw));
     });
   });
 }
@@ -223,7 +223,7 @@ template <class Real>
 void mm_pair_reduce(const MmPairReduceArguments<Real>& a) {
   const Window& window = a.window;
   const auto rows = static_cast<std::size_t>(entry_capacity(window.layout));
-  for (std::size_t term = 0; term < 2; ++term) {
+  for (std::size_t term = 0; term < MM_TERMS; ++term) {
     for_each_entry(window, [&](int entry) {
       const std::size_t index = term * rows + static_cast<std::size_t>(entry);
       double sum = 0;

@@ -47,7 +47,6 @@ template <class Real, class Terms>
 void add_pairs(const NucleiVdwArguments<Real>& a, const Terms& terms) {
   const Window& window = a.window;
   const auto nuclei = static_cast<std::size_t>(a.nuclei);
-  const auto candidates = static_cast<std::size_t>(window.layout.candidates);
   for (int candidate = 0; candidate < window.candidates(); ++candidate) {
     const int type = window.topology.type_of(window.molecule_of_candidate(candidate));
     double coulomb_sum = 0;
@@ -63,8 +62,8 @@ void add_pairs(const NucleiVdwArguments<Real>& a, const Terms& terms) {
         vdw_sum += terms.vdw(r2, window.topology.site_type(type, site), nucleus_type);
       }
     }
-    a.energies[static_cast<std::size_t>(candidate)] = Terms::kOfSum * coulomb_sum;
-    a.energies[candidates + static_cast<std::size_t>(candidate)] = vdw_sum;
+    a.energy(FIELD_QMMM_NUCLEI, candidate) = Terms::kOfSum * coulomb_sum;
+    a.energy(FIELD_QMMM_VDW, candidate) = vdw_sum;
   }
 }
 

@@ -54,7 +54,7 @@ void reduce(const MmPairReduceArguments<Real>& a) {
     for (const auto& partial : a.partials) sum += partial[index];
     a.energies[index] = sum;
   };
-  for (std::size_t term = 0; term < 2; ++term) {
+  for (std::size_t term = 0; term < MM_TERMS; ++term) {
     for (int entry = 0; entry < window.candidates(); ++entry) {
       reduce_entry(term * rows + static_cast<std::size_t>(entry));
     }

@@ -49,7 +49,9 @@ class PairEnergies {
   void run() {
     const EntryGroups groups(a_.window);
     for (const EntryGroup& group : groups.groups()) {
-      for (const int entry : group.entries) energy(0, entry) = energy(1, entry) = 0;
+      for (const int entry : group.entries) {
+        for (int term = 0; term < MM_TERMS; ++term) energy(term, entry) = 0;
+      }
       for (int type = 0; type < a_.window.topology.shape.molecule_types; ++type) {
         add_energies(group, type);
       }
@@ -75,8 +77,8 @@ class PairEnergies {
              coulomb.add(hn::IfThenElseZero(lanes, energies.coulomb));
              vdw.add(hn::IfThenElseZero(lanes, energies.vdw));
            });
-      energy(0, entry) += coulomb.total();
-      energy(1, entry) += vdw.total();
+      energy(TERM_MM_COULOMB, entry) += coulomb.total();
+      energy(TERM_MM_VDW, entry) += vdw.total();
     }
   }
 

@@ -88,7 +88,7 @@ class PairTable {
   /// Most pairs are of one molecule or beyond reach.
   void clear() {
     for_each_entry(a_.window, [&](int entry) {
-      for (std::size_t term = 0; term < 2; ++term) {
+      for (std::size_t term = 0; term < MM_TERMS; ++term) {
         PairReal<Real>* const row =
             &a_.table[(term * rows_ + static_cast<std::size_t>(entry)) * rows_];
         std::fill_n(row, a_.window.candidates(), PairReal<Real>{0});
@@ -121,13 +121,10 @@ class PairTable {
     hn::Store(energies.coulomb, d, coulomb);
     hn::Store(energies.vdw, d, vdw);
     const std::size_t count = hn::CountTrue(d, lanes);
-    PairReal<Real>* const table = a_.table.data();
     for (std::size_t lane = 0; lane < count; ++lane) {
       const auto other = static_cast<std::size_t>(entries_[static_cast<std::size_t>(others[lane])]);
-      table[entry * rows_ + other] = table[other * rows_ + entry] =
-          static_cast<PairReal<Real>>(coulomb[lane]);
-      table[(rows_ + entry) * rows_ + other] = table[(rows_ + other) * rows_ + entry] =
-          static_cast<PairReal<Real>>(vdw[lane]);
+      a_.put(TERM_MM_COULOMB, entry, other, static_cast<PairReal<Real>>(coulomb[lane]));
+      a_.put(TERM_MM_VDW, entry, other, static_cast<PairReal<Real>>(vdw[lane]));
     }
   }
 

@@ -60,7 +60,6 @@ void nuclei_vdw(const NucleiVdwArguments<double>& a) {
   const V vdw_cutoff = hn::Set(d, static_cast<Real>(box.vdw_cutoff * box.vdw_cutoff));
   const NucleusLanes nuclei(a, hn::Lanes(d));
   const Point<V> targets[1] = {{hn::Zero(d), hn::Zero(d), hn::Zero(d)}};
-  const auto candidates = static_cast<std::size_t>(window.layout.candidates);
   for (int candidate = 0; candidate < window.candidates(); ++candidate) {
     const int type = window.topology.type_of(window.molecule_of_candidate(candidate));
     double coulomb_total = 0;
@@ -95,8 +94,8 @@ void nuclei_vdw(const NucleiVdwArguments<double>& a) {
       }
       coulomb_total += window.topology.site(type, site)[3] * coulomb_sum.total();
     }
-    a.energies[static_cast<std::size_t>(candidate)] = STARPMC_COULOMB_CONSTANT * coulomb_total;
-    a.energies[candidates + static_cast<std::size_t>(candidate)] = vdw_sum.total();
+    a.energy(FIELD_QMMM_NUCLEI, candidate) = STARPMC_COULOMB_CONSTANT * coulomb_total;
+    a.energy(FIELD_QMMM_VDW, candidate) = vdw_sum.total();
   }
 }
 

@@ -27,9 +27,8 @@ class UserNuclei {
 
   void run() {
     const Window& window = a_.window;
-    const auto stride = static_cast<std::size_t>(window.layout.candidates);
-    std::fill_n(a_.energies.begin(), window.candidates(), 0.0);
-    std::fill_n(a_.energies.begin() + window.layout.candidates, window.candidates(), 0.0);
+    std::fill_n(&a_.energy(FIELD_QMMM_NUCLEI, 0), window.candidates(), 0.0);
+    std::fill_n(&a_.energy(FIELD_QMMM_VDW, 0), window.candidates(), 0.0);
     for (int type = 0; type < window.topology.shape.molecule_types; ++type) {
       members_.clear();
       for (int i = 0; i < window.candidates(); ++i) {
@@ -45,8 +44,7 @@ class UserNuclei {
           const double charge =
               STARPMC_COULOMB_CONSTANT * window.topology.site(type, site)[3] * solute(3, nucleus);
           if (charge != 0) add_coulomb(charge);
-          add_vdw(window.topology.site_type(type, site), static_cast<int>(solute(4, nucleus)),
-                  a_.energies.subspan(stride));
+          add_vdw(window.topology.site_type(type, site), static_cast<int>(solute(4, nucleus)));
         }
       }
     }
@@ -102,12 +100,12 @@ class UserNuclei {
     for (std::size_t i = 0; i < squared_.size(); ++i) {
       const double r2 = squared_[i];
       if (!(r2 < coulomb_squared_)) continue;
-      a_.energies[static_cast<std::size_t>(members_[i])] +=
+      a_.energy(FIELD_QMMM_NUCLEI, members_[i]) +=
           limited_user_energy(charge * (coulomb_ ? values_[i] : shifted_force_(r2)));
     }
   }
 
-  void add_vdw(int type, int nucleus_type, std::span<double> energies) {
+  void add_vdw(int type, int nucleus_type) {
     const Topology& topology = a_.window.topology;
     const double* const c = topology.qmmm_pair(type, nucleus_type);
     const double* const function =
@@ -118,7 +116,7 @@ class UserNuclei {
       const double r2 = squared_[i];
       if (!(r2 < vdw_squared_)) continue;
       const double energy = scalar::lennard_jones(r2, vdw_squared_, c) + (asked ? values_[i] : 0);
-      energies[static_cast<std::size_t>(members_[i])] += limited_user_energy(energy);
+      a_.energy(FIELD_QMMM_VDW, members_[i]) += limited_user_energy(energy);
     }
   }
 

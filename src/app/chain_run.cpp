@@ -15,14 +15,6 @@
 namespace starpmc {
 namespace {
 
-EnergyTerms operator-(const EnergyTerms& a, const EnergyTerms& b) {
-  return {a.mm_coulomb - b.mm_coulomb, a.mm_vdw - b.mm_vdw, a.qmmm_vdw - b.qmmm_vdw,
-          a.qmmm_nuclei - b.qmmm_nuclei, a.qmmm_grid - b.qmmm_grid};
-}
-EnergyTerms operator+(const EnergyTerms& a, const EnergyTerms& b) {
-  return a - (EnergyTerms{} - b);
-}
-
 constexpr std::uint64_t kGateInterval = 10000;  ///< steps, where there are no updates
 
 }  // namespace

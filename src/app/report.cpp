@@ -12,6 +12,7 @@
 #include "app/subcommand_options.hpp"
 #include "error.hpp"
 #include "installation.hpp"
+#include "io/energy_terms.hpp"
 #include "qm/make_engine.hpp"
 
 namespace starpmc {
@@ -83,6 +84,12 @@ int run_report(std::span<const std::string> arguments, std::ostream& out) {
     command.push_back("--" + std::string(name) + "=" + values[name].as<std::string>());
   }
   if (values.contains("png")) command.emplace_back("--png");
+  for (std::size_t i = 0; i < EnergyTerms::names.size(); ++i) {
+    command.emplace_back("--term");
+    for (const auto& column : {EnergyTerms::names, EnergyTerms::titles, EnergyTerms::units}) {
+      command.emplace_back(column[i]);
+    }
+  }
   command.insert(command.end(), {"--", arguments[0]});
   out.flush();
   become(std::move(command));

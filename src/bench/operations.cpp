@@ -106,7 +106,7 @@ std::vector<BenchOperation> BenchWindows<Real>::operations() const {
                                                         w.buffers.outside.get());
                         }});
   if (data_.chain.density != nullptr) add_grid_operations(operations);
-  if (data_.chain.has_solute()) add_field_operations(operations);
+  if (data_.chain.has_static_terms()) add_field_operations(operations);
   add_mm_operations(operations);
   return operations;
 }
@@ -198,12 +198,13 @@ std::vector<double> BenchWindows<Real>::energies() const {
                       std::back_inserter(all));
   };
   const opencl::WindowExtent& extent = w.planned.extent;
-  for (const std::size_t term : {0, 1}) {  // Coulomb, van der Waals
+  for (std::size_t term = 0; term < MM_TERMS; ++term) {
     const std::size_t mm = term * w.buffers.rows();
     add(w.buffers.mm_energies, mm, extent.candidates);
     add(w.buffers.mm_energies, mm + w.buffers.candidates(), extent.starts);
-    if (!data_.chain.has_solute()) continue;
-    add(w.buffers.nuclei_energies, term * w.buffers.candidates(), extent.candidates);
+  }
+  for (std::size_t field = 0; data_.chain.has_static_terms() && field < STATIC_TERMS; ++field) {
+    add(w.buffers.nuclei_energies, field * w.buffers.candidates(), extent.candidates);
   }
   if (data_.chain.density != nullptr) add(w.buffers.grid_energies, 0, extent.candidates);
   codelets::throw_if_failed();

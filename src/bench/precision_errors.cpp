@@ -69,7 +69,7 @@ class WindowEnergies {
         cache_(chain.field_cache, STARPU_R),
         entries_(buffers.entries, STARPU_R) {
     if (chain.density != nullptr) grid_.emplace(buffers.grid_energies, STARPU_R);
-    if (chain.has_solute()) nuclei_.emplace(buffers.nuclei_energies, STARPU_R);
+    if (chain.has_static_terms()) nuclei_.emplace(buffers.nuclei_energies, STARPU_R);
   }
 
   /// Adds the proposals that start where their molecule is now.
@@ -96,13 +96,16 @@ class WindowEnergies {
       if (!energies) return 0.0;
       return energies->data()[index] - cache_.data()[field * chain_.stride() + molecule];
     };
-    const double grid = field_change(grid_, candidate, FIELD_GRID);
-    const double nuclei = field_change(nuclei_, candidate, FIELD_NUCLEI);
-    const double vdw = field_change(nuclei_, candidates_ + candidate, FIELD_VDW);
-    const double mm = mm_.data()[candidate] - mm_.data()[start] +
-                      (mm_.data()[rows_ + candidate] - mm_.data()[rows_ + start]);
+    const double grid = field_change(grid_, candidate, FIELD_QMMM_GRID);
+    double total = grid;
+    for (std::size_t field = 0; field < STATIC_TERMS; ++field) {
+      total += field_change(nuclei_, field * candidates_ + candidate, field);
+    }
+    for (std::size_t term = 0; term < MM_TERMS; ++term) {
+      total += mm_.data()[term * rows_ + candidate] - mm_.data()[term * rows_ + start];
+    }
     changes.grid.push_back(grid);
-    changes.total.push_back(grid + nuclei + vdw + mm);
+    changes.total.push_back(total);
     changes.place.push_back(entries_.data()[POSE_X * rows_ + candidate]);
   }
 

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "error.hpp"
+#include "io/energy_terms.hpp"
 
 namespace starpmc {
 namespace {
@@ -46,19 +47,27 @@ bool is_grid_name(std::string_view name) {
   return is_digits(name.substr(0, dash)) && is_digits(name.substr(dash + 1));
 }
 
+/// An energy term's name with dashes.
+bool is_term_plot(std::string_view name) {
+  std::string term(name);
+  std::ranges::replace(term, '-', '_');
+  return name.find('_') == std::string_view::npos &&
+         std::ranges::find(EnergyTerms::names, term) != EnergyTerms::names.end();
+}
+
 /// report-NAME.png, as `starpmc report --png` names its plots (src/report).
 bool is_plot_name(std::string_view name) {
-  constexpr std::array<std::string_view, 18> plots = {
-      "total",        "mm-coulomb", "mm-vdw",     "qmmm-vdw", "qmmm-nuclei",  "qmmm-grid",
-      "qmmm-coulomb", "solute",     "acceptance", "pressure", "running-mean", "window-errors",
-      "qm-energy",    "qm-dipole",  "qm-jump",    "workers",  "box",          "rdf"};
+  constexpr std::array<std::string_view, 13> plots = {
+      "total",        "qmmm-coulomb",  "solute",    "acceptance", "pressure",
+      "running-mean", "window-errors", "qm-energy", "qm-dipole",  "qm-jump",
+      "workers",      "box",           "rdf"};
   constexpr std::string_view start = "report-";
   constexpr std::string_view end = ".png";
   if (!name.starts_with(start) || !name.ends_with(end) || name.size() < start.size() + end.size())
     return false;
   name = name.substr(start.size(), name.size() - start.size() - end.size());
   if (name.starts_with("rdf-")) name = "rdf";
-  return std::ranges::find(plots, name) != plots.end();
+  return std::ranges::find(plots, name) != plots.end() || is_term_plot(name);
 }
 
 bool is_result_name(std::string_view name) {

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <string>
 
@@ -171,12 +170,10 @@ std::string update_average_lines(const RunSummary& summary) {
 std::string single_chain_lines(const RunSummary& summary) {
   const ChainSummary& chain = summary.chains.front();
   const std::uint64_t equilibration_steps = summary.equilibration_steps;
-  constexpr std::array<std::string_view, EnergyTerms::names.size()> meanings = {
-      "MM-MM Coulomb", "MM-MM van der Waals", "QM-MM van der Waals", "QM-MM nuclei",
-      "QM-MM electrons"};
   std::string text = "\nMean energy (kJ/mol)\n";
-  for (std::size_t i = 0; i < meanings.size(); ++i)
-    text += fmt::format("  {:<22}{}\n", meanings[i], with_error(chain.averages.terms[i]));
+  for (std::size_t i = 0; i < EnergyTerms::titles.size(); ++i)
+    text +=
+        fmt::format("  {:<22}{}\n", EnergyTerms::titles[i], with_error(chain.averages.terms[i]));
   const EnergyZero zero = energy_zero(summary);
   if (zero != EnergyZero::no_solute) {
     text +=

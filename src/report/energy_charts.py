@@ -3,18 +3,18 @@
 import block_average
 import charts
 import numpy
+import run_folder
 
-NAMES = {
-    "total": "total energy",
-    "mm_coulomb": "MM-MM Coulomb",
-    "mm_vdw": "MM-MM van der Waals",
-    "qmmm_vdw": "QM-MM van der Waals",
-    "qmmm_nuclei": "QM-MM nuclei",
-    "qmmm_grid": "QM-MM electrons",
-    "qmmm_coulomb": "QM-MM Coulomb, both",
-    "solute": "solute's own",
-}
+TOTAL = run_folder.EnergyTerm("total energy", "kJ/mol")
 RUNNING_POINTS = 60
+
+
+def energy(run, column):
+    """Title and unit of a column of energies."""
+    if column == "total":
+        return TOTAL
+    of_qm = run_folder.COLUMNS_OF_QM.get(column)
+    return run_folder.EnergyTerm(of_qm, "kJ/mol") if of_qm else run.energy_terms[column]
 
 
 def _chart_of_steps(series, label, title, **style):
@@ -44,7 +44,8 @@ def _against_step(run, column, label, title):
 def energy_figures(run):
     """(name, figure) of every column of energies.csv that applies."""
     for column in ("total", *run.terms):
-        yield column.replace("_", "-"), _against_step(run, column, "kJ/mol", NAMES[column])
+        of = energy(run, column)
+        yield column.replace("_", "-"), _against_step(run, column, of.unit, of.title)
     yield "acceptance", _against_step(run, "acceptance", "accepted / tried", "acceptance so far")
     if all("pressure" in chain.energies for chain in run.chains):
         yield "pressure", _against_step(run, "pressure", "bar", "pressure")

@@ -1,6 +1,7 @@
 """Makes the page of `starpmc report DIR`, which starts this script.
 
 usage: report.py DIR [--output FILE] [--atoms LIST] [--png] [--program-version TEXT]
+                 [--term COLUMN TITLE UNIT]...
 """
 
 import argparse
@@ -58,6 +59,8 @@ def parse_arguments():
     parser.add_argument("--atoms", default="")
     parser.add_argument("--png", action="store_true")
     parser.add_argument("--program-version", default="")
+    # The program's table of energy terms, a row each time.
+    parser.add_argument("--term", nargs=3, action="append", default=[])
     return parser.parse_args()
 
 
@@ -80,7 +83,7 @@ def main():
     import sections
 
     try:
-        run = run_folder.read_run(arguments.folder)
+        run = run_folder.read_run(arguments.folder, arguments.term)
         page, pictures = sections.build(
             run, arguments.atoms, arguments.png, arguments.program_version
         )

@@ -10,9 +10,8 @@ from pathlib import Path
 
 import numpy
 
-TERMS = ("mm_coulomb", "mm_vdw", "qmmm_vdw", "qmmm_nuclei", "qmmm_grid")
 # Nuclei and electrons together; the QM molecule's own energy. Earlier versions had neither.
-COLUMNS_OF_QM = ("qmmm_coulomb", "solute")
+COLUMNS_OF_QM = {"qmmm_coulomb": "QM-MM Coulomb, both", "solute": "solute's own"}
 LONGEST_TEXT = 1 << 28  # bytes: nothing that a run writes as text is longer
 ROWS_AT_ONCE = 200_000
 # What a damaged file may raise while it is read.
@@ -21,6 +20,14 @@ DAMAGE = (OSError, ValueError, KeyError, IndexError, TypeError, RuntimeError, cs
 
 class ReportError(Exception):
     """The user's mistake, or something missing on this machine: exit status 2."""
+
+
+@dataclass
+class EnergyTerm:
+    """A row of the program's table of energy terms."""
+
+    title: str
+    unit: str
 
 
 @dataclass
@@ -58,6 +65,7 @@ class Timeline:
 @dataclass
 class RunFolder:
     path: Path
+    energy_terms: dict = field(default_factory=dict)  # EnergyTerm by column of energies.csv
     settings_text: str = ""
     settings: dict = field(default_factory=dict)
     summary: dict = field(default_factory=dict)
@@ -93,15 +101,15 @@ class RunFolder:
 
     @property
     def terms(self):
-        """Those of this kind of system: without charges, say, there is no Coulomb energy."""
-        possible = TERMS[:2] if self.qm_engine == "none" else TERMS
-        if self.qm_engine != "none":
-            possible += tuple(
-                column
-                for column in COLUMNS_OF_QM
-                if all(column in chain.energies for chain in self.chains)
-            )
-        found = [t for t in possible if any(chain.energies[t].any() for chain in self.chains)]
+        """Those of this kind of system and of the version that sampled it: without charges, say,
+        there is no Coulomb energy."""
+        of_qm = () if self.qm_engine == "none" else COLUMNS_OF_QM
+        found = [
+            column
+            for column in (*self.energy_terms, *of_qm)
+            if all(column in chain.energies for chain in self.chains)
+            and any(chain.energies[column].any() for chain in self.chains)
+        ]
         return found if len(found) > 1 else []  # the only one is the total
 
     def problem(self, text):
@@ -164,7 +172,7 @@ def read_energies(path):
     _, _, body = ("\n" + text).partition("\nstep,")
     names, _, body = body.partition("\n")
     names = ["step", *names.strip().split(",")]
-    for name in (*TERMS, "total", "acceptance"):
+    for name in ("total", "acceptance"):
         if name not in names:
             raise ValueError(f"it has no column {name}")
     if not body.strip():
@@ -197,7 +205,7 @@ def read_chains(run):
             listed = run.summary.get("chains")
             results = listed[number] if isinstance(listed, list) and number < len(listed) else {}
             results = results if isinstance(results, dict) else {}
-        energies = {name: numpy.empty(0) for name in ("step", *TERMS, "total", "acceptance")}
+        energies = {name: numpy.empty(0) for name in ("step", "total", "acceptance")}
         try:
             energies = read_energies(folder / "energies.csv")
         except FileNotFoundError:
@@ -255,9 +263,9 @@ def read_timeline(run):
         run.problem(f"timeline.csv cannot be read: {error}")
 
 
-def read_run(path):
-    """Raises ReportError where no run has been."""
-    run = RunFolder(path)
+def read_run(path, terms=()):
+    """`terms`: column, title, unit of each energy term. Raises ReportError where no run has been."""
+    run = RunFolder(path, {column: EnergyTerm(title, unit) for column, title, unit in terms})
     if not any((path / name).exists() for name in ("settings.cfg", "summary.json", "energies.csv")):
         raise ReportError(
             f"{path}: is not the output folder of a run: it has no settings.cfg, summary.json or "

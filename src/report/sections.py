@@ -82,7 +82,9 @@ def _run_facts(run):
 
 
 def results(run):
-    columns = {"total": "total energy"} | {term: energy_charts.NAMES[term] for term in run.terms}
+    columns = {
+        column: energy_charts.energy(run, column).title for column in ("total", *run.terms)
+    }
     if all("pressure" in chain.energies for chain in run.chains):
         columns["pressure"] = "pressure, bar"
     if len(run.chains) == 1:
@@ -145,7 +147,7 @@ def averages(run, gallery):
     for chain in run.chains:
         for column in ("total", *(() if several else run.terms)):
             found = averages_of(run, chain, column)
-            name = energy_charts.NAMES[column]
+            name = energy_charts.energy(run, column).title
             rows.append([
                 f"{chain.name}, {name}" if len(run.chains) > 1 else name,
                 f"{found['mean']:.3f}", f"{found['error']:.3f}", found["count"],

@@ -1,6 +1,7 @@
 #include "sampling/chain.hpp"
 
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <nlohmann/json.hpp>
 
@@ -245,7 +246,7 @@ PendingWindows StarpuChain<Real>::plan_windows(const ChainSegment& segment, std:
 
 template <class Real>
 codelets::DecideHandles StarpuChain<Real>::decide_handles(const DataHandle& record) const {
-  const bool solute = data_.has_solute();
+  const bool fields = data_.has_static_terms();
   return {window_.mm_energies.get(),
           window_.table.get(),
           data_.chain_state.get(),
@@ -253,8 +254,8 @@ codelets::DecideHandles StarpuChain<Real>::decide_handles(const DataHandle& reco
           data_.lattice_sites.get(),
           data_.field_cache.get(),
           record.get(),
-          solute ? window_.grid_energies.get() : nullptr,
-          solute ? window_.nuclei_energies.get() : nullptr,
+          fields ? window_.grid_energies.get() : nullptr,
+          fields ? window_.nuclei_energies.get() : nullptr,
           data_.certification_handles()};
 }
 
@@ -316,12 +317,12 @@ void StarpuChain<Real>::observe(PendingWindows& windows, ChainObserver& observer
     std::uint64_t step = windows.first_step;
     for (const opencl::WindowExtent& extent : windows.extents) {
       for (std::size_t i = 0; i < static_cast<std::size_t>(extent.steps); ++i) {
-        const auto total = [&](std::size_t term) {
-          return record[(RECORD_TERMS + term) * capacity + i];
-        };
-        const EnergyTerms totals{total(TERM_MM_COULOMB), total(TERM_MM_VDW), total(TERM_QMMM_VDW),
-                                 total(TERM_QMMM_NUCLEI), total(TERM_QMMM_GRID)};
-        observer.on_step(++step, record[RECORD_ACCEPTED * capacity + i] != 0, totals);
+        std::array<double, TERMS> totals{};
+        for (std::size_t term = 0; term < totals.size(); ++term) {
+          totals[term] = record[(RECORD_TERMS + term) * capacity + i];
+        }
+        observer.on_step(++step, record[RECORD_ACCEPTED * capacity + i] != 0,
+                         EnergyTerms::of(totals));
       }
       record = record.subspan(RECORD_FIELDS * capacity);
     }

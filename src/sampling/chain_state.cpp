@@ -52,7 +52,7 @@ ChainData<Real>::ChainData(const System& system, const Settings& settings)
   chain_state_host[STATE_MAXIMUM_HALF_TURNS] = half_turns(settings.sampling.max_rotation_degrees);
   topology_reals = DataHandle::of(std::span(topology.reals));
   topology_integers = DataHandle::of(std::span(topology.integers));
-  if (has_solute()) solute = DataHandle::of(std::span(topology.solute));
+  solute = DataHandle::of(std::span(topology.solute));
   lattice = DataHandle::of(std::span(lattice_host));
   lattice_sites = DataHandle::of(std::span(lattice_sites_host));
   chain_state = DataHandle::of(std::span(chain_state_host));
@@ -134,7 +134,7 @@ void submit_energies(const ChainData<Real>& data, const WindowBuffers<Real>& win
     codelets::qmmm_coulomb_grid_reduce<Real>(arguments, raw_handles(window.grid_partials),
                                              window.grid_energies.get());
   }
-  if (data.has_solute()) {
+  if (data.has_static_terms()) {
     codelets::qmmm_nuclei_vdw<Real>(handles, arguments, data.topology.nuclei, data.solute.get(),
                                     window.nuclei_energies.get());
   }
@@ -200,53 +200,56 @@ void FullEvaluation<Real>::load(std::size_t first, std::size_t count) {
 }
 
 template <class Real>
-void FullEvaluation<Real>::collect(std::size_t first, std::size_t count, EnergyTerms& terms) {
+void FullEvaluation<Real>::collect(std::size_t first, std::size_t count, Totals& totals) {
   const std::size_t rows = window_.rows();
   {
     const HostAccess<double> mm(window_.mm_partials.front(), STARPU_R);
     const HostAccess<PairReal<Real>> table(window_.table, STARPU_R);
-    for (std::size_t i = 0; i < count; ++i) {
-      terms.mm_coulomb += mm.data()[i];
-      terms.mm_vdw += mm.data()[rows + i];
-      for (std::size_t j = 0; j < i; ++j) {
-        terms.mm_coulomb += static_cast<double>(table.data()[i * rows + j]);
-        terms.mm_vdw += static_cast<double>(table.data()[(rows + i) * rows + j]);
+    for (std::size_t term = 0; term < MM_TERMS; ++term) {
+      for (std::size_t i = 0; i < count; ++i) {
+        const std::size_t row = term * rows + i;
+        totals[term] += mm.data()[row];
+        for (std::size_t j = 0; j < i; ++j) {
+          totals[term] += static_cast<double>(table.data()[row * rows + j]);
+        }
       }
     }
   }
-  const HostAccess<double> cache(data_.field_cache, STARPU_RW);
-  if (data_.has_solute()) {
-    const HostAccess<double> nuclei(window_.nuclei_energies, STARPU_R);
-    for (std::size_t i = 0; i < count; ++i) {
-      const double coulomb = nuclei.data()[i];
-      const double vdw = nuclei.data()[window_.candidates() + i];
-      cache.data()[FIELD_NUCLEI * data_.stride() + first + i] = coulomb;
-      cache.data()[FIELD_VDW * data_.stride() + first + i] = vdw;
-      terms.qmmm_nuclei += coulomb;
-      terms.qmmm_vdw += vdw;
-    }
+  if (data_.has_static_terms()) {
+    collect_fields(window_.nuclei_energies, 0, STATIC_TERMS, first, count, totals);
   }
   if (data_.density != nullptr) {
-    const HostAccess<double> grid(window_.grid_energies, STARPU_R);
+    collect_fields(window_.grid_energies, STATIC_TERMS, FIELDS, first, count, totals);
+  }
+}
+
+template <class Real>
+void FullEvaluation<Real>::collect_fields(const DataHandle& handle, std::size_t begin,
+                                          std::size_t end, std::size_t first, std::size_t count,
+                                          Totals& totals) {
+  const HostAccess<double> energies(handle, STARPU_R);
+  const HostAccess<double> cache(data_.field_cache, STARPU_RW);
+  for (std::size_t field = begin; field < end; ++field) {
     for (std::size_t i = 0; i < count; ++i) {
-      cache.data()[FIELD_GRID * data_.stride() + first + i] = grid.data()[i];
-      terms.qmmm_grid += grid.data()[i];
+      const double energy = energies.data()[(field - begin) * window_.candidates() + i];
+      cache.data()[field * data_.stride() + first + i] = energy;
+      totals[MM_TERMS + field] += energy;
     }
   }
 }
 
 template <class Real>
 EnergyTerms FullEvaluation<Real>::run() {
-  EnergyTerms terms;
+  Totals totals{};
   for (std::size_t first = 0; first < data_.molecules(); first += kBatch) {
     const std::size_t count = std::min<std::size_t>(kBatch, data_.molecules() - first);
     load(first, count);
     submit_energies(
         data_, window_,
         data_.arguments(window_.layout, {static_cast<int>(count), static_cast<int>(count), 0}));
-    collect(first, count, terms);
+    collect(first, count, totals);
   }
-  return terms;
+  return EnergyTerms::of(totals);
 }
 
 template struct ChainData<double>;

@@ -1,7 +1,7 @@
 #pragma once
 
+#include <array>
 #include <memory>
-#include <numbers>
 
 #include "sampling/blocked_points.hpp"
 #include "sampling/chain.hpp"
@@ -46,6 +46,10 @@ struct ChainData {
   codelets::CertificationArguments certification_arguments() const;
 
   bool has_solute() const { return topology.nuclei > 0; }
+  /// Whether a window has field energies at all (those of the density without one are 0).
+  bool has_static_terms() const {
+    return starpmc::has_static_terms(topology.interaction, topology.nuclei) != 0;
+  }
   std::size_t molecules() const { return static_cast<std::size_t>(topology.shape.molecules); }
   std::size_t stride() const { return static_cast<std::size_t>(topology.shape.padded_molecules); }
   codelets::WindowHandles handles(const WindowBuffers<Real>& window) const {
@@ -78,7 +82,11 @@ class FullEvaluation {
 
  private:
   void load(std::size_t first, std::size_t count);
-  void collect(std::size_t first, std::size_t count, EnergyTerms& terms);
+  using Totals = std::array<double, TERMS>;
+  void collect(std::size_t first, std::size_t count, Totals& totals);
+  /// The field terms [begin, end), whose energies a buffer has.
+  void collect_fields(const DataHandle& handle, std::size_t begin, std::size_t end,
+                      std::size_t first, std::size_t count, Totals& totals);
 
   ChainData<Real>& data_;
   WindowBuffers<Real> window_;

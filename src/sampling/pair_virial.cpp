@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "potential/pair_potential.hpp"
 #include "system/elements.hpp"
@@ -63,12 +64,8 @@ VirialTerms PairVirial<Real>::collect(const std::vector<DataHandle>& sums) {
     const HostAccess<double> access(part, STARPU_R);
     for (std::size_t i = 0; i < totals.size(); ++i) totals[i] += access.data()[i];
   }
-  const auto terms = [&](std::size_t first) {
-    return EnergyTerms{totals[first + TERM_MM_COULOMB], totals[first + TERM_MM_VDW],
-                       totals[first + TERM_QMMM_VDW], totals[first + TERM_QMMM_NUCLEI],
-                       totals[first + TERM_QMMM_GRID]};
-  };
-  return {terms(0), terms(TERMS)};
+  const std::span<const double> all(totals);
+  return {EnergyTerms::of(all.first<TERMS>()), EnergyTerms::of(all.last<TERMS>())};
 }
 
 template class PairVirial<double>;

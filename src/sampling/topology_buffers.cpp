@@ -60,6 +60,7 @@ TopologyBuffers make_topology_buffers(const System& system, const Settings& sett
       buffers.solute.push_back(static_cast<double>(potential.kind(type, 0)));
     }
   }
+  if (buffers.solute.empty()) buffers.solute.push_back(0);  // no buffer of a task is empty
   return buffers;
 }
 

@@ -28,9 +28,9 @@ struct WindowBuffers {
         entries(DataHandle::temporary<double>(static_cast<std::size_t>(entries_size(layout)))),
         outside(DataHandle::temporary<PairReal<Real>>(static_cast<std::size_t>(layout.molecules))),
         grid_energies(DataHandle::temporary<double>(candidates())),
-        nuclei_energies(DataHandle::temporary<double>(2 * candidates())),
-        mm_energies(DataHandle::temporary<double>(2 * rows())),
-        table(DataHandle::temporary<PairReal<Real>>(2 * rows() * rows())) {
+        nuclei_energies(DataHandle::temporary<double>(STATIC_TERMS * candidates())),
+        mm_energies(DataHandle::temporary<double>(MM_TERMS * rows())),
+        table(DataHandle::temporary<PairReal<Real>>(MM_TERMS * rows() * rows())) {
     set_mm_parts(mm_parts);
   }
 
@@ -39,7 +39,7 @@ struct WindowBuffers {
   void set_mm_parts(std::size_t parts) {
     while (mm_partials.size() > parts) mm_partials.pop_back();
     while (mm_partials.size() < parts) {
-      mm_partials.push_back(DataHandle::temporary<double>(2 * rows()));
+      mm_partials.push_back(DataHandle::temporary<double>(MM_TERMS * rows()));
     }
   }
   void set_grid_parts(std::size_t parts) {

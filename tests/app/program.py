@@ -8,6 +8,7 @@ this user under the temporary directory), so that only the first run of a machin
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -17,7 +18,16 @@ SKIPPED = 77
 TESTS = pathlib.Path(__file__).resolve().parents[1]
 DATA = TESTS / "data"
 REPOSITORY = TESTS.parent
-TERMS = ("mm_coulomb", "mm_vdw", "qmmm_vdw", "qmmm_nuclei", "qmmm_grid")
+
+
+def energy_terms():
+    """The table of energy terms: a tuple (constant, name, symbol, unit, title) per row."""
+    text = (REPOSITORY / "kernels/common/energy_terms.h").read_text(encoding="utf-8")
+    row = re.compile(r'^ *X\((\w+), (\w+), "([^"]+)", "([^"]+)", "([^"]+)"\)', re.MULTILINE)
+    return row.findall(text)
+
+
+TERMS = tuple(name for _, name, *_ in energy_terms())
 
 if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
     sys.exit(f"usage: {sys.argv[0]} PROGRAM [TEST ...]")

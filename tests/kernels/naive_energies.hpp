@@ -196,9 +196,9 @@ inline std::vector<double> naive_field_cache(const TestSystem& system,
     const Placed placed = placed_molecule(system, lattice, m);
     const MolecularEnergy nuclei = naive_nuclei(system, placed);
     const auto index = static_cast<std::size_t>(m);
-    cache[FIELD_GRID * padded + index] = naive_grid(system, placed).value;
-    cache[FIELD_NUCLEI * padded + index] = nuclei.coulomb.value;
-    cache[FIELD_VDW * padded + index] = nuclei.vdw.value;
+    cache[FIELD_QMMM_GRID * padded + index] = naive_grid(system, placed).value;
+    cache[FIELD_QMMM_NUCLEI * padded + index] = nuclei.coulomb.value;
+    cache[FIELD_QMMM_VDW * padded + index] = nuclei.vdw.value;
   }
   return cache;
 }

@@ -266,10 +266,10 @@ struct Buffers {
     outside.assign(padded, PairReal<Real>{0});
     place_points();
     grid_energies.assign(static_cast<std::size_t>(candidates), 0.0);
-    nuclei_energies.assign(2 * static_cast<std::size_t>(candidates), 0.0);
-    mm_partial.assign(2 * rows, 0.0);
-    mm_energies.assign(2 * rows, 0.0);
-    table.assign(2 * rows * rows, PairReal<Real>{0});
+    nuclei_energies.assign(STATIC_TERMS * static_cast<std::size_t>(candidates), 0.0);
+    mm_partial.assign(MM_TERMS * rows, 0.0);
+    mm_energies.assign(MM_TERMS * rows, 0.0);
+    table.assign(MM_TERMS * rows * rows, PairReal<Real>{0});
     chain_state.assign(STATE_SIZE, 0.0);
     chain_state[STATE_MAXIMUM_TRANSLATION] = 0.25;
     chain_state[STATE_MAXIMUM_HALF_TURNS] = 0.04;

@@ -131,9 +131,9 @@ void expect_naive_energies(const Buffers<Real>& b, double tolerance) {
     if (entry < b.layout.candidates) {
       const MolecularEnergy nuclei = naive_nuclei(system, placed);
       expect(b.grid_energies[e], naive_grid(system, placed), "grid", entry);
-      expect(b.nuclei_energies[e], nuclei.coulomb, "nuclei", entry);
-      expect(b.nuclei_energies[static_cast<std::size_t>(b.layout.candidates) + e], nuclei.vdw,
-             "QM/MM vdW", entry);
+      const auto stride = static_cast<std::size_t>(b.layout.candidates);
+      expect(b.nuclei_energies[FIELD_QMMM_NUCLEI * stride + e], nuclei.coulomb, "nuclei", entry);
+      expect(b.nuclei_energies[FIELD_QMMM_VDW * stride + e], nuclei.vdw, "QM/MM vdW", entry);
     }
     const MolecularEnergy mm = naive_mm(system, b.lattice, placed, window.molecule_of_entry(entry));
     expect(b.mm_energies[e], mm.coulomb, "MM Coulomb", entry);
@@ -202,7 +202,7 @@ inline void disturb(std::vector<double>& energies, double largest, std::uint64_t
 template <class Real>
 struct ChainOutcome {
   std::vector<int> accepted;
-  std::vector<double> totals;  ///< sum of the five terms after each step
+  std::vector<double> totals;  ///< sum of all terms after each step
   std::vector<double> lattice;
   std::vector<Real> lattice_sites;
   std::vector<double> field_cache;
