@@ -13,6 +13,7 @@
 #include "error.hpp"
 #include "io/log.hpp"
 #include "runtime/starpu_runtime.hpp"
+#include "shown_text.hpp"
 
 namespace starpmc {
 namespace {
@@ -91,7 +92,7 @@ int run_command_line(std::span<const std::string> arguments) {
     return 2;
   } catch (const std::exception& error) {
     spdlog::shutdown();
-    std::cerr << "starpmc: error: " << error.what() << '\n';
+    std::cerr << "starpmc: error: " << shown_text(error.what(), "\t\n") << '\n';
     return 1;
   }
 }

@@ -12,6 +12,7 @@
 #include "app/inputs.hpp"
 #include "app/system_pressure.hpp"
 #include "config/value_names.hpp"
+#include "io/json_text.hpp"
 #include "kernels/operations.hpp"
 #include "qm/make_engine.hpp"
 #include "qm/worker_engine.hpp"
@@ -110,7 +111,7 @@ int run_energy(std::span<const std::string> arguments) {
   const EnergyTerms virials = chain->virial().virials;
   json["virials_kj_per_mol"] = terms_as_json(virials, inputs, inputs.dispersion.virial_kj_per_mol);
   json["pressure_bar"] = system_pressure_bar(inputs, virials.total());
-  std::cout << json.dump(2) << '\n';
+  std::cout << json_text(json);
   return 0;
 }
 

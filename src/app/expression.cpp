@@ -23,6 +23,7 @@
 #include "expression/print.hpp"
 #include "expression/print_program.hpp"
 #include "expression/translate.hpp"
+#include "io/json_text.hpp"
 #include "kernels/opencl/emit.hpp"
 
 namespace starpmc {
@@ -318,7 +319,7 @@ int run_expression(std::span<const std::string> arguments, std::ostream& out) {
   report.programs = translate(pool, outputs, request);
   report.values = evaluate(report.programs, report.variables, request);
   if (request.json) {
-    out << as_json(report).dump(2) << '\n';
+    out << json_text(as_json(report));
   } else {
     print_text(report, out);
   }

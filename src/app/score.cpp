@@ -14,6 +14,7 @@
 #include "app/score_request.hpp"
 #include "config/value_names.hpp"
 #include "error.hpp"
+#include "io/json_text.hpp"
 #include "io/progress.hpp"
 #include "kernels/operations.hpp"
 #include "runtime/starpu_runtime.hpp"
@@ -205,7 +206,7 @@ void write_json(const ScoreRequest& request, const ScoreInput& input, const Scor
   for (const ScoredPose& pose : scoring.best()) {
     json["best"].push_back(pose_as_json(pose, request.has_vdw()));
   }
-  write_file_atomically(request.json_path(), json.dump(2) + "\n");
+  write_file_atomically(request.json_path(), json_text(json));
 }
 
 }  // namespace

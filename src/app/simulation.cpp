@@ -14,6 +14,7 @@
 #include "config/value_names.hpp"
 #include "error.hpp"
 #include "io/checked_file.hpp"
+#include "io/json_text.hpp"
 #include "qm/errors.hpp"
 #include "qm/make_engine.hpp"
 #include "seconds_since.hpp"
@@ -279,7 +280,7 @@ void Simulation::write_summary() {
     if (!ranks_.first()) return;
     fill_summary();
     fill_ensemble();
-    write_file_atomically(folder_->file("summary.json"), nlohmann::json(summary_).dump(2) + "\n");
+    write_file_atomically(folder_->file("summary.json"), json_text(nlohmann::json(summary_)));
   });
   for (const auto& chain : chains_) chain->remove_checkpoints();
   spdlog::info("finished: {}", (settings().output.folder / "summary.json").string());

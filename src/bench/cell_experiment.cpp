@@ -18,6 +18,7 @@
 #include "codelets/opencl_programs.hpp"
 #include "config/value_names.hpp"
 #include "io/checked_file.hpp"
+#include "io/json_text.hpp"
 #include "runtime/starpu_runtime.hpp"
 
 namespace starpmc {
@@ -92,7 +93,7 @@ class CellExperiment {
                          {"granularity", kPaperGranularity},
                          {"tasks", kPaperTasks},
                          {"accuracy", kPaperAccuracy}};
-    write_file_atomically(folder_ / "cell.json", summary_.dump(2) + "\n");
+    write_file_atomically(folder_ / "cell.json", json_text(summary_));
     out_ << std::flush;
     draw_figures(folder_, "cell_figures.py");
   }

@@ -16,6 +16,7 @@
 #include "bench/paper_whole_run.hpp"
 #include "bench/report.hpp"
 #include "io/checked_file.hpp"
+#include "io/json_text.hpp"
 #include "runtime/starpu_runtime.hpp"
 
 namespace starpmc {
@@ -89,7 +90,7 @@ void write(const std::filesystem::path& folder, Json document, std::span<const S
                                    {"run_seconds", median(row.run_seconds)},
                                    {"alone_seconds", median(row.alone_seconds)}});
   }
-  write_file_atomically(folder / "chains.json", document.dump(2) + "\n");
+  write_file_atomically(folder / "chains.json", json_text(document));
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "error.hpp"
 #include "installation.hpp"
 #include "io/checked_file.hpp"
+#include "io/json_text.hpp"
 #include "io/sha256.hpp"
 #include "qm/make_engine.hpp"
 #include "qm/worker_engine.hpp"
@@ -97,7 +98,7 @@ DensityGrid make_density(const BenchSystem& bench, const PaperInputFiles& files,
   drop_small_charges(result.grid, settings.qm.charge_threshold);
   facts["points_with_charge"] = result.grid.size();
   write_density_grid(files.density, result.grid);
-  write_file_atomically(files.facts, facts.dump(2) + "\n");
+  write_file_atomically(files.facts, json_text(facts));
   return result.grid;
 }
 

@@ -14,6 +14,7 @@
 #include "bench/report.hpp"
 #include "error.hpp"
 #include "io/checked_file.hpp"
+#include "io/json_text.hpp"
 #include "seconds_since.hpp"
 
 namespace starpmc {
@@ -140,7 +141,7 @@ void PaperSession::publish(PaperTable table) {
 }
 
 void PaperSession::write_document() const {
-  write_file_atomically(folder_ / "paper.json", document_.dump(2) + "\n");
+  write_file_atomically(folder_ / "paper.json", json_text(document_));
 }
 
 void PaperSession::finish() { progress_.finish(); }

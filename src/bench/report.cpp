@@ -13,6 +13,7 @@
 
 #include "bench/contestant.hpp"
 #include "io/checked_file.hpp"
+#include "io/json_text.hpp"
 #include "kernels/operations.hpp"
 
 namespace starpmc {
@@ -225,7 +226,7 @@ void write_cases(const std::filesystem::path& folder, const nlohmann::ordered_js
   }
   const nlohmann::ordered_json document = {
       {"machine", machine}, {"settings", settings}, {"results", results}};
-  write_file_atomically(folder / "bench.json", document.dump(2) + "\n");
+  write_file_atomically(folder / "bench.json", json_text(document));
   write_file_atomically(folder / "bench.csv", cases_csv(cases));
 }
 

@@ -10,6 +10,7 @@
 #include "config/option.hpp"
 #include "config/values.hpp"
 #include "installation.hpp"
+#include "shown_text.hpp"
 
 /// Makers of the table's options, one per kind of value.
 namespace starpmc::config {
@@ -149,7 +150,7 @@ Option word(const Label& label, bool may_be_empty, Field field) {
   Option option = labelled(label, may_be_empty ? "a name, or empty" : "a name");
   option.set = [=](Settings& settings, std::string_view text, const PathContext&) {
     if (text.empty() && !may_be_empty) throw ValueProblem("empty", "write a name");
-    field(settings) = text;
+    field(settings) = shown_text(text);
   };
   option.get = [=](const Settings& settings) { return field(settings); };
   return option;
@@ -165,7 +166,7 @@ Option expression(const Label& label, std::vector<std::string> choices, Field fi
   option.set = [=](Settings& settings, std::string_view text, const PathContext&) {
     if (text.empty() && !choices.empty())
       throw ValueProblem("empty", "write " + join(choices, ", ") + " or an expression");
-    field(settings) = text;
+    field(settings) = shown_text(text);
   };
   option.get = [=](const Settings& settings) { return field(settings); };
   return option;
@@ -175,7 +176,7 @@ template <typename Field>
 Option words(const Label& label, Field field) {
   Option option = labelled(label, "names separated by commas, or empty");
   option.set = [=](Settings& settings, std::string_view text, const PathContext&) {
-    field(settings) = parse_list(text);
+    field(settings) = parse_list(shown_text(text));
   };
   option.get = [=](const Settings& settings) { return join(field(settings), ", "); };
   return option;

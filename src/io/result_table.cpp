@@ -7,6 +7,7 @@
 #include "constants.hpp"
 #include "io/progress.hpp"
 #include "io/run_summary.hpp"
+#include "shown_text.hpp"
 
 namespace starpmc {
 namespace {
@@ -224,7 +225,7 @@ std::string result_table(const RunSummary& summary) {
   }
   text += fmt::format("{:<24}{:.0f} steps/s, {} in all\n", "Speed", summary.steps_per_second,
                       format_duration(summary.wall_seconds));
-  text += fmt::format("{:<24}{}\n", "Results in", summary.output_folder.string());
+  text += fmt::format("{:<24}{}\n", "Results in", shown_text(summary.output_folder.string()));
   return text;
 }
 

@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "error.hpp"
+#include "shown_text.hpp"
 #include "system/text.hpp"
 
 namespace starpmc {
@@ -41,8 +42,8 @@ GroAtom read_atom(std::string_view line, std::size_t width, const std::string& p
   const std::string_view number = trim(line.substr(0, 5));
   atom.residue_number =
       number.empty() ? 0 : static_cast<int>(parse_integer(number, place, "the residue number", 0));
-  atom.residue_name = trim(line.substr(5, 5));
-  atom.atom_name = trim(line.substr(10, 5));
+  atom.residue_name = shown_text(trim(line.substr(5, 5)));
+  atom.atom_name = shown_text(trim(line.substr(10, 5)));
   const auto coordinate = [&](std::size_t axis, std::string_view name) {
     return angstrom_per_nanometre *
            parse_number(line.substr(first_coordinate_column + axis * width, width), place, name);
@@ -105,13 +106,13 @@ void check_rest(std::span<const std::string> lines, std::size_t next,
 }  // namespace
 
 GroFile read_gro(const std::filesystem::path& path) {
-  const std::vector<std::string> lines = read_lines(path, "give the path of a .gro file");
+  const std::vector<std::string> lines = read_byte_lines(path, "give the path of a .gro file");
   if (lines.size() < 3) {
     throw InputError(place_of(path, lines.size() + 1), "the file ends too early",
                      fmt::format("{} lines", lines.size()),
                      "a .gro file has a title, the number of atoms, the atoms and the box");
   }
-  GroFile file{path, std::string(trim(lines[0])), {}, {}};
+  GroFile file{path, shown_text(trim(lines[0])), {}, {}};
   const auto count = static_cast<std::size_t>(
       parse_integer(lines[1], place_of(path, 2), "the number of atoms", 1));
   if (lines.size() < count + 3) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "error.hpp"
+#include "shown_text.hpp"
 #include "system/text.hpp"
 
 namespace starpmc {
@@ -40,8 +41,8 @@ PqrAtom read_atom(std::string_view rest, std::string_view line, const std::strin
     return parse_number(words[first + i], place, what);
   };
   PqrAtom atom;
-  atom.name = words[1];
-  atom.residue = words[2];
+  atom.name = shown_text(words[1]);
+  atom.residue = shown_text(words[2]);
   atom.position = {number(0, "the x coordinate (angstrom)"),
                    number(1, "the y coordinate (angstrom)"),
                    number(2, "the z coordinate (angstrom)")};

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "error.hpp"
+#include "shown_text.hpp"
 #include "system/gromacs_data.hpp"
 #include "system/text.hpp"
 
@@ -51,7 +52,7 @@ class Preprocessor {
   bool active() const { return conditionals_.empty() || conditionals_.back().active; }
 
   void read_file(const std::filesystem::path& file, std::string_view remedy) {
-    const std::vector<std::string> raw = read_lines(file, remedy);
+    const std::vector<std::string> raw = read_byte_lines(file, remedy);
     stack_.push_back(file);
     const std::size_t open_before = conditionals_.size();
     for (std::size_t i = 0; i < raw.size(); ++i) {
@@ -83,7 +84,7 @@ class Preprocessor {
     } else if (active() && !text.empty()) {
       std::string replaced = substitute(text, place, 0);
       if (!trim(replaced).empty()) {
-        lines_.push_back({std::string(trim(replaced)), place});
+        lines_.push_back({shown_text(trim(replaced), kBlanks), place});
       }
     }
   }

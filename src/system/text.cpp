@@ -11,6 +11,7 @@
 
 #include "edit_distance.hpp"
 #include "error.hpp"
+#include "shown_text.hpp"
 
 namespace starpmc {
 namespace {
@@ -20,10 +21,17 @@ char to_lower(char c) { return static_cast<char>(std::tolower(static_cast<unsign
 }  // namespace
 
 std::string place_of(const std::filesystem::path& file, std::size_t line) {
-  return fmt::format("{}:{}", file.string(), line);
+  return fmt::format("{}:{}", shown_text(file.string()), line);
 }
 
 std::vector<std::string> read_lines(const std::filesystem::path& file, std::string_view remedy) {
+  std::vector<std::string> lines = read_byte_lines(file, remedy);
+  for (std::string& line : lines) line = shown_text(line, kBlanks);
+  return lines;
+}
+
+std::vector<std::string> read_byte_lines(const std::filesystem::path& file,
+                                         std::string_view remedy) {
   std::error_code ignored;
   if (std::filesystem::is_directory(file, ignored)) {
     throw InputError(file.string(), "is a folder, not a file", "", remedy);

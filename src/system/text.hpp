@@ -14,10 +14,14 @@ namespace starpmc {
 /// "file:line", the place named by error messages.
 std::string place_of(const std::filesystem::path& file, std::size_t line);
 
-/// All lines of a text file, without line ends ("\n" or "\r\n").
+/// All lines of a text file, without line ends ("\n" or "\r\n"), as shown_text() shows them.
 /// @param remedy what to do if the file is not there
 /// @throws InputError if the file cannot be read
 std::vector<std::string> read_lines(const std::filesystem::path& file, std::string_view remedy);
+
+/// The same with the bytes of the file: where columns are counted in bytes, or paths are named.
+std::vector<std::string> read_byte_lines(const std::filesystem::path& file,
+                                         std::string_view remedy);
 
 /// Writes a whole file: to a temporary name first, so that no half-written file is left behind.
 /// @throws RunError if the disk refuses
