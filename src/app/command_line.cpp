@@ -4,6 +4,8 @@
 #include <spdlog/spdlog.h>
 
 #include <iostream>
+#include <new>
+#include <system_error>
 #include <vector>
 
 #include "app/commands.hpp"
@@ -81,6 +83,17 @@ int dispatch(Arguments arguments) {
       fmt::format("use one of {}; `starpmc --help` describes them", fmt::join(names, ", ")));
 }
 
+/// What may be done about a refusal of the system's.
+std::string remedy_of(const std::error_code& code) {
+  if (code == std::errc::resource_unavailable_try_again) {
+    return "  remedy: no more threads or processes may be started: see ulimit -u, the limits of "
+           "the "
+           "job or container, and sampling.chains\n";
+  }
+  if (code == std::errc::too_many_files_open) return "  remedy: see ulimit -n\n";
+  return "";
+}
+
 }  // namespace
 
 int run_command_line(std::span<const std::string> arguments) {
@@ -90,6 +103,18 @@ int run_command_line(std::span<const std::string> arguments) {
   } catch (const InputError& error) {
     std::cerr << "starpmc: error: " << error.what() << '\n';
     return 2;
+  } catch (const std::bad_alloc&) {
+    spdlog::shutdown();
+    std::cerr
+        << "starpmc: error: the memory is not enough for this (see ulimit -v and the limits of "
+           "the job or container)\n  remedy: take a smaller system, fewer sampling.chains or "
+           "grid points, or a machine with more memory\n";
+    return 1;
+  } catch (const std::system_error& error) {
+    spdlog::shutdown();
+    std::cerr << fmt::format("starpmc: error: the system refused what the program needs: {}\n{}",
+                             shown_text(error.what()), remedy_of(error.code()));
+    return 1;
   } catch (const std::exception& error) {
     spdlog::shutdown();
     std::cerr << "starpmc: error: " << shown_text(error.what(), "\t\n") << '\n';

@@ -12,7 +12,9 @@
 
 #include "config/options.hpp"
 #include "error.hpp"
+#include "input_file.hpp"
 #include "io/sha256.hpp"
+#include "qm/density_grid.hpp"
 #include "sampling/topology_buffers.hpp"
 
 namespace starpmc {
@@ -41,7 +43,9 @@ std::string digest_of_settings(Settings settings) {
 }
 
 std::string digest_of_file(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
+  const std::string_view remedy = "the path of a grid saved by output.save-grid";
+  std::ifstream file = open_input_file(path, remedy);
+  checked_file_size(path, kMostGridFileBytes, remedy);
   Sha256 hash;
   std::vector<char> piece(std::size_t{1} << 16);
   while (file) {
@@ -50,7 +54,7 @@ std::string digest_of_file(const std::filesystem::path& path) {
   }
   if (!file.eof()) {
     throw InputError("qm.grid-file", std::string("cannot be read: ") + std::strerror(errno),
-                     path.string(), "the path of a grid saved by output.save-grid");
+                     path.string(), remedy);
   }
   return hash.hexadecimal_digest();
 }

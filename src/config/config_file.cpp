@@ -11,6 +11,7 @@
 #include "config/option.hpp"
 #include "config/values.hpp"
 #include "error.hpp"
+#include "input_file.hpp"
 
 namespace starpmc::config {
 namespace {
@@ -18,14 +19,7 @@ namespace {
 constexpr std::uintmax_t max_file_bytes = 1 << 20;
 
 std::string read_text(const std::filesystem::path& file) {
-  std::error_code failure;
-  const auto status = std::filesystem::status(file, failure);
-  if (!std::filesystem::exists(status))
-    throw InputError(file.string(), "no such configuration file", "", "check the path");
-  if (std::filesystem::is_directory(status))
-    throw InputError(file.string(), "is a folder, not a configuration file", "",
-                     "name the .cfg file itself");
-  std::ifstream stream(file, std::ios::binary);
+  std::ifstream stream = open_input_file(file, "write the path of a configuration file (.cfg)");
   std::string text(max_file_bytes + 1, '\0');
   stream.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(stream.gcount()));

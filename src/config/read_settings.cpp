@@ -6,6 +6,7 @@
 #include "config/options.hpp"
 #include "config/values.hpp"
 #include "error.hpp"
+#include "input_file.hpp"
 
 namespace starpmc {
 namespace config {
@@ -115,8 +116,12 @@ class Reader {
     if (!std::filesystem::exists(status))
       throw InputError(place(name), "no such " + what, path.string(),
                        "check the path; relative paths in a .cfg file are relative to its folder");
-    if (std::filesystem::is_directory(status) != folder)
-      throw InputError(place(name), "not a " + what, path.string(), "name a " + what);
+    const bool fits =
+        folder ? std::filesystem::is_directory(status) : std::filesystem::is_regular_file(status);
+    if (!fits)
+      throw InputError(place(name),
+                       "not a " + what + (folder ? "" : " but " + kind_of_other_file(path)),
+                       path.string(), "name a " + what);
   }
 
   void check_files() const {

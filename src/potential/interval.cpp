@@ -95,6 +95,10 @@ Interval operator-(Interval a, Interval b) { return a + (-b); }
 
 Interval operator*(Interval a, Interval b) {
   if (a == Interval{} || b == Interval{}) return {};
+  if (a.low >= 0 && b.low >= 0) {  // most are: what follows, of two products
+    return {std::max(0.0, downwards(bound_product(a.low, b.low))),
+            upwards(bound_product(a.high, b.high))};
+  }
   const auto [low, high] =
       std::minmax({bound_product(a.low, b.low), bound_product(a.low, b.high),
                    bound_product(a.high, b.low), bound_product(a.high, b.high)});

@@ -12,11 +12,11 @@
 #include <cstdint>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <span>
 #include <string>
 
 #include "error.hpp"
+#include "input_file.hpp"
 #include "qm/worker_process.hpp"
 
 namespace starpmc {
@@ -26,6 +26,7 @@ static_assert(std::endian::native == std::endian::little, "grid files are writte
 namespace {
 
 constexpr char magic[] = {'S', 'T', 'A', 'R', 'P', 'M', 'C', 'G'};
+constexpr std::string_view remedy = "a density grid written by starpmc (output.save-grid)";
 constexpr std::uint32_t file_version = 2;
 constexpr std::uint32_t bare_points_version = 1;
 constexpr std::size_t header_bytes =
@@ -57,8 +58,7 @@ std::uint32_t checksum(std::span<const char> bytes) {
 
 [[noreturn]] void refuse(const std::filesystem::path& path, std::string_view problem,
                          std::string_view found) {
-  throw InputError(path.string(), problem, found,
-                   "a density grid written by starpmc (output.save-grid)");
+  throw InputError(path.string(), problem, found, remedy);
 }
 
 struct Frame {
@@ -121,12 +121,11 @@ double drop_small_charges(DensityGrid& grid, double charge_threshold) {
 }
 
 DensityGrid read_density_grid(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) {
-    throw InputError(path.string(), "cannot open the density grid file", std::strerror(errno),
-                     "a density grid written by starpmc (output.save-grid)");
-  }
-  const std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  std::ifstream file = open_input_file(path, remedy);
+  std::string bytes(checked_file_size(path, kMostGridFileBytes, remedy), '\0');
+  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  bytes.resize(static_cast<std::size_t>(file.gcount()));
+  if (file.bad()) throw RunError(fmt::format("{}: cannot be read on", path.string()));
   const Frame frame = check_frame(path, bytes);
   const std::size_t values_here = values_of_point(frame.version);
   DensityGrid grid;

@@ -28,6 +28,9 @@ double drop_small_charges(DensityGrid& grid, double charge_threshold);
 /// this: the sparse cells far out have next to no charge.
 inline constexpr double kLargestExtentAngstrom = 1.5;
 
+/// A file of more is refused; it would hold 26 million points.
+inline constexpr std::size_t kMostGridFileBytes = std::size_t{1} << 30U;
+
 /// Stored grid file: magic "STARPMCG", uint32 version 2, uint32 reserved, uint64 count,
 /// then count * (x, y, z, charge, extent) little-endian doubles, then a uint32 CRC-32 of everything
 /// before. Version 1 has no extents: all points are bare.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "error.hpp"
+#include "system/line_source.hpp"
 #include "system/system.hpp"
 #include "system/text.hpp"
 
@@ -41,10 +42,7 @@ class PqrPoses : public PoseSource {
     }
     return true;
   }
-  double share_read() const override {
-    return static_cast<double>(reader_.bytes_read()) /
-           static_cast<double>(std::max<std::size_t>(reader_.bytes(), 1));
-  }
+  double share_read() const override { return reader_.share_read(); }
 
  private:
   std::filesystem::path path_;
@@ -53,49 +51,15 @@ class PqrPoses : public PoseSource {
   const PqrModel& ligand_;
 };
 
-/// A text file line by line.
-class LineReader {
- public:
-  LineReader(const std::filesystem::path& path, std::string_view remedy)
-      : path_(path), stream_(open_text(path, remedy)) {
-    std::error_code ignored;
-    bytes_ = std::filesystem::file_size(path, ignored);
+/// A number of the last line. The place is made where it is needed only: there are many lines.
+double parse_in(const LineSource& lines, std::string_view word, std::string_view what) {
+  double value = 0;
+  const auto [end, status] = std::from_chars(word.data(), word.data() + word.size(), value);
+  if (status == std::errc() && end == word.data() + word.size() && std::isfinite(value)) {
+    return value;
   }
-  /// The line without blanks at its ends.
-  bool next(std::string_view& line) {
-    if (!std::getline(stream_, line_)) {
-      if (stream_.bad()) throw RunError(path_.string() + ": cannot be read on");
-      return false;
-    }
-    ++number_;
-    bytes_read_ += line_.size() + 1;
-    line = trim(line_);
-    return true;
-  }
-  /// The place of the line read last.
-  std::string place() const { return place_of(path_, number_); }
-  std::size_t number() const { return number_; }
-  double share_read() const {
-    return static_cast<double>(bytes_read_) / static_cast<double>(std::max<std::size_t>(bytes_, 1));
-  }
-  /// A number of the last line. The place is made where it is needed only: there are many lines.
-  double parse(std::string_view word, std::string_view what) const {
-    double value = 0;
-    const auto [end, status] = std::from_chars(word.data(), word.data() + word.size(), value);
-    if (status == std::errc() && end == word.data() + word.size() && std::isfinite(value)) {
-      return value;
-    }
-    return parse_number(word, place(), what);
-  }
-
- private:
-  std::filesystem::path path_;
-  std::ifstream stream_;
-  std::string line_;
-  std::size_t number_ = 0;
-  std::size_t bytes_read_ = 0;
-  std::size_t bytes_ = 0;
-};
+  return parse_number(word, lines.place(), what);
+}
 
 /// The next word of a text, which is taken off it.
 std::string_view take_word(std::string_view& text, std::string_view separators) {
@@ -137,9 +101,9 @@ class XyzPoses : public PoseSource {
       throw InputError(lines_.place(), "no element and three coordinates", line,
                        "write 'C 0.0 0.0 0.0', in angstrom");
     }
-    position = {lines_.parse(words[1], "the x coordinate (angstrom)"),
-                lines_.parse(words[2], "the y coordinate (angstrom)"),
-                lines_.parse(words[3], "the z coordinate (angstrom)")};
+    position = {parse_in(lines_, words[1], "the x coordinate (angstrom)"),
+                parse_in(lines_, words[2], "the y coordinate (angstrom)"),
+                parse_in(lines_, words[3], "the z coordinate (angstrom)")};
   }
   [[noreturn]] void fail_at_end(std::size_t atoms) const {
     throw InputError(lines_.place(), "the file ends within a pose", "",
@@ -148,7 +112,7 @@ class XyzPoses : public PoseSource {
                                  atoms, atoms));
   }
 
-  LineReader lines_;
+  LineSource lines_;
 };
 
 class TransformedPoses : public PoseSource {
@@ -198,7 +162,7 @@ class TransformedPoses : public PoseSource {
     for (std::size_t k = 0; k < row.size(); ++k) {
       if (rest.empty()) fail_columns(line);
       const std::string_view word = take_word(rest, ",");
-      row[k] = lines_.parse(word, k < 4 ? "the quaternion" : "the translation (angstrom)");
+      row[k] = parse_in(lines_, word, k < 4 ? "the quaternion" : "the translation (angstrom)");
     }
     if (!rest.empty()) fail_columns(line);
     return true;
@@ -208,7 +172,7 @@ class TransformedPoses : public PoseSource {
                      "write 'w,x,y,z,tx,ty,tz': a unit quaternion and a translation in angstrom");
   }
 
-  LineReader lines_;
+  LineSource lines_;
   Vector3 centre_;
   std::vector<Vector3> reference_;
   bool begun_ = false;

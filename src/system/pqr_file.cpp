@@ -12,6 +12,8 @@ namespace {
 constexpr std::string_view kColumns =
     "write 'ATOM serial name residue [chain] number x y z charge radius'";
 
+constexpr std::size_t kMostAtoms = 5'000'000;
+
 /// What follows the record's name, which a serial number of six digits may touch.
 bool is_atom(std::string_view line, std::string_view& rest) {
   for (const std::string_view name : {"ATOM", "HETATM"}) {
@@ -57,58 +59,41 @@ PqrAtom read_atom(std::string_view rest, std::string_view line, const std::strin
 
 }  // namespace
 
-std::ifstream open_text(const std::filesystem::path& path, std::string_view remedy) {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) {
-    throw InputError(path.string(), "is a folder, not a file", "", remedy);
-  }
-  std::ifstream stream(path, std::ios::binary);
-  if (stream) return stream;
-  const bool there = std::filesystem::exists(path, ignored);
-  throw InputError(path.string(), there ? "cannot be opened" : "there is no such file", "", remedy);
-}
-
 PqrReader::PqrReader(const std::filesystem::path& path)
-    : path_(path), stream_(open_text(path, "give the path of a PQR file")) {
-  std::error_code ignored;
-  bytes_ = std::filesystem::file_size(path, ignored);
-}
-
-bool PqrReader::next_line() {
-  if (!std::getline(stream_, line_)) return false;
-  ++number_;
-  bytes_read_ += line_.size() + 1;
-  return true;
-}
+    : lines_(path, "give the path of a PQR file") {}
 
 bool PqrReader::next(PqrModel& model) {
   model.atoms.clear();
   bool in_model = false;
-  while (next_line()) {
-    const std::string_view line = trim(line_);
+  std::string_view line;
+  while (lines_.next(line)) {
     std::string_view rest;
     if (is_atom(line, rest)) {
-      if (model.atoms.empty() && !in_model) model.line = number_;
-      model.atoms.push_back(read_atom(rest, line, place_of(path_, number_)));
-      model.atoms.back().line = number_;
+      if (model.atoms.empty() && !in_model) model.line = lines_.number();
+      if (model.atoms.size() == kMostAtoms) {
+        throw InputError(lines_.place(), fmt::format("more than {} atoms in one model", kMostAtoms),
+                         "", "end each model with ENDMDL");
+      }
+      model.atoms.push_back(read_atom(rest, line, lines_.place()));
+      model.atoms.back().line = lines_.number();
       any_atoms_ = true;
       continue;
     }
     const std::string_view record = line.substr(0, line.find_first_of(kBlanks));
     if (record == "MODEL") {
       if (in_model || !model.atoms.empty()) {
-        throw InputError(place_of(path_, number_), "MODEL where the last model has not ended", line,
+        throw InputError(lines_.place(), "MODEL where the last model has not ended", line,
                          "end each model with ENDMDL");
       }
       in_model = true;
-      model.line = number_;
+      model.line = lines_.number();
     } else if (record == "ENDMDL") {
       if (!in_model) {
-        throw InputError(place_of(path_, number_), "ENDMDL without MODEL", line,
+        throw InputError(lines_.place(), "ENDMDL without MODEL", line,
                          "begin each model with MODEL");
       }
       if (model.atoms.empty()) {
-        throw InputError(place_of(path_, model.line), "the model has no atoms", "",
+        throw InputError(place_of(lines_.path(), model.line), "the model has no atoms", "",
                          "leave the model out, or give it atoms");
       }
       return true;
@@ -116,13 +101,12 @@ bool PqrReader::next(PqrModel& model) {
       return true;
     }
   }
-  if (stream_.bad()) throw RunError(path_.string() + ": cannot be read on");
   if (in_model) {
-    throw InputError(place_of(path_, number_), "the file ends within a model", "",
+    throw InputError(lines_.place(), "the file ends within a model", "",
                      "end the model with ENDMDL; is the file whole?");
   }
   if (model.atoms.empty() && !any_atoms_) {
-    throw InputError(path_.string(), "there is no atom in the file", "", kColumns);
+    throw InputError(lines_.path().string(), "there is no atom in the file", "", kColumns);
   }
   return !model.atoms.empty();
 }

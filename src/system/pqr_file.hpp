@@ -2,11 +2,11 @@
 
 #include <cstddef>
 #include <filesystem>
-#include <fstream>
 #include <string>
 #include <vector>
 
 #include "system/geometry.hpp"
+#include "system/line_source.hpp"
 
 namespace starpmc {
 
@@ -36,28 +36,16 @@ class PqrReader {
 
   /// The next model, into `model`; false where there is none.
   /// @throws InputError naming file and line: a column is missing or no number, a model without
-  ///         atoms or without ENDMDL, a file without atoms
+  ///         atoms, without ENDMDL or with more than 5,000,000 atoms, a file without atoms
   bool next(PqrModel& model);
 
-  /// Of the file, read so far and in all.
-  std::size_t bytes_read() const { return bytes_read_; }
-  std::size_t bytes() const { return bytes_; }
+  /// Share of the file read so far.
+  double share_read() const { return lines_.share_read(); }
 
  private:
-  bool next_line();
-
-  std::filesystem::path path_;
-  std::ifstream stream_;
-  std::string line_;
-  std::size_t number_ = 0;
-  std::size_t bytes_read_ = 0;
-  std::size_t bytes_ = 0;
+  LineSource lines_;
   bool any_atoms_ = false;
 };
-
-/// Opens a file to be read line by line.
-/// @throws InputError if it cannot be
-std::ifstream open_text(const std::filesystem::path& path, std::string_view remedy);
 
 /// The first model of a file.
 /// @throws InputError

@@ -16,6 +16,14 @@ namespace starpmc {
 namespace {
 
 constexpr std::size_t deepest_substitution = 32;
+// Far beyond what force fields need, and little enough that a mistake (a doubling #define, files
+// that include each other twice) is told within seconds.
+constexpr std::size_t deepest_include = 64;
+constexpr std::size_t most_files = 10'000;
+constexpr std::size_t most_characters_of_a_line = std::size_t{64} << 10U;
+constexpr std::size_t most_replaced_in_a_line = std::size_t{1} << 20U;
+constexpr std::size_t most_replaced = std::size_t{128} << 20U;
+constexpr std::size_t most_characters = std::size_t{256} << 20U;
 
 bool is_word_character(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
@@ -53,6 +61,7 @@ class Preprocessor {
 
   void read_file(const std::filesystem::path& file, std::string_view remedy) {
     const std::vector<std::string> raw = read_byte_lines(file, remedy);
+    count_file(raw, file);
     stack_.push_back(file);
     const std::size_t open_before = conditionals_.size();
     for (std::size_t i = 0; i < raw.size(); ++i) {
@@ -66,7 +75,9 @@ class Preprocessor {
         }
         text += ' ';
         text += trim(raw[i].substr(0, raw[i].find(';')));
+        check_length(text, place);
       }
+      check_length(text, place);
       read_line(text, place);
     }
     if (conditionals_.size() > open_before) {
@@ -76,12 +87,37 @@ class Preprocessor {
     stack_.pop_back();
   }
 
+  void count_file(std::span<const std::string> raw, const std::filesystem::path& file) {
+    constexpr std::string_view remedy = "remove what includes files again and again";
+    if (++files_ > most_files) {
+      throw InputError(place_of(file, 1),
+                       fmt::format("the topology includes more than {} files", most_files), "",
+                       remedy);
+    }
+    raw_lines_ += raw.size();
+    for (const std::string& line : raw) characters_ += line.size();
+    if (raw_lines_ > most_lines_of_a_file || characters_ > most_characters) {
+      throw InputError(place_of(file, 1),
+                       fmt::format("the topology has more than {} lines or {} MiB with this file",
+                                   most_lines_of_a_file, most_characters >> 20U),
+                       "", remedy);
+    }
+  }
+
+  static void check_length(std::string_view text, const std::string& place) {
+    if (text.size() <= most_characters_of_a_line) return;
+    throw InputError(place,
+                     fmt::format("the line has more than {} characters", most_characters_of_a_line),
+                     text, "is this a topology? Write shorter lines");
+  }
+
   void read_line(std::string_view text, const std::string& place) {
     // GROMACS takes lines that begin with '*' for comments; the AMBER force fields have some.
     if (text.starts_with('*')) return;
     if (text.starts_with('#')) {
       run_directive(text, place);
     } else if (active() && !text.empty()) {
+      replaced_in_line_ = 0;
       std::string replaced = substitute(text, place, 0);
       if (!trim(replaced).empty()) {
         lines_.push_back({shown_text(trim(replaced), kBlanks), place});
@@ -160,6 +196,10 @@ class Preprocessor {
       throw InputError(place, "#include without a file name in quotes", argument,
                        "write '#include \"file.itp\"'");
     }
+    if (stack_.size() == deepest_include) {
+      throw InputError(place, fmt::format("#include nested more than {} deep", deepest_include),
+                       argument, "remove the chain of files that include one another");
+    }
     const std::string_view name = argument.substr(1, end - 1);
     const std::filesystem::path file = find_include(name, place);
     for (const std::filesystem::path& outer : stack_) {
@@ -195,7 +235,7 @@ class Preprocessor {
   }
 
   /// Replaces every whole word that is defined by its value, and again in what comes out.
-  std::string substitute(std::string_view text, const std::string& place, std::size_t depth) const {
+  std::string substitute(std::string_view text, const std::string& place, std::size_t depth) {
     if (depth > deepest_substitution) {
       throw InputError(place, "a #define refers to itself", text, "remove the circle of #defines");
     }
@@ -208,6 +248,7 @@ class Preprocessor {
         }
         const auto found = defines_.find(text.substr(at, end - at));
         if (found != defines_.end() && found->second != text.substr(at, end - at)) {
+          count_replacement(found->second, place);
           result += substitute(found->second, place, depth + 1);
           at = end;
           continue;
@@ -219,11 +260,29 @@ class Preprocessor {
     return result;
   }
 
+  void count_replacement(std::string_view value, const std::string& place) {
+    const std::size_t work = value.size() + 1;
+    replaced_in_line_ += work;
+    replaced_ += work;
+    if (replaced_in_line_ <= most_replaced_in_a_line && replaced_ <= most_replaced) return;
+    throw InputError(
+        place,
+        fmt::format("the values of #defines make up more than {} MiB {}",
+                    (replaced_ <= most_replaced ? most_replaced_in_a_line : most_replaced) >> 20U,
+                    replaced_ <= most_replaced ? "in this line" : "up to this line"),
+        value, "remove #defines that name each other several times");
+  }
+
   std::map<std::string, std::string, std::less<>> defines_;
   std::vector<std::filesystem::path> include_folders_;
   std::vector<std::filesystem::path> stack_;  ///< files being read, outermost first
   std::vector<Conditional> conditionals_;
   std::vector<SourceLine> lines_;
+  std::size_t files_ = 0;             ///< read so far
+  std::size_t raw_lines_ = 0;         ///< in them
+  std::size_t characters_ = 0;        ///< in them
+  std::size_t replaced_in_line_ = 0;  ///< characters of values put in the place of names
+  std::size_t replaced_ = 0;          ///< ... in all lines
 };
 
 }  // namespace

@@ -123,8 +123,13 @@ class SystemReader {
       }
       expected += atoms_of(entry);
       solute_atoms += entry.definition == qm_definition_ ? atoms_of(entry) : 0;
-      parts.push_back(fmt::format("{} x {} of {} atoms", entry.count, definition.name,
-                                  definition.atoms.size()));
+      constexpr std::size_t most_named = 8;
+      if (parts.size() < most_named) {
+        parts.push_back(fmt::format("{} x {} of {} atoms", entry.count, definition.name,
+                                    definition.atoms.size()));
+      } else if (parts.size() == most_named) {
+        parts.emplace_back("...");
+      }
     }
     const std::size_t found = coordinates_.atoms.size();
     solute_in_coordinates_ = found == expected;

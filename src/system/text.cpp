@@ -11,6 +11,7 @@
 
 #include "edit_distance.hpp"
 #include "error.hpp"
+#include "input_file.hpp"
 #include "shown_text.hpp"
 
 namespace starpmc {
@@ -32,23 +33,22 @@ std::vector<std::string> read_lines(const std::filesystem::path& file, std::stri
 
 std::vector<std::string> read_byte_lines(const std::filesystem::path& file,
                                          std::string_view remedy) {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(file, ignored)) {
-    throw InputError(file.string(), "is a folder, not a file", "", remedy);
-  }
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) {
-    const bool there = std::filesystem::exists(file, ignored);
-    throw InputError(file.string(), there ? "cannot be opened" : "there is no such file", "",
-                     remedy);
-  }
+  constexpr std::size_t most_bytes = std::size_t{256} << 20U;
+  std::ifstream stream = open_input_file(file, remedy);
+  checked_file_size(file, most_bytes, remedy);
   std::vector<std::string> lines;
   for (std::string line; std::getline(stream, line);) {
     if (!line.empty() && line.back() == '\r') {
       line.pop_back();
     }
+    if (lines.size() == most_lines_of_a_file) {
+      throw InputError(place_of(file, lines.size() + 1),
+                       fmt::format("the file has more than {} lines", most_lines_of_a_file), "",
+                       remedy);
+    }
     lines.push_back(std::move(line));
   }
+  if (stream.bad()) throw RunError(fmt::format("{}: cannot be read on", file.string()));
   return lines;
 }
 

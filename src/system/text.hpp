@@ -14,9 +14,13 @@ namespace starpmc {
 /// "file:line", the place named by error messages.
 std::string place_of(const std::filesystem::path& file, std::size_t line);
 
+inline constexpr std::size_t most_lines_of_a_file = 5'000'000;
+
 /// All lines of a text file, without line ends ("\n" or "\r\n"), as shown_text() shows them.
 /// @param remedy what to do if the file is not there
-/// @throws InputError if the file cannot be read
+/// @throws InputError if the file cannot be read, is not a regular one, or is larger than 256 MiB
+/// or
+///         most_lines_of_a_file
 std::vector<std::string> read_lines(const std::filesystem::path& file, std::string_view remedy);
 
 /// The same with the bytes of the file: where columns are counted in bytes, or paths are named.

@@ -224,11 +224,10 @@ class TopologyReader {
 
   void read_molecule_type(const SourceLine& line) {
     const auto words = words_of(line, 1, "name nrexcl");
-    for (const MoleculeDefinition& other : topology_.definitions) {
-      if (other.name == words[0]) {
-        throw InputError(line.place, "a second [ moleculetype ] of this name", words[0],
-                         fmt::format("rename one; the first is at {}", other.place));
-      }
+    const auto [first, is_new] = molecule_places_.try_emplace(std::string(words[0]), line.place);
+    if (!is_new) {
+      throw InputError(line.place, "a second [ moleculetype ] of this name", words[0],
+                       fmt::format("rename one; the first is at {}", first->second));
     }
     MoleculeDefinition molecule;
     molecule.name = words[0];
@@ -355,6 +354,7 @@ class TopologyReader {
   TopologyFile topology_;
   Handler handler_ = nullptr;
   std::string section_;
+  std::map<std::string, std::string, std::less<>> molecule_places_;
   bool has_defaults_ = false;
 };
 

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
+
+namespace starpmc {
+
+/// What a path leads to where it is not a regular file: "a folder", "a pipe", "a device",
+/// "a socket"; empty for a regular file or nothing.
+std::string kind_of_other_file(const std::filesystem::path& path);
+
+/// A file of the user's, open for reading. Only regular files: a pipe may never end, and a device
+/// has no size that could be checked.
+/// @param remedy what to write or do instead
+/// @throws InputError if there is no such file, if it is something else, or cannot be opened
+std::ifstream open_input_file(const std::filesystem::path& path, std::string_view remedy);
+
+/// Size of such a file.
+/// @throws InputError if it is larger than `most` bytes
+std::size_t checked_file_size(const std::filesystem::path& path, std::size_t most,
+                              std::string_view remedy);
+
+}  // namespace starpmc
