@@ -66,7 +66,7 @@ int run_energy(std::span<const std::string> arguments) {
       settings.output.energy_interval;  // the chain gets ready for it
   std::unique_ptr<QmEngine> engine;
   if (inputs.system.solute) {
-    engine = make_engine(settings.qm, *inputs.system.solute, {});
+    engine = make_engine(settings.qm, *inputs.system.solute);
   }
   const StarpuRuntime runtime(settings.run.precision, settings.run.implementation,
                               inputs.functions);

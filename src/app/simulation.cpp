@@ -82,7 +82,7 @@ Simulation::Simulation(Ranks& ranks, Inputs inputs, Begin begin)
           [this]() -> std::unique_ptr<QmEngine> {
             if (!inputs_.system.solute) return nullptr;
             return make_engine(
-                inputs_.settings.qm, *inputs_.system.solute, {},
+                inputs_.settings.qm, *inputs_.system.solute,
                 {engine_cancel_, [this](const QmForecast& forecast) { announce(forecast); }});
           },
           [this](unsigned index, auto engine) { run_on_thread(index, std::move(engine)); }) {

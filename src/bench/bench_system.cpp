@@ -7,13 +7,13 @@
 #include <numeric>
 
 #include "bench/synthetic_grid.hpp"
-#include "bench/temporary_folder.hpp"
 #include "config/options.hpp"
 #include "error.hpp"
 #include "system/data_folder.hpp"
 #include "system/read_system.hpp"
 #include "system/text.hpp"
 #include "system/xyz_file.hpp"
+#include "temporary_folder.hpp"
 
 namespace starpmc {
 namespace {

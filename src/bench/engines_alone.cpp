@@ -45,7 +45,7 @@ struct Span {
 };
 
 Span run_engine(const BenchSystem& bench, unsigned updates) {
-  const auto engine = make_engine(bench.settings.qm, *bench.system.solute, {});
+  const auto engine = make_engine(bench.settings.qm, *bench.system.solute);
   Span span{Clock::now(), {}};
   for (unsigned i = 0; i < updates; ++i) make_update(*engine, *bench.system.solute, field(i));
   span.done = Clock::now();

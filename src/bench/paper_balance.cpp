@@ -12,8 +12,8 @@
 #include "bench/paper_published.hpp"
 #include "bench/paper_session.hpp"
 #include "bench/synthetic_grid.hpp"
-#include "bench/temporary_folder.hpp"
 #include "runtime/starpu_runtime.hpp"
+#include "temporary_folder.hpp"
 
 namespace starpmc {
 namespace {

@@ -7,10 +7,10 @@
 #include <future>
 #include <optional>
 
-#include "bench/temporary_folder.hpp"
 #include "io/energy_table.hpp"
 #include "io/trajectory.hpp"
 #include "seconds_since.hpp"
+#include "temporary_folder.hpp"
 
 namespace starpmc {
 namespace {

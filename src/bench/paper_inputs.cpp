@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "bench/temporary_folder.hpp"
 #include "config/config_file.hpp"
 #include "config/describe.hpp"
 #include "config/options.hpp"
@@ -21,6 +20,7 @@
 #include "sampling/chain.hpp"
 #include "system/data_folder.hpp"
 #include "system/read_system.hpp"
+#include "temporary_folder.hpp"
 
 namespace starpmc {
 namespace {
@@ -84,7 +84,7 @@ DensityGrid make_density(const BenchSystem& bench, const PaperInputFiles& files,
                          const std::string& key) {
   Settings settings = bench.settings;
   settings.qm.threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  const auto engine = make_engine(settings.qm, *bench.system.solute, {});
+  const auto engine = make_engine(settings.qm, *bench.system.solute);
   const auto chain = make_chain(bench.system, settings, 0);
   QmResult result = chain->update_density(*engine);
   check_electrons(result, settings.qm.electron_tolerance);

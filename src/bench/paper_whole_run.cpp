@@ -15,10 +15,10 @@
 #include <vector>
 
 #include "bench/paper_published.hpp"
-#include "bench/temporary_folder.hpp"
 #include "error.hpp"
 #include "qm/spawn.hpp"
 #include "system/data_folder.hpp"
+#include "temporary_folder.hpp"
 
 namespace starpmc {
 namespace {

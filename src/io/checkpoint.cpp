@@ -16,6 +16,7 @@
 #include "error.hpp"
 #include "io/checked_file.hpp"
 #include "io/sha256.hpp"
+#include "nested_json.hpp"
 
 namespace starpmc {
 namespace {
@@ -111,7 +112,7 @@ nlohmann::json parse(std::string_view text) {
   if (*digest != digest_of(text))
     throw Unusable{"it is torn or damaged: its SHA-256 is not the one it names"};
   try {
-    return nlohmann::json::from_cbor(text);
+    return parse_cbor(text);
   } catch (const nlohmann::json::exception& error) {
     throw Unusable{std::string("its content is not CBOR: ") + error.what()};
   }

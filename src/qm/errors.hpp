@@ -11,6 +11,13 @@ class WorkerLost : public RunError {
   using RunError::RunError;
 };
 
+/// By a signal, such as the kernel's when memory runs out: what happened to it while it started
+/// need not happen to the next one.
+class WorkerKilled : public WorkerLost {
+ public:
+  using WorkerLost::WorkerLost;
+};
+
 /// QmEngine::cancel() was called.
 class Cancelled : public RunError {
  public:

@@ -119,7 +119,7 @@ fs::path find_worker_python(const Settings::QmSection& settings) {
 }
 
 std::unique_ptr<QmEngine> make_engine(const Settings::QmSection& settings, const Solute& solute,
-                                      const fs::path& log_file, const EngineWatch& watch) {
+                                      const EngineWatch& watch) {
   if (settings.engine == "none") return nullptr;
   if (settings.engine == "frozen") return make_frozen(settings, solute);
   if (settings.engine != "pyscf" && settings.engine != "psi4") {
@@ -130,7 +130,6 @@ std::unique_ptr<QmEngine> make_engine(const Settings::QmSection& settings, const
   const WorkerCommand command{
       {find_worker_python(settings).string(), find_script(settings.engine).string()},
       settings.time_limit_seconds,
-      log_file,
       {},
       watch.on_forecast};
   return std::make_unique<RestartingEngine>(

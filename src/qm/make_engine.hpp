@@ -25,7 +25,6 @@ struct EngineWatch {
 /// qm.python, then /usr/bin/python3, for which Debian packages it). Worker scripts:
 /// $STARPMC_WORKERS, the source tree, the installation, ../share/starpmc/workers beside the
 /// program.
-/// @param log_file where the worker's standard error goes; one file per chain
 /// @param watch    who else is concerned
 /// @return nullptr for the engine "none"
 /// @throws InputError for an unknown engine or embedding, and where Python, the worker's script or
@@ -33,7 +32,6 @@ struct EngineWatch {
 /// @throws RunError when the worker does not start properly
 /// @throws Cancelled once `watch.cancel` is raised
 std::unique_ptr<QmEngine> make_engine(const Settings::QmSection& settings, const Solute& solute,
-                                      const std::filesystem::path& log_file,
                                       const EngineWatch& watch = {});
 
 /// The Python of the QM workers, as make_engine() finds it.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "error.hpp"
+#include "nested_json.hpp"
 
 namespace starpmc {
 
@@ -87,9 +88,11 @@ Message receive_message(WorkerProcess& worker, WorkerProcess::Deadline deadline)
   const std::string line = worker.read_line(max_header_bytes, deadline);
   Message message;
   try {
-    message.header = nlohmann::json::parse(line);
-  } catch (const nlohmann::json::exception&) {
-    worker.fail(fmt::format("its answer is not JSON: {}", excerpt(line)));
+    message.header = parse_json(line);
+  } catch (const nlohmann::json::exception& error) {
+    const bool is_json = error.id == 501;  // parse_json() says what else is wrong with it
+    worker.fail(
+        fmt::format("its answer is {}: {}", is_json ? error.what() : "not JSON", excerpt(line)));
   }
   check_header(worker, message.header);
   for (const auto& description : message.header.value("arrays", nlohmann::json::array())) {

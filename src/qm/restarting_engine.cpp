@@ -13,16 +13,41 @@ bool same_points(const DensityGrid& one, const DensityGrid& other) {
   return one.x == other.x && one.y == other.y && one.z == other.z;
 }
 
+/// @throws RunError where that was the last try
+void announce_restart(const char* what, unsigned tries, const WorkerLost& lost) {
+  constexpr unsigned most = RestartingEngine::most_restarts_per_update;
+  if (tries > most) {
+    throw RunError(
+        fmt::format("the QM {} was tried {} times, with a fresh worker each, and failed every "
+                    "time; at last: {}",
+                    what, tries, lost.what()));
+  }
+  spdlog::warn("QM worker lost; the {} is repeated by a fresh one (restart {} of at most {}): {}",
+               what, tries, most, lost.what());
+}
+
 }  // namespace
 
 RestartingEngine::RestartingEngine(Factory factory, std::shared_ptr<CancelSignal> signal)
     : factory_(std::move(factory)),
       signal_(signal ? std::move(signal) : std::make_shared<CancelSignal>()),
-      engine_(factory_(signal_)),
+      engine_(start()),
       points_(engine_->quadrature_points()),
       basis_functions_(engine_->basis_functions()),
       name_(engine_->name()),
       version_(engine_->version()) {}
+
+std::unique_ptr<QmEngine> RestartingEngine::start() {
+  for (unsigned tries = 1;; ++tries) {
+    try {
+      return factory_(signal_);
+    } catch (const WorkerKilled& killed) {
+      if (signal_->raised()) throw Cancelled();
+      announce_restart("worker's start", tries, killed);
+      ++restarts_;
+    }
+  }
+}
 
 void RestartingEngine::start_again() {
   ++restarts_;
@@ -53,15 +78,7 @@ auto RestartingEngine::repeat(const char* what, const Work& work) {
     } catch (const WorkerLost& lost) {
       retire();
       if (signal_->raised()) throw Cancelled();
-      if (tries > most_restarts_per_update) {
-        throw RunError(
-            fmt::format("the QM {} was tried {} times, with a fresh worker each, and "
-                        "failed every time; at last: {}",
-                        what, tries, lost.what()));
-      }
-      spdlog::warn(
-          "QM worker lost; the {} is repeated by a fresh one (restart {} of at most {}): {}", what,
-          tries, most_restarts_per_update, lost.what());
+      announce_restart(what, tries, lost);
     }
   }
 }

@@ -8,6 +8,7 @@
 
 #include "qm/cancel_signal.hpp"
 #include "qm/engine.hpp"
+#include "qm/errors.hpp"
 
 namespace starpmc {
 
@@ -25,7 +26,8 @@ class RestartingEngine : public QmEngine {
 
   static constexpr unsigned most_restarts_per_update = 3;
 
-  /// Starts the first worker, once: what fails at once will fail again.
+  /// Starts the first worker: again where it is killed by a signal, as often as later; any other
+  /// failure at the start is one of the installation or the request, and would come again.
   /// @param signal what cancel() raises; none: the engine makes its own
   /// @throws what `factory` throws
   explicit RestartingEngine(Factory factory, std::shared_ptr<CancelSignal> signal = nullptr);
@@ -46,6 +48,7 @@ class RestartingEngine : public QmEngine {
   unsigned restarts() const override { return restarts_; }
 
  private:
+  std::unique_ptr<QmEngine> start();
   void start_again();
   void retire();
   template <typename Work>
@@ -53,6 +56,7 @@ class RestartingEngine : public QmEngine {
 
   Factory factory_;
   std::shared_ptr<CancelSignal> signal_;
+  std::atomic<unsigned> restarts_ = 0;
   std::unique_ptr<QmEngine> engine_;  ///< none: lost
   DensityGrid points_;
   int basis_functions_;
@@ -60,7 +64,6 @@ class RestartingEngine : public QmEngine {
   std::string version_;
   std::vector<double> state_;
   std::string log_of_lost_;
-  std::atomic<unsigned> restarts_ = 0;
 };
 
 }  // namespace starpmc

@@ -34,25 +34,12 @@ cpu_set_t current_affinity() {
 /// Taken before main(), hence before StarPU binds any thread.
 const cpu_set_t affinity_at_start = current_affinity();
 
-struct Pipe {
-  FileDescriptor read_end;
-  FileDescriptor write_end;
-};
-
 /// A program started with closed standard streams gets pipes numbered 0 to 2, which the child's
 /// dup2() calls would overwrite.
 FileDescriptor above_standard_streams(int descriptor) {
   FileDescriptor original(descriptor);
   if (descriptor > STDERR_FILENO) return original;
   return FileDescriptor(fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
-}
-
-Pipe make_pipe() {
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) {
-    throw RunError(fmt::format("no pipe for the QM worker: {}", std::strerror(errno)));
-  }
-  return {above_standard_streams(ends[0]), above_standard_streams(ends[1])};
 }
 
 /// The environment of this program with `additional` in front of what they replace.
@@ -128,6 +115,14 @@ int exec_error(int descriptor) {
 }
 
 }  // namespace
+
+Pipe make_pipe() {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) {
+    throw RunError(fmt::format("no pipe for the QM worker: {}", std::strerror(errno)));
+  }
+  return {above_standard_streams(ends[0]), above_standard_streams(ends[1])};
+}
 
 SpawnedProcess spawn_process(const std::vector<std::string>& command,
                              const std::vector<std::string>& environment, int error_descriptor) {

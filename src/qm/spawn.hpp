@@ -9,6 +9,15 @@
 
 namespace starpmc {
 
+struct Pipe {
+  FileDescriptor read_end;
+  FileDescriptor write_end;
+};
+
+/// Closed in programs that are started, and numbered above the standard streams.
+/// @throws RunError when there is no descriptor left
+Pipe make_pipe();
+
 /// A process that has been started, and this program's ends of its pipes.
 struct SpawnedProcess {
   pid_t process_id = -1;

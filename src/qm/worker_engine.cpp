@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
+#include <type_traits>
 
 #include "error.hpp"
 #include "qm/message.hpp"
+#include "shown_text.hpp"
 
 namespace starpmc {
 
@@ -62,11 +65,31 @@ std::vector<double> row_of(const MessageArray& array, std::size_t row) {
   return {first, first + static_cast<std::ptrdiff_t>(array.shape[1])};
 }
 
+double largest_magnitude(std::span<const double> values) {
+  double largest = 0;
+  for (const double value : values) largest = std::max(largest, std::abs(value));
+  return largest;
+}
+
 void check_length(const char* what, std::size_t found, std::size_t expected) {
   if (found != expected) {
     throw RunError(
         fmt::format("QM update: {} values of the {}, expected {}", found, what, expected));
   }
+}
+
+/// get() alone would take true for 1 and cut 1e300 to some integer.
+template <typename Value>
+Value value_of(const nlohmann::json& value) {
+  using std::numeric_limits;
+  const bool fits =
+      !std::is_same_v<Value, int> ||
+      (value.is_number_integer() && value.get<double>() >= numeric_limits<int>::min() &&
+       value.get<double>() <= numeric_limits<int>::max());
+  if (!fits || (std::is_same_v<Value, double> && !value.is_number())) {
+    throw nlohmann::json::type_error::create(302, "not such a number", nullptr);
+  }
+  return value.get<Value>();
 }
 
 nlohmann::json update_header(const PointCharges& charges) {
@@ -81,7 +104,8 @@ nlohmann::json update_header(const PointCharges& charges) {
 WorkerEngine::WorkerEngine(const WorkerCommand& command, const QmRequest& request)
     : time_limit_seconds_(command.time_limit_seconds),
       cancel_(command.cancel_signal ? command.cancel_signal : std::make_shared<CancelSignal>()),
-      process_(command.command, worker_environment(request), command.log_file, cancel_),
+      process_(command.command, worker_environment(request), cancel_),
+      check_(request),
       atom_count_(request.positions.size()),
       max_iterations_(request.max_iterations),
       energy_convergence_hartree_(request.energy_convergence_hartree) {
@@ -108,30 +132,30 @@ WorkerProcess::Deadline WorkerEngine::deadline() const {
 Message WorkerEngine::receive(const std::string& expected_type, const std::string& or_type) {
   Message message = receive_message(process_, deadline());
   if (message.type() == "error") {
-    const auto reason = field<std::string>(message, "reason");
-    const auto text = field<std::string>(message, "message");
+    const std::string reason = text(message, "reason");
+    const std::string said = text(message, "message");
     if (reason == "missing") {
-      throw InputError("qm.engine", "the QM program is not installed: " + text, "",
+      throw InputError("qm.engine", "the QM program is not installed: " + said, "",
                        "./quickstart setup, or point qm.python to a Python that has it");
     }
     if (reason == "bad-request") {
-      throw InputError("[qm]", text, "", "change the qm section or the solute");
+      throw InputError("[qm]", said, "", "change the qm section or the solute");
     }
     if (reason == "not-converged") {
       state_.clear();
       process_.report(
-          "the SCF did not converge: " + text,
+          "the SCF did not converge: " + said,
           fmt::format(
               "a larger qm.max-iterations (now {}; a run that is resumed may have another), "
               "or in a new run a larger qm.energy-convergence (now {:g} Hartree), another "
               "qm.method or qm.basis; check qm.charge and qm.multiplicity, too",
               max_iterations_, energy_convergence_hartree_));
     }
-    process_.report(fmt::format("{}: {}", reason, text));
+    process_.report(fmt::format("{}: {}", reason, said));
   }
   if (message.type() != expected_type && (or_type.empty() || message.type() != or_type)) {
     process_.fail(
-        fmt::format("it answered '{}' where '{}' was due", message.type(), expected_type));
+        fmt::format("it answered '{}' where '{}' was due", text(message, "type"), expected_type));
   }
   return message;
 }
@@ -139,10 +163,18 @@ Message WorkerEngine::receive(const std::string& expected_type, const std::strin
 template <typename Number>
 Number WorkerEngine::field(const Message& message, const std::string& name) {
   try {
-    return message.header.at(name).get<Number>();
+    return value_of<Number>(message.header.at(name));
   } catch (const nlohmann::json::exception&) {
-    process_.fail(fmt::format("field {} of '{}' is missing or malformed", name, message.type()));
+    process_.fail(
+        fmt::format("field {} of '{}' is missing or malformed", name, text(message, "type")));
   }
+}
+
+/// What is shown to the user: of bounded length, and without control characters.
+std::string WorkerEngine::text(const Message& message, const std::string& name) {
+  constexpr std::size_t kLongest = 4096;
+  const std::string whole = name == "type" ? message.type() : field<std::string>(message, name);
+  return shown_text(whole.substr(0, kLongest), "\n\t") + (whole.size() > kLongest ? "..." : "");
 }
 
 template <typename Number>
@@ -171,8 +203,8 @@ void WorkerEngine::say_hello() {
     process_.fail(fmt::format("it speaks version {} of the protocol, this program version {}",
                               protocol, worker_protocol_version));
   }
-  name_ = field<std::string>(hello, "worker");
-  version_ = field<std::string>(hello, "version");
+  name_ = text(hello, "worker");
+  version_ = text(hello, "version");
 }
 
 void WorkerEngine::initialise(const QmRequest& request,
@@ -188,6 +220,10 @@ void WorkerEngine::initialise(const QmRequest& request,
     ready = receive("ready");
   }
   expected_electrons_ = field<int>(ready, "expected_electrons");
+  if (expected_electrons_ != check_.electrons()) {
+    process_.fail(fmt::format("it expects {} electrons; elements and charge make {}",
+                              expected_electrons_, check_.electrons()));
+  }
   basis_functions_ = optional_field<int>(ready, "basis_functions").value_or(0);
   if (ready.header.contains("has_state")) has_state_ = field<bool>(ready, "has_state");
   const MessageArray& points = array(ready, "points", 3);
@@ -195,6 +231,9 @@ void WorkerEngine::initialise(const QmRequest& request,
   points_.y = row_of(points, 1);
   points_.z = row_of(points, 2);
   points_.charge.assign(points.shape[1], 0.0);
+  if (const auto problem = check_.problem_of_points(points_); !problem.empty()) {
+    process_.fail(problem);
+  }
 }
 
 QmResult WorkerEngine::update(std::span<const double> potential,
@@ -211,6 +250,11 @@ QmResult WorkerEngine::update(std::span<const double> potential,
   send_message(process_, request, deadline());
   Message answer = receive("result");
   QmResult result = read_result(answer);
+  const double largest =
+      std::max(largest_magnitude(potential), largest_magnitude(nuclear_potential));
+  if (const auto problem = check_.problem_of(result, largest); !problem.empty()) {
+    process_.fail(problem);
+  }
   keep_state(answer);
   return result;
 }
@@ -244,7 +288,7 @@ QmResult WorkerEngine::read_result(const Message& message) {
   result.seconds_density = field<double>(message, "seconds_density");
   result.memory_mb = field<double>(message, "memory_mb");
   result.peak_memory_mb = optional_field<double>(message, "peak_memory_mb").value_or(0);
-  result.fallback = optional_field<std::string>(message, "fallback").value_or("");
+  if (message.header.contains("fallback")) result.fallback = text(message, "fallback");
   read_interactions(message, result);
   const auto dipole = field<std::vector<double>>(message, "dipole");
   if (dipole.size() != 3) process_.fail("field dipole of 'result' has not three components");

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <chrono>
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "qm/engine.hpp"
+#include "qm/result_check.hpp"
 #include "qm/worker_process.hpp"
 
 namespace starpmc {
@@ -18,9 +18,8 @@ struct MessageArray;
 
 /// How to start a worker.
 struct WorkerCommand {
-  std::vector<std::string> command;  ///< python and script, absolute paths
-  double time_limit_seconds = 3600;  ///< of each answer
-  std::filesystem::path log_file;    ///< the worker's standard error; empty: kept in memory
+  std::vector<std::string> command;                  ///< python and script, absolute paths
+  double time_limit_seconds = 3600;                  ///< of each answer
   std::shared_ptr<CancelSignal> cancel_signal = {};  ///< none: the engine makes its own
   /// Told before the worker starts on what may take long; empty: nobody listens.
   std::function<void(const QmForecast&)> on_forecast = {};
@@ -31,7 +30,8 @@ class WorkerEngine : public QmEngine {
  public:
   /// Starts the worker and waits until it is ready.
   /// @throws InputError where the worker says that the request cannot be fulfilled
-  /// @throws WorkerLost when it dies, hangs, or answers what the protocol does not allow
+  /// @throws WorkerLost when it dies, hangs, or answers what the protocol does not allow, or what
+  ///         cannot be (ResultCheck)
   /// @throws Cancelled when the command's signal is raised
   WorkerEngine(const WorkerCommand& command, const QmRequest& request);
   ~WorkerEngine() override;
@@ -62,11 +62,13 @@ class WorkerEngine : public QmEngine {
   void read_interactions(const Message& message, QmResult& result);
   const MessageArray& array(const Message& message, const std::string& name, std::size_t rows);
   QmResult read_result(const Message& message);
+  std::string text(const Message& message, const std::string& name);
   void keep_state(Message& message);
 
   double time_limit_seconds_;
   std::shared_ptr<CancelSignal> cancel_;
   WorkerProcess process_;
+  ResultCheck check_;
   std::size_t atom_count_;
   int max_iterations_;
   double energy_convergence_hartree_;

@@ -3,15 +3,18 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
+#include <spdlog/spdlog.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <thread>
 #include <utility>
 
@@ -23,8 +26,6 @@ namespace starpmc {
 
 namespace {
 
-constexpr std::size_t last_line_count = 20;
-constexpr off_t last_lines_max_bytes = 8192;
 constexpr std::size_t read_chunk_bytes = 1 << 16;
 constexpr std::chrono::milliseconds termination_grace{300};  ///< to remove temporary files in
 
@@ -57,53 +58,72 @@ class BrokenPipeSignalBlocked {
   bool was_pending_ = false;
 };
 
-FileDescriptor open_log(const std::filesystem::path& log_file) {
-  const int flags = O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC;
-  FileDescriptor log(log_file.empty() ? memfd_create("starpmc-worker-log", MFD_CLOEXEC)
-                                      : ::open(log_file.c_str(), flags, 0644));
-  if (log.get() < 0) {
-    throw RunError(fmt::format("cannot write the QM worker's log {}: {}", log_file.string(),
-                               std::strerror(errno)));
-  }
-  return log;
-}
-
 void set_non_blocking(int descriptor) {
   fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK);
+}
+
+/// Where QM programs put their temporary files: they name the folder by these variables.
+constexpr std::array scratch_variables = {"PYSCF_TMPDIR", "PSI_SCRATCH", "TMPDIR"};
+
+/// A user who has set one of them for a QM program wants large files there.
+std::filesystem::path scratch_start() {
+  std::filesystem::path folder = std::filesystem::temp_directory_path();
+  for (const char* variable : scratch_variables) {
+    const char* const value = std::getenv(variable);
+    if (value == nullptr || *value == '\0') continue;
+    folder = value;
+    break;
+  }
+  return std::filesystem::absolute(folder) / "starpmc-qm-";
+}
+
+void make_scratch_folder(std::optional<TemporaryFolder>& folder) {
+  try {
+    const std::filesystem::path start = scratch_start();
+    TemporaryFolder::remove_abandoned(start);
+    folder.emplace(start, "TMPDIR");
+  } catch (const std::exception& error) {
+    // Most calculations need no file: those that do will say so.
+    spdlog::warn("the QM worker gets no folder of its own for temporary files: {}", error.what());
+  }
 }
 
 }  // namespace
 
 WorkerProcess::WorkerProcess(const std::vector<std::string>& command,
                              const std::vector<std::string>& environment,
-                             const std::filesystem::path& log_file,
                              std::shared_ptr<const CancelSignal> cancel)
-    : cancel_(std::move(cancel)), log_(open_log(log_file)), log_file_(log_file) {
-  struct stat status {};
-  if (fstat(log_.get(), &status) == 0) log_start_ = status.st_size;
-  SpawnedProcess spawned = spawn_process(command, environment, log_.get());
+    : cancel_(std::move(cancel)) {
+  make_scratch_folder(folder_);
+  std::vector<std::string> variables = environment;
+  for (const char* variable : scratch_variables) {
+    if (folder_) variables.push_back(fmt::format("{}={}", variable, folder_->path().string()));
+  }
+  Pipe errors = make_pipe();
+  SpawnedProcess spawned = spawn_process(command, variables, errors.write_end.get());
   process_id_ = spawned.process_id;
   input_ = std::move(spawned.input);
   output_ = std::move(spawned.output);
-  set_non_blocking(input_.get());
-  set_non_blocking(output_.get());
+  errors_ = std::move(errors.read_end);
+  // A child of the worker may hold its pipes open. Old kernels have no such descriptor.
+  ended_ = FileDescriptor(static_cast<int>(syscall(SYS_pidfd_open, process_id_, 0)));
+  for (const auto* descriptor : {&input_, &output_, &errors_}) set_non_blocking(descriptor->get());
 }
 
 WorkerProcess::~WorkerProcess() {
   input_.close();
   output_.close();
-  if (!reaped_) {
-    kill(-process_id_, SIGKILL);
-    kill(process_id_, SIGKILL);
-    waitpid(process_id_, nullptr, 0);
-  }
+  if (reaped_) return;
+  kill(-process_id_, SIGKILL);
+  kill(process_id_, SIGKILL);
+  waitpid(process_id_, nullptr, 0);
 }
 
 void WorkerProcess::end() {
   if (reaped_) return;
   kill(-process_id_, SIGTERM);
   wait_for_exit(termination_grace);
-  kill(-process_id_, SIGKILL);  // what is left of its group, while nobody else can have its number
+  kill(-process_id_, SIGKILL);
   reap(std::chrono::milliseconds(500));
 }
 
@@ -119,11 +139,16 @@ void WorkerProcess::wait_until_ready(int descriptor, short events, Deadline dead
     stop_if_cancelled();
     const auto left = std::chrono::ceil<milliseconds>(deadline - Deadline::clock::now());
     const auto bounded = std::clamp<long long>(left.count(), 0, 1'000'000'000);
-    pollfd waited[2] = {{descriptor, events, 0}, {cancel_->descriptor(), POLLIN, 0}};
-    const int ready = poll(waited, 2, static_cast<int>(bounded));
-    if (ready > 0 && waited[1].revents == 0) return;
+    pollfd waited[4] = {{descriptor, events, 0},
+                        {cancel_->descriptor(), POLLIN, 0},
+                        {errors_.get(), POLLIN, 0},
+                        {ended_.get(), POLLIN, 0}};
+    const int ready = poll(waited, 4, static_cast<int>(bounded));
     if (ready < 0 && errno != EINTR) fail(fmt::format("poll: {}", std::strerror(errno)));
-    if (ready == 0 && Deadline::clock::now() >= deadline) {
+    if (ready > 0 && waited[2].revents != 0) read_log();
+    if (ready > 0 && waited[0].revents != 0 && waited[1].revents == 0) return;
+    if (ready > 0 && waited[3].revents != 0) fail_ended();
+    if (Deadline::clock::now() >= deadline) {
       end();
       fail("no answer within the time limit (qm.time-limit)");
     }
@@ -140,7 +165,7 @@ void WorkerProcess::write(std::span<const std::byte> bytes, Deadline deadline) {
     } else if (errno == EAGAIN) {
       wait_until_ready(input_.get(), POLLOUT, deadline);
     } else if (errno == EPIPE) {
-      fail(how_it_ended());
+      fail_ended();
     } else if (errno != EINTR) {
       fail(fmt::format("writing to it: {}", std::strerror(errno)));
     }
@@ -158,7 +183,7 @@ void WorkerProcess::read(std::span<std::byte> bytes, Deadline deadline) {
     if (count > 0) {
       bytes = bytes.subspan(static_cast<std::size_t>(count));
     } else if (count == 0) {
-      fail(how_it_ended());
+      fail_ended();
     } else if (errno == EAGAIN) {
       wait_until_ready(output_.get(), POLLIN, deadline);
     } else if (errno != EINTR) {
@@ -207,6 +232,8 @@ bool WorkerProcess::wait_for_exit(std::chrono::milliseconds grace) const {
 
 bool WorkerProcess::reap(std::chrono::milliseconds grace) {
   if (!reaped_ && wait_for_exit(grace)) {
+    // What is left of its group, while nobody else can have its number.
+    kill(-process_id_, SIGKILL);
     waitpid(process_id_, &exit_status_, 0);
     reaped_ = true;
   }
@@ -218,43 +245,40 @@ void WorkerProcess::close_input_and_wait(std::chrono::milliseconds grace) {
   reap(grace);
 }
 
-std::string WorkerProcess::how_it_ended() {
-  if (!reap(std::chrono::seconds(2))) return "it closed its end of the pipe";
+void WorkerProcess::fail_ended() {
+  if (!reap(std::chrono::seconds(2))) fail("it closed its end of the pipe");
   if (WIFSIGNALED(exit_status_)) {
-    return fmt::format("it was ended by signal {} ({})", WTERMSIG(exit_status_),
-                       strsignal(WTERMSIG(exit_status_)));
+    const int number = WTERMSIG(exit_status_);
+    throw WorkerKilled(
+        with_last_lines(fmt::format("it was ended by signal {} ({})", number, strsignal(number))));
   }
-  return fmt::format("it ended with exit status {}", WEXITSTATUS(exit_status_));
+  fail(fmt::format("it ended with exit status {}", WEXITSTATUS(exit_status_)));
 }
 
-std::string WorkerProcess::log_tail(off_t longest) const {
-  struct stat status {};
-  if (fstat(log_.get(), &status) != 0 || status.st_size <= log_start_) return {};
-  const off_t from = std::max(log_start_, status.st_size - longest);
-  std::string text(static_cast<std::size_t>(status.st_size - from), '\0');
-  const ssize_t count = pread(log_.get(), text.data(), text.size(), from);
-  text.resize(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
-  return text;
+/// What is in the pipe now: more than it holds at once only while the worker goes on writing.
+void WorkerProcess::read_log() const {
+  constexpr int most_chunks = 64;
+  std::vector<char> chunk(read_chunk_bytes);
+  for (int i = 0; i < most_chunks; ++i) {
+    const ssize_t count = ::read(errors_.get(), chunk.data(), chunk.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count == 0) errors_.close();
+    if (count <= 0) return;
+    log_.append({chunk.data(), static_cast<std::size_t>(count)});
+  }
 }
 
-std::string WorkerProcess::last_lines() const {
-  std::string text = log_tail(last_lines_max_bytes);
-  while (!text.empty() && text.back() == '\n') text.pop_back();
-  std::size_t start = text.size();
-  for (std::size_t line = 0; line < last_line_count && start > 0 && start != std::string::npos;
-       ++line) {
-    start = text.rfind('\n', start - 1);
-  }
-  return start == std::string::npos || start == 0 ? text : text.substr(start + 1);
+std::string WorkerProcess::log() const {
+  read_log();
+  return log_.text();
 }
 
 std::string WorkerProcess::with_last_lines(const std::string& problem) const {
-  const std::string lines = last_lines();
-  std::string message = fmt::format("QM worker: {}", problem);
-  if (!log_file_.empty()) message += fmt::format("; its log is {}", log_file_.string());
-  message += lines.empty() ? "; it left no lines on standard error"
-                           : fmt::format("; its last lines:\n{}", lines);
-  return message;
+  read_log();
+  const std::string lines = log_.last_lines();
+  return fmt::format("QM worker: {}{}", problem,
+                     lines.empty() ? "; it left no lines on standard error"
+                                   : fmt::format("; its last lines:\n{}", lines));
 }
 
 void WorkerProcess::fail(const std::string& problem) const {

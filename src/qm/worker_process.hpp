@@ -4,40 +4,44 @@
 
 #include <chrono>
 #include <cstddef>
-#include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "qm/cancel_signal.hpp"
 #include "qm/file_descriptor.hpp"
+#include "qm/worker_log.hpp"
+#include "temporary_folder.hpp"
 
 namespace starpmc {
 
-/// A child process spoken to over its standard input and output. Its standard error goes to a log
-/// file. It dies with this object, and with this program however that ends. The kernel ties a child
-/// to the thread that starts it: start workers from a thread that lives as long as they shall. A
-/// chain's own thread does, and so does a StarPU worker, which ends in starpu_shutdown() only.
+/// A child process spoken to over its standard input and output. What it says on standard error is
+/// read while it is waited for, into a log of bounded size; between two questions a flood has to
+/// wait. It dies with this object, with all processes that it has started and not put into groups
+/// of their own, and with this program however that ends. Its temporary files lie in a folder that
+/// goes with it. The kernel ties a child to the thread that starts it: start workers from a thread
+/// that lives as long as they shall. A chain's own thread does, and so does a StarPU worker, which
+/// ends in starpu_shutdown() only.
 class WorkerProcess {
  public:
   using Deadline = std::chrono::steady_clock::time_point;
 
   /// @param command     program (absolute path) and its arguments; no shell is involved
   /// @param environment "NAME=value" on top of this program's environment
-  /// @param log_file    standard error is appended here; empty: kept in memory only
   /// @param cancel      ends every wait for the worker
   /// @throws RunError when the process cannot be started
   WorkerProcess(const std::vector<std::string>& command,
-                const std::vector<std::string>& environment, const std::filesystem::path& log_file,
+                const std::vector<std::string>& environment,
                 std::shared_ptr<const CancelSignal> cancel);
   WorkerProcess(const WorkerProcess&) = delete;
   WorkerProcess& operator=(const WorkerProcess&) = delete;
   /// Kills what is still running and reaps it.
   ~WorkerProcess();
 
-  /// All throw WorkerLost, with the worker's last lines, when it ends or the deadline passes, and
-  /// Cancelled, with the worker ended, once `cancel` is raised.
+  /// All throw WorkerLost, with the worker's last lines, when it ends (WorkerKilled: by a signal)
+  /// or the deadline passes, and Cancelled, with the worker ended, once `cancel` is raised.
   void write(std::span<const std::byte> bytes, Deadline deadline);
   void read(std::span<std::byte> bytes, Deadline deadline);
   /// Up to and without '\n'. @throws WorkerLost also beyond `max_bytes`
@@ -52,27 +56,27 @@ class WorkerProcess {
   [[noreturn]] void report(const std::string& problem, const std::string& remedy = {}) const;
   pid_t process_id() const { return process_id_; }
 
-  /// Standard error so far, its last megabyte at most.
-  std::string log() const { return log_tail(1 << 20); }
+  /// Standard error so far, its end at most; fit to be shown.
+  std::string log() const;
 
  private:
-  std::string log_tail(off_t longest) const;
+  void read_log() const;
   void wait_until_ready(int descriptor, short events, Deadline deadline);
   void stop_if_cancelled();
+  [[noreturn]] void fail_ended();
   /// SIGTERM to the worker's process group, and SIGKILL to what outlives it.
   void end();
   bool wait_for_exit(std::chrono::milliseconds grace) const;
   bool reap(std::chrono::milliseconds grace);
-  std::string how_it_ended();
-  std::string last_lines() const;
   std::string with_last_lines(const std::string& problem) const;
 
   std::shared_ptr<const CancelSignal> cancel_;
+  std::optional<TemporaryFolder> folder_;  ///< none: it could not be made
   FileDescriptor input_;
   FileDescriptor output_;
-  FileDescriptor log_;
-  off_t log_start_ = 0;
-  std::filesystem::path log_file_;
+  mutable FileDescriptor errors_;
+  FileDescriptor ended_;  ///< readable once the process has ended
+  mutable WorkerLog log_;
   std::vector<std::byte> buffer_;  ///< read from the worker, not yet asked for
   std::size_t buffer_used_ = 0;
   pid_t process_id_ = -1;

@@ -392,21 +392,53 @@ class UnwritableFolder(Faults):
         self.expect_refusal("cannot create the output folder", "Permission denied")
 
 
-class NotFinite(Faults):
-    def test_density(self):
+class Nonsense(Faults):
+    """Charges of 1e308 e that add up to what is announced."""
+
+    def test_once(self):
         result = self.run_faulty("huge-charges")
+        self.expect_undisturbed(result)
+        self.assertEqual(self.summary()["qm_restarts"], 1)
+        self.assertIn("QM worker lost", result.stderr)
+
+    def test_always(self):
+        result = self.run_faulty("huge-charges", 4)
         self.expect_stop(
-            result, "is not finite", "qmmm_grid", f"after step {FAULTY_UPDATE * INTERVAL}",
-            "last checkpoint",
+            result, "e of positive charge", "tried 4 times",
+            f"after step {FAULTY_UPDATE * INTERVAL}", "last checkpoint",
         )  # fmt: skip
         self.expect_undisturbed(self.resume())
 
-    def test_first_density(self):
+    def test_always_the_first(self):
         self.update = 0
-        result = self.run_faulty("huge-charges")
-        self.expect_stop(result, "is not finite", "after step 0", "its beginning")
+        result = self.run_faulty("huge-charges", 4)
+        self.expect_stop(result, "e of positive charge", "after step 0", "its beginning")
         self.assertFalse((self.out / "checkpoint.cbor").exists())
         self.expect_undisturbed(self.resume())
+
+
+class LeftBehind(Faults):
+    """No temporary file of a worker or of StarPU stays, also of those that are killed."""
+
+    def test_temporary_folder(self):
+        temporary = self.folder / "temporary"
+        temporary.mkdir()
+        self.env |= {"TMPDIR": temporary, "HOME": "", "XDG_CACHE_HOME": ""}
+        self.expect_undisturbed(self.run_faulty("killed"))
+        self.assertEqual(list(temporary.iterdir()), [])
+
+    def test_of_a_killed_program(self):
+        temporary = self.folder / "temporary"
+        abandoned = temporary / "starpmc-qm-AbCdEf"
+        abandoned.mkdir(parents=True)
+        (abandoned / "tmpxyz").write_text("integrals")
+        other = temporary / "starpmc-qm-of-mine"
+        other.mkdir()
+        for folder in (abandoned, other):
+            os.utime(folder, (1e9, 1e9))
+        self.env["TMPDIR"] = temporary
+        self.expect_undisturbed(self.run_faulty())
+        self.assertEqual(list(temporary.iterdir()), [other])
 
 
 if __name__ == "__main__":

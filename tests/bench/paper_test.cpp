@@ -11,9 +11,9 @@
 #include "bench/paper_power.hpp"
 #include "bench/paper_published.hpp"
 #include "bench/paper_whole_run.hpp"
-#include "bench/temporary_folder.hpp"
 #include "config/options.hpp"
 #include "system/data_folder.hpp"
+#include "temporary_folder.hpp"
 #include "tests/test_folders.hpp"
 
 namespace starpmc {

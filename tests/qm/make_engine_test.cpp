@@ -22,7 +22,7 @@ Solute hydrogen() {
 
 std::string refusal(const Settings::QmSection& settings) {
   try {
-    make_engine(settings, hydrogen(), {});
+    make_engine(settings, hydrogen());
   } catch (const InputError& error) {
     return error.what();
   }
@@ -37,7 +37,7 @@ void expect_in(const std::string& part, const std::string& whole) {
 TEST(MakeEngine, NoneIsNoEngine) {
   Settings::QmSection settings;
   settings.engine = "none";
-  EXPECT_EQ(make_engine(settings, hydrogen(), {}), nullptr);
+  EXPECT_EQ(make_engine(settings, hydrogen()), nullptr);
 }
 
 TEST(MakeEngine, BadSettingsNameTheirKey) {
@@ -90,7 +90,7 @@ TEST(MakeEngine, PyscfAnswersOrSaysWhatIsWrong) {
   settings.scf_grid_radial = 35;
   settings.scf_grid_angular = 110;
   settings.time_limit_seconds = 240;
-  const auto engine = make_engine(settings, hydrogen(), {});
+  const auto engine = make_engine(settings, hydrogen());
   EXPECT_EQ(engine->name(), "pyscf");
   const std::vector<double> potential(engine->quadrature_points().size(), 10.0);
   const QmResult result = engine->update(potential, std::vector<double>{10.0, 10.0}, {});
@@ -122,7 +122,7 @@ TEST(MakeEngine, Psi4AnswersOrSaysWhatIsWrong) {
   settings.time_limit_seconds = 240;
   std::unique_ptr<QmEngine> engine;
   try {
-    engine = make_engine(settings, hydrogen(), {});
+    engine = make_engine(settings, hydrogen());
   } catch (const InputError& error) {
     expect_in("not installed", error.what());
     GTEST_SKIP() << error.what();
@@ -143,7 +143,7 @@ TEST(MakeEngine, Psi4AnswersOrSaysWhatIsWrong) {
   expect_in("multiplicity", refusal(settings));
   settings.multiplicity = 1;
   settings.max_iterations = 1;
-  const auto hopeless = make_engine(settings, hydrogen(), {});
+  const auto hopeless = make_engine(settings, hydrogen());
   try {
     hopeless->update(potential, std::vector<double>{10.0, 10.0}, {});
     FAIL();

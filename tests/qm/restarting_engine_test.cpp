@@ -66,7 +66,7 @@ QmRequest hydrogen() {
 
 RestartingEngine::Factory factory(const std::vector<std::string>& arguments, double limit = 20) {
   return [arguments, limit](const std::shared_ptr<CancelSignal>& signal) {
-    WorkerCommand command{{"/usr/bin/python3"}, limit, {}, signal};
+    WorkerCommand command{{"/usr/bin/python3"}, limit, signal};
     command.command.insert(command.command.end(), arguments.begin(), arguments.end());
     return std::make_unique<WorkerEngine>(command, hydrogen());
   };
@@ -188,7 +188,35 @@ TEST(RestartingEngine, WhatTheWorkerReportsIsNotRepeated) {
   }
 }
 
-TEST(RestartingEngine, FailureAtTheStartIsNotRepeated) {
+TEST(RestartingEngine, KilledAtTheStartItIsStartedAgain) {
+  const FaultFile faults;
+  const CapturedLog log;
+  RestartingEngine engine(stateful({"killed-at-start", "3", faults.path()}));
+  EXPECT_EQ(engine.restarts(), 3U);
+  expect_in("the worker's start is repeated by a fresh one (restart 3 of at most 3)", log.text());
+  EXPECT_EQ(energies(engine), (std::vector<double>{10.0, 5.5, -12.25}));
+}
+
+TEST(RestartingEngine, KilledAtEveryStartIsAnError) {
+  const FaultFile faults;
+  const CapturedLog log;
+  expect_in("worker's start was tried 4 times", message_of([&] {
+              RestartingEngine(stateful({"killed-at-start", "1000", faults.path()}));
+            }));
+  EXPECT_EQ(faults.count(), 4U);
+}
+
+TEST(RestartingEngine, NonsenseIsRepeatedByAFreshWorker) {
+  for (const char* fault : {"energy-1e308", "other-sum", "far-density", "deep-json"}) {
+    const FaultFile faults;
+    const CapturedLog log;
+    RestartingEngine engine(stateful({fault, "1", faults.path()}));
+    EXPECT_EQ(energies(engine), (std::vector<double>{10.0, 5.5, -12.25})) << fault;
+    EXPECT_EQ(engine.restarts(), 1U) << fault;
+  }
+}
+
+TEST(RestartingEngine, OtherFailureAtTheStartIsNotRepeated) {
   int starts = 0;
   for (const char* behaviour : {"dies-at-once", "wrong-version"}) {
     const auto make = factory({workers + "fake_worker.py", behaviour});
@@ -266,8 +294,7 @@ TEST(RestartingEngine, CancelEndsAnUpdate) {
 }
 
 TEST(RestartingEngine, CancelKillsTheWorker) {
-  WorkerEngine engine({{"/usr/bin/python3", workers + "fake_worker.py", "hangs"}, 20, {}},
-                      hydrogen());
+  WorkerEngine engine({{"/usr/bin/python3", workers + "fake_worker.py", "hangs"}, 20}, hydrogen());
   expect_cancelled(engine, [&] { update(engine, 2.0); });
   EXPECT_EQ(kill(engine.process_id(), 0), -1);
 }

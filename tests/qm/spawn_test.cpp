@@ -34,7 +34,7 @@ QmRequest hydrogen() {
 
 /// Its updates take 0.5 s.
 WorkerCommand slow_worker() {
-  return {{"/usr/bin/python3", workers + "stateful_worker.py", "slow", "0.5"}, 20, {}};
+  return {{"/usr/bin/python3", workers + "stateful_worker.py", "slow", "0.5"}, 20};
 }
 
 QmResult update(WorkerEngine& engine) {

@@ -5,10 +5,14 @@
 #include <sys/wait.h>
 
 #include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <functional>
+#include <memory>
+#include <sstream>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "error.hpp"
@@ -21,7 +25,7 @@ namespace {
 const std::string fake_worker = source_folder().string() + "/tests/qm/workers/fake_worker.py";
 
 WorkerCommand command(const std::string& behaviour, double limit = 20) {
-  return {{"/usr/bin/python3", fake_worker, behaviour}, limit, {}};
+  return {{"/usr/bin/python3", fake_worker, behaviour}, limit};
 }
 
 QmRequest hydrogen() {
@@ -79,8 +83,8 @@ TEST(WorkerEngine, GoodWorkerIsUnderstood) {
     EXPECT_EQ(result.isolated_dipole_debye, (std::array<double, 3>{0.0, 0.5, 0.0}));
     EXPECT_EQ(result.polarisation_energy_kj_per_mol, -2.0);
     ASSERT_EQ(result.grid.size(), 3U);
-    EXPECT_EQ(result.grid.x[0], 0.5);
-    EXPECT_EQ(result.grid.charge, (std::vector<double>{10.0, 2.5, 0.0}));
+    EXPECT_EQ(result.grid.x, (std::vector<double>{10.0, 2.5, 0.0}));
+    EXPECT_EQ(result.grid.charge, (std::vector<double>(3, -2.0 / 3)));
     EXPECT_EQ(result.grid.extent, (std::vector<double>(3, 0.25)));
   }
 }
@@ -205,21 +209,103 @@ TEST(WorkerEngine, NonFiniteOrWrongInputNeverReachesTheWorker) {
 }
 
 TEST(WorkerEngine, StandardErrorGoesToTheLog) {
-  const auto log = std::filesystem::temp_directory_path() / "starpmc-worker-engine-test.log";
-  std::filesystem::remove(log);
-  WorkerCommand logged = command("dies-mid-update");
-  logged.log_file = log;
-  try {
-    WorkerEngine engine(logged, hydrogen());
-    update(engine);
-    FAIL();
-  } catch (const RunError& error) {
-    expect_in(log.string(), error.what());
+  WorkerEngine engine(command("dies-mid-update"), hydrogen());
+  EXPECT_THROW(update(engine), WorkerLost);
+  EXPECT_TRUE(engine.log().starts_with("complaint 0\n")) << engine.log();
+}
+
+TEST(WorkerEngine, WhatNoCalculationGivesIsRefused) {
+  const std::pair<const char*, const char*> answers[] = {
+      {"energy-1e308", "its energy is 1e+308 kJ/mol"},
+      {"energy-of-others", "its energy is -1e+07 kJ/mol"},
+      {"isolated-energy", "its isolated_energy is 1e+300"},
+      {"dipole-1e308", "its dipole"},
+      {"isolated-dipole", "its isolated_dipole"},
+      {"seconds-1e308", "its seconds_scf is 1e+308"},
+      {"negative-memory", "its memory_mb is -1"},
+      {"iterations-1e300", "field iterations"},
+      {"iterations-true", "field iterations"},
+      {"energy-true", "field energy"},
+      {"other-sum", "has 60 electrons, it announces 2"},
+      {"huge-charges", "has 1e+308 e of positive charge"},
+      {"both-signs", "5 e of positive charge"},
+      {"positive-density", "it announces -2 electrons, where 2 are due"},
+      {"many-electrons", "it announces 20 electrons, where 2 are due"},
+      {"far-density", "0.666667 electrons of its density grid are more than 15 A"},
+      {"far-point", "its density point 2 is inf A"},
+      {"far-points", "its quadrature point 0 is"},
+      {"other-electrons", "it expects 16 electrons; elements and charge make 2"},
+  };
+  for (const auto& [behaviour, message] : answers) {
+    expect_in(message, run_error(behaviour));
+    EXPECT_THROW(update(*std::make_unique<WorkerEngine>(command(behaviour), hydrogen())),
+                 WorkerLost);
   }
-  std::string first_line;
-  std::getline(std::ifstream(log) >> std::ws, first_line);
-  EXPECT_EQ(first_line, "complaint 0");
-  std::filesystem::remove(log);
+}
+
+TEST(WorkerEngine, MorePointsThanTheGridHasAreRefused) {
+  QmRequest request = hydrogen();
+  request.grid_radial = request.grid_angular = 1;
+  WorkerEngine coarse(command("terse"), request);
+  try {
+    update(coarse);
+    FAIL();
+  } catch (const WorkerLost& error) {
+    expect_in("its density grid has 3 points, the one asked for 2", error.what());
+  }
+  request = hydrogen();
+  request.scf_grid_radial = request.scf_grid_angular = 1;
+  EXPECT_THROW(WorkerEngine(command("terse"), request), WorkerLost);
+}
+
+TEST(WorkerEngine, DeepNestingIsRefused) {
+  expect_in("nested more than 100 deep", run_error("deep-json"));
+}
+
+TEST(WorkerEngine, WhatItSaysIsFitForATerminal) {
+  const std::string message = run_error("escapes");
+  expect_in("\\x1b[2Jgone\\xc2\\x9b31m", message);
+  expect_in("\\x1b]0;title\\x07\\x1b[31mred", message);
+  EXPECT_EQ(message.find('\x1b'), std::string::npos);
+}
+
+TEST(WorkerEngine, AFloodOnStandardErrorIsBounded) {
+  WorkerEngine engine(command("floods"), hydrogen());
+  update(engine);  // 147 MB of it
+  const std::string log = engine.log();
+  EXPECT_LE(log.size(), WorkerLog::kMostBytes + 100);
+  expect_in("bytes before this are left out", log);
+  EXPECT_TRUE(log.ends_with("much ado about nothing\nthe end\n"));
+}
+
+/// Gone, or a zombie that waits for whoever adopts orphans.
+bool has_ended(pid_t process) {
+  std::ifstream stat("/proc/" + std::to_string(process) + "/stat");
+  std::string number;
+  std::string name;
+  std::string state;
+  return !(stat >> number >> name >> state) || state == "Z";
+}
+
+TEST(WorkerEngine, ItsChildrenAndFilesGoWithIt) {
+  for (const char* behaviour : {"leaves-things", "leaves-things-killed"}) {
+    pid_t child = 0;
+    std::string file;
+    {
+      WorkerEngine engine(command(behaviour), hydrogen());
+      std::istringstream left(update(engine).fallback);
+      left >> child >> file;
+      EXPECT_FALSE(has_ended(child));
+      EXPECT_TRUE(std::filesystem::exists(file)) << file;
+      if (std::string(behaviour).ends_with("killed")) {
+        EXPECT_THROW(update(engine), WorkerKilled);
+      }
+    }
+    for (int wait = 0; wait < 500 && !has_ended(child); ++wait) usleep(10000);
+    EXPECT_TRUE(has_ended(child)) << behaviour;
+    EXPECT_FALSE(std::filesystem::exists(file)) << file;
+    EXPECT_FALSE(std::filesystem::exists(std::filesystem::path(file).parent_path())) << file;
+  }
 }
 
 TEST(WorkerEngine, MissingProgramIsReported) {
@@ -247,14 +333,8 @@ TEST(WorkerEngine, AKilledProgramLeavesNoWorker) {
   ASSERT_EQ(read(ends[0], &worker, sizeof(worker)), static_cast<ssize_t>(sizeof(worker)));
   kill(program, SIGKILL);
   waitpid(program, nullptr, 0);
-  // Reaped by init, or by whoever adopts orphans: a zombie counts as gone.
-  const auto gone = [&] {
-    std::ifstream stat("/proc/" + std::to_string(worker) + "/stat");
-    std::string number, name, state;
-    return !(stat >> number >> name >> state) || state == "Z";
-  };
-  for (int wait = 0; wait < 500 && !gone(); ++wait) usleep(10000);
-  EXPECT_TRUE(gone());
+  for (int wait = 0; wait < 500 && !has_ended(worker); ++wait) usleep(10000);
+  EXPECT_TRUE(has_ended(worker));
   close(ends[0]);
   close(ends[1]);
 }

@@ -1,10 +1,11 @@
-"""Stands for PySCF: a solute of two electrons, polarised by the waters, that can be made to fail.
+"""Stands for PySCF: a solute whose electrons lie on six points, polarised by the waters, that can be
+made to fail.
 
-Two electrons on six points, shifted between them by a polarisation p_i of each. In the potential v_i
+N electrons on six points, shifted between them by a polarisation p_i of each. In the potential v_i
 the energy is quadratic in p,
 
     E = ISOLATED_ENERGY + STIFFNESS/2 sum_i p_i^2 + sum_i q_i v_i + sum_A Z_A v_A,
-    q_i = -(1 + SHIFT (p_i - mean p)) ELECTRONS/6,
+    q_i = -(1 + SHIFT (p_i - mean p)) N/6,   STIFFNESS = 100 SHIFT N/6 kJ/mol,
 
 and an update goes half the way to its minimum. STARPMC_TEST_UNSPOKEN=1: energies of parts are kept
 back, as by a program that cannot tell them. STARPMC_TEST_RISE=X: each update's energy is X kJ/mol above what it
@@ -32,11 +33,10 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "qm" / "wor
 
 from fake_worker import misbehave_on_update, receive, result_header, send
 
-ELECTRONS = 2
 DISTANCE = 0.3  # angstrom, of the points from the solute's centre
 DIRECTIONS = [(1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1)]
 SHIFT = 0.2
-STIFFNESS = 100 * SHIFT * ELECTRONS / 6  # kJ/mol: p_i = (v_i - mean v) / (100 kJ/mol/e) at the minimum
+SOFTNESS = 100  # kJ/mol/e: p_i = (v_i - mean v) / SOFTNESS at the minimum
 ISOLATED_ENERGY = -1000.0  # kJ/mol
 NUCLEAR_CHARGES = {"H": 1, "C": 6, "O": 8}
 ENOUGH_ITERATIONS = 50
@@ -111,37 +111,42 @@ class Fault:
         return []
 
 
-def charges_of(polarisations):
+def charges_of(polarisations, electrons):
     mean = sum(polarisations) / len(polarisations)
-    return [-(1 + SHIFT * (p - mean)) * ELECTRONS / len(polarisations) for p in polarisations]
+    return [-(1 + SHIFT * (p - mean)) * electrons / len(polarisations) for p in polarisations]
 
 
 def dot(a, b):
     return math.fsum(x * y for x, y in zip(a, b, strict=True))
 
 
-def serve_update(state, points, elements, arrays, spoilt):
+def electrons_of(init):
+    return sum(NUCLEAR_CHARGES[e] for e in init["elements"]) - init["charge"]
+
+
+def serve_update(state, points, init, arrays, spoilt):
+    count, elements = electrons_of(init), init["elements"]
     potential = arrays["potential"]
     unpolarised = [0.0] * len(DIRECTIONS)
     kept = state[:-1] or unpolarised
     mean = sum(potential) / len(potential)
     polarisations = [
-        (old + (v - mean) * SHIFT * ELECTRONS / 6 / STIFFNESS) / 2
+        (old + (v - mean) / SOFTNESS) / 2
         for old, v in zip(kept, potential, strict=True)
     ]
-    charges = charges_of(polarisations)
+    charges = charges_of(polarisations, count)
     nuclei = dot([NUCLEAR_CHARGES[e] for e in elements], arrays["nuclear_potential"])
     electrons = dot(charges, potential)
-    own = STIFFNESS / 2 * dot(polarisations, polarisations)
+    own = SOFTNESS * SHIFT * count / 6 / 2 * dot(polarisations, polarisations)
     parts = {
         "interaction_electrons": electrons,
         "interaction_nuclei": nuclei,
         "isolated_energy": ISOLATED_ENERGY,
         "isolated_dipole": [0.0, 0.0, 0.0],
-        "polarisation_energy": own + electrons - dot(charges_of(unpolarised), potential),
+        "polarisation_energy": own + electrons - dot(charges_of(unpolarised, count), potential),
     }
     if state:
-        parts["previous_interaction"] = dot(charges_of(kept), potential) + nuclei
+        parts["previous_interaction"] = dot(charges_of(kept, count), potential) + nuclei
     if os.environ.get("STARPMC_TEST_UNSPOKEN"):
         parts = {}
     rise = float(os.environ.get("STARPMC_TEST_RISE", "0")) * (state[-1] if state else 0)
@@ -150,7 +155,7 @@ def serve_update(state, points, elements, arrays, spoilt):
     state = [*polarisations, state[-1] + 1 if state else 1.0]
     grid = ("grid", (5, len(charges)), [x for row in points for x in row] + charges + [0.0] * len(charges))
     dipole = [polarisations[2 * k] - polarisations[2 * k + 1] for k in range(3)]
-    header = result_header(energy=energy, electrons_on_grid=float(ELECTRONS), dipole=dipole, **parts)
+    header = result_header(energy=energy, electrons_on_grid=float(count), dipole=dipole, **parts)
     send(header, [grid, ("state", (len(state),), state)])
     return state
 
@@ -167,7 +172,7 @@ def main():
         send({"type": "forecast", "basis_functions": 1234, **fields})
     hang("ready")
     send(
-        {"type": "ready", "expected_electrons": ELECTRONS, "basis_functions": 1, "has_state": True},
+        {"type": "ready", "expected_electrons": electrons_of(init), "basis_functions": 1, "has_state": True},
         [("points", (3, len(DIRECTIONS)), [x for row in points for x in row])],
     )
     state = []
@@ -187,9 +192,7 @@ def main():
         spoilt = []
         if fault.is_due(int(state[-1]) if state else 0):
             spoilt = fault.strike(arrays, init["max_iterations"])
-        state = [] if spoilt is None else serve_update(
-            state, points, init["elements"], arrays, spoilt
-        )
+        state = [] if spoilt is None else serve_update(state, points, init, arrays, spoilt)
 
 
 main()

@@ -3,12 +3,34 @@
 import json
 import math
 import os
+import signal
 import struct
+import subprocess
 import sys
+import tempfile
 import time
 
 POINTS = 5
 GRID_POINTS = 3
+ELECTRONS = 2
+# What no calculation of two electrons gives: fields and charges of a result.
+NONSENSE = {
+    "energy-1e308": ({"energy": 1e308}, None),
+    "energy-of-others": ({"energy": -1e7}, None),
+    "isolated-energy": ({"isolated_energy": 1e300}, None),
+    "dipole-1e308": ({"dipole": [0.0, 1e308, 0.0]}, None),
+    "isolated-dipole": ({"isolated_dipole": [0.0, 0.0, -1e6]}, None),
+    "seconds-1e308": ({"seconds_scf": 1e308}, None),
+    "negative-memory": ({"memory_mb": -1.0}, None),
+    "iterations-1e300": ({"iterations": 1e300}, None),
+    "iterations-true": ({"iterations": True}, None),
+    "energy-true": ({"energy": True}, None),
+    "other-sum": ({}, [-20.0] * 3),
+    "huge-charges": ({}, [1e308, -1e308, -2.0]),
+    "both-signs": ({}, [5.0, -5.0, -2.0]),
+    "positive-density": ({"electrons_on_grid": -2.0}, [2 / 3] * 3),
+    "many-electrons": ({"electrons_on_grid": 20.0}, [-20 / 3] * 3),
+}
 
 
 def send(header, arrays=()):
@@ -49,8 +71,11 @@ def result_header(**changed):
     return {**header, **changed}
 
 
-def grid(values=None):
-    return ("grid", (5, GRID_POINTS), values or [0.5] * (5 * GRID_POINTS))
+def grid(values=None, charges=None, x=None):
+    charges = charges or [-ELECTRONS / GRID_POINTS] * GRID_POINTS
+    middle = [0.5] * (2 * GRID_POINTS)
+    plausible = (x or [0.5] * GRID_POINTS) + middle + charges + [0.25] * GRID_POINTS
+    return ("grid", (5, GRID_POINTS), values or plausible)
 
 
 def raw(text):
@@ -66,7 +91,41 @@ def die_with_lines():
     sys.exit(3)
 
 
+def say_nonsense(mode):
+    if mode in NONSENSE:
+        fields, charges = NONSENSE[mode]
+        send(result_header(**fields), [grid(charges=charges)])
+    if mode == "far-density":
+        send(result_header(), [grid(x=[0.5, 0.5, 40.0])])
+    if mode == "far-point":
+        send(result_header(), [grid(x=[0.5, 0.5, 1e300], charges=[-1.0, -1.0, 0.0])])
+    if mode == "deep-json":
+        raw(b'{"type": "result", "x": ' + b"[" * 500_000 + b"]" * 500_000 + b"}\n")
+    if mode == "escapes":
+        print("\x1b]0;title\x07\x1b[31mred", file=sys.stderr, flush=True)
+        send({"type": "error", "reason": "failure", "message": "\x1b[2Jgone\u009b31m"})
+
+
+def leave_things_behind(mode):
+    """A child that lives on, a file; then as the mode's end says."""
+    child = subprocess.Popen(["sleep", "600"], stdin=subprocess.DEVNULL)
+    with tempfile.NamedTemporaryFile(delete=False) as file:
+        file.write(b"integrals")
+    send(result_header(fallback=f"{child.pid} {file.name}"), [grid()])
+    if mode.endswith("killed"):
+        receive()
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
 def misbehave_on_update(mode, arrays, header=None):
+    say_nonsense(mode)
+    if mode.startswith("leaves-things"):
+        leave_things_behind(mode)
+    if mode == "floods":
+        for _ in range(64):
+            sys.stderr.write("much ado about nothing\n" * 100_000)
+        print("the end", file=sys.stderr, flush=True)
+        send(result_header(), [grid()])
     if mode == "dies-mid-update":
         die_with_lines()
     if mode == "killed-mid-update":
@@ -114,7 +173,7 @@ def misbehave_on_update(mode, arrays, header=None):
     if mode == "not-converged-flag":
         send(result_header(converged=False), [grid()])
     if mode == "good":
-        charges = [
+        received = [
             sum(arrays["potential"]),
             sum(arrays["nuclear_potential"]),
             len(arrays["charges"]),
@@ -129,7 +188,7 @@ def misbehave_on_update(mode, arrays, header=None):
             "isolated_dipole": [0.0, 0.5, 0.0],
             "polarisation_energy": -2.0,
         }
-        send(result_header(**optional), [grid([0.5] * 9 + charges + [0.25] * 3)])
+        send(result_header(**optional), [grid(x=received)])
     if mode == "mirror":
         numbers = {
             "polarisation_energy": header["coulomb_pole"],
@@ -175,10 +234,11 @@ def main():
                 "seconds_update": 2.0,
             }
         )
+    electrons = 16 if mode == "other-electrons" else ELECTRONS
     shape = (2, POINTS) if mode == "wrong-points" else (3, POINTS)
     send(
-        {"type": "ready", "expected_electrons": 2, "basis_functions": 7},
-        [("points", shape, [0.25] * math.prod(shape))],
+        {"type": "ready", "expected_electrons": electrons, "basis_functions": 7},
+        [("points", shape, [1e300 if mode == "far-points" else 0.25] * math.prod(shape))],
     )
     if mode == "never-reads-update":
         time.sleep(60)

@@ -20,8 +20,13 @@ class TemporaryFolder {
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
   const std::filesystem::path& path() const { return path_; }
 
+  /// Removes this user's folders of that start whose process has ended without doing so (kill -9).
+  /// Living processes hold locks on theirs.
+  static void remove_abandoned(const std::filesystem::path& start);
+
  private:
   std::filesystem::path path_;
+  int lock_ = -1;
 };
 
 }  // namespace starpmc

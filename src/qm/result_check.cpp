@@ -1,0 +1,165 @@
+#include "qm/result_check.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "system/elements.hpp"
+
+namespace starpmc {
+namespace {
+
+constexpr double kHartreeInKjPerMol = 2625.4996394799;
+/// Sums of a million charges in another order differ by far less.
+constexpr double kChargeSumTolerance = 1e-6;
+/// No density reaches further from the nuclei; radial quadratures do, with points of no charge.
+constexpr double kReachAngstrom = 15;
+constexpr double kFarElectrons = 1e-3;
+constexpr double kFarthestPointAngstrom = 1e6;
+/// Energies may be as many times what a generous estimate says.
+constexpr double kSafety = 10;
+constexpr double kDebyePerElectronAngstrom = 4.80320471;
+constexpr double kNonsense = 0.5;  ///< of the electrons: no grid is that coarse
+constexpr double kMostIterations = 1e7;
+constexpr double kMostSeconds = 1e9;
+constexpr double kMostMegabytes = 1e9;
+
+}  // namespace
+
+ResultCheck::ResultCheck(const QmRequest& request)
+    : nuclei_(request.positions),
+      most_grid_points_(request.positions.size() * static_cast<std::size_t>(request.grid_radial) *
+                        static_cast<std::size_t>(request.grid_angular)),
+      most_quadrature_points_(request.positions.size() *
+                              static_cast<std::size_t>(request.scf_grid_radial) *
+                              static_cast<std::size_t>(request.scf_grid_angular)) {
+  for (const std::string& symbol : request.elements) {
+    const Element* const element = element_by_symbol(symbol);
+    const double charge = element == nullptr ? 0 : element->atomic_number;
+    nuclear_charge_ += charge;
+    // The Thomas-Fermi energy of a neutral atom is 0.77 Z^(7/3) Hartree.
+    energy_scale_ += std::pow(charge, 7.0 / 3) * kHartreeInKjPerMol;
+  }
+  electrons_ = static_cast<int>(nuclear_charge_) - request.charge;
+}
+
+double ResultCheck::distance_to_nuclei(double x, double y, double z) const {
+  double nearest = INFINITY;
+  for (const Vector3& r : nuclei_) {
+    nearest =
+        std::min(nearest, (r.x - x) * (r.x - x) + (r.y - y) * (r.y - y) + (r.z - z) * (r.z - z));
+  }
+  return std::sqrt(nearest);
+}
+
+std::string ResultCheck::problem_of_points(const DensityGrid& points) const {
+  if (points.size() > most_quadrature_points_) {
+    return fmt::format("it announces {} quadrature points, of which the grid asked for has {}",
+                       points.size(), most_quadrature_points_);
+  }
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const double distance = distance_to_nuclei(points.x[i], points.y[i], points.z[i]);
+    if (distance <= kFarthestPointAngstrom) continue;
+    return fmt::format("its quadrature point {} is {:.3g} A from the nearest nucleus", i, distance);
+  }
+  return {};
+}
+
+std::string ResultCheck::problem_of_grid(const QmResult& result) const {
+  const DensityGrid& grid = result.grid;
+  if (grid.size() > most_grid_points_) {
+    return fmt::format("its density grid has {} points, the one asked for {}", grid.size(),
+                       most_grid_points_);
+  }
+  double sum = 0;
+  double positive = 0;
+  double far = 0;
+  for (std::size_t i = 0; i < grid.size(); ++i) {
+    const double distance = distance_to_nuclei(grid.x[i], grid.y[i], grid.z[i]);
+    if (!(distance <= kFarthestPointAngstrom)) {
+      return fmt::format("its density point {} is {:.3g} A from the nearest nucleus", i, distance);
+    }
+    sum += grid.charge[i];
+    positive += std::max(grid.charge[i], 0.0);
+    if (distance > kReachAngstrom) far += std::abs(grid.charge[i]);
+  }
+  if (!(std::abs(sum + result.electrons_on_grid) <=
+        kChargeSumTolerance * std::max(1.0, std::abs(result.electrons_on_grid)))) {
+    return fmt::format("its density grid has {:.6g} electrons, it announces {:.6g}", -sum,
+                       result.electrons_on_grid);
+  }
+  // How near is near enough is the user's to say (qm.electron-tolerance): this is about nonsense.
+  if (!(std::abs(result.electrons_on_grid - electrons_) <= kNonsense * electrons_)) {
+    return fmt::format("it announces {:.6g} electrons, where {} are due", result.electrons_on_grid,
+                       electrons_);
+  }
+  // Some Lebedev grids have negative weights, which add up to less than that.
+  if (!(positive <= electrons_)) {
+    return fmt::format("its density grid has {:.6g} e of positive charge", positive);
+  }
+  if (!(far <= kFarElectrons)) {
+    return fmt::format("{:.6g} electrons of its density grid are more than {:g} A from any nucleus",
+                       far, kReachAngstrom);
+  }
+  return {};
+}
+
+std::string ResultCheck::problem_of_energies(const QmResult& result,
+                                             double largest_potential) const {
+  const double most =
+      kSafety * (energy_scale_ + (electrons_ + nuclear_charge_) * largest_potential);
+  const std::pair<const char*, std::optional<double>> energies[] = {
+      {"energy", result.energy_kj_per_mol},
+      {"interaction_electrons", result.interaction_electrons_kj_per_mol},
+      {"interaction_nuclei", result.interaction_nuclei_kj_per_mol},
+      {"previous_interaction", result.previous_interaction_kj_per_mol},
+      {"isolated_energy", result.isolated_energy_kj_per_mol},
+      {"polarisation_energy", result.polarisation_energy_kj_per_mol}};
+  for (const auto& [name, energy] : energies) {
+    if (!energy || std::abs(*energy) <= most) continue;
+    return fmt::format(
+        "its {} is {:.6g} kJ/mol, which is more than {:.3g}: no energy of {} electrons", name,
+        *energy, most, electrons_);
+  }
+  const double most_debye = kDebyePerElectronAngstrom * electrons_ * kReachAngstrom;
+  const auto is_dipole = [&](double component) { return std::abs(component) <= most_debye; };
+  if (!std::ranges::all_of(result.dipole_debye, is_dipole)) {
+    return fmt::format("its dipole ({:.6g}) debye is none of {} electrons",
+                       fmt::join(result.dipole_debye, ", "), electrons_);
+  }
+  if (result.isolated_dipole_debye &&
+      !std::ranges::all_of(*result.isolated_dipole_debye, is_dipole)) {
+    return fmt::format("its isolated_dipole ({:.6g}) debye is none of {} electrons",
+                       fmt::join(*result.isolated_dipole_debye, ", "), electrons_);
+  }
+  return {};
+}
+
+std::string ResultCheck::problem_of_counts(const QmResult& result) const {
+  const struct {
+    const char* name;
+    double value;
+    double most;
+  } counts[] = {{"iterations", static_cast<double>(result.iterations), kMostIterations},
+                {"seconds_embedding", result.seconds_embedding, kMostSeconds},
+                {"seconds_scf", result.seconds_scf, kMostSeconds},
+                {"seconds_density", result.seconds_density, kMostSeconds},
+                {"memory_mb", result.memory_mb, kMostMegabytes},
+                {"peak_memory_mb", result.peak_memory_mb, kMostMegabytes}};
+  for (const auto& count : counts) {
+    if (count.value >= 0 && count.value <= count.most) continue;
+    return fmt::format("its {} is {:.6g}", count.name, count.value);
+  }
+  return {};
+}
+
+std::string ResultCheck::problem_of(const QmResult& result, double largest_potential) const {
+  std::string problem = problem_of_grid(result);
+  if (problem.empty()) problem = problem_of_energies(result, largest_potential);
+  if (problem.empty()) problem = problem_of_counts(result);
+  return problem;
+}
+
+}  // namespace starpmc
