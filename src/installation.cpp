@@ -2,6 +2,8 @@
 
 #include <cstdlib>
 
+#include "temporary_folder.hpp"
+
 namespace starpmc {
 
 namespace fs = std::filesystem;
@@ -36,15 +38,23 @@ std::string searched_places(const InstalledFiles& files) {
   return text;
 }
 
-fs::path cache_folder() {
-  const auto variable = [](const char* name) {
+fs::path user_cache_folder() {
+  // Relative paths are to be ignored (XDG Base Directory Specification).
+  const auto folder_in = [](const char* name) -> fs::path {
     const char* const value = std::getenv(name);
-    return fs::path(value == nullptr ? "" : value);
+    const fs::path path = value == nullptr ? "" : value;
+    return path.is_absolute() ? path : fs::path();
   };
-  const fs::path cache = variable("XDG_CACHE_HOME");
+  const fs::path cache = folder_in("XDG_CACHE_HOME");
   if (!cache.empty()) return cache / "starpmc";
-  const fs::path home = variable("HOME");
-  return (home.empty() ? fs::path("/tmp") : home) / ".cache" / "starpmc";
+  const fs::path home = folder_in("HOME");
+  return home.empty() ? home : home / ".cache/starpmc";
+}
+
+fs::path cache_folder() {
+  if (const fs::path folder = user_cache_folder(); !folder.empty()) return folder;
+  static const TemporaryFolder own(fs::temp_directory_path() / "starpmc-cache-", "TMPDIR");
+  return own.path();
 }
 
 }  // namespace starpmc

@@ -25,7 +25,13 @@ std::filesystem::path find_installed(const InstalledFiles& files);
 /// The folders searched, for a message.
 std::string searched_places(const InstalledFiles& files);
 
-/// Per-user cache of starpmc: XDG_CACHE_HOME or ~/.cache.
+/// This user's cache of starpmc: in XDG_CACHE_HOME or ~/.cache; empty where the environment has
+/// neither as an absolute path.
+std::filesystem::path user_cache_folder();
+
+/// The same; where there is none, a private folder that goes with the process. (One of a fixed name
+/// in /tmp could be another user's.)
+/// @throws RunError where that cannot be made
 std::filesystem::path cache_folder();
 
 }  // namespace starpmc

@@ -9,9 +9,10 @@
 #include <array>
 #include <cerrno>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <system_error>
+
+#include "installation.hpp"
 
 namespace starpmc::opencl {
 namespace {
@@ -146,19 +147,9 @@ void remove_oldest(const std::filesystem::path& folder, std::size_t most) {
 }  // namespace
 
 std::optional<BinaryCache> BinaryCache::of_user() {
-  // Relative paths are to be ignored (XDG Base Directory Specification).
-  const auto folder_in = [](const char* variable) -> std::filesystem::path {
-    const char* const value = std::getenv(variable);
-    const std::filesystem::path path = value == nullptr ? "" : value;
-    return path.is_absolute() ? path : std::filesystem::path();
-  };
-  std::filesystem::path folder = folder_in("XDG_CACHE_HOME");
-  if (folder.empty()) {
-    folder = folder_in("HOME");
-    if (folder.empty()) return std::nullopt;
-    folder /= ".cache";
-  }
-  return BinaryCache(folder / "starpmc" / "kernels");
+  const std::filesystem::path folder = user_cache_folder();
+  if (folder.empty()) return std::nullopt;
+  return BinaryCache(folder / "kernels");
 }
 
 std::filesystem::path BinaryCache::file_of(std::string_view key) const {

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <iostream>
 
 #include "error.hpp"
@@ -11,20 +10,6 @@
 #include "runtime/starpu_runtime.hpp"
 
 namespace starpmc {
-namespace {
-
-std::size_t count_models() {
-  std::error_code error;
-  std::size_t models = 0;
-  for (const auto& entry :
-       std::filesystem::recursive_directory_iterator(performance_model_folder(), error)) {
-    if (entry.path().filename().string().starts_with("starpmc_")) ++models;
-  }
-  return models;
-}
-
-}  // namespace
-
 int run_info(std::span<const std::string> arguments) {
   if (!arguments.empty()) {
     throw InputError("command line", "info takes no arguments", arguments[0],
@@ -43,9 +28,11 @@ int run_info(std::span<const std::string> arguments) {
     std::cout << "no OpenCL device; PoCL's CPU device joins with STARPU_OPENCL_ON_CPUS=1\n";
   }
   for (const std::string& warning : runtime.warnings()) std::cout << "warning: " << warning << '\n';
-  std::cout << fmt::format("performance models: {} in {}{}\n", count_models(),
-                           performance_model_folder().string(),
-                           count_models() == 0 ? " (the first run calibrates itself)" : "");
+  for (const std::string& note : runtime.notes()) std::cout << "note: " << note << '\n';
+  std::cout << fmt::format(
+      "performance models of this machine: {} in {}{}\n", runtime.models().count(),
+      runtime.models().place().string(),
+      runtime.models().count() == 0 ? " (the first run calibrates itself)" : "");
   std::cout << fmt::format("OpenCL kernels: {}\n", kernel_sources().string());
   return 0;
 }

@@ -195,6 +195,7 @@ void Simulation::log_runtime() const {
   for (const WorkerDescription& worker : runtime_->workers()) {
     spdlog::info("worker {}: {}", worker.id, worker.name);
   }
+  for (const std::string& note : runtime_->notes()) spdlog::info(note);
   for (const std::string& warning : runtime_->warnings()) spdlog::warn(warning);
 }
 

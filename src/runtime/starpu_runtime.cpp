@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 #include <hwloc.h>
 #include <starpu.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <optional>
 #include <thread>
 
@@ -17,10 +17,11 @@
 #include "codelets/opencl_programs.hpp"
 #include "error.hpp"
 #include "installation.hpp"
-#include "kernels/opencl/handles.hpp"
 #include "kernels/opencl/operations.hpp"
 #include "kernels/opencl/user_functions.hpp"
 #include "kernels/operations.hpp"
+#include "runtime/library_messages.hpp"
+#include "runtime/opencl_offer.hpp"
 #include "runtime/resting_workers.hpp"
 
 namespace starpmc {
@@ -37,88 +38,6 @@ void set_if_unset(const char* name, const std::string& value) {
   if (setenv(name, value.c_str(), 0) != 0) {
     throw RunError(fmt::format("cannot set {}: {}", name, std::strerror(errno)));
   }
-}
-
-/// What OpenCL offers; asked before StarPU starts.
-struct OpenclOffer {
-  bool has_drivers = false;
-  std::vector<std::string> accelerators;  ///< names of the GPUs and the like
-  std::string trouble;                    ///< why there may be fewer devices than there should be
-};
-
-std::string platform_name(cl_platform_id platform) {
-  char name[256] = "?";
-  clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof name - 1, name, nullptr);
-  return name;
-}
-
-OpenclOffer opencl_offer() {
-  std::array<cl_platform_id, 16> platforms{};
-  cl_uint count = 0;
-  const cl_int listed =
-      clGetPlatformIDs(static_cast<cl_uint>(platforms.size()), platforms.data(), &count);
-  if (listed != CL_SUCCESS || count == 0) {
-    const std::string folder = environment("OCL_ICD_VENDORS");
-    return {false,
-            {},
-            fmt::format("OpenCL finds no driver in {}{}",
-                        folder.empty() ? "/etc/OpenCL/vendors" : folder,
-                        folder.empty() ? "" : " (OCL_ICD_VENDORS)")};
-  }
-  OpenclOffer offer;
-  offer.has_drivers = true;
-  std::vector<std::string>& names = offer.accelerators;
-  constexpr cl_device_type kAccelerators = CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_ACCELERATOR;
-  for (cl_uint i = 0; i < std::min<cl_uint>(count, platforms.size()); ++i) {
-    std::array<cl_device_id, 64> devices{};
-    cl_uint found = 0;
-    const cl_int result = clGetDeviceIDs(
-        platforms[i], kAccelerators, static_cast<cl_uint>(devices.size()), devices.data(), &found);
-    if (result != CL_SUCCESS) {
-      if (result == CL_DEVICE_NOT_FOUND) continue;
-      offer.trouble = fmt::format("the OpenCL platform {} does not list its devices ({})",
-                                  platform_name(platforms[i]), opencl::error_name(result));
-      continue;
-    }
-    for (cl_uint j = 0; j < std::min<cl_uint>(found, devices.size()); ++j) {
-      char name[256] = "?";
-      clGetDeviceInfo(devices[j], CL_DEVICE_NAME, sizeof name - 1, name, nullptr);
-      names.emplace_back(name);
-    }
-  }
-  return offer;
-}
-
-/// What the user, or the machine, says should be there and is not: its work goes elsewhere.
-std::optional<std::string> missing_devices(const OpenclOffer& offer, unsigned workers) {
-  const std::string count = environment("STARPU_NOPENCL");
-  const std::string trouble = offer.trouble.empty() ? "" : ": " + offer.trouble;
-  if (!count.empty()) {
-    const unsigned long asked = std::strtoul(count.c_str(), nullptr, 10);
-    if (workers >= asked) return {};
-    return fmt::format(
-        "STARPU_NOPENCL asks for {} OpenCL devices, there are {}; the others' work goes "
-        "elsewhere{}",
-        asked, workers, trouble);
-  }
-  for (const char* variable : {"STARPU_OPENCL_ON_CPUS", "STARPU_OPENCL_ONLY_ON_CPUS"}) {
-    const std::string value = environment(variable);
-    if (workers == 0 && !value.empty() && value != "0") {
-      return fmt::format("{} asks for an OpenCL device of the CPU, there is none{}", variable,
-                         trouble);
-    }
-  }
-  if (workers < offer.accelerators.size()) {
-    return fmt::format(
-        "OpenCL has {} accelerators ({}), StarPU drives {} OpenCL devices; the others' work goes "
-        "elsewhere",
-        offer.accelerators.size(), fmt::join(offer.accelerators, ", "), workers);
-  }
-  // A machine without any driver is as good as another.
-  if (offer.has_drivers && !offer.trouble.empty()) {
-    return offer.trouble + "; their work goes elsewhere";
-  }
-  return {};
 }
 
 /// What is fit for a file's name.
@@ -149,31 +68,16 @@ std::string machine_name(const std::vector<std::string>& accelerators) {
   return name;
 }
 
-/// Models made elsewhere are copied, not used in place: StarPU rewrites what it reads.
-void copy_bundled_models(const fs::path& to) {
+/// Models made elsewhere, of the file format of this StarPU; empty: none.
+fs::path bundled_models() {
   int major = 0;
   int minor = 0;
   int release = 0;
   starpu_get_version(&major, &minor, &release);
-  const std::string version = fmt::format("starpu-{}.{}", major, minor);  // of the files' format
+  const std::string version = fmt::format("starpu-{}.{}", major, minor);
   const fs::path from =
       find_installed({"STARPMC_PERFMODELS", "perfmodels", "perfmodels", version.c_str()});
-  if (from.empty()) return;
-  std::error_code error;  // without them the machine calibrates itself
-  fs::copy(from / version, to, fs::copy_options::recursive | fs::copy_options::skip_existing,
-           error);
-}
-
-/// Where there is no home to keep models in: calibrations then last for one run.
-fs::path private_folder() {
-  std::string name = (fs::temp_directory_path() / "starpmc-XXXXXX").string();
-  if (mkdtemp(name.data()) == nullptr) {
-    throw RunError(
-        fmt::format("cannot make a folder for performance models in {}: {}; set "
-                    "STARPU_HOME to a folder that can be written",
-                    fs::temp_directory_path().string(), std::strerror(errno)));
-  }
-  return name;
+  return from.empty() ? from : from / version;
 }
 
 void set_environment(Implementation implementation, const std::vector<std::string>& accelerators) {
@@ -196,17 +100,6 @@ void set_environment(Implementation implementation, const std::vector<std::strin
     }
   }
   set_if_unset("STARPU_HOSTNAME", machine_name(accelerators));
-  if (environment("STARPU_PERF_MODEL_DIR").empty() && environment("STARPU_HOME").empty()) {
-    fs::path folder = performance_model_folder();
-    std::error_code error;
-    fs::create_directories(folder, error);
-    if (error || access(folder.c_str(), W_OK) != 0) folder = private_folder();
-    copy_bundled_models(folder);
-    set_if_unset("STARPU_PERF_MODEL_DIR", folder.string() + "/");
-    // StarPU keeps more under its home (the bus calibration): it must be writable, too.
-    if (access(environment("HOME").c_str(), W_OK) != 0)
-      set_if_unset("STARPU_HOME", folder.string());
-  }
 }
 
 codelets::Allowed allowed_of(Implementation implementation) {
@@ -233,10 +126,6 @@ std::string starpu_version() {
   return fmt::format("{}.{}.{}", major, minor, release);
 }
 
-fs::path performance_model_folder() {
-  return cache_folder() / ("perfmodels-starpu-" + starpu_version());
-}
-
 fs::path kernel_sources() {
   constexpr InstalledFiles kFiles{"STARPMC_KERNELS", "kernels", "kernels", "opencl"};
   fs::path folder = find_installed(kFiles);
@@ -247,10 +136,34 @@ fs::path kernel_sources() {
 
 StarpuRuntime::StarpuRuntime(std::span<const Precision> precisions, Implementation implementation,
                              const Potential& potential)
-    : precisions_(precisions.begin(), precisions.end()) {
+    : StarpuRuntime(opencl_offer(), precisions, implementation, potential) {}
+
+StarpuRuntime::StarpuRuntime(const OpenclOffer& offer, std::span<const Precision> precisions,
+                             Implementation implementation, const Potential& potential)
+    : models_(prepare(implementation, offer)),
+      precisions_(precisions.begin(), precisions.end()),
+      warnings_(models_.warnings()),
+      notes_(models_.notes()) {
   codelets::set_potential_hash(opencl::potential_hash(potential));
-  const OpenclOffer offer = opencl_offer();
+  LibraryMessages messages;
+  start();
+  models_.save();
+  try {
+    use_devices(implementation, potential, offer);
+  } catch (...) {
+    codelets::release_opencl_programs();
+    starpu_shutdown();
+    throw;
+  }
+  std::ranges::move(messages.end(), std::back_inserter(notes_));
+}
+
+ModelStore StarpuRuntime::prepare(Implementation implementation, const OpenclOffer& offer) {
   set_environment(implementation, offer.accelerators);
+  return {environment("STARPU_HOSTNAME"), bundled_models()};
+}
+
+void StarpuRuntime::start() {
   starpu_conf conf;
   starpu_conf_init(&conf);
   conf.ncuda = 0;
@@ -262,33 +175,33 @@ StarpuRuntime::StarpuRuntime(std::span<const Precision> precisions, Implementati
   }
   starpu_profiling_status_set(STARPU_PROFILING_ENABLE);
   codelets::clear_failure();
+}
+
+void StarpuRuntime::use_devices(Implementation implementation, const Potential& potential,
+                                const OpenclOffer& offer) {
   codelets::allow(allowed_of(implementation));
-  try {
-    if (opencl_workers() > 0) {
-      warnings_ = codelets::build_opencl_programs(precisions, kernel_sources(), potential);
-      devices_without_work_ = warnings_.size();
-    }
-    if (implementation == Implementation::opencl && warnings_.size() >= opencl_workers()) {
-      std::string why = "there is none";
-      if (!offer.trouble.empty()) why += " (" + offer.trouble + ")";
-      if (!warnings_.empty()) why = warnings_.front();
-      throw RunError("run.implementation is opencl, but no OpenCL device can be used: " + why);
-    }
-    if (implementation != Implementation::opencl && implementation != Implementation::any &&
-        cpu_workers() == 0) {
-      throw RunError(
-          "run.implementation asks for a CPU, but StarPU has no CPU worker; "
-          "raise STARPU_NCPU");
-    }
-    const bool wanted =
-        implementation == Implementation::any || implementation == Implementation::opencl;
-    if (const auto missing = missing_devices(offer, opencl_workers()); wanted && missing) {
-      warnings_.push_back(*missing);
-    }
-  } catch (...) {
-    codelets::release_opencl_programs();
-    starpu_shutdown();
-    throw;
+  std::vector<std::string> failures;
+  if (opencl_workers() > 0) {
+    failures = codelets::build_opencl_programs(precisions_, kernel_sources(), potential);
+    devices_without_work_ = failures.size();
+  }
+  if (implementation == Implementation::opencl && failures.size() >= opencl_workers()) {
+    std::string why = "there is none";
+    if (!offer.trouble.empty()) why += " (" + offer.trouble + ")";
+    if (!failures.empty()) why = failures.front();
+    throw RunError("run.implementation is opencl, but no OpenCL device can be used: " + why);
+  }
+  if (implementation != Implementation::opencl && implementation != Implementation::any &&
+      cpu_workers() == 0) {
+    throw RunError(
+        "run.implementation asks for a CPU, but StarPU has no CPU worker; "
+        "raise STARPU_NCPU");
+  }
+  std::ranges::move(failures, std::back_inserter(warnings_));
+  const bool wanted =
+      implementation == Implementation::any || implementation == Implementation::opencl;
+  if (const auto missing = missing_devices(offer, opencl_workers()); wanted && missing) {
+    warnings_.push_back(*missing);
   }
 }
 
@@ -297,6 +210,7 @@ StarpuRuntime::~StarpuRuntime() {
   codelets::release_opencl_programs();
   codelets::TaskHistory::forget_all();
   starpu_shutdown();
+  models_.save();
 }
 
 void StarpuRuntime::restrict_to(Implementation implementation, int worker) {

@@ -9,8 +9,11 @@
 #include "codelets/codelet.hpp"
 #include "config/settings.hpp"
 #include "kernels/potential.hpp"
+#include "runtime/model_store.hpp"
 
 namespace starpmc {
+
+struct OpenclOffer;
 
 /// A StarPU worker: a CPU core, or an OpenCL device and the core that drives it.
 struct WorkerDescription {
@@ -23,7 +26,7 @@ struct WorkerDescription {
 ///
 /// Every STARPU_ environment variable keeps its meaning; only what is unset gets a default:
 /// STARPU_SCHED=dmda, a STARPU_HOSTNAME of its own for each set of devices (so that calibrations do
-/// not mix), a writable folder for performance models, and PoCL's CPU device when the OpenCL
+/// not mix), a folder for performance models (ModelStore), and PoCL's CPU device when the OpenCL
 /// implementation is asked for on a machine without a GPU.
 class StarpuRuntime {
  public:
@@ -59,13 +62,25 @@ class StarpuRuntime {
   /// The system's numbers of the logical processors that the CPU workers are bound to.
   std::vector<unsigned> processors() const;
   std::string scheduler() const;
-  /// Devices that get no work, and why.
+  /// Devices that get no work, and why; damaged performance models.
   const std::vector<std::string>& warnings() const { return warnings_; }
+  /// For the log: what StarPU and the OpenCL compilers said, and where models are kept.
+  const std::vector<std::string>& notes() const { return notes_; }
+  const ModelStore& models() const { return models_; }
 
  private:
+  StarpuRuntime(const OpenclOffer& offer, std::span<const Precision> precisions,
+                Implementation implementation, const Potential& potential);
+  static ModelStore prepare(Implementation implementation, const OpenclOffer& offer);
+  static void start();
+  void use_devices(Implementation implementation, const Potential& potential,
+                   const OpenclOffer& offer);
+
+  ModelStore models_;
   std::vector<Precision> precisions_;
   std::size_t devices_without_work_ = 0;
   std::vector<std::string> warnings_;
+  std::vector<std::string> notes_;
 };
 
 /// "1.4.10"
@@ -73,7 +88,5 @@ std::string starpu_version();
 /// Folder that holds opencl/ and common/: STARPMC_KERNELS, the source tree, or the installation.
 /// @throws RunError when none of them exists
 std::filesystem::path kernel_sources();
-/// Where performance models are read and written.
-std::filesystem::path performance_model_folder();
 
 }  // namespace starpmc

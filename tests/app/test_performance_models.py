@@ -2,9 +2,12 @@
 models do not hold, where they hold smaller and larger ones. No implementation is tried then.
 
     python3 test_performance_models.py PROGRAM
+
+And that no state of the folder of models stops a run: full, read-only, damaged, missing.
 """
 
 import re
+import subprocess
 
 import program
 
@@ -92,6 +95,145 @@ class PerformanceModels(program.TestCase):
         for calibrate in ("1", "2"):
             summary = self.run_small(calibrate, calibrate)
             self.assertIn("opencl", self.implementations(summary))
+
+
+CPU = {"STARPU_NCPU": 1, "STARPU_NOPENCL": 0, "STARPU_HOSTNAME": "tested", "STARPU_CALIBRATE": 0}
+NO_HOME = {"HOME": "", "XDG_CACHE_HOME": "", "STARPU_HOME": ""}
+
+
+class Folder(program.TestCase):
+    """Two short runs: the second may find what the first has left."""
+
+    def setUp(self):
+        super().setUp()
+        self.argon = self.config(**program.plain_system("argon/argon"), sampling={"steps": 300})
+        self.cache = self.folder / "cache"
+        self.runs = 0
+
+    def run_argon(self, **env):
+        """The finished process and run.log."""
+        self.runs += 1
+        out = self.folder / f"out-{self.runs}"
+        env = CPU | {"STARPU_HOME": "", "XDG_CACHE_HOME": self.cache} | env
+        words = ("run", self.argon, "--output.folder", out, "--run.implementation", "simd")
+        result = program.succeed(*words, env=env, timeout=120)
+        return result, (out / "run.log").read_text()
+
+    def models(self):
+        (folder,) = self.cache.glob("starpmc/perfmodels-starpu-*")
+        return folder
+
+    def files(self):
+        """A model and the files of the bus calibration."""
+        models = sorted(self.models().glob("codelets/*/starpmc_*.tested"))
+        self.assertTrue(models)
+        return [models[0], *sorted(self.models().glob("bus/tested.*"))]
+
+
+DAMAGES = {
+    "empty": lambda text: b"",
+    "truncated": lambda text: text[: len(text) // 2],
+    "no last line end": lambda text: text.rstrip(b"\n"),
+    "garbled": lambda text: bytes(b ^ 0x55 for b in text),
+    "a word instead of numbers": lambda text: re.sub(rb"(?m)^\d", b"x", text),
+    "negative": lambda text: re.sub(rb"(?m)^([0-9a-f]{8}\t)", rb"\1-", text),
+    "endless": lambda text: text * 3,
+}
+# As StarPU takes them: nothing in these is asked for, or nothing has changed.
+HARMLESS = {
+    ("config", "truncated"), ("config", "endless"), ("affinity", "endless"),
+}  # fmt: skip
+
+
+class Damaged(Folder):
+    def test_each_kind_of_each_file(self):
+        self.run_argon()
+        whole = {file: file.read_bytes() for file in self.files()}
+        self.assertEqual(len(whole), 7)
+        for damage, change in DAMAGES.items():
+            damaged = {}
+            for file, text in whole.items():
+                if "platform" not in file.name:
+                    damaged[file] = change(text)
+                    file.write_bytes(damaged[file])
+            with self.subTest(damage):
+                result, _ = self.run_argon()
+                for file, text in damaged.items():
+                    kind = file.suffix[1:]
+                    if text == whole[file] or (kind, damage) in HARMLESS:
+                        continue
+                    self.assertIn(f"{file}: damaged", result.stderr)
+                    aside = self.models() / "damaged" / file.name
+                    self.assertEqual(aside.read_bytes(), text)
+                again, _ = self.run_argon()
+                self.assertNotIn("damaged", again.stderr)
+            for file, text in whole.items():
+                file.write_bytes(text)
+
+    def test_other_things_of_that_name(self):
+        self.run_argon()
+        for file in self.files():
+            file.unlink()
+            file.mkdir()
+        result, _ = self.run_argon()
+        self.assertIn("no regular file", result.stderr)
+        self.assertNotIn("damaged", self.run_argon()[0].stderr)
+
+    def test_each_length_of_a_model(self):
+        """Of a file that a full disk has cut short."""
+        self.run_argon()
+        file = self.files()[0]
+        whole = file.read_bytes()
+        for part in range(1, 8):
+            file.write_bytes(whole[: len(whole) * part // 8])
+            with self.subTest(part):
+                self.assertIn("damaged", self.run_argon()[0].stderr)
+
+
+class NotWritable(Folder):
+    def test_read_only(self):
+        self.run_argon()
+        bind = ["mount", "--bind", str(self.cache), str(self.cache)]
+        if subprocess.run(bind, check=False, capture_output=True).returncode != 0:
+            self.skipTest("no right to mount a file system")
+        self.addCleanup(subprocess.run, ["umount", "--lazy", str(self.cache)], check=True)
+        subprocess.run(["mount", "-o", "remount,ro,bind", str(self.cache)], check=True)
+        before = {file: file.read_bytes() for file in self.files()}
+        result, log = self.run_argon()
+        self.assertEqual(result.stderr, "")
+        self.assertIn("no folder for performance models", log)
+        self.assertIn("private folder", log)
+        self.assertEqual({file: file.read_bytes() for file in self.files()}, before)
+
+    def test_a_file_in_its_place(self):
+        self.cache.write_text("mine")
+        _, log = self.run_argon()
+        self.assertIn("no folder for performance models", log)
+        self.assertEqual(self.cache.read_text(), "mine")
+
+    def test_full_disk(self):
+        """Whatever the size at which it is full."""
+        self.cache.mkdir()
+        mount = ["mount", "-t", "tmpfs", "-o", "size=4k", "starpmc-test", str(self.cache)]
+        if subprocess.run(mount, check=False, capture_output=True).returncode != 0:
+            self.skipTest("no right to mount a file system")
+        self.addCleanup(subprocess.run, ["umount", "--lazy", str(self.cache)], check=True)
+        for kilobytes in (4, 8, 12, 16, 24, 32, 48, 64, 96, 128):
+            with self.subTest(kilobytes):
+                subprocess.run(
+                    ["mount", "-o", f"remount,size={kilobytes}k", str(self.cache)], check=True
+                )
+                for _ in range(2):
+                    self.run_argon()
+                for file in self.cache.glob("**/*.temporary"):
+                    self.fail(f"{file} is left")
+
+    def test_no_home(self):
+        temporary = self.folder / "temporary"
+        temporary.mkdir()
+        _, log = self.run_argon(**NO_HOME, TMPDIR=temporary)
+        self.assertIn("neither XDG_CACHE_HOME nor HOME is set", log)
+        self.assertEqual(list(temporary.iterdir()), [])
 
 
 if __name__ == "__main__":

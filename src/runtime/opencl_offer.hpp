@@ -1,0 +1,22 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace starpmc {
+
+/// What OpenCL offers; asked before StarPU starts.
+struct OpenclOffer {
+  bool has_drivers = false;
+  std::vector<std::string> accelerators;  ///< names of the GPUs and the like
+  std::string trouble;                    ///< why there may be fewer devices than there should be
+};
+
+OpenclOffer opencl_offer();
+
+/// What the user, or the machine, says should be there and is not: its work goes elsewhere.
+/// @param workers OpenCL devices that StarPU drives
+std::optional<std::string> missing_devices(const OpenclOffer& offer, unsigned workers);
+
+}  // namespace starpmc
