@@ -36,6 +36,30 @@ Progress progress_to_standard_error() {
   return Progress(std::move(sink));
 }
 
+/// The folder of the output, which goes with the object where it was made by it and nothing was put
+/// there.
+class OutputPlace {
+ public:
+  explicit OutputPlace(const std::filesystem::path& folder) : folder_(folder) {
+    std::error_code error;
+    if (!folder.empty()) made_ = std::filesystem::create_directory(folder, error);
+    if (error) {
+      throw RunError(
+          fmt::format("cannot create the output folder {}: {}", folder.string(), error.message()));
+    }
+  }
+  ~OutputPlace() {
+    std::error_code ignored;  // it is not empty
+    if (made_) std::filesystem::remove(folder_, ignored);
+  }
+  OutputPlace(const OutputPlace&) = delete;
+  OutputPlace& operator=(const OutputPlace&) = delete;
+
+ private:
+  std::filesystem::path folder_;
+  bool made_ = false;
+};
+
 /// What came of it.
 struct Outcome {
   std::uint64_t poses = 0;
@@ -95,6 +119,13 @@ class Scoring {
 
  private:
   void take(const ScoredPose& pose) {
+    if (!std::isfinite(pose.energy.total())) {
+      throw RunError(fmt::format(
+          "pose {}: its energy is not finite (Coulomb {}, 12-6 {} kJ/mol): coordinates are beyond "
+          "what --precision {} can compute with; see the files of receptor, ligand and poses",
+          pose.number, pose.energy.coulomb_kj_per_mol, pose.energy.vdw_kj_per_mol,
+          value_name(request_.precision)));
+    }
     ++outcome_.poses;
     if (pose.energy.overlaps()) ++outcome_.overlapping;
     best_.add(pose);
@@ -218,6 +249,7 @@ int run_score(std::span<const std::string> arguments, std::ostream& out) {
   const Interruption interruption(false);
   const StarpuRuntime runtime(request->precision, request->implementation);
   for (const std::string& warning : runtime.warnings()) spdlog::warn(warning);
+  const OutputPlace place(request->json_path().parent_path());
   Scoring scoring(*request, input);
   if (!scoring.run(interruption)) {
     spdlog::warn("stopped by a signal; nothing has been written");

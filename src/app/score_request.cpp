@@ -15,6 +15,8 @@ namespace {
 
 namespace options = boost::program_options;
 
+constexpr const char* kDefaultOutput = "score-output/score";
+
 void print_help(const options::options_description& described, std::ostream& out) {
   out << "Usage: starpmc score --receptor R.pqr --ligand L.pqr [options]\n\n"
          "Interaction energies (kJ/mol) of poses of a ligand with a receptor, without a periodic "
@@ -102,6 +104,7 @@ void check_output(const ScoreRequest& request, bool overwrite) {
   }
   const std::filesystem::path folder = request.json_path().parent_path();
   if (folder.empty() || std::filesystem::is_directory(folder)) return;
+  if (request.output == kDefaultOutput && !std::filesystem::exists(folder)) return;
   throw InputError("--output", "there is no such folder", folder.string(), "make it first");
 }
 
@@ -132,7 +135,8 @@ boost::program_options::options_description score_options() {
       "from instead");
   add("best", text("10"), "poses of least energy to be listed, 0 to 100000");
   add("rows", text("all"), "poses in the CSV file: all, or none (no such file)");
-  add("output", text("score"), "name of the files to write, without .csv and .json");
+  add("output", text(kDefaultOutput),
+      "name of the files to write, without .csv and .json; the folder of the default is made");
   add("overwrite", "replace files that exist");
   add("precision", text("mixed"),
       "fp64; mixed: pairs in fp32, sums in fp64; fixed: and coordinates in fixed point");

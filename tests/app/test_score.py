@@ -292,7 +292,7 @@ class Tasks(ScoreCase):
         run = subprocess.Popen([program.PROGRAM, "score", *map(str, files), "--poses", path],
                                cwd=self.folder, env=program.environment(), text=True,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        while not any(p.name.startswith(".") for p in self.folder.iterdir()):
+        while not any(self.folder.glob("score-output/.*")):
             self.assertIsNone(run.poll())
             time.sleep(0.02)
         run.send_signal(signal.SIGINT)
@@ -498,14 +498,39 @@ class Malformed(ScoreCase):
     def test_nothing_is_overwritten(self):
         (self.folder / "r.pqr").write_text(RECEPTOR)
         (self.folder / "l.pqr").write_text(LIGAND)
-        (self.folder / "score.csv").write_text("mine")
+        own = self.folder / "score-output"
+        own.mkdir()
+        (own / "score.csv").write_text("mine")
         words = ("score", "--receptor", "r.pqr", "--ligand", "l.pqr")
         run = program.start(*words, cwd=self.folder)
         self.assertEqual(run.returncode, 2)
         self.assertIn("score.csv", run.stderr)
-        self.assertEqual((self.folder / "score.csv").read_text(), "mine")
+        self.assertEqual((own / "score.csv").read_text(), "mine")
         program.succeed(*words, "--overwrite", cwd=self.folder)
-        self.assertNotEqual((self.folder / "score.csv").read_text(), "mine")
+        self.assertNotEqual((own / "score.csv").read_text(), "mine")
+        self.assertEqual({p.name for p in own.iterdir()}, {"score.csv", "score.json"})
+        self.assertEqual({p.name for p in self.folder.iterdir()},
+                         {"r.pqr", "l.pqr", "score-output"})
+
+    def test_numbers_that_are_no_result(self):
+        """Status 1, a reason, no file."""
+        far = RECEPTOR + "ATOM 9 C9 LIG 1 2e19 0 0 0.5 1.5\n"
+        for name, receptor, poses, words in (
+            ("site at 2e19", far, "1,0,0,0,1,2,3\n", ()),
+            ("pose at 1e308", RECEPTOR, "1,0,0,0,1e308,0,0\n", ()),
+            ("pose at 1e308 in fp64", RECEPTOR, "1,0,0,0,1e308,0,0\n", ("--precision", "fp64")),
+        ):
+            (self.folder / "r.pqr").write_text(receptor)
+            (self.folder / "l.pqr").write_text(LIGAND)
+            (self.folder / "p.csv").write_text("1,0,0,0,1,2,3\n" + poses)
+            before = set(self.folder.iterdir())
+            with self.subTest(name):
+                run = program.start("score", "--receptor", "r.pqr", "--ligand", "l.pqr", "--poses",
+                                    "p.csv", "--terms", "coulomb+12-6", *words, cwd=self.folder)
+                self.assertEqual(run.returncode, 1, run.stdout + run.stderr)
+                self.assertRegex(run.stderr, "pose [12]: ")
+                self.assertNotIn("nan", run.stdout)
+                self.assertEqual(set(self.folder.iterdir()), before)
 
 
 if __name__ == "__main__":
