@@ -1,8 +1,10 @@
 #include "app/energy.hpp"
 
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include <boost/program_options.hpp>
+#include <cmath>
 #include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -12,6 +14,7 @@
 #include "app/inputs.hpp"
 #include "app/system_pressure.hpp"
 #include "config/value_names.hpp"
+#include "error.hpp"
 #include "io/json_text.hpp"
 #include "kernels/operations.hpp"
 #include "qm/make_engine.hpp"
@@ -45,6 +48,26 @@ nlohmann::ordered_json terms_as_json(const EnergyTerms& terms, const Inputs& inp
   }
   json["total"] = terms.total() + dispersion_correction;
   return json;
+}
+
+/// Names of the numbers that are none: JSON would say null.
+void find_not_finite(const nlohmann::ordered_json& json, const std::string& name,
+                     std::vector<std::string>& found) {
+  if (json.is_number_float() && !std::isfinite(json.get<double>())) found.push_back(name);
+  if (!json.is_structured()) return;
+  for (const auto& item : json.items()) {
+    find_not_finite(item.value(), name.empty() ? item.key() : name + "." + item.key(), found);
+  }
+}
+
+void require_finite(const nlohmann::ordered_json& json) {
+  std::vector<std::string> found;
+  find_not_finite(json, "", found);
+  if (found.empty()) return;
+  throw RunError(fmt::format(
+      "no result: {} {} not finite; sites lie on each other, a coordinate or a box edge "
+      "is absurd, or a device computes wrongly (try --implementation scalar)",
+      fmt::join(found, ", "), found.size() == 1 ? "is" : "are"));
 }
 
 }  // namespace
@@ -111,6 +134,7 @@ int run_energy(std::span<const std::string> arguments) {
   const EnergyTerms virials = chain->virial().virials;
   json["virials_kj_per_mol"] = terms_as_json(virials, inputs, inputs.dispersion.virial_kj_per_mol);
   json["pressure_bar"] = system_pressure_bar(inputs, virials.total());
+  require_finite(json);
   std::cout << json_text(json);
   return 0;
 }

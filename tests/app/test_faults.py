@@ -404,7 +404,7 @@ class Nonsense(Faults):
     def test_always(self):
         result = self.run_faulty("huge-charges", 4)
         self.expect_stop(
-            result, "e of positive charge", "tried 4 times",
+            result, "electrons, it announces 16", "tried 4 times",
             f"after step {FAULTY_UPDATE * INTERVAL}", "last checkpoint",
         )  # fmt: skip
         self.expect_undisturbed(self.resume())
@@ -412,9 +412,39 @@ class Nonsense(Faults):
     def test_always_the_first(self):
         self.update = 0
         result = self.run_faulty("huge-charges", 4)
-        self.expect_stop(result, "e of positive charge", "after step 0", "its beginning")
+        self.expect_stop(result, "electrons, it announces 16", "after step 0", "its beginning")
         self.assertFalse((self.out / "checkpoint.cbor").exists())
         self.expect_undisturbed(self.resume())
+
+
+class NoResult(program.TestCase):
+    """Numbers that are no result are not printed: status 1 or 2, and a reason."""
+
+    def energy(self, first_line=None, box=None, *words):
+        data = program.DATA / "argon"
+        lines = (data / "argon.gro").read_text().splitlines()
+        lines[2] = first_line or lines[2]
+        lines[-1] = box or lines[-1]
+        (self.folder / "a.gro").write_text("\n".join(lines) + "\n")
+        config = self.config(
+            system={"coordinates": self.folder / "a.gro", "topology": data / "argon.top"}
+        )
+        return program.start("energy", config, *words, env=CPU_ONLY)
+
+    def test_energy(self):
+        record = "    1AR      AR    1"
+        for name, first_line, box in (
+            ("coordinate of 1e308", record + "       1e308   0.1688845   0.1725657", None),
+            ("coordinate of 1e30", record + "        1e30   0.1688845   0.1725657", None),
+            ("box of 1e9 nm", None, "   1e9   1e9   1e9"),
+            ("box of 1e300 nm", None, "   1e300   1e300   1e300"),
+        ):
+            for words in ((), ("--precision", "fp64", "--implementation", "scalar")):
+                with self.subTest(name, words=words):
+                    result = self.energy(first_line, box, *words)
+                    self.assertIn(result.returncode, (1, 2), result.stdout + result.stderr)
+                    self.assertIn("error:", result.stderr)
+                    self.assertEqual(result.stdout, "")
 
 
 class LeftBehind(Faults):
