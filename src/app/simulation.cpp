@@ -15,6 +15,7 @@
 #include "error.hpp"
 #include "io/checked_file.hpp"
 #include "io/json_text.hpp"
+#include "process_age.hpp"
 #include "qm/errors.hpp"
 #include "qm/make_engine.hpp"
 #include "seconds_since.hpp"
@@ -215,6 +216,7 @@ void Simulation::run_chains_traced() {
   std::optional<RunTrace> trace;
   if (settings().output.trace) trace.emplace(ranks_, settings().output.folder);
   const auto start = Clock::now();
+  summary_.startup_seconds = process_age_seconds();
   run_chains();
   // A task's data can be read before it is counted and recorded.
   StarpuRuntime::wait_for_tasks();
@@ -261,6 +263,7 @@ void Simulation::fill_summary() {
   summary_.codelet_timings = results_.codelet_timings;
   summary_.worker_tasks = results_.worker_tasks;
   summary_.equilibration_steps = settings().sampling.equilibration_steps;
+  summary_.total_seconds = process_age_seconds();
   summary_.steps_per_second = steps / summary_.wall_seconds;
   summary_.title = inputs_.system.title;
   summary_.output_folder = settings().output.folder;

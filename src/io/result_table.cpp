@@ -223,8 +223,9 @@ std::string result_table(const RunSummary& summary) {
   } else {
     text += chain_lines(summary) + worker_lines(summary) + "\n";
   }
-  text += fmt::format("{:<24}{:.0f} steps/s, {} in all\n", "Speed", summary.steps_per_second,
-                      format_duration(summary.wall_seconds));
+  text += fmt::format("{:<24}{:.0f} steps/s, {} in all, {:.1f} s of it start-up\n", "Speed",
+                      summary.steps_per_second, format_duration(summary.total_seconds),
+                      summary.startup_seconds);
   text += fmt::format("{:<24}{}\n", "Results in", shown_text(summary.output_folder.string()));
   return text;
 }

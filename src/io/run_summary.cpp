@@ -240,6 +240,8 @@ void to_json(json& document, const RunSummary& summary) {
       {"total_energy", ensemble_json(summary)},
       {"steps_per_second", summary.steps_per_second},
       {"wall_seconds", summary.wall_seconds},
+      {"startup_seconds", summary.startup_seconds},
+      {"total_seconds", summary.total_seconds},
       {"seed", summary.seed},
       {"temperature_kelvin", summary.temperature_kelvin},
       {"precision", summary.precision},

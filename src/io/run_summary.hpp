@@ -96,7 +96,9 @@ struct RunSummary {
   std::vector<CodeletTiming> codelet_timings;
   std::vector<WorkerTasks> worker_tasks;
   double steps_per_second = 0;  ///< of all chains, equilibration included, per wall second
-  double wall_seconds = 0;      ///< of this process, where it was resumed
+  double wall_seconds = 0;      ///< of the chains, in this process where it was resumed
+  double startup_seconds = 0;   ///< from the start of the process to that of the chains
+  double total_seconds = 0;     ///< since the start of the process
 
   std::uint64_t seed = 0;
   double temperature_kelvin = 0;

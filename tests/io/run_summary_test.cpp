@@ -52,6 +52,8 @@ RunSummary example() {
   summary.worker_tasks = {{"CPU 0", 17, 41, 102.5}};
   summary.steps_per_second = 812.4;
   summary.wall_seconds = 205;
+  summary.startup_seconds = 10.5;
+  summary.total_seconds = 216;
   summary.seed = 18446744073709551615U;
   summary.temperature_kelvin = 298.15;
   summary.precision = "mixed";
@@ -255,7 +257,7 @@ TEST(ResultTable, CanBeRead) {
   EXPECT_THAT(table, HasSubstr("dipole, debye"));
   EXPECT_THAT(table, HasSubstr("(kT is 2.48)"));
   EXPECT_THAT(table, HasSubstr("1.0e-09 kJ/mol"));
-  EXPECT_THAT(table, HasSubstr("812 steps/s, 3 min 25 s in all"));
+  EXPECT_THAT(table, HasSubstr("812 steps/s, 3 min 36 s in all, 10.5 s of it start-up"));
   EXPECT_THAT(table, HasSubstr("results/quickstart"));
 }
 
