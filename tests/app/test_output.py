@@ -5,8 +5,10 @@
 
 import csv
 import hashlib
+import json
 import shutil
 import struct
+import time
 
 try:
     import h5py
@@ -240,6 +242,21 @@ class Seeds(Output):
         for name in ("decisions_sha256", "final_coordinates_sha256"):
             self.assertEqual(len({summary[name] for summary in summaries}), 4, name)
         self.assertEqual(summaries[3]["seed"], 2**64 - 1)
+
+
+class Times(program.TestCase):
+    def test_count_from_the_start_of_the_process(self):
+        config = self.config(**program.plain_system("argon/argon"), sampling={"steps": 2000})
+        begin = time.monotonic()
+        result = program.succeed("run", config, "--output.folder", self.folder / "out")
+        outside = time.monotonic() - begin
+        summary = json.loads((self.folder / "out" / "summary.json").read_text())
+        inside = summary["total_seconds"]
+        self.assertGreater(summary["startup_seconds"], 0)
+        parts = summary["startup_seconds"] + summary["wall_seconds"]
+        self.assertGreater(inside, parts - 0.02)
+        self.assertLess(inside, outside + 0.02)
+        self.assertIn("s of it start-up", result.stdout)
 
 
 class PerformanceModels(program.TestCase):
