@@ -87,6 +87,8 @@ starpmc_script_test(setup/quickstart 120 "setup"
 
 starpmc_script_test(documentation/pages 60 "documentation"
   ${test_python} ${CMAKE_CURRENT_SOURCE_DIR}/documentation/test_pages.py ${CMAKE_SOURCE_DIR})
+starpmc_script_test(documentation/energy_terms 60 "documentation"
+  ${test_python} ${CMAKE_CURRENT_SOURCE_DIR}/documentation/test_energy_terms.py ${CMAKE_SOURCE_DIR})
 
 # The replay of scale_on_paper/run, where that has been built.
 starpmc_script_test(scale_on_paper/report 60 "bench" ${test_python}
