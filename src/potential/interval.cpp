@@ -1,6 +1,7 @@
 #include "potential/interval.hpp"
 
 #include <numbers>
+#include <utility>
 
 namespace starpmc {
 namespace {
@@ -93,16 +94,28 @@ Interval operator+(Interval a, Interval b) {
 
 Interval operator-(Interval a, Interval b) { return a + (-b); }
 
-Interval operator*(Interval a, Interval b) {
-  if (a == Interval{} || b == Interval{}) return {};
-  if (a.low >= 0 && b.low >= 0) {  // most are: what follows, of two products
-    return {std::max(0.0, downwards(bound_product(a.low, b.low))),
-            upwards(bound_product(a.high, b.high))};
+namespace {
+
+/// By signs: in most products the ends that meet are known.
+Interval product_of(Interval a, Interval b) {
+  if (a.high <= 0) return -product_of(-a, b);
+  if (b.high <= 0) return -product_of(a, -b);
+  if (a.low < 0) std::swap(a, b);
+  if (a.low >= 0) {
+    return outwards(bound_product(b.low >= 0 ? a.low : a.high, b.low),
+                    bound_product(a.high, b.high));
   }
   const auto [low, high] =
       std::minmax({bound_product(a.low, b.low), bound_product(a.low, b.high),
                    bound_product(a.high, b.low), bound_product(a.high, b.high)});
-  Interval product = outwards(low, high);
+  return outwards(low, high);
+}
+
+}  // namespace
+
+Interval operator*(Interval a, Interval b) {
+  if (a == Interval{} || b == Interval{}) return {};
+  Interval product = product_of(a, b);
   if ((a.low >= 0 && b.low >= 0) || (a.high <= 0 && b.high <= 0)) {
     product.low = std::max(product.low, 0.0);
   }

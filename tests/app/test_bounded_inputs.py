@@ -95,14 +95,15 @@ class Bounded(program.TestCase):
                 ("well depths",
                  (*score, "--terms", "coulomb+12-6", "--well-depths", other), [other]),
                 ("parameters", (*score, "--terms", "coulomb+12-6", "--topology", other), [other]),
-                ("types", ("solvate", "--solute", "solute.gro", "--waters", "10", "--table", other),
+                ("types", ("solvate", "--solute", "solute.gro", "--waters", "10", "--output", "made",
+                           "--table", other),
                  [other]),
             ]  # fmt: skip
             for suffix in ("xyz", "gro"):
                 link = f"solute-{kind.split(' ')[-1] or 'folder'}.{suffix}"
                 (self.folder / link).symlink_to(other)
                 places.append(
-                    (f"solvate {suffix}", ("solvate", "--solute", link, "--waters", "10"), [link])
+                    (f"solvate {suffix}", ("solvate", "--solute", link, "--waters", "10", "--output", "made"), [link])
                 )
             for suffix in ("pqr", "xyz", "csv"):
                 link = f"poses-{kind.split(' ')[-1] or 'folder'}.{suffix}"
@@ -130,7 +131,7 @@ class Bounded(program.TestCase):
         self.write("40.itp", "; nothing\n")
         self.topology_with('#include "0.itp"\n')
         self.refused("run", "run.cfg", parts=[".itp:", "10000 files"])
-        self.write("40.itp", "; nothing\n" * 1000)
+        self.write("40.itp", "; nothing\n" * 3000)
         self.refused("run", "run.cfg", parts=[".itp:", "lines"])
 
     def test_nested_includes(self):
@@ -193,8 +194,7 @@ class Bounded(program.TestCase):
     def test_too_little_memory_and_too_few_files_are_said_so(self):
         big = self.big()
         for limit, words in (
-            ("--as=190000000", ("score", "--receptor", big, "--ligand", big)),
-            ("--as=190000000", ("run", "run.cfg")),
+            ("--as=300000000", ("score", "--receptor", big, "--ligand", big)),
             ("--nofile=4", ("run", "run.cfg")),
         ):
             with self.subTest(limit):
