@@ -11,6 +11,8 @@
 #include "app/commands.hpp"
 #include "app/man_page.hpp"
 #include "app/shell_completion.hpp"
+#include "config/describe.hpp"
+#include "config/option.hpp"
 #include "config/options.hpp"
 #include "error.hpp"
 #include "io/log.hpp"
@@ -33,6 +35,23 @@ void print_help() {
                "      man page, tables of options, completion of the command line\n\n"
                "Options of a configuration file; on the command line they override it:\n\n"
             << options_help();
+}
+
+/// Of a subcommand without a help of its own.
+void print_help_of(const Command& command) {
+  std::cout << fmt::format("Usage: starpmc {}\n\n{}\n", command.usage, command.meaning);
+  const Command::Options own = command.own_options();
+  if (!own.options().empty()) std::cout << "\nOptions:\n" << own;
+  const std::vector<const config::Option*> taken = command.configuration_options();
+  if (taken.empty()) return;
+  if (taken.size() == config::options().size()) {
+    std::cout << "\nOptions of a configuration, whose file they override:\n\n" << options_help();
+    return;
+  }
+  std::cout << "\nOptions of a configuration that may be given anew:\n";
+  for (const config::Option* option : taken) {
+    std::cout << fmt::format("  --{}\n      {}\n", option->name(), config::described(*option));
+  }
 }
 
 void print_completion(Arguments arguments) {
@@ -73,7 +92,7 @@ int dispatch(Arguments arguments) {
     if (command.name != arguments[0]) continue;
     const Arguments rest = arguments.subspan(1);
     if (!command.has_own_help() && !rest.empty() && (rest[0] == "--help" || rest[0] == "-h")) {
-      print_help();
+      print_help_of(command);
       return 0;
     }
     return command.run(rest);

@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include "app/bench.hpp"
+#include "app/check.hpp"
 #include "app/energy.hpp"
 #include "app/expression.hpp"
 #include "app/info.hpp"
@@ -31,11 +32,14 @@ std::function<int(Arguments)> printing(int (*command)(Arguments, std::ostream&))
   return [command](Arguments arguments) { return command(arguments, std::cout); };
 }
 
-const std::array<Command, 9>& all_commands() {
-  static const std::array<Command, 9> all = {{
+const std::array<Command, 10>& all_commands() {
+  static const std::array<Command, 10> all = {{
       {"run", "run FILE.cfg [--trace] [--section.key value ...]",
        "the simulation; results in an output folder", Operand::configuration, run_simulation,
        run_options, every_option},
+      {"check", "check FILE.cfg [--section.key value ...]",
+       "what a run would simulate, and all it would refuse or warn of; runs and writes nothing",
+       Operand::configuration, run_check, [] { return Command::Options(); }, every_option},
       {"resume", "resume FOLDER [--trace] [--section.key value ...]",
        "goes on with a run that was stopped or killed", Operand::run_folder, resume_simulation,
        run_options, of_a_resumed_run},

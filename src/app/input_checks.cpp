@@ -20,7 +20,8 @@ constexpr double least_net_charge = 0.01;
 constexpr double water_permittivity = 78.4;  // at 298 K
 constexpr double angstrom_per_nanometre = 10;
 
-/// "C10 H8 O6".
+}  // namespace
+
 std::string formula(const Solute& solute) {
   std::map<std::string_view, std::size_t> counts;
   for (const std::string& element : solute.elements) ++counts[element];
@@ -42,8 +43,6 @@ double net_charge(const System& system, const Settings& settings) {
   for (const Molecule& molecule : system.molecules) sum += charges[molecule.type];
   return sum;
 }
-
-}  // namespace
 
 void check_electron_count(const System& system, const Settings& settings,
                           const OptionPlaces& places) {

@@ -9,6 +9,12 @@
 
 namespace starpmc {
 
+/// "C10 H8 O6".
+std::string formula(const Solute& solute);
+
+/// Of the whole box, with qm.charge for the QM molecule, e.
+double net_charge(const System& system, const Settings& settings);
+
 /// The QM molecule's charge, elements and multiplicity must make a whole molecule: as many unpaired
 /// electrons as the multiplicity says among those that there are. A stored density (engine frozen)
 /// has its electrons already.

@@ -35,7 +35,7 @@ def own_options(subcommand):
     """Options of a subcommand besides the configuration's."""
     text = ask(subcommand, "--help")
     if text.startswith("Usage:"):
-        return list(entries(text))
+        return list(entries(text.split("\nOptions of a configuration")[0]))
     # Without a help of its own: what its usage names.
     usage = re.search(rf"^  starpmc {subcommand}\b.*", text, flags=re.MULTILINE)[0]
     return [option for option in re.findall(r"--[\w.-]+", usage) if "." not in option]
