@@ -17,8 +17,10 @@ namespace options = boost::program_options;
 void print_help(const options::options_description& described, std::ostream& out) {
   out << "Usage: starpmc solvate [--solute FILE] --waters N [options]\n\n"
          "Puts a solute into a cube of equilibrated water at the liquid's density and writes\n"
-         "NAME.gro and NAME.top. The water and the OPLS-AA parameters come from GROMACS's data\n"
-         "(Debian: apt install gromacs-data).\n\n"
+         "NAME.gro and NAME.top. What it prints is a configuration that runs: > NAME.cfg. The "
+         "water\n"
+         "and the OPLS-AA parameters come from GROMACS's data (Debian: apt install "
+         "gromacs-data).\n\n"
       << described
       << "\nExample: starpmc solvate --solute chorismate.xyz --waters 500 --charge -2\n";
 }
@@ -38,23 +40,39 @@ SolvateRequest make_request(const options::variables_map& values) {
   return request;
 }
 
+/// As comments: what is printed is a configuration.
+void print_types(const SolvatedFiles& files, std::ostream& out) {
+  if (files.solute_types.empty()) return;
+  bool any_guess = false;
+  out << "#\n# Lennard-Jones types of the solute's atoms\n";
+  for (const SoluteAtomType& atom : files.solute_types) {
+    any_guess = any_guess || atom.is_guess;
+    const std::string comment = atom.comment.empty() ? "" : "  " + atom.comment;
+    out << fmt::format("#   {:<5} {:<10}{}{}\n", atom.atom, atom.type, atom.is_guess ? "?" : " ",
+                       comment);
+  }
+  if (any_guess) {
+    out << "# ? a guess: check it, or give rules of your own by --table\n";
+  }
+}
+
 void print_summary(const SolvateRequest& request, const SolvatedFiles& files, std::ostream& out) {
   const std::string around =
-      files.solute_atoms == 0
-          ? ""
-          : fmt::format(" around {} ({} atoms)", files.qm_molecule, files.solute_atoms);
-  out << fmt::format(
-      "{} {} waters{} in a cube of {:.3f} angstrom\nwrote {} and {}\n\nFor the configuration:\n\n"
-      "[system]\ncoordinates = {}\ntopology = {}\n",
-      files.waters, request.model, around, files.edge_angstrom, files.coordinates.string(),
-      files.topology.string(), files.coordinates.string(), files.topology.string());
+      files.solute_atoms == 0 ? ""
+                              : fmt::format(" around {} ({} atom{})", files.qm_molecule,
+                                            files.solute_atoms, files.solute_atoms == 1 ? "" : "s");
+  out << fmt::format("# {} {} waters{} in a cube of {:.3f} angstrom: {} and {}\n", files.waters,
+                     request.model, around, files.edge_angstrom, files.coordinates.string(),
+                     files.topology.string());
+  print_types(files, out);
+  out << fmt::format("\n[system]\ncoordinates = {}\ntopology = {}\n", files.coordinates.string(),
+                     files.topology.string());
   if (files.solute_atoms > 0) {
     out << fmt::format("qm-molecule = {}\n\n[qm]\ncharge = {}\n", files.qm_molecule,
                        request.charge);
     if (files.solute_electrons % 2 != 0) {
       out << fmt::format(
-          "# {} electrons, an odd number: correct the charge, or write multiplicity = 2 for a "
-          "radical\n",
+          "multiplicity = 2  # {} electrons, an odd number: a radical, or the charge is wrong\n",
           files.solute_electrons);
     }
   }

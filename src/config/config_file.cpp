@@ -39,29 +39,28 @@ std::string read_text(const std::filesystem::path& file) {
                        ")? starpmc --help lists all options");
 }
 
-/// Walks through the lines as Boost will, to know where each key stands and to say exactly what is
-/// wrong with a line; Boost tells neither.
+/// Reads the lines one by one, to say exactly where each key stands and what is wrong with a line.
 class LineScanner {
  public:
   explicit LineScanner(std::string file) : file_(std::move(file)) {}
 
-  std::map<std::string, std::string> scan(const std::string& text) {
+  std::vector<Assignment> scan(const std::string& text) {
     std::istringstream lines(text);
     std::string line;
     while (std::getline(lines, line)) {
       ++line_number_;
-      scan_line(trim(std::string_view(line).substr(0, line.find('#'))));
+      scan_line(trim(line));
     }
-    return places_;
+    return std::move(assignments_);
   }
 
  private:
   std::string place() const { return file_ + ":" + std::to_string(line_number_); }
 
   void scan_line(std::string_view line) {
-    if (line.empty()) return;
-    if (line.front() == '[') return scan_section(line);
-    const std::size_t equals = line.find('=');
+    if (line.empty() || line.front() == '#' || line.front() == ';') return;
+    if (line.front() == '[') return scan_section(trim(line.substr(0, line.find_first_of("#;"))));
+    const std::size_t equals = line.substr(0, line.find('#')).find('=');
     if (equals == std::string_view::npos)
       throw InputError(place(), "neither a [section] nor key = value", line,
                        "write key = value, or start the line with # if it is a comment");
@@ -70,14 +69,18 @@ class LineScanner {
     if (section_.empty())
       throw InputError(place(), "a key before the first section", key,
                        "write the section's name in brackets above it" + section_hint(key));
-    record(section_ + "." + key);
+    const Option& option = record(section_ + "." + key);
+    const std::string_view value = line.substr(equals + 1);
+    assignments_.push_back({option.name(),
+                            std::string(trim(value.substr(0, comment_start(option, value)))),
+                            places_.at(option.name())});
   }
 
   void scan_section(std::string_view line) {
     if (line.back() != ']')
       throw InputError(place(), "the section's name is not closed", line,
                        "write the name in brackets, alone on its line, as in [system]");
-    section_ = line.substr(1, line.size() - 2);  // Boost keeps blanks inside
+    section_ = line.substr(1, line.size() - 2);
     const bool known = std::ranges::any_of(
         options(), [&](const Option& option) { return option.section == section_; });
     if (known) return;
@@ -90,13 +93,15 @@ class LineScanner {
             "]? The sections are system, interaction, potential, sampling, qm, run, output");
   }
 
-  void record(const std::string& name) {
-    if (find_option(name) == nullptr) throw_unknown(place(), name);
+  const Option& record(const std::string& name) {
+    const Option* const option = find_option(name);
+    if (option == nullptr) throw_unknown(place(), name);
     const auto [earlier, is_new] = places_.try_emplace(name, place() + ": " + name);
     if (!is_new)
       throw InputError(place(), "option given twice", name,
                        "remove one of the two lines, the other is " +
                            earlier->second.substr(0, earlier->second.find(": ")));
+    return *option;
   }
 
   static std::string section_hint(const std::string& key) {
@@ -108,6 +113,7 @@ class LineScanner {
   std::size_t line_number_ = 0;
   std::string section_;
   std::map<std::string, std::string> places_;
+  std::vector<Assignment> assignments_;
 };
 
 /// Boost knows words by their first letters and in any case unless told not to.
@@ -127,20 +133,7 @@ Assignment override_of(const boost::program_options::option& parsed) {
 }  // namespace
 
 std::vector<Assignment> read_config_file(const std::filesystem::path& file) {
-  const std::string text = read_text(file);
-  const auto places = LineScanner(file.string()).scan(text);
-  const auto description = boost_description();
-  std::istringstream stream(text);
-  std::vector<Assignment> assignments;
-  try {
-    for (const auto& parsed :
-         boost::program_options::parse_config_file(stream, *description).options)
-      assignments.push_back({parsed.string_key, std::string(trim(join(parsed.value, " "))),
-                             places.at(parsed.string_key)});
-  } catch (const boost::program_options::error& failure) {
-    throw InputError(file.string(), failure.what(), "", "starpmc --help lists all options");
-  }
-  return assignments;
+  return LineScanner(file.string()).scan(read_text(file));
 }
 
 std::vector<Assignment> read_overrides(std::span<const std::string> words) {

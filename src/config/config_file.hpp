@@ -14,7 +14,8 @@ struct Assignment {
   std::string place;  ///< "run.cfg:12: sampling.steps" or "command line: --sampling.steps"
 };
 
-/// All assignments of a .cfg file in their order; names are in the table, none comes twice.
+/// All assignments of a .cfg file in their order; names are in the table, none comes twice. What
+/// follows # or ; is a comment: see comment_start().
 /// @throws InputError naming file and line
 std::vector<Assignment> read_config_file(const std::filesystem::path& file);
 

@@ -63,11 +63,12 @@ std::unique_ptr<boost::program_options::options_description> boost_description()
 
 std::string config_text(const Option& option, const Settings& settings) {
   std::string value = option.get(settings);
-  if (trim(value) != value || value.find_first_of("#\n\r") != std::string::npos)
-    throw ValueProblem(
-        "cannot be written in a .cfg file",
-        "use a value without '#', line breaks or blanks at its ends (rename the file "
-        "or folder)");
+  if (trim(value) != value || value.find_first_of("\n\r") != std::string::npos ||
+      comment_start(option, " " + value) != std::string_view::npos)
+    throw ValueProblem("cannot be written in a .cfg file",
+                       "use a value without comment signs (of paths: # or ; at the beginning or "
+                       "after a blank), line breaks or blanks at its ends (rename the file or "
+                       "folder)");
   return value;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <functional>
 #include <span>
@@ -26,12 +27,17 @@ struct Option {
   bool required = false;
   std::vector<std::string> choices{};  ///< words that are allowed; a kind may allow other text, too
   bool is_path = false;
+  bool is_expression = false;
   /// @throws ValueProblem
   std::function<void(Settings&, std::string_view text, const PathContext&)> set;
   std::function<std::string(const Settings&)> get;
 
   std::string name() const { return section + "." + key; }
 };
+
+/// Where a comment begins in what follows the = of an option, or npos: at # or ;. A path may hold
+/// either, so that there it takes a blank before it, and ; is part of the language of expressions.
+std::size_t comment_start(const Option& option, std::string_view value);
 
 /// All options, grouped by section in the order of the documentation.
 std::span<const Option> options();

@@ -33,6 +33,7 @@ inline Option labelled(const Label& label, std::string allowed,
           .required = false,
           .choices = std::move(choices),
           .is_path = false,
+          .is_expression = false,
           .set = {},
           .get = {}};
 }
@@ -163,6 +164,7 @@ Option expression(const Label& label, std::vector<std::string> choices, Field fi
   Option option = labelled(
       label, choices.empty() ? "an expression, or empty" : join(choices, ", ") + ", an expression",
       choices);
+  option.is_expression = true;
   option.set = [=](Settings& settings, std::string_view text, const PathContext&) {
     if (text.empty() && !choices.empty())
       throw ValueProblem("empty", "write " + join(choices, ", ") + " or an expression");

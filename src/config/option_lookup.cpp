@@ -28,6 +28,16 @@ const Option& nearest_option(std::string_view name) {
   });
 }
 
+std::size_t comment_start(const Option& option, std::string_view value) {
+  const std::string_view signs = option.is_expression ? "#" : "#;";
+  std::size_t at = value.find_first_of(signs);
+  while (option.is_path && at != std::string_view::npos && at > 0 &&
+         kBlanks.find(value[at - 1]) == std::string_view::npos) {
+    at = value.find_first_of(signs, at + 1);
+  }
+  return at;
+}
+
 std::string section_meaning(std::string_view section) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 7> meanings{{
       {"system", "what is simulated"},

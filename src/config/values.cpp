@@ -43,6 +43,19 @@ Number parse_number(std::string_view text, const std::string& kind, const std::s
   return value;
 }
 
+/// In digits, or as 1e6 or 2.5e6, where that is a whole number that fp64 holds exactly.
+std::int64_t parse_whole(std::string_view text, const std::string& remedy) {
+  if (text.find_first_of("eE") != std::string_view::npos) {
+    constexpr double kLargestExact = 0x1p53;
+    const auto value = parse_number<double>(text, "a whole number", remedy);
+    if (value == std::trunc(value) && std::abs(value) <= kLargestExact) {
+      return static_cast<std::int64_t>(value);
+    }
+    throw ValueProblem(value == std::trunc(value) ? "out of range" : "not a whole number", remedy);
+  }
+  return parse_number<std::int64_t>(text, "a whole number", remedy);
+}
+
 }  // namespace
 
 bool RealRange::contains(double value) const {
@@ -80,8 +93,8 @@ double parse_real(std::string_view text, const RealRange& range, std::string_vie
 
 std::int64_t parse_integer(std::string_view text, const IntegerRange& range,
                            std::string_view unit) {
-  const std::string remedy = number_remedy("a whole number in digits", range.text(), unit);
-  const auto value = parse_number<std::int64_t>(text, "a whole number", remedy);
+  const std::string remedy = number_remedy("a whole number, as 1000000 or 1e6", range.text(), unit);
+  const auto value = parse_whole(text, remedy);
   if (!range.contains(value)) throw ValueProblem("out of range", remedy);
   return value;
 }

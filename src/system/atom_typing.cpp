@@ -35,6 +35,8 @@ struct Rule {
   std::string name;
   std::string element;
   std::vector<Condition> conditions;
+  bool is_guess = false;
+  std::string comment;
 };
 
 Condition parse_condition(std::string_view word, const std::set<std::string>& classes,
@@ -79,8 +81,9 @@ std::vector<Rule> read_rules(const std::filesystem::path& table) {
   std::set<std::string> classes{std::string(built_in_class)};
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const std::string place = place_of(table, i + 1);
-    const std::vector<std::string_view> words =
-        split_words(std::string_view(lines[i]).substr(0, lines[i].find('#')));
+    const std::string_view line = lines[i];
+    const std::size_t comment = std::min(line.find('#'), line.size());
+    const std::vector<std::string_view> words = split_words(line.substr(0, comment));
     if (words.empty()) continue;
     const bool known_kind = words[0] == "class" || words[0] == "type";
     if (!known_kind || words.size() < 3 || !element_by_symbol(words[2])) {
@@ -91,8 +94,11 @@ std::vector<Rule> read_rules(const std::filesystem::path& table) {
     Rule rule{words[0] == "class",
               std::string(words[1]),
               std::string(element_by_symbol(words[2])->symbol),
-              {}};
-    for (std::size_t w = 3; w < words.size(); ++w) {
+              {},
+              words.back() == "guess",
+              std::string(trim(line.substr(std::min(comment + 1, line.size()))))};
+    const std::size_t end = rule.is_guess ? words.size() - 1 : words.size();
+    for (std::size_t w = 3; w < end; ++w) {
       rule.conditions.push_back(parse_condition(words[w], classes, place));
     }
     if (rule.is_class) classes.insert(rule.name);
@@ -188,15 +194,15 @@ class Typing {
       if (!fits) continue;
       if (rule.is_class) {
         classes_[i].insert(rule.name);
-      } else if (types_[i].empty()) {
-        types_[i] = rule.name;
+      } else if (types_[i].name.empty()) {
+        types_[i] = {rule.name, rule.is_guess, rule.comment};
       }
     }
   }
 
-  std::vector<std::string> finish(const std::filesystem::path& table) && {
+  std::vector<AssignedType> finish(const std::filesystem::path& table) && {
     for (std::size_t i = 0; i < types_.size(); ++i) {
-      if (types_[i].empty()) {
+      if (types_[i].name.empty()) {
         std::vector<std::string> around;
         for (std::size_t j : neighbours_[i]) around.push_back(geometry_.elements[j]);
         throw InputError(
@@ -232,7 +238,7 @@ class Typing {
   const Geometry& geometry_;
   Neighbours neighbours_;
   std::vector<std::set<std::string>> classes_;
-  std::vector<std::string> types_;
+  std::vector<AssignedType> types_;
 };
 
 /// No other element's parameters stand in for an element that the table does not have.
@@ -277,8 +283,8 @@ std::vector<std::vector<std::size_t>> bonded_neighbours(const Geometry& geometry
   return neighbours;
 }
 
-std::vector<std::string> assign_atom_types(const Geometry& geometry,
-                                           const std::filesystem::path& table) {
+std::vector<AssignedType> assign_atom_types(const Geometry& geometry,
+                                            const std::filesystem::path& table) {
   const std::vector<Rule> rules = read_rules(table);
   check_elements(geometry, rules, table);
   Typing typing(geometry);

@@ -25,7 +25,10 @@
 namespace starpmc {
 namespace {
 
-constexpr double largest_rmsd_angstrom = 0.05;
+// Equilibrated water is of one model, and its topology may be of another: gmx solvate's spc216.gro
+// lies within 0.052 A of TIP3P.
+constexpr double largest_rmsd_angstrom = 0.1;
+constexpr double rmsd_of_rounding_angstrom = 0.01;  // three decimals in nm: 0.005 A at most
 constexpr double nearest_solute_contact_angstrom = 0.5;
 constexpr double nearest_contact_angstrom = 0.3;
 constexpr std::size_t no_definition = static_cast<std::size_t>(-1);
@@ -70,11 +73,18 @@ class SystemReader {
     }
     system_.molecules = std::move(sorted);
     system_.force_field = site_types_.force_field();
+    note_fitted();
     check_contacts();
     return std::move(system_);
   }
 
  private:
+  /// Molecules whose coordinates do not have their model's geometry.
+  struct Fitted {
+    std::size_t count = 0;
+    double largest_rmsd = 0;
+  };
+
   std::size_t atoms_of(const MoleculeCount& entry) const {
     return entry.count * topology_.definitions[entry.definition].atoms.size();
   }
@@ -241,8 +251,24 @@ class SystemReader {
                        "use coordinates made for this rigid model, or the model they were made "
                        "for; flexible molecules are not supported");
     }
+    if (fit.rmsd > rmsd_of_rounding_angstrom) {
+      Fitted& fitted = fitted_[type];
+      ++fitted.count;
+      fitted.largest_rmsd = std::max(fitted.largest_rmsd, fit.rmsd);
+    }
     system_.molecules.push_back({type, fit.centre, fit.orientation});
     lines_.push_back(coordinates_.atoms[first].line);
+  }
+
+  void note_fitted() {
+    for (const auto& [type, fitted] : fitted_) {
+      system_.notes.push_back(fmt::format(
+          "{}: {} molecules {} have another geometry than their rigid model's and were laid onto "
+          "it; "
+          "their atoms moved by at most {:.3f} A (root mean square; up to {:g} A is allowed)",
+          coordinates_.path.string(), fitted.count, system_.molecule_types[type].name,
+          fitted.largest_rmsd, largest_rmsd_angstrom));
+    }
   }
 
   /// Whether a definition is the only molecule of its kind and uncharged among charged ones, and no
@@ -380,6 +406,7 @@ class SystemReader {
   bool solute_in_coordinates_ = true;
   std::string solute_line_;
   std::map<std::size_t, std::size_t> type_of_definition_;
+  std::map<std::size_t, Fitted> fitted_;   ///< by molecule type
   std::vector<std::size_t> lines_;         ///< first line of each molecule, in the file's order
   std::vector<std::size_t> sorted_lines_;  ///< and in the system's order
 };

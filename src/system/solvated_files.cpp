@@ -168,9 +168,10 @@ struct SoluteTypes {
   std::string definitions;
 };
 
-SoluteTypes types_of_elements(const Geometry& solute, std::vector<std::string> names) {
+SoluteTypes types_of_elements(const Geometry& solute, std::span<const AssignedType> assigned) {
   const auto known = read_atom_types(find_gromacs_file(force_field));
-  SoluteTypes types{std::move(names), ""};
+  SoluteTypes types;
+  for (const AssignedType& type : assigned) types.names.push_back(type.name);
   std::set<std::string> written;
   for (std::size_t i = 0; i < types.names.size(); ++i) {
     const auto found = known.find(types.names[i]);
@@ -265,9 +266,13 @@ SolvatedFiles write_solvated_files(const SolvateRequest& request) {
   SoluteTypes types;
   if (!request.solute.empty()) {
     solute = read_geometry(request.solute);
-    types = types_of_elements(
-        solute, assign_atom_types(solute, request.table.empty() ? data_folder() / "opls_types.txt"
-                                                                : request.table));
+    const std::vector<AssignedType> assigned = assign_atom_types(
+        solute, request.table.empty() ? data_folder() / "opls_types.txt" : request.table);
+    types = types_of_elements(solute, assigned);
+    for (std::size_t i = 0; i < assigned.size(); ++i) {
+      files.solute_types.push_back(
+          {atom_name(solute, i), types.names[i], assigned[i].is_guess, assigned[i].comment});
+    }
     files.qm_molecule = molecule_name(request);
     files.solute_atoms = solute.elements.size();
     files.solute_electrons = -request.charge;

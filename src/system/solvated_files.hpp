@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace starpmc {
 
@@ -21,12 +22,21 @@ struct SolvateRequest {
   bool overwrite = false;
 };
 
+/// An atom of the solute and the Lennard-Jones type it got.
+struct SoluteAtomType {
+  std::string atom;
+  std::string type;
+  bool is_guess = false;
+  std::string comment;
+};
+
 /// What has been written.
 struct SolvatedFiles {
   std::filesystem::path coordinates;
   std::filesystem::path topology;
   std::string qm_molecule;  ///< the solute's moleculetype; empty for pure water
   std::size_t solute_atoms = 0;
+  std::vector<SoluteAtomType> solute_types;
   int solute_electrons = 0;  ///< with the charge asked for
   std::size_t waters = 0;
   double edge_angstrom = 0;

@@ -5,6 +5,8 @@ assumed in the log.
 """
 
 
+import pathlib
+
 import program
 
 SHORT_CUTOFF = "interaction.vdw-cutoff: 0.9 A is a short cutoff; did you mean nm? 0.9 nm is 9 A"
@@ -49,6 +51,46 @@ class Inputs(program.TestCase):
         config = self.config(system=small | {"rigid": "formaldehyde"}, sampling={"steps": 20})
         log = self.check_once(config, [SMALL_BOX])
         self.assertEqual(log.count(RIGID), 1, log)
+
+
+    def test_equilibrated_water_is_laid_onto_another_model(self):
+        """GROMACS's box of SPC, which gmx solvate takes for every model of three sites, as TIP3P."""
+        water = self.gromacs_file("spc216.gro")
+        top = self.folder / "water.top"
+        top.write_text('#include "oplsaa.ff/forcefield.itp"\n#include "oplsaa.ff/tip3p.itp"\n'
+                       "[ system ]\nwater\n[ molecules ]\nSOL 216\n")  # fmt: skip
+        config = self.config(
+            system={"coordinates": water, "topology": top}, sampling={"steps": "2e1"}
+        )
+        log = self.check_once(config, [])
+        self.assertEqual(log.count("216 molecules SOL have another geometry"), 1, log)
+        self.assertIn("up to 0.1 A is allowed", log)
+
+    def test_what_solvate_prints_runs(self):
+        self.gromacs_file("spc216.gro")
+        solutes = {"chloride": ("Cl 0 0 0", -1), "nitroxide": (
+            "N 0 0 0\nO 1.28 0 0\nH -0.5 0.87 0\nH -0.5 -0.87 0", 0)}  # fmt: skip
+        for name, (atoms, charge) in solutes.items():
+            with self.subTest(name):
+                count = atoms.count("\n") + 1
+                (self.folder / f"{name}.xyz").write_text(f"{count}\n{name}\n{atoms}\n")
+                words = ("--solute", f"{name}.xyz", "--waters", 200, "--charge", charge)
+                made = program.succeed("solvate", *words, cwd=self.folder)
+                (self.folder / f"{name}.cfg").write_text(made.stdout)
+                wrong = program.start("energy", f"{name}.cfg", "--qm.charge", charge + 1,
+                                      cwd=self.folder)  # fmt: skip
+                self.assertEqual(wrong.returncode, 2, wrong.stderr)
+                self.assertIn("electrons, which cannot have the multiplicity", wrong.stderr)
+                program.succeed("check", f"{name}.cfg", cwd=self.folder)
+                self.assertEqual("?" in made.stdout, name == "nitroxide", made.stdout)
+        self.assertRegex(made.stdout, r"O2 +opls_272 +\?")
+
+    def gromacs_file(self, name):
+        for folder in ("/usr/share/gromacs/top", "/usr/local/gromacs/share/gromacs/top"):
+            path = pathlib.Path(folder) / name
+            if path.is_file():
+                return path
+        self.skipTest("no gromacs-data")
 
 
 if __name__ == "__main__":

@@ -178,8 +178,8 @@ INSTANTIATE_TEST_SUITE_P(
         {"NegativeSeed", "seed = -1\n", ":6: sampling.seed", "-1", "0 to"},
         {"NegativeCutoff", "[interaction]\ncoulomb-cutoff = -1\n", ":7: interaction.coulomb-cutoff",
          "-1", "at least 0"},
-        {"RealForInteger", "tune-interval = 1e3\n", ":6: sampling.tune-interval", "1e3",
-         "whole number in digits"},
+        {"RealForInteger", "tune-interval = 1.5e0\n", ":6: sampling.tune-interval", "1.5e0",
+         "whole number"},
         {"CommaForPoint", "temperature = 298,15\n", ":6: sampling.temperature", "298,15",
          "a number"},
         {"EmptyNumber", "temperature =\n", ":6: sampling.temperature", "", "a number"},
@@ -266,6 +266,35 @@ TEST_F(ReadSettings, ByteOrderMarkIsIgnored) {
   EXPECT_EQ(read(file).sampling.steps, 1U);
 }
 
+TEST_F(ReadSettings, WholeNumbersMayHaveADecimalExponent) {
+  EXPECT_EQ(read(write("equilibration-steps = 1e6\n")).sampling.equilibration_steps, 1000000U);
+  EXPECT_EQ(read(write("tune-interval = 2.5E3\n")).sampling.tune_interval, 2500U);
+  EXPECT_EQ(read(write("[qm]\nengine = none\ncharge = -2e0\n")).qm.charge, -2);
+  EXPECT_THROW(read(write("tune-interval = 1e17\n")), InputError);  // fp64 may not hold it
+  EXPECT_THROW(read(write("tune-interval = 1e-3\n")), InputError);
+  EXPECT_THROW(read(write("tune-interval = 1e\n")), InputError);
+}
+
+TEST_F(ReadSettings, CommentsFollowEitherSign) {
+  const Settings settings =
+      read(write("; a line\n  # another; one\ntemperature = 310;K\nseed = 5 ; the fifth # run\n"
+                 "[output] ; where to\nfolder = a;b#c ; the folder\n[system] # what\n"
+                 "defines = A, B # two\n"
+                 "[potential]\nmm-vdw = s/r^6; s = 2 # a constant\n"));
+  EXPECT_EQ(settings.sampling.temperature_kelvin, 310);
+  EXPECT_EQ(settings.sampling.seed, 5U);
+  EXPECT_EQ(settings.output.folder, "a;b#c");
+  EXPECT_THAT(settings.system.defines, testing::ElementsAre("A", "B"));
+  EXPECT_EQ(settings.potential.mm_vdw, "s/r^6; s = 2");
+  EXPECT_EQ(read(folder_.write("settings.cfg", settings_as_config(settings))), settings);
+}
+
+TEST_F(ReadSettings, PathsThatAFileCannotHoldAreRefused) {
+  for (const char* folder : {"a #b", "a ;b", "#a", ";a", "a\t;b"}) {
+    EXPECT_THROW(read(write(""), {{"--output.folder", folder}}), InputError) << folder;
+  }
+}
+
 struct BadOverride {
   std::string name;
   std::vector<std::string> words;
@@ -297,7 +326,7 @@ INSTANTIATE_TEST_SUITE_P(
         {"Short", {"-s", "3"}, {"-s"}},
         {"Value", {"--sampling.steps", "many"}, {"--sampling.steps", "'many'"}},
         {"Twice", {"--sampling.steps", "3", "--sampling.steps", "4"}, {"twice", "'4'"}},
-        {"Comment", {"--output.folder", "a#b"}, {"output.folder", "'#'"}},
+        {"Comment", {"--output.folder", "a #b"}, {"output.folder", "#"}},
         {"MissingFile", {"--system.topology", "no.top"}, {"--system.topology", "no such file"}}}),
     [](const auto& instance) { return instance.param.name; });
 

@@ -227,8 +227,33 @@ TEST(DataFolder, ObeysTheEnvironment) {
   ::unsetenv("STARPMC_DATA");
 }
 
+std::vector<std::string> built_in_types(const Geometry& geometry) {
+  std::vector<std::string> names;
+  for (const AssignedType& type : assign_atom_types(geometry, data_folder() / "opls_types.txt")) {
+    names.push_back(type.name + (type.is_guess ? "?" : ""));
+  }
+  return names;
+}
+
+TEST(AtomTypes, GuessesAreMarked) {
+  // H2NO, planar: OPLS-AA has no nitroxide.
+  const Geometry nitroxide{
+      "", {"N", "O", "H", "H"}, {{0, 0, 0}, {1.28, 0, 0}, {-0.5, 0.87, 0}, {-0.5, -0.87, 0}}};
+  EXPECT_THAT(built_in_types(nitroxide),
+              testing::ElementsAre("opls_900?", "opls_272?", "opls_240", "opls_240"));
+}
+
+TEST(AtomTypes, IonsOfOneAtom) {
+  const auto type_of = [](const char* element) {
+    return built_in_types({"", {element}, {{0, 0, 0}}}).at(0);
+  };
+  EXPECT_EQ(type_of("Cl"), "opls_401");
+  EXPECT_EQ(type_of("Na"), "opls_407");
+  EXPECT_EQ(type_of("Ca"), "opls_412");
+}
+
 TEST(AtomTypes, OfTheSolutesOfThePaper) {
-  const auto types = assign_atom_types(read_xyz(chorismate), data_folder() / "opls_types.txt");
+  const auto types = built_in_types(read_xyz(chorismate));
   EXPECT_THAT(types, testing::ElementsAre(
                          "opls_143", "opls_141", "opls_271", "opls_272", "opls_272", "opls_180",
                          "opls_137", "opls_142", "opls_141", "opls_142", "opls_142", "opls_137",
@@ -249,7 +274,7 @@ TEST(AtomTypes, AromaticRingsAndFunctionalGroups) {
   }
   phenol.elements.emplace_back("H");
   phenol.positions.push_back({2.75 + 0.32, 0.905, 0});
-  const auto types = assign_atom_types(phenol, data_folder() / "opls_types.txt");
+  const auto types = built_in_types(phenol);
   EXPECT_THAT(types,
               testing::ElementsAre("opls_145", "opls_167", "opls_145", "opls_146", "opls_145",
                                    "opls_146", "opls_145", "opls_146", "opls_145", "opls_146",
