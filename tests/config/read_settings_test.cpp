@@ -291,7 +291,8 @@ TEST_F(ReadSettings, CommentsFollowEitherSign) {
 
 TEST_F(ReadSettings, PathsThatAFileCannotHoldAreRefused) {
   for (const char* folder : {"a #b", "a ;b", "#a", ";a", "a\t;b"}) {
-    EXPECT_THROW(read(write(""), {{"--output.folder", folder}}), InputError) << folder;
+    const std::vector<std::string> words{"--output.folder", folder};
+    EXPECT_THROW(read(write(""), words), InputError) << folder;
   }
 }
 

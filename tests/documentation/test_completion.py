@@ -29,7 +29,7 @@ CURRENT=$#words
 source $1
 """
 
-CONFIGURED = ("run", "energy")
+CONFIGURED = ("run", "check", "energy")
 
 
 class Bash(program.TestCase):

@@ -285,7 +285,7 @@ TEST(MalformedFiles, MissingOnesAndUnknownQmMolecule) {
   const auto empty = folder.write("empty.gro", "");
   EXPECT_THAT(read({empty, top, {}, "", {}, {}}),
               HasSubstr("empty.gro:1: the file ends too early"));
-  EXPECT_THAT(read({folder / "", top, {}, "", {}, {}}), HasSubstr("is a folder"));
+  EXPECT_THAT(read({folder / "", top, {}, "", {}, {}}), HasSubstr("a folder"));
   EXPECT_THAT(read({gro, top, {}, "carbonil", {}, {}}), HasSubstr("did you mean 'carbonyl'"));
   EXPECT_THAT(read({gro, top, folder / "s.xyz", "", {}, {}}), HasSubstr("without a QM molecule"));
 }
