@@ -22,7 +22,11 @@ struct AverageEstimate {
   std::uint64_t count = 0;              ///< samples
   double degrees_of_freedom = 0;        ///< of standard_error
   /// False if the series is too short to tell: fewer than kFewestEffectiveSamples by the upper end
-  /// of what the inefficiency may be. The error is then a guess, however careful.
+  /// of what the inefficiency may be. The error is then a guess, however careful. The inefficiency
+  /// counts here as at least that of an exponential correlation with the neighbours' own r,
+  /// (1 + r) / (1 - r): no reversible Markov chain has less, for its correlation is a mixture of
+  /// exponentials and that a convex function of r. Known far better than the sum over the window,
+  /// it keeps out series whose sum came out small by chance.
   bool long_enough = false;
 
   double effective_samples() const { return static_cast<double>(count) / statistical_inefficiency; }
@@ -56,7 +60,9 @@ class BlockAverage {
   SeriesMoments moments_;
   std::vector<double> blocks_;
   std::uint64_t block_length_ = 1;
-  double begun_sum_ = 0;  ///< of the samples after the last whole block
+  double begun_sum_ = 0;            ///< of the samples after the last whole block
+  double last_ = 0;                 ///< sample
+  double squared_differences_ = 0;  ///< sum over neighbours
 };
 
 }  // namespace starpmc

@@ -19,6 +19,12 @@ struct Equilibration {
   bool is_late() const {
     return share > 0.2 && effective_samples_from_there > 1.5 * effective_samples_of_all;
   }
+  /// The series has relaxed, and been at rest for at least as long as that took and for
+  /// kEffectiveSamplesAtRest. While it relaxes as a whole, the best start is its middle.
+  bool is_reached() const {
+    return share < 0.5 && effective_samples_from_there >= kEffectiveSamplesAtRest;
+  }
+  static constexpr double kEffectiveSamplesAtRest = 20;
 };
 
 /// The start that leaves the most effective samples: J. D. Chodera, J. Chem. Theory Comput. 12,

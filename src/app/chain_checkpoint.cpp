@@ -30,6 +30,33 @@ DensityGrid grid_from(const nlohmann::json& state) {
   return {values("x"), values("y"), values("z"), values("charge"), values("extent")};
 }
 
+/// Centres and orientations; nothing where there are no molecules yet.
+nlohmann::json poses_state(const std::vector<Molecule>& molecules) {
+  std::vector<double> values;
+  for (const Molecule& molecule : molecules) {
+    const Vector3& c = molecule.centre;
+    const Quaternion& q = molecule.orientation;
+    values.insert(values.end(), {c.x, c.y, c.z, q.w, q.x, q.y, q.z});
+  }
+  return to_binary(values);
+}
+
+std::vector<Molecule> poses_from(const nlohmann::json& state, const System& system) {
+  const auto values = vector_from_binary<double>(state);
+  if (values.empty()) return {};
+  std::vector<Molecule> molecules = system.molecules;
+  constexpr std::size_t kValues = 7;
+  if (values.size() != kValues * molecules.size()) {
+    throw RunError("the checkpoint is of another number of molecules");
+  }
+  for (std::size_t m = 0; m < molecules.size(); ++m) {
+    const double* const v = &values[kValues * m];
+    molecules[m].centre = {v[0], v[1], v[2]};
+    molecules[m].orientation = {v[3], v[4], v[5], v[6]};
+  }
+  return molecules;
+}
+
 }  // namespace
 
 void ChainRun::resume() {
@@ -76,7 +103,13 @@ void ChainRun::restore(const nlohmann::json& checkpoint) {
   const std::uint64_t gate_passed = checkpoint.at("gate_passed");
   const auto state = vector_from_binary<double>(checkpoint.at("engine"));
   if (engine_ != nullptr && !state.empty()) engine_->restore(state);
+  search_.restore(checkpoint.at("equilibration"));
+  start_of_production_ = poses_from(checkpoint.at("start_of_production"), context_.inputs.system);
   make_output(&checkpoint.at("output"));  // cuts files back: all else has been found to be right
+  if (search_.steps()) {
+    schedule_.set_equilibration(*search_.steps());
+    output_->set_equilibration(*search_.steps());
+  }
   context_.gate.chain_resumed(number_, gate_passed);
 }
 
@@ -91,6 +124,8 @@ nlohmann::json ChainRun::checkpoint() const {
                             {"drift", energy_terms_state(summary_.drift)},
                             {"qm_restarts", summary_.qm_restarts},
                             {"gate_passed", gate_passed_},
+                            {"equilibration", search_.state()},
+                            {"start_of_production", poses_state(start_of_production_)},
                             {"worker_memory_mb", worker_memory_mb_.load()},
                             {"chain", chain_->state()},
                             {"grid", grid_state(grid_)},

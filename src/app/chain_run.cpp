@@ -5,8 +5,10 @@
 
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <nlohmann/json.hpp>
 
+#include "app/movement.hpp"
 #include "app/update_record.hpp"
 #include "error.hpp"
 #include "io/checked_file.hpp"
@@ -25,6 +27,7 @@ ChainRun::ChainRun(const RunContext& context, unsigned number, ChainFolder folde
       settings_(context.inputs.settings),
       schedule_(settings_.qm.interval, settings_.sampling.equilibration_steps,
                 settings_.sampling.temperature_kelvin),
+      search_(settings_.sampling, context_.inputs.system.molecules.size()),
       number_(number),
       folder_(std::move(folder)),
       engine_(std::move(engine)),
@@ -50,8 +53,10 @@ void ChainRun::require_finite(const EnergyTerms& terms, const std::string& when)
                   when, which.empty() ? "its terms are, their sum is not" : which));
 }
 
+/// More than any chain makes while it is not known where equilibration ends.
 std::uint64_t ChainRun::total_steps() const {
-  return settings_.sampling.equilibration_steps + settings_.sampling.steps;
+  if (!search_.steps()) return std::numeric_limits<std::uint64_t>::max();
+  return *search_.steps() + settings_.sampling.steps;
 }
 
 std::uint64_t ChainRun::next_update() const {
@@ -62,9 +67,13 @@ std::uint64_t ChainRun::gate_interval() const {
   return engine_ != nullptr && !schedule_.automatic() ? settings_.qm.interval : kGateInterval;
 }
 
+/// Each chain's own production, where they are equilibrated after different numbers of steps.
+std::uint64_t ChainRun::gate_origin() const { return search_.automatic() ? *search_.steps() : 0; }
+
 std::uint64_t ChainRun::expected_updates() const {
   const std::uint64_t interval = schedule_.interval(summary_.qm_updates);
-  return summary_.qm_updates.size() + (total_steps() - step_ + interval - 1) / interval;
+  const std::uint64_t total = search_.steps() ? total_steps() : step_ + settings_.sampling.steps;
+  return summary_.qm_updates.size() + (total - step_ + interval - 1) / interval;
 }
 
 void ChainRun::save_engine_log() const noexcept {
@@ -86,6 +95,7 @@ void ChainRun::make_output(const nlohmann::json* resumed) {
 void ChainRun::start() {
   chain_ = make_chain(context_.inputs.system, settings_, number_, context_.chains_here);
   make_output(nullptr);
+  if (!in_equilibration()) begin_production();
 }
 
 bool ChainRun::checkpoint_is_due() const {
@@ -183,7 +193,7 @@ void ChainRun::take(QmResult result, const EnergyTerms& before) {
   summary_.qm_restarts = restarts_before_ + engine_->restarts();
   summary_.qm_updates.push_back(record);
   report_update();
-  if (schedule_.automatic() && step_ == settings_.sampling.equilibration_steps) report_interval();
+  if (schedule_.automatic() && step_ == search_.steps()) report_interval();
 }
 
 void ChainRun::report_interval() const {
@@ -245,31 +255,67 @@ void ChainRun::check_drift() {
   summary_.drift = summary_.drift + (accumulated - summary_.final_energies);
 }
 
-/// Steps up to the next that something happens at, or to a pause.
+/// The next step that something happens at.
+std::uint64_t ChainRun::next_stop() const {
+  std::uint64_t stop = !search_.steps()     ? search_.next_look(step_)
+                       : in_equilibration() ? *search_.steps()
+                                            : total_steps();
+  stop = std::min(stop, next_update());
+  if (!context_.gate.active() || !search_.steps()) return stop;
+  const std::uint64_t interval = gate_interval();
+  const std::uint64_t origin = gate_origin();
+  return std::min(stop, origin + ((step_ - origin) / interval + 1) * interval);
+}
+
+/// Steps up to the next stop, or to a pause.
 void ChainRun::sample() {
-  const Settings::SamplingSection& sampling = settings_.sampling;
-  const std::uint64_t total = total_steps();
-  const bool equilibration = step_ < sampling.equilibration_steps;
-  const auto next = [this](std::uint64_t interval) { return (step_ / interval + 1) * interval; };
-  std::uint64_t end = std::min(equilibration ? sampling.equilibration_steps : total, next_update());
-  if (context_.gate.active()) end = std::min(end, next(gate_interval()));
+  const bool equilibration = in_equilibration();
+  const std::uint64_t look = search_.steps() ? 0 : search_.next_look(step_);
   const auto pause = [this] { return context_.interruption.requested() || checkpoint_is_due(); };
-  const std::uint64_t reached =
-      chain_->run({step_, end - step_, settings_.output.trajectory_interval,
-                   equilibration ? sampling.tune_interval : 0, settings_.output.pressure_interval},
-                  *output_, pause);
+  const std::uint64_t reached = chain_->run(
+      {step_, next_stop() - step_, settings_.output.trajectory_interval,
+       equilibration ? settings_.sampling.tune_interval : 0, settings_.output.pressure_interval},
+      *output_, pause);
   if (reached != step_) updated_ = false;
   step_ = reached;
+  if (step_ == look) look_for_equilibration();
+  if (equilibration && !in_equilibration()) begin_production();
   if (checkpoint_is_due()) save(checkpoint());
 }
 
+void ChainRun::look_for_equilibration() {
+  const EnergyTerms energies = chain_->reproducible_energies();
+  require_finite(energies, "computed anew");
+  search_.look(step_, energies, chain_->step_sizes());
+  if (!search_.steps()) return;
+  schedule_.set_equilibration(step_);
+  output_->set_equilibration(step_);
+  const double sweeps =
+      static_cast<double>(step_) / static_cast<double>(context_.inputs.system.molecules.size());
+  if (search_.how() == EquilibrationEnd::settled) {
+    spdlog::info(
+        "chain {}: equilibrated after {} steps, {:.0f} for each molecule: energies and step sizes "
+        "have settled",
+        number_, step_, sweeps);
+  } else {
+    spdlog::info(
+        "chain {}: energies and step sizes have not settled in {} steps, {:.0f} for each molecule, "
+        "as many as production has: it begins now",
+        number_, step_, sweeps);
+  }
+}
+
+void ChainRun::begin_production() { start_of_production_ = chain_->molecules(); }
+
 bool ChainRun::known_well_enough() {
-  if (!context_.gate.active() || step_ % gate_interval() != 0 || step_ >= total_steps() ||
-      step_ <= settings_.sampling.equilibration_steps || step_ <= gate_passed_) {
+  if (!context_.gate.active() || step_ >= total_steps() || !search_.steps() ||
+      step_ <= *search_.steps()) {
     return false;
   }
-  const auto answer = context_.gate.arrive(number_, step_, output_->energy_statistics());
-  if (answer == StoppingGate::Answer::go_on) gate_passed_ = step_;
+  const std::uint64_t gate = step_ - gate_origin();
+  if (gate % gate_interval() != 0 || gate <= gate_passed_) return false;
+  const auto answer = context_.gate.arrive(number_, gate, output_->energy_statistics());
+  if (answer == StoppingGate::Answer::go_on) gate_passed_ = gate;
   return answer == StoppingGate::Answer::known;
 }
 
@@ -323,8 +369,10 @@ void ChainRun::finish() {
   const StepSizes sizes = chain_->step_sizes();
   summary_.final_max_translation_angstrom = sizes.translation_angstrom;
   summary_.final_max_rotation_degrees = sizes.rotation_degrees;
+  const std::vector<Molecule> molecules = chain_->molecules();
+  summary_.movement = movement_of(context_.inputs.system, start_of_production_, molecules);
   Sha256 coordinates;
-  for (const Molecule& molecule : chain_->molecules()) {
+  for (const Molecule& molecule : molecules) {
     const Quaternion& q = molecule.orientation;
     const double pose[] = {
         molecule.centre.x, molecule.centre.y, molecule.centre.z, q.w, q.x, q.y, q.z};
@@ -341,7 +389,9 @@ void ChainRun::finish() {
         certification.largest_error_in_bounds);
   }
   if (engine_ != nullptr) summary_.qm_interval_steps = schedule_.interval(summary_.qm_updates);
-  summary_.steps = step_ - std::min(step_, settings_.sampling.equilibration_steps);
+  summary_.equilibration_steps = *search_.steps();
+  summary_.equilibration_end = search_.how();
+  summary_.steps = step_ - std::min(step_, summary_.equilibration_steps);
   output_->finish(summary_);
 }
 

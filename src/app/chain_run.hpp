@@ -7,6 +7,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 
+#include "app/equilibration_search.hpp"
 #include "app/input_fingerprint.hpp"
 #include "app/inputs.hpp"
 #include "app/interruption.hpp"
@@ -93,12 +94,19 @@ class ChainRun {
   std::uint64_t next_update() const;
   /// Steps at which the chains meet; updates that all have at the same steps, where there are any.
   std::uint64_t gate_interval() const;
+  /// The step from which on the chains' meetings are counted.
+  std::uint64_t gate_origin() const;
   void report_interval() const;
+  bool in_equilibration() const { return !search_.steps() || step_ < *search_.steps(); }
+  std::uint64_t next_stop() const;
+  void look_for_equilibration();
+  void begin_production();
   std::uint64_t expected_updates() const;
 
   const RunContext& context_;
   const Settings& settings_;
   UpdateSchedule schedule_;
+  EquilibrationSearch search_;
   unsigned number_;
   ChainFolder folder_;
   std::unique_ptr<QmEngine> engine_;
@@ -108,6 +116,7 @@ class ChainRun {
   ChainSummary summary_;
   DensityGrid grid_;          ///< the chain's, for checkpoints
   EnergyTerms after_update_;  ///< energies right after the last update of the density
+  std::vector<Molecule> start_of_production_;  ///< empty: not yet
   std::uint64_t step_ = 0;
   bool updated_ = false;  ///< the update due at this step has been made
   bool known_ = false;    ///< the ensemble's energy is

@@ -95,6 +95,14 @@ std::vector<std::string> input_warnings(const System& system, const Settings& se
         "the cutoff ({:.4g} A), by Born's equation {:.1f} kJ/mol for one of this charge in water",
         charge, cutoff, born_energy(charge, cutoff, water_permittivity)));
   }
+  if (settings.sampling.equilibration_steps == 0U && settings.sampling.chains != 1) {
+    warnings.push_back(fmt::format(
+        "{}: without steps of equilibration all chains begin to count at one configuration, so "
+        "that "
+        "R-hat and the chains' agreement say nothing of what lies far from it; write auto, or so "
+        "many that the chains forget it",
+        places("sampling.equilibration-steps")));
+  }
   return warnings;
 }
 

@@ -38,10 +38,12 @@ std::string describe(const QmForecast& forecast, const Settings& settings) {
       forecast.basis_functions, duration(forecast.first_seconds), duration(forecast.update_seconds),
       rounded(forecast.memory_mb / 1024));
   if (settings.qm.interval == 0) return text;  // auto: not known yet
-  const std::uint64_t steps = settings.sampling.equilibration_steps + settings.sampling.steps;
+  const auto& sampling = settings.sampling;
+  const std::uint64_t steps = sampling.equilibration_steps.value_or(0) + sampling.steps;
   const std::uint64_t updates =
       std::max<std::uint64_t>(1, (steps + settings.qm.interval - 1) / settings.qm.interval);
-  return text + fmt::format("; {} updates a chain: {}", updates,
+  return text + fmt::format("; {} updates a chain{}: {}", updates,
+                            sampling.equilibration_steps ? "" : " and those of equilibration",
                             duration(static_cast<double>(updates) * forecast.update_seconds));
 }
 

@@ -1,5 +1,6 @@
 #include "app/run_output.hpp"
 
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "app/system_pressure.hpp"
@@ -43,15 +44,22 @@ RunOutput::RunOutput(const Inputs& inputs, const ChainFolder& folder, ProgressRe
       energies_(open_energies(folder.file("energies.csv"), inputs, resumed)),
       trajectory_(open_trajectory(folder.file("trajectory.h5"), inputs.system, resumed)),
       report_(std::move(report)),
+      equilibration_steps_(settings_.sampling.equilibration_steps.value_or(
+          std::numeric_limits<std::uint64_t>::max())),
       statistics_(expected_samples(settings_.sampling, settings_.output.energy_interval)),
       pressures_(expected_samples(settings_.sampling, settings_.output.pressure_interval)) {
   const Settings::SamplingSection& sampling = settings_.sampling;
-  state_.total_steps = sampling.equilibration_steps + sampling.steps;
+  state_.total_steps = sampling.equilibration_steps.value_or(0) + sampling.steps;
   if (resumed == nullptr) {
     write_system_pdb(folder.file("system.pdb"), inputs.system);
   } else {
     restore(*resumed);
   }
+}
+
+void RunOutput::set_equilibration(std::uint64_t steps) {
+  equilibration_steps_ = steps;
+  state_.total_steps = steps + settings_.sampling.steps;
 }
 
 nlohmann::json RunOutput::state() {
@@ -105,7 +113,7 @@ void RunOutput::on_update(std::uint64_t step, std::uint64_t updates, std::uint64
 void RunOutput::on_step(std::uint64_t step, bool accepted, const EnergyTerms& totals) {
   decisions_.add(accepted);
   totals_ = totals;
-  const bool production = step > settings_.sampling.equilibration_steps;
+  const bool production = step > equilibration_steps_;
   accepted_ += accepted ? 1 : 0;
   accepted_production_ += production && accepted ? 1 : 0;
   const std::uint64_t interval = settings_.output.pressure_interval;
@@ -122,7 +130,7 @@ void RunOutput::add_sample(std::uint64_t step,
                            const std::optional<EnergyTable::Pressure>& pressure) {
   energies_.append(step, totals_, solute_energy_,
                    static_cast<double>(accepted_) / static_cast<double>(step), pressure);
-  if (step <= settings_.sampling.equilibration_steps) return;
+  if (step <= equilibration_steps_) return;
   const auto values = totals_.values();
   for (std::size_t i = 0; i < values.size(); ++i) terms_[i].add(values[i]);
   qmmm_coulomb_.add(totals_.qmmm_coulomb());

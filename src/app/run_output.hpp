@@ -38,6 +38,8 @@ class RunOutput final : public ChainObserver {
   void start(const EnergyTerms& totals, Chain& chain);
   /// @param expected updates of the whole run
   void on_update(std::uint64_t step, std::uint64_t updates, std::uint64_t expected);
+  /// Production begins after so many steps: called before its first one, a resumed run's included.
+  void set_equilibration(std::uint64_t steps);
   /// The solute's own energy from here on, kJ/mol.
   void set_solute_energy(double energy) { solute_energy_ = energy; }
   /// Closes the files and fills in what the steps gave.
@@ -66,6 +68,7 @@ class RunOutput final : public ChainObserver {
   Trajectory trajectory_;
   ProgressReport report_;
   ProgressState state_;
+  std::uint64_t equilibration_steps_;  ///< the largest number: not known yet
   DecisionHash decisions_;
   BlockAverage terms_[EnergyTerms::names.size()];
   BlockAverage qmmm_coulomb_;

@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "app/chain_count.hpp"
+#include "app/run_warnings.hpp"
 #include "codelets/task_label.hpp"
 #include "config/value_names.hpp"
 #include "error.hpp"
@@ -25,39 +25,6 @@ namespace starpmc {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-void warn_of_chains(const EnsembleEstimate& energy) {
-  if (energy.chains_disagree()) {
-    spdlog::warn(
-        "the chains have not mixed: their mean total energies differ by more than their errors "
-        "explain (F test: by chance in {:.2g} % of runs); they sample different states, and the "
-        "error is not to be trusted: make more steps (sampling.steps, "
-        "sampling.equilibration-steps)",
-        100 * energy.agreement);
-  } else if (energy.r_hat > kPoorGelmanRubin) {
-    spdlog::warn(
-        "the run is short for its fluctuations: first and second halves of its chains have mean "
-        "total energies that scatter by {:.0f} % of the energies' own spread (R-hat {:.2f}, above "
-        "{}); whether they sample the same states cannot be told: make more steps "
-        "(sampling.steps, sampling.equilibration-steps)",
-        100 * std::sqrt(energy.r_hat * energy.r_hat - 1), energy.r_hat, kPoorGelmanRubin);
-  }
-}
-
-void warn_of_equilibrations(const std::vector<Equilibration>& chains) {
-  const auto late = std::ranges::count_if(chains, &Equilibration::is_late);
-  if (late == 0) return;
-  double share = 0;
-  for (const Equilibration& chain : chains) {
-    if (chain.is_late()) share = std::max(share, chain.share);
-  }
-  spdlog::warn(
-      "production began before the system was equilibrated: in {} of {} chains the total energy "
-      "relaxes over up to {:.0f} % of the steps, which the averages contain: make more steps of "
-      "equilibration (sampling.equilibration-steps), by at least those, or see total_energy in "
-      "summary.json for the mean without them",
-      late, chains.size(), 100 * share);
-}
 
 }  // namespace
 
@@ -250,19 +217,17 @@ void Simulation::fill_ensemble() {
   summary_.energy_known =
       gate_.active() && known_to_within(results_.statistics, summary_.until_error_kj_per_mol);
   summary_.equilibrations = equilibrations_of(results_.statistics);
-  warn_of_chains(summary_.total_energy);
-  warn_of_equilibrations(summary_.equilibrations);
+  for (const std::string& warning : run_warnings(summary_)) spdlog::warn("{}", warning);
 }
 
 void Simulation::fill_summary() {
   double steps = 0;
   for (const ChainSummary& chain : results_.chains) {
-    steps += static_cast<double>(chain.steps + settings().sampling.equilibration_steps);
+    steps += static_cast<double>(chain.steps + chain.equilibration_steps);
   }
   summary_.chains = results_.chains;
   summary_.codelet_timings = results_.codelet_timings;
   summary_.worker_tasks = results_.worker_tasks;
-  summary_.equilibration_steps = settings().sampling.equilibration_steps;
   summary_.total_seconds = process_age_seconds();
   summary_.steps_per_second = steps / summary_.wall_seconds;
   summary_.title = inputs_.system.title;

@@ -76,7 +76,7 @@ void print_summary(const SolvateRequest& request, const SolvatedFiles& files, st
           files.solute_electrons);
     }
   }
-  out << "\n[sampling]\nequilibration-steps = 100000\nsteps = 1000000\n";
+  out << "\n[sampling]\nsteps = 1000000\n";
 }
 
 }  // namespace

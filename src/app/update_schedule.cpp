@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "constants.hpp"
 
@@ -11,22 +12,27 @@ namespace {
 constexpr std::uint64_t kShortest = 250;
 constexpr std::uint64_t kLongest = 64000;
 constexpr std::uint64_t kLongestFirst = 4000;
+constexpr std::uint64_t kFirstOfUnknownEquilibration = 1000;
 /// Updates that equilibration has about, if no interval changes.
 constexpr std::uint64_t kUpdatesOfEquilibration = 32;
 constexpr double kRounding = 50;  ///< steps, of the interval of production
 
 }  // namespace
 
-UpdateSchedule::UpdateSchedule(std::uint64_t interval, std::uint64_t equilibration_steps,
+UpdateSchedule::UpdateSchedule(std::uint64_t interval,
+                               std::optional<std::uint64_t> equilibration_steps,
                                double temperature_kelvin)
     : fixed_interval_(interval),
-      equilibration_steps_(equilibration_steps),
+      first_interval_(
+          equilibration_steps
+              ? std::clamp(*equilibration_steps / kUpdatesOfEquilibration, kShortest, kLongestFirst)
+              : kFirstOfUnknownEquilibration),
+      equilibration_steps_(equilibration_steps.value_or(std::numeric_limits<std::uint64_t>::max())),
       kt_(kGasConstant * temperature_kelvin) {}
 
 std::uint64_t UpdateSchedule::interval(std::span<const QmUpdateRecord> updates) const {
   if (!automatic()) return fixed_interval_;
-  std::uint64_t interval =
-      std::clamp(equilibration_steps_ / kUpdatesOfEquilibration, kShortest, kLongestFirst);
+  std::uint64_t interval = first_interval_;
   double logarithms = 0;
   double count = 0;
   for (std::size_t i = 1; i < updates.size(); ++i) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "io/qm_updates.hpp"
@@ -17,9 +18,12 @@ namespace starpmc {
 class UpdateSchedule {
  public:
   /// @param interval            steps; 0: automatic
-  /// @param equilibration_steps at least 1 where the interval is automatic
-  UpdateSchedule(std::uint64_t interval, std::uint64_t equilibration_steps,
+  /// @param equilibration_steps at least 1 where the interval is automatic; none: not known yet
+  UpdateSchedule(std::uint64_t interval, std::optional<std::uint64_t> equilibration_steps,
                  double temperature_kelvin);
+
+  /// They have become known, before any step of production.
+  void set_equilibration(std::uint64_t steps) { equilibration_steps_ = steps; }
 
   bool automatic() const { return fixed_interval_ == 0; }
   /// Steps from the last of these updates to the next, if it is not the beginning of production
@@ -30,8 +34,9 @@ class UpdateSchedule {
 
  private:
   std::uint64_t fixed_interval_;
-  std::uint64_t equilibration_steps_;
-  double kt_;  ///< kJ/mol
+  std::uint64_t first_interval_;       ///< of an automatic one
+  std::uint64_t equilibration_steps_;  ///< the largest number: not known yet
+  double kt_;                          ///< kJ/mol
 };
 
 }  // namespace starpmc

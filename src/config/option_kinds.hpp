@@ -81,6 +81,20 @@ Option integer_or_auto(const Label& label, IntegerRange range, Field field) {
   return option;
 }
 
+/// An integer, 0 perhaps among them, that the program finds where it is none, written "auto".
+template <typename Field>
+Option optional_integer(const Label& label, IntegerRange range, Field field) {
+  Option option = labelled(label, "auto, " + range.text(), {"auto"});
+  option.set = [=](Settings& settings, std::string_view text, const PathContext&) {
+    field(settings).reset();
+    if (text != "auto") field(settings) = parse_integer(text, range, label.unit);
+  };
+  option.get = [=](const Settings& settings) {
+    return field(settings) ? std::to_string(*field(settings)) : "auto";
+  };
+  return option;
+}
+
 template <typename Field>
 Option unsigned_integer(const Label& label, Field field) {
   Option option = labelled(label, "0 to 18446744073709551615");

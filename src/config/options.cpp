@@ -96,9 +96,10 @@ std::vector<Option> sampling_options() {
            STARPMC_FIELD(sampling.temperature_kelvin)),
       required(integer({"sampling", "steps", "steps", "Monte Carlo steps of production"}, {1},
                        STARPMC_FIELD(sampling.steps))),
-      integer({"sampling", "equilibration-steps", "steps",
-               "steps before production, in which the step sizes are tuned"},
-              {0}, STARPMC_FIELD(sampling.equilibration_steps)),
+      optional_integer({"sampling", "equilibration-steps", "steps",
+                        "steps before production, in which the step sizes are tuned; auto: until "
+                        "energies and step sizes have settled, at most as many as steps"},
+                       {0}, STARPMC_FIELD(sampling.equilibration_steps)),
       unsigned_integer({"sampling", "seed", "", "seed of the random numbers"},
                        STARPMC_FIELD(sampling.seed)),
       real({"sampling", "max-translation", "A",

@@ -95,10 +95,10 @@ class Reader {
   }
 
   void check_intervals() const {
-    if (settings_.qm.interval == 0 && settings_.sampling.equilibration_steps == 0) {
+    if (settings_.qm.interval == 0 && settings_.sampling.equilibration_steps == 0U) {
       throw InputError(place("qm.interval"),
                        "it is found during equilibration, of which there is none", "auto",
-                       "set sampling.equilibration-steps, or write a number of steps");
+                       "set sampling.equilibration-steps to auto, or write a number of steps");
     }
     const auto& output = settings_.output;
     if (output.pressure_interval % output.energy_interval == 0) return;

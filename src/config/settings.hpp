@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -58,8 +59,9 @@ struct Settings {
 
   struct SamplingSection {
     double temperature_kelvin = 298.15;
-    std::uint64_t steps = 0;                ///< production steps
-    std::uint64_t equilibration_steps = 0;  ///< before them, step sizes are tuned
+    std::uint64_t steps = 0;  ///< production steps
+    /// Before them, in which the step sizes are tuned; none: as many as it takes (auto).
+    std::optional<std::uint64_t> equilibration_steps;
     std::uint64_t seed = 1;
     double max_translation_angstrom = 0.15;
     double max_rotation_degrees = 15;

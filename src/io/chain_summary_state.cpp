@@ -25,6 +25,8 @@ AverageEstimate average_from(const json& state) {
 
 json chain_summary_state(const ChainSummary& chain) {
   json state{{"steps", chain.steps},
+             {"equilibration_steps", chain.equilibration_steps},
+             {"equilibration_end", static_cast<int>(chain.equilibration_end)},
              {"acceptance", chain.acceptance},
              {"qmmm_coulomb", average_state(chain.averages.qmmm_coulomb)},
              {"solute", average_state(chain.averages.solute)},
@@ -47,6 +49,10 @@ json chain_summary_state(const ChainSummary& chain) {
   if (chain.isolated_energy_kj_per_mol)
     state["isolated_energy"] = *chain.isolated_energy_kj_per_mol;
   if (chain.isolated_dipole_debye) state["isolated_dipole"] = *chain.isolated_dipole_debye;
+  if (chain.movement) {
+    const Movement& m = *chain.movement;
+    state["movement"] = {m.displacement_angstrom, m.size_angstrom, m.molecules, m.never_moved};
+  }
   state["terms"] = json::array();
   for (const auto& term : chain.averages.terms) state["terms"].push_back(average_state(term));
   state["qm_updates"] = json::array();
@@ -59,6 +65,12 @@ json chain_summary_state(const ChainSummary& chain) {
 ChainSummary chain_summary_from(const json& state) {
   ChainSummary chain;
   chain.steps = state.at("steps");
+  chain.equilibration_steps = state.at("equilibration_steps");
+  chain.equilibration_end = static_cast<EquilibrationEnd>(state.at("equilibration_end").get<int>());
+  if (state.contains("movement")) {
+    const json& values = state.at("movement");
+    chain.movement = Movement{values.at(0), values.at(1), values.at(2), values.at(3)};
+  }
   chain.acceptance = state.at("acceptance");
   chain.averages.qmmm_coulomb = average_from(state.at("qmmm_coulomb"));
   chain.averages.solute = average_from(state.at("solute"));

@@ -60,9 +60,9 @@ std::string qm_lines(const std::vector<QmUpdateRecord>& updates) {
   return text;
 }
 
-std::string certified_line(const ChainSummary& chain, std::uint64_t equilibration_steps) {
+std::string certified_line(const ChainSummary& chain) {
   const CertifiedDecisions& certified = chain.certified;
-  const auto steps = static_cast<double>(chain.steps + equilibration_steps);
+  const auto steps = static_cast<double>(chain.steps + chain.equilibration_steps);
   if (!certified.active || steps == 0) return "";
   return fmt::format(
       "{:<24}{:.3f} % of the steps evaluated again; largest error there {:.2g} of the bound, "
@@ -70,6 +70,18 @@ std::string certified_line(const ChainSummary& chain, std::uint64_t equilibratio
       "kJ/mol\n",
       "Certified decisions", 100 * static_cast<double>(certified.steps) / steps,
       certified.largest_error_in_bounds, certified.bound_kj_per_mol);
+}
+
+const char* equilibration_end(EquilibrationEnd end) {
+  switch (end) {
+    case EquilibrationEnd::given:
+      return "";
+    case EquilibrationEnd::settled:
+      return ": found, energies and step sizes had settled";
+    case EquilibrationEnd::not_settled:
+      return ", in which the energies did not settle";
+  }
+  return "";
 }
 
 /// What a jump is to be compared with.
@@ -111,14 +123,14 @@ std::string equilibration_line(const RunSummary& summary) {
 }
 
 std::string chain_lines(const RunSummary& summary) {
-  std::string text =
-      fmt::format("\nChains ({})\n  {:>5} {:>12} {:>12} {:>24} {:>10}\n", summary.chains.size(),
-                  "chain", "steps", "acceptance", "total energy (kJ/mol)", "QM updates");
+  std::string text = fmt::format("\nChains ({})\n  {:>5} {:>13} {:>12} {:>12} {:>24} {:>10}\n",
+                                 summary.chains.size(), "chain", "equilibration", "steps",
+                                 "acceptance", "total energy (kJ/mol)", "QM updates");
   for (std::size_t i = 0; i < summary.chains.size(); ++i) {
     const ChainSummary& chain = summary.chains[i];
-    text += fmt::format("  {:>5} {:>12} {:>10.1f} % {:>24} {:>10}\n", i, chain.steps,
-                        100 * chain.acceptance, with_error(chain.averages.total),
-                        chain.qm_updates.size());
+    text += fmt::format("  {:>5} {:>13} {:>12} {:>10.1f} % {:>24} {:>10}\n", i,
+                        chain.equilibration_steps, chain.steps, 100 * chain.acceptance,
+                        with_error(chain.averages.total), chain.qm_updates.size());
   }
   const EnsembleEstimate& energy = summary.total_energy;
   text += fmt::format(
@@ -153,8 +165,8 @@ std::string chain_lines(const RunSummary& summary) {
 }
 
 std::string update_average_lines(const RunSummary& summary) {
-  const QmAverages averages =
-      average_updates(summary.chains.front().qm_updates, summary.equilibration_steps);
+  const ChainSummary& chain = summary.chains.front();
+  const QmAverages averages = average_updates(chain.qm_updates, chain.equilibration_steps);
   std::string text;
   const auto add = [&](const char* name, const AverageEstimate& average) {
     if (average.count > 0) text += fmt::format("  {:<22}{}\n", name, with_error(average));
@@ -170,7 +182,6 @@ std::string update_average_lines(const RunSummary& summary) {
 
 std::string single_chain_lines(const RunSummary& summary) {
   const ChainSummary& chain = summary.chains.front();
-  const std::uint64_t equilibration_steps = summary.equilibration_steps;
   std::string text = "\nMean energy (kJ/mol)\n";
   for (std::size_t i = 0; i < EnergyTerms::titles.size(); ++i)
     text +=
@@ -191,15 +202,15 @@ std::string single_chain_lines(const RunSummary& summary) {
         fmt::format("\n{:<24}{} bar\n", "Mean pressure", with_error(chain.averages.pressure_bar));
   }
   text += qm_lines(chain.qm_updates);
-  text += fmt::format("\n{:<24}{} ({} of equilibration before)\n", "Steps", chain.steps,
-                      equilibration_steps);
+  text += fmt::format("\n{:<24}{} ({} of equilibration before{})\n", "Steps", chain.steps,
+                      chain.equilibration_steps, equilibration_end(chain.equilibration_end));
   text += equilibration_line(summary);
   text += fmt::format("{:<24}{:.1f} %, moves up to {:.3f} A and {:.1f} degrees\n", "Acceptance",
                       100 * chain.acceptance, chain.final_max_translation_angstrom,
                       chain.final_max_rotation_degrees);
   text += fmt::format("{:<24}{:.1e} kJ/mol (accumulated - recomputed energy)\n", "Drift",
                       chain.drift.total());
-  text += certified_line(chain, equilibration_steps);
+  text += certified_line(chain);
   return text;
 }
 

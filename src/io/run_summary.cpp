@@ -92,8 +92,22 @@ json versions_json(const RunSummary& summary) {
   return versions;
 }
 
-json chain_json(const ChainSummary& chain, std::uint64_t equilibration_steps) {
+const char* name_of(EquilibrationEnd end) {
+  switch (end) {
+    case EquilibrationEnd::given:
+      return "given";
+    case EquilibrationEnd::settled:
+      return "settled";
+    case EquilibrationEnd::not_settled:
+      return "not settled";
+  }
+  return "";
+}
+
+json chain_json(const ChainSummary& chain) {
   json document{{"steps", chain.steps},
+                {"equilibration_steps", chain.equilibration_steps},
+                {"equilibration_end", name_of(chain.equilibration_end)},
                 {"acceptance", chain.acceptance},
                 {"averages", averages_json(chain.averages)},
                 {"final_energies", final_energies_json(chain)},
@@ -114,9 +128,14 @@ json chain_json(const ChainSummary& chain, std::uint64_t equilibration_steps) {
   if (chain.isolated_dipole_debye) {
     document["isolated_dipole_debye"] = *chain.isolated_dipole_debye;
   }
+  if (chain.movement) {
+    document["movement"] = {{"displacement_angstrom", chain.movement->displacement_angstrom},
+                            {"size_of_molecules_angstrom", chain.movement->size_angstrom},
+                            {"molecules_never_moved", chain.movement->never_moved}};
+  }
   if (chain.qm_interval_steps > 0) document["qm_interval_steps"] = chain.qm_interval_steps;
   document["qm_averages"] =
-      updates_average_json(average_updates(chain.qm_updates, equilibration_steps));
+      updates_average_json(average_updates(chain.qm_updates, chain.equilibration_steps));
   document["qm_updates"] = json::array();
   for (const auto& update : chain.qm_updates)
     document["qm_updates"].push_back(to_json_record(update));
@@ -181,6 +200,14 @@ json ensemble_json(const RunSummary& summary) {
   return document;
 }
 
+std::uint64_t longest_equilibration(const RunSummary& summary) {
+  std::uint64_t steps = 0;
+  for (const ChainSummary& chain : summary.chains) {
+    steps = std::max(steps, chain.equilibration_steps);
+  }
+  return steps;
+}
+
 json worker_json(const WorkerTasks& worker, double wall_seconds) {
   const WorkerShares shares = shares_of(worker, wall_seconds);
   return {{"worker", worker.worker},
@@ -203,7 +230,7 @@ QmEnsemble average_updates(const RunSummary& summary) {
   std::vector<AverageEstimate> polarisations;
   std::vector<AverageEstimate> jumps;
   for (const ChainSummary& chain : summary.chains) {
-    const QmAverages averages = average_updates(chain.qm_updates, summary.equilibration_steps);
+    const QmAverages averages = average_updates(chain.qm_updates, chain.equilibration_steps);
     dipoles.push_back(averages.dipole_debye);
     polarisations.push_back(averages.polarisation_energy_kj_per_mol);
     jumps.push_back(averages.jump_kj_per_mol);
@@ -236,7 +263,7 @@ void to_json(json& document, const RunSummary& summary) {
   document = json{
       {"title", summary.title},
       {"units", {{"energy", "kJ/mol"}, {"length", "angstrom"}, {"charge", "e"}, {"time", "s"}}},
-      {"equilibration_steps", summary.equilibration_steps},
+      {"equilibration_steps", longest_equilibration(summary)},
       {"total_energy", ensemble_json(summary)},
       {"steps_per_second", summary.steps_per_second},
       {"wall_seconds", summary.wall_seconds},
@@ -263,11 +290,11 @@ void to_json(json& document, const RunSummary& summary) {
   }
   document["energy_zero"] = name_of(energy_zero(summary));
   if (summary.chains.size() == 1) {
-    document.update(chain_json(summary.chains.front(), summary.equilibration_steps));
+    document.update(chain_json(summary.chains.front()));
   } else {
     document["chains"] = json::array();
     for (const auto& chain : summary.chains) {
-      document["chains"].push_back(chain_json(chain, summary.equilibration_steps));
+      document["chains"].push_back(chain_json(chain));
     }
   }
   document["codelet_timings"] = json::array();

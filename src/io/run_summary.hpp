@@ -55,8 +55,27 @@ struct WorkerTasks {
   double sampling_seconds = 0;
 };
 
+/// What ended a chain's equilibration.
+enum class EquilibrationEnd {
+  given,        ///< the number of steps that the user asked for
+  settled,      ///< found: energies and step sizes have settled
+  not_settled,  ///< they had not within the most steps that were allowed
+};
+
+/// How far a chain's molecules came in its production.
+struct Movement {
+  /// Root of the mean square, between the positions at its beginning and its end by the nearest
+  /// image.
+  double displacement_angstrom = 0;
+  double size_angstrom = 0;  ///< mean of the molecules, at least 1
+  std::uint64_t molecules = 0;
+  std::uint64_t never_moved = 0;  ///< of them: those that are where they were
+};
+
 /// One chain's results.
 struct ChainSummary {
+  std::uint64_t equilibration_steps = 0;
+  EquilibrationEnd equilibration_end = EquilibrationEnd::given;
   std::uint64_t steps = 0;  ///< production
   double acceptance = 0;    ///< production
   EnergyAverages averages;
@@ -71,6 +90,7 @@ struct ChainSummary {
   EnergyTerms drift;  ///< accumulated - recomputed, kJ/mol, at the end
   double final_max_translation_angstrom = 0;
   double final_max_rotation_degrees = 0;
+  std::optional<Movement> movement;  ///< none: not known
 
   std::vector<QmUpdateRecord> qm_updates;
   std::uint64_t qm_interval_steps = 0;  ///< of production; 0: no updates
@@ -84,7 +104,6 @@ struct ChainSummary {
 struct RunSummary {
   std::string title;
   std::filesystem::path output_folder;
-  std::uint64_t equilibration_steps = 0;
   std::vector<ChainSummary> chains;
   EnsembleEstimate total_energy;  ///< kJ/mol, over all chains
   EnsembleEstimate pressure_bar;  ///< the same; count 0: none

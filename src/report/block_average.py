@@ -100,7 +100,11 @@ def estimate(series):
     result.standard_error = float(numpy.sqrt(total / n))
     result.error = float(scipy.stats.t.ppf(ONE_DEVIATION, freedom)) * result.standard_error
     upper = found.degrees_of_freedom / scipy.stats.chi2.ppf(0.01, found.degrees_of_freedom)
-    enough = result.effective_samples >= FEWEST_EFFECTIVE_SAMPLES * upper
+    # No reversible chain is less inefficient than its neighbours' correlation alone makes it.
+    half_difference = (numpy.diff(series) ** 2).mean() / 2
+    least = max(1.0, 2 * (series.var() + total / n) / half_difference - 1)
+    effective = n / max(result.statistical_inefficiency, least)
+    enough = effective >= FEWEST_EFFECTIVE_SAMPLES * upper
     result.long_enough = bool(found.closed and enough)
     result.window = found.window * length
     shown = numpy.arange(1, min(len(found.by_window), 4 * found.window) + 1)

@@ -55,7 +55,7 @@ def running_average(run):
     """Mean of the total energy so far, in a band of one error to each side."""
     figure, axis = charts.new_figure()
     for index, chain in enumerate(run.chains):
-        steps, values = chain.production("total", run.equilibration_steps)
+        steps, values = chain.production("total", run.equilibration_of(chain))
         ends, means, errors = block_average.running(values, RUNNING_POINTS)
         colour = charts.colour(index, len(run.chains))
         at = steps[ends - 1]
@@ -72,7 +72,7 @@ def window_errors(run):
     """Standard error of the mean total energy by window; a ring where it was read."""
     figure, axis = charts.new_figure()
     for index, chain in enumerate(run.chains):
-        _, values = chain.production("total", run.equilibration_steps)
+        _, values = chain.production("total", run.equilibration_of(chain))
         found = block_average.estimate(values)
         colour = charts.colour(index, len(run.chains))
         axis.plot(

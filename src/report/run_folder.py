@@ -85,8 +85,13 @@ class RunFolder:
     def finished(self):
         return bool(self.summary)
 
+    def equilibration_of(self, chain):
+        found = chain.results.get("equilibration_steps")
+        return found if is_number(found) else self.equilibration_steps
+
     @property
     def equilibration_steps(self):
+        """Of the chain that needed most."""
         found = self.summary.get("equilibration_steps")
         return found if is_number(found) else self.setting("sampling", "equilibration-steps", 0)
 

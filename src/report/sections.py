@@ -51,7 +51,7 @@ def averages_of(run, chain, column):
     stated = chain.results.get("averages", {}).get(key)
     if stated:
         return stated
-    _, values = chain.production(column, run.equilibration_steps)
+    _, values = chain.production(column, run.equilibration_of(chain))
     return vars(block_average.estimate(values)) if len(values) else None
 
 
@@ -137,7 +137,7 @@ def energies(run, gallery):
 
 
 def averages(run, gallery):
-    production = [chain.production("total", run.equilibration_steps)[1] for chain in run.chains]
+    production = [chain.production("total", run.equilibration_of(chain))[1] for chain in run.chains]
     if not all(len(values) > 3 for values in production):
         return page.paragraph("There are too few samples after equilibration yet.")
     for chain, values in zip(run.chains, production, strict=True):

@@ -54,7 +54,7 @@ class StarpuChain final : public Chain {
         window_(layout(), 1),
         planner_(window_.layout, data_.topology.shape.molecules),
         plan_(static_cast<std::size_t>(plan_size(window_.layout))) {
-    if (settings.output.pressure_interval > 0) {
+    if (settings.output.pressure_interval > 0 || !settings.sampling.equilibration_steps) {
       virial_ = std::make_unique<PairVirial<Real>>(system, settings, data_.topology);
     }
     set_density({});
@@ -78,6 +78,9 @@ class StarpuChain final : public Chain {
   }
 
   VirialTerms virial() override { return PairVirial<Real>::collect(virial_->submit(data_)); }
+  EnergyTerms reproducible_energies() override {
+    return PairVirial<Real>::collect(virial_->submit(data_, WithDensity::no)).energies;
+  }
 
   std::uint64_t run(const ChainSegment& segment, ChainObserver& observer,
                     const std::function<bool()>& pause) override;

@@ -71,6 +71,9 @@ class Chain {
   /// Energies and virials of the current positions, exactly reproducible; needs
   /// output.pressure-interval > 0.
   virtual VirialTerms virial() = 0;
+  /// Energies of the current positions without the density grid's, exactly reproducible; needs
+  /// output.pressure-interval > 0 or sampling.equilibration-steps = auto.
+  virtual EnergyTerms reproducible_energies() = 0;
   /// Makes steps; returns when all are decided and observed. Windows are submitted ahead of the
   /// devices, a bounded number at a time.
   /// @param pause asked before windows are submitted: true ends the segment after those on their

@@ -38,10 +38,12 @@ PairVirial<Real>::PairVirial(const System& system, const Settings& settings,
 }
 
 template <class Real>
-std::vector<DataHandle> PairVirial<Real>::submit(const ChainData<Real>& data) const {
+std::vector<DataHandle> PairVirial<Real>::submit(const ChainData<Real>& data,
+                                                 WithDensity density) const {
   codelets::PairVirialConstants constants = constants_;
   constants.functions = &functions_;
-  const codelets::CertificationHandles solute = data.certification_handles();
+  codelets::CertificationHandles solute = data.certification_handles();
+  if (density == WithDensity::no) solute.exact_blocks = solute.exact_points = nullptr;
   const std::size_t parts =
       std::max<std::size_t>(1, (data.molecules() + kMoleculesPerTask - 1) / kMoleculesPerTask);
   std::vector<DataHandle> sums;
@@ -52,7 +54,7 @@ std::vector<DataHandle> PairVirial<Real>::submit(const ChainData<Real>& data) co
         constants, first, last,
         {data.topology_reals.get(), data.topology_integers.get(), data.lattice.get(),
          sums.back().get(), solute.solute, solute.exact_blocks, solute.exact_points,
-         data.exact_density == nullptr ? 0 : data.exact_density->blocks().block_count()});
+         solute.exact_points == nullptr ? 0 : data.exact_density->blocks().block_count()});
   }
   return sums;
 }

@@ -8,6 +8,8 @@
 
 namespace starpmc {
 
+enum class WithDensity { no, yes };
+
 /// A chain's molecular virial as tasks. What it is: kernels/arguments.hpp, PairVirialArguments.
 template <class Real>
 class PairVirial {
@@ -16,8 +18,10 @@ class PairVirial {
   PairVirial(const System& system, const Settings& settings, const TopologyBuffers& topology);
 
   /// Of the positions after the tasks submitted so far; one handle per task.
-  /// @param data with its exact density, where it has one
-  std::vector<DataHandle> submit(const ChainData<Real>& data) const;
+  /// @param data    with its exact density, where it has one
+  /// @param density no: the terms of the density grid, which take longest, are left out
+  std::vector<DataHandle> submit(const ChainData<Real>& data,
+                                 WithDensity density = WithDensity::yes) const;
   /// The sum of what submit() gave, kJ/mol; waits.
   static VirialTerms collect(const std::vector<DataHandle>& sums);
 

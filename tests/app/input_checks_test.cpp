@@ -119,6 +119,22 @@ TEST_F(Warnings, ASmallBoxMayHaveBeenWrittenInAngstrom) {
                                                    HasSubstr("5.000 A"), HasSubstr("nm"))));
 }
 
+TEST_F(Warnings, ChainsThatAllCountFromOneConfiguration) {
+  cutoffs(6, 6);
+  settings.sampling.equilibration_steps = 0;
+  EXPECT_THAT(of(waters(1000, 15)), IsEmpty());
+  for (const unsigned chains : {0U, 2U}) {  // 0: auto
+    settings.sampling.chains = chains;
+    settings.sampling.equilibration_steps = 0;
+    EXPECT_THAT(of(waters(1000, 15)), ElementsAre(AllOf(HasSubstr("sampling.equilibration-steps"),
+                                                        HasSubstr("R-hat"), HasSubstr("auto"))));
+    settings.sampling.equilibration_steps = 1;
+    EXPECT_THAT(of(waters(1000, 15)), IsEmpty());
+    settings.sampling.equilibration_steps.reset();
+    EXPECT_THAT(of(waters(1000, 15)), IsEmpty());
+  }
+}
+
 TEST_F(Warnings, ANetChargeIsSaidWithItsBornTerm) {
   cutoffs(12, 12);
   System system = waters(4, 30);

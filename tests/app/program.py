@@ -89,7 +89,10 @@ def options_of(**sections):
 
 
 def write_config(path, **sections):
-    """A .cfg file; underscores in names stand for hyphens."""
+    """A .cfg file; underscores in names stand for hyphens. Production begins at the first step,
+    where nothing else is said."""
+    if "sampling" in sections:
+        sections["sampling"] = {"equilibration_steps": 0} | sections["sampling"]
     lines = []
     for section, values in sections.items():
         lines.append(f"[{section}]")

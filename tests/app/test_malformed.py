@@ -217,6 +217,7 @@ qm-molecule = formaldehyde
 engine = frozen
 grid-file = small.grid
 [sampling]
+equilibration-steps = 0
 steps = {STEPS}
 seed = 1
 """

@@ -210,7 +210,7 @@ class Content(Report):
             for chain in run.chains:
                 for column, stated in chain.results["averages"].items():
                     column = column.removesuffix("_bar")
-                    _, values = chain.production(column, run.equilibration_steps)
+                    _, values = chain.production(column, run.equilibration_of(chain))
                     found = block_average.estimate(values)
                     self.assertEqual(found.count, stated["count"])
                     self.assertEqual(found.long_enough, stated["long_enough"], column)

@@ -67,6 +67,25 @@ TEST(UpdateSchedule, StaysWithinItsBounds) {
   EXPECT_EQ(schedule.interval(large), 250U);
 }
 
+TEST(UpdateSchedule, TheEndOfEquilibrationMayComeLater) {
+  const auto jump = [](double interval) { return -0.011 * std::pow(interval, 0.65); };
+  UpdateSchedule schedule(0, std::nullopt, kKelvin);
+  auto updates = updates_until(schedule, 200000, jump);
+  EXPECT_EQ(updates[1].step, 1000U);
+  const std::uint64_t last = updates.back().step;
+  const std::uint64_t end = last + (schedule.next(updates) - last) / 2;
+  schedule.set_equilibration(end);
+  EXPECT_EQ(schedule.next(updates), end);
+  updates.push_back({.step = end, .jump_kj_per_mol = -1});
+  const std::uint64_t interval = schedule.interval(updates);
+  EXPECT_LE(-jump(static_cast<double>(interval)), kKt);
+  EXPECT_EQ(schedule.next(updates), end + interval);
+  // A resumed chain is told the end at once, and finds the same.
+  UpdateSchedule resumed(0, std::nullopt, kKelvin);
+  resumed.set_equilibration(end);
+  EXPECT_EQ(resumed.interval(updates), interval);
+}
+
 TEST(UpdateSchedule, TooShortAnEquilibrationKeepsTheFirstInterval) {
   const UpdateSchedule schedule(0, 100, kKelvin);
   const auto updates = updates_until(schedule, 2000, [](double) { return -50; });

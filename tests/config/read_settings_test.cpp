@@ -188,7 +188,7 @@ INSTANTIATE_TEST_SUITE_P(
         {"BlanksInSection", "[ output ]\n", ":6", " output ", "[output]"},
         {"AutomaticIntervalWithoutEquilibration",
          "equilibration-steps = 0\n[system]\nqm-molecule = A\n[qm]\ninterval = auto\n",
-         ":10: qm.interval", "auto", "set sampling.equilibration-steps"},
+         ":10: qm.interval", "auto", "set sampling.equilibration-steps to auto"},
         {"ZeroQmInterval", "[qm]\ninterval = 0\n", ":7: qm.interval", "0", "at least 1"},
         {"AcceptanceOfOne", "target-acceptance = 1\n", ":6: sampling.target-acceptance", "1",
          "less than 1"},

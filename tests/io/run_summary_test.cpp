@@ -15,8 +15,8 @@ RunSummary example() {
   RunSummary summary;
   summary.title = "chorismate in water";
   summary.output_folder = "results/quickstart";
-  summary.equilibration_steps = 5000;
   ChainSummary chain;
+  chain.equilibration_steps = 5000;
   chain.steps = 20000;
   chain.acceptance = 0.4123;
   for (std::size_t i = 0; i < 5; ++i)
