@@ -19,17 +19,20 @@ struct Equilibration {
   bool is_late() const {
     return share > 0.2 && effective_samples_from_there > 1.5 * effective_samples_of_all;
   }
-  /// The series has relaxed, and been at rest for at least as long as that took and for
-  /// kEffectiveSamplesAtRest. While it relaxes as a whole, the best start is its middle.
-  bool is_reached() const {
-    return share < 0.5 && effective_samples_from_there >= kEffectiveSamplesAtRest;
-  }
-  static constexpr double kEffectiveSamplesAtRest = 20;
 };
 
 /// The start that leaves the most effective samples: J. D. Chodera, J. Chem. Theory Comput. 12,
 /// 1799 (2016). Starts are multiples of a twentieth of the series, the last one its middle; of a
 /// series of fewer than 20 samples it is the first.
 Equilibration detect_equilibration(const BlockAverage& series);
+
+/// Whether a series has come to rest, for at least as long as that took: its detected equilibration
+/// ends before its middle; from there on it has kEffectiveSamplesAtRest, less two standard
+/// deviations of the estimate of the inefficiency; and the straight line through that part rises or
+/// falls over its length by at most two standard errors, correlation included. Made of correctly
+/// rounded operations only, in an order of their own: the same answer on every machine.
+bool is_at_rest(const BlockAverage& series);
+
+inline constexpr double kEffectiveSamplesAtRest = 10;
 
 }  // namespace starpmc

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t kSweepsPerLook = 10;
 constexpr std::uint64_t kFewestStepsPerLook = 100;
-constexpr std::uint64_t kFirstJudgement = 20;  ///< looks
+constexpr std::uint64_t kFirstJudgement = 100;  ///< looks
 constexpr double kLargestChangeOfSizes = 0.1;
 
 double mean(std::span<const double> values) {
@@ -44,11 +44,8 @@ std::uint64_t EquilibrationSearch::next_look(std::uint64_t step) const {
 }
 
 bool EquilibrationSearch::settled() const {
-  const auto reached = [&](Series series) {
-    return detect_equilibration(series_[series]).is_reached();
-  };
-  return is_steady(series_[kTranslation]) && is_steady(series_[kRotation]) && reached(kAmongMm) &&
-         reached(kWithSolute);
+  return is_steady(series_[kTranslation]) && is_steady(series_[kRotation]) &&
+         is_at_rest(series_[kAmongMm]) && is_at_rest(series_[kWithSolute]);
 }
 
 void EquilibrationSearch::look(std::uint64_t step, const EnergyTerms& energies,

@@ -20,9 +20,9 @@ namespace starpmc {
 /// It looks every ten sweeps (steps per MM molecule) at energies that have the same bits wherever
 /// they are computed, and judges in ordinary arithmetic of fixed order: the end is a function of
 /// the input and the seed only. Each of these series has to be equilibrated
-/// (Equilibration::is_reached()): the energy among the MM molecules, and the van der Waals energy
+/// (is_at_rest()): the energy among the MM molecules, and the van der Waals energy
 /// of the QM molecule with them, which follows its first shell. The step sizes have settled when
-/// their means over the third and the last quarter differ by at most a tenth. It judges after 20
+/// their means over the third and the last quarter differ by at most a tenth. It judges after 100
 /// looks, and again each time there are a quarter more.
 class EquilibrationSearch {
  public:

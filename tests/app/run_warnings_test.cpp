@@ -97,7 +97,7 @@ TEST(Movement, IsTheWayByTheNearestImage) {
   System system;
   system.box = {{10, 20, 30}};
   system.molecule_types = {{"AR", {{}}}, {"SOL", {{}, {}}}};
-  system.molecule_types[1].sites[1].position = {0, 1.5, 0};
+  system.molecule_types[1].sites[1].reference = {0, 1.5, 0};
   system.molecules = {
       {0, {1, 1, 1}, {}}, {1, {9.5, 5, 5}, {}}, {1, {2, 2, 2}, {}}, {1, {3, 3, 3}, {}}};
   std::vector<Molecule> after = system.molecules;

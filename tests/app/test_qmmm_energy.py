@@ -232,6 +232,25 @@ class AutomaticInterval(QmmmEnergy):
         program.succeed("resume", stopped, env=ENVIRONMENT)
         self.assertEqual(self.results(stopped), self.results(whole))
 
+    def test_with_automatic_equilibration(self):
+        """Production begins with an update where equilibration is found to end, or has to."""
+        steps = 9000
+        words = ("--sampling.equilibration-steps", "auto", "--sampling.steps", steps)
+        self.AUTO = ("--qm.interval", "auto", *words, "--output.energy-interval", 100)
+        whole, stopped = self.folder / "whole", self.folder / "stopped"
+        self.assertEqual(self.run_auto(whole).returncode, 0)
+        summary = program.json.loads((whole / "summary.json").read_text())
+        end = summary["equilibration_steps"]
+        self.assertEqual((end, summary["equilibration_end"]), (steps, "not settled"))
+        production = [u["step"] for u in summary["qm_updates"] if u["step"] >= end]
+        interval = summary["qm_interval_steps"]
+        self.assertEqual(production, list(range(end, end + steps, interval)))
+        fault = f"not-converged 3 1 {self.folder / 'faults'}"
+        result = self.run_auto(stopped, "--qm.max-iterations", 10, STARPMC_TEST_FAULT=fault)
+        self.assertEqual(result.returncode, 1, result.stdout + result.stderr)
+        program.succeed("resume", stopped, env=ENVIRONMENT)
+        self.assertEqual(self.results(stopped), self.results(whole))
+
     def test_needs_an_equilibration(self):
         words = ("--output.folder", self.out, "--qm.interval", "auto")
         words += ("--sampling.equilibration-steps", 0)

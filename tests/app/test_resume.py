@@ -174,6 +174,45 @@ class Killed(Resume):
             self.assertEqual(results(folder, self.summary(folder)), expected, f"attempt {attempt}")
 
 
+class KilledInEquilibration(Resume):
+    """Automatic equilibration goes on from a checkpoint as it would have, and ends at one step."""
+
+    def setUp(self):
+        super().setUp()
+        self.small = self.config(
+            **program.plain_system("argon/argon"),
+            sampling={"steps": 120000, "equilibration_steps": "auto", "chains": self.chains},
+            output={"energy_interval": 50, "trajectory_interval": 5000,
+                    "checkpoint_interval": 0.1},
+        )  # fmt: skip
+
+    def test_in_equilibration(self):
+        expected = self.reference()
+        found = self.summary(self.whole)
+        steps = [chain["equilibration_steps"] for chain in found["chains"]]
+        self.assertEqual({chain["equilibration_end"] for chain in found["chains"]}, {"settled"})
+        folder = self.folder / "killed"
+        process = self.begin(folder)
+        log = folder / "run.log"
+        for kill in range(3):
+            checkpoints = [folder / f"chain-{n}" / "checkpoint.cbor" for n in range(self.chains)]
+            before = [path.stat().st_mtime_ns if path.exists() else 0 for path in checkpoints]
+            while any(
+                not path.exists() or path.stat().st_mtime_ns == written
+                for path, written in zip(checkpoints, before, strict=True)
+            ):
+                self.assertIsNone(process.poll())
+                time.sleep(0.01)
+            self.kill(process)
+            if kill == 0:
+                self.assertNotIn("equilibrated after", log.read_text())
+            process = self.resume(folder)
+        self.finish(process)
+        summary = self.summary(folder)
+        self.assertEqual([c["equilibration_steps"] for c in summary["chains"]], steps)
+        self.assertEqual(results(folder, summary), expected)
+
+
 @unittest.skipIf(importlib.util.find_spec("pyscf") is None, "no PySCF")
 class KilledWithQm(Resume):
     """A resumed run's QM worker goes on from the checkpoint's density, to the last bit."""
