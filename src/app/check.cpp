@@ -103,7 +103,9 @@ int run_check(std::span<const std::string> arguments) {
   print_line(
       "Steps",
       fmt::format("{} after {} of equilibration, {} chain{}, {:g} K", settings.sampling.steps,
-                  settings.sampling.equilibration_steps,
+                  settings.sampling.equilibration_steps
+                      ? std::to_string(*settings.sampling.equilibration_steps)
+                      : fmt::format("as many as it takes, at most {},", settings.sampling.steps),
                   settings.sampling.chains == 0 ? "auto" : std::to_string(settings.sampling.chains),
                   settings.sampling.chains == 1 ? "" : "s", settings.sampling.temperature_kelvin));
   print_line("Results in", shown_text(settings.output.folder.string()));

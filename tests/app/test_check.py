@@ -11,13 +11,15 @@ HEAD = {
     "  its types": "opls_277 opls_278 opls_279",
     "Net charge": "+0 e",
     "Cutoffs": "6.267",
-    "Steps": "20 after 0 of equilibration, 2 chains, 298.15 K",
+    "Steps": "20 after 5 of equilibration, 2 chains, 298.15 K",
 }
 
 
 class Check(program.TestCase):
     def small(self, **changes):
-        sections = program.small_system() | {"sampling": {"steps": 20, "chains": 2}}
+        sections = program.small_system() | {
+            "sampling": {"steps": 20, "equilibration_steps": 5, "chains": 2}
+        }
         for section, values in changes.items():
             sections[section] = sections.get(section, {}) | values
         return self.config(**sections)
