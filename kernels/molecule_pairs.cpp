@@ -61,45 +61,59 @@ Program with_factor(Program program) {
   return program;
 }
 
-std::vector<PairTerm> molecule_terms(const Potential& potential) {
+std::vector<PairTerm> pair_terms(const Potential& potential, PairsWith with) {
   const bool own_coulomb = Potential::exists(potential.coulomb);
   std::vector<PairTerm> terms;
   terms.push_back(
       {with_factor(own_coulomb ? potential.coulomb : shifted_force()), MoleculeEnergy::coulomb});
+  if (with == PairsWith::grid) return terms;
   terms.push_back({lennard_jones(), MoleculeEnergy::vdw});
-  if (Potential::exists(potential.mm)) terms.push_back({potential.mm, MoleculeEnergy::vdw});
+  const Program& own = with == PairsWith::nuclei ? potential.qmmm : potential.mm;
+  if (Potential::exists(own)) terms.push_back({own, MoleculeEnergy::vdw});
   return terms;
 }
 
 template <class T>
-SitePairTerms<T>::SitePairTerms(std::span<const PairTerm> terms, const Topology& topology,
-                                double coulomb_cutoff, int target_type, int source_type)
-    : targets(static_cast<std::size_t>(topology.site_count(target_type))),
-      sources(static_cast<std::size_t>(topology.site_count(source_type))) {
-  const auto add = [&](std::span<const double> values) {
+void SitePairTerms<T>::add(std::span<const PairTerm> terms, double coulomb_cutoff, double charges,
+                           const double* built_in, const double* function) {
+  const auto append = [&](std::span<const double> values) {
     for (const double value : values) coefficients.push_back(static_cast<T>(value));
   };
+  std::uint32_t has = (charges != 0 ? 1U : 0U) | (built_in[0] != 0 || built_in[1] != 0 ? 2U : 0U);
+  if (terms[0].coefficients() == 2) append({{1 / coulomb_cutoff}});
+  append({{charges}});
+  append({built_in, terms[1].coefficients()});
+  if (terms.size() > 2) {
+    if (function[0] != 0) has |= 4U;
+    append({function + 1, terms[2].coefficients()});
+  }
+  present.push_back(has);
+}
+
+template <class T>
+SitePairTerms<T> terms_of_molecules(std::span<const PairTerm> terms, const Topology& topology,
+                                    double coulomb_cutoff, int target_type, int source_type) {
+  SitePairTerms<T> pairs;
+  pairs.targets = static_cast<std::size_t>(topology.site_count(target_type));
+  pairs.sources = static_cast<std::size_t>(topology.site_count(source_type));
   for (int b = 0; b < topology.site_count(source_type); ++b) {
     for (int a = 0; a < topology.site_count(target_type); ++a) {
-      const double charge = STARPMC_COULOMB_CONSTANT * topology.site(target_type, a)[3] *
-                            topology.site(source_type, b)[3];
       const double* const pair =
           topology.pair(topology.site_type(target_type, a), topology.site_type(source_type, b));
-      std::uint32_t has = (charge != 0 ? 1U : 0U) | (pair[0] != 0 || pair[1] != 0 ? 2U : 0U);
-      if (terms[0].coefficients() == 2) add({{1 / coulomb_cutoff}});
-      add({{charge}});
-      add({pair, terms[1].coefficients()});
-      if (terms.size() > 2) {
-        const double* const function = pair + topology.shape.pairs.mm_function;
-        if (function[0] != 0) has |= 4U;
-        add({function + 1, terms[2].coefficients()});
-      }
-      present.push_back(has);
+      pairs.add(terms, coulomb_cutoff,
+                STARPMC_COULOMB_CONSTANT * topology.site(target_type, a)[3] *
+                    topology.site(source_type, b)[3],
+                pair, pair + topology.shape.pairs.mm_function);
     }
   }
+  return pairs;
 }
 
 template struct SitePairTerms<float>;
 template struct SitePairTerms<double>;
+template SitePairTerms<float> terms_of_molecules(std::span<const PairTerm>, const Topology&, double,
+                                                 int, int);
+template SitePairTerms<double> terms_of_molecules(std::span<const PairTerm>, const Topology&,
+                                                  double, int, int);
 
 }  // namespace starpmc

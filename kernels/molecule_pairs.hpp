@@ -7,13 +7,17 @@
 
 #include "kernels/program.hpp"
 
-/// The user's functions over the pairs of sites of one molecule with many others.
+/// The user's functions over the pairs of sites of one molecule with many others. A site, a nucleus
+/// and a block of density points are molecules, too.
 namespace starpmc {
 
 struct Potential;
 struct Topology;
 
-/// Energies of two MM molecules.
+/// What many molecules meet.
+enum class PairsWith : std::uint8_t { molecules, nuclei, grid };
+
+/// Energies of two molecules.
 enum class MoleculeEnergy : std::uint8_t { coulomb, vdw };
 
 /// A function of some pairs of sites; 0 for the others. What a molecule's energy is a sum of.
@@ -27,36 +31,57 @@ struct PairTerm {
 /// A program of one output times another input, its last.
 Program with_factor(Program program);
 
-/// The terms of two MM molecules under the user's functions: always Coulomb (the user's function or
-/// the shifted force), built-in Lennard-Jones; the user's function where there is one.
-std::vector<PairTerm> molecule_terms(const Potential& potential);
+/// The terms under the user's functions. With the grid: the Coulomb function times the charge of a
+/// point. With molecules and nuclei: always Coulomb (the user's function or the shifted force) and
+/// the built-in Lennard-Jones; the user's function where there is one.
+std::vector<PairTerm> pair_terms(const Potential& potential, PairsWith with);
 
-/// Terms and coefficients of every site of one molecule type with every site of another.
+/// Terms and coefficients of pairs of sites.
 /// @tparam T float or double, as of all that follows
 template <class T>
 struct SitePairTerms {
-  SitePairTerms(std::span<const PairTerm> terms, const Topology& topology, double coulomb_cutoff,
-                int target_type, int source_type);
-
-  std::size_t targets;
-  std::size_t sources;
+  std::size_t targets = 0;
+  std::size_t sources = 0;
   /// Per pair [source][target]: bit t says that it has term t.
   std::vector<std::uint32_t> present;
   /// Per pair: the coefficients of all terms in a row.
   std::vector<T> coefficients;
+
+  /// Appends a pair under terms with molecules or nuclei.
+  /// @param charges  product of the charges, times the Coulomb constant
+  /// @param built_in c12, c6, shift, slope
+  /// @param function 1 where there is a user's function, then its coefficients
+  void add(std::span<const PairTerm> terms, double coulomb_cutoff, double charges,
+           const double* built_in, const double* function);
 };
+
+/// Every site of one molecule type with every site of another.
+template <class T>
+SitePairTerms<T> terms_of_molecules(std::span<const PairTerm> terms, const Topology& topology,
+                                    double coulomb_cutoff, int target_type, int source_type);
 
 /// A whole number of vectors of every instruction set.
 template <class T>
 inline constexpr std::size_t kMoleculeGrain = 64 / sizeof(T);
+template <class T>
+constexpr std::size_t whole_grains(std::size_t count) {
+  return (count + kMoleculeGrain<T> - 1) / kMoleculeGrain<T> * kMoleculeGrain<T>;
+}
 
 template <class T>
 struct MoleculePairArguments {
-  const SitePairTerms<T>* sites = nullptr;
+  std::size_t target_count = 0;  ///< sites of the target
+  std::size_t source_count = 0;  ///< of a source
+  /// As SitePairTerms has them. Where there is one term all pairs have it: `present` is not read.
+  const std::uint32_t* present = nullptr;
+  const T* coefficients = nullptr;
+
   std::size_t count = 0;       ///< of source molecules: a multiple of kMoleculeGrain
   std::size_t stride = 0;      ///< from one row of sources to the next
   const T* sources = nullptr;  ///< x, y, z of each site: rows of `count` values, A
   const T* targets = nullptr;  ///< x, y, z of each site of the target
+  std::size_t site_step = 3;   ///< from one site of the target to the next
+  std::size_t axis_step = 1;   ///< from its x to its y
   /// In fixed precision the positions are these, as fixed_coordinate(), whose differences wrap by
   /// themselves; `units` are their lengths.
   const std::int32_t* fixed_sources = nullptr;
@@ -64,19 +89,11 @@ struct MoleculePairArguments {
   T units[3] = {};
   /// Edges of the box, where displacements of sites need a periodic image of their own; else null.
   const double* box = nullptr;
+  /// Whether all pairs are inside the cutoffs and farther than the minimum distance: neither is
+  /// looked for.
+  bool inside = false;
   T squared_cutoffs[2] = {};  ///< by MoleculeEnergy
   T* energies[2] = {};        ///< by MoleculeEnergy: `count` values, overwritten
-};
-
-/// Energies of one molecule with many others, one way or another. One per thread.
-template <class T>
-class MoleculePairs {
- public:
-  MoleculePairs() = default;
-  MoleculePairs(const MoleculePairs&) = delete;
-  MoleculePairs& operator=(const MoleculePairs&) = delete;
-  virtual ~MoleculePairs() = default;
-  virtual void operator()(const MoleculePairArguments<T>& arguments) = 0;
 };
 
 }  // namespace starpmc

@@ -2,52 +2,58 @@
 
 #include <memory>
 #include <optional>
+#include <span>
+#include <type_traits>
 
-#include "kernels/molecule_pairs.hpp"
-#include "kernels/pair_row.hpp"
+#include "kernels/compiled/molecule_function.hpp"
 #include "kernels/potential.hpp"
+#include "kernels/simd/block_molecule_pairs.hpp"
 
 /// What the SIMD kernels evaluate the user's functions with: machine code where prepare() has made
 /// it, else the block evaluator.
 namespace starpmc {
 
-namespace compiled {
-template <class T>
-class MoleculeFunction;
-}
-
-/// Rows of grid points.
-template <class T>
-struct GridRows {
-  PairRow<T> inside;  ///< surely inside the cutoff, and not too near
-  PairRow<T> cut;
-};
-
 /// The user's functions as machine code, as far as it can be made.
 struct PreparedPotential {
-  std::shared_ptr<const compiled::MoleculeFunction<double>> molecules;
-  /// Where Potential::mm_as_pairs.
-  std::shared_ptr<const compiled::MoleculeFunction<float>> molecules_in_single;
-  std::optional<GridRows<double>> grid;
-  std::optional<GridRows<float>> grid_in_single;  ///< where Potential::grid_as_pairs
-  std::optional<PairRow<double>> nuclei_coulomb;
-  std::optional<PairRow<double>> nuclei_vdw;
+  template <class T>
+  using Function = std::shared_ptr<const compiled::MoleculeFunction<T>>;
+  /// One instruction set's.
+  PreparedPotential(const Potential& potential, compiled::InstructionSet set);
+
+  template <class T>
+  const Function<T>& function(PairsWith with) const {
+    const auto index = static_cast<std::size_t>(with);
+    if constexpr (std::is_same_v<T, float>) {
+      return in_single[index];
+    } else {
+      return in_double[index];
+    }
+  }
+
+  Function<double> in_double[3];  ///< by PairsWith
+  Function<float> in_single[3];   ///< where Potential::mm_as_pairs or grid_as_pairs
 };
 
+/// Energies of one molecule with many others, one way or another. One per thread.
 /// @tparam T float or double
 template <class T>
-std::unique_ptr<MoleculePairs<T>> make_molecule_pairs(const Potential& potential);
+class MoleculePairs {
+ public:
+  MoleculePairs(const Potential& potential, PairsWith with) {
+    if (potential.prepared != nullptr) function_ = potential.prepared->function<T>(with);
+    if (function_ == nullptr) blocks_.emplace(pair_terms(potential, with));
+  }
+  void operator()(const MoleculePairArguments<T>& arguments) {
+    if (blocks_) {
+      (*blocks_)(arguments);
+    } else {
+      (*function_)(arguments);
+    }
+  }
 
-/// Sites of molecules that a row of grid points meets at a time.
-inline constexpr std::uint32_t kGridTargets = 4;
-
-/// The Coulomb function times the points' charges (the varying input), summed over the points.
-/// @tparam T float or double
-template <class T>
-GridRows<T> grid_rows(const Potential& potential);
-/// The Coulomb function, for each source.
-PairRow<double> nuclei_coulomb_row(const Potential& potential);
-/// The van der Waals function with its coefficients (uniform), for each source.
-PairRow<double> nuclei_vdw_row(const Potential& potential);
+ private:
+  PreparedPotential::Function<T> function_;
+  std::optional<simd::BlockMoleculePairs<T>> blocks_;
+};
 
 }  // namespace starpmc

@@ -4,47 +4,46 @@
 #include <type_traits>
 
 #include "kernels/common/layout.h"
-#include "kernels/compiled/machine_code.hpp"
-#include "kernels/compiled/molecule_text.hpp"
 
 namespace starpmc::compiled {
 
 template <class T>
 std::shared_ptr<const MoleculeFunction<T>> MoleculeFunction<T>::compile(
-    std::span<const PairTerm> terms, InstructionSet set) {
+    std::span<const PairTerm> terms, std::span<const Places> places, InstructionSet set) {
   if (set == InstructionSet::portable) return nullptr;
   const auto text =
-      molecule_text(terms, STARPMC_MINIMUM_DISTANCE_SQUARED, std::is_same_v<T, float>, set);
+      molecule_text(terms, places, STARPMC_MINIMUM_DISTANCE_SQUARED, std::is_same_v<T, float>, set);
   if (!text) return nullptr;
   auto code = MachineCode::of(*text);
   if (code == nullptr) return nullptr;
   auto made = std::make_shared<MoleculeFunction<T>>();
-  made->one_image_ = code->template function<Function>("one_image");
-  made->images_ = code->template function<Function>("images");
-  made->fixed_point_ = code->template function<Function>("fixed_point");
+  for (const Places place : places) {
+    made->functions_[static_cast<std::size_t>(place)] =
+        code->template function<Function>(name_of(place).c_str());
+  }
   made->code_ = std::move(code);
   return made;
 }
 
 template <class T>
 void MoleculeFunction<T>::operator()(const MoleculePairArguments<T>& a) const {
-  const SitePairTerms<T>& sites = *a.sites;
-  const auto call = [&](Function function, const void* targets, const void* sources, const T* box) {
-    function(a.count, a.stride, sites.targets, sites.sources, targets, sources, box,
-             sites.present.data(), sites.coefficients.data(), a.squared_cutoffs, a.energies[0],
-             a.energies[1]);
+  const auto call = [&](Places places, const void* targets, const void* sources, const T* box) {
+    functions_[static_cast<std::size_t>(places)](
+        a.count, a.stride, a.target_count, a.source_count, targets, a.site_step, a.axis_step,
+        sources, box, a.present, a.coefficients, a.squared_cutoffs, a.energies[0], a.energies[1]);
   };
   if (a.fixed_sources != nullptr) {
-    return call(fixed_point_, a.fixed_targets, a.fixed_sources, a.units);
+    return call(Places::fixed_point, a.fixed_targets, a.fixed_sources, a.units);
+  }
+  if (a.box == nullptr) {
+    return call(a.inside ? Places::inside : Places::one_image, a.targets, a.sources, nullptr);
   }
   std::array<T, 6> box{};
-  if (a.box != nullptr) {
-    for (std::size_t k = 0; k < 3; ++k) {
-      box[k] = static_cast<T>(a.box[k]);
-      box[3 + k] = static_cast<T>(1 / a.box[k]);
-    }
+  for (std::size_t k = 0; k < 3; ++k) {
+    box[k] = static_cast<T>(a.box[k]);
+    box[3 + k] = static_cast<T>(1 / a.box[k]);
   }
-  call(a.box == nullptr ? one_image_ : images_, a.targets, a.sources, box.data());
+  call(Places::images, a.targets, a.sources, box.data());
 }
 
 template class MoleculeFunction<float>;

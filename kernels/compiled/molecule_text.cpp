@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <vector>
 
 #include "kernels/compiled/function_text.hpp"
@@ -12,14 +13,47 @@ namespace {
 
 constexpr std::array<std::string_view, 2> kEnergies{"coulomb", "vdw"};
 
-/// What coordinates are, and how they become displacements.
-enum class Places : std::uint8_t { one_image, images, fixed_point };
-
 /// A term of the pairs, ready to be written.
 struct WrittenTerm {
   const PairTerm& term;
   std::vector<FusedInstruction> instructions;
   std::size_t first_coefficient;
+};
+
+/// Products (1 + slope r^2)/r of a constant slope, which shifted-force Coulomb functions have.
+class Growths {
+ public:
+  explicit Growths(const WrittenTerm& term) {
+    const Program& program = term.term.program;
+    const auto is_constant = [&](std::uint32_t value) {
+      return value >= program.first_constant() && value < program.first_result();
+    };
+    for (const FusedInstruction& instruction : term.instructions) {
+      const auto [a, b, c] = instruction.operands;
+      if (instruction.fusion == Fusion::multiply_add && is_constant(c) &&
+          program.constants[c - program.first_constant()] == 1) {
+        if (a == 0 && is_constant(b)) slopes_[instruction.result] = b;
+        if (b == 0 && is_constant(a)) slopes_[instruction.result] = a;
+      } else if (instruction.fusion == Fusion::none && a == 0 &&
+                 instruction.operation == Operation::reciprocal_square_root) {
+        inverse_ = instruction.result;
+      }
+    }
+  }
+
+  /// The slope where an instruction multiplies such a growth by 1/r.
+  std::optional<std::uint32_t> slope_of(const FusedInstruction& instruction) const {
+    const bool product =
+        instruction.fusion != Fusion::none || instruction.operation == Operation::multiply;
+    const auto [a, b, _] = instruction.operands;
+    if (!product || !inverse_ || (a != *inverse_ && b != *inverse_)) return std::nullopt;
+    const auto found = slopes_.find(a == *inverse_ ? b : a);
+    return found == slopes_.end() ? std::nullopt : std::optional(found->second);
+  }
+
+ private:
+  std::optional<std::uint32_t> inverse_;           ///< the value 1/r
+  std::map<std::uint32_t, std::uint32_t> slopes_;  ///< values 1 + slope r^2 and their slopes
 };
 
 class MoleculeText {
@@ -32,7 +66,7 @@ class MoleculeText {
     }
   }
 
-  std::optional<std::string> text() {
+  std::optional<std::string> text(std::span<const Places> all) {
     for (const WrittenTerm& term : terms_) {
       for (const FusedInstruction& instruction : term.instructions) {
         if (instruction.fusion == Fusion::none && !has_vector_form(instruction.operation)) {
@@ -40,20 +74,18 @@ class MoleculeText {
         }
       }
     }
-    write("one_image", Places::one_image);
-    write("images", Places::images);
-    write("fixed_point", Places::fixed_point);
+    for (const Places places : all) write(places);
     return so_far_.text + pair_.declarations() + pair_.attributes();
   }
 
  private:
   /// Molecules side by side in lanes; sites of the source, then of the target, in turn.
-  void write(std::string_view name, Places places) {
+  void write(Places places) {
     places_ = places;
     so_far_.text += joined(
-        {"define void @", name,
-         "(i64 %count, i64 %stride, i64 %targets, i64 %sources, ptr noalias readonly "
-         "%target_sites, "
+        {"define void @", name_of(places),
+         "(i64 %count, i64 %stride, i64 %targets, i64 %sources, "
+         "ptr noalias readonly %target_sites, i64 %site_step, i64 %axis_step, "
          "ptr noalias readonly %source_sites, ptr noalias readonly %box, "
          "ptr noalias readonly %present, ptr noalias readonly %coefficients, "
          "ptr noalias readonly %cutoffs, ptr noalias %coulomb_row, ptr noalias %vdw_row) #0 {\n"});
@@ -127,7 +159,7 @@ class MoleculeText {
       return text_.multiply(number, box_[axis]);
     }
     std::string d = text_.subtract(load_same("%target_sites", index), source_[axis]);
-    if (places_ == Places::one_image) return d;
+    if (places_ != Places::images) return d;
     const std::string edges = text_.unary("rint", text_.multiply(d, box_[3 + axis]));
     return text_.multiply_add(text_.negate(box_[axis]), edges, d);
   }
@@ -169,12 +201,18 @@ class MoleculeText {
 
   void write_pair() {
     write_distance();
+    sums_ = {"%coulomb_target", "%vdw_target"};
+    if (terms_.size() == 1) {
+      const auto energy = static_cast<std::size_t>(terms_[0].term.energy);
+      const std::string record = text_.value({"mul i64 %pair, ", std::to_string(coefficients_)});
+      sums_[energy] = added(terms_[0], element("%coefficients", record));
+      return;
+    }
     const std::string at = text_.value({"getelementptr i32, ptr %present, i64 %pair"});
     const std::string present = text_.value({"load i32, ptr ", at});
     const std::string record = text_.value({"mul i64 %pair, ", std::to_string(coefficients_)});
     const std::string coefficients = element("%coefficients", record);
     // most pairs have charges only, and need not be asked for every term
-    sums_ = {"%coulomb_target", "%vdw_target"};
     block_ = "target";
     write_term(0, present, coefficients);
     const std::string only = text_.value({"icmp ult i32 ", present, ", 2"});
@@ -193,13 +231,15 @@ class MoleculeText {
   }
 
   void write_distance() {
-    const std::string first = text_.value({"mul i64 %a, 3"});
+    std::string at = text_.value({"mul i64 %a, %site_step"});
     std::array<std::string, 3> d;
     for (std::size_t k = 0; k < 3; ++k) {
-      const std::string at = text_.value({"add i64 ", first, ", ", std::to_string(k)});
       d[k] = displacement(k, at);
+      if (k < 2) at = text_.value({"add i64 ", at, ", %axis_step"});
     }
-    pair_.set_squared_distance(pair_.at_least(pair_.length_squared(d[0], d[1], d[2]), least_));
+    const std::string r2 = pair_.length_squared(d[0], d[1], d[2]);
+    pair_.set_squared_distance(places_ == Places::inside ? r2 : pair_.at_least(r2, least_));
+    if (terms_.size() == 1) return;
     const bool roots = std::ranges::any_of(terms_, [&](const WrittenTerm& term) {
       return std::ranges::any_of(term.instructions, [&](const FusedInstruction& instruction) {
         return pair_.needs_roots(instruction, 0);
@@ -219,14 +259,21 @@ class MoleculeText {
     text_.label(here);
     const WrittenTerm& term = terms_[t];
     const auto energy = static_cast<std::size_t>(term.term.energy);
-    const std::string value = evaluate(term, coefficients);
-    const std::string within = text_.compare("olt", pair_.squared_distance(), cutoffs_[energy]);
-    const std::string sum = text_.choose(within, text_.add(sums_[energy], value), sums_[energy]);
+    const std::string sum = added(term, coefficients);
     text_.line({"br label %", after});
     text_.label(after);
     sums_[energy] = text_.value({"phi ", text_.vector(), " [ ", sums_[energy], ", %", block_,
                                  " ], [ ", sum, ", %", here, " ]"});
     block_ = after;
+  }
+
+  /// A term added to its energy, where it is inside the cutoff.
+  std::string added(const WrittenTerm& term, const std::string& coefficients) {
+    const auto energy = static_cast<std::size_t>(term.term.energy);
+    const std::string sum = text_.add(sums_[energy], evaluate(term, coefficients));
+    if (places_ == Places::inside) return sum;
+    const std::string within = text_.compare("olt", pair_.squared_distance(), cutoffs_[energy]);
+    return text_.choose(within, sum, sums_[energy]);
   }
 
   std::string evaluate(const WrittenTerm& term, const std::string& coefficients) {
@@ -239,8 +286,13 @@ class MoleculeText {
     for (std::uint32_t i = 0; i < program.constants.size(); ++i) {
       names[program.first_constant() + i] = text_.constant(program.constants[i]);
     }
+    const Growths growths(term);
+    const bool by_growth = terms_.size() == 1 && text_.single();
     for (const FusedInstruction& instruction : term.instructions) {
-      names[instruction.result] = pair_.compute(instruction, names);
+      const auto slope = by_growth ? growths.slope_of(instruction) : std::nullopt;
+      names[instruction.result] =
+          slope ? pair_.compute_growth(instruction, names, names[*slope])
+                : pair_.compute(instruction, names);
     }
     return names[program.outputs.front()];
   }
@@ -269,9 +321,15 @@ class MoleculeText {
 
 }  // namespace
 
-std::optional<std::string> molecule_text(std::span<const PairTerm> terms, double least, bool single,
+std::string name_of(Places places) {
+  constexpr std::array<const char*, kPlaces> kNames{"one_image", "images", "fixed_point", "inside"};
+  return kNames[static_cast<std::size_t>(places)];
+}
+
+std::optional<std::string> molecule_text(std::span<const PairTerm> terms,
+                                         std::span<const Places> places, double least, bool single,
                                          InstructionSet set) {
-  return MoleculeText(terms, least, single, set).text();
+  return MoleculeText(terms, least, single, set).text(places);
 }
 
 }  // namespace starpmc::compiled

@@ -1,24 +1,36 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 
-#include "kernels/compiled/row.hpp"
+#include "kernels/compiled/machine_code.hpp"
 #include "kernels/molecule_pairs.hpp"
 
 namespace starpmc::compiled {
 
-/// LLVM's text of three functions, "one_image", "images" (which finds the nearest image of every
-/// displacement of sites) and "fixed_point" (of fixed-point coordinates):
-///   void (i64 count, i64 stride, i64 targets, i64 sources, ptr target_sites, ptr source_sites, ptr
-///   box,
-///         ptr present, ptr coefficients, ptr squared_cutoffs, ptr coulomb, ptr vdw)
+/// What coordinates are, and how they become displacements.
+enum class Places : std::uint8_t {
+  one_image,
+  images,       ///< every displacement of sites has a nearest image of its own
+  fixed_point,  ///< differences wrap by themselves
+  inside        ///< one image; all pairs inside the cutoffs and farther than the least distance
+};
+inline constexpr std::size_t kPlaces = 4;
+std::string name_of(Places places);
+
+/// LLVM's text of a function for each of `places`, named by name_of:
+///   void (i64 count, i64 stride, i64 targets, i64 sources, ptr target_sites, i64 site_step,
+///         i64 axis_step, ptr source_sites, ptr box, ptr present, ptr coefficients,
+///         ptr squared_cutoffs, ptr coulomb, ptr vdw)
 /// with the members of MoleculePairArguments; box: edges and their reciprocals, or
 /// the units of fixed-point coordinates.
 /// @param least lesser squared distances count as this
 /// @return nothing where a program has an operation without a form for vectors
-std::optional<std::string> molecule_text(std::span<const PairTerm> terms, double least, bool single,
+std::optional<std::string> molecule_text(std::span<const PairTerm> terms,
+                                         std::span<const Places> places, double least, bool single,
                                          InstructionSet set);
 
 }  // namespace starpmc::compiled

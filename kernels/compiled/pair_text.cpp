@@ -117,7 +117,11 @@ void PairText::write_roots() {
   inverse_ = text_.multiply_add(halved(y), h, y);
 }
 
-std::array<std::string, 2> PairText::growth_over_distance(const std::string& slope) {
+/// Newton's step corrects the estimate y of 1/r and r^2 y, the estimate of r, by one and the same
+/// factor.
+std::string PairText::compute_growth(FusedInstruction instruction,
+                                     const std::vector<std::string>& names,
+                                     const std::string& slope) {
   const std::string y = estimate(r2_);
   const std::string r = text_.multiply(r2_, y);
   const std::string less = text_.negate(r);
@@ -128,7 +132,10 @@ std::array<std::string, 2> PairText::growth_over_distance(const std::string& slo
   } else {
     factor = text_.multiply_add(less, halved(y), text_.constant(1.5));
   }
-  return {text_.multiply_add(r, slope, y), factor};
+  const std::vector<std::string> operands{text_.multiply_add(r, slope, y), factor,
+                                          names[instruction.operands[2]]};
+  instruction.operands = {0, 1, 2};
+  return compute(instruction, operands);
 }
 
 /// 1/sqrt(1 - h) is 1 + h times this.

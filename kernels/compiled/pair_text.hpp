@@ -1,12 +1,11 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "kernels/compiled/row.hpp"
+#include "kernels/compiled/machine_code.hpp"
 #include "kernels/compiled/vector_text.hpp"
 #include "kernels/fused_program.hpp"
 
@@ -29,10 +28,6 @@ class PairText {
   /// 1/r, written where it is first asked for; so that instructions of other blocks find it.
   const std::string& inverse();
 
-  /// Two factors of (1 + slope r^2)/r in single precision: Newton's step corrects the estimate y of
-  /// 1/r and r^2 y, the estimate of r, by one and the same factor.
-  std::array<std::string, 2> growth_over_distance(const std::string& slope);
-
   /// r^2 of points in the lanes, from displacements.
   std::string length_squared(std::string_view x, std::string_view y, std::string_view z);
   /// Values below some least one count as that.
@@ -41,6 +36,10 @@ class PairText {
   /// One instruction of a program. Its operands' names are in `names`, which may be the squared
   /// distance's.
   std::string compute(const FusedInstruction& instruction, const std::vector<std::string>& names);
+
+  /// The same of an instruction that multiplies 1 + slope r^2 by 1/r, in single precision.
+  std::string compute_growth(FusedInstruction instruction, const std::vector<std::string>& names,
+                             const std::string& slope);
 
   /// Whether an instruction takes roots of what has the number of the squared distance.
   bool needs_roots(const FusedInstruction& instruction, std::uint32_t squared_distance) const;

@@ -7,12 +7,13 @@
 
 namespace starpmc::simd {
 
-/// Each pair of sites in turn, its terms by block evaluators over all molecules.
+/// Each pair of sites in turn, its terms by block evaluators over all molecules: what is compiled
+/// where there is LLVM, for where there is none, and for every operation. One per thread.
 template <class T>
-class BlockMoleculePairs : public MoleculePairs<T> {
+class BlockMoleculePairs {
  public:
   explicit BlockMoleculePairs(const std::vector<PairTerm>& terms);
-  void operator()(const MoleculePairArguments<T>& arguments) override;
+  void operator()(const MoleculePairArguments<T>& arguments);
 
  private:
   struct Term {
@@ -24,7 +25,7 @@ class BlockMoleculePairs : public MoleculePairs<T> {
 
   std::vector<Term> terms_;
   std::size_t coefficients_ = 0;  ///< of a pair
-  std::vector<T> squared_;
+  std::vector<T> squared_;  ///< distances
   std::vector<T> values_;
 };
 

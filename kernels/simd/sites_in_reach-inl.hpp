@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "kernels/block_reach.hpp"
+#include "kernels/molecule_pairs.hpp"
 #include "kernels/simd/charged_sites.hpp"
 #include "kernels/simd/pair_sum-inl.hpp"
 
@@ -83,15 +84,20 @@ template <class D>
 struct RelativeSites {
   using Real = hn::TFromD<D>;
   using Index = hwy::MakeSigned<Real>;
-  std::vector<Real> x;
-  std::vector<Real> y;
-  std::vector<Real> z;
+  Real* x = nullptr;  ///< rows of `stride` values, y and z behind it
+  Real* y = nullptr;
+  Real* z = nullptr;
+  std::size_t stride = 0;
   std::vector<Index> nearby;  ///< index into NearbySites
   std::size_t count = 0;
 
   void reserve(std::size_t most) {
-    if (x.size() >= most) return;
-    for (auto* array : {&x, &y, &z}) array->resize(most);
+    if (stride >= most) return;
+    stride = most;
+    memory_.resize(3 * stride);
+    x = memory_.data();
+    y = x + stride;
+    z = y + stride;
     nearby.resize(most);
   }
   /// Appends the lanes that `mask` selects, without gaps; what lies behind them is overwritten.
@@ -119,6 +125,9 @@ struct RelativeSites {
       });
     }
   }
+
+ private:
+  std::vector<Real> memory_;
 };
 
 /// The sites that meet one block, each image within reach an entry of its own: no pair of a site
@@ -137,7 +146,8 @@ class SitesInReach {
                 bool images) {
     const BlockReach reach(interaction.coulomb_cutoff, block[BLOCK_RADIUS], block[BLOCK_EXTENT]);
     images = images && reach.meets_images(interaction);
-    const std::size_t most = sites.count * (images ? kImages : 1) + hn::Lanes(d);
+    const std::size_t most =
+        sites.count * (images ? kImages : 1) + std::max(hn::Lanes(d), kMoleculeGrain<hn::TFromD<D>>);
     for (auto* list : {&inside, &cut, &close}) {
       list->reserve(most);
       list->count = 0;

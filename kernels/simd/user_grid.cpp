@@ -21,8 +21,9 @@ HWY_BEFORE_NAMESPACE();
 namespace starpmc::simd::HWY_NAMESPACE {
 namespace {
 
-/// The grid term with the user's Coulomb function: the sibling of GridTerm, whose pairs are left to
-/// GridRows. Sites and points are taken relative to a block's origin in every precision.
+/// The grid term with the user's Coulomb function: the sibling of GridTerm. To MoleculePairs every
+/// site is a molecule of its own, and they all meet that of the block's points. Sites and points are
+/// taken relative to a block's origin in every precision.
 /// @tparam T what pairs are computed in
 template <class Real, class T>
 class UserGridTerm {
@@ -31,7 +32,7 @@ class UserGridTerm {
       : a_(a),
         sites_(a.window),
         nearby_(sites_.size()),
-        rows_(grid_rows<T>(potential)),
+        function_(potential, PairsWith::grid),
         pole_(potential.coulomb_pole) {}
 
   void run() {
@@ -43,7 +44,6 @@ class UserGridTerm {
  private:
   using D = hn::ScalableTag<T>;
   static constexpr bool kFixedPoints = std::is_same_v<Real, FixedCoordinate>;
-  static constexpr T kBeyond = 1e6;  ///< from a block: where no site is
 
   const Interaction& interaction() const { return a_.window.interaction; }
 
@@ -52,9 +52,9 @@ class UserGridTerm {
     in_reach_.classify(D(), nearby_, header, interaction(), true);
     if (in_reach_.inside.count + in_reach_.cut.count + in_reach_.close.count == 0) return;
     take_points(header, &a_.points[block * STARPMC_BLOCK_VALUES]);
-    add_all(rows_.inside, in_reach_.inside);
-    add_all(rows_.cut, in_reach_.cut);
-    add_all(rows_.cut, in_reach_.close);
+    add_all(in_reach_.inside, true);
+    add_all(in_reach_.cut, false);
+    add_all(in_reach_.close, false);
     if (header[BLOCK_EXTENT] > 0) add_extents();
   }
 
@@ -98,31 +98,27 @@ class UserGridTerm {
     }
   }
 
-  void add_all(PairRow<T>& row, const RelativeSites<D>& sites) {
-    for (std::size_t i = 0; i < sites.count; i += kGridTargets) add(row, sites, i);
-  }
-
-  void add(PairRow<T>& row, const RelativeSites<D>& sites, std::size_t first) {
-    const std::size_t count = std::min<std::size_t>(kGridTargets, sites.count - first);
-    std::array<T, std::size_t{3} * kGridTargets> targets;
-    targets.fill(kBeyond);
-    for (std::size_t k = 0; k < count; ++k) {
-      targets[3 * k] = sites.x[first + k];
-      targets[3 * k + 1] = sites.y[first + k];
-      targets[3 * k + 2] = sites.z[first + k];
-    }
+  void add_all(const RelativeSites<D>& sites, bool inside) {
+    if (sites.count == 0) return;
+    const std::size_t count = whole_grains<T>(sites.count);
     const T squared_cutoff =
         static_cast<T>(interaction().coulomb_cutoff * interaction().coulomb_cutoff);
-    std::array<double, kGridTargets> energies{};
-    row({.source = {points_[0], points_[1], points_[2]},
-         .count = STARPMC_BLOCK_POINTS,
-         .targets = targets.data(),
-         .varying = &points_[3],
-         .squared_cutoffs = &squared_cutoff,
-         .totals = energies.data()});
-    for (std::size_t k = 0; k < count; ++k) {
-      const auto nearby = static_cast<std::size_t>(sites.nearby[first + k]);
-      sites_.energy[nearby_.site[nearby]] += energies[k];
+    for (auto& energies : energies_) energies.resize(std::max(energies.size(), count));
+    function_({.target_count = STARPMC_BLOCK_POINTS,
+               .source_count = 1,
+               .coefficients = points_[3],
+               .count = count,
+               .stride = sites.stride,
+               .sources = sites.x,
+               .targets = points_[0],
+               .site_step = 1,
+               .axis_step = STARPMC_BLOCK_POINTS,
+               .inside = inside,
+               .squared_cutoffs = {squared_cutoff, squared_cutoff},
+               .energies = {energies_[0].data(), energies_[1].data()}});
+    for (std::size_t i = 0; i < sites.count; ++i) {
+      const auto nearby = static_cast<std::size_t>(sites.nearby[i]);
+      sites_.energy[nearby_.site[nearby]] += static_cast<double>(energies_[0][i]);
     }
   }
 
@@ -130,7 +126,8 @@ class UserGridTerm {
   ChargedSites sites_;
   NearbySites nearby_;
   SitesInReach<D> in_reach_;
-  GridRows<T> rows_;
+  MoleculePairs<T> function_;
+  std::vector<T> energies_[2];
   double pole_;
   std::array<const T*, 5> points_{};  ///< x, y, z, charge, 1/R^2
   std::array<std::array<T, STARPMC_BLOCK_POINTS>, 5> converted_{};

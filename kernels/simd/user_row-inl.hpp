@@ -7,7 +7,6 @@
 #define STARPMC_USER_ROW_INL
 #endif
 
-#include <memory>
 #include <vector>
 
 #include "kernels/prepared_potential.hpp"
@@ -31,12 +30,13 @@ class UserRow : private MoleculeRow<Real, T> {
   UserRow(const Potential& potential, const Topology& topology, const Interaction& interaction)
       : Row(topology, interaction),
         interaction_(interaction),
-        function_(make_molecule_pairs<T>(potential)) {
-    const std::vector<PairTerm> terms = molecule_terms(potential);
+        function_(potential, PairsWith::molecules) {
+    const std::vector<PairTerm> terms = pair_terms(potential, PairsWith::molecules);
     const int types = topology.shape.molecule_types;
     for (int type = 0; type < types; ++type) {
       for (int other = 0; other < types; ++other) {
-        sites_.emplace_back(terms, topology, interaction.coulomb_cutoff, type, other);
+        sites_.push_back(
+            terms_of_molecules<T>(terms, topology, interaction.coulomb_cutoff, type, other));
       }
     }
     const auto squared = [](double cutoff) { return static_cast<T>(cutoff * cutoff); };
@@ -54,8 +54,11 @@ class UserRow : private MoleculeRow<Real, T> {
     const D d;
     const SitePairTerms<T>& sites = sites_[static_cast<std::size_t>(
         target.type * this->topology_.shape.molecule_types + list_type)];
-    arguments_.sites = &sites;
-    arguments_.count = round_up(list.count(), kMoleculeGrain<T>);
+    arguments_.target_count = sites.targets;
+    arguments_.source_count = sites.sources;
+    arguments_.present = sites.present.data();
+    arguments_.coefficients = sites.coefficients.data();
+    arguments_.count = whole_grains<T>(list.count());
     const bool one_image = kFixed<Real> || this->reach_.one_image(target.type, list_type);
     arguments_.box = one_image ? nullptr : interaction_.box;
     place_target(target);
@@ -64,7 +67,7 @@ class UserRow : private MoleculeRow<Real, T> {
       energies_[k].resize(arguments_.count);
       arguments_.energies[k] = energies_[k].data();
     }
-    (*function_)(arguments_);
+    function_(arguments_);
     for (std::size_t i = 0; i < list.count(); i += hn::Lanes(d)) {
       store(i, hn::FirstN(d, list.count() - i),
             LaneEnergies<V>{limited(hn::LoadU(d, &energies_[0][i])),
@@ -114,7 +117,7 @@ class UserRow : private MoleculeRow<Real, T> {
   }
 
   const Interaction& interaction_;
-  std::unique_ptr<MoleculePairs<T>> function_;
+  MoleculePairs<T> function_;
   std::vector<SitePairTerms<T>> sites_;  ///< per pair of molecule types
   MoleculePairArguments<T> arguments_;
   std::vector<T> sources_;

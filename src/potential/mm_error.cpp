@@ -72,7 +72,7 @@ double MmSpace::displacement() const { return kSingle * (1 + 2 * radius); }
 double mm_error_in_single(const Potential& potential, std::span<const MmPair> pairs, int function,
                           const MmSpace& space) {
   SquaredErrors errors(space);
-  const std::vector<PairTerm> terms = molecule_terms(potential);
+  const std::vector<PairTerm> terms = pair_terms(potential, PairsWith::molecules);
   for (const MmPair& pair : pairs) {
     const double density = pair.count / space.volume;
     std::vector<double> charges;

@@ -1,5 +1,6 @@
-// How fast mm_pair is with the user's functions beside the hand-tuned built-in ones: the same
-// energies of the same window, one core, microseconds of CPU time a call. Each figure is the least
+// How fast mm_pair, mm_pair_table and the grid term are with the user's functions beside the
+// hand-tuned built-in ones: the same energies of the same window, one core, microseconds of CPU time
+// a call. Each figure is the least
 // of many rounds, the contestants taking turns.
 #include <fmt/format.h>
 
@@ -28,6 +29,10 @@ TestSystem coulomb_alone(TestSystem system) {
   return system;
 }
 
+/// Operations of a window.
+enum class What { mm_pair, mm_pair_table, grid };
+constexpr const char* kNames[] = {"mm_pair", "mm_pair_table", "grid"};
+
 template <class Real>
 class Contestant {
  public:
@@ -35,28 +40,39 @@ class Contestant {
       : name_(name), buffers_(system, kSteps, 2 * kSteps) {
     HostPipeline<SimdLevel>().propose(buffers_, step_range(17, kSteps));
   }
-  void run() {
-    constexpr int kRepeats = 5;
+  void run(What what) {
+    constexpr int kRepeats = 3;
     const double start = cpu_microseconds();
-    for (int i = 0; i < kRepeats; ++i) {
-      simd::mm_pair(MmPairArguments<Real>{buffers_.window(), buffers_.lattice,
-                                          buffers_.lattice_sites, buffers_.outside, 0,
-                                          buffers_.system->shape.molecules, buffers_.mm_energies});
-    }
-    best_ = std::min(best_, (cpu_microseconds() - start) / kRepeats);
+    for (int i = 0; i < kRepeats; ++i) call(what);
+    double& best = best_[static_cast<std::size_t>(what)];
+    best = std::min(best, (cpu_microseconds() - start) / kRepeats);
   }
-  double best() const { return best_; }
+  double best(What what) const { return best_[static_cast<std::size_t>(what)]; }
   const char* name() const { return name_; }
-  double energy() const { return buffers_.mm_energies.front(); }
 
  private:
+  void call(What what) {
+    Buffers<Real>& b = buffers_;
+    switch (what) {
+      case What::mm_pair:
+        return simd::mm_pair(MmPairArguments<Real>{b.window(), b.lattice, b.lattice_sites,
+                                                   b.outside, 0, b.system->shape.molecules,
+                                                   b.mm_energies});
+      case What::mm_pair_table:
+        return simd::mm_pair_table(MmPairTableArguments<Real>{b.window(), b.table});
+      case What::grid:
+        return simd::qmmm_coulomb_grid(CoulombGridArguments<Real>{
+            b.window(), b.system->blocks, b.points, b.grid_energies});
+    }
+  }
+
   const char* name_;
   Buffers<Real> buffers_;
-  double best_ = HUGE_VAL;
+  double best_[3] = {HUGE_VAL, HUGE_VAL, HUGE_VAL};
 };
 
 template <class Real>
-void compare(const char* precision, const char* what, const TestSystem& system) {
+void compare(const char* precision, const char* terms, const TestSystem& system) {
   TwoSystems blocks(system);
   TwoSystems compiled_systems(system);
   prepare(compiled_systems.potential);
@@ -64,13 +80,15 @@ void compare(const char* precision, const char* what, const TestSystem& system) 
                                     {"compiled", compiled_systems.user},
                                     {"block evaluator", blocks.user}};
   constexpr int kRounds = 100;
-  for (int round = 0; round < kRounds; ++round) {
-    for (auto& contestant : contestants) contestant.run();
-  }
-  for (const auto& contestant : contestants) {
-    fmt::print("{:<6} {:<13} {:<16} {:9.1f} us, {:.3f} of hand-tuned, first energy {:.10g}\n",
-               precision, what, contestant.name(), contestant.best(),
-               contestant.best() / contestants[0].best(), contestant.energy());
+  for (const What what : {What::mm_pair, What::mm_pair_table, What::grid}) {
+    for (int round = 0; round < kRounds; ++round) {
+      for (auto& contestant : contestants) contestant.run(what);
+    }
+    for (const auto& contestant : contestants) {
+      fmt::print("{:<6} {:<13} {:<14} {:<16} {:9.1f} us, {:.3f} of hand-tuned\n", precision, terms,
+                 kNames[static_cast<std::size_t>(what)], contestant.name(), contestant.best(what),
+                 contestant.best(what) / contestants[0].best(what));
+    }
   }
 }
 
@@ -81,7 +99,7 @@ void compare_all() {
   options.vdw_cutoff = 10;
   options.waters = 500;
   options.particles = 0;
-  options.grid_points = 10;
+  options.grid_points = 20000;
   const TestSystem system = make_system(options);
   for (const bool both : {false, true}) {
     const TestSystem tested = both ? system : coulomb_alone(system);

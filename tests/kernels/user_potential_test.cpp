@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
 #include "device_pipeline.hpp"
-#include "kernels/compiled/molecule_function.hpp"
 #include "kernels/prepared_potential.hpp"
 #include "mm_case.hpp"
 #include "two_systems.hpp"
@@ -54,11 +53,13 @@ TYPED_TEST(UserPotential, GivesTheBuiltInEnergiesCompiled) {
     for (const bool as_pairs : {true, false}) {
       TwoSystems systems(options, as_pairs);
       prepare(systems.potential);
-      EXPECT_EQ(systems.potential.prepared->molecules != nullptr,
+      const PreparedPotential& prepared = *systems.potential.prepared;
+      EXPECT_EQ(prepared.function<double>(PairsWith::nuclei) != nullptr,
                 compiled::best_instruction_set() != compiled::InstructionSet::portable);
-      EXPECT_EQ(systems.potential.prepared->grid_in_single.has_value(), as_pairs);
-      EXPECT_EQ(systems.potential.prepared->molecules_in_single != nullptr,
-                as_pairs && systems.potential.prepared->molecules != nullptr);
+      for (const PairsWith with : {PairsWith::molecules, PairsWith::grid}) {
+        EXPECT_EQ(prepared.function<float>(with) != nullptr,
+                  as_pairs && prepared.function<double>(with) != nullptr);
+      }
       expect_built_in_energies<double>(pipeline, systems, 1e-12);
       expect_built_in_energies<float>(pipeline, systems, 5e-6);
       expect_built_in_energies<FixedCoordinate>(pipeline, systems, 5e-6);
@@ -89,12 +90,9 @@ class UserMmTerms : public testing::TestWithParam<MmCase> {
     expect_naive<FixedCoordinate>(5e-6);
   }
   void expect_all_by(compiled::InstructionSet set) {
-    auto prepared = std::make_shared<PreparedPotential>();
-    const std::vector<PairTerm> terms = molecule_terms(systems_.potential);
-    prepared->molecules = compiled::MoleculeFunction<double>::compile(terms, set);
-    prepared->molecules_in_single = compiled::MoleculeFunction<float>::compile(terms, set);
-    ASSERT_NE(prepared->molecules, nullptr);
-    ASSERT_NE(prepared->molecules_in_single, nullptr);
+    const auto prepared = std::make_shared<PreparedPotential>(systems_.potential, set);
+    ASSERT_NE(prepared->function<double>(PairsWith::molecules), nullptr);
+    ASSERT_NE(prepared->function<float>(PairsWith::molecules), nullptr);
     systems_.potential.prepared = prepared;
     expect_all();
   }

@@ -16,7 +16,7 @@
 #include "expression/part.hpp"
 #include "expression/print.hpp"
 #include "expression/translate.hpp"
-#include "kernels/compiled/row.hpp"
+#include "kernels/compiled/molecule_function.hpp"
 #include "kernels/scalar/evaluate.hpp"
 #include "kernels/simd/evaluate.hpp"
 #include "lepton/CompiledExpression.h"
@@ -205,33 +205,41 @@ Contestant by_blocks(const std::string& name, const Translated& translated,
           }};
 }
 
-/// From the coordinates to the sums.
+/// From the coordinates to the sums. Sources in lanes meet a molecule of kTargets sites.
 template <class Real>
 void add_compiled(std::vector<Contestant>& contestants, const std::string& name,
                   const Translated& translated, const Pairs<Real>& pairs) {
-  const auto row = compiled::RowFunction<Real>::compile(
-      translated.program,
-      {0, translated.uniform_flags(), kTargets, compiled::RowResult::totals, 0});
-  if (!row) return;
-  const std::size_t count = translated.program.outputs.size();
-  contestants.push_back(
-      {name, [row = *row, count, &pairs, uniform = translated.uniform_as<Real>()] {
-         const std::array<Real, 2> cutoffs{1000, 1000};
-         std::array<double, 2 * kTargets> totals{};
-         const compiled::RowArguments<Real> arguments{
-             {pairs.sources[0].data(), pairs.sources[1].data(), pairs.sources[2].data()},
-             kSources,
-             pairs.targets.data(),
-             nullptr,
-             uniform.data(),
-             cutoffs.data(),
-             totals.data(),
-             nullptr};
-         row(arguments);
-         double total = 0;
-         for (std::size_t i = 0; i < kTargets * count; ++i) total += totals[i];
-         return total;
-       }});
+  PairTerm term{translated.program, MoleculeEnergy::coulomb};
+  Program& program = term.program;
+  if (program.outputs.size() == 2) {
+    program.instructions.push_back({Operation::add, {program.outputs[0], program.outputs[1], 0}});
+    program.outputs = {program.values() - 1};
+  }
+  const std::array places{compiled::Places::one_image};
+  const auto function = compiled::MoleculeFunction<Real>::compile({&term, 1}, places);
+  if (!function) return;
+  std::vector<Real> sources;
+  for (const auto& axis : pairs.sources) sources.insert(sources.end(), axis.begin(), axis.end());
+  std::vector<Real> coefficients;
+  for (std::size_t i = 0; i < kTargets; ++i) {
+    for (const double x : translated.uniform) coefficients.push_back(static_cast<Real>(x));
+  }
+  contestants.push_back({name, [function, sources, coefficients, &pairs,
+                                energies = std::array{std::vector<Real>(kSources),
+                                                      std::vector<Real>(kSources)}]() mutable {
+                           (*function)({.target_count = kTargets,
+                                        .source_count = 1,
+                                        .coefficients = coefficients.data(),
+                                        .count = kSources,
+                                        .stride = kSources,
+                                        .sources = sources.data(),
+                                        .targets = pairs.targets.data(),
+                                        .squared_cutoffs = {1000, 1000},
+                                        .energies = {energies[0].data(), energies[1].data()}});
+                           double total = 0;
+                           for (const Real energy : energies[0]) total += energy;
+                           return total;
+                         }});
 }
 
 /// OpenMM evaluates energy and force as two expressions.
