@@ -42,8 +42,6 @@ void arithmetic_probe(ArithmeticLoop loop, int rounds, starpu_data_handle_t resu
   codelet.submit(accesses, a);
 }
 
-template void arithmetic_probe<double>(ArithmeticLoop, int, starpu_data_handle_t);
-template void arithmetic_probe<float>(ArithmeticLoop, int, starpu_data_handle_t);
-template void arithmetic_probe<FixedCoordinate>(ArithmeticLoop, int, starpu_data_handle_t);
+STARPMC_FOR_ALL_PRECISIONS(arithmetic_probe)
 
 }  // namespace starpmc::codelets

@@ -55,17 +55,6 @@ void grid_potential(const WindowArguments& arguments, starpu_data_handle_t topol
   codelet.submit(accesses, a);
 }
 
-template void grid_potential<double>(const WindowArguments&, starpu_data_handle_t,
-                                     starpu_data_handle_t, starpu_data_handle_t, std::size_t,
-                                     starpu_data_handle_t, starpu_data_handle_t,
-                                     starpu_data_handle_t);
-template void grid_potential<float>(const WindowArguments&, starpu_data_handle_t,
-                                    starpu_data_handle_t, starpu_data_handle_t, std::size_t,
-                                    starpu_data_handle_t, starpu_data_handle_t,
-                                    starpu_data_handle_t);
-template void grid_potential<FixedCoordinate>(const WindowArguments&, starpu_data_handle_t,
-                                              starpu_data_handle_t, starpu_data_handle_t,
-                                              std::size_t, starpu_data_handle_t,
-                                              starpu_data_handle_t, starpu_data_handle_t);
+STARPMC_FOR_ALL_PRECISIONS(grid_potential)
 
 }  // namespace starpmc::codelets

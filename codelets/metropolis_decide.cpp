@@ -97,14 +97,6 @@ void metropolis_decide(const WindowHandles& window, const WindowArguments& argum
   codelet.submit(accesses, a);
 }
 
-template void metropolis_decide<double>(const WindowHandles&, const WindowArguments&,
-                                        const StepTuning&, const CertificationArguments&,
-                                        const DecideHandles&);
-template void metropolis_decide<float>(const WindowHandles&, const WindowArguments&,
-                                       const StepTuning&, const CertificationArguments&,
-                                       const DecideHandles&);
-template void metropolis_decide<FixedCoordinate>(const WindowHandles&, const WindowArguments&,
-                                                 const StepTuning&, const CertificationArguments&,
-                                                 const DecideHandles&);
+STARPMC_FOR_ALL_PRECISIONS(metropolis_decide)
 
 }  // namespace starpmc::codelets

@@ -50,14 +50,6 @@ void mm_pair(const WindowHandles& window, const WindowArguments& arguments, int 
                  a);
 }
 
-template void mm_pair<double>(const WindowHandles&, const WindowArguments&, int, int,
-                              starpu_data_handle_t, starpu_data_handle_t, starpu_data_handle_t,
-                              starpu_data_handle_t);
-template void mm_pair<float>(const WindowHandles&, const WindowArguments&, int, int,
-                             starpu_data_handle_t, starpu_data_handle_t, starpu_data_handle_t,
-                             starpu_data_handle_t);
-template void mm_pair<FixedCoordinate>(const WindowHandles&, const WindowArguments&, int, int,
-                                       starpu_data_handle_t, starpu_data_handle_t,
-                                       starpu_data_handle_t, starpu_data_handle_t);
+STARPMC_FOR_ALL_PRECISIONS(mm_pair)
 
 }  // namespace starpmc::codelets

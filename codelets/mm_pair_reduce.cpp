@@ -49,14 +49,6 @@ void mm_pair_reduce(const WindowHandles& window, const WindowArguments& argument
   codelet.submit(accesses, a);
 }
 
-template void mm_pair_reduce<double>(const WindowHandles&, const WindowArguments&,
-                                     std::span<const starpu_data_handle_t>, starpu_data_handle_t,
-                                     starpu_data_handle_t);
-template void mm_pair_reduce<float>(const WindowHandles&, const WindowArguments&,
-                                    std::span<const starpu_data_handle_t>, starpu_data_handle_t,
-                                    starpu_data_handle_t);
-template void mm_pair_reduce<FixedCoordinate>(const WindowHandles&, const WindowArguments&,
-                                              std::span<const starpu_data_handle_t>,
-                                              starpu_data_handle_t, starpu_data_handle_t);
+STARPMC_FOR_ALL_PRECISIONS(mm_pair_reduce)
 
 }  // namespace starpmc::codelets

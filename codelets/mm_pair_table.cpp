@@ -37,11 +37,6 @@ void mm_pair_table(const WindowHandles& window, const WindowArguments& arguments
   codelet.submit(accesses_of(window, {{table, STARPU_W}}), a);
 }
 
-template void mm_pair_table<double>(const WindowHandles&, const WindowArguments&,
-                                    starpu_data_handle_t);
-template void mm_pair_table<float>(const WindowHandles&, const WindowArguments&,
-                                   starpu_data_handle_t);
-template void mm_pair_table<FixedCoordinate>(const WindowHandles&, const WindowArguments&,
-                                             starpu_data_handle_t);
+STARPMC_FOR_ALL_PRECISIONS(mm_pair_table)
 
 }  // namespace starpmc::codelets

@@ -103,9 +103,6 @@ void pair_virial(const PairVirialConstants& constants, int first_molecule, int l
   codelet.submit(accesses, a);
 }
 
-template void pair_virial<double>(const PairVirialConstants&, int, int, const PairVirialHandles&);
-template void pair_virial<float>(const PairVirialConstants&, int, int, const PairVirialHandles&);
-template void pair_virial<FixedCoordinate>(const PairVirialConstants&, int, int,
-                                           const PairVirialHandles&);
+STARPMC_FOR_ALL_PRECISIONS(pair_virial)
 
 }  // namespace starpmc::codelets

@@ -73,14 +73,7 @@ void pose_energies(const PoseInteraction& interaction, const opencl::PoseExtent&
   codelet_for<Real>(interaction).submit(accesses, a);
 }
 
-template const std::string& pose_energies_model<double>(const PoseInteraction&);
-template const std::string& pose_energies_model<float>(const PoseInteraction&);
-template const std::string& pose_energies_model<FixedCoordinate>(const PoseInteraction&);
-template void pose_energies<double>(const PoseInteraction&, const opencl::PoseExtent&, double,
-                                    const PoseHandles&, starpu_data_handle_t);
-template void pose_energies<float>(const PoseInteraction&, const opencl::PoseExtent&, double,
-                                   const PoseHandles&, starpu_data_handle_t);
-template void pose_energies<FixedCoordinate>(const PoseInteraction&, const opencl::PoseExtent&,
-                                             double, const PoseHandles&, starpu_data_handle_t);
+STARPMC_FOR_ALL_PRECISIONS(pose_energies_model)
+STARPMC_FOR_ALL_PRECISIONS(pose_energies)
 
 }  // namespace starpmc::codelets

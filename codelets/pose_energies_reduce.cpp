@@ -48,11 +48,6 @@ void pose_energies_reduce(int poses, std::span<const starpu_data_handle_t> parti
   codelet.submit(accesses, a);
 }
 
-template void pose_energies_reduce<double>(int, std::span<const starpu_data_handle_t>,
-                                           starpu_data_handle_t);
-template void pose_energies_reduce<float>(int, std::span<const starpu_data_handle_t>,
-                                          starpu_data_handle_t);
-template void pose_energies_reduce<FixedCoordinate>(int, std::span<const starpu_data_handle_t>,
-                                                    starpu_data_handle_t);
+STARPMC_FOR_ALL_PRECISIONS(pose_energies_reduce)
 
 }  // namespace starpmc::codelets

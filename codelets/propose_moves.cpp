@@ -57,14 +57,6 @@ void propose_moves(const WindowHandles& window, const WindowArguments& arguments
   codelet.submit(accesses, a);
 }
 
-template void propose_moves<double>(const WindowHandles&, const WindowArguments&, const StepRange&,
-                                    starpu_data_handle_t, starpu_data_handle_t,
-                                    starpu_data_handle_t);
-template void propose_moves<float>(const WindowHandles&, const WindowArguments&, const StepRange&,
-                                   starpu_data_handle_t, starpu_data_handle_t,
-                                   starpu_data_handle_t);
-template void propose_moves<FixedCoordinate>(const WindowHandles&, const WindowArguments&,
-                                             const StepRange&, starpu_data_handle_t,
-                                             starpu_data_handle_t, starpu_data_handle_t);
+STARPMC_FOR_ALL_PRECISIONS(propose_moves)
 
 }  // namespace starpmc::codelets

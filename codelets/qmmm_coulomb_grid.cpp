@@ -46,14 +46,6 @@ void qmmm_coulomb_grid(const WindowHandles& window, const WindowArguments& argum
       a);
 }
 
-template void qmmm_coulomb_grid<double>(const WindowHandles&, const WindowArguments&, std::size_t,
-                                        starpu_data_handle_t, starpu_data_handle_t,
-                                        starpu_data_handle_t);
-template void qmmm_coulomb_grid<float>(const WindowHandles&, const WindowArguments&, std::size_t,
-                                       starpu_data_handle_t, starpu_data_handle_t,
-                                       starpu_data_handle_t);
-template void qmmm_coulomb_grid<FixedCoordinate>(const WindowHandles&, const WindowArguments&,
-                                                 std::size_t, starpu_data_handle_t,
-                                                 starpu_data_handle_t, starpu_data_handle_t);
+STARPMC_FOR_ALL_PRECISIONS(qmmm_coulomb_grid)
 
 }  // namespace starpmc::codelets

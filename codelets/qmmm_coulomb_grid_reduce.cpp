@@ -48,14 +48,6 @@ void qmmm_coulomb_grid_reduce(const WindowArguments& arguments,
   codelet.submit(accesses, a);
 }
 
-template void qmmm_coulomb_grid_reduce<double>(const WindowArguments&,
-                                               std::span<const starpu_data_handle_t>,
-                                               starpu_data_handle_t);
-template void qmmm_coulomb_grid_reduce<float>(const WindowArguments&,
-                                              std::span<const starpu_data_handle_t>,
-                                              starpu_data_handle_t);
-template void qmmm_coulomb_grid_reduce<FixedCoordinate>(const WindowArguments&,
-                                                        std::span<const starpu_data_handle_t>,
-                                                        starpu_data_handle_t);
+STARPMC_FOR_ALL_PRECISIONS(qmmm_coulomb_grid_reduce)
 
 }  // namespace starpmc::codelets

@@ -41,11 +41,6 @@ void qmmm_nuclei_vdw(const WindowHandles& window, const WindowArguments& argumen
   codelet.submit(accesses_of(window, {{solute, STARPU_R}, {energies, STARPU_W}}), a);
 }
 
-template void qmmm_nuclei_vdw<double>(const WindowHandles&, const WindowArguments&, int,
-                                      starpu_data_handle_t, starpu_data_handle_t);
-template void qmmm_nuclei_vdw<float>(const WindowHandles&, const WindowArguments&, int,
-                                     starpu_data_handle_t, starpu_data_handle_t);
-template void qmmm_nuclei_vdw<FixedCoordinate>(const WindowHandles&, const WindowArguments&, int,
-                                               starpu_data_handle_t, starpu_data_handle_t);
+STARPMC_FOR_ALL_PRECISIONS(qmmm_nuclei_vdw)
 
 }  // namespace starpmc::codelets

@@ -272,16 +272,6 @@ void sample_windows(const WindowHandles& window, const WindowArguments& argument
   codelet.submit(accesses, a);
 }
 
-template void sample_windows<double>(const WindowHandles&, const WindowArguments&, const StepRange&,
-                                     std::span<const opencl::WindowExtent>, const StepTuning&,
-                                     const CertificationArguments&, int, const SampleHandles&);
-template void sample_windows<float>(const WindowHandles&, const WindowArguments&, const StepRange&,
-                                    std::span<const opencl::WindowExtent>, const StepTuning&,
-                                    const CertificationArguments&, int, const SampleHandles&);
-template void sample_windows<FixedCoordinate>(const WindowHandles&, const WindowArguments&,
-                                              const StepRange&,
-                                              std::span<const opencl::WindowExtent>,
-                                              const StepTuning&, const CertificationArguments&, int,
-                                              const SampleHandles&);
+STARPMC_FOR_ALL_PRECISIONS(sample_windows)
 
 }  // namespace starpmc::codelets
