@@ -93,7 +93,8 @@ struct MoleculePairArguments {
   /// looked for.
   bool inside = false;
   T squared_cutoffs[2] = {};  ///< by MoleculeEnergy
-  T* energies[2] = {};        ///< by MoleculeEnergy: `count` values, overwritten
+  /// By MoleculeEnergy: `count` values, overwritten. Null where no term has it.
+  T* energies[2] = {};
 };
 
 }  // namespace starpmc

@@ -188,9 +188,13 @@ class MoleculeText {
     text_.line({"%more_sources = icmp ult i64 %next_b, %sources"});
     text_.line({"br i1 %more_sources, label %source, label %store, !llvm.loop !0"});
     text_.label("store");
-    for (const std::string_view energy : kEnergies) {
-      text_.line({"store ", text_.vector(), " %", energy, "_done, ptr ",
-                  element(joined({"%", energy, "_row"}), "%i"), alignment()});
+    for (std::size_t k = 0; k < 2; ++k) {
+      const auto has = [&](const WrittenTerm& term) {
+        return static_cast<std::size_t>(term.term.energy) == k;
+      };
+      if (std::ranges::none_of(terms_, has)) continue;
+      text_.line({"store ", text_.vector(), " %", kEnergies[k], "_done, ptr ",
+                  element(joined({"%", kEnergies[k], "_row"}), "%i"), alignment()});
     }
     text_.line({"%next_i = add nuw i64 %i, ", std::to_string(text_.lanes())});
     text_.line({"%more_molecules = icmp ult i64 %next_i, %count"});

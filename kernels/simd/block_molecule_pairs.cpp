@@ -125,7 +125,9 @@ BlockMoleculePairs<T>::BlockMoleculePairs(const std::vector<PairTerm>& terms) {
 
 template <class T>
 void BlockMoleculePairs<T>::operator()(const MoleculePairArguments<T>& a) {
-  for (T* const energies : a.energies) std::fill_n(energies, a.count, T{0});
+  for (T* const energies : a.energies) {
+    if (energies != nullptr) std::fill_n(energies, a.count, T{0});
+  }
   squared_.resize(a.count);
   values_.resize(a.count);
   for (std::size_t pair = 0; pair < a.source_count * a.target_count; ++pair) {

@@ -103,7 +103,7 @@ class UserGridTerm {
     const std::size_t count = whole_grains<T>(sites.count);
     const T squared_cutoff =
         static_cast<T>(interaction().coulomb_cutoff * interaction().coulomb_cutoff);
-    for (auto& energies : energies_) energies.resize(std::max(energies.size(), count));
+    energies_.resize(std::max(energies_.size(), count));
     function_({.target_count = STARPMC_BLOCK_POINTS,
                .source_count = 1,
                .coefficients = points_[3],
@@ -115,10 +115,10 @@ class UserGridTerm {
                .axis_step = STARPMC_BLOCK_POINTS,
                .inside = inside,
                .squared_cutoffs = {squared_cutoff, squared_cutoff},
-               .energies = {energies_[0].data(), energies_[1].data()}});
+               .energies = {energies_.data()}});
     for (std::size_t i = 0; i < sites.count; ++i) {
       const auto nearby = static_cast<std::size_t>(sites.nearby[i]);
-      sites_.energy[nearby_.site[nearby]] += static_cast<double>(energies_[0][i]);
+      sites_.energy[nearby_.site[nearby]] += static_cast<double>(energies_[i]);
     }
   }
 
@@ -127,7 +127,7 @@ class UserGridTerm {
   NearbySites nearby_;
   SitesInReach<D> in_reach_;
   MoleculePairs<T> function_;
-  std::vector<T> energies_[2];
+  std::vector<T> energies_;
   double pole_;
   std::array<const T*, 5> points_{};  ///< x, y, z, charge, 1/R^2
   std::array<std::array<T, STARPMC_BLOCK_POINTS>, 5> converted_{};

@@ -225,8 +225,7 @@ void add_compiled(std::vector<Contestant>& contestants, const std::string& name,
     for (const double x : translated.uniform) coefficients.push_back(static_cast<Real>(x));
   }
   contestants.push_back({name, [function, sources, coefficients, &pairs,
-                                energies = std::array{std::vector<Real>(kSources),
-                                                      std::vector<Real>(kSources)}]() mutable {
+                                energies = std::vector<Real>(kSources)]() mutable {
                            (*function)({.target_count = kTargets,
                                         .source_count = 1,
                                         .coefficients = coefficients.data(),
@@ -235,9 +234,9 @@ void add_compiled(std::vector<Contestant>& contestants, const std::string& name,
                                         .sources = sources.data(),
                                         .targets = pairs.targets.data(),
                                         .squared_cutoffs = {1000, 1000},
-                                        .energies = {energies[0].data(), energies[1].data()}});
+                                        .energies = {energies.data()}});
                            double total = 0;
-                           for (const Real energy : energies[0]) total += energy;
+                           for (const Real energy : energies) total += energy;
                            return total;
                          }});
 }
