@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <deque>
 #include <mutex>
 #include <optional>
 
@@ -31,6 +32,17 @@ std::string& hash_of_potential() {
 std::mutex registry_mutex;
 std::vector<const Codelet*>& registry() {
   static std::vector<const Codelet*> codelets;
+  return codelets;
+}
+
+/// The codelets of operations that depend on the potential, and theirs of each potential so far.
+std::mutex potentials_mutex;
+std::vector<PotentialCodelet*>& potential_operations() {
+  static std::vector<PotentialCodelet*> operations;
+  return operations;
+}
+std::deque<Codelet>& potential_codelets() {
+  static std::deque<Codelet> codelets;
   return codelets;
 }
 
@@ -155,7 +167,11 @@ void allow(Allowed implementations, int worker) {
 }
 Allowed allowed() { return allowed_implementations; }
 
-void set_potential_hash(std::string hash) { hash_of_potential() = std::move(hash); }
+void set_potential_hash(std::string hash) {
+  const std::lock_guard lock(potentials_mutex);
+  hash_of_potential() = std::move(hash);
+  for (PotentialCodelet* const operation : potential_operations()) operation->choose();
+}
 const std::string& potential_hash() { return hash_of_potential(); }
 std::string with_potential_hash(std::string name) {
   const std::string& hash = potential_hash();
@@ -255,14 +271,18 @@ void Codelet::submit_copy(std::span<const Access> accesses, const void* argument
   }
 }
 
-Codelet& PotentialCodelet::current() {
-  const std::lock_guard lock(mutex_);
-  const std::string& hash = potential_hash();
-  auto found = codelets_.find(hash);
-  if (found == codelets_.end()) {
-    found = codelets_.try_emplace(hash, with_potential_hash(name_), implementations_).first;
-  }
-  return found->second;
+PotentialCodelet::PotentialCodelet(std::string name, Codelet::Implementations implementations)
+    : name_(std::move(name)), implementations_(implementations) {
+  const std::lock_guard lock(potentials_mutex);
+  potential_operations().push_back(this);
+  choose();
+}
+
+void PotentialCodelet::choose() {
+  const std::string name = with_potential_hash(name_);
+  auto& made = potential_codelets();
+  const auto found = std::ranges::find(made, name, &Codelet::name);
+  current_ = found != made.end() ? &*found : &made.emplace_back(name, implementations_);
 }
 
 double Codelet::expected_microseconds(starpu_task* task, starpu_perfmodel_arch* arch,

@@ -7,8 +7,6 @@
 #include <cstdint>
 #include <cstring>
 #include <initializer_list>
-#include <map>
-#include <mutex>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -118,28 +116,27 @@ class Codelet {
   Statistics statistics_;
 };
 
-/// The codelets of an operation, one for each potential of this process: a name and a history of
-/// timings of its own. A run has one potential, the benchmark two, which take turns.
+/// The codelet of an operation for the potential in use: a name and a history of timings of its own
+/// for each potential. Lives until the program ends.
 class PotentialCodelet {
  public:
   /// @param name without the potential's hash
-  PotentialCodelet(std::string name, Codelet::Implementations implementations)
-      : name_(std::move(name)), implementations_(implementations) {}
+  PotentialCodelet(std::string name, Codelet::Implementations implementations);
 
   template <class Arguments>
   void submit(std::span<const Access> accesses, const Arguments& arguments) {
-    current().submit(accesses, arguments);
+    current_->submit(accesses, arguments);
   }
-  const std::string& name() { return current().name(); }
+  const std::string& name() { return current_->name(); }
 
  private:
-  /// Of potential_hash().
-  Codelet& current();
+  friend void set_potential_hash(std::string hash);
+  /// The codelet of potential_hash(), while no task is under way.
+  void choose();
 
   std::string name_;
   Codelet::Implementations implementations_;
-  std::mutex mutex_;  ///< chains submit from threads of their own
-  std::map<std::string, Codelet> codelets_;
+  Codelet* current_ = nullptr;
 };
 
 /// Arguments of the task that runs.
