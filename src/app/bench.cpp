@@ -5,9 +5,11 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <array>
 #include <ctime>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <ostream>
 
 #include "app/bench_options.hpp"
@@ -31,7 +33,8 @@ void print_help(const options::options_description& described, std::ostream& out
          "one process. Pairs are those of the new positions' charged sites and all grid points.\n\n"
       << described
       << "\nExamples: starpmc bench --system quick --seconds 0.2\n"
-         "          starpmc bench --system A,R --term grid,steps --chains 1,4 --against paper\n";
+         "          starpmc bench --system A,R --term grid,steps --chains 1,4\n"
+         "Tables of published measurements beside this machine's: tests/evaluation.\n";
 }
 
 std::vector<BenchPreset> read_systems(const std::string& text) {
@@ -50,17 +53,26 @@ std::vector<BenchPreset> read_systems(const std::string& text) {
 
 void read_terms(const std::string& text, BenchRequest& request) {
   using Flag = bool BenchRequest::*;
-  const std::vector<Flag> flags{&BenchRequest::grid, &BenchRequest::mm, &BenchRequest::other,
-                                &BenchRequest::steps, &BenchRequest::errors};
-  const Words names{"grid", "mm", "other", "steps", "errors", "all"};
-  for (const std::size_t index :
-       choose("term", text, names, std::vector<std::size_t>{0, 1, 2, 3, 4, 5})) {
+  const std::vector<Flag> flags{&BenchRequest::grid,  &BenchRequest::mm,     &BenchRequest::other,
+                                &BenchRequest::steps, &BenchRequest::errors, &BenchRequest::poses,
+                                &BenchRequest::roots};
+  constexpr std::size_t kOfAll = 4;
+  const Words names{"grid", "mm", "other", "steps", "errors", "poses", "roots", "all"};
+  std::vector<std::size_t> numbers(names.size());
+  std::iota(numbers.begin(), numbers.end(), 0);
+  for (const std::size_t index : choose("term", text, names, numbers)) {
     const bool all = index == flags.size();
     for (std::size_t flag = 0; flag < flags.size(); ++flag) {
-      const bool is_errors = flags[flag] == &BenchRequest::errors;
-      if (flag == index || (all && !is_errors)) request.*flags[flag] = true;
+      if (flag == index || (all && flag < kOfAll)) request.*flags[flag] = true;
     }
   }
+}
+
+std::optional<WorkerChoice> read_workers(const options::variables_map& values) {
+  if (!values.contains("workers")) return {};
+  return choose("workers", values["workers"].as<std::string>(), {"one", "all", "both"},
+                std::vector{WorkerChoice::one, WorkerChoice::all, WorkerChoice::both})
+      .front();
 }
 
 std::vector<Precision> read_precisions(const options::variables_map& values) {
@@ -90,16 +102,16 @@ BenchRequest read_request(const options::variables_map& values) {
   request.functions = read_functions(values["functions"].as<std::string>());
   request.window =
       static_cast<std::uint32_t>(integer_between("window", values["window"].as<long>(), 0, 1000));
+  request.workers = read_workers(values);
+  request.interval_steps = static_cast<std::uint64_t>(
+      integer_between("intervals", values["intervals"].as<long>(), 0, 100'000'000));
   request.chains = read_numbers(values, "chains", kMostChains);
+  request.write = values.contains("write");
+  request.pose_timing = read_pose_timing(values);
   request.certified = !values.contains("uncertified");
   request.seconds = read_seconds(values["seconds"].as<double>());
   request.proposals = static_cast<std::size_t>(
       integer_between("proposals", values["proposals"].as<long>(), 100, 10'000'000));
-  if (values.contains("against")) {
-    const auto against = values["against"].as<std::string>();
-    if (against != "paper") refuse("against", against, {"paper"});
-    request.against_paper = true;
-  }
   return request;
 }
 
@@ -108,7 +120,7 @@ BenchRequest read_request(const options::variables_map& values) {
 class BenchFolder {
  public:
   explicit BenchFolder(fs::path path) : path_(std::move(path)) {
-    for (const char* name : {"bench.csv", "bench.json", "cell.json", "paper.json"}) {
+    for (const char* name : {"bench.csv", "bench.json"}) {
       if (!fs::exists(path_ / name)) continue;
       throw InputError("--output", "the folder holds an earlier benchmark", (path_ / name).string(),
                        "choose another folder");
@@ -149,34 +161,21 @@ nlohmann::ordered_json settings_as_json(const options::variables_map& values) {
   return json;
 }
 
-/// @return the program's exit status
-int make_inputs(const options::variables_map& values, std::ostream& out) {
-  if (make_paper_inputs(read_inputs_to_make(values), out)) return 0;
-  throw RunError(
-      "an input is not what configs/bench-inputs.json says: figures are not of the same system; "
-      "the "
-      "data of GROMACS or the QM program may be of another version");
-}
-
-void run_experiment(const options::variables_map& values, std::ostream& out) {
-  const auto experiment = values["experiment"].as<std::string>();
-  if (experiment == "cell") {
-    const CellRequest request = read_cell_request(values);
-    const BenchFolder folder(folder_name(values));
-    run_cell_experiment(request, folder.path(), out);
-    out << "written: " << (folder.path() / "cell-*").string() << '\n';
-  } else if (experiment == "chains") {
-    const ChainsRequest request = read_chains_request(values);
-    const BenchFolder folder(folder_name(values));
-    run_chains_experiment(request, folder.path(), out);
-    out << "written: " << (folder.path() / "chains.*").string() << '\n';
-  } else if (experiment == "paper") {
-    const PaperRequest request = read_paper_request(values);
-    const BenchFolder folder(folder_name(values));
-    run_paper_experiment(request, folder.path(), out);
-    out << "written: " << (folder.path() / "paper-*").string() << '\n';
-  } else {
-    refuse("experiment", experiment, {"cell", "chains", "paper"});
+/// What the scripts of tests/evaluation do now.
+void refuse_what_is_a_script(std::span<const std::string> arguments) {
+  constexpr std::array<std::array<std::string_view, 2>, 4> kScripts{
+      {{"--experiment", "paper.py, cell.py and chains.py"},
+       {"--against", "against_paper.py, which adds the figures to bench.json of an earlier run"},
+       {"--make", "inputs.py"},
+       {"--tables", "paper.py"}}};
+  for (const std::string& argument : arguments) {
+    for (const auto& [option, script] : kScripts) {
+      if (argument.substr(0, argument.find('=')) != option) continue;
+      throw InputError(argument, "the experiments are scripts", "",
+                       fmt::format("run those of tests/evaluation (share/starpmc/evaluation where "
+                                   "the program is installed): {}",
+                                   script));
+    }
   }
 }
 
@@ -189,8 +188,9 @@ boost::program_options::options_description bench_command_options() {
       "boxes of the paper: A (1301 waters, 1 arginine), B (5000, 1), C (5000, 2), R (500, "
       "chorismate); quick: a small one; spce: pure SPC/E water, cutoff 10 A");
   add("term", options::value<std::string>()->default_value("all"),
-      "what is timed: grid, mm, other (operations), steps (whole steps), all of these; errors: "
-      "energy changes against fp64, not part of all");
+      "what is timed: grid, mm, other (operations), steps (whole steps), all of these; not part of "
+      "all are errors (energy changes against fp64), poses (the kernel of score) and roots (the "
+      "accuracy of its 1/sqrt)");
   add("implementation", options::value<std::string>(),
       "scalar, simd, opencl; any: whole steps with StarPU's choice. Default: scalar,simd and the "
       "GPUs there are; opencl includes PoCL's CPU device where there is no GPU");
@@ -209,29 +209,20 @@ boost::program_options::options_description bench_command_options() {
   add("uncertified", "whole steps without certified decisions (sampling.certified)");
   add("seconds", options::value<double>()->default_value(1), "time of a case, s");
   add("proposals", options::value<long>()->default_value(10'000), "proposals of --term errors");
-  add("against", options::value<std::string>(), "paper: its figures beside these");
-  add("experiment", options::value<std::string>(),
-      "instead of all this: cell, the three figures of Perez-Sanchez and Wenzel's paper on the "
-      "Cell "
-      "processor (with --seconds, --output, --workers, --seed); chains, how several chains with QM "
-      "updates scale on bench-R, beside the same QM programs alone (with --chains, --updates, "
-      "--output); paper, the tables and figures of "
-      "Miranda et al. (with --seconds, default 1 to 5 so that all takes 15 minutes at most, "
-      "--tables, --cases, --implementation, --chains of the whole run, --proposals, --output; "
-      "--waters or --points make it small)");
-  add("tables", options::value<std::string>(),
-      "of the experiment paper: 3 to 9 (tables), f8 to f11 (figures); all by default");
-  add("cases", options::value<std::string>(),
-      "of the experiment paper: A, B, C, R; by default all that 15 minutes allow (A and R, B, C)");
   add("workers", options::value<std::string>(),
-      "numbers of CPU workers of the experiment cell; 1, 2, 4, ... all by default");
-  add("updates", options::value<long>(),
-      "QM updates of each chain in the experiment chains; 8 by default");
-  add("seed", options::value<long>()->default_value(1), "of the experiment cell's random charges");
-  add("make", options::value<std::string>(),
-      "only make the inputs of configs/bench-A, B, C, R.cfg, with their densities, in the cache, "
-      "and "
-      "compare them with configs/bench-inputs.json");
+      "one: each case on one worker; all: on all that have the implementation; both. Default: one "
+      "for operations and poses, both for whole steps, all for errors");
+  add("write", "whole steps write an energy every 100 steps and a frame every 1,000");
+  add("intervals", options::value<long>()->default_value(0),
+      "instead of --seconds: the first steps of a chain, in ten cases of so many steps each, "
+      "without "
+      "warm-up and with a task per term: how StarPU's models settle");
+  add("particles", options::value<std::string>()->default_value("128"),
+      "of --term poses, half of them in the receptor; each number is a case");
+  add("evaluations", options::value<std::string>()->default_value("512"),
+      "of --term poses: poses of a task; each number is a case");
+  add("seed", options::value<long>()->default_value(1), "of the random charges of poses and roots");
+  add("timeline", "of --term poses: bench.json tells when the tasks of a short run ran");
   add("output", options::value<std::string>(),
       "folder for bench.csv and bench.json; bench-DATE-TIME by default");
   add("help", "show this text");
@@ -239,21 +230,12 @@ boost::program_options::options_description bench_command_options() {
 }
 
 int run_bench(std::span<const std::string> arguments, std::ostream& out) {
+  refuse_what_is_a_script(arguments);
   const options::options_description described = bench_command_options();
   const options::variables_map values = parse_subcommand("starpmc bench", described, arguments);
   if (values.contains("help")) {
     print_help(described, out);
     return 0;
-  }
-  if (values.contains("make")) return make_inputs(values, out);
-  if (values.contains("experiment")) {
-    run_experiment(values, out);
-    return 0;
-  }
-  for (const char* option : {"workers", "tables", "cases", "updates"}) {
-    if (!values.contains(option)) continue;
-    throw InputError(std::string("--") + option, "goes with --experiment only", "",
-                     "add --experiment, or leave it out");
   }
   const BenchRequest request = read_request(values);
   const BenchFolder folder(folder_name(values));

@@ -2,49 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <limits>
-#include <thread>
 
-#include "bench/paper_inputs.hpp"
-#include "bench/paper_published.hpp"
 #include "config/value_names.hpp"
 #include "error.hpp"
 
 namespace starpmc::bench_options {
-namespace {
-
-/// An experiment has systems and terms of its own.
-void refuse_others(const Values& values, const Words& known) {
-  for (const auto& [name, value] : values) {
-    if (value.defaulted() || std::ranges::find(known, name) != known.end()) continue;
-    throw InputError("--" + name, "the experiment has systems and terms of its own", "",
-                     fmt::format("leave it out; --experiment goes with --{}",
-                                 fmt::join(std::span(known).subspan(1), ", --")));
-  }
-}
-
-/// "3" to "9" mean tables, "f8" to "f11" figures.
-Words read_tables(const Values& values) {
-  Words names;
-  Words keys;
-  for (const std::string_view key : published_keys()) {
-    const std::string number(key.substr(key.find('-') + 1));
-    names.push_back(key.starts_with("figure") ? "f" + number : number);
-    keys.emplace_back(key);
-  }
-  if (!values.contains("tables")) return keys;
-  return choose("tables", values["tables"].as<std::string>(), names, keys);
-}
-
-Words case_keys() {
-  Words keys;
-  for (const BenchPreset& preset : paper_presets()) keys.emplace_back(preset.key);
-  return keys;
-}
-
-}  // namespace
-
 Words split_list(const std::string& text) {
   Words words;
   std::size_t start = 0;
@@ -121,69 +84,12 @@ BenchOverrides read_overrides(const Values& values) {
   return overrides;
 }
 
-CellRequest read_cell_request(const Values& values) {
-  refuse_others(values, {"experiment", "workers", "seed", "seconds", "output"});
-  CellRequest request;
-  request.seconds = read_seconds(values["seconds"].as<double>());
-  request.seed = static_cast<std::uint64_t>(
-      integer_between("seed", values["seed"].as<long>(), 0, std::numeric_limits<long>::max()));
-  if (!values.contains("workers")) return request;
-  request.workers = read_numbers(values, "workers", std::thread::hardware_concurrency());
-  std::ranges::sort(request.workers);
-  return request;
-}
-
-ChainsRequest read_chains_request(const Values& values) {
-  refuse_others(values, {"experiment", "chains", "updates", "output"});
-  ChainsRequest request;
-  if (values.contains("updates")) {
-    request.updates =
-        static_cast<unsigned>(integer_between("updates", values["updates"].as<long>(), 1, 1000));
-  }
-  if (values["chains"].defaulted()) return request;
-  request.chains = read_numbers(values, "chains", kMostChains);
-  std::ranges::sort(request.chains);
-  request.chains.erase(std::unique(request.chains.begin(), request.chains.end()),
-                       request.chains.end());
-  return request;
-}
-
-PaperRequest read_paper_request(const Values& values) {
-  refuse_others(values, {"experiment", "tables", "cases", "implementation", "waters", "points",
-                         "seconds", "proposals", "chains", "output"});
-  PaperRequest request;
-  request.tables = read_tables(values);
-  if (values.contains("cases")) {
-    request.cases = choose("cases", values["cases"].as<std::string>(), case_keys(), case_keys());
-  }
-  if (values.contains("implementation")) {
-    request.implementations = read_implementations(values);
-    if (std::ranges::find(request.implementations, Implementation::any) !=
-        request.implementations.end()) {
-      refuse("implementation", "any", {"scalar", "simd", "opencl"});
-    }
-  }
-  request.opencl_by_name = opencl_by_name(values);
-  request.overrides = read_overrides(values);
-  if (!values["seconds"].defaulted())
-    request.seconds = read_seconds(values["seconds"].as<double>());
-  request.proposals = static_cast<std::size_t>(
-      integer_between("proposals", values["proposals"].as<long>(), 100, 10'000'000));
-  if (!values["chains"].defaulted()) {
-    const auto text = values["chains"].as<std::string>();
-    request.chains = static_cast<unsigned>(integer_between(
-        "chains", parse_integer(text, "--chains", "number of chains", 1), 1, kMostChains));
-  }
-  return request;
-}
-
-Words read_inputs_to_make(const Values& values) {
-  for (const auto& [name, value] : values) {
-    if (value.defaulted() || name == "make") continue;
-    throw InputError("--" + name, "goes not with --make", "", "leave it out");
-  }
-  const Words keys = case_keys();
-  return choose("make", values["make"].as<std::string>(), keys, keys);
+PoseTimingRequest read_pose_timing(const Values& values) {
+  constexpr long kMost = 1'000'000;
+  return {read_numbers(values, "particles", kMost), read_numbers(values, "evaluations", kMost),
+          static_cast<std::uint64_t>(integer_between("seed", values["seed"].as<long>(), 0,
+                                                     std::numeric_limits<long>::max())),
+          read_seconds(values["seconds"].as<double>()), values.contains("timeline")};
 }
 
 }  // namespace starpmc::bench_options

@@ -6,9 +6,6 @@
 #include <vector>
 
 #include "bench/benchmark.hpp"
-#include "bench/cell_experiment.hpp"
-#include "bench/chains_experiment.hpp"
-#include "bench/paper_experiment.hpp"
 #include "system/text.hpp"
 
 /// What the options of `starpmc bench` mean. All throw InputError naming the option.
@@ -47,10 +44,6 @@ std::vector<Implementation> read_implementations(const Values& values);
 bool opencl_by_name(const Values& values);
 BenchOverrides read_overrides(const Values& values);
 
-CellRequest read_cell_request(const Values& values);
-ChainsRequest read_chains_request(const Values& values);
-PaperRequest read_paper_request(const Values& values);
-/// Of --make: keys of the paper's benchmarks.
-Words read_inputs_to_make(const Values& values);
+PoseTimingRequest read_pose_timing(const Values& values);
 
 }  // namespace starpmc::bench_options

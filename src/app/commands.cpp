@@ -69,8 +69,7 @@ const std::array<Command, 10>& all_commands() {
        score_options,
        {}},
       {"bench",
-       "bench [--system A,B,C,R] [--term grid,mm,other,steps,errors] [--against paper] "
-       "[--experiment cell]",
+       "bench [--system A,B,C,R] [--term grid,mm,other,steps,errors,poses,roots]",
        "time of every operation and of whole steps, of every implementation, precision and device",
        Operand::none,
        printing(run_bench),

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "app/input_checks.hpp"
-#include "bench/paper_inputs.hpp"
+#include "bench/paper_boxes.hpp"
 #include "config/options.hpp"
 #include "error.hpp"
 #include "potential/pair_potential.hpp"

@@ -127,6 +127,7 @@ BenchSystem make_bench_system(const BenchPreset& preset, const BenchOverrides& o
   resolve_cutoffs(bench.settings, bench.system.box, OptionPlaces(bench.name));
   if (bench.system.solute) {
     bench.grid = make_grid(preset, overrides, *bench.system.solute);
+    drop_small_charges(bench.grid, bench.settings.qm.charge_threshold);  // as a run does
     bench.synthetic_grid = !overrides.grid;
   }
   return bench;

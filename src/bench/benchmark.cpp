@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <memory>
 #include <optional>
@@ -11,9 +12,9 @@
 #include "bench/ceiling.hpp"
 #include "bench/measurement.hpp"
 #include "bench/operations.hpp"
-#include "bench/paper.hpp"
 #include "bench/precision_errors.hpp"
 #include "bench/precision_list.hpp"
+#include "bench/root_accuracy.hpp"
 #include "bench/target.hpp"
 #include "bench/whole_steps.hpp"
 #include "config/value_names.hpp"
@@ -30,6 +31,12 @@ constexpr std::uint32_t kMostScalarSteps = 8;
 constexpr double kScalarPotentialPairs = 1e7;
 /// Each loop of the arithmetic probe takes this share of a case's time.
 constexpr double kProbeShare = 0.1;
+constexpr int kIntervals = 10;
+
+/// Of the wall clock, so that other programs' readings can be brought together with a case.
+double unix_seconds() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
 
 class Benchmark {
  public:
@@ -38,11 +45,14 @@ class Benchmark {
       : request_(request),
         runtime_(runtime),
         listener_(listener),
-        single_(single_targets(runtime, request.implementations)),
-        all_(all_targets(runtime, request.implementations)),
+        single_(targets(WorkerChoice::one)),
+        operation_targets_(targets(request.workers.value_or(WorkerChoice::one))),
+        step_targets_(targets(request.workers.value_or(WorkerChoice::both))),
         preparation_(preparation_target(runtime)) {}
 
   void run() {
+    run_poses();
+    if (!request_.any_of_system()) return;
     for (const BenchPreset& preset : request_.systems) {
       const BenchSystem bench = make_bench_system(preset, request_.overrides);
       // After the first system: what is wrong with it is told at once.
@@ -56,6 +66,10 @@ class Benchmark {
   }
 
  private:
+  std::vector<BenchTarget> targets(WorkerChoice choice) const {
+    return bench_targets(runtime_, request_.implementations, choice);
+  }
+  void run_poses();
   void probe();
   void describe(const BenchPreset& preset, const BenchSystem& bench);
   void run_system();
@@ -73,12 +87,13 @@ class Benchmark {
   template <class Real>
   std::vector<Figure> figures_of(const Rival<Real>& rival, const BenchOperation& operation,
                                  const RepeatedTime& time, const BenchTarget& target);
-  void add_decisions(Precision precision, const BenchTarget& target, std::vector<BenchCase>& cases);
   void run_steps();
+  void time_steps(unsigned chains, const BenchTarget& target, Precision precision,
+                  std::vector<BenchCase>& cases);
   void finish(const std::string& what, std::vector<BenchCase> cases);
   /// One case of each contestant, with their ratio.
   void add_cases(const std::string& term, const BenchTarget& target, Precision precision,
-                 std::vector<std::vector<Figure>> figures, std::vector<BenchCase>& cases) const;
+                 std::vector<Measured> measured, std::vector<BenchCase>& cases) const;
 
   bool wanted(OperationGroup group) const {
     return group == OperationGroup::grid ? request_.grid
@@ -103,12 +118,12 @@ class Benchmark {
   const StarpuRuntime& runtime_;
   const BenchListener& listener_;
   std::vector<BenchTarget> single_;
-  std::vector<BenchTarget> all_;
+  std::vector<BenchTarget> operation_targets_;
+  std::vector<BenchTarget> step_targets_;
   BenchTarget preparation_;
   std::map<std::tuple<int, Implementation, Precision>, double> ceilings_;
   std::vector<Contestant> contestants_;  ///< the system, with each kind of functions
   std::string description_;
-  bool paper_size_ = false;  ///< the system has the paper's size: figures can be compared
 };
 
 BenchCase make_case(const std::string& term, const std::string& system, const BenchTarget& target,
@@ -119,6 +134,16 @@ BenchCase make_case(const std::string& term, const std::string& system, const Be
           value_name(precision),
           target.device,
           std::move(figures)};
+}
+
+void Benchmark::run_poses() {
+  if (request_.roots) {
+    listener_("1/sqrt from the processor's estimate: Coulomb energies in fp32, sums in fp64",
+              measure_root_accuracy(request_.pose_timing.seed));
+  }
+  if (!request_.poses) return;
+  listener_("poses: Coulomb energies of random charges, half of the particles with the other half",
+            time_poses(request_.pose_timing, operation_targets_));
 }
 
 void Benchmark::probe() {
@@ -144,8 +169,6 @@ void Benchmark::probe() {
 }
 
 void Benchmark::describe(const BenchPreset& preset, const BenchSystem& bench) {
-  paper_size_ = request_.against_paper && bench.system.molecules.size() == preset.waters &&
-                bench.grid.size() == preset.points;
   const Settings::InteractionSection& interaction = bench.settings.interaction;
   description_ = fmt::format("{}: {} {} waters, box of {:.2f} A, cutoff {:.2f} A", bench.name,
                              bench.system.molecules.size(), preset.model,
@@ -162,10 +185,15 @@ void Benchmark::run_system() {
   if (request_.any_operation()) run_operations();
   if (request_.steps) run_steps();
   if (!request_.errors) return;
+  // An error does not depend on how many cores there are: all compute it, unless asked otherwise.
+  std::vector<BenchTarget> errors_of = targets(request_.workers.value_or(WorkerChoice::all));
+  std::erase_if(errors_of, [](const BenchTarget& target) {
+    return target.implementation == Implementation::any;
+  });
   std::vector<BenchCase> cases;
   for (const Contestant& contestant : contestants_) {
     contestant.use();
-    for (BenchCase& entry : measure_errors(contestant.bench, single_, request_.precisions,
+    for (BenchCase& entry : measure_errors(contestant.bench, errors_of, request_.precisions,
                                            request_.proposals, preparation_)) {
       entry.functions = functions_name(contestant.functions);
       cases.push_back(std::move(entry));
@@ -194,7 +222,7 @@ void Benchmark::run_operations() {
         contestant.use();
         data.push_back(std::make_unique<BenchData<Real>>(contestant.bench));
       }
-      for (const BenchTarget& target : single_) time_operations(data, target, cases);
+      for (const BenchTarget& target : operation_targets_) time_operations(data, target, cases);
     });
   }
   finish("operations", std::move(cases));
@@ -208,12 +236,13 @@ void Benchmark::time_operations(std::vector<std::unique_ptr<BenchData<Real>>>& d
   const std::uint32_t asked = window_steps<Real>(contestants_.front().bench);
   const TaskExtent extent{static_cast<int>(scalar ? std::min(asked, kMostScalarSteps) : asked),
                           scalar ? kScalarPotentialPairs : kPotentialPairs};
+  const std::size_t windows_of_a_worker = scalar ? 1 : kWindowsInTurn;
   preparation_.use();
   std::vector<Rival<Real>> rivals;
   for (std::size_t i = 0; i < contestants_.size(); ++i) {
     contestants_[i].use();
-    auto windows =
-        std::make_unique<BenchWindows<Real>>(*data[i], extent, scalar ? 1 : kWindowsInTurn);
+    auto windows = std::make_unique<BenchWindows<Real>>(*data[i], extent,
+                                                        windows_of_a_worker * target.workers);
     std::vector<BenchOperation> operations = windows->operations();
     rivals.push_back({&contestants_[i], std::move(windows), std::move(operations)});
   }
@@ -230,13 +259,12 @@ void Benchmark::time_operations(std::vector<std::unique_ptr<BenchData<Real>>>& d
     }
   }
   if (request_.mm) {
-    std::vector<std::vector<Figure>> sums;
+    std::vector<Measured> sums;
     for (const Rival<Real>& rival : rivals) {
-      sums.push_back({{"microseconds_per_step", rival.mm_microseconds}});
+      sums.push_back({{{"microseconds_per_step", rival.mm_microseconds}}});
     }
     add_cases("mm_terms", target, kPrecisionOf<Real>, std::move(sums), cases);
   }
-  if (request_.other) add_decisions(kPrecisionOf<Real>, target, cases);
 }
 
 /// Times of kernels that compute something else would mean nothing.
@@ -262,14 +290,22 @@ std::vector<BenchCase> Benchmark::time_operation(const std::vector<Rival<Real>>&
   std::vector<TasksInTurn> tasks;
   for (const Rival<Real>& rival : rivals) {
     tasks.push_back({[&rival] { rival.contestant->use(); },
-                     [&rival, operation](std::uint64_t i) {
-                       rival.operations[operation].submit(i % rival.windows->size());
+                     [&rival, operation, workers = target.workers](std::uint64_t i) {
+                       // Each worker has windows of its own.
+                       for (std::size_t k = 0; k < workers; ++k) {
+                         rival.operations[operation].submit((i * workers + k) %
+                                                            rival.windows->size());
+                       }
                      }});
   }
+  const double began = unix_seconds();
   const std::vector<RepeatedTime> times = repeat_in_turn(request_.seconds, tasks);
-  std::vector<std::vector<Figure>> figures;
+  const double ended = unix_seconds();
+  std::vector<Measured> figures;
   for (std::size_t r = 0; r < rivals.size(); ++r) {
-    figures.push_back(figures_of(rivals[r], rivals[r].operations[operation], times[r], target));
+    figures.push_back({figures_of(rivals[r], rivals[r].operations[operation], times[r], target)});
+    figures.back().figures.push_back({"began_unix_s", began});
+    figures.back().figures.push_back({"ended_unix_s", ended});
   }
   std::vector<BenchCase> cases;
   add_cases(rivals.front().operations[operation].name, target, kPrecisionOf<Real>,
@@ -281,21 +317,24 @@ template <class Real>
 std::vector<Figure> Benchmark::figures_of(const Rival<Real>& rival, const BenchOperation& operation,
                                           const RepeatedTime& time, const BenchTarget& target) {
   const BenchWindows<Real>& windows = *rival.windows;
+  const double seconds = time.seconds / static_cast<double>(target.workers);
   std::vector<Figure> figures{
       {"steps_per_task", windows.steps_per_window()},
-      {"microseconds_per_task", 1e6 * time.seconds},
+      {"microseconds_per_task", 1e6 * seconds},
       {"kernel_microseconds_per_task", 1e6 * time.kernel_seconds},
-      {"microseconds_per_step", 1e6 * time.seconds / windows.steps_per_window()}};
+      {"microseconds_per_step", 1e6 * seconds / windows.steps_per_window()}};
   if (operation.pairs > 0) {
     figures.push_back({"pairs_per_task", operation.pairs});
-    figures.push_back({"pairs_per_second", operation.pairs / time.seconds});
+    figures.push_back({"pairs_per_second", operation.pairs / seconds});
   }
   if (operation.group == OperationGroup::grid) {
     const double reach = windows.share_within_reach();
-    const double most = ceiling(target, kPrecisionOf<Real>);
     figures.push_back({"share_within_reach", reach});
-    figures.push_back({"ceiling_pairs_per_second", most});
-    figures.push_back({"share_of_ceiling", reach * operation.pairs / time.seconds / most});
+    if (target.workers == 1) {
+      const double most = ceiling(target, kPrecisionOf<Real>);
+      figures.push_back({"ceiling_pairs_per_second", most});
+      figures.push_back({"share_of_ceiling", reach * operation.pairs / seconds / most});
+    }
   }
   if (rival.energy_difference) {
     figures.push_back({"energy_difference_from_built_in", *rival.energy_difference});
@@ -303,49 +342,59 @@ std::vector<Figure> Benchmark::figures_of(const Rival<Real>& rival, const BenchO
   return figures;
 }
 
-void Benchmark::add_decisions(Precision precision, const BenchTarget& target,
-                              std::vector<BenchCase>& cases) {
-  contestants_.front().use();
-  const WholeStepsSettings settings{precision, window_steps(contestants_.front().bench, precision),
-                                    1, 0.2 * request_.seconds, request_.certified};
-  add_cases("metropolis_decide", target, precision,
-            time_decisions(contestants_, settings, target, preparation_), cases);
-}
-
 void Benchmark::run_steps() {
   std::vector<BenchCase> cases;
   for (const unsigned chains : request_.chains) {
-    for (const BenchTarget& target : all_) {
+    for (const BenchTarget& target : step_targets_) {
       for (const Precision precision : request_.precisions) {
-        target.use();
-        contestants_.front().use();  // all have windows of the same size
-        const WholeStepsSettings settings{precision,
-                                          window_steps(contestants_.front().bench, precision),
-                                          chains, request_.seconds, request_.certified};
-        add_cases("steps", target, precision,
-                  time_whole_steps(contestants_, settings, target, preparation_), cases);
+        time_steps(chains, target, precision, cases);
       }
     }
   }
   finish("whole steps", std::move(cases));
 }
 
+void Benchmark::time_steps(unsigned chains, const BenchTarget& target, Precision precision,
+                           std::vector<BenchCase>& cases) {
+  target.use();
+  contestants_.front().use();  // all have windows of the same size
+  const WholeStepsSettings settings{precision,
+                                    window_steps(contestants_.front().bench, precision),
+                                    chains,
+                                    request_.seconds,
+                                    request_.certified,
+                                    request_.write};
+  if (request_.interval_steps == 0) {
+    add_cases("steps", target, precision,
+              time_whole_steps(contestants_, settings, target, preparation_), cases);
+    return;
+  }
+  std::vector<std::vector<Measured>> of_contestants;
+  for (const Contestant& contestant : contestants_) {
+    of_contestants.push_back(time_intervals(contestant, settings, target, preparation_,
+                                            request_.interval_steps, kIntervals));
+  }
+  for (std::size_t i = 0; i < kIntervals; ++i) {
+    std::vector<Measured> interval;
+    for (auto& measured : of_contestants) interval.push_back(std::move(measured[i]));
+    add_cases("steps", target, precision, std::move(interval), cases);
+  }
+}
+
 void Benchmark::add_cases(const std::string& term, const BenchTarget& target, Precision precision,
-                          std::vector<std::vector<Figure>> figures,
-                          std::vector<BenchCase>& cases) const {
+                          std::vector<Measured> measured, std::vector<BenchCase>& cases) const {
   const std::size_t first = cases.size();
   for (std::size_t i = 0; i < contestants_.size(); ++i) {
-    cases.push_back(
-        make_case(term, contestants_[i].bench.name, target, precision, std::move(figures[i])));
+    cases.push_back(make_case(term, contestants_[i].bench.name, target, precision,
+                              std::move(measured[i].figures)));
     cases.back().functions = functions_name(contestants_[i].functions);
+    cases.back().kernels = std::move(measured[i].kernels);
   }
   add_ratios(std::span(cases).subspan(first));
 }
 
-/// Puts the cases of a term together, with the paper's where they were asked for, and hands them
-/// on.
+/// Puts the cases of a term together and hands them on.
 void Benchmark::finish(const std::string& what, std::vector<BenchCase> cases) {
-  if (paper_size_) compare_with_paper(cases);
   std::vector<BenchCase> sorted;
   while (!cases.empty()) {
     const std::string term = cases.front().term;
@@ -353,9 +402,6 @@ void Benchmark::finish(const std::string& what, std::vector<BenchCase> cases) {
       if (entry.term == term) sorted.push_back(entry);
     }
     std::erase_if(cases, [&](const BenchCase& entry) { return entry.term == term; });
-    if (!paper_size_) continue;
-    for (BenchCase& paper : paper_cases(contestants_.front().bench.name, term))
-      sorted.push_back(std::move(paper));
   }
   listener_(description_ + ": " + what, sorted);
 }

@@ -1,5 +1,6 @@
 #include "bench/measurement.hpp"
 
+#include <fmt/format.h>
 #include <malloc.h>
 #include <starpu.h>
 
@@ -19,7 +20,7 @@ using Clock = std::chrono::steady_clock;
 /// A batch long enough for the clock and for StarPU's pipeline to fill, short enough for a median.
 constexpr double kBatchSeconds = 0.01;
 constexpr std::uint64_t kLargestBatch = 1000;
-constexpr std::size_t kMostBatches = 50;
+constexpr double kMostBatches = 50;
 
 void wait_for_tasks() {
   starpu_task_wait_for_all();
@@ -37,12 +38,13 @@ double timed_batch(std::uint64_t first, std::uint64_t tasks,
 /// One of those that are timed in turn.
 class TimedBatches {
  public:
-  explicit TimedBatches(const TasksInTurn& tasks) : tasks_(&tasks) {
+  TimedBatches(const TasksInTurn& tasks, double seconds) : tasks_(&tasks) {
     tasks.begin();
     timed_batch(next_++, 1, tasks.submit);  // moves data and compiles kernels, too
     const double once = timed_batch(next_++, 1, tasks.submit);
     batch_ = static_cast<std::uint64_t>(
-        std::clamp(kBatchSeconds / once, 1.0, static_cast<double>(kLargestBatch)));
+        std::clamp(std::max(kBatchSeconds, seconds / kMostBatches) / once, 1.0,
+                   static_cast<double>(kLargestBatch)));
   }
 
   void run_one() {
@@ -161,30 +163,25 @@ double TaskTimes::busiest_seconds() const {
   return worker_seconds.empty() ? 0 : *std::ranges::max_element(worker_seconds);
 }
 
-TaskTimes::Entry TaskTimes::operation(std::string_view name) const {
-  Entry sum;
-  const std::string prefix = "starpmc_" + std::string(name) + "_";
+std::map<std::string, TaskTimes::Entry> TaskTimes::operations() const {
+  std::map<std::string, Entry> all;
+  constexpr std::string_view kPrefix = "starpmc_";
   for (const auto& [codelet, entry] : codelets) {
-    // "mm_pair" is not "mm_pair_table": what follows the operation is the precision, then perhaps
-    // the hash of a potential.
-    if (!codelet.starts_with(prefix)) continue;
-    const std::string_view behind = std::string_view(codelet).substr(prefix.size());
-    const std::string_view precision = behind.substr(0, behind.find('_'));
-    if (std::ranges::none_of(kPrecisions, [&](Precision p) { return precision == value_name(p); }))
-      continue;
-    sum.add(entry);
+    // What follows the operation is the precision, then perhaps the hash of a potential.
+    for (const Precision precision : kPrecisions) {
+      const auto end = (codelet + "_").find(fmt::format("_{}_", value_name(precision)));
+      if (end == std::string::npos) continue;
+      all[codelet.substr(kPrefix.size(), end - kPrefix.size())].add(entry);
+    }
   }
-  return sum;
+  return all;
 }
 
-RepeatedTime repeat_tasks(double seconds, const std::function<void(std::uint64_t)>& submit) {
-  const TasksInTurn alone{[] {}, submit};
-  return repeat_in_turn(seconds, {&alone, 1}).front();
-}
+TaskTimes::Entry TaskTimes::operation(const std::string& name) const { return operations()[name]; }
 
 std::vector<RepeatedTime> repeat_in_turn(double seconds, std::span<const TasksInTurn> rivals) {
   std::vector<TimedBatches> all;
-  for (const TasksInTurn& tasks : rivals) all.emplace_back(tasks);
+  for (const TasksInTurn& tasks : rivals) all.emplace_back(tasks, seconds);
   const auto start = Clock::now();
   const double whole = seconds * static_cast<double>(rivals.size());
   std::size_t rounds = 0;
@@ -192,7 +189,7 @@ std::vector<RepeatedTime> repeat_in_turn(double seconds, std::span<const TasksIn
     for (TimedBatches& batches : all) batches.run_one();
     std::ranges::reverse(all);
     ++rounds;
-  } while (seconds_since(start) < whole && rounds < kMostBatches);
+  } while (seconds_since(start) < whole);
   if (rounds % 2 != 0) std::ranges::reverse(all);
   std::vector<RepeatedTime> results;
   for (TimedBatches& batches : all) results.push_back(batches.result());

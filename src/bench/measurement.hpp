@@ -33,8 +33,9 @@ struct TaskTimes {
   double seconds() const;
   /// Of the worker that worked most.
   double busiest_seconds() const;
-  /// Of the codelets of an operation, whatever their precision.
-  Entry operation(std::string_view name) const;
+  /// Of the codelets of each operation ("mm_pair"), whatever their precision and potential.
+  std::map<std::string, Entry> operations() const;
+  Entry operation(const std::string& name) const;
 };
 
 /// Time of a task that is repeated.
@@ -48,13 +49,10 @@ struct RepeatedTime {
 /// Of at least one value; of an even number the greater of the middle two.
 double median(std::vector<double> values);
 
-/// Submits tasks in batches until `seconds` have passed.
-/// @param submit submits the i-th task; neighbours must not depend on each other
-RepeatedTime repeat_tasks(double seconds, const std::function<void(std::uint64_t i)>& submit);
-
 /// Tasks that are timed in turn with others.
 struct TasksInTurn {
   std::function<void()> begin;  ///< called before each batch, unmeasured
+  /// Submits the i-th task; neighbours must not depend on each other.
   std::function<void(std::uint64_t i)> submit;
 };
 /// Batches of all of them in turn, in alternating order, until each has had `seconds`: what

@@ -1,7 +1,11 @@
 #include "bench/report.hpp"
 
+#include <CL/cl.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <starpu.h>
+#include <starpu_opencl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -26,7 +30,7 @@ struct Column {
   std::string_view unit;
   double scale;
 };
-constexpr std::array<Column, 34> kColumns{{
+constexpr std::array kColumns = std::to_array<Column>({
     {"multiply_adds_per_second", "multiply-adds", "G/s", 1e-9},
     {"reciprocal_roots_per_second", "1/sqrt", "G/s", 1e-9},
     {"register_pairs_per_second", "register pairs", "Gpairs/s", 1e-9},
@@ -39,6 +43,8 @@ constexpr std::array<Column, 34> kColumns{{
     {"pairs_per_second", "rate", "Gpairs/s", 1e-9},
     {"share_within_reach", "in reach", "%", 100},
     {"share_of_ceiling", "of ceiling", "%", 100},
+    {"writing_microseconds_per_step", "writing", "us", 1},
+    {"steps_so_far", "so far", "steps", 1},
     {"steps_per_second", "rate", "steps/s", 1},
     {"steps_per_window", "window", "steps", 1},
     {"grid_share_of_kernels", "grid", "%", 100},
@@ -54,14 +60,18 @@ constexpr std::array<Column, 34> kColumns{{
     {"grid_max_error_kj_per_mol", "grid max", "kJ/mol", 1},
     {"total_mean_error_kj_per_mol", "total mean", "kJ/mol", 1},
     {"total_max_error_kj_per_mol", "total max", "kJ/mol", 1},
-    {"grid_mean_error_over_paper", "mean", "/ paper", 1},
-    {"grid_max_error_over_paper", "max", "/ paper", 1},
+    {"particles", "particles", "", 1},
+    {"evaluations_per_task", "poses", "a task", 1},
+    {"microseconds_per_evaluation", "pose", "us", 1},
+    {"taskless_microseconds_per_evaluation", "taskless", "us", 1},
+    {"newton_steps", "Newton", "steps", 1},
+    {"rms_relative_error", "rms error", "", 1},
+    {"largest_error_of_pairs", "largest", "of pairs", 1},
+    {"nanoseconds_per_pair", "pair", "ns", 1},
     {"time_over_built_in", "step", "/ built-in", 1},
     {"kernel_time_over_built_in", "kernel", "/ built-in", 1},
     {"energy_difference_from_built_in", "energies", "differ by", 1},
-    {"times_faster_than_paper_core", "x paper", "core", 1},
-    {"times_faster_than_paper_gpu", "x paper", "GPU", 1},
-}};
+});
 
 /// StarPU's "OpenCL 0 (a long name)" is "OpenCL 0" here; the list of workers has it all.
 std::vector<std::string> key_cells(const BenchCase& entry, bool with_functions) {
@@ -87,12 +97,30 @@ std::string cpu_model() {
   return "unknown";
 }
 
+/// What tells OpenCL devices from one another, and from what other interfaces call them.
+nlohmann::ordered_json describe_devices(const StarpuRuntime& runtime) {
+  nlohmann::ordered_json devices = nlohmann::ordered_json::array();
+  for (const WorkerDescription& worker : runtime.workers()) {
+    if (!worker.opencl) continue;
+    constexpr cl_device_info kUuid = 0x106A;  // CL_DEVICE_UUID_KHR
+    cl_device_id id = nullptr;
+    starpu_opencl_get_device(starpu_worker_get_devid(worker.id), &id);
+    cl_device_type type = 0;
+    clGetDeviceInfo(id, CL_DEVICE_TYPE, sizeof type, &type, nullptr);
+    std::array<unsigned char, 16> uuid{};
+    const bool known = clGetDeviceInfo(id, kUuid, uuid.size(), uuid.data(), nullptr) == CL_SUCCESS;
+    devices.push_back({{"worker", worker.name},
+                       {"is_cpu", (type & CL_DEVICE_TYPE_CPU) != 0},
+                       {"uuid", known ? fmt::format("{:02x}", fmt::join(uuid, "")) : ""}});
+  }
+  return devices;
+}
+
 std::string now_in_utc() {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
 }
 
-}  // namespace
-
+/// Four significant digits or so, without an exponent where that is readable.
 std::string readable(double value) {
   const double size = std::abs(value);
   if (value == std::floor(value) && size < 1e9) return fmt::format("{:.0f}", value);
@@ -101,6 +129,7 @@ std::string readable(double value) {
   return fmt::format("{:.{}f}", value, digits);
 }
 
+/// Cells in columns of equal width: the first `left` of them flush left, the others flush right.
 std::string aligned(const std::vector<std::vector<std::string>>& lines, std::size_t left) {
   std::vector<std::size_t> widths(lines.front().size(), 0);
   for (const auto& line : lines) {
@@ -120,6 +149,7 @@ std::string aligned(const std::vector<std::vector<std::string>>& lines, std::siz
   return text;
 }
 
+/// In quotes where it must be.
 std::string csv_cell(const std::string& text) {
   if (text.find_first_of(",\"\n") == std::string::npos) return text;
   std::string quoted = "\"";
@@ -127,6 +157,8 @@ std::string csv_cell(const std::string& text) {
   quoted.push_back('"');
   return quoted;
 }
+
+}  // namespace
 
 std::string case_table(const std::string& title, std::span<const BenchCase> cases) {
   if (cases.empty()) return "";
@@ -192,6 +224,7 @@ nlohmann::ordered_json describe_machine(const StarpuRuntime& runtime) {
           {"cpu", cpu_model()},
           {"instruction_set", simd::instruction_set()},
           {"workers", workers},
+          {"opencl_devices", describe_devices(runtime)},
           {"scheduler", runtime.scheduler()},
           {"starpu_version", starpu_version()},
           {"starpmc_version", STARPMC_VERSION},
@@ -222,6 +255,18 @@ void write_cases(const std::filesystem::path& folder, const nlohmann::ordered_js
                                      {"device", entry.device},
                                      {"functions", entry.functions}};
     for (const Figure& figure : entry.figures) result[figure.quantity] = figure.value;
+    for (const KernelTime& kernel : entry.kernels) {
+      result["kernels"].push_back({{"operation", kernel.operation},
+                                   {"worker", kernel.worker},
+                                   {"tasks", kernel.tasks},
+                                   {"microseconds_per_step", kernel.microseconds_per_step}});
+    }
+    for (const TaskSpan& task : entry.tasks) {
+      result["tasks"].push_back({{"worker", task.worker},
+                                 {"submitted_ms", task.submitted_ms},
+                                 {"started_ms", task.started_ms},
+                                 {"ended_ms", task.ended_ms}});
+    }
     results.push_back(std::move(result));
   }
   const nlohmann::ordered_json document = {

@@ -17,14 +17,7 @@ std::string case_table(const std::string& title, std::span<const BenchCase> case
 /// One line per case; a column per quantity that any case has, empty where a case has none.
 std::string cases_csv(std::span<const BenchCase> cases);
 
-/// Four significant digits or so, without an exponent where that is readable.
-std::string readable(double value);
-/// Cells in columns of equal width: the first `left` of them flush left, the others flush right.
-std::string aligned(const std::vector<std::vector<std::string>>& lines, std::size_t left);
-/// In quotes where it must be.
-std::string csv_cell(const std::string& text);
-
-/// CPU, instruction set, workers, versions, date.
+/// CPU, instruction set, workers, OpenCL devices, versions, date.
 nlohmann::ordered_json describe_machine(const StarpuRuntime& runtime);
 /// The same for people.
 std::string machine_text(const nlohmann::ordered_json& machine);

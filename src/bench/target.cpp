@@ -23,38 +23,32 @@ std::vector<WorkerDescription> workers_for(const StarpuRuntime& runtime,
 
 }  // namespace
 
-std::string counted(std::size_t number, std::string_view noun) {
-  return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
-}
-
-std::vector<BenchTarget> single_targets(const StarpuRuntime& runtime,
-                                        std::span<const Implementation> implementations) {
-  std::vector<BenchTarget> targets;
+std::vector<BenchTarget> bench_targets(const StarpuRuntime& runtime,
+                                       std::span<const Implementation> implementations,
+                                       WorkerChoice choice) {
+  std::vector<BenchTarget> single;
+  std::vector<BenchTarget> together;
   for (const Implementation implementation : implementations) {
-    if (implementation == Implementation::any) continue;
-    for (const WorkerDescription& worker : workers_for(runtime, implementation)) {
-      targets.push_back({implementation, worker.id, worker.opencl ? worker.name : "1 core"});
+    if (implementation == Implementation::any) {
+      together.push_back(
+          {implementation, codelets::kAnyWorker, "all workers", runtime.workers().size()});
+      continue;
+    }
+    const std::vector<WorkerDescription> workers = workers_for(runtime, implementation);
+    const bool opencl = implementation == Implementation::opencl;
+    if (workers.size() > 1) {
+      together.push_back({implementation, codelets::kAnyWorker,
+                          fmt::format("{} {}", workers.size(), opencl ? "OpenCL devices" : "cores"),
+                          workers.size()});
+      if (choice == WorkerChoice::all) continue;
+    }
+    for (const WorkerDescription& worker : workers) {
+      single.push_back({implementation, worker.id, worker.opencl ? worker.name : "1 core"});
       if (!worker.opencl) break;  // one core is like another
     }
   }
-  return targets;
-}
-
-std::vector<BenchTarget> all_targets(const StarpuRuntime& runtime,
-                                     std::span<const Implementation> implementations) {
-  std::vector<BenchTarget> targets = single_targets(runtime, implementations);
-  for (const Implementation implementation : implementations) {
-    if (implementation == Implementation::any) {
-      targets.push_back({implementation, codelets::kAnyWorker, "all workers"});
-      continue;
-    }
-    const std::size_t count = workers_for(runtime, implementation).size();
-    if (count < 2) continue;
-    const bool opencl = implementation == Implementation::opencl;
-    targets.push_back(
-        {implementation, codelets::kAnyWorker, counted(count, opencl ? "OpenCL device" : "core")});
-  }
-  return targets;
+  if (choice != WorkerChoice::one) single.insert(single.end(), together.begin(), together.end());
+  return single;
 }
 
 BenchTarget preparation_target(const StarpuRuntime& runtime) {

@@ -1,8 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "config/settings.hpp"
@@ -14,22 +14,22 @@ namespace starpmc {
 struct BenchTarget {
   Implementation implementation = Implementation::any;
   int worker = codelets::kAnyWorker;
-  std::string device;  ///< "1 core", "15 cores", "OpenCL 0.0 (...)", "2 OpenCL devices"
+  std::string device;       ///< "1 core", "15 cores", "OpenCL 0.0 (...)", "2 OpenCL devices"
+  std::size_t workers = 1;  ///< how many of them
 
   /// Lets tasks run here only.
   void use() const { StarpuRuntime::restrict_to(implementation, worker); }
 };
 
-/// "1 core", "2 cores"
-std::string counted(std::size_t number, std::string_view noun);
+/// Workers of a kind: a CPU core and every OpenCL device alone, or all that have an implementation
+/// together, or both.
+enum class WorkerChoice { one, all, both };
 
-/// One worker of each kind: a CPU core, and every OpenCL device.
-std::vector<BenchTarget> single_targets(const StarpuRuntime& runtime,
-                                        std::span<const Implementation> implementations);
-
-/// These, and all workers of a kind together where there are several.
-std::vector<BenchTarget> all_targets(const StarpuRuntime& runtime,
-                                     std::span<const Implementation> implementations);
+/// All together are the same as one where there is only one.
+/// @param implementations of `any`, only all workers together
+std::vector<BenchTarget> bench_targets(const StarpuRuntime& runtime,
+                                       std::span<const Implementation> implementations,
+                                       WorkerChoice choice);
 
 /// The fastest a machine has, for preparations that are not measured.
 BenchTarget preparation_target(const StarpuRuntime& runtime);

@@ -1,41 +1,18 @@
 #include "bench/whole_steps.hpp"
 
+#include <starpu.h>
+
 #include <algorithm>
-#include <chrono>
-#include <future>
+#include <array>
 #include <memory>
 #include <string>
 
 #include "bench/measurement.hpp"
-#include "bench/planned_window.hpp"
+#include "bench/timed_chains.hpp"
 #include "error.hpp"
-#include "sampling/chain.hpp"
-#include "sampling/topology_buffers.hpp"
-#include "seconds_since.hpp"
 
 namespace starpmc {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-class CountingObserver final : public ChainObserver {
- public:
-  void on_step(std::uint64_t, bool accepted, const EnergyTerms&) override {
-    ++steps_;
-    accepted_ += accepted ? 1 : 0;
-    if (first_decisions_.size() < kDecisionsKept) first_decisions_.push_back(accepted);
-  }
-  void on_frame(std::uint64_t, std::span<const Molecule>) override {}
-  std::uint64_t steps() const { return steps_; }
-  std::uint64_t accepted() const { return accepted_; }
-  const std::vector<bool>& first_decisions() const { return first_decisions_; }
-
- private:
-  static constexpr std::size_t kDecisionsKept = 1000;
-  std::uint64_t steps_ = 0;
-  std::uint64_t accepted_ = 0;
-  std::vector<bool> first_decisions_;
-};
 
 /// Settings of the chains of a case.
 Settings chain_settings(const BenchSystem& bench, const WholeStepsSettings& settings,
@@ -48,135 +25,6 @@ Settings chain_settings(const BenchSystem& bench, const WholeStepsSettings& sett
   return all;
 }
 
-/// Of a warm-up: the first of them compiles kernels and tells nothing about speed.
-constexpr int kFewestSegments = 4;
-
-/// Chains of a system, run at once for a time.
-class Chains {
- public:
-  /// @param target      where they will run: what a task is may depend on it
-  /// @param preparation where their starting energies are computed
-  Chains(const BenchSystem& bench, const Settings& settings, unsigned count,
-         const BenchTarget& target, const BenchTarget& preparation)
-      : target_(target) {
-    for (unsigned i = 0; i < count; ++i) {
-      target.use();
-      members_.push_back({make_chain(bench.system, settings, i, count), i, 0, 0, {}});
-      if (bench.grid.size() > 0) members_.back().chain->set_density(bench.grid);
-      preparation.use();
-      members_.back().chain->evaluate();
-    }
-  }
-
-  struct Outcome {
-    double seconds = 0;
-    std::uint64_t steps = 0;
-    std::uint64_t accepted = 0;
-    std::uint64_t certified = 0;
-    std::uint64_t windows = 0;
-    TaskTimes tasks;
-
-    void add(const Outcome& other) {
-      seconds += other.seconds;
-      steps += other.steps;
-      accepted += other.accepted;
-      certified += other.certified;
-      windows += other.windows;
-      tasks.add(other.tasks);
-    }
-  };
-
-  /// Fills caches, compiles kernels, moves data, and finds out how many steps fill a time.
-  void warm_up(double seconds) {
-    target_.use();
-    at_once([seconds](Member& member) {
-      std::uint64_t segment = 1;
-      int made = 0;
-      const auto start = Clock::now();
-      do {
-        const double time = advance(member, segment);
-        if (time < seconds / 4) segment *= 2;
-        ++made;
-      } while (seconds_since(start) < seconds || made < kFewestSegments);
-    });
-  }
-
-  /// Of all chains together, as of late.
-  double seconds_per_step() const {
-    double rate = 0;
-    for (const Member& member : members_) rate += member.steps_per_second;
-    return 1 / rate;
-  }
-
-  /// Of each chain, from its first step on; to be asked before run().
-  std::vector<std::vector<bool>> first_decisions() const {
-    std::vector<std::vector<bool>> all;
-    for (const Member& member : members_) all.push_back(member.observer.first_decisions());
-    return all;
-  }
-
-  /// One segment of each chain that takes about so long.
-  Outcome run(double seconds, const TopologyShape& topology, const Settings& settings) {
-    Outcome outcome;
-    const auto certified = [&] {
-      std::uint64_t steps = 0;
-      for (Member& member : members_) steps += member.chain->certification().steps;
-      return steps;
-    };
-    for (Member& member : members_) member.observer = {};
-    const std::uint64_t certified_before = certified();
-    const TaskTimes before = TaskTimes::take();
-    const auto start = Clock::now();
-    at_once([seconds](Member& member) {
-      advance(member, 1 + static_cast<std::uint64_t>(seconds * member.steps_per_second));
-    });
-    outcome.seconds = seconds_since(start);
-    outcome.tasks = TaskTimes::take().since(before);
-    outcome.certified = certified() - certified_before;
-    for (const Member& member : members_) {
-      const std::uint64_t steps = member.observer.steps();
-      outcome.steps += steps;
-      outcome.accepted += member.observer.accepted();
-      outcome.windows += count_windows(
-          topology, {settings.sampling.seed, member.step - steps, member.number, 0, 0}, steps,
-          static_cast<int>(settings.sampling.window));
-    }
-    return outcome;
-  }
-
- private:
-  struct Member {
-    std::unique_ptr<Chain> chain;
-    unsigned number = 0;
-    std::uint64_t step = 0;
-    double steps_per_second = 0;
-    CountingObserver observer;
-  };
-
-  /// @return seconds
-  static double advance(Member& member, std::uint64_t steps) {
-    const auto start = Clock::now();
-    member.chain->run({member.step, steps, 0, 0}, member.observer);
-    member.step += steps;
-    const double time = seconds_since(start);
-    member.steps_per_second = static_cast<double>(steps) / time;
-    return time;
-  }
-
-  template <class Body>
-  void at_once(Body body) {
-    std::vector<std::future<void>> threads;
-    for (Member& member : members_) {
-      threads.push_back(std::async(std::launch::async, [&member, body] { body(member); }));
-    }
-    for (auto& thread : threads) thread.get();
-  }
-
-  BenchTarget target_;
-  std::vector<Member> members_;
-};
-
-constexpr double kWarmUpShare = 0.3;
 /// Where whole windows are tasks, the shares of the terms come from a shorter run with a task per
 /// term.
 constexpr double kTermsShare = 0.2;
@@ -186,7 +34,7 @@ constexpr std::size_t kRounds = 8;
 
 /// What came of a contestant's rounds.
 struct Rounds {
-  Chains::Outcome sum;
+  TimedChains::Outcome sum;
   std::vector<double> seconds_per_step;
   double memory_before_mb = 0;
   double memory_mb = 0;  ///< peak
@@ -199,23 +47,24 @@ class ContestantChains {
  public:
   ContestantChains(const Contestant& contestant, const WholeStepsSettings& settings, TaskSize tasks,
                    const BenchTarget& target, const BenchTarget& preparation)
-      : contestant_(contestant), settings_(chain_settings(contestant.bench, settings, tasks)) {
+      : contestant_(contestant),
+        settings_(chain_settings(contestant.bench, settings, tasks)),
+        write_(settings.write) {
     contestant.use();
     reset_peak_memory();
     rounds_.memory_before_mb = resident_memory_mb();
-    chains_ =
-        std::make_unique<Chains>(contestant.bench, settings_, settings.chains, target, preparation);
-    chains_->warm_up(kWarmUpShare * settings.seconds);
+    chains_ = std::make_unique<TimedChains>(contestant.bench, settings_, settings.chains, target,
+                                            preparation);
+    chains_->warm_up(settings.seconds);
     rounds_.first_decisions = chains_->first_decisions();
-    shape_ = make_topology_buffers(contestant.bench.system, settings_).shape;
     rounds_.memory_mb = peak_memory_mb();
   }
 
   void run(double seconds) {
     contestant_.use();
-    Chains::Outcome outcome = chains_->run(seconds, shape_, settings_);
+    TimedChains::Outcome outcome = chains_->run_for(seconds, write_);
     // Short segments are slower: the first estimate of what fills the time may be far too low.
-    if (outcome.seconds < seconds / 2) outcome = chains_->run(seconds, shape_, settings_);
+    if (outcome.seconds < seconds / 2) outcome = chains_->run_for(seconds, write_);
     rounds_.seconds_per_step.push_back(outcome.seconds / static_cast<double>(outcome.steps));
     rounds_.sum.add(outcome);
   }
@@ -226,8 +75,8 @@ class ContestantChains {
  private:
   const Contestant& contestant_;
   Settings settings_;
-  std::unique_ptr<Chains> chains_;
-  TopologyShape shape_{};
+  bool write_;
+  std::unique_ptr<TimedChains> chains_;
   Rounds rounds_;
 };
 
@@ -290,81 +139,95 @@ double share_of_kernels(const TaskTimes& tasks, std::string_view prefix) {
   return seconds / tasks.seconds();
 }
 
-/// @param terms tasks of a run with a task per term
-std::vector<Figure> figures_of(Rounds& rounds, const WholeStepsSettings& settings,
-                               const TaskTimes& terms) {
-  const Chains::Outcome& outcome = rounds.sum;
+/// @param outcome of a run with a task per term
+std::vector<KernelTime> kernels_of(const TimedChains::Outcome& outcome) {
+  std::vector<KernelTime> kernels;
+  for (const auto& [operation, entry] : outcome.tasks.operations()) {
+    for (std::size_t worker = 0; worker < entry.worker_tasks.size(); ++worker) {
+      if (entry.worker_tasks[worker] == 0) continue;
+      std::array<char, 128> name{};
+      starpu_worker_get_name(static_cast<int>(worker), name.data(), name.size());
+      kernels.push_back({operation, name.data(), entry.worker_tasks[worker],
+                         1e6 * entry.worker_seconds[worker] / static_cast<double>(outcome.steps)});
+    }
+  }
+  return kernels;
+}
+
+/// @param terms a run with a task per term
+Measured figures_of(Rounds& rounds, const WholeStepsSettings& settings,
+                    const TimedChains::Outcome& terms) {
+  const TimedChains::Outcome& outcome = rounds.sum;
   const auto steps = static_cast<double>(outcome.steps);
   const auto windows = static_cast<double>(outcome.windows);
   const double seconds_per_step = median(rounds.seconds_per_step);
   // Tasks of several chains overlap on a device: then there is no idle time to tell.
   const double idle = std::max(0.0, outcome.seconds - outcome.tasks.busiest_seconds());
-  std::vector<Figure> figures{
-      {"chains", static_cast<double>(settings.chains)},
-      {"microseconds_per_step", 1e6 * seconds_per_step},
-      {"steps_per_second", 1 / seconds_per_step},
-      {"steps_per_window", steps / windows},
-      {"grid_share_of_kernels", share_of_kernels(terms, "starpmc_qmmm_coulomb_grid")},
-      {"mm_share_of_kernels", share_of_kernels(terms, "starpmc_mm_")},
-      {"overhead_microseconds_per_window", 1e6 * idle / windows},
-      {"acceptance", static_cast<double>(outcome.accepted) / steps},
-      {"certified_share", static_cast<double>(outcome.certified) / steps},
-      {"steps", steps},
-      {"chain_memory_mb", (rounds.memory_mb - rounds.memory_before_mb) / settings.chains},
-      {"peak_memory_mb", rounds.memory_mb}};
-  if (rounds.decisions_compared > 0) {
-    figures.push_back({"decisions_compared", static_cast<double>(rounds.decisions_compared)});
+  Measured measured{
+      {{"chains", static_cast<double>(settings.chains)},
+       {"microseconds_per_step", 1e6 * seconds_per_step},
+       {"steps_per_second", 1 / seconds_per_step},
+       {"steps_per_window", steps / windows},
+       {"grid_share_of_kernels", share_of_kernels(terms.tasks, "starpmc_qmmm_coulomb_grid")},
+       {"mm_share_of_kernels", share_of_kernels(terms.tasks, "starpmc_mm_")},
+       {"overhead_microseconds_per_window", 1e6 * idle / windows},
+       {"acceptance", static_cast<double>(outcome.accepted) / steps},
+       {"certified_share", static_cast<double>(outcome.certified) / steps},
+       {"steps", steps},
+       {"chain_memory_mb", (rounds.memory_mb - rounds.memory_before_mb) / settings.chains},
+       {"peak_memory_mb", rounds.memory_mb}},
+      kernels_of(terms)};
+  if (settings.write) {
+    measured.figures.push_back(
+        {"writing_microseconds_per_step", 1e6 * outcome.writing_seconds / steps});
   }
-  return figures;
+  if (rounds.decisions_compared > 0) {
+    measured.figures.push_back(
+        {"decisions_compared", static_cast<double>(rounds.decisions_compared)});
+  }
+  return measured;
 }
 
 }  // namespace
 
-std::vector<std::vector<Figure>> time_whole_steps(std::span<const Contestant> contestants,
-                                                  const WholeStepsSettings& settings,
-                                                  const BenchTarget& target,
-                                                  const BenchTarget& preparation) {
+std::vector<Measured> time_whole_steps(std::span<const Contestant> contestants,
+                                       const WholeStepsSettings& settings,
+                                       const BenchTarget& target, const BenchTarget& preparation) {
   std::vector<Rounds> all =
       time_chains(contestants, settings, TaskSize::automatic, target, preparation);
-  std::vector<std::vector<Figure>> figures;
+  std::vector<Measured> measured;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    TaskTimes terms = all[i].sum.tasks;
-    if (terms.operation("metropolis_decide").tasks == 0) {
+    TimedChains::Outcome terms = all[i].sum;
+    if (terms.tasks.operation("metropolis_decide").tasks == 0) {
       WholeStepsSettings shorter = settings;
       shorter.seconds *= kTermsShare;
+      shorter.write = false;
       terms = time_chains(contestants.subspan(i, 1), shorter, TaskSize::terms, target, preparation)
                   .front()
-                  .sum.tasks;
+                  .sum;
     }
-    figures.push_back(figures_of(all[i], settings, terms));
+    measured.push_back(figures_of(all[i], settings, terms));
   }
-  return figures;
+  return measured;
 }
 
-std::vector<std::vector<Figure>> time_decisions(std::span<const Contestant> contestants,
-                                                const WholeStepsSettings& settings,
-                                                const BenchTarget& target,
-                                                const BenchTarget& preparation) {
-  std::vector<Contestant> mm_only;
-  for (const Contestant& contestant : contestants) {
-    const BenchSystem& bench = contestant.bench;
-    mm_only.push_back({contestant.functions,
-                       {bench.name, bench.system, bench.settings, {}, true},
-                       contestant.potential});
-    mm_only.back().bench.system.solute.reset();
+std::vector<Measured> time_intervals(const Contestant& contestant,
+                                     const WholeStepsSettings& settings, const BenchTarget& target,
+                                     const BenchTarget& preparation, std::uint64_t steps,
+                                     int intervals) {
+  contestant.use();
+  const Settings all = chain_settings(contestant.bench, settings, TaskSize::terms);
+  TimedChains chains(contestant.bench, all, settings.chains, target, preparation);
+  std::vector<Measured> measured;
+  for (int i = 1; i <= intervals; ++i) {
+    const TimedChains::Outcome outcome = chains.run(steps);
+    measured.push_back(
+        {{{"chains", static_cast<double>(settings.chains)},
+          {"steps_so_far", static_cast<double>(steps) * i},
+          {"microseconds_per_step", 1e6 * outcome.seconds / static_cast<double>(outcome.steps)}},
+         kernels_of(outcome)});
   }
-  std::vector<std::vector<Figure>> figures;
-  for (const Rounds& rounds :
-       time_chains(mm_only, settings, TaskSize::terms, target, preparation)) {
-    const TaskTimes::Entry decide = rounds.sum.tasks.operation("metropolis_decide");
-    const auto windows = static_cast<double>(decide.tasks);
-    const auto steps = static_cast<double>(rounds.sum.steps);
-    figures.push_back({{"steps_per_task", steps / windows},
-                       {"microseconds_per_task", 1e6 * decide.seconds / windows},
-                       {"kernel_microseconds_per_task", 1e6 * decide.seconds / windows},
-                       {"microseconds_per_step", 1e6 * decide.seconds / steps}});
-  }
-  return figures;
+  return measured;
 }
 
 }  // namespace starpmc

@@ -7,6 +7,8 @@ import csv
 import itertools
 import json
 import math
+import shutil
+from time import time
 
 import program
 
@@ -21,7 +23,6 @@ OPERATIONS = {
     "mm_pair_table",
     "mm_pair_reduce",
     "mm_terms",
-    "metropolis_decide",
 }
 # Of a handful of steps none may be accepted, or certified; memory may have been there before.
 MAY_BE_0 = {
@@ -30,9 +31,11 @@ MAY_BE_0 = {
     "overhead_microseconds_per_window",
     "chain_memory_mb",
     "energy_difference_from_built_in",
+    "newton_steps",
 }
 KEYS = ("system", "term", "implementation", "precision", "device")
 TEXTS = (*KEYS, "functions")
+LISTS = {"kernels", "tasks"}  # in bench.json only
 
 
 def keys(results):
@@ -55,13 +58,13 @@ class Bench(program.TestCase):
         self.assertEqual(len(rows), len(results))
         for row, result in zip(rows, results):
             filled = {name: text for name, text in row.items() if text or name in TEXTS}
-            self.assertEqual(filled.keys(), result.keys())
+            self.assertEqual(filled.keys(), result.keys() - LISTS)
             for name, text in filled.items():
                 self.assertEqual(text if name in TEXTS else float(text), result[name])
 
     def check_figures(self, results):
         for result in results:
-            for name in result.keys() - set(TEXTS):
+            for name in result.keys() - set(TEXTS) - LISTS:
                 with self.subTest(term=result["term"], figure=name):
                     self.assertTrue(math.isfinite(result[name]))
                     if name in MAY_BE_0 or "_error_" in name:
@@ -99,7 +102,79 @@ class Bench(program.TestCase):
             self.assertIn(word, text)
         machine = document["machine"]
         self.assertEqual(len(machine["workers"]), 2)
+        self.assertEqual(machine.pop("opencl_devices"), [])
         self.assertTrue(all(machine.values()), machine)
+        self.check_kernels(steps)
+
+    def check_kernels(self, steps):
+        """Whole steps by operation and worker; their shares are those of the figures."""
+        for result in steps:
+            with self.subTest(**{key: result[key] for key in KEYS}):
+                times = {}
+                for entry in result["kernels"]:
+                    self.assertIn(entry["worker"].split()[0], "CPU")
+                    self.assertGreater(entry["tasks"], 0)
+                    name = entry["operation"]
+                    times[name] = times.get(name, 0) + entry["microseconds_per_step"]
+                self.assertLessEqual({"propose_moves", "qmmm_coulomb_grid", "mm_pair", "metropolis_decide"},
+                                     times.keys())
+                mm = sum(spent for name, spent in times.items() if name.startswith("mm_"))
+                self.assertAlmostEqual(mm / sum(times.values()), result["mm_share_of_kernels"])
+
+    def test_settling_and_writing(self):
+        words = ("--system", "quick", *SMALL, "--term", "steps", "--implementation", "simd",
+                 "--precision", "mixed")
+        document, _ = self.bench(*words, "--workers", "all", "--intervals", 30, env={"STARPU_NCPU": 2})
+        self.assertEqual([r["steps_so_far"] for r in document["results"]], [30 * i for i in range(1, 11)])
+        for result in document["results"]:
+            self.assertEqual(result["device"], "2 cores")
+            self.assertGreater(len(result["kernels"]), 4)
+        shutil.rmtree(self.folder / "out")
+        document, text = self.bench(*words, "--workers", "one", "--write")
+        (result,) = document["results"]
+        self.assertIn("writing", text)
+        self.assertGreater(result["writing_microseconds_per_step"], 0)
+        self.assertLess(result["writing_microseconds_per_step"], result["microseconds_per_step"])
+
+    def test_operations_on_all_workers(self):
+        document, _ = self.bench(
+            *("--system", "quick", *SMALL, "--term", "grid", "--implementation", "simd"),
+            *("--precision", "mixed", "--workers", "both"), env={"STARPU_NCPU": 2})
+        one, both = (r for r in document["results"] if r["term"] == "qmmm_coulomb_grid")
+        self.assertEqual((one["device"], both["device"]), ("1 core", "2 cores"))
+        self.assertIn("share_of_ceiling", one)
+        self.assertNotIn("share_of_ceiling", both)  # of one worker
+        for result in (one, both):
+            time_of_task = 1e-6 * result["microseconds_per_task"]
+            self.assertAlmostEqual(result["pairs_per_second"] * time_of_task / result["pairs_per_task"], 1)
+            self.assertLess(0, result["ended_unix_s"] - result["began_unix_s"])
+            self.assertLess(abs(time() - result["ended_unix_s"]), 100)
+
+    def test_poses(self):
+        document, text = self.bench(
+            *("--term", "poses,roots", "--seconds", 0.01, "--implementation", "scalar,simd"),
+            *("--particles", "64,8000", "--evaluations", "2,80", "--timeline"), env={"STARPU_NCPU": 2})
+        self.assertIn("taskless", text)
+        poses = [r for r in document["results"] if r["term"] == "poses"]
+        # 80 evaluations of 8000 particles are more than 1e9 pairs.
+        expected = {(i, n, e) for i in ("scalar", "simd") for n, e in ((64, 2), (64, 80), (8000, 2))}
+        self.assertEqual({(r["implementation"], r["particles"], r["evaluations_per_task"]) for r in poses},
+                         expected)
+        self.check_figures(document["results"])
+        for result in poses:
+            pairs = (result["particles"] / 2) ** 2 * result["evaluations_per_task"]
+            self.assertEqual(result["pairs_per_task"], pairs)
+            self.check_timeline(result["tasks"])
+        roots = [r for r in document["results"] if r["term"] == "roots" and r["device"] != "plain"]
+        for result in roots:
+            self.assertEqual(result["rms_relative_error"] <= 1e-6, result["newton_steps"] > 0, result)
+
+    def check_timeline(self, tasks):
+        self.assertGreaterEqual(len(tasks), 2)
+        for worker in {task["worker"] for task in tasks}:
+            spans = sorted((t["started_ms"], t["ended_ms"]) for t in tasks if t["worker"] == worker)
+            for (_, end), (start, _) in itertools.pairwise(spans):
+                self.assertLessEqual(end, start + 1e-4)  # one task after another
 
     def test_rates_follow_from_times(self):
         document, _ = self.bench(
@@ -156,16 +231,16 @@ class Bench(program.TestCase):
                 self.check_rival(found, by_functions["built-in"][key])
 
     def check_rival(self, found, built_in):
-        for ratio, time in (
+        for ratio, name in (
             ("time_over_built_in", "microseconds_per_step"),
             ("kernel_time_over_built_in", "kernel_microseconds_per_task"),
         ):
-            if time in found:
-                self.assertAlmostEqual(found[ratio] * built_in[time] / found[time], 1)
+            if name in found:
+                self.assertAlmostEqual(found[ratio] * built_in[name] / found[name], 1)
             self.assertNotIn(ratio, built_in)
         if found["term"] == "steps":
             self.assertGreaterEqual(found["decisions_compared"], 4)
-        elif found["term"] not in ("mm_terms", "metropolis_decide"):
+        elif found["term"] != "mm_terms":
             # In mixed precision the built-in functions are in single precision, the user's are not:
             # the same energies to the last digit would be of the same functions.
             mixed = found["precision"] == "mixed"
@@ -203,31 +278,6 @@ class Bench(program.TestCase):
                 has_grid = result["system"] == "quick" and result["precision"] != "fp64"
                 self.assertEqual(result["grid_max_error_kj_per_mol"] > 1e-9, has_grid)
 
-    def test_against_paper(self):
-        document, text = self.bench(
-            *("--system", "R", "--term", "steps", "--implementation", "simd", "--seconds", 0.01),
-            *("--precision", "mixed", "--against", "paper"),
-        )
-        results = document["results"]
-        paper = [r for r in results if r["implementation"] == "paper"]
-        self.assertIn("i7-4770K", text)
-        serial = [r for r in paper if r["device"] == "i7-4770K, 1 core (serial)"]
-        self.assertAlmostEqual(serial[0]["microseconds_per_step"], 572.7 / 0.05)
-        ours = [r for r in results if r["implementation"] == "simd"]
-        self.assertTrue(ours)
-        for result in ours:
-            self.assertAlmostEqual(
-                result["times_faster_than_paper_core"],
-                serial[0]["microseconds_per_step"] / result["microseconds_per_step"],
-            )
-
-    def test_paper_is_not_compared_with_other_sizes(self):
-        document, _ = self.bench(
-            *("--system", "R", *SMALL, "--term", "steps", "--implementation", "simd"),
-            *("--against", "paper"),
-        )
-        self.assertFalse([r for r in document["results"] if r["implementation"] == "paper"])
-
     def refused(self, *words, **options):
         run = program.start("bench", *words, cwd=self.folder, **options)
         self.assertEqual(run.returncode, 2, run.stderr)
@@ -252,7 +302,14 @@ class Bench(program.TestCase):
             (("--window", 1001), ("--window", "1001")),
             (("--chains", 0), ("--chains", "0")),
             (("--proposals", 1), ("--proposals", "1")),
-            (("--against", "gromacs"), ("--against", "gromacs", "paper")),
+            (("--workers", "few"), ("--workers", "few", "both")),
+            (("--intervals", -1), ("--intervals", "-1")),
+            (("--particles", "2,x"), ("--particles", "x")),
+            (("--evaluations", 0), ("--evaluations", "0")),
+            (("--seed", -1), ("--seed", "-1")),
+            (("--experiment", "cell"), ("tests/evaluation", "cell.py")),
+            (("--make=A",), ("tests/evaluation", "inputs.py")),
+            (("--against", "paper"), ("tests/evaluation", "against_paper.py")),
             (("--grid", "missing.bin"), ("missing.bin",)),
             (("--grid", "missing.bin", "--points", 5000), ("--points", "5000", "--grid")),
             (("--system", "spce", "--waters", 20), ("--waters", "20", "10 A")),
@@ -277,69 +334,6 @@ class Bench(program.TestCase):
         text = program.succeed("bench", "--help").stdout
         for word in ("--seconds", "(=1)", "bench-DATE-TIME", "cutoff 10 A", "Examples"):
             self.assertIn(word, text)
-
-
-class Cell(program.TestCase):
-    """The experiment of the paper on the Cell processor; no timing is judged."""
-
-    def table(self, name):
-        with open(self.folder / "out" / f"cell-{name}.csv", newline="") as file:
-            return list(csv.DictReader(file))
-
-    def test_figures(self):
-        # STARPU_RESERVE_NCPU: as the program sets it where there is a GPU.
-        run = program.succeed("bench", "--experiment", "cell", "--seconds", 0.01, "--workers", "1,2",
-                              "--output", self.folder / "out", env={"STARPU_RESERVE_NCPU": 1})
-        document = json.loads((self.folder / "out" / "cell.json").read_text())
-        for statement in document["paper"].values():
-            self.assertIn(statement, run.stdout)
-        workers = self.table("workers")
-        self.assertEqual({(row["implementation"], row["workers"]) for row in workers},
-                         {(i, w) for i in ("scalar", "simd") for w in ("1", "2")})
-        for row in workers:
-            time = float(row["microseconds_per_evaluation"])
-            speedup = 1e6 * document["plain_seconds_per_evaluation"] / time
-            self.assertAlmostEqual(float(row["speedup"]), speedup, delta=1e-9 * speedup)
-            self.assertGreater(float(row["cores_speedup"]), 0)
-            share = float(row["speedup"]) / float(row["cores_speedup"])
-            self.assertAlmostEqual(float(row["share_of_cores"]), share, delta=1e-9 * share)
-        for row in self.table("granularity"):
-            pairs = (int(row["particles"]) / 2) ** 2 * int(row["evaluations_per_task"])
-            self.assertEqual(float(row["pairs_per_task"]), pairs)
-            self.assertGreater(float(row["speedup"]), 0)
-        self.check_tasks(document)
-        self.check_accuracy(document)
-
-    def check_tasks(self, document):
-        tasks = self.table("tasks")
-        self.assertEqual(len(tasks), document["tasks"]["tasks"])
-        self.assertGreaterEqual(len(tasks), 8)
-        for worker in {row["worker"] for row in tasks}:
-            spans = sorted((float(row["started_ms"]), float(row["ended_ms"]))
-                           for row in tasks if row["worker"] == worker)
-            for (_, end), (start, _) in itertools.pairwise(spans):
-                self.assertLessEqual(end, start + 1e-4)  # one task after another
-
-    def check_accuracy(self, document):
-        rows = [r for r in self.table("accuracy") if r["instruction_set"] != "plain"]
-        good = {steps for steps in range(3)
-                if all(float(r["rms_relative_error"]) <= 1e-6 for r in rows
-                       if int(r["newton_steps"]) == steps)}
-        self.assertEqual(good, {1, 2})
-        self.assertEqual(document["fewest_newton_steps_for_1e-6"], 1)
-
-    def test_bad_options(self):
-        for words, part in (
-            (("--experiment", "spe"), "spe"),
-            (("--experiment", "cell", "--term", "grid"), "--term"),
-            (("--experiment", "cell", "--workers", "0"), "--workers"),
-            (("--experiment", "cell", "--workers", "1,x"), "'x'"),
-            (("--workers", "2"), "--experiment"),
-        ):
-            run = program.start("bench", *words, "--output", self.folder / "out")
-            self.assertEqual(run.returncode, 2, run.stderr)
-            self.assertIn(part, run.stderr)
-            self.assertFalse((self.folder / "out").exists())
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ EXPECTED = [  # below share/starpmc: a file, and how many like it at least
     ("workers/requirements.txt", 1),
     ("data/opls_types.txt", 1),
     ("report/report.py", 1),
+    ("evaluation/paper.py", 1),
 ]
 SOLUTE = "configs/chorismate.xyz"
 

@@ -95,6 +95,23 @@ TEST(BenchSystem, StoredGridOfTheSameBoxIsTaken) {
   EXPECT_EQ(second.grid.charge, first.grid.charge);
 }
 
+/// As a run does with the same grid: the saved one has all points.
+TEST(BenchSystem, PointsWithoutChargeOfAStoredGridAreDropped) {
+  BenchOverrides few;
+  few.waters = 100;
+  few.points = 3000;
+  BenchOverrides stored;
+  stored.waters = 100;
+  stored.grid_file = "grid-0.bin";
+  stored.grid = make_bench_system(preset("R"), few).grid;
+  const std::size_t charged = stored.grid->size();
+  for (auto axis : {&DensityGrid::x, &DensityGrid::y, &DensityGrid::z, &DensityGrid::charge}) {
+    ((*stored.grid).*axis).push_back(1e-12);
+  }
+  if (!stored.grid->extent.empty()) stored.grid->extent.push_back(0);
+  EXPECT_EQ(make_bench_system(preset("R"), stored).grid.size(), charged);
+}
+
 TEST(BenchSystem, ForeignGridIsRefused) {
   BenchOverrides foreign;
   foreign.waters = 100;

@@ -1,31 +1,43 @@
 // Stands for NVIDIA's libnvidia-ml: one device that counts its energy, one that tells its power.
+// FAKE_NVML_DEVICES in the environment says how many of them there are.
 
+#include <cstdlib>
 #include <cstring>
 
 namespace {
 
 struct Device {
-  const char* bus;
+  const char* uuid;
   bool counts_energy;
 };
-Device devices[] = {{"00000000:1a:00.0", true}, {"00000000:1b:00.0", false}};
+Device devices[] = {{"GPU-1a000000-0000-0000-0000-00000000000a", true},
+                    {"GPU-1b000000-0000-0000-0000-00000000000b", false}};
 constexpr int kNotFound = 6;
 constexpr int kNotSupported = 3;
+
+unsigned device_count() {
+  const char* const count = std::getenv("FAKE_NVML_DEVICES");
+  return count == nullptr ? 2 : static_cast<unsigned>(std::atoi(count));
+}
 
 }  // namespace
 
 extern "C" {
 
 int nvmlInit_v2() { return 0; }
-int nvmlShutdown() { return 0; }
 
-int nvmlDeviceGetHandleByPciBusId_v2(const char* bus, void** device) {
+int nvmlDeviceGetHandleByUUID(const char* uuid, void** device) {
   for (Device& candidate : devices) {
-    if (std::strcmp(candidate.bus, bus) != 0) continue;
+    if (std::strcmp(candidate.uuid, uuid) != 0) continue;
     *device = &candidate;
     return 0;
   }
   return kNotFound;
+}
+
+int nvmlDeviceGetCount_v2(unsigned* count) {
+  *count = device_count();
+  return 0;
 }
 
 int nvmlDeviceGetHandleByIndex_v2(unsigned index, void** device) {

@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "bench/paper.hpp"
-
 namespace starpmc {
 namespace {
 
@@ -71,25 +69,6 @@ TEST(BenchReport, FunctionsAreTold) {
 }
 
 TEST(BenchReport, NoCasesNoTable) { EXPECT_EQ(case_table("Title", {}), ""); }
-
-TEST(Paper, ComparisonIsTheRatioOfTimesAndOfErrors) {
-  std::vector<BenchCase> cases = example();
-  compare_with_paper(cases);
-  EXPECT_NEAR(cases[0].figure("times_faster_than_paper_core")->value, 100, 0.1);
-  EXPECT_NEAR(cases[0].figure("times_faster_than_paper_gpu")->value, 473 / 760.77, 1e-9);
-  EXPECT_NEAR(cases[1].figure("grid_mean_error_over_paper")->value, 0.1, 1e-12);
-  EXPECT_NEAR(cases[1].figure("grid_max_error_over_paper")->value, 1, 1e-12);
-}
-
-TEST(Paper, StepsAreTheCycleLessItsOutput) {
-  const std::vector<BenchCase> cases = paper_cases("bench-A", "steps");
-  ASSERT_EQ(cases.size(), 5U);
-  EXPECT_EQ(cases[0].implementation, "paper");
-  EXPECT_NEAR(cases[0].figure("microseconds_per_step")->value, 76'973, 1e-6);
-  EXPECT_TRUE(paper_cases("bench-A", "propose_moves").empty());
-  EXPECT_TRUE(paper_cases("quick", "steps").empty());
-  EXPECT_EQ(paper_cases("bench-A", "errors").size(), 2U);
-}
 
 }  // namespace
 }  // namespace starpmc
