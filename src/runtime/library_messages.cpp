@@ -10,7 +10,7 @@
 #include <sstream>
 #include <string_view>
 
-#include "printable.hpp"
+#include "shown_text.hpp"
 
 namespace starpmc {
 namespace {
@@ -94,7 +94,7 @@ std::vector<std::string> LibraryMessages::end() {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     if (is_from_library(line)) {
-      theirs.push_back(printable(line));
+      theirs.push_back(shown_text(line));
     } else {
       line += '\n';
       write_through(STDERR_FILENO, line.data(), line.size());
