@@ -10,7 +10,6 @@
 #include <llvm-c/TargetMachine.h>
 #include <llvm-c/Transforms/PassBuilder.h>
 #include <llvm/Config/llvm-config.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -24,6 +23,7 @@
 #include "error.hpp"
 #include "kernels/joined.hpp"
 #include "kernels/opencl/binary_cache.hpp"
+#include "logging.hpp"
 
 namespace starpmc::compiled {
 namespace {

@@ -1,7 +1,6 @@
 #include "kernels/opencl/binary_cache.hpp"
 
 #include <fcntl.h>
-#include <spdlog/spdlog.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,6 +12,7 @@
 #include <system_error>
 
 #include "installation.hpp"
+#include "logging.hpp"
 
 namespace starpmc::opencl {
 namespace {

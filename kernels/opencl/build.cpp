@@ -1,11 +1,10 @@
 #include "kernels/opencl/build.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <vector>
 
 #include "error.hpp"
+#include "logging.hpp"
 
 namespace starpmc::opencl {
 namespace {

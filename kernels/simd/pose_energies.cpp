@@ -18,22 +18,26 @@ namespace {
 enum class Dielectric { constant, distance };
 enum class Vdw { none, sum, product };
 
+/// Newton's steps of fp32: the usual one, or as many as are asked for. A loop for each number would
+/// cost compile time, three times for three instruction sets.
+enum class Newton { one, any };
+
 /// What a loop over pairs computes, known to the compiler.
-template <Dielectric kDielectricValue, Vdw kVdwValue, int kNewtonStepsValue>
+template <Dielectric kDielectricValue, Vdw kVdwValue, Newton kNewtonValue>
 struct Terms {
   static constexpr Dielectric kDielectric = kDielectricValue;
   static constexpr Vdw kVdw = kVdwValue;
-  static constexpr int kNewtonSteps = kNewtonStepsValue;  ///< of fp32
+  static constexpr Newton kNewton = kNewtonValue;
 };
 
 /// 1/sqrt(r2): the instruction's estimate y, then Newton's steps y (1 + h/2), h = 1 - r2 y^2.
-template <int kNewtonSteps, class D, class V>
-HWY_INLINE V reciprocal_root(D d, V r2) {
+template <class D, class V>
+HWY_INLINE V reciprocal_root(D d, V r2, int newton_steps) {
   if constexpr (sizeof(hn::TFromD<D>) == sizeof(double)) {
     return distance(d, r2).inverse;
   } else {
     V y = hn::ApproximateReciprocalSqrt(r2);
-    for (int step = 0; step < kNewtonSteps; ++step) {
+    for (int step = 0; step < newton_steps; ++step) {
       const V h = hn::NegMulAdd(hn::Mul(r2, y), y, hn::Set(d, 1.0f));
       y = hn::MulAdd(hn::Mul(hn::Set(d, 0.5f), y), h, y);
     }
@@ -56,7 +60,7 @@ struct WeightedSum {
   HWY_INLINE double total() const { return hn::GetLane(hn::SumOfLanes(Wide(), sum)); }
 };
 
-/// Sites in registers, past which the sites of a block stream through the lanes.
+/// Sites of a pose in registers, past which the sites of a block stream through the lanes.
 constexpr std::size_t kSites = 4;
 
 template <class Real, class Kind>
@@ -67,7 +71,7 @@ class PoseSum {
         coordinates_(d_, kSpan),
         unit_squared_(hn::Set(d_, static_cast<T>(square_of_unit()))),
         least_squared_(hn::Set(d_, static_cast<T>(STARPMC_MINIMUM_DISTANCE_SQUARED))),
-        cutoff_squared_(hn::Set(d_, static_cast<T>(a.interaction.cutoff * a.interaction.cutoff))) {}
+        cutoff_squared_(hn::Set(d_, static_cast<T>(square_of_cutoff(a.interaction)))) {}
 
   void run() {
     for (int pose = 0; pose < a_.poses; ++pose) {
@@ -90,6 +94,7 @@ class PoseSum {
   static constexpr Interaction kSpan{
       {STARPMC_POSE_SPAN, STARPMC_POSE_SPAN, STARPMC_POSE_SPAN}, 0, 0};
   static constexpr bool kHasVdw = Kind::kVdw != Vdw::none;
+  static constexpr Newton kNewton = Kind::kNewton;
   static constexpr int kFields = kHasVdw ? 6 : 4;
 
   struct TreeSums {
@@ -120,7 +125,9 @@ class PoseSum {
       const int cut = pose_cut(a_.interaction.cutoff, dx * dx + dy * dy + dz * dz,
                                pose[3] + header[BLOCK_RADIUS]);
       BlockSums own;
-      if (cut == 0) add_block<false>(pose, block, own);
+      // To ask where no pair is beyond the cutoff costs time and changes nothing.
+      constexpr bool kAlwaysAsk = kNewton == Newton::any;
+      if (cut == 0) add_block<kAlwaysAsk>(pose, block, own);
       if (cut == 1) add_block<true>(pose, block, own);
       // Per block, so that the sum does not depend on how blocks are shared out among tasks.
       tree_add(&sums.coulomb, own.coulomb.total());
@@ -134,16 +141,14 @@ class PoseSum {
 
   template <bool kCut>
   HWY_INLINE void add_block(const double* pose, std::size_t block, BlockSums& sums) const {
-    int site = 0;
-    for (; site + static_cast<int>(kSites) <= a_.sites; site += kSites) {
-      add_sites<kSites, kCut>(pose, site, block, sums);
+    for (int site = 0; site < a_.sites; site += static_cast<int>(kSites)) {
+      add_sites<kCut>(pose, site, block, sums);
     }
-    for (; site < a_.sites; ++site) add_sites<1, kCut>(pose, site, block, sums);
   }
 
   /// Some sites of a pose, which stay in registers, with a block, which stays in the first-level
-  /// cache.
-  template <std::size_t kTargets, bool kCut>
+  /// cache. Where a pose has fewer left, its last one takes their places and counts once.
+  template <bool kCut>
   HWY_INLINE void add_sites(const double* pose, int first, std::size_t block,
                             BlockSums& sums) const {
     const double* const header = &a_.receptor_blocks[block * RECEPTOR_BLOCK_FIELDS];
@@ -153,16 +158,17 @@ class PoseSum {
     };
     const auto value = [&](int field, int from)
                            HWY_ATTR { return hn::BitCast(d_, load(field, from)); };
-    Point<Stored> targets[kTargets];
-    V radii[kTargets];
-    V coulomb[kTargets];
-    V vdw[kTargets];
-    for (std::size_t k = 0; k < kTargets; ++k) {
-      const int site = first + static_cast<int>(k);
+    Point<Stored> targets[kSites];
+    V radii[kSites];
+    V coulomb[kSites];
+    V vdw[kSites];
+    for (std::size_t k = 0; k < kSites; ++k) {
+      const int site = std::min(first + static_cast<int>(k), a_.sites - 1);
       targets[k] = target(pose, site, header);
       radii[k] = hn::Set(d_, static_cast<T>(ligand(LIGAND_RADIUS, site)));
       coulomb[k] = vdw[k] = hn::Zero(d_);
     }
+    const int newton_steps = kNewton == Newton::one ? 1 : a_.interaction.newton_steps;
     const int count = static_cast<int>(header[RECEPTOR_BLOCK_SITES]);
     for (int i = 0; i < count; i += static_cast<int>(hn::Lanes(d_))) {
       const Point<Stored> source{load(RECEPTOR_X, i), load(RECEPTOR_Y, i), load(RECEPTOR_Z, i)};
@@ -172,7 +178,7 @@ class PoseSum {
         sums.closest = hn::Min(sums.closest, r2);
         const auto inside = hn::Lt(r2, cutoff_squared_);
         r2 = hn::Max(r2, least_squared_);
-        const V y = reciprocal_root<Kind::kNewtonSteps>(d_, r2);
+        const V y = reciprocal_root(d_, r2, newton_steps);
         const V potential = Kind::kDielectric == Dielectric::distance ? hn::Mul(y, y) : y;
         const V sum = hn::MulAdd(charge, potential, coulomb[k]);
         coulomb[k] = kCut ? hn::IfThenElse(inside, sum, coulomb[k]) : sum;
@@ -183,8 +189,9 @@ class PoseSum {
         }
       });
     }
-    for (std::size_t k = 0; k < kTargets; ++k) {
+    for (std::size_t k = 0; k < kSites; ++k) {
       const int site = first + static_cast<int>(k);
+      if (site >= a_.sites) break;
       sums.coulomb.add(d_, coulomb[k], ligand(LIGAND_CHARGE, site));
       if constexpr (kHasVdw) sums.vdw.add(d_, vdw[k], ligand(LIGAND_ROOT, site));
     }
@@ -211,6 +218,10 @@ class PoseSum {
   }
 
   const PoseEnergiesArguments<Real>& a_;
+  /// Without a cutoff nothing is beyond it.
+  static double square_of_cutoff(const PoseInteraction& interaction) {
+    return interaction.cutoff == 0 ? STARPMC_NOTHING_SEEN : interaction.cutoff * interaction.cutoff;
+  }
   static double square_of_unit() {
     const double unit = Coordinates<D, Real>::unit(kSpan);
     return unit * unit;
@@ -226,16 +237,12 @@ class PoseSum {
 template <class Real, Dielectric kDielectric, Vdw kVdw>
 void with_steps(const PoseEnergiesArguments<Real>& a) {
   if constexpr (std::is_same_v<PairReal<Real>, float>) {
-    if (a.interaction.newton_steps == 0) {
-      PoseSum<Real, Terms<kDielectric, kVdw, 0>>(a).run();
-      return;
-    }
-    if (a.interaction.newton_steps == 2) {
-      PoseSum<Real, Terms<kDielectric, kVdw, 2>>(a).run();
+    if (a.interaction.newton_steps != 1) {
+      PoseSum<Real, Terms<kDielectric, kVdw, Newton::any>>(a).run();
       return;
     }
   }
-  PoseSum<Real, Terms<kDielectric, kVdw, 1>>(a).run();
+  PoseSum<Real, Terms<kDielectric, kVdw, Newton::one>>(a).run();
 }
 
 template <class Real, Dielectric kDielectric>

@@ -2,7 +2,6 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <array>
@@ -18,6 +17,7 @@
 #include "bench/report.hpp"
 #include "config/value_names.hpp"
 #include "error.hpp"
+#include "logging.hpp"
 
 namespace starpmc {
 namespace {

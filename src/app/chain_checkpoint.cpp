@@ -1,7 +1,6 @@
 // What a chain's checkpoint holds, and how it is taken up again.
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -13,6 +12,7 @@
 #include "io/binary_json.hpp"
 #include "io/checkpoint.hpp"
 #include "io/energy_terms_json.hpp"
+#include "logging.hpp"
 
 namespace starpmc {
 namespace {

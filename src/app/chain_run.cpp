@@ -1,7 +1,6 @@
 #include "app/chain_run.hpp"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <cmath>
 #include <filesystem>
@@ -12,6 +11,7 @@
 #include "app/update_record.hpp"
 #include "error.hpp"
 #include "io/checked_file.hpp"
+#include "logging.hpp"
 #include "qm/worker_engine.hpp"
 
 namespace starpmc {

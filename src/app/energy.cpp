@@ -1,7 +1,6 @@
 #include "app/energy.hpp"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <boost/program_options.hpp>
 #include <cmath>
@@ -17,6 +16,7 @@
 #include "error.hpp"
 #include "io/json_text.hpp"
 #include "kernels/operations.hpp"
+#include "logging.hpp"
 #include "qm/make_engine.hpp"
 #include "qm/worker_engine.hpp"
 #include "runtime/starpu_runtime.hpp"

@@ -1,13 +1,13 @@
 #include "app/rank_exchange.hpp"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "logging.hpp"
 #include "mpi/rank_message.hpp"
 
 namespace starpmc {

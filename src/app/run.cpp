@@ -1,7 +1,6 @@
 #include "app/run.hpp"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <array>
@@ -12,6 +11,7 @@
 #include "app/simulation.hpp"
 #include "error.hpp"
 #include "io/log.hpp"
+#include "logging.hpp"
 
 namespace starpmc {
 namespace {

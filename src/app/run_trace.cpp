@@ -1,13 +1,13 @@
 #include "app/run_trace.hpp"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <array>
 #include <nlohmann/json.hpp>
 
 #include "error.hpp"
 #include "io/checked_file.hpp"
+#include "logging.hpp"
 
 namespace starpmc {
 namespace {

@@ -1,7 +1,6 @@
 #include "app/score.hpp"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -17,6 +16,7 @@
 #include "io/json_text.hpp"
 #include "io/progress.hpp"
 #include "kernels/operations.hpp"
+#include "logging.hpp"
 #include "runtime/starpu_runtime.hpp"
 #include "scoring/pose_source.hpp"
 #include "scoring/score_output.hpp"

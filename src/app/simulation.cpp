@@ -1,7 +1,6 @@
 #include "app/simulation.hpp"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <chrono>
@@ -15,6 +14,7 @@
 #include "error.hpp"
 #include "io/checked_file.hpp"
 #include "io/json_text.hpp"
+#include "logging.hpp"
 #include "process_age.hpp"
 #include "qm/errors.hpp"
 #include "qm/make_engine.hpp"

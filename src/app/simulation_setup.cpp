@@ -1,7 +1,6 @@
 // What a simulation does before its chains start: stages that all ranks pass, or none.
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <chrono>
 #include <map>
@@ -16,6 +15,7 @@
 #include "error.hpp"
 #include "io/checked_file.hpp"
 #include "io/log.hpp"
+#include "logging.hpp"
 #include "qm/errors.hpp"
 
 namespace starpmc {

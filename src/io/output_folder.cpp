@@ -1,7 +1,6 @@
 #include "io/output_folder.hpp"
 
 #include <fcntl.h>
-#include <spdlog/spdlog.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,6 +15,7 @@
 
 #include "error.hpp"
 #include "io/energy_terms.hpp"
+#include "logging.hpp"
 
 namespace starpmc {
 namespace {

@@ -1,7 +1,6 @@
 #include "io/progress.hpp"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -9,6 +8,8 @@
 #include <cmath>
 #include <cstdio>
 #include <utility>
+
+#include "logging.hpp"
 
 namespace starpmc {
 namespace {

@@ -1,9 +1,10 @@
 #include "qm/restarting_engine.hpp"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <utility>
+
+#include "logging.hpp"
 
 namespace starpmc {
 

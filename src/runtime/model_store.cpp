@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 #include <starpu.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,6 +16,7 @@
 #include "error.hpp"
 #include "installation.hpp"
 #include "io/checked_file.hpp"
+#include "logging.hpp"
 #include "runtime/model_files.hpp"
 #include "runtime/starpu_runtime.hpp"
 

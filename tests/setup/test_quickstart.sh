@@ -102,7 +102,10 @@ echo "cmake $* PKG_CONFIG_PATH=${PKG_CONFIG_PATH:-}"
 case $1 in
   -S)
     mkdir -p "$2/build/release"
-    echo 'STARPU_VERSION:INTERNAL=1.4.10' >"$2/build/release/CMakeCache.txt"
+    {
+      echo 'STARPU_VERSION:INTERNAL=1.4.10'
+      for argument; do [[ $argument != -DSTARPMC_TESTS=* ]] || echo "STARPMC_TESTS:BOOL=${argument#*=}"; done
+    } >"$2/build/release/CMakeCache.txt"
     touch "$2/build/release/build.ninja"
     printf '#!/bin/sh\necho "starpmc $*"\n' >"$2/build/release/starpmc"
     chmod +x "$2/build/release/starpmc"
@@ -149,6 +152,11 @@ go
 expect "goes on and runs, in a path with blanks" 0 'StarPU 1.4.10, cache' '[7/7] Run' \
   'starpmc run configs/quickstart.cfg --output.overwrite=true' 'Done in'
 expect_that "the symlink for plain cmake" test "$(readlink "$cache/starpmc/starpu")" = starpu-1.4.10
+built() { # WORD...: the last call of the compiler, and of CMake, said every word
+  local word
+  for word; do grep -qe "$word" "$cache/starpmc/log/build.log" "$cache/starpmc/log/configure.log" || return 1; done
+}
+expect_that "the tests are not built unless asked for" built '--target starpmc' 'STARPMC_TESTS=OFF'
 expect_that "a Python environment" "$cache/starpmc/python/bin/python" -c 'pass'
 cd "$folder/elsewhere" || exit 1
 go -- --sampling.seed 7
@@ -156,6 +164,10 @@ expect "again, from elsewhere, with arguments" 0 'nothing changed' 'there alread
   'starpmc run configs/quickstart.cfg --sampling.seed 7'
 go test
 expect "test leaves out the slow ones" 0 'ctest --preset release' 'all passed'
+expect_that "and builds the tests" built '--target all' 'STARPMC_TESTS=ON'
+expect_that "without compiling the program again" test -z "$(grep -e '--fresh' "$cache/starpmc/log/configure.log")"
+go
+expect_that "the program alone once more" built '--target starpmc' 'STARPMC_TESTS=ON'
 go test --all
 expect "test --all does not" 0 'ctest --preset release-all'
 start=${EPOCHREALTIME/./}
@@ -170,6 +182,13 @@ expect "requirements are gone" 1 'Python environment' 'git checkout'
 with=(MISSING=libhwy-dev)
 go setup --dry-run
 expect "a missing package is named first" 0 'install 1 Debian packages with apt-get: libhwy-dev'
+with=(MISSING=libgtest-dev)
+go --dry-run
+[[ $output != *libgtest-dev* ]] || status=1
+expect "the tests' packages are not wanted for a run" 0 'this will'
+go test --dry-run
+expect "they are for the tests" 0 'install 1 Debian packages with apt-get: libgtest-dev'
+with=(MISSING=libhwy-dev)
 go setup --no-packages --dry-run
 expect "unless told to leave apt alone" 0 'this will'
 if ((EUID == 0)); then
