@@ -88,6 +88,8 @@ endif()
 
 starpmc_script_test(setup/quickstart 120 "setup"
   ${CMAKE_CURRENT_SOURCE_DIR}/setup/test_quickstart.sh ${CMAKE_SOURCE_DIR})
+starpmc_script_test(setup/packages 60 "setup"
+  ${test_python} ${CMAKE_CURRENT_SOURCE_DIR}/setup/test_packages.py)
 
 starpmc_script_test(documentation/pages 60 "documentation"
   ${test_python} ${CMAKE_CURRENT_SOURCE_DIR}/documentation/test_pages.py ${CMAKE_SOURCE_DIR})
