@@ -141,14 +141,17 @@ class PoseSum {
 
   template <bool kCut>
   HWY_INLINE void add_block(const double* pose, std::size_t block, BlockSums& sums) const {
-    for (int site = 0; site < a_.sites; site += static_cast<int>(kSites)) {
-      add_sites<kCut>(pose, site, block, sums);
+    int site = 0;
+    for (; site + static_cast<int>(kSites) <= a_.sites; site += static_cast<int>(kSites)) {
+      add_sites<kSites, kCut>(pose, site, block, sums);
     }
+    // At most three: not worth loops that do not ask for the cutoff.
+    for (; site < a_.sites; ++site) add_sites<1, true>(pose, site, block, sums);
   }
 
   /// Some sites of a pose, which stay in registers, with a block, which stays in the first-level
-  /// cache. Where a pose has fewer left, its last one takes their places and counts once.
-  template <bool kCut>
+  /// cache.
+  template <std::size_t kTargets, bool kCut>
   HWY_INLINE void add_sites(const double* pose, int first, std::size_t block,
                             BlockSums& sums) const {
     const double* const header = &a_.receptor_blocks[block * RECEPTOR_BLOCK_FIELDS];
@@ -158,12 +161,12 @@ class PoseSum {
     };
     const auto value = [&](int field, int from)
                            HWY_ATTR { return hn::BitCast(d_, load(field, from)); };
-    Point<Stored> targets[kSites];
-    V radii[kSites];
-    V coulomb[kSites];
-    V vdw[kSites];
-    for (std::size_t k = 0; k < kSites; ++k) {
-      const int site = std::min(first + static_cast<int>(k), a_.sites - 1);
+    Point<Stored> targets[kTargets];
+    V radii[kTargets];
+    V coulomb[kTargets];
+    V vdw[kTargets];
+    for (std::size_t k = 0; k < kTargets; ++k) {
+      const int site = first + static_cast<int>(k);
       targets[k] = target(pose, site, header);
       radii[k] = hn::Set(d_, static_cast<T>(ligand(LIGAND_RADIUS, site)));
       coulomb[k] = vdw[k] = hn::Zero(d_);
@@ -189,9 +192,8 @@ class PoseSum {
         }
       });
     }
-    for (std::size_t k = 0; k < kSites; ++k) {
+    for (std::size_t k = 0; k < kTargets; ++k) {
       const int site = first + static_cast<int>(k);
-      if (site >= a_.sites) break;
       sums.coulomb.add(d_, coulomb[k], ligand(LIGAND_CHARGE, site));
       if constexpr (kHasVdw) sums.vdw.add(d_, vdw[k], ligand(LIGAND_ROOT, site));
     }
