@@ -146,7 +146,7 @@ nlohmann::json ChainRun::checkpoint() const {
 }
 
 void ChainRun::save(nlohmann::json checkpoint) {
-  checkpoints_.write(std::move(checkpoint), output_->files());
+  output_->save(std::move(checkpoint));
   last_checkpoint_ = std::chrono::steady_clock::now();
 }
 

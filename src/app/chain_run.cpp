@@ -31,7 +31,6 @@ ChainRun::ChainRun(const RunContext& context, unsigned number, ChainFolder folde
       number_(number),
       folder_(std::move(folder)),
       engine_(std::move(engine)),
-      checkpoints_(folder_.path()),
       last_checkpoint_(std::chrono::steady_clock::now()) {}
 
 ChainRun::~ChainRun() { save_engine_log(); }
@@ -156,7 +155,7 @@ bool ChainRun::update() {
 void ChainRun::begin_output(const EnergyTerms& energies) {
   output_->start(energies, *chain_);
   save(checkpoint());
-  checkpoints_.wait();
+  output_->wait();
 }
 
 void ChainRun::take(QmResult result, const EnergyTerms& before) {
@@ -322,25 +321,29 @@ bool ChainRun::known_well_enough() {
 bool ChainRun::run() {
   try {
     const bool complete = make_steps();
-    checkpoints_.wait();
+    if (output_ != nullptr) output_->wait();
     return complete;
   } catch (const RunError& error) {
-    await_checkpoint();
+    await_checkpoint(error);
     throw RunError(fmt::format(
         "chain {}, after step {}: {}\nonce the cause is mended the run goes on from its {} with: "
         "starpmc resume {}",
         number_, step_, error.what(),
-        resumed_ || checkpoints_.any() ? "last checkpoint" : "beginning",
+        resumed_ || (output_ != nullptr && output_->has_checkpoint()) ? "last checkpoint"
+                                                                      : "beginning",
         settings_.output.folder.string()));
   }
 }
 
 /// After a failure, whose report must not be replaced by that of another.
-void ChainRun::await_checkpoint() {
+void ChainRun::await_checkpoint(const RunError& reported) {
   try {
-    checkpoints_.wait();
-  } catch (const RunError& error) {
-    spdlog::error("chain {}: {}", number_, error.what());
+    if (output_ != nullptr) output_->wait();
+  } catch (const RunError& failure) {
+    // What has failed may be the writing itself.
+    if (std::string_view(failure.what()) != reported.what()) {
+      spdlog::error("chain {}: {}", number_, failure.what());
+    }
   }
 }
 

@@ -15,7 +15,7 @@
 #include "app/run_output.hpp"
 #include "app/stopping_gate.hpp"
 #include "app/update_schedule.hpp"
-#include "io/checkpoint_writer.hpp"
+#include "error.hpp"
 #include "qm/engine.hpp"
 
 namespace starpmc {
@@ -73,7 +73,7 @@ class ChainRun {
   static void require_finite(const EnergyTerms& terms, const std::string& when);
   nlohmann::json checkpoint() const;
   void save(nlohmann::json checkpoint);
-  void await_checkpoint();
+  void await_checkpoint(const RunError& reported);
   bool update_is_due() const;
   /// @return false where the run was interrupted meanwhile
   bool update();
@@ -112,7 +112,6 @@ class ChainRun {
   std::unique_ptr<QmEngine> engine_;
   std::unique_ptr<Chain> chain_;
   std::unique_ptr<RunOutput> output_;
-  CheckpointWriter checkpoints_;
   ChainSummary summary_;
   DensityGrid grid_;          ///< the chain's, for checkpoints
   EnergyTerms after_update_;  ///< energies right after the last update of the density

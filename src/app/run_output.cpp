@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "app/system_pressure.hpp"
+#include "io/checked_file.hpp"
+#include "io/checkpoint.hpp"
 #include "io/energy_terms_json.hpp"
 
 namespace starpmc {
@@ -11,6 +13,8 @@ namespace {
 
 /// Steps between looks at the clock.
 constexpr std::uint64_t kReportInterval = 64;
+/// Of lines and frames of a chain that wait to be written.
+constexpr std::size_t kMostBytesWaiting = std::size_t{32} << 20;
 
 EnergyTable open_energies(const std::filesystem::path& path, const Inputs& inputs,
                           const nlohmann::json* resumed) {
@@ -40,14 +44,18 @@ RunOutput::RunOutput(const Inputs& inputs, const ChainFolder& folder, ProgressRe
                      const nlohmann::json* resumed)
     : inputs_(inputs),
       settings_(inputs.settings),
-      files_{folder.file("energies.csv"), folder.file("trajectory.h5")},
+      folder_(folder),
       energies_(open_energies(folder.file("energies.csv"), inputs, resumed)),
       trajectory_(open_trajectory(folder.file("trajectory.h5"), inputs.system, resumed)),
       report_(std::move(report)),
       equilibration_steps_(settings_.sampling.equilibration_steps.value_or(
           std::numeric_limits<std::uint64_t>::max())),
       statistics_(expected_samples(settings_.sampling, settings_.output.energy_interval)),
-      pressures_(expected_samples(settings_.sampling, settings_.output.pressure_interval)) {
+      pressures_(expected_samples(settings_.sampling, settings_.output.pressure_interval)),
+      writer_(kMostBytesWaiting, [this] {
+        energies_.flush();
+        trajectory_.flush();
+      }) {
   const Settings::SamplingSection& sampling = settings_.sampling;
   state_.total_steps = sampling.equilibration_steps.value_or(0) + sampling.steps;
   if (resumed == nullptr) {
@@ -62,11 +70,8 @@ void RunOutput::set_equilibration(std::uint64_t steps) {
   state_.total_steps = steps + settings_.sampling.steps;
 }
 
-nlohmann::json RunOutput::state() {
-  energies_.flush();
-  nlohmann::json state{{"energies_bytes", energies_.bytes()},
-                       {"trajectory_frames", trajectory_.frame_count()},
-                       {"decisions", decisions_.state()},
+nlohmann::json RunOutput::state() const {
+  nlohmann::json state{{"decisions", decisions_.state()},
                        {"qmmm_coulomb", qmmm_coulomb_.state()},
                        {"solute", solute_.state()},
                        {"total", total_.state()},
@@ -79,6 +84,36 @@ nlohmann::json RunOutput::state() {
   state["terms"] = nlohmann::json::array();
   for (const BlockAverage& term : terms_) state["terms"].push_back(term.state());
   return state;
+}
+
+void RunOutput::save(nlohmann::json checkpoint) {
+  // At most one waits, however large: it may hold a density grid.
+  if (checkpoints_asked_ != checkpoints_written_) writer_.wait();
+  ++checkpoints_asked_;
+  writer_.add(1, [this, content = std::move(checkpoint)]() mutable {
+    energies_.flush();
+    trajectory_.flush();
+    content["output"]["energies_bytes"] = energies_.bytes();
+    content["output"]["trajectory_frames"] = trajectory_.frame_count();
+    for (const char* name : {"energies.csv", "trajectory.h5"}) synchronise_file(folder_.file(name));
+    write_checkpoint(folder_.path(), content);
+    ++checkpoints_written_;
+  });
+}
+
+void RunOutput::append_frame(std::uint64_t step, std::span<const Molecule> molecules) {
+  writer_.add(molecules.size_bytes(),
+              [this, step, state = std::vector<Molecule>(molecules.begin(), molecules.end())] {
+                trajectory_.append(step, state);
+              });
+}
+
+void RunOutput::append_energies(std::uint64_t step, double acceptance,
+                                const std::optional<EnergyTable::Pressure>& pressure) {
+  constexpr std::size_t bytes = 256;  // of a line and what it is made of
+  writer_.add(bytes, [this, step, totals = totals_, solute = solute_energy_, acceptance, pressure] {
+    energies_.append(step, totals, solute, acceptance, pressure);
+  });
 }
 
 void RunOutput::restore(const nlohmann::json& state) {
@@ -99,8 +134,8 @@ void RunOutput::start(const EnergyTerms& totals, Chain& chain) {
   totals_ = totals;
   std::optional<EnergyTable::Pressure> pressure;
   if (settings_.output.pressure_interval > 0) pressure = pressure_of(chain.virial());
-  energies_.append(0, totals, solute_energy_, 0, pressure);
-  trajectory_.append(0, chain.molecules());
+  append_energies(0, 0, pressure);
+  append_frame(0, chain.molecules());
 }
 
 void RunOutput::on_update(std::uint64_t step, std::uint64_t updates, std::uint64_t expected) {
@@ -128,8 +163,7 @@ void RunOutput::on_step(std::uint64_t step, bool accepted, const EnergyTerms& to
 
 void RunOutput::add_sample(std::uint64_t step,
                            const std::optional<EnergyTable::Pressure>& pressure) {
-  energies_.append(step, totals_, solute_energy_,
-                   static_cast<double>(accepted_) / static_cast<double>(step), pressure);
+  append_energies(step, static_cast<double>(accepted_) / static_cast<double>(step), pressure);
   if (step <= equilibration_steps_) return;
   const auto values = totals_.values();
   for (std::size_t i = 0; i < values.size(); ++i) terms_[i].add(values[i]);
@@ -151,7 +185,7 @@ void RunOutput::on_virial(std::uint64_t step, const VirialTerms& terms) {
 }
 
 void RunOutput::on_frame(std::uint64_t step, std::span<const Molecule> molecules) {
-  trajectory_.append(step, molecules);
+  append_frame(step, molecules);
 }
 
 void RunOutput::report(std::uint64_t step) {
@@ -160,6 +194,7 @@ void RunOutput::report(std::uint64_t step) {
 }
 
 void RunOutput::finish(ChainSummary& summary) {
+  writer_.wait();
   energies_.close();
   trajectory_.close();
   if (summary.steps > 0) {

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <span>
@@ -9,6 +11,7 @@
 #include "analysis/block_average.hpp"
 #include "analysis/ensemble.hpp"
 #include "app/inputs.hpp"
+#include "io/background_writer.hpp"
 #include "io/energy_table.hpp"
 #include "io/output_folder.hpp"
 #include "io/progress.hpp"
@@ -21,8 +24,9 @@ namespace starpmc {
 
 using ProgressReport = std::function<void(const ProgressState&)>;
 
-/// Everything a run writes while its chain moves on: energies.csv, trajectory.h5, averages, the
-/// hash of the decisions, and progress.
+/// Everything a run writes while its chain moves on: energies.csv, trajectory.h5, checkpoints,
+/// averages, the hash of the decisions, and progress. The files are written by a thread of their
+/// own, in the order of what happens; an error there is thrown by the next call.
 class RunOutput final : public ChainObserver {
  public:
   /// @param report  where progress goes
@@ -45,10 +49,17 @@ class RunOutput final : public ChainObserver {
   /// Closes the files and fills in what the steps gave.
   void finish(ChainSummary& summary);
 
-  /// Hands the files to the system, and tells all that a resumed output needs.
-  nlohmann::json state();
-  /// What a checkpoint speaks of.
-  std::vector<std::filesystem::path> files() const { return files_; }
+  /// All that a resumed output needs but for how far the files have come, which save() adds.
+  nlohmann::json state() const;
+  /// Writes a checkpoint once what has come before it is on the disk; the checkpoint before is
+  /// waited for.
+  /// @param checkpoint with state() as "output"
+  void save(nlohmann::json checkpoint);
+  /// Returns when everything has been handed to the system, and checkpoints are on the disk.
+  /// @throws RunError naming the file and the system's reason
+  void wait() { writer_.wait(); }
+  /// Whether a checkpoint has been written.
+  bool has_checkpoint() const { return checkpoints_written_ > 0; }
   const EnergyTerms& totals() const { return totals_; }
   double solute_energy() const { return solute_energy_; }
   const ChainStatistics& energy_statistics() const { return statistics_; }
@@ -59,11 +70,14 @@ class RunOutput final : public ChainObserver {
   /// The line of a step, and its samples.
   void add_sample(std::uint64_t step, const std::optional<EnergyTable::Pressure>& pressure);
   EnergyTable::Pressure pressure_of(const VirialTerms& terms) const;
+  void append_frame(std::uint64_t step, std::span<const Molecule> molecules);
+  void append_energies(std::uint64_t step, double acceptance,
+                       const std::optional<EnergyTable::Pressure>& pressure);
   void restore(const nlohmann::json& state);
 
   const Inputs& inputs_;
   const Settings& settings_;
-  std::vector<std::filesystem::path> files_;
+  ChainFolder folder_;
   EnergyTable energies_;
   Trajectory trajectory_;
   ProgressReport report_;
@@ -80,6 +94,9 @@ class RunOutput final : public ChainObserver {
   double solute_energy_ = 0;    ///< kJ/mol, constant between updates
   std::uint64_t accepted_ = 0;  ///< of all steps
   std::uint64_t accepted_production_ = 0;
+  std::uint64_t checkpoints_asked_ = 0;
+  std::atomic<std::uint64_t> checkpoints_written_ = 0;
+  BackgroundWriter writer_;  ///< of energies_ and trajectory_; last: it ends before they do
 };
 
 }  // namespace starpmc

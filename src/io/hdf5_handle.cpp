@@ -120,6 +120,21 @@ void check(herr_t result, const std::string& action) {
   if (result < 0) fail(action);
 }
 
+Handle frame_file_access(bool locked) {
+  Handle access(H5Pcreate(H5P_FILE_ACCESS), "file access");
+  check(H5Pset_libver_bounds(access.get(), H5F_LIBVER_EARLIEST, H5F_LIBVER_V18), "file access");
+  H5AC_cache_config_t cache{};
+  cache.version = H5AC__CURR_CACHE_CONFIG_VERSION;
+  check(H5Pget_mdc_config(access.get(), &cache), "file access");
+  cache.evictions_enabled = false;
+  cache.incr_mode = H5C_incr__off;
+  cache.flash_incr_mode = H5C_flash_incr__off;
+  cache.decr_mode = H5C_decr__off;
+  check(H5Pset_mdc_config(access.get(), &cache), "file access");
+  if (!locked) check(H5Pset_file_locking(access.get(), false, true), "file access");
+  return access;
+}
+
 void synchronise_file(hid_t file) {
   check(H5Fflush(file, H5F_SCOPE_LOCAL), "flush");
   if (fsync(descriptor_of(file)) != 0 && errno != EINVAL)
@@ -149,6 +164,14 @@ void abandon_file(hid_t file) noexcept {
   if (nowhere < 0) return;
   dup3(nowhere, *static_cast<const int*>(descriptor), O_CLOEXEC);
   ::close(nowhere);
+}
+
+std::vector<hsize_t> shape_of(hid_t dataset) {
+  const Handle space(H5Dget_space(dataset), "shape");
+  std::vector<hsize_t> shape(static_cast<std::size_t>(
+      std::max(H5Sget_simple_extent_ndims(space.get()), 0)));  // a single value has none
+  check(H5Sget_simple_extent_dims(space.get(), shape.data(), nullptr), "shape");
+  return shape;
 }
 
 Handle create_group(hid_t parent, const std::string& name) {
@@ -237,20 +260,41 @@ FrameSeries::FrameSeries(hid_t parent, const std::string& name, hid_t file_type,
                     name_);
 }
 
+FrameSeries::FrameSeries(hid_t file, const std::string& path, std::vector<hsize_t> frame_shape,
+                         hsize_t frames)
+    : name_(path),
+      dataset_(H5Dopen2(file, path.c_str(), H5P_DEFAULT), path),
+      frame_shape_(std::move(frame_shape)),
+      frames_(frames) {
+  const std::vector<hsize_t> shape = hdf5::shape_of(dataset_.get());
+  if (shape.empty() || !std::ranges::equal(frame_shape_, std::span(shape).subspan(1)))
+    throw RunError(name_ + " has frames of another shape");
+  present_ = shape.front();
+  if (present_ < frames)
+    throw RunError(name_ + " has " + std::to_string(present_) + " frames where there were " +
+                   std::to_string(frames));
+}
+
+std::vector<hsize_t> FrameSeries::shape_of(hsize_t frames) const {
+  std::vector<hsize_t> shape{frames};
+  shape.insert(shape.end(), frame_shape_.begin(), frame_shape_.end());
+  return shape;
+}
+
 void FrameSeries::append(std::span<const double> frame) { append(H5T_NATIVE_DOUBLE, frame.data()); }
+
+void FrameSeries::append(std::span<const float> frame) { append(H5T_NATIVE_FLOAT, frame.data()); }
 
 void FrameSeries::append(std::int64_t value) { append(H5T_NATIVE_INT64, &value); }
 
 void FrameSeries::append(hid_t memory_type, const void* frame) {
-  std::vector<hsize_t> shape{frames_ + 1};
-  std::vector<hsize_t> start{frames_};
-  std::vector<hsize_t> count{1};
-  for (hsize_t length : frame_shape_) {
-    shape.push_back(length);
-    start.push_back(0);
-    count.push_back(length);
+  if (present_ == frames_) {
+    check(H5Dset_extent(dataset_.get(), shape_of(frames_ + 1).data()), name_);
+    present_ = frames_ + 1;
   }
-  check(H5Dset_extent(dataset_.get(), shape.data()), name_);
+  const std::vector<hsize_t> count = shape_of(1);
+  std::vector<hsize_t> start(count.size(), 0);
+  start.front() = frames_;
   const Handle file_space(H5Dget_space(dataset_.get()), name_);
   check(H5Sselect_hyperslab(file_space.get(), H5S_SELECT_SET, start.data(), nullptr, count.data(),
                             nullptr),
@@ -260,6 +304,12 @@ void FrameSeries::append(hid_t memory_type, const void* frame) {
                  frame),
         name_);
   ++frames_;
+}
+
+void FrameSeries::trim() {
+  if (present_ == frames_) return;
+  check(H5Dset_extent(dataset_.get(), shape_of(frames_).data()), name_);
+  present_ = frames_;
 }
 
 }  // namespace starpmc::hdf5

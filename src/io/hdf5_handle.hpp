@@ -55,6 +55,13 @@ class QuietErrors {
 /// @throws RunError naming `action` and HDF5's innermost reason if `result` is negative
 void check(herr_t result, const std::string& action);
 
+/// Properties for opening a file of frames: the oldest format that the library writes, which has no
+/// mark for "open for writing" (it would keep readers out after a kill), and no part of the file's
+/// own directory written but by a flush: a process killed between two leaves the file as the first
+/// one left it.
+/// @param locked whether other programs that use HDF5 are kept out while it is open
+Handle frame_file_access(bool locked);
+
 /// Writes an open file's data out and waits until it is on the disk.
 /// @throws RunError with HDF5's or the system's reason
 void synchronise_file(hid_t file);
@@ -67,6 +74,7 @@ void reserve_room(hid_t file, std::uint64_t bytes);
 /// there.
 void abandon_file(hid_t file) noexcept;
 
+std::vector<hsize_t> shape_of(hid_t dataset);
 Handle create_group(hid_t parent, const std::string& name);
 void write_attribute(hid_t object, const std::string& name, const std::string& text);
 void write_attribute(hid_t object, const std::string& name, std::span<const int> values);
@@ -79,7 +87,9 @@ Handle write_dataset(hid_t parent, const std::string& name, std::span<const std:
 Handle write_dataset(hid_t parent, const std::string& name, std::span<const std::string> texts);
 void hard_link(hid_t from, const std::string& name, hid_t parent, const std::string& link_name);
 
-/// A dataset that grows by one frame at a time along its first dimension.
+/// A dataset that grows by one frame at a time along its first dimension. Where it already has the
+/// frame that is appended, as one that a killed run has left may, that one is written anew in its
+/// place.
 class FrameSeries {
  public:
   /// @param file_type        element type in the file
@@ -87,19 +97,28 @@ class FrameSeries {
   /// @param compression_level 0 to 9
   FrameSeries(hid_t parent, const std::string& name, hid_t file_type,
               std::vector<hsize_t> frame_shape, unsigned compression_level);
+  /// Goes on after the first `frames` frames of a dataset that is there.
+  /// @throws RunError if its frames have another shape, or are fewer
+  FrameSeries(hid_t file, const std::string& path, std::vector<hsize_t> frame_shape,
+              hsize_t frames);
   void append(std::span<const double> frame);
+  void append(std::span<const float> frame);
   void append(std::int64_t value);
+  /// Drops frames beyond those appended.
+  void trim();
 
   hid_t get() const { return dataset_.get(); }
   hsize_t frame_count() const { return frames_; }
 
  private:
   void append(hid_t memory_type, const void* frame);
+  std::vector<hsize_t> shape_of(hsize_t frames) const;
 
   std::string name_;
   Handle dataset_;
   std::vector<hsize_t> frame_shape_;
   hsize_t frames_ = 0;
+  hsize_t present_ = 0;  ///< frames that the dataset has
 };
 
 }  // namespace starpmc::hdf5

@@ -1,17 +1,17 @@
 #include "io/trajectory.hpp"
 
 #include <array>
-#include <cstdlib>
+#include <chrono>
 #include <mutex>
 #include <optional>
 #include <stdexcept>
-#include <system_error>
+#include <utility>
 #include <vector>
 
 #include "error.hpp"
-#include "io/checked_file.hpp"
 #include "io/hdf5_handle.hpp"
 #include "io/site_order.hpp"
+#include "io/trajectory_header.hpp"
 #include "io/trajectory_reader.hpp"
 
 namespace starpmc {
@@ -20,74 +20,33 @@ namespace {
 using hdf5::FrameSeries;
 using hdf5::Handle;
 
-constexpr std::array<int, 2> h5md_version = {1, 1};
 constexpr std::array<int, 1> box_dimension = {3};
+constexpr const char* position_group = "particles/all/position";
+constexpr const char* edges_group = "particles/all/box/edges";
+constexpr const char* centre_group = "particles/molecules/position";
+constexpr const char* orientation_group = "particles/molecules/orientation";
+
+/// Frames are handed to the system this often, or when they are as many bytes.
+constexpr std::chrono::seconds flush_interval{1};
+constexpr std::uint64_t most_bytes_held = std::uint64_t{8} << 20;
+/// Frames after which the file is opened anew, so that HDF5 forgets where the earlier ones are: it
+/// keeps one to two kilobytes for each.
+constexpr std::uint64_t frames_per_opening = 5000;
+
+std::string below(const char* group, const char* name) { return std::string(group) + "/" + name; }
 
 Handle create_file(const std::string& path) {
-  // The oldest format the library writes: it has no mark for "open for writing", which would keep
-  // readers out after a kill.
   const hdf5::QuietErrors quiet;
-  const Handle access(H5Pcreate(H5P_FILE_ACCESS), path);
-  hdf5::check(H5Pset_libver_bounds(access.get(), H5F_LIBVER_EARLIEST, H5F_LIBVER_V18), path);
+  const Handle access = hdf5::frame_file_access(true);
   return {H5Fcreate(path.c_str(), H5F_ACC_EXCL, H5P_DEFAULT, access.get()),
           path + ": cannot create the trajectory"};
 }
 
-void write_header(hid_t file, const std::string& version) {
-  const Handle h5md = hdf5::create_group(file, "h5md");
-  hdf5::write_attribute(h5md.get(), "version", h5md_version);
-  const Handle author = hdf5::create_group(h5md.get(), "author");
-  const char* const user = std::getenv("USER");
-  hdf5::write_attribute(author.get(), "name", user == nullptr ? "unknown" : user);
-  const Handle creator = hdf5::create_group(h5md.get(), "creator");
-  hdf5::write_attribute(creator.get(), "name", "starpmc");
-  hdf5::write_attribute(creator.get(), "version", version);
-}
-
-void write_particle_facts(hid_t particles, const System& system) {
-  std::vector<std::int32_t> species;
-  std::vector<double> charges;
-  std::vector<double> masses;
-  for (const ParticleLabel& label : particle_labels(system)) {
-    species.push_back(label.atomic_number);
-    charges.push_back(label.charge);
-    masses.push_back(label.mass);
-  }
-  const std::array<hsize_t, 1> shape = {species.size()};
-  const Handle species_data = hdf5::write_dataset(particles, "species", species, shape);
-  hdf5::write_attribute(species_data.get(), "meaning", "atomic number; 0: virtual site");
-  const Handle charge_data = hdf5::write_dataset(particles, "charge", charges, shape);
-  hdf5::write_attribute(charge_data.get(), "unit", "e");
-  hdf5::write_attribute(charge_data.get(), "note",
-                        "0 for the atoms of the QM molecule, whose charge is its density");
-  const Handle mass_data = hdf5::write_dataset(particles, "mass", masses, shape);
-  hdf5::write_attribute(mass_data.get(), "unit", "g mol-1");
-}
-
-/// Reference geometries: with centres and orientations they give every site to the last bit.
-void write_molecule_types(hid_t file, const System& system) {
-  const Handle parameters = hdf5::create_group(file, "parameters");
-  const Handle types = hdf5::create_group(parameters.get(), "molecule_types");
-  for (std::size_t i = 0; i < system.molecule_types.size(); ++i) {
-    const MoleculeType& type = system.molecule_types[i];
-    const Handle group = hdf5::create_group(types.get(), std::to_string(i));
-    hdf5::write_attribute(group.get(), "name", type.name);
-    if (type.sites.empty()) continue;
-    std::vector<std::string> names;
-    std::vector<double> charges;
-    std::vector<double> reference;
-    for (const Site& site : type.sites) {
-      names.push_back(site.name);
-      charges.push_back(site.charge);
-      reference.insert(reference.end(), {site.reference.x, site.reference.y, site.reference.z});
-    }
-    const std::array<hsize_t, 2> shape = {type.sites.size(), 3};
-    hdf5::write_dataset(group.get(), "site_names", names);
-    hdf5::write_dataset(group.get(), "charge", charges, std::span(shape).first(1));
-    const Handle position =
-        hdf5::write_dataset(group.get(), "reference_position", reference, shape);
-    hdf5::write_attribute(position.get(), "unit", "Angstrom");
-  }
+Handle open_file(const std::string& path, bool locked) {
+  const hdf5::QuietErrors quiet;
+  const Handle access = hdf5::frame_file_access(locked);
+  return {H5Fopen(path.c_str(), H5F_ACC_RDWR, access.get()),
+          path + ": cannot open the trajectory to go on with it (is another program reading it?)"};
 }
 
 }  // namespace
@@ -95,14 +54,21 @@ void write_molecule_types(hid_t file, const System& system) {
 class Trajectory::Writer {
  public:
   Writer(const std::filesystem::path& path, const System& system, const TrajectoryOptions& options)
-      : path_(path.string()), system_(system), file_(create_file(path_)) {
+      : Writer(path, system, options, create_file(path.string())) {
     guarded([&] {
-      write_header(file_.get(), options.creator_version);
-      write_molecule_types(file_.get(), system_);
+      write_trajectory_header(file_.get(), system_, options.creator_version);
       create_particles(options);
       create_molecules(options);
       flush();
     });
+  }
+
+  /// Goes on after the first `frames` frames; changes nothing as yet.
+  Writer(const std::filesystem::path& path, const System& system, const TrajectoryOptions& options,
+         std::uint64_t frames)
+      : Writer(path, system, options, open_file(path.string(), true)) {
+    frames_ = frames;
+    guarded([&] { open_datasets(); });
   }
 
   ~Writer() {
@@ -115,9 +81,9 @@ class Trajectory::Writer {
   void append(std::uint64_t step, std::span<const Molecule> molecules) {
     if (molecules.size() != system_.molecules.size())
       throw std::invalid_argument("Trajectory::append: number of molecules has changed");
-    if (!file_is_open_) throw RunError(path_ + ": the trajectory is closed");
+    require_open();
     guarded([&] {
-      hdf5::reserve_room(file_.get(), most_bytes_per_frame());
+      reserve_room();
       // Positions last: readers count frames by them.
       step_->append(static_cast<std::int64_t>(step));
       const auto time = static_cast<double>(step);
@@ -125,26 +91,23 @@ class Trajectory::Writer {
       const Vector3& box = system_.box.lengths;
       edges_->append(std::array<double, 3>{box.x, box.y, box.z});
       append_molecules(molecules);
-      position_->append(particle_positions(system_, molecules));
-      flush();
+      append_positions(molecules);
       ++frames_;
+      ++frames_held_;
+      const bool many = frames_held_ * most_bytes_per_frame() > most_bytes_held;
+      if (many || std::chrono::steady_clock::now() - last_flush_ >= flush_interval) flush();
     });
   }
 
-  void synchronise() {
-    if (!file_is_open_) throw RunError(path_ + ": the trajectory is closed");
-    guarded([&] { hdf5::synchronise_file(file_.get()); });
-  }
-
-  /// Moves the open file to another name, replacing what has it.
-  void rename(const std::filesystem::path& path) {
-    rename_durably(path_, path);
-    path_ = path.string();
+  void hand_over() {
+    if (!file_is_open_ || frames_held_ == 0) return;
+    guarded([&] { flush(); });
   }
 
   void close() {
     if (!file_is_open_) return;
     guarded([&] {
+      for_each_series([](FrameSeries& series) { series.trim(); });
       flush();
       close_datasets();
       file_is_open_ = false;
@@ -155,6 +118,18 @@ class Trajectory::Writer {
   std::uint64_t frame_count() const { return frames_; }
 
  private:
+  Writer(const std::filesystem::path& path, const System& system, const TrajectoryOptions& options,
+         Handle file)
+      : path_(path.string()),
+        system_(system),
+        double_precision_positions_(options.double_precision_positions),
+        particle_count_(particle_labels(system).size()),
+        file_(std::move(file)) {}
+
+  void require_open() const {
+    if (!file_is_open_) throw RunError(path_ + ": the trajectory is closed");
+  }
+
   /// Gives HDF5's errors the name of the file and keeps HDF5 from printing them itself. After a
   /// failure the file is left as it is on the disk, with the frames of the last flush.
   template <typename Action>
@@ -170,18 +145,50 @@ class Trajectory::Writer {
     }
   }
 
-  /// With what HDF5 may need to find the frame; compression can make numbers longer, a little.
-  std::uint64_t most_bytes_per_frame() const {
+  /// For the next frame and for those held; where there is none for all, those held still go to the
+  /// file.
+  void reserve_room() {
     constexpr std::uint64_t bookkeeping = std::uint64_t{1} << 16;
+    try {
+      hdf5::reserve_room(file_.get(), bookkeeping + (frames_held_ + 1) * most_bytes_per_frame());
+    } catch (const RunError&) {
+      if (frames_held_ == 0) throw;
+      flush();
+      hdf5::reserve_room(file_.get(), bookkeeping + most_bytes_per_frame());
+    }
+  }
+
+  /// With what HDF5 needs to find the frame; compression can make numbers longer, a little.
+  std::uint64_t most_bytes_per_frame() const {
+    constexpr std::uint64_t bookkeeping = 512;
     const std::uint64_t numbers =
         3 * particle_count_ + 7 * static_cast<std::uint64_t>(system_.molecules.size());
     return bookkeeping + numbers * (sizeof(double) + 1);
   }
 
-  void flush() { hdf5::check(H5Fflush(file_.get(), H5F_SCOPE_LOCAL), "flush"); }
+  void flush() {
+    hdf5::check(H5Fflush(file_.get(), H5F_SCOPE_LOCAL), "flush");
+    frames_since_opening_ += std::exchange(frames_held_, 0);
+    last_flush_ = std::chrono::steady_clock::now();
+    if (frames_since_opening_ > frames_per_opening) reopen();
+  }
+
+  void reopen() {
+    close_datasets();
+    file_.close("closing the file");
+    file_ = open_file(path_, false);  // a reader may have its lock meanwhile
+    open_datasets();
+    frames_since_opening_ = 0;
+  }
+
+  template <typename Action>
+  void for_each_series(Action action) {
+    for (auto* series : {&step_, &time_, &edges_, &centre_, &orientation_, &position_})
+      if (*series) action(**series);
+  }
 
   void close_datasets() noexcept {
-    for (auto* series : {&step_, &time_, &edges_, &position_, &centre_, &orientation_})
+    for (auto* series : {&step_, &time_, &edges_, &centre_, &orientation_, &position_})
       series->reset();
   }
 
@@ -191,30 +198,43 @@ class Trajectory::Writer {
     file_ = Handle();
   }
 
+  void open_datasets() {
+    const auto open = [&](std::optional<FrameSeries>& series, const std::string& path,
+                          std::vector<hsize_t> frame_shape) {
+      series.emplace(file_.get(), path, std::move(frame_shape), frames_);
+    };
+    const hsize_t count = system_.molecules.size();
+    open(step_, below(position_group, "step"), {});
+    open(time_, below(position_group, "time"), {});
+    open(edges_, below(edges_group, "value"), {3});
+    open(position_, below(position_group, "value"), {particle_count_, 3});
+    if (count == 0) return;
+    open(centre_, below(centre_group, "value"), {count, 3});
+    open(orientation_, below(orientation_group, "value"), {count, 4});
+  }
+
   void create_particles(const TrajectoryOptions& options) {
     const Handle particles = hdf5::create_group(file_.get(), "particles");
     const Handle all = hdf5::create_group(particles.get(), "all");
     write_particle_facts(all.get(), system_);
 
-    const Handle position = hdf5::create_group(all.get(), "position");
+    const Handle position = hdf5::create_group(file_.get(), position_group);
     step_.emplace(position.get(), "step", H5T_STD_I64LE, std::vector<hsize_t>{}, 0U);
     time_.emplace(position.get(), "time", H5T_IEEE_F64LE, std::vector<hsize_t>{}, 0U);
     hdf5::write_attribute(time_->get(), "unit", "ps");
     hdf5::write_attribute(time_->get(), "note",
                           "Monte Carlo has no time: one step is shown as 1 ps, because readers of "
                           "H5MD ask for a unit of time");
-    const hsize_t sites = particle_labels(system_).size();
-    particle_count_ = sites;
     position_.emplace(position.get(), "value",
                       options.double_precision_positions ? H5T_IEEE_F64LE : H5T_IEEE_F32LE,
-                      std::vector<hsize_t>{sites, 3}, options.compression_level);
+                      std::vector<hsize_t>{particle_count_, 3}, options.compression_level);
     hdf5::write_attribute(position_->get(), "unit", "Angstrom");
 
     const Handle box = hdf5::create_group(all.get(), "box");
     hdf5::write_attribute(box.get(), "dimension", box_dimension);
     const std::array<std::string, 3> periodic = {"periodic", "periodic", "periodic"};
     hdf5::write_attribute(box.get(), "boundary", std::span<const std::string>(periodic));
-    const Handle edges = hdf5::create_group(box.get(), "edges");
+    const Handle edges = hdf5::create_group(file_.get(), edges_group);
     edges_.emplace(edges.get(), "value", H5T_IEEE_F64LE, std::vector<hsize_t>{3}, 0U);
     hdf5::write_attribute(edges_->get(), "unit", "Angstrom");
     link_step_and_time(edges.get());
@@ -232,12 +252,12 @@ class Trajectory::Writer {
     const Handle type = hdf5::write_dataset(molecules.get(), "species", species, {&count, 1});
     hdf5::write_attribute(type.get(), "meaning", "index into /parameters/molecule_types");
 
-    const Handle position = hdf5::create_group(molecules.get(), "position");
+    const Handle position = hdf5::create_group(file_.get(), centre_group);
     centre_.emplace(position.get(), "value", H5T_IEEE_F64LE, std::vector<hsize_t>{count, 3},
                     options.compression_level);
     hdf5::write_attribute(centre_->get(), "unit", "Angstrom");
     link_step_and_time(position.get());
-    const Handle orientation = hdf5::create_group(molecules.get(), "orientation");
+    const Handle orientation = hdf5::create_group(file_.get(), orientation_group);
     orientation_.emplace(orientation.get(), "value", H5T_IEEE_F64LE, std::vector<hsize_t>{count, 4},
                          options.compression_level);
     hdf5::write_attribute(orientation_->get(), "meaning", "unit quaternion w, x, y, z");
@@ -246,14 +266,16 @@ class Trajectory::Writer {
 
   /// H5MD wants elements sampled together to share their steps and times.
   void link_step_and_time(hid_t element) {
-    hdf5::hard_link(file_.get(), "particles/all/position/step", element, "step");
-    hdf5::hard_link(file_.get(), "particles/all/position/time", element, "time");
+    hdf5::hard_link(file_.get(), below(position_group, "step"), element, "step");
+    hdf5::hard_link(file_.get(), below(position_group, "time"), element, "time");
   }
 
   void append_molecules(std::span<const Molecule> molecules) {
     if (molecules.empty()) return;
     std::vector<double> centres;
     std::vector<double> orientations;
+    centres.reserve(3 * molecules.size());
+    orientations.reserve(4 * molecules.size());
     for (const Molecule& molecule : molecules) {
       const Vector3& c = molecule.centre;
       const Quaternion& q = molecule.orientation;
@@ -264,12 +286,25 @@ class Trajectory::Writer {
     orientation_->append(orientations);
   }
 
+  void append_positions(std::span<const Molecule> molecules) {
+    const std::vector<double> positions = particle_positions(system_, molecules);
+    if (double_precision_positions_) {
+      position_->append(positions);
+    } else {  // HDF5's own conversion takes several times as long
+      position_->append(std::vector<float>(positions.begin(), positions.end()));
+    }
+  }
+
   std::string path_;
   System system_;
+  bool double_precision_positions_;
+  hsize_t particle_count_;
   Handle file_;
   bool file_is_open_ = true;
   std::uint64_t frames_ = 0;
-  std::uint64_t particle_count_ = 0;
+  std::uint64_t frames_held_ = 0;  ///< appended since the last flush
+  std::uint64_t frames_since_opening_ = 0;
+  std::chrono::steady_clock::time_point last_flush_ = std::chrono::steady_clock::now();
   std::optional<FrameSeries> step_;
   std::optional<FrameSeries> time_;
   std::optional<FrameSeries> edges_;
@@ -289,31 +324,17 @@ Trajectory::Trajectory(std::unique_ptr<Writer> writer) : writer_(std::move(write
 Trajectory Trajectory::resume(const std::filesystem::path& path, const System& system,
                               const TrajectoryOptions& options, std::uint64_t frames) {
   const std::lock_guard lock(hdf5::library_mutex());
-  const TrajectoryReader earlier(path, system);
-  if (earlier.frame_count() < frames)
-    throw RunError(path.string() + ": the trajectory to be continued has " +
-                   std::to_string(earlier.frame_count()) + " frames where there were " +
-                   std::to_string(frames) +
-                   "\n  remedy: put the whole file back, or start the run anew with "
-                   "--output.overwrite true");
-  const std::filesystem::path temporary = temporary_path(path);
-  std::error_code ignored;
-  std::filesystem::remove(temporary, ignored);  // left by a process of the same number
-  std::unique_ptr<Writer> writer;
-  try {
-    writer = std::make_unique<Writer>(temporary, system, options);
-    for (std::uint64_t index = 0; index < frames; ++index) {
-      const TrajectoryReader::Frame frame = earlier.read(index);
-      writer->append(frame.step, frame.molecules);
-    }
-    writer->synchronise();
-    writer->rename(path);
-  } catch (...) {
-    writer.reset();
-    std::filesystem::remove(temporary, ignored);
-    throw;
+  {
+    const TrajectoryReader earlier(path, system);
+    if (earlier.frame_count() < frames)
+      throw RunError(path.string() + ": the trajectory to be continued has " +
+                     std::to_string(earlier.frame_count()) + " frames where there were " +
+                     std::to_string(frames) +
+                     "\n  remedy: put the whole file back, or start the run anew with "
+                     "--output.overwrite true");
+    if (frames > 0) earlier.read(frames - 1);
   }
-  return Trajectory(std::move(writer));
+  return Trajectory(std::make_unique<Writer>(path, system, options, frames));
 }
 
 Trajectory::~Trajectory() {
@@ -326,6 +347,11 @@ Trajectory::Trajectory(Trajectory&&) noexcept = default;
 void Trajectory::append(std::uint64_t step, std::span<const Molecule> molecules) {
   const std::lock_guard lock(hdf5::library_mutex());
   writer_->append(step, molecules);
+}
+
+void Trajectory::flush() {
+  const std::lock_guard lock(hdf5::library_mutex());
+  writer_->hand_over();
 }
 
 std::uint64_t Trajectory::frame_count() const { return writer_->frame_count(); }

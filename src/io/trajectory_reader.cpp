@@ -20,18 +20,10 @@ Handle open_dataset(const Handle& file, const std::string& name) {
   return {H5Dopen2(file.get(), name.c_str(), H5P_DEFAULT), name};
 }
 
-std::vector<hsize_t> shape_of(const Handle& dataset) {
-  const Handle space(H5Dget_space(dataset.get()), "shape");
-  std::vector<hsize_t> shape(static_cast<std::size_t>(
-      std::max(H5Sget_simple_extent_ndims(space.get()), 0)));  // a single value has none
-  hdf5::check(H5Sget_simple_extent_dims(space.get(), shape.data(), nullptr), "shape");
-  return shape;
-}
-
 /// Frames of a dataset whose frames have the given shape.
 std::uint64_t frames_of(const Handle& dataset, const std::string& name,
                         std::vector<hsize_t> frame_shape) {
-  const std::vector<hsize_t> shape = shape_of(dataset);
+  const std::vector<hsize_t> shape = hdf5::shape_of(dataset.get());
   if (shape.size() != frame_shape.size() + 1 ||
       !std::equal(frame_shape.begin(), frame_shape.end(), shape.begin() + 1))
     throw RunError(fmt::format("{} has the shape ({}), the system needs (frames, {})", name,
@@ -40,7 +32,7 @@ std::uint64_t frames_of(const Handle& dataset, const std::string& name,
 }
 
 void read_frame(const Handle& dataset, std::uint64_t index, hid_t memory_type, void* values) {
-  std::vector<hsize_t> count = shape_of(dataset);
+  std::vector<hsize_t> count = hdf5::shape_of(dataset.get());
   std::vector<hsize_t> start(count.size(), 0);
   count.front() = 1;
   start.front() = index;
@@ -111,7 +103,7 @@ void TrajectoryReader::open() {
 void TrajectoryReader::check_species() const {
   constexpr const char* name = "particles/molecules/species";
   const Handle dataset = open_dataset(file_, name);
-  const std::vector<hsize_t> shape = shape_of(dataset);
+  const std::vector<hsize_t> shape = hdf5::shape_of(dataset.get());
   std::vector<std::int32_t> species(molecules_.size());
   bool same = shape.size() == 1 && shape.front() == molecules_.size();
   if (same) {

@@ -1,0 +1,82 @@
+#include "io/trajectory_header.hpp"
+
+#include <array>
+#include <cstdlib>
+#include <span>
+#include <vector>
+
+#include "io/hdf5_handle.hpp"
+#include "io/site_order.hpp"
+
+namespace starpmc {
+namespace {
+
+using hdf5::Handle;
+
+constexpr std::array<int, 2> h5md_version = {1, 1};
+
+void write_program(hid_t file, const std::string& version) {
+  const Handle h5md = hdf5::create_group(file, "h5md");
+  hdf5::write_attribute(h5md.get(), "version", h5md_version);
+  const Handle author = hdf5::create_group(h5md.get(), "author");
+  const char* const user = std::getenv("USER");
+  hdf5::write_attribute(author.get(), "name", user == nullptr ? "unknown" : user);
+  const Handle creator = hdf5::create_group(h5md.get(), "creator");
+  hdf5::write_attribute(creator.get(), "name", "starpmc");
+  hdf5::write_attribute(creator.get(), "version", version);
+}
+
+/// Reference geometries: with centres and orientations they give every site to the last bit.
+void write_molecule_types(hid_t file, const System& system) {
+  const Handle parameters = hdf5::create_group(file, "parameters");
+  const Handle types = hdf5::create_group(parameters.get(), "molecule_types");
+  for (std::size_t i = 0; i < system.molecule_types.size(); ++i) {
+    const MoleculeType& type = system.molecule_types[i];
+    const Handle group = hdf5::create_group(types.get(), std::to_string(i));
+    hdf5::write_attribute(group.get(), "name", type.name);
+    if (type.sites.empty()) continue;
+    std::vector<std::string> names;
+    std::vector<double> charges;
+    std::vector<double> reference;
+    for (const Site& site : type.sites) {
+      names.push_back(site.name);
+      charges.push_back(site.charge);
+      reference.insert(reference.end(), {site.reference.x, site.reference.y, site.reference.z});
+    }
+    const std::array<hsize_t, 2> shape = {type.sites.size(), 3};
+    hdf5::write_dataset(group.get(), "site_names", names);
+    hdf5::write_dataset(group.get(), "charge", charges, std::span(shape).first(1));
+    const Handle position =
+        hdf5::write_dataset(group.get(), "reference_position", reference, shape);
+    hdf5::write_attribute(position.get(), "unit", "Angstrom");
+  }
+}
+
+}  // namespace
+
+void write_trajectory_header(hid_t file, const System& system, const std::string& version) {
+  write_program(file, version);
+  write_molecule_types(file, system);
+}
+
+void write_particle_facts(hid_t particles, const System& system) {
+  std::vector<std::int32_t> species;
+  std::vector<double> charges;
+  std::vector<double> masses;
+  for (const ParticleLabel& label : particle_labels(system)) {
+    species.push_back(label.atomic_number);
+    charges.push_back(label.charge);
+    masses.push_back(label.mass);
+  }
+  const std::array<hsize_t, 1> shape = {species.size()};
+  const Handle species_data = hdf5::write_dataset(particles, "species", species, shape);
+  hdf5::write_attribute(species_data.get(), "meaning", "atomic number; 0: virtual site");
+  const Handle charge_data = hdf5::write_dataset(particles, "charge", charges, shape);
+  hdf5::write_attribute(charge_data.get(), "unit", "e");
+  hdf5::write_attribute(charge_data.get(), "note",
+                        "0 for the atoms of the QM molecule, whose charge is its density");
+  const Handle mass_data = hdf5::write_dataset(particles, "mass", masses, shape);
+  hdf5::write_attribute(mass_data.get(), "unit", "g mol-1");
+}
+
+}  // namespace starpmc
