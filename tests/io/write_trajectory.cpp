@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
 
 #include "io/checked_file.hpp"
 #include "io/site_order.hpp"
@@ -17,10 +19,15 @@ namespace {
 constexpr std::uint64_t steps_per_frame = 250;
 
 void write_until_killed(const System& system, Trajectory& trajectory) {
+  constexpr int frames_held = 3;
+  std::string reported;
   for (int frame = 0;; ++frame) {
     trajectory.append(steps_per_frame * static_cast<std::uint64_t>(frame),
                       test::moved(system, frame));
-    std::cout << trajectory.frame_count() << std::endl;
+    reported += std::to_string(trajectory.frame_count()) + "\n";
+    if (frame % frames_held != 0) continue;
+    trajectory.flush();
+    std::cout << std::exchange(reported, "") << std::flush;
   }
 }
 
