@@ -35,8 +35,12 @@ def write_box(folder, atoms):
     for i in range(atoms):
         x, y, z = ((i // side**k % side + 0.5) * edge / side for k in range(3))
         number = (i + 1) % 100000
-        lines.append(f"{number:5d}{'AR':<5}{'AR':>5}{number:5d}{x:8.3f}{y:8.3f}{z:8.3f}")
-    (folder / "box.gro").write_text("\n".join([*lines, f"{edge:.5f} {edge:.5f} {edge:.5f}", ""]))
+        lines.append(
+            f"{number:5d}{'AR':<5}{'AR':>5}{number:5d}{x:8.3f}{y:8.3f}{z:8.3f}"
+        )
+    (folder / "box.gro").write_text(
+        "\n".join([*lines, f"{edge:.5f} {edge:.5f} {edge:.5f}", ""])
+    )
     topology = (ARGON / "argon.top").read_text().split()
     count = topology[-1]
     text = (ARGON / "argon.top").read_text().rstrip()
@@ -88,7 +92,9 @@ def measure(programs, config, repetitions, environment):
         for name in OUTPUTS:
             wall, cores = best[program, name]
             ratio = wall / best[program, "no files"][0]
-            print(f"  {name:<24} {wall:8.3f} s, {ratio:5.2f} times; all cores {cores:8.3f} s")
+            print(
+                f"  {name:<24} {wall:8.3f} s, {ratio:5.2f} times; all cores {cores:8.3f} s"
+            )
 
 
 def measure_resumption(program, config, frames, environment):
@@ -103,7 +109,9 @@ def measure_resumption(program, config, frames, environment):
         while size < frames:
             time.sleep(0.2)
             # 68 bytes an atom and frame
-            size = trajectory.stat().st_size / (68 * ATOMS) if trajectory.exists() else 0
+            size = (
+                trajectory.stat().st_size / (68 * ATOMS) if trajectory.exists() else 0
+            )
         process.send_signal(signal.SIGKILL)
         process.wait()
         checkpoint = (out / "checkpoint.cbor").stat().st_mtime
@@ -126,7 +134,9 @@ parser.add_argument("programs", nargs="+")
 parser.add_argument("--atoms", type=int, default=15000)
 parser.add_argument("--steps", type=int, default=10000)
 parser.add_argument("--repetitions", type=int, default=3)
-parser.add_argument("--frames", type=int, default=2000, help="of the trajectory that is resumed")
+parser.add_argument(
+    "--frames", type=int, default=2000, help="of the trajectory that is resumed"
+)
 arguments = parser.parse_args()
 ATOMS = arguments.atoms
 
