@@ -236,12 +236,19 @@ FrameSeries::FrameSeries(hid_t parent, const std::string& name, hid_t file_type,
     : name_(name), frame_shape_(std::move(frame_shape)) {
   std::vector<hsize_t> shape{0};
   std::vector<hsize_t> limit{H5S_UNLIMITED};
-  // A chunk holds one frame: written once, it is never touched again, so that a kill in the middle
-  // of a write can hurt no earlier frame. Single numbers, of which one would waste a block each,
-  // are neither compressed nor moved, and writing them again changes nothing.
+  // A compressed chunk holds one frame: written once, it is never touched again, so that a kill in
+  // the middle of a write can hurt no earlier frame. Others hold several small ones: they are never
+  // moved, and writing a frame again changes nothing. The fewer the chunks, the seldomer does HDF5
+  // reorder its index of them, which a kill must not meet.
   constexpr hsize_t numbers_per_chunk = 256;
+  constexpr hsize_t most_frames_per_chunk = 8;
+  constexpr hsize_t chunk_bytes = 1 << 15;
   const bool is_number = frame_shape_.empty();
-  std::vector<hsize_t> chunk{is_number ? numbers_per_chunk : 1};
+  hsize_t frame_bytes = H5Tget_size(file_type);
+  for (hsize_t length : frame_shape_) frame_bytes *= std::max<hsize_t>(length, 1);
+  const hsize_t small_frames = compression_level > 0 ? 1 : chunk_bytes / frame_bytes;
+  std::vector<hsize_t> chunk{
+      is_number ? numbers_per_chunk : std::clamp<hsize_t>(small_frames, 1, most_frames_per_chunk)};
   for (hsize_t length : frame_shape_) {
     shape.push_back(length);
     limit.push_back(length);

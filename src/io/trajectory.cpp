@@ -150,7 +150,9 @@ class Trajectory::Writer {
   void reserve_room() {
     constexpr std::uint64_t bookkeeping = std::uint64_t{1} << 16;
     try {
-      hdf5::reserve_room(file_.get(), bookkeeping + (frames_held_ + 1) * most_bytes_per_frame());
+      constexpr std::uint64_t frames_of_a_chunk = 8;
+      hdf5::reserve_room(file_.get(),
+                         bookkeeping + (frames_held_ + frames_of_a_chunk) * most_bytes_per_frame());
     } catch (const RunError&) {
       if (frames_held_ == 0) throw;
       flush();

@@ -19,7 +19,7 @@ namespace {
 constexpr std::uint64_t steps_per_frame = 250;
 
 void write_until_killed(const System& system, Trajectory& trajectory) {
-  constexpr int frames_held = 3;
+  constexpr int frames_held = 100;  // a run flushes once a second
   std::string reported;
   for (int frame = 0;; ++frame) {
     trajectory.append(steps_per_frame * static_cast<std::uint64_t>(frame),
