@@ -266,7 +266,7 @@ class PerformanceModels(program.TestCase):
         codelets = program.REPOSITORY / "perfmodels" / series / "codelets/45"
         if not codelets.is_dir():
             self.skipTest(f"no models for {series}")
-        model = sorted(codelets.iterdir())[0]
+        model = min(codelets.iterdir())
         bundled = self.folder / "models" / series / "codelets/45/starpmc_test.tested"
         bundled.parent.mkdir(parents=True)
         bundled.write_bytes(model.read_bytes())
