@@ -178,7 +178,7 @@ class Bounded(program.TestCase):
         self.assertEqual(status, 0, said)
 
     def test_sums_of_thousands_of_terms(self):
-        terms = "+".join(f"{i}*exp(-{i}*r)" for i in range(1, 3001))
+        terms = "+".join(f"{i}*sin({i}*r)" for i in range(1, 3001))
         self.write(
             "argon.cfg",
             f"[system]\ncoordinates = {program.DATA}/argon/argon.gro\n"
