@@ -96,6 +96,10 @@ SitePairTerms<T> terms_of_molecules(std::span<const PairTerm> terms, const Topol
   SitePairTerms<T> pairs;
   pairs.targets = static_cast<std::size_t>(topology.site_count(target_type));
   pairs.sources = static_cast<std::size_t>(topology.site_count(source_type));
+  std::size_t of_pair = 0;
+  for (const PairTerm& term : terms) of_pair += term.coefficients();
+  pairs.present.reserve(pairs.targets * pairs.sources);
+  pairs.coefficients.reserve(pairs.targets * pairs.sources * of_pair);
   for (int b = 0; b < topology.site_count(source_type); ++b) {
     for (int a = 0; a < topology.site_count(target_type); ++a) {
       const double* const pair =

@@ -79,9 +79,7 @@ struct MoleculePairArguments {
   std::size_t count = 0;       ///< of source molecules: a multiple of kMoleculeGrain
   std::size_t stride = 0;      ///< from one row of sources to the next
   const T* sources = nullptr;  ///< x, y, z of each site: rows of `count` values, A
-  const T* targets = nullptr;  ///< x, y, z of each site of the target
-  std::size_t site_step = 3;   ///< from one site of the target to the next
-  std::size_t axis_step = 1;   ///< from its x to its y
+  const T* targets = nullptr;  ///< x of each site of the target, then y, then z
   /// In fixed precision the positions are these, as fixed_coordinate(), whose differences wrap by
   /// themselves; `units` are their lengths.
   const std::int32_t* fixed_sources = nullptr;

@@ -1,6 +1,7 @@
 #include "kernels/prepared_potential.hpp"
 
 #include <array>
+#include <span>
 
 namespace starpmc {
 
@@ -11,10 +12,10 @@ PreparedPotential::PreparedPotential(const Potential& potential, compiled::Instr
   constexpr std::array kOfGrid{Places::one_image, Places::inside};
   const auto compile = [&](PairsWith with, std::span<const Places> places, bool as_pairs) {
     const auto index = static_cast<std::size_t>(with);
-    const std::vector<PairTerm> terms = pair_terms(potential, with);
-    in_double[index] = compiled::MoleculeFunction<double>::compile(terms, places, set);
+    terms[index] = pair_terms(potential, with);
+    in_double[index] = compiled::MoleculeFunction<double>::compile(terms[index], places, set);
     if (!as_pairs) return;
-    in_single[index] = compiled::MoleculeFunction<float>::compile(terms, places, set);
+    in_single[index] = compiled::MoleculeFunction<float>::compile(terms[index], places, set);
   };
   if (potential.in_mm()) compile(PairsWith::molecules, kOfMolecules, potential.mm_as_pairs);
   if (potential.in_nuclei()) compile(PairsWith::nuclei, kOfNuclei, false);

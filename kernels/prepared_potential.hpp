@@ -2,8 +2,8 @@
 
 #include <memory>
 #include <optional>
-#include <span>
 #include <type_traits>
+#include <vector>
 
 #include "kernels/compiled/molecule_function.hpp"
 #include "kernels/potential.hpp"
@@ -30,8 +30,9 @@ struct PreparedPotential {
     }
   }
 
-  Function<double> in_double[3];  ///< by PairsWith
-  Function<float> in_single[3];   ///< where Potential::mm_as_pairs or grid_as_pairs
+  std::vector<PairTerm> terms[3];  ///< by PairsWith; empty: the user's functions say nothing of it
+  Function<double> in_double[3];
+  Function<float> in_single[3];  ///< where Potential::mm_as_pairs or grid_as_pairs
 };
 
 /// Energies of one molecule with many others, one way or another. One per thread.
@@ -39,10 +40,17 @@ struct PreparedPotential {
 template <class T>
 class MoleculePairs {
  public:
-  MoleculePairs(const Potential& potential, PairsWith with) {
-    if (potential.prepared != nullptr) function_ = potential.prepared->function<T>(with);
-    if (function_ == nullptr) blocks_.emplace(pair_terms(potential, with));
+  MoleculePairs(const Potential& potential, PairsWith with) : prepared_(potential.prepared) {
+    if (prepared_ == nullptr) own_terms_ = pair_terms(potential, with);
+    const auto index = static_cast<std::size_t>(with);
+    terms_ = prepared_ == nullptr ? &own_terms_ : &prepared_->terms[index];
+    if (prepared_ != nullptr) function_ = prepared_->function<T>(with).get();
+    if (function_ == nullptr) blocks_.emplace(*terms_);
   }
+  MoleculePairs(const MoleculePairs&) = delete;
+  MoleculePairs& operator=(const MoleculePairs&) = delete;
+
+  const std::vector<PairTerm>& terms() const { return *terms_; }
   void operator()(const MoleculePairArguments<T>& arguments) {
     if (blocks_) {
       (*blocks_)(arguments);
@@ -52,7 +60,10 @@ class MoleculePairs {
   }
 
  private:
-  PreparedPotential::Function<T> function_;
+  std::shared_ptr<const PreparedPotential> prepared_;
+  std::vector<PairTerm> own_terms_;
+  const std::vector<PairTerm>* terms_;
+  const compiled::MoleculeFunction<T>* function_ = nullptr;
   std::optional<simd::BlockMoleculePairs<T>> blocks_;
 };
 

@@ -28,9 +28,9 @@ std::shared_ptr<const MoleculeFunction<T>> MoleculeFunction<T>::compile(
 template <class T>
 void MoleculeFunction<T>::operator()(const MoleculePairArguments<T>& a) const {
   const auto call = [&](Places places, const void* targets, const void* sources, const T* box) {
-    functions_[static_cast<std::size_t>(places)](
-        a.count, a.stride, a.target_count, a.source_count, targets, a.site_step, a.axis_step,
-        sources, box, a.present, a.coefficients, a.squared_cutoffs, a.energies[0], a.energies[1]);
+    functions_[static_cast<std::size_t>(places)](a.count, a.stride, a.target_count, a.source_count,
+                                                 targets, sources, box, a.present, a.coefficients,
+                                                 a.squared_cutoffs, a.energies[0], a.energies[1]);
   };
   if (a.fixed_sources != nullptr) {
     return call(Places::fixed_point, a.fixed_targets, a.fixed_sources, a.units);

@@ -85,8 +85,8 @@ class MoleculeText {
     so_far_.text += joined(
         {"define void @", name_of(places),
          "(i64 %count, i64 %stride, i64 %targets, i64 %sources, "
-         "ptr noalias readonly %target_sites, i64 %site_step, i64 %axis_step, "
-         "ptr noalias readonly %source_sites, ptr noalias readonly %box, "
+         "ptr noalias readonly %target_sites, ptr noalias readonly %source_sites, ptr noalias "
+         "readonly %box, "
          "ptr noalias readonly %present, ptr noalias readonly %coefficients, "
          "ptr noalias readonly %cutoffs, ptr noalias %coulomb_row, ptr noalias %vdw_row) #0 {\n"});
     text_.label("entry");
@@ -235,11 +235,11 @@ class MoleculeText {
   }
 
   void write_distance() {
-    std::string at = text_.value({"mul i64 %a, %site_step"});
+    std::string at = "%a";
     std::array<std::string, 3> d;
     for (std::size_t k = 0; k < 3; ++k) {
       d[k] = displacement(k, at);
-      if (k < 2) at = text_.value({"add i64 ", at, ", %axis_step"});
+      if (k < 2) at = text_.value({"add i64 ", at, ", %targets"});
     }
     const std::string r2 = pair_.length_squared(d[0], d[1], d[2]);
     pair_.set_squared_distance(places_ == Places::inside ? r2 : pair_.at_least(r2, least_));
@@ -294,9 +294,8 @@ class MoleculeText {
     const bool by_growth = terms_.size() == 1 && text_.single();
     for (const FusedInstruction& instruction : term.instructions) {
       const auto slope = by_growth ? growths.slope_of(instruction) : std::nullopt;
-      names[instruction.result] =
-          slope ? pair_.compute_growth(instruction, names, names[*slope])
-                : pair_.compute(instruction, names);
+      names[instruction.result] = slope ? pair_.compute_growth(instruction, names, names[*slope])
+                                        : pair_.compute(instruction, names);
     }
     return names[program.outputs.front()];
   }

@@ -22,9 +22,8 @@ inline constexpr std::size_t kPlaces = 4;
 std::string name_of(Places places);
 
 /// LLVM's text of a function for each of `places`, named by name_of:
-///   void (i64 count, i64 stride, i64 targets, i64 sources, ptr target_sites, i64 site_step,
-///         i64 axis_step, ptr source_sites, ptr box, ptr present, ptr coefficients,
-///         ptr squared_cutoffs, ptr coulomb, ptr vdw)
+///   void (i64 count, i64 stride, i64 targets, i64 sources, ptr target_sites, ptr source_sites,
+///         ptr box, ptr present, ptr coefficients, ptr squared_cutoffs, ptr coulomb, ptr vdw)
 /// with the members of MoleculePairArguments; box: edges and their reciprocals, or
 /// the units of fixed-point coordinates.
 /// @param least lesser squared distances count as this

@@ -24,8 +24,8 @@ void sites_apart(const MoleculePairArguments<T>& a, const T* source, const T* ta
   for (std::size_t i = 0; i < a.count; i += hn::Lanes(d)) {
     auto sum = hn::Zero(d);
     for (std::size_t k = 0; k < 3; ++k) {
-      auto r = hn::Sub(hn::Set(d, target[k * a.axis_step]),
-                       hn::LoadU(d, source + k * a.stride + i));
+      auto r =
+          hn::Sub(hn::Set(d, target[k * a.target_count]), hn::LoadU(d, source + k * a.stride + i));
       if (a.box != nullptr) r = periodic.wrap(r, static_cast<int>(k));
       sum = hn::MulAdd(r, r, sum);
     }
@@ -100,7 +100,7 @@ void fixed_sites_apart(const MoleculePairArguments<T>& a, const std::int32_t* so
   for (std::size_t k = 0; k < 3; ++k) {
     for (std::size_t i = 0; i < a.count; ++i) {
       const auto units =
-          static_cast<std::int32_t>(static_cast<std::uint32_t>(target[k * a.axis_step]) -
+          static_cast<std::int32_t>(static_cast<std::uint32_t>(target[k * a.target_count]) -
                                     static_cast<std::uint32_t>(source[k * a.stride + i]));
       const T r = static_cast<T>(units) * a.units[k];
       squared[i] += r * r;
@@ -134,7 +134,7 @@ void BlockMoleculePairs<T>::operator()(const MoleculePairArguments<T>& a) {
     const std::uint32_t present = terms_.size() == 1 ? 1 : a.present[pair];
     if (present == 0) continue;
     const std::size_t source = pair / a.target_count * 3 * a.stride;
-    const std::size_t target = pair % a.target_count * a.site_step;
+    const std::size_t target = pair % a.target_count;
     if (a.fixed_sources != nullptr) {
       fixed_sites_apart(a, a.fixed_sources + source, a.fixed_targets + target, squared_.data());
     } else {

@@ -125,6 +125,15 @@ struct RelativeSites {
       });
     }
   }
+  /// Appends another list of the same block.
+  void append(const RelativeSites& other) {
+    const std::size_t size = other.count;
+    std::copy_n(other.x, size, x + count);
+    std::copy_n(other.y, size, y + count);
+    std::copy_n(other.z, size, z + count);
+    std::copy_n(other.nearby.begin(), size, nearby.begin() + static_cast<std::ptrdiff_t>(count));
+    count += size;
+  }
 
  private:
   std::vector<Real> memory_;
@@ -146,8 +155,8 @@ class SitesInReach {
                 bool images) {
     const BlockReach reach(interaction.coulomb_cutoff, block[BLOCK_RADIUS], block[BLOCK_EXTENT]);
     images = images && reach.meets_images(interaction);
-    const std::size_t most =
-        sites.count * (images ? kImages : 1) + std::max(hn::Lanes(d), kMoleculeGrain<hn::TFromD<D>>);
+    const std::size_t most = sites.count * (images ? kImages : 1) +
+                             std::max(hn::Lanes(d), kMoleculeGrain<hn::TFromD<D>>);
     for (auto* list : {&inside, &cut, &close}) {
       list->reserve(most);
       list->count = 0;

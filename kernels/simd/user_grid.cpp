@@ -22,8 +22,8 @@ namespace starpmc::simd::HWY_NAMESPACE {
 namespace {
 
 /// The grid term with the user's Coulomb function: the sibling of GridTerm. To MoleculePairs every
-/// site is a molecule of its own, and they all meet that of the block's points. Sites and points are
-/// taken relative to a block's origin in every precision.
+/// site is a molecule of its own, and they all meet that of the block's points. Sites and points
+/// are taken relative to a block's origin in every precision.
 /// @tparam T what pairs are computed in
 template <class Real, class T>
 class UserGridTerm {
@@ -52,9 +52,13 @@ class UserGridTerm {
     in_reach_.classify(D(), nearby_, header, interaction(), true);
     if (in_reach_.inside.count + in_reach_.cut.count + in_reach_.close.count == 0) return;
     take_points(header, &a_.points[block * STARPMC_BLOCK_VALUES]);
-    add_all(in_reach_.inside, true);
-    add_all(in_reach_.cut, false);
-    add_all(in_reach_.close, false);
+    // one list, so that one vector only is not full
+    RelativeSites<D>& all = in_reach_.inside;
+    const std::size_t inside = all.count / kMoleculeGrain<T> * kMoleculeGrain<T>;
+    all.append(in_reach_.cut);
+    all.append(in_reach_.close);
+    add(all, 0, inside, true);
+    add(all, inside, all.count, false);
     if (header[BLOCK_EXTENT] > 0) add_extents();
   }
 
@@ -98,9 +102,10 @@ class UserGridTerm {
     }
   }
 
-  void add_all(const RelativeSites<D>& sites, bool inside) {
-    if (sites.count == 0) return;
-    const std::size_t count = whole_grains<T>(sites.count);
+  /// Sites [first, last).
+  void add(const RelativeSites<D>& sites, std::size_t first, std::size_t last, bool inside) {
+    if (first == last) return;
+    const std::size_t count = whole_grains<T>(last - first);
     const T squared_cutoff =
         static_cast<T>(interaction().coulomb_cutoff * interaction().coulomb_cutoff);
     energies_.resize(std::max(energies_.size(), count));
@@ -109,16 +114,14 @@ class UserGridTerm {
                .coefficients = points_[3],
                .count = count,
                .stride = sites.stride,
-               .sources = sites.x,
+               .sources = sites.x + first,
                .targets = points_[0],
-               .site_step = 1,
-               .axis_step = STARPMC_BLOCK_POINTS,
                .inside = inside,
                .squared_cutoffs = {squared_cutoff, squared_cutoff},
                .energies = {energies_.data()}});
-    for (std::size_t i = 0; i < sites.count; ++i) {
+    for (std::size_t i = first; i < last; ++i) {
       const auto nearby = static_cast<std::size_t>(sites.nearby[i]);
-      sites_.energy[nearby_.site[nearby]] += static_cast<double>(energies_[i]);
+      sites_.energy[nearby_.site[nearby]] += static_cast<double>(energies_[i - first]);
     }
   }
 

@@ -15,9 +15,7 @@ namespace {
 class UserNuclei {
  public:
   UserNuclei(const NucleiVdwArguments<double>& a, const Potential& potential)
-      : a_(a),
-        terms_(pair_terms(potential, PairsWith::nuclei)),
-        function_(potential, PairsWith::nuclei) {
+      : a_(a), function_(potential, PairsWith::nuclei) {
     const Interaction& interaction = a.window.interaction;
     pairs_.target_count = pairs_.source_count = 1;
     pairs_.box = interaction.box;
@@ -70,7 +68,7 @@ class UserNuclei {
     const int site_type = topology.site_type(type, site);
     const int nucleus_type = static_cast<int>(solute(4, nucleus));
     SitePairTerms<double> pair;
-    pair.add(terms_, a_.window.interaction.coulomb_cutoff,
+    pair.add(function_.terms(), a_.window.interaction.coulomb_cutoff,
              STARPMC_COULOMB_CONSTANT * topology.site(type, site)[3] * solute(3, nucleus),
              topology.qmmm_pair(site_type, nucleus_type),
              topology.pair(site_type, nucleus_type) + topology.shape.pairs.qmmm_function);
@@ -88,7 +86,6 @@ class UserNuclei {
 
   static constexpr int kFields[2] = {FIELD_QMMM_NUCLEI, FIELD_QMMM_VDW};  ///< by MoleculeEnergy
   const NucleiVdwArguments<double>& a_;
-  std::vector<PairTerm> terms_;
   MoleculePairs<double> function_;
   MoleculePairArguments<double> pairs_;
   std::vector<int> members_;  ///< candidates of one molecule type

@@ -31,12 +31,11 @@ class UserRow : private MoleculeRow<Real, T> {
       : Row(topology, interaction),
         interaction_(interaction),
         function_(potential, PairsWith::molecules) {
-    const std::vector<PairTerm> terms = pair_terms(potential, PairsWith::molecules);
     const int types = topology.shape.molecule_types;
     for (int type = 0; type < types; ++type) {
       for (int other = 0; other < types; ++other) {
-        sites_.push_back(
-            terms_of_molecules<T>(terms, topology, interaction.coulomb_cutoff, type, other));
+        sites_.push_back(terms_of_molecules<T>(function_.terms(), topology,
+                                               interaction.coulomb_cutoff, type, other));
       }
     }
     const auto squared = [](double cutoff) { return static_cast<T>(cutoff * cutoff); };
@@ -76,11 +75,15 @@ class UserRow : private MoleculeRow<Real, T> {
   }
 
  private:
+  /// Axis by axis.
   void place_target(const Target& target) {
+    const std::size_t count = arguments_.target_count;
+    targets_.resize(3 * count);
+    for (std::size_t i = 0; i < 3 * count; ++i) targets_[i % 3 * count + i / 3] = target.sites[i];
     if constexpr (kFixed<Real>) {
-      arguments_.fixed_targets = target.sites.data();
+      arguments_.fixed_targets = targets_.data();
     } else {
-      arguments_.targets = target.sites.data();
+      arguments_.targets = targets_.data();
     }
   }
 
@@ -120,6 +123,7 @@ class UserRow : private MoleculeRow<Real, T> {
   MoleculePairs<T> function_;
   std::vector<SitePairTerms<T>> sites_;  ///< per pair of molecule types
   MoleculePairArguments<T> arguments_;
+  std::vector<typename Target::Site> targets_;
   std::vector<T> sources_;
   std::vector<T> energies_[2];
 };

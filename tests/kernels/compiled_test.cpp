@@ -60,7 +60,8 @@ struct Molecules {
   void place() {
     const std::size_t all = 3 * arguments.source_count * arguments.stride;
     if (places == Places::fixed_point) {
-      for (std::size_t k = 0; k < 3; ++k) arguments.units[k] = static_cast<Real>(1e-9 * static_cast<double>(1 + k));
+      for (std::size_t k = 0; k < 3; ++k)
+        arguments.units[k] = static_cast<Real>(1e-9 * static_cast<double>(1 + k));
       for (std::size_t i = 0; i < all; ++i) fixed_sources.push_back(any_integer());
       for (std::size_t i = 0; i < 3 * arguments.target_count; ++i) {
         fixed_targets.push_back(any_integer());
@@ -70,10 +71,7 @@ struct Molecules {
       return;
     }
     sources = numbers(all, 1, 3);
-    // axis by axis, as points are
     targets = numbers(3 * arguments.target_count, -0.5, 0.5);
-    arguments.site_step = 1;
-    arguments.axis_step = arguments.target_count;
     arguments.sources = sources.data();
     arguments.targets = targets.data();
     arguments.inside = places == Places::inside;
@@ -84,7 +82,7 @@ struct Molecules {
   double displacement(std::size_t target, std::size_t source, std::size_t molecule,
                       std::size_t axis) const {
     const std::size_t from = (3 * source + axis) * arguments.stride + molecule;
-    const std::size_t to = target * arguments.site_step + axis * arguments.axis_step;
+    const std::size_t to = axis * arguments.target_count + target;
     if (places == Places::fixed_point) {
       return static_cast<std::int32_t>(static_cast<std::uint32_t>(fixed_targets[to]) -
                                        static_cast<std::uint32_t>(fixed_sources[from])) *
@@ -273,8 +271,7 @@ TEST(CompiledMolecules, HugeProgramsAreNotCompiled) {
     const std::vector<PairTerm> one{coulomb_term(exponentials(terms))};
     return MoleculeFunction<double>::compile(one, {{Places::one_image}});
   };
-  EXPECT_EQ(compile(10) != nullptr,
-            compiled::best_instruction_set() != InstructionSet::portable);
+  EXPECT_EQ(compile(10) != nullptr, compiled::best_instruction_set() != InstructionSet::portable);
   EXPECT_EQ(compile(2000), nullptr);
 }
 
@@ -311,8 +308,7 @@ TEST_P(CompiledMolecules, EveryOperationIsTheScalarOne) {
 
 TEST_P(CompiledMolecules, ThreadsShareThem) {
   const std::vector<PairTerm> terms = three_terms();
-  const auto function =
-      MoleculeFunction<double>::compile(terms, {{Places::one_image}}, GetParam());
+  const auto function = MoleculeFunction<double>::compile(terms, {{Places::one_image}}, GetParam());
   ASSERT_NE(function, nullptr);
   const Molecules<double> molecules(terms, 3, 2, 1000, Places::one_image);
   std::vector<std::vector<double>> energies(4, std::vector<double>(molecules.arguments.count));
