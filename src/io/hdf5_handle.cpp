@@ -241,7 +241,6 @@ FrameSeries::FrameSeries(hid_t parent, const std::string& name, hid_t file_type,
   // moved, and writing a frame again changes nothing. The fewer the chunks, the seldomer does HDF5
   // reorder its index of them, which a kill must not meet.
   constexpr hsize_t numbers_per_chunk = 256;
-  constexpr hsize_t most_frames_per_chunk = 8;
   constexpr hsize_t chunk_bytes = 1 << 15;
   const bool is_number = frame_shape_.empty();
   hsize_t frame_bytes = H5Tget_size(file_type);

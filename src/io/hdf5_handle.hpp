@@ -92,6 +92,8 @@ void hard_link(hid_t from, const std::string& name, hid_t parent, const std::str
 /// place.
 class FrameSeries {
  public:
+  /// The room that one more frame may take, in frames.
+  static constexpr hsize_t most_frames_per_chunk = 4;
   /// @param file_type        element type in the file
   /// @param frame_shape      shape of one frame; empty for one number per frame
   /// @param compression_level 0 to 9

@@ -148,15 +148,15 @@ class Trajectory::Writer {
   /// For the next frame and for those held; where there is none for all, those held still go to the
   /// file.
   void reserve_room() {
-    constexpr std::uint64_t bookkeeping = std::uint64_t{1} << 16;
+    constexpr std::uint64_t bookkeeping = std::uint64_t{1} << 15;
+    const std::uint64_t next =
+        bookkeeping + FrameSeries::most_frames_per_chunk * most_bytes_per_frame();
     try {
-      constexpr std::uint64_t frames_of_a_chunk = 8;
-      hdf5::reserve_room(file_.get(),
-                         bookkeeping + (frames_held_ + frames_of_a_chunk) * most_bytes_per_frame());
+      hdf5::reserve_room(file_.get(), next + frames_held_ * most_bytes_per_frame());
     } catch (const RunError&) {
       if (frames_held_ == 0) throw;
       flush();
-      hdf5::reserve_room(file_.get(), bookkeeping + most_bytes_per_frame());
+      hdf5::reserve_room(file_.get(), next);
     }
   }
 
