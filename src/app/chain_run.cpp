@@ -277,7 +277,7 @@ void ChainRun::sample() {
       *output_, pause);
   if (reached != step_) updated_ = false;
   step_ = reached;
-  if (step_ == look) look_for_equilibration();
+  if (look > 0 && step_ == look) look_for_equilibration();
   if (equilibration && !in_equilibration()) begin_production();
   if (checkpoint_is_due()) save(checkpoint());
 }
