@@ -217,8 +217,8 @@ qm-molecule = formaldehyde
 engine = frozen
 grid-file = small.grid
 [sampling]
-equilibration-steps = 0
 steps = {STEPS}
+equilibration-steps = 0
 seed = 1
 """
 
