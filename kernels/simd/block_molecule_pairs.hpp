@@ -25,7 +25,7 @@ class BlockMoleculePairs {
 
   std::vector<Term> terms_;
   std::size_t coefficients_ = 0;  ///< of a pair
-  std::vector<T> squared_;  ///< distances
+  std::vector<T> squared_;        ///< distances
   std::vector<T> values_;
 };
 

@@ -1,7 +1,6 @@
 // How fast mm_pair, mm_pair_table and the grid term are with the user's functions beside the
-// hand-tuned built-in ones: the same energies of the same window, one core, microseconds of CPU time
-// a call. Each figure is the least
-// of many rounds, the contestants taking turns.
+// hand-tuned built-in ones: the same energies of the same window, one core, microseconds of CPU
+// time a call. Each figure is the least of many rounds, the contestants taking turns.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -61,8 +60,8 @@ class Contestant {
       case What::mm_pair_table:
         return simd::mm_pair_table(MmPairTableArguments<Real>{b.window(), b.table});
       case What::grid:
-        return simd::qmmm_coulomb_grid(CoulombGridArguments<Real>{
-            b.window(), b.system->blocks, b.points, b.grid_energies});
+        return simd::qmmm_coulomb_grid(
+            CoulombGridArguments<Real>{b.window(), b.system->blocks, b.points, b.grid_energies});
     }
   }
 
