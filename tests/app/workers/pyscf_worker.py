@@ -5,7 +5,7 @@ N electrons on six points, shifted between them by a polarisation p_i of each. I
 the energy is quadratic in p,
 
     E = ISOLATED_ENERGY + STIFFNESS/2 sum_i p_i^2 + sum_i q_i v_i + sum_A Z_A v_A,
-    q_i = -(1 + SHIFT (p_i - mean p)) N/6,   STIFFNESS = 100 SHIFT N/6 kJ/mol,
+    q_i = -(N + SHIFT (p_i - mean p))/6,   STIFFNESS = 100 SHIFT/6 kJ/mol,
 
 and an update goes half the way to its minimum. STARPMC_TEST_UNSPOKEN=1: energies of parts are kept
 back, as by a program that cannot tell them. STARPMC_TEST_RISE=X: each update's energy is X kJ/mol above what it
@@ -33,9 +33,9 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "qm" / "wor
 
 from fake_worker import misbehave_on_update, receive, result_header, send
 
-DISTANCE = 0.3  # angstrom, of the points from the solute's centre
+DISTANCE = 0.3  # angstrom, of the points from the centre of nuclear charge
 DIRECTIONS = [(1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1)]
-SHIFT = 0.2
+SHIFT = 0.1  # electrons
 SOFTNESS = 100  # kJ/mol/e: p_i = (v_i - mean v) / SOFTNESS at the minimum
 ISOLATED_ENERGY = -1000.0  # kJ/mol
 NUCLEAR_CHARGES = {"H": 1, "C": 6, "O": 8}
@@ -43,9 +43,13 @@ ENOUGH_ITERATIONS = 50
 HUGE_CHARGE = 1e308
 
 
-def points_around(positions):
+def points_around(positions, elements):
     atoms = [positions[i : i + 3] for i in range(0, len(positions), 3)]
-    centre = [sum(atom[k] for atom in atoms) / len(atoms) for k in range(3)]
+    charges = [NUCLEAR_CHARGES[e] for e in elements]
+    centre = [
+        sum(z * atom[k] for z, atom in zip(charges, atoms, strict=True)) / sum(charges)
+        for k in range(3)
+    ]
     return [[centre[k] + DISTANCE * d[k] for d in DIRECTIONS] for k in range(3)]
 
 
@@ -113,7 +117,7 @@ class Fault:
 
 def charges_of(polarisations, electrons):
     mean = sum(polarisations) / len(polarisations)
-    return [-(1 + SHIFT * (p - mean)) * electrons / len(polarisations) for p in polarisations]
+    return [-(electrons + SHIFT * (p - mean)) / len(polarisations) for p in polarisations]
 
 
 def dot(a, b):
@@ -137,7 +141,7 @@ def serve_update(state, points, init, arrays, spoilt):
     charges = charges_of(polarisations, count)
     nuclei = dot([NUCLEAR_CHARGES[e] for e in elements], arrays["nuclear_potential"])
     electrons = dot(charges, potential)
-    own = SOFTNESS * SHIFT * count / 6 / 2 * dot(polarisations, polarisations)
+    own = SOFTNESS * SHIFT / 6 / 2 * dot(polarisations, polarisations)
     parts = {
         "interaction_electrons": electrons,
         "interaction_nuclei": nuclei,
@@ -165,7 +169,7 @@ def main():
     hang("hello")
     send({"type": "hello", "protocol": 1, "worker": "pyscf", "version": "0.0"})
     init, arrays = receive()
-    points = points_around(arrays["positions"])
+    points = points_around(arrays["positions"], init["elements"])
     if forecast := os.environ.get("STARPMC_TEST_FORECAST"):
         megabytes, seconds = map(float, forecast.split())
         fields = {"seconds_first": 4 * seconds, "seconds_update": seconds, "memory_mb": megabytes}
