@@ -60,6 +60,20 @@ class OutputPlace {
   bool made_ = false;
 };
 
+/// Beyond this a block with it may be so wide that fp32 places its sites within 0.1 A only, A.
+constexpr double kFarthestSite = 1e6;
+
+/// @param pose its number; 0: the receptor
+/// @throws RunError
+void expect_in_reach(std::uint64_t pose, double coordinate) {
+  if (std::abs(coordinate) <= kFarthestSite) return;
+  throw RunError(fmt::format(
+      "{}: a site has a coordinate of {} A, and energies of sites beyond {} A are no result; see "
+      "the "
+      "files of receptor, ligand and poses",
+      pose == 0 ? "receptor" : fmt::format("pose {}", pose), coordinate, kFarthestSite));
+}
+
 /// What came of it.
 struct Outcome {
   std::uint64_t poses = 0;
@@ -98,8 +112,17 @@ class Scoring {
       spdlog::warn("a task needs {} KiB, more than --task-memory allows",
                    (plan().memory_bytes + 1023) / 1024);
     }
+    const ReceptorSites& receptor = input_.sites.receptor;
+    for (const std::vector<double>* const axis : {&receptor.x, &receptor.y, &receptor.z}) {
+      for (const double coordinate : *axis) expect_in_reach(0, coordinate);
+    }
     for (; more; more = source_->next(pose)) {
       if (interruption.requested()) return false;
+      for (const Vector3& site : pose) {
+        for (const double coordinate : {site.x, site.y, site.z}) {
+          expect_in_reach(read_ + 1, coordinate);
+        }
+      }
       scorer_->add(pose);
       ++read_;
     }
