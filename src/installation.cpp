@@ -52,7 +52,7 @@ fs::path user_cache_folder() {
 }
 
 fs::path cache_folder() {
-  if (const fs::path folder = user_cache_folder(); !folder.empty()) return folder;
+  if (fs::path folder = user_cache_folder(); !folder.empty()) return folder;
   static const TemporaryFolder own(fs::temp_directory_path() / "starpmc-cache-", "TMPDIR");
   return own.path();
 }
