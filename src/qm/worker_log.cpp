@@ -16,7 +16,7 @@ void WorkerLog::append(std::string_view bytes) {
 }
 
 std::string WorkerLog::text() const {
-  const std::string kept = shown_text(bytes_, "\n\t");
+  std::string kept = shown_text(bytes_, "\n\t");
   if (dropped_ == 0) return kept;
   return fmt::format("[{} bytes before this are left out]\n{}", dropped_, kept);
 }
