@@ -77,6 +77,9 @@ class UserNuclei {
     pairs_.coefficients = pair.coefficients.data();
     pairs_.targets = place;
     function_(pairs_);
+    pairs_.present = {};
+    pairs_.coefficients = {};
+    pairs_.targets = {};
     for (std::size_t i = 0; i < members_.size(); ++i) {
       for (std::size_t k = 0; k < 2; ++k) {
         a_.energy(kFields[k], members_[i]) += limited_user_energy(energies_[k][i]);
