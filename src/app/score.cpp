@@ -68,9 +68,8 @@ constexpr double kFarthestSite = 1e6;
 void expect_in_reach(std::uint64_t pose, double coordinate) {
   if (std::abs(coordinate) <= kFarthestSite) return;
   throw RunError(fmt::format(
-      "{}: a site has a coordinate of {} A, and energies of sites beyond {} A are no result; see "
-      "the "
-      "files of receptor, ligand and poses",
+      "{}: a site has a coordinate of {} A, and energies of sites beyond {} A are no result; "
+      "see the files of receptor, ligand and poses",
       pose == 0 ? "receptor" : fmt::format("pose {}", pose), coordinate, kFarthestSite));
 }
 
