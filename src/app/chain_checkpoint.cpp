@@ -65,7 +65,7 @@ void ChainRun::resume() {
       find_resume_point(folder_.path(), context_.fingerprint, context_.inputs, warnings);
   for (const std::string& warning : warnings) spdlog::warn("{}", warning);
   if (!checkpoint) {
-    for (const char* name : {"energies.csv", "trajectory.h5", "system.pdb"}) {
+    for (const char* name : {"energies.csv", "trajectory.h5md", "system.pdb"}) {
       std::filesystem::remove(folder_.file(name));
     }
     return;

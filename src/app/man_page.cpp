@@ -155,7 +155,7 @@ In the folder
 .I energies.csv
 energies against step
 .TP
-.I trajectory.h5
+.I trajectory.h5md
 positions in H5MD; its topology is
 .I system.pdb
 .TP

@@ -28,7 +28,7 @@ bool has_steps(const std::filesystem::path& table) {
 /// lost.
 void require_no_steps(const std::filesystem::path& folder) {
   const std::filesystem::path table = folder / "energies.csv";
-  const std::filesystem::path trajectory = folder / "trajectory.h5";
+  const std::filesystem::path trajectory = folder / "trajectory.h5md";
   const bool table_exists = std::filesystem::exists(table);
   // The table is made first: a trajectory alone has lost it.
   if (table_exists ? !has_steps(table) : !std::filesystem::exists(trajectory)) return;

@@ -46,7 +46,7 @@ RunOutput::RunOutput(const Inputs& inputs, const ChainFolder& folder, ProgressRe
       settings_(inputs.settings),
       folder_(folder),
       energies_(open_energies(folder.file("energies.csv"), inputs, resumed)),
-      trajectory_(open_trajectory(folder.file("trajectory.h5"), inputs.system, resumed)),
+      trajectory_(open_trajectory(folder.file("trajectory.h5md"), inputs.system, resumed)),
       report_(std::move(report)),
       equilibration_steps_(settings_.sampling.equilibration_steps.value_or(
           std::numeric_limits<std::uint64_t>::max())),
@@ -95,7 +95,8 @@ void RunOutput::save(nlohmann::json checkpoint) {
     trajectory_.flush();
     content["output"]["energies_bytes"] = energies_.bytes();
     content["output"]["trajectory_frames"] = trajectory_.frame_count();
-    for (const char* name : {"energies.csv", "trajectory.h5"}) synchronise_file(folder_.file(name));
+    for (const char* name : {"energies.csv", "trajectory.h5md"})
+      synchronise_file(folder_.file(name));
     write_checkpoint(folder_.path(), content);
     ++checkpoints_written_;
   });

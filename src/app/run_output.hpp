@@ -24,7 +24,7 @@ namespace starpmc {
 
 using ProgressReport = std::function<void(const ProgressState&)>;
 
-/// Everything a run writes while its chain moves on: energies.csv, trajectory.h5, checkpoints,
+/// Everything a run writes while its chain moves on: energies.csv, trajectory.h5md, checkpoints,
 /// averages, the hash of the decisions, and progress. The files are written by a thread of their
 /// own, in the order of what happens; an error there is thrown by the next call.
 class RunOutput final : public ChainObserver {

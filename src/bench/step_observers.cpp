@@ -19,7 +19,7 @@ void CountingObserver::on_step(std::uint64_t, bool accepted, const EnergyTerms&)
 }
 
 WritingObserver::WritingObserver(const System& system, const std::filesystem::path& folder)
-    : energies_(folder / "energies.csv"), trajectory_(folder / "trajectory.h5", system) {}
+    : energies_(folder / "energies.csv"), trajectory_(folder / "trajectory.h5md", system) {}
 
 template <class Body>
 void WritingObserver::timed(Body&& body) {

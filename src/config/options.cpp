@@ -233,7 +233,7 @@ std::vector<Option> output_options() {
       integer({"output", "energy-interval", "steps", "steps between two lines of energies.csv"},
               {1}, STARPMC_FIELD(output.energy_interval)),
       integer(
-          {"output", "trajectory-interval", "steps", "steps between two frames of trajectory.h5"},
+          {"output", "trajectory-interval", "steps", "steps between two frames of trajectory.h5md"},
           {1}, STARPMC_FIELD(output.trajectory_interval)),
       integer({"output", "pressure-interval", "steps",
                "steps between two evaluations of the virial and the pressure, a multiple of "

@@ -47,9 +47,9 @@ class OutputFolder {
   /// @throws RunError if it cannot be, or if something else, a symbolic link say, has its name
   std::filesystem::path chain_folder(unsigned chain) const;
 
-  /// energies.csv, trajectory.h5, system.pdb, summary.json, run.log, settings.cfg, checkpoint.cbor,
-  /// checkpoint.previous.cbor, report.html, report-NAME.png of the report's plots, qm-worker.log,
-  /// grid-N.bin, grid-N-M.bin and their temporary files.
+  /// energies.csv, trajectory.h5md, system.pdb, summary.json, run.log, settings.cfg,
+  /// checkpoint.cbor, checkpoint.previous.cbor, report.html, report-NAME.png of the report's plots,
+  /// qm-worker.log, grid-N.bin, grid-N-M.bin and their temporary files.
   static bool is_own_file(std::string_view name);
 
  private:

@@ -19,8 +19,8 @@ struct ParticleLabel {
   double charge = 0;               ///< elementary charges; 0 for solute atoms
 };
 
-/// The particles in the order of trajectory.h5 and system.pdb: solute atoms, then the sites of the
-/// MM molecules in the system's order, virtual sites included.
+/// The particles in the order of trajectory.h5md and system.pdb: solute atoms, then the sites of
+/// the MM molecules in the system's order, virtual sites included.
 std::vector<ParticleLabel> particle_labels(const System& system);
 
 /// Their positions in angstrom as x, y, z, x, ...; molecules are whole, their centres in the box.

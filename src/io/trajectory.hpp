@@ -18,7 +18,7 @@ struct TrajectoryOptions {
   std::string creator_version = "unknown";
 };
 
-/// trajectory.h5: H5MD 1.1 (de Buyl, Colberg, Hoefling, Comput. Phys. Commun. 185, 1546 (2014)).
+/// trajectory.h5md: H5MD 1.1 (de Buyl, Colberg, Hoefling, Comput. Phys. Commun. 185, 1546 (2014)).
 ///
 /// /particles/all holds box, species, charge and position {step, time, value}: solute atoms first,
 /// then all sites of the MM molecules, virtual sites included; molecules are kept whole, their
@@ -65,7 +65,7 @@ class Trajectory {
 };
 
 /// The system as PDB: solute and sites in the trajectory's order, so that MDAnalysis and viewers
-/// can use it as the topology of trajectory.h5. Coordinates that do not fit PDB's columns are an
+/// can use it as the topology of trajectory.h5md. Coordinates that do not fit PDB's columns are an
 /// error.
 /// @throws RunError
 void write_system_pdb(const std::filesystem::path& path, const System& system);

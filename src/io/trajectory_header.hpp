@@ -8,7 +8,7 @@
 
 namespace starpmc {
 
-/// What a trajectory.h5 says of the run and of its particles but for the frames: /h5md,
+/// What a trajectory.h5md says of the run and of its particles but for the frames: /h5md,
 /// /parameters/molecule_types and the constant parts of /particles.
 /// @param particles the group /particles/all
 void write_trajectory_header(hid_t file, const System& system, const std::string& version);

@@ -10,8 +10,8 @@
 
 namespace starpmc {
 
-/// Reads the exact states back from a trajectory.h5, be its writer killed or not. The caller holds
-/// hdf5::library_mutex().
+/// Reads the exact states back from a trajectory.h5md, be its writer killed or not. The caller
+/// holds hdf5::library_mutex().
 class TrajectoryReader {
  public:
   struct Frame {

@@ -41,7 +41,7 @@ class Chain:
 
     @property
     def trajectory(self):
-        return self.folder / "trajectory.h5"
+        return self.folder / "trajectory.h5md"
 
     def production(self, column, equilibration_steps):
         """Steps and values after equilibration: those that the run's averages are made of."""

@@ -62,9 +62,9 @@ def read(run, wanted):
             require_file(chain.trajectory)
             opened.append(Trajectory(chain.trajectory))
         except FileNotFoundError:
-            run.problem(f"{chain.name}: there is no trajectory.h5.")
+            run.problem(f"{chain.name}: there is no trajectory.h5md.")
         except DAMAGE as error:
-            run.problem(f"{chain.name}: trajectory.h5 cannot be read: {error}")
+            run.problem(f"{chain.name}: trajectory.h5md cannot be read: {error}")
     try:
         if opened:
             _read_opened(run, wanted, opened, found)

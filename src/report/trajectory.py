@@ -1,4 +1,4 @@
-"""Particles, their names and their positions from a run's trajectory.h5 (H5MD)."""
+"""Particles, their names and their positions from a run's trajectory.h5md (H5MD)."""
 
 from dataclasses import dataclass
 

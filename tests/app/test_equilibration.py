@@ -173,7 +173,7 @@ class LastsAsLongAsItTakes(program.TestCase):
         fresh = self.simulate("fresh")
         self.assertEqual(fresh["equilibration_end"], "settled")
         self.assertFalse(fresh["total_energy"]["equilibration"]["chains"][0]["late"])
-        with h5py.File(self.folder / "fresh" / "trajectory.h5") as file:
+        with h5py.File(self.folder / "fresh" / "trajectory.h5md") as file:
             positions = file["particles/all/position/value"][-1] / 10
         write_water(box, positions)
         options = ("--sampling.seed", 2)

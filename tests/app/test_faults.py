@@ -278,7 +278,7 @@ def mount(test, *options):
 
 MUCH_WRITTEN = {
     "energies.csv": {"energy_interval": 1, "trajectory_interval": NEVER},
-    "trajectory.h5": {"energy_interval": NEVER, "trajectory_interval": 5},
+    "trajectory.h5md": {"energy_interval": NEVER, "trajectory_interval": 5},
 }
 RARELY = {"energy_interval": NEVER, "trajectory_interval": NEVER}
 
@@ -313,7 +313,7 @@ class FullDisk(Faults):
         self.stop_and_go_on("energies.csv", **MUCH_WRITTEN["energies.csv"])
 
     def test_trajectory(self):
-        self.stop_and_go_on("trajectory.h5", **MUCH_WRITTEN["trajectory.h5"])
+        self.stop_and_go_on("trajectory.h5md", **MUCH_WRITTEN["trajectory.h5md"])
 
     def test_checkpoint(self):
         self.stop_and_go_on("checkpoint.cbor", "full-disk", 1, **RARELY)
@@ -350,7 +350,7 @@ class FileSizeLimit(Faults):
         self.stop_and_go_on("energies.csv", 160_000)
 
     def test_trajectory(self):
-        self.stop_and_go_on("trajectory.h5", 200_000)
+        self.stop_and_go_on("trajectory.h5md", 200_000)
 
 
 class UnwritableFolder(Faults):

@@ -76,7 +76,7 @@ folder = %b/out
         self.assertEqual(summary["title"], f"{SHOWN} \\x1b[31m")
         (out / "system.pdb").read_text(encoding="utf-8")
         if h5py is not None:
-            with h5py.File(out / "trajectory.h5") as file:
+            with h5py.File(out / "trajectory.h5md") as file:
                 self.assertGreater(len(file["particles"]), 0)
 
     def test_run_energy_and_report(self):

@@ -22,7 +22,7 @@ EQUILIBRATION = 300
 ENERGY_INTERVAL = 50
 TRAJECTORY_INTERVAL = 250
 COLUMNS = ["step", *program.TERMS, "qmmm_coulomb", "solute", "total", "acceptance"]
-FILES = {"energies.csv", "trajectory.h5", "system.pdb", "summary.json", "run.log", "settings.cfg"}
+FILES = {"energies.csv", "trajectory.h5md", "system.pdb", "summary.json", "run.log", "settings.cfg"}
 
 
 def digests(folder):
@@ -56,7 +56,7 @@ def frames(folder):
         if isinstance(item, h5py.Dataset) and item.dtype.kind in "fiu":
             content[name] = item[()].tobytes()
 
-    with h5py.File(folder / "trajectory.h5") as file:
+    with h5py.File(folder / "trajectory.h5md") as file:
         file.visititems(add)
     return content
 

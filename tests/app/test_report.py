@@ -442,14 +442,14 @@ class Damage(Report):
         (self.run / "summary.json").unlink()
         table = self.run / "chain-0/energies.csv"
         table.write_bytes(table.read_bytes()[:-9])
-        trajectory = self.run / "chain-1/trajectory.h5"
+        trajectory = self.run / "chain-1/trajectory.h5md"
         trajectory.write_bytes(trajectory.read_bytes()[:3000])
         result = self.report()
         page = Page((self.run / "report.html").read_text())
         words = " ".join(page.text)
-        for part in ("not finished", "There is no summary.json", "chain 1: trajectory.h5 cannot"):
+        for part in ("not finished", "There is no summary.json", "chain 1: trajectory.h5md cannot"):
             self.assertIn(part, words)
-        self.assertIn("chain 1: trajectory.h5 cannot", result.stderr)
+        self.assertIn("chain 1: trajectory.h5md cannot", result.stderr)
         for heading in ("Energies", "Averages and errors", "Structure"):
             self.assertIn(heading, page.headings)
         self.assertIn("3480", words)  # the last whole line's step
@@ -461,7 +461,7 @@ class Damage(Report):
         (self.run / "timeline.csv").write_text("worker,worker_name\n1,2\n")
         for chain in ("chain-0", "chain-1"):
             (self.run / chain / "energies.csv").write_text("step,total\n1,x\n")
-            (self.run / chain / "trajectory.h5").write_bytes(b"\x89HDF\r\n\x1a\n" + b"x" * 999)
+            (self.run / chain / "trajectory.h5md").write_bytes(b"\x89HDF\r\n\x1a\n" + b"x" * 999)
         result = self.report()
         words = " ".join(Page((self.run / "report.html").read_text()).text)
         for name in ("summary.json", "settings.cfg", "timeline.csv", "energies.csv", "trajectory"):
@@ -476,7 +476,7 @@ class Damage(Report):
         (self.run / "summary.json").write_text(json.dumps(summary))
         table = self.run / "energies.csv"
         table.write_text(re.sub("\n600,[^,]*,", "\n600,inf,", table.read_text()))
-        with h5py.File(self.run / "trajectory.h5", "r+") as file:
+        with h5py.File(self.run / "trajectory.h5md", "r+") as file:
             file["particles/all/box/edges/value"][...] = 0
         result = self.report()
         for part in ("Workers: left out", "Versions: left out", "no volume"):

@@ -71,7 +71,7 @@ def results(folder, summary):
                 ],
                 chain["drift"],
                 hashlib.sha256((files / "energies.csv").read_bytes()).hexdigest(),
-                trajectory(files / "trajectory.h5"),
+                trajectory(files / "trajectory.h5md"),
             )
         )
     return parts, (summary["total_energy"], summary.get("pressure_bar"))
@@ -331,7 +331,7 @@ class Checkpoints(Resume):
             (self.stopped / name).unlink()
         self.refused(str(self.stopped / "energies.csv"), "holds results", "checkpoint.cbor")
         (self.stopped / "energies.csv").unlink()
-        self.refused(str(self.stopped / "trajectory.h5"), "holds results")
+        self.refused(str(self.stopped / "trajectory.h5md"), "holds results")
 
     def test_other_version(self):
         checkpoint = self.stopped / "checkpoint.cbor"

@@ -40,7 +40,7 @@ class Trajectory(program.TestCase):
         out = self.folder / "out"
         summary = program.simulate(config, out)
         universe = MDAnalysis.Universe(
-            str(out / "system.pdb"), str(out / "trajectory.h5"), format="H5MD"
+            str(out / "system.pdb"), str(out / "trajectory.h5md"), format="H5MD"
         )
         self.assertEqual(universe.atoms.n_atoms, 196)
         self.assertEqual(len(universe.select_atoms("resname SOL").residues), 64)

@@ -104,7 +104,7 @@ def measure_resumption(program, config, frames, environment):
         options = ("--output.checkpoint-interval", "1", "--sampling.steps", str(NEVER))
         words = command(program, config, out, NEVER, 1, *options)
         process = subprocess.Popen(words, env=environment, stderr=subprocess.DEVNULL)
-        trajectory = out / "trajectory.h5"
+        trajectory = out / "trajectory.h5md"
         size = 0
         while size < frames:
             time.sleep(0.2)

@@ -153,7 +153,7 @@ TEST(OutputFolder, ResumesAnUnfinishedRunAndRemovesItsTemporaryFilesWhenTold) {
   for (const char* name :
        {"settings.cfg", "energies.csv", "checkpoint.cbor", "checkpoint.previous.cbor",
         ".checkpoint.cbor.12.temporary", ".checkpoint.previous.cbor.12.temporary",
-        ".trajectory.h5.12.temporary", ".notes.12.temporary", "chain-3/energies.csv",
+        ".trajectory.h5md.12.temporary", ".notes.12.temporary", "chain-3/energies.csv",
         "chain-3/.checkpoint.cbor.12.temporary", "chain-x/.checkpoint.cbor.12.temporary"})
     folder.write(name, "");
   std::vector<std::string> before = all_below(folder.path());
@@ -245,7 +245,7 @@ TEST(OutputFolder, OverwritingClearsChains) {
     folder.write(name, "");
   std::filesystem::create_directory(folder.path() / "run/chain-9");
   std::filesystem::create_symlink(outside.parent_path(), folder.path() / "run/chain-3");
-  std::filesystem::create_symlink(outside, folder.path() / "run/chain-0/trajectory.h5");
+  std::filesystem::create_symlink(outside, folder.path() / "run/chain-0/trajectory.h5md");
   const OutputFolder output(folder.path() / "run", true);
   EXPECT_THAT(all_below(folder.path() / "run"),
               testing::UnorderedElementsAre(".starpmc.lock", "chain-1", "chain-1/notes.txt",

@@ -1,4 +1,4 @@
-"""Opens trajectory.h5 with MDAnalysis and h5py and checks what they see.
+"""Opens trajectory.h5md with MDAnalysis and h5py and checks what they see.
 
 Usage: test_trajectory_mdanalysis.py PROGRAM, the program built from write_trajectory.cpp.
 Exit status 77: MDAnalysis or h5py is not installed.
@@ -25,7 +25,7 @@ warnings.filterwarnings("ignore")  # MDAnalysis on elements of virtual sites
 
 
 def check_mdanalysis(folder, expected):
-    universe = MDAnalysis.Universe(str(folder / "system.pdb"), str(folder / "trajectory.h5"), format="H5MD")
+    universe = MDAnalysis.Universe(str(folder / "system.pdb"), str(folder / "trajectory.h5md"))
     assert len(universe.trajectory) == len(expected["frames"])
     assert list(universe.atoms.names) == expected["names"]
     assert list(universe.atoms.resnames) == expected["residues"]
@@ -41,7 +41,7 @@ def check_mdanalysis(folder, expected):
 
 
 def check_h5md(folder, expected):
-    with h5py.File(folder / "trajectory.h5", "r") as file:
+    with h5py.File(folder / "trajectory.h5md", "r") as file:
         assert list(file["h5md"].attrs["version"]) == [1, 1]
         assert file["h5md/creator"].attrs["name"] == "starpmc"
         everything = file["particles/all"]
@@ -90,7 +90,7 @@ def check_after_kill(program, attempts):
                 writer.kill()
                 writer.wait()
             reported = len((folder / "done").read_bytes().splitlines())
-            with h5py.File(folder / "trajectory.h5", "r") as file:
+            with h5py.File(folder / "trajectory.h5md", "r") as file:
                 position = file["particles/all/position"]
                 frames = position["value"].shape[0]
                 assert frames >= reported > 0, (frames, reported)

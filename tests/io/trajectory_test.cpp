@@ -49,7 +49,7 @@ Numbers read_numbers(const std::filesystem::path& path, const std::string& name)
 
 TEST(Trajectory, CentresAndOrientationsKeepEveryBit) {
   const TemporaryFolder folder;
-  const auto path = folder.path() / "trajectory.h5";
+  const auto path = folder.path() / "trajectory.h5md";
   const System system = example_system();
   Trajectory trajectory(path, system);
   for (int frame = 0; frame < 3; ++frame)
@@ -116,7 +116,7 @@ TEST(Trajectory, WorksWithoutSoluteAndWithoutMolecules) {
 
 TEST(Trajectory, IsReadableWithAllFramesOfTheLastFlushWhenKilled) {
   const TemporaryFolder folder;
-  const auto path = folder.path() / "trajectory.h5";
+  const auto path = folder.path() / "trajectory.h5md";
   const System system = example_system();
   for (const int held : {0, 3, 500}) {
     const int status = test::exit_status_of([&] {
@@ -140,7 +140,7 @@ TEST(Trajectory, IsReadableWithAllFramesOfTheLastFlushWhenKilled) {
 
 TEST(Trajectory, FramesAreHandedOverEverySecondOfAppending) {
   const TemporaryFolder folder;
-  const auto path = folder.path() / "trajectory.h5";
+  const auto path = folder.path() / "trajectory.h5md";
   const System system = example_system();
   Trajectory trajectory(path, system);
   trajectory.append(0, system.molecules);
@@ -154,7 +154,7 @@ TEST(Trajectory, FramesAreHandedOverEverySecondOfAppending) {
 /// HDF5's memory of where frames are is given up at times, in the middle of the series.
 TEST(Trajectory, ThousandsOfFramesAreOneSeries) {
   const TemporaryFolder folder;
-  const auto path = folder.path() / "trajectory.h5";
+  const auto path = folder.path() / "trajectory.h5md";
   const System system = example_system();
   constexpr int many = 11000;
   Trajectory trajectory(path, system);
@@ -174,7 +174,7 @@ TEST(Trajectory, ThousandsOfFramesAreOneSeries) {
 
 TEST(Trajectory, DoesNotOverwrite) {
   const TemporaryFolder folder;
-  const auto path = folder.write("trajectory.h5", "precious");
+  const auto path = folder.write("trajectory.h5md", "precious");
   testing::internal::CaptureStderr();
   try {
     Trajectory trajectory(path, example_system());
@@ -189,7 +189,7 @@ TEST(Trajectory, DoesNotOverwrite) {
 TEST(Trajectory, RejectsAnotherNumberOfMolecules) {
   const TemporaryFolder folder;
   const System system = example_system();
-  Trajectory trajectory(folder.path() / "trajectory.h5", system);
+  Trajectory trajectory(folder.path() / "trajectory.h5md", system);
   EXPECT_THROW(trajectory.append(0, std::span(system.molecules).first(2)), std::invalid_argument);
   trajectory.append(0, system.molecules);
   trajectory.close();
@@ -198,7 +198,7 @@ TEST(Trajectory, RejectsAnotherNumberOfMolecules) {
 
 TEST(Trajectory, FullDiskIsReportedAndTheProcessEndsOrderly) {
   const TemporaryFolder folder;
-  const auto path = folder.path() / "trajectory.h5";
+  const auto path = folder.path() / "trajectory.h5md";
   const System system = example_system();
   const int status = test::exit_status_of([&] {
     test::limit_file_size(200000);
@@ -305,7 +305,7 @@ ino_t inode(const std::filesystem::path& path) {
 
 TEST(Trajectory, AResumptionIsInPlaceAndLosesNothingWhereverItIsKilled) {
   const TemporaryFolder folder;
-  const auto path = folder.path() / "trajectory.h5";
+  const auto path = folder.path() / "trajectory.h5md";
   const System system = example_system();
   {
     Trajectory trajectory(path, system);
@@ -336,7 +336,7 @@ TEST(Trajectory, AResumptionIsInPlaceAndLosesNothingWhereverItIsKilled) {
 
 TEST(Trajectory, AResumedOneThatEndsEarlierDropsTheRest) {
   const TemporaryFolder folder;
-  const auto path = folder.path() / "trajectory.h5";
+  const auto path = folder.path() / "trajectory.h5md";
   const System system = example_system();
   {
     Trajectory trajectory(path, system);
@@ -356,7 +356,7 @@ TEST(Trajectory, AResumedOneThatEndsEarlierDropsTheRest) {
 
 TEST(Trajectory, ShortForeignOrMissingOnesAreNotResumed) {
   const TemporaryFolder folder;
-  const auto path = folder.path() / "trajectory.h5";
+  const auto path = folder.path() / "trajectory.h5md";
   const System system = example_system();
   Trajectory trajectory(path, system);
   append_frames(trajectory, system, 0, 3);
@@ -383,7 +383,7 @@ TEST(Trajectory, ShortForeignOrMissingOnesAreNotResumed) {
 
 TEST(Trajectory, ADamagedFrameIsNamed) {
   const TemporaryFolder folder;
-  const auto path = folder.path() / "trajectory.h5";
+  const auto path = folder.path() / "trajectory.h5md";
   const System system = example_system();
   Trajectory trajectory(path, system);
   append_frames(trajectory, system, 0, 3);
@@ -406,7 +406,7 @@ TEST(Trajectory, ADamagedFrameIsNamed) {
 
 TEST(Trajectory, AResumptionOnAFullDiskKeepsTheFrames) {
   const TemporaryFolder folder;
-  const auto path = folder.path() / "trajectory.h5";
+  const auto path = folder.path() / "trajectory.h5md";
   const System system = example_system();
   Trajectory trajectory(path, system);
   append_frames(trajectory, system, 0, 50);

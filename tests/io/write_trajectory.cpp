@@ -1,4 +1,4 @@
-// write_trajectory FOLDER [FRAMES]: writes trajectory.h5, system.pdb and expected.json into a
+// write_trajectory FOLDER [FRAMES]: writes trajectory.h5md, system.pdb and expected.json into a
 // folder, for test_trajectory_mdanalysis.py. Without FRAMES five frames; with 0 it writes frames
 // until it is killed, with a line on standard output for each frame done.
 
@@ -74,7 +74,7 @@ int main(int argument_count, char** arguments) {
     const int frames = argument_count > 2 ? std::atoi(arguments[2]) : default_frames;
     const System system = test::example_system();
     write_system_pdb(folder / "system.pdb", system);
-    Trajectory trajectory(folder / "trajectory.h5", system, {.creator_version = "test"});
+    Trajectory trajectory(folder / "trajectory.h5md", system, {.creator_version = "test"});
     if (frames == 0) write_until_killed(system, trajectory);
     write_frames(system, trajectory, frames, folder);
   } catch (const std::exception& error) {

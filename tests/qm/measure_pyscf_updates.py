@@ -67,7 +67,7 @@ REQUEST = {**DEFAULTS, "charge": -2, "memory_mb": 4000}
 def make_chain(options):
     """Waters and solute of a chain, a frame each interval; made where the folder has none."""
     folder = options.folder
-    trajectory = folder / "chain/trajectory.h5"
+    trajectory = folder / "chain/trajectory.h5md"
     if not trajectory.exists():
         folder.mkdir(parents=True, exist_ok=True)
         environment = {**os.environ, "STARPMC_WORKERS": str(WORKERS)}

@@ -96,7 +96,7 @@ def read_chain(folder, equilibration_steps):
     with open(folder / "energies.csv", encoding="utf-8") as file:
         rows = csv.DictReader(line for line in file if not line.startswith("#"))
         energies = {int(row["step"]): float(row["qmmm_grid"]) for row in rows}
-    with h5py.File(folder / "trajectory.h5") as file:
+    with h5py.File(folder / "trajectory.h5md") as file:
         particles = file["particles/all"]
         steps = particles["box/edges/step"][:]
         chosen = np.flatnonzero(steps > equilibration_steps)

@@ -232,7 +232,7 @@ trajectory-interval = {frames_interval}
         with open(folder / "energies.csv") as file:
             rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
         rows = [row for row in rows if int(row["step"]) > equilibration]
-        with h5py.File(folder / "trajectory.h5") as file:
+        with h5py.File(folder / "trajectory.h5md") as file:
             self.edge = file["particles/all/box/edges/value"][0, 0] / 10
             steps = file["particles/all/box/edges/step"][:]
             geometry = file["parameters/molecule_types/0/reference_position"][:] / 10

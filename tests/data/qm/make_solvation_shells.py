@@ -59,7 +59,7 @@ def sampled(starpmc, name, solute, folder):
     environment = {"STARPMC_PYTHON": sys.executable, **os.environ}
     for command in (solvate, ["run", "run.cfg"]):
         subprocess.run([starpmc, *command], cwd=folder, env=environment, check=True)
-    with h5py.File(folder / "output/trajectory.h5") as file:
+    with h5py.File(folder / "output/trajectory.h5md") as file:
         sites = file["particles/all"]
         edges = numpy.atleast_2d(sites["box/edges/value"][:])[0].astype(float)
         return sites["position/value"][-FRAMES:].astype(float), edges
