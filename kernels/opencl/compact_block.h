@@ -137,55 +137,25 @@ static inline place entry_place(uint entry, __global const double *sites, int ca
 #endif
 }
 
-/* Whether an entry may lie within a point's extent, or within the minimum distance. */
-static inline int is_close(place entry, __global const double *header, PairConstants constants) {
-  const double close = header[BLOCK_RADIUS] + header[BLOCK_EXTENT] + BLOCK_CLOSE;
-  double3 d;
+/* charge * (phi(r) - 1/r) inside a point's extent (EXTENT_C0), without the Coulomb constant, from the
+   coordinates that the pair terms take; 0 outside. In fp64, since it is a difference of two roots,
+   but without the library's roots: few pairs need it, and the grid kernel keeps registers for it. */
+static inline double extent_energy(place entry, place point, double charge, double inverse_square,
+                                   PairConstants constants) {
 #if STARPMC_FIXED
-  const uint3 origin = (uint3)((uint)fixed_coordinate(header[0], constants.box[0]),
-                               (uint)fixed_coordinate(header[1], constants.box[1]),
-                               (uint)fixed_coordinate(header[2], constants.box[2]));
-  d = convert_double3(as_int3(entry - origin)) *
-      (double3)(fixed_unit(constants.box[0]), fixed_unit(constants.box[1]),
-                fixed_unit(constants.box[2]));
+  const double3 d = convert_double3(as_int3(entry - point)) *
+                    (double3)(fixed_unit(constants.box[0]), fixed_unit(constants.box[1]),
+                              fixed_unit(constants.box[2]));
 #else
-  d = (double3)((double)entry.x, (double)entry.y, (double)entry.z);
+  const double3 d = (double3)((double)entry.x - (double)point.x, (double)entry.y - (double)point.y,
+                              (double)entry.z - (double)point.z);
 #endif
-  return d.x * d.x + (d.y * d.y + d.z * d.z) < close * close;
-}
-
-/* Sum over a block's points first, first + step, ... of charge * (phi(r) - 1/r) inside their extents
-   (EXTENT_C0), from the coordinates that the pair terms take and in fp64: it is a difference of two
-   roots. Not unrolled, and without the library's roots: few pairs need it, but the grid kernel keeps
-   registers for it. */
-static inline double extent_energy(place entry, __global const coordinate *points, int first,
-                                   int step, PairConstants constants) {
-  double sum = 0;
-  _Pragma("unroll 1") for (int j = first; j < STARPMC_BLOCK_POINTS; j += step) {
-    const coordinate_value stored = (coordinate_value)points[4 * STARPMC_BLOCK_POINTS + j];
-    const double inverse_square = (double)CHARGE_OF(stored);
-    const place point = (place)((coordinate_value)points[j],
-                                (coordinate_value)points[STARPMC_BLOCK_POINTS + j],
-                                (coordinate_value)points[2 * STARPMC_BLOCK_POINTS + j]);
-#if STARPMC_FIXED
-    const double3 d = convert_double3(as_int3(entry - point)) *
-                      (double3)(fixed_unit(constants.box[0]), fixed_unit(constants.box[1]),
-                                fixed_unit(constants.box[2]));
-#else
-    const double3 d = (double3)((double)entry.x - (double)point.x,
-                                (double)entry.y - (double)point.y,
-                                (double)entry.z - (double)point.z);
-#endif
-    const double r2 = fmax(d.x * d.x + (d.y * d.y + d.z * d.z), STARPMC_MINIMUM_DISTANCE_SQUARED);
-    const double s2 = r2 * inverse_square;
-    if (!(inverse_square > 0 && s2 < 1)) continue;
-    const coordinate_value charge = (coordinate_value)points[3 * STARPMC_BLOCK_POINTS + j];
-    sum += (double)CHARGE_OF(charge) *
-           ((EXTENT_C0 + s2 * (EXTENT_C1 + s2 * EXTENT_C2)) * inverse_square *
-                wide_reciprocal_square_root(inverse_square) -
-            wide_reciprocal_square_root(r2));
-  }
-  return STARPMC_COULOMB_POLE * sum;
+  const double r2 = fmax(d.x * d.x + (d.y * d.y + d.z * d.z), STARPMC_MINIMUM_DISTANCE_SQUARED);
+  const double s2 = r2 * inverse_square;
+  if (!(inverse_square > 0 && s2 < 1)) return 0;
+  return charge * ((EXTENT_C0 + s2 * (EXTENT_C1 + s2 * EXTENT_C2)) * inverse_square *
+                       wide_reciprocal_square_root(inverse_square) -
+                   wide_reciprocal_square_root(r2));
 }
 
 /* Not among the exact kernels, which have other functions. */

@@ -5,6 +5,40 @@
 
 #include "opencl/lanes.h"
 
+/* Whether an entry may lie within a point's extent, or within the minimum distance. */
+static inline int is_close(place entry, __global const double *header, PairConstants constants) {
+  const double close = header[BLOCK_RADIUS] + header[BLOCK_EXTENT] + BLOCK_CLOSE;
+  double3 d;
+#if STARPMC_FIXED
+  const uint3 origin = (uint3)((uint)fixed_coordinate(header[0], constants.box[0]),
+                               (uint)fixed_coordinate(header[1], constants.box[1]),
+                               (uint)fixed_coordinate(header[2], constants.box[2]));
+  d = convert_double3(as_int3(entry - origin)) *
+      (double3)(fixed_unit(constants.box[0]), fixed_unit(constants.box[1]),
+                fixed_unit(constants.box[2]));
+#else
+  d = (double3)((double)entry.x, (double)entry.y, (double)entry.z);
+#endif
+  return d.x * d.x + (d.y * d.y + d.z * d.z) < close * close;
+}
+
+/* What the extents of a block's points make of the energy of a unit charge at an entry, kJ/mol. */
+static inline double extent_energy_of_block(place entry, __global const coordinate *points,
+                                            PairConstants constants) {
+  double sum = 0;
+  for (int j = 0; j < STARPMC_BLOCK_POINTS; ++j) {
+    const place point = (place)((coordinate_value)points[j],
+                                (coordinate_value)points[STARPMC_BLOCK_POINTS + j],
+                                (coordinate_value)points[2 * STARPMC_BLOCK_POINTS + j]);
+    const coordinate_value charge = (coordinate_value)points[3 * STARPMC_BLOCK_POINTS + j];
+    const coordinate_value inverse_square =
+        (coordinate_value)points[4 * STARPMC_BLOCK_POINTS + j];
+    sum += extent_energy(entry, point, (double)CHARGE_OF(charge),
+                         (double)CHARGE_OF(inverse_square), constants);
+  }
+  return STARPMC_COULOMB_POLE * sum;
+}
+
 /* Adds the energies of at most SITES_PER_ITEM entries with a block. `cut`: points may lie beyond
    the cutoff, or too near. */
 static inline void add_block(int cut, GridReals reals, PairConstants constants,
@@ -52,7 +86,7 @@ static inline void add_block(int cut, GridReals reals, PairConstants constants,
   for (int k = 0; k < count; ++k) {
     const place entry = entry_place(entries[k], sites, capacity, header, constants);
     if (!is_close(entry, header, constants)) continue;
-    partials[SITE_OF(entries[k])] += reals.unit * extent_energy(entry, points, 0, 1, constants);
+    partials[SITE_OF(entries[k])] += reals.unit * extent_energy_of_block(entry, points, constants);
   }
 }
 

@@ -57,7 +57,7 @@
     place position[SITES];                                                                      \
     double energies[SITES];                                                                     \
     _Pragma("unroll") for (int k = 0; k < SITES; ++k) {                                         \
-      const uint entry = list[min(first + k * TEAM + lane, count - 1)];                         \
+      const uint entry = UNMARKED(list[min(first + k * TEAM + lane, count - 1)]);               \
       position[k] = entry_place(entry, sites, capacity, header, constants);                     \
       energies[k] = 0;                                                                          \
     }                                                                                           \
@@ -103,42 +103,90 @@ static inline void team_passes(int slice, int slices, GridReals reals, PairConst
   }
 }
 
-/* Adds what the points' extents make of the energies of entries near the block: its items test the
-   entries, then each team shares the points for one of the few that are close. `close` has a count
-   and a value per item, `sums` a double per item. */
+/* Entries near a block that a group takes at a time, and a bit for each point in whose extent one
+   lies. */
+#define HIT_WORDS (STARPMC_BLOCK_POINTS / 32)
+#define CLOSE_AT_A_TIME (GRID_GROUP / HIT_WORDS)
+
+typedef struct {
+  __local int *count;
+  __local ushort *close;         /* LIST_CAPACITY: the places of marked entries in the list */
+  __local place *places;         /* CLOSE_AT_A_TIME */
+  __local real *inverse_squares; /* of the points' extents, 1/A^2 */
+  __local uint *hits;            /* one per item */
+  __local double *sums;          /* one per item */
+} ExtentMemory;
+
+/* Sets the bits of the points in whose extents the entries lie; in `real`, and a little generous:
+   just inside an extent there is next to nothing to add. */
+static inline void find_hits(int count, GridReals reals, __local const tile_point *tile,
+                             ExtentMemory memory) {
+  for (int j = (int)get_local_id(0); j < STARPMC_BLOCK_POINTS; j += GRID_GROUP) {
+    const real inverse_square = memory.inverse_squares[j] * (real)(reals.unit * reals.unit);
+    if (!(inverse_square > 0)) continue;
+    const tile_point point = tile[j];
+    for (int k = 0; k < count; ++k) {
+      const place entry = memory.places[k];
+      SEPARATION(real, entry.x - point.x, entry.y - point.y, entry.z - point.z)
+      if (fma(dx, dx, fma(dy, dy, dz * dz)) * inverse_square < (real)1.00001) {
+        atomic_or(&memory.hits[k * HIT_WORDS + j / 32], 1u << (j % 32));
+      }
+    }
+  }
+}
+
+/* Sum over the points of one word of an entry's bits, in order. */
+static inline double energy_of_hits(place entry, uint bits, int first, PairConstants constants,
+                                    __local const tile_point *tile, ExtentMemory memory) {
+  double sum = 0;
+  for (; bits != 0; bits &= bits - 1) {
+    const int j = first + 31 - (int)clz(bits & -bits);
+    const tile_point point = tile[j];
+    sum += extent_energy(entry, point.xyz, (double)CHARGE_OF(point.w),
+                         (double)memory.inverse_squares[j], constants);
+  }
+  return sum;
+}
+
+/* Adds what the points' extents make of the energies of the list's marked entries: items take a
+   point each to find in which extents they lie, then part of an entry's few points. */
 static inline void add_extents(int begin, int end, __local const uint *list,
-                               __local double *list_energies, __local uint *close,
-                               __local double *sums, double unit, PairConstants constants,
-                               __global const double *sites, int capacity,
-                               __global const double *header, __global const coordinate *points) {
+                               __local double *list_energies, GridReals reals,
+                               PairConstants constants, __global const double *sites, int capacity,
+                               __global const double *header, __global const coordinate *points,
+                               __local const tile_point *tile, ExtentMemory memory) {
   const int item = (int)get_local_id(0);
-  const int lane = item % TEAM;
-  for (int batch = begin; batch < end; batch += GRID_GROUP) {
-    if (item == 0) close[0] = 0;
+  if (item == 0) *memory.count = 0;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (int at = begin + item; at < end; at += GRID_GROUP) {
+    if (list[at] & CLOSE_MARK) memory.close[atomic_inc(memory.count)] = (ushort)at;
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  const int close = *memory.count;
+  if (close == 0) return;
+  for (int j = item; j < STARPMC_BLOCK_POINTS; j += GRID_GROUP) {
+    const coordinate_value stored = (coordinate_value)points[4 * STARPMC_BLOCK_POINTS + j];
+    memory.inverse_squares[j] = CHARGE_OF(stored);
+  }
+  for (int first = 0; first < close; first += CLOSE_AT_A_TIME) {
+    const int count = min(close - first, CLOSE_AT_A_TIME);
+    if (item < count) {
+      const uint entry = UNMARKED(list[memory.close[first + item]]);
+      memory.places[item] = entry_place(entry, sites, capacity, header, constants);
+    }
+    memory.hits[item] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (batch + item < end &&
-        is_close(entry_place(list[batch + item], sites, capacity, header, constants), header,
-                 constants)) {
-      close[1 + atomic_inc(&close[0])] = (uint)(batch + item);
+    find_hits(count, reals, tile, memory);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    memory.sums[item] = energy_of_hits(memory.places[item / HIT_WORDS], memory.hits[item],
+                                       item % HIT_WORDS * 32, constants, tile, memory);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (item < count) {
+      double sum = 0;
+      for (int i = 0; i < HIT_WORDS; ++i) sum += memory.sums[item * HIT_WORDS + i];
+      list_energies[memory.close[first + item]] += STARPMC_COULOMB_POLE * reals.unit * sum;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    const int count = (int)close[0];
-    for (int first = 0; first < count; first += TEAMS) {
-      const int mine = first + item / TEAM;
-      sums[item] = 0;
-      if (mine < count) {
-        sums[item] = extent_energy(
-            entry_place(list[close[1 + mine]], sites, capacity, header, constants), points, lane,
-            TEAM, constants);
-      }
-      barrier(CLK_LOCAL_MEM_FENCE);
-      if (mine < count && lane == 0) {
-        double sum = 0;
-        for (int i = 0; i < TEAM; ++i) sum += sums[item + i];
-        list_energies[close[1 + mine]] += unit * sum;
-      }
-      barrier(CLK_LOCAL_MEM_FENCE);
-    }
   }
 }
 
@@ -146,10 +194,10 @@ static inline void add_extents(int begin, int end, __local const uint *list,
 static inline void add_to_sites(int begin, int end, __local const uint *list,
                                 __local const double *list_energies, __global double *partials) {
   for (int at = begin + (int)get_local_id(0); at < end; at += GRID_GROUP) {
-    const int site = SITE_OF(list[at]);
-    if (at > begin && SITE_OF(list[at - 1]) == site) continue;
+    const int site = SITE_OF(UNMARKED(list[at]));
+    if (at > begin && SITE_OF(UNMARKED(list[at - 1])) == site) continue;
     double sum = list_energies[at];
-    for (int next = at + 1; next < end && SITE_OF(list[next]) == site; ++next) {
+    for (int next = at + 1; next < end && SITE_OF(UNMARKED(list[next])) == site; ++next) {
       sum += list_energies[next];
     }
     partials[site] += sum;
@@ -170,22 +218,27 @@ typedef struct {
   __local uint *list;             /* LIST_CAPACITY */
   __local double *list_energies;  /* LIST_CAPACITY */
   __local uint *shared;           /* two per item */
-  __local uint *close;            /* one per item, and a count */
   __local int *any_close;         /* whether a site may lie within a point's extent */
-  __local double *sums;           /* one per item */
+  ExtentMemory extents;
 } GridMemory;
 
 /* In a kernel. */
-#define GRID_MEMORY(name)                                \
-  __local tile_point name##_tile[STARPMC_BLOCK_POINTS];  \
-  __local uint name##_list[LIST_CAPACITY];               \
-  __local double name##_energies[LIST_CAPACITY];         \
-  __local uint name##_shared[2 * GRID_GROUP];            \
-  __local uint name##_close[GRID_GROUP + 1];             \
-  __local int name##_any_close;                          \
-  __local double name##_sums[GRID_GROUP];                \
-  const GridMemory name = {name##_tile,  name##_list,       name##_energies, name##_shared, \
-                           name##_close, &name##_any_close, name##_sums};
+#define GRID_MEMORY(name)                                                                      \
+  __local tile_point name##_tile[STARPMC_BLOCK_POINTS];                                        \
+  __local uint name##_list[LIST_CAPACITY];                                                     \
+  __local double name##_energies[LIST_CAPACITY];                                               \
+  __local uint name##_shared[2 * GRID_GROUP];                                                  \
+  __local int name##_any_close;                                                                \
+  __local int name##_count;                                                                    \
+  __local ushort name##_close[LIST_CAPACITY];                                                  \
+  __local place name##_places[CLOSE_AT_A_TIME];                                                \
+  __local real name##_inverse_squares[STARPMC_BLOCK_POINTS];                                   \
+  __local uint name##_hits[GRID_GROUP];                                                        \
+  __local double name##_sums[GRID_GROUP];                                                      \
+  const GridMemory name = {                                                                    \
+      name##_tile, name##_list, name##_energies, name##_shared, &name##_any_close,             \
+      {&name##_count, name##_close, name##_places, name##_inverse_squares, name##_hits,        \
+       name##_sums}};
 
 /* For each block the group lists the sites in reach, so that hardly a pair beyond the cutoff is
    computed, and its teams share the list. partials: `capacity` values per group */
@@ -231,9 +284,9 @@ static inline void grid_pairs_of_group(PairConstants constants, GridShare share,
         const int from = slice * rows / slices * TEAM;
         const int to = min(listed, (slice + 1) * rows / slices * TEAM);
         if (header[BLOCK_EXTENT] > 0 && *memory.any_close) {
-          add_extents(max(from, all_inside - begin), to, memory.list, memory.list_energies,
-                      memory.close, memory.sums, reals.unit, constants, sites, capacity, header,
-                      own_points);
+          add_extents(max(from, all_inside - begin), to, memory.list, memory.list_energies, reals,
+                      constants, sites, capacity, header, own_points, memory.tile,
+                      memory.extents);
         }
         add_to_sites(from, to, memory.list, memory.list_energies, own_partials);
         barrier(CLK_LOCAL_MEM_FENCE);

@@ -8,7 +8,7 @@
 typedef struct {
   uint inside; /* of all points */
   uint cut;    /* of some */
-  int close;   /* whether one of them may lie within a point's extent */
+  uint close;  /* among the latter: maybe within a point's extent, or the minimum distance */
 } Choice;
 
 /* Sites one item chooses from at a time. */
@@ -38,7 +38,7 @@ static inline Choice choose_sites(__global const real *rounded, int capacity, in
       choice.inside |= bit;
     } else if (squared < block.reach) {
       choice.cut |= bit;
-      if (squared < block.close) choice.close = 1;
+      if (squared < block.close) choice.close |= bit;
     }
   }
   return choice;
@@ -51,6 +51,10 @@ static inline Choice choose_sites(__global const real *rounded, int capacity, in
       USE(ENTRY(site, axes))                                                  \
     }                                                                         \
   }
+
+/* A mark on a listed entry of Choice.close. */
+#define CLOSE_MARK 0x80000000u
+#define UNMARKED(entry) ((entry) & ~CLOSE_MARK)
 
 /* Number of entries of the sites in choice.cut. */
 static inline int cut_entries(Choice choice, __global const real *rounded, int capacity, int first,
@@ -84,7 +88,10 @@ static inline void write_entries(Choice choice, int inside_at, int cut_at, int b
   for (uint bits = choice.cut; bits != 0; bits &= bits - 1) {
     const int site = first + (31 - (int)clz(bits & -bits)) * GRID_GROUP;
     const real3 nearest = nearest_image(rounded, capacity, site, block, box);
-    FOR_EACH_IMAGE(nearest, site, block, box, WRITE_ENTRY)
+    const uint mark = choice.close & bits & -bits ? CLOSE_MARK : 0;
+#define WRITE_MARKED(entry) WRITE_ENTRY((entry) | mark)
+    FOR_EACH_IMAGE(nearest, site, block, box, WRITE_MARKED)
+#undef WRITE_MARKED
   }
 #undef WRITE_ENTRY
 }
