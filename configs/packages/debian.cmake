@@ -37,6 +37,10 @@ foreach(pair "debian-changelog changelog.Debian" "RELEASE_NOTES.md RELEASE_NOTES
   install(FILES ${packed}/${to}.gz DESTINATION ${papers})
 endforeach()
 install(FILES ${CMAKE_CURRENT_LIST_DIR}/debian-copyright DESTINATION ${papers} RENAME copyright)
+install(CODE "
+  execute_process(COMMAND gzip -9nf
+    \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_MANDIR}/man1/starpmc.1\"
+    COMMAND_ERROR_IS_FATAL ANY)")
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME starpmc)
@@ -49,15 +53,17 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
 set(CPACK_DEBIAN_PACKAGE_MAINTAINER "${STARPMC_MAINTAINER}")
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
-set(CPACK_DEBIAN_PACKAGE_DESCRIPTION "perturbative Monte Carlo QM/MM on every core and OpenCL device
- A solute treated by quantum mechanics in a periodic box of rigid classical
- molecules, sampled by a Monte Carlo chain whose density of the solute is
- updated every so many steps. The energy terms are tasks of StarPU, which
- shares them out among the CPU cores and OpenCL devices of a machine;
- decisions do not depend on which of them computed what.
- .
- StarPU 1.4 is part of the package. The QM program, PySCF, is not:
- /usr/share/starpmc/configs/packages/README.md says how to add it.")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY
+    "perturbative Monte Carlo QM/MM on every core and OpenCL device")
+set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
+"A solute treated by quantum mechanics in a periodic box of rigid classical
+molecules, sampled by a Monte Carlo chain whose density of the solute is
+updated every so many steps. The energy terms are tasks of StarPU, which
+shares them out among the CPU cores and OpenCL devices of a machine;
+decisions do not depend on which of them computed what.
+
+StarPU 1.4 is part of the package. The QM program, PySCF, is not:
+/usr/share/starpmc/configs/packages/README.md says how to add it.")
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "gromacs-data")
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "pocl-opencl-icd | opencl-icd, python3, python3-venv")
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
