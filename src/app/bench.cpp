@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 namespace options = boost::program_options;
 using namespace bench_options;
 
-void print_help(const options::options_description& described, std::ostream& out) {
+void print_bench_help(const options::options_description& described, std::ostream& out) {
   out << "Usage: starpmc bench [options]\n\n"
          "Times every operation and whole steps, of every implementation, precision and device, "
          "in\n"
@@ -234,7 +234,7 @@ int run_bench(std::span<const std::string> arguments, std::ostream& out) {
   const options::options_description described = bench_command_options();
   const options::variables_map values = parse_subcommand("starpmc bench", described, arguments);
   if (values.contains("help")) {
-    print_help(described, out);
+    print_bench_help(described, out);
     return 0;
   }
   const BenchRequest request = read_request(values);

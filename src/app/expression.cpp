@@ -33,11 +33,11 @@ namespace options = boost::program_options;
 using expression::Node;
 using expression::Pool;
 using Json = nlohmann::ordered_json;
-using Arguments = std::map<std::string, double, std::less<>>;
+using ValuesByName = std::map<std::string, double, std::less<>>;
 
 constexpr const char* kPrecisionWords = "fp64, mixed or fixed";
 
-void print_help(const options::options_description& described, std::ostream& out) {
+void print_expression_help(const options::options_description& described, std::ostream& out) {
   out << "Usage: starpmc expression 'TEXT' [--set NAME=VALUE]... [options]\n\n"
          "Shows what becomes of a pair potential in the language of OpenMM's custom forces:\n"
          "  starpmc expression '4*epsilon*((sigma/r)^12-(sigma/r)^6); sigma=(sigma1+sigma2)/2' \\\n"
@@ -62,7 +62,7 @@ std::pair<std::string, double> read_argument(const std::string& text) {
 struct Request {
   std::string text;
   std::string variable;
-  Arguments arguments;
+  ValuesByName arguments;
   bool second = false;
   bool pairs = false;
   bool json = false;
@@ -301,13 +301,13 @@ boost::program_options::options_description expression_options() {
 int run_expression(std::span<const std::string> arguments, std::ostream& out) {
   const options::options_description described = expression_options();
   if (arguments.empty() || arguments[0] == "--help" || arguments[0] == "-h") {
-    print_help(described, out);
+    print_expression_help(described, out);
     return 0;
   }
   const options::variables_map values =
       parse_subcommand("starpmc expression", described, arguments.subspan(1));
   if (values.contains("help")) {
-    print_help(described, out);
+    print_expression_help(described, out);
     return 0;
   }
   const Request request = make_request(arguments[0], values);

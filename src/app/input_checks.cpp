@@ -8,6 +8,7 @@
 #include <numeric>
 #include <string_view>
 
+#include "constants.hpp"
 #include "error.hpp"
 #include "kernels/common/layout.h"
 
@@ -18,7 +19,6 @@ constexpr double shortest_cutoff_angstrom = 6;
 constexpr double shortest_edge_angstrom = 15;
 constexpr double least_net_charge = 0.01;
 constexpr double water_permittivity = 78.4;  // at 298 K
-constexpr double angstrom_per_nanometre = 10;
 
 }  // namespace
 
@@ -76,7 +76,7 @@ std::vector<std::string> input_warnings(const System& system, const Settings& se
     if (!places.given(name) || longest || cutoff >= shortest_cutoff_angstrom) return;
     warnings.push_back(
         fmt::format("{}: {:g} A is a short cutoff; did you mean nm? {:g} nm is {:g} A",
-                    places(name), cutoff, cutoff, angstrom_per_nanometre * cutoff));
+                    places(name), cutoff, cutoff, kAngstromPerNanometre * cutoff));
   };
   check_cutoff("interaction.coulomb-cutoff", interaction.coulomb_cutoff_angstrom);
   check_cutoff("interaction.vdw-cutoff", interaction.vdw_cutoff_angstrom);

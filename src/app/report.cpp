@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 namespace options = boost::program_options;
 
-void print_help(const options::options_description& described, std::ostream& out) {
+void print_report_help(const options::options_description& described, std::ostream& out) {
   out << "Usage: starpmc report DIR [options]\n\n"
          "Makes one self-contained HTML page of a run's output folder: energies, averages and\n"
          "their errors, radial distribution functions, QM updates, workers, a picture of the box.\n"
@@ -69,7 +69,7 @@ int run_report(std::span<const std::string> arguments, std::ostream& out) {
   const options::variables_map values = parse_subcommand(
       "starpmc report", described, names_folder ? arguments.subspan(1) : arguments);
   if (values.contains("help")) {
-    print_help(described, out);
+    print_report_help(described, out);
     return 0;
   }
   if (!names_folder) {

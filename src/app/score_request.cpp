@@ -17,7 +17,7 @@ namespace options = boost::program_options;
 
 constexpr const char* kDefaultOutput = "score-output/score";
 
-void print_help(const options::options_description& described, std::ostream& out) {
+void print_score_help(const options::options_description& described, std::ostream& out) {
   out << "Usage: starpmc score --receptor R.pqr --ligand L.pqr [options]\n\n"
          "Interaction energies (kJ/mol) of poses of a ligand with a receptor, without a periodic "
          "box.\nWrites NAME.csv (every pose) and NAME.json (the best ones, settings, timings).\n\n"
@@ -156,7 +156,7 @@ std::optional<ScoreRequest> read_score_request(std::span<const std::string> argu
   const options::options_description described = score_options();
   const options::variables_map values = parse_subcommand("starpmc score", described, arguments);
   if (values.contains("help")) {
-    print_help(described, out);
+    print_score_help(described, out);
     return {};
   }
   const Reader reader(values);

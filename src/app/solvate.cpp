@@ -14,7 +14,7 @@ namespace {
 
 namespace options = boost::program_options;
 
-void print_help(const options::options_description& described, std::ostream& out) {
+void print_solvate_help(const options::options_description& described, std::ostream& out) {
   out << "Usage: starpmc solvate [--solute FILE] --waters N [options]\n\n"
          "Puts a solute into a cube of equilibrated water at the liquid's density and writes\n"
          "NAME.gro and NAME.top. What it prints is a configuration that runs: > NAME.cfg. The "
@@ -112,7 +112,7 @@ int run_solvate(std::span<const std::string> arguments, std::ostream& out) {
   const options::options_description described = solvate_options();
   const options::variables_map values = parse_subcommand("starpmc solvate", described, arguments);
   if (values.contains("help")) {
-    print_help(described, out);
+    print_solvate_help(described, out);
     return 0;
   }
   const SolvateRequest request = make_request(values);

@@ -8,8 +8,6 @@ namespace {
 
 using Value = BoundedValue;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 /// See ErrorBound.
 double ulps_of(const Instruction& instruction, bool single) {
   switch (instruction.operation) {

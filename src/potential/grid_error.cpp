@@ -6,6 +6,7 @@
 
 #include "kernels/common/layout.h"
 #include "potential/error_cells.hpp"
+#include "potential/interval.hpp"
 
 namespace starpmc {
 namespace {
@@ -35,7 +36,6 @@ Program built_in(double cutoff) {
 }  // namespace
 
 double grid_error_in_single(const Program& coulomb, double cutoff) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const double displacement = kSingle * kLengthPerCutoff * cutoff;
   const ErrorBound function(coulomb, {}, kSingle);
   const Program reference_program = built_in(cutoff);

@@ -6,8 +6,7 @@
 namespace starpmc {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kLargest = std::numeric_limits<double>::max();
+constexpr double kLargestFinite = std::numeric_limits<double>::max();
 constexpr double kFarAboveLeast = 1e-280;
 constexpr double kLeast = std::numeric_limits<double>::denorm_min();
 /// An ulp of x is at most this times |x|.
@@ -16,7 +15,7 @@ constexpr double kUlp = std::numeric_limits<double>::epsilon();
 /// A number above the real one that x is the rounding of, to so many ulps. What overflowed may be
 /// anything beyond the largest number.
 double upwards(double x, double ulps = 1) {
-  if (x == -kInfinity) return -kLargest;
+  if (x == -kInfinity) return -kLargestFinite;
   if (x == 0) return kLeast;
   // The same sum: next to a margin of this size the least number is nothing, but subnormal numbers
   // cost processors a hundred cycles.

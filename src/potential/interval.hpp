@@ -8,15 +8,14 @@
 /// numbers, of all arguments in the operands. An end may be infinite; no result is empty or NaN.
 namespace starpmc {
 
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
 struct Interval {
   double low = 0;
   double high = 0;
 
   static constexpr Interval point(double x) { return {x, x}; }
-  static constexpr Interval everything() {
-    constexpr double infinity = std::numeric_limits<double>::infinity();
-    return {-infinity, infinity};
-  }
+  static constexpr Interval everything() { return {-kInfinity, kInfinity}; }
   bool is_point() const { return low == high; }
   bool is_bounded() const { return std::isfinite(low) && std::isfinite(high); }
   bool contains(double x) const { return low <= x && x <= high; }

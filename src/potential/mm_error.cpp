@@ -9,11 +9,11 @@
 #include "kernels/common/layout.h"
 #include "kernels/molecule_pairs.hpp"
 #include "potential/error_cells.hpp"
+#include "potential/interval.hpp"
 
 namespace starpmc {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// Of an overlap's energy.
 constexpr double kLargestRelativeError = 256 * kSingle;
 /// Of the range of distances, in the ratio of their ends: narrow enough for bounds that are sharp

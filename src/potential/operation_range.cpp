@@ -7,8 +7,6 @@
 namespace starpmc {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 Interval scaled(double factor, Interval a) { return Interval::point(factor) * a; }
 Interval one_over(Interval a) { return Interval::point(1) / a; }
 

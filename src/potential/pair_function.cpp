@@ -21,7 +21,7 @@ using expression::Node;
 
 constexpr const char* kSquare = "r_squared";
 /// Distances at which a function must be finite: nearer ones may be forbidden.
-constexpr int kSamples = 64;
+constexpr int kSamplesToCutoff = 64;
 
 /// Runs `read`; errors name the option.
 template <class Read>
@@ -116,8 +116,8 @@ std::vector<double> PairFunction::coefficients(const Parameters& parameters,
   for (const std::string& name : parted_.once.inputs) inputs.push_back(parameters.at(name));
   std::vector<double> values(coefficient_count());
   scalar::evaluate<double>(parted_.once, inputs, values);
-  for (int i = 0; i <= kSamples; ++i) {
-    const double r = cutoff_.distance * (1 - 0.5 * i / kSamples);
+  for (int i = 0; i <= kSamplesToCutoff; ++i) {
+    const double r = cutoff_.distance * (1 - 0.5 * i / kSamplesToCutoff);
     const double energy = value(r, values);
     if (std::isfinite(energy)) continue;
     throw InputError(

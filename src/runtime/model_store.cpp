@@ -17,6 +17,7 @@
 #include "installation.hpp"
 #include "io/checked_file.hpp"
 #include "logging.hpp"
+#include "runtime/environment.hpp"
 #include "runtime/model_files.hpp"
 #include "runtime/starpu_runtime.hpp"
 
@@ -29,11 +30,6 @@ namespace {
 constexpr std::size_t kLargestFile = std::size_t{64} << 20;
 /// More than all models of a machine take.
 constexpr off_t kSpaceNeeded = off_t{8} << 20;
-
-std::string environment(const char* name) {
-  const char* const value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
 
 /// A regular file, whatever else of that name there may be; nothing where there is no such name.
 std::optional<std::string> read_regular(const fs::path& path, std::string& problem) {

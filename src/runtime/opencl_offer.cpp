@@ -7,14 +7,10 @@
 #include <cstdlib>
 
 #include "kernels/opencl/handles.hpp"
+#include "runtime/environment.hpp"
 
 namespace starpmc {
 namespace {
-
-std::string environment(const char* name) {
-  const char* const value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
 
 std::string platform_name(cl_platform_id platform) {
   char name[256] = "?";

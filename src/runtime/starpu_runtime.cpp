@@ -20,6 +20,7 @@
 #include "kernels/opencl/operations.hpp"
 #include "kernels/opencl/user_functions.hpp"
 #include "kernels/operations.hpp"
+#include "runtime/environment.hpp"
 #include "runtime/library_messages.hpp"
 #include "runtime/opencl_offer.hpp"
 #include "runtime/resting_workers.hpp"
@@ -28,11 +29,6 @@ namespace starpmc {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string environment(const char* name) {
-  const char* const value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
 
 void set_if_unset(const char* name, const std::string& value) {
   if (setenv(name, value.c_str(), 0) != 0) {

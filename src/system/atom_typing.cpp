@@ -15,7 +15,6 @@
 namespace starpmc {
 namespace {
 
-constexpr double bond_tolerance_angstrom = 0.4;
 constexpr double ring_planarity_angstrom = 0.15;
 constexpr std::string_view built_in_class = "aromatic";
 
@@ -274,7 +273,7 @@ std::vector<std::vector<std::size_t>> bonded_neighbours(const Geometry& geometry
   for (std::size_t i = 0; i < count; ++i) {
     for (std::size_t j = i + 1; j < count; ++j) {
       const double distance = norm(geometry.positions[i] - geometry.positions[j]);
-      if (distance < radii[i] + radii[j] + bond_tolerance_angstrom) {
+      if (distance < radii[i] + radii[j] + kBondToleranceAngstrom) {
         neighbours[i].push_back(j);
         neighbours[j].push_back(i);
       }

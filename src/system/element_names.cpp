@@ -9,11 +9,11 @@
 #include <limits>
 
 #include "error.hpp"
+#include "system/elements.hpp"
 
 namespace starpmc {
 namespace {
 
-constexpr double bond_tolerance_angstrom = 0.4;
 constexpr double shortest_bond = 0.75;  // of the sum of the covalent radii
 constexpr std::array<int, 6> noble_gases{2, 10, 18, 36, 54, 86};
 constexpr std::array<int, 7> never_alone{1, 5, 6, 7, 14, 15, 16};
@@ -34,8 +34,8 @@ bool possible(const Element& element, std::span<const Element* const> other, dou
     largest = std::max(largest, candidate->covalent_radius_angstrom);
   }
   const double radius = element.covalent_radius_angstrom;
-  const bool may_be_bonded = distance < radius + largest + bond_tolerance_angstrom;
-  const bool is_bonded = distance < radius + smallest + bond_tolerance_angstrom;
+  const bool may_be_bonded = distance < radius + largest + kBondToleranceAngstrom;
+  const bool is_bonded = distance < radius + smallest + kBondToleranceAngstrom;
   return distance >= shortest_bond * (radius + smallest) &&
          !(is_bonded && is_one_of(noble_gases, element)) &&
          !(!may_be_bonded && is_one_of(never_alone, element));

@@ -31,4 +31,7 @@ const Element* element_by_mass(double mass);
 /// not contradict, else by its mass alone. Nothing where none of them tells.
 const Element* guess_element(int atomic_number, double mass, std::string_view atom_name);
 
+/// Atoms are taken as bonded where they are nearer than the sum of their radii and this.
+inline constexpr double kBondToleranceAngstrom = 0.4;
+
 }  // namespace starpmc

@@ -6,6 +6,7 @@
 #include <cctype>
 #include <iterator>
 
+#include "constants.hpp"
 #include "error.hpp"
 #include "shown_text.hpp"
 #include "system/text.hpp"
@@ -13,7 +14,6 @@
 namespace starpmc {
 namespace {
 
-constexpr double angstrom_per_nanometre = 10;
 constexpr std::size_t first_coordinate_column = 20;
 constexpr std::string_view column_remedy =
     "an atom line has residue number, residue name, atom name and atom number in 5 columns each, "
@@ -45,7 +45,7 @@ GroAtom read_atom(std::string_view line, std::size_t width, const std::string& p
   atom.residue_name = shown_text(trim(line.substr(5, 5)));
   atom.atom_name = shown_text(trim(line.substr(10, 5)));
   const auto coordinate = [&](std::size_t axis, std::string_view name) {
-    return angstrom_per_nanometre *
+    return kAngstromPerNanometre *
            parse_number(line.substr(first_coordinate_column + axis * width, width), place, name);
   };
   atom.position = {coordinate(0, "the x coordinate (nm)"), coordinate(1, "the y coordinate (nm)"),
@@ -79,7 +79,7 @@ Box read_box(std::string_view line, std::size_t atom_count, const std::string& p
                        "write the three edges of the periodic box in nanometre");
     }
   }
-  return {angstrom_per_nanometre * Vector3{values[0], values[1], values[2]}};
+  return {kAngstromPerNanometre * Vector3{values[0], values[1], values[2]}};
 }
 
 /// After the first frame there may be blank lines or another frame, nothing else.
@@ -143,15 +143,15 @@ std::string format_gro(std::string_view title, std::span<const GroAtom> atoms, c
                    atom.residue_number % 100000, atom.residue_name, atom.atom_name,
                    (i + 1) % 100000);
     for (double value : {atom.position.x, atom.position.y, atom.position.z}) {
-      fmt::format_to(std::back_inserter(text), "{:{}.{}f}", value / angstrom_per_nanometre, width,
+      fmt::format_to(std::back_inserter(text), "{:{}.{}f}", value / kAngstromPerNanometre, width,
                      decimals);
     }
     text += '\n';
   }
   fmt::format_to(std::back_inserter(text), "{:{}.{}f}{:{}.{}f}{:{}.{}f}\n",
-                 box.lengths.x / angstrom_per_nanometre, width, decimals,
-                 box.lengths.y / angstrom_per_nanometre, width, decimals,
-                 box.lengths.z / angstrom_per_nanometre, width, decimals);
+                 box.lengths.x / kAngstromPerNanometre, width, decimals,
+                 box.lengths.y / kAngstromPerNanometre, width, decimals,
+                 box.lengths.z / kAngstromPerNanometre, width, decimals);
   return text;
 }
 

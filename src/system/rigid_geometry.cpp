@@ -8,12 +8,11 @@
 #include <limits>
 #include <numeric>
 
+#include "constants.hpp"
 #include "error.hpp"
 
 namespace starpmc {
 namespace {
-
-constexpr double angstrom_per_nanometre = 10;
 
 /// Three points with these distances: a at the origin, b on the x axis, c in the upper xy plane.
 std::array<Vector3, 3> triangle(double ab, double ac, double bc, const std::string& place) {
@@ -21,8 +20,8 @@ std::array<Vector3, 3> triangle(double ab, double ac, double bc, const std::stri
   const double y_square = ac * ac - x * x;
   if (y_square < -1e-9 * ac * ac) {
     throw InputError(place, "the three constraints make no triangle",
-                     fmt::format("{:g}, {:g}, {:g} nm", ab / angstrom_per_nanometre,
-                                 ac / angstrom_per_nanometre, bc / angstrom_per_nanometre),
+                     fmt::format("{:g}, {:g}, {:g} nm", ab / kAngstromPerNanometre,
+                                 ac / kAngstromPerNanometre, bc / kAngstromPerNanometre),
                      "no length may exceed the sum of the other two");
   }
   return {{{0, 0, 0}, {ab, 0, 0}, {x, std::sqrt(std::max(0.0, y_square)), 0}}};
@@ -96,16 +95,16 @@ Vector3 virtual_site_position(const VirtualSite& site, std::span<const Vector3> 
   const Vector3& i = positions[site.from[0]];
   const Vector3 ij = positions[site.from[1]] - i;
   if (site.from.size() == 2) {
-    return site.function == 1 ? i + p[0] * ij : i + angstrom_per_nanometre * p[0] * unit(ij, site);
+    return site.function == 1 ? i + p[0] * ij : i + kAngstromPerNanometre * p[0] * unit(ij, site);
   }
   const Vector3 ik = positions[site.from[2]] - i;
   switch (site.function) {
     case 1:
       return i + p[0] * ij + p[1] * ik;
     case 2:
-      return i + angstrom_per_nanometre * p[1] * unit(ij + p[0] * (ik - ij), site);
+      return i + kAngstromPerNanometre * p[1] * unit(ij + p[0] * (ik - ij), site);
     case 4:
-      return i + p[0] * ij + p[1] * ik + (p[2] / angstrom_per_nanometre) * cross(ij, ik);
+      return i + p[0] * ij + p[1] * ik + (p[2] / kAngstromPerNanometre) * cross(ij, ik);
     default:
       throw InputError(site.place, "this kind of virtual site is not supported",
                        std::to_string(site.function), "use function 1, 2 or 4 (3, 3fd, 3out)");

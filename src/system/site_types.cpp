@@ -2,13 +2,13 @@
 
 #include <cmath>
 
+#include "constants.hpp"
 #include "error.hpp"
 #include "system/text.hpp"
 
 namespace starpmc {
 namespace {
 
-constexpr double angstrom_per_nanometre = 10;
 constexpr double angstrom6_per_nanometre6 = 1e6;
 constexpr double angstrom12_per_nanometre12 = 1e12;
 
@@ -23,15 +23,15 @@ LennardJones from_pair(CombinationRule rule, const VdwParameters& vdw) {
   if (rule == CombinationRule::geometric_c6_c12) {
     return {angstrom6_per_nanometre6 * vdw.first, angstrom12_per_nanometre12 * vdw.second};
   }
-  return from_sigma_epsilon(angstrom_per_nanometre * vdw.first, vdw.second);
+  return from_sigma_epsilon(kAngstromPerNanometre * vdw.first, vdw.second);
 }
 
 SiteParameters parameters_of(CombinationRule rule, const VdwParameters& vdw) {
   if (rule != CombinationRule::geometric_c6_c12) {
-    return {angstrom_per_nanometre * vdw.first, vdw.second};
+    return {kAngstromPerNanometre * vdw.first, vdw.second};
   }
   if (vdw.first == 0 || vdw.second == 0) return {};
-  return {angstrom_per_nanometre * std::pow(vdw.second / vdw.first, 1.0 / 6),
+  return {kAngstromPerNanometre * std::pow(vdw.second / vdw.first, 1.0 / 6),
           vdw.first * vdw.first / (4 * vdw.second)};
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "constants.hpp"
 #include "error.hpp"
 #include "system/atom_type_line.hpp"
 #include "system/preprocessor.hpp"
@@ -13,8 +14,6 @@
 
 namespace starpmc {
 namespace {
-
-constexpr double angstrom_per_nanometre = 10;
 
 /// Energies of a molecule's own shape: a rigid molecule has none.
 constexpr std::array<std::string_view, 5> bonded_sections{"bonds", "angles", "dihedrals",
@@ -275,7 +274,7 @@ class TopologyReader {
     if (length <= 0) {
       throw InputError(line.place, "the length is not positive", word, "write it in nanometre");
     }
-    return length * angstrom_per_nanometre;
+    return length * kAngstromPerNanometre;
   }
 
   void read_settle(const SourceLine& line) {
