@@ -61,8 +61,8 @@ Progress progress_of_ranks(const Ranks& ranks) {
     return Progress(std::move(sink));
   }
   const std::filesystem::path terminal = launcher_terminal();
-  if (terminal.empty()) return Progress::to_standard_error();
-  sink.is_terminal = true;
+  if (terminal.empty() || Progress::json_wanted()) return Progress::to_standard_error();
+  sink.form = Progress::Form::terminal;
   sink.width = [terminal] { return columns_of(terminal); };
   sink.write = [](std::string_view text) {
     std::fwrite(text.data(), 1, text.size(), stderr);

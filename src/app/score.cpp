@@ -30,7 +30,7 @@ using Clock = std::chrono::steady_clock;
 
 /// A line rewritten on a terminal, lines now and then elsewhere.
 Progress progress_to_standard_error() {
-  if (isatty(STDERR_FILENO) == 1) return Progress::to_standard_error();
+  if (isatty(STDERR_FILENO) == 1 || Progress::json_wanted()) return Progress::to_standard_error();
   Progress::Sink sink;
   sink.write = [](std::string_view line) { std::cerr << "starpmc: " << line << std::endl; };
   return Progress(std::move(sink));

@@ -7,6 +7,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <string_view>
 #include <utility>
 
 #include "logging.hpp"
@@ -18,7 +21,7 @@ using std::chrono::duration;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr milliseconds terminal_interval{200};
+constexpr milliseconds shown_interval{200};
 constexpr seconds log_interval{10};
 constexpr std::size_t narrowest = 20;
 
@@ -32,6 +35,15 @@ std::size_t terminal_columns() {
 std::string rate_text(double per_second, const std::string& unit) {
   if (per_second >= 100) return fmt::format("{:.0f} {}s/s", per_second, unit);
   return fmt::format("{:.3g} {}s/s", per_second, unit);
+}
+
+void write_to_standard_error(std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  std::fflush(stderr);
+}
+
+nlohmann::ordered_json known(double value, bool is_known) {
+  return is_known ? nlohmann::ordered_json(value) : nlohmann::ordered_json();
 }
 
 }  // namespace
@@ -50,15 +62,20 @@ std::string format_duration(double seconds_in_all) {
 
 Progress::Progress(Sink sink) : sink_(std::move(sink)), start_(sink_.now()), last_write_(start_) {}
 
+bool Progress::json_wanted() {
+  const char* const form = std::getenv("STARPMC_PROGRESS");
+  return form != nullptr && std::string_view(form) == "json";
+}
+
 Progress Progress::to_standard_error() {
   Sink sink;
-  sink.is_terminal = isatty(STDERR_FILENO) == 1;
-  if (sink.is_terminal) {
+  if (json_wanted()) {
+    sink.form = Form::json;
+    sink.write = [](std::string_view line) { write_to_standard_error(std::string(line) + '\n'); };
+  } else if (isatty(STDERR_FILENO) == 1) {
+    sink.form = Form::terminal;
     sink.width = terminal_columns;
-    sink.write = [](std::string_view text) {
-      std::fwrite(text.data(), 1, text.size(), stderr);
-      std::fflush(stderr);
-    };
+    sink.write = write_to_standard_error;
   } else {
     sink.write = [](std::string_view line) { spdlog::info("{}", line); };
   }
@@ -84,6 +101,22 @@ std::string Progress::line(const ProgressState& state, double steps_per_second,
   return text;
 }
 
+std::string Progress::json_line(const ProgressState& state, double steps_per_second,
+                                double remaining_seconds) {
+  nlohmann::ordered_json told = {
+      {"phase", state.phase},
+      {"unit", state.unit},
+      {"step", state.step},
+      {"total_steps", state.total_steps},
+      {"acceptance", known(state.acceptance, !std::isnan(state.acceptance))},
+      {"qm_update", state.qm_update},
+      {"qm_updates", state.qm_updates},
+      {"steps_per_second", known(steps_per_second, steps_per_second >= 0)},
+      {"remaining_seconds", known(remaining_seconds, remaining_seconds >= 0)},
+  };
+  return nlohmann::ordered_json{{"progress", std::move(told)}}.dump();
+}
+
 void Progress::update(const ProgressState& state) {
   const auto now = sink_.now();
   if (!started_) {
@@ -92,11 +125,11 @@ void Progress::update(const ProgressState& state) {
     last_write_ = now;
     first_step_ = state.step;
     last_ = state;
-    if (sink_.is_terminal) write(state, now);
+    if (sink_.form != Form::text) write(state, now);
     return;
   }
   last_ = state;
-  const auto interval = sink_.is_terminal ? milliseconds(terminal_interval) : log_interval;
+  const milliseconds interval = sink_.form == Form::text ? log_interval : shown_interval;
   if (now - last_write_ >= interval) write(state, now);
 }
 
@@ -108,18 +141,19 @@ void Progress::write(const ProgressState& state, Clock::time_point now) {
   const auto left =
       static_cast<double>(state.total_steps - std::min(state.step, state.total_steps));
   const double remaining_seconds = rate_known ? left / rate : -1;
-  // A line as wide as the terminal would wrap, and then could not be rewritten.
-  const std::size_t width =
-      sink_.is_terminal ? std::max(sink_.width(), narrowest) - 1 : std::string::npos;
-  const std::string text = line(state, rate, remaining_seconds, width);
-  sink_.write(sink_.is_terminal ? "\r" + text + "\033[K" : text);
   last_write_ = now;
+  if (sink_.form == Form::json) return sink_.write(json_line(state, rate, remaining_seconds));
+  if (sink_.form == Form::text)
+    return sink_.write(line(state, rate, remaining_seconds, std::string::npos));
+  // A line as wide as the terminal would wrap, and then could not be rewritten.
+  const std::size_t width = std::max(sink_.width(), narrowest) - 1;
+  sink_.write("\r" + line(state, rate, remaining_seconds, width) + "\033[K");
 }
 
 void Progress::finish() {
   if (!started_) return;
   write(last_, sink_.now());
-  if (sink_.is_terminal) sink_.write("\n");
+  if (sink_.form == Form::terminal) sink_.write("\n");
   started_ = false;
 }
 

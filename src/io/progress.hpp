@@ -19,13 +19,16 @@ struct ProgressState {
   std::string unit = "step";     ///< what is counted; empty: nothing worth showing
 };
 
-/// Progress of a run: one line rewritten in place on a terminal, a log line now and then elsewhere.
+/// Progress of a run: one line rewritten in place on a terminal, a log line now and then elsewhere,
+/// or lines of JSON for the program that started this one.
 class Progress {
  public:
   using Clock = std::chrono::steady_clock;
 
+  enum class Form { text, terminal, json };
+
   struct Sink {
-    bool is_terminal = false;
+    Form form = Form::text;
     /// Receives raw text for a terminal, whole lines (no newline) otherwise.
     std::function<void(std::string_view)> write;
     std::function<std::size_t()> width = [] { return std::size_t{80}; };  ///< terminal columns
@@ -33,10 +36,13 @@ class Progress {
   };
 
   explicit Progress(Sink sink);
-  /// To standard error if that is a terminal, to the log every ten seconds otherwise.
+  /// To standard error if that is a terminal, or in JSON where json_wanted(); to the log every ten
+  /// seconds otherwise.
   static Progress to_standard_error();
+  /// Whether the environment has STARPMC_PROGRESS=json.
+  static bool json_wanted();
 
-  /// Cheap; writes at most every 0.2 s (terminal) or 10 s (log).
+  /// Cheap; writes at most every 0.2 s (terminal, JSON) or 10 s (log).
   void update(const ProgressState& state);
   /// Writes the last state and ends the line.
   void finish();
@@ -44,6 +50,9 @@ class Progress {
   /// The line itself, cut to `width` columns. Negative seconds or rate: not known yet.
   static std::string line(const ProgressState& state, double steps_per_second,
                           double remaining_seconds, std::size_t width);
+  /// {"progress": {...}}, with null for what is not known.
+  static std::string json_line(const ProgressState& state, double steps_per_second,
+                               double remaining_seconds);
 
  private:
   void write(const ProgressState& state, Clock::time_point now);

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+#include <nlohmann/json.hpp>
 #include <vector>
 
 namespace starpmc {
@@ -14,8 +16,8 @@ using testing::HasSubstr;
 /// A clock that is moved by hand and a sink that keeps what it is given.
 class ProgressTest : public testing::Test {
  protected:
-  Progress make(bool is_terminal) {
-    return Progress({.is_terminal = is_terminal,
+  Progress make(Progress::Form form) {
+    return Progress({.form = form,
                      .write = [this](std::string_view text) { written_.emplace_back(text); },
                      .width = [this] { return width_; },
                      .now = [this] { return now_; }});
@@ -35,7 +37,7 @@ class ProgressTest : public testing::Test {
 };
 
 TEST_F(ProgressTest, TerminalLineTellsEverything) {
-  Progress progress = make(true);
+  Progress progress = make(Progress::Form::terminal);
   progress.update(state(0));
   now_ += milliseconds(10000);
   progress.update(state(250));
@@ -48,7 +50,7 @@ TEST_F(ProgressTest, TerminalLineTellsEverything) {
 }
 
 TEST_F(ProgressTest, TerminalIsNotWrittenMoreOftenThanFiveTimesASecond) {
-  Progress progress = make(true);
+  Progress progress = make(Progress::Form::terminal);
   for (std::uint64_t step = 0; step <= 1000; ++step) {
     progress.update(state(step));
     now_ += milliseconds(1);
@@ -57,7 +59,7 @@ TEST_F(ProgressTest, TerminalIsNotWrittenMoreOftenThanFiveTimesASecond) {
 }
 
 TEST_F(ProgressTest, NarrowTerminalIsNeverWrapped) {
-  Progress progress = make(true);
+  Progress progress = make(Progress::Form::terminal);
   width_ = 30;
   progress.update(state(0));
   now_ += milliseconds(500);
@@ -67,7 +69,7 @@ TEST_F(ProgressTest, NarrowTerminalIsNeverWrapped) {
 }
 
 TEST_F(ProgressTest, LogGetsALineEveryTenSeconds) {
-  Progress progress = make(false);
+  Progress progress = make(Progress::Form::text);
   for (std::uint64_t second = 0; second <= 25; ++second) {
     progress.update(state(second * 10));
     now_ += milliseconds(1000);
@@ -79,8 +81,30 @@ TEST_F(ProgressTest, LogGetsALineEveryTenSeconds) {
   EXPECT_EQ(written_.size(), 3U);
 }
 
+TEST_F(ProgressTest, JsonTellsEverythingFiveTimesASecond) {
+  Progress progress = make(Progress::Form::json);
+  ProgressState first = state(0);
+  first.acceptance = std::numeric_limits<double>::quiet_NaN();
+  progress.update(first);
+  for (std::uint64_t step = 1; step <= 1000; ++step) {
+    now_ += milliseconds(1);
+    progress.update(state(step));
+  }
+  ASSERT_EQ(written_.size(), 6U);
+  const nlohmann::json begun = nlohmann::json::parse(written_[0]).at("progress");
+  for (const char* name : {"acceptance", "steps_per_second", "remaining_seconds"})
+    EXPECT_TRUE(begun.at(name).is_null()) << name;
+  const nlohmann::json expected = {
+      {"phase", "production"},   {"unit", "step"}, {"step", 200},     {"total_steps", 1000},
+      {"acceptance", 0.4321},    {"qm_update", 2}, {"qm_updates", 5}, {"steps_per_second", 1000.0},
+      {"remaining_seconds", 0.8}};
+  EXPECT_EQ(nlohmann::json::parse(written_[1]).at("progress"), expected);
+  progress.finish();
+  EXPECT_EQ(nlohmann::json::parse(written_.back()).at("progress").at("step"), 1000);
+}
+
 TEST_F(ProgressTest, ARunThatGoesOnCountsItsOwnStepsOnly) {
-  Progress progress = make(true);
+  Progress progress = make(Progress::Form::terminal);
   progress.update(state(800));
   now_ += milliseconds(1000);
   progress.update(state(900));
@@ -89,7 +113,7 @@ TEST_F(ProgressTest, ARunThatGoesOnCountsItsOwnStepsOnly) {
 }
 
 TEST_F(ProgressTest, NothingStartedNothingFinished) {
-  make(true).finish();
+  make(Progress::Form::terminal).finish();
   EXPECT_TRUE(written_.empty());
 }
 
