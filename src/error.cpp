@@ -15,7 +15,7 @@ std::string compose(std::string_view place, std::string_view problem, std::strin
                     std::string_view remedy) {
   std::string text = shown_text(place);
   text += ": ";
-  text += shown_text(problem);
+  text += shown_text(problem, "\t\n");  // lists and pointers into an expression have lines
   if (!found.empty()) {
     text += ", found '";
     text += excerpt(found);

@@ -57,5 +57,10 @@ TEST(ShownText, ErrorsShowEveryPart) {
                "S\\xe4ure.gro:3: no \\x1b[1m atom, found '\\xe4'\n  remedy: rename \\xff");
 }
 
+TEST(ShownText, ErrorsKeepLines) {
+  const InputError error("a.cfg:2", "column 3:\n    x^\x07", "", "write\n    x");
+  EXPECT_STREQ(error.what(), "a.cfg:2: column 3:\n    x^\\x07\n  remedy: write\n    x");
+}
+
 }  // namespace
 }  // namespace starpmc
