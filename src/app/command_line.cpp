@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <filesystem>
 #include <iostream>
 #include <new>
 #include <system_error>
@@ -102,6 +103,10 @@ int dispatch(Arguments arguments) {
       fmt::format("use one of {}; `starpmc --help` describes them", fmt::join(names, ", ")));
 }
 
+bool is_wrong_path(const std::error_code& code) {
+  return code == std::errc::filename_too_long || code == std::errc::too_many_symbolic_link_levels;
+}
+
 /// What may be done about a refusal of the system's.
 std::string remedy_of(const std::error_code& code) {
   if (code == std::errc::resource_unavailable_try_again) {
@@ -109,6 +114,7 @@ std::string remedy_of(const std::error_code& code) {
            "the "
            "job or container, and sampling.chains\n";
   }
+  if (is_wrong_path(code)) return "  remedy: name another file or folder\n";
   if (code == std::errc::too_many_files_open) return "  remedy: see ulimit -n\n";
   return "";
 }
@@ -129,6 +135,12 @@ int run_command_line(std::span<const std::string> arguments) {
            "the job or container)\n  remedy: take a smaller system, fewer sampling.chains or "
            "grid points, or a machine with more memory\n";
     return 1;
+  } catch (const std::filesystem::filesystem_error& error) {
+    spdlog::shutdown();
+    const std::string path = shown_text(error.path1().string());
+    std::cerr << fmt::format("starpmc: error: {}: {}\n{}", path, error.code().message(),
+                             remedy_of(error.code()));
+    return is_wrong_path(error.code()) ? 2 : 1;
   } catch (const std::system_error& error) {
     spdlog::shutdown();
     std::cerr << fmt::format("starpmc: error: the system refused what the program needs: {}\n{}",

@@ -202,6 +202,8 @@ CASES = [
     # output
     ("output in a file's place", {"options": ["--output.folder", "small.gro"]},
      ["output.folder", "small.gro"]),
+    ("output folder with too long a name", {"options": ["--output.folder", "x" * 300]},
+     ["x" * 300, "File name too long"]),
     ("empty output folder", {"options": ["--output.folder", ""]}, ["output.folder"]),
     ("interval of zero", {"options": ["--output.energy-interval", "0"]},
      ["output.energy-interval"]),
