@@ -77,6 +77,7 @@ if(TARGET starpmc)
   starpmc_program_test(app/expression app/test_expression.py 60 "app")
   starpmc_program_test(app/expression_openmm app/test_expression_openmm.py 300 "app")
   starpmc_program_test(app/potential_openmm app/test_potential_openmm.py 120 "app;device")
+  starpmc_program_test(python/package python/test_package.py 300 "python;device")
   starpmc_program_test(documentation/man_page documentation/test_man_page.py 60 "documentation")
   starpmc_program_test(documentation/completion documentation/test_completion.py 120
                        "documentation")

@@ -41,7 +41,7 @@ class Chain:
 
     @property
     def trajectory(self):
-        return self.folder / "trajectory.h5md"
+        return trajectory_in(self.folder)
 
     def production(self, column, equilibration_steps):
         """Steps and values after equilibration: those that the run's averages are made of."""
@@ -119,6 +119,10 @@ class RunFolder:
 
     def problem(self, text):
         self.problems.append(text)
+
+
+def trajectory_in(folder):
+    return folder / "trajectory.h5md"
 
 
 def is_number(value):
@@ -200,10 +204,16 @@ def chain_folders(run):
     return dict(sorted(found.items()))
 
 
-def read_chains(run):
+def places_of_chains(run):
+    """The folder of each chain's files by its number: the run's own where there is but one."""
     folders = chain_folders(run)
     several = bool(folders) and not (run.path / "energies.csv").exists()
-    for number, folder in (folders if several else {0: run.path}).items():
+    return folders if several else {0: run.path}
+
+
+def read_chains(run):
+    for number, folder in places_of_chains(run).items():
+        several = folder != run.path
         label = f"{folder.name}/" if several else ""
         results = run.summary
         if several:
@@ -268,14 +278,20 @@ def read_timeline(run):
         run.problem(f"timeline.csv cannot be read: {error}")
 
 
-def read_run(path, terms=()):
-    """`terms`: column, title, unit of each energy term. Raises ReportError where no run has been."""
-    run = RunFolder(path, {column: EnergyTerm(title, unit) for column, title, unit in terms})
+def open_run(path, terms=()):
+    """Nothing of it is read yet. `terms`: column, title, unit of each energy term. Raises
+    ReportError where no run has been."""
     if not any((path / name).exists() for name in ("settings.cfg", "summary.json", "energies.csv")):
         raise ReportError(
             f"{path}: is not the output folder of a run: it has no settings.cfg, summary.json or "
             "energies.csv\n  remedy: name the folder that output.folder of a run says"
         )
+    return RunFolder(path, {column: EnergyTerm(title, unit) for column, title, unit in terms})
+
+
+def read_run(path, terms=()):
+    """All of it; arguments as those of open_run()."""
+    run = open_run(path, terms)
     read_settings(run)
     read_summary(run)
     read_chains(run)

@@ -23,6 +23,9 @@ EXPECTED = [  # below share/starpmc: a file, and how many like it at least
     ("workers/requirements.txt", 1),
     ("data/opls_types.txt", 1),
     ("report/report.py", 1),
+    ("python/starpmc/*.py", 10),
+    ("python/pyproject.toml", 1),
+    ("python/examples/*.py", 3),
     ("evaluation/paper.py", 1),
 ]
 SOLUTE = "configs/chorismate.xyz"
@@ -77,6 +80,18 @@ class Installed(program.TestCase):
         if missing := program.opencl_missing():
             self.skipTest(missing)
         program.succeed(*words, "opencl", cwd=elsewhere, env=env, program=self.program)
+
+    def test_python_package(self):
+        """It finds the program that was installed with it."""
+        code = "import starpmc; print(starpmc.find_program())"
+        found = subprocess.run(
+            [sys.executable, "-B", "-c", code], cwd=self.folder, check=False, text=True,
+            env={"PYTHONPATH": str(self.share / "python"), "PATH": "/usr/bin:/bin"},
+            capture_output=True,
+        )  # fmt: skip
+        if "No module named 'numpy'" in found.stderr or "No module named 'h5py'" in found.stderr:
+            self.skipTest("no NumPy or h5py")
+        self.assertEqual(found.stdout, f"{self.program}\n", found.stderr)
 
     def test_solvate(self):
         result = program.start(

@@ -23,6 +23,7 @@ class Packages(unittest.TestCase):
             (PACKAGES / "starpmc.def", r"^    Version (\S+)$"),
             (PACKAGES / "README.md", r"starpmc_([\d.]+)-\d+_amd64\.deb"),
             (PACKAGES / "RELEASE_NOTES.md", r"^## (\S+)$"),
+            (REPOSITORY / "src/python/starpmc/version.py", r'^__version__ = "(\S+)"$'),
         ):
             found = re.search(pattern, path.read_text(encoding="utf-8"), re.MULTILINE)
             self.assertIsNotNone(found, f"{path}: nothing like {pattern}")

@@ -1,0 +1,41 @@
+"""The same system at two temperatures: difference in mean energy, and heat capacity.
+
+    python two_temperatures.py molecule.cfg results 298.15 318.15
+
+One run after the other: each uses all cores by itself.
+"""
+
+import math
+import sys
+
+import starpmc
+
+GAS_CONSTANT = 8.31446261815324e-3  # kJ/mol/K
+
+
+def main(config, folder, *temperatures):
+    means = []
+    for temperature in map(float, temperatures):
+        run = starpmc.run(
+            config,
+            folder=f"{folder}/{temperature:g}",
+            sampling={"temperature": temperature, "chains": 1},
+        )
+        total = run.averages.loc[(0, "total")]
+        means.append((total["mean"], total["error"]))
+        print(f"{temperature:g} K: {total['mean']:.4f} +- {total['error']:.4f} {total['unit']}")
+        # Of the potential energy, from its fluctuations.
+        energies = run.energies.loc[0].total
+        production = energies[energies.index > run.summary["equilibration_steps"]]
+        capacity = production.var(ddof=0) / (GAS_CONSTANT * temperature**2)
+        print(f"{temperature:g} K: heat capacity {capacity:.6f} kJ/mol/K")
+    (first, first_error), (second, second_error) = means
+    error = math.hypot(first_error, second_error)
+    print(f"difference: {second - first:.4f} +- {error:.4f} kJ/mol")
+
+
+if __name__ == "__main__":
+    try:
+        main(*sys.argv[1:])
+    except starpmc.Error as error:
+        sys.exit(f"{error}")
