@@ -78,6 +78,15 @@ if(TARGET starpmc)
   starpmc_program_test(app/expression_openmm app/test_expression_openmm.py 300 "app")
   starpmc_program_test(app/potential_openmm app/test_potential_openmm.py 120 "app;device")
   starpmc_program_test(python/package python/test_package.py 300 "python;device")
+  # Few attempts every day, many for those who ask for them: faults/README.md.
+  foreach(fault "kill_loop 3 200" "damaged_run 15 600" "full_disk 3 150" "qm_worker 6 300"
+          "damaged_cache 4 300" "fuzz_readers 28 5000")
+    separate_arguments(fault)
+    list(POP_FRONT fault name few many)
+    starpmc_program_test(faults/${name} faults/${name}.py 300 "faults;device" --count ${few})
+    starpmc_program_test(faults/${name}_long faults/${name}.py 7200 "faults;device;slow"
+                         --count ${many} --seed 2)
+  endforeach()
   starpmc_program_test(documentation/man_page documentation/test_man_page.py 60 "documentation")
   starpmc_program_test(documentation/completion documentation/test_completion.py 120
                        "documentation")
