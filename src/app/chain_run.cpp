@@ -181,6 +181,7 @@ void ChainRun::take(QmResult result, const EnergyTerms& before) {
   record.grid_points = result.grid.size();
   save_engine_log();
   grid_ = std::move(result.grid);
+  multipoles_.reset();
   chain_->set_density(grid_);
   after_update_ = chain_->evaluate();
   require_finite(after_update_, "with the density of this QM update");
@@ -282,10 +283,20 @@ void ChainRun::sample() {
   if (checkpoint_is_due()) save(checkpoint());
 }
 
+/// Of the electrons and nuclei of the last update with the MM charges, as far as it has the same
+/// bits wherever the chain is computed, kJ/mol.
+double ChainRun::solute_coulomb() {
+  const System& system = context_.inputs.system;
+  if (!system.solute) return 0;
+  if (!multipoles_) multipoles_.emplace(system, grid_);
+  return multipoles_->energy_kj_per_mol(system, chain_->molecules(),
+                                        settings_.interaction.coulomb_cutoff_angstrom);
+}
+
 void ChainRun::look_for_equilibration() {
   const EnergyTerms energies = chain_->reproducible_energies();
   require_finite(energies, "computed anew");
-  search_.look(step_, energies, chain_->step_sizes());
+  search_.look(step_, energies, solute_coulomb(), chain_->step_sizes());
   if (!search_.steps()) return;
   schedule_.set_equilibration(step_);
   output_->set_equilibration(step_);

@@ -17,6 +17,7 @@
 #include "app/update_schedule.hpp"
 #include "error.hpp"
 #include "qm/engine.hpp"
+#include "sampling/solute_multipoles.hpp"
 
 namespace starpmc {
 
@@ -99,6 +100,7 @@ class ChainRun {
   void report_interval() const;
   bool in_equilibration() const { return !search_.steps() || step_ < *search_.steps(); }
   std::uint64_t next_stop() const;
+  double solute_coulomb();
   void look_for_equilibration();
   void begin_production();
   std::uint64_t expected_updates() const;
@@ -113,7 +115,8 @@ class ChainRun {
   std::unique_ptr<Chain> chain_;
   std::unique_ptr<RunOutput> output_;
   ChainSummary summary_;
-  DensityGrid grid_;          ///< the chain's, for checkpoints
+  DensityGrid grid_;                            ///< the chain's, for checkpoints
+  std::optional<SoluteMultipoles> multipoles_;  ///< of grid_; made when they are asked for
   EnergyTerms after_update_;  ///< energies right after the last update of the density
   std::vector<Molecule> start_of_production_;  ///< empty: not yet
   std::uint64_t step_ = 0;

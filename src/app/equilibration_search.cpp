@@ -45,13 +45,15 @@ std::uint64_t EquilibrationSearch::next_look(std::uint64_t step) const {
 
 bool EquilibrationSearch::settled() const {
   return is_steady(series_[kTranslation]) && is_steady(series_[kRotation]) &&
-         is_at_rest(series_[kAmongMm]) && is_at_rest(series_[kWithSolute]);
+         is_at_rest(series_[kAmongMm]) && is_at_rest(series_[kSoluteVdw]) &&
+         is_at_rest(series_[kSoluteCoulomb]);
 }
 
 void EquilibrationSearch::look(std::uint64_t step, const EnergyTerms& energies,
-                               const StepSizes& sizes) {
+                               double solute_coulomb, const StepSizes& sizes) {
   series_[kAmongMm].add(energies.mm_coulomb + energies.mm_vdw);
-  series_[kWithSolute].add(energies.qmmm_vdw);
+  series_[kSoluteVdw].add(energies.qmmm_vdw);
+  series_[kSoluteCoulomb].add(solute_coulomb);
   series_[kTranslation].add(sizes.translation_angstrom);
   series_[kRotation].add(sizes.rotation_degrees);
   const std::uint64_t looks = series_[kAmongMm].count();

@@ -20,8 +20,9 @@ namespace starpmc {
 /// It looks every ten sweeps (steps per MM molecule) at energies that have the same bits wherever
 /// they are computed, and judges in ordinary arithmetic of fixed order: the end is a function of
 /// the input and the seed only. Each of these series has to be equilibrated
-/// (is_at_rest()): the energy among the MM molecules, and the van der Waals energy
-/// of the QM molecule with them, which follows its first shell. The step sizes have settled when
+/// (is_at_rest()): the energy among the MM molecules, the van der Waals energy of the QM molecule
+/// with them, which follows its first shell, and the electrostatic energy of the two, of the
+/// solute's charges reduced to multipoles (SoluteMultipoles). The step sizes have settled when
 /// their means over the third and the last quarter differ by at most a tenth. It judges after 100
 /// looks, and again each time there are a quarter more.
 class EquilibrationSearch {
@@ -38,15 +39,24 @@ class EquilibrationSearch {
   /// The next step to look() at. While steps() is not known.
   std::uint64_t next_look(std::uint64_t step) const;
   /// At `step` steps, in order.
-  /// @param energies Chain::reproducible_energies()
-  void look(std::uint64_t step, const EnergyTerms& energies, const StepSizes& sizes);
+  /// @param energies       Chain::reproducible_energies()
+  /// @param solute_coulomb SoluteMultipoles::energy_kj_per_mol(); 0 without a solute
+  void look(std::uint64_t step, const EnergyTerms& energies, double solute_coulomb,
+            const StepSizes& sizes);
 
   nlohmann::json state() const;
   /// Of a search with the same settings.
   void restore(const nlohmann::json& state);
 
  private:
-  enum Series : std::size_t { kAmongMm, kWithSolute, kTranslation, kRotation, kSeries };
+  enum Series : std::size_t {
+    kAmongMm,
+    kSoluteVdw,
+    kSoluteCoulomb,
+    kTranslation,
+    kRotation,
+    kSeries
+  };
   bool settled() const;
 
   std::uint64_t interval_;  ///< steps between two looks

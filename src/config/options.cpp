@@ -98,7 +98,8 @@ std::vector<Option> sampling_options() {
                        STARPMC_FIELD(sampling.steps))),
       optional_integer({"sampling", "equilibration-steps", "steps",
                         "steps before production, in which the step sizes are tuned; auto: until "
-                        "energies and step sizes have settled, at most as many as steps"},
+                        "energies, with the solute's electrostatics, and step sizes have settled, "
+                        "at most as many as steps"},
                        {0}, STARPMC_FIELD(sampling.equilibration_steps)),
       unsigned_integer({"sampling", "seed", "", "seed of the random numbers"},
                        STARPMC_FIELD(sampling.seed)),

@@ -13,7 +13,7 @@ namespace starpmc {
 /// checkpoint.previous.cbor; at every instant, be it a kill or a power cut, at least one of them is
 /// whole. Symbolic links of these names are replaced, never followed.
 ///
-/// The file: a line "starpmc checkpoint 4" (4: the format's version), a line with the SHA-256 of
+/// The file: a line "starpmc checkpoint 5" (5: the format's version), a line with the SHA-256 of
 /// the rest in 64 hexadecimal digits, then `content` as CBOR (RFC 8949). Finite doubles keep their
 /// bits, integers their values, binary values their bytes.
 /// @throws RunError naming the file and the system's reason (disk full); the earlier ones are

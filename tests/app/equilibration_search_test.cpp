@@ -31,7 +31,7 @@ struct Chain {
     noise = 0.7 * noise + std::sqrt(1 - 0.49) * normal(random);
     const double energy = -4000 + 50 * (noise + start * std::exp(-at / looks));
     const double size = 0.1 * (1 + std::min(at / looks_of_tuning, 1.0));
-    search.look(step, {energy, 0, 0, 0, 0}, {size, 100 * size});
+    search.look(step, {energy, 0, 0, 0, 0}, 0, {size, 100 * size});
   }
   /// Steps of equilibration.
   std::uint64_t find(EquilibrationSearch& search) {
@@ -91,9 +91,36 @@ TEST(EquilibrationSearch, SeesWhatHappensAboutTheSolute) {
   while (!search.steps()) {
     step = search.next_look(step);
     const double of_solute = 10 * std::exp(-static_cast<double>(step) / (100 * kInterval));
-    search.look(step, {normal(random), 0, of_solute + normal(random), 0, 0}, {0.1, 10});
+    search.look(step, {normal(random), 0, of_solute + normal(random), 0, 0}, 0, {0.1, 10});
   }
   EXPECT_GE(step, 200 * kInterval);
+}
+
+/// Waters that still turn about the solute, in a box that is at rest otherwise.
+TEST(EquilibrationSearch, SeesTheSolutesElectrostatics) {
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    EquilibrationSearch search(sampling(100000000), kMolecules);
+    EquilibrationSearch at_rest(sampling(100000000), kMolecules);
+    std::mt19937 random(seed);
+    std::normal_distribution<double> normal;
+    std::uint64_t step = 0;
+    const auto look = [&](EquilibrationSearch& into, double relaxing) {
+      const EnergyTerms energies{normal(random), 0, normal(random), 0, 0};
+      into.look(step, energies, -300 + 20 * (relaxing + normal(random)), {0.1, 10});
+    };
+    while (!search.steps()) {
+      step = search.next_look(step);
+      look(search, 10 * std::exp(-static_cast<double>(step) / (100 * kInterval)));
+    }
+    EXPECT_EQ(search.how(), EquilibrationEnd::settled);
+    EXPECT_GE(step, 300 * kInterval) << seed;  // 10 exp(-3) = 0.5 standard deviations are left
+    step = 0;
+    while (!at_rest.steps()) {
+      step = at_rest.next_look(step);
+      look(at_rest, 0);
+    }
+    EXPECT_LE(step, 250 * kInterval) << seed;
+  }
 }
 
 TEST(EquilibrationSearch, StepSizesHaveToSettle) {
