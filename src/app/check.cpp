@@ -3,23 +3,36 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <functional>
 #include <iostream>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <vector>
 
+#include "app/chain_count.hpp"
 #include "app/input_checks.hpp"
 #include "app/inputs.hpp"
+#include "app/qm_forecast.hpp"
+#include "app/run_forecast.hpp"
+#include "app/sampling_trial.hpp"
+#include "input_errors.hpp"
 #include "io/output_folder.hpp"
-#include "qm/density_grid.hpp"
+#include "qm/make_engine.hpp"
+#include "runtime/starpu_runtime.hpp"
 #include "shown_text.hpp"
 
 namespace starpmc {
 namespace {
 
+constexpr double kLongestAnswerSeconds = 120;  ///< of a QM program to what it has not computed yet
 constexpr double kBytesPerMebibyte = 1 << 20;
 
 void print_line(std::string_view name, const std::string& text) {
@@ -52,14 +65,6 @@ void print_molecules(const System& system) {
   }
 }
 
-/// A stored density is read; what a QM program makes has at most so many points.
-std::size_t most_grid_points(const Inputs& inputs) {
-  const auto& qm = inputs.settings.qm;
-  if (qm.engine == "frozen") return read_density_grid(qm.grid_file).size();
-  return inputs.system.solute->atom_count() * static_cast<std::size_t>(qm.grid_radial) *
-         static_cast<std::size_t>(qm.grid_angular);
-}
-
 void print_solute(const Inputs& inputs) {
   const Solute& solute = *inputs.system.solute;
   const auto& qm = inputs.settings.qm;
@@ -75,22 +80,15 @@ void print_solute(const Inputs& inputs) {
                  ? fmt::format("frozen, density of {}", shown_text(qm.grid_file.string()))
                  : fmt::format("{}, {}/{}, an update every {} steps", qm.engine, qm.method,
                                qm.basis, qm.interval == 0 ? "auto" : std::to_string(qm.interval)));
-  const std::size_t points = most_grid_points(inputs);
-  const double bytes = static_cast<double>(points * 5 * sizeof(double));
-  print_line("Density grid",
-             fmt::format("{}{} points, {:.0f} MiB for each chain", stored ? "" : "at most ", points,
-                         bytes / kBytesPerMebibyte));
 }
 
-}  // namespace
-
-int run_check(std::span<const std::string> arguments) {
-  const Inputs inputs = read_inputs(arguments, "check");
-  const Settings& settings = inputs.settings;
-  OutputFolder::check(settings.output.folder, settings.output.overwrite);
+/// The box, as far as it could be read.
+void print_system(const Inputs& inputs) {
   const System& system = inputs.system;
+  if (system.molecules.empty()) return;
+  const Settings& settings = inputs.settings;
   const Vector3& edges = system.box.lengths;
-  print_line("System", system.title);
+  print_line("System", shown_text(system.title));
   print_line("Box", fmt::format("{:.4f} x {:.4f} x {:.4f} A", edges.x, edges.y, edges.z));
   print_molecules(system);
   if (system.solute) print_solute(inputs);
@@ -100,18 +98,160 @@ int run_check(std::span<const std::string> arguments) {
   print_line("Cutoffs", fmt::format("{:g} A (Coulomb), {:g} A (van der Waals)",
                                     settings.interaction.coulomb_cutoff_angstrom,
                                     settings.interaction.vdw_cutoff_angstrom));
-  print_line(
-      "Steps",
-      fmt::format("{} after {} of equilibration, {} chain{}, {:g} K", settings.sampling.steps,
-                  settings.sampling.equilibration_steps
-                      ? std::to_string(*settings.sampling.equilibration_steps)
-                      : fmt::format("as many as it takes, at most {},", settings.sampling.steps),
-                  settings.sampling.chains == 0 ? "auto" : std::to_string(settings.sampling.chains),
-                  settings.sampling.chains == 1 ? "" : "s", settings.sampling.temperature_kelvin));
+}
+
+void print_steps(const Settings& settings) {
+  const auto& sampling = settings.sampling;
+  print_line("Steps",
+             fmt::format("{} after {} of equilibration, {} chain{}, {:g} K", sampling.steps,
+                         sampling.equilibration_steps
+                             ? std::to_string(*sampling.equilibration_steps)
+                             : fmt::format("as many as it takes, at most {},", sampling.steps),
+                         sampling.chains == 0 ? "auto" : std::to_string(sampling.chains),
+                         sampling.chains == 1 ? "" : "s", sampling.temperature_kelvin));
   print_line("Results in", shown_text(settings.output.folder.string()));
-  for (const std::string& note : system.notes) print_line("Note", shown_text(note));
-  for (const std::string& warning : inputs.warnings) print_line("Warning", shown_text(warning));
-  return 0;
+}
+
+/// The folder, or the nearest one there is that it would be made in.
+void check_output_folder(const Settings& settings) {
+  const std::filesystem::path& folder = settings.output.folder;
+  OutputFolder::check(folder, settings.output.overwrite);
+  std::filesystem::path nearest = std::filesystem::absolute(folder);
+  while (!std::filesystem::exists(nearest) && nearest.has_relative_path()) {
+    nearest = nearest.parent_path();
+  }
+  if (std::filesystem::is_directory(nearest) && access(nearest.c_str(), W_OK) == 0) return;
+  throw InputError("output.folder", "cannot be written to", nearest.string(),
+                   "choose another folder, or make this one a folder that you may write to");
+}
+
+/// Everything that a run would do before its first step, or a part of it that serves to find what
+/// it would refuse.
+class Checker {
+ public:
+  /// @param body may throw InputError or RunError
+  void attempt(const std::function<void()>& body) {
+    try {
+      errors_.attempt(body);
+    } catch (const RunError& error) {
+      failures_.emplace_back(error.what());
+    }
+  }
+
+  void read(std::span<const std::string> arguments) {
+    attempt([&] { read_inputs(arguments, "check", inputs_, errors_); });
+    if (inputs_.file.empty()) return;
+    attempt([&] { check_output_folder(inputs_.settings); });
+    attempt([&] { ask_engine(); });
+    warnings_ = inputs_.warnings;
+    if (forecast_ && is_large(*forecast_, inputs_.settings, free_memory_mb())) {
+      warnings_.push_back(describe(*forecast_, inputs_.settings));
+    }
+  }
+
+  /// Only where a run would start.
+  void try_sampling() {
+    if (inputs_.file.empty() || !errors_.all().empty() || !failures_.empty()) return;
+    attempt([&] {
+      const Settings& settings = inputs_.settings;
+      const StarpuRuntime runtime(settings.run.precision, settings.run.implementation,
+                                  inputs_.functions);
+      warnings_.insert(warnings_.end(), runtime.warnings().begin(), runtime.warnings().end());
+      const unsigned chains =
+          settings.sampling.chains > 0
+              ? settings.sampling.chains
+              : automatic_chains(runtime.cpu_workers(), runtime.opencl_workers(),
+                                 forecast_ ? forecast_->memory_mb : 0);
+      const DensityGrid grid = density_for_trial(inputs_);
+      trial_ = starpmc::try_sampling(inputs_, grid, chains);
+      points_ = grid.size();
+      run_ = run_forecast(settings, trial_, forecast_, chains, runtime.cpu_workers());
+    });
+  }
+
+  void print() const {
+    print_system(inputs_);
+    if (errors_.all().empty()) print_steps(inputs_.settings);
+    if (run_) print_forecast();
+    for (const std::string& note : inputs_.system.notes) print_line("Note", shown_text(note));
+    for (const std::string& warning : warnings_) print_line("Warning", shown_text(warning));
+    std::cout << std::flush;
+    for (const InputError& error : errors_.all()) {
+      std::cerr << "starpmc: error: " << error.what() << '\n';
+    }
+    for (const std::string& failure : failures_) {
+      std::cerr << "starpmc: error: " << shown_text(failure, "\t\n") << '\n';
+    }
+    const std::size_t count = errors_.all().size() + failures_.size();
+    if (count > 1) std::cerr << fmt::format("starpmc: {} errors\n", count);
+  }
+
+  int exit_status() const { return !errors_.all().empty() ? 2 : failures_.empty() ? 0 : 1; }
+
+ private:
+  /// A QM program says what it refuses, and what it expects, before it begins.
+  void ask_engine() {
+    Settings::QmSection qm = inputs_.settings.qm;
+    const auto& solute = inputs_.system.solute;
+    if (qm.engine == "none") return;
+    if (qm.engine == "frozen") {
+      if (!solute) return;
+      const auto engine = make_engine(qm, *solute);
+      check_electrons(engine->update({}, {}, {}), qm.electron_tolerance);
+      return;
+    }
+    qm.time_limit_seconds = std::min(qm.time_limit_seconds, kLongestAnswerSeconds);
+    if (!solute) {
+      WorkerEngine::version_of(worker_command(qm));
+      return;
+    }
+    EngineWatch watch;
+    watch.cancel = std::make_shared<CancelSignal>();
+    watch.on_forecast = [&](const QmForecast& forecast) {
+      forecast_ = forecast;
+      watch.cancel->raise();
+    };
+    try {
+      make_engine(qm, *solute, watch);
+    } catch (const Cancelled&) {
+      // It has said all that it was asked for.
+    }
+  }
+
+  void print_forecast() const {
+    if (points_ > 0) {
+      const double bytes = static_cast<double>(points_ * 5 * sizeof(double));
+      print_line("Density grid", fmt::format("{}{} points, {:.1f} MiB for each chain",
+                                             inputs_.settings.qm.engine == "frozen" ? "" : "about ",
+                                             points_, bytes / kBytesPerMebibyte));
+    }
+    if (forecast_) print_line("QM program", describe(*forecast_, inputs_.settings));
+    print_line("Memory",
+               fmt::format("{:.0f} MiB of this program, {:.0f} for each chain (sites, density, "
+                           "tables of its steps){}",
+                           trial_.memory_mb, trial_.memory_of_chain_mb,
+                           forecast_ ? "; the QM programs' besides" : ""));
+    print_line("Time", describe(*run_, inputs_.settings, trial_));
+  }
+
+  InputErrors errors_{InputErrors::Mode::collect};
+  std::vector<std::string> failures_;  ///< of the machine, not of the input
+  std::vector<std::string> warnings_;
+  Inputs inputs_;
+  std::optional<QmForecast> forecast_;
+  std::size_t points_ = 0;
+  SamplingTrial trial_;
+  std::optional<RunForecast> run_;
+};
+
+}  // namespace
+
+int run_check(std::span<const std::string> arguments) {
+  Checker checker;
+  checker.read(arguments);
+  checker.try_sampling();
+  checker.print();
+  return checker.exit_status();
 }
 
 }  // namespace starpmc

@@ -6,11 +6,11 @@
 
 namespace starpmc {
 
-/// `starpmc check`: reads everything that `run` would, prints what would be simulated and all
-/// warnings. Starts nothing and writes nothing.
+/// `starpmc check`: reads everything that `run` would, asks the QM program what it refuses, tries
+/// the sampling for some seconds, and prints what would be simulated, what that takes, and every
+/// error and warning. Writes nothing.
 /// @param arguments FILE.cfg and overrides
-/// @return exit status (0; what run would refuse is thrown)
-/// @throws InputError
+/// @return exit status: 0; 2 with errors of the input; 1 with failures of the machine
 int run_check(std::span<const std::string> arguments);
 
 }  // namespace starpmc

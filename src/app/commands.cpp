@@ -38,7 +38,7 @@ const std::array<Command, 10>& all_commands() {
        "the simulation; results in an output folder", Operand::configuration, run_simulation,
        run_options, every_option},
       {"check", "check FILE.cfg [--section.key value ...]",
-       "what a run would simulate, and all it would refuse or warn of; runs and writes nothing",
+       "what a run would simulate and take, and all it would refuse or warn of; writes nothing",
        Operand::configuration, run_check, [] { return Command::Options(); }, every_option},
       {"resume", "resume FOLDER [--trace] [--section.key value ...]",
        "goes on with a run that was stopped or killed", Operand::run_folder, resume_simulation,
@@ -83,11 +83,11 @@ const std::array<Command, 10>& all_commands() {
        expression_options,
        {}},
       {"info",
-       "info",
-       "devices, workers, StarPU, models, QM engines",
+       "info [--qm.python PATH]",
+       "devices, workers, StarPU, models, QM engines and their versions",
        Operand::none,
        run_info,
-       [] { return Command::Options(); },
+       info_options,
        {}},
   }};
   return all;

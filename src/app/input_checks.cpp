@@ -47,6 +47,7 @@ double net_charge(const System& system, const Settings& settings) {
 void check_electron_count(const System& system, const Settings& settings,
                           const OptionPlaces& places) {
   if (!system.solute || settings.qm.engine == "frozen") return;
+  if (places.doubtful("qm.charge") || places.doubtful("qm.multiplicity")) return;
   const std::vector<int>& numbers = system.solute->atomic_numbers;
   const int electrons = std::accumulate(numbers.begin(), numbers.end(), -settings.qm.charge);
   const int unpaired = settings.qm.multiplicity - 1;

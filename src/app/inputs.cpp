@@ -1,45 +1,106 @@
 #include "app/inputs.hpp"
 
+#include <algorithm>
+#include <array>
+#include <optional>
 #include <utility>
 
 #include "app/input_checks.hpp"
 #include "bench/paper_boxes.hpp"
 #include "config/options.hpp"
-#include "error.hpp"
 #include "potential/pair_potential.hpp"
 #include "system/read_system.hpp"
 
 namespace starpmc {
+namespace {
+
+/// Options without which the files do not make the system that is meant.
+bool names_another_system(const OptionPlaces& places) {
+  return std::ranges::any_of(
+      std::to_array({"system.qm-molecule", "system.solute", "system.defines",
+                     "system.include-folders", "system.rigid", "qm.elements"}),
+      [&](const char* option) { return places.doubtful(option); });
+}
+
+std::optional<System> read_system_of(const Settings& settings, const OptionPlaces& places,
+                                     InputErrors& errors, std::optional<Box>& box) {
+  const Settings::SystemSection& files = settings.system;
+  const SystemFiles named{files.coordinates, files.topology,      files.solute,
+                          files.qm_molecule, files.defines,       files.include_folders,
+                          files.rigid,       settings.qm.elements};
+  if (names_another_system(places)) {
+    box = check_system_files(named, errors);
+    return std::nullopt;
+  }
+  std::optional<System> system = read_system(named, errors, box);
+  if (!system) return std::nullopt;
+  errors.attempt([&] {
+    if (!system->molecules.empty()) return;
+    throw InputError(files.topology.string(), "there is no MM molecule to move", files.qm_molecule,
+                     "add molecules to [ molecules ], e.g. with starpmc solvate");
+  });
+  return system;
+}
+
+/// What is wrong with the expressions by themselves: any cutoff serves.
+void check_expressions_without_system(Settings settings, const OptionPlaces& places,
+                                      InputErrors& errors) {
+  constexpr double kSomeCutoff = 10;
+  const double some = std::max(kSomeCutoff, settings.potential.switch_distance_angstrom + 1);
+  for (double* const cutoff :
+       {&settings.interaction.coulomb_cutoff_angstrom, &settings.interaction.vdw_cutoff_angstrom}) {
+    if (*cutoff == 0) *cutoff = some;
+  }
+  check_expressions(System(), settings, places, errors);
+}
+
+/// What has to fit together.
+void complete(Inputs& inputs, const OptionPlaces& places, InputErrors& errors) {
+  errors.attempt([&] { check_electron_count(inputs.system, inputs.settings, places); });
+  errors.attempt(
+      [&] { inputs.dispersion = dispersion_correction(inputs.system, inputs.settings, places); });
+  if (errors.collects() && !check_expressions(inputs.system, inputs.settings, places, errors)) {
+    return;
+  }
+  errors.attempt([&] {
+    PairPotential potential = make_pair_potential(inputs.system, inputs.settings, places);
+    inputs.functions = std::move(potential.functions);
+    inputs.warnings = inputs.system.warnings;
+    for (const auto& more :
+         {input_warnings(inputs.system, inputs.settings, places), potential.warnings}) {
+      inputs.warnings.insert(inputs.warnings.end(), more.begin(), more.end());
+    }
+  });
+}
+
+}  // namespace
 
 Inputs read_inputs(std::span<const std::string> arguments, const std::string& command) {
+  InputErrors errors(InputErrors::Mode::throw_first);
+  Inputs inputs;
+  read_inputs(arguments, command, inputs, errors);
+  return inputs;
+}
+
+void read_inputs(std::span<const std::string> arguments, const std::string& command, Inputs& inputs,
+                 InputErrors& errors) {
   if (arguments.empty() || arguments[0].starts_with("--")) {
     throw InputError("command line", "no configuration file", arguments.empty() ? "" : arguments[0],
                      "write: starpmc " + command + " FILE.cfg [--section.key value ...]");
   }
-  Inputs inputs;
   inputs.file = arguments[0];
   make_paper_boxes_of(inputs.file);
   OptionPlaces places(inputs.file);
-  inputs.settings = read_settings(inputs.file, arguments.subspan(1), &places);
-  const Settings::SystemSection& files = inputs.settings.system;
-  inputs.system =
-      read_system({files.coordinates, files.topology, files.solute, files.qm_molecule,
-                   files.defines, files.include_folders, files.rigid, inputs.settings.qm.elements});
-  if (inputs.system.molecules.empty()) {
-    throw InputError(files.topology.string(), "there is no MM molecule to move", files.qm_molecule,
-                     "add molecules to [ molecules ], e.g. with starpmc solvate");
+  inputs.settings = read_settings(inputs.file, arguments.subspan(1), &places, errors);
+  std::optional<Box> box;
+  std::optional<System> system = read_system_of(inputs.settings, places, errors, box);
+  if (box) resolve_cutoffs(inputs.settings, *box, places, errors);
+  if (!system) {
+    check_expressions_without_system(inputs.settings, places, errors);
+    return;
   }
-  check_electron_count(inputs.system, inputs.settings, places);
-  resolve_cutoffs(inputs.settings, inputs.system.box, places);
-  inputs.dispersion = dispersion_correction(inputs.system, inputs.settings, places);
-  PairPotential potential = make_pair_potential(inputs.system, inputs.settings, places);
-  inputs.functions = std::move(potential.functions);
-  inputs.warnings = inputs.system.warnings;
-  for (const auto& more :
-       {input_warnings(inputs.system, inputs.settings, places), potential.warnings}) {
-    inputs.warnings.insert(inputs.warnings.end(), more.begin(), more.end());
-  }
-  return inputs;
+  inputs.system = std::move(*system);
+  complete(inputs, places, errors);
 }
 
 }  // namespace starpmc

@@ -4,7 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "config/option_places.hpp"
 #include "config/settings.hpp"
+#include "input_errors.hpp"
 #include "kernels/potential.hpp"
 #include "potential/dispersion_correction.hpp"
 #include "system/system.hpp"
@@ -25,5 +27,11 @@ struct Inputs {
 /// @param command   name of the subcommand, for messages
 /// @throws InputError
 Inputs read_inputs(std::span<const std::string> arguments, const std::string& command);
+
+/// @param errors of what can be read independently of each other: lines and values of the
+///               configuration, its files, cutoffs, expressions
+/// @param inputs what could be read, without warnings where there are errors
+void read_inputs(std::span<const std::string> arguments, const std::string& command, Inputs& inputs,
+                 InputErrors& errors);
 
 }  // namespace starpmc

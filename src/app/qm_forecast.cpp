@@ -15,6 +15,12 @@ double rounded(double value) {
   return std::round(value / unit) * unit;
 }
 
+unsigned chains_at_least(const Settings& settings) {
+  return std::max(1U, settings.sampling.chains);  // 0: auto
+}
+
+}  // namespace
+
 std::string duration(double seconds) {
   constexpr double kMinute = 60;
   constexpr double kHour = 3600;
@@ -25,11 +31,11 @@ std::string duration(double seconds) {
   return fmt::format("{:g} days", rounded(seconds / kDay));
 }
 
-unsigned chains_at_least(const Settings& settings) {
-  return std::max(1U, settings.sampling.chains);  // 0: auto
+std::uint64_t updates_of_chain(const Settings& settings, std::uint64_t interval) {
+  const auto& sampling = settings.sampling;
+  const std::uint64_t steps = sampling.equilibration_steps.value_or(0) + sampling.steps;
+  return std::max<std::uint64_t>(1, (steps + interval - 1) / interval);
 }
-
-}  // namespace
 
 std::string describe(const QmForecast& forecast, const Settings& settings) {
   std::string text = fmt::format(
@@ -38,12 +44,9 @@ std::string describe(const QmForecast& forecast, const Settings& settings) {
       forecast.basis_functions, duration(forecast.first_seconds), duration(forecast.update_seconds),
       rounded(forecast.memory_mb / 1024));
   if (settings.qm.interval == 0) return text;  // auto: not known yet
-  const auto& sampling = settings.sampling;
-  const std::uint64_t steps = sampling.equilibration_steps.value_or(0) + sampling.steps;
-  const std::uint64_t updates =
-      std::max<std::uint64_t>(1, (steps + settings.qm.interval - 1) / settings.qm.interval);
+  const std::uint64_t updates = updates_of_chain(settings, settings.qm.interval);
   return text + fmt::format("; {} updates a chain{}: {}", updates,
-                            sampling.equilibration_steps ? "" : " and those of equilibration",
+                            settings.sampling.equilibration_steps ? "" : " and those of equilibration",
                             duration(static_cast<double>(updates) * forecast.update_seconds));
 }
 

@@ -1,11 +1,19 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "config/settings.hpp"
 #include "qm/engine.hpp"
 
 namespace starpmc {
+
+/// "40 s", "3 h": one significant digit.
+std::string duration(double seconds);
+
+/// Updates of the density by one chain, without those of an equilibration of unknown length.
+/// @param interval steps between them
+std::uint64_t updates_of_chain(const Settings& settings, std::uint64_t interval);
 
 /// For the user, with no more digits than the estimates have: functions, time, memory and updates.
 std::string describe(const QmForecast& forecast, const Settings& settings);

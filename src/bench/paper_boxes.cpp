@@ -26,7 +26,8 @@ void make_box(const BenchPreset& preset, const fs::path& coordinates, const fs::
 }  // namespace
 
 void make_paper_boxes_of(const fs::path& configuration) {
-  for (const auto& assignment : config::read_config_file(configuration)) {
+  InputErrors errors(InputErrors::Mode::collect);  // told by those who read it all
+  for (const auto& assignment : config::read_config_file(configuration, errors).all) {
     for (const BenchPreset& preset : bench_presets()) {
       const std::string name = std::string(preset.name) + ".gro";
       if (assignment.value != "{cache}/bench/" + name) continue;

@@ -6,6 +6,7 @@
 #include <map>
 #include <sstream>
 #include <system_error>
+#include <utility>
 
 #include "config/describe.hpp"
 #include "config/option.hpp"
@@ -44,12 +45,12 @@ class LineScanner {
  public:
   explicit LineScanner(std::string file) : file_(std::move(file)) {}
 
-  std::vector<Assignment> scan(const std::string& text) {
+  Assignments scan(const std::string& text, InputErrors& errors) {
     std::istringstream lines(text);
     std::string line;
     while (std::getline(lines, line)) {
       ++line_number_;
-      scan_line(trim(line));
+      errors.attempt([&] { scan_line(trim(line)); });
     }
     return std::move(assignments_);
   }
@@ -71,9 +72,9 @@ class LineScanner {
                        "write the section's name in brackets above it" + section_hint(key));
     const Option& option = record(section_ + "." + key);
     const std::string_view value = line.substr(equals + 1);
-    assignments_.push_back({option.name(),
-                            std::string(trim(value.substr(0, comment_start(option, value)))),
-                            places_.at(option.name())});
+    assignments_.all.push_back({option.name(),
+                                std::string(trim(value.substr(0, comment_start(option, value)))),
+                                places_.at(option.name())});
   }
 
   void scan_section(std::string_view line) {
@@ -87,15 +88,19 @@ class LineScanner {
     const Option& nearest = *std::ranges::min_element(options(), {}, [&](const Option& option) {
       return edit_distance(section_, option.section);
     });
+    const std::string unknown = std::exchange(section_, nearest.section);
     throw InputError(
-        place(), "unknown section", section_,
+        place(), "unknown section", unknown,
         "did you mean [" + nearest.section +
             "]? The sections are system, interaction, potential, sampling, qm, run, output");
   }
 
   const Option& record(const std::string& name) {
     const Option* const option = find_option(name);
-    if (option == nullptr) throw_unknown(place(), name);
+    if (option == nullptr) {
+      assignments_.doubtful.insert(nearest_option(name).name());
+      throw_unknown(place(), name);
+    }
     const auto [earlier, is_new] = places_.try_emplace(name, place() + ": " + name);
     if (!is_new)
       throw InputError(place(), "option given twice", name,
@@ -113,7 +118,7 @@ class LineScanner {
   std::size_t line_number_ = 0;
   std::string section_;
   std::map<std::string, std::string> places_;
-  std::vector<Assignment> assignments_;
+  Assignments assignments_;
 };
 
 /// Boost knows words by their first letters and in any case unless told not to.
@@ -132,29 +137,33 @@ Assignment override_of(const boost::program_options::option& parsed) {
 
 }  // namespace
 
-std::vector<Assignment> read_config_file(const std::filesystem::path& file) {
-  return LineScanner(file.string()).scan(read_text(file));
+Assignments read_config_file(const std::filesystem::path& file, InputErrors& errors) {
+  return LineScanner(file.string()).scan(read_text(file), errors);
 }
 
-std::vector<Assignment> read_overrides(std::span<const std::string> words) {
+Assignments read_overrides(std::span<const std::string> words, InputErrors& errors) {
   namespace po = boost::program_options;
   const auto description = boost_description();
-  std::vector<Assignment> assignments;
+  Assignments assignments;
+  const auto add = [&](const auto& parsed) {
+    if (!parsed.string_key.empty() && find_option(parsed.string_key) == nullptr)
+      assignments.doubtful.insert(nearest_option(parsed.string_key).name());
+    const Assignment assignment = override_of(parsed);
+    if (std::ranges::find(assignments.all, assignment.name, &Assignment::name) !=
+        assignments.all.end())
+      throw InputError(assignment.place, "option given twice", assignment.value, "give it once");
+    assignments.all.push_back(assignment);
+  };
   try {
     const auto parsed = po::command_line_parser(std::vector(words.begin(), words.end()))
                             .options(*description)
                             .style(command_line_style)
                             .allow_unregistered()
                             .run();
-    for (const auto& option : parsed.options) assignments.push_back(override_of(option));
+    for (const auto& option : parsed.options) errors.attempt([&] { add(option); });
   } catch (const po::error& failure) {
     throw InputError("command line", failure.what(), "", "write --section.key value");
   }
-  for (auto later = assignments.begin(); later != assignments.end(); ++later)
-    if (std::find_if(assignments.begin(), later, [&](const Assignment& earlier) {
-          return earlier.name == later->name;
-        }) != later)
-      throw InputError(later->place, "option given twice", later->value, "give it once");
   return assignments;
 }
 

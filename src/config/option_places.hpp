@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,6 +15,9 @@ class OptionPlaces {
   explicit OptionPlaces(std::string_view file = "configuration") : file_(file) {}
 
   void set(const std::string& option, std::string place) { places_[option] = std::move(place); }
+  /// An error leaves the option at a value that nobody wrote.
+  void set_doubtful(const std::string& option) { doubtful_.insert(option); }
+  bool doubtful(const std::string& option) const { return doubtful_.contains(option); }
   bool given(const std::string& option) const { return places_.contains(option); }
   std::string operator()(const std::string& option) const {
     const auto found = places_.find(option);
@@ -23,6 +27,7 @@ class OptionPlaces {
  private:
   std::string file_;
   std::map<std::string, std::string> places_;
+  std::set<std::string> doubtful_;
 };
 
 }  // namespace starpmc

@@ -6,6 +6,7 @@
 
 #include "config/option_places.hpp"
 #include "config/settings.hpp"
+#include "input_errors.hpp"
 #include "system/geometry.hpp"
 
 namespace starpmc {
@@ -19,11 +20,17 @@ namespace starpmc {
 /// @throws InputError naming file:line or the command line option, the value found and the remedy
 Settings read_settings(const std::filesystem::path& file, std::span<const std::string> overrides,
                        OptionPlaces* places = nullptr);
+/// @param errors of single lines, values, and combinations of options without an error of their own
+/// @return options with errors have their defaults, as have those whose file does not exist
+Settings read_settings(const std::filesystem::path& file, std::span<const std::string> overrides,
+                       OptionPlaces* places, InputErrors& errors);
 
 /// Makes cutoffs of 0 explicit (Coulomb: half the shortest edge; van der Waals: the Coulomb cutoff)
 /// and checks them against the box.
 /// @throws InputError naming the option if a cutoff exceeds half the shortest edge
 void resolve_cutoffs(Settings& settings, const Box& box, const OptionPlaces& places);
+void resolve_cutoffs(Settings& settings, const Box& box, const OptionPlaces& places,
+                     InputErrors& errors);
 
 /// The complete configuration as a `.cfg` file with units; read_settings() of it gives the same
 /// Settings.

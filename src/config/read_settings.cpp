@@ -1,4 +1,7 @@
+#include <algorithm>
+#include <functional>
 #include <system_error>
+#include <vector>
 
 #include "config/config_file.hpp"
 #include "config/describe.hpp"
@@ -15,24 +18,27 @@ namespace {
 /// Applies assignments to Settings and remembers where each option was given.
 class Reader {
  public:
-  explicit Reader(const std::filesystem::path& file) : places_(file.string()) {}
+  Reader(const std::filesystem::path& file, InputErrors& errors)
+      : places_(file.string()), errors_(errors) {}
 
-  void apply(const std::vector<Assignment>& assignments, const std::filesystem::path& folder) {
-    for (const Assignment& assignment : assignments) {
-      try {
-        find_option(assignment.name)->set(settings_, assignment.value, PathContext{folder});
-      } catch (const ValueProblem& problem) {
-        throw InputError(assignment.place, problem.what(), assignment.value, problem.remedy);
-      }
+  void apply(const Assignments& assignments, const std::filesystem::path& folder) {
+    for (const std::string& name : assignments.doubtful) places_.set_doubtful(name);
+    for (const Assignment& assignment : assignments.all) {
       places_.set(assignment.name, assignment.place);
+      if (!errors_.attempt([&] { set(assignment, folder); })) {
+        places_.set_doubtful(assignment.name);
+      }
     }
   }
 
   Settings finish() {
     check_required();
-    check_qm();
-    check_moves();
-    check_intervals();
+    check({"system.qm-molecule", "system.solute", "qm.engine", "qm.grid-file"},
+          [this] { check_qm(); });
+    check({"sampling.max-translation", "sampling.max-rotation"}, [this] { check_moves(); });
+    check({"qm.interval", "sampling.equilibration-steps"}, [this] { check_qm_interval(); });
+    check({"output.energy-interval", "output.pressure-interval"},
+          [this] { check_output_intervals(); });
     check_files();
     check_representable();
     return settings_;
@@ -44,12 +50,31 @@ class Reader {
   bool given(const std::string& name) const { return places_.given(name); }
   std::string place(const std::string& name) const { return places_(name); }
 
-  void check_required() const {
-    for (const Option& option : options())
-      if (option.required && !given(option.name()))
+  void set(const Assignment& assignment, const std::filesystem::path& folder) {
+    try {
+      find_option(assignment.name)->set(settings_, assignment.value, PathContext{folder});
+    } catch (const ValueProblem& problem) {
+      throw InputError(assignment.place, problem.what(), assignment.value, problem.remedy);
+    }
+  }
+
+  /// Of options all of which are what the user wrote.
+  /// @return whether there is no error
+  bool check(const std::vector<std::string>& names, const std::function<void()>& body) {
+    if (std::ranges::any_of(names, [&](const auto& name) { return places_.doubtful(name); }))
+      return false;
+    return errors_.attempt(body);
+  }
+
+  void check_required() {
+    for (const Option& option : options()) {
+      if (!option.required || given(option.name())) continue;
+      check({option.name()}, [&] {
         throw InputError(place(option.name()), "required option is missing", "",
                          "add '" + option.key + " = ...' to section [" + option.section +
                              "]: " + option.meaning);
+      });
+    }
   }
 
   void check_qm() {
@@ -94,12 +119,15 @@ class Reader {
                        "make one of them greater than 0");
   }
 
-  void check_intervals() const {
+  void check_qm_interval() const {
     if (settings_.qm.interval == 0 && settings_.sampling.equilibration_steps == 0U) {
       throw InputError(place("qm.interval"),
                        "it is found during equilibration, of which there is none", "auto",
                        "set sampling.equilibration-steps to auto, or write a number of steps");
     }
+  }
+
+  void check_output_intervals() const {
     const auto& output = settings_.output;
     if (output.pressure_interval % output.energy_interval == 0) return;
     throw InputError(
@@ -108,7 +136,12 @@ class Reader {
         "write a multiple of " + std::to_string(output.energy_interval) + ", or 0 for no pressure");
   }
 
-  void check_file(const std::string& name, const std::filesystem::path& path, bool folder) const {
+  /// What cannot be read is not tried again.
+  void check_file(const std::string& name, std::filesystem::path& path, bool folder) {
+    if (!check({name}, [&] { require_file(name, path, folder); })) path.clear();
+  }
+
+  void require_file(const std::string& name, const std::filesystem::path& path, bool folder) const {
     if (path.empty()) return;
     std::error_code failure;
     const auto status = std::filesystem::status(path, failure);
@@ -124,29 +157,32 @@ class Reader {
                        path.string(), "name a " + what);
   }
 
-  void check_files() const {
+  void check_files() {
     check_file("system.coordinates", settings_.system.coordinates, false);
     check_file("system.topology", settings_.system.topology, false);
     check_file("system.solute", settings_.system.solute, false);
     check_file("potential.parameters", settings_.potential.parameters, false);
     if (settings_.qm.engine == "frozen") check_file("qm.grid-file", settings_.qm.grid_file, false);
-    for (const auto& folder : settings_.system.include_folders)
+    for (auto& folder : settings_.system.include_folders)
       check_file("system.include-folders", folder, true);
   }
 
   /// A run must be able to write down what it was told.
-  void check_representable() const {
+  void check_representable() {
     for (const Option& option : options()) {
-      try {
-        config_text(option, settings_);
-      } catch (const ValueProblem& problem) {
-        throw InputError(place(option.name()), problem.what(), "", problem.remedy);
-      }
+      check({option.name()}, [&] {
+        try {
+          config_text(option, settings_);
+        } catch (const ValueProblem& problem) {
+          throw InputError(place(option.name()), problem.what(), "", problem.remedy);
+        }
+      });
     }
   }
 
   Settings settings_;
   OptionPlaces places_;
+  InputErrors& errors_;
 };
 
 }  // namespace
@@ -154,22 +190,36 @@ class Reader {
 
 Settings read_settings(const std::filesystem::path& file, std::span<const std::string> overrides,
                        OptionPlaces* places) {
-  config::Reader reader(file);
-  reader.apply(config::read_config_file(file), file.parent_path());
-  reader.apply(config::read_overrides(overrides), {});
+  InputErrors errors(InputErrors::Mode::throw_first);
+  return read_settings(file, overrides, places, errors);
+}
+
+Settings read_settings(const std::filesystem::path& file, std::span<const std::string> overrides,
+                       OptionPlaces* places, InputErrors& errors) {
+  config::Reader reader(file, errors);
+  reader.apply(config::read_config_file(file, errors), file.parent_path());
+  errors.attempt([&] { reader.apply(config::read_overrides(overrides, errors), {}); });
   Settings settings = reader.finish();
   if (places != nullptr) *places = reader.places();
   return settings;
 }
 
 void resolve_cutoffs(Settings& settings, const Box& box, const OptionPlaces& places) {
+  InputErrors errors(InputErrors::Mode::throw_first);
+  resolve_cutoffs(settings, box, places, errors);
+}
+
+void resolve_cutoffs(Settings& settings, const Box& box, const OptionPlaces& places,
+                     InputErrors& errors) {
   const double longest = box.shortest_edge() / 2;
   const auto check = [&](const char* key, double cutoff) {
     if (cutoff <= longest) return;
-    throw InputError(places(key), "cutoff beyond half the shortest edge of the box",
-                     config::number_text(cutoff) + " A",
-                     "write at most " + config::number_text(longest) +
-                         " A, 0 for the longest possible, or take a larger box");
+    errors.attempt([&] {
+      throw InputError(places(key), "cutoff beyond half the shortest edge of the box",
+                       config::number_text(cutoff) + " A",
+                       "write at most " + config::number_text(longest) +
+                           " A, 0 for the longest possible, or take a larger box");
+    });
   };
   auto& interaction = settings.interaction;
   if (interaction.coulomb_cutoff_angstrom == 0) interaction.coulomb_cutoff_angstrom = longest;

@@ -29,7 +29,12 @@ auto at(const std::string& place, const Read& read) {
   try {
     return read();
   } catch (const InputError& error) {
-    throw InputError(place, error.what(), "", "");
+    // A problem is one line, a remedy may be several.
+    constexpr std::string_view kRemedy = "\n  remedy: ";
+    const std::string_view said = error.what();
+    const std::size_t end = std::min(said.find(kRemedy), said.size());
+    const std::size_t remedy = std::min(end + kRemedy.size(), said.size());
+    throw InputError(place, said.substr(0, end), "", said.substr(remedy));
   }
 }
 

@@ -43,6 +43,16 @@ class Maker {
         table_(settings.potential.parameters),
         reader_(system.force_field, table_) {}
 
+  /// @return whether there is no error
+  bool read_functions(InputErrors& errors) {
+    if (!errors.attempt([this] { check_options(); })) return false;
+    const bool coulomb = errors.attempt([this] { read_coulomb(); });
+    const bool mm = errors.attempt([&] { mm_ = read(mm_role(), both_sites()); });
+    const bool qmmm = errors.attempt(
+        [&] { qmmm_ = read(qmmm_role(), names_of_site('1', true), names_of_site('2', false)); });
+    return coulomb && mm && qmmm;
+  }
+
   PairPotential make() {
     build();
     return std::move(result_);
@@ -69,19 +79,23 @@ class Maker {
   }
 
  private:
+  Role mm_role() const {
+    return {settings_.potential.mm_vdw, settings_.potential.mm_additional, "mm"};
+  }
+  Role qmmm_role() const {
+    return {settings_.potential.qmmm_vdw, settings_.potential.qmmm_additional, "qmmm"};
+  }
+
   void build() {
-    const auto& options = settings_.potential;
-    const Role mm{options.mm_vdw, options.mm_additional, "mm"};
-    const Role qmmm{options.qmmm_vdw, options.qmmm_additional, "qmmm"};
-    check_options();
-    read_coulomb();
-    mm_ = read(mm, both_sites());
-    qmmm_ = read(qmmm, names_of_site('1', true), names_of_site('2', false));
+    InputErrors errors(InputErrors::Mode::throw_first);
+    read_functions(errors);
+    const bool mm_built_in = mm_role().is_built_in();
+    const bool qmmm_built_in = qmmm_role().is_built_in();
     if (mm_) result_.functions.mm = mm_->program();
     if (qmmm_) result_.functions.qmmm = qmmm_->program();
     find_kinds();
-    lay_out(mm.is_built_in() != qmmm.is_built_in());
-    fill(mm.is_built_in(), qmmm.is_built_in());
+    lay_out(mm_built_in != qmmm_built_in);
+    fill(mm_built_in, qmmm_built_in);
     result_.functions.mm_as_pairs =
         result_.functions.in_mm() &&
         mm_error_in_single(result_, system_, settings_) <=
@@ -404,6 +418,13 @@ std::size_t PairPotential::kind(std::size_t type, double charge) const {
 PairPotential make_pair_potential(const System& system, const Settings& settings,
                                   const OptionPlaces& places) {
   return Maker(system, settings, places).make();
+}
+
+bool check_expressions(const System& system, const Settings& settings, const OptionPlaces& places,
+                       InputErrors& errors) {
+  bool readable = false;
+  errors.attempt([&] { readable = Maker(system, settings, places).read_functions(errors); });
+  return readable;
 }
 
 PairDerivatives make_pair_derivatives(const System& system, const Settings& settings,

@@ -6,6 +6,7 @@
 
 #include "config/option_places.hpp"
 #include "config/settings.hpp"
+#include "input_errors.hpp"
 #include "kernels/common/layout.h"
 #include "kernels/pair_derivatives.hpp"
 #include "kernels/potential.hpp"
@@ -38,6 +39,12 @@ struct PairPotential {
 /// @throws InputError naming the option, or the line of the table of parameters
 PairPotential make_pair_potential(const System& system, const Settings& settings,
                                   const OptionPlaces& places = OptionPlaces());
+
+/// Whether the expressions can be read; more can be wrong with them for a system's pairs of sites.
+/// @param settings cutoffs resolved
+/// @param errors   of each expression
+bool check_expressions(const System& system, const Settings& settings, const OptionPlaces& places,
+                       InputErrors& errors);
 
 /// The same functions and the built-in ones with their derivatives, for the virial: of the kinds of
 /// make_pair_potential().

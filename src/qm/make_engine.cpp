@@ -15,7 +15,6 @@
 #include "installation.hpp"
 #include "qm/frozen_engine.hpp"
 #include "qm/restarting_engine.hpp"
-#include "qm/worker_engine.hpp"
 
 namespace starpmc {
 
@@ -118,6 +117,20 @@ fs::path find_worker_python(const Settings::QmSection& settings) {
   return *found;
 }
 
+WorkerCommand worker_command(const Settings::QmSection& settings) {
+  WorkerCommand command;
+  command.command = {find_worker_python(settings).string(), find_script(settings.engine).string()};
+  command.time_limit_seconds = settings.time_limit_seconds;
+  if (settings.engine == "psi4") {
+    command.remedy_if_missing =
+        "apt install psi4 (Debian and Ubuntu; its Python is the default), or conda create -n psi4 "
+        "-c conda-forge psi4, and then qm.python = .../envs/psi4/bin/python ('conda env list' "
+        "shows "
+        "where that is); or write qm.engine = pyscf";
+  }
+  return command;
+}
+
 std::unique_ptr<QmEngine> make_engine(const Settings::QmSection& settings, const Solute& solute,
                                       const EngineWatch& watch) {
   if (settings.engine == "none") return nullptr;
@@ -127,11 +140,8 @@ std::unique_ptr<QmEngine> make_engine(const Settings::QmSection& settings, const
                      "one of pyscf, psi4, frozen, none");
   }
   const QmRequest request = make_request(settings, solute);
-  const WorkerCommand command{
-      {find_worker_python(settings).string(), find_script(settings.engine).string()},
-      settings.time_limit_seconds,
-      {},
-      watch.on_forecast};
+  WorkerCommand command = worker_command(settings);
+  command.on_forecast = watch.on_forecast;
   return std::make_unique<RestartingEngine>(
       [command, request](const std::shared_ptr<CancelSignal>& signal) {
         WorkerCommand cancellable = command;

@@ -7,6 +7,7 @@
 #include "config/settings.hpp"
 #include "qm/cancel_signal.hpp"
 #include "qm/engine.hpp"
+#include "qm/worker_engine.hpp"
 
 namespace starpmc {
 
@@ -33,6 +34,10 @@ struct EngineWatch {
 /// @throws Cancelled once `watch.cancel` is raised
 std::unique_ptr<QmEngine> make_engine(const Settings::QmSection& settings, const Solute& solute,
                                       const EngineWatch& watch = {});
+
+/// How to start the worker of an engine (pyscf or psi4), with the settings' time limit.
+/// @throws InputError where Python or the worker's script is missing
+WorkerCommand worker_command(const Settings::QmSection& settings);
 
 /// The Python of the QM workers, as make_engine() finds it.
 /// @throws InputError where there is none

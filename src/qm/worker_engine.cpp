@@ -102,15 +102,26 @@ nlohmann::json update_header(const PointCharges& charges) {
 }  // namespace
 
 WorkerEngine::WorkerEngine(const WorkerCommand& command, const QmRequest& request)
+    : WorkerEngine(command, request, HelloOnly()) {
+  initialise(request, command.on_forecast);
+}
+
+WorkerVersion WorkerEngine::version_of(const WorkerCommand& command) {
+  const WorkerEngine worker(command, QmRequest(), HelloOnly());
+  return {worker.name_, worker.version_, worker.libraries_};
+}
+
+WorkerEngine::WorkerEngine(const WorkerCommand& command, const QmRequest& request,
+                           HelloOnly /*unused*/)
     : time_limit_seconds_(command.time_limit_seconds),
       cancel_(command.cancel_signal ? command.cancel_signal : std::make_shared<CancelSignal>()),
       process_(command.command, worker_environment(request), cancel_),
       check_(request),
       atom_count_(request.positions.size()),
       max_iterations_(request.max_iterations),
-      energy_convergence_hartree_(request.energy_convergence_hartree) {
+      energy_convergence_hartree_(request.energy_convergence_hartree),
+      remedy_if_missing_(command.remedy_if_missing) {
   say_hello();
-  initialise(request, command.on_forecast);
 }
 
 WorkerEngine::~WorkerEngine() {
@@ -136,7 +147,7 @@ Message WorkerEngine::receive(const std::string& expected_type, const std::strin
     const std::string said = text(message, "message");
     if (reason == "missing") {
       throw InputError("qm.engine", "the QM program is not installed: " + said, "",
-                       "./quickstart setup, or point qm.python to a Python that has it");
+                       remedy_if_missing_);
     }
     if (reason == "bad-request") {
       throw InputError("[qm]", said, "", "change the qm section or the solute");
@@ -205,6 +216,11 @@ void WorkerEngine::say_hello() {
   }
   name_ = text(hello, "worker");
   version_ = text(hello, "version");
+  if (!hello.header.contains("libraries")) return;
+  for (const auto& [name, version] :
+       field<std::map<std::string, std::string>>(hello, "libraries")) {
+    libraries_[shown_text(name)] = shown_text(version);
+  }
 }
 
 void WorkerEngine::initialise(const QmRequest& request,

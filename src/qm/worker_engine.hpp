@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,6 +24,15 @@ struct WorkerCommand {
   std::shared_ptr<CancelSignal> cancel_signal = {};  ///< none: the engine makes its own
   /// Told before the worker starts on what may take long; empty: nobody listens.
   std::function<void(const QmForecast&)> on_forecast = {};
+  /// What to do where the worker lacks its QM program.
+  std::string remedy_if_missing = "./quickstart setup, or point qm.python to a Python that has it";
+};
+
+/// What a worker says of itself.
+struct WorkerVersion {
+  std::string name;                              ///< "pyscf", ...
+  std::string version;                           ///< of the QM program
+  std::map<std::string, std::string> libraries;  ///< that it may use, and their versions
 };
 
 /// A QM program in a process of its own, spoken to by the protocol of protocol.md.
@@ -35,6 +45,9 @@ class WorkerEngine : public QmEngine {
   /// @throws Cancelled when the command's signal is raised
   WorkerEngine(const WorkerCommand& command, const QmRequest& request);
   ~WorkerEngine() override;
+
+  /// Starts the worker for nothing but this. Throws as the constructor does.
+  static WorkerVersion version_of(const WorkerCommand& command);
 
   const DensityGrid& quadrature_points() const override { return points_; }
   QmResult update(std::span<const double> potential, std::span<const double> nuclear_potential,
@@ -50,6 +63,8 @@ class WorkerEngine : public QmEngine {
   pid_t process_id() const { return process_.process_id(); }
 
  private:
+  struct HelloOnly {};
+  WorkerEngine(const WorkerCommand& command, const QmRequest& request, HelloOnly);
   WorkerProcess::Deadline deadline() const;
   Message receive(const std::string& expected_type, const std::string& or_type = {});
   void say_hello();
@@ -77,6 +92,8 @@ class WorkerEngine : public QmEngine {
   int basis_functions_ = 0;
   std::string name_;
   std::string version_;
+  std::map<std::string, std::string> libraries_;
+  std::string remedy_if_missing_;
   bool has_state_ = false;
   std::vector<double> state_;
 };

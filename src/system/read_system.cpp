@@ -21,6 +21,7 @@
 #include "system/superposition.hpp"
 #include "system/text.hpp"
 #include "system/topology.hpp"
+#include "system/xyz_file.hpp"
 
 namespace starpmc {
 namespace {
@@ -32,6 +33,7 @@ constexpr double rmsd_of_rounding_angstrom = 0.01;  // three decimals in nm: 0.0
 constexpr double nearest_solute_contact_angstrom = 0.5;
 constexpr double nearest_contact_angstrom = 0.3;
 constexpr std::size_t no_definition = static_cast<std::size_t>(-1);
+constexpr std::size_t most_overlaps_told = 10;
 
 /// First letter of an atom name: its element, near enough to tell a mixed-up order.
 char first_letter(std::string_view name) {
@@ -45,19 +47,56 @@ char first_letter(std::string_view name) {
 
 class SystemReader {
  public:
-  explicit SystemReader(const SystemFiles& files)
+  SystemReader(const SystemFiles& files, InputErrors& errors)
       : files_(files),
-        topology_(read_topology(files.topology, files.defines, files.include_folders)),
-        coordinates_(read_gro(files.coordinates)),
+        errors_(errors),
+        errors_before_(errors.all().size()),
         site_types_(topology_) {}
 
-  System read() {
+  /// @param box set once the coordinates have been read
+  /// @return nothing where there are errors
+  std::optional<System> read(std::optional<Box>& box) {
+    if (!read_files(box)) return std::nullopt;
     system_.title = coordinates_.title;
     system_.box = coordinates_.box;
-    find_solute();
-    find_rigid();
-    check_atom_count();
+    const bool found = errors_.attempt([this] { find_solute(); });
+    errors_.attempt([this] { find_rigid(); });
+    if (!found || !errors_.attempt([this] { check_atom_count(); })) return std::nullopt;
     read_molecules();
+    if (errors_.all().size() > errors_before_) return std::nullopt;
+    sort_molecules();
+    system_.force_field = site_types_.force_field();
+    note_fitted();
+    check_contacts();
+    if (errors_.all().size() > errors_before_) return std::nullopt;
+    return std::move(system_);
+  }
+
+  /// @return whether topology and coordinates have been read
+  bool read_files(std::optional<Box>& box) {
+    const auto read_one = [this](const std::filesystem::path& file, const auto& body) {
+      return !file.empty() && errors_.attempt(body);
+    };
+    const bool topology = read_one(files_.topology, [this] {
+      topology_ = read_topology(files_.topology, files_.defines, files_.include_folders);
+    });
+    const bool coordinates =
+        read_one(files_.coordinates, [this] { coordinates_ = read_gro(files_.coordinates); });
+    if (coordinates) box = coordinates_.box;
+    if (topology && coordinates) return true;
+    // With them it is read where its atoms are needed.
+    read_one(files_.solute, [this] { read_geometry(files_.solute); });
+    return false;
+  }
+
+ private:
+  /// Molecules whose coordinates do not have their model's geometry.
+  struct Fitted {
+    std::size_t count = 0;
+    double largest_rmsd = 0;
+  };
+
+  void sort_molecules() {
     // Stable: molecules of one type keep their order in the file.
     std::vector<std::size_t> order(system_.molecules.size());
     for (std::size_t i = 0; i < order.size(); ++i) {
@@ -72,18 +111,7 @@ class SystemReader {
       sorted_lines_.push_back(lines_[i]);
     }
     system_.molecules = std::move(sorted);
-    system_.force_field = site_types_.force_field();
-    note_fitted();
-    check_contacts();
-    return std::move(system_);
   }
-
- private:
-  /// Molecules whose coordinates do not have their model's geometry.
-  struct Fitted {
-    std::size_t count = 0;
-    double largest_rmsd = 0;
-  };
 
   std::size_t atoms_of(const MoleculeCount& entry) const {
     return entry.count * topology_.definitions[entry.definition].atoms.size();
@@ -160,20 +188,22 @@ class SystemReader {
   void read_molecules() {
     std::size_t atom = 0;
     for (const MoleculeCount& entry : topology_.molecules) {
-      const MoleculeDefinition& definition = topology_.definitions[entry.definition];
-      check_supported(definition, entry.count);
-      if (entry.definition == qm_definition_) {
-        if (entry.count == 1) {
-          read_solute(definition, atom);
-          atom += solute_in_coordinates_ ? definition.atoms.size() : 0;
-        }
-        continue;
-      }
-      const bool has_geometry = defined_geometry(definition).has_value();
-      for (std::size_t i = 0; i < entry.count; ++i) {
-        read_molecule(entry.definition, atom, has_geometry);
-        atom += definition.atoms.size();
-      }
+      errors_.attempt([&] { read_molecules(entry, atom); });
+      const bool in_coordinates = entry.definition != qm_definition_ || solute_in_coordinates_;
+      atom += in_coordinates ? atoms_of(entry) : 0;
+    }
+  }
+
+  void read_molecules(const MoleculeCount& entry, std::size_t first) {
+    const MoleculeDefinition& definition = topology_.definitions[entry.definition];
+    check_supported(definition, entry.count);
+    if (entry.definition == qm_definition_) {
+      if (entry.count == 1) read_solute(definition, first);
+      return;
+    }
+    const bool has_geometry = defined_geometry(definition).has_value();
+    for (std::size_t i = 0; i < entry.count; ++i) {
+      read_molecule(entry.definition, first + i * definition.atoms.size(), has_geometry);
     }
   }
 
@@ -366,7 +396,7 @@ class SystemReader {
                        place_of(coordinates_.path, sorted_lines_[owner]));
   }
 
-  void check_contacts() const {
+  void check_contacts() {
     std::vector<Vector3> points;
     std::vector<std::size_t> owners;
     for (std::size_t m = 0; m < system_.molecules.size(); ++m) {
@@ -389,14 +419,19 @@ class SystemReader {
       if (b != solute_owner && contact.distance >= nearest_contact_angstrom) {
         continue;
       }
-      throw InputError(coordinates_.path.string(),
-                       fmt::format("{} overlaps with {}", molecule_name(a), molecule_name(b)),
-                       fmt::format("{:.3f} angstrom", contact.distance),
-                       "remove one of them, or make the system again ('starpmc solvate')");
+      errors_.attempt([&] {
+        throw InputError(coordinates_.path.string(),
+                         fmt::format("{} overlaps with {}", molecule_name(a), molecule_name(b)),
+                         fmt::format("{:.3f} angstrom", contact.distance),
+                         "remove one of them, or make the system again ('starpmc solvate')");
+      });
+      if (errors_.all().size() == errors_before_ + most_overlaps_told) return;
     }
   }
 
   const SystemFiles& files_;
+  InputErrors& errors_;
+  std::size_t errors_before_;
   TopologyFile topology_;
   GroFile coordinates_;
   SiteTypes site_types_;
@@ -413,6 +448,21 @@ class SystemReader {
 
 }  // namespace
 
-System read_system(const SystemFiles& files) { return SystemReader(files).read(); }
+System read_system(const SystemFiles& files) {
+  InputErrors errors(InputErrors::Mode::throw_first);
+  std::optional<Box> box;
+  return std::move(*read_system(files, errors, box));
+}
+
+std::optional<Box> check_system_files(const SystemFiles& files, InputErrors& errors) {
+  std::optional<Box> box;
+  SystemReader(files, errors).read_files(box);
+  return box;
+}
+
+std::optional<System> read_system(const SystemFiles& files, InputErrors& errors,
+                                  std::optional<Box>& box) {
+  return SystemReader(files, errors).read(box);
+}
 
 }  // namespace starpmc

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "input_errors.hpp"
 #include "system/system.hpp"
 
 namespace starpmc {
@@ -27,5 +29,16 @@ struct SystemFiles {
 /// molecule that its [settles] and [constraints] do not hold in shape must be named in `rigid`.
 /// @throws InputError naming file and line
 System read_system(const SystemFiles& files);
+
+/// Whether the files can be read, each by itself; those that are empty are left out.
+/// @return the box, where the coordinates have one
+std::optional<Box> check_system_files(const SystemFiles& files, InputErrors& errors);
+
+/// @param files  those that are empty are missing: the others are read for their errors
+/// @param errors of each file, of each kind of molecule, of each overlap of the first ten
+/// @param box    set as soon as it is known
+/// @return nothing where there are errors
+std::optional<System> read_system(const SystemFiles& files, InputErrors& errors,
+                                  std::optional<Box>& box);
 
 }  // namespace starpmc

@@ -2,6 +2,8 @@
 
 from worker_protocol import WorkerError, bad_request
 
+LIBRARIES = ("dftd3", "dftd4")
+
 
 def energy(method, functional, correction, atomic_numbers, positions, charge):
     """Hartree; positions in bohr. D3 without the three-body term, D4 with it, as is usual."""

@@ -89,7 +89,8 @@ def lebedev_sizes():
     return sorted(count for count in dft.gen_grid.LEBEDEV_NGRID if count > 1)
 
 
-def build_mean_field(molecule, request, grid):
+def choose_mean_field(molecule, request, grid):
+    """Nothing of it is computed yet."""
     closed_shell = request["multiplicity"] == 1
     functional = method_names.split(request["method"])[0]
     if functional == "hf":
@@ -104,6 +105,11 @@ def build_mean_field(molecule, request, grid):
         method_names.check_functional(request["method"], functional, mean_field._numint.libxc)
         mean_field.grids = grid
         mean_field.small_rho_cutoff = 0  # the points the program knows must stay
+    return mean_field
+
+
+def build_mean_field(molecule, request, grid):
+    mean_field = choose_mean_field(molecule, request, grid)
     if request["density_fitting"]:
         mean_field = mean_field.density_fit()
         # Without this a pure functional's J is made from integrals computed anew in every iteration.
@@ -170,21 +176,28 @@ class PyscfEngine:
         self.atom_count = self.molecule.natm
         self.expected_electrons = int(self.molecule.nelectron)
         self.basis_functions = int(self.molecule.nao)
+        self._scf_grid = build_grid(
+            self.molecule, request["scf_grid_radial"], request["scf_grid_angular"], "scf grid"
+        )
+        density_grid = build_grid(
+            self.molecule, request["grid_radial"], request["grid_angular"], "density grid"
+        )
+        choose_mean_field(self.molecule, request, self._scf_grid)
+        # The solute is rigid: its dispersion energy is as constant as that of its nuclei.
+        constant_energy = dispersion_energy(self.molecule, request)
+        # What is refused has been refused.
         announce(
             **forecast(self.basis_functions, self.atom_count, request, is_pure_gga(request))
         )
         self._analytic = request["embedding"] == "analytic"
         cache_bytes = request["memory_mb"] * 2**20 / 4
-        self._build_grids(request, request["threads"], cache_bytes)
+        self._build_grids(density_grid, request["grid_angular"], request["threads"], cache_bytes)
         self._bare_core = scf.hf.get_hcore(self.molecule)
         self._integrals = Embedding(
             self.molecule, self._points, self._weights, self._scf_blocks
         )
         self._core = self._bare_core
-        # The solute is rigid: its dispersion energy is as constant as that of its nuclei.
-        self._bare_repulsion = self.molecule.energy_nuc() + dispersion_energy(
-            self.molecule, request
-        )
+        self._bare_repulsion = self.molecule.energy_nuc() + constant_energy
         self._repulsion = self._bare_repulsion
         self._embedding = None  # the electrons' matrix in the potential of the MM charges
         self._nuclear_interaction = 0.0  # Hartree
@@ -196,25 +209,13 @@ class PyscfEngine:
         self._convergence = Convergence(self._mean_field, self._two_level(request))
         self._isolated = self._isolate()
 
-    def _build_grids(self, request, threads, cache_bytes):
-        self._scf_grid = build_grid(
-            self.molecule,
-            request["scf_grid_radial"],
-            request["scf_grid_angular"],
-            "scf grid",
-        )
+    def _build_grids(self, density_grid, angular_points, threads, cache_bytes):
         self._scf_grid.build(with_non0tab=True)
         real = self._scf_grid.atm_idx >= 0  # PySCF pads the grid with points of no weight
         self._points = self._scf_grid.coords[real]
         self._weights = self._scf_grid.weights[real]
         self._scf_blocks = PointBlocks(
             self.molecule, self._points, threads, cache_bytes, gradients=True
-        )
-        density_grid = build_grid(
-            self.molecule,
-            request["grid_radial"],
-            request["grid_angular"],
-            "density grid",
         )
         density_grid.radi_method = dft.radi.mura_knowles
         density_grid.prune = None
@@ -226,7 +227,7 @@ class PyscfEngine:
         self._density_extents = point_extents(
             numpy.linalg.norm(self._density_points - atoms, axis=1),
             density_grid.quadrature_weights[real],
-            request["grid_angular"],
+            angular_points,
         )
         self._density_blocks = PointBlocks(
             self.molecule,
@@ -403,4 +404,8 @@ class PyscfEngine:
 if __name__ == "__main__":
     announce = functools.partial(CHANNEL.send, "forecast")
     make_engine = functools.partial(PyscfEngine, announce=announce)
-    sys.exit(worker_protocol.serve(CHANNEL, "pyscf", pyscf.__version__, make_engine))
+    sys.exit(
+        worker_protocol.serve(
+            CHANNEL, "pyscf", pyscf.__version__, make_engine, dispersion.LIBRARIES
+        )
+    )

@@ -5,6 +5,7 @@ factory of its engine.
 """
 
 import dataclasses
+import importlib.metadata
 import json
 import math
 import os
@@ -180,6 +181,16 @@ def _update(engine, header, arrays):
     return {**fields, **memory}, grid
 
 
+def library_versions(names):
+    versions = {}
+    for name in names:
+        try:
+            versions[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return versions
+
+
 def _has_state(engine):
     return hasattr(engine, "state")
 
@@ -219,7 +230,7 @@ def _answer(channel, engine, make_engine, header, arrays):
     return engine
 
 
-def serve(channel, worker, version, make_engine):
+def serve(channel, worker, version, make_engine, libraries=()):
     """Answers requests until `quit` or the end of the input. Returns the exit status.
 
     make_engine(header, positions_angstrom) returns an object with atom_count, expected_electrons,
@@ -227,8 +238,16 @@ def serve(channel, worker, version, make_engine):
     -> (fields, grid); potentials come in Hartree per charge, charges as SolventCharges. An engine
     whose updates depend on earlier ones may have state(), after an update, -> (s,), all that they
     depend on, and restore(state), which raises ValueError where it does not fit; empty: none yet.
+
+    libraries: names of the distributions that the engine can use, of which those there are are told.
     """
-    channel.send("hello", protocol=PROTOCOL_VERSION, worker=worker, version=version)
+    channel.send(
+        "hello",
+        protocol=PROTOCOL_VERSION,
+        worker=worker,
+        version=version,
+        libraries=library_versions(libraries),
+    )
     engine = None
     while True:
         try:
