@@ -34,10 +34,21 @@ SolvateRequest make_request(const options::variables_map& values) {
   const std::string stem = request.solute.empty() ? "water" : request.solute.stem().string();
   request.output = values.contains("output") ? values["output"].as<std::string>() : stem;
   request.charge = values["charge"].as<int>();
+  if (values.contains("ions")) request.ions = values["ions"].as<std::string>();
+  request.ion_distance_angstrom = values["ion-distance"].as<double>();
   request.seed = values["seed"].as<std::uint64_t>();
   if (values.contains("table")) request.table = values["table"].as<std::string>();
   request.overwrite = values.contains("overwrite");
   return request;
+}
+
+void print_ions(const SolvatedFiles& files, std::ostream& out) {
+  if (files.ions.empty()) return;
+  out << "#\n# Ions, and their type in oplsaa.ff\n";
+  for (const Ions& kind : files.ions) {
+    out << fmt::format("#   {:<5} {:<10} {:+d} e, {} of them\n", kind.atom, kind.type, kind.charge,
+                       kind.count);
+  }
 }
 
 /// As comments: what is printed is a configuration.
@@ -65,6 +76,7 @@ void print_summary(const SolvateRequest& request, const SolvatedFiles& files, st
                      request.model, around, files.edge_angstrom, files.coordinates.string(),
                      files.topology.string());
   print_types(files, out);
+  print_ions(files, out);
   out << fmt::format("\n[system]\ncoordinates = {}\ntopology = {}\n", files.coordinates.string(),
                      files.topology.string());
   if (files.solute_atoms > 0) {
@@ -97,8 +109,13 @@ boost::program_options::options_description solvate_options() {
       "'water'");
   add("charge", options::value<int>()->default_value(0),
       "charge of the solute in elementary charges; noted in the files for the QM program");
+  add("ions", options::value<std::string>(),
+      "salt and its concentration in mol/L, as NaCl:0.15 or MgCl2:0.1, and counter-ions of the "
+      "solute's charge; with 0 these only. Ions take the place of waters");
+  add("ion-distance", options::value<double>()->default_value(6),
+      "least distance of an ion from the solute and the other ions, angstrom");
   add("seed", options::value<std::uint64_t>()->default_value(1),
-      "chooses the cut out of the equilibrated water");
+      "chooses the cut out of the equilibrated water, and the waters that ions replace");
   add("table", options::value<std::string>(),
       "rules for the solute's Lennard-Jones types; the built-in opls_types.txt by default. Where "
       "one "

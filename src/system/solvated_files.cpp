@@ -7,6 +7,7 @@
 #include <array>
 #include <cctype>
 #include <iterator>
+#include <optional>
 #include <set>
 #include <span>
 #include <vector>
@@ -29,6 +30,7 @@ namespace starpmc {
 namespace {
 
 constexpr std::string_view force_field = "oplsaa.ff/forcefield.itp";
+constexpr std::string_view ion_topology = "oplsaa.ff/ions.itp";
 constexpr int gro_decimals = 7;  // 1e-6 angstrom
 
 /// A rigid water model and where GROMACS keeps it.
@@ -58,6 +60,11 @@ void check_size(const SolvateRequest& request) {
   if (request.edge_angstrom && !(*request.edge_angstrom >= 5 && *request.edge_angstrom <= 300)) {
     throw InputError("--box", "the edge is out of range", fmt::format("{}", *request.edge_angstrom),
                      "ask for 5 to 300 angstrom");
+  }
+  const double distance = request.ion_distance_angstrom;
+  if (!(distance >= 2 && distance <= 100)) {
+    throw InputError("--ion-distance", "the distance is out of range", fmt::format("{}", distance),
+                     "ask for 2 to 100 angstrom");
   }
 }
 
@@ -122,7 +129,9 @@ std::string molecule_name(const SolvateRequest& request) {
   for (char& c : name) {
     if (!std::isalnum(static_cast<unsigned char>(c)) && c != '-' && c != '_') c = '_';
   }
-  // "SOL" is the water's moleculetype in GROMACS's files.
+  // "SOL" is the water's moleculetype in GROMACS's files, and "CL" an ion's.
+  constexpr std::size_t longest_of_ion = 2;
+  if (!request.ions.empty() && name.size() <= longest_of_ion) return "solute";
   return name.empty() || equal_ignoring_case(name, "SOL") ? "solute" : name;
 }
 
@@ -139,7 +148,8 @@ std::string atom_name(const Geometry& solute, std::size_t atom) {
 }
 
 std::string format_coordinates(const SolvateRequest& request, const SolvatedBox& solvated,
-                               const Geometry& solute, const MoleculeDefinition& water) {
+                               const Geometry& solute, const MoleculeDefinition& water,
+                               std::span<const Ions> ions) {
   std::vector<GroAtom> atoms;
   int residue = 1;
   if (!solute.elements.empty()) {
@@ -154,6 +164,12 @@ std::string format_coordinates(const SolvateRequest& request, const SolvatedBox&
       atoms.push_back({residue, water.name, water.atoms[s].name, sites[s]});
     }
     ++residue;
+  }
+  std::size_t next = 0;
+  for (const Ions& kind : ions) {
+    for (std::size_t i = 0; i < kind.count; ++i) {
+      atoms.push_back({residue++, kind.molecule, kind.atom, solvated.ions[next++]});
+    }
   }
   const std::string title = fmt::format(
       "{} in {} {} waters", solute.elements.empty() ? "nothing but water" : molecule_name(request),
@@ -198,7 +214,7 @@ SoluteTypes types_of_elements(const Geometry& solute, std::span<const AssignedTy
 
 std::string format_topology(const SolvateRequest& request, const WaterModel& model,
                             const Geometry& solute, const SoluteTypes& types,
-                            const MoleculeDefinition& water, std::size_t waters) {
+                            const MoleculeDefinition& water, const SolvatedFiles& made) {
   std::string text = fmt::format("; written by starpmc solvate\n#include \"{}\"\n{}", force_field,
                                  types.definitions);
   const std::string name = molecule_name(request);
@@ -216,10 +232,15 @@ std::string format_topology(const SolvateRequest& request, const WaterModel& mod
                      element_by_symbol(solute.elements[i])->mass);
     }
   }
-  fmt::format_to(out, "\n#include \"{}\"\n\n[ system ]\n{} in {}\n\n[ molecules ]\n; name  count\n",
-                 model.topology, solute.elements.empty() ? "water" : name, request.model);
+  fmt::format_to(out, "\n#include \"{}\"\n", model.topology);
+  if (!made.ions.empty()) fmt::format_to(out, "#include \"{}\"\n", ion_topology);
+  fmt::format_to(out, "\n[ system ]\n{} in {}\n\n[ molecules ]\n; name  count\n",
+                 solute.elements.empty() ? "water" : name, request.model);
   if (!solute.elements.empty()) fmt::format_to(out, "{}  1\n", name);
-  fmt::format_to(out, "{}  {}\n", water.name, waters);
+  fmt::format_to(out, "{}  {}\n", water.name, made.waters);
+  for (const Ions& kind : made.ions) {
+    fmt::format_to(out, "{}  {}\n", kind.molecule, kind.count);
+  }
   return text;
 }
 
@@ -230,6 +251,27 @@ void refuse_existing(const SolvateRequest& request, std::span<const std::filesys
                        "choose another --output, or give --overwrite");
     }
   }
+}
+
+std::optional<Salt> read_salt(const SolvateRequest& request) {
+  if (request.ions.empty()) return std::nullopt;
+  return parse_salt(request.ions, read_molecule_definitions(find_gromacs_file(ion_topology)));
+}
+
+/// Puts ions in the place of waters.
+/// @return the kinds there are any of
+std::vector<Ions> add_ions(const SolvateRequest& request, const Salt& salt, SolvatedBox& solvated) {
+  std::vector<Ions> ions = count_ions(salt, solvated.box.volume(), request.charge);
+  const std::vector<std::size_t> replaced =
+      choose_waters(solvated.box, solvated.solute, solvated.waters, ions[0].count + ions[1].count,
+                    request.ion_distance_angstrom, request.seed);
+  for (const std::size_t water : replaced) {
+    solvated.ions.push_back(solvated.waters[water].front());
+    solvated.waters[water].clear();
+  }
+  std::erase_if(solvated.waters, [](const auto& sites) { return sites.empty(); });
+  std::erase_if(ions, [](const Ions& kind) { return kind.count == 0; });
+  return ions;
 }
 
 void write_checked(const SolvatedFiles& files, const Geometry& solute, std::string_view coordinates,
@@ -256,6 +298,7 @@ void write_checked(const SolvatedFiles& files, const Geometry& solute, std::stri
 
 SolvatedFiles write_solvated_files(const SolvateRequest& request) {
   check_size(request);
+  const std::optional<Salt> salt = read_salt(request);
   const WaterModel& model = find_model(request.model);
   SolvatedFiles files;
   files.coordinates = request.output.string() + ".gro";
@@ -289,10 +332,12 @@ SolvatedFiles write_solvated_files(const SolvateRequest& request) {
                      fmt::format("{}", *request.edge_angstrom), "ask for a longer edge");
   }
   files.edge_angstrom = request.edge_angstrom.value_or(cube_edge(water, solute, files.waters));
-  const SolvatedBox solvated =
-      solvate(water, solute, files.waters, files.edge_angstrom, request.seed);
-  write_checked(files, solute, format_coordinates(request, solvated, solute, definition),
-                format_topology(request, model, solute, types, definition, files.waters));
+  SolvatedBox solvated = solvate(water, solute, files.waters, files.edge_angstrom, request.seed);
+  if (salt) files.ions = add_ions(request, *salt, solvated);
+  files.waters = solvated.waters.size();
+  write_checked(files, solute,
+                format_coordinates(request, solvated, solute, definition, files.ions),
+                format_topology(request, model, solute, types, definition, files));
   return files;
 }
 

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "system/ions.hpp"
+
 namespace starpmc {
 
 /// A solvated system to make.
@@ -17,6 +19,8 @@ struct SolvateRequest {
   std::string model = "tip3p";          ///< tip3p, spc, spce or tip4p
   std::filesystem::path output;         ///< the files' name without .gro and .top
   int charge = 0;                       ///< of the solute; noted in the topology
+  std::string ions;                  ///< "NaCl:0.15": salt in mol/L, and counter-ions; empty: none
+  double ion_distance_angstrom = 6;  ///< of ions from the solute and each other
   std::uint64_t seed = 1;
   std::filesystem::path table;  ///< rules for atom types; empty: the built-in table
   bool overwrite = false;
@@ -38,7 +42,8 @@ struct SolvatedFiles {
   std::size_t solute_atoms = 0;
   std::vector<SoluteAtomType> solute_types;
   int solute_electrons = 0;  ///< with the charge asked for
-  std::size_t waters = 0;
+  std::size_t waters = 0;    ///< without those that ions have replaced
+  std::vector<Ions> ions;
   double edge_angstrom = 0;
 };
 

@@ -106,7 +106,7 @@ class Cut {
   }
 
   SolvatedBox finish() const {
-    SolvatedBox result{box_, solute_.positions, {}};
+    SolvatedBox result{box_, solute_.positions, {}, {}};
     for (const Water& water : waters_) {
       std::vector<Vector3> sites;
       for (const Vector3& site : source_.reference) {

@@ -27,6 +27,7 @@ struct SolvatedBox {
   Box box;
   std::vector<Vector3> solute;               ///< centred in the box
   std::vector<std::vector<Vector3>> waters;  ///< sites of each molecule
+  std::vector<Vector3> ions;                 ///< in place of waters
 };
 
 /// Volume (angstrom^3) a solute takes from the liquid: the union of its van der Waals spheres

@@ -215,6 +215,59 @@ class AgainstNumPy(Comparison):
         self.plain("argon/argon", coulomb=8, modifier="potential-shift")
 
 
+# OPLS-AA: name, atomic number, mass, charge, sigma (nm), epsilon (kJ/mol). Water: W. L. Jorgensen et
+# al., J. Chem. Phys. 79, 926 (1983); ions: J. Aqvist, J. Phys. Chem. 94, 8021 (1990) and J.
+# Chandrasekhar et al., J. Am. Chem. Soc. 106, 903 (1984), as GROMACS has them.
+ION_TYPES = """
+opls_111   8  15.9994  -0.834 A 0.315061 0.636386
+opls_112   1   1.0080   0.417 A 0        0
+opls_407  11  22.98977  1     A 0.333045 0.0115980
+opls_401  17  35.453   -1     A 0.441724 0.492833
+"""
+
+
+class IonsInWater(Comparison):
+    """What `solvate --ions` makes, with parameters that are written here."""
+
+    def topology(self, waters, ions):
+        molecules = "[ defaults ]\n1 3 yes 0.5 0.5\n[ atomtypes ]" + ION_TYPES + (
+            "[ moleculetype ]\nSOL 2\n[ atoms ]\n1 opls_111 1 SOL OW 1 -0.834\n"
+            "2 opls_112 1 SOL HW1 1 0.417\n3 opls_112 1 SOL HW2 1 0.417\n"
+            "[ settles ]\n1 1 0.09572 0.15139\n"
+        )  # fmt: skip
+        for name, kind, charge in (("NA", "opls_407", 1), ("CL", "opls_401", -1)):
+            molecules += (
+                f"[ moleculetype ]\n{name} 1\n[ atoms ]\n1 {kind} 1 {name} {name} 1 {charge}\n"
+            )
+        path = self.folder / "written_here.top"
+        path.write_text(
+            f"{molecules}[ system ]\nx\n[ molecules ]\nSOL {waters}\nNA {ions}\nCL {ions}\n"
+        )
+        return path
+
+    def test_energies_and_a_run(self):
+        words = ("--waters", 300, "--ions", "NaCl:0.8", "--ion-distance", 4, "--output", "salt")
+        said = program.succeed("solvate", *words, cwd=self.folder).stdout
+        # 0.8 mol/L in 300 times 29.9 A^3: 4.3
+        self.assertRegex(said, r"# +NA +opls_407 +\+1 e, 4 of them")
+        self.assertRegex(said, r"# +CL +opls_401 +-1 e, 4 of them")
+        config = self.folder / "salt.cfg"
+        config.write_text(said.replace("steps = 1000000", "steps = 2000\nequilibration-steps = 0"))
+        reference = make_reference(self.folder / "salt.gro", self.topology(292, 4), coulomb=9, vdw=9)
+        options = program.options_of(
+            interaction={"coulomb_cutoff": 9, "vdw_cutoff": 9, "vdw_modifier": "truncate"}
+        )
+        found = self.check_fp64("salt", config, options, reference)
+        self.assertLess(found["scalar"]["mm_coulomb"], -9000)
+        summary = program.simulate(config, self.folder / "out", cwd=self.folder)
+        self.assertEqual(summary["steps"], 2000)
+        self.assertGreater(summary["acceptance"], 0.1)
+        # The ions move, too.
+        checked = program.succeed("check", config, cwd=self.folder).stdout
+        self.assertRegex(checked, r"Net charge +\+0 e")
+        self.assertRegex(checked, r"4 NA: 1 site, \+1 e, types opls_407")
+
+
 def synthetic_density(solute, numbers, electrons):
     """Shells of points with exp(-2 r) around each nucleus, on Fibonacci spheres: no molecule's
     density, but as many points and as steep as one."""

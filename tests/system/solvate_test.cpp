@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <ctime>
@@ -116,6 +117,103 @@ TEST_F(Solvate, PureWaterAndEdges) {
   EXPECT_NEAR(files.edge_angstrom, 18.6206, 1e-6);
   EXPECT_EQ(read_system({files.coordinates, files.topology, {}, "", {}, {}}).molecules.size(),
             216U);
+}
+
+std::size_t count_of(const System& system, const std::string& name) {
+  return static_cast<std::size_t>(std::ranges::count_if(system.molecules, [&](const Molecule& m) {
+    return system.molecule_types[m.type].name == name;
+  }));
+}
+
+/// Of all MM sites, elementary charges.
+double mm_charge(const System& system) {
+  double sum = 0;
+  for (const Molecule& molecule : system.molecules) {
+    for (const Site& site : system.molecule_types[molecule.type].sites) sum += site.charge;
+  }
+  return sum;
+}
+
+TEST_F(Solvate, SaltAndCounterIonsTakeThePlaceOfWaters) {
+  struct Case {
+    const char* ions;
+    const char* anion;
+    const char* cation;
+    int charge;
+    std::size_t anions;
+    std::size_t cations;
+  };
+  request.solute = chorismate;
+  request.waters = 600;
+  request.ion_distance_angstrom = 5;
+  request.overwrite = true;
+  // The edge is 26.3 A: 0.2 mol/L are 2.19 formula units.
+  for (const Case& expected :
+       {Case{"NaCl:0.2", "CL", "NA", -2, 2, 4}, Case{"NaCl:0", "CL", "NA", -2, 0, 2},
+        Case{"KBr:0.2", "BR", "K", 1, 3, 2}, Case{"MgCl2:0.2", "CL", "MG", -2, 4, 3},
+        Case{"MgCl2:0", "CL", "MG", -1, 1, 1}, Case{"CaCl2:0", "CL", "CA", 3, 3, 0}}) {
+    request.ions = expected.ions;
+    request.charge = expected.charge;
+    const SolvatedFiles files = write_solvated_files(request);
+    ASSERT_NEAR(files.edge_angstrom, 26.3, 0.1);
+    const System system =
+        read_system({files.coordinates, files.topology, {}, "chorismate", {}, {}});
+    EXPECT_EQ(count_of(system, expected.anion), expected.anions) << expected.ions;
+    EXPECT_EQ(count_of(system, expected.cation), expected.cations) << expected.ions;
+    EXPECT_EQ(system.molecules.size(), 600U);
+    EXPECT_EQ(files.waters, 600 - expected.anions - expected.cations);
+    EXPECT_NEAR(mm_charge(system) + expected.charge, 0, 1e-9) << expected.ions;
+    EXPECT_GT(smallest_distance(system), 1.49);
+    std::vector<Vector3> placed = system.solute->positions;
+    for (const Molecule& molecule : system.molecules) {
+      if (system.molecule_types[molecule.type].sites.size() > 1) continue;
+      for (const Vector3& other : placed) {
+        EXPECT_GT(norm(system.box.minimum_image(molecule.centre - other)), 5 - 1e-5);
+      }
+      placed.push_back(molecule.centre);
+    }
+  }
+}
+
+TEST_F(Solvate, IonsAreWhereTheSeedPutsThem) {
+  std::map<int, std::string> texts;
+  for (int i = 0; i < 3; ++i) {
+    request.waters = 300;
+    request.ions = "NaCl:0.3";
+    request.seed = i < 2 ? 5 : 6;
+    request.overwrite = true;
+    texts[i] = text_of(write_solvated_files(request).coordinates);
+  }
+  EXPECT_EQ(texts[0], texts[1]);
+  EXPECT_NE(texts[0], texts[2]);
+}
+
+TEST_F(Solvate, RefusesSaltsThatAreNone) {
+  request.waters = 100;
+  for (const auto& [ions, part] : std::map<std::string, std::string>{{"NaCl", "NaCl:0.15"},
+                                                                     {"NaCl:", "mol/L"},
+                                                                     {"NaCl:-1", "mol/L"},
+                                                                     {"NaCl:nan", "mol/L"},
+                                                                     {"NaCl:1e9", "mol/L"},
+                                                                     {"NaXy:0.1", "MG CA LI NA"},
+                                                                     {":0.1", "MG CA LI NA"},
+                                                                     {"Na:0.1", "MG CA LI NA"},
+                                                                     {"ClNa:0.1", "cation first"},
+                                                                     {"NaCl2:0.1", "neutral"},
+                                                                     {"NaClx:0.1", "Clx"},
+                                                                     {"NaClBr:0.1", "neutral"},
+                                                                     {"Na0Cl0:0.1", "neutral"},
+                                                                     {"NaCl:5", "ion-distance"}}) {
+    request.ions = ions;
+    EXPECT_THAT(input_error([&] { write_solvated_files(request); }),
+                testing::AllOf(HasSubstr("--ions"), HasSubstr(part)))
+        << ions;
+  }
+  request.solute = chorismate;
+  request.charge = -1;
+  request.ions = "MgCl2:0";
+  request.waters = 600;
+  EXPECT_NO_THROW(write_solvated_files(request));
 }
 
 TEST_F(Solvate, TheSameSeedGivesTheSameFiles) {
