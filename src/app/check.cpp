@@ -220,7 +220,7 @@ class Checker {
 
   void print_forecast() const {
     if (points_ > 0) {
-      const double bytes = static_cast<double>(points_ * 5 * sizeof(double));
+      const auto bytes = static_cast<double>(points_ * 5 * sizeof(double));
       print_line("Density grid", fmt::format("{}{} points, {:.1f} MiB for each chain",
                                              inputs_.settings.qm.engine == "frozen" ? "" : "about ",
                                              points_, bytes / kBytesPerMebibyte));

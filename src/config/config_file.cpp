@@ -145,9 +145,12 @@ Assignments read_overrides(std::span<const std::string> words, InputErrors& erro
   namespace po = boost::program_options;
   const auto description = boost_description();
   Assignments assignments;
+  bool known = true;
   const auto add = [&](const auto& parsed) {
-    if (!parsed.string_key.empty() && find_option(parsed.string_key) == nullptr)
-      assignments.doubtful.insert(nearest_option(parsed.string_key).name());
+    // The value of an unknown option stands alone, as Boost cannot know that it takes one.
+    if (parsed.string_key.empty() && !known) return;
+    known = parsed.string_key.empty() || find_option(parsed.string_key) != nullptr;
+    if (!known) assignments.doubtful.insert(nearest_option(parsed.string_key).name());
     const Assignment assignment = override_of(parsed);
     if (std::ranges::find(assignments.all, assignment.name, &Assignment::name) !=
         assignments.all.end())

@@ -10,9 +10,9 @@
 #include <set>
 
 #include "error.hpp"
-#include "system/contacts.hpp"
 #include "system/elements.hpp"
 #include "system/gro_file.hpp"
+#include "system/overlaps.hpp"
 #include "system/rigid_geometry.hpp"
 #include "system/rigidity.hpp"
 #include "system/site_types.hpp"
@@ -30,8 +30,6 @@ namespace {
 // lies within 0.052 A of TIP3P.
 constexpr double largest_rmsd_angstrom = 0.1;
 constexpr double rmsd_of_rounding_angstrom = 0.01;  // three decimals in nm: 0.005 A at most
-constexpr double nearest_solute_contact_angstrom = 0.5;
-constexpr double nearest_contact_angstrom = 0.3;
 constexpr std::size_t no_definition = static_cast<std::size_t>(-1);
 constexpr std::size_t most_overlaps_told = 10;
 
@@ -67,7 +65,7 @@ class SystemReader {
     sort_molecules();
     system_.force_field = site_types_.force_field();
     note_fitted();
-    check_contacts();
+    check_overlaps();
     if (errors_.all().size() > errors_before_) return std::nullopt;
     return std::move(system_);
   }
@@ -396,34 +394,14 @@ class SystemReader {
                        place_of(coordinates_.path, sorted_lines_[owner]));
   }
 
-  void check_contacts() {
-    std::vector<Vector3> points;
-    std::vector<std::size_t> owners;
-    for (std::size_t m = 0; m < system_.molecules.size(); ++m) {
-      const Molecule& molecule = system_.molecules[m];
-      for (std::size_t s = 0; s < system_.molecule_types[molecule.type].sites.size(); ++s) {
-        points.push_back(site_position(system_, molecule, s));
-        owners.push_back(m);
-      }
-    }
-    const std::size_t solute_owner = system_.molecules.size();
-    if (system_.solute) {
-      points.insert(points.end(), system_.solute->positions.begin(),
-                    system_.solute->positions.end());
-      owners.resize(points.size(), solute_owner);
-    }
-    for (const Contact& contact :
-         find_contacts(system_.box, points, owners, nearest_solute_contact_angstrom)) {
-      const std::size_t a = owners[contact.i];
-      const std::size_t b = owners[contact.j];
-      if (b != solute_owner && contact.distance >= nearest_contact_angstrom) {
-        continue;
-      }
+  void check_overlaps() {
+    for (const Overlap& overlap : overlaps(system_)) {
       errors_.attempt([&] {
-        throw InputError(coordinates_.path.string(),
-                         fmt::format("{} overlaps with {}", molecule_name(a), molecule_name(b)),
-                         fmt::format("{:.3f} angstrom", contact.distance),
-                         "remove one of them, or make the system again ('starpmc solvate')");
+        throw InputError(
+            coordinates_.path.string(),
+            fmt::format("{} overlaps with {}", molecule_name(overlap.a), molecule_name(overlap.b)),
+            fmt::format("{:.3f} angstrom", overlap.distance_angstrom),
+            "remove one of them, or make the system again ('starpmc solvate')");
       });
       if (errors_.all().size() == errors_before_ + most_overlaps_told) return;
     }

@@ -3,6 +3,7 @@
 
 #include "config/options.hpp"
 #include "error.hpp"
+#include "input_errors.hpp"
 #include "tests/io/temporary_folder.hpp"
 #include "tests/test_folders.hpp"
 
@@ -339,6 +340,60 @@ TEST_F(ReadSettings, TellsWhereOptionsWereGiven) {
   EXPECT_EQ(places("potential.coulomb"), file.string() + ":7: potential.coulomb");
   EXPECT_EQ(places("sampling.seed"), "command line: --sampling.seed");
   EXPECT_EQ(places("potential.mm-vdw"), file.string() + ": potential.mm-vdw");
+}
+
+/// Messages of all errors, and what was read in spite of them.
+std::vector<std::string> all_errors(const std::filesystem::path& file,
+                                    const std::vector<std::string>& overrides, Settings& settings) {
+  InputErrors errors(InputErrors::Mode::collect);
+  OptionPlaces places;
+  settings = read_settings(file, overrides, &places, errors);
+  std::vector<std::string> messages;
+  for (const InputError& error : errors.all()) messages.emplace_back(error.what());
+  return messages;
+}
+
+TEST_F(ReadSettings, CollectsErrorsThatDoNotDependOnEachOther) {
+  const auto file = write(
+      "equilibration-steps = -1\nsteps = 5\nseed = 7\nnonsense\n[sampling\n"
+      "[interactoin]\ncoulomb-cutoff = x\nvdw-cutoff = 8\n"
+      "[system]\nsolute = nosuch.xyz\n[qm]\nchagre = 1\n"
+      "[output]\nenergy-interval = 7\npressure-interval = 10\n");
+  Settings settings;
+  const auto messages =
+      all_errors(file, {"--sampling.windwo", "3", "--output.energy-interval", "7"}, settings);
+  const std::string run = file.string() + ":";
+  EXPECT_THAT(messages, testing::UnorderedElementsAre(
+                            HasSubstr(run + "6: sampling.equilibration-steps"),
+                            HasSubstr(run + "7: option given twice"), HasSubstr(run + "9: neither"),
+                            HasSubstr(run + "10: the section's name is not closed"),
+                            HasSubstr(run + "11: unknown section, found 'interactoin'"),
+                            HasSubstr(run + "12: interaction.coulomb-cutoff"),
+                            HasSubstr(run + "15: system.solute: no such file"),
+                            HasSubstr(run + "15: system.solute: coordinates of a QM molecule"),
+                            HasSubstr(run + "17: unknown option, found 'qm.chagre'"),
+                            HasSubstr("command line: unknown option, found 'sampling.windwo'"),
+                            HasSubstr(run + "20: output.pressure-interval")));
+  EXPECT_EQ(settings.sampling.seed, 7U);
+  EXPECT_EQ(settings.sampling.steps, 1000U);
+  EXPECT_EQ(settings.interaction.vdw_cutoff_angstrom, 8);  // of the section that was meant
+  EXPECT_TRUE(settings.system.solute.empty());
+}
+
+TEST_F(ReadSettings, AnErrorDoesNotMakeOthers) {
+  Settings settings;
+  // A misspelt qm-molecule leaves [qm] without a molecule, and a wrong path required options unset.
+  EXPECT_THAT(
+      all_errors(write("[system]\nqm-molecul = CHOR\n[qm]\nengine = pyscf\n"), {}, settings),
+      testing::ElementsAre(HasSubstr("qm-molecul")));
+  EXPECT_THAT(all_errors(folder_.write("short.cfg",
+                                       "[system]\ncoordinates = nosuch.gro\ntopolgy = system.top\n"
+                                       "[sampling]\nsteps = many\n"),
+                         {}, settings),
+              testing::UnorderedElementsAre(HasSubstr("nosuch.gro"), HasSubstr("topolgy"),
+                                            HasSubstr("many")));
+  EXPECT_TRUE(settings.system.coordinates.empty());
+  EXPECT_THAT(all_errors(write(""), {}, settings), testing::IsEmpty());
 }
 
 TEST(ResolveCutoffs, ZeroMeansTheLongest) {
