@@ -53,6 +53,10 @@ boost::program_options::options_description info_options() {
 }
 
 int run_info(std::span<const std::string> arguments) {
+  if (!arguments.empty() && !arguments[0].starts_with("--")) {
+    throw InputError("command line", "info takes no arguments but --qm.python", arguments[0],
+                     "write: starpmc info [--qm.python PATH]");
+  }
   const auto values = parse_subcommand("starpmc info", info_options(), arguments);
   const StarpuRuntime runtime(Precision::mixed, Implementation::any);
   std::cout << fmt::format("starpmc {}, StarPU {}, HDF5 {}\n", STARPMC_VERSION, starpu_version(),
