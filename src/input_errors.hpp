@@ -7,8 +7,9 @@
 
 namespace starpmc {
 
-/// What is wrong with inputs that do not depend on each other. Either the first error is thrown, for
-/// those who want to work with the inputs, or all are collected, for those who want to mend them.
+/// What is wrong with inputs that do not depend on each other. Either the first error is thrown,
+/// for those who want to work with the inputs, or all are collected, for those who want to mend
+/// them.
 class InputErrors {
  public:
   enum class Mode { throw_first, collect };

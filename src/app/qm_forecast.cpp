@@ -45,9 +45,10 @@ std::string describe(const QmForecast& forecast, const Settings& settings) {
       rounded(forecast.memory_mb / 1024));
   if (settings.qm.interval == 0) return text;  // auto: not known yet
   const std::uint64_t updates = updates_of_chain(settings, settings.qm.interval);
-  return text + fmt::format("; {} updates a chain{}: {}", updates,
-                            settings.sampling.equilibration_steps ? "" : " and those of equilibration",
-                            duration(static_cast<double>(updates) * forecast.update_seconds));
+  return text +
+         fmt::format("; {} updates a chain{}: {}", updates,
+                     settings.sampling.equilibration_steps ? "" : " and those of equilibration",
+                     duration(static_cast<double>(updates) * forecast.update_seconds));
 }
 
 bool is_large(const QmForecast& forecast, const Settings& settings, double free_memory_mb) {
