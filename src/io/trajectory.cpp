@@ -86,8 +86,7 @@ class Trajectory::Writer {
       reserve_room();
       // Positions last: readers count frames by them.
       step_->append(static_cast<std::int64_t>(step));
-      const auto time = static_cast<double>(step);
-      time_->append(std::span(&time, 1));
+      time_->append(std::array<double, 1>{0});
       const Vector3& box = system_.box.lengths;
       edges_->append(std::array<double, 3>{box.x, box.y, box.z});
       append_molecules(molecules);
@@ -225,8 +224,8 @@ class Trajectory::Writer {
     time_.emplace(position.get(), "time", H5T_IEEE_F64LE, std::vector<hsize_t>{}, 0U);
     hdf5::write_attribute(time_->get(), "unit", "ps");
     hdf5::write_attribute(time_->get(), "note",
-                          "Monte Carlo has no time: one step is shown as 1 ps, because readers of "
-                          "H5MD ask for a unit of time");
+                          "Monte Carlo has no time: always 0, because readers of H5MD ask for a "
+                          "time with a unit; steps are in the dataset step");
     position_.emplace(position.get(), "value",
                       options.double_precision_positions ? H5T_IEEE_F64LE : H5T_IEEE_F32LE,
                       std::vector<hsize_t>{particle_count_, 3}, options.compression_level);

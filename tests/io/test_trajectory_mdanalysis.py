@@ -35,6 +35,7 @@ def check_mdanalysis(folder, expected):
         np.testing.assert_allclose(universe.atoms.positions, positions, rtol=0, atol=2e-6)
         np.testing.assert_allclose(timestep.dimensions, expected["box"] + [90, 90, 90], rtol=1e-6)
         assert timestep.data["step"] == frame["step"]
+        assert timestep.time == 0  # a step is no time
     first = np.reshape(expected["frames"][0]["positions"], (-1, 3))
     of_pdb = MDAnalysis.Universe(str(folder / "system.pdb")).atoms.positions
     np.testing.assert_allclose(of_pdb, first, rtol=0, atol=6e-4)
