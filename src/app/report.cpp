@@ -24,7 +24,9 @@ namespace options = boost::program_options;
 void print_report_help(const options::options_description& described, std::ostream& out) {
   out << "Usage: starpmc report DIR [options]\n\n"
          "Makes one self-contained HTML page of a run's output folder: energies, averages and\n"
-         "their errors, radial distribution functions, QM updates, workers, a picture of the box.\n"
+         "their errors, radial distribution functions, QM updates, workers, a picture of the box;\n"
+         "beside it report-rdf.csv and report-coordination.csv, radial distribution functions and\n"
+         "coordination numbers with errors.\n"
          "Of a run that goes on or was interrupted it shows what is there.\n\n"
       << described << "\nExample: starpmc report quickstart-output --atoms O7,O8 --png\n";
 }
@@ -58,7 +60,12 @@ boost::program_options::options_description report_options() {
       "elements "
       "(O) or numbers from 1, with commas; by default up to six that are neither carbon nor "
       "hydrogen");
+  add("pairs", options::value<std::string>(),
+      "pairs of sites, with commas, of report-rdf.csv and report-coordination.csv: O7:OW is OW "
+      "around O7, C2+C4:HW1+HW2 both of each; names or elements, behind that of the molecule where "
+      "several have them (solute.O:SOL.O); by default all of ions and solutes");
   add("png", "write every plot as report-NAME.png beside the page, too");
+  add("xtc", "write trajectory.xtc beside each trajectory.h5md, too");
   add("help", "show this text");
   return described;
 }
@@ -79,11 +86,13 @@ int run_report(std::span<const std::string> arguments, std::ostream& out) {
   // -B: nothing is written beside the script.
   std::vector<std::string> command{find_worker_python({}).string(), "-B", find_script().string(),
                                    "--program-version", STARPMC_VERSION};
-  for (const char* name : {"output", "atoms"}) {
+  for (const char* name : {"output", "atoms", "pairs"}) {
     if (!values.contains(name)) continue;
     command.push_back("--" + std::string(name) + "=" + values[name].as<std::string>());
   }
-  if (values.contains("png")) command.emplace_back("--png");
+  for (const char* name : {"png", "xtc"}) {
+    if (values.contains(name)) command.push_back("--" + std::string(name));
+  }
   for (std::size_t i = 0; i < EnergyTerms::names.size(); ++i) {
     command.emplace_back("--term");
     for (const auto& column : {EnergyTerms::names, EnergyTerms::titles, EnergyTerms::units}) {

@@ -24,13 +24,16 @@ constexpr const char* lock_name = ".starpmc.lock";
 constexpr const char* settings_name = "settings.cfg";
 constexpr const char* summary_name = "summary.json";
 // "trajectory.h5" is the name that earlier versions gave to the trajectory.
-constexpr std::array<std::string_view, 14> own_names = {"energies.csv",  "trajectory.h5md",
-                                                        "trajectory.h5", "system.pdb",
-                                                        summary_name,    "run.log",
-                                                        settings_name,   "checkpoint.cbor",
-                                                        "report.html",   "checkpoint.previous.cbor",
-                                                        "qm-worker.log", "timeline.csv",
-                                                        "timeline.svg",  "paje.trace"};
+constexpr std::array<std::string_view, 17> own_names = {
+    "energies.csv",   "trajectory.h5md",
+    "trajectory.h5",  "system.pdb",
+    summary_name,     "run.log",
+    settings_name,    "checkpoint.cbor",
+    "report.html",    "checkpoint.previous.cbor",
+    "qm-worker.log",  "timeline.csv",
+    "timeline.svg",   "paje.trace",
+    "report-rdf.csv", "report-coordination.csv",
+    "trajectory.xtc"};
 
 bool is_digits(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;

@@ -48,8 +48,9 @@ class OutputFolder {
   std::filesystem::path chain_folder(unsigned chain) const;
 
   /// energies.csv, trajectory.h5md, system.pdb, summary.json, run.log, settings.cfg,
-  /// checkpoint.cbor, checkpoint.previous.cbor, report.html, report-NAME.png of the report's plots,
-  /// qm-worker.log, grid-N.bin, grid-N-M.bin and their temporary files.
+  /// checkpoint.cbor, checkpoint.previous.cbor, report.html, report-NAME.png and
+  /// .csv of the report, trajectory.xtc, qm-worker.log, grid-N.bin, grid-N-M.bin and their
+  /// temporary files.
   static bool is_own_file(std::string_view name);
 
  private:

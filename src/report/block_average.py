@@ -5,12 +5,14 @@ Sokal's automatic window; src/analysis/integrated_covariance.hpp has the equatio
 them, src/analysis/block_average.hpp how long blocks are.
 """
 
+import math
 from dataclasses import dataclass, field
 
 import numpy
-import scipy.stats
+import scipy.special
 
 FEWEST_EFFECTIVE_SAMPLES = 100
+AGREEMENT = 0.05  # of chains, by the F test, from which on the error from within them is believed
 ONE_DEVIATION = 0.8413447460685429
 
 
@@ -26,6 +28,7 @@ class Estimate:
     long_enough: bool = False
     window: int = 0
     standard_error: float = 0.0
+    degrees_of_freedom: float = 0.0
     windows: list = field(default_factory=list)
     standard_errors: list = field(default_factory=list)
 
@@ -77,6 +80,14 @@ def _integrated(series):
     return _Sum(total, n / lengths[at], at + 1, bool(closed.any()), sums)
 
 
+def _student_factor(degrees_of_freedom):
+    return float(scipy.special.stdtrit(degrees_of_freedom, ONE_DEVIATION))
+
+
+def _chi_squared_quantile(probability, degrees_of_freedom):
+    return float(2 * scipy.special.gammaincinv(degrees_of_freedom / 2, probability))
+
+
 def estimate(series):
     """What BlockAverage::estimate() finds of the same samples."""
     series = numpy.asarray(series, float)
@@ -98,8 +109,9 @@ def estimate(series):
     independent = found.closed and found.total * length <= variance
     freedom = n - 1 if independent else found.degrees_of_freedom
     result.standard_error = float(numpy.sqrt(total / n))
-    result.error = float(scipy.stats.t.ppf(ONE_DEVIATION, freedom)) * result.standard_error
-    upper = found.degrees_of_freedom / scipy.stats.chi2.ppf(0.01, found.degrees_of_freedom)
+    result.degrees_of_freedom = float(freedom)
+    result.error = _student_factor(freedom) * result.standard_error
+    upper = found.degrees_of_freedom / _chi_squared_quantile(0.01, found.degrees_of_freedom)
     # No reversible chain is less inefficient than its neighbours' correlation alone makes it.
     half_difference = (numpy.diff(series) ** 2).mean() / 2
     least = max(1.0, 2 * (series.var() + total / n) / half_difference - 1)
@@ -122,3 +134,58 @@ def running(series, points):
     means = numpy.array([found.mean for found in estimates])
     errors = numpy.array([found.error for found in estimates])
     return ends, means, errors
+
+
+def _satterthwaite(variances, degrees_of_freedom):
+    """Degrees of freedom of a sum of independent estimates of variances."""
+    squares = numpy.divide(
+        variances**2, degrees_of_freedom, out=numpy.zeros_like(variances), where=variances > 0
+    )
+    return variances.sum() ** 2 / squares.sum() if squares.sum() > 0 else 0.0
+
+
+def together(estimates):
+    """Mean over several chains, its error as in src/analysis/ensemble.hpp; NaN: it is not known."""
+    chains = [found for found in estimates if found.count]
+    counts = numpy.array([found.count for found in chains], float)
+    means = numpy.array([found.mean for found in chains])
+    variances = numpy.array([found.standard_error for found in chains]) ** 2
+    freedom = numpy.array([found.degrees_of_freedom for found in chains])
+    shares = counts / counts.sum()
+    result = Estimate(int(counts.sum()), float(shares @ means))
+    result.effective_samples = sum(found.effective_samples for found in chains)
+    result.long_enough = all(found.long_enough and found.error > 0 for found in chains)
+    within = between = math.nan
+    agree = len(chains) == 1
+    if counts.min() > 1:
+        parts = shares**2 * variances
+        within = 0.0
+        if parts.sum() > 0:
+            within = _student_factor(_satterthwaite(parts, freedom)) * math.sqrt(parts.sum())
+    if len(chains) > 1:
+        between = float(_between(counts, means))
+        expected = shares * (1 - shares) * counts.sum() * variances
+        if counts.min() > 1 and expected.sum() > 0:
+            f = counts @ (means - result.mean) ** 2 / expected.sum()
+            below = _satterthwaite(expected, freedom)
+            agree = scipy.special.fdtrc(len(chains) - 1, below, f) >= AGREEMENT
+    result.error = within if agree else float(numpy.fmax(within, between))
+    return result
+
+
+def _between(counts, means):
+    """Error of the mean of all samples by the scatter of the chains' means (first axis)."""
+    weights = counts / counts.sum()
+    spread = numpy.tensordot(weights, (means - numpy.tensordot(weights, means, 1)) ** 2, 1)
+    return _student_factor(len(counts) - 1) * numpy.sqrt(spread / (len(counts) - 1))
+
+
+def means(rows):
+    """Their number, and the mean of each column."""
+    return len(rows), rows.mean(axis=0)
+
+
+def between(counts, means):
+    """Mean and error of each column over many chains, by the scatter of their means alone."""
+    counts, means = numpy.array(counts, float), numpy.array(means)
+    return numpy.tensordot(counts / counts.sum(), means, 1), _between(counts, means)

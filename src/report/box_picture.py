@@ -44,7 +44,7 @@ def _view_of(solute):
     return axes
 
 
-def _bonds(positions, numbers, groups):
+def bonds(positions, numbers, groups):
     """Pairs of atoms of one group that are near enough."""
     found = []
     for group in groups:
@@ -139,12 +139,12 @@ def _solute_and_shell(trajectory, frame, labelled):
     figure, axis = charts.new_figure((INCHES, INCHES))
     numbers = trajectory.atomic_numbers
     names = {atom: trajectory.solute_names()[atom] for atom in labelled}
-    bonds = _bonds(moved, numbers, [numpy.arange(count), *shell])
+    sticks = bonds(moved, numbers, [numpy.arange(count), *shell])
     place = {int(atom): index for index, atom in enumerate(chosen)}
     _frame(axis, points[chosen])
     _paint(
         axis, points[chosen], numpy.ones(len(chosen)), numbers[chosen],
-        [(place[int(a)], place[int(b)]) for a, b in bonds], chosen >= count,
+        [(place[int(a)], place[int(b)]) for a, b in sticks], chosen >= count,
         {place[int(atom)]: name for atom, name in names.items()},
     )  # fmt: skip
     return figure, f"the QM molecule and the {len(shell)} molecules within {SHELL:g} Å of it"
@@ -190,10 +190,10 @@ def _whole_box(trajectory, frame):
     for line in lines:
         axis.plot(*line.T, color="#808080", lw=0.8, zorder=-1)
     place = {int(atom): index for index, atom in enumerate(chosen)}
-    bonds = _bonds(moved, trajectory.atomic_numbers, groups)
+    sticks = bonds(moved, trajectory.atomic_numbers, groups)
     _paint(
         axis, points[chosen], scale[chosen], trajectory.atomic_numbers[chosen],
-        [(place[int(a)], place[int(b)]) for a, b in bonds], numpy.zeros(len(chosen), bool), {},
+        [(place[int(a)], place[int(b)]) for a, b in sticks], numpy.zeros(len(chosen), bool), {},
     )  # fmt: skip
     shown = "all" if len(depth) == molecules else f"the {len(depth)} foremost of"
     return figure, f"{shown} {molecules} molecules in the periodic box"

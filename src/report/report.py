@@ -1,7 +1,7 @@
 """Makes the page of `starpmc report DIR`, which starts this script.
 
-usage: report.py DIR [--output FILE] [--atoms LIST] [--png] [--program-version TEXT]
-                 [--term COLUMN TITLE UNIT]...
+usage: report.py DIR [--output FILE] [--atoms LIST] [--pairs LIST] [--png] [--xtc]
+                 [--program-version TEXT] [--term COLUMN TITLE UNIT]...
 """
 
 import argparse
@@ -57,7 +57,9 @@ def parse_arguments():
     parser.add_argument("folder", type=Path)
     parser.add_argument("--output", type=Path)
     parser.add_argument("--atoms", default="")
+    parser.add_argument("--pairs", default="")
     parser.add_argument("--png", action="store_true")
+    parser.add_argument("--xtc", action="store_true")
     parser.add_argument("--program-version", default="")
     # The program's table of energy terms, a row each time.
     parser.add_argument("--term", nargs=3, action="append", default=[])
@@ -81,23 +83,29 @@ def main():
     load_packages()
     import run_folder
     import sections
+    import structure
+    import structure_tables
+    import xtc
 
     try:
         run = run_folder.read_run(arguments.folder, arguments.term)
-        page, pictures = sections.build(
-            run, arguments.atoms, arguments.png, arguments.program_version
-        )
+        found = structure.read(run, arguments.atoms, arguments.pairs)
+        page, pictures = sections.build(run, found, arguments.png, arguments.program_version)
+        converted = [xtc.write(chain) for chain in run.chains] if arguments.xtc else []
     except run_folder.ReportError as error:
         fail(error)
     except OSError as error:
         fail(f"{arguments.folder}: cannot be read: {error}", FAILURE)
     for problem in run.problems:
         print(f"starpmc: warning: {problem}", file=sys.stderr)
-    write_whole(output, page.encode("utf-8", "replace"))
-    print(output)
-    for name, content in pictures.items():
-        path = output.with_name(f"{STEM}-{name}.png")
+    files = {output.name: page.encode("utf-8", "replace")}
+    files |= {f"{STEM}-{name}.png": content for name, content in pictures.items()}
+    files |= structure_tables.made_of(found)
+    for name, content in files.items():
+        path = output.with_name(name)
         write_whole(path, content)
+        print(path)
+    for path in converted:
         print(path)
 
 

@@ -310,15 +310,14 @@ def _subtitle(run):
     return f"{run.path.resolve()}: {chains}, {engine}, {state}"
 
 
-def build(run, atoms, with_png, program_version):
-    """The page's text, and PNGs by name. Raises ReportError where `atoms` names none there."""
+def build(run, found, with_png, program_version):
+    """The page's text, and PNGs by name. found: by structure.read()."""
     gallery = charts.Gallery(with_png)
-    found = structure.read(run, atoms)
     parts = Parts(run)
     parts.add("Results", results, run)
     parts.add("Energies", energies, run, gallery)
     parts.add("Averages and errors", averages, run, gallery)
-    parts.add("Structure", structure.section, found, gallery)
+    parts.add("Structure", structure.section, found, gallery, with_error)
     parts.add("QM updates", qm, run, gallery)
     parts.add("Workers", workers, run, gallery)
     parts.add("Configuration", configuration, run)

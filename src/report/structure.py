@@ -5,24 +5,26 @@ from dataclasses import dataclass, field
 import box_picture
 import charts
 import distribution
+import numpy
 import page
 from run_folder import DAMAGE, ReportError, require_file
+from sites import Catalogue, Pair
 from trajectory import Trajectory, symbol
 
 MOST_ATOMS = 6  # of the solute, unless the user names some
+MOST_CENTRES = 12  # with a plot, unless the user names pairs
+MOST_ROWS = 60  # of the page's table; report-coordination.csv has all
 PREFERRED = ("N", "O", "F", "P", "S", "Cl", "Br", "I")
 
 
 @dataclass
 class Structure:
-    """Histograms by (atom, label), that of the solvent, and what they are of."""
+    """Curves in the order of the pairs; those whose labels are in `shown` get a plot."""
 
-    atoms: list = field(default_factory=list)
-    atom_names: list = field(default_factory=list)
-    solvent: object = None
-    around: dict = field(default_factory=dict)
-    among: distribution.Histogram = None
-    frames: int = 0
+    atoms: list = field(default_factory=list)  # of the solute, named in the picture
+    catalogue: Catalogue = None
+    curves: list = field(default_factory=list)
+    shown: set = field(default_factory=set)
     pictured: tuple = None  # figure, caption
 
 
@@ -53,8 +55,12 @@ def choose_atoms(names, elements, wanted):
     return chosen
 
 
-def read(run, wanted):
-    """What all chains' trajectories hold; what cannot be read becomes a problem of the run."""
+def read(run, atoms="", pairs=""):
+    """What all chains' trajectories hold; what cannot be read becomes a problem of the run.
+
+    atoms: of the solute, whose plots are shown, each by itself; pairs: of sites, as sites.py reads
+    them, instead of all of solutes and ions.
+    """
     found = Structure()
     opened = []
     for chain in run.chains:
@@ -67,7 +73,7 @@ def read(run, wanted):
             run.problem(f"{chain.name}: trajectory.h5md cannot be read: {error}")
     try:
         if opened:
-            _read_opened(run, wanted, opened, found)
+            _read_opened(run, atoms, pairs, opened, found)
     except DAMAGE as error:
         run.problem(f"The trajectory cannot be read: {error}")
     finally:
@@ -76,89 +82,156 @@ def read(run, wanted):
     return found
 
 
-def _read_opened(run, wanted, opened, found):
+def _read_opened(run, atoms, pairs, opened, found):
     first = opened[0]
     names = first.solute_names()
     elements = [symbol(z) for z in first.atomic_numbers[: first.solute_atoms]]
-    found.atoms = choose_atoms(names, elements, wanted)
-    found.atom_names = [names[atom] for atom in found.atoms]
-    found.solvent = first.solvent()
+    found.atoms = choose_atoms(names, elements, atoms)
     if first.frames:
         found.pictured = box_picture.draw(first, first.frames - 1, found.atoms)
+    found.catalogue = Catalogue(first)
+    chosen = _choose_pairs(found, atoms, pairs)
     usable = [
-        (trajectory, frame)
-        for trajectory in opened
+        (chain, frame)
+        for chain, trajectory in enumerate(opened)
         for frame in range(trajectory.frames)
         if trajectory.steps[frame] > run.equilibration_steps
     ]
-    if found.solvent and usable:
-        _count_distances(found, usable, first.edges)
+    if chosen and usable:
+        found.curves = _count_distances(chosen, found.catalogue, opened, usable)
 
 
-def _count_distances(found, usable, edges):
-    radius = distribution.largest_radius(edges)
-    solvent = found.solvent
-    frames = distribution.evenly(usable, distribution.MOST_FRAMES)
-    pair_frames = frames
-    if solvent.molecules > 1:
-        found.among = distribution.Histogram(radius, distribution.SOLVENT_BIN)
-        count = distribution.frames_for_solvent(solvent, edges, radius, len(frames))
-        pair_frames = set(distribution.evenly(range(len(frames)), count))
-    found.around = {
-        (atom, label): distribution.Histogram(radius, distribution.SOLUTE_BIN)
-        for atom in found.atoms
-        for label in solvent.sites
-    }
-    if not found.around:  # only what is needed is read
-        frames = [frames[index] for index in sorted(pair_frames)]
-        pair_frames = range(len(frames))
-    for index, (trajectory, frame) in enumerate(frames):
-        positions = trajectory.positions(frame)
-        distribution.add_solute_frame(found.around, positions, edges, solvent)
-        if found.among and index in pair_frames:
-            distribution.add_solvent_frame(found.among, positions, edges, solvent)
-    found.frames = len(frames)
+def _choose_pairs(found, atoms, pairs):
+    """Those to be counted; notes which are shown."""
+    catalogue = found.catalogue
+    by_atom = _pairs_by_atom(found) if atoms else []
+    if pairs:
+        chosen = catalogue.named_pairs(pairs)
+        found.shown = {pair.label for pair in chosen}
+    else:
+        chosen = catalogue.default_pairs()
+        shown = [pair for pair in chosen if _is_shown(found, pair, bool(by_atom))]
+        centres = list(dict.fromkeys(pair.centre.label for pair in shown))[:MOST_CENTRES]
+        found.shown = {pair.label for pair in shown if pair.centre.label in centres}
+    found.shown |= {pair.label for pair in by_atom}
+    known = {pair.label for pair in chosen}
+    return chosen + [pair for pair in by_atom if pair.label not in known]
 
 
-def _plot(histograms, title):
-    """histograms: (label, Histogram)."""
+def _pairs_by_atom(found):
+    catalogue = found.catalogue
+    if not catalogue.solvent:
+        return []
+    solute, around = catalogue.solute, catalogue.sides(catalogue.solvent)
+    return [
+        Pair(catalogue.sites(solute, [atom]), side) for atom in found.atoms for side in around
+    ]
+
+
+def _is_shown(found, pair, atoms_are_named):
+    """Of the default pairs: those of chosen atoms of the QM molecule, and all without them."""
+    of_solute = numpy.intersect1d(pair.centre.particles, _solute_particles(found))
+    if not len(of_solute):
+        return True
+    return not atoms_are_named and bool(len(numpy.intersect1d(of_solute, found.atoms)))
+
+
+def _solute_particles(found):
+    solute = found.catalogue.solute
+    return numpy.arange(len(solute.names)) if solute else numpy.zeros(0, int)
+
+
+def _count_distances(pairs, catalogue, opened, usable):
+    counters = [distribution.Counter(pair, catalogue, opened[0].edges) for pair in pairs]
+    # Only what is needed is read.
+    most = max(distribution.plan(counters, len(usable)).values())
+    usable = distribution.evenly(usable, most)
+    frames = distribution.plan(counters, len(usable))
+    wanted = {}
+    for counter, count in frames.items():
+        for index in distribution.evenly(range(len(usable)), count):
+            wanted.setdefault(index, []).append(counter)
+    for index in sorted(wanted):
+        chain, number = usable[index]
+        trajectory = opened[chain]
+        frame = distribution.Frame(trajectory.positions(number), trajectory.edges_of(number))
+        for counter in wanted[index]:
+            counter.add(chain, frame)
+    return [counter.curve() for counter in counters]
+
+
+def _plot(curves, title):
     figure, axis = charts.new_figure()
     axis.axhline(1, color="#808080", lw=0.8, ls=":")
-    for (label, histogram), colour in zip(histograms, charts.PALETTE, strict=False):
-        axis.plot(histogram.centres(), histogram.g(), color=colour, label=label)
-    axis.set_xlim(0, histograms[0][1].radius)
+    for curve, colour in zip(curves, charts.PALETTE, strict=False):
+        name = curve.pair.label.replace(":", "–")
+        axis.plot(curve.r, curve.g, color=colour, label=name)
+        error = numpy.nan_to_num(curve.g_error)
+        axis.fill_between(
+            curve.r, curve.g - error, curve.g + error, color=colour, alpha=0.25, lw=0
+        )
+    axis.set_xlim(0, curves[0].radius)
     axis.set_ylim(bottom=0)
     axis.set_xlabel("r (Å)")
     axis.set_ylabel("g(r)")
     axis.set_title(title)
-    if len(histograms) > 1:
-        charts.name_lines(figure, axis)
+    if len(curves) > 1:
+        charts.name_lines(figure, axis, columns=min(4, len(curves)))
     return figure
 
 
-def _distributions(found, gallery):
-    """Figures, and what they are of."""
-    solvent, figures = found.solvent, []
-    called = "water" if solvent.water else solvent.name
-    for atom, name in zip(found.atoms, found.atom_names, strict=True):
-        curves = [(f"{name}–{label}", found.around[atom, label]) for label in solvent.sites]
-        figure = _plot(curves, f"{name} to {called}")
-        figures.append(page.figure(gallery.take(figure, f"rdf-{name}")))
-    text = f"Radial distribution functions: mean of {found.frames} frames after equilibration"
-    if found.among:
-        pair = f"{solvent.centre}–{solvent.centre}"
-        figure = _plot([(pair, found.among)], f"{pair} of {called}")
-        figures.append(page.figure(gallery.take(figure, f"rdf-{solvent.centre}-{solvent.centre}")))
-        text += f", {pair} of {found.among.frames}"
-    text += (
-        "; minimum image, up to half the shortest edge; normalised by the mean density of the box."
-    )
-    return figures, page.paragraph(text, "quiet")
+def _figures(found, gallery):
+    """One for each centre, of at most as many curves as there are colours."""
+    together = {}
+    for curve in found.curves:
+        if curve.pair.label in found.shown:
+            together.setdefault(curve.pair.centre.label, []).append(curve)
+    taken, figures = set(), []
+    for centre, curves in together.items():
+        for start in range(0, len(curves), len(charts.PALETTE)):
+            some = curves[start : start + len(charts.PALETTE)]
+            name = _file_name("-".join([centre, *(c.pair.around.label for c in some)]), taken)
+            title = some[0].pair.label.replace(":", "–") if len(some) == 1 else f"around {centre}"
+            figures.append(page.figure(gallery.take(_plot(some, title), name)))
+    return figures
 
 
-def section(found, gallery):
-    figures, text = _distributions(found, gallery) if found.frames else ([], "")
+def _file_name(text, taken):
+    """rdf-TEXT of ASCII letters, digits and dashes, once each."""
+    text = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in text)
+    name = base = f"rdf-{text[:60]}"
+    number = 2
+    while name in taken:
+        name, number = f"{base}-{number}", number + 1
+    taken.add(name)
+    return name
+
+
+def section(found, gallery, with_error):
+    figures, text = (_figures(found, gallery), _shells(found, with_error)) if found.curves else ([], "")
     if found.pictured:
         figure, caption = found.pictured
         figures.append(page.figure(gallery.take(figure, "box"), f"Last frame: {caption}."))
     return page.charts(figures) + text if figures else ""
+
+
+def _shells(found, with_error):
+    rows = []
+    for curve in found.curves[:MOST_ROWS]:
+        shell = curve.shell
+        if shell is None:
+            rows.append([curve.pair.label, "–", "–", "–", curve.frames])
+            continue
+        number = with_error(shell.number.mean, shell.number.error, shell.number.long_enough)
+        rows.append([
+            curve.pair.label, f"{shell.maximum:.2f}",
+            f"{shell.minimum:.2f}{'' if shell.clear else ' (not clear)'}", number, curve.frames,
+        ])  # fmt: skip
+    text = (
+        "Means over frames after equilibration with their errors; minimum image, up to half the "
+        "shortest edge; normalised by the mean density of the box. The coordination number is how "
+        "many sites of the second name are within the first minimum around one of the first. All "
+        "values are in report-rdf.csv and report-coordination.csv."
+    )
+    head = ["pair", "first maximum, Å", "first minimum, Å", "coordination number", "frames"]
+    return page.paragraph(text, "quiet") + page.table(head, rows)

@@ -1,7 +1,5 @@
 """Particles, their names and their positions from a run's trajectory.h5md (H5MD)."""
 
-from dataclasses import dataclass
-
 import h5py
 import numpy
 
@@ -19,18 +17,8 @@ def symbol(atomic_number):
     return SYMBOLS[atomic_number] if 0 <= atomic_number < len(SYMBOLS) else "X"
 
 
-@dataclass
-class Solvent:
-    """The most frequent kind of molecule: sites of each by what they are called in a plot."""
-
-    name: str
-    molecules: int
-    sites: dict  # "O" -> particle indices, the first one the molecule's centre
-    water: bool
-
-    @property
-    def centre(self):
-        return next(iter(self.sites))
+def _printable(name):
+    return "".join(letter if letter.isprintable() else "?" for letter in name)
 
 
 class Trajectory:
@@ -44,7 +32,8 @@ class Trajectory:
         steps = numpy.asarray(group["position/step"])
         self.frames = min(len(steps), len(self._positions))
         self.steps = steps[: self.frames]
-        self.edges = numpy.asarray(group["box/edges/value"][0], float)
+        self._edges = group["box/edges/value"]
+        self.edges = numpy.asarray(self._edges[0], float)
         self.atomic_numbers = numpy.asarray(group["species"])
         self._read_molecules()
         particles = len(self.atomic_numbers)
@@ -65,9 +54,10 @@ class Trajectory:
         for index in range(len(types)):
             group = types[str(index)]
             name = group.attrs["name"]
-            self.type_names.append(name.decode() if isinstance(name, bytes) else str(name))
+            name = name.decode(errors="replace") if isinstance(name, bytes) else str(name)
+            self.type_names.append(_printable(name))
             names = group["site_names"][()] if "site_names" in group else []
-            self.site_names.append([n.decode(errors="replace") for n in names])
+            self.site_names.append([_printable(name.decode(errors="replace")) for name in names])
         molecules = self._file.get("particles/molecules/species")
         self.molecule_types = numpy.asarray(molecules if molecules is not None else [], int)
         sizes = numpy.array([len(names) for names in self.site_names], int)
@@ -82,30 +72,19 @@ class Trajectory:
     def positions(self, frame):
         return numpy.asarray(self._positions[frame], float)
 
+    def edges_of(self, frame):
+        return numpy.asarray(self._edges[frame], float)
+
+    def reference(self, index):
+        """Charges and positions of the sites of a kind of molecules in their own frame."""
+        group = self._file[f"parameters/molecule_types/{index}"]
+        count = len(self.site_names[index])
+        charges, positions = group["charge"][()], group["reference_position"][()]
+        if charges.shape != (count,) or positions.shape != (count, 3):
+            raise ValueError("sites of a kind of molecules do not fit each other")
+        return charges, positions
+
     def solute_names(self):
         """Element and number, as in system.pdb: C1, C2, ..."""
         numbers = self.atomic_numbers[: self.solute_atoms]
         return [f"{symbol(z)}{i}" for i, z in enumerate(numbers, 1)]
-
-    def solvent(self):
-        """None: there are no molecules."""
-        if not len(self.molecule_types):
-            return None
-        kinds, counts = numpy.unique(self.molecule_types, return_counts=True)
-        kind = kinds[counts.argmax()]
-        firsts = self.first_site[self.molecule_types == kind]
-        names = self.site_names[kind]
-        numbers = self.atomic_numbers[firsts[0] : firsts[0] + len(names)]
-        water = sorted(z for z in numbers if z) == [1, 1, 8]
-        sites = {}
-        for offset, (name, z) in enumerate(zip(names, numbers, strict=True)):
-            if z == 0 and len(names) > 1:  # no atom
-                continue
-            if not water and sites:
-                break
-            label = symbol(z) if z else name
-            sites.setdefault(label, []).append(firsts + offset)
-        sites = {label: numpy.concatenate(found) for label, found in sites.items()}
-        if water:
-            sites = {"O": sites["O"], "H": sites["H"]}
-        return Solvent(self.type_names[kind], len(firsts), sites, water)

@@ -167,7 +167,7 @@ class Content(Report):
             tuple(argon.headings), tuple(heading for heading in HEADINGS if "QM" not in heading)
         )
         text = " ".join(argon.text)
-        for part in ("Ar–Ar", "all 108 molecules in the periodic box"):
+        for part in ("AR–AR", "all 108 molecules in the periodic box"):
             self.assertIn(part, text)
         self.assertIn("pressure", text)
         for absent in ("QM-MM", "Coulomb", "dipole", "jump"):
@@ -225,97 +225,6 @@ class Content(Report):
                     self.assertEqual((means[-1], errors[-1]), (found.mean, found.error))
                     half = block_average.estimate(values[: ends[2]])
                     self.assertEqual((means[2], errors[2]), (half.mean, half.error))
-
-
-def distances(positions, edges, first, second):
-    """Of all pairs, one after another, by the nearest of 27 images."""
-    shifts = [(a, b, c) for a in (-1, 0, 1) for b in (-1, 0, 1) for c in (-1, 0, 1)]
-    for i, a in enumerate(first):
-        for b in second if second is not first else first[i + 1 :]:
-            apart = [x - y for x, y in zip(positions[a], positions[b], strict=True)]
-            apart = [d - e * math.floor(d / e) for d, e in zip(apart, edges, strict=True)]
-            yield min(
-                math.dist(apart, [s * e for s, e in zip(shift, edges, strict=True)])
-                for shift in shifts
-            )
-
-
-class Distributions(Report):
-    FRAMES = 2  # of each chain
-
-    def naive(self, frames, edges, first, second, radius, bins):
-        """g(r), bin by bin: pairs over those of independent sites at the same density."""
-        counts = [0] * bins
-        for positions in frames:
-            for distance in distances(positions, edges, first, second):
-                if distance < radius:
-                    counts[int(distance / radius * bins)] += 1
-        pairs = (
-            len(first) * (len(first) - 1) / 2 if first is second else len(first) * len(second)
-        )
-        result = []
-        for index, count in enumerate(counts):
-            inner, outer = radius * index / bins, radius * (index + 1) / bins
-            share = 4 / 3 * math.pi * (outer**3 - inner**3) / math.prod(edges)
-            result.append(count / (len(frames) * pairs * share))
-        return result
-
-    def read(self, name, atoms, equilibration):
-        import run_folder
-        import structure
-
-        run = run_folder.read_run(run_path(name))
-        # Few frames: the loop above takes its time.
-        run.summary["equilibration_steps"] = equilibration
-        found = structure.read(run, atoms)
-        self.assertEqual(run.problems, [])
-        frames, edges = [], None
-        for chain in run.chains:
-            with h5py.File(chain.trajectory) as file:
-                group = file["particles/all"]
-                used = numpy.asarray(group["position/step"]) > equilibration
-                frames += numpy.asarray(group["position/value"], float)[used].tolist()
-                edges = numpy.asarray(group["box/edges/value"])[0].tolist()
-        return found, frames, edges
-
-    def compare(self, histogram, expected):
-        numpy.testing.assert_allclose(histogram.g(), expected, rtol=1e-9, atol=1e-12)
-        self.assertGreater(max(expected), 1)
-
-    def bins_of(self, histogram, edges):
-        self.assertLessEqual(histogram.radius, min(edges) / 2)
-        self.assertGreater(histogram.radius, min(edges) / 2 - histogram.bin_width)
-        return histogram.radius, len(histogram.counts)
-
-    def test_solute_and_water(self):
-        found, frames, edges = self.read("qm", "O2,C", 2500)
-        self.assertEqual(len(frames), 2 * self.FRAMES)
-        self.assertEqual((found.atoms, found.atom_names), ([1, 0], ["O2", "C1"]))
-        oxygens = list(range(4, 4 + 3 * 64, 3))
-        hydrogens = [i + k for i in oxygens for k in (1, 2)]
-        for atom in found.atoms:
-            for label, sites in (("O", oxygens), ("H", hydrogens)):
-                histogram = found.around[atom, label]
-                shape = self.bins_of(histogram, edges)
-                self.compare(histogram, self.naive(frames, edges, [atom], sites, *shape))
-        shape = self.bins_of(found.among, edges)
-        self.compare(found.among, self.naive(frames, edges, oxygens, oxygens, *shape))
-
-    def test_argon(self):
-        found, frames, edges = self.read("argon", "", 2500)
-        self.assertEqual((found.atoms, found.around), ([], {}))
-        atoms = list(range(108))
-        shape = self.bins_of(found.among, edges)
-        self.compare(found.among, self.naive(frames, edges, atoms, atoms, *shape))
-
-    def test_default_atoms(self):
-        import structure
-
-        names = ["C1", "O2", "H3", "N4"]
-        elements = ["C", "O", "H", "N"]
-        self.assertEqual(structure.choose_atoms(names, elements, ""), [1, 3])
-        self.assertEqual(structure.choose_atoms(["C1", "H2"], ["C", "H"], ""), [0])
-        self.assertEqual(structure.choose_atoms(names, elements, "4, o2,C,1"), [3, 1, 0])
 
 
 class Workers(Report):
@@ -395,7 +304,8 @@ class Files(Report):
         new = {name.removeprefix("run/") for name in set(after) - set(before)}
         self.assertEqual({pathlib.Path(name).name for name in printed}, new)
         self.assertEqual({name: after[name] for name in before}, before)
-        pictures = new - {"report.html"}
+        self.assertIn("report-rdf.csv", new)
+        pictures = {name for name in new if name.endswith(".png")}
         self.assertGreaterEqual(len(pictures), 7)
         for name in pictures:
             self.assertRegex(name, r"^report-[\w-]+\.png$")
@@ -415,7 +325,9 @@ class Files(Report):
         self.copy("argon")
         before = self.tree()
         self.report("--output", self.folder / "a.html")
-        self.assertEqual(set(self.tree()) - set(before), {"a.html"})
+        self.assertEqual(
+            set(self.tree()) - set(before), {"a.html", "report-rdf.csv", "report-coordination.csv"}
+        )
 
     def test_any_bytes_in_a_name(self):
         self.run = pathlib.Path(os.fsdecode(os.fsencode(self.folder) + b"/\xff <b>&\n"))
@@ -519,6 +431,7 @@ class Refusals(Report):
         self.refused("no such folder", options=("--output", self.folder / "none/a.html"))
         self.refused("is a folder", options=("--output", self.folder))
         self.refused("'O9'", "C1, O2, H3, H4", options=("--atoms", "O2,O9"))
+        self.refused("'O9'", "C1:OW", "HW1", options=("--pairs", "O9:OW"))
         self.refused("no folder is named", folder="--png")
         self.assertFalse((self.run / "report.html").exists())
 
@@ -532,11 +445,14 @@ class Refusals(Report):
         packages.mkdir()
         (packages / "matplotlib.py").write_text("raise ImportError('there is no matplotlib')")
         self.refused("matplotlib", "quickstart setup", env={"PYTHONPATH": packages})
+        (packages / "matplotlib.py").unlink()
+        (packages / "chemfiles.py").write_text("raise ImportError('there is no chemfiles')")
+        self.refused("chemfiles", "quickstart setup", options=["--xtc"], env={"PYTHONPATH": packages})
         self.refused("STARPMC_PYTHON", env={"STARPMC_PYTHON": self.folder / "nothing"})
 
     def test_help(self):
         printed = program.succeed("report", "--help").stdout
-        for option in ("--output", "--atoms", "--png"):
+        for option in ("--output", "--atoms", "--pairs", "--png", "--xtc"):
             self.assertIn(option, printed)
 
 
