@@ -91,6 +91,10 @@ if(TARGET starpmc)
   starpmc_program_test(documentation/man_page documentation/test_man_page.py 60 "documentation")
   starpmc_program_test(documentation/completion documentation/test_completion.py 120
                        "documentation")
+  starpmc_program_test(documentation/tutorial documentation/test_tutorial.py 600
+                       "documentation;device")
+  starpmc_program_test(documentation/tutorial_with_pyscf documentation/test_tutorial.py 3600
+                       "documentation;device;slow" --pyscf)
   starpmc_program_test(documentation/option_tables documentation/test_option_tables.py 60
                        "documentation" ${CMAKE_SOURCE_DIR}/configs/README.md)
   starpmc_program_test(app/install app/test_install.py 120 "app;device"
