@@ -1,5 +1,5 @@
 #include "codelets/operations.hpp"
-#include "codelets/taken_workers.hpp"
+#include "runtime/taken_workers.hpp"
 
 namespace starpmc::codelets {
 namespace {

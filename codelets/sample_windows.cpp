@@ -2,7 +2,7 @@
 
 #include "codelets/certification.hpp"
 #include "codelets/operations.hpp"
-#include "kernels/opencl/handles.hpp"
+#include "kernels/opencl/host/handles.hpp"
 
 namespace starpmc::codelets {
 namespace {

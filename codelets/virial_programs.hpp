@@ -1,6 +1,6 @@
 #pragma once
 
-#include "kernels/opencl/pair_virial.hpp"
+#include "kernels/opencl/host/pair_virial.hpp"
 
 namespace starpmc::codelets {
 

@@ -3,9 +3,9 @@
 #include <string>
 #include <type_traits>
 
-#include "codelets/codelet.hpp"
-#include "codelets/opencl_programs.hpp"
 #include "kernels/operations.hpp"
+#include "runtime/codelet.hpp"
+#include "runtime/opencl_programs.hpp"
 
 /// Instantiates an operation, a function template without overloads, for every precision.
 #define STARPMC_FOR_ALL_PRECISIONS(operation)             \

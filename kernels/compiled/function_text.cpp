@@ -1,6 +1,6 @@
 #include "kernels/compiled/function_text.hpp"
 
-#include "error.hpp"
+#include "kernels/base/error.hpp"
 #include "kernels/compiled/text_functions.hpp"
 
 namespace starpmc::compiled {

@@ -20,10 +20,10 @@
 #include <type_traits>
 #include <vector>
 
-#include "error.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/base/logging.hpp"
 #include "kernels/joined.hpp"
-#include "kernels/opencl/binary_cache.hpp"
-#include "logging.hpp"
+#include "kernels/opencl/host/binary_cache.hpp"
 
 namespace starpmc::compiled {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "error.hpp"
+#include "kernels/base/error.hpp"
 #include "kernels/scalar/functions.hpp"
 
 namespace starpmc::scalar {

@@ -4,7 +4,7 @@
 #include <limits>
 #include <span>
 
-#include "error.hpp"
+#include "kernels/base/error.hpp"
 
 namespace starpmc::simd {
 namespace {

@@ -21,7 +21,7 @@ HWY_AFTER_NAMESPACE();
 #include <algorithm>
 #include <type_traits>
 
-#include "error.hpp"
+#include "kernels/base/error.hpp"
 #include "kernels/scalar/evaluate.hpp"
 
 namespace starpmc::simd {

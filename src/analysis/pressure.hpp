@@ -1,6 +1,6 @@
 #pragma once
 
-#include "constants.hpp"
+#include "base/constants.hpp"
 
 namespace starpmc {
 

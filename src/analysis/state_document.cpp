@@ -5,7 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "error.hpp"
+#include "kernels/base/error.hpp"
 
 namespace starpmc {
 namespace {

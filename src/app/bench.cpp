@@ -16,8 +16,8 @@
 #include "bench/precision_list.hpp"
 #include "bench/report.hpp"
 #include "config/value_names.hpp"
-#include "error.hpp"
-#include "logging.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/base/logging.hpp"
 
 namespace starpmc {
 namespace {

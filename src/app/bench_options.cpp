@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "config/value_names.hpp"
-#include "error.hpp"
+#include "kernels/base/error.hpp"
 
 namespace starpmc::bench_options {
 Words split_list(const std::string& text) {

@@ -8,11 +8,11 @@
 
 #include "app/chain_run.hpp"
 #include "app/resume_point.hpp"
-#include "error.hpp"
 #include "io/binary_json.hpp"
 #include "io/checkpoint.hpp"
 #include "io/energy_terms_json.hpp"
-#include "logging.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/base/logging.hpp"
 
 namespace starpmc {
 namespace {

@@ -9,9 +9,9 @@
 
 #include "app/movement.hpp"
 #include "app/update_record.hpp"
-#include "error.hpp"
 #include "io/checked_file.hpp"
-#include "logging.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/base/logging.hpp"
 #include "qm/worker_engine.hpp"
 
 namespace starpmc {

@@ -15,7 +15,7 @@
 #include "app/run_output.hpp"
 #include "app/stopping_gate.hpp"
 #include "app/update_schedule.hpp"
-#include "error.hpp"
+#include "kernels/base/error.hpp"
 #include "qm/engine.hpp"
 #include "sampling/solute_multipoles.hpp"
 

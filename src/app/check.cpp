@@ -23,11 +23,11 @@
 #include "app/qm_forecast.hpp"
 #include "app/run_forecast.hpp"
 #include "app/sampling_trial.hpp"
-#include "input_errors.hpp"
+#include "base/input_errors.hpp"
 #include "io/output_folder.hpp"
+#include "kernels/base/shown_text.hpp"
 #include "qm/make_engine.hpp"
 #include "runtime/starpu_runtime.hpp"
-#include "shown_text.hpp"
 
 namespace starpmc {
 namespace {

@@ -15,10 +15,10 @@
 #include "config/describe.hpp"
 #include "config/option.hpp"
 #include "config/options.hpp"
-#include "error.hpp"
 #include "io/log.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/base/shown_text.hpp"
 #include "runtime/starpu_runtime.hpp"
-#include "shown_text.hpp"
 
 namespace starpmc {
 namespace {

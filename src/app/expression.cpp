@@ -14,7 +14,6 @@
 
 #include "app/subcommand_options.hpp"
 #include "config/value_names.hpp"
-#include "error.hpp"
 #include "expression/count.hpp"
 #include "expression/derivative.hpp"
 #include "expression/evaluate_program.hpp"
@@ -24,7 +23,8 @@
 #include "expression/print_program.hpp"
 #include "expression/translate.hpp"
 #include "io/json_text.hpp"
-#include "kernels/opencl/emit.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/opencl/host/emit.hpp"
 
 namespace starpmc {
 namespace {

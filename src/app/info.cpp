@@ -5,12 +5,12 @@
 #include <iostream>
 
 #include "app/subcommand_options.hpp"
-#include "error.hpp"
 #include "io/run_summary.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/base/shown_text.hpp"
 #include "kernels/operations.hpp"
 #include "qm/make_engine.hpp"
 #include "runtime/starpu_runtime.hpp"
-#include "shown_text.hpp"
 
 namespace starpmc {
 namespace {

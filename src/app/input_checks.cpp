@@ -8,8 +8,8 @@
 #include <numeric>
 #include <string_view>
 
-#include "constants.hpp"
-#include "error.hpp"
+#include "base/constants.hpp"
+#include "kernels/base/error.hpp"
 #include "kernels/common/layout.h"
 
 namespace starpmc {

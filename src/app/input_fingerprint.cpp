@@ -10,10 +10,10 @@
 #include <span>
 #include <vector>
 
+#include "base/input_file.hpp"
 #include "config/options.hpp"
-#include "error.hpp"
-#include "input_file.hpp"
 #include "io/sha256.hpp"
+#include "kernels/base/error.hpp"
 #include "qm/density_grid.hpp"
 #include "sampling/topology_buffers.hpp"
 

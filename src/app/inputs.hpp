@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "base/input_errors.hpp"
 #include "config/option_places.hpp"
 #include "config/settings.hpp"
-#include "input_errors.hpp"
 #include "kernels/potential.hpp"
 #include "potential/dispersion_correction.hpp"
 #include "system/system.hpp"

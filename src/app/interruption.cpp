@@ -7,7 +7,7 @@
 #include <ctime>
 #include <string_view>
 
-#include "error.hpp"
+#include "kernels/base/error.hpp"
 
 namespace starpmc {
 namespace {

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "logging.hpp"
+#include "kernels/base/logging.hpp"
 #include "mpi/rank_message.hpp"
 
 namespace starpmc {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "codelets/codelet.hpp"
 #include "io/chain_summary_state.hpp"
+#include "runtime/codelet.hpp"
 
 namespace starpmc {
 namespace {

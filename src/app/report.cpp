@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "app/subcommand_options.hpp"
-#include "error.hpp"
-#include "installation.hpp"
 #include "io/energy_terms.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/base/installation.hpp"
 #include "qm/make_engine.hpp"
 
 namespace starpmc {

@@ -7,8 +7,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "error.hpp"
 #include "io/checkpoint.hpp"
+#include "kernels/base/error.hpp"
 
 namespace starpmc {
 namespace {

@@ -9,9 +9,9 @@
 #include <optional>
 
 #include "app/simulation.hpp"
-#include "error.hpp"
 #include "io/log.hpp"
-#include "logging.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/base/logging.hpp"
 
 namespace starpmc {
 namespace {

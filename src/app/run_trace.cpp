@@ -5,9 +5,9 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "error.hpp"
 #include "io/checked_file.hpp"
-#include "logging.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/base/logging.hpp"
 
 namespace starpmc {
 namespace {

@@ -6,11 +6,11 @@
 #include <numeric>
 #include <vector>
 
+#include "base/seconds_since.hpp"
 #include "bench/measurement.hpp"
 #include "bench/step_observers.hpp"
 #include "bench/synthetic_grid.hpp"
 #include "sampling/chain.hpp"
-#include "seconds_since.hpp"
 
 namespace starpmc {
 namespace {

@@ -11,16 +11,16 @@
 
 #include "app/interruption.hpp"
 #include "app/score_request.hpp"
+#include "base/seconds_since.hpp"
 #include "config/value_names.hpp"
-#include "error.hpp"
 #include "io/json_text.hpp"
 #include "io/progress.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/base/logging.hpp"
 #include "kernels/operations.hpp"
-#include "logging.hpp"
 #include "runtime/starpu_runtime.hpp"
 #include "scoring/pose_source.hpp"
 #include "scoring/score_output.hpp"
-#include "seconds_since.hpp"
 
 namespace starpmc {
 namespace {

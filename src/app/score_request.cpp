@@ -6,7 +6,7 @@
 
 #include "app/subcommand_options.hpp"
 #include "config/value_names.hpp"
-#include "error.hpp"
+#include "kernels/base/error.hpp"
 #include "system/data_folder.hpp"
 #include "system/text.hpp"
 

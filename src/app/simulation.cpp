@@ -9,16 +9,16 @@
 
 #include "app/chain_count.hpp"
 #include "app/run_warnings.hpp"
-#include "codelets/task_label.hpp"
+#include "base/process_age.hpp"
+#include "base/seconds_since.hpp"
 #include "config/value_names.hpp"
-#include "error.hpp"
 #include "io/checked_file.hpp"
 #include "io/json_text.hpp"
-#include "logging.hpp"
-#include "process_age.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/base/logging.hpp"
 #include "qm/errors.hpp"
 #include "qm/make_engine.hpp"
-#include "seconds_since.hpp"
+#include "runtime/task_label.hpp"
 
 namespace starpmc {
 

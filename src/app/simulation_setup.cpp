@@ -12,10 +12,10 @@
 #include "app/resume_point.hpp"
 #include "app/simulation.hpp"
 #include "config/options.hpp"
-#include "error.hpp"
 #include "io/checked_file.hpp"
 #include "io/log.hpp"
-#include "logging.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/base/logging.hpp"
 #include "qm/errors.hpp"
 
 namespace starpmc {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "constants.hpp"
+#include "base/constants.hpp"
 
 namespace starpmc {
 namespace {

@@ -8,12 +8,12 @@
 
 #include "bench/synthetic_grid.hpp"
 #include "config/options.hpp"
-#include "error.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/base/temporary_folder.hpp"
 #include "system/data_folder.hpp"
 #include "system/read_system.hpp"
 #include "system/text.hpp"
 #include "system/xyz_file.hpp"
-#include "temporary_folder.hpp"
 
 namespace starpmc {
 namespace {

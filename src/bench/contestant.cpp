@@ -6,7 +6,7 @@
 #include <array>
 #include <cmath>
 
-#include "error.hpp"
+#include "kernels/base/error.hpp"
 #include "potential/pair_potential.hpp"
 
 namespace starpmc {

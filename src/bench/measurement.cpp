@@ -8,9 +8,9 @@
 #include <chrono>
 #include <fstream>
 
-#include "codelets/codelet.hpp"
+#include "base/seconds_since.hpp"
 #include "config/value_names.hpp"
-#include "seconds_since.hpp"
+#include "runtime/codelet.hpp"
 
 namespace starpmc {
 namespace {

@@ -4,9 +4,9 @@
 
 #include "bench/bench_system.hpp"
 #include "config/config_file.hpp"
-#include "installation.hpp"
 #include "io/checked_file.hpp"
-#include "temporary_folder.hpp"
+#include "kernels/base/installation.hpp"
+#include "kernels/base/temporary_folder.hpp"
 
 namespace starpmc {
 namespace {

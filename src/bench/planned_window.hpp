@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "kernels/arguments.hpp"
-#include "kernels/opencl/operations.hpp"
+#include "kernels/opencl/host/operations.hpp"
 
 namespace starpmc {
 

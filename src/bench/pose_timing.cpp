@@ -8,15 +8,15 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/seconds_since.hpp"
 #include "bench/measurement.hpp"
 #include "bench/pose_workload.hpp"
 #include "codelets/operations.hpp"
-#include "codelets/task_recording.hpp"
 #include "config/value_names.hpp"
-#include "error.hpp"
+#include "kernels/base/error.hpp"
 #include "kernels/operations.hpp"
 #include "runtime/data_handle.hpp"
-#include "seconds_since.hpp"
+#include "runtime/task_recording.hpp"
 
 namespace starpmc {
 namespace {

@@ -9,7 +9,7 @@
 #include "bench/operations.hpp"
 #include "bench/precision_list.hpp"
 #include "config/value_names.hpp"
-#include "error.hpp"
+#include "kernels/base/error.hpp"
 #include "sampling/chain.hpp"
 #include "sampling/window_loads.hpp"
 

@@ -7,10 +7,10 @@
 #include <cmath>
 #include <string>
 
+#include "base/seconds_since.hpp"
 #include "bench/pose_workload.hpp"
 #include "config/value_names.hpp"
 #include "kernels/operations.hpp"
-#include "seconds_since.hpp"
 
 namespace starpmc {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-#include "seconds_since.hpp"
+#include "base/seconds_since.hpp"
 
 namespace starpmc {
 namespace {

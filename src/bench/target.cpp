@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "codelets/opencl_programs.hpp"
+#include "runtime/opencl_programs.hpp"
 
 namespace starpmc {
 namespace {

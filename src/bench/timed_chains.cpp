@@ -3,10 +3,10 @@
 #include <chrono>
 #include <future>
 
+#include "base/seconds_since.hpp"
 #include "bench/planned_window.hpp"
+#include "kernels/base/temporary_folder.hpp"
 #include "sampling/topology_buffers.hpp"
-#include "seconds_since.hpp"
-#include "temporary_folder.hpp"
 
 namespace starpmc {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "bench/measurement.hpp"
 #include "bench/timed_chains.hpp"
-#include "error.hpp"
+#include "kernels/base/error.hpp"
 
 namespace starpmc {
 namespace {

@@ -8,11 +8,11 @@
 #include <system_error>
 #include <utility>
 
+#include "base/input_file.hpp"
 #include "config/describe.hpp"
 #include "config/option.hpp"
 #include "config/values.hpp"
-#include "error.hpp"
-#include "input_file.hpp"
+#include "kernels/base/error.hpp"
 
 namespace starpmc::config {
 namespace {

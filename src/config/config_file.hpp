@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "input_errors.hpp"
+#include "base/input_errors.hpp"
 
 namespace starpmc::config {
 

@@ -8,7 +8,7 @@
 #include "config/option.hpp"
 #include "config/options.hpp"
 #include "config/values.hpp"
-#include "error.hpp"
+#include "kernels/base/error.hpp"
 
 namespace starpmc {
 namespace config {

@@ -9,8 +9,8 @@
 
 #include "config/option.hpp"
 #include "config/values.hpp"
-#include "installation.hpp"
-#include "shown_text.hpp"
+#include "kernels/base/installation.hpp"
+#include "kernels/base/shown_text.hpp"
 
 /// Makers of the table's options, one per kind of value.
 namespace starpmc::config {

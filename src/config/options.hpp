@@ -4,9 +4,9 @@
 #include <span>
 #include <string>
 
+#include "base/input_errors.hpp"
 #include "config/option_places.hpp"
 #include "config/settings.hpp"
-#include "input_errors.hpp"
 #include "system/geometry.hpp"
 
 namespace starpmc {

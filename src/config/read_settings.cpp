@@ -3,13 +3,13 @@
 #include <system_error>
 #include <vector>
 
+#include "base/input_file.hpp"
 #include "config/config_file.hpp"
 #include "config/describe.hpp"
 #include "config/option.hpp"
 #include "config/options.hpp"
 #include "config/values.hpp"
-#include "error.hpp"
-#include "input_file.hpp"
+#include "kernels/base/error.hpp"
 
 namespace starpmc {
 namespace config {

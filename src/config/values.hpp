@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "edit_distance.hpp"
-#include "trim.hpp"
+#include "base/edit_distance.hpp"
+#include "base/trim.hpp"
 
 namespace starpmc::config {
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <unordered_map>
 
-#include "edit_distance.hpp"
+#include "base/edit_distance.hpp"
 #include "expression/definitions.hpp"
 #include "expression/functions.hpp"
 #include "expression/tokens.hpp"

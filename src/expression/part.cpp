@@ -4,8 +4,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "error.hpp"
 #include "expression/program_builder.hpp"
+#include "kernels/base/error.hpp"
 
 namespace starpmc::expression {
 namespace {

@@ -12,7 +12,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "error.hpp"
+#include "kernels/base/error.hpp"
 #include "kernels/program.hpp"
 
 namespace starpmc::expression {

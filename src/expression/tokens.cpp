@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "error.hpp"
+#include "kernels/base/error.hpp"
 
 namespace starpmc::expression {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "error.hpp"
+#include "kernels/base/error.hpp"
 
 namespace starpmc {
 

@@ -9,7 +9,7 @@
 #include <system_error>
 #include <utility>
 
-#include "error.hpp"
+#include "kernels/base/error.hpp"
 
 namespace starpmc {
 namespace {

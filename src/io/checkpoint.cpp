@@ -13,10 +13,10 @@
 #include <string_view>
 #include <system_error>
 
-#include "error.hpp"
+#include "base/nested_json.hpp"
 #include "io/checked_file.hpp"
 #include "io/sha256.hpp"
-#include "nested_json.hpp"
+#include "kernels/base/error.hpp"
 
 namespace starpmc {
 namespace {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "error.hpp"
+#include "kernels/base/error.hpp"
 
 namespace starpmc::hdf5 {
 namespace {

@@ -3,7 +3,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "shown_text.hpp"
+#include "kernels/base/shown_text.hpp"
 
 namespace starpmc {
 namespace {

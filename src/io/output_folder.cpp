@@ -13,9 +13,9 @@
 #include <system_error>
 #include <vector>
 
-#include "error.hpp"
 #include "io/energy_terms.hpp"
-#include "logging.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/base/logging.hpp"
 
 namespace starpmc {
 namespace {

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <utility>
 
-#include "logging.hpp"
+#include "kernels/base/logging.hpp"
 
 namespace starpmc {
 namespace {

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <string>
 
-#include "constants.hpp"
+#include "base/constants.hpp"
 #include "io/progress.hpp"
 #include "io/run_summary.hpp"
-#include "shown_text.hpp"
+#include "kernels/base/shown_text.hpp"
 
 namespace starpmc {
 namespace {

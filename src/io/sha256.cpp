@@ -7,7 +7,7 @@
 #include <bit>
 #include <nlohmann/json.hpp>
 
-#include "error.hpp"
+#include "kernels/base/error.hpp"
 
 namespace starpmc {
 namespace {

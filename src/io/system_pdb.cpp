@@ -4,10 +4,10 @@
 #include <cmath>
 #include <iterator>
 
-#include "error.hpp"
 #include "io/checked_file.hpp"
 #include "io/site_order.hpp"
 #include "io/trajectory.hpp"
+#include "kernels/base/error.hpp"
 
 namespace starpmc {
 namespace {

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <queue>
 
-#include "error.hpp"
+#include "kernels/base/error.hpp"
 
 namespace starpmc {
 

@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include "error.hpp"
 #include "io/hdf5_handle.hpp"
 #include "io/site_order.hpp"
 #include "io/trajectory_header.hpp"
 #include "io/trajectory_reader.hpp"
+#include "kernels/base/error.hpp"
 
 namespace starpmc {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <iostream>
 
-#include "error.hpp"
+#include "kernels/base/error.hpp"
 #include "mpi/launch.hpp"
 #include "mpi/rank_message.hpp"
 

@@ -14,7 +14,7 @@
 #include <list>
 #include <thread>
 
-#include "error.hpp"
+#include "kernels/base/error.hpp"
 #include "mpi/launch.hpp"
 #include "mpi/rank_message.hpp"
 #include "mpi/ranks.hpp"

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "error.hpp"
+#include "kernels/base/error.hpp"
 #include "mpi/launch.hpp"
 #include "mpi/ranks.hpp"
 

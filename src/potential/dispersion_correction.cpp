@@ -4,7 +4,7 @@
 #include <numbers>
 #include <vector>
 
-#include "error.hpp"
+#include "kernels/base/error.hpp"
 
 namespace starpmc {
 namespace {

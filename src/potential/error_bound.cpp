@@ -1,6 +1,6 @@
 #include "potential/error_bound.hpp"
 
-#include "error.hpp"
+#include "kernels/base/error.hpp"
 #include "kernels/common/layout.h"
 
 namespace starpmc {

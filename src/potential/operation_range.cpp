@@ -2,7 +2,7 @@
 
 #include <numbers>
 
-#include "error.hpp"
+#include "kernels/base/error.hpp"
 
 namespace starpmc {
 namespace {

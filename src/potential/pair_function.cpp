@@ -6,12 +6,12 @@
 #include <array>
 #include <cmath>
 
-#include "error.hpp"
 #include "expression/derivative.hpp"
 #include "expression/evaluate.hpp"
 #include "expression/parse.hpp"
 #include "expression/part.hpp"
 #include "expression/translate.hpp"
+#include "kernels/base/error.hpp"
 #include "kernels/scalar/evaluate.hpp"
 
 namespace starpmc {

@@ -9,8 +9,8 @@
 #include <numeric>
 #include <optional>
 
-#include "constants.hpp"
-#include "error.hpp"
+#include "base/constants.hpp"
+#include "kernels/base/error.hpp"
 #include "kernels/scalar/evaluate.hpp"
 #include "potential/coulomb_pole.hpp"
 #include "potential/cutoff_jump.hpp"

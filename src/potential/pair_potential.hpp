@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "base/input_errors.hpp"
 #include "config/option_places.hpp"
 #include "config/settings.hpp"
-#include "input_errors.hpp"
 #include "kernels/common/layout.h"
 #include "kernels/pair_derivatives.hpp"
 #include "kernels/potential.hpp"

@@ -4,8 +4,8 @@
 #include <array>
 #include <cctype>
 
-#include "error.hpp"
 #include "expression/functions.hpp"
+#include "kernels/base/error.hpp"
 #include "system/text.hpp"
 
 namespace starpmc {

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "error.hpp"
+#include "kernels/base/error.hpp"
 
 namespace starpmc {
 

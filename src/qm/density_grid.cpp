@@ -15,8 +15,8 @@
 #include <span>
 #include <string>
 
-#include "error.hpp"
-#include "input_file.hpp"
+#include "base/input_file.hpp"
+#include "kernels/base/error.hpp"
 #include "qm/worker_process.hpp"
 
 namespace starpmc {

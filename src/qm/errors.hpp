@@ -1,6 +1,6 @@
 #pragma once
 
-#include "error.hpp"
+#include "kernels/base/error.hpp"
 
 namespace starpmc {
 

@@ -11,8 +11,8 @@
 #include <system_error>
 #include <vector>
 
-#include "error.hpp"
-#include "installation.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/base/installation.hpp"
 #include "qm/frozen_engine.hpp"
 #include "qm/restarting_engine.hpp"
 

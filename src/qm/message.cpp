@@ -7,8 +7,8 @@
 #include <cmath>
 #include <utility>
 
-#include "error.hpp"
-#include "nested_json.hpp"
+#include "base/nested_json.hpp"
+#include "kernels/base/error.hpp"
 
 namespace starpmc {
 

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "logging.hpp"
+#include "kernels/base/logging.hpp"
 
 namespace starpmc {
 

@@ -18,7 +18,7 @@
 #define CLOSE_RANGE_CLOEXEC (1U << 2)
 #endif
 
-#include "error.hpp"
+#include "kernels/base/error.hpp"
 
 namespace starpmc {
 

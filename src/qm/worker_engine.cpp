@@ -8,9 +8,9 @@
 #include <nlohmann/json.hpp>
 #include <type_traits>
 
-#include "error.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/base/shown_text.hpp"
 #include "qm/message.hpp"
-#include "shown_text.hpp"
 
 namespace starpmc {
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "shown_text.hpp"
+#include "kernels/base/shown_text.hpp"
 
 namespace starpmc {
 

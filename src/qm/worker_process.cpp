@@ -17,8 +17,8 @@
 #include <thread>
 #include <utility>
 
-#include "error.hpp"
-#include "logging.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/base/logging.hpp"
 #include "qm/errors.hpp"
 #include "qm/spawn.hpp"
 

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "kernels/base/temporary_folder.hpp"
 #include "qm/cancel_signal.hpp"
 #include "qm/file_descriptor.hpp"
 #include "qm/worker_log.hpp"
-#include "temporary_folder.hpp"
 
 namespace starpmc {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "codelets/codelet.hpp"
-#include "error.hpp"
+#include "kernels/base/error.hpp"
 #include "kernels/precision.hpp"
+#include "runtime/codelet.hpp"
 
 namespace starpmc {
 

@@ -10,7 +10,7 @@
 #include <sstream>
 #include <string_view>
 
-#include "shown_text.hpp"
+#include "kernels/base/shown_text.hpp"
 
 namespace starpmc {
 namespace {

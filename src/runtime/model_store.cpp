@@ -13,10 +13,10 @@
 #include <cstring>
 #include <optional>
 
-#include "error.hpp"
-#include "installation.hpp"
 #include "io/checked_file.hpp"
-#include "logging.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/base/installation.hpp"
+#include "kernels/base/logging.hpp"
 #include "runtime/environment.hpp"
 #include "runtime/model_files.hpp"
 #include "runtime/starpu_runtime.hpp"

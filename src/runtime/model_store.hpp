@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "temporary_folder.hpp"
+#include "kernels/base/temporary_folder.hpp"
 
 namespace starpmc {
 

@@ -6,7 +6,7 @@
 #include <array>
 #include <cstdlib>
 
-#include "kernels/opencl/handles.hpp"
+#include "kernels/opencl/host/handles.hpp"
 #include "runtime/environment.hpp"
 
 namespace starpmc {

@@ -13,16 +13,16 @@
 #include <optional>
 #include <thread>
 
-#include "codelets/codelet.hpp"
-#include "codelets/opencl_programs.hpp"
-#include "error.hpp"
-#include "installation.hpp"
-#include "kernels/opencl/operations.hpp"
-#include "kernels/opencl/user_functions.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/base/installation.hpp"
+#include "kernels/opencl/host/operations.hpp"
+#include "kernels/opencl/host/user_functions.hpp"
 #include "kernels/operations.hpp"
+#include "runtime/codelet.hpp"
 #include "runtime/environment.hpp"
 #include "runtime/library_messages.hpp"
 #include "runtime/opencl_offer.hpp"
+#include "runtime/opencl_programs.hpp"
 #include "runtime/resting_workers.hpp"
 
 namespace starpmc {

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "codelets/codelet.hpp"
 #include "config/settings.hpp"
 #include "kernels/potential.hpp"
+#include "runtime/codelet.hpp"
 #include "runtime/model_store.hpp"
 
 namespace starpmc {

@@ -2,9 +2,9 @@
 
 #include <filesystem>
 
-#include "codelets/task_recording.hpp"
 #include "io/timeline.hpp"
 #include "runtime/starpu_runtime.hpp"
+#include "runtime/task_recording.hpp"
 
 namespace starpmc {
 

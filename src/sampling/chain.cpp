@@ -5,8 +5,8 @@
 #include <deque>
 #include <nlohmann/json.hpp>
 
-#include "constants.hpp"
-#include "error.hpp"
+#include "base/constants.hpp"
+#include "kernels/base/error.hpp"
 #include "kernels/window_plan.hpp"
 #include "sampling/chain_sizes.hpp"
 #include "sampling/chain_state.hpp"

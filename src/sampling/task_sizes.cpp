@@ -7,8 +7,8 @@
 #include <cmath>
 #include <optional>
 
-#include "codelets/opencl_programs.hpp"
 #include "codelets/operations.hpp"
+#include "runtime/opencl_programs.hpp"
 
 namespace starpmc {
 namespace {

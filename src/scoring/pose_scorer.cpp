@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "codelets/operations.hpp"
-#include "error.hpp"
+#include "kernels/base/error.hpp"
 #include "runtime/data_handle.hpp"
 
 namespace starpmc {

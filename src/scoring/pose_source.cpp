@@ -7,7 +7,7 @@
 #include <cmath>
 #include <vector>
 
-#include "error.hpp"
+#include "kernels/base/error.hpp"
 #include "system/line_source.hpp"
 #include "system/system.hpp"
 #include "system/text.hpp"

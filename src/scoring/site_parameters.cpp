@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "error.hpp"
+#include "kernels/base/error.hpp"
 #include "system/elements.hpp"
 #include "system/text.hpp"
 #include "system/topology.hpp"

@@ -7,9 +7,9 @@
 #include <cmath>
 #include <limits>
 
-#include "codelets/codelet.hpp"
-#include "error.hpp"
 #include "kernels/arguments.hpp"
+#include "kernels/base/error.hpp"
+#include "runtime/codelet.hpp"
 
 namespace starpmc {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <cctype>
 
-#include "error.hpp"
+#include "kernels/base/error.hpp"
 #include "system/text.hpp"
 
 namespace starpmc {

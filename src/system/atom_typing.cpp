@@ -8,7 +8,7 @@
 #include <set>
 #include <span>
 
-#include "error.hpp"
+#include "kernels/base/error.hpp"
 #include "system/elements.hpp"
 #include "system/text.hpp"
 

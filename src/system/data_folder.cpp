@@ -1,7 +1,7 @@
 #include "system/data_folder.hpp"
 
-#include "error.hpp"
-#include "installation.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/base/installation.hpp"
 
 namespace starpmc {
 namespace {

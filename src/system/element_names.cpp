@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <limits>
 
-#include "error.hpp"
+#include "kernels/base/error.hpp"
 #include "system/elements.hpp"
 
 namespace starpmc {

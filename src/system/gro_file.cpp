@@ -6,9 +6,9 @@
 #include <cctype>
 #include <iterator>
 
-#include "constants.hpp"
-#include "error.hpp"
-#include "shown_text.hpp"
+#include "base/constants.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/base/shown_text.hpp"
 #include "system/text.hpp"
 
 namespace starpmc {

@@ -6,7 +6,7 @@
 #include <sstream>
 #include <string>
 
-#include "error.hpp"
+#include "kernels/base/error.hpp"
 
 namespace starpmc {
 

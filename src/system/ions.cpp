@@ -9,7 +9,7 @@
 #include <numeric>
 #include <random>
 
-#include "error.hpp"
+#include "kernels/base/error.hpp"
 #include "system/text.hpp"
 
 namespace starpmc {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "error.hpp"
-#include "input_file.hpp"
+#include "base/input_file.hpp"
+#include "kernels/base/error.hpp"
 #include "system/text.hpp"
 
 namespace starpmc {

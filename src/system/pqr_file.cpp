@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "error.hpp"
-#include "shown_text.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/base/shown_text.hpp"
 #include "system/text.hpp"
 
 namespace starpmc {

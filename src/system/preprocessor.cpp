@@ -7,8 +7,8 @@
 #include <cctype>
 #include <map>
 
-#include "error.hpp"
-#include "shown_text.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/base/shown_text.hpp"
 #include "system/gromacs_data.hpp"
 #include "system/text.hpp"
 

@@ -9,7 +9,7 @@
 #include <map>
 #include <set>
 
-#include "error.hpp"
+#include "kernels/base/error.hpp"
 #include "system/elements.hpp"
 #include "system/gro_file.hpp"
 #include "system/overlaps.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "input_errors.hpp"
+#include "base/input_errors.hpp"
 #include "system/system.hpp"
 
 namespace starpmc {

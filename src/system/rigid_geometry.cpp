@@ -8,8 +8,8 @@
 #include <limits>
 #include <numeric>
 
-#include "constants.hpp"
-#include "error.hpp"
+#include "base/constants.hpp"
+#include "kernels/base/error.hpp"
 
 namespace starpmc {
 namespace {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "error.hpp"
+#include "kernels/base/error.hpp"
 
 namespace starpmc {
 namespace {

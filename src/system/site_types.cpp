@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "constants.hpp"
-#include "error.hpp"
+#include "base/constants.hpp"
+#include "kernels/base/error.hpp"
 #include "system/text.hpp"
 
 namespace starpmc {

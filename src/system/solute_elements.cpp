@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstddef>
 
-#include "error.hpp"
+#include "kernels/base/error.hpp"
 #include "system/element_names.hpp"
 #include "system/text.hpp"
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string>
 
-#include "error.hpp"
+#include "kernels/base/error.hpp"
 #include "system/gro_file.hpp"
 #include "system/text.hpp"
 #include "system/xyz_file.hpp"

@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "error.hpp"
+#include "kernels/base/error.hpp"
 #include "system/atom_typing.hpp"
 #include "system/data_folder.hpp"
 #include "system/elements.hpp"

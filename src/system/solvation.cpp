@@ -6,7 +6,7 @@
 #include <cmath>
 #include <random>
 
-#include "error.hpp"
+#include "kernels/base/error.hpp"
 #include "system/contacts.hpp"
 #include "system/elements.hpp"
 #include "system/system.hpp"

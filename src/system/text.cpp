@@ -9,10 +9,10 @@
 #include <fstream>
 #include <sstream>
 
-#include "edit_distance.hpp"
-#include "error.hpp"
-#include "input_file.hpp"
-#include "shown_text.hpp"
+#include "base/edit_distance.hpp"
+#include "base/input_file.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/base/shown_text.hpp"
 
 namespace starpmc {
 namespace {

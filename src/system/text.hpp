@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "trim.hpp"
+#include "base/trim.hpp"
 
 namespace starpmc {
 

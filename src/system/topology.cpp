@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <array>
 
-#include "constants.hpp"
-#include "error.hpp"
+#include "base/constants.hpp"
+#include "kernels/base/error.hpp"
 #include "system/atom_type_line.hpp"
 #include "system/preprocessor.hpp"
 #include "system/text.hpp"

@@ -6,7 +6,7 @@
 #include <cctype>
 #include <iterator>
 
-#include "error.hpp"
+#include "kernels/base/error.hpp"
 #include "system/element_names.hpp"
 #include "system/elements.hpp"
 #include "system/gro_file.hpp"

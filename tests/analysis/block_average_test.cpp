@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "error.hpp"
 #include "first_order_series.hpp"
+#include "kernels/base/error.hpp"
 
 namespace starpmc {
 namespace {

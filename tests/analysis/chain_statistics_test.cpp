@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "analysis/ensemble.hpp"
-#include "error.hpp"
 #include "first_order_series.hpp"
+#include "kernels/base/error.hpp"
 #include "reference_series.hpp"
 
 namespace starpmc {

@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "error.hpp"
+#include "kernels/base/error.hpp"
 
 namespace starpmc {
 namespace {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "error.hpp"
+#include "kernels/base/error.hpp"
 
 namespace starpmc {
 namespace {

@@ -11,7 +11,7 @@
 #include "bench/operations.hpp"
 #include "bench/precision_list.hpp"
 #include "config/value_names.hpp"
-#include "error.hpp"
+#include "kernels/base/error.hpp"
 #include "potential/pair_potential.hpp"
 
 namespace starpmc {

@@ -7,8 +7,8 @@
 
 #include "bench/bench_system.hpp"
 #include "config/options.hpp"
+#include "kernels/base/temporary_folder.hpp"
 #include "system/data_folder.hpp"
-#include "temporary_folder.hpp"
 
 namespace starpmc {
 namespace {

@@ -1,11 +1,11 @@
-#include "codelets/task_display.hpp"
+#include "runtime/task_display.hpp"
 
 #include <gtest/gtest.h>
 
 #include <set>
 #include <thread>
 
-#include "codelets/task_label.hpp"
+#include "runtime/task_label.hpp"
 
 namespace starpmc::codelets {
 namespace {

@@ -1,4 +1,4 @@
-#include "codelets/task_history.hpp"
+#include "runtime/task_history.hpp"
 
 #include <gtest/gtest.h>
 #include <starpu.h>

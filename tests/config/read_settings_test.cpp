@@ -1,9 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/input_errors.hpp"
 #include "config/options.hpp"
-#include "error.hpp"
-#include "input_errors.hpp"
+#include "kernels/base/error.hpp"
 #include "tests/io/temporary_folder.hpp"
 #include "tests/test_folders.hpp"
 

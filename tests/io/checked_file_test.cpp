@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "error.hpp"
+#include "kernels/base/error.hpp"
 #include "tests/io/child_process.hpp"
 #include "tests/io/temporary_folder.hpp"
 

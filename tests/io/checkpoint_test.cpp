@@ -10,8 +10,8 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "error.hpp"
 #include "io/sha256.hpp"
+#include "kernels/base/error.hpp"
 #include "tests/io/child_process.hpp"
 #include "tests/io/temporary_folder.hpp"
 

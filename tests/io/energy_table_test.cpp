@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <sstream>
 
-#include "error.hpp"
+#include "kernels/base/error.hpp"
 #include "tests/io/child_process.hpp"
 #include "tests/io/temporary_folder.hpp"
 

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <spdlog/spdlog.h>
 
-#include "error.hpp"
+#include "kernels/base/error.hpp"
 #include "tests/io/temporary_folder.hpp"
 
 namespace starpmc {

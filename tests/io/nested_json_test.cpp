@@ -1,4 +1,4 @@
-#include "nested_json.hpp"
+#include "base/nested_json.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 
 #include <optional>
 
-#include "error.hpp"
+#include "kernels/base/error.hpp"
 #include "tests/io/child_process.hpp"
 #include "tests/io/temporary_folder.hpp"
 

@@ -11,8 +11,8 @@
 #include <random>
 #include <thread>
 
-#include "error.hpp"
-#include "temporary_folder.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/base/temporary_folder.hpp"
 
 namespace starpmc {
 namespace {

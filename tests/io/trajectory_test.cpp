@@ -12,10 +12,10 @@
 #include <mutex>
 #include <thread>
 
-#include "error.hpp"
 #include "io/hdf5_handle.hpp"
 #include "io/site_order.hpp"
 #include "io/trajectory_reader.hpp"
+#include "kernels/base/error.hpp"
 #include "tests/io/child_process.hpp"
 #include "tests/io/example_system.hpp"
 #include "tests/io/temporary_folder.hpp"

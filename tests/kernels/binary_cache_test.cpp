@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "device_pipeline.hpp"
-#include "kernels/opencl/build.hpp"
+#include "kernels/opencl/host/build.hpp"
 
 namespace starpmc::test {
 namespace {

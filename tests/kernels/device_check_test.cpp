@@ -1,4 +1,4 @@
-#include "kernels/opencl/device_check.hpp"
+#include "kernels/opencl/host/device_check.hpp"
 
 #include <gmock/gmock.h>
 
@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "device_pipeline.hpp"
-#include "error.hpp"
+#include "kernels/base/error.hpp"
 #include "tests/test_folders.hpp"
 
 namespace starpmc::test {

@@ -6,10 +6,10 @@
 #include <optional>
 #include <string>
 
-#include "error.hpp"
 #include "grid_case.hpp"
-#include "kernels/opencl/handles.hpp"
-#include "kernels/opencl/operations.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/opencl/host/handles.hpp"
+#include "kernels/opencl/host/operations.hpp"
 #include "pose_case.hpp"
 #include "tests/test_folders.hpp"
 #include "window_pipeline.hpp"

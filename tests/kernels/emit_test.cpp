@@ -3,8 +3,8 @@
 #include <bit>
 
 #include "device_pipeline.hpp"
-#include "kernels/opencl/emit.hpp"
-#include "kernels/opencl/source_text.hpp"
+#include "kernels/opencl/host/emit.hpp"
+#include "kernels/opencl/host/source_text.hpp"
 #include "kernels/scalar/evaluate.hpp"
 #include "programs.hpp"
 #include "tests/test_folders.hpp"

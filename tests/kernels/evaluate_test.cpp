@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "error.hpp"
+#include "kernels/base/error.hpp"
 #include "kernels/scalar/evaluate.hpp"
 #include "kernels/simd/evaluate.hpp"
 #include "programs.hpp"

@@ -7,7 +7,7 @@
 #include <numbers>
 #include <utility>
 
-#include "error.hpp"
+#include "kernels/base/error.hpp"
 #include "potential/lennard_jones.hpp"
 
 namespace starpmc::test {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "error.hpp"
+#include "kernels/base/error.hpp"
 #include "kernels/scalar/evaluate.hpp"
 
 namespace starpmc {

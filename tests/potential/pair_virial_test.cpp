@@ -2,7 +2,7 @@
 
 #include <random>
 
-#include "kernels/opencl/pair_virial.hpp"
+#include "kernels/opencl/host/pair_virial.hpp"
 #include "tests/kernels/device_pipeline.hpp"
 #include "tests/test_folders.hpp"
 #include "virial_case.hpp"

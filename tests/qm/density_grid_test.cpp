@@ -9,7 +9,7 @@
 #include <fstream>
 #include <string>
 
-#include "error.hpp"
+#include "kernels/base/error.hpp"
 #include "qm/frozen_engine.hpp"
 #include "tests/test_folders.hpp"
 

@@ -6,7 +6,7 @@
 #include <functional>
 #include <string>
 
-#include "error.hpp"
+#include "kernels/base/error.hpp"
 #include "tests/test_folders.hpp"
 
 namespace starpmc {

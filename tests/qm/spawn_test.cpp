@@ -16,7 +16,7 @@
 #include <thread>
 #include <vector>
 
-#include "error.hpp"
+#include "kernels/base/error.hpp"
 #include "qm/worker_engine.hpp"
 #include "tests/test_folders.hpp"
 

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "error.hpp"
+#include "kernels/base/error.hpp"
 #include "qm/errors.hpp"
 #include "tests/test_folders.hpp"
 

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "codelets/operations.hpp"
-#include "codelets/taken_workers.hpp"
-#include "codelets/task_history.hpp"
 #include "runtime/data_handle.hpp"
+#include "runtime/taken_workers.hpp"
+#include "runtime/task_history.hpp"
 #include "tests/codelets/two_cpu_workers.hpp"
 
 namespace starpmc {

@@ -16,7 +16,7 @@
 
 #include "bench/bench_system.hpp"
 #include "codelets/operations.hpp"
-#include "error.hpp"
+#include "kernels/base/error.hpp"
 #include "sampling/chain.hpp"
 
 namespace starpmc {

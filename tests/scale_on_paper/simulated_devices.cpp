@@ -1,8 +1,8 @@
 // In place of codelets/opencl_programs.cpp: StarPU with SimGrid runs no code on its OpenCL devices,
 // it takes the duration of a task from the performance models.
-#include "codelets/opencl_programs.hpp"
 #include "codelets/virial_programs.hpp"
-#include "error.hpp"
+#include "kernels/base/error.hpp"
+#include "runtime/opencl_programs.hpp"
 
 namespace starpmc::codelets {
 namespace {

@@ -143,7 +143,7 @@ class Bus:
 
 
 Model = dict[int, dict[int, float]]
-"""Microseconds by type of device and bucket of work (codelets/task_history.hpp)."""
+"""Microseconds by type of device and bucket of work (src/runtime/task_history.hpp)."""
 
 
 def read_model(text: str) -> Model:

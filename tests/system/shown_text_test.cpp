@@ -1,5 +1,5 @@
 // Text from outside as UTF-8 for terminal, log and JSON.
-#include "shown_text.hpp"
+#include "kernels/base/shown_text.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "error.hpp"
+#include "kernels/base/error.hpp"
 
 namespace starpmc {
 namespace {

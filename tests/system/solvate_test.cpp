@@ -9,6 +9,7 @@
 #include <map>
 #include <sstream>
 
+#include "kernels/base/temporary_folder.hpp"
 #include "system/atom_typing.hpp"
 #include "system/contacts.hpp"
 #include "system/data_folder.hpp"
@@ -18,7 +19,6 @@
 #include "system/solvation.hpp"
 #include "system/topology.hpp"
 #include "system/xyz_file.hpp"
-#include "temporary_folder.hpp"
 #include "tests/test_folders.hpp"
 
 namespace starpmc {

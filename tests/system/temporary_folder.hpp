@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "error.hpp"
+#include "kernels/base/error.hpp"
 #include "tests/test_folders.hpp"
 
 namespace starpmc::test {

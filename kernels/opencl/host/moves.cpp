@@ -1,0 +1,34 @@
+#include "kernels/opencl/host/window_work.hpp"
+
+namespace starpmc::opencl {
+
+std::size_t picks_bytes(int steps) { return 5 * size_of(steps) * sizeof(cl_int); }
+
+void propose_moves_and_sites(Program& program, cl_command_queue queue, const Window& window,
+                             const StepRange& range, Buffer chain_state, Buffer lattice,
+                             Buffer outside, int site_capacity, Buffer sites) {
+  const std::size_t picks = picks_bytes(window.extent.steps);
+  check_local_memory(program, picks, "propose_moves");
+  Launch(program, queue, "propose_moves")
+      .with(window_shape(window))
+      .with(window.interaction)
+      .with(range)
+      .with(window.topology_reals)
+      .with(window.topology_integers)
+      .with(chain_state)
+      .with(lattice)
+      .with(window.plan)
+      .with(window.entries)
+      .with(outside)
+      .with(cl_int{site_capacity})
+      .with(some(sites, chain_state))
+      .with_local(picks)
+      .run({1, 1}, {size_of(program.shape().propose_group), 1});
+}
+
+void propose_moves(Program& program, cl_command_queue queue, const Window& window,
+                   const StepRange& range, Buffer chain_state, Buffer lattice, Buffer outside) {
+  propose_moves_and_sites(program, queue, window, range, chain_state, lattice, outside, 0, {});
+}
+
+}  // namespace starpmc::opencl

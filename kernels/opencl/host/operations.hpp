@@ -1,0 +1,193 @@
+#pragma once
+
+#ifndef CL_TARGET_OPENCL_VERSION
+#define CL_TARGET_OPENCL_VERSION 120
+#endif
+#include <CL/cl.h>
+
+#include <cstddef>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "kernels/arguments.hpp"
+#include "kernels/common/layout.h"
+#include "kernels/opencl/host/launch_shape.hpp"
+#include "kernels/precision.hpp"
+
+/// The operations for OpenCL devices: each enqueues its kernels on a queue and returns without
+/// waiting. Buffers have the layouts of kernels/common/layout.h. Nothing here knows of StarPU.
+namespace starpmc::opencl {
+
+/// Part of a device's memory.
+struct Buffer {
+  cl_mem memory = nullptr;
+  std::size_t offset_bytes = 0;
+};
+
+class PreparedKernel;
+
+/// The kernels built for one device and one precision, with scratch memory for their partial sums.
+/// Used by one thread at a time, with any number of in-order queues.
+class Program {
+ public:
+  /// @param sources folder that holds opencl/ and common/
+  /// @param shape   what to compile for; by the device's type where it is left out. Groups are made
+  ///                as small as the device and its kernels want them
+  /// @param potential  the user's functions
+  /// @throws RunError with the build log where the device's compiler refuses, or where the device
+  ///         has no double precision
+  Program(cl_context context, cl_device_id device, Precision precision,
+          const std::filesystem::path& sources, std::optional<LaunchShape> shape = std::nullopt,
+          const Potential& potential = {});
+  ~Program();
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  /// The kernel for commands of one queue.
+  PreparedKernel& kernel(cl_command_queue queue, const char* name);
+  /// Scratch memory of at least `bytes` for commands of one queue, valid until the next call for
+  /// it.
+  cl_mem scratch(cl_command_queue queue, std::size_t bytes);
+  cl_device_id device() const;
+  Precision precision() const;
+  bool single() const { return precision() != Precision::fp64; }  ///< fp32 pair terms
+  bool is_cpu() const;  ///< built for a CPU: small work-groups suit it better
+  int compute_units() const;
+  std::size_t local_memory_bytes() const;
+  const LaunchShape& shape() const;
+
+ private:
+  void build(const std::filesystem::path& sources, const Potential& potential);
+
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// Extent of a window, known to the host from the plan.
+struct WindowExtent {
+  int steps;
+  int candidates;
+  int starts;
+};
+
+/// What every kernel of a window needs.
+struct Window {
+  WindowLayout layout;
+  Interaction interaction;
+  TopologyShape topology;
+  WindowExtent extent;
+  Buffer topology_reals;
+  Buffer topology_integers;
+  Buffer plan;
+  Buffer entries;
+};
+
+/// Computes the plan on the device, too (from the same picks as WindowPlanner): window.plan is
+/// written.
+void propose_moves(Program& program, cl_command_queue queue, const Window& window,
+                   const StepRange& range, Buffer chain_state, Buffer lattice, Buffer outside);
+
+/// @param blocks number of compact blocks in `block_headers` and `points`
+void qmmm_coulomb_grid(Program& program, cl_command_queue queue, const Window& window, int blocks,
+                       Buffer block_headers, Buffer points, Buffer energies);
+
+void qmmm_coulomb_grid_reduce(Program& program, cl_command_queue queue, int candidates,
+                              std::span<const Buffer> partials, Buffer energies);
+
+void qmmm_nuclei_vdw(Program& program, cl_command_queue queue, const Window& window, int nuclei,
+                     Buffer solute, Buffer energies);
+
+void mm_pair(Program& program, cl_command_queue queue, const Window& window, int first_molecule,
+             int last_molecule, Buffer lattice, Buffer lattice_sites, Buffer outside,
+             Buffer energies);
+
+void mm_pair_table(Program& program, cl_command_queue queue, const Window& window, Buffer table);
+
+void mm_pair_reduce(Program& program, cl_command_queue queue, const Window& window,
+                    std::span<const Buffer> partials, Buffer table, Buffer energies);
+
+/// Certified decisions (kernels/arguments.hpp); solute and density may be null.
+struct Certification {
+  bool active = false;
+  DecisionBound bound{};
+  int blocks = 0;
+  Buffer exact_blocks;
+  Buffer exact_points;
+  Buffer solute;
+  int nuclei = 0;
+};
+
+/// Buffers of metropolis_decide; grid_energies and nuclei_energies may be null (no solute).
+struct DecideBuffers {
+  Buffer grid_energies;
+  Buffer nuclei_energies;
+  Buffer mm_energies;
+  Buffer table;
+  Buffer chain_state;
+  Buffer lattice;
+  Buffer lattice_sites;
+  Buffer field_cache;
+  Buffer record;
+};
+void metropolis_decide(Program& program, cl_command_queue queue, const Window& window,
+                       const StepTuning& tuning, const Certification& certification,
+                       const DecideBuffers& buffers);
+
+/// What whole windows read and write besides; `decide` but for its record.
+struct WholeWindow {
+  DecideBuffers decide;
+  Buffer outside;
+  Buffer mm_partial;
+  int blocks = 0;  ///< compact blocks of the density; 0: none, and grid energies stay as they are
+  Buffer block_headers;
+  Buffer points;
+};
+/// One of several windows in a row.
+struct WindowTask {
+  StepRange range;
+  StepTuning tuning;
+  WindowExtent extent;
+  Buffer record;
+};
+/// All operations of windows, from propose_moves to metropolis_decide; several of them in one
+/// launch where that is faster. certification.solute and .nuclei serve the energies, too.
+/// @param window its extent is that of each task
+void sample_windows(Program& program, cl_command_queue queue, const Window& window,
+                    std::span<const WindowTask> tasks, const Certification& certification,
+                    const WholeWindow& whole);
+
+void grid_potential(Program& program, cl_command_queue queue, const WindowLayout& layout,
+                    const Interaction& interaction, const TopologyShape& topology,
+                    Buffer topology_reals, Buffer topology_integers, Buffer lattice, int blocks,
+                    Buffer block_headers, Buffer points, Buffer potential);
+
+/// How much there is of what pose_energies reads.
+struct PoseExtent {
+  int sites;  ///< of the ligand
+  int poses;
+  int blocks;  ///< of the receptor
+};
+/// PoseEnergiesArguments' arrays.
+struct PoseBuffers {
+  Buffer ligand;
+  Buffer positions;
+  Buffer receptor_blocks;
+  Buffer receptor_sites;
+  Buffer energies;
+};
+void pose_energies(Program& program, cl_command_queue queue, const PoseInteraction& interaction,
+                   const PoseExtent& extent, const PoseBuffers& buffers);
+
+/// @param partials 1 to STARPMC_MOST_PARTIALS
+void pose_energies_reduce(Program& program, cl_command_queue queue, int poses,
+                          std::span<const Buffer> partials, Buffer energies);
+
+/// @param result two doubles, as in ArithmeticProbeArguments
+void arithmetic_probe(Program& program, cl_command_queue queue, ArithmeticLoop loop, int rounds,
+                      Buffer result);
+
+}  // namespace starpmc::opencl

@@ -1,0 +1,118 @@
+#include "kernels/opencl/host/window_work.hpp"
+
+namespace starpmc::opencl {
+namespace {
+
+constexpr int kSumItems = 64;
+constexpr int kTableTile = 16;
+constexpr int kSumEntries = 16;               ///< SUM_ENTRIES of window_sums.h
+constexpr std::size_t kTargetSiteBytes = 96;  ///< at most
+
+void add_partial(Program& program, cl_command_queue queue, int count, bool first, Buffer partial,
+                 Buffer energies) {
+  Launch(program, queue, "add_partial_energies")
+      .with(cl_int{count})
+      .with(cl_int{first})
+      .with(partial)
+      .with(energies)
+      .run({groups_for(count, kSumItems), 1}, {kSumItems, 1});
+}
+
+/// Groups of mm_pair: one per entry, on a CPU one per molecule of the window.
+std::size_t pair_groups(const Program& program, const Window& window) {
+  const WindowExtent& extent = window.extent;
+  if (!program.is_cpu()) return size_of(extent.candidates + extent.starts);
+  return size_of(extent.starts > 0 ? extent.starts : extent.candidates);
+}
+
+}  // namespace
+
+std::size_t target_bytes(const Program& program, const Window& window) {
+  const std::size_t entries = program.is_cpu() ? 1 << STARPMC_MAXIMUM_VISITS : 1;
+  return entries * size_of(window.layout.sites) * kTargetSiteBytes;
+}
+
+void qmmm_coulomb_grid_reduce(Program& program, cl_command_queue queue, int candidates,
+                              std::span<const Buffer> partials, Buffer energies) {
+  if (partials.empty()) fill_with_zeros(queue, candidates, energies);
+  for (std::size_t i = 0; i < partials.size(); ++i) {
+    add_partial(program, queue, candidates, i == 0, partials[i], energies);
+  }
+}
+
+void qmmm_nuclei_vdw(Program& program, cl_command_queue queue, const Window& window, int nuclei,
+                     Buffer solute, Buffer energies) {
+  Launch(program, queue, "qmmm_nuclei_vdw")
+      .with(window_shape(window))
+      .with(window.interaction)
+      .with(pair_constants(window.interaction))
+      .with(cl_int{nuclei})
+      .with(window.topology_reals)
+      .with(window.topology_integers)
+      .with(window.plan)
+      .with(window.entries)
+      .with(some(solute, energies))
+      .with(energies)
+      .with_local(size_of(program.shape().sum_group) * sizeof(cl_double))
+      .run({size_of(window.extent.candidates), 1}, {size_of(program.shape().sum_group), 1});
+}
+
+void mm_pair(Program& program, cl_command_queue queue, const Window& window, int first_molecule,
+             int last_molecule, Buffer lattice, Buffer lattice_sites, Buffer outside,
+             Buffer energies) {
+  Launch(program, queue, "mm_pair")
+      .with(window_shape(window))
+      .with(pair_constants(window.interaction))
+      .with(cl_int{first_molecule})
+      .with(cl_int{last_molecule})
+      .with(window.topology_reals)
+      .with(window.topology_integers)
+      .with(window.plan)
+      .with(window.entries)
+      .with(lattice)
+      .with(lattice_sites)
+      .with(outside)
+      .with(energies)
+      .with_local(target_bytes(program, window))
+      .run({pair_groups(program, window), 1},
+           {program.is_cpu() ? 1 : size_of(program.shape().pair_group), 1});
+}
+
+void mm_pair_table(Program& program, cl_command_queue queue, const Window& window, Buffer table) {
+  Launch launch(program, queue, "mm_pair_table");
+  launch.with(window_shape(window))
+      .with(pair_constants(window.interaction))
+      .with(window.topology_reals)
+      .with(window.topology_integers)
+      .with(window.plan)
+      .with(window.entries)
+      .with(table);
+  if (program.is_cpu()) {
+    const int rows = entry_capacity(window.layout);
+    fill_with_zeros(
+        queue, program.single() ? (MM_TERMS * rows * rows + 1) / 2 : MM_TERMS * rows * rows, table);
+    launch.with_local(target_bytes(program, window)).run({pair_groups(program, window), 1}, {1, 1});
+    return;
+  }
+  const std::size_t tiles = groups_for(window.extent.candidates + window.extent.starts, kTableTile);
+  launch.run({tiles, tiles}, {kTableTile, kTableTile});
+}
+
+void mm_pair_reduce(Program& program, cl_command_queue queue, const Window& window,
+                    std::span<const Buffer> partials, Buffer table, Buffer energies) {
+  const int capacity = entry_capacity(window.layout);
+  if (partials.empty()) fill_with_zeros(queue, MM_TERMS * capacity, energies);
+  Launch(program, queue, "mm_pair_reduce")
+      .with(window_shape(window))
+      .with(partials.empty() ? energies : partials[0])
+      .with(table)
+      .with(energies)
+      .with_local(size_of(program.shape().sum_group) * sizeof(cl_double))
+      .run({groups_for(window.extent.candidates + window.extent.starts, kSumEntries), MM_TERMS},
+           {size_of(program.shape().sum_group), 1});
+  for (std::size_t i = 1; i < partials.size(); ++i) {
+    add_partial(program, queue, MM_TERMS * capacity, false, partials[i], energies);
+  }
+}
+
+}  // namespace starpmc::opencl

@@ -1,0 +1,215 @@
+#include <algorithm>
+
+#include "kernels/opencl/host/window_work.hpp"
+
+namespace starpmc::opencl {
+namespace {
+
+/// A launch per operation, as CPUs like it: their kernels differ in their groups.
+void sample_by_operations(Program& program, cl_command_queue queue, const Window& window,
+                          const WindowTask& task, const Certification& certification,
+                          const WholeWindow& whole) {
+  DecideBuffers decide = whole.decide;
+  decide.record = task.record;
+  propose_moves(program, queue, window, task.range, decide.chain_state, decide.lattice,
+                whole.outside);
+  if (whole.blocks != 0) {
+    qmmm_coulomb_grid(program, queue, window, whole.blocks, whole.block_headers, whole.points,
+                      decide.grid_energies);
+  }
+  if (has_static_terms(window.interaction, certification.nuclei) != 0) {
+    qmmm_nuclei_vdw(program, queue, window, certification.nuclei, certification.solute,
+                    decide.nuclei_energies);
+  }
+  mm_pair(program, queue, window, 0, window.topology.molecules, decide.lattice,
+          decide.lattice_sites, whole.outside, whole.mm_partial);
+  mm_pair_table(program, queue, window, decide.table);
+  const Buffer partials[] = {whole.mm_partial};
+  mm_pair_reduce(program, queue, window, partials, decide.table, decide.mm_energies);
+  metropolis_decide(program, queue, window, task.tuning, certification, decide);
+}
+
+/// Windows of three launches each.
+class FusedWindows {
+ public:
+  FusedWindows(Program& program, cl_command_queue queue, const Window& window,
+               std::span<const WindowTask> tasks, const Certification& certification,
+               const WholeWindow& whole)
+      : program_(program),
+        queue_(queue),
+        window_(window),
+        tasks_(tasks),
+        certification_(certification),
+        whole_(whole),
+        unused_(whole.decide.mm_energies) {
+    std::size_t bytes = 0;
+    for (std::size_t i = 0; i < tasks_.size(); ++i) {
+      check_extent(program_, tasks_[i].extent);
+      bytes = std::max(bytes, work_of(i).total_bytes);
+    }
+    scratch_ = {program_.scratch(queue_, bytes), 0};
+  }
+
+  void run() {
+    fill_with_zeros(queue_, 2, scratch_);  // the counters of groups
+    const Work first = work_of(0);
+    propose_moves_and_sites(program_, queue_, window_of(0), tasks_[0].range,
+                            whole_.decide.chain_state, whole_.decide.lattice, whole_.outside,
+                            first.grid.capacity, sites_of(first));
+    for (std::size_t i = 0; i < tasks_.size(); ++i) {
+      const Window window = window_of(i);
+      const Work work = work_of(i);
+      energies(window, work);
+      decide(i, window, work);
+      settle(i, window, work);
+    }
+  }
+
+ private:
+  struct Work {
+    DecideWork decide;
+    GridWork grid;  ///< its memory lies behind
+    std::size_t total_bytes = 0;
+  };
+
+  Window window_of(std::size_t i) const {
+    Window window = window_;
+    window.extent = tasks_[i].extent;
+    return window;
+  }
+
+  Work work_of(std::size_t i) const {
+    constexpr int kGroupsPerUnit = 1;
+    const Window window = window_of(i);
+    Work work;
+    work.decide = decide_work(program_, window, program_.compute_units() * kGroupsPerUnit);
+    if (whole_.blocks > 0) work.grid = grid_work(program_, window, whole_.blocks);
+    work.total_bytes = work.decide.total_bytes + work.grid.total_bytes;
+    return work;
+  }
+  Buffer sites_of(const Work& work) const { return behind(scratch_, work.decide.total_bytes); }
+  Buffer partials_of(const Work& work) const {
+    return behind(sites_of(work), work.grid.partials_bytes);
+  }
+  DecideBuffers buffers_of(std::size_t i) const {
+    DecideBuffers buffers = whole_.decide;
+    buffers.record = tasks_[i].record;
+    return buffers;
+  }
+
+  /// mm_pair, qmmm_coulomb_grid_pairs, mm_pair_table and qmmm_nuclei_vdw.
+  void energies(const Window& window, const Work& work) {
+    const int tile = program_.shape().table_tile;
+    const DecideBuffers& decide = whole_.decide;
+    const int entries = window.extent.candidates + window.extent.starts;
+    const int rows = (entries + tile - 1) / tile;
+    const int tiles = rows * (rows + 1) / 2;
+    const int nuclei_groups = has_static_terms(window.interaction, certification_.nuclei) != 0
+                                  ? window.extent.candidates
+                                  : 0;
+    Launch(program_, queue_, "window_energies")
+        .with(window_shape(window))
+        .with(window.interaction)
+        .with(pair_constants(window.interaction))
+        .with(cl_int{tiles})
+        .with(cl_int{certification_.nuclei})
+        .with(cl_int{work.grid.chunks})
+        .with(cl_int{work.grid.slices})
+        .with(cl_int{whole_.blocks})
+        .with(cl_int{work.grid.blocks_per_chunk})
+        .with(cl_int{work.grid.capacity})
+        .with(window.topology_reals)
+        .with(window.topology_integers)
+        .with(window.plan)
+        .with(window.entries)
+        .with(decide.lattice)
+        .with(decide.lattice_sites)
+        .with(whole_.outside)
+        .with(some(certification_.solute, unused_))
+        .with(sites_of(work))
+        .with(some(whole_.block_headers, unused_))
+        .with(some(whole_.points, unused_))
+        .with(whole_.mm_partial)
+        .with(decide.table)
+        .with(some(decide.nuclei_energies, unused_))
+        .with(partials_of(work))
+        .with_local(target_bytes(program_, window))
+        .run({size_of(entries + work.grid.parts() + tiles + nuclei_groups), 1},
+             {size_of(program_.shape().pair_group), 1});
+  }
+
+  /// The sums of energies, then the decisions.
+  void decide(std::size_t i, const Window& window, const Work& work) {
+    constexpr int kSumEntries = 16;   // SUM_ENTRIES of window_sums.h
+    constexpr int kPairsPerItem = 4;  // PAIRS_PER_GROUP
+    constexpr int kGridSums = 4;      // GRID_SUMS_PER_GROUP
+    const WindowExtent& extent = window.extent;
+    const int group_size = program_.shape().decide_group;
+    // As many as window_decide of window_decisions.cl expects.
+    const std::size_t groups =
+        MM_TERMS * groups_for(extent.candidates + extent.starts, kSumEntries) +
+        groups_for(extent.candidates * extent.candidates, kPairsPerItem * group_size) +
+        (whole_.blocks > 0 ? groups_for(extent.candidates, kGridSums) : 0);
+    Launch launch(program_, queue_, "window_decide");
+    set_decide_arguments(launch, window, tasks_[i].tuning, certification_, buffers_of(i),
+                         work.decide, scratch_, false);
+    launch.with_local(occupation_bytes(program_, extent.steps))
+        .with(pair_constants(window.interaction))
+        .with(cl_int{work.grid.parts()})
+        .with(cl_int{work.grid.capacity})
+        .with(sites_of(work))
+        .with(partials_of(work))
+        .with(whole_.mm_partial)
+        .with(whole_.decide.table)
+        .run({groups, 1}, {size_of(program_.shape().decide_group), 1});
+  }
+
+  /// Doubts, then the proposals of the next window.
+  void settle(std::size_t i, const Window& window, const Work& work) {
+    const bool last = i + 1 == tasks_.size();
+    if (last && !certification_.active) return;
+    const std::size_t next = last ? i : i + 1;
+    WindowShape next_shape = window_shape(window_of(next));
+    if (last) next_shape.steps = 0;
+    const Work next_work = work_of(next);
+    Launch launch(program_, queue_, "window_settle");
+    set_decide_arguments(launch, window, tasks_[i].tuning, certification_, buffers_of(i),
+                         work.decide, scratch_, true);
+    launch
+        .with_local(std::max(occupation_bytes(program_, window.extent.steps),
+                             picks_bytes(next_shape.steps)))
+        .with(next_shape)
+        .with(tasks_[next].range)
+        .with(cl_int{next_work.grid.capacity})
+        .with(sites_of(next_work))
+        .with(whole_.outside)
+        .run({size_of(work.decide.groups), 1}, {size_of(program_.shape().decide_group), 1});
+  }
+
+  Program& program_;
+  cl_command_queue queue_;
+  const Window& window_;
+  std::span<const WindowTask> tasks_;
+  const Certification& certification_;
+  const WholeWindow& whole_;
+  const Buffer& unused_;  ///< for arguments that are not read
+  Buffer scratch_;
+};
+
+}  // namespace
+
+void sample_windows(Program& program, cl_command_queue queue, const Window& window,
+                    std::span<const WindowTask> tasks, const Certification& certification,
+                    const WholeWindow& whole) {
+  if (program.shape().last_group_goes_on) {
+    FusedWindows(program, queue, window, tasks, certification, whole).run();
+    return;
+  }
+  for (const WindowTask& task : tasks) {
+    Window one = window;
+    one.extent = task.extent;
+    sample_by_operations(program, queue, one, task, certification, whole);
+  }
+}
+
+}  // namespace starpmc::opencl

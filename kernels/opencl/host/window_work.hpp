@@ -1,0 +1,66 @@
+#pragma once
+
+#include "kernels/opencl/host/launch.hpp"
+
+/// Parts of the operations of a window that launches of several of them share.
+namespace starpmc::opencl {
+
+/// Scratch memory of the grid term, and how its work is cut.
+struct GridWork {
+  int capacity = 0;          ///< places for sites, whole vectors of them; 0: no density
+  int blocks_per_chunk = 0;  ///< compact blocks one work-group sums over
+  int chunks = 0;
+  int slices = 0;                  ///< work-groups that share the sites of a chunk
+  std::size_t partials_bytes = 0;  ///< offset into the scratch memory
+  std::size_t total_bytes = 0;
+
+  int parts() const { return chunks * slices; }
+};
+/// As many chunks as keep all compute units busy, and no more: each costs a sum per site.
+GridWork grid_work(const Program& program, const Window& window, int blocks);
+
+/// Energies of the charged sites in `sites` with `blocks` compact blocks, as parts of sums.
+void qmmm_coulomb_grid_pairs(Program& program, cl_command_queue queue, const Window& window,
+                             const GridWork& work, int blocks, Buffer sites, Buffer block_headers,
+                             Buffer points, Buffer partials);
+
+/// Scratch memory of metropolis_decide; the list of doubts comes first, at a place of its own.
+struct DecideWork {
+  int groups = 0;                     ///< that share an exact energy change
+  std::size_t differences_bytes = 0;  ///< offset: the candidates' differences
+  std::size_t answers_bytes = 0;
+  std::size_t total_bytes = 0;
+};
+DecideWork decide_work(const Program& program, const Window& window, int groups);
+/// @throws RunError where the device cannot decide such a window
+void check_extent(const Program& program, const WindowExtent& extent);
+std::size_t occupation_bytes(const Program& program, int steps);
+std::size_t picks_bytes(int steps);
+
+/// Arguments of kernels that decide (DECIDE_PARAMETERS of decide_window.h).
+/// @param scratch as decide_work lays it out
+/// @param exact   whether exact energies are asked for; a buffer that is not read is not passed,
+///                since each costs the launch a microsecond
+void set_decide_arguments(Launch& launch, const Window& window, const StepTuning& tuning,
+                          const Certification& certification, const DecideBuffers& buffers,
+                          const DecideWork& work, Buffer scratch, bool exact);
+
+/// propose_moves that places the candidates' charged sites, too.
+void propose_moves_and_sites(Program& program, cl_command_queue queue, const Window& window,
+                             const StepRange& range, Buffer chain_state, Buffer lattice,
+                             Buffer outside, int site_capacity, Buffer sites);
+
+/// Local memory for the sites of a group's entries in the MM terms.
+std::size_t target_bytes(const Program& program, const Window& window);
+
+/// A kernel argument must be some buffer, even one that is not read.
+inline Buffer some(const Buffer& buffer, const Buffer& other) {
+  return buffer.memory != nullptr ? buffer : other;
+}
+
+inline Buffer behind(Buffer buffer, std::size_t bytes) {
+  buffer.offset_bytes += bytes;
+  return buffer;
+}
+
+}  // namespace starpmc::opencl

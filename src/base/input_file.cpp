@@ -1,0 +1,59 @@
+#include "base/input_file.hpp"
+
+#include <cerrno>
+#include <system_error>
+
+#include "kernels/base/error.hpp"
+
+namespace starpmc {
+namespace {
+
+constexpr std::size_t kMebibyte = std::size_t{1} << 20U;
+
+}  // namespace
+
+std::string kind_of_other_file(const std::filesystem::path& path) {
+  std::error_code ignored;
+  switch (std::filesystem::status(path, ignored).type()) {
+    case std::filesystem::file_type::directory:
+      return "a folder";
+    case std::filesystem::file_type::fifo:
+      return "a pipe";
+    case std::filesystem::file_type::socket:
+      return "a socket";
+    case std::filesystem::file_type::character:
+    case std::filesystem::file_type::block:
+      return "a device";
+    default:
+      return "";
+  }
+}
+
+std::ifstream open_input_file(const std::filesystem::path& path, std::string_view remedy) {
+  // Asked before it is opened: to open a pipe that nobody writes to waits for ever.
+  if (const std::string kind = kind_of_other_file(path); !kind.empty()) {
+    throw InputError(path.string(), "is not a regular file", kind, remedy);
+  }
+  errno = 0;
+  std::ifstream stream(path, std::ios::binary);
+  if (stream) return stream;
+  const int reason = errno;
+  if (reason == ENOENT || reason == ENOTDIR) {
+    throw InputError(path.string(), "there is no such file", "", remedy);
+  }
+  throw InputError(path.string(), "cannot be opened", std::generic_category().message(reason),
+                   remedy);
+}
+
+std::size_t checked_file_size(const std::filesystem::path& path, std::size_t most,
+                              std::string_view remedy) {
+  std::error_code failure;
+  const std::uintmax_t bytes = std::filesystem::file_size(path, failure);
+  if (failure) throw InputError(path.string(), "cannot be read", failure.message(), remedy);
+  if (bytes <= most) return static_cast<std::size_t>(bytes);
+  throw InputError(path.string(),
+                   "is larger than " + std::to_string(most / kMebibyte) + " MiB, the most allowed",
+                   std::to_string(bytes / kMebibyte) + " MiB", remedy);
+}
+
+}  // namespace starpmc
