@@ -18,7 +18,7 @@ struct Occupant {
   double field[FIELDS];
 };
 
-/// Accepts or rejects the steps of a window in order (design, section 2, step 5).
+/// Accepts or rejects the steps of a window in order (src/sampling/README.md, "Steps").
 /// @tparam Exchange adds `entered - left` to energies: (const Real* left, const Real* entered,
 ///                  double* energies, std::size_t count)
 template <class Real, class Exchange>

@@ -16,7 +16,7 @@ namespace starpmc {
 using ExactGridSum = std::uint64_t (*)(const ExactGridArguments& arguments);
 
 /// Energy changes of single steps, in fp64 and in an arithmetic whose result has the same bits
-/// wherever it is computed (design, section 2, certified decisions).
+/// wherever it is computed (src/sampling/README.md, "The same trajectory everywhere").
 class ExactEnergies {
  public:
   /// @param occupied entry each slot's molecule occupies at the step asked for

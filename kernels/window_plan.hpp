@@ -12,9 +12,9 @@ namespace starpmc {
 int picked_molecule(std::uint64_t seed, std::uint32_t chain, std::uint64_t step, int molecules);
 
 /// Plans windows: which steps are evaluated together, and which candidate positions they need
-/// (design, section 2). A revisited molecule has one candidate per accept/reject history.
-/// The plan depends on the picks only, so the host knows every window's extent ahead of its
-/// energies.
+/// (src/sampling/README.md, "Steps"). A revisited molecule has one candidate per accept/reject
+/// history. The plan depends on the picks only, so the host knows every window's extent ahead of
+/// its energies.
 class WindowPlanner {
  public:
   WindowPlanner(WindowLayout layout, int molecules);

@@ -127,7 +127,8 @@ STARPMC_FUNCTION real_t wrap_coordinate(real_t x, real_t length) {
   return r_select(r_less(wrapped, length), wrapped, REAL(0.0));
 }
 
-/* The move of one step: pose (centre, quaternion) in, new pose out (design, section 1). */
+/* The move of one step: pose (centre, quaternion) in, new pose out
+   (src/sampling/README.md, "Steps"). */
 STARPMC_FUNCTION void move_pose(word_t step, word_t chain, word_t seed, real_t maximum_translation,
                                 real_t maximum_half_turns, real_t length_x, real_t length_y,
                                 real_t length_z, const real_t pose[7], real_t moved[7]) {

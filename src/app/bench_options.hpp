@@ -39,8 +39,8 @@ long integer_between(const std::string& option, long value, long least, long mos
 std::vector<unsigned> read_numbers(const Values& values, const std::string& option, long most);
 double read_seconds(double seconds);
 std::vector<Implementation> read_implementations(const Values& values);
-/// Whether OpenCL was asked for by name: PoCL's CPU device takes a core from StarPU, so it joins
-/// then only.
+/// Whether --implementation names OpenCL. PoCL's CPU device takes a core from StarPU, so it is used
+/// only then.
 bool opencl_by_name(const Values& values);
 BenchOverrides read_overrides(const Values& values);
 

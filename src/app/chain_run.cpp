@@ -47,7 +47,7 @@ void ChainRun::require_finite(const EnergyTerms& terms, const std::string& when)
   }
   throw RunError(
       fmt::format("the energy {} is not finite ({}): sites lie on each other, the QM density has "
-                  "absurd charges, or a device computes wrongly; see the coordinates and, with "
+                  "absurd charges, or a device gives wrong results; see the coordinates and, with "
                   "output.save-grid true, the density, or try --run.implementation scalar",
                   when, which.empty() ? "its terms are, their sum is not" : which));
 }
@@ -249,7 +249,7 @@ void ChainRun::check_drift() {
   if (std::abs(difference) > kSuspicious * std::max(1e3, std::abs(accumulated.total()))) {
     spdlog::warn(
         "accumulated and recomputed energy differ by {:.3g} kJ/mol: molecules overlap, or a "
-        "device computes wrongly",
+        "device gives wrong results",
         difference);
   }
   summary_.drift = summary_.drift + (accumulated - summary_.final_energies);
@@ -398,7 +398,8 @@ void ChainRun::finish() {
                         certification.largest_error_in_bounds};
   if (certification.largest_error_in_bounds > 1) {
     spdlog::warn(
-        "an energy change was {:.1f} times its error bound off: a device computes wrongly, or the "
+        "an energy change was wrong by {:.1f} times its error bound: a device gives wrong results, "
+        "or the "
         "bound does not hold for this system; please report it",
         certification.largest_error_in_bounds);
   }

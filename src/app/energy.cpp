@@ -66,7 +66,7 @@ void require_finite(const nlohmann::ordered_json& json) {
   if (found.empty()) return;
   throw RunError(fmt::format(
       "no result: {} {} not finite; sites lie on each other, a coordinate or a box edge "
-      "is absurd, or a device computes wrongly (try --implementation scalar)",
+      "is absurd, or a device gives wrong results (try --implementation scalar)",
       fmt::join(found, ", "), found.size() == 1 ? "is" : "are"));
 }
 

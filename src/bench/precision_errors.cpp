@@ -177,7 +177,8 @@ MeanAndMaximum absolute_difference(std::span<const double> a, std::span<const do
 
 std::vector<Figure> figures_of(const EnergyChanges& changes, const EnergyChanges& reference) {
   if (changes.place != reference.place) {
-    throw RunError("proposed positions differ between implementations: a device computes wrongly");
+    throw RunError(
+        "proposed positions differ between implementations: a device gives wrong results");
   }
   const MeanAndMaximum grid = absolute_difference(changes.grid, reference.grid);
   const MeanAndMaximum total = absolute_difference(changes.total, reference.total);

@@ -91,7 +91,7 @@ std::size_t compare_decisions(const Rounds& one, const Rounds& other) {
     for (std::size_t step = 0; step < common; ++step) {
       if (a[step] == b[step]) continue;
       throw RunError("expressions decide otherwise than the built-in functions in step " +
-                     std::to_string(step) + ": one of them computes wrongly");
+                     std::to_string(step) + ": one of them gives wrong results");
     }
     compared += common;
   }

@@ -11,9 +11,9 @@
 
 namespace starpmc {
 
-/// A thread that writes while others compute: it does jobs in the order of their coming, and what
-/// waits for it is bounded in memory. After a job has failed no further one is done, and whoever
-/// calls add() or wait() gets its exception.
+/// A thread that writes while others compute. Jobs are done in the order in which they were added;
+/// the memory of those that wait is bounded. After a job has failed, no more are done, and the next
+/// call of add() or wait() throws its exception.
 class BackgroundWriter {
  public:
   /// @param most_bytes that wait for the thread

@@ -180,7 +180,7 @@ double BoundedValue::difference(double displacement, double evaluators) const {
       (bound_product(slope.magnitude(), displacement) + evaluators * rounding + jump) *
       (1 + 0x1p-50);
   if (defined == Defined::always) return std::min(by_slope, value.width());
-  // What is no number counts as the largest energy.
+  // A result that is not a number counts as the largest energy.
   return hull(value, Interval::point(STARPMC_LARGEST_PAIR_ENERGY)).width();
 }
 

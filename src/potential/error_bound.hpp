@@ -21,8 +21,8 @@ struct BoundedValue {
   double jump = 0;      ///< and the most that other ways change it
   Defined defined = Defined::always;
 
-  /// The most that two evaluators differ whose distances differ by no more than `displacement` and
-  /// lie in the cell.
+  /// The largest difference between two evaluators whose distances lie in the cell and differ by at
+  /// most `displacement`.
   /// @param evaluators how many of them round (1: the other is exact)
   double difference(double displacement, double evaluators = 2) const;
   /// Whether there is a jump, or what looks like one from so far.

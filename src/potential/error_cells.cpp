@@ -133,7 +133,7 @@ PairError pair_error(const BoundedValue& bound, const ErrorCellOptions& options)
   const double displacement = options.displacement;
   const Interval value = scaled.value;
   const bool defined = scaled.defined == Defined::always;
-  // What is no number counts as the largest energy.
+  // A result that is not a number counts as the largest energy.
   if (scaled.defined == Defined::never || value.low > STARPMC_LARGEST_PAIR_ENERGY ||
       (defined && value.high < -STARPMC_LARGEST_PAIR_ENERGY)) {
     return {};

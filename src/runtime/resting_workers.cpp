@@ -15,7 +15,8 @@ using namespace std::chrono_literals;
 
 /// Within a run of tasks the next one comes sooner.
 constexpr Clock::duration kAwake = 2ms;
-/// A task that comes then waits at most a twentieth longer than it had been waited for.
+/// A worker rests for at most this fraction of the time it has been idle, so that a new task waits
+/// at most 5 % longer than the worker has waited for it.
 constexpr int kShareOfIdleTime = 20;
 constexpr Clock::duration kLongestRest = 250us;
 

@@ -29,7 +29,7 @@ class Mutex {
   starpu_pthread_mutex_t mutex_;
 };
 
-/// Who waits for a worker, in the order of their coming.
+/// The threads that wait for a worker, first come, first served.
 class Queue {
  public:
   Queue() { starpu_pthread_cond_init(&changed_, nullptr); }

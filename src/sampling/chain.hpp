@@ -49,7 +49,7 @@ struct StepSizes {
   double rotation_degrees;
 };
 
-/// How decisions were certified so far (design, section 2).
+/// How decisions were certified so far (src/sampling/README.md).
 struct CertificationReport {
   bool active;
   double bound_kj_per_mol;         ///< on the error of a step's energy change

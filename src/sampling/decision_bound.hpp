@@ -9,7 +9,7 @@
 namespace starpmc {
 
 /// Bound on the error of a step's energy change against the exact one, for certified decisions
-/// (design, section 2).
+/// (src/sampling/README.md, "The same trajectory everywhere").
 ///
 /// The bound depends on the topology alone and holds for any configuration that Packing admits, a
 /// droplet in a large box as well as a liquid that fills it:

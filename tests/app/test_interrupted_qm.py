@@ -134,7 +134,7 @@ class StandIn(Interrupted):
 
 
 class Forecast(Interrupted):
-    """A large QM molecule is warned of before its first SCF, and the run can be left there."""
+    """A large QM molecule brings a warning before its first SCF, and the run can be interrupted there."""
 
     def errors_with(self, megabytes, seconds):
         config = test_faults.write_run(

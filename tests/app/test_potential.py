@@ -352,7 +352,7 @@ class BadInput(Potentials):
 
 
 class Jumps(Potentials):
-    """A truncated function that is not small at its cutoff is warned of."""
+    """A function that is cut off where it is not small brings a warning."""
 
     def said(self, potential):
         words = ("--implementation", "scalar")

@@ -54,7 +54,7 @@ class Session:
         self.devices = [d["worker"] for d in machine["opencl_devices"]]
         self.cores = len(machine["workers"]) - len(self.devices)
         self.single = request.implementation or ("simd,opencl" if self.devices else "simd")
-        # PoCL's CPU device takes part where OpenCL is asked for by name only.
+        # PoCL's CPU device takes part only where --implementation names OpenCL.
         by_name = bool(request.implementation) and "opencl" in request.implementation
         self.whole = ("opencl,any" if by_name else "any") if self.devices else "simd"
         self._systems = {}
