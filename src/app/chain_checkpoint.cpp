@@ -62,14 +62,12 @@ std::vector<Molecule> poses_from(const nlohmann::json& state, const System& syst
 void ChainRun::resume() {
   std::vector<std::string> warnings;
   const std::optional<nlohmann::json> checkpoint =
-      find_resume_point(folder_.path(), context_.fingerprint, context_.inputs, warnings);
-  for (const std::string& warning : warnings) spdlog::warn("{}", warning);
+      find_resume_point({number_, folder_}, context_.fingerprint, context_.inputs, warnings);
   if (!checkpoint) {
-    for (const char* name : {"energies.csv", "trajectory.h5md", "system.pdb"}) {
-      std::filesystem::remove(folder_.file(name));
-    }
-    return;
+    for (std::string& line : set_aside_results(folder_)) warnings.push_back(std::move(line));
   }
+  for (const std::string& warning : warnings) spdlog::warn("{}", warning);
+  if (!checkpoint) return;
   try {
     restore(*checkpoint);
   } catch (const nlohmann::json::exception& error) {
@@ -110,7 +108,20 @@ void ChainRun::restore(const nlohmann::json& checkpoint) {
     schedule_.set_equilibration(*search_.steps());
     output_->set_equilibration(*search_.steps());
   }
+  if (checkpoint.at("steps").get<std::uint64_t>() < settings_.sampling.steps) take_more_steps();
   context_.gate.chain_resumed(number_, gate_passed);
+}
+
+/// Than the run was begun with.
+void ChainRun::take_more_steps() {
+  output_->take_more_steps();
+  if (search_.depends_on_most_steps()) {
+    spdlog::warn(
+        "chain {}: its equilibration was ended after {} steps, as many as production was to have; "
+        "production goes on from there, while a run of {} steps from the start would have "
+        "equilibrated for longer and given other steps",
+        number_, *search_.steps(), settings_.sampling.steps);
+  }
 }
 
 nlohmann::json ChainRun::checkpoint() const {
@@ -118,6 +129,7 @@ nlohmann::json ChainRun::checkpoint() const {
   nlohmann::json checkpoint{{"fingerprint", context_.fingerprint},
                             {"title", context_.inputs.system.title},
                             {"chain_number", number_},
+                            {"steps", settings_.sampling.steps},
                             {"step", step_},
                             {"updated", updated_},
                             {"after_update", energy_terms_state(after_update_)},
@@ -127,6 +139,7 @@ nlohmann::json ChainRun::checkpoint() const {
                             {"equilibration", search_.state()},
                             {"start_of_production", poses_state(start_of_production_)},
                             {"worker_memory_mb", worker_memory_mb_.load()},
+                            {"poses", poses_state(chain_->molecules())},
                             {"chain", chain_->state()},
                             {"grid", grid_state(grid_)},
                             {"output", output_->state()}};
@@ -150,6 +163,6 @@ void ChainRun::save(nlohmann::json checkpoint) {
   last_checkpoint_ = std::chrono::steady_clock::now();
 }
 
-void ChainRun::remove_checkpoints() { starpmc::remove_checkpoints(folder_.path()); }
+void ChainRun::remove_previous_checkpoint() { starpmc::remove_previous_checkpoint(folder_.path()); }
 
 }  // namespace starpmc

@@ -374,6 +374,7 @@ bool ChainRun::make_steps() {
     }
     if (step_ < total_steps()) sample();
   }
+  save(checkpoint());  // from which the run may be given more steps
   finish();
   return true;
 }
@@ -408,6 +409,7 @@ void ChainRun::finish() {
   summary_.equilibration_end = search_.how();
   summary_.steps = step_ - std::min(step_, summary_.equilibration_steps);
   output_->finish(summary_);
+  output_->write_final_state(molecules);
 }
 
 }  // namespace starpmc

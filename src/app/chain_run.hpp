@@ -49,8 +49,8 @@ class ChainRun {
   /// @throws RunError saying at which step, and how to go on
   bool run();
 
-  /// Of a finished run: nobody needs them any more.
-  void remove_checkpoints();
+  /// Of a finished run: the last one is enough to go on from.
+  void remove_previous_checkpoint();
 
   std::uint64_t step() const { return step_; }
   const ChainSummary& summary() const { return summary_; }
@@ -69,6 +69,7 @@ class ChainRun {
   /// @param resumed RunOutput::state() of a checkpoint; null: a new run
   void make_output(const nlohmann::json* resumed);
   void restore(const nlohmann::json& checkpoint);
+  void take_more_steps();
   /// What is not finite must reach neither the averages nor a checkpoint.
   /// @throws RunError naming the terms
   static void require_finite(const EnergyTerms& terms, const std::string& when);

@@ -43,6 +43,12 @@ std::uint64_t EquilibrationSearch::next_look(std::uint64_t step) const {
   return std::min((step / interval_ + 1) * interval_, most_);
 }
 
+/// Only the look at the latest end is not at a multiple of the interval.
+bool EquilibrationSearch::depends_on_most_steps() const {
+  return automatic() && steps_ &&
+         (how_ == EquilibrationEnd::not_settled || *steps_ % interval_ != 0);
+}
+
 bool EquilibrationSearch::settled() const {
   return is_steady(series_[kTranslation]) && is_steady(series_[kRotation]) &&
          is_at_rest(series_[kAmongMm]) && is_at_rest(series_[kSoluteVdw]) &&

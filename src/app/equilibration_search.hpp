@@ -34,6 +34,8 @@ class EquilibrationSearch {
   /// Steps of equilibration; none: not known yet.
   std::optional<std::uint64_t> steps() const { return steps_; }
   EquilibrationEnd how() const { return how_; }
+  /// Whether the end that was found is that of a search which may go on for longer, too.
+  bool depends_on_most_steps() const;
   /// The most that steps() can become.
   std::uint64_t most_steps() const { return most_; }
   /// The next step to look() at. While steps() is not known.

@@ -29,6 +29,7 @@ std::string digest_of_settings(Settings settings) {
   settings.output.checkpoint_interval_seconds = 0;
   settings.output.trace = false;
   settings.sampling.chains = 0;
+  settings.sampling.steps = 0;  // a run may be given more
   settings.qm.python.clear();
   settings.qm.time_limit_seconds = 0;
   settings.qm.threads = 0;

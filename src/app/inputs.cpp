@@ -2,17 +2,34 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <optional>
 #include <utility>
 
 #include "app/input_checks.hpp"
 #include "bench/paper_boxes.hpp"
 #include "config/options.hpp"
+#include "io/stored_state_reader.hpp"
+#include "kernels/base/error.hpp"
 #include "potential/pair_potential.hpp"
-#include "system/read_system.hpp"
 
 namespace starpmc {
 namespace {
+
+/// What an earlier run has left, where its folder or its trajectory is named.
+std::optional<StoredState> stored_state(const Settings::SystemSection& files,
+                                        const OptionPlaces& places) {
+  const bool is_trajectory = is_hdf5_file(files.coordinates);
+  if (files.frame && !is_trajectory) {
+    throw InputError(places("system.frame"),
+                     "a frame, but system.coordinates is no trajectory.h5md",
+                     files.coordinates.string(),
+                     "leave it out, or name a trajectory.h5md in system.coordinates");
+  }
+  if (is_trajectory) return read_stored_state(files.coordinates, files.frame);
+  if (std::filesystem::is_directory(files.coordinates)) return read_state_of_run(files.coordinates);
+  return std::nullopt;
+}
 
 /// Options without which the files do not make the system that is meant.
 bool names_another_system(const OptionPlaces& places) {
@@ -23,16 +40,25 @@ bool names_another_system(const OptionPlaces& places) {
 }
 
 std::optional<System> read_system_of(const Settings& settings, const OptionPlaces& places,
-                                     InputErrors& errors, std::optional<Box>& box) {
+                                     InputErrors& errors, std::optional<Box>& box,
+                                     MoleculeOrder& order) {
   const Settings::SystemSection& files = settings.system;
-  const SystemFiles named{files.coordinates, files.topology,      files.solute,
-                          files.qm_molecule, files.defines,       files.include_folders,
-                          files.rigid,       settings.qm.elements};
+  std::optional<StoredState> state;
+  const bool found = errors.attempt([&] { state = stored_state(files, places); });
+  const SystemFiles named{found ? files.coordinates : std::filesystem::path(),
+                          files.topology,
+                          files.solute,
+                          files.qm_molecule,
+                          files.defines,
+                          files.include_folders,
+                          files.rigid,
+                          settings.qm.elements,
+                          state ? &*state : nullptr};
   if (names_another_system(places)) {
     box = check_system_files(named, errors);
     return std::nullopt;
   }
-  std::optional<System> system = read_system(named, errors, box);
+  std::optional<System> system = read_system(named, errors, box, &order);
   if (!system) return std::nullopt;
   errors.attempt([&] {
     if (!system->molecules.empty()) return;
@@ -93,7 +119,7 @@ void read_inputs(std::span<const std::string> arguments, const std::string& comm
   OptionPlaces places(inputs.file);
   inputs.settings = read_settings(inputs.file, arguments.subspan(1), &places, errors);
   std::optional<Box> box;
-  std::optional<System> system = read_system_of(inputs.settings, places, errors, box);
+  std::optional<System> system = read_system_of(inputs.settings, places, errors, box, inputs.order);
   if (box) resolve_cutoffs(inputs.settings, *box, places, errors);
   if (!system) {
     check_expressions_without_system(inputs.settings, places, errors);

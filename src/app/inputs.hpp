@@ -9,6 +9,7 @@
 #include "config/settings.hpp"
 #include "kernels/potential.hpp"
 #include "potential/dispersion_correction.hpp"
+#include "system/read_system.hpp"
 #include "system/system.hpp"
 
 namespace starpmc {
@@ -18,6 +19,7 @@ struct Inputs {
   std::string file;
   Settings settings;  ///< cutoffs resolved
   System system;
+  MoleculeOrder order;  ///< of the molecules in the topology
   Potential functions;  ///< the user's pair functions
   DispersionCorrection dispersion;
   std::vector<std::string> warnings;

@@ -159,11 +159,19 @@ energies against step
 positions in H5MD; its topology is
 .I system.pdb
 .TP
+.IR final.gro ", " final.pdb
+the last positions
+.TP
 .I summary.json
 averages with errors, QM updates, timings, versions
 .TP
 .I settings.cfg
 the complete configuration, defaults included
+.TP
+.I checkpoint.cbor
+what
+.B starpmc resume
+goes on from
 .TP
 .I run.log
 what happened;

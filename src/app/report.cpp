@@ -55,6 +55,7 @@ boost::program_options::options_description report_options() {
   options::options_description described("Options");
   auto add = described.add_options();
   add("output", options::value<std::string>(), "page to write; DIR/report.html by default");
+  add("overwrite", "replace files that are no reports, too");
   add("atoms", options::value<std::string>(),
       "atoms of the QM molecule whose radial distribution functions are shown: names (O7), "
       "elements "
@@ -90,7 +91,7 @@ int run_report(std::span<const std::string> arguments, std::ostream& out) {
     if (!values.contains(name)) continue;
     command.push_back("--" + std::string(name) + "=" + values[name].as<std::string>());
   }
-  for (const char* name : {"png", "xtc"}) {
+  for (const char* name : {"png", "xtc", "overwrite"}) {
     if (values.contains(name)) command.push_back("--" + std::string(name));
   }
   for (std::size_t i = 0; i < EnergyTerms::names.size(); ++i) {

@@ -7,8 +7,9 @@
 
 namespace starpmc {
 
-/// Those that `run` and `resume` have besides the configuration's.
+/// Those that `run` has besides the configuration's, and `resume`.
 boost::program_options::options_description run_options();
+boost::program_options::options_description resume_options();
 
 /// Whether a resumed run may be given another value of an option, "--section.key": it is the same
 /// run, so that only where and how it runs may change.
@@ -19,7 +20,8 @@ bool may_change_when_resumed(std::string_view option);
 /// @throws InputError, RunError
 int run_simulation(std::span<const std::string> arguments);
 
-/// `starpmc resume FOLDER`: goes on with a run that was stopped, however that came.
+/// `starpmc resume FOLDER`: goes on with a run that was stopped, however that came, or that is to
+/// make more steps than it was begun with.
 int resume_simulation(std::span<const std::string> arguments);
 
 }  // namespace starpmc

@@ -1,5 +1,7 @@
 #include "app/run_output.hpp"
 
+#include <fmt/format.h>
+
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -7,6 +9,7 @@
 #include "io/checked_file.hpp"
 #include "io/checkpoint.hpp"
 #include "io/energy_terms_json.hpp"
+#include "io/final_state.hpp"
 
 namespace starpmc {
 namespace {
@@ -21,8 +24,7 @@ EnergyTable open_energies(const std::filesystem::path& path, const Inputs& input
   const bool pressure = inputs.settings.output.pressure_interval > 0;
   const double constant = inputs.dispersion.energy_kj_per_mol;
   if (resumed == nullptr) return EnergyTable(path, pressure, constant);
-  return EnergyTable::resume(path, resumed->at("energies_bytes").get<std::uint64_t>(), pressure,
-                             constant);
+  return EnergyTable::resume(path, RunOutput::energies_extent(*resumed), pressure, constant);
 }
 
 /// A run that may end early has halves of what it has so far.
@@ -34,11 +36,26 @@ Trajectory open_trajectory(const std::filesystem::path& path, const System& syst
                            const nlohmann::json* resumed) {
   const TrajectoryOptions options{.creator_version = STARPMC_VERSION};
   if (resumed == nullptr) return {path, system, options};
-  return Trajectory::resume(path, system, options,
-                            resumed->at("trajectory_frames").get<std::uint64_t>());
+  return Trajectory::resume(path, system, options, RunOutput::trajectory_extent(*resumed));
 }
 
 }  // namespace
+
+FileExtent RunOutput::energies_extent(const nlohmann::json& state) {
+  return {state.at("energies_bytes").get<std::uint64_t>(),
+          state.at("energies_sha256").get<std::string>()};
+}
+
+TrajectoryExtent RunOutput::trajectory_extent(const nlohmann::json& state) {
+  return {state.at("trajectory_frames").get<std::uint64_t>(),
+          state.at("trajectory_sha256").get<std::string>()};
+}
+
+void RunOutput::check_files(const ChainFolder& folder, const System& system,
+                            const nlohmann::json& state) {
+  hash_of_beginning(folder.file("energies.csv"), energies_extent(state));
+  Trajectory::check(folder.file("trajectory.h5md"), system, trajectory_extent(state));
+}
 
 RunOutput::RunOutput(const Inputs& inputs, const ChainFolder& folder, ProgressReport report,
                      const nlohmann::json* resumed)
@@ -58,16 +75,33 @@ RunOutput::RunOutput(const Inputs& inputs, const ChainFolder& folder, ProgressRe
       }) {
   const Settings::SamplingSection& sampling = settings_.sampling;
   state_.total_steps = sampling.equilibration_steps.value_or(0) + sampling.steps;
-  if (resumed == nullptr) {
-    write_system_pdb(folder.file("system.pdb"), inputs.system);
-  } else {
-    restore(*resumed);
-  }
+  const std::filesystem::path pdb = folder.file("system.pdb");
+  if (resumed == nullptr || !std::filesystem::exists(pdb))
+    write_system_pdb(pdb, inputs.system, inputs.system.molecules);
+  if (resumed != nullptr) restore(*resumed);
 }
 
 void RunOutput::set_equilibration(std::uint64_t steps) {
   equilibration_steps_ = steps;
   state_.total_steps = steps + settings_.sampling.steps;
+}
+
+void RunOutput::take_more_steps() {
+  const Settings::SamplingSection& sampling = settings_.sampling;
+  ChainStatistics energies(expected_samples(sampling, settings_.output.energy_interval));
+  ChainStatistics pressures(expected_samples(sampling, settings_.output.pressure_interval));
+  const std::filesystem::path table = folder_.file("energies.csv");
+  EnergyTable::for_each_sample(table, [&](const EnergyTable::Sample& sample) {
+    if (sample.step <= equilibration_steps_) return;
+    energies.add(sample.total);
+    if (sample.pressure_bar) pressures.add(*sample.pressure_bar);
+  });
+  if (energies.count() != statistics_.count() || pressures.count() != pressures_.count()) {
+    throw RunError(fmt::format("{}: has {} samples of production, the checkpoint {}",
+                               table.string(), energies.count(), statistics_.count()));
+  }
+  statistics_ = std::move(energies);
+  pressures_ = std::move(pressures);
 }
 
 nlohmann::json RunOutput::state() const {
@@ -93,8 +127,12 @@ void RunOutput::save(nlohmann::json checkpoint) {
   writer_.add(1, [this, content = std::move(checkpoint)]() mutable {
     energies_.flush();
     trajectory_.flush();
-    content["output"]["energies_bytes"] = energies_.bytes();
-    content["output"]["trajectory_frames"] = trajectory_.frame_count();
+    const FileExtent energies = energies_.extent();
+    const TrajectoryExtent trajectory = trajectory_.extent();
+    content["output"]["energies_bytes"] = energies.bytes;
+    content["output"]["energies_sha256"] = energies.sha256;
+    content["output"]["trajectory_frames"] = trajectory.frames;
+    content["output"]["trajectory_sha256"] = trajectory.last_frame_sha256;
     for (const char* name : {"energies.csv", "trajectory.h5md"})
       synchronise_file(folder_.file(name));
     write_checkpoint(folder_.path(), content);
@@ -192,6 +230,12 @@ void RunOutput::on_frame(std::uint64_t step, std::span<const Molecule> molecules
 void RunOutput::report(std::uint64_t step) {
   state_.step = step;
   report_(state_);
+}
+
+void RunOutput::write_final_state(std::span<const Molecule> molecules) const {
+  write_file_atomically(folder_.file("final.gro"),
+                        gro_text(inputs_.system, molecules, inputs_.order));
+  write_system_pdb(folder_.file("final.pdb"), inputs_.system, molecules);
 }
 
 void RunOutput::finish(ChainSummary& summary) {

@@ -44,10 +44,26 @@ class RunOutput final : public ChainObserver {
   void on_update(std::uint64_t step, std::uint64_t updates, std::uint64_t expected);
   /// Production begins after so many steps: called before its first one, a resumed run's included.
   void set_equilibration(std::uint64_t steps);
+  /// For a resumed run that is to make more steps than it was begun with, after
+  /// set_equilibration(): the halves of its samples, by which chains are compared, are others. They
+  /// are taken from energies.csv anew.
+  /// @throws RunError where the table has other samples than there have been
+  void take_more_steps();
   /// The solute's own energy from here on, kJ/mol.
   void set_solute_energy(double energy) { solute_energy_ = energy; }
   /// Closes the files and fills in what the steps gave.
   void finish(ChainSummary& summary);
+
+  /// Whether the files in the folder are those that a checkpoint goes on with.
+  /// @param state state() of the checkpoint, with what save() has added
+  /// @throws InputError naming the file, what is wrong with it, and what to do
+  static void check_files(const ChainFolder& folder, const System& system,
+                          const nlohmann::json& state);
+  static FileExtent energies_extent(const nlohmann::json& state);
+  static TrajectoryExtent trajectory_extent(const nlohmann::json& state);
+
+  /// final.gro and final.pdb.
+  void write_final_state(std::span<const Molecule> molecules) const;
 
   /// All that a resumed output needs but for how far the files have come, which save() adds.
   nlohmann::json state() const;

@@ -69,7 +69,7 @@ std::filesystem::path Simulation::chain_path(unsigned number) const {
 }
 
 void Simulation::run_chain(ChainRun& chain) {
-  if (begin_ == Begin::at_checkpoints) chain.resume();
+  if (begin_ != Begin::anew) chain.resume();
   const bool complete = chain.run();
   const std::lock_guard lock(mutex_);
   complete_ += complete ? 1 : 0;
@@ -242,7 +242,7 @@ void Simulation::fill_summary() {
   summary_.qm_engine_version = engine_.version;
 }
 
-/// The checkpoints go when the summary stands.
+/// The next to last checkpoints go when the summary stands.
 void Simulation::write_summary() {
   agree(ranks_, [this] {
     if (!ranks_.first()) return;
@@ -250,7 +250,7 @@ void Simulation::write_summary() {
     fill_ensemble();
     write_file_atomically(folder_->file("summary.json"), json_text(nlohmann::json(summary_)));
   });
-  for (const auto& chain : chains_) chain->remove_checkpoints();
+  for (const auto& chain : chains_) chain->remove_previous_checkpoint();
   spdlog::info("finished: {}", (settings().output.folder / "summary.json").string());
 }
 

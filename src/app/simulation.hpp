@@ -22,7 +22,12 @@
 
 namespace starpmc {
 
-enum class Begin { anew, at_checkpoints };
+enum class Begin {
+  anew,
+  at_checkpoints,
+  with_more_steps  ///< at the checkpoints of a run, finished or not, that was begun with fewer
+                   ///< steps
+};
 
 /// A signal came before there was anything to stop: the output folder is as it was.
 struct StoppedAtStart {
@@ -67,6 +72,7 @@ class Simulation {
   void check_checkpoints() const;
   void start_starpu();
   void open_folder();
+  void give_more_steps();
   void require_common_folder();
   void start_logging();
   void save_settings() const;
@@ -110,7 +116,8 @@ class Simulation {
   std::once_flag forecast_told_;
   std::string forecast_;  ///< of the engine, for the log; empty: it tells none
   ChainThreads::Engine engine_;
-  ChainShare share_;  ///< of this rank
+  std::string more_steps_;  ///< what has become of a run's number of steps, for the log
+  ChainShare share_;        ///< of this rank
 
   std::mutex mutex_;  ///< of what follows
   std::condition_variable changed_;

@@ -33,7 +33,7 @@ void Simulation::check_inputs() {
       OutputFolder::check(settings().output.folder, settings().output.overwrite);
     }
     share_ = chains == 0 ? ChainShare{0, 1} : equal_share(chains, ranks_.rank(), ranks_.size());
-    if (begin_ == Begin::at_checkpoints) check_checkpoints();
+    if (begin_ != Begin::anew) check_checkpoints();
     start_engines();
   });
   stop_if_interrupted();
@@ -48,8 +48,7 @@ void Simulation::check_inputs() {
 /// Before anything is started or written: a run that cannot go on leaves its folder as it was.
 void Simulation::check_checkpoints() const {
   for (unsigned number = share_.first; number < share_.first + share_.count; ++number) {
-    std::vector<std::string> told_by_the_chain;
-    find_resume_point(chain_path(number), context_.fingerprint, inputs_, told_by_the_chain);
+    check_resume_point({number, ChainFolder(chain_path(number))}, context_.fingerprint, inputs_);
   }
 }
 
@@ -108,10 +107,22 @@ void Simulation::open_folder() {
       folder_ = std::make_unique<OutputFolder>(path, settings().output.overwrite);
       save_settings();
     } else {
-      folder_.reset(new OutputFolder(OutputFolder::resume(path)));  // it cannot be moved
+      const bool more_steps = begin_ == Begin::with_more_steps;
+      const auto which = more_steps ? RunState::any : RunState::unfinished;
+      folder_.reset(new OutputFolder(OutputFolder::resume(path, which)));  // it cannot be moved
       folder_->remove_temporary_files();
+      if (more_steps) give_more_steps();
     }
   });
+}
+
+/// The summary goes first: without it the run is one to resume, with however many steps.
+void Simulation::give_more_steps() {
+  const std::filesystem::path aside = set_aside(folder_->file("summary.json"));
+  save_settings();
+  more_steps_ = fmt::format("{} steps of production from now on", settings().sampling.steps);
+  if (aside.empty()) return;
+  more_steps_ += fmt::format("; the summary of fewer is now {}", aside.filename().string());
 }
 
 /// The ranks see one folder, not one of the same name on each node.
@@ -163,6 +174,7 @@ void Simulation::log_inputs() const {
                                            system.solute->atom_count())
                              : "",
                system.box.lengths.x, system.box.lengths.y, system.box.lengths.z);
+  if (!more_steps_.empty()) spdlog::info("{}", more_steps_);
   for (const std::string& note : system.notes) spdlog::info(note);
   for (const std::string& warning : inputs_.warnings) spdlog::warn(warning);
   if (engine_.exists) spdlog::info("QM engine: {} {}", engine_.name, engine_.version);

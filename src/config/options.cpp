@@ -12,8 +12,14 @@ namespace {
 std::vector<Option> system_options() {
   return {
       required(input_path(
-          {"system", "coordinates", "", "GROMACS .gro file with the box and the positions"}, false,
-          STARPMC_FIELD(system.coordinates))),
+          {"system", "coordinates", "",
+           "GROMACS .gro file with the box and the positions; or the output folder of a run, whose "
+           "last positions are taken exactly, or a trajectory.h5md"},
+          false, STARPMC_FIELD(system.coordinates))),
+      optional_integer({"system", "frame", "",
+                        "frame of the trajectory.h5md that coordinates names, the first being 0; "
+                        "auto: the last"},
+                       {0}, STARPMC_FIELD(system.frame)),
       required(input_path(
           {"system", "topology", "", "GROMACS .top file with the force field and the molecules"},
           false, STARPMC_FIELD(system.topology))),

@@ -157,8 +157,27 @@ class Reader {
                        path.string(), "name a " + what);
   }
 
+  /// A file, or the folder of a run or of one of its chains.
+  void check_coordinates() {
+    std::filesystem::path& path = settings_.system.coordinates;
+    if (!std::filesystem::is_directory(path)) {
+      check_file("system.coordinates", path, false);
+      return;
+    }
+    const bool is_run = check({"system.coordinates"}, [&] {
+      if (std::filesystem::exists(path / "settings.cfg") ||
+          std::filesystem::exists(path / "trajectory.h5md")) {
+        return;
+      }
+      throw InputError(place("system.coordinates"),
+                       "is not the output folder of a run: it has no trajectory.h5md",
+                       path.string(), "name a run's folder, a trajectory.h5md or a .gro file");
+    });
+    if (!is_run) path.clear();
+  }
+
   void check_files() {
-    check_file("system.coordinates", settings_.system.coordinates, false);
+    check_coordinates();
     check_file("system.topology", settings_.system.topology, false);
     check_file("system.solute", settings_.system.solute, false);
     check_file("potential.parameters", settings_.potential.parameters, false);

@@ -24,6 +24,7 @@ enum class CutoffTreatment { truncate, shift, force_shift, switching };
 struct Settings {
   struct SystemSection {
     std::filesystem::path coordinates;
+    std::optional<std::uint64_t> frame;  ///< none: the last
     std::filesystem::path topology;
     std::filesystem::path solute;
     std::string qm_molecule;

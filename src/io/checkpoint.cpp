@@ -24,7 +24,7 @@ namespace {
 constexpr const char* newest_name = "checkpoint.cbor";
 constexpr const char* previous_name = "checkpoint.previous.cbor";
 constexpr std::string_view magic = "starpmc checkpoint ";
-constexpr unsigned format_version = 5;
+constexpr unsigned format_version = 6;
 constexpr std::size_t digest_characters = 64;
 
 /// Why a file is no checkpoint.
@@ -164,8 +164,8 @@ std::optional<nlohmann::json> read_checkpoint(const std::filesystem::path& folde
   return content;
 }
 
-void remove_checkpoints(const std::filesystem::path& folder) {
-  for (const char* name : {previous_name, newest_name}) std::filesystem::remove(folder / name);
+void remove_previous_checkpoint(const std::filesystem::path& folder) {
+  std::filesystem::remove(folder / previous_name);
 }
 
 std::filesystem::path checkpoint_path(const std::filesystem::path& folder) {

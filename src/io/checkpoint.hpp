@@ -29,8 +29,8 @@ void write_checkpoint(const std::filesystem::path& folder, const nlohmann::json&
 std::optional<nlohmann::json> read_checkpoint(const std::filesystem::path& folder,
                                               std::vector<std::string>& warnings);
 
-/// Removes both, the older one first.
-void remove_checkpoints(const std::filesystem::path& folder);
+/// Leaves the newest one.
+void remove_previous_checkpoint(const std::filesystem::path& folder);
 
 /// The newest one's file.
 std::filesystem::path checkpoint_path(const std::filesystem::path& folder);

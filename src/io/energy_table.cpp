@@ -4,8 +4,12 @@
 
 #include <array>
 #include <charconv>
+#include <fstream>
 #include <string>
 #include <utility>
+#include <vector>
+
+#include "kernels/base/error.hpp"
 
 namespace starpmc {
 namespace {
@@ -19,19 +23,60 @@ void append_number(std::string& line, double value) {
   line.append(buffer.data(), result.ptr);
 }
 
+std::vector<std::string_view> fields_of(std::string_view line) {
+  std::vector<std::string_view> fields;
+  for (std::size_t end = 0; end != std::string_view::npos; line.remove_prefix(end + 1)) {
+    end = line.find(',');
+    fields.push_back(line.substr(0, end));
+    if (end == std::string_view::npos) break;
+  }
+  return fields;
+}
+
+template <typename Number>
+Number number_of(std::string_view field, const std::filesystem::path& path) {
+  Number number{};
+  const auto result = std::from_chars(field.data(), field.data() + field.size(), number);
+  if (result.ec == std::errc() && result.ptr == field.data() + field.size()) return number;
+  throw RunError(fmt::format("{}: '{}' is not a number", path.string(), field));
+}
+
+// Where a line has what for_each_sample() reads; the columns are those that the constructor names.
+constexpr std::size_t kTotalColumn = 1 + EnergyTerms::names.size() + 2;
+constexpr std::size_t kPressureColumn = kTotalColumn + 3;
+
 }  // namespace
 
-EnergyTable::EnergyTable(CheckedFile file, bool pressure, double dispersion_correction)
+void EnergyTable::for_each_sample(const std::filesystem::path& path,
+                                  const std::function<void(const Sample&)>& take) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with('#') || line.starts_with("step")) continue;
+    const auto fields = fields_of(line);
+    if (fields.size() <= kTotalColumn)
+      throw RunError(fmt::format("{}: a line has too few fields: {}", path.string(), line));
+    Sample sample{number_of<std::uint64_t>(fields[0], path),
+                  number_of<double>(fields[kTotalColumn], path),
+                  {}};
+    if (fields.size() > kPressureColumn && !fields[kPressureColumn].empty())
+      sample.pressure_bar = number_of<double>(fields[kPressureColumn], path);
+    take(sample);
+  }
+  if (!file.eof()) throw RunError(path.string() + ": cannot be read");
+}
+
+EnergyTable::EnergyTable(CheckedFile file, Sha256 hash, bool pressure, double dispersion_correction)
     : file_(std::move(file)),
+      hash_(std::move(hash)),
       pressure_(pressure),
       dispersion_correction_(dispersion_correction),
       last_flush_(std::chrono::steady_clock::now()) {}
 
 EnergyTable::EnergyTable(const std::filesystem::path& path, bool pressure,
                          double dispersion_correction)
-    : EnergyTable(CheckedFile(path, CheckedFile::Mode::create_new), pressure,
+    : EnergyTable(CheckedFile(path, CheckedFile::Mode::create_new), Sha256(), pressure,
                   dispersion_correction) {
-  file_.write(
+  write(
       "# starpmc: running totals of the energy\n"
       "# step: Monte Carlo steps done; energies: kJ/mol; acceptance: accepted / tried moves so "
       "far\n"
@@ -39,23 +84,30 @@ EnergyTable::EnergyTable(const std::filesystem::path& path, bool pressure,
       "last "
       "QM update; total: of all but qmmm_coulomb\n");
   if (dispersion_correction != 0) {
-    file_.write(
+    write(
         fmt::format("# total: with the dispersion correction, {} kJ/mol\n", dispersion_correction));
   }
   if (pressure) {
-    file_.write("# virial: kJ/mol, at the positions after the step; pressure: bar\n");
+    write("# virial: kJ/mol, at the positions after the step; pressure: bar\n");
   }
   std::string columns = "step";
   for (std::string_view name : EnergyTerms::names) (columns += ',') += name;
   columns += ",qmmm_coulomb,solute,total,acceptance";
   if (pressure) columns += ",virial,pressure";
-  file_.write(columns + "\n");
+  write(columns + "\n");
   file_.flush();
 }
 
-EnergyTable EnergyTable::resume(const std::filesystem::path& path, std::uint64_t bytes,
+EnergyTable EnergyTable::resume(const std::filesystem::path& path, const FileExtent& extent,
                                 bool pressure, double dispersion_correction) {
-  return {CheckedFile::cut_back(path, bytes), pressure, dispersion_correction};
+  Sha256 hash = hash_of_beginning(path, extent);
+  return {CheckedFile::cut_back(path, extent.bytes), std::move(hash), pressure,
+          dispersion_correction};
+}
+
+void EnergyTable::write(std::string_view text) {
+  file_.write(text);
+  hash_.add(text);
 }
 
 void EnergyTable::append(std::uint64_t step, const EnergyTerms& running_totals,
@@ -74,7 +126,7 @@ void EnergyTable::append(std::uint64_t step, const EnergyTerms& running_totals,
     line += ",,";
   }
   line += '\n';
-  file_.write(line);
+  write(line);
   const auto now = std::chrono::steady_clock::now();
   if (now - last_flush_ >= flush_interval) flush();
 }

@@ -3,10 +3,13 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 
 #include "io/checked_file.hpp"
+#include "io/continued_file.hpp"
 #include "io/energy_terms.hpp"
+#include "io/sha256.hpp"
 
 namespace starpmc {
 
@@ -19,11 +22,23 @@ class EnergyTable {
   /// @throws RunError if the file exists or cannot be created
   explicit EnergyTable(const std::filesystem::path& path, bool pressure = false,
                        double dispersion_correction = 0);
-  /// Goes on with the file of an earlier run: it is cut back to its first `bytes` bytes. Symbolic
-  /// links are not followed.
-  /// @throws RunError naming both sizes if the file is shorter; RunError if it cannot be opened
-  static EnergyTable resume(const std::filesystem::path& path, std::uint64_t bytes,
+  /// Goes on with the file of an earlier run: it is cut back to `extent`.
+  /// @throws InputError as hash_of_beginning(), the file being left as it was; RunError if it
+  /// cannot
+  ///         be opened
+  static EnergyTable resume(const std::filesystem::path& path, const FileExtent& extent,
                             bool pressure = false, double dispersion_correction = 0);
+
+  /// What averages are made of, exactly as it was given to append().
+  struct Sample {
+    std::uint64_t step;
+    double total;  ///< kJ/mol, with the dispersion correction
+    std::optional<double> pressure_bar;
+  };
+  /// The lines of a table in their order.
+  /// @throws RunError naming the file where one cannot be read
+  static void for_each_sample(const std::filesystem::path& path,
+                              const std::function<void(const Sample&)>& take);
 
   /// The columns of a step at which they are known; empty at others.
   struct Pressure {
@@ -40,13 +55,15 @@ class EnergyTable {
   /// Hands all lines to the system.
   void flush();
   void close();
-  /// Size of the file once every line appended so far has been written: what resume() takes.
-  std::uint64_t bytes() const { return file_.bytes(); }
+  /// The file once every line appended so far has been written: what resume() takes.
+  FileExtent extent() const { return {file_.bytes(), hash_.hexadecimal_digest()}; }
 
  private:
-  EnergyTable(CheckedFile file, bool pressure, double dispersion_correction);
+  EnergyTable(CheckedFile file, Sha256 hash, bool pressure, double dispersion_correction);
+  void write(std::string_view text);
 
   CheckedFile file_;
+  Sha256 hash_;  ///< of all that has been written
   bool pressure_;
   double dispersion_correction_;
   std::chrono::steady_clock::time_point last_flush_;

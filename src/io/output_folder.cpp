@@ -13,7 +13,9 @@
 #include <system_error>
 #include <vector>
 
+#include "io/checked_file.hpp"
 #include "io/energy_terms.hpp"
+#include "io/recognised_file.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/logging.hpp"
 
@@ -24,16 +26,11 @@ constexpr const char* lock_name = ".starpmc.lock";
 constexpr const char* settings_name = "settings.cfg";
 constexpr const char* summary_name = "summary.json";
 // "trajectory.h5" is the name that earlier versions gave to the trajectory.
-constexpr std::array<std::string_view, 17> own_names = {
-    "energies.csv",   "trajectory.h5md",
-    "trajectory.h5",  "system.pdb",
-    summary_name,     "run.log",
-    settings_name,    "checkpoint.cbor",
-    "report.html",    "checkpoint.previous.cbor",
-    "qm-worker.log",  "timeline.csv",
-    "timeline.svg",   "paje.trace",
-    "report-rdf.csv", "report-coordination.csv",
-    "trajectory.xtc"};
+constexpr auto own_names = std::to_array<std::string_view>(
+    {"energies.csv", "trajectory.h5md", "trajectory.h5", "system.pdb", "final.gro", "final.pdb",
+     summary_name, "run.log", settings_name, "checkpoint.cbor", "checkpoint.previous.cbor",
+     "report.html", "report-rdf.csv", "report-coordination.csv", "trajectory.xtc", "qm-worker.log",
+     "timeline.csv", "timeline.svg", "paje.trace"});
 
 bool is_digits(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
@@ -117,6 +114,11 @@ bool same_file(int descriptor, int folder, const char* name) {
                    "name another folder, or remove the file");
 }
 
+[[noreturn]] void refuse_second_run(const std::filesystem::path& folder) {
+  throw InputError("output.folder", "another run is writing to this folder", folder.string(),
+                   "wait for it to end, or choose another folder with --output.folder");
+}
+
 /// chain-N, N without leading zeros
 bool is_chain_folder_name(std::string_view name) {
   constexpr std::string_view start = "chain-";
@@ -173,7 +175,7 @@ std::vector<std::filesystem::path> own_files(const std::filesystem::path& folder
 
 /// An earlier run's files, checkpoints first: a run that is killed while it removes them must not
 /// leave what looks like a run to resume.
-/// @throws InputError if there are any and `overwrite` is false
+/// @throws InputError if there are any and `overwrite` is false, or one does not look like a run's
 std::vector<std::filesystem::path> earlier_files(const std::filesystem::path& folder,
                                                  bool overwrite) {
   std::vector<std::filesystem::path> earlier = own_files(folder);
@@ -188,6 +190,15 @@ std::vector<std::filesystem::path> earlier_files(const std::filesystem::path& fo
             "choose another folder with --output.folder, or replace the results with "
             "--output.overwrite true");
   }
+  for (const std::filesystem::path& path : earlier) {
+    if (looks_like_a_runs(folder / path)) continue;
+    throw InputError(
+        "output.folder",
+        "holds a file that has the name of a run's but is not one, and is not removed",
+        (folder / path).string(),
+        "move it away, or choose another folder with --output.folder; nothing has been "
+        "changed");
+  }
   std::ranges::stable_partition(earlier, [](const std::filesystem::path& path) {
     return path.filename().string().starts_with("checkpoint");
   });
@@ -199,8 +210,8 @@ bool exists_there(const std::filesystem::path& path) {
   return std::filesystem::exists(std::filesystem::symlink_status(path, ignored));
 }
 
-/// @throws InputError if the folder does not hold an unfinished run
-void require_unfinished(const std::filesystem::path& folder) {
+/// @throws InputError if the folder does not hold such a run
+void require_run(const std::filesystem::path& folder, RunState state) {
   const std::string place = folder.string();
   if (!std::filesystem::exists(folder))
     throw InputError(place, "there is no such folder", "",
@@ -208,10 +219,12 @@ void require_unfinished(const std::filesystem::path& folder) {
   if (!std::filesystem::is_directory(folder))
     throw InputError(place, "is a file, not a folder", "",
                      "name the output folder of a run that was interrupted");
-  if (exists_there(folder / summary_name))
-    throw InputError(place, "holds the results of a finished run", summary_name,
-                     "nothing is left to do; for another run choose another folder with "
-                     "--output.folder");
+  if (state == RunState::unfinished && exists_there(folder / summary_name))
+    throw InputError(
+        place, "holds the results of a finished run", summary_name,
+        "nothing is left to do; for more steps, N of production in all: starpmc resume "
+        "FOLDER --steps N; for another run choose another folder with "
+        "--output.folder");
   if (!exists_there(folder / settings_name))
     throw InputError(
         place, std::string("is not the output folder of a run: it has no ") + settings_name, "",
@@ -257,16 +270,17 @@ OutputFolder::OutputFolder(const std::filesystem::path& folder, bool overwrite)
   clear(overwrite);
 }
 
-OutputFolder OutputFolder::resume(const std::filesystem::path& folder) {
-  require_unfinished(folder);
-  return OutputFolder(folder, Unfinished{});
+OutputFolder OutputFolder::resume(const std::filesystem::path& folder, RunState state) {
+  require_run(folder, state);
+  return {folder, state};
 }
 
-OutputFolder::OutputFolder(const std::filesystem::path& folder, Unfinished) : OutputFolder(folder) {
+OutputFolder::OutputFolder(const std::filesystem::path& folder, RunState state)
+    : OutputFolder(folder) {
   open_folder();
   lock();
   // The run may have been alive until now.
-  require_unfinished(folder);
+  require_run(folder, state);
 }
 
 void OutputFolder::remove_temporary_files() const {
@@ -292,7 +306,18 @@ void OutputFolder::open_folder() {
   if (folder_descriptor_ < 0) fail(path_, "cannot open the output folder");
 }
 
+/// The lock is the folder's own, so that nothing is left of it when the process ends, however that
+/// comes.
 void OutputFolder::lock() {
+  if (faccessat(folder_descriptor_, ".", W_OK | X_OK, AT_EACCESS) != 0)
+    fail(path_, "cannot write to the output folder");
+  if (flock(folder_descriptor_, LOCK_EX | LOCK_NB) == 0) return;
+  if (errno == EWOULDBLOCK) refuse_second_run(path_);
+  lock_file();
+}
+
+/// For file systems that can lock files only, as NFS does.
+void OutputFolder::lock_file() {
   for (;;) {
     const int descriptor =
         openat(folder_descriptor_, lock_name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
@@ -300,9 +325,7 @@ void OutputFolder::lock() {
     if (flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
       const int reason = errno;
       close(descriptor);
-      if (reason == EWOULDBLOCK)
-        throw InputError("output.folder", "another run is writing to this folder", path_.string(),
-                         "wait for it to end, or choose another folder with --output.folder");
+      if (reason == EWOULDBLOCK) refuse_second_run(path_);
       spdlog::warn("{}: the file system has no locks ({}); do not start a second run there",
                    path_.string(), std::generic_category().message(reason));
       return;
@@ -341,6 +364,15 @@ void OutputFolder::check(const std::filesystem::path& folder, bool overwrite) {
   if (!std::filesystem::exists(folder)) return;
   if (!std::filesystem::is_directory(folder)) refuse_file(folder);
   earlier_files(folder, overwrite);
+}
+
+std::filesystem::path set_aside(const std::filesystem::path& path) {
+  if (!exists_there(path)) return {};
+  std::filesystem::path aside;
+  for (unsigned number = 1; aside.empty() || exists_there(aside); ++number)
+    aside = path.string() + ".aside-" + std::to_string(number);
+  rename_durably(path, aside);
+  return aside;
 }
 
 std::filesystem::path OutputFolder::file(std::string_view name) const {

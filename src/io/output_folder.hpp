@@ -8,12 +8,16 @@
 
 namespace starpmc {
 
+/// Of the run that is to go on in a folder.
+enum class RunState { unfinished, any };
+
 /// The folder a run writes to, locked against a second run for as long as the object lives.
 ///
 /// Files of starpmc's own (see is_own_file()) from an earlier run, in the folder itself or in the
 /// folders of its chains (chain-0, chain-1, ...), are an error, or, with `overwrite`, removed;
-/// anything else in the folder is left alone. Symbolic links among the own files and in place of a
-/// chain's folder are removed, never followed.
+/// anything else in the folder is left alone, and a file that has the name of one of them but does
+/// not begin as a run's does is an error (looks_like_a_runs()). Symbolic links among the own files
+/// and in place of a chain's folder are removed, never followed.
 class OutputFolder {
  public:
   /// @param folder    created with its parents if missing; may itself be a symbolic link
@@ -21,10 +25,11 @@ class OutputFolder {
   /// @throws InputError if the folder holds an earlier run's files and `overwrite` is false, is in
   ///         use by a live run (overwrite or not), or is not a folder; RunError if not writable
   OutputFolder(const std::filesystem::path& folder, bool overwrite);
-  /// Opens and locks the folder of an unfinished run; changes nothing there.
+  /// Opens and locks the folder of a run; changes nothing there.
   /// @throws InputError if the folder is missing, holds no run (no settings.cfg), holds a finished
-  ///         one (summary.json) or is in use by a live run; RunError if not writable
-  static OutputFolder resume(const std::filesystem::path& folder);
+  ///         one (summary.json) where it must not, or is in use by a live run; RunError if not
+  ///         writable
+  static OutputFolder resume(const std::filesystem::path& folder, RunState state);
   /// Throws what the constructor would for an earlier run's files, and changes nothing: for asking
   /// before long preparations.
   static void check(const std::filesystem::path& folder, bool overwrite);
@@ -47,18 +52,18 @@ class OutputFolder {
   /// @throws RunError if it cannot be, or if something else, a symbolic link say, has its name
   std::filesystem::path chain_folder(unsigned chain) const;
 
-  /// energies.csv, trajectory.h5md, system.pdb, summary.json, run.log, settings.cfg,
-  /// checkpoint.cbor, checkpoint.previous.cbor, report.html, report-NAME.png and
+  /// energies.csv, trajectory.h5md, system.pdb, final.gro, final.pdb, summary.json, run.log,
+  /// settings.cfg, checkpoint.cbor, checkpoint.previous.cbor, report.html, report-NAME.png and
   /// .csv of the report, trajectory.xtc, qm-worker.log, grid-N.bin, grid-N-M.bin and their
   /// temporary files.
   static bool is_own_file(std::string_view name);
 
  private:
-  struct Unfinished {};
   explicit OutputFolder(const std::filesystem::path& folder) : path_(folder) {}
-  OutputFolder(const std::filesystem::path& folder, Unfinished);
+  OutputFolder(const std::filesystem::path& folder, RunState state);
   void open_folder();
   void lock();
+  void lock_file();
   void clear(bool overwrite);
   void remove(const std::vector<std::filesystem::path>& own_files_below) const;
   void remove_empty_chain_folders() const;
@@ -68,6 +73,12 @@ class OutputFolder {
   int folder_descriptor_ = -1;
   int lock_descriptor_ = -1;
 };
+
+/// Gives a file the name NAME.aside-N, N the first number that is free: out of a run's way, and no
+/// longer one of its files.
+/// @return the new path; empty where there is no such file
+/// @throws RunError
+std::filesystem::path set_aside(const std::filesystem::path& path);
 
 /// Where one chain writes: a folder from OutputFolder::chain_folder(), or, for the only chain of a
 /// run, OutputFolder::path().

@@ -28,11 +28,12 @@ bool fits(double coordinate) { return coordinate > -999.9995 && coordinate < 999
 
 }  // namespace
 
-void write_system_pdb(const std::filesystem::path& path, const System& system) {
+void write_system_pdb(const std::filesystem::path& path, const System& system,
+                      std::span<const Molecule> molecules) {
   const Vector3& edges = system.box.lengths;
   const auto labels = particle_labels(system);
-  const auto positions = particle_positions(system, system.molecules);
-  std::string text = fmt::format("TITLE     {:.70s}\n", system.title);
+  const auto positions = particle_positions(system, molecules);
+  std::string text = fmt::format("TITLE     {:.70s}\nREMARK    by starpmc\n", system.title);
   fmt::format_to(std::back_inserter(text),
                  "CRYST1{:9.3f}{:9.3f}{:9.3f}{:7.2f}{:7.2f}{:7.2f} P 1           1\n", edges.x,
                  edges.y, edges.z, 90.0, 90.0, 90.0);
@@ -52,9 +53,7 @@ void write_system_pdb(const std::filesystem::path& path, const System& system) {
                    label.residue_number % 10000, r[0], r[1], r[2], 1.0, 0.0,
                    upper_case(label.element));
   }
-  CheckedFile file(path, CheckedFile::Mode::create_new);
-  file.write(text + "END\n");
-  file.close();
+  write_file_atomically(path, text + "END\n");
 }
 
 }  // namespace starpmc

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "io/continued_file.hpp"
 #include "io/hdf5_handle.hpp"
 #include "io/site_order.hpp"
 #include "io/trajectory_header.hpp"
@@ -63,11 +64,12 @@ class Trajectory::Writer {
     });
   }
 
-  /// Goes on after the first `frames` frames; changes nothing as yet.
+  /// Goes on where `extent` ends; changes nothing as yet.
   Writer(const std::filesystem::path& path, const System& system, const TrajectoryOptions& options,
-         std::uint64_t frames)
+         const TrajectoryExtent& extent)
       : Writer(path, system, options, open_file(path.string(), true)) {
-    frames_ = frames;
+    frames_ = extent.frames;
+    resumed_sha256_ = extent.last_frame_sha256;
     guarded([&] { open_datasets(); });
   }
 
@@ -82,15 +84,19 @@ class Trajectory::Writer {
     if (molecules.size() != system_.molecules.size())
       throw std::invalid_argument("Trajectory::append: number of molecules has changed");
     require_open();
+    TrajectoryFrame frame = frame_of(step, molecules);
     guarded([&] {
       reserve_room();
       // Positions last: readers count frames by them.
-      step_->append(static_cast<std::int64_t>(step));
+      step_->append(frame.step);
       time_->append(std::array<double, 1>{0});
-      const Vector3& box = system_.box.lengths;
-      edges_->append(std::array<double, 3>{box.x, box.y, box.z});
-      append_molecules(molecules);
-      append_positions(molecules);
+      edges_->append(frame.edges);
+      if (!molecules.empty()) {
+        centre_->append(frame.centres);
+        orientation_->append(frame.orientations);
+      }
+      append_positions(frame.positions);
+      last_frame_ = std::move(frame);
       ++frames_;
       ++frames_held_;
       const bool many = frames_held_ * most_bytes_per_frame() > most_bytes_held;
@@ -115,6 +121,10 @@ class Trajectory::Writer {
   }
 
   std::uint64_t frame_count() const { return frames_; }
+
+  TrajectoryExtent extent() const {
+    return {frames_, last_frame_ ? last_frame_->sha256() : resumed_sha256_};
+  }
 
  private:
   Writer(const std::filesystem::path& path, const System& system, const TrajectoryOptions& options,
@@ -271,28 +281,29 @@ class Trajectory::Writer {
     hdf5::hard_link(file_.get(), below(position_group, "time"), element, "time");
   }
 
-  void append_molecules(std::span<const Molecule> molecules) {
-    if (molecules.empty()) return;
-    std::vector<double> centres;
-    std::vector<double> orientations;
-    centres.reserve(3 * molecules.size());
-    orientations.reserve(4 * molecules.size());
+  TrajectoryFrame frame_of(std::uint64_t step, std::span<const Molecule> molecules) const {
+    const Vector3& box = system_.box.lengths;
+    TrajectoryFrame frame{static_cast<std::int64_t>(step), {box.x, box.y, box.z}, {}, {}, {}};
+    frame.centres.reserve(3 * molecules.size());
+    frame.orientations.reserve(4 * molecules.size());
     for (const Molecule& molecule : molecules) {
       const Vector3& c = molecule.centre;
       const Quaternion& q = molecule.orientation;
-      centres.insert(centres.end(), {c.x, c.y, c.z});
-      orientations.insert(orientations.end(), {q.w, q.x, q.y, q.z});
+      frame.centres.insert(frame.centres.end(), {c.x, c.y, c.z});
+      frame.orientations.insert(frame.orientations.end(), {q.w, q.x, q.y, q.z});
     }
-    centre_->append(centres);
-    orientation_->append(orientations);
+    frame.positions = particle_positions(system_, molecules);
+    return frame;
   }
 
-  void append_positions(std::span<const Molecule> molecules) {
-    const std::vector<double> positions = particle_positions(system_, molecules);
+  /// Leaves `positions` as the file has them.
+  void append_positions(std::vector<double>& positions) {
     if (double_precision_positions_) {
       position_->append(positions);
     } else {  // HDF5's own conversion takes several times as long
-      position_->append(std::vector<float>(positions.begin(), positions.end()));
+      const std::vector<float> rounded(positions.begin(), positions.end());
+      position_->append(rounded);
+      positions.assign(rounded.begin(), rounded.end());
     }
   }
 
@@ -303,7 +314,9 @@ class Trajectory::Writer {
   Handle file_;
   bool file_is_open_ = true;
   std::uint64_t frames_ = 0;
-  std::uint64_t frames_held_ = 0;  ///< appended since the last flush
+  std::optional<TrajectoryFrame> last_frame_;  ///< of those appended here
+  std::string resumed_sha256_;                 ///< of the last one of an earlier run
+  std::uint64_t frames_held_ = 0;              ///< appended since the last flush
   std::uint64_t frames_since_opening_ = 0;
   std::chrono::steady_clock::time_point last_flush_ = std::chrono::steady_clock::now();
   std::optional<FrameSeries> step_;
@@ -323,19 +336,31 @@ Trajectory::Trajectory(const std::filesystem::path& path, const System& system,
 Trajectory::Trajectory(std::unique_ptr<Writer> writer) : writer_(std::move(writer)) {}
 
 Trajectory Trajectory::resume(const std::filesystem::path& path, const System& system,
-                              const TrajectoryOptions& options, std::uint64_t frames) {
+                              const TrajectoryOptions& options, const TrajectoryExtent& extent) {
+  check(path, system, extent);
   const std::lock_guard lock(hdf5::library_mutex());
-  {
-    const TrajectoryReader earlier(path, system);
-    if (earlier.frame_count() < frames)
-      throw RunError(path.string() + ": the trajectory to be continued has " +
-                     std::to_string(earlier.frame_count()) + " frames where there were " +
-                     std::to_string(frames) +
-                     "\n  remedy: put the whole file back, or start the run anew with "
-                     "--output.overwrite true");
-    if (frames > 0) earlier.read(frames - 1);
+  return Trajectory(std::make_unique<Writer>(path, system, options, extent));
+}
+
+void Trajectory::check(const std::filesystem::path& path, const System& system,
+                       const TrajectoryExtent& extent) {
+  const std::lock_guard lock(hdf5::library_mutex());
+  const TrajectoryReader earlier(path, system);
+  const std::string remedy = how_to_put_right("the file as the run left it");
+  if (earlier.frame_count() < extent.frames) {
+    throw InputError(path.string(),
+                     "the trajectory to be continued has " + std::to_string(earlier.frame_count()) +
+                         " frames where there were " + std::to_string(extent.frames),
+                     "", remedy);
   }
-  return Trajectory(std::make_unique<Writer>(path, system, options, frames));
+  if (extent.frames == 0) return;
+  const std::string found = earlier.read(extent.frames - 1).sha256();
+  if (found == extent.last_frame_sha256) return;
+  throw InputError(path.string(),
+                   "is damaged or of another run or chain: the SHA-256 of what frame " +
+                       std::to_string(extent.frames - 1) + " says is " + extent.last_frame_sha256 +
+                       " in the checkpoint",
+                   found, remedy);
 }
 
 Trajectory::~Trajectory() {
@@ -356,6 +381,8 @@ void Trajectory::flush() {
 }
 
 std::uint64_t Trajectory::frame_count() const { return writer_->frame_count(); }
+
+TrajectoryExtent Trajectory::extent() const { return writer_->extent(); }
 
 void Trajectory::close() {
   const std::lock_guard lock(hdf5::library_mutex());

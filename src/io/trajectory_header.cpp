@@ -26,9 +26,30 @@ void write_program(hid_t file, const std::string& version) {
   hdf5::write_attribute(creator.get(), "version", version);
 }
 
+/// The exact positions of the QM molecule.
+void write_solute(hid_t parameters, const System& system) {
+  if (!system.solute) return;
+  const Solute& solute = *system.solute;
+  const Handle group = hdf5::create_group(parameters, "solute");
+  hdf5::write_attribute(group.get(), "name", solute.name);
+  std::vector<std::string> names;
+  std::vector<double> positions;
+  for (std::size_t i = 0; i < solute.atom_count(); ++i) {
+    names.push_back(solute.elements[i] + std::to_string(i + 1));
+    const Vector3& r = solute.positions[i];
+    positions.insert(positions.end(), {r.x, r.y, r.z});
+  }
+  const std::array<hsize_t, 2> shape = {solute.atom_count(), 3};
+  hdf5::write_dataset(group.get(), "site_names", names);
+  const Handle position = hdf5::write_dataset(group.get(), "position", positions, shape);
+  hdf5::write_attribute(position.get(), "unit", "Angstrom");
+}
+
 /// Reference geometries: with centres and orientations they give every site to the last bit.
 void write_molecule_types(hid_t file, const System& system) {
   const Handle parameters = hdf5::create_group(file, "parameters");
+  hdf5::write_attribute(parameters.get(), "title", system.title);
+  write_solute(parameters.get(), system);
   const Handle types = hdf5::create_group(parameters.get(), "molecule_types");
   for (std::size_t i = 0; i < system.molecule_types.size(); ++i) {
     const MoleculeType& type = system.molecule_types[i];

@@ -3,9 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <limits>
+#include <span>
+#include <vector>
 
+#include "io/continued_file.hpp"
+#include "io/site_order.hpp"
 #include "kernels/base/error.hpp"
 
 namespace starpmc {
@@ -13,8 +17,9 @@ namespace {
 
 using hdf5::Handle;
 
-constexpr const char* remedy =
-    "\n  remedy: put the whole file back, or start the run anew with --output.overwrite true";
+[[noreturn]] void refuse(const std::filesystem::path& path, const std::string& problem) {
+  throw InputError(path.string(), problem, "", how_to_put_right("the file as the run left it"));
+}
 
 Handle open_dataset(const Handle& file, const std::string& name) {
   return {H5Dopen2(file.get(), name.c_str(), H5P_DEFAULT), name};
@@ -47,101 +52,124 @@ void read_frame(const Handle& dataset, std::uint64_t index, hid_t memory_type, v
               "reading");
 }
 
+/// Whether a dataset holds just these numbers.
+template <typename Number>
+bool holds(const Handle& file, const std::string& name, hid_t memory_type,
+           const std::vector<Number>& expected) {
+  const Handle dataset = open_dataset(file, name);
+  const std::vector<hsize_t> shape = hdf5::shape_of(dataset.get());
+  if (shape != std::vector<hsize_t>{expected.size()}) return false;
+  std::vector<Number> found(expected.size());
+  hdf5::check(H5Dread(dataset.get(), memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, found.data()),
+              name);
+  return found == expected;
+}
+
 /// A frame that never reached the disk reads as zeros, which are no rotation.
-bool is_state(const Molecule& molecule) {
+bool is_state(std::span<const double> centre, std::span<const double> orientation) {
   constexpr double largest_error = 1e-6;
-  const auto& [w, x, y, z] = molecule.orientation;
-  const Vector3& c = molecule.centre;
-  return std::abs(w * w + x * x + y * y + z * z - 1) < largest_error && std::isfinite(c.x) &&
-         std::isfinite(c.y) && std::isfinite(c.z);
+  double norm = 0;
+  for (const double part : orientation) norm += part * part;
+  return std::abs(norm - 1) < largest_error &&
+         std::ranges::all_of(centre, [](double value) { return std::isfinite(value); });
 }
 
 }  // namespace
 
 TrajectoryReader::TrajectoryReader(const std::filesystem::path& path, const System& system)
-    : path_(path), molecules_(system.molecules) {
+    : path_(path), system_(system), particles_(particle_labels(system).size()) {
   std::error_code ignored;
   const auto status = std::filesystem::symlink_status(path, ignored);
-  if (!std::filesystem::exists(status))
-    throw RunError(path.string() + ": the trajectory to be continued is missing" + remedy);
+  if (!std::filesystem::exists(status)) refuse(path, "the trajectory to be continued is missing");
   if (!std::filesystem::is_regular_file(status))
-    throw RunError(path.string() +
-                   ": the trajectory to be continued is no regular file; symbolic links are not "
-                   "followed" +
-                   remedy);
+    refuse(path,
+           "the trajectory to be continued is no regular file; symbolic links are not followed");
   const hdf5::QuietErrors quiet;
   try {
     open();
   } catch (const RunError& error) {
-    throw RunError(path.string() + ": cannot read the trajectory: " + error.what() + remedy);
+    refuse(path, std::string("cannot read the trajectory: ") + error.what());
   }
 }
 
 TrajectoryReader::~TrajectoryReader() {
   const hdf5::QuietErrors quiet;
-  orientation_ = Handle();
-  centre_ = Handle();
-  step_ = Handle();
-  file_ = Handle();
+  for (Handle* const handle : {&orientation_, &centre_, &position_, &edges_, &step_, &file_})
+    *handle = Handle();
 }
 
 void TrajectoryReader::open() {
   file_ = Handle(H5Fopen(path_.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), "opening");
-  constexpr const char* step_name = "particles/all/position/step";
-  step_ = open_dataset(file_, step_name);
-  frames_ = frames_of(step_, step_name, {});
-  if (molecules_.empty()) return;
-  check_species();
-  constexpr const char* centre_name = "particles/molecules/position/value";
-  constexpr const char* orientation_name = "particles/molecules/orientation/value";
-  centre_ = open_dataset(file_, centre_name);
-  orientation_ = open_dataset(file_, orientation_name);
-  frames_ = std::min({frames_, frames_of(centre_, centre_name, {molecules_.size(), 3}),
-                      frames_of(orientation_, orientation_name, {molecules_.size(), 4})});
+  const auto open = [&](Handle& dataset, const char* name, std::vector<hsize_t> frame_shape) {
+    dataset = open_dataset(file_, name);
+    frames_ = std::min(frames_, frames_of(dataset, name, std::move(frame_shape)));
+  };
+  const hsize_t molecules = system_.molecules.size();
+  frames_ = std::numeric_limits<std::uint64_t>::max();
+  open(step_, "particles/all/position/step", {});
+  open(edges_, "particles/all/box/edges/value", {3});
+  if (molecules > 0) {
+    check_species();
+    open(centre_, "particles/molecules/position/value", {molecules, 3});
+    open(orientation_, "particles/molecules/orientation/value", {molecules, 4});
+  }
+  check_particles();
+  open(position_, "particles/all/position/value", {particles_, 3});
 }
 
 void TrajectoryReader::check_species() const {
   constexpr const char* name = "particles/molecules/species";
-  const Handle dataset = open_dataset(file_, name);
-  const std::vector<hsize_t> shape = hdf5::shape_of(dataset.get());
-  std::vector<std::int32_t> species(molecules_.size());
-  bool same = shape.size() == 1 && shape.front() == molecules_.size();
-  if (same) {
-    hdf5::check(
-        H5Dread(dataset.get(), H5T_NATIVE_INT32, H5S_ALL, H5S_ALL, H5P_DEFAULT, species.data()),
-        name);
-    same = std::ranges::equal(species, molecules_, {}, {}, [](const Molecule& molecule) {
-      return static_cast<std::int32_t>(molecule.type);
-    });
-  }
-  if (!same) throw RunError(std::string(name) + " are not the molecules of the system");
+  std::vector<std::int32_t> species;
+  for (const Molecule& molecule : system_.molecules)
+    species.push_back(static_cast<std::int32_t>(molecule.type));
+  if (!holds(file_, name, H5T_NATIVE_INT32, species))
+    throw RunError(std::string(name) + " are not the molecules of the system");
 }
 
-TrajectoryReader::Frame TrajectoryReader::read(std::uint64_t index) const {
+void TrajectoryReader::check_particles() const {
+  std::vector<std::int32_t> numbers;
+  std::vector<double> charges;
+  std::vector<double> masses;
+  for (const ParticleLabel& label : particle_labels(system_)) {
+    numbers.push_back(label.atomic_number);
+    charges.push_back(label.charge);
+    masses.push_back(label.mass);
+  }
+  const std::string all = "particles/all/";
+  const auto require = [&](const char* name, bool same) {
+    if (!same) throw RunError(all + name + " is not that of the particles of the system");
+  };
+  require("species", holds(file_, all + "species", H5T_NATIVE_INT32, numbers));
+  require("charge", holds(file_, all + "charge", H5T_NATIVE_DOUBLE, charges));
+  require("mass", holds(file_, all + "mass", H5T_NATIVE_DOUBLE, masses));
+}
+
+TrajectoryFrame TrajectoryReader::read(std::uint64_t index) const {
   const hdf5::QuietErrors quiet;
   try {
-    std::int64_t step = 0;
-    read_frame(step_, index, H5T_NATIVE_INT64, &step);
-    Frame frame{static_cast<std::uint64_t>(step), {molecules_.begin(), molecules_.end()}};
-    if (!molecules_.empty()) set_states(frame.molecules, index);
+    TrajectoryFrame frame;
+    const std::size_t molecules = system_.molecules.size();
+    frame.centres.resize(3 * molecules);
+    frame.orientations.resize(4 * molecules);
+    frame.positions.resize(3 * particles_);
+    read_frame(step_, index, H5T_NATIVE_INT64, &frame.step);
+    read_frame(edges_, index, H5T_NATIVE_DOUBLE, frame.edges.data());
+    if (molecules > 0) {
+      read_frame(centre_, index, H5T_NATIVE_DOUBLE, frame.centres.data());
+      read_frame(orientation_, index, H5T_NATIVE_DOUBLE, frame.orientations.data());
+    }
+    read_frame(position_, index, H5T_NATIVE_DOUBLE, frame.positions.data());
+    check_states(frame);
     return frame;
   } catch (const RunError& error) {
-    throw RunError(fmt::format("{}: cannot read frame {} of the trajectory: {}{}", path_.string(),
-                               index, error.what(), remedy));
+    refuse(path_, fmt::format("cannot read frame {} of the trajectory: {}", index, error.what()));
   }
 }
 
-void TrajectoryReader::set_states(std::vector<Molecule>& molecules, std::uint64_t index) const {
-  std::vector<std::array<double, 3>> centres(molecules.size());
-  std::vector<std::array<double, 4>> orientations(molecules.size());
-  read_frame(centre_, index, H5T_NATIVE_DOUBLE, centres.data());
-  read_frame(orientation_, index, H5T_NATIVE_DOUBLE, orientations.data());
-  for (std::size_t i = 0; i < molecules.size(); ++i) {
-    const auto& [x, y, z] = centres[i];
-    molecules[i].centre = {x, y, z};
-    const auto& [w, i_part, j_part, k_part] = orientations[i];
-    molecules[i].orientation = {w, i_part, j_part, k_part};
-    if (!is_state(molecules[i]))
+void TrajectoryReader::check_states(const TrajectoryFrame& frame) const {
+  for (std::size_t i = 0; i < system_.molecules.size(); ++i) {
+    if (!is_state(std::span(frame.centres).subspan(3 * i, 3),
+                  std::span(frame.orientations).subspan(4 * i, 4)))
       throw RunError(fmt::format("molecule {} has no centre or no orientation there", i));
   }
 }

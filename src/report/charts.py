@@ -17,6 +17,7 @@ SMALL = (4.5, 2.9)  # inches: about the width of a telephone's screen at the pag
 WIDE = 7.6
 MOST_POINTS = 24_000  # of all lines of a plot
 MOST_CHAINS_NAMED = 8
+PNG_MARK = "starpmc report"
 PNG_DOTS_PER_INCH = 150
 
 matplotlib.rcParams.update(
@@ -126,7 +127,7 @@ def to_svg(figure, name):
 
 def to_png(figure):
     image = io.BytesIO()
-    figure.savefig(image, format="png", dpi=PNG_DOTS_PER_INCH, metadata={"Software": None})
+    figure.savefig(image, format="png", dpi=PNG_DOTS_PER_INCH, metadata={"Software": PNG_MARK})
     return image.getvalue()
 
 

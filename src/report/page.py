@@ -31,6 +31,8 @@ summary { cursor: pointer; }
 nav { font-size: .9rem; } nav a { margin-right: .9rem; color: var(--accent); }
 """
 # Whatever a text of the run might smuggle in, the browser loads and runs nothing.
+# By which a page is known as one that may be replaced.
+MARK = '<meta name="generator" content="starpmc report">'
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
@@ -91,7 +93,7 @@ def document(title, subtitle, problems, sections):
         for anchor, (heading, html) in zip(anchors, sections, strict=True)
     )
     return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n{MARK}\n'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"

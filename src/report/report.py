@@ -1,6 +1,6 @@
 """Makes the page of `starpmc report DIR`, which starts this script.
 
-usage: report.py DIR [--output FILE] [--atoms LIST] [--pairs LIST] [--png] [--xtc]
+usage: report.py DIR [--output FILE] [--overwrite] [--atoms LIST] [--pairs LIST] [--png] [--xtc]
                  [--program-version TEXT] [--term COLUMN TITLE UNIT]...
 """
 
@@ -56,6 +56,7 @@ def parse_arguments():
     parser = argparse.ArgumentParser(prog="starpmc report", allow_abbrev=False)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--output", type=Path)
+    parser.add_argument("--overwrite", action="store_true")
     parser.add_argument("--atoms", default="")
     parser.add_argument("--pairs", default="")
     parser.add_argument("--png", action="store_true")
@@ -64,6 +65,22 @@ def parse_arguments():
     # The program's table of energy terms, a row each time.
     parser.add_argument("--term", nargs=3, action="append", default=[])
     return parser.parse_args()
+
+
+def check_replaceable(path, mark):
+    """An empty file or a symbolic link, which is replaced and not followed, loses nothing."""
+    if path.is_symlink() or not path.exists():
+        return
+    try:
+        with open(path, "rb") as file:
+            beginning = file.read(4096)
+    except OSError as error:
+        fail(f"{path}: cannot be read: {error.strerror or error}", FAILURE)
+    if beginning and mark.encode() not in beginning:
+        fail(
+            f"{path}: is not a report of starpmc's, and is left as it is\n"
+            "  remedy: name another file with --output, or replace this one with --overwrite"
+        )
 
 
 def check_paths(folder, output):
@@ -81,11 +98,16 @@ def main():
     output = arguments.output or arguments.folder / f"{STEM}.html"
     check_paths(arguments.folder, output)
     load_packages()
+    import charts
+    import page as pages
     import run_folder
     import sections
     import structure
     import structure_tables
     import xtc
+
+    if not arguments.overwrite:
+        check_replaceable(output, pages.MARK)
 
     try:
         run = run_folder.read_run(arguments.folder, arguments.term)
@@ -98,11 +120,14 @@ def main():
         fail(f"{arguments.folder}: cannot be read: {error}", FAILURE)
     for problem in run.problems:
         print(f"starpmc: warning: {problem}", file=sys.stderr)
-    files = {output.name: page.encode("utf-8", "replace")}
-    files |= {f"{STEM}-{name}.png": content for name, content in pictures.items()}
-    files |= structure_tables.made_of(found)
-    for name, content in files.items():
-        path = output.with_name(name)
+    files = {output: page.encode("utf-8", "replace")}
+    files |= {output.with_name(f"{STEM}-{name}.png"): png for name, png in pictures.items()}
+    files |= {output.with_name(name): table for name, table in structure_tables.made_of(found).items()}
+    marks = {".png": charts.PNG_MARK, ".csv": structure_tables.MARK}
+    for path in files if not arguments.overwrite else ():
+        if path != output:
+            check_replaceable(path, marks[path.suffix])
+    for path, content in files.items():
         write_whole(path, content)
         print(path)
     for path in converted:

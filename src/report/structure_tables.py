@@ -4,6 +4,7 @@ import csv
 import io
 import math
 
+MARK = "pair,"  # how both begin
 RDF_COLUMNS = ("pair", "r_angstrom", "g", "g_error", "outer_r_angstrom", "coordination",
                "coordination_error")  # fmt: skip
 COORDINATION_COLUMNS = (

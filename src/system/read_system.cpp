@@ -49,11 +49,13 @@ class SystemReader {
       : files_(files),
         errors_(errors),
         errors_before_(errors.all().size()),
+        coordinates_(ordered_.coordinates),
         site_types_(topology_) {}
 
   /// @param box set once the coordinates have been read
+  /// @param topology_order if not null, is given the topology's
   /// @return nothing where there are errors
-  std::optional<System> read(std::optional<Box>& box) {
+  std::optional<System> read(std::optional<Box>& box, MoleculeOrder* topology_order) {
     if (!read_files(box)) return std::nullopt;
     system_.title = coordinates_.title;
     system_.box = coordinates_.box;
@@ -62,7 +64,7 @@ class SystemReader {
     if (!found || !errors_.attempt([this] { check_atom_count(); })) return std::nullopt;
     read_molecules();
     if (errors_.all().size() > errors_before_) return std::nullopt;
-    sort_molecules();
+    sort_molecules(topology_order);
     system_.force_field = site_types_.force_field();
     note_fitted();
     check_overlaps();
@@ -78,8 +80,13 @@ class SystemReader {
     const bool topology = read_one(files_.topology, [this] {
       topology_ = read_topology(files_.topology, files_.defines, files_.include_folders);
     });
-    const bool coordinates =
-        read_one(files_.coordinates, [this] { coordinates_ = read_gro(files_.coordinates); });
+    // Of a stored state, molecules are found by the topology's names.
+    const bool readable = files_.state == nullptr || topology;
+    const bool coordinates = readable && read_one(files_.coordinates, [this] {
+                               ordered_ = files_.state == nullptr
+                                              ? OrderedState{read_gro(files_.coordinates), {}}
+                                              : ordered_by_topology(*files_.state, topology_);
+                             });
     if (coordinates) box = coordinates_.box;
     if (topology && coordinates) return true;
     // With them it is read where its atoms are needed.
@@ -94,7 +101,7 @@ class SystemReader {
     double largest_rmsd = 0;
   };
 
-  void sort_molecules() {
+  void sort_molecules(MoleculeOrder* topology_order) {
     // Stable: molecules of one type keep their order in the file.
     std::vector<std::size_t> order(system_.molecules.size());
     for (std::size_t i = 0; i < order.size(); ++i) {
@@ -109,14 +116,43 @@ class SystemReader {
       sorted_lines_.push_back(lines_[i]);
     }
     system_.molecules = std::move(sorted);
+    if (topology_order != nullptr) *topology_order = order_in_topology(order);
+  }
+
+  /// @param sorted the topology's molecules in the order of the system's, without the QM molecule
+  MoleculeOrder order_in_topology(const std::vector<std::size_t>& sorted) const {
+    MoleculeOrder order(sorted.size());
+    for (std::size_t i = 0; i < sorted.size(); ++i) order[sorted[i]] = i;
+    if (system_.solute) {
+      order.insert(order.begin() + static_cast<std::ptrdiff_t>(molecules_before_solute_),
+                   kSolutePlace);
+    }
+    return order;
   }
 
   std::size_t atoms_of(const MoleculeCount& entry) const {
     return entry.count * topology_.definitions[entry.definition].atoms.size();
   }
 
+  std::string place_in_coordinates(std::size_t line) const {
+    return files_.state == nullptr ? place_of(coordinates_.path, line) : coordinates_.path.string();
+  }
+
   std::string line_place(std::size_t atom) const {
-    return place_of(coordinates_.path, coordinates_.atoms[atom].line);
+    return place_in_coordinates(coordinates_.atoms[atom].line);
+  }
+
+  /// A molecule of the stored state that begins at an atom and has the geometry of a type; null:
+  /// there is none.
+  const Molecule* stored_molecule(std::size_t first, std::size_t type) const {
+    if (files_.state == nullptr || ordered_.molecules[first] == OrderedState::kNoMolecule) {
+      return nullptr;
+    }
+    const Molecule& molecule = files_.state->molecules[ordered_.molecules[first]];
+    const bool same = std::ranges::equal(
+        files_.state->types[molecule.type].sites, system_.molecule_types[type].sites,
+        [](const Site& a, const Site& b) { return a.reference == b.reference; });
+    return same ? &molecule : nullptr;
   }
 
   void find_solute() {
@@ -173,7 +209,7 @@ class SystemReader {
     if (solute_in_coordinates_ || (from_file && !files_.solute.empty())) {
       return;
     }
-    throw InputError(place_of(coordinates_.path, 2),
+    throw InputError(place_in_coordinates(2),
                      fmt::format("the topology {} needs {} atoms ({})", topology_.path.string(),
                                  expected, fmt::join(parts, ", ")),
                      std::to_string(found),
@@ -284,7 +320,10 @@ class SystemReader {
       ++fitted.count;
       fitted.largest_rmsd = std::max(fitted.largest_rmsd, fit.rmsd);
     }
-    system_.molecules.push_back({type, fit.centre, fit.orientation});
+    const Molecule* const stored = stored_molecule(first, type);
+    system_.molecules.push_back(stored == nullptr
+                                    ? Molecule{type, fit.centre, fit.orientation}
+                                    : Molecule{type, stored->centre, stored->orientation});
     lines_.push_back(coordinates_.atoms[first].line);
   }
 
@@ -381,6 +420,7 @@ class SystemReader {
           "the QM molecule {} stays as the coordinates have it: its [ {} ] ({}) are not used",
           definition.name, definition.bonded_section, definition.bonded_place));
     }
+    molecules_before_solute_ = system_.molecules.size();
     solute_line_ = solute_in_coordinates_ ? line_place(first) : files_.solute.string();
     system_.solute = std::move(solute);
   }
@@ -391,7 +431,7 @@ class SystemReader {
     }
     return fmt::format("molecule {} ({})",
                        system_.molecule_types[system_.molecules[owner].type].name,
-                       place_of(coordinates_.path, sorted_lines_[owner]));
+                       place_in_coordinates(sorted_lines_[owner]));
   }
 
   void check_overlaps() {
@@ -411,13 +451,15 @@ class SystemReader {
   InputErrors& errors_;
   std::size_t errors_before_;
   TopologyFile topology_;
-  GroFile coordinates_;
+  OrderedState ordered_;
+  const GroFile& coordinates_;
   SiteTypes site_types_;
   System system_;
   std::size_t qm_definition_ = no_definition;
   std::set<std::size_t> rigid_definitions_;
   bool solute_in_coordinates_ = true;
   std::string solute_line_;
+  std::size_t molecules_before_solute_ = 0;
   std::map<std::size_t, std::size_t> type_of_definition_;
   std::map<std::size_t, Fitted> fitted_;   ///< by molecule type
   std::vector<std::size_t> lines_;         ///< first line of each molecule, in the file's order
@@ -426,10 +468,10 @@ class SystemReader {
 
 }  // namespace
 
-System read_system(const SystemFiles& files) {
+System read_system(const SystemFiles& files, MoleculeOrder* order) {
   InputErrors errors(InputErrors::Mode::throw_first);
   std::optional<Box> box;
-  return std::move(*read_system(files, errors, box));
+  return std::move(*read_system(files, errors, box, order));
 }
 
 std::optional<Box> check_system_files(const SystemFiles& files, InputErrors& errors) {
@@ -439,8 +481,8 @@ std::optional<Box> check_system_files(const SystemFiles& files, InputErrors& err
 }
 
 std::optional<System> read_system(const SystemFiles& files, InputErrors& errors,
-                                  std::optional<Box>& box) {
-  return SystemReader(files, errors).read(box);
+                                  std::optional<Box>& box, MoleculeOrder* order) {
+  return SystemReader(files, errors).read(box, order);
 }
 
 }  // namespace starpmc

@@ -9,6 +9,7 @@ import json
 import shutil
 import struct
 import time
+import unittest
 
 try:
     import h5py
@@ -22,7 +23,10 @@ EQUILIBRATION = 300
 ENERGY_INTERVAL = 50
 TRAJECTORY_INTERVAL = 250
 COLUMNS = ["step", *program.TERMS, "qmmm_coulomb", "solute", "total", "acceptance"]
-FILES = {"energies.csv", "trajectory.h5md", "system.pdb", "summary.json", "run.log", "settings.cfg"}
+FILES = {
+    "energies.csv", "trajectory.h5md", "system.pdb", "summary.json", "run.log", "settings.cfg",
+    "checkpoint.cbor", "final.gro", "final.pdb",
+}  # fmt: skip
 
 
 def digests(folder):
@@ -174,6 +178,60 @@ class Folder(Output):
         self.assertEqual(again["decisions_sha256"], first["decisions_sha256"])
 
 
+def gro_positions(path):
+    """Atoms' names and positions in angstrom."""
+    lines = path.read_text().splitlines()
+    width = lines[2].index(".", lines[2].index(".") + 1) - lines[2].index(".")
+    return [
+        (line[10:15].strip(), [10 * float(line[20 + i * width :][:width]) for i in range(3)])
+        for line in lines[2:-1]
+    ]
+
+
+@unittest.skipIf(h5py is None, "no h5py")
+class FinalState(Output):
+    """final.gro and final.pdb are the last positions, in the orders of topology and trajectory."""
+
+    def setUp(self):
+        super().setUp()
+        # Waters first: the trajectory has the QM molecule at its beginning all the same.
+        data = program.DATA / "small"
+        lines = (data / "small.gro").read_text().splitlines()
+        atoms = [line[:15] + f"{i:5d}" + line[20:] for i, line in enumerate(lines[6:-1] + lines[2:6], 1)]
+        (self.folder / "late.gro").write_text("\n".join([*lines[:2], *atoms, lines[-1]]) + "\n")
+        head, molecules = (data / "small.top").read_text().split("[ molecules ]")
+        *_, solute, water = [line for line in molecules.splitlines() if line and line[0] != ";"]
+        (self.folder / "late.top").write_text(f"{head}[ molecules ]\n{water}\n{solute}\n")
+        self.words = (
+            "--system.coordinates", self.folder / "late.gro",
+            "--system.topology", self.folder / "late.top",
+        )  # fmt: skip
+
+    def test_positions(self):
+        self.simulate(*self.words)
+        with h5py.File(self.out / "trajectory.h5md") as file:
+            step = file["particles/all/position/step"][-1]
+            frame = file["particles/all/position/value"][-1]
+        self.assertEqual(step, STEPS + EQUILIBRATION)
+        pdb = [line for line in (self.out / "final.pdb").read_text().splitlines() if line[:6] == "HETATM"]
+        self.assertEqual(len(pdb), len(frame))
+        gro = gro_positions(self.out / "final.gro")
+        self.assertEqual([name[0] for name, _ in gro[:3]], ["O", "H", "H"])
+        self.assertEqual([name[0] for name, _ in gro[-4:]], ["C", "O", "H", "H"])
+        for place, line, (_, position) in zip(frame, pdb, gro[-4:] + gro[:-4], strict=True):
+            for axis in range(3):
+                self.assertAlmostEqual(place[axis], float(line[30 + 8 * axis :][:8]), delta=6e-4)
+                self.assertAlmostEqual(place[axis], position[axis], delta=3e-6)
+
+    def test_begins_another_run(self):
+        """With the same topology, at the same energy."""
+        summary = self.simulate(*self.words)
+        words = ("--system.coordinates", self.out / "final.gro", *self.words[2:])
+        energies = program.energies(self.small, *words, "--run.precision", "fp64")
+        for term, energy in summary["final_energies"].items():
+            self.assertAlmostEqual(energies[term], energy, delta=1e-3)
+
+
 class Overwriting(Output):
     def test_refused(self):
         self.simulate()
@@ -191,6 +249,25 @@ class Overwriting(Output):
         self.assertNotEqual(first["decisions_sha256"], second["decisions_sha256"])
         self.assertEqual((self.out / "notes.txt").read_text(), "the user's own file")
         self.assertEqual({path.name for path in self.out.iterdir()}, FILES | {"notes.txt"})
+
+    def test_what_is_no_runs_is_left(self):
+        """Whatever its name; and all that a run writes is known as a run's."""
+        self.simulate("--output.save-grid", "true", "--output.trace", "true")
+        for name in ("system.pdb", "final.gro", "energies.csv", "grid-0.bin"):
+            path = self.out / name
+            whole = path.read_bytes()
+            path.write_text("the user's own")
+            before = digests(self.out)
+            result = program.start(
+                "run", self.small, "--output.folder", self.out, "--output.overwrite", "true"
+            )
+            self.assertEqual(result.returncode, 2, result.stderr)
+            for part in (str(path), "remedy: move it away"):
+                self.assertIn(part, result.stderr)
+            self.assertEqual(digests(self.out), before)
+            path.write_bytes(whole)
+        self.simulate("--output.overwrite", "true")
+        self.assertEqual({path.name for path in self.out.iterdir()}, FILES)
 
     def test_bad_input_leaves_earlier_results(self):
         self.simulate()

@@ -321,6 +321,22 @@ class Files(Report):
         self.assertEqual(left & new, set())
         self.assertIn("report-of-mine.png", left)
 
+    def test_nothing_but_reports_is_replaced(self):
+        self.copy("argon")
+        page = self.folder / "a.html"
+        words = ("report", self.run, "--output", page)
+        picture = self.folder / "report-total.png"
+        for path, options in ((page, ()), (picture, ("--png",))):
+            path.write_text("the user's own")
+            result = program.start(*words, *options, env=ENVIRONMENT)
+            self.assertEqual(result.returncode, 2, result.stderr)
+            for part in (f"{path}: is not a report", "--overwrite", "--output"):
+                self.assertIn(part, result.stderr)
+            self.assertEqual(path.read_text(), "the user's own")
+            program.succeed(*words, *options, "--overwrite", env=ENVIRONMENT)
+            self.assertNotIn(b"the user's own", path.read_bytes())
+        program.succeed(*words, "--png", env=ENVIRONMENT)  # reports are
+
     def test_output_elsewhere(self):
         self.copy("argon")
         before = self.tree()

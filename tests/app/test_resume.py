@@ -45,11 +45,11 @@ def trajectory(path):
 
 
 def content(folder):
-    """Every byte of what lies in a folder, by path, but for the lock that a killed run leaves."""
+    """Every byte of what lies in a folder, by path."""
     return {
         str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in folder.rglob("*")
-        if path.is_file() and path.name != ".starpmc.lock"
+        if path.is_file()
     }
 
 
@@ -305,6 +305,14 @@ class Checkpoints(Resume):
     def test_foreign(self):
         (self.stopped / "checkpoint.cbor").write_text("not ours\n")
         self.expect_same("checkpoint.cbor")
+
+    def test_no_system_pdb(self):
+        """What a trajectory is opened with is written again."""
+        (self.stopped / "system.pdb").unlink()
+        self.expect_same("goes on at step")
+        self.assertEqual(
+            (self.stopped / "system.pdb").read_bytes(), (self.whole / "system.pdb").read_bytes()
+        )
 
     def refused(self, *parts, folder=None):
         """Status 2, a message with these parts, and not a byte of the folder is another one."""

@@ -86,18 +86,19 @@ TEST(EnergyTable, AResumedTableIsThatOfAnUninterruptedRun) {
   const test::TemporaryFolder folder;
   const auto interrupted = folder.path() / "interrupted.csv";
   const auto uninterrupted = folder.path() / "uninterrupted.csv";
-  std::uint64_t bytes = 0;
+  FileExtent extent;
   {
     EnergyTable table(interrupted);
     table.append(1, {1, 2, 3, 4, 5}, -1, 0.5);
-    bytes = table.bytes();  // still buffered
+    extent = table.extent();  // still buffered
     table.append(2, {9, 9, 9, 9, 9}, 9, 0.25);
     table.flush();
-    EXPECT_EQ(table.bytes(), test::read_all(interrupted).size());
+    EXPECT_EQ(table.extent().bytes, test::read_all(interrupted).size());
   }
   {
-    EnergyTable table = EnergyTable::resume(interrupted, bytes);
-    EXPECT_EQ(table.bytes(), bytes);
+    EnergyTable table = EnergyTable::resume(interrupted, extent);
+    EXPECT_EQ(table.extent().bytes, extent.bytes);
+    EXPECT_EQ(table.extent().sha256, extent.sha256);
     table.append(2, {5, 4, 3, 2, 1}, -2, 0.75);
     table.close();
   }
@@ -108,17 +109,44 @@ TEST(EnergyTable, AResumedTableIsThatOfAnUninterruptedRun) {
   EXPECT_EQ(test::read_all(interrupted), test::read_all(uninterrupted));
 }
 
-TEST(EnergyTable, AShorterFileIsNotResumed) {
+TEST(EnergyTable, TheExtentHasThePlainSha256) {
+  const test::TemporaryFolder folder;
+  const auto path = folder.path() / "energies.csv";
+  EnergyTable table(path);
+  table.append(1, {1, 2, 3, 4, 5}, -1, 0.5);
+  Sha256 hash;
+  table.flush();
+  hash.add(std::string_view(test::read_all(path)));
+  EXPECT_EQ(table.extent().sha256, hash.hexadecimal_digest());
+}
+
+std::string refusal(const std::filesystem::path& path, const FileExtent& extent) {
+  try {
+    EnergyTable::resume(path, extent);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "resumed";
+}
+
+TEST(EnergyTable, AShorterOtherOrMissingFileIsNotResumed) {
   const test::TemporaryFolder folder;
   const auto path = folder.write("energies.csv", "12345");
-  try {
-    EnergyTable::resume(path, 17);
-    FAIL() << "resumed";
-  } catch (const RunError& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr(path.string()));
-    EXPECT_THAT(error.what(), testing::HasSubstr("5 bytes where there were 17"));
-  }
+  Sha256 hash;
+  hash.add(std::string_view("1234"));
+  const std::string digest = hash.hexadecimal_digest();
+  EXPECT_THAT(refusal(path, {17, digest}), testing::HasSubstr("5 bytes where there were 17"));
+  const auto other = folder.write("other.csv", "12245");
+  EXPECT_THAT(refusal(other, {4, digest}),
+              testing::AllOf(testing::HasSubstr(other.string()), testing::HasSubstr(digest),
+                             testing::HasSubstr("of another run or chain")));
+  EXPECT_THAT(refusal(folder.path() / "none.csv", {4, digest}), testing::HasSubstr("is missing"));
+  std::filesystem::create_symlink(path, folder.path() / "link.csv");
+  EXPECT_THAT(refusal(folder.path() / "link.csv", {4, digest}), testing::HasSubstr("symbolic"));
   EXPECT_EQ(test::read_all(path), "12345");
+  EXPECT_EQ(test::read_all(other), "12245");
+  EXPECT_EQ(refusal(path, {4, digest}), "resumed");
+  EXPECT_EQ(test::read_all(path), "1234");
 }
 
 }  // namespace

@@ -66,8 +66,7 @@ TEST(OutputFolder, OverwritingRemovesOwnFilesOnly) {
   std::vector<std::string> left;
   for (const auto& entry : std::filesystem::directory_iterator(folder.path() / "run"))
     left.push_back(entry.path().filename().string());
-  EXPECT_THAT(left,
-              testing::UnorderedElementsAre("notes.txt", "grid-x.bin", "sub", ".starpmc.lock"));
+  EXPECT_THAT(left, testing::UnorderedElementsAre("notes.txt", "grid-x.bin", "sub"));
   EXPECT_EQ(test::read_all(outside), "precious");
   EXPECT_TRUE(std::filesystem::exists(folder.path() / "run/sub/energies.csv"));
 }
@@ -105,6 +104,7 @@ TEST(OutputFolder, AKilledRunLeavesNoLock) {
     return raise(SIGKILL);
   });
   EXPECT_EQ(status, -1);
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
   EXPECT_EQ(input_error(folder.path(), false), "no error");
 }
 
@@ -124,17 +124,32 @@ TEST(OutputFolder, AFolderNamedAsAResultIsNotRemoved) {
   EXPECT_TRUE(std::filesystem::exists(folder.path() / "energies.csv/notes.txt"));
 }
 
-TEST(OutputFolder, ALinkInPlaceOfTheLockIsNotFollowed) {
+TEST(OutputFolder, AnOldLockFileIsNotTrusted) {
   const TemporaryFolder folder;
-  std::filesystem::create_directory(folder.path() / "run");
-  std::filesystem::create_symlink(folder.path() / "elsewhere", folder.path() / "run/.starpmc.lock");
-  EXPECT_THROW(OutputFolder(folder.path() / "run", true), RunError);
-  EXPECT_FALSE(std::filesystem::exists(folder.path() / "elsewhere"));
+  folder.write(".starpmc.lock", "");
+  EXPECT_EQ(input_error(folder.path(), false), "no error");
+}
+
+/// A file is known as a run's by what it holds, not by its name alone.
+TEST(OutputFolder, OverwritingSparesWhatIsNoRuns) {
+  for (const char* name :
+       {"energies.csv", "trajectory.h5md", "system.pdb", "final.gro", "final.pdb", "summary.json",
+        "settings.cfg", "checkpoint.cbor", "report.html", "report-total.png", "grid-0.bin",
+        "timeline.csv", "timeline.svg", "paje.trace", "run.log", "chain-1/energies.csv"}) {
+    const TemporaryFolder folder;
+    const auto own = folder.write(name, "the user's own, by hand");
+    const auto table = folder.write("chain-0/energies.csv", "# starpmc: running totals\n");
+    const std::string message = input_error(folder.path(), true);
+    EXPECT_THAT(message, HasSubstr(own.string())) << name;
+    EXPECT_THAT(message, HasSubstr("remedy: move it away"));
+    EXPECT_EQ(test::read_all(own), "the user's own, by hand");
+    EXPECT_TRUE(std::filesystem::exists(table));
+  }
 }
 
 std::string resume_error(const std::filesystem::path& folder) {
   try {
-    const OutputFolder output = OutputFolder::resume(folder);
+    const OutputFolder output = OutputFolder::resume(folder, RunState::unfinished);
   } catch (const InputError& error) {
     return error.what();
   }
@@ -156,18 +171,17 @@ TEST(OutputFolder, ResumesAnUnfinishedRunAndRemovesItsTemporaryFilesWhenTold) {
         ".trajectory.h5md.12.temporary", ".notes.12.temporary", "chain-3/energies.csv",
         "chain-3/.checkpoint.cbor.12.temporary", "chain-x/.checkpoint.cbor.12.temporary"})
     folder.write(name, "");
-  std::vector<std::string> before = all_below(folder.path());
-  before.push_back(".starpmc.lock");
-  const OutputFolder output = OutputFolder::resume(folder.path());
+  const std::vector<std::string> before = all_below(folder.path());
+  const OutputFolder output = OutputFolder::resume(folder.path(), RunState::unfinished);
   EXPECT_THAT(all_below(folder.path()), testing::UnorderedElementsAreArray(before));
   output.remove_temporary_files();
   EXPECT_EQ(output.path(), folder.path());
   EXPECT_EQ(output.file("checkpoint.cbor"), folder.path() / "checkpoint.cbor");
   EXPECT_THAT(all_below(folder.path()),
-              testing::UnorderedElementsAre(
-                  ".starpmc.lock", "settings.cfg", "energies.csv", "checkpoint.cbor",
-                  "checkpoint.previous.cbor", ".notes.12.temporary", "chain-3",
-                  "chain-3/energies.csv", "chain-x", "chain-x/.checkpoint.cbor.12.temporary"));
+              testing::UnorderedElementsAre("settings.cfg", "energies.csv", "checkpoint.cbor",
+                                            "checkpoint.previous.cbor", ".notes.12.temporary",
+                                            "chain-3", "chain-3/energies.csv", "chain-x",
+                                            "chain-x/.checkpoint.cbor.12.temporary"));
 }
 
 TEST(OutputFolder, ResumesNothingElse) {
@@ -198,7 +212,7 @@ TEST(OutputFolder, ALiveRunIsNotResumed) {
   };
   EXPECT_EQ(test::exit_status_of(refused), 0);
   first.reset();
-  const OutputFolder resumed = OutputFolder::resume(folder.path());
+  const OutputFolder resumed = OutputFolder::resume(folder.path(), RunState::unfinished);
   EXPECT_EQ(test::exit_status_of(refused), 0);
 }
 
@@ -248,9 +262,9 @@ TEST(OutputFolder, OverwritingClearsChains) {
   std::filesystem::create_symlink(outside, folder.path() / "run/chain-0/trajectory.h5md");
   const OutputFolder output(folder.path() / "run", true);
   EXPECT_THAT(all_below(folder.path() / "run"),
-              testing::UnorderedElementsAre(".starpmc.lock", "chain-1", "chain-1/notes.txt",
-                                            "chain-01", "chain-01/energies.csv", "chain-2",
-                                            "chain-2/sub", "chain-2/sub/energies.csv"));
+              testing::UnorderedElementsAre("chain-1", "chain-1/notes.txt", "chain-01",
+                                            "chain-01/energies.csv", "chain-2", "chain-2/sub",
+                                            "chain-2/sub/energies.csv"));
   EXPECT_EQ(test::read_all(outside), "precious");
 }
 

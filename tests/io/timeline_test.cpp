@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "kernels/base/error.hpp"
-#include "kernels/base/temporary_folder.hpp"
+#include "tests/io/temporary_folder.hpp"
 
 namespace starpmc {
 namespace {

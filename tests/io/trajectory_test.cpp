@@ -47,6 +47,11 @@ Numbers read_numbers(const std::filesystem::path& path, const std::string& name)
   return numbers;
 }
 
+Vector3 centre_of(const TrajectoryFrame& frame, std::size_t molecule) {
+  const double* const c = &frame.centres[3 * molecule];
+  return {c[0], c[1], c[2]};
+}
+
 TEST(Trajectory, CentresAndOrientationsKeepEveryBit) {
   const TemporaryFolder folder;
   const auto path = folder.path() / "trajectory.h5md";
@@ -132,7 +137,7 @@ TEST(Trajectory, IsReadableWithAllFramesOfTheLastFlushWhenKilled) {
     const TrajectoryReader reader(path, system);
     ASSERT_GE(reader.frame_count(), 7U);
     for (std::uint64_t frame = 0; frame < reader.frame_count(); ++frame) {
-      EXPECT_EQ(reader.read(frame).step, frame);
+      EXPECT_EQ(reader.read(frame).step, static_cast<std::int64_t>(frame));
     }
     std::filesystem::remove(path);
   }
@@ -166,9 +171,9 @@ TEST(Trajectory, ThousandsOfFramesAreOneSeries) {
   const TrajectoryReader reader(path, system);
   ASSERT_EQ(reader.frame_count(), static_cast<std::uint64_t>(many));
   for (int frame = 0; frame < many; frame += 97) {
-    const TrajectoryReader::Frame found = reader.read(static_cast<unsigned>(frame));
-    EXPECT_EQ(found.step, static_cast<std::uint64_t>(frame));
-    EXPECT_EQ(found.molecules.back().centre, moved(system, frame).back().centre);
+    const TrajectoryFrame found = reader.read(static_cast<unsigned>(frame));
+    EXPECT_EQ(found.step, frame);
+    EXPECT_EQ(centre_of(found, system.molecules.size() - 1), moved(system, frame).back().centre);
   }
 }
 
@@ -220,7 +225,7 @@ TEST(Trajectory, FullDiskIsReportedAndTheProcessEndsOrderly) {
   const TrajectoryReader reader(path, system);
   ASSERT_GT(reader.frame_count(), 10U);
   for (std::uint64_t frame = 0; frame < reader.frame_count(); ++frame) {
-    EXPECT_EQ(reader.read(frame).step, frame);
+    EXPECT_EQ(reader.read(frame).step, static_cast<std::int64_t>(frame));
   }
 }
 
@@ -231,13 +236,21 @@ void append_frames(Trajectory& trajectory, const System& system, int first, int 
     trajectory.append(10U * static_cast<unsigned>(frame), moved(system, frame));
 }
 
+/// The file's first `frames` frames, as a run would have noted them.
+TrajectoryExtent extent_of(const std::filesystem::path& path, const System& system,
+                           std::uint64_t frames) {
+  const std::scoped_lock lock(hdf5::library_mutex());
+  if (frames == 0) return {};
+  return {frames, TrajectoryReader(path, system).read(frames - 1).sha256()};
+}
+
 std::string resume_error(const std::filesystem::path& path, const System& system,
-                         std::uint64_t frames) {
+                         const TrajectoryExtent& extent) {
   testing::internal::CaptureStderr();
   std::string message = "no error";
   try {
-    Trajectory::resume(path, system, {}, frames);
-  } catch (const RunError& error) {
+    Trajectory::resume(path, system, {}, extent);
+  } catch (const InputError& error) {
     message = error.what();
   }
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
@@ -285,8 +298,8 @@ TEST(Trajectory, AResumedOneHasTheNumbersOfAnUninterruptedRun) {
           return raise(SIGKILL);
         });
         EXPECT_EQ(status, -1);
-        Trajectory resumed =
-            Trajectory::resume(path, system, options, static_cast<std::uint64_t>(kept));
+        Trajectory resumed = Trajectory::resume(
+            path, system, options, extent_of(path, system, static_cast<std::uint64_t>(kept)));
         EXPECT_EQ(resumed.frame_count(), static_cast<std::uint64_t>(kept));
         append_frames(resumed, system, kept, all_frames);
         resumed.close();
@@ -315,7 +328,7 @@ TEST(Trajectory, AResumptionIsInPlaceAndLosesNothingWhereverItIsKilled) {
   for (const int appended : {0, 1, 40, 250}) {
     for (const bool flushed : {false, true}) {
       const int status = test::exit_status_of([&] {
-        Trajectory resumed = Trajectory::resume(path, system, {}, 200);
+        Trajectory resumed = Trajectory::resume(path, system, {}, extent_of(path, system, 200));
         append_frames(resumed, system, 200, 200 + appended);
         if (flushed) resumed.flush();
         return raise(SIGKILL);
@@ -325,10 +338,9 @@ TEST(Trajectory, AResumptionIsInPlaceAndLosesNothingWhereverItIsKilled) {
       const TrajectoryReader reader(path, system);
       ASSERT_GE(reader.frame_count(), 400U);
       for (std::uint64_t frame = 0; frame < reader.frame_count(); ++frame) {
-        const TrajectoryReader::Frame found = reader.read(frame);
-        EXPECT_EQ(found.step, 10 * frame);
-        EXPECT_EQ(found.molecules.front().centre,
-                  moved(system, static_cast<int>(frame)).front().centre);
+        const TrajectoryFrame found = reader.read(frame);
+        EXPECT_EQ(found.step, static_cast<std::int64_t>(10 * frame));
+        EXPECT_EQ(centre_of(found, 0), moved(system, static_cast<int>(frame)).front().centre);
       }
     }
   }
@@ -342,7 +354,7 @@ TEST(Trajectory, AResumedOneThatEndsEarlierDropsTheRest) {
     Trajectory trajectory(path, system);
     append_frames(trajectory, system, 0, 9);
   }
-  Trajectory resumed = Trajectory::resume(path, system, {}, 4);
+  Trajectory resumed = Trajectory::resume(path, system, {}, extent_of(path, system, 4));
   append_frames(resumed, system, 4, 6);
   resumed.close();
   for (const auto& [name, numbers] : all_numbers(path)) {
@@ -363,22 +375,85 @@ TEST(Trajectory, ShortForeignOrMissingOnesAreNotResumed) {
   trajectory.close();
   const std::string before = test::read_all(path);
 
-  EXPECT_THAT(resume_error(path, system, 4),
+  EXPECT_THAT(resume_error(path, system, {4, ""}),
               HasSubstr(path.string() +
                         ": the trajectory to be continued has 3 frames where there were 4\n  "
                         "remedy: "));
   System other = system;
   other.molecules.pop_back();
-  EXPECT_THAT(resume_error(path, other, 3), HasSubstr("not the molecules of the system"));
+  EXPECT_THAT(resume_error(path, other, {3, ""}), HasSubstr("not the molecules of the system"));
   other.molecules.push_back(system.molecules.front());
-  EXPECT_THAT(resume_error(path, other, 3), HasSubstr("not the molecules of the system"));
-  EXPECT_THAT(resume_error(folder.path() / "missing.h5", system, 0), HasSubstr("is missing"));
-  EXPECT_THAT(resume_error(folder.write("text.h5", "a novel"), system, 0),
+  EXPECT_THAT(resume_error(path, other, {3, ""}), HasSubstr("not the molecules of the system"));
+  EXPECT_THAT(resume_error(folder.path() / "missing.h5", system, {0, ""}), HasSubstr("is missing"));
+  EXPECT_THAT(resume_error(folder.write("text.h5", "a novel"), system, {0, ""}),
               HasSubstr("text.h5: cannot read the trajectory"));
   std::filesystem::create_symlink(path, folder.path() / "link.h5");
-  EXPECT_THAT(resume_error(folder.path() / "link.h5", system, 3), HasSubstr("symbolic links"));
+  EXPECT_THAT(resume_error(folder.path() / "link.h5", system, {3, ""}),
+              HasSubstr("symbolic links"));
   EXPECT_EQ(test::read_all(path), before);
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 3);
+}
+
+/// What is noted of a trajectory is that of its last frame as the file has it, in either precision.
+TEST(Trajectory, TheExtentIsThatOfTheFile) {
+  const TemporaryFolder folder;
+  const System system = example_system();
+  for (const bool precise : {false, true}) {
+    const auto path = folder.path() / (precise ? "double.h5" : "single.h5");
+    const TrajectoryOptions options{.double_precision_positions = precise};
+    Trajectory trajectory(path, system, options);
+    EXPECT_EQ(trajectory.extent().last_frame_sha256, "");
+    append_frames(trajectory, system, 0, 3);
+    const TrajectoryExtent extent = trajectory.extent();
+    trajectory.close();
+    EXPECT_EQ(extent.frames, 3U);
+    EXPECT_EQ(extent.last_frame_sha256, extent_of(path, system, 3).last_frame_sha256);
+    // A resumed one knows it without a frame of its own.
+    EXPECT_EQ(Trajectory::resume(path, system, options, extent).extent().last_frame_sha256,
+              extent.last_frame_sha256);
+  }
+}
+
+TEST(Trajectory, AnotherRunsOrADamagedOneIsNotResumed) {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "trajectory.h5md";
+  const System system = example_system();
+  TrajectoryExtent extent;
+  {
+    Trajectory trajectory(path, system);
+    append_frames(trajectory, system, 0, 3);
+    extent = trajectory.extent();
+  }
+  const auto other = folder.path() / "other.h5md";
+  {
+    Trajectory trajectory(other, system);
+    append_frames(trajectory, system, 1, 4);
+  }
+  EXPECT_THAT(resume_error(other, system, extent),
+              testing::AllOf(HasSubstr(other.string()), HasSubstr(extent.last_frame_sha256),
+                             HasSubstr("of another run"), HasSubstr("remedy")));
+  for (const char* name : {"particles/all/position/value", "particles/molecules/position/value",
+                           "particles/all/charge"}) {
+    const auto damaged = folder.path() / "damaged.h5md";
+    std::filesystem::copy(path, damaged, std::filesystem::copy_options::overwrite_existing);
+    {
+      const std::scoped_lock lock(hdf5::library_mutex());
+      const hdf5::Handle file(H5Fopen(damaged.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), "file");
+      const hdf5::Handle dataset(H5Dopen2(file.get(), name, H5P_DEFAULT), name);
+      std::size_t count = 1;
+      for (const hsize_t length : hdf5::shape_of(dataset.get())) count *= length;
+      std::vector<float> numbers(count);
+      hdf5::check(
+          H5Dread(dataset.get(), H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, numbers.data()),
+          name);
+      numbers.back() = std::nextafter(numbers.back(), 1000.0F);
+      hdf5::check(
+          H5Dwrite(dataset.get(), H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, numbers.data()),
+          name);
+    }
+    EXPECT_THAT(resume_error(damaged, system, extent), HasSubstr(damaged.string())) << name;
+  }
+  EXPECT_EQ(resume_error(path, system, extent), "no error");
 }
 
 TEST(Trajectory, ADamagedFrameIsNamed) {
@@ -399,9 +474,9 @@ TEST(Trajectory, ADamagedFrameIsNamed) {
       hdf5::check(H5Dset_extent(dataset.get(), shape.data()), "extent");
     }
   }
-  EXPECT_THAT(resume_error(path, system, 3),
+  EXPECT_THAT(resume_error(path, system, {3, ""}),
               HasSubstr(path.string() + ": cannot read frame 2 of the trajectory: molecule 0"));
-  EXPECT_EQ(resume_error(path, system, 2), "no error");
+  EXPECT_EQ(resume_error(path, system, extent_of(path, system, 2)), "no error");
 }
 
 TEST(Trajectory, AResumptionOnAFullDiskKeepsTheFrames) {
@@ -414,7 +489,7 @@ TEST(Trajectory, AResumptionOnAFullDiskKeepsTheFrames) {
   const auto before = all_numbers(path);
   const int status = test::exit_status_of([&] {
     test::limit_file_size(40000);
-    Trajectory resumed = Trajectory::resume(path, system, {}, 50);
+    Trajectory resumed = Trajectory::resume(path, system, {}, extent_of(path, system, 50));
     try {
       append_frames(resumed, system, 50, 60);
     } catch (const RunError& error) {
@@ -436,7 +511,7 @@ TEST(Trajectory, ThreadsMayWriteAtTheSameTime) {
       Trajectory trajectory(path, system);
       append_frames(trajectory, system, 0, 5);
     }
-    Trajectory trajectory = Trajectory::resume(path, system, {}, 4);
+    Trajectory trajectory = Trajectory::resume(path, system, {}, extent_of(path, system, 4));
     append_frames(trajectory, system, 4, 60);
     trajectory.close();
   };
@@ -455,14 +530,15 @@ TEST(Trajectory, ThreadsMayWriteAtTheSameTime) {
 TEST(SystemPdb, HasALineForEveryParticle) {
   const TemporaryFolder folder;
   const auto path = folder.path() / "system.pdb";
-  write_system_pdb(path, example_system());
+  write_system_pdb(path, example_system(), example_system().molecules);
   const std::string text = test::read_all(path);
   EXPECT_THAT(text, HasSubstr("CRYST1   20.000   25.000   30.000  90.00  90.00  90.00 P 1"));
   EXPECT_THAT(text, HasSubstr("HETATM    1 Cl1  CLF A   1       9.000  12.000  15.000  1.00  0.00"
                               "          CL\n"));
   EXPECT_THAT(text, HasSubstr(" MW  SOL B   2"));
   EXPECT_THAT(text, testing::EndsWith("END\n"));
-  EXPECT_THROW(write_system_pdb(path, example_system()), RunError);
+  write_system_pdb(path, example_system(), example_system().molecules);  // once more
+  EXPECT_EQ(test::read_all(path), text);
 }
 
 TEST(SystemPdb, RefusesWhatTheColumnsCannotHold) {
@@ -470,7 +546,7 @@ TEST(SystemPdb, RefusesWhatTheColumnsCannotHold) {
   System system = example_system();
   system.box = Box{{20000, 20000, 20000}};
   system.molecules.front().centre = {15000, 0, 0};
-  EXPECT_THROW(write_system_pdb(folder.path() / "system.pdb", system), RunError);
+  EXPECT_THROW(write_system_pdb(folder.path() / "system.pdb", system, system.molecules), RunError);
 }
 
 }  // namespace

@@ -73,7 +73,7 @@ int main(int argument_count, char** arguments) {
     const std::filesystem::path folder = arguments[1];
     const int frames = argument_count > 2 ? std::atoi(arguments[2]) : default_frames;
     const System system = test::example_system();
-    write_system_pdb(folder / "system.pdb", system);
+    write_system_pdb(folder / "system.pdb", system, system.molecules);
     Trajectory trajectory(folder / "trajectory.h5md", system, {.creator_version = "test"});
     if (frames == 0) write_until_killed(system, trajectory);
     write_frames(system, trajectory, frames, folder);

@@ -5,12 +5,12 @@
 #include <fstream>
 #include <sstream>
 
-#include "kernels/base/temporary_folder.hpp"
 #include "system/elements.hpp"
 #include "system/gro_file.hpp"
 #include "system/pdb_file.hpp"
 #include "system/read_system.hpp"
 #include "system/xyz_file.hpp"
+#include "tests/system/temporary_folder.hpp"
 
 namespace starpmc {
 namespace {

@@ -5,10 +5,10 @@
 
 #include <cmath>
 
-#include "kernels/base/temporary_folder.hpp"
 #include "system/gro_file.hpp"
 #include "system/rigid_geometry.hpp"
 #include "system/xyz_file.hpp"
+#include "tests/system/temporary_folder.hpp"
 
 namespace starpmc {
 namespace {

@@ -6,9 +6,9 @@
 
 #include <cmath>
 
-#include "kernels/base/temporary_folder.hpp"
 #include "system/gromacs_data.hpp"
 #include "system/read_system.hpp"
+#include "tests/system/temporary_folder.hpp"
 
 namespace starpmc {
 namespace {

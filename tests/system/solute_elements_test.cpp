@@ -4,10 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "kernels/base/temporary_folder.hpp"
 #include "system/element_names.hpp"
 #include "system/read_system.hpp"
 #include "system/xyz_file.hpp"
+#include "tests/system/temporary_folder.hpp"
 
 namespace starpmc {
 namespace {

@@ -9,7 +9,6 @@
 #include <map>
 #include <sstream>
 
-#include "kernels/base/temporary_folder.hpp"
 #include "system/atom_typing.hpp"
 #include "system/contacts.hpp"
 #include "system/data_folder.hpp"
@@ -19,6 +18,7 @@
 #include "system/solvation.hpp"
 #include "system/topology.hpp"
 #include "system/xyz_file.hpp"
+#include "tests/system/temporary_folder.hpp"
 #include "tests/test_folders.hpp"
 
 namespace starpmc {

@@ -6,11 +6,11 @@
 
 #include <cmath>
 
-#include "kernels/base/temporary_folder.hpp"
 #include "system/gromacs_data.hpp"
 #include "system/preprocessor.hpp"
 #include "system/rigid_geometry.hpp"
 #include "system/site_types.hpp"
+#include "tests/system/temporary_folder.hpp"
 
 namespace starpmc {
 namespace {

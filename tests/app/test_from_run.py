@@ -1,0 +1,133 @@
+"""A run that begins with the positions that another one has left, in the numbers of that one.
+
+    python3 test_from_run.py PROGRAM
+"""
+
+import json
+import unittest
+
+try:
+    import h5py
+    import numpy as np
+except ImportError:
+    h5py = None
+
+import program
+
+STEPS = 2100  # the last frame is at the end
+
+
+def poses(folder, frame):
+    with h5py.File(folder / "trajectory.h5md") as file:
+        particles = file["particles/molecules"]
+        return particles["position/value"][frame], particles["orientation/value"][frame]
+
+
+@unittest.skipIf(h5py is None, "no h5py")
+class FromRun(program.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.small = self.config(
+            **program.small_system(),
+            sampling={"steps": STEPS, "max_translation": 0.2},
+            run={"precision": "fp64"},
+            output={"energy_interval": 50, "trajectory_interval": 300},
+        )
+        self.first = self.folder / "first"
+        program.simulate(self.small, self.first)
+
+    def follow(self, coordinates, *options):
+        """Folder of a run of few steps."""
+        folder = self.folder / "second"
+        words = ("--system.coordinates", coordinates, "--sampling.steps", 20, *options)
+        program.simulate(self.small, folder, *words)
+        return folder
+
+    def expect_poses(self, found, expected):
+        """Quaternions are normalised at the start, which may change a last bit."""
+        self.assertTrue(np.array_equal(found[0], expected[0]))
+        self.assertLess(np.abs(found[1] - expected[1]).max(), 3e-16)
+
+    def expect_energies_at_end(self):
+        """Those of a run that begins with the folder's state are the last ones of the run there."""
+        summary = json.loads((self.first / "summary.json").read_text())
+        energies = program.energies(self.small, "--system.coordinates", self.first)
+        for term in program.TERMS:
+            energy = summary["final_energies"][term]
+            self.assertAlmostEqual(energies[term], energy, delta=1e-9 * max(1, abs(energy)))
+
+    def test_folder(self):
+        """Its state at the end, be that a frame of its trajectory or not."""
+        second = self.follow(self.first, "--sampling.temperature", 350)
+        self.expect_poses(poses(second, 0), poses(self.first, -1))
+        self.expect_energies_at_end()
+        self.assertIn("formaldehyde", (second / "run.log").read_text())
+        program.succeed("resume", self.first, "--steps", STEPS + 100)
+        second = self.follow(self.first, "--output.overwrite", "true")
+        self.assertFalse(np.array_equal(poses(second, 0)[0], poses(self.first, -1)[0]))
+        self.expect_energies_at_end()
+
+    def test_frames(self):
+        trajectory = self.first / "trajectory.h5md"
+        for frame in (0, 4, None):
+            options = () if frame is None else ("--system.frame", frame)
+            second = self.follow(trajectory, *options, "--output.overwrite", "true")
+            self.expect_poses(poses(second, 0), poses(self.first, -1 if frame is None else frame))
+        with h5py.File(trajectory) as file, h5py.File(second / "trajectory.h5md") as other:
+            name = "parameters/solute/position"
+            self.assertTrue(np.array_equal(file[name][()], other[name][()]))
+            self.assertEqual(file[name].dtype, np.float64)
+
+    def test_another_model(self):
+        """Of another geometry: it is laid onto the positions."""
+        topology = self.folder / "other.top"
+        text = (program.DATA / "small/small.top").read_text()
+        topology.write_text(text.replace("0.09572", "0.1").replace("0.15139", "0.1633"))
+        self.assertNotEqual(topology.read_text(), text)
+        second = self.follow(self.first, "--system.topology", topology)
+        expected = poses(self.follow(self.first, "--output.overwrite", "true"), 0)
+        self.follow(self.first, "--system.topology", topology, "--output.overwrite", "true")
+        self.assertLess(np.abs(poses(second, 0)[0] - expected[0]).max(), 0.1)
+
+    def test_resumed(self):
+        """Other positions there are another input."""
+        second = self.follow(self.first)
+        program.succeed("resume", self.first, "--steps", STEPS + 100)
+        result = program.start("resume", second, "--steps", 40)
+        self.assertEqual(result.returncode, 2, result.stderr)
+        for part in ("the input has changed", f"system.coordinates {self.first}"):
+            self.assertIn(part, result.stderr)
+
+    def refused(self, *words):
+        *words, part = words
+        result = program.start("energy", self.small, *words)
+        self.assertEqual(result.returncode, 2, result.stdout + result.stderr)
+        self.assertIn(part, result.stderr)
+        self.assertIn("remedy: ", result.stderr)
+
+    def test_refused(self):
+        trajectory = self.first / "trajectory.h5md"
+        coordinates = "--system.coordinates"
+        self.refused(coordinates, trajectory, "--system.frame", 8, "has 8 frames")
+        self.refused(coordinates, self.first, "--system.frame", 1, "no trajectory.h5md")
+        self.refused(coordinates, self.folder, "is not the output folder of a run")
+        foreign = self.folder / "foreign.h5"
+        with h5py.File(foreign, "w") as file:
+            file["a"] = 1
+        self.refused(coordinates, foreign, "is no trajectory to take positions from")
+        topology = self.folder / "fewer.top"
+        text = (program.DATA / "small/small.top").read_text()
+        topology.write_text(text.replace("SOL           64", "SOL           63"))
+        self.refused(coordinates, self.first, "--system.topology", topology, "more molecules SOL")
+        topology.write_text(text.replace("SOL           64", "SOL           65"))
+        self.refused(coordinates, self.first, "--system.topology", topology, "199")
+        several = self.folder / "several"
+        program.simulate(self.small, several, "--sampling.chains", 2, "--sampling.steps", 20)
+        self.refused(coordinates, several, f"name that of one of them: {several}/chain-0")
+        program.energies(self.small, coordinates, several / "chain-1")
+        (self.first / "checkpoint.cbor").unlink()
+        self.refused(coordinates, self.first, "has no checkpoint")
+
+
+if __name__ == "__main__":
+    program.main()
