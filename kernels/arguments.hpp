@@ -144,16 +144,17 @@ struct MmPairArguments {
   std::span<double> energies;  ///< MM_TERMS arrays of entry_capacity
 };
 
-/// mm_pair_table: energies of every pair of entries of different molecules.
+/// mm_pair_table: energies of every pair of entries of different molecules. Row b has at a what a
+/// has with b when it is a that moves, which may differ from the reverse in the last digits.
 template <class Real>
 struct MmPairTableArguments {
   Window window;
   std::span<PairReal<Real>> table;  ///< MM_TERMS square matrices of entry_capacity rows
 
-  /// An energy of two entries, in both halves of a term's matrix.
-  void put(std::size_t term, std::size_t a, std::size_t b, PairReal<Real> energy) const {
+  /// The energy that entry `moved` has with entry `met`.
+  void put(std::size_t term, std::size_t moved, std::size_t met, PairReal<Real> energy) const {
     const auto rows = static_cast<std::size_t>(entry_capacity(window.layout));
-    table[(term * rows + a) * rows + b] = table[(term * rows + b) * rows + a] = energy;
+    table[(term * rows + met) * rows + moved] = energy;
   }
 };
 

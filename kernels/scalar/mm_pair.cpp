@@ -6,6 +6,7 @@
 #include "kernels/operations.hpp"
 #include "kernels/scalar/pair_functions.hpp"
 #include "kernels/scalar/user_terms.hpp"
+#include "kernels/whole_units.hpp"
 
 namespace starpmc::scalar {
 namespace {
@@ -14,6 +15,13 @@ struct PairEnergy {
   double coulomb = 0;
   double vdw = 0;
 };
+
+/// An energy of two molecules as the table and the sums have it.
+template <class Real>
+PairReal<Real> table_energy(double energy) {
+  const auto stored = static_cast<PairReal<Real>>(energy);
+  return static_cast<PairReal<Real>>(whole_units(stored, kPairUnit<Real>));
+}
 
 /// A site's position in fixed precision.
 struct FixedPosition {
@@ -133,7 +141,8 @@ class MoleculePair {
 };
 
 /// An entry's sites.
-template <class Real>
+/// @tparam T what displacements are rounded to: as the lattice has them where a molecule is met
+template <class Real, class T>
 auto entry_sites(const Window& window, int entry) {
   return [&window, entry](int site) {
     const auto field = [&](int k) { return window.field(POSE_FIELDS + 3 * site + k, entry); };
@@ -144,7 +153,8 @@ auto entry_sites(const Window& window, int entry) {
       };
       return FixedPosition{position(0), position(1), position(2)};
     } else {
-      return Relative<double>{field(0), field(1), field(2)};
+      return Relative<T>{static_cast<T>(field(0)), static_cast<T>(field(1)),
+                         static_cast<T>(field(2))};
     }
   };
 }
@@ -180,10 +190,10 @@ void mm_pair(const MmPairArguments<Real>& a) {
       const double other_centre[3] = {a.lattice[molecule], a.lattice[stride + molecule],
                                       a.lattice[2 * stride + molecule]};
       const PairEnergy energy =
-          pair(type, centre, entry_sites<Real>(window, entry), window.topology.type_of(other),
-               other_centre, lattice_sites(a, molecule));
-      sum.coulomb += energy.coulomb;
-      sum.vdw += energy.vdw;
+          pair(type, centre, entry_sites<Real, double>(window, entry),
+               window.topology.type_of(other), other_centre, lattice_sites(a, molecule));
+      sum.coulomb += table_energy<Real>(energy.coulomb);
+      sum.vdw += table_energy<Real>(energy.vdw);
     }
     const auto put = [&](int term, double energy) {
       a.energies[static_cast<std::size_t>(term * entry_capacity(window.layout) + entry)] = energy;
@@ -193,6 +203,7 @@ void mm_pair(const MmPairArguments<Real>& a) {
   });
 }
 
+/// Every pair twice, by which of them moves.
 template <class Real>
 void mm_pair_table(const MmPairTableArguments<Real>& a) {
   const Window& window = a.window;
@@ -202,19 +213,19 @@ void mm_pair_table(const MmPairTableArguments<Real>& a) {
     const double centre_i[3] = {window.field(POSE_X, i), window.field(POSE_Y, i),
                                 window.field(POSE_Z, i)};
     for_each_entry(window, [&](int j) {
-      if (j > i) return;
       const int molecule_j = window.molecule_of_entry(j);
       PairEnergy energy;
       if (molecule_i != molecule_j) {
         const double centre_j[3] = {window.field(POSE_X, j), window.field(POSE_Y, j),
                                     window.field(POSE_Z, j)};
-        energy = pair(window.topology.type_of(molecule_i), centre_i, entry_sites<Real>(window, i),
-                      window.topology.type_of(molecule_j), centre_j, entry_sites<Real>(window, j));
+        energy = pair(window.topology.type_of(molecule_i), centre_i,
+                      entry_sites<Real, double>(window, i), window.topology.type_of(molecule_j),
+                      centre_j, entry_sites<Real, Real>(window, j));
       }
-      const auto row = static_cast<std::size_t>(i);
-      const auto column = static_cast<std::size_t>(j);
-      a.put(TERM_MM_COULOMB, row, column, static_cast<PairReal<Real>>(energy.coulomb));
-      a.put(TERM_MM_VDW, row, column, static_cast<PairReal<Real>>(energy.vdw));
+      const auto moved = static_cast<std::size_t>(i);
+      const auto met = static_cast<std::size_t>(j);
+      a.put(TERM_MM_COULOMB, moved, met, table_energy<Real>(energy.coulomb));
+      a.put(TERM_MM_VDW, moved, met, table_energy<Real>(energy.vdw));
     });
   });
 }
@@ -230,7 +241,8 @@ void mm_pair_reduce(const MmPairReduceArguments<Real>& a) {
       for (const auto& partial : a.partials) sum += partial[index];
       // Entries of one molecule have a table energy of 0 with each other.
       for (int slot = 0; slot < window.starts(); ++slot) {
-        sum += a.table[index * rows + static_cast<std::size_t>(start_entry(window.layout, slot))];
+        const auto start = static_cast<std::size_t>(start_entry(window.layout, slot));
+        sum += a.table[(term * rows + start) * rows + static_cast<std::size_t>(entry)];
       }
       a.energies[index] = sum;
     });

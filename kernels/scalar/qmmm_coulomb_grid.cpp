@@ -8,6 +8,7 @@
 #include "kernels/scalar/evaluate.hpp"
 #include "kernels/scalar/moves.hpp"
 #include "kernels/scalar/pair_functions.hpp"
+#include "kernels/whole_units.hpp"
 
 namespace starpmc::scalar {
 namespace {
@@ -95,13 +96,14 @@ bool in_reach(const double* position, const double* header, const Interaction& i
 /// a cloud inside a point's extent (exact_extent). That is added in fp64 in every precision, for it
 /// is a difference of two roots.
 /// @param coulomb V of r^2 and a charge, in T
+/// @param first, last of the compact blocks
 template <class T, class Real, class Coulomb>
 double site_energy(const double* position, const CoulombGridArguments<Real>& a,
-                   const Coulomb& coulomb) {
+                   const Coulomb& coulomb, std::size_t first, std::size_t last) {
   const Interaction& interaction = a.window.interaction;
   const double pole = coulomb_pole(a.window.potential);
   double sum = 0;
-  for (std::size_t block = 0; block * BLOCK_FIELDS < a.blocks.size(); ++block) {
+  for (std::size_t block = first; block < last; ++block) {
     const double* const header = &a.blocks[block * BLOCK_FIELDS];
     if (!in_reach(position, header, interaction)) continue;
     const Real* const points = &a.points[block * STARPMC_BLOCK_VALUES];
@@ -119,25 +121,39 @@ double site_energy(const double* position, const CoulombGridArguments<Real>& a,
   return sum;
 }
 
+/// Energy of a candidate with a group of compact blocks.
+template <class T, class Real, class Coulomb>
+double candidate_energy(int candidate, const CoulombGridArguments<Real>& a, const Coulomb& coulomb,
+                        std::size_t first, std::size_t last) {
+  const Window& window = a.window;
+  const int type = window.topology.type_of(window.molecule_of_candidate(candidate));
+  double energy = 0;
+  for (int site = 0; site < window.topology.site_count(type); ++site) {
+    const double charge = window.topology.site(type, site)[3];
+    if (charge == 0) continue;
+    double position[3];
+    for (int k = 0; k < 3; ++k) {
+      position[k] =
+          window.field(POSE_X + k, candidate) + window.field(POSE_FIELDS + 3 * site + k, candidate);
+    }
+    const double of_site = charge * site_energy<T>(position, a, coulomb, first, last);
+    energy += whole_units(STARPMC_COULOMB_CONSTANT * of_site, kGridUnit);
+  }
+  return energy;
+}
+
 // Algorithm 1 of Miranda et al. 2016, for new positions only: the energy of each molecule's current
 // position is cached.
 template <class T, class Real, class Coulomb>
 void add_sites(const CoulombGridArguments<Real>& a, const Coulomb& coulomb) {
-  const Window& window = a.window;
-  for (int candidate = 0; candidate < window.candidates(); ++candidate) {
-    const int type = window.topology.type_of(window.molecule_of_candidate(candidate));
+  const std::size_t blocks = a.blocks.size() / BLOCK_FIELDS;
+  for (int candidate = 0; candidate < a.window.candidates(); ++candidate) {
     double energy = 0;
-    for (int site = 0; site < window.topology.site_count(type); ++site) {
-      const double charge = window.topology.site(type, site)[3];
-      if (charge == 0) continue;
-      double position[3];
-      for (int k = 0; k < 3; ++k) {
-        position[k] = window.field(POSE_X + k, candidate) +
-                      window.field(POSE_FIELDS + 3 * site + k, candidate);
-      }
-      energy += charge * site_energy<T>(position, a, coulomb);
+    for (std::size_t first = 0; first < blocks; first += kGroupBlocks) {
+      const std::size_t last = std::min(first + kGroupBlocks, blocks);
+      energy += candidate_energy<T>(candidate, a, coulomb, first, last);
     }
-    a.energies[static_cast<std::size_t>(candidate)] = STARPMC_COULOMB_CONSTANT * energy;
+    a.energies[static_cast<std::size_t>(candidate)] = energy;
   }
 }
 

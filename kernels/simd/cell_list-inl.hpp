@@ -233,8 +233,7 @@ class CellList {
     constexpr std::size_t kBlock = kSide<Word>;
     const auto count = static_cast<std::size_t>(a.last_molecule - a.first_molecule);
     columns_of_words_.clear();
-    for (std::size_t k = 0; k < kFirstSiteWord<Real>; ++k)
-      columns_of_words_.push_back(centres(a, k));
+    for (std::size_t k = 0; k < kFirstSiteWord; ++k) columns_of_words_.push_back(centres(a, k));
     for (std::size_t k = 0; k < 3 * static_cast<std::size_t>(a.window.layout.sites); ++k) {
       columns_of_words_.push_back(words_at(a.lattice_sites, a, k));
     }

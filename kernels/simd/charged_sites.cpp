@@ -1,6 +1,6 @@
 #include "kernels/simd/charged_sites.hpp"
 
-#include <algorithm>
+#include "kernels/whole_units.hpp"
 
 namespace starpmc::simd {
 
@@ -23,14 +23,13 @@ ChargedSites::ChargedSites(const Window& window) {
   }
   for (auto* array : {&x, &y, &z}) array->resize(size() + kPadding);
   energy.assign(size(), 0.0);
-  candidate_count_ = static_cast<std::size_t>(candidates);
 }
 
-void ChargedSites::collect(double factor, std::span<double> candidate_energies) const {
-  std::fill_n(candidate_energies.begin(), candidate_count_, 0.0);
+void ChargedSites::move_to(double factor, std::span<double> candidate_energies) {
   for (std::size_t site = 0; site < size(); ++site) {
     candidate_energies[static_cast<std::size_t>(candidate[site])] +=
-        factor * charge[site] * energy[site];
+        whole_units(factor * charge[site] * energy[site], kGridUnit);
+    energy[site] = 0;
   }
 }
 

@@ -20,11 +20,9 @@ struct ChargedSites {
 
   explicit ChargedSites(const Window& window);
   std::size_t size() const { return charge.size(); }
-  /// Sum of factor * charge * energy of each candidate's sites.
-  void collect(double factor, std::span<double> candidate_energies) const;
-
- private:
-  std::size_t candidate_count_ = 0;
+  /// Adds factor * charge * energy of each site, in whole units, to its candidate's energy; the
+  /// sites' energies begin anew at 0.
+  void move_to(double factor, std::span<double> candidate_energies);
 };
 
 }  // namespace starpmc::simd

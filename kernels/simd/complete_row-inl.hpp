@@ -12,6 +12,7 @@
 
 #include "kernels/entry_groups.hpp"
 #include "kernels/simd/user_row-inl.hpp"
+#include "kernels/whole_units.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace starpmc::simd::HWY_NAMESPACE {
@@ -35,7 +36,7 @@ auto stored_target_site(double centre, double displacement, double edge) {
   if constexpr (kFixed<Real>) {
     return stored_site<Real>(centre, displacement, edge).value;
   } else {
-    return static_cast<T>(displacement);
+    return static_cast<T>(static_cast<PairReal<Real>>(displacement));
   }
 }
 
@@ -52,6 +53,55 @@ HWY_INLINE void collect(Neighbours<Real>& neighbours, const Window& window, cons
                      static_cast<std::size_t>(window.topology.site_count(type)));
 }
 
+/// Calls function(part, first lane) with the fp64 vectors of energies of two molecules each, as the
+/// table and the sums have them: rounded to PairReal, then to whole units.
+template <class Real, class V, class Function>
+HWY_INLINE void for_each_wide(V energies, Function&& function) {
+  const hn::DFromV<V> d;
+  const hn::ScalableTag<double> wide;
+  const auto shift = hn::Set(wide, rounding_shift(kPairUnit<Real>));
+  const auto whole = [&](VecOf<decltype(wide)> v)
+                         HWY_ATTR { return hn::Sub(hn::Add(v, shift), shift); };
+  if constexpr (sizeof(hn::TFromV<V>) == sizeof(float)) {
+    const hn::Half<decltype(d)> half;
+    function(whole(hn::PromoteTo(wide, hn::LowerHalf(half, energies))), 0);
+    function(whole(hn::PromoteTo(wide, hn::UpperHalf(half, energies))), hn::Lanes(wide));
+  } else if constexpr (sizeof(PairReal<Real>) == sizeof(float)) {
+    const hn::Rebind<float, decltype(d)> single;
+    function(whole(hn::PromoteTo(wide, hn::DemoteTo(single, energies))), 0);
+  } else {
+    function(whole(energies), 0);
+  }
+}
+
+/// Which lanes of a list are near a centre. It depends on the two centres alone, not on which
+/// positions share the list, nor on what the lanes' energies are computed in.
+template <class Real>
+class NearTest {
+ public:
+  explicit NearTest(const Interaction& interaction)
+      : single_(hn::ScalableTag<float>(), interaction), wide_(InWide(), interaction) {}
+
+  template <class D, class Centre>
+  HWY_INLINE hn::Mask<D> operator()(D d, const MoleculeList<Real>& list, std::size_t first,
+                                    const Centre* centre) const {
+    constexpr double kSquared = STARPMC_NEAR_DISTANCE * STARPMC_NEAR_DISTANCE;
+    if constexpr (sizeof(hn::TFromD<D>) == sizeof(float)) {
+      return hn::Lt(distance_squared(d, single_, list, first, centre),
+                    hn::Set(d, static_cast<float>(kSquared)));
+    } else {
+      const auto squared = distance_squared(InWide(), wide_, list, first, centre);
+      return hn::Lt(hn::PromoteTo(d, squared),
+                    hn::Set(d, static_cast<double>(static_cast<float>(kSquared))));
+    }
+  }
+
+ private:
+  using InWide = hn::Rebind<float, hn::ScalableTag<double>>;
+  Displacements<hn::ScalableTag<float>> single_;
+  Displacements<InWide> wide_;
+};
+
 /// An entry's energies with its neighbours: in lanes of PairReal, and the near ones in fp64; all in
 /// fp64 where functions of the user's need it (Potential::mm_as_pairs).
 template <class Real>
@@ -59,6 +109,7 @@ class CompleteRow {
  public:
   explicit CompleteRow(const Window& window)
       : window_(window),
+        is_near_(window.interaction),
         far_row_(window.topology, window.interaction),
         near_row_(window.topology, window.interaction) {
     if (const auto* const potential = potential_of(window.potential, &Potential::in_mm)) {
@@ -79,22 +130,14 @@ class CompleteRow {
   /// Calls store(list, first index, lanes that count, energies) for vectors of both lists.
   template <class Store>
   HWY_INLINE void operator()(int type, const Neighbours<Real>& neighbours, Store&& store) {
-    if (user_row_) {
-      if (user_far_row_) {
-        meet(*user_far_row_, far_target_, type, neighbours.far(), store);
-      } else {
-        meet(*user_row_, near_target_, type, neighbours.far(), store);
-      }
-      if constexpr (kHasNear) meet(*user_row_, near_target_, type, neighbours.near(), store);
-      return;
-    }
+    if (user_row_) return with_functions(type, neighbours, store);
     far_row_(far_target_, type, neighbours.far(), Neighbours<Real>::kFarthestNear,
              [&](std::size_t first, auto lanes, const auto& energies)
-                 HWY_ATTR { store(neighbours.far(), first, lanes, energies); });
+                 HWY_ATTR { store_far(neighbours, first, lanes, energies, store); });
     if constexpr (kHasNear) {
       near_row_(near_target_, type, neighbours.near(), 0.0,
                 [&](std::size_t first, auto lanes, const auto& energies)
-                    HWY_ATTR { store(neighbours.near(), first, lanes, energies); });
+                    HWY_ATTR { store_near(neighbours, first, lanes, energies, store); });
     }
   }
 
@@ -102,12 +145,40 @@ class CompleteRow {
   static constexpr bool kHasNear = Neighbours<Real>::kHasNear;
   using FarUserRow = UserRow<Real, PairReal<Real>>;
 
-  template <class Row, class T, class Store>
-  static void meet(Row& row, const MoleculeTarget<Real, T>& target, int type,
-                   const MoleculeList<Real>& list, Store& store) {
-    row(target, type, list, [&](std::size_t first, auto lanes, const auto& energies) HWY_ATTR {
-      store(list, first, lanes, energies);
-    });
+  template <class Store>
+  void with_functions(int type, const Neighbours<Real>& neighbours, Store& store) {
+    const auto far = [&](std::size_t first, auto lanes, const auto& energies)
+                         HWY_ATTR { store_far(neighbours, first, lanes, energies, store); };
+    if (user_far_row_) {
+      (*user_far_row_)(far_target_, type, neighbours.far(), far);
+    } else {
+      (*user_row_)(near_target_, type, neighbours.far(), far);
+    }
+    if constexpr (kHasNear) {
+      (*user_row_)(near_target_, type, neighbours.near(),
+                   [&](std::size_t first, auto lanes, const auto& energies)
+                       HWY_ATTR { store_near(neighbours, first, lanes, energies, store); });
+    }
+  }
+
+  template <class Lanes, class Energies, class Store>
+  HWY_INLINE void store_far(const Neighbours<Real>& neighbours, std::size_t first, Lanes lanes,
+                            const Energies& energies, Store& store) const {
+    if constexpr (kHasNear) {
+      const hn::DFromV<decltype(energies.coulomb)> d;
+      if (first + hn::Lanes(d) > neighbours.far().certain()) {
+        lanes = hn::AndNot(is_near_(d, neighbours.far(), first, far_target_.centre), lanes);
+      }
+    }
+    store(neighbours.far(), first, lanes, energies);
+  }
+
+  template <class Lanes, class Energies, class Store>
+  HWY_INLINE void store_near(const Neighbours<Real>& neighbours, std::size_t first, Lanes lanes,
+                             const Energies& energies, Store& store) const {
+    const hn::DFromV<decltype(energies.coulomb)> d;
+    store(neighbours.near(), first,
+          hn::And(is_near_(d, neighbours.near(), first, far_target_.centre), lanes), energies);
   }
 
   template <class T>
@@ -127,6 +198,7 @@ class CompleteRow {
   }
 
   const Window& window_;
+  NearTest<Real> is_near_;
   MoleculeRow<Real, PairReal<Real>> far_row_;
   MoleculeRow<Real, double> near_row_;
   std::unique_ptr<FarUserRow> user_far_row_;  ///< null: as the near ones

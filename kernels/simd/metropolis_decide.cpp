@@ -34,7 +34,7 @@ void exchange(const Real* left, const Real* entered, double* energies, std::size
   }
 }
 
-/// Sum over the partial energies, and over the start entries of each entry's row of the table.
+/// Sum over the partial energies, and over the start entries' rows of the table.
 template <class Real>
 void reduce(const MmPairReduceArguments<Real>& a) {
   const Window& window = a.window;
@@ -42,25 +42,32 @@ void reduce(const MmPairReduceArguments<Real>& a) {
   const auto rows = static_cast<std::size_t>(entry_capacity(window.layout));
   const auto first_start = static_cast<std::size_t>(window.layout.candidates);
   const auto starts = static_cast<std::size_t>(window.starts());
-  const auto reduce_entry = [&](std::size_t index) {
-    auto lanes = hn::Zero(d);
-    const PairReal<Real>* const row = &a.table[index * rows + first_start];
-    std::size_t i = 0;
-    for (; i + hn::Lanes(d) <= starts; i += hn::Lanes(d)) {
-      lanes = hn::Add(lanes, load_wide(d, row + i));
+  const auto reduce_entries = [&](std::size_t term, std::size_t first, std::size_t last) {
+    const PairReal<Real>* const row = &a.table[(term * rows + first_start) * rows];
+    const std::size_t offset = term * rows;
+    std::size_t i = first;
+    for (; i + hn::Lanes(d) <= last; i += hn::Lanes(d)) {
+      auto sum = hn::Zero(d);
+      for (const auto& partial : a.partials) {
+        sum = hn::Add(sum, hn::LoadU(d, &partial[offset + i]));
+      }
+      for (std::size_t slot = 0; slot < starts; ++slot) {
+        sum = hn::Add(sum, load_wide(d, row + slot * rows + i));
+      }
+      hn::StoreU(sum, d, &a.energies[offset + i]);
     }
-    double sum = hn::GetLane(hn::SumOfLanes(d, lanes));
-    for (; i < starts; ++i) sum += static_cast<double>(row[i]);
-    for (const auto& partial : a.partials) sum += partial[index];
-    a.energies[index] = sum;
+    for (; i < last; ++i) {
+      double sum = 0;
+      for (const auto& partial : a.partials) sum += partial[offset + i];
+      for (std::size_t slot = 0; slot < starts; ++slot) {
+        sum += static_cast<double>(row[slot * rows + i]);
+      }
+      a.energies[offset + i] = sum;
+    }
   };
   for (std::size_t term = 0; term < MM_TERMS; ++term) {
-    for (int entry = 0; entry < window.candidates(); ++entry) {
-      reduce_entry(term * rows + static_cast<std::size_t>(entry));
-    }
-    for (std::size_t slot = 0; slot < starts; ++slot) {
-      reduce_entry(term * rows + first_start + slot);
-    }
+    reduce_entries(term, 0, static_cast<std::size_t>(window.candidates()));
+    reduce_entries(term, first_start, first_start + starts);
   }
 }
 

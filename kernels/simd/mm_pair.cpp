@@ -15,15 +15,19 @@ HWY_BEFORE_NAMESPACE();
 namespace starpmc::simd::HWY_NAMESPACE {
 namespace {
 
-/// fp64 sums of vectors of either type.
-struct EnergySums {
-  WideSum<hn::ScalableTag<float>> single;
-  WideSum<hn::ScalableTag<double>> wide;
+/// Sum of energies in whole units.
+template <class Real>
+struct EnergySum {
+  using Wide = hn::ScalableTag<double>;
+  VecOf<Wide> sum;
 
-  HWY_INLINE EnergySums() {}
-  HWY_INLINE void add(VecOf<hn::ScalableTag<float>> v) { single.add(hn::ScalableTag<float>(), v); }
-  HWY_INLINE void add(VecOf<hn::ScalableTag<double>> v) { wide.add(hn::ScalableTag<double>(), v); }
-  HWY_INLINE double total() const { return single.total() + wide.total(); }
+  HWY_INLINE EnergySum() : sum(hn::Zero(Wide())) {}
+  template <class V>
+  HWY_INLINE void add(V energies) {
+    for_each_wide<Real>(
+        energies, [this](VecOf<Wide> part, std::size_t) HWY_ATTR { sum = hn::Add(sum, part); });
+  }
+  HWY_INLINE double total() const { return hn::GetLane(hn::SumOfLanes(Wide(), sum)); }
 };
 
 /// What a call needs memory for, kept by its thread between calls.
@@ -70,8 +74,8 @@ class PairEnergies {
             cells_.within(type, group.centre, reach + group.spread), type);
     for (const int entry : group.entries) {
       row_.set_target(entry, group.type);
-      EnergySums coulomb;
-      EnergySums vdw;
+      EnergySum<Real> coulomb;
+      EnergySum<Real> vdw;
       row_(type, neighbours_,
            [&](const MoleculeList<Real>&, std::size_t, auto lanes, const auto& energies) HWY_ATTR {
              coulomb.add(hn::IfThenElseZero(lanes, energies.coulomb));

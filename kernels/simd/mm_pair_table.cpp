@@ -22,8 +22,11 @@ struct TableMemory {
   NeighbourMemory<Real> neighbours;
 };
 
-/// mm_pair_table for one window. The table is symmetric: every group of entries meets the entries
-/// of later slots, and each energy is written twice.
+/// mm_pair_table for one window. An energy has the same bits whichever of its molecules moves, so
+/// every group of entries meets the entries of later slots, and each energy is written twice. Not
+/// so with the user's functions: there, each entry that a step may leave or enter meets the entries
+/// that its molecule may meet in that step, the start positions and the candidates of earlier
+/// steps.
 template <class Real>
 class PairTable {
  public:
@@ -33,53 +36,105 @@ class PairTable {
         groups_(a_.window),
         reach_(a_.window.topology, a_.window.interaction),
         row_(a_.window),
+        symmetric_(potential_of(a_.window.potential, &Potential::in_mm) == nullptr),
         neighbours_(a_.window.interaction, memory.neighbours),
         set_(memory.entries) {
     set_.reset(groups_.entries().size(), static_cast<std::size_t>(a_.window.layout.sites));
-    entries_.reserve(groups_.entries().size());
+    entry_of_.reserve(groups_.entries().size());
+    row_of_.reserve(groups_.entries().size());
+    find_slots();
     for (int type = 0; type < a_.window.topology.shape.molecule_types; ++type) {
-      const std::size_t first = entries_.size();
-      for (const EntryGroup& group : groups_.groups()) {
-        if (group.type != type) continue;
-        for (const int entry : group.entries) add_to_set(entry, type);
-      }
-      later_.push_back({first, entries_.size()});
+      met_.emplace_back(last_use_.size());
+      symmetric_ ? sort_by_slot(type) : sort_by_step(type);
     }
   }
 
   void run() {
     clear();
-    const std::span<const EntryGroup> groups = groups_.groups();
-    for (std::size_t first = 0; first < groups.size();) {
-      std::size_t last = first;
-      for (; last < groups.size() && groups[last].slot == groups[first].slot; ++last) {
-        later_[static_cast<std::size_t>(groups[last].type)].first += groups[last].entries.size();
+    for (const EntryGroup& group : groups_.groups()) {
+      for (std::size_t type = 0; type < met_.size(); ++type) {
+        const MoleculeRun& run = met_[type][at(group.slot)];
+        if (run.first < run.last) fill(group, run, static_cast<int>(type));
       }
-      for (; first < last; ++first) {
-        for (std::size_t type = 0; type < later_.size(); ++type) {
-          if (later_[type].first < later_[type].last) fill(groups[first], static_cast<int>(type));
-        }
-      }
+      clear_own(group);
     }
   }
 
  private:
   using Word = WordOf<Real>;
 
+  static std::size_t at(int value) { return static_cast<std::size_t>(value); }
+
+  /// The last step that may leave or enter a slot's entries, and where these are among those of
+  /// groups_. Where there are no starts, a step has one entry.
+  void find_slots() {
+    const Window& window = a_.window;
+    const bool has_starts = window.starts() > 0;
+    last_use_.resize(at(has_starts ? window.starts() : window.candidates()));
+    for (int step = 0; step < window.steps(); ++step) {
+      const int slot = has_starts ? window.plan[at(plan_step_slot(window.layout) + step)] : step;
+      last_use_[at(slot)] = step;
+    }
+    members_.resize(last_use_.size(), {});
+    std::size_t first = 0;
+    for (const EntryGroup& group : groups_.groups()) {
+      MoleculeRun& run = members_[at(group.slot)];
+      if (run.last == 0) run.first = first;
+      run.last = first += group.entries.size();
+    }
+  }
+
+  /// Adds the entries of a type to the set, slot by slot.
+  void sort_by_slot(int type) {
+    std::vector<MoleculeRun>& met = met_.back();
+    for (const EntryGroup& group : groups_.groups()) {
+      if (group.type == type) {
+        for (const int entry : group.entries) add_to_set(entry, type);
+      }
+      met[at(group.slot)].first = row_of_.size();
+    }
+    for (MoleculeRun& run : met) run.last = row_of_.size();
+  }
+
+  /// Adds them in the order in which molecules may come to be there.
+  void sort_by_step(int type) {
+    const Window& window = a_.window;
+    const int* const step_of = &window.plan[at(plan_candidate_step(window.layout))];
+    const auto add = [&](int entry) {
+      if (window.topology.type_of(window.molecule_of_entry(entry)) == type) {
+        add_to_set(entry, type);
+      }
+    };
+    const std::size_t first = row_of_.size();
+    std::vector<std::size_t> before;  // by step
+    for (int slot = 0; slot < window.starts(); ++slot) add(start_entry(window.layout, slot));
+    int candidate = 0;
+    for (int step = 0; step < window.steps(); ++step) {
+      before.push_back(row_of_.size());
+      for (; candidate < window.candidates() && step_of[candidate] == step; ++candidate) {
+        add(candidate);
+      }
+    }
+    for (std::size_t slot = 0; slot < last_use_.size(); ++slot) {
+      met_.back()[slot] = {first, before[at(last_use_[slot])]};
+    }
+  }
+
   void add_to_set(int entry, int type) {
     const Window& window = a_.window;
-    const std::size_t at = entries_.size();
-    entries_.push_back(entry);
+    const std::size_t index = row_of_.size();
+    entry_of_.push_back(at(entry));
+    row_of_.push_back(at(entry) * rows_);
     double centre[3];
-    Word* const record = set_.record(at);
+    Word* const record = set_.record(index);
     for (std::size_t k = 0; k < 3; ++k) {
       centre[k] = window.field(POSE_X + static_cast<int>(k), entry);
       const Word word = word_of<Real>(stored_centre<Real>(centre[k], window.interaction.box[k]));
-      set_.centre(k)[at] = word;
-      if (!kFixed<Real>) record[k] = word;
+      set_.centre(k)[index] = word;
+      record[k] = word;
     }
     for (int k = 0; k < 3 * window.topology.site_count(type); ++k) {
-      record[kFirstSiteWord<Real> + static_cast<std::size_t>(k)] =
+      record[kFirstSiteWord + static_cast<std::size_t>(k)] =
           word_of<Real>(stored_target_site<Real, PairReal<Real>>(
               centre[k % 3], window.field(POSE_FIELDS + k, entry), window.interaction.box[k % 3]));
     }
@@ -97,16 +152,24 @@ class PairTable {
     });
   }
 
-  /// Energies of a group's entries with the entries of later slots and one type.
-  void fill(const EntryGroup& group, int type) {
-    collect(neighbours_, a_.window, group, reach_(group.type, type), set_,
-            {&later_[static_cast<std::size_t>(type)], 1}, type);
+  /// A molecule has no energy with itself.
+  void clear_own(const EntryGroup& group) {
+    const MoleculeRun& own = members_[at(group.slot)];
+    for (const int member : groups_.entries().subspan(own.first, own.last - own.first)) {
+      for (const int entry : group.entries) {
+        for (std::size_t term = 0; term < MM_TERMS; ++term) a_.put(term, at(entry), at(member), 0);
+      }
+    }
+  }
+
+  /// Energies of a group's entries with a run of entries of one type.
+  void fill(const EntryGroup& group, const MoleculeRun& run, int type) {
+    collect(neighbours_, a_.window, group, reach_(group.type, type), set_, {&run, 1}, type);
     for (const int entry : group.entries) {
       row_.set_target(entry, group.type);
-      row_(
-          type, neighbours_,
-          [&](const MoleculeList<Real>& from, std::size_t at, auto lanes, const auto& energies)
-              HWY_ATTR { put(static_cast<std::size_t>(entry), from.ids() + at, lanes, energies); });
+      row_(type, neighbours_,
+           [&](const MoleculeList<Real>& from, std::size_t first, auto lanes, const auto& energies)
+               HWY_ATTR { put(at(entry), from.ids() + first, lanes, energies); });
     }
   }
 
@@ -115,17 +178,37 @@ class PairTable {
   HWY_INLINE void put(std::size_t entry, const Word* others, Lanes lanes,
                       const Energies& energies) {
     const hn::DFromV<decltype(energies.coulomb)> d;
-    using T = hn::TFromD<decltype(d)>;
-    HWY_ALIGN T coulomb[hn::MaxLanes(d)];
-    HWY_ALIGN T vdw[hn::MaxLanes(d)];
-    hn::Store(energies.coulomb, d, coulomb);
-    hn::Store(energies.vdw, d, vdw);
-    const std::size_t count = hn::CountTrue(d, lanes);
-    for (std::size_t lane = 0; lane < count; ++lane) {
-      const auto other = static_cast<std::size_t>(entries_[static_cast<std::size_t>(others[lane])]);
-      a_.put(TERM_MM_COULOMB, entry, other, static_cast<PairReal<Real>>(coulomb[lane]));
-      a_.put(TERM_MM_VDW, entry, other, static_cast<PairReal<Real>>(vdw[lane]));
-    }
+    HWY_ALIGN PairReal<Real> coulomb[hn::MaxLanes(d)];
+    HWY_ALIGN PairReal<Real> vdw[hn::MaxLanes(d)];
+    store(energies.coulomb, coulomb);
+    store(energies.vdw, vdw);
+    const std::size_t vdw_first = rows_ * rows_;
+    static_assert(TERM_MM_COULOMB == 0 && TERM_MM_VDW == 1);
+    PairReal<Real>* const column = &a_.table[entry];
+    PairReal<Real>* const row = &a_.table[entry * rows_];
+    for_each_selected(d, lanes, [&](std::size_t lane) {
+      const auto other = static_cast<std::size_t>(others[lane]);
+      column[row_of_[other]] = coulomb[lane];
+      column[row_of_[other] + vdw_first] = vdw[lane];
+      if (!symmetric_) return;
+      row[entry_of_[other]] = coulomb[lane];
+      row[entry_of_[other] + vdw_first] = vdw[lane];
+    });
+  }
+
+  /// Stores energies in whole units.
+  template <class V>
+  static HWY_INLINE void store(V energies, PairReal<Real>* to) {
+    for_each_wide<Real>(energies,
+                        [to](VecOf<hn::ScalableTag<double>> part, std::size_t first) HWY_ATTR {
+                          const hn::ScalableTag<double> wide;
+                          if constexpr (sizeof(PairReal<Real>) == sizeof(float)) {
+                            const hn::Rebind<float, decltype(wide)> single;
+                            hn::StoreU(hn::DemoteTo(single, part), single, to + first);
+                          } else {
+                            hn::StoreU(part, wide, to + first);
+                          }
+                        });
   }
 
   const MmPairTableArguments<Real>& a_;
@@ -133,10 +216,14 @@ class PairTable {
   EntryGroups groups_;
   MoleculeReach reach_;
   CompleteRow<Real> row_;
+  bool symmetric_;
   Neighbours<Real> neighbours_;
-  MoleculeSet<Real>& set_;          ///< the window's entries by type, then by slot
-  std::vector<int> entries_;        ///< of the set
-  std::vector<MoleculeRun> later_;  ///< per type, those of later slots
+  MoleculeSet<Real>& set_;                     ///< the window's entries by type
+  std::vector<std::size_t> entry_of_;          ///< of the set
+  std::vector<std::size_t> row_of_;            ///< in the table, of each entry of the set
+  std::vector<int> last_use_;                  ///< by slot, see find_slots()
+  std::vector<MoleculeRun> members_;           ///< the same
+  std::vector<std::vector<MoleculeRun>> met_;  ///< by type and slot: what its entries meet
 };
 
 template <class Real>

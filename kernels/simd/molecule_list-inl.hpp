@@ -106,9 +106,8 @@ HWY_INLINE V length_squared(D, const Point<V>& r) {
 template <class Real>
 using WordOf = hwy::MakeSigned<PairReal<Real>>;
 
-/// Where a molecule's centre and sites are among its words; in fixed precision the sites tell all.
-template <class Real>
-inline constexpr std::size_t kFirstSiteWord = kFixed<Real> ? 0 : 3;
+/// A molecule's words: its centre, then its sites.
+inline constexpr std::size_t kFirstSiteWord = 3;
 
 /// Words of a 128-bit block. Squares of this side are turned inside each block of a vector, which
 /// is what processors do best.
@@ -171,7 +170,7 @@ class MoleculeSet {
   void reset(std::size_t count, std::size_t sites) {
     count_ = count;
     stride_ = count + hn::Lanes(hn::ScalableTag<Word>());
-    record_words_ = round_up(kFirstSiteWord<Real> + 3 * sites, kSide<Word>);
+    record_words_ = round_up(kFirstSiteWord + 3 * sites, kSide<Word>);
     grow(centres_, 3 * stride_);
     grow(records_, record_words_ * count);
   }
@@ -210,21 +209,22 @@ class MoleculeList {
   std::size_t count() const { return count_; }
   const Word* centre(std::size_t k) const { return arrays_.data() + k * stride_; }
   /// k: 3 * site + axis
-  const Word* site(std::size_t k) const {
-    return arrays_.data() + (kFirstSiteWord<Real> + k) * stride_;
-  }
+  const Word* site(std::size_t k) const { return arrays_.data() + (kFirstSiteWord + k) * stride_; }
   /// Where the molecules are in the set they were taken from.
   const Word* ids() const { return ids_.data(); }
 
   /// Memory for the ids of chosen molecules, and their number.
   Word* ids() { return ids_.data(); }
-  void set_count(std::size_t count) { count_ = count; }
+  void set_count(std::size_t count) { count_ = certain_ = count; }
+  /// The same with more ids behind those of which it is certain that they belong here.
+  void set_count_with_doubtful(std::size_t count) { count_ = count; }
+  std::size_t certain() const { return certain_; }
 
   /// Takes the chosen molecules' words.
   HWY_INLINE void take(const MoleculeSet<Real>& set, std::size_t sites) {
     const hn::ScalableTag<Word> d;
     constexpr std::size_t kBlock = kSide<Word>;
-    const std::size_t words = round_up(kFirstSiteWord<Real> + 3 * sites, kBlock);
+    const std::size_t words = round_up(kFirstSiteWord + 3 * sites, kBlock);
     constexpr std::size_t kLargestVector = 64 / sizeof(Word);
     stride_ = std::max(stride_, round_up(count_, kLargestVector));
     if (arrays_.size() < words * stride_) arrays_.resize(words * stride_);
@@ -247,6 +247,7 @@ class MoleculeList {
 
  private:
   std::size_t count_ = 0;
+  std::size_t certain_ = 0;
   std::size_t stride_ = 0;
   std::vector<Word> ids_;
   std::vector<Word> arrays_;
@@ -258,6 +259,17 @@ struct MoleculeRun {
   std::size_t last;
 };
 
+/// Squared distances of a list's centres from another.
+template <class D, class Real, class Centre>
+HWY_INLINE VecOf<D> distance_squared(D d, const Displacements<D>& displacements,
+                                     const MoleculeList<Real>& list, std::size_t first,
+                                     const Centre* centre) {
+  const Point<VecOf<D>> r{displacements.between(list.centre(0) + first, centre[0], 0),
+                          displacements.between(list.centre(1) + first, centre[1], 1),
+                          displacements.between(list.centre(2) + first, centre[2], 2)};
+  return length_squared(d, r);
+}
+
 /// Memory of a neighbour search, worth keeping between calls.
 template <class Real>
 struct NeighbourMemory {
@@ -266,7 +278,8 @@ struct NeighbourMemory {
 };
 
 /// The molecules within reach of a centre: the near ones, which mixed and fixed precision evaluate
-/// in fp64 (STARPMC_NEAR_DISTANCE), and the others.
+/// in fp64 (STARPMC_NEAR_DISTANCE), and the others. Where positions that share them may find a
+/// molecule on either side, both lists have it, that of the far behind the certain ones.
 template <class Real>
 class Neighbours {
  public:
@@ -274,7 +287,7 @@ class Neighbours {
   using D = typename MoleculeList<Real>::Lanes;
   using V = VecOf<D>;
   static constexpr bool kHasNear = sizeof(PairReal<Real>) < sizeof(double);
-  /// The far neighbours are at least this far from any position that meets them.
+  /// The far neighbours are at least this far from any position that meets them as such.
   static constexpr double kFarthestNear = kHasNear ? STARPMC_NEAR_DISTANCE : 0.0;
 
   Neighbours(const Interaction& interaction, NeighbourMemory<Real>& memory)
@@ -290,15 +303,37 @@ class Neighbours {
     for (const MoleculeRun& run : runs) most += run.last - run.first;
     far_.reset(most);
     near_.reset(most);
-    choose(centre, reach + spread, STARPMC_NEAR_DISTANCE + spread, from, runs);
+    choose(centre, reach + spread, STARPMC_NEAR_DISTANCE + spread + kRounding, from, runs);
+    if constexpr (kHasNear) {
+      near_.take(from, sites);
+      add_doubtful(centre, STARPMC_NEAR_DISTANCE - spread - kRounding);
+    }
     far_.take(from, sites);
-    if constexpr (kHasNear) near_.take(from, sites);
   }
 
   const MoleculeList<Real>& far() const { return far_; }
   const MoleculeList<Real>& near() const { return near_; }
 
  private:
+  static constexpr double kRounding = 1e-3;  ///< more than that of distances
+
+  /// Lists among the far ones the near ones that are beyond a distance, too.
+  HWY_INLINE void add_doubtful(const Centre* centre, double distance) {
+    const D d;
+    const hn::Rebind<WordOf<Real>, D> words;
+    const V certain = hn::Set(d, static_cast<PairReal<Real>>(distance * distance));
+    std::size_t count = far_.count();
+    for (std::size_t i = 0; i < near_.count(); i += hn::Lanes(d)) {
+      const V squared = distance_squared(d, displacements_, near_, i, centre);
+      const auto doubtful = hn::RebindMask(
+          words, hn::AndNot(hn::Lt(squared, certain), hn::FirstN(d, near_.count() - i)));
+      hn::StoreU(hn::Compress(hn::LoadU(words, near_.ids() + i), doubtful), words,
+                 far_.ids() + count);
+      count += hn::CountTrue(words, doubtful);
+    }
+    far_.set_count_with_doubtful(count);
+  }
+
   /// Lists the molecules of the runs that are far and near. Without branches that depend on where
   /// molecules are: no processor would foresee them.
   HWY_INLINE void choose(const Centre* centre, double reach, double near,

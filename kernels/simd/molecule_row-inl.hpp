@@ -7,7 +7,10 @@
 #define STARPMC_MOLECULE_ROW_INL
 #endif
 
+#include <hwy/aligned_allocator.h>
+
 #include <algorithm>
+#include <span>
 #include <vector>
 
 #include "kernels/molecule_reach.hpp"
@@ -25,40 +28,74 @@ struct MoleculeTarget {
   int type;
 };
 
-/// Pair coefficients of every site of one molecule type with every site of another.
+/// The pairs of a site of one molecule type with one of another that have energy, in an order, and
+/// two by two, such that a sum over them has the same bits whichever molecule is the target.
+/// @tparam T type of the lanes, of which there are kLanes
 template <class T>
 class SitePairs {
  public:
-  struct Coefficients {
-    T charge;  ///< Coulomb constant times both charges
+  struct Pair {
+    std::size_t a;  ///< where the coordinates of the target's site are, a vector each
+    std::size_t b;  ///< and those of the other's
+    T charge;       ///< Coulomb constant times both charges
     T c12, c6, shift, slope;
-    bool has_vdw;
+  };
+  struct Pairs {
+    std::vector<Pair> single;
+    std::vector<Pair> both;  ///< the sites' places may be exchanged, and that pair follows as one
   };
 
   SitePairs(const Topology& topology, int type_a, int type_b)
       : sites_a(static_cast<std::size_t>(topology.site_count(type_a))),
         sites_b(static_cast<std::size_t>(topology.site_count(type_b))) {
-    pairs_.reserve(sites_a * sites_b);
-    for (int i = 0; i < topology.site_count(type_a); ++i) {
-      for (int j = 0; j < topology.site_count(type_b); ++j) {
+    const std::size_t site = 3 * hn::Lanes(hn::ScalableTag<T>());
+    if (type_a == type_b && sites_a == 3) make_triangle(topology, type_a);
+    const int first = std::min(type_a, type_b);
+    const int second = std::max(type_a, type_b);
+    for (int i = 0; i < topology.site_count(first); ++i) {
+      const int last = type_a == type_b ? i + 1 : topology.site_count(second);
+      for (int j = 0; j < last; ++j) {
         const double* const c =
-            topology.pair(topology.site_type(type_a, i), topology.site_type(type_b, j));
-        pairs_.push_back({static_cast<T>(STARPMC_COULOMB_CONSTANT * topology.site(type_a, i)[3] *
-                                         topology.site(type_b, j)[3]),
-                          static_cast<T>(c[0]), static_cast<T>(c[1]), static_cast<T>(c[2]),
-                          static_cast<T>(c[3]), c[0] != 0 || c[1] != 0});
+            topology.pair(topology.site_type(first, i), topology.site_type(second, j));
+        const double charges = topology.site(first, i)[3] * topology.site(second, j)[3];
+        const bool has_vdw = c[0] != 0 || c[1] != 0;
+        if (charges == 0 && !has_vdw) continue;
+        Pairs& pairs = has_vdw ? with_vdw : coulomb;
+        (type_a == type_b && i != j ? pairs.both : pairs.single)
+            .push_back({site * static_cast<std::size_t>(type_a == first ? i : j),
+                        site * static_cast<std::size_t>(type_a == first ? j : i),
+                        static_cast<T>(STARPMC_COULOMB_CONSTANT * charges), static_cast<T>(c[0]),
+                        static_cast<T>(c[1]), static_cast<T>(c[2]), static_cast<T>(c[3])});
       }
     }
-  }
-  const Coefficients& operator()(std::size_t a, std::size_t b) const {
-    return pairs_[a * sites_b + b];
   }
 
   std::size_t sites_a;
   std::size_t sites_b;
+  Pairs with_vdw;
+  Pairs coulomb;  ///< alone
+  /// The same of a type of three sites, all of them charged, with itself, (i, j <= i) at
+  /// i (i + 1)/2 + j; else empty.
+  struct Side : Pair {
+    bool has_vdw;
+  };
+  std::vector<Side> triangle;
 
  private:
-  std::vector<Coefficients> pairs_;
+  void make_triangle(const Topology& topology, int type) {
+    for (int i = 0; i < 3; ++i) {
+      for (int j = 0; j <= i; ++j) {
+        const double* const c =
+            topology.pair(topology.site_type(type, i), topology.site_type(type, j));
+        const double charges = topology.site(type, i)[3] * topology.site(type, j)[3];
+        if (charges == 0) return triangle.clear();
+        triangle.push_back(
+            {{0, 0, static_cast<T>(STARPMC_COULOMB_CONSTANT * charges), static_cast<T>(c[0]),
+              static_cast<T>(c[1]), static_cast<T>(c[2]), static_cast<T>(c[3])},
+             c[0] != 0 || c[1] != 0});
+      }
+    }
+  }
 };
 
 /// r and 1/r within 2e-11 of their value: for near molecules, whose coordinates are in fp32.
@@ -96,6 +133,9 @@ class MoleculeRow {
     vdw_cutoff_squared_ =
         hn::Set(D(), static_cast<T>(interaction.vdw_cutoff * interaction.vdw_cutoff));
     const int types = topology.shape.molecule_types;
+    const auto sites = static_cast<std::size_t>(topology.shape.sites);
+    target_sites_ = hwy::AllocateAligned<SiteWord>(3 * sites * hn::MaxLanes(D()));
+    source_sites_ = hwy::AllocateAligned<SiteWord>(3 * sites * hn::MaxLanes(D()));
     pairs_.reserve(static_cast<std::size_t>(types * types));
     for (int type = 0; type < types; ++type) {
       for (int other = 0; other < types; ++other) pairs_.emplace_back(topology, type, other);
@@ -118,7 +158,7 @@ class MoleculeRow {
   }
 
  protected:
-  using SourceSite = std::conditional_t<kFixed<Real>, Point<VecOf<IntegersOf<D>>>, Point<V>>;
+  using SitePoint = std::conditional_t<kFixed<Real>, Point<VecOf<IntegersOf<D>>>, Point<V>>;
 
   template <Care kCare, class Store>
   HWY_INLINE void row(const Target& target, int list_type, const List& list, Store& store) const {
@@ -139,25 +179,78 @@ class MoleculeRow {
   HWY_INLINE LaneEnergies<V> energies_at(const Target& target, const List& list,
                                          const SitePairs<T>& pairs, std::size_t first) const {
     const D d;
-    const V closest = hn::Set(d, static_cast<T>(STARPMC_MINIMUM_DISTANCE_SQUARED));
+    if (!pairs.triangle.empty()) return of_three_sites<kCare>(target, list, pairs, first);
     LaneEnergies<V> sum{hn::Zero(d), hn::Zero(d)};
-    const Point<V> offset = centre_offset(target, list, first);
-    for (std::size_t b = 0; b < pairs.sites_b; ++b) {
-      const SourceSite source = source_site(list, b, first, offset);
-      for (std::size_t a = 0; a < pairs.sites_a; ++a) {
-        const auto& c = pairs(a, b);
-        if (c.charge == 0 && !c.has_vdw) continue;
-        V r2 = length_squared(d, displacement<kCare>(&target.sites[3 * a], source));
-        if (kCare != Care::inside) r2 = hn::Max(r2, closest);
-        if (c.has_vdw) {
-          add_pair(c, r2, sum);
+    place(target, list, first, pairs);
+    const SiteWord* const targets = target_sites_.get();
+    const SiteWord* const sources = source_sites_.get();
+    const auto squared = [&](std::size_t a, std::size_t b) HWY_ATTR {
+      return squared_between<kCare>(load_site(targets + a), load_site(sources + b));
+    };
+    const auto add = [&](const auto& pair, const LaneEnergies<V>& energies) HWY_ATTR {
+      sum.coulomb = hn::MulAdd(hn::Set(d, pair.charge), energies.coulomb, sum.coulomb);
+      sum.vdw = hn::Add(sum.vdw, energies.vdw);
+    };
+    for (const auto& pair : pairs.with_vdw.single) {
+      add(pair, unit_energies(pair, squared(pair.a, pair.b)));
+    }
+    for (const auto& pair : pairs.with_vdw.both) {
+      const LaneEnergies<V> one = unit_energies(pair, squared(pair.a, pair.b));
+      const LaneEnergies<V> other = unit_energies(pair, squared(pair.b, pair.a));
+      add(pair, {hn::Add(one.coulomb, other.coulomb), hn::Add(one.vdw, other.vdw)});
+    }
+    for (const auto& pair : pairs.coulomb.single) {
+      sum.coulomb =
+          hn::MulAdd(hn::Set(d, pair.charge), coulomb_energy(squared(pair.a, pair.b)), sum.coulomb);
+    }
+    for (const auto& pair : pairs.coulomb.both) {
+      const V both =
+          hn::Add(coulomb_energy(squared(pair.a, pair.b)), coulomb_energy(squared(pair.b, pair.a)));
+      sum.coulomb = hn::MulAdd(hn::Set(d, pair.charge), both, sum.coulomb);
+    }
+    return limited(sum);
+  }
+
+  static HWY_INLINE LaneEnergies<V> limited(const LaneEnergies<V>& sum) {
+    const V largest = hn::Set(D(), static_cast<T>(STARPMC_LARGEST_PAIR_ENERGY));
+    return {hn::Min(sum.coulomb, largest), hn::Min(sum.vdw, largest)};
+  }
+
+  /// The same where all sites fit into registers.
+  template <Care kCare>
+  HWY_INLINE LaneEnergies<V> of_three_sites(const Target& target, const List& list,
+                                            const SitePairs<T>& pairs, std::size_t first) const {
+    const D d;
+    LaneEnergies<V> sum{hn::Zero(d), hn::Zero(d)};
+    SitePoint a[3];
+    SitePoint b[3];
+    place_three(target, list, first, a, b);
+#pragma GCC unroll 3
+    for (std::size_t i = 0; i < 3; ++i) {
+#pragma GCC unroll 3
+      for (std::size_t j = 0; j <= i; ++j) {
+        const auto& pair = pairs.triangle[i * (i + 1) / 2 + j];
+        const V r2 = squared_between<kCare>(a[i], b[j]);
+        const V other_r2 = i == j ? r2 : squared_between<kCare>(a[j], b[i]);
+        V energy;
+        if (pair.has_vdw) {
+          const LaneEnergies<V> energies = unit_energies(pair, r2);
+          energy = energies.coulomb;
+          V vdw = energies.vdw;
+          if (i != j) {
+            const LaneEnergies<V> more = unit_energies(pair, other_r2);
+            energy = hn::Add(energy, more.coulomb);
+            vdw = hn::Add(vdw, more.vdw);
+          }
+          sum.vdw = hn::Add(sum.vdw, vdw);
         } else {
-          sum.coulomb = hn::MulAdd(hn::Set(d, c.charge), coulomb_energy(r2), sum.coulomb);
+          energy = coulomb_energy(r2);
+          if (i != j) energy = hn::Add(energy, coulomb_energy(other_r2));
         }
+        sum.coulomb = hn::MulAdd(hn::Set(d, pair.charge), energy, sum.coulomb);
       }
     }
-    const V largest = hn::Set(d, static_cast<T>(STARPMC_LARGEST_PAIR_ENERGY));
-    return {hn::Min(sum.coulomb, largest), hn::Min(sum.vdw, largest)};
+    return limited(sum);
   }
 
   HWY_INLINE Point<V> centre_offset(const Target& target, const List& list,
@@ -172,28 +265,95 @@ class MoleculeRow {
     }
   }
 
-  HWY_INLINE SourceSite source_site(const List& list, std::size_t site, std::size_t first,
-                                    const Point<V>& offset) const {
-    const auto at = [&](std::size_t k) { return list.site(3 * site + k) + first; };
+  using SiteLanes = std::conditional_t<kFixed<Real>, IntegersOf<D>, D>;
+
+  /// Lays the sites of the target and of the list's molecules out, seen from amid their centres: so
+  /// seen, the displacement of two sites is exactly the reverse of what it is where the other
+  /// molecule is the target.
+  HWY_INLINE void place(const Target& target, const List& list, std::size_t first,
+                        const SitePairs<T>& pairs) const {
+    const D d;
+    const SiteLanes lanes;
+    const std::size_t size = hn::Lanes(lanes);
+    const std::size_t stride = static_cast<std::size_t>(list.site(1) - list.site(0));
+    const auto* source = list.site(0) + first;
+    SiteWord* to = source_sites_.get();
     if constexpr (kFixed<Real>) {
-      const IntegersOf<D> integers;
-      return {hn::LoadU(integers, at(0)), hn::LoadU(integers, at(1)), hn::LoadU(integers, at(2))};
+      for (std::size_t k = 0; k < 3 * pairs.sites_b; ++k, source += stride, to += size) {
+        hn::Store(hn::LoadU(lanes, source), lanes, to);
+      }
+      to = target_sites_.get();
+      for (std::size_t k = 0; k < 3 * pairs.sites_a; ++k, to += size) {
+        hn::Store(hn::Set(lanes, target.sites[k]), lanes, to);
+      }
     } else {
-      const D d;
-      return {hn::Add(offset.x, load_lanes<Real>(d, at(0))),
-              hn::Add(offset.y, load_lanes<Real>(d, at(1))),
-              hn::Add(offset.z, load_lanes<Real>(d, at(2)))};
+      const Point<V> offset = centre_offset(target, list, first);
+      const V half = hn::Set(d, T{0.5});
+      const Point<V> halves{hn::Mul(half, offset.x), hn::Mul(half, offset.y),
+                            hn::Mul(half, offset.z)};
+      for (std::size_t b = 0; b < pairs.sites_b; ++b, source += 3 * stride, to += 3 * size) {
+        hn::Store(hn::Add(load_lanes<Real>(d, source), halves.x), d, to);
+        hn::Store(hn::Add(load_lanes<Real>(d, source + stride), halves.y), d, to + size);
+        hn::Store(hn::Add(load_lanes<Real>(d, source + 2 * stride), halves.z), d, to + 2 * size);
+      }
+      const auto* site = target.sites.data();
+      to = target_sites_.get();
+      for (std::size_t a = 0; a < pairs.sites_a; ++a, site += 3, to += 3 * size) {
+        hn::Store(hn::Sub(hn::Set(d, site[0]), halves.x), d, to);
+        hn::Store(hn::Sub(hn::Set(d, site[1]), halves.y), d, to + size);
+        hn::Store(hn::Sub(hn::Set(d, site[2]), halves.z), d, to + 2 * size);
+      }
     }
   }
 
+  HWY_INLINE void place_three(const Target& target, const List& list, std::size_t first,
+                              SitePoint (&a)[3], SitePoint (&b)[3]) const {
+    const D d;
+    const SiteLanes lanes;
+    const std::size_t stride = static_cast<std::size_t>(list.site(1) - list.site(0));
+    const auto* source = list.site(0) + first;
+    const auto* site = target.sites.data();
+    const Point<V> offset = centre_offset(target, list, first);
+    const V half = hn::Set(d, T{0.5});
+    const Point<V> halves{hn::Mul(half, offset.x), hn::Mul(half, offset.y),
+                          hn::Mul(half, offset.z)};
+#pragma GCC unroll 3
+    for (std::size_t k = 0; k < 3; ++k, source += 3 * stride, site += 3) {
+      const SitePoint own{hn::Set(lanes, site[0]), hn::Set(lanes, site[1]),
+                          hn::Set(lanes, site[2])};
+      if constexpr (kFixed<Real>) {
+        a[k] = own;
+        b[k] = {hn::LoadU(lanes, source), hn::LoadU(lanes, source + stride),
+                hn::LoadU(lanes, source + 2 * stride)};
+      } else {
+        a[k] = {hn::Sub(own.x, halves.x), hn::Sub(own.y, halves.y), hn::Sub(own.z, halves.z)};
+        b[k] = {hn::Add(load_lanes<Real>(d, source), halves.x),
+                hn::Add(load_lanes<Real>(d, source + stride), halves.y),
+                hn::Add(load_lanes<Real>(d, source + 2 * stride), halves.z)};
+      }
+    }
+  }
+
+  using SiteWord = hn::TFromD<SiteLanes>;
+
+  static HWY_INLINE SitePoint load_site(const SiteWord* from) {
+    const SiteLanes lanes;
+    const std::size_t size = hn::Lanes(lanes);
+    return {hn::Load(lanes, from), hn::Load(lanes, from + size), hn::Load(lanes, from + 2 * size)};
+  }
+
+  /// Squared distance of a site of the target from one of the others.
   template <Care kCare>
-  HWY_INLINE Point<V> displacement(const typename Target::Site* site,
-                                   const SourceSite& source) const {
-    const auto set = [&](std::size_t k) HWY_ATTR {
-      return hn::Set(hn::Rebind<typename Target::Site, D>(), site[k]);
-    };
-    const SourceSite r{hn::Sub(set(0), source.x), hn::Sub(set(1), source.y),
-                       hn::Sub(set(2), source.z)};
+  HWY_INLINE V squared_between(const SitePoint& a, const SitePoint& b) const {
+    const D d;
+    const V r2 = length_squared(d, displacement<kCare>(a, b));
+    if constexpr (kCare == Care::inside) return r2;
+    return hn::Max(r2, hn::Set(d, static_cast<T>(STARPMC_MINIMUM_DISTANCE_SQUARED)));
+  }
+
+  template <Care kCare>
+  HWY_INLINE Point<V> displacement(const SitePoint& a, const SitePoint& b) const {
+    const SitePoint r{hn::Sub(a.x, b.x), hn::Sub(a.y, b.y), hn::Sub(a.z, b.z)};
     if constexpr (kFixed<Real>) {
       return {displacements_.scaled(r.x, 0), displacements_.scaled(r.y, 1),
               displacements_.scaled(r.z, 2)};
@@ -223,17 +383,16 @@ class MoleculeRow {
     }
   }
 
-  HWY_INLINE void add_pair(const typename SitePairs<T>::Coefficients& c, V r2,
-                           LaneEnergies<V>& sum) const {
+  /// Coulomb energy of unit charges, and that of van der Waals.
+  HWY_INLINE LaneEnergies<V> unit_energies(const typename SitePairs<T>::Pair& c, V r2) const {
     const D d;
     const Distance<V> r = lane_distance(r2);
-    sum.coulomb = hn::MulAdd(hn::Set(d, c.charge), coulomb_.of(r), sum.coulomb);
     const V inverse2 = hn::Mul(r.inverse, r.inverse);
     const V inverse6 = hn::Mul(hn::Mul(inverse2, inverse2), inverse2);
     const V lj = hn::Mul(hn::MulSub(hn::Set(d, c.c12), inverse6, hn::Set(d, c.c6)), inverse6);
     const V shift = hn::MulAdd(hn::Set(d, c.slope), r.r, hn::Set(d, c.shift));
-    sum.vdw =
-        hn::Add(sum.vdw, hn::IfThenElseZero(hn::Lt(r2, vdw_cutoff_squared_), hn::Add(lj, shift)));
+    return {coulomb_.of(r),
+            hn::IfThenElseZero(hn::Lt(r2, vdw_cutoff_squared_), hn::Add(lj, shift))};
   }
 
   const Topology& topology_;
@@ -242,6 +401,9 @@ class MoleculeRow {
   Displacements<D> displacements_;
   V vdw_cutoff_squared_;
   std::vector<SitePairs<T>> pairs_;  ///< per pair of molecule types
+  // A vector for each coordinate.
+  hwy::AlignedFreeUniquePtr<SiteWord[]> target_sites_;
+  hwy::AlignedFreeUniquePtr<SiteWord[]> source_sites_;
 };
 
 }  // namespace starpmc::simd::HWY_NAMESPACE

@@ -9,9 +9,12 @@
 
 #include <hwy/highway.h>
 
+#include <bit>
 #include <cmath>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 
 #include "kernels/arguments.hpp"
 
@@ -22,6 +25,16 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 template <class D>
 using VecOf = hn::Vec<D>;
+
+/// Calls function(lane) for each lane that `mask` selects, in order.
+template <class D, class M, class Function>
+HWY_INLINE void for_each_selected(D d, M mask, Function&& function) {
+  std::uint8_t bytes[8] = {};
+  hn::StoreMaskBits(d, mask, bytes);
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, bytes, sizeof(bits));
+  for (; bits != 0; bits &= bits - 1) function(static_cast<std::size_t>(std::countr_zero(bits)));
+}
 
 /// r and 1/r.
 template <class V>

@@ -4,6 +4,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include <algorithm>
 #include <array>
 #include <type_traits>
 #include <vector>
@@ -43,9 +44,13 @@ class GridTerm {
   }
 
   void run() {
-    for_each_block(a_.blocks, sites_, nearby_, interaction(),
-                   [this](std::size_t block) HWY_ATTR { add_block(block); });
-    sites_.collect(STARPMC_COULOMB_CONSTANT / (Coulomb::kFactor * unit_), a_.energies);
+    std::fill_n(a_.energies.begin(), a_.window.candidates(), 0.0);
+    for_each_block(
+        a_.blocks, sites_, nearby_, interaction(),
+        [this](std::size_t block) HWY_ATTR { add_block(block); },
+        [this] {
+          sites_.move_to(STARPMC_COULOMB_CONSTANT / (Coulomb::kFactor * unit_), a_.energies);
+        });
   }
 
  private:

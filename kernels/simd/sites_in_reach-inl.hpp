@@ -8,28 +8,17 @@
 #endif
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
-#include <cstring>
 #include <vector>
 
 #include "kernels/block_reach.hpp"
 #include "kernels/molecule_pairs.hpp"
 #include "kernels/simd/charged_sites.hpp"
 #include "kernels/simd/pair_sum-inl.hpp"
+#include "kernels/whole_units.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace starpmc::simd::HWY_NAMESPACE {
-
-/// Calls function(lane) for each lane that `mask` selects, in order.
-template <class D, class M, class Function>
-HWY_INLINE void for_each_selected(D d, M mask, Function&& function) {
-  std::uint8_t bytes[8] = {};
-  hn::StoreMaskBits(d, mask, bytes);
-  std::uint64_t bits = 0;
-  std::memcpy(&bits, bytes, sizeof(bits));
-  for (; bits != 0; bits &= bits - 1) function(static_cast<std::size_t>(std::countr_zero(bits)));
-}
 
 /// The sites that meet any of a few neighbouring blocks: what each block then chooses from.
 class NearbySites {
@@ -66,16 +55,20 @@ class NearbySites {
   }
 };
 
-/// Calls add_block(number) for each compact block, when `nearby` has the sites that may meet it.
-template <class AddBlock>
+/// Calls add_block(number) for each compact block, when `nearby` has the sites that may meet it,
+/// and end_group() behind each group of them.
+template <class AddBlock, class EndGroup>
 void for_each_block(std::span<const double> blocks, const ChargedSites& sites, NearbySites& nearby,
-                    const Interaction& interaction, const AddBlock& add_block) {
+                    const Interaction& interaction, const AddBlock& add_block,
+                    const EndGroup& end_group) {
   constexpr std::size_t kBlocksTogether = 8;  // they choose from the same nearby sites
+  static_assert(kGroupBlocks % kBlocksTogether == 0);
   const std::size_t all = blocks.size() / BLOCK_FIELDS;
   for (std::size_t first = 0; first < all; first += kBlocksTogether) {
     const std::size_t count = std::min(kBlocksTogether, all - first);
     nearby.select(sites, blocks.subspan(first * BLOCK_FIELDS, count * BLOCK_FIELDS), interaction);
     for (std::size_t block = first; block < first + count; ++block) add_block(block);
+    if (first + count == all || (first + count) % kGroupBlocks == 0) end_group();
   }
 }
 

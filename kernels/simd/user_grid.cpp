@@ -6,6 +6,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -36,9 +37,11 @@ class UserGridTerm {
         pole_(potential.coulomb_pole) {}
 
   void run() {
-    for_each_block(a_.blocks, sites_, nearby_, interaction(),
-                   [this](std::size_t block) HWY_ATTR { add_block(block); });
-    sites_.collect(STARPMC_COULOMB_CONSTANT, a_.energies);
+    std::fill_n(a_.energies.begin(), a_.window.candidates(), 0.0);
+    for_each_block(
+        a_.blocks, sites_, nearby_, interaction(),
+        [this](std::size_t block) HWY_ATTR { add_block(block); },
+        [this] { sites_.move_to(STARPMC_COULOMB_CONSTANT, a_.energies); });
   }
 
  private:

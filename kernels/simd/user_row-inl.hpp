@@ -102,11 +102,11 @@ class UserRow : private MoleculeRow<Real, T> {
       for (std::size_t i = 0; i < list.count(); i += hn::Lanes(d)) {
         const Point<V> offset = this->centre_offset(target, list, i);
         for (std::size_t b = 0; b < sites; ++b) {
-          const Point<V> site = this->source_site(list, b, i, offset);
+          const auto at = [&](std::size_t k) { return list.site(3 * b + k) + i; };
           T* const to = &sources_[3 * b * stride + i];
-          hn::StoreU(site.x, d, to);
-          hn::StoreU(site.y, d, to + stride);
-          hn::StoreU(site.z, d, to + 2 * stride);
+          hn::StoreU(hn::Add(offset.x, load_lanes<Real>(d, at(0))), d, to);
+          hn::StoreU(hn::Add(offset.y, load_lanes<Real>(d, at(1))), d, to + stride);
+          hn::StoreU(hn::Add(offset.z, load_lanes<Real>(d, at(2))), d, to + 2 * stride);
         }
       }
       arguments_.sources = sources_.data();

@@ -5,11 +5,12 @@
 #include <vector>
 
 #include "kernels/compact_blocks.hpp"
+#include "kernels/whole_units.hpp"
 #include "runtime/data_handle.hpp"
 
 namespace starpmc {
 
-/// Points in compact blocks, registered in parts: one part is one task.
+/// Points in compact blocks, registered in parts of whole groups: one part is one task.
 template <class Real>
 class BlockedPoints {
  public:
@@ -22,10 +23,11 @@ class BlockedPoints {
 
   BlockedPoints(CompactBlocks<Real> blocks, std::size_t parts) : blocks_(std::move(blocks)) {
     const std::size_t count = blocks_.block_count();
-    parts = std::clamp<std::size_t>(parts, 1, std::max<std::size_t>(count, 1));
+    const std::size_t groups = (count + kGroupBlocks - 1) / kGroupBlocks;
+    parts = std::clamp<std::size_t>(parts, 1, std::max<std::size_t>(groups, 1));
     for (std::size_t part = 0; part < parts && count > 0; ++part) {
-      const std::size_t first = count * part / parts;
-      const std::size_t last = count * (part + 1) / parts;
+      const std::size_t first = groups * part / parts * kGroupBlocks;
+      const std::size_t last = std::min(groups * (part + 1) / parts * kGroupBlocks, count);
       parts_.push_back(
           {first, last - first,
            DataHandle::of(std::span(blocks_.blocks)

@@ -207,10 +207,9 @@ void FullEvaluation<Real>::collect(std::size_t first, std::size_t count, Totals&
     const HostAccess<PairReal<Real>> table(window_.table, STARPU_R);
     for (std::size_t term = 0; term < MM_TERMS; ++term) {
       for (std::size_t i = 0; i < count; ++i) {
-        const std::size_t row = term * rows + i;
-        totals[term] += mm.data()[row];
+        totals[term] += mm.data()[term * rows + i];
         for (std::size_t j = 0; j < i; ++j) {
-          totals[term] += static_cast<double>(table.data()[row * rows + j]);
+          totals[term] += static_cast<double>(table.data()[(term * rows + j) * rows + i]);
         }
       }
     }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "kernels/whole_units.hpp"
 #include "sampling/mm_rounding.hpp"
 
 namespace starpmc {
@@ -76,21 +77,27 @@ double largest_grid_charge(const TopologyBuffers& topology, std::span<const doub
 DecisionBound decision_bound(Precision precision, const TopologyBuffers& topology,
                              const UserErrors& user, std::span<const double> block_charges) {
   const double grid = user.coulomb_scale * grid_roundings(topology, block_charges);
+  const bool fp64 = precision == Precision::fp64;
+  // Energies are rounded to whole units, of the old and the new position.
+  const double pair_units =
+      topology.shape.molecules * (fp64 ? kPairUnit<double> : kPairUnit<float>);
+  const double groups = std::ceil(static_cast<double>(block_charges.size()) / kGroupBlocks);
+  const double units = pair_units + topology.shape.sites * groups * kGridUnit;
   const double mm = mm_rounding(precision, topology);
   const double relative = 2 * stored_displacement(precision, topology);
-  if (precision == Precision::fp64) {
+  if (fp64) {
     const double pairs =
         static_cast<double>(block_charges.size()) * STARPMC_BLOCK_POINTS * topology.shape.sites +
         topology.shape.molecules + topology.nuclei * topology.shape.sites;
     const double unit = std::ldexp(1.0, -53);
     return {1024 * unit * (grid + user.coulomb_scale * STARPMC_COULOMB_CONSTANT) + 16 * mm +
-                2 * pairs * std::ldexp(1.0, -41) + user.absolute,
-            16 * unit + relative + user.relative, 16 * mm + user.absolute};
+                2 * pairs * std::ldexp(1.0, -41) + units + user.absolute,
+            16 * unit + relative + user.relative, 16 * mm + pair_units + user.absolute};
   }
   const double unit = std::ldexp(1.0, -24);
-  return {unit * grid + mm + 1e-5 + user.absolute +
+  return {unit * grid + mm + units + 1e-5 + user.absolute +
               user.coulomb_jump * largest_grid_charge(topology, block_charges),
-          relative + user.relative, mm + user.absolute};
+          relative + user.relative, mm + pair_units + user.absolute};
 }
 
 }  // namespace starpmc

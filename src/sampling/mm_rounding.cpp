@@ -163,16 +163,18 @@ class Roundings {
     add_common(type, other, shell, common);
   }
 
+  double vdw_slope(int type, int i, int other, int j, const Shell& shell) const {
+    const int type_i = view_.site_type(type, i);
+    const int type_j = view_.site_type(other, j);
+    const double* const c = view_.pair(type_i, type_j);
+    const double r = std::max(shell.distance - radius(type, i) - radius(other, j),
+                              packing_.contact(type_i, type_j));
+    return 12 * std::abs(c[0]) / std::pow(r, 13) + 6 * std::abs(c[1]) / std::pow(r, 7) +
+           std::abs(c[3]);
+  }
   double vdw_slope(int type, int other, int j, const Shell& shell) const {
     double slope = 0;
-    for (int i = 0; i < view_.site_count(type); ++i) {
-      const double* const c = view_.pair(view_.site_type(type, i), view_.site_type(other, j));
-      const double r =
-          std::max(shell.distance - radius(type, i) - radius(other, j),
-                   packing_.contact(view_.site_type(type, i), view_.site_type(other, j)));
-      slope += 12 * std::abs(c[0]) / std::pow(r, 13) + 6 * std::abs(c[1]) / std::pow(r, 7) +
-               std::abs(c[3]);
-    }
+    for (int i = 0; i < view_.site_count(type); ++i) slope += vdw_slope(type, i, other, j, shell);
     return slope;
   }
 
@@ -183,13 +185,19 @@ class Roundings {
     return STARPMC_COULOMB_CONSTANT * std::abs(net[0] * net[1]) / shell.distance;
   }
 
-  /// A moved site's own rounding, met by all neighbours that are far.
+  /// A moved site's own rounding, met by all neighbours.
   void add_common(int type, int other, const Shell& shell, double& common) const {
-    if (!shell.far) return;
-    const double field = field_of(other, shell.distance) * shell.pairs / 2;
+    if (!single_) return;
+    const double neighbours = shell.pairs / 2;
+    const double field = field_of(other, shell.distance) * neighbours;
     for (int i = 0; i < view_.site_count(type); ++i) {
-      common += (std::ldexp(radius(type, i) + 1, -24) + units_.places) * std::abs(charge(type, i)) *
-                field;
+      const double own = std::ldexp(radius(type, i), -24);
+      const double places = shell.far ? std::ldexp(1, -24) + units_.places : 0;
+      common += (own + places) * std::abs(charge(type, i)) * field;
+      if (shell.far) continue;
+      for (int j = 0; j < view_.site_count(other); ++j) {
+        common += own * vdw_slope(type, i, other, j, shell) * neighbours;
+      }
     }
   }
 

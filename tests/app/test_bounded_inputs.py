@@ -178,17 +178,19 @@ class Bounded(program.TestCase):
         self.assertEqual(status, 0, said)
 
     def test_sums_of_thousands_of_terms(self):
-        terms = "+".join(f"{i}*sin({i}*r)" for i in range(1, 3001))
-        self.write(
-            "argon.cfg",
-            f"[system]\ncoordinates = {program.DATA}/argon/argon.gro\n"
-            f"topology = {program.DATA}/argon/argon.top\n[sampling]\nsteps = 20\n"
-            f"[potential]\nmm-vdw = {terms}\n",
-        )
-        status, said = self.measured("energy", "argon.cfg", "--implementation", "scalar")
-        self.assertEqual(status, 0, said)
-        status, said = self.measured("expression", terms, "--pairs")
-        self.assertEqual(status, 0, said)
+        for term in ("{0}*sin({0}*r)", "{0}*exp(-{0}*r)"):
+            terms = "+".join(term.format(i) for i in range(1, 3001))
+            with self.subTest(term):
+                self.write(
+                    "argon.cfg",
+                    f"[system]\ncoordinates = {program.DATA}/argon/argon.gro\n"
+                    f"topology = {program.DATA}/argon/argon.top\n[sampling]\nsteps = 20\n"
+                    f"[potential]\nmm-vdw = {terms}\n",
+                )
+                status, said = self.measured("energy", "argon.cfg", "--implementation", "scalar")
+                self.assertEqual(status, 0, said)
+                status, said = self.measured("expression", terms, "--pairs")
+                self.assertEqual(status, 0, said)
 
     @unittest.skipIf(SANITIZED, "sanitizers take more than that")
     def test_too_little_memory_and_too_few_files_are_said_so(self):
