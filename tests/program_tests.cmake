@@ -68,7 +68,11 @@ if(TARGET starpmc)
   starpmc_program_test(app/ranks_over_network app/test_ranks_over_network.py 300 "app;device")
   starpmc_program_test(app/bench app/test_bench.py 120 "app;device")
   starpmc_program_test(app/evaluation app/test_evaluation.py 600 "app;device"
-                       $<TARGET_FILE:fake_nvml>)
+                       $<TARGET_FILE:fake_nvml> Published Plan WholeRun AgainstPaper Power
+                       ChainScaling Inputs)
+  # All of the paper's tables, and the Cell experiment, with small boxes.
+  starpmc_program_test(app/evaluation_of_all app/test_evaluation.py 600 "app;device;slow"
+                       $<TARGET_FILE:fake_nvml> Paper Cell)
   starpmc_program_test(app/score app/test_score.py 300 "app;device")
   starpmc_program_test(app/performance_models app/test_performance_models.py 120 "app;device")
   starpmc_program_test(app/trajectory app/test_trajectory.py 120 "app;device")

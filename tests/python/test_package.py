@@ -316,6 +316,16 @@ class Results(Package):
         self.assertEqual(options["output.folder"].default, "starpmc-output")
 
 
+    def test_more_steps(self):
+        run = starpmc.run(self.settings(), folder=self.folder / "run")
+        longer = starpmc.resume(run.folder, steps=2 * STEPS)
+        at_once = starpmc.run(self.settings(steps=2 * STEPS), folder=self.folder / "at-once")
+        self.assertEqual(longer.summary["steps"], 2 * STEPS)
+        self.assertEqual(
+            longer.summary["decisions_sha256"], at_once.summary["decisions_sha256"]
+        )
+
+
 class Errors(Package):
     def test_input(self):
         settings = self.settings(temperature=-5)

@@ -123,14 +123,17 @@ def _readable(settings: Settings | Path_) -> bool:
 def resume(
     folder: Path_,
     *,
+    steps: int | None = None,
     wait: bool = True,
     progress: Callback | None = None,
     environment: Mapping[str, str] | None = None,
     **overrides: Mapping[str, Any],
 ) -> Run:
     """Goes on with a run that was stopped or killed; the results are those of one that was not.
-    Arguments as those of run(); the program says which options may be given anew."""
-    words = ["resume", os.fspath(folder), *as_words(overrides)]
+    With `steps`, that many in all, also with a finished run. The other arguments are those of
+    run(); the program says which options may be given anew."""
+    more = [] if steps is None else ["--steps", str(steps)]
+    words = ["resume", os.fspath(folder), *more, *as_words(overrides)]
     begun = Run(folder, Process(find_program(), words, environment), progress)
     return begun.wait() if wait else begun
 
