@@ -80,15 +80,18 @@ void write_trajectory_header(hid_t file, const System& system, const std::string
   write_molecule_types(file, system);
 }
 
-void write_particle_facts(hid_t particles, const System& system) {
-  std::vector<std::int32_t> species;
-  std::vector<double> charges;
-  std::vector<double> masses;
+ParticleFacts particle_facts(const System& system) {
+  ParticleFacts facts;
   for (const ParticleLabel& label : particle_labels(system)) {
-    species.push_back(label.atomic_number);
-    charges.push_back(label.charge);
-    masses.push_back(label.mass);
+    facts.species.push_back(label.atomic_number);
+    facts.charges.push_back(label.charge);
+    facts.masses.push_back(label.mass);
   }
+  return facts;
+}
+
+void write_particle_facts(hid_t particles, const System& system) {
+  const auto [species, charges, masses] = particle_facts(system);
   const std::array<hsize_t, 1> shape = {species.size()};
   const Handle species_data = hdf5::write_dataset(particles, "species", species, shape);
   hdf5::write_attribute(species_data.get(), "meaning", "atomic number; 0: virtual site");

@@ -10,6 +10,7 @@
 
 #include "io/continued_file.hpp"
 #include "io/site_order.hpp"
+#include "io/trajectory_header.hpp"
 #include "kernels/base/error.hpp"
 
 namespace starpmc {
@@ -127,21 +128,14 @@ void TrajectoryReader::check_species() const {
 }
 
 void TrajectoryReader::check_particles() const {
-  std::vector<std::int32_t> numbers;
-  std::vector<double> charges;
-  std::vector<double> masses;
-  for (const ParticleLabel& label : particle_labels(system_)) {
-    numbers.push_back(label.atomic_number);
-    charges.push_back(label.charge);
-    masses.push_back(label.mass);
-  }
+  const ParticleFacts facts = particle_facts(system_);
   const std::string all = "particles/all/";
   const auto require = [&](const char* name, bool same) {
     if (!same) throw RunError(all + name + " is not that of the particles of the system");
   };
-  require("species", holds(file_, all + "species", H5T_NATIVE_INT32, numbers));
-  require("charge", holds(file_, all + "charge", H5T_NATIVE_DOUBLE, charges));
-  require("mass", holds(file_, all + "mass", H5T_NATIVE_DOUBLE, masses));
+  require("species", holds(file_, all + "species", H5T_NATIVE_INT32, facts.species));
+  require("charge", holds(file_, all + "charge", H5T_NATIVE_DOUBLE, facts.charges));
+  require("mass", holds(file_, all + "mass", H5T_NATIVE_DOUBLE, facts.masses));
 }
 
 TrajectoryFrame TrajectoryReader::read(std::uint64_t index) const {
