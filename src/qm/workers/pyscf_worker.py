@@ -29,6 +29,7 @@ import method_names
 from basis_check import check_basis
 from convergence import Convergence
 from embedding import Embedding
+from exact_ensemble import Configuration, ExactEnsemble
 from forecast import forecast
 from point_blocks import PointBlocks
 from stopwatch import Stopwatch
@@ -208,6 +209,8 @@ class PyscfEngine:
         self._stopwatch = Stopwatch()
         self._convergence = Convergence(self._mean_field, self._two_level(request))
         self._isolated = self._isolate()
+        self._held = None  # the start of every update, after hold()
+        self.exact = ExactEnsemble(self.molecule, self._solve_without_grid, request["threads"])
 
     def _build_grids(self, density_grid, angular_points, threads, cache_bytes):
         self._scf_grid.build(with_non0tab=True)
@@ -310,42 +313,65 @@ class PyscfEngine:
     def update(self, potential, nuclear_potential, charges):
         self._stopwatch.reset()
         with self._stopwatch.measure("embedding"):
-            if self._analytic:
-                self._embed_analytically(charges.positions / nist.BOHR, charges.charges)
-            else:
-                self._embed_by_quadrature(potential, nuclear_potential, charges)
-            self._core = self._bare_core + self._embedding
-            self._repulsion = self._bare_repulsion + self._nuclear_interaction
+            configuration = self.configuration(potential, nuclear_potential, charges)
+        fields, solution = self._solve(configuration)
+        with self._stopwatch.measure("density"):
+            density = self._density_blocks.sum_of_squares(solution.orbitals)
+        charge = -self._density_weights * density
+        fields["electrons_on_grid"] = -float(charge.sum())
+        grid = [self._density_points.T * nist.BOHR, charge, self._density_extents * nist.BOHR]
+        return {**fields, **self._seconds()}, numpy.vstack(grid)
+
+    def configuration(self, potential, nuclear_potential, charges):
+        """The solvent's potential as the SCF takes it."""
+        if self._analytic:
+            return self._embed_analytically(charges.positions / nist.BOHR, charges.charges)
+        return self._embed_by_quadrature(potential, nuclear_potential, charges)
+
+    def hold(self):
+        """From now on each update starts from the present density."""
+        if self._convergence.delivered() is None:
+            raise WorkerError("failure", "hold: there is no density yet")
+        self._held = self._convergence.snapshot()
+
+    def _solve(self, configuration):
+        """(fields of a result, Converged) of the SCF in a configuration's potential."""
+        if self._held is not None:
+            self._convergence.go_on_from(self._held)
+        self._embedding = configuration.embedding
+        self._nuclear_interaction = configuration.nuclear_interaction
+        self._core = self._bare_core + self._embedding
+        self._repulsion = self._bare_repulsion + self._nuclear_interaction
         previous = self._convergence.delivered()
         with self._stopwatch.measure("scf"):
             solution = self._converge()
-        with self._stopwatch.measure("density"):
-            density = self._density_blocks.sum_of_squares(solution.orbitals)
         self.orbitals = solution.orbitals
-        charge = -self._density_weights * density
-        fields = {
+        return {
             "energy": solution.energy * HARTREE_IN_KJ_PER_MOL,
-            "electrons_on_grid": -float(charge.sum()),
             "iterations": solution.iterations,
             "attempts": solution.attempts,
             "fallback": solution.fallback,
             "converged": True,
             "dipole": self._dipole_debye(solution.matrix),
             **self._interactions(solution, previous),
-            **{f"seconds_{part}": time for part, time in self._stopwatch.seconds.items()},
-        }
-        return fields, numpy.vstack(
-            [
-                self._density_points.T * nist.BOHR,
-                charge,
-                self._density_extents * nist.BOHR,
-            ]
-        )
+        }, solution
+
+    def _solve_without_grid(self, configuration):
+        """For ExactEnsemble: the same without a density on the grid, (fields, density matrix)."""
+        self._stopwatch.reset()
+        fields, solution = self._solve(configuration)
+        return {**fields, **self._seconds()}, solution.matrix
+
+    def _seconds(self):
+        parts = {"embedding": 0.0, "scf": 0.0, "density": 0.0, **self._stopwatch.seconds}
+        return {f"seconds_{part}": time for part, time in parts.items()}
 
     def state(self):
         return self._convergence.state()
 
     def restore(self, state):
+        """Ends hold(), too."""
+        self._held = None
         self._convergence.restore(state)
 
     def _interactions(self, solution, previous):
@@ -373,15 +399,17 @@ class PyscfEngine:
         return fields
 
     def _embed_by_quadrature(self, potential, nuclear_potential, charges):
-        self._embedding = self._integrals.by_quadrature(potential, nuclear_potential, charges)
-        self._nuclear_interaction = float(self.molecule.atom_charges() @ nuclear_potential)
+        return Configuration(
+            self._integrals.by_quadrature(potential, nuclear_potential, charges),
+            float(self.molecule.atom_charges() @ nuclear_potential),
+        )
 
     def _embed_analytically(self, positions, charges):
-        self._embedding = -self._integrals.coulomb_matrix(positions, charges)
         nuclei = self.molecule.atom_coords()
         distances = numpy.linalg.norm(nuclei[:, None, :] - positions[None, :, :], axis=2)
-        self._nuclear_interaction = float(
-            self.molecule.atom_charges() @ (1 / distances) @ charges
+        return Configuration(
+            -self._integrals.coulomb_matrix(positions, charges),
+            float(self.molecule.atom_charges() @ (1 / distances) @ charges),
         )
 
     def _converge(self):
