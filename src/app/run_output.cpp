@@ -208,7 +208,7 @@ void RunOutput::add_sample(std::uint64_t step,
   for (std::size_t i = 0; i < values.size(); ++i) terms_[i].add(values[i]);
   qmmm_coulomb_.add(totals_.qmmm_coulomb());
   solute_.add(solute_energy_);
-  const double total = totals_.total() + solute_energy_ + inputs_.dispersion.energy_kj_per_mol;
+  const double total = total_energy();
   total_.add(total);
   statistics_.add(total);
   if (pressure) pressures_.add(pressure->pressure_bar);

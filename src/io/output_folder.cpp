@@ -30,7 +30,7 @@ constexpr auto own_names = std::to_array<std::string_view>(
     {"energies.csv", "trajectory.h5md", "trajectory.h5", "system.pdb", "final.gro", "final.pdb",
      summary_name, "run.log", settings_name, "checkpoint.cbor", "checkpoint.previous.cbor",
      "report.html", "report-rdf.csv", "report-coordination.csv", "trajectory.xtc", "qm-worker.log",
-     "timeline.csv", "timeline.svg", "paje.trace"});
+     "timeline.csv", "timeline.svg", "paje.trace", "reference.h5", "blocks.csv"});
 
 bool is_digits(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;

@@ -13,6 +13,7 @@
 #include "analysis/ensemble.hpp"
 #include "analysis/equilibration.hpp"
 #include "io/energy_terms.hpp"
+#include "io/qm_blocks.hpp"
 #include "io/qm_updates.hpp"
 
 namespace starpmc {
@@ -93,6 +94,8 @@ struct ChainSummary {
   std::optional<Movement> movement;  ///< none: not known
 
   std::vector<QmUpdateRecord> qm_updates;
+  std::vector<QmBlock> blocks;  ///< of the exact ensemble
+  int response_components = 0;  ///< of its reference
   std::uint64_t qm_interval_steps = 0;  ///< of production; 0: no updates
   unsigned qm_restarts = 0;             ///< of a worker that was lost
   CertifiedDecisions certified;

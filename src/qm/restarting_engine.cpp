@@ -60,10 +60,12 @@ void RestartingEngine::start_again() {
         "installation changed?",
         name_, points_.size()));
   }
-  if (!state_.empty()) fresh->restore(state_);
+  const std::vector<double>& start = before_reference_ ? *before_reference_ : state_;
+  if (!start.empty()) fresh->restore(start);
   for (const Configuration& kept : configurations_) {
     fresh->add_configuration(kept.potential, kept.nuclear_potential, kept.charges);
   }
+  if (before_reference_) fresh->reference();
   if (response_) fresh->response(*response_, {});
   if (held_) fresh->hold_density();
   engine_ = std::move(fresh);
@@ -111,6 +113,9 @@ void RestartingEngine::restore(std::span<const double> state) {
     engine.restore(state);
     return true;
   });
+  held_ = false;
+  before_reference_.reset();
+  response_.reset();
   state_ = engine_->state();
 }
 
@@ -136,12 +141,15 @@ void RestartingEngine::forget_configurations() {
     return true;
   });
   configurations_.clear();
+  before_reference_.reset();
+  response_.reset();
 }
 
 ReferenceDensity RestartingEngine::reference() {
   ReferenceDensity reference =
       repeat("reference", [](QmEngine& engine) { return engine.reference(); });
   response_.reset();
+  before_reference_ = state_;
   keep_state();
   return reference;
 }

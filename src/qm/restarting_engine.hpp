@@ -82,7 +82,9 @@ class RestartingEngine : public QmEngine {
   std::vector<double> state_;
   // What a fresh worker has to be told again.
   std::vector<Configuration> configurations_;
-  std::optional<ResponseRequest> response_;  ///< of the present density
+  /// The state that the last reference density was made from; none: no such density is in use.
+  std::optional<std::vector<double>> before_reference_;
+  std::optional<ResponseRequest> response_;  ///< of the reference density
   bool held_ = false;
   bool exact_ = false;
   std::string log_of_lost_;

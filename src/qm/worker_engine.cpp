@@ -220,7 +220,11 @@ QmResult WorkerEngine::update(std::span<const double> potential,
   Message answer = receive("result");
   QmResult result = read_scf(answer);
   const bool has_grid = !held_ || has_array(answer, "grid");
-  if (has_grid) read_grid(answer, result);
+  if (has_grid) {
+    read_grid(answer, result);
+  } else {
+    result.electrons_on_grid = result.expected_electrons;
+  }
   const double largest =
       std::max(largest_magnitude(potential), largest_magnitude(nuclear_potential));
   const auto problem =
@@ -244,13 +248,13 @@ void WorkerEngine::restore(std::span<const double> state) {
   if (!has_state_) return QmEngine::restore(state);
   send_message(process_, {{{"type", "restore"}}, {vector_array("state", state)}}, deadline());
   receive("restored");
+  held_ = false;
   state_.assign(state.begin(), state.end());
 }
 
 QmResult WorkerEngine::read_scf(const Message& message) {
   QmResult result;
   result.energy_kj_per_mol = field<double>(message, "energy");
-  result.electrons_on_grid = field<double>(message, "electrons_on_grid");
   result.expected_electrons = expected_electrons_;
   result.iterations = field<int>(message, "iterations");
   result.converged = field<bool>(message, "converged");
@@ -269,6 +273,7 @@ QmResult WorkerEngine::read_scf(const Message& message) {
 }
 
 void WorkerEngine::read_grid(const Message& message, QmResult& result) {
+  result.electrons_on_grid = field<double>(message, "electrons_on_grid");
   const MessageArray& grid = array(message, "grid", 5);
   result.grid = {row_of(grid, 0), row_of(grid, 1), row_of(grid, 2), row_of(grid, 3),
                  row_of(grid, 4)};

@@ -8,6 +8,7 @@
 
 #include "config/settings.hpp"
 #include "io/energy_terms.hpp"
+#include "kernels/base/error.hpp"
 #include "qm/density_grid.hpp"
 #include "qm/engine.hpp"
 #include "system/system.hpp"
@@ -58,6 +59,15 @@ struct CertificationReport {
   double largest_error_in_bounds;  ///< of those, relative to the bound
 };
 
+class ReferenceTables;
+
+/// Of the solute's reference density and nuclei with the MM molecules, and of its response to them,
+/// kJ/mol; the same bits everywhere.
+struct ReferenceEnergy {
+  double electrostatic = 0;
+  double polarisation = 0;
+};
+
 /// One Markov chain: its lattice, energies and density grid live in StarPU handles, its steps are
 /// tasks. Everything about a trajectory is a function of the system, the settings and the seed.
 class Chain {
@@ -66,6 +76,12 @@ class Chain {
 
   /// Replaces the density; call evaluate() before the next step.
   virtual void set_density(const DensityGrid& grid) = 0;
+  /// In place of a density, for the exact ensemble; call evaluate() before the next step.
+  virtual void set_reference(std::shared_ptr<const ReferenceTables>) {
+    throw RunError("no chain has reference tables yet");
+  }
+  /// Of the current positions; needs set_reference().
+  virtual ReferenceEnergy reference_energy() { return {}; }
   /// Recomputes every energy term of the current positions and takes them as running totals.
   virtual EnergyTerms evaluate() = 0;
   /// Energies and virials of the current positions, exactly reproducible; needs

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <condition_variable>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "app/inputs.hpp"
+#include "app/interruption.hpp"
+#include "io/progress.hpp"
+#include "qm/engine.hpp"
+#include "qm/solute_reference.hpp"
+
+namespace starpmc {
+
+class ReferenceTables;
+
+/// Whether the run samples the exact ensemble: it was asked for, and there is a QM program.
+bool samples_exactly(const Inputs& inputs);
+
+/// @throws InputError naming the remedy where it is not
+void require_exact_engine(const std::string& name, bool serves_exact_ensemble);
+
+/// For the log: which ensemble is sampled, where there is a QM molecule.
+std::string describe_ensemble(const Inputs& inputs);
+
+/// The reference density that all chains of a run share. One chain makes it, or reads
+/// qm.reference, and it lies in the run's folder from then on; the other chains, of other
+/// processes, too, wait for that.
+class RunReference {
+ public:
+  struct Shared {
+    SoluteReference reference;
+    std::string digest;
+    std::shared_ptr<const ReferenceTables> tables;
+  };
+
+  /// @param make_here where there is none: by the first chain of this process; otherwise another
+  ///                  process makes it
+  RunReference(const Inputs& inputs, const Interruption& interruption, bool make_here);
+
+  /// @param engine of the chain
+  /// @param report of the making
+  /// @throws InputError where it is another solute's, cut or damaged; Cancelled where the run is
+  ///         interrupted meanwhile; what making it throws
+  std::shared_ptr<const Shared> get(QmEngine& engine,
+                                    std::function<void(const ProgressState&)> report);
+
+  /// reference.h5 of a run.
+  static std::filesystem::path path_in(const std::filesystem::path& folder);
+
+ private:
+  SoluteReference find_or_make(QmEngine& engine, std::function<void(const ProgressState&)> report);
+  SoluteReference checked(const std::filesystem::path& path, const std::string& place,
+                          const std::string& remedy) const;
+  void await_file() const;
+
+  const Inputs& inputs_;
+  const Interruption& interruption_;
+  std::filesystem::path path_;
+  bool make_here_;
+  std::mutex mutex_;  ///< of what follows
+  std::condition_variable changed_;
+  bool sought_ = false;
+  std::shared_ptr<const Shared> shared_;
+};
+
+}  // namespace starpmc

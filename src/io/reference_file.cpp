@@ -1,0 +1,370 @@
+#include "io/reference_file.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <system_error>
+
+#include "base/nested_json.hpp"
+#include "io/checked_file.hpp"
+#include "io/hdf5_handle.hpp"
+#include "io/sha256.hpp"
+#include "kernels/base/error.hpp"
+
+namespace starpmc {
+namespace {
+
+using hdf5::Handle;
+using nlohmann::json;
+
+constexpr const char* kFormat = "starpmc reference density";
+constexpr int kVersion = 1;
+constexpr std::uint64_t kMostNumbers = std::uint64_t{1} << 30;
+constexpr double kSamePosition = 1e-6;  ///< angstrom
+
+json vector_json(const Vector3& v) { return {v.x, v.y, v.z}; }
+Vector3 vector_from(const json& v) { return {v.at(0), v.at(1), v.at(2)}; }
+
+json identity_json(const ReferenceIdentity& identity) {
+  json positions = json::array();
+  for (const Vector3& r : identity.positions) positions.push_back(vector_json(r));
+  return {{"elements", identity.elements},
+          {"positions", positions},
+          {"charge", identity.charge},
+          {"multiplicity", identity.multiplicity},
+          {"method", identity.method},
+          {"basis", identity.basis},
+          {"density_fitting", identity.density_fitting},
+          {"scf_grid", {identity.scf_grid_radial, identity.scf_grid_angular}},
+          {"embedding", identity.embedding},
+          {"coulomb", identity.coulomb},
+          {"coulomb_cutoff_angstrom", identity.coulomb_cutoff_angstrom},
+          {"box_angstrom", vector_json(identity.box)}};
+}
+
+ReferenceIdentity identity_from(const json& document) {
+  ReferenceIdentity identity;
+  document.at("elements").get_to(identity.elements);
+  for (const json& r : document.at("positions")) identity.positions.push_back(vector_from(r));
+  document.at("charge").get_to(identity.charge);
+  document.at("multiplicity").get_to(identity.multiplicity);
+  document.at("method").get_to(identity.method);
+  document.at("basis").get_to(identity.basis);
+  document.at("density_fitting").get_to(identity.density_fitting);
+  document.at("scf_grid").at(0).get_to(identity.scf_grid_radial);
+  document.at("scf_grid").at(1).get_to(identity.scf_grid_angular);
+  document.at("embedding").get_to(identity.embedding);
+  document.at("coulomb").get_to(identity.coulomb);
+  document.at("coulomb_cutoff_angstrom").get_to(identity.coulomb_cutoff_angstrom);
+  identity.box = vector_from(document.at("box_angstrom"));
+  return identity;
+}
+
+json lattice_json(const PotentialLattice& lattice) {
+  json levels = json::array();
+  for (int i = 0; i < lattice.levels; ++i) {
+    const PotentialLevel& level = lattice.level[static_cast<std::size_t>(i)];
+    levels.push_back({{"origin_angstrom", level.origin},
+                      {"inverse_spacing", level.inverse_spacing},
+                      {"nodes", level.nodes},
+                      {"first", level.first}});
+  }
+  return {{"components", lattice.components},
+          {"centre_angstrom", lattice.centre},
+          {"box_angstrom", lattice.box},
+          {"levels", levels}};
+}
+
+/// @throws json::exception, RunError where sizes do not fit together
+PotentialLattice lattice_from(const json& document, std::size_t coefficients) {
+  PotentialLattice lattice;
+  document.at("components").get_to(lattice.components);
+  document.at("centre_angstrom").get_to(lattice.centre);
+  document.at("box_angstrom").get_to(lattice.box);
+  const json& levels = document.at("levels");
+  if (levels.size() > lattice.level.size() || lattice.components < 0) {
+    throw RunError("its lattices make no table");
+  }
+  lattice.levels = static_cast<int>(levels.size());
+  std::uint64_t end = 0;
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    PotentialLevel& level = lattice.level[i];
+    levels[i].at("origin_angstrom").get_to(level.origin);
+    levels[i].at("inverse_spacing").get_to(level.inverse_spacing);
+    levels[i].at("nodes").get_to(level.nodes);
+    levels[i].at("first").get_to(level.first);
+    std::uint64_t values = static_cast<std::uint64_t>(lattice.components);
+    for (const int nodes : level.nodes) {
+      constexpr int kFewestNodes = 4;
+      if (nodes < kFewestNodes || values > kMostNumbers) {
+        throw RunError("its lattices have absurd sizes");
+      }
+      values *= static_cast<std::uint64_t>(nodes);
+    }
+    if (level.first != static_cast<std::int64_t>(end)) throw RunError("its lattices overlap");
+    end += values;
+  }
+  if (end != coefficients) {
+    throw RunError(fmt::format("its lattices need {} coefficients, it has {}", end, coefficients));
+  }
+  return lattice;
+}
+
+template <class Value>
+void put(json& document, const char* name, const std::optional<Value>& value) {
+  if (value) document[name] = *value;
+}
+
+template <class Value>
+void take(const json& document, const char* name, std::optional<Value>& value) {
+  if (document.contains(name)) value = document.at(name).get<Value>();
+}
+
+/// All but the arrays.
+json header_json(const SoluteReference& reference) {
+  json widths = json::array();
+  for (const ResponseWidth& width : reference.widths) {
+    widths.push_back({width.components, width.mean, width.width});
+  }
+  json header{{"identity", identity_json(reference.identity)},
+              {"solute_energy_kj_per_mol", reference.solute_energy_kj_per_mol},
+              {"components", reference.components},
+              {"potential", lattice_json(reference.potential.lattice)},
+              {"response", lattice_json(reference.response.lattice)},
+              {"widths", widths},
+              {"dipole_debye", reference.dipole_debye},
+              {"configurations", reference.configurations},
+              {"worker_memory_mb", reference.memory_mb},
+              {"seconds", reference.seconds}};
+  put(header, "isolated_energy_kj_per_mol", reference.isolated_energy_kj_per_mol);
+  put(header, "isolated_dipole_debye", reference.isolated_dipole_debye);
+  return header;
+}
+
+/// Into a reference that has its arrays.
+void take_header(const json& header, SoluteReference& reference) {
+  reference.identity = identity_from(header.at("identity"));
+  header.at("solute_energy_kj_per_mol").get_to(reference.solute_energy_kj_per_mol);
+  header.at("components").get_to(reference.components);
+  reference.potential.lattice =
+      lattice_from(header.at("potential"), reference.potential.coefficients.size());
+  reference.response.lattice =
+      lattice_from(header.at("response"), reference.response.coefficients.size());
+  for (const json& width : header.at("widths")) {
+    reference.widths.push_back({width.at(0), width.at(1), width.at(2)});
+  }
+  header.at("dipole_debye").get_to(reference.dipole_debye);
+  header.at("configurations").get_to(reference.configurations);
+  header.at("worker_memory_mb").get_to(reference.memory_mb);
+  header.at("seconds").get_to(reference.seconds);
+  take(header, "isolated_energy_kj_per_mol", reference.isolated_energy_kj_per_mol);
+  take(header, "isolated_dipole_debye", reference.isolated_dipole_debye);
+  if (reference.components < 0 ||
+      reference.mean_response.size() != static_cast<std::size_t>(reference.components) ||
+      reference.response.lattice.components < reference.components) {
+    throw RunError("its response has another number of components than its table");
+  }
+}
+
+std::string checksum(const std::string& header, const SoluteReference& reference) {
+  Sha256 hash;
+  hash.add(header);
+  hash.add(std::span<const double>(reference.worker_state));
+  hash.add(std::span<const double>(reference.mean_response));
+  hash.add(std::as_bytes(std::span(reference.potential.coefficients)));
+  hash.add(std::as_bytes(std::span(reference.response.coefficients)));
+  return hash.hexadecimal_digest();
+}
+
+void write_floats(hid_t file, const std::string& name, std::span<const float> values) {
+  const hsize_t size = values.size();
+  const Handle space(H5Screate_simple(1, &size, nullptr), name);
+  const Handle dataset(H5Dcreate2(file, name.c_str(), H5T_IEEE_F32LE, space.get(), H5P_DEFAULT,
+                                  H5P_DEFAULT, H5P_DEFAULT),
+                       name);
+  hdf5::check(
+      H5Dwrite(dataset.get(), H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()),
+      name);
+}
+
+void write_doubles(hid_t file, const std::string& name, std::span<const double> values) {
+  const hsize_t size = values.size();
+  hdf5::write_dataset(file, name, values, std::span(&size, 1));
+}
+
+template <class Number>
+std::vector<Number> read_numbers(hid_t file, const std::string& name, hid_t memory_type) {
+  const Handle dataset(H5Dopen2(file, name.c_str(), H5P_DEFAULT), name);
+  const std::vector<hsize_t> shape = hdf5::shape_of(dataset.get());
+  if (shape.size() != 1 || shape[0] > kMostNumbers) throw RunError(name + " has an absurd size");
+  std::vector<Number> values(shape[0]);
+  if (values.empty()) return values;
+  hdf5::check(H5Dread(dataset.get(), memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()),
+              name);
+  if (!std::ranges::all_of(values, [](Number value) { return std::isfinite(value); })) {
+    throw RunError(name + " has values that are not finite");
+  }
+  return values;
+}
+
+std::string read_text(hid_t file, const char* name) {
+  const Handle attribute(H5Aopen(file, name, H5P_DEFAULT), name);
+  const Handle type(H5Aget_type(attribute.get()), name);
+  if (H5Tget_class(type.get()) != H5T_STRING || H5Tis_variable_str(type.get()) > 0) {
+    throw RunError(fmt::format("{} is no text", name));
+  }
+  std::string text(H5Tget_size(type.get()), '\0');
+  hdf5::check(H5Aread(attribute.get(), type.get(), text.data()), name);
+  text.resize(std::min(text.size(), text.find('\0')));
+  return text;
+}
+
+/// Attributes hold at most 64 KiB, so the header is a dataset of bytes.
+void write_bytes(hid_t file, const std::string& name, const std::string& text) {
+  const hsize_t size = text.size();
+  const Handle space(H5Screate_simple(1, &size, nullptr), name);
+  const Handle dataset(H5Dcreate2(file, name.c_str(), H5T_STD_U8LE, space.get(), H5P_DEFAULT,
+                                  H5P_DEFAULT, H5P_DEFAULT),
+                       name);
+  hdf5::check(H5Dwrite(dataset.get(), H5T_NATIVE_UINT8, H5S_ALL, H5S_ALL, H5P_DEFAULT, text.data()),
+              name);
+}
+
+std::string read_bytes(hid_t file, const std::string& name) {
+  const Handle dataset(H5Dopen2(file, name.c_str(), H5P_DEFAULT), name);
+  const std::vector<hsize_t> shape = hdf5::shape_of(dataset.get());
+  constexpr hsize_t kMostBytes = hsize_t{1} << 26;
+  if (shape.size() != 1 || shape[0] > kMostBytes) throw RunError(name + " has an absurd size");
+  std::string text(shape[0], '\0');
+  hdf5::check(H5Dread(dataset.get(), H5T_NATIVE_UINT8, H5S_ALL, H5S_ALL, H5P_DEFAULT, text.data()),
+              name);
+  return text;
+}
+
+SoluteReference read_open(const std::filesystem::path& path) {
+  const Handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), "opening");
+  if (read_text(file.get(), "format") != kFormat) throw RunError("it holds something else");
+  const std::string version = read_text(file.get(), "version");
+  if (version != std::to_string(kVersion)) {
+    throw RunError(fmt::format("it is of version {} of the format, this program reads version {}",
+                               version, kVersion));
+  }
+  SoluteReference reference;
+  const std::string header = read_bytes(file.get(), "header");
+  reference.worker_state = read_numbers<double>(file.get(), "worker_state", H5T_NATIVE_DOUBLE);
+  reference.mean_response = read_numbers<double>(file.get(), "mean_response", H5T_NATIVE_DOUBLE);
+  reference.potential.coefficients = read_numbers<float>(file.get(), "potential", H5T_NATIVE_FLOAT);
+  reference.response.coefficients = read_numbers<float>(file.get(), "response", H5T_NATIVE_FLOAT);
+  if (read_text(file.get(), "sha256") != checksum(header, reference)) {
+    throw RunError("its contents do not have its checksum");
+  }
+  take_header(parse_json(header), reference);
+  return reference;
+}
+
+/// After a failure nothing more is written, however HDF5 closes the file.
+void write_into(Handle& file, const SoluteReference& reference) {
+  try {
+    const std::string header = header_json(reference).dump();
+    hdf5::write_attribute(file.get(), "format", std::string(kFormat));
+    hdf5::write_attribute(file.get(), "version", std::to_string(kVersion));
+    hdf5::write_attribute(file.get(), "sha256", checksum(header, reference));
+    write_bytes(file.get(), "header", header);
+    write_doubles(file.get(), "worker_state", reference.worker_state);
+    write_doubles(file.get(), "mean_response", reference.mean_response);
+    write_floats(file.get(), "potential", reference.potential.coefficients);
+    write_floats(file.get(), "response", reference.response.coefficients);
+    hdf5::synchronise_file(file.get());
+    file.close("closing");
+  } catch (const RunError&) {
+    hdf5::abandon_file(file.get());
+    throw;
+  }
+}
+
+}  // namespace
+
+void write_reference(const std::filesystem::path& path, const SoluteReference& reference) {
+  const std::lock_guard lock(hdf5::library_mutex());
+  const hdf5::QuietErrors quiet;
+  const std::filesystem::path temporary = temporary_path(path);
+  try {
+    Handle file(H5Fcreate(temporary.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), "creating");
+    write_into(file, reference);
+    rename_durably(temporary, path);
+  } catch (const RunError& error) {
+    std::error_code ignored;
+    std::filesystem::remove(temporary, ignored);
+    throw RunError(fmt::format("{}: the reference density cannot be written: {}", path.string(),
+                               error.what()));
+  }
+}
+
+SoluteReference read_reference(const std::filesystem::path& path, const std::string& place,
+                               const std::string& remedy) {
+  if (!std::filesystem::exists(path)) {
+    throw InputError(place, "there is no such file", path.string(), remedy);
+  }
+  const std::lock_guard lock(hdf5::library_mutex());
+  const hdf5::QuietErrors quiet;
+  try {
+    return read_open(path);
+  } catch (const RunError& error) {
+    throw InputError(place, fmt::format("no whole reference density: {}", error.what()),
+                     path.string(), remedy);
+  } catch (const json::exception& error) {
+    throw InputError(place, fmt::format("no whole reference density: {}", error.what()),
+                     path.string(), remedy);
+  }
+}
+
+std::string difference(const ReferenceIdentity& found, const ReferenceIdentity& expected) {
+  const auto differs = [](const char* what, const auto& one, const auto& other) {
+    return one == other ? std::string()
+                        : fmt::format("its {} is {}, here it is {}", what, one, other);
+  };
+  if (found.elements != expected.elements) {
+    return fmt::format("it is of {}, the solute here is {}", fmt::join(found.elements, " "),
+                       fmt::join(expected.elements, " "));
+  }
+  for (std::size_t i = 0; i < expected.positions.size(); ++i) {
+    const Vector3 there = i < found.positions.size() ? found.positions[i] : Vector3{};
+    const double distance = norm(there - expected.positions[i]);
+    if (distance <= kSamePosition) continue;
+    return fmt::format("its atom {} lies {:.3g} A from where it is here", i + 1, distance);
+  }
+  for (const std::string& text :
+       {differs("charge", found.charge, expected.charge),
+        differs("multiplicity", found.multiplicity, expected.multiplicity),
+        differs("method", found.method, expected.method),
+        differs("basis", found.basis, expected.basis),
+        differs("density fitting", found.density_fitting, expected.density_fitting),
+        differs("number of radial shells of the SCF's grid", found.scf_grid_radial,
+                expected.scf_grid_radial),
+        differs("number of angular points of the SCF's grid", found.scf_grid_angular,
+                expected.scf_grid_angular),
+        differs("embedding", found.embedding, expected.embedding),
+        differs("Coulomb function", found.coulomb, expected.coulomb),
+        differs("Coulomb cutoff (A)", found.coulomb_cutoff_angstrom,
+                expected.coulomb_cutoff_angstrom),
+        differs("box's edge x (A)", found.box.x, expected.box.x),
+        differs("box's edge y (A)", found.box.y, expected.box.y),
+        differs("box's edge z (A)", found.box.z, expected.box.z)}) {
+    if (!text.empty()) return text;
+  }
+  return {};
+}
+
+std::string digest(const SoluteReference& reference) {
+  SoluteReference sampled = reference;
+  sampled.seconds = 0;
+  sampled.memory_mb = 0;
+  return checksum(header_json(sampled).dump(), sampled);
+}
+
+}  // namespace starpmc
