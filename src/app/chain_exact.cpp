@@ -32,7 +32,9 @@ void ChainRun::take_reference() {
   engine_->restore(reference.worker_state);
   engine_->hold_density();
   chain_->set_reference(reference_->tables);
-  summary_.isolated_energy_kj_per_mol = reference.isolated_energy_kj_per_mol;
+  if (reference.isolated_energy_kj_per_mol != 0) {
+    summary_.isolated_energy_kj_per_mol = reference.isolated_energy_kj_per_mol;
+  }
   summary_.isolated_dipole_debye = reference.isolated_dipole_debye;
   worker_memory_mb_ = reference.memory_mb;
   if (schedule_.automatic()) {
@@ -131,6 +133,12 @@ void ChainRun::finish_blocks() {
   summary_.blocks.assign(blocks_->blocks().begin(), blocks_->blocks().end());
   summary_.response_components = reference_->reference.components;
   blocks_->close();
+}
+
+/// The total energy of a run is that of the exact ensemble.
+void ChainRun::take_exact_averages() {
+  const double kt = kGasConstant * settings_.sampling.temperature_kelvin;
+  summary_.averages.total = average_blocks(summary_.blocks, kt).energy;
 }
 
 nlohmann::json ChainRun::exact_state() const {

@@ -53,6 +53,11 @@ double magnitude(const std::array<double, 3>& v) { return std::hypot(v[0], v[1],
 
 }  // namespace
 
+int most_response_components(std::uint64_t configurations) {
+  const double used = std::floor((1 - kTestShare) * static_cast<double>(configurations));
+  return std::max(0, static_cast<int>(used) - 1);
+}
+
 ReferenceIdentity reference_identity(const System& system, const Settings& settings) {
   const Solute& solute = *system.solute;
   const Settings::QmSection& qm = settings.qm;
@@ -60,12 +65,12 @@ ReferenceIdentity reference_identity(const System& system, const Settings& setti
           solute.positions,
           qm.charge,
           qm.multiplicity,
+          qm.engine,
           qm.method,
           qm.basis,
           qm.density_fitting,
           qm.scf_grid_radial,
           qm.scf_grid_angular,
-          qm.embedding,
           coulomb_text(settings.potential),
           settings.interaction.coulomb_cutoff_angstrom,
           system.box.lengths};
@@ -129,7 +134,7 @@ ReferencePreparation::Round ReferencePreparation::make_density(std::uint64_t con
   reference_.solute_energy_kj_per_mol = density.solute_energy_kj_per_mol;
   reference_.worker_state = engine_.state();
   reference_.dipole_debye = std::to_array(density.scf.dipole_debye);
-  reference_.isolated_energy_kj_per_mol = density.scf.isolated_energy_kj_per_mol;
+  reference_.isolated_energy_kj_per_mol = density.scf.isolated_energy_kj_per_mol.value_or(0);
   reference_.isolated_dipole_debye = density.scf.isolated_dipole_debye;
   reference_.memory_mb = density.scf.memory_mb;
   reference_.configurations = configurations;
@@ -148,15 +153,18 @@ void ReferencePreparation::sample_with(Fineness fineness, int most_components) {
       static_cast<int>(std::max({1U, std::thread::hardware_concurrency(),
                                  static_cast<unsigned>(inputs_.settings.qm.threads)}));
   const SoluteResponse response =
-      engine_.response(request, [this](std::uint64_t done, std::uint64_t total) {
-        tell("reference: response", done, total);
+      engine_.response(request, [this](const std::string& what, auto done, auto total) {
+        tell("reference: " + what, done, total);
       });
+  if (!response.note.empty()) spdlog::info("reference: response: {}", response.note);
   reference_.components = response.components;
   reference_.mean_response = response.mean;
   reference_.widths = response.widths;
   make_reference_lattices(
       response, inputs_.system, inputs_.settings, fineness, engine_,
-      [this](std::uint64_t done, std::uint64_t total) { tell("reference: tables", done, total); },
+      [this](const std::string& what, auto done, auto total) {
+        tell("reference: " + what, done, total);
+      },
       reference_);
 }
 
@@ -177,7 +185,7 @@ void ReferencePreparation::find_density() {
         "reference, round {}: in the mean potential of {} configurations the solute has a dipole "
         "of {:.3f} debye, and {:.3f} kJ/mol more than isolated",
         round, configurations, magnitude(now.dipole_debye),
-        now.solute_energy_kj_per_mol - reference_.isolated_energy_kj_per_mol.value_or(0));
+        now.solute_energy_kj_per_mol - reference_.isolated_energy_kj_per_mol);
     if (agree(last, now)) return;
     last = now;
   }
@@ -196,9 +204,8 @@ SoluteReference ReferencePreparation::make() {
   chain_->set_reference(std::make_shared<const ReferenceTables>(reference_));
   chain_->evaluate();
   make_density(inputs_.settings.qm.configurations);
-  const double training = (1 - kTestShare) * static_cast<double>(reference_.configurations);
-  sample_with(Fineness::fine,
-              inputs_.settings.qm.response_components.value_or(static_cast<int>(training)));
+  sample_with(Fineness::fine, inputs_.settings.qm.response_components.value_or(
+                                  most_response_components(inputs_.settings.qm.configurations)));
   reference_.seconds = seconds_since(start);
   std::string width = "not measured";
   if (!reference_.widths.empty()) {

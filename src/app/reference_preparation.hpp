@@ -14,6 +14,9 @@
 
 namespace starpmc {
 
+/// As many as can be told from so many configurations, some of which are kept for tests.
+int most_response_components(std::uint64_t configurations);
+
 /// What a reference of this solute at this level of theory is called by.
 ReferenceIdentity reference_identity(const System& system, const Settings& settings);
 

@@ -32,6 +32,29 @@ void require_exact_engine(const std::string& name, bool serves_exact_ensemble) {
                    "sampling.ensemble = perturbative, or qm.engine = pyscf");
 }
 
+void check_exact_options(const Inputs& inputs, const OptionPlaces& places) {
+  if (!samples_exactly(inputs)) return;
+  const Settings::QmSection& qm = inputs.settings.qm;
+  const std::uint64_t steps = inputs.settings.sampling.steps;
+  if (qm.interval > steps) {
+    throw InputError(places("qm.interval"),
+                     fmt::format("a block is longer than the {} steps of production", steps),
+                     std::to_string(qm.interval),
+                     "a smaller qm.interval, auto, or more sampling.steps");
+  }
+  if (!qm.reference.empty()) return;
+  const int most = most_response_components(qm.configurations);
+  if (qm.response_components.value_or(0) > most) {
+    throw InputError(
+        places("qm.response-components"),
+        fmt::format("so many components cannot be told from {} configurations, some of which are "
+                    "kept for tests: {} at most",
+                    qm.configurations, most),
+        std::to_string(*qm.response_components),
+        "fewer components, auto, or more qm.configurations");
+  }
+}
+
 std::string describe_ensemble(const Inputs& inputs) {
   if (!inputs.system.solute) return {};
   if (samples_exactly(inputs)) {

@@ -23,6 +23,10 @@ bool samples_exactly(const Inputs& inputs);
 /// @throws InputError naming the remedy where it is not
 void require_exact_engine(const std::string& name, bool serves_exact_ensemble);
 
+/// What is wrong with the options of the exact ensemble by themselves.
+/// @throws InputError naming the option
+void check_exact_options(const Inputs& inputs, const OptionPlaces& places);
+
 /// For the log: which ensemble is sampled, where there is a QM molecule.
 std::string describe_ensemble(const Inputs& inputs);
 

@@ -59,6 +59,8 @@ json chain_summary_state(const ChainSummary& chain) {
   for (const auto& update : chain.qm_updates) {
     state["qm_updates"].push_back(to_json_record(update));
   }
+  state["blocks"] = blocks_state(chain.blocks);
+  state["response_components"] = chain.response_components;
   return state;
 }
 
@@ -102,6 +104,8 @@ ChainSummary chain_summary_from(const json& state) {
   for (const json& update : state.at("qm_updates")) {
     chain.qm_updates.push_back(qm_update_from(update));
   }
+  chain.blocks = blocks_from(state.at("blocks"));
+  chain.response_components = state.at("response_components");
   return chain;
 }
 

@@ -26,11 +26,27 @@ constexpr const char* lock_name = ".starpmc.lock";
 constexpr const char* settings_name = "settings.cfg";
 constexpr const char* summary_name = "summary.json";
 // "trajectory.h5" is the name that earlier versions gave to the trajectory.
-constexpr auto own_names = std::to_array<std::string_view>(
-    {"energies.csv", "trajectory.h5md", "trajectory.h5", "system.pdb", "final.gro", "final.pdb",
-     summary_name, "run.log", settings_name, "checkpoint.cbor", "checkpoint.previous.cbor",
-     "report.html", "report-rdf.csv", "report-coordination.csv", "trajectory.xtc", "qm-worker.log",
-     "timeline.csv", "timeline.svg", "paje.trace", "reference.h5", "blocks.csv"});
+constexpr auto own_names = std::to_array<std::string_view>({"energies.csv",
+                                                            "trajectory.h5md",
+                                                            "trajectory.h5",
+                                                            "system.pdb",
+                                                            "final.gro",
+                                                            "final.pdb",
+                                                            summary_name,
+                                                            "run.log",
+                                                            settings_name,
+                                                            "checkpoint.cbor",
+                                                            "checkpoint.previous.cbor",
+                                                            "report.html",
+                                                            "report-rdf.csv",
+                                                            "report-coordination.csv",
+                                                            "trajectory.xtc",
+                                                            "qm-worker.log",
+                                                            "timeline.csv",
+                                                            "timeline.svg",
+                                                            "paje.trace",
+                                                            "reference.h5",
+                                                            "blocks.csv"});
 
 bool is_digits(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;

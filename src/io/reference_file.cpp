@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -37,11 +38,11 @@ json identity_json(const ReferenceIdentity& identity) {
           {"positions", positions},
           {"charge", identity.charge},
           {"multiplicity", identity.multiplicity},
+          {"engine", identity.engine},
           {"method", identity.method},
           {"basis", identity.basis},
           {"density_fitting", identity.density_fitting},
           {"scf_grid", {identity.scf_grid_radial, identity.scf_grid_angular}},
-          {"embedding", identity.embedding},
           {"coulomb", identity.coulomb},
           {"coulomb_cutoff_angstrom", identity.coulomb_cutoff_angstrom},
           {"box_angstrom", vector_json(identity.box)}};
@@ -58,7 +59,7 @@ ReferenceIdentity identity_from(const json& document) {
   document.at("density_fitting").get_to(identity.density_fitting);
   document.at("scf_grid").at(0).get_to(identity.scf_grid_radial);
   document.at("scf_grid").at(1).get_to(identity.scf_grid_angular);
-  document.at("embedding").get_to(identity.embedding);
+  document.at("engine").get_to(identity.engine);
   document.at("coulomb").get_to(identity.coulomb);
   document.at("coulomb_cutoff_angstrom").get_to(identity.coulomb_cutoff_angstrom);
   identity.box = vector_from(document.at("box_angstrom"));
@@ -68,7 +69,7 @@ ReferenceIdentity identity_from(const json& document) {
 json lattice_json(const PotentialLattice& lattice) {
   json levels = json::array();
   for (int i = 0; i < lattice.levels; ++i) {
-    const PotentialLevel& level = lattice.level[static_cast<std::size_t>(i)];
+    const LatticeLevel& level = lattice.level[i];
     levels.push_back({{"origin_angstrom", level.origin},
                       {"inverse_spacing", level.inverse_spacing},
                       {"nodes", level.nodes},
@@ -77,40 +78,58 @@ json lattice_json(const PotentialLattice& lattice) {
   return {{"components", lattice.components},
           {"centre_angstrom", lattice.centre},
           {"box_angstrom", lattice.box},
+          {"inverse_box", lattice.inverse_box},
           {"levels", levels}};
 }
 
+template <class Number>
+void take_three(const json& document, const char* name, Number (&values)[3]) {
+  const auto found = document.at(name).get<std::array<Number, 3>>();
+  std::ranges::copy(found, values);
+}
+
+LatticeLevel level_from(const json& document) {
+  LatticeLevel level{};
+  take_three(document, "origin_angstrom", level.origin);
+  document.at("inverse_spacing").get_to(level.inverse_spacing);
+  take_three(document, "nodes", level.nodes);
+  document.at("first").get_to(level.first);
+  constexpr int kFewestNodes = 4;
+  constexpr int kMostNodes = 4096;
+  for (const int nodes : level.nodes) {
+    if (nodes < kFewestNodes || nodes > kMostNodes) {
+      throw RunError(fmt::format("one of its lattices has {} nodes along an axis", nodes));
+    }
+  }
+  return level;
+}
+
 /// @throws json::exception, RunError where sizes do not fit together
-PotentialLattice lattice_from(const json& document, std::size_t coefficients) {
-  PotentialLattice lattice;
+PotentialLattice lattice_from(const json& document, std::size_t values) {
+  PotentialLattice lattice{};
   document.at("components").get_to(lattice.components);
-  document.at("centre_angstrom").get_to(lattice.centre);
-  document.at("box_angstrom").get_to(lattice.box);
+  take_three(document, "centre_angstrom", lattice.centre);
+  take_three(document, "box_angstrom", lattice.box);
+  take_three(document, "inverse_box", lattice.inverse_box);
   const json& levels = document.at("levels");
-  if (levels.size() > lattice.level.size() || lattice.components < 0) {
+  constexpr int kMostComponents = 4096;
+  if (levels.size() > std::size(lattice.level) || lattice.components < 0 ||
+      lattice.components > kMostComponents) {
     throw RunError("its lattices make no table");
   }
   lattice.levels = static_cast<int>(levels.size());
   std::uint64_t end = 0;
   for (std::size_t i = 0; i < levels.size(); ++i) {
-    PotentialLevel& level = lattice.level[i];
-    levels[i].at("origin_angstrom").get_to(level.origin);
-    levels[i].at("inverse_spacing").get_to(level.inverse_spacing);
-    levels[i].at("nodes").get_to(level.nodes);
-    levels[i].at("first").get_to(level.first);
-    std::uint64_t values = static_cast<std::uint64_t>(lattice.components);
-    for (const int nodes : level.nodes) {
-      constexpr int kFewestNodes = 4;
-      if (nodes < kFewestNodes || values > kMostNumbers) {
-        throw RunError("its lattices have absurd sizes");
-      }
-      values *= static_cast<std::uint64_t>(nodes);
+    const LatticeLevel& level = lattice.level[i] = level_from(levels[i]);
+    if (level.first < 0 || static_cast<std::uint64_t>(level.first) != end) {
+      throw RunError("its lattices do not follow one another");
     }
-    if (level.first != static_cast<std::int64_t>(end)) throw RunError("its lattices overlap");
-    end += values;
+    std::uint64_t size = static_cast<std::uint64_t>(lattice.components);
+    for (const int nodes : level.nodes) size *= static_cast<std::uint64_t>(nodes);
+    end += size;
   }
-  if (end != coefficients) {
-    throw RunError(fmt::format("its lattices need {} coefficients, it has {}", end, coefficients));
+  if (end != values) {
+    throw RunError(fmt::format("its lattices need {} values, it has {}", end, values));
   }
   return lattice;
 }
@@ -141,7 +160,7 @@ json header_json(const SoluteReference& reference) {
               {"configurations", reference.configurations},
               {"worker_memory_mb", reference.memory_mb},
               {"seconds", reference.seconds}};
-  put(header, "isolated_energy_kj_per_mol", reference.isolated_energy_kj_per_mol);
+  header["isolated_energy_kj_per_mol"] = reference.isolated_energy_kj_per_mol;
   put(header, "isolated_dipole_debye", reference.isolated_dipole_debye);
   return header;
 }
@@ -152,9 +171,9 @@ void take_header(const json& header, SoluteReference& reference) {
   header.at("solute_energy_kj_per_mol").get_to(reference.solute_energy_kj_per_mol);
   header.at("components").get_to(reference.components);
   reference.potential.lattice =
-      lattice_from(header.at("potential"), reference.potential.coefficients.size());
+      lattice_from(header.at("potential"), reference.potential.values.size());
   reference.response.lattice =
-      lattice_from(header.at("response"), reference.response.coefficients.size());
+      lattice_from(header.at("response"), reference.response.values.size());
   for (const json& width : header.at("widths")) {
     reference.widths.push_back({width.at(0), width.at(1), width.at(2)});
   }
@@ -162,7 +181,7 @@ void take_header(const json& header, SoluteReference& reference) {
   header.at("configurations").get_to(reference.configurations);
   header.at("worker_memory_mb").get_to(reference.memory_mb);
   header.at("seconds").get_to(reference.seconds);
-  take(header, "isolated_energy_kj_per_mol", reference.isolated_energy_kj_per_mol);
+  header.at("isolated_energy_kj_per_mol").get_to(reference.isolated_energy_kj_per_mol);
   take(header, "isolated_dipole_debye", reference.isolated_dipole_debye);
   if (reference.components < 0 ||
       reference.mean_response.size() != static_cast<std::size_t>(reference.components) ||
@@ -176,8 +195,8 @@ std::string checksum(const std::string& header, const SoluteReference& reference
   hash.add(header);
   hash.add(std::span<const double>(reference.worker_state));
   hash.add(std::span<const double>(reference.mean_response));
-  hash.add(std::as_bytes(std::span(reference.potential.coefficients)));
-  hash.add(std::as_bytes(std::span(reference.response.coefficients)));
+  hash.add(std::as_bytes(std::span(reference.potential.values)));
+  hash.add(std::as_bytes(std::span(reference.response.values)));
   return hash.hexadecimal_digest();
 }
 
@@ -258,8 +277,8 @@ SoluteReference read_open(const std::filesystem::path& path) {
   const std::string header = read_bytes(file.get(), "header");
   reference.worker_state = read_numbers<double>(file.get(), "worker_state", H5T_NATIVE_DOUBLE);
   reference.mean_response = read_numbers<double>(file.get(), "mean_response", H5T_NATIVE_DOUBLE);
-  reference.potential.coefficients = read_numbers<float>(file.get(), "potential", H5T_NATIVE_FLOAT);
-  reference.response.coefficients = read_numbers<float>(file.get(), "response", H5T_NATIVE_FLOAT);
+  reference.potential.values = read_numbers<float>(file.get(), "potential", H5T_NATIVE_FLOAT);
+  reference.response.values = read_numbers<float>(file.get(), "response", H5T_NATIVE_FLOAT);
   if (read_text(file.get(), "sha256") != checksum(header, reference)) {
     throw RunError("its contents do not have its checksum");
   }
@@ -277,8 +296,8 @@ void write_into(Handle& file, const SoluteReference& reference) {
     write_bytes(file.get(), "header", header);
     write_doubles(file.get(), "worker_state", reference.worker_state);
     write_doubles(file.get(), "mean_response", reference.mean_response);
-    write_floats(file.get(), "potential", reference.potential.coefficients);
-    write_floats(file.get(), "response", reference.response.coefficients);
+    write_floats(file.get(), "potential", reference.potential.values);
+    write_floats(file.get(), "response", reference.response.values);
     hdf5::synchronise_file(file.get());
     file.close("closing");
   } catch (const RunError&) {
@@ -341,6 +360,7 @@ std::string difference(const ReferenceIdentity& found, const ReferenceIdentity& 
   for (const std::string& text :
        {differs("charge", found.charge, expected.charge),
         differs("multiplicity", found.multiplicity, expected.multiplicity),
+        differs("engine", found.engine, expected.engine),
         differs("method", found.method, expected.method),
         differs("basis", found.basis, expected.basis),
         differs("density fitting", found.density_fitting, expected.density_fitting),
@@ -348,7 +368,6 @@ std::string difference(const ReferenceIdentity& found, const ReferenceIdentity& 
                 expected.scf_grid_radial),
         differs("number of angular points of the SCF's grid", found.scf_grid_angular,
                 expected.scf_grid_angular),
-        differs("embedding", found.embedding, expected.embedding),
         differs("Coulomb function", found.coulomb, expected.coulomb),
         differs("Coulomb cutoff (A)", found.coulomb_cutoff_angstrom,
                 expected.coulomb_cutoff_angstrom),

@@ -12,20 +12,6 @@
 namespace starpmc {
 namespace {
 
-/// Digits down to the second one of the error, as a chemist writes a result.
-std::string with_error(const AverageEstimate& average) {
-  const bool has_error = average.error > 0 && std::isfinite(average.error);
-  constexpr int most_decimals = 6;
-  const int decimals = has_error
-                           ? std::clamp(1 - static_cast<int>(std::floor(std::log10(average.error))),
-                                        0, most_decimals)
-                           : 3;
-  const std::string mean = fmt::format("{:.{}f}", average.mean, decimals);
-  if (average.count < 2) return fmt::format("{:>14}", mean);
-  return fmt::format("{:>14} ± {:.{}f}{}", mean, average.error, decimals,
-                     average.long_enough ? "" : " (too short to tell)");
-}
-
 std::string agreement_text(const EnsembleEstimate& estimate) {
   if (std::isnan(estimate.agreement)) return "unknown";
   if (estimate.chains_disagree()) {
@@ -166,7 +152,7 @@ std::string chain_lines(const RunSummary& summary) {
 
 std::string update_average_lines(const RunSummary& summary) {
   const ChainSummary& chain = summary.chains.front();
-  const QmAverages averages = average_updates(chain.qm_updates, chain.equilibration_steps);
+  const QmAverages averages = average_updates(chain);
   std::string text;
   const auto add = [&](const char* name, const AverageEstimate& average) {
     if (average.count > 0) text += fmt::format("  {:<22}{}\n", name, with_error(average));
@@ -175,8 +161,8 @@ std::string update_average_lines(const RunSummary& summary) {
   add("polarisation energy", averages.polarisation_energy_kj_per_mol);
   add("jump", averages.jump_kj_per_mol);
   if (text.empty()) return text;
-  return fmt::format("\nMean over the QM updates, energies in kJ/mol{}\n",
-                     thermal_energy(summary)) +
+  return fmt::format("\nMean over the {}, energies in kJ/mol{}\n",
+                     is_exact(summary) ? "ends of blocks" : "QM updates", thermal_energy(summary)) +
          text;
 }
 
@@ -202,6 +188,7 @@ std::string single_chain_lines(const RunSummary& summary) {
         fmt::format("\n{:<24}{} bar\n", "Mean pressure", with_error(chain.averages.pressure_bar));
   }
   text += qm_lines(chain.qm_updates);
+  text += block_lines(chain, summary.temperature_kelvin);
   text += fmt::format("\n{:<24}{} ({} of equilibration before{})\n", "Steps", chain.steps,
                       chain.equilibration_steps, equilibration_end(chain.equilibration_end));
   text += equilibration_line(summary);
@@ -226,6 +213,20 @@ std::string worker_lines(const RunSummary& summary) {
 }
 
 }  // namespace
+
+/// Digits down to the second one of the error, as a chemist writes a result.
+std::string with_error(const AverageEstimate& average) {
+  const bool has_error = average.error > 0 && std::isfinite(average.error);
+  constexpr int most_decimals = 6;
+  const int decimals = has_error
+                           ? std::clamp(1 - static_cast<int>(std::floor(std::log10(average.error))),
+                                        0, most_decimals)
+                           : 3;
+  const std::string mean = fmt::format("{:.{}f}", average.mean, decimals);
+  if (average.count < 2) return fmt::format("{:>14}", mean);
+  return fmt::format("{:>14} ± {:.{}f}{}", mean, average.error, decimals,
+                     average.long_enough ? "" : " (too short to tell)");
+}
 
 std::string result_table(const RunSummary& summary) {
   std::string text = fmt::format("\n{}\n", summary.title.empty() ? "Result" : summary.title);

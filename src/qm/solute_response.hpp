@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "qm/density_grid.hpp"
@@ -35,10 +36,12 @@ struct SoluteResponse {
   /// response densities, sqrt(mol/kJ) kJ/mol/e over Coulomb's constant.
   std::vector<double> strengths;
   std::vector<double> mean;      ///< Y0: a component each
+  std::string note;              ///< why it is not better; empty: it is as asked for
   std::vector<double> spectrum;  ///< of the response to the sampled potentials, as the worker tells
 };
 
 /// Parts of a long piece of work that are done, and all of them.
-using WorkProgress = std::function<void(std::uint64_t done, std::uint64_t total)>;
+using WorkProgress =
+    std::function<void(const std::string& what, std::uint64_t done, std::uint64_t total)>;
 
 }  // namespace starpmc

@@ -82,7 +82,10 @@ SoluteResponse WorkerEngine::response(const ResponseRequest& request,
     if (done < 0 || total < 1 || done > total) {
       process_.fail(fmt::format("it has done {} of {} parts", done, total));
     }
-    if (progress) progress(static_cast<std::uint64_t>(done), static_cast<std::uint64_t>(total));
+    const std::string what = answer.header.contains("what") ? text(answer, "what") : "response";
+    if (progress) {
+      progress(what, static_cast<std::uint64_t>(done), static_cast<std::uint64_t>(total));
+    }
     answer = receive("progress", "response");
   }
   SoluteResponse response = read_response(answer, request.most_components);
@@ -114,6 +117,7 @@ SoluteResponse WorkerEngine::read_response(const Message& message, int most_comp
   if (positions.shape[1] != 3) process_.fail("array points of 'response' has not three columns");
   response.points = positions_of(positions);
   response.strengths = strengths.values;
+  if (message.header.contains("note")) response.note = text(message, "note");
   response.mean = row(message, "mean", components);
   for (const MessageArray& array : message.arrays) {
     if (array.name == "spectrum") response.spectrum = array.values;
