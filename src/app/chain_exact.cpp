@@ -7,7 +7,6 @@
 
 #include "app/block_test.hpp"
 #include "app/chain_run.hpp"
-#include "base/constants.hpp"
 #include "io/binary_json.hpp"
 #include "io/checkpoint.hpp"
 #include "io/continued_file.hpp"
@@ -133,12 +132,6 @@ void ChainRun::finish_blocks() {
   summary_.blocks.assign(blocks_->blocks().begin(), blocks_->blocks().end());
   summary_.response_components = reference_->reference.components;
   blocks_->close();
-}
-
-/// The total energy of a run is that of the exact ensemble.
-void ChainRun::take_exact_averages() {
-  const double kt = kGasConstant * settings_.sampling.temperature_kelvin;
-  summary_.averages.total = average_blocks(summary_.blocks, kt).energy;
 }
 
 nlohmann::json ChainRun::exact_state() const {

@@ -294,7 +294,6 @@ void ChainRun::finish() {
   summary_.equilibration_end = search_.how();
   summary_.steps = step_ - std::min(step_, summary_.equilibration_steps);
   output_->finish(summary_);
-  if (blocks_ != nullptr) take_exact_averages();
   output_->write_final_state(molecules);
 }
 

@@ -129,7 +129,6 @@ class ChainRun {
   void go_on_after_test();
   bool known_by_blocks();
   void finish_blocks();
-  void take_exact_averages();
   nlohmann::json exact_state() const;
   void restore_exact(const nlohmann::json& state);
 

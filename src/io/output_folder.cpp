@@ -75,10 +75,10 @@ bool is_term_plot(std::string_view name) {
 
 /// report-NAME.png, as `starpmc report --png` names its plots (src/report).
 bool is_plot_name(std::string_view name) {
-  constexpr std::array<std::string_view, 13> plots = {
+  constexpr std::array<std::string_view, 15> plots = {
       "total",        "qmmm-coulomb",  "solute",    "acceptance", "pressure",
       "running-mean", "window-errors", "qm-energy", "qm-dipole",  "qm-jump",
-      "workers",      "box",           "rdf"};
+      "workers",      "box",           "rdf",       "blocks",     "block-differences"};
   constexpr std::string_view start = "report-";
   constexpr std::string_view end = ".png";
   if (!name.starts_with(start) || !name.ends_with(end) || name.size() < start.size() + end.size())

@@ -168,7 +168,9 @@ std::string update_average_lines(const RunSummary& summary) {
 
 std::string single_chain_lines(const RunSummary& summary) {
   const ChainSummary& chain = summary.chains.front();
-  std::string text = "\nMean energy (kJ/mol)\n";
+  std::string text = is_exact(summary) ? "\nMean energy over all steps, of the sampled Hamiltonian "
+                                         "(kJ/mol)\n"
+                                       : "\nMean energy (kJ/mol)\n";
   for (std::size_t i = 0; i < EnergyTerms::titles.size(); ++i)
     text +=
         fmt::format("  {:<22}{}\n", EnergyTerms::titles[i], with_error(chain.averages.terms[i]));
