@@ -231,19 +231,6 @@ std::vector<Number> read_numbers(hid_t file, const std::string& name, hid_t memo
   return values;
 }
 
-std::string read_text(hid_t file, const char* name) {
-  const Handle attribute(H5Aopen(file, name, H5P_DEFAULT), name);
-  const Handle type(H5Aget_type(attribute.get()), name);
-  if (H5Tget_class(type.get()) != H5T_STRING || H5Tis_variable_str(type.get()) > 0) {
-    throw RunError(fmt::format("{} is no text", name));
-  }
-  std::string text(H5Tget_size(type.get()), '\0');
-  hdf5::check(H5Aread(attribute.get(), type.get(), text.data()), name);
-  text.resize(std::min(text.size(), text.find('\0')));
-  return text;
-}
-
-/// Attributes hold at most 64 KiB, so the header is a dataset of bytes.
 void write_bytes(hid_t file, const std::string& name, const std::string& text) {
   const hsize_t size = text.size();
   const Handle space(H5Screate_simple(1, &size, nullptr), name);
@@ -267,8 +254,8 @@ std::string read_bytes(hid_t file, const std::string& name) {
 
 SoluteReference read_open(const std::filesystem::path& path) {
   const Handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), "opening");
-  if (read_text(file.get(), "format") != kFormat) throw RunError("it holds something else");
-  const std::string version = read_text(file.get(), "version");
+  if (read_bytes(file.get(), "format") != kFormat) throw RunError("it holds something else");
+  const std::string version = read_bytes(file.get(), "version");
   if (version != std::to_string(kVersion)) {
     throw RunError(fmt::format("it is of version {} of the format, this program reads version {}",
                                version, kVersion));
@@ -279,7 +266,7 @@ SoluteReference read_open(const std::filesystem::path& path) {
   reference.mean_response = read_numbers<double>(file.get(), "mean_response", H5T_NATIVE_DOUBLE);
   reference.potential.values = read_numbers<float>(file.get(), "potential", H5T_NATIVE_FLOAT);
   reference.response.values = read_numbers<float>(file.get(), "response", H5T_NATIVE_FLOAT);
-  if (read_text(file.get(), "sha256") != checksum(header, reference)) {
+  if (read_bytes(file.get(), "sha256") != checksum(header, reference)) {
     throw RunError("its contents do not have its checksum");
   }
   take_header(parse_json(header), reference);
@@ -290,9 +277,9 @@ SoluteReference read_open(const std::filesystem::path& path) {
 void write_into(Handle& file, const SoluteReference& reference) {
   try {
     const std::string header = header_json(reference).dump();
-    hdf5::write_attribute(file.get(), "format", std::string(kFormat));
-    hdf5::write_attribute(file.get(), "version", std::to_string(kVersion));
-    hdf5::write_attribute(file.get(), "sha256", checksum(header, reference));
+    write_bytes(file.get(), "format", kFormat);
+    write_bytes(file.get(), "version", std::to_string(kVersion));
+    write_bytes(file.get(), "sha256", checksum(header, reference));
     write_bytes(file.get(), "header", header);
     write_doubles(file.get(), "worker_state", reference.worker_state);
     write_doubles(file.get(), "mean_response", reference.mean_response);
