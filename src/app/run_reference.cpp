@@ -17,6 +17,32 @@ namespace {
 
 constexpr std::chrono::milliseconds kPatience{200};
 
+SoluteReference checked(const Inputs& inputs, const std::filesystem::path& path,
+                        const std::string& place, const std::string& remedy) {
+  SoluteReference reference = read_reference(path, place, remedy);
+  const std::string differs =
+      difference(reference.identity, reference_identity(inputs.system, inputs.settings));
+  if (!differs.empty()) {
+    throw InputError(place, "this reference density cannot be used here: " + differs, path.string(),
+                     remedy);
+  }
+  return reference;
+}
+
+SoluteReference of_folder(const Inputs& inputs) {
+  const std::filesystem::path path = RunReference::path_in(inputs.settings.output.folder);
+  return checked(inputs, path, path.string(),
+                 "put the file back as the run made it; without it begin a new run in another "
+                 "folder");
+}
+
+SoluteReference given(const Inputs& inputs) {
+  return checked(
+      inputs, inputs.settings.qm.reference, "qm.reference",
+      "reference.h5 of a run of this solute at this level of theory, or leave it out, so "
+      "that it is made");
+}
+
 }  // namespace
 
 bool samples_exactly(const Inputs& inputs) {
@@ -81,18 +107,6 @@ std::filesystem::path RunReference::path_in(const std::filesystem::path& folder)
   return folder / "reference.h5";
 }
 
-SoluteReference RunReference::checked(const std::filesystem::path& path, const std::string& place,
-                                      const std::string& remedy) const {
-  SoluteReference reference = read_reference(path, place, remedy);
-  const std::string differs =
-      difference(reference.identity, reference_identity(inputs_.system, inputs_.settings));
-  if (!differs.empty()) {
-    throw InputError(place, "this reference density cannot be used here: " + differs, path.string(),
-                     remedy);
-  }
-  return reference;
-}
-
 /// Another process makes it.
 void RunReference::await_file() const {
   while (!std::filesystem::exists(path_)) {
@@ -101,22 +115,25 @@ void RunReference::await_file() const {
   }
 }
 
+void RunReference::check(const Inputs& inputs, bool resumed) {
+  if (resumed && std::filesystem::exists(path_in(inputs.settings.output.folder))) {
+    of_folder(inputs);
+  } else if (!inputs.settings.qm.reference.empty()) {
+    given(inputs);
+  }
+}
+
 SoluteReference RunReference::find_or_make(QmEngine& engine,
                                            std::function<void(const ProgressState&)> report) {
   if (!make_here_) await_file();
-  if (std::filesystem::exists(path_)) {
-    return checked(path_, path_.string(),
-                   "put the file back as the run made it; without it begin a new run in another "
-                   "folder");
-  }
-  const std::filesystem::path& given = inputs_.settings.qm.reference;
-  SoluteReference reference =
-      given.empty() ? ReferencePreparation(inputs_, interruption_, engine, std::move(report)).make()
-                    : checked(given, "qm.reference",
-                              "reference.h5 of a run of this solute at this level of theory, or "
-                              "leave it out, so that it is made");
-  if (!given.empty()) {
-    spdlog::info("reference density from {}: {} components", given.string(), reference.components);
+  if (std::filesystem::exists(path_)) return of_folder(inputs_);
+  SoluteReference reference;
+  if (inputs_.settings.qm.reference.empty()) {
+    reference = ReferencePreparation(inputs_, interruption_, engine, std::move(report)).make();
+  } else {
+    reference = given(inputs_);
+    spdlog::info("reference density from {}: {} components", inputs_.settings.qm.reference.string(),
+                 reference.components);
   }
   write_reference(path_, reference);
   return reference;

@@ -45,6 +45,11 @@ class RunReference {
   ///                  process makes it
   RunReference(const Inputs& inputs, const Interruption& interruption, bool make_here);
 
+  /// Whether the file that there is can be used, before anything is written.
+  /// @param resumed whether the run's folder may hold it
+  /// @throws InputError
+  static void check(const Inputs& inputs, bool resumed);
+
   /// @param engine of the chain
   /// @param report of the making
   /// @throws InputError where it is another solute's, cut or damaged; Cancelled where the run is
@@ -57,8 +62,6 @@ class RunReference {
 
  private:
   SoluteReference find_or_make(QmEngine& engine, std::function<void(const ProgressState&)> report);
-  SoluteReference checked(const std::filesystem::path& path, const std::string& place,
-                          const std::string& remedy) const;
   void await_file() const;
 
   const Inputs& inputs_;

@@ -66,6 +66,7 @@ void Simulation::start_engines() {
   if (!samples_exactly(inputs_)) return;
   require_exact_engine(engine_.name, engine_.exact);
   reference_.emplace(inputs_, interruption_, ranks_.first());
+  RunReference::check(inputs_, begin_ != Begin::anew);
   context_.reference = &*reference_;
 }
 
