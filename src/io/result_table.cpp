@@ -108,15 +108,27 @@ std::string equilibration_line(const RunSummary& summary) {
       late == 0 ? "" : "; late: more steps of equilibration are needed");
 }
 
+/// In the exact ensemble of the ends of its blocks.
+AverageEstimate total_of(const ChainSummary& chain) {
+  return chain.blocks.empty() ? chain.averages.total : energies_of(chain.blocks).estimate();
+}
+
+std::string updates_of(const ChainSummary& chain) {
+  if (chain.blocks.empty()) return std::to_string(chain.qm_updates.size());
+  const BlockAverages averages = average_blocks(chain.blocks, 1);
+  return fmt::format("{} of {}", averages.accepted, averages.blocks);
+}
+
 std::string chain_lines(const RunSummary& summary) {
-  std::string text = fmt::format("\nChains ({})\n  {:>5} {:>13} {:>12} {:>12} {:>24} {:>10}\n",
-                                 summary.chains.size(), "chain", "equilibration", "steps",
-                                 "acceptance", "total energy (kJ/mol)", "QM updates");
+  std::string text =
+      fmt::format("\nChains ({})\n  {:>5} {:>13} {:>12} {:>12} {:>24} {:>10}\n",
+                  summary.chains.size(), "chain", "equilibration", "steps", "acceptance",
+                  "total energy (kJ/mol)", is_exact(summary) ? "accepted blocks" : "QM updates");
   for (std::size_t i = 0; i < summary.chains.size(); ++i) {
     const ChainSummary& chain = summary.chains[i];
     text += fmt::format("  {:>5} {:>13} {:>12} {:>10.1f} % {:>24} {:>10}\n", i,
                         chain.equilibration_steps, chain.steps, 100 * chain.acceptance,
-                        with_error(chain.averages.total), chain.qm_updates.size());
+                        with_error(total_of(chain)), updates_of(chain));
   }
   const EnsembleEstimate& energy = summary.total_energy;
   text += fmt::format(
