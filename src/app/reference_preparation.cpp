@@ -19,16 +19,19 @@ namespace {
 
 /// Of the chain that is sampled: no run's chain has it.
 constexpr std::uint32_t kChain = std::numeric_limits<std::uint32_t>::max();
-constexpr int kMostRounds = 12;
+constexpr int kMostRounds = 8;
 // Sweeps are steps for each MM molecule.
 constexpr std::uint64_t kSweepsOfRelaxation = 100;
 constexpr std::uint64_t kSweepsBetweenConfigurations = 10;
 /// Of a round before the last, of the configurations asked for.
 constexpr std::uint64_t kShareOfRound = 4;
 constexpr std::uint64_t kFewestOfRound = 8;
-/// Two rounds agree where dipole and energy differ by less.
+/// Two rounds agree where their dipoles differ by less than this and a share of them, and the costs
+/// of their polarisation by less than kT or a share of it: what the means of so few configurations
+/// scatter by.
 constexpr double kDipoleDebye = 0.1;
-constexpr double kEnergyKjPerMol = 1;
+constexpr double kShareOfDipole = 0.03;
+constexpr double kShareOfEnergy = 0.1;
 constexpr double kTestShare = 0.33;
 
 class NoObserver final : public ChainObserver {
@@ -90,14 +93,16 @@ ReferencePreparation::ReferencePreparation(const Inputs& inputs, const Interrupt
   reference_.identity = reference_identity(inputs.system, inputs.settings);
 }
 
-bool ReferencePreparation::agree(const Round& one, const Round& other) {
-  double squared = 0;
-  for (std::size_t k = 0; k < 3; ++k) {
-    squared += (one.dipole_debye[k] - other.dipole_debye[k]) *
-               (one.dipole_debye[k] - other.dipole_debye[k]);
+bool ReferencePreparation::agree(const Round& one, const Round& other) const {
+  std::array<double, 3> change{};
+  for (std::size_t k = 0; k < change.size(); ++k) {
+    change[k] = one.dipole_debye[k] - other.dipole_debye[k];
   }
-  return std::sqrt(squared) < kDipoleDebye &&
-         std::abs(one.solute_energy_kj_per_mol - other.solute_energy_kj_per_mol) < kEnergyKjPerMol;
+  const double kt = kGasConstant * settings_.sampling.temperature_kelvin;
+  const double cost = other.solute_energy_kj_per_mol - reference_.isolated_energy_kj_per_mol;
+  return magnitude(change) < kDipoleDebye + kShareOfDipole * magnitude(other.dipole_debye) &&
+         std::abs(one.solute_energy_kj_per_mol - other.solute_energy_kj_per_mol) <
+             std::max(kt, kShareOfEnergy * cost);
 }
 
 void ReferencePreparation::tell(const std::string& phase, std::uint64_t done, std::uint64_t total) {
@@ -141,8 +146,8 @@ ReferencePreparation::Round ReferencePreparation::make_density(std::uint64_t con
   return {reference_.dipole_debye, reference_.solute_energy_kj_per_mol};
 }
 
-/// Makes the tables of the present density, and samples with them from here on.
-void ReferencePreparation::sample_with(Fineness fineness, int most_components) {
+/// The tables of the present density.
+void ReferencePreparation::make_tables(Fineness fineness, int most_components) {
   ResponseRequest request;
   request.most_components = most_components;
   request.test_share = kTestShare;
@@ -152,20 +157,18 @@ void ReferencePreparation::sample_with(Fineness fineness, int most_components) {
   request.threads =
       static_cast<int>(std::max({1U, std::thread::hardware_concurrency(),
                                  static_cast<unsigned>(inputs_.settings.qm.threads)}));
-  const SoluteResponse response =
-      engine_.response(request, [this](const std::string& what, auto done, auto total) {
-        tell("reference: " + what, done, total);
-      });
-  if (!response.note.empty()) spdlog::info("reference: response: {}", response.note);
-  reference_.components = response.components;
-  reference_.mean_response = response.mean;
-  reference_.widths = response.widths;
-  make_reference_lattices(
-      response, inputs_.system, inputs_.settings, fineness, engine_,
-      [this](const std::string& what, auto done, auto total) {
-        tell("reference: " + what, done, total);
-      },
-      reference_);
+  ReferenceLattices lattices(inputs_.system, inputs_.settings, fineness, engine_,
+                             [this](const std::string& what, auto done, auto total) {
+                               tell("reference: " + what, done, total);
+                             });
+  lattices.make(request, reference_);
+}
+
+/// The chain's Hamiltonian is that of the present density, without a response, from here on.
+void ReferencePreparation::sample_with_density() {
+  make_tables(Fineness::rough, 0);
+  chain_->set_reference(std::make_shared<const ReferenceTables>(reference_));
+  chain_->evaluate();
 }
 
 /// Rounds until two of them agree.
@@ -176,9 +179,7 @@ void ReferencePreparation::find_density() {
                  std::min(kFewestOfRound, inputs_.settings.qm.configurations),
                  inputs_.settings.qm.configurations);
   for (int round = 1; round <= kMostRounds; ++round) {
-    sample_with(Fineness::rough, 0);
-    chain_->set_reference(std::make_shared<const ReferenceTables>(reference_));
-    chain_->evaluate();
+    sample_with_density();
     make_steps(kSweepsOfRelaxation * sweep_, inputs_.settings.sampling.tune_interval);
     const Round now = make_density(configurations);
     spdlog::info(
@@ -190,21 +191,20 @@ void ReferencePreparation::find_density() {
     last = now;
   }
   spdlog::warn(
-      "reference: its dipole still changed by more than {} debye, or its energy by more than {} "
-      "kJ/mol, after {} rounds; blocks are accepted less often for it, what is sampled stays "
-      "exact; "
-      "more qm.configurations make the rounds longer",
-      kDipoleDebye, kEnergyKjPerMol, kMostRounds);
+      "reference: after {} rounds its dipole still changed by more than {} debye and {:.0f} %, or "
+      "the "
+      "cost of its polarisation by more than kT and {:.0f} %; blocks may be accepted less often "
+      "for "
+      "it, what is sampled stays exact; more qm.configurations make the rounds longer",
+      kMostRounds, kDipoleDebye, 100 * kShareOfDipole, 100 * kShareOfEnergy);
 }
 
 SoluteReference ReferencePreparation::make() {
   const auto start = std::chrono::steady_clock::now();
   find_density();
-  sample_with(Fineness::rough, 0);
-  chain_->set_reference(std::make_shared<const ReferenceTables>(reference_));
-  chain_->evaluate();
+  sample_with_density();
   make_density(inputs_.settings.qm.configurations);
-  sample_with(Fineness::fine, inputs_.settings.qm.response_components.value_or(
+  make_tables(Fineness::fine, inputs_.settings.qm.response_components.value_or(
                                   most_response_components(inputs_.settings.qm.configurations)));
   reference_.seconds = seconds_since(start);
   std::string width = "not measured";

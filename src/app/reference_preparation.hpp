@@ -39,11 +39,12 @@ class ReferencePreparation {
     std::array<double, 3> dipole_debye;
     double solute_energy_kj_per_mol;
   };
-  static bool agree(const Round& one, const Round& other);
+  bool agree(const Round& one, const Round& other) const;
 
   void find_density();
   Round make_density(std::uint64_t configurations);
-  void sample_with(Fineness fineness, int most_components);
+  void make_tables(Fineness fineness, int most_components);
+  void sample_with_density();
   void make_steps(std::uint64_t steps, std::uint64_t tune_interval);
   void tell(const std::string& phase, std::uint64_t done, std::uint64_t total);
 
