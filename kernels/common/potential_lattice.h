@@ -124,9 +124,9 @@ STARPMC_INLINE double lattice_sum(const PotentialLattice *lattice, LATTICE_VALUE
           values + level->first + (row * level->nodes[2] + place->node[2]) * step + component;
       const double of_row =
           ((wz[0] * c[0] + wz[1] * c[step]) + wz[2] * c[2 * step]) + wz[3] * c[3 * step];
-      of_plane = j == 0 ? wy[0] * of_row : of_plane + wy[j] * of_row;
+      of_plane += wy[j] * of_row;
     }
-    sum = i == 0 ? wx[0] * of_plane : sum + wx[i] * of_plane;
+    sum += wx[i] * of_plane;
   }
   return sum;
 }
