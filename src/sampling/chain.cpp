@@ -69,6 +69,10 @@ class StarpuChain final : public Chain {
   }
 
   void set_reference(std::shared_ptr<const ReferenceTables> reference) override {
+    if (reference != nullptr && data_.virials) {
+      throw RunError("the pressure of a system with a fixed reference is not known: its virial is "
+                     "not computed (output.pressure-interval = 0 leaves the pressure out)");
+    }
     const int components = data_.components();
     const bool had_one = data_.reference != nullptr;
     data_.set_reference(std::move(reference));

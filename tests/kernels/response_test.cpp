@@ -126,9 +126,14 @@ TEST_P(ResponseOnDevice, ChainsAreThoseOfPlainLoops) {
 TEST(ResponseOnCpu, ChainsOfAGpusKernelsAreThoseOfPlainLoops) {
   const std::optional<Device> device = find_device(CL_DEVICE_TYPE_CPU);
   if (!device) GTEST_SKIP() << "no OpenCL device of this type with double precision";
-  opencl::LaunchShape shape = opencl::LaunchShape::for_cpu();
+  opencl::LaunchShape shape = opencl::LaunchShape::for_gpu();
+  shape.points_unrolled = 1;
+  shape.pair_group = 16;
+  shape.table_tile = 4;
   shape.decide_group = 16;
-  shape.most_candidates = 1 << 20;
+  shape.propose_group = 16;
+  shape.grid_sum_group = 16;
+  shape.exact_groups_per_unit = 2;
   DevicePipeline pipeline(*device, Precision::mixed, shape);
   for (const int window : {1, 7, 200}) {
     SCOPED_TRACE(window);

@@ -73,7 +73,7 @@ void race(const BenchPreset& preset) {
         std::pair{"with 96 components", 96}}) {
     auto chain = make_chain(bench.system, bench.settings, 0);
     chain->set_reference(std::make_shared<const ReferenceTables>(
-        test::artificial_solute_reference(components, centre, bench.system.box, 8)));
+        test::artificial_solute_reference(components, centre, bench.system.box, 6.5)));
     all.add(name, std::move(chain));
   }
   all.run();

@@ -50,7 +50,6 @@ class ReferenceChain : public test::TwoCpuWorkers {
                            .defines = {},
                            .include_folders = {}});
     resolve_cutoffs(settings_, system_.box, OptionPlaces());
-    settings_.output.pressure_interval = 100;
     for (const Vector3& r : system_.solute->positions) {
       centre_ = centre_ + (1.0 / static_cast<double>(system_.solute->atom_count())) * r;
     }
@@ -228,6 +227,13 @@ TEST_F(ReferenceChain, StateWithoutOneHasNoTotalsOfItsTerms) {
   EXPECT_FALSE(data.contains("response_total"));
   chain->restore(chain->state());
   EXPECT_EQ(chain->state().at("data"), data);
+}
+
+TEST_F(ReferenceChain, HasNoPressure) {
+  const StarpuRuntime runtime(Precision::mixed, Implementation::simd);
+  settings_.output.pressure_interval = 100;
+  const auto chain = make_chain(system_, settings_, 0);
+  EXPECT_THROW(chain->set_reference(std::make_shared<const ReferenceTables>(reference_)), RunError);
 }
 
 TEST_F(ReferenceChain, NucleiGetTheirChargesBack) {
