@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -162,7 +163,11 @@ void RunOutput::restore(const nlohmann::json& state) {
   total_.restore(state.at("total"));
   statistics_.restore(state.at("statistics"));
   pressures_.restore(state.at("pressures"));
-  for (std::size_t i = 0; i < std::size(terms_); ++i) terms_[i].restore(state.at("terms").at(i));
+  // A state saved before there were the last terms has fewer.
+  const nlohmann::json& terms = state.at("terms");
+  for (std::size_t i = 0; i < std::min(std::size(terms_), terms.size()); ++i) {
+    terms_[i].restore(terms[i]);
+  }
   totals_ = energy_terms_from(state.at("totals"));
   solute_energy_ = state.at("solute_energy");
   accepted_ = state.at("accepted");

@@ -180,10 +180,8 @@ std::string update_average_lines(const RunSummary& summary) {
 
 std::string single_chain_lines(const RunSummary& summary) {
   const ChainSummary& chain = summary.chains.front();
-  std::string text = is_exact(summary) ? "\nMean energy over all steps, of the sampled Hamiltonian "
-                                         "(kJ/mol)\n"
-                                       : "\nMean energy (kJ/mol)\n";
-  for (std::size_t i = 0; i < EnergyTerms::titles.size(); ++i)
+  std::string text = "\nMean energy (kJ/mol)\n";
+  for (std::size_t i = 0; i < EnergyTerms::count(chain.reference); ++i)
     text +=
         fmt::format("  {:<22}{}\n", EnergyTerms::titles[i], with_error(chain.averages.terms[i]));
   const EnergyZero zero = energy_zero(summary);

@@ -14,18 +14,27 @@ namespace {
 
 using nlohmann::json;
 
-json terms_json(const EnergyTerms& terms) {
+json average_json(const AverageEstimate& average) {
+  return {{"mean", average.mean},
+          {"error", average.error},
+          {"statistical_inefficiency", average.statistical_inefficiency},
+          {"count", average.count},
+          {"effective_samples", average.effective_samples()},
+          {"long_enough", average.long_enough}};
+}
+
+json terms_json(const EnergyTerms& terms, bool reference) {
   json object;
   const auto values = terms.values();
-  for (std::size_t i = 0; i < values.size(); ++i)
+  for (std::size_t i = 0; i < EnergyTerms::count(reference); ++i)
     object[std::string(EnergyTerms::names[i])] = values[i];
   object["total"] = terms.total();
   return object;
 }
 
-json averages_json(const EnergyAverages& averages) {
+json averages_json(const EnergyAverages& averages, bool reference) {
   json object;
-  for (std::size_t i = 0; i < averages.terms.size(); ++i)
+  for (std::size_t i = 0; i < EnergyTerms::count(reference); ++i)
     object[std::string(EnergyTerms::names[i])] = average_json(averages.terms[i]);
   object["qmmm_coulomb"] = average_json(averages.qmmm_coulomb);
   object["solute"] = average_json(averages.solute);
@@ -37,7 +46,7 @@ json averages_json(const EnergyAverages& averages) {
 }
 
 json final_energies_json(const ChainSummary& chain) {
-  json object = terms_json(chain.final_energies);
+  json object = terms_json(chain.final_energies, chain.reference);
   object["qmmm_coulomb"] = chain.final_energies.qmmm_coulomb();
   object["solute"] = chain.final_solute_energy_kj_per_mol;
   if (chain.dispersion_correction_kj_per_mol != 0) {
@@ -100,9 +109,9 @@ json chain_json(const ChainSummary& chain) {
                 {"equilibration_steps", chain.equilibration_steps},
                 {"equilibration_end", name_of(chain.equilibration_end)},
                 {"acceptance", chain.acceptance},
-                {"averages", averages_json(chain.averages)},
+                {"averages", averages_json(chain.averages, chain.reference)},
                 {"final_energies", final_energies_json(chain)},
-                {"drift", terms_json(chain.drift)},
+                {"drift", terms_json(chain.drift, chain.reference)},
                 {"final_max_translation_angstrom", chain.final_max_translation_angstrom},
                 {"final_max_rotation_degrees", chain.final_max_rotation_degrees},
                 {"certified_decisions",

@@ -79,6 +79,7 @@ struct ChainSummary {
   EquilibrationEnd equilibration_end = EquilibrationEnd::given;
   std::uint64_t steps = 0;  ///< production
   double acceptance = 0;    ///< production
+  bool reference = false;   ///< whether it has a fixed one, and the response's terms with it
   EnergyAverages averages;
   EnergyTerms final_energies;  ///< recomputed
   /// The solute's own energy, which all electrostatics with the MM molecules is not part of;
