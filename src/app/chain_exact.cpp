@@ -31,6 +31,7 @@ void ChainRun::take_reference() {
   engine_->restore(reference.worker_state);
   engine_->hold_density();
   chain_->set_reference(reference_->tables);
+  summary_.reference = true;
   if (reference.isolated_energy_kj_per_mol != 0) {
     summary_.isolated_energy_kj_per_mol = reference.isolated_energy_kj_per_mol;
   }

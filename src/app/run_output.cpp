@@ -6,6 +6,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "app/run_reference.hpp"
 #include "app/system_pressure.hpp"
 #include "io/checked_file.hpp"
 #include "io/checkpoint.hpp"
@@ -24,8 +25,10 @@ EnergyTable open_energies(const std::filesystem::path& path, const Inputs& input
                           const nlohmann::json* resumed) {
   const bool pressure = inputs.settings.output.pressure_interval > 0;
   const double constant = inputs.dispersion.energy_kj_per_mol;
-  if (resumed == nullptr) return EnergyTable(path, pressure, constant);
-  return EnergyTable::resume(path, RunOutput::energies_extent(*resumed), pressure, constant);
+  const bool reference = samples_exactly(inputs);
+  if (resumed == nullptr) return EnergyTable(path, pressure, constant, reference);
+  return EnergyTable::resume(path, RunOutput::energies_extent(*resumed), pressure, constant,
+                             reference);
 }
 
 /// A run that may end early has halves of what it has so far.

@@ -14,15 +14,6 @@ namespace {
 
 using nlohmann::json;
 
-json average_json(const AverageEstimate& average) {
-  return {{"mean", average.mean},
-          {"error", average.error},
-          {"statistical_inefficiency", average.statistical_inefficiency},
-          {"count", average.count},
-          {"effective_samples", average.effective_samples()},
-          {"long_enough", average.long_enough}};
-}
-
 json terms_json(const EnergyTerms& terms, bool reference) {
   json object;
   const auto values = terms.values();
