@@ -231,16 +231,17 @@ class Exact(program.TestCase):
         """Ends at a block's end, and at the same one whatever is sampled ahead."""
         sections = self.settings()
         sections["sampling"] |= {
-            "until_error": 20,
-            "steps": 400000,
+            "until_error": 30,
+            "steps": 1500000,
             "equilibration_steps": 10000,
+            "temperature": 1500,
         }
-        sections["qm"]["interval"] = 200
+        sections["qm"]["interval"] = 1000
         one = self.run_model("one", sections=sections, STARPU_NCPU=1)
         two = self.run_model("two", sections=sections, STARPU_NCPU=2)
         self.assertTrue(one["total_energy"]["known_to_within_it"])
-        self.assertLess(one["steps"], 400000)
-        self.assertEqual(one["steps"] % 200, 0)
+        self.assertLess(one["steps"], 1500000)
+        self.assertEqual(one["steps"] % 1000, 0)
         self.assertEqual(
             one["final_coordinates_sha256"], two["final_coordinates_sha256"]
         )
