@@ -192,6 +192,39 @@ TEST_F(ReferenceChain, IsTheSameWhateverComputesIt) {
   }
 }
 
+/// PoCL, where there is one: whole windows, and a task per term.
+TEST_F(ReferenceChain, IsTheSameOnADevice) {
+  unsetenv("STARPU_NOPENCL");
+  setenv("STARPU_OPENCL_ON_CPUS", "1", 1);
+  std::optional<StarpuRuntime> runtime;
+  try {
+    runtime.emplace(Precision::mixed, Implementation::any);
+  } catch (const RunError& error) {
+    GTEST_SKIP() << error.what();
+  }
+  if (runtime->opencl_workers() == 0) GTEST_SKIP() << "no OpenCL device";
+  const auto run = [&](Implementation implementation, TaskSize tasks) {
+    StarpuRuntime::restrict_to(implementation);
+    settings_.run.implementation = implementation;
+    settings_.run.tasks = tasks;
+    settings_.sampling.window = 50;
+    const auto chain = make(settings_);
+    Recorder found;
+    chain->run({0, kSteps}, found);
+    return std::pair(found, chain->state().at("data"));
+  };
+  const auto [host, host_state] = run(Implementation::simd, TaskSize::windows);
+  for (const TaskSize tasks : {TaskSize::windows, TaskSize::terms}) {
+    const auto [device, state] = run(Implementation::opencl, tasks);
+    EXPECT_EQ(device.decisions.hexadecimal_digest(), host.decisions.hexadecimal_digest());
+    EXPECT_EQ(device.polarisation, host.polarisation);
+    EXPECT_EQ(device.field, host.field);
+    EXPECT_EQ(state.at("response_total"), host_state.at("response_total"));
+    EXPECT_EQ(state.at("molecule_response"), host_state.at("molecule_response"));
+  }
+  unsetenv("STARPU_OPENCL_ON_CPUS");
+}
+
 TEST_F(ReferenceChain, GoesOnFromItsState) {
   const StarpuRuntime runtime(Precision::mixed, Implementation::simd);
   const auto chain = make(settings_);
