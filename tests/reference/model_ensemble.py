@@ -262,7 +262,7 @@ def _orientations(first, second, third):
 
 def _euler(a, b, c):
     """Row vectors: first about the water's axis (x) by c, then tilted by b, then about z by a."""
-    about = lambda axis, angle: turns(np.array([axis], float), np.array([angle]))[0]  # noqa: E731
+    about = lambda axis, angle: turns(np.array([axis], float), np.array([angle]))[0]
     # The axis x goes to z first, so that c turns about the axis that b tilts.
     up = np.array([[0.0, 0, 1], [1, 0, 0], [0, 1, 0]])
     return up @ about([0, 0, 1], c) @ about([0, 1, 0], b) @ about([0, 0, 1], a)

@@ -64,7 +64,7 @@ class Exact:
         del fields["electrons_on_grid"]
         return {**fields, "solute_energy": fields["energy"] - interaction}
 
-    def respond(self, components, tolerance, test_share, threads, progress):  # noqa: ARG002
+    def respond(self, components, tolerance, test_share, threads, progress):
         self._check("response")
         factor, most = os.environ.get("STARPMC_MODEL_RESPONSE", "1 3").split()
         values, vectors = np.linalg.eigh(float(factor) * model.polarisability(self._field))
@@ -134,7 +134,7 @@ class Engine:
         fixed = np.array(model.FIXED_CHARGES) - model.NUCLEAR_CHARGES
         return np.concatenate([-model.dipole(field) @ model.FIELD_OF_POTENTIAL, fixed])
 
-    def configuration(self, potential, nuclear_potential, charges):  # noqa: ARG002
+    def configuration(self, potential, nuclear_potential, charges):
         unit = worker_protocol.HARTREE_IN_KJ_PER_MOL
         return Configuration(potential * unit, nuclear_potential * unit)
 
