@@ -113,6 +113,8 @@ if(TARGET starpmc)
                        ${CMAKE_BINARY_DIR} ${CMAKE_COMMAND})
 endif()
 
+starpmc_script_test(reference/model_ensemble 300 "reference"
+  ${test_python} ${CMAKE_CURRENT_SOURCE_DIR}/reference/test_model_ensemble.py)
 starpmc_script_test(setup/quickstart 120 "setup"
   ${CMAKE_CURRENT_SOURCE_DIR}/setup/test_quickstart.sh ${CMAKE_SOURCE_DIR})
 starpmc_script_test(setup/packages 60 "setup"

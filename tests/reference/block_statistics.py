@@ -1,5 +1,6 @@
 """Statistics of correlated samples, from the means of blocks that are longer than their memory."""
 
+import itertools
 import math
 
 import numpy as np
@@ -59,3 +60,24 @@ def chance_of_vectors(first, second):
         raise ValueError(f"{freedom:.0f} degrees of freedom do not serve for {p} components")
     scale = (freedom - p + 1) / (freedom * p)
     return float(f.sf(squared * scale, p, freedom - p + 1)), squared
+
+
+def transition_imbalance(values, edges):
+    """Counts (regions, regions) of transitions between the regions that edges divide, and the chance of
+    so many more in one direction than in the other, by chi-squared; values: (chains, times), times
+    far enough apart that transitions are nearly independent.
+
+    A chain has as many of both directions between two regions always, balanced or not: it takes three
+    or more, and the differences are then those of (regions - 1)(regions - 2)/2 circles.
+    """
+    from scipy.stats import chi2
+
+    regions = len(edges) + 1
+    counts = np.zeros((regions, regions))
+    for chain in np.searchsorted(edges, values):
+        np.add.at(counts, (chain[:-1], chain[1:]), 1)
+    squared = sum(
+        (counts[i, j] - counts[j, i]) ** 2 / max(counts[i, j] + counts[j, i], 1)
+        for i, j in itertools.combinations(range(regions), 2)
+    )
+    return counts, float(chi2.sf(squared, (regions - 1) * (regions - 2) / 2))

@@ -14,7 +14,6 @@ import argparse
 import concurrent.futures
 import csv
 import dataclasses
-import itertools
 import os
 import pathlib
 import sys
@@ -27,8 +26,7 @@ try:
     import model_box
     import model_ensemble
     import numpy as np
-    from block_statistics import chance_of_vectors, mean_and_error
-    from scipy.stats import chi2
+    from block_statistics import chance_of_vectors, mean_and_error, transition_imbalance
 except ImportError as missing:
     print(f"skipped: {missing}; install tests/requirements.txt")
     sys.exit(program.SKIPPED)
@@ -190,29 +188,6 @@ def compare(reference, run):
         yield (f"histogram, {name}", *chance_of_vectors(theirs, ours), BINS - 1)
 
 
-def transitions(energies, edges):
-    """Counts (regions, regions) of transitions from block end to block end."""
-    regions = np.searchsorted(edges, energies)
-    counts = np.zeros((len(edges) + 1,) * 2)
-    for chain in regions:
-        np.add.at(counts, (chain[:-1], chain[1:]), 1)
-    return counts
-
-
-def balance(energies, edges):
-    """Chance of so many more transitions in one direction than in the other, by chi-squared.
-
-    With two regions alone a chain has as many of both always: it takes three and more.
-    """
-    counts = transitions(energies, edges)
-    squared = sum(
-        (counts[i, j] - counts[j, i]) ** 2 / max(counts[i, j] + counts[j, i], 1)
-        for i, j in itertools.combinations(range(len(counts)), 2)
-    )
-    regions = len(counts)
-    return counts, float(chi2.sf(squared, (regions - 1) * (regions - 2) / 2))
-
-
 def report(name, reference, run):
     """Prints a run's comparison; the smallest chance, for so many comparisons."""
     print(f"\n{name}: {100 * run.accepted:.1f} % of the blocks accepted,", end=" ")
@@ -243,7 +218,7 @@ def problems(runs, reference):
             yield f"{name}: energies of blocks.csv are {runs[name].largest_error:.2g} kJ/mol off"
         energy = runs[name].observables["embedded energy"]
         edges = np.quantile(reference["embedded energy"], (0.25, 0.5, 0.75))
-        counts, chance = balance(energy, edges)
+        counts, chance = transition_imbalance(energy, edges)
         print(f"  transitions between quarters of the embedded energy, p = {chance:.3g}")
         for row in counts:
             print("    " + " ".join(f"{n:8.0f}" for n in row))
