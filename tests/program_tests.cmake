@@ -46,6 +46,8 @@ if(TARGET starpmc)
   starpmc_program_test(reference/exact_ensemble reference/exact_ensemble.py 900 "reference;device")
   starpmc_program_test(reference/exact_ensemble_of_a_million reference/exact_ensemble.py 14400
                        "reference;device;slow" --samples 900000 --blocks 80000)
+  starpmc_program_test(reference/exact_with_pyscf reference/exact_with_pyscf.py 14400
+                       "reference;device;slow")
   starpmc_program_test(analysis/pymbar analysis/test_pymbar.py 300 "analysis;device")
   starpmc_program_test(app/decisions app/test_decisions.py 600 "app;device")
   starpmc_program_test(app/decision_bound app/test_decision_bound.py 600 "app;device")

@@ -1,6 +1,6 @@
 """The exact ensemble is exact: a model solute with a few waters by starpmc against brute force in NumPy.
 
-    python3 exact_ensemble.py PROGRAM [--samples 40000] [--blocks 4000] [--waters 2] [--seed 1]
+    python3 exact_ensemble.py PROGRAM [--samples 20000] [--blocks 4000] [--waters 2] [--seed 1]
 
 model_solute.py is the solute, model_ensemble.py the brute force: the true energy in every step. Compared
 are mean energies, dipole and field, and histograms of the energy, the field and distances, by
@@ -232,7 +232,7 @@ def problems(runs, reference):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("program", type=pathlib.Path)
-    parser.add_argument("--samples", type=int, default=40000)
+    parser.add_argument("--samples", type=int, default=20000)
     parser.add_argument("--blocks", type=int, default=4000)
     parser.add_argument("--waters", type=int, default=2)
     parser.add_argument("--seed", type=int, default=1)
