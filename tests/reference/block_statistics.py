@@ -63,12 +63,12 @@ def chance_of_vectors(first, second):
 
 
 def transition_imbalance(values, edges):
-    """Counts (regions, regions) of transitions between the regions that edges divide, and the chance of
-    so many more in one direction than in the other, by chi-squared; values: (chains, times), times
-    far enough apart that transitions are nearly independent.
+    """Counts (regions, regions) of transitions between the regions that edges divide, and the chance
+    of so many more in one direction than in the other, by chi-squared; values: (chains, times),
+    times far enough apart that transitions are nearly independent.
 
-    A chain has as many of both directions between two regions always, balanced or not: it takes three
-    or more, and the differences are then those of (regions - 1)(regions - 2)/2 circles.
+    A chain has as many of both directions between two regions always, balanced or not: it takes
+    three or more; the differences are then those of (regions - 1)(regions - 2)/2 circles.
     """
     from scipy.stats import chi2
 

@@ -1,10 +1,11 @@
 """Monte Carlo with an SCF in every step, in NumPy: formaldehyde in TIP3P waters, the energy by
-reference_energies.py and the embedded SCF by the PySCF worker's engine, whose class is called directly.
+reference_energies.py and the embedded SCF by the PySCF worker's engine, called directly.
 
-    python3 brute_force_with_pyscf.py GRO TOP OUTPUT.npz --qm NAME --steps N --seed N --method M --basis B
+    python3 brute_force_with_pyscf.py GRO TOP OUTPUT.npz --qm NAME --steps N [--seed N] [--method M]
+                                      [--basis B]
 
-Nothing of the program's sampling is used. Writes, after each step, the energy less the isolated
-solute's and the positions' file's observables (see observables()).
+Nothing of the program's sampling is used. Writes, for each step, the energy less the isolated
+solute's, the dipole in debye, and observables().
 """
 
 import argparse
@@ -26,8 +27,8 @@ SYMBOLS = {1: "H", 6: "C", 8: "O"}
 
 
 def observables(solute, waters, box):
-    """Of one configuration, formaldehyde's atoms (4, 3) and waters (n, 3, 3), angstrom: distances of the
-    nearest hydrogens from its oxygen, of the nearest oxygen from its carbon, of the second as well.
+    """Distances, in angstrom, of the two nearest hydrogens from formaldehyde's oxygen and of the two
+    nearest oxygens from its carbon; solute (4, 3), waters (n, 3, 3).
     """
 
     def sorted_distances(atom, sites):

@@ -1,13 +1,13 @@
-"""The exact ensemble is exact: a model solute with a few waters by starpmc against brute force in NumPy.
+"""The exact ensemble is exact: a model solute with a few waters by starpmc against brute force.
 
     python3 exact_ensemble.py PROGRAM [--samples 20000] [--blocks 4000] [--waters 2] [--seed 1]
 
-model_solute.py is the solute, model_ensemble.py the brute force: the true energy in every step. Compared
-are mean energies, dipole and field, and histograms of the energy, the field and distances, by
-chi-squared. The exact ensemble has to agree, p > 0.01, with a good response, with none, and with one
-that is wrong; the perturbative one must not. Transitions between regions of the exact ensemble have to
-be as many forwards as backwards. --samples: independent ones of the brute force; --blocks: of each run,
-of all chains.
+model_solute.py is the solute, model_ensemble.py the brute force in NumPy: the true energy in every
+step. Compared are mean energies, dipole and field, and histograms of the energy, the field and
+distances, by chi-squared. The exact ensemble has to agree, p > 0.01 for all of them together, with
+a good response and with wrong ones; the perturbative one must not. Transitions between regions of the
+exact ensemble have to be as many forwards as backwards. --samples: independent ones of the brute
+force; --blocks: of each run, of all chains.
 """
 
 import argparse
@@ -72,7 +72,7 @@ def brute_force(waters, samples, seed):
 
 
 def effective_samples(values):
-    """Independent samples that give the mean over chains the error it has; values: (chains, times)."""
+    """Independent samples that give the mean the error it has; values: (chains, times)."""
     return values.var() / (values.mean(axis=1).var(ddof=1) / len(values))
 
 
@@ -191,14 +191,16 @@ def compare(reference, run):
 def report(name, reference, run):
     """Prints a run's comparison; the smallest chance, for so many comparisons."""
     print(f"\n{name}: {100 * run.accepted:.1f} % of the blocks accepted,", end=" ")
-    print(f"{effective_samples(batches(run.observables['energy'])):.0f} independent samples of the energy")
+    independent = effective_samples(batches(run.observables["energy"]))
+    print(f"{independent:.0f} independent samples of the energy")
     chances = []
     for what, chance, squared, components in compare(reference, run.observables):
         text = f"  {what:30s} chi-squared {squared:9.2f} of {components}, p = {chance:.3g}"
         if components == 1:
             ours = mean_and_error(batches(run.observables[what]).mean(axis=1))
             theirs = mean_and_error(reference[what].mean(axis=1))
-            text += f": {ours[0]:.4f} +- {ours[1]:.4f}, brute force {theirs[0]:.4f} +- {theirs[1]:.4f}"
+            text += f": {ours[0]:.4f} +- {ours[1]:.4f}"
+            text += f", brute force {theirs[0]:.4f} +- {theirs[1]:.4f}"
         print(text, flush=True)
         chances.append(chance)
     return chances

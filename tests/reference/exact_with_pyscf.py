@@ -1,15 +1,15 @@
-"""The exact ensemble with a real SCF: formaldehyde, HF/STO-3G, in 30 waters, by starpmc against brute force
-with an SCF and a test in every step.
+"""The exact ensemble with a real SCF: formaldehyde, HF/STO-3G, in 30 waters, by starpmc against brute
+force with an SCF and a test in every step.
 
     python3 exact_with_pyscf.py PROGRAM [--chains 4] [--jobs 2] [--steps 2000] [--blocks 20]
                                 [--equilibration 30000] [--output FOLDER]
 
-Brute force twice: by brute_force_with_pyscf.py, which shares the SCF alone with the program, and by the
-program with blocks of one step. Then the exact ensemble with blocks of 500 and 5,000 steps, and the
-published method with updates as far apart, whose bias is printed. Means of energy, dipole and first
-shell have to agree, by chi-squared of the chains' means. --steps: of brute force, of each chain;
---blocks: of each other chain; --jobs: processes at once. 16 cores: --chains 16 --jobs 16 --steps 4000
---blocks 60.
+Brute force twice: by brute_force_with_pyscf.py, which shares the SCF alone with the program, and by
+the program with blocks of one step. Then the exact ensemble with blocks of 500 and 5,000 steps, and
+the published method with updates as far apart, whose bias is printed. Means of energy, dipole and
+first shell have to agree by t tests of the chains' means. --steps: of brute force, of each chain;
+--blocks: of each other chain; --jobs: processes at once. 16 cores: --chains 16 --jobs 16 --steps
+4000 --blocks 60.
 """
 
 import argparse

@@ -3,9 +3,10 @@ force with the exact energy in every step, and, for one water, integrated.
 
     python3 model_ensemble.py [--waters 2] [--chains 2000] [--sweeps 200] [--seed 1]
 
-Independent of the program, written from the equations alone (see reference_energies.py): TIP3P
-with Lennard-Jones sites on the hydrogens, shifted-force Coulomb, Lennard-Jones shifted to 0 at the cutoff, half the edge of a cubic box.
-Angstrom, kJ/mol, e, K. Arrays of configurations have the shape (configurations, waters, 3 sites, 3).
+Independent of the program, written from the equations alone (see reference_energies.py): TIP3P with
+Lennard-Jones sites on the hydrogens, shifted-force Coulomb, Lennard-Jones shifted to 0 at the
+cutoff, half the edge of a cubic box. Angstrom, kJ/mol, e, K. Arrays of configurations have the shape
+(configurations, waters, 3 sites, 3).
 """
 
 import argparse
@@ -20,8 +21,8 @@ from model_solute import COULOMB
 GAS_CONSTANT = 0.00831446261815324
 WATER_CHARGES = np.array([-0.834, 0.417, 0.417])
 OH, HH = 0.9572, 1.5139
-# Of a water's sites and of the solute's atoms; geometric means for pairs. TIP3P's hydrogens have none,
-# so that they could reach the solute's points.
+# Of a water's sites and of the solute's atoms; geometric means for pairs. TIP3P's hydrogens have
+# none, so that they could reach the solute's points.
 WATER_SIGMA, WATER_EPSILON = np.array([3.15061, 1.4, 1.4]), np.array([0.636386, 0.6, 0.6])
 SOLUTE_SIGMA, SOLUTE_EPSILON = np.array([3.6, 3.8, 3.2]), np.array([0.6, 0.6, 0.6])
 WATER, SOLUTE = (WATER_SIGMA, WATER_EPSILON), (SOLUTE_SIGMA, SOLUTE_EPSILON)

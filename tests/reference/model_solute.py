@@ -1,11 +1,13 @@
-"""A solute with a known answer: fixed charges, and electrons that respond to the field F at its centre.
+"""A solute with a known answer: fixed charges, and electrons that respond to the field F at its
+centre.
 
     E(F) = ISOLATED_ENERGY - a F^2 / 2 - b F^4,  dipole mu = a F + 4 b F^2 F
 
-The field is a difference of the potential at two points on each axis, D on either side of the centre,
-and the induced dipole is charges of +-mu/(2 D) at the same points: so energy and density belong
-together to rounding whatever the potential function is, cutoff included. A molecule S-C-O with its carbon
-at the centre, whose charges and polarisability are of a fancy that makes a few waters feel them.
+The field is a difference of the potential at two points on each axis, D on either side of the
+centre, and the induced dipole is charges of +-mu/(2 D) at the same points: so energy and density
+belong together to rounding whatever the potential function is, cutoff included. A molecule S-C-O
+with its carbon at the centre, whose charges and polarisability are of a fancy that makes a few
+waters feel them.
 """
 
 import numpy as np
