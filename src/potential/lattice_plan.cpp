@@ -47,8 +47,8 @@ LatticePlan::LatticePlan(const LatticeChoice& choice, std::span<const Vector3> n
     lattice_.inverse_box[k] = 1 / edges[k];
     half_solute[k] = (coordinate(most) - coordinate(least)) / 2;
   }
-  constexpr int kGrain = STARPMC_COMPONENT_GRAIN;
-  lattice_.components = components == 1 ? 1 : (components + kGrain - 1) / kGrain * kGrain;
+  const int grain = choice.component_grain;
+  lattice_.components = (components + grain - 1) / grain * grain;
   std::int64_t first = 0;
   const auto add = [&](const double half_extent[3], double spacing) {
     LatticeLevel level = level_of(half_extent, spacing);
@@ -106,6 +106,8 @@ void LatticePlan::find_near_nodes(double near_distance, std::span<const Vector3>
 }
 
 LatticeChoice LatticeChoice::for_potential() { return {{{3.0, 0.25}}, 0.5, 3.0}; }
-LatticeChoice LatticeChoice::for_response() { return {{{4.5, 0.6}}, 1.2, 4.5}; }
+LatticeChoice LatticeChoice::for_response() {
+  return {{{4.5, 0.6}}, 1.2, 4.5, STARPMC_COMPONENT_GRAIN};
+}
 
 }  // namespace starpmc

@@ -21,6 +21,9 @@ struct LatticeChoice {
   double last_spacing_angstrom = 0;        ///< of one more level, which holds the whole cell
   /// Nodes of the finest level that are nearer to a nucleus take the density's own potential.
   double near_distance_angstrom = 0;
+  /// The lattice's components are a multiple of it. A response of one component is no potential:
+  /// kernels sum its components by STARPMC_COMPONENT_GRAIN.
+  int component_grain = 1;
 
   static LatticeChoice for_potential();  ///< phi0
   static LatticeChoice for_response();   ///< the eta_k

@@ -148,6 +148,21 @@ class Exact(program.TestCase):
         self.run_model("one", STARPU_NCPU=1)
         self.assert_same_results(self.folder / "two", self.folder / "one")
 
+    def test_few_components(self):
+        """One, too, is summed with those that fill its lattice up."""
+        for components in ("1", "2"):
+            words = ("--qm.response-components", components)
+            summary = self.run_model("few", *words, "--output.overwrite", "true")
+            self.assertEqual(summary["exact"]["response_components"], int(components))
+            differences = [
+                abs(float(block["difference"]))
+                for block in table(self.folder / "few/blocks.csv")
+            ]
+            self.assertLess(max(differences), 100)
+            polarisation = summary["averages"]["qmmm_polarisation"]["mean"]
+            self.assertLess(polarisation, -0.1)
+            self.assertGreater(polarisation, -100)
+
     def test_goes_on_after_a_kill(self):
         slow = MODEL | {"STARPMC_MODEL_SECONDS": "0.05"}
         config = self.config(**self.settings())
