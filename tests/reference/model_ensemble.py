@@ -225,8 +225,9 @@ def integral(system, spacing=0.25, turn_points=(12, 10, 6)):
     solute's points and a flat water share; orientation: Euler angles, by periodic rules and
     Gauss-Legendre's.
     """
-    half = np.arange(spacing / 2, system.box / 2, spacing)
-    along = np.arange(spacing / 2, system.box, spacing) - system.box / 2
+    count = round(system.box / 2 / spacing)  # whole cells
+    half = (np.arange(count) + 0.5) * system.box / 2 / count
+    along = np.concatenate([-half[::-1], half])
     places = np.array([[x, y, z] for x in half for y in half if y <= x for z in along])
     weights = np.where(places[:, 0] == places[:, 1], 0.5, 1.0)
     near = system.distances(places[:, None, :] + system.centre, system.atoms).min(axis=1)
