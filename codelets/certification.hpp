@@ -42,4 +42,16 @@ inline opencl::Certification opencl_certification(void* buffers[],
           arguments.nuclei};
 }
 
+/// The response in a task's buffers from `first` on: candidates, molecules, total.
+inline ResponseArguments response_view(void* buffers[], int components, std::size_t first) {
+  if (components == 0) return {};
+  return {components, span_of<const int>(buffers[first]), span_of<int>(buffers[first + 1]),
+          span_of<std::int64_t>(buffers[first + 2])};
+}
+inline opencl::ResponseBuffers opencl_response(void* buffers[], int components, std::size_t first) {
+  if (components == 0) return {};
+  return {components, opencl_buffer(buffers[first]), opencl_buffer(buffers[first + 1]),
+          opencl_buffer(buffers[first + 2])};
+}
+
 }  // namespace starpmc::codelets

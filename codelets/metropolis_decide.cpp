@@ -9,6 +9,7 @@ struct Arguments : WindowArguments {
   StepTuning tuning;
   CertificationArguments certification;
   int has_fields;  ///< static terms, and perhaps a density
+  int components;  ///< of the response; then there is no density
 };
 
 /// Buffers behind the window's.
@@ -24,7 +25,8 @@ enum Buffers : std::size_t {
   kNucleiEnergies,
   kSolute,
   kExactBlocks,  // with a density
-  kExactPoints
+  kExactPoints,
+  kResponse = kExactBlocks  // with a response, which has no density
 };
 
 constexpr CertificationPlaces kCertification{kSolute, kExactBlocks, kExactPoints};
@@ -43,7 +45,7 @@ void on_cpu(void* buffers[], void* argument) {
              span_of<double>(buffers[kMmEnergies]), span_of<const PairReal<Real>>(buffers[kTable]),
              span_of<double>(buffers[kChainState]), span_of<double>(buffers[kLattice]),
              span_of<Real>(buffers[kLatticeSites]), span_of<double>(buffers[kFieldCache]),
-             span_of<double>(buffers[kRecord])});
+             span_of<double>(buffers[kRecord]), response_view(buffers, a.components, kResponse)});
   });
 }
 
@@ -63,7 +65,7 @@ void on_opencl(void* buffers[], void* argument) {
          opencl_buffer(buffers[kMmEnergies]), opencl_buffer(buffers[kTable]),
          opencl_buffer(buffers[kChainState]), opencl_buffer(buffers[kLattice]),
          opencl_buffer(buffers[kLatticeSites]), opencl_buffer(buffers[kFieldCache]),
-         opencl_buffer(buffers[kRecord])});
+         opencl_buffer(buffers[kRecord]), opencl_response(buffers, a.components, kResponse)});
   });
 }
 
@@ -76,7 +78,8 @@ void metropolis_decide(const WindowHandles& window, const WindowArguments& argum
   static PotentialCodelet codelet(operation_name<Real>(kName),
                                   {on_cpu<Real, simd::metropolis_decide<Real>>,
                                    on_cpu<Real, scalar::metropolis_decide<Real>>, on_opencl<Real>});
-  Arguments a{arguments, tuning, certification, static_cast<int>(h.grid_energies != nullptr)};
+  Arguments a{arguments, tuning, certification, static_cast<int>(h.grid_energies != nullptr),
+              h.response.components};
   a.work_bucket = work_bucket(Work::metropolis_decide(arguments.extent.candidates));
   auto accesses = accesses_of(window, {{h.mm_energies, STARPU_RW},
                                        {h.table, STARPU_R},
@@ -93,6 +96,11 @@ void metropolis_decide(const WindowHandles& window, const WindowArguments& argum
   if (certification.blocks > 0) {
     accesses.push_back({h.certification.exact_blocks, STARPU_R});
     accesses.push_back({h.certification.exact_points, STARPU_R});
+  }
+  if (h.response.components > 0) {
+    accesses.push_back({h.response.candidates, STARPU_R});
+    accesses.push_back({h.response.molecules, STARPU_RW});
+    accesses.push_back({h.response.total, STARPU_RW});
   }
   codelet.submit(accesses, a);
 }

@@ -16,8 +16,16 @@ struct Work {
   /// In points of the grid. All else that a candidate needs (proposal, MM terms, decision) takes a
   /// core about as long as 9000 of them, and a little longer with more molecules: most are beyond
   /// the cutoff.
-  static double sample_windows(double candidates, double blocks, double molecules) {
-    return candidates * (STARPMC_BLOCK_POINTS * blocks + molecules + 9000);
+  /// @param field of a candidate in a reference: reference_points()
+  static double sample_windows(double candidates, double blocks, double molecules,
+                               double field = 0) {
+    return candidates * (STARPMC_BLOCK_POINTS * blocks + molecules + 9000 + field);
+  }
+  /// reference_field of a candidate, in points of the grid.
+  static double reference_points(double components) { return 10 * reference_field(1, components); }
+  /// In phi0's alone: a component of the response costs about a fortieth of it.
+  static double reference_field(double candidates, double components) {
+    return candidates * (40 + components);
   }
   static double grid_potential(double molecules, double blocks) { return molecules * blocks; }
   static double pair_virial(double molecules, double all, double blocks) {
@@ -43,6 +51,24 @@ void qmmm_coulomb_grid_reduce(const WindowArguments& arguments,
 template <class Real>
 void qmmm_nuclei_vdw(const WindowHandles& window, const WindowArguments& arguments, int nuclei,
                      starpu_data_handle_t solute, starpu_data_handle_t energies);
+
+/// The tables of a reference, plain data; without a response its lattice has no levels.
+struct ReferenceLattices {
+  PotentialLattice potential;
+  PotentialLattice response;
+  bool has_response() const { return response.components > 0; }
+};
+/// Their values; no response: null.
+struct ReferenceHandles {
+  starpu_data_handle_t potential_values = nullptr;
+  starpu_data_handle_t response_values = nullptr;
+};
+/// @param energies  ReferenceFieldArguments::energies: what qmmm_coulomb_grid_reduce writes
+/// @param responses not used without a response
+template <class Real>
+void reference_field(const WindowHandles& window, const WindowArguments& arguments,
+                     const ReferenceLattices& lattices, const ReferenceHandles& handles,
+                     starpu_data_handle_t energies, starpu_data_handle_t responses);
 
 template <class Real>
 void mm_pair(const WindowHandles& window, const WindowArguments& arguments, int first_molecule,
@@ -72,6 +98,14 @@ struct CertificationArguments {
   DecisionBound bound;
 };
 
+/// The solute's response (kernels/common/layout.h).
+struct ResponseHandles {
+  int components = 0;                         ///< 0: none, and null handles
+  starpu_data_handle_t candidates = nullptr;  ///< responses
+  starpu_data_handle_t molecules = nullptr;   ///< molecule_response
+  starpu_data_handle_t total = nullptr;       ///< response_total
+};
+
 struct DecideHandles {
   starpu_data_handle_t mm_energies;
   starpu_data_handle_t table;
@@ -83,6 +117,7 @@ struct DecideHandles {
   starpu_data_handle_t grid_energies;    ///< null without static terms
   starpu_data_handle_t nuclei_energies;  ///< the same
   CertificationHandles certification;
+  ResponseHandles response;
 };
 template <class Real>
 void metropolis_decide(const WindowHandles& window, const WindowArguments& arguments,
@@ -100,6 +135,7 @@ struct SampleHandles {
   starpu_data_handle_t block_headers;  ///< null without a density
   starpu_data_handle_t points;
   std::size_t grid_blocks;
+  ReferenceHandles reference;  ///< in the place of a density; null: none
 };
 
 /// Several consecutive windows in one task: proposal, every energy term and decision, one after
@@ -112,7 +148,7 @@ template <class Real>
 void sample_windows(const WindowHandles& window, const WindowArguments& arguments,
                     const StepRange& range, std::span<const opencl::WindowExtent> extents,
                     const StepTuning& tuning, const CertificationArguments& certification,
-                    int nuclei, const SampleHandles& handles);
+                    int nuclei, const ReferenceLattices& lattices, const SampleHandles& handles);
 
 template <class Real>
 void grid_potential(const WindowArguments& arguments, starpu_data_handle_t topology_reals,

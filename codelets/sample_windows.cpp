@@ -16,8 +16,11 @@ struct Arguments : WindowArguments {
   int windows;
   int nuclei;
   int grid_blocks;  ///< compact blocks of the density grid; 0: none
+  bool has_reference;
+  ReferenceLattices lattices;
   opencl::WindowExtent extents[kMostWindowsPerTask];
 
+  int components() const { return lattices.response.components; }
   bool has_static_terms() const { return starpmc::has_static_terms(interaction, nuclei) != 0; }
 };
 
@@ -37,7 +40,10 @@ enum Buffers : std::size_t {
   kBlockHeaders,  // with a density
   kPoints,
   kExactBlocks,  // where decisions are certified
-  kExactPoints
+  kExactPoints,
+  kPotentialValues = kBlockHeaders,  // with a reference
+  kResponseValues,                   // with a response
+  kResponse
 };
 
 constexpr CertificationPlaces kCertification{kSolute, kExactBlocks, kExactPoints};
@@ -47,6 +53,7 @@ template <class Real>
 struct Operations {
   void (*propose_moves)(const ProposeMovesArguments<Real>&);
   void (*qmmm_coulomb_grid)(const CoulombGridArguments<Real>&);
+  void (*reference_field)(const ReferenceFieldArguments&);
   void (*qmmm_nuclei_vdw)(const NucleiVdwArguments<Real>&);
   void (*mm_pair)(const MmPairArguments<Real>&);
   void (*mm_pair_table)(const MmPairTableArguments<Real>&);
@@ -56,14 +63,14 @@ struct Operations {
 
 template <class Real>
 constexpr Operations<Real> kSimdOperations{
-    simd::propose_moves<Real>,    simd::qmmm_coulomb_grid<Real>, simd::qmmm_nuclei_vdw<Real>,
-    simd::mm_pair<Real>,          simd::mm_pair_table<Real>,     simd::mm_pair_reduce<Real>,
-    simd::metropolis_decide<Real>};
+    simd::propose_moves<Real>,   simd::qmmm_coulomb_grid<Real>, simd::reference_field,
+    simd::qmmm_nuclei_vdw<Real>, simd::mm_pair<Real>,           simd::mm_pair_table<Real>,
+    simd::mm_pair_reduce<Real>,  simd::metropolis_decide<Real>};
 template <class Real>
 constexpr Operations<Real> kScalarOperations{
-    scalar::propose_moves<Real>,    scalar::qmmm_coulomb_grid<Real>, scalar::qmmm_nuclei_vdw<Real>,
-    scalar::mm_pair<Real>,          scalar::mm_pair_table<Real>,     scalar::mm_pair_reduce<Real>,
-    scalar::metropolis_decide<Real>};
+    scalar::propose_moves<Real>,   scalar::qmmm_coulomb_grid<Real>, scalar::reference_field,
+    scalar::qmmm_nuclei_vdw<Real>, scalar::mm_pair<Real>,           scalar::mm_pair_table<Real>,
+    scalar::mm_pair_reduce<Real>,  scalar::metropolis_decide<Real>};
 
 /// Range and tuning of window `index`; step sizes are tuned behind the last one only.
 StepRange range_of(const Arguments& a, int index, std::uint64_t first_step) {
@@ -87,7 +94,7 @@ class HostWindows {
   void run() const {
     const std::size_t record = RECORD_FIELDS * static_cast<std::size_t>(a_.layout.steps);
     std::uint64_t step = a_.range.first_step;
-    if (a_.has_static_terms() && a_.grid_blocks == 0) {
+    if (a_.has_static_terms() && a_.grid_blocks == 0 && !a_.has_reference) {
       std::ranges::fill(doubles(kGridEnergies), 0.0);
     }
     for (int i = 0; i < a_.windows; ++i) {
@@ -128,6 +135,20 @@ class HostWindows {
                                      span_of<const Real>(buffers_[kPoints]),
                                      doubles(kGridEnergies)});
     }
+    if (a_.has_reference) {
+      ReferenceFieldArguments field{window,
+                                    a_.lattices.potential,
+                                    span_of<const float>(buffers_[kPotentialValues]),
+                                    a_.lattices.response,
+                                    {},
+                                    doubles(kGridEnergies),
+                                    {}};
+      if (a_.lattices.has_response()) {
+        field.response_values = span_of<const float>(buffers_[kResponseValues]);
+        field.responses = span_of<int>(buffers_[kResponse]);
+      }
+      operations_.reference_field(field);
+    }
     if (a_.has_static_terms()) {
       operations_.qmmm_nuclei_vdw({window, doubles(kSolute), a_.nuclei, doubles(kNucleiEnergies)});
     }
@@ -144,7 +165,8 @@ class HostWindows {
         {window, tuning, certification_view(buffers_, a_.certification, kCertification),
          doubles_if(fields, kGridEnergies), doubles_if(fields, kNucleiEnergies),
          doubles(kMmEnergies), pair_reals(kTable), doubles(kChainState), doubles(kLattice),
-         span_of<Real>(buffers_[kLatticeSites]), doubles(kFieldCache), record});
+         span_of<Real>(buffers_[kLatticeSites]), doubles(kFieldCache), record,
+         response_view(buffers_, a_.components(), kResponse)});
   }
 
   void** buffers_;
@@ -169,7 +191,7 @@ class DeviceWindows {
     const std::size_t record =
         RECORD_FIELDS * static_cast<std::size_t>(a_.layout.steps) * sizeof(double);
     std::uint64_t step = a_.range.first_step;
-    if (a_.has_static_terms() && a_.grid_blocks == 0) {
+    if (a_.has_static_terms() && a_.grid_blocks == 0 && !a_.has_reference) {
       opencl::qmmm_coulomb_grid_reduce(program_, queue_, a_.layout.candidates, {},
                                        buffer(kGridEnergies));
     }
@@ -191,6 +213,14 @@ class DeviceWindows {
     return present ? buffer(index) : opencl::Buffer{};
   }
 
+  opencl::ReferenceField reference() const {
+    if (!a_.has_reference) return {};
+    const bool responds = a_.lattices.has_response();
+    return {a_.lattices.potential,    a_.lattices.response,
+            buffer(kPotentialValues), buffer_if(responds, kResponseValues),
+            buffer(kGridEnergies),    buffer_if(responds, kResponse)};
+  }
+
   opencl::WholeWindow whole_windows() const {
     const bool fields = a_.has_static_terms();
     const bool density = a_.grid_blocks != 0;
@@ -202,12 +232,14 @@ class DeviceWindows {
              buffer(kLattice),
              buffer(kLatticeSites),
              buffer(kFieldCache),
-             {}},
+             {},
+             opencl_response(buffers_, a_.components(), kResponse)},
             buffer(kOutside),
             buffer(kMmPartial),
             a_.grid_blocks,
             buffer_if(density, kBlockHeaders),
-            buffer_if(density, kPoints)};
+            buffer_if(density, kPoints),
+            reference()};
   }
 
   void** buffers_;
@@ -231,7 +263,7 @@ template <class Real>
 void sample_windows(const WindowHandles& window, const WindowArguments& arguments,
                     const StepRange& range, std::span<const opencl::WindowExtent> extents,
                     const StepTuning& tuning, const CertificationArguments& certification,
-                    int nuclei, const SampleHandles& h) {
+                    int nuclei, const ReferenceLattices& lattices, const SampleHandles& h) {
   static PotentialCodelet codelet(operation_name<Real>(kName),
                                   {on_cpu<Real, kSimdOperations<Real>>,
                                    on_cpu<Real, kScalarOperations<Real>>, on_opencl<Real>});
@@ -242,12 +274,15 @@ void sample_windows(const WindowHandles& window, const WindowArguments& argument
               static_cast<int>(extents.size()),
               nuclei,
               static_cast<int>(h.grid_blocks),
+              h.reference.potential_values != nullptr,
+              lattices,
               {}};
   std::ranges::copy(extents, a.extents);
   double candidates = 0;
   for (const auto& extent : extents) candidates += extent.candidates;
+  const double field = a.has_reference ? Work::reference_points(a.components()) : 0;
   a.work_bucket = work_bucket(Work::sample_windows(candidates, static_cast<double>(h.grid_blocks),
-                                                   arguments.topology.molecules));
+                                                   arguments.topology.molecules, field));
   std::vector<Access> accesses{
       {window.topology_reals, STARPU_R}, {window.topology_integers, STARPU_R},
       {window.plan, STARPU_W},           {window.entries, STARPU_W},
@@ -268,6 +303,13 @@ void sample_windows(const WindowHandles& window, const WindowArguments& argument
   if (certification.blocks > 0) {
     accesses.push_back({h.decide.certification.exact_blocks, STARPU_R});
     accesses.push_back({h.decide.certification.exact_points, STARPU_R});
+  }
+  if (a.has_reference) accesses.push_back({h.reference.potential_values, STARPU_R});
+  if (a.components() > 0) {
+    accesses.push_back({h.reference.response_values, STARPU_R});
+    accesses.push_back({h.decide.response.candidates, STARPU_W});
+    accesses.push_back({h.decide.response.molecules, STARPU_RW});
+    accesses.push_back({h.decide.response.total, STARPU_RW});
   }
   codelet.submit(accesses, a);
 }

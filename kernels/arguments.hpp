@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include "kernels/common/layout.h"
 #include "kernels/common/poses.h"
+#include "kernels/common/potential_lattice.h"
 #include "kernels/pair_derivatives.hpp"
 #include "kernels/potential.hpp"
 #include "kernels/precision.hpp"
@@ -131,6 +134,24 @@ struct NucleiVdwArguments {
   }
 };
 
+/// reference_field: what a fixed reference density and its response make of every candidate
+/// (kernels/common/potential_lattice.h); the same bits on every level and in every precision.
+struct ReferenceFieldArguments {
+  Window window;
+  PotentialLattice potential;  ///< phi0: 1 component
+  std::span<const float> potential_values;
+  PotentialLattice response{};  ///< eta_k; without levels: none
+  std::span<const float> response_values{};
+  std::span<double> energies;           ///< layout.candidates: sum of charge * phi0, kJ/mol
+  std::span<std::int32_t> responses{};  ///< [candidate][component]: y_k, STARPMC_RESPONSE_UNITS
+
+  /// The row of `responses` of a candidate.
+  std::span<std::int32_t> responses_of(int candidate) const {
+    const auto components = static_cast<std::size_t>(response.components);
+    return responses.subspan(static_cast<std::size_t>(candidate) * components, components);
+  }
+};
+
 /// mm_pair: Coulomb and Lennard-Jones energy of every entry with the molecules
 /// [first_molecule, last_molecule) that take no part in the window.
 template <class Real>
@@ -203,7 +224,8 @@ struct ExactGridArguments {
 };
 
 /// Certified decisions: a step whose energy change lies within its error bound of the threshold is
-/// evaluated again, exactly.
+/// evaluated again, exactly. Without a density grid the energies of the density terms are exact as
+/// they are.
 struct Certification {
   bool active = false;
   DecisionBound bound{};
@@ -211,6 +233,22 @@ struct Certification {
   std::span<const double> exact_points;
   std::span<const double> solute;
   int nuclei = 0;
+};
+
+/// The solute's response to the molecules of a window (kernels/common/layout.h).
+struct ResponseArguments {
+  int components = 0;               ///< 0: none
+  std::span<const int> candidates;  ///< responses
+  std::span<int> molecules;         ///< molecule_response
+  std::span<std::int64_t> total;    ///< response_total
+
+  /// The numbers of an entry, `components` of them.
+  const int* of_entry(const Window& window, int entry) const {
+    const bool candidate = entry < window.layout.candidates;
+    const int row = candidate ? entry : window.molecule_of_entry(entry);
+    return (candidate ? candidates.data() : molecules.data()) +
+           static_cast<std::ptrdiff_t>(row) * components;
+  }
 };
 
 /// metropolis_decide: accepts or rejects the steps of a window in order.
@@ -228,6 +266,7 @@ struct MetropolisDecideArguments {
   std::span<Real> lattice_sites;
   std::span<double> field_cache;
   std::span<double> record;
+  ResponseArguments response{};
 };
 
 /// grid_potential: potential of all MM charges, kJ/mol per elementary charge, at the points of

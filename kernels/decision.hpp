@@ -89,13 +89,15 @@ class Decision {
       field[k] = field_energy(k, to);
       change[MM_TERMS + k] = field[k] - occupant.field[k];
     }
+    change[TERM_QMMM_POLARISATION] = polarisation_change(occupant.entry, candidate);
     double total = 0;
     for (const double term : change) total += term;
     const double threshold =
         window_.entries[static_cast<std::size_t>(entries_threshold(window_.layout) + step)];
     if (!std::isfinite(total)) a_.chain_state[STATE_NOT_FINITE] += 1;
     double magnitude = 0;
-    for (int k = 0; k < FIELDS; ++k) magnitude += std::abs(field[k]) + std::abs(occupant.field[k]);
+    const int inexact = a_.certification.exact_blocks.empty() ? STATIC_TERMS : FIELDS;
+    for (int k = 0; k < inexact; ++k) magnitude += std::abs(field[k]) + std::abs(occupant.field[k]);
     for (std::size_t term = 0; term < MM_TERMS; ++term) {
       magnitude += STARPMC_MAGNITUDE_WEIGHT(static_cast<int>(term)) *
                    (std::abs(a_.mm_energies[term * rows_ + to]) +
@@ -105,7 +107,9 @@ class Decision {
     if (a_.certification.active && std::abs(total - threshold) <= bound) {
       const GridChange grid{change[TERM_QMMM_GRID], std::abs(field[FIELD_QMMM_GRID]) +
                                                         std::abs(occupant.field[FIELD_QMMM_GRID])};
-      const double exact = certified(slot, occupant.entry, candidate, threshold, grid);
+      const Step step_in_doubt{slot, occupant.entry, candidate, threshold,
+                               change[TERM_QMMM_POLARISATION]};
+      const double exact = certified(step_in_doubt, grid);
       double& largest = a_.chain_state[STATE_LARGEST_ERROR];
       largest = std::max(largest, std::abs(total - exact) / bound);
       if (!(exact < threshold)) return false;
@@ -117,6 +121,7 @@ class Decision {
       a_.chain_state[STATE_TERMS + term] += change[term];
     }
     a_.chain_state[STATE_ACCEPTED] += 1;
+    respond(occupant.entry, candidate);
     std::copy_n(field, FIELDS, occupant.field);
     occupant.entry = candidate;
     exchange(from, to);
@@ -129,17 +134,55 @@ class Decision {
     double magnitude;  ///< of the energies behind it
   };
 
+  struct Step {
+    int slot;
+    int from;
+    int to;
+    double threshold;
+    double polarisation;  ///< its change: exact
+  };
+
   /// The step's energy change: exact, but for the grid term's part where its error decides nothing.
-  double certified(int slot, int from, int to, double threshold, const GridChange& grid) {
+  double certified(const Step& step, const GridChange& grid) {
     a_.chain_state[STATE_CERTIFIED] += 1;
-    const std::uint64_t others = exact_.change_of_others(slot, from, to, [&](int other) {
-      return occupants_[static_cast<std::size_t>(other)].entry;
-    });
+    const std::uint64_t others = exact_.change_of_others(
+        step.slot, step.from, step.to,
+        [&](int other) { return occupants_[static_cast<std::size_t>(other)].entry; });
+    if (a_.certification.exact_blocks.empty()) {
+      return energy_of_units(others + scalar::exact_units(grid.value) +
+                             scalar::exact_units(step.polarisation));
+    }
     const double quick = energy_of_units(others) + grid.value;
-    if (std::abs(quick - threshold) > grid_error_bound(a_.certification.bound, grid.magnitude)) {
+    if (std::abs(quick - step.threshold) >
+        grid_error_bound(a_.certification.bound, grid.magnitude)) {
       return quick;
     }
-    return energy_of_units(others + exact_.change_of_grid(from, to));
+    return energy_of_units(others + exact_.change_of_grid(step.from, step.to));
+  }
+
+  /// Of a move from one entry to another: -(d . (2 Y + d))/2 with d the change of y. Exact.
+  double polarisation_change(int from, int to) const {
+    const ResponseArguments& response = a_.response;
+    if (response.components == 0) return 0;
+    const int* const before = response.of_entry(window_, from);
+    const int* const after = response.of_entry(window_, to);
+    std::int64_t twice = 0;
+    for (std::ptrdiff_t k = 0; k < response.components; ++k) {
+      const std::int64_t change = after[k] - before[k];
+      twice -= change * (2 * response.total[static_cast<std::size_t>(k)] + change);
+    }
+    return static_cast<double>(twice) / (2 * STARPMC_RESPONSE_ENERGY_UNITS);
+  }
+
+  /// Y of a molecule at `to` instead of at `from`.
+  void respond(int from, int to) {
+    const ResponseArguments& response = a_.response;
+    if (response.components == 0) return;
+    const int* const before = response.of_entry(window_, from);
+    const int* const after = response.of_entry(window_, to);
+    for (std::ptrdiff_t k = 0; k < response.components; ++k) {
+      response.total[static_cast<std::size_t>(k)] += after[k] - before[k];
+    }
   }
 
   /// Every entry now meets the molecule at `to` instead of at `from`.
@@ -181,6 +224,9 @@ class Decision {
     for (int field = 0; field < FIELDS; ++field) {
       a_.field_cache[cache_index(field, slot)] = occupant.field[field];
     }
+    const std::ptrdiff_t components = a_.response.components;
+    std::copy_n(a_.response.of_entry(window_, occupant.entry), components,
+                a_.response.molecules.begin() + molecule * components);
   }
 
   const MetropolisDecideArguments<Real>& a_;

@@ -43,6 +43,11 @@ if(TARGET starpmc)
                        potential)
   starpmc_program_test(reference/density_wells reference/density_wells.py 7200
                        "reference;device;slow")
+  starpmc_program_test(reference/exact_ensemble reference/exact_ensemble.py 900 "reference;device")
+  starpmc_program_test(reference/exact_ensemble_of_a_million reference/exact_ensemble.py 14400
+                       "reference;device;slow" --samples 900000 --blocks 80000)
+  starpmc_program_test(reference/exact_with_pyscf reference/exact_with_pyscf.py 14400
+                       "reference;device;slow")
   starpmc_program_test(analysis/pymbar analysis/test_pymbar.py 300 "analysis;device")
   starpmc_program_test(app/decisions app/test_decisions.py 600 "app;device")
   starpmc_program_test(app/decision_bound app/test_decision_bound.py 600 "app;device")
@@ -56,6 +61,7 @@ if(TARGET starpmc)
   starpmc_program_test(app/report app/test_report.py 600 "app;device")
   starpmc_program_test(app/structure app/test_structure.py 300 "app;device")
   starpmc_program_test(app/pressure app/test_pressure.py 300 "app;device")
+  starpmc_program_test(app/exact app/test_exact.py 900 "app;device")
   starpmc_program_test(app/resume app/test_resume.py 900 "app;device")
   starpmc_program_test(app/mixed_up app/test_mixed_up.py 300 "app;device")
   starpmc_program_test(app/more_steps app/test_more_steps.py 600 "app;device")
@@ -109,6 +115,8 @@ if(TARGET starpmc)
                        ${CMAKE_BINARY_DIR} ${CMAKE_COMMAND})
 endif()
 
+starpmc_script_test(reference/model_ensemble 300 "reference"
+  ${test_python} ${CMAKE_CURRENT_SOURCE_DIR}/reference/test_model_ensemble.py)
 starpmc_script_test(setup/quickstart 120 "setup"
   ${CMAKE_CURRENT_SOURCE_DIR}/setup/test_quickstart.sh ${CMAKE_SOURCE_DIR})
 starpmc_script_test(setup/packages 60 "setup"

@@ -23,18 +23,26 @@
   X(QMMM_VDW, qmmm_vdw, "E(QM/MM vdW)", "kJ/mol", "QM-MM van der Waals")      \
   X(QMMM_NUCLEI, qmmm_nuclei, "E(QM/MM nuclei)", "kJ/mol", "QM-MM nuclei")
 
-/* The moved molecule and the density, which every QM update replaces (qmmm_coulomb_grid). */
+/* The moved molecule and the density, which every QM update replaces (qmmm_coulomb_grid); or a fixed
+   reference's density and nuclei (reference_field). */
 #define STARPMC_DENSITY_TERMS(X) \
   X(QMMM_GRID, qmmm_grid, "E(QM/MM electrons)", "kJ/mol", "QM-MM electrons")
 
+/* The sum over all molecules of what the solute's response to each is (metropolis_decide). There is none
+   without a fixed reference: these come last, and what a run without one writes ends before them. */
+#define STARPMC_RESPONSE_TERMS(X) \
+  X(QMMM_POLARISATION, qmmm_polarisation, "E(QM/MM polarisation)", "kJ/mol", "QM-MM polarisation")
+
 /* The moved molecule alone, whatever the others do: cached per molecule. */
 #define STARPMC_FIELD_TERMS(X) STARPMC_STATIC_TERMS(X) STARPMC_DENSITY_TERMS(X)
-#define STARPMC_ENERGY_TERMS(X) STARPMC_MM_TERMS(X) STARPMC_FIELD_TERMS(X)
+#define STARPMC_ENERGY_TERMS(X) \
+  STARPMC_MM_TERMS(X) STARPMC_FIELD_TERMS(X) STARPMC_RESPONSE_TERMS(X)
 
 #define STARPMC_COUNT_TERM(constant, name, symbol, unit, title) +1
 #define MM_TERMS (0 STARPMC_MM_TERMS(STARPMC_COUNT_TERM))
 #define STATIC_TERMS (0 STARPMC_STATIC_TERMS(STARPMC_COUNT_TERM))
 #define FIELDS (0 STARPMC_FIELD_TERMS(STARPMC_COUNT_TERM))
+#define RESPONSE_TERMS (0 STARPMC_RESPONSE_TERMS(STARPMC_COUNT_TERM))
 #define TERMS (0 STARPMC_ENERGY_TERMS(STARPMC_COUNT_TERM))
 
 /* Place among all terms, and of a field term among these. The static ones come first. */

@@ -89,6 +89,16 @@ STARPMC_INLINE int entries_size(WindowLayout l) { return entries_threshold(l) + 
    MM_TERMS square matrices of as many rows.
    nuclei_energies: double, STATIC_TERMS arrays of l.candidates values; grid_energies: one. */
 
+/* The solute's linear response to the solvent, with a fixed reference: a molecule is `components`
+   numbers y (a multiple of 8; 0: no response), and the polarisation energy is -1/2 |Y|^2, Y the sum of
+   all y less a constant. In whole units, so that its changes are exact and have no order.
+   responses: int32, y of each candidate, one behind the other; molecule_response: of each molecule
+   where it is. response_total: int64, Y. All in units of 1/STARPMC_RESPONSE_UNITS sqrt(kJ/mol)
+   (potential_lattice.h), 2^-18. */
+/* Energy of a product of two: 1/STARPMC_RESPONSE_ENERGY_UNITS kJ/mol. Twice a polarisation energy is a
+   whole number of these. */
+#define STARPMC_RESPONSE_ENERGY_UNITS 68719476736.0 /* 2^36 */
+
 #define VIRIAL_SUMS (2 * TERMS) /* energies, then virials */
 
 /* field_cache: double, FIELDS arrays of l.molecules values: energies of each molecule's current

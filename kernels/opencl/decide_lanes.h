@@ -33,6 +33,13 @@ static inline void try_step(const Pass *pass, Occupation o, int index, int from,
   while (tried + 1 < next && parents[tried] != from) ++tried;
   double total = 0;
   for (int term = 0; term < MM_TERMS; ++term) total += candidates->mm[term][tried];
+  double polarisation = 0;
+  if (pass->response.components > 0) {
+    __global const int *before = response_of(pass->window, pass->plan, pass->response, from);
+    __global const int *after = response_of(pass->window, pass->plan, pass->response, tried);
+    RESPONSE_CHANGE(pass->response.components, before, after, o.responded, polarisation);
+  }
+  total += polarisation;
   total += candidates->field[tried];
   const double error = decision_error_bound(pass->bound, candidates->magnitude[tried]);
   o.outcome[index] = OUTCOME(tried, total < o.threshold[index],
@@ -42,6 +49,14 @@ static inline void try_step(const Pass *pass, Occupation o, int index, int from,
   for (int term = 0; term < MM_TERMS; ++term) {
     o.change[term * pass->window.steps + index] = candidates->mm[term][tried];
   }
+  o.change[TERM_QMMM_POLARISATION * pass->window.steps + index] = polarisation;
+}
+
+/* Y of a molecule at `to` instead of at `from`. */
+static inline void respond(const Pass *pass, Occupation o, int from, int to) {
+  __global const int *before = response_of(pass->window, pass->plan, pass->response, from);
+  __global const int *after = response_of(pass->window, pass->plan, pass->response, to);
+  for (int k = 0; k < pass->response.components; ++k) o.responded[k] += after[k] - before[k];
 }
 
 static inline void decide_steps(const Pass *pass, const ExactSources *sources, Doubts *doubts,
@@ -49,12 +64,12 @@ static inline void decide_steps(const Pass *pass, const ExactSources *sources, D
   const int steps = pass->window.steps;
   Candidates candidates;
   for (int candidate = 0; candidate < pass->window.candidates; ++candidate) {
-    const OwnChange own =
-        own_change(pass->window, pass->plan, pass->energies, pass->field_cache, candidate);
+    const OwnChange own = own_change(pass, candidate);
     for (int term = 0; term < MM_TERMS; ++term) candidates.mm[term][candidate] = own.mm[term];
     candidates.field[candidate] = own.field;
     candidates.magnitude[candidate] = own.magnitude;
   }
+  for (int k = 0; k < pass->response.components; ++k) o.responded[k] = pass->response.total[k];
   for (int index = 0; index < steps; ++index) {
     const int next = index + 1 < steps ? o.first[index + 1] : pass->window.candidates;
     const int from = occupied_from(pass->window, o, index);
@@ -63,13 +78,15 @@ static inline void decide_steps(const Pass *pass, const ExactSources *sources, D
     const int tried = OUTCOME_TRIED(outcome);
     int accepted = OUTCOME_ACCEPTED(outcome);
     if (OUTCOME_DOUBTFUL(outcome) && pass->second) {
-      accepted = settle(sources, doubts, o, index, from, pass->chain_state, pass->shared);
+      accepted = settle(sources, doubts, o, index, from, exact_already(pass, o, index, from, tried),
+                        pass->chain_state, pass->shared);
     } else if (OUTCOME_DOUBTFUL(outcome)) {
       list_doubt(doubts, index, from, tried);
     }
     o.occupied[index] = accepted ? tried : from;
     doubts->list[DOUBTS_TAKEN + index] = accepted ? tried : -1;
     if (accepted) take_row(pass, tried, next, &candidates);
+    if (accepted && pass->response.components > 0) respond(pass, o, from, tried);
   }
 }
 

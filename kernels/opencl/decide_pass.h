@@ -7,32 +7,10 @@
 /* The energy change of a candidate by itself. */
 typedef struct {
   double mm[MM_TERMS];
+  double polarisation;
   double field;     /* of all field terms */
   double magnitude; /* of the energies behind it */
 } OwnChange;
-
-static inline OwnChange own_change(WindowShape window, __global const int *plan,
-                                   WindowEnergies energies, __global const double *field_cache,
-                                   int candidate) {
-  const int rows = entry_capacity(window.layout);
-  const int from = plan[plan_candidate_parent(window.layout) + candidate];
-  OwnChange own;
-  own.field = 0;
-  own.magnitude = 0;
-  _Pragma("unroll") for (int term = 0; term < MM_TERMS; ++term) {
-    const double there = energies.mm[term * rows + candidate];
-    const double here = energies.mm[term * rows + from];
-    own.mm[term] = there - here;
-    own.magnitude += STARPMC_MAGNITUDE_WEIGHT(term) * (fabs(there) + fabs(here));
-  }
-  for (int field = 0; field < FIELDS; ++field) {
-    const double there = field_energy(window, plan, energies, field_cache, field, candidate);
-    const double here = field_energy(window, plan, energies, field_cache, field, from);
-    own.field += there - here;
-    own.magnitude += fabs(there) + fabs(here);
-  }
-  return own;
-}
 
 /* What a pass over a window's steps is made with; `second`: doubts have answers. */
 typedef struct {
@@ -41,6 +19,8 @@ typedef struct {
   DecisionBound bound;
   int certify;
   int second;
+  int exact_density; /* the energies of the density terms are exact */
+  Response response;
   __global const int *plan;
   __global const double *field_cache;
   __global const double *differences;
@@ -48,5 +28,43 @@ typedef struct {
   __global double *chain_state;
   __local ulong *shared;
 } Pass;
+
+/* Of the terms whose error is not 0: without a density the energies of its terms are exact. */
+static inline OwnChange own_change(const Pass *pass, int candidate) {
+  const WindowShape window = pass->window;
+  const int rows = entry_capacity(window.layout);
+  const int from = pass->plan[plan_candidate_parent(window.layout) + candidate];
+  OwnChange own;
+  own.polarisation = 0;
+  own.field = 0;
+  own.magnitude = 0;
+  _Pragma("unroll") for (int term = 0; term < MM_TERMS; ++term) {
+    const double there = pass->energies.mm[term * rows + candidate];
+    const double here = pass->energies.mm[term * rows + from];
+    own.mm[term] = there - here;
+    own.magnitude += STARPMC_MAGNITUDE_WEIGHT(term) * (fabs(there) + fabs(here));
+  }
+  for (int field = 0; field < FIELDS; ++field) {
+    const double there = field_energy(window, pass->plan, pass->energies, pass->field_cache, field,
+                                      candidate);
+    const double here = field_energy(window, pass->plan, pass->energies, pass->field_cache, field,
+                                     from);
+    own.field += there - here;
+    if (field < STATIC_TERMS || !pass->exact_density) own.magnitude += fabs(there) + fabs(here);
+  }
+  return own;
+}
+
+/* Change of the terms that need no exact sums, in exact units. */
+static inline ulong exact_already(const Pass *pass, Occupation o, int index, int from, int to) {
+  if (!pass->exact_density) return 0;
+  ulong units = exact_units(o.change[TERM_QMMM_POLARISATION * pass->window.steps + index]);
+  for (int field = STATIC_TERMS; field < FIELDS; ++field) {
+    units += exact_units(
+        field_energy(pass->window, pass->plan, pass->energies, pass->field_cache, field, to) -
+        field_energy(pass->window, pass->plan, pass->energies, pass->field_cache, field, from));
+  }
+  return units;
+}
 
 #endif

@@ -37,11 +37,18 @@ static inline Rounds rounds_in(WindowShape window, Occupation o) {
 static inline void store_own_changes(const Pass *pass) {
   const int count = pass->window.candidates;
   for (int candidate = (int)get_local_id(0); candidate < count; candidate += DECIDE_GROUP) {
-    const OwnChange own =
-        own_change(pass->window, pass->plan, pass->energies, pass->field_cache, candidate);
+    OwnChange own = own_change(pass, candidate);
+    if (pass->response.components > 0) {
+      const int parent = pass->plan[plan_candidate_parent(pass->window.layout) + candidate];
+      __global const int *before = response_of(pass->window, pass->plan, pass->response, parent);
+      __global const int *after = response_of(pass->window, pass->plan, pass->response, candidate);
+      RESPONSE_CHANGE(pass->response.components, before, after, pass->response.total,
+                      own.polarisation);
+    }
     _Pragma("unroll") for (int term = 0; term < MM_TERMS; ++term) {
       pass->own[term * count + candidate] = own.mm[term];
     }
+    pass->own[OWN_POLARISATION * count + candidate] = own.polarisation;
     pass->own[OWN_FIELD * count + candidate] = own.field;
     pass->own[OWN_MAGNITUDE * count + candidate] = own.magnitude;
   }
@@ -95,6 +102,7 @@ static inline void sum_differences(const Pass *pass, Occupation o, Rounds r) {
   const int steps = pass->window.steps;
   const int count = pass->window.candidates;
   const int matrix = count * count;
+  const int fields = DIFFERENCE_FIELDS - (pass->response.components == 0);
   for (int task = (int)get_local_id(0); task < DIFFERENCE_PARTS * steps; task += DECIDE_GROUP) {
     const int part = task / steps;
     const int index = task - part * steps;
@@ -107,7 +115,7 @@ static inline void sum_differences(const Pass *pass, Occupation o, Rounds r) {
         const int k = first + DIFFERENCE_PARTS * u;
         __global const double *at = column + r.taken[min(k, accepted - 1)] * count;
         _Pragma("unroll") for (int field = 0; field < DIFFERENCE_FIELDS; ++field) {
-          sums[field] += k < accepted ? at[field * matrix] : 0.0;
+          sums[field] += k < accepted && field < fields ? at[field * matrix] : 0.0;
         }
       }
     }
@@ -138,6 +146,9 @@ static inline void try_step(const Pass *pass, Occupation o, Rounds r, int index)
     mm[term] = own[term * count] + summed_difference(window, o, term, index);
     total += mm[term];
   }
+  const double polarisation = own[OWN_POLARISATION * count] +
+                              summed_difference(window, o, DIFFERENCE_POLARISATION, index);
+  total += polarisation;
   total += own[OWN_FIELD * count];
   const double magnitude = own[OWN_MAGNITUDE * count] +
                            summed_difference(window, o, DIFFERENCE_MAGNITUDE, index);
@@ -155,6 +166,7 @@ static inline void try_step(const Pass *pass, Occupation o, Rounds r, int index)
   _Pragma("unroll") for (int term = 0; term < MM_TERMS; ++term) {
     o.change[term * window.steps + index] = mm[term];
   }
+  o.change[TERM_QMMM_POLARISATION * window.steps + index] = polarisation;
 }
 
 /* Guesses of what the steps do, by sums in fp32. They lie in o.bound. */
@@ -253,7 +265,9 @@ static inline void decide_steps(const Pass *pass, const ExactSources *sources, D
     const int from = occupied_from(pass->window, o, index);
     const int outcome = o.outcome[index];
     if (pass->second) {
-      const int accepted = settle(sources, doubts, o, index, from, pass->chain_state, pass->shared);
+      const ulong already = exact_already(pass, o, index, from, OUTCOME_TRIED(outcome));
+      const int accepted =
+          settle(sources, doubts, o, index, from, already, pass->chain_state, pass->shared);
       if (get_local_id(0) == 0) r.settled[index] = accepted ? 2 : 1;
       barrier(CLK_LOCAL_MEM_FENCE);
       if (accepted != OUTCOME_ACCEPTED(outcome)) {

@@ -11,11 +11,13 @@
 /* What kernels that decide take. */
 #define DECIDE_PARAMETERS                                                                         \
   WindowShape window, Interaction interaction, StepTuning tuning, int certify,                    \
-      DecisionBound bound, int has_grid, int has_nuclei, int nuclei, int blocks, int shares,      \
+      DecisionBound bound, int has_grid, int has_nuclei, int nuclei, int blocks, int components,  \
+      int shares,                                                                                 \
       BUFFER(topology_reals), BUFFER(topology_integers), BUFFER(plan), BUFFER(entries),           \
       BUFFER(grid_energies), BUFFER(nuclei_energies), BUFFER(mm_energies), BUFFER(differences),   \
       BUFFER(chain_state), BUFFER(lattice), BUFFER(lattice_sites), BUFFER(field_cache),           \
-      BUFFER(record), BUFFER(solute), BUFFER(exact_blocks), BUFFER(exact_points),                 \
+      BUFFER(record), BUFFER(responses), BUFFER(molecule_response), BUFFER(response_total),       \
+      BUFFER(solute), BUFFER(exact_blocks), BUFFER(exact_points),                                 \
       BUFFER(doubt_list), BUFFER(answers), __local double *occupation
 
 typedef struct {
@@ -26,6 +28,8 @@ typedef struct {
   DecisionBound bound;
   int shares;
   WindowEnergies energies;
+  int exact_density;
+  Response response;
   ExactSources exact;
   __global const int *plan;
   __global const double *entries;
@@ -53,6 +57,9 @@ typedef struct {
   ARRAY(coordinate, lattice_sites);       \
   ARRAY(double, field_cache);             \
   ARRAY(double, record);                  \
+  CONSTANT_ARRAY(int, responses);         \
+  ARRAY(int, molecule_response);          \
+  ARRAY(long, response_total);            \
   CONSTANT_ARRAY(double, solute);         \
   CONSTANT_ARRAY(double, exact_blocks);   \
   CONSTANT_ARRAY(double, exact_points);   \
@@ -62,7 +69,8 @@ typedef struct {
 /* EXACT: whether exact energies are asked for */
 #define DECIDING(EXACT)                                                                           \
   {window, interaction, tuning, certify, bound, shares,                                           \
-   {has_grid ? grid_energies : 0, has_nuclei ? nuclei_energies : 0, mm_energies},                 \
+   {has_grid ? grid_energies : 0, has_nuclei ? nuclei_energies : 0, mm_energies}, blocks == 0,    \
+   {components, responses, molecule_response, response_total},                                    \
    exact_sources(window, interaction, nuclei, blocks, topology_reals, topology_integers, plan,    \
                  entries, lattice, solute, exact_blocks, exact_points,                            \
                  doubt_list + DOUBTS_TAKEN, EXACT),                                               \
@@ -76,7 +84,7 @@ typedef struct {
 static inline void decide_pass(const Deciding *d, int second, __local double *occupation,
                                __local ulong *shared) {
   const WindowShape window = d->window;
-  const Occupation o = occupation_in(window, occupation);
+  const Occupation o = occupation_in(window, d->response.components, occupation);
   Doubts doubts = {d->doubt_list, d->answers, d->shares,
                    second ? min(d->doubt_list[DOUBTS_COUNT], MOST_DOUBTS) : 0, 0};
   const Pass pass = {window,
@@ -84,6 +92,8 @@ static inline void decide_pass(const Deciding *d, int second, __local double *oc
                      d->bound,
                      d->certify,
                      second,
+                     d->exact_density,
+                     d->response,
                      d->plan,
                      d->field_cache,
                      d->differences,
@@ -95,10 +105,12 @@ static inline void decide_pass(const Deciding *d, int second, __local double *oc
   DECIDE_BARRIER(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   if (get_local_id(0) == 0) d->doubt_list[DOUBTS_COUNT] = second ? 0 : doubts.met;
   if (!second && doubts.met > 0) return;
+  sum_responses(window, d->plan, o, d->response, d->answers);
   write_records(window, d->plan, d->energies, d->field_cache, o, d->chain_state, d->record);
-  DECIDE_BARRIER(CLK_GLOBAL_MEM_FENCE); /* the cache was read */
+  DECIDE_BARRIER(CLK_GLOBAL_MEM_FENCE); /* the cache and the responses were read */
   store_occupation(window, d->interaction, d->plan, d->entries, d->energies, o, d->lattice,
                    d->lattice_sites, d->field_cache);
+  store_responses(window, d->plan, o, d->response, d->answers);
   if (get_local_id(0) == 0) tune_step_sizes_of(d->tuning, d->chain_state);
 }
 

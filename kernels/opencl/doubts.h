@@ -35,9 +35,10 @@ static inline double energy_of(ulong units) {
   return (double)as_long(units) / STARPMC_ENERGY_UNITS;
 }
 
-/* Exact change of a step met in the second pass: from the list, or else by this group alone. */
+/* Exact change of a step met in the second pass: from the list, or else by this group alone; and what is
+   `already` known of it. */
 static inline double exact_change(const ExactSources *sources, const Doubts *doubts, int index,
-                                  int from, int to, __local ulong *shared) {
+                                  int from, int to, ulong already, __local ulong *shared) {
   ulong units = 0;
   if (doubts->met < doubts->answered) {
     __global const ulong *shares = doubts->answers + doubts->met * doubts->shares;
@@ -46,7 +47,7 @@ static inline double exact_change(const ExactSources *sources, const Doubts *dou
     DECIDE_BARRIER(CLK_GLOBAL_MEM_FENCE); /* what the steps before did */
     units = exact_change_share(sources, index, from, to, 0, 1);
   }
-  return energy_of(DECIDE_SUM(units, shared));
+  return energy_of(DECIDE_SUM(units, shared) + already);
 }
 
 static inline void list_doubt(Doubts *doubts, int index, int from, int to) {
@@ -62,10 +63,11 @@ static inline void list_doubt(Doubts *doubts, int index, int from, int to) {
 /* A step in doubt, settled exactly by the whole group: whether it is accepted. Where that overturns
    the first pass, the answers to later doubts belong to another history. */
 static inline int settle(const ExactSources *sources, Doubts *doubts, Occupation o, int index,
-                         int from, __global double *chain_state, __local ulong *shared) {
+                         int from, ulong already, __global double *chain_state,
+                         __local ulong *shared) {
   const int outcome = o.outcome[index];
   const double exact =
-      exact_change(sources, doubts, index, from, OUTCOME_TRIED(outcome), shared);
+      exact_change(sources, doubts, index, from, OUTCOME_TRIED(outcome), already, shared);
   const int accepted = exact < o.threshold[index];
   if (accepted != OUTCOME_ACCEPTED(outcome)) doubts->answered = 0;
   ++doubts->met;

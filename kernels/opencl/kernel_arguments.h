@@ -31,19 +31,27 @@ typedef struct {
 
 /* Sizes that the host reserves memory for and kernels lay out.
    How the acceptance of one candidate changes the energy change of a later one: square matrices, one
-   per MM term and one for the magnitude, a row per accepted candidate. */
+   per MM term, one for the magnitude and, where the solute responds, one for the polarisation; a row
+   per accepted candidate. */
 #define DIFFERENCE_MAGNITUDE MM_TERMS
-#define DIFFERENCE_FIELDS (MM_TERMS + 1)
-/* The energy change of a candidate by itself: the MM terms', that of all field terms, the magnitude. */
-#define OWN_FIELD MM_TERMS
-#define OWN_MAGNITUDE (MM_TERMS + 1)
-#define OWN_FIELDS (MM_TERMS + 2)
+#define DIFFERENCE_POLARISATION (MM_TERMS + 1)
+#define DIFFERENCE_FIELDS (MM_TERMS + 2)
+/* The energy change of a candidate by itself: the MM terms', the polarisation's, that of all field
+   terms, the magnitude. */
+#define OWN_POLARISATION MM_TERMS
+#define OWN_FIELD (MM_TERMS + 1)
+#define OWN_MAGNITUDE (MM_TERMS + 2)
+#define OWN_FIELDS (MM_TERMS + 3)
 /* Parts of the sum of a step's differences, each by an item. */
 #define DIFFERENCE_PARTS 2
 /* Values per step of Occupation::bound and change: while there is neither, they hold those parts. */
 #define STEP_ENERGIES                                                                   \
   (1 + TERMS > DIFFERENCE_PARTS * DIFFERENCE_FIELDS ? 1 + TERMS                         \
                                                     : DIFFERENCE_PARTS * DIFFERENCE_FIELDS)
+
+/* Parts of the sum of a component's changes in a window, each by an item. They lie where the answers to
+   doubts were. */
+#define RESPONSE_PARTS 4
 
 /* What pair_virial works on. */
 typedef struct {

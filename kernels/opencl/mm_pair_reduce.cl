@@ -21,12 +21,18 @@ __kernel GROUP_OF(SUM_GROUP) void mm_pair_reduce(WindowShape window, BUFFER(part
 
 /* A work-item per pair of candidates: (later one, accepted one). */
 __kernel GROUP_OF(DIFFERENCE_GROUP) void candidate_differences(WindowShape window, BUFFER(plan),
-                                                               BUFFER(table),
+                                                               BUFFER(table), int components,
+                                                               BUFFER(responses),
+                                                               BUFFER(molecule_response),
                                                                BUFFER(differences)) {
   CONSTANT_ARRAY(int, plan);
   CONSTANT_ARRAY(real, table);
+  CONSTANT_ARRAY(int, responses);
+  ARRAY(int, molecule_response);
   ARRAY(double, differences);
   const int candidate = (int)get_global_id(0);
   if (candidate >= window.candidates) return;
-  difference_of_candidates(window, (int)get_global_id(1), candidate, plan, table, differences);
+  const Response response = {components, responses, molecule_response, 0};
+  difference_of_candidates(window, (int)get_global_id(1), candidate, plan, table, response,
+                           differences);
 }

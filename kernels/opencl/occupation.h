@@ -3,7 +3,7 @@
 #define STARPMC_OPENCL_OCCUPATION_H
 
 #include "opencl/moves.h"
-#include "opencl/window.h"
+#include "opencl/response.h"
 
 /* A group of one item, as on CPUs, waits for nobody; it is a plain loop to the compiler then. */
 #if DECIDE_GROUP == 1
@@ -18,6 +18,7 @@ typedef struct {
   __local double *bound;     /* per step: on its error */
   __local double *change;    /* behind it: TERMS arrays, per step: what an accepted step changes;
                                 all in all STEP_ENERGIES arrays */
+  __local long *responded;   /* per component: Y after the steps so far; of a group of one item */
   __local int *first;        /* per step: its first candidate */
   __local int *earlier;      /* per step: the molecule's step before, or -1 - its slot */
   __local int *later;        /* per step: whether the molecule has a step after it */
@@ -34,13 +35,15 @@ typedef struct {
 #define OUTCOME_ACCEPTED(outcome) ((outcome) >> 1 & 1)
 #define OUTCOME_DOUBTFUL(outcome) ((outcome)&1)
 
-static inline Occupation occupation_in(WindowShape window, __local double *shared) {
+static inline Occupation occupation_in(WindowShape window, int components,
+                                       __local double *shared) {
   Occupation o;
   o.threshold = shared;
   o.total = o.threshold + window.steps;
   o.bound = o.total + window.steps;
   o.change = o.bound + window.steps;
-  o.first = (__local int *)(o.bound + STEP_ENERGIES * window.steps);
+  o.responded = (__local long *)(o.bound + STEP_ENERGIES * window.steps);
+  o.first = (__local int *)(o.responded + (DECIDE_GROUP == 1 ? components : 0));
   o.earlier = o.first + window.steps;
   o.later = o.earlier + window.steps;
   o.occupied = o.later + window.steps;
@@ -106,6 +109,47 @@ static inline double field_energy(WindowShape window, __global const int *plan,
   return energies.nuclei ? energies.nuclei[field * layout.candidates + entry] : 0;
 }
 
+/* Changes of Y by what the window did, RESPONSE_PARTS of each component's. No barriers here: PoCL
+   compiles those inside of branches for a very long time. */
+static inline void sum_responses(WindowShape window, __global const int *plan, Occupation o,
+                                 Response response, __global ulong *sums) {
+  const int components = response.components;
+  for (int task = (int)get_local_id(0); task < RESPONSE_PARTS * components;
+       task += DECIDE_GROUP) {
+    const int part = task / components;
+    const int k = task - part * components;
+    long sum = 0;
+    for (int index = part; index < window.steps; index += RESPONSE_PARTS) {
+      const int entry = o.occupied[index];
+      const int left = !o.later[index] && entry < window.layout.candidates;
+      const int molecule = plan[plan_step_molecule(window.layout) + index];
+      const int change = response.candidates[(left ? entry : 0) * components + k] -
+                         response.molecules[molecule * components + k];
+      sum += left ? change : 0;
+    }
+    sums[task] = (ulong)sum;
+  }
+}
+
+/* Y, and y of molecules that moved. */
+static inline void store_responses(WindowShape window, __global const int *plan, Occupation o,
+                                   Response response, __global const ulong *sums) {
+  const int components = response.components;
+  for (int k = (int)get_local_id(0); k < components; k += DECIDE_GROUP) {
+    ulong total = (ulong)response.total[k];
+    for (int part = 0; part < RESPONSE_PARTS; ++part) total += sums[part * components + k];
+    response.total[k] = (long)total;
+  }
+  for (int task = (int)get_local_id(0); task < window.steps * components; task += DECIDE_GROUP) {
+    const int index = task / components;
+    const int k = task - index * components;
+    const int entry = o.occupied[index];
+    if (o.later[index] || entry >= window.layout.candidates) continue;
+    const int molecule = plan[plan_step_molecule(window.layout) + index];
+    response.molecules[molecule * components + k] = response.candidates[entry * components + k];
+  }
+}
+
 /* Puts molecules that moved where they are now. */
 static inline void store_occupation(WindowShape window, Interaction interaction,
                                     __global const int *plan, __global const double *entries,
@@ -155,6 +199,7 @@ static inline void write_records(WindowShape window, __global const int *plan,
     for (int term = 0; term < MM_TERMS && to == from; ++term) {
       o.change[term * window.steps + index] = 0;
     }
+    if (to == from) o.change[TERM_QMMM_POLARISATION * window.steps + index] = 0;
     if (!isfinite(o.total[index])) not_finite = 1;
   }
   if (not_finite) chain_state[STATE_NOT_FINITE] = 1;

@@ -56,9 +56,10 @@ __kernel GROUP_OF(DECIDE_GROUP) void window_decide(DECIDE_PARAMETERS, PairConsta
   } else if (group < sums + pair_groups) {
     const int first = (group - sums) * PAIRS_PER_GROUP;
     const int end = min(first + PAIRS_PER_GROUP, pairs);
+    const Response response = {components, responses, molecule_response, 0};
     for (int pair = first + (int)get_local_id(0); pair < end; pair += DECIDE_GROUP) {
       difference_of_candidates(window, pair / window.candidates, pair % window.candidates, plan,
-                               table, differences);
+                               table, response, differences);
     }
   } else {
     grid_sums_of_candidates(constants, window.layout.sites, site_capacity, grid_parts,

@@ -5,6 +5,7 @@
 
 #include "opencl/compact_block.h"
 #include "opencl/reduction.h"
+#include "opencl/response.h"
 #include "opencl/window.h"
 
 /* Grid energies of the candidates [first, first + per_group), by one group: sums over a candidate's
@@ -70,7 +71,7 @@ static inline void mm_sums_of_entries(WindowShape window, int term, int first,
 
 static inline void difference_of_candidates(WindowShape window, int accepted, int candidate,
                                             __global const int *plan,
-                                            __global const real *table,
+                                            __global const real *table, Response response,
                                             __global double *differences) {
   __global const int *steps = plan + plan_candidate_step(window.layout);
   if (steps[accepted] >= steps[candidate]) return;
@@ -92,6 +93,11 @@ static inline void difference_of_candidates(WindowShape window, int accepted, in
     magnitude += STARPMC_MAGNITUDE_WEIGHT(term) * (fabs(there) + fabs(here));
   }
   differences[DIFFERENCE_MAGNITUDE * matrix + at] = magnitude;
+  if (response.components > 0) {
+    const double difference = response_difference(window, plan, response, accepted, candidate);
+    differences[DIFFERENCE_POLARISATION * matrix + at] = difference;
+    total += difference;
+  }
   ((__global float *)(differences + quick_differences(window.candidates)))[at] = (float)total;
 }
 

@@ -79,6 +79,7 @@ void ChainRun::resume() {
 
 void ChainRun::restore(const nlohmann::json& checkpoint) {
   chain_ = make_chain(context_.inputs.system, settings_, number_, context_.chains_here);
+  if (samples_exactly()) take_reference();
   chain_->restore(checkpoint.at("chain"));
   grid_ = grid_from(checkpoint.at("grid"));
   if (grid_.size() > 0) chain_->set_density(grid_);
@@ -100,7 +101,7 @@ void ChainRun::restore(const nlohmann::json& checkpoint) {
   }
   const std::uint64_t gate_passed = checkpoint.at("gate_passed");
   const auto state = vector_from_binary<double>(checkpoint.at("engine"));
-  if (engine_ != nullptr && !state.empty()) engine_->restore(state);
+  if (updates_density() && !state.empty()) engine_->restore(state);
   search_.restore(checkpoint.at("equilibration"));
   start_of_production_ = poses_from(checkpoint.at("start_of_production"), context_.inputs.system);
   make_output(&checkpoint.at("output"));  // cuts files back: all else has been found to be right
@@ -108,6 +109,7 @@ void ChainRun::restore(const nlohmann::json& checkpoint) {
     schedule_.set_equilibration(*search_.steps());
     output_->set_equilibration(*search_.steps());
   }
+  if (samples_exactly()) restore_exact(checkpoint.at("exact"));
   if (checkpoint.at("steps").get<std::uint64_t>() < settings_.sampling.steps) take_more_steps();
   context_.gate.chain_resumed(number_, gate_passed);
 }
@@ -153,7 +155,8 @@ nlohmann::json ChainRun::checkpoint() const {
   for (const QmUpdateRecord& update : summary_.qm_updates) {
     checkpoint["qm_updates"].push_back(to_json_record(update));
   }
-  const std::vector<double> engine = engine_ == nullptr ? std::vector<double>{} : engine_->state();
+  if (samples_exactly()) checkpoint["exact"] = exact_state();
+  const std::vector<double> engine = updates_density() ? engine_->state() : std::vector<double>();
   checkpoint["engine"] = to_binary(engine);
   return checkpoint;
 }

@@ -3,16 +3,13 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <filesystem>
 #include <limits>
 #include <nlohmann/json.hpp>
 
 #include "app/movement.hpp"
-#include "app/update_record.hpp"
 #include "io/checked_file.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/logging.hpp"
-#include "qm/worker_engine.hpp"
 
 namespace starpmc {
 namespace {
@@ -59,11 +56,11 @@ std::uint64_t ChainRun::total_steps() const {
 }
 
 std::uint64_t ChainRun::next_update() const {
-  return engine_ != nullptr ? schedule_.next(summary_.qm_updates) : total_steps();
+  return updates_density() ? schedule_.next(summary_.qm_updates) : total_steps();
 }
 
 std::uint64_t ChainRun::gate_interval() const {
-  return engine_ != nullptr && !schedule_.automatic() ? settings_.qm.interval : kGateInterval;
+  return updates_density() && !schedule_.automatic() ? settings_.qm.interval : kGateInterval;
 }
 
 /// Each chain's own production, where they are equilibrated after different numbers of steps.
@@ -93,7 +90,9 @@ void ChainRun::make_output(const nlohmann::json* resumed) {
 
 void ChainRun::start() {
   chain_ = make_chain(context_.inputs.system, settings_, number_, context_.chains_here);
+  if (samples_exactly()) take_reference();
   make_output(nullptr);
+  if (samples_exactly()) set_solute_energy();
   if (!in_equilibration()) begin_production();
 }
 
@@ -103,52 +102,8 @@ bool ChainRun::checkpoint_is_due() const {
 }
 
 bool ChainRun::update_is_due() const {
-  return engine_ != nullptr && !updated_ && step_ == next_update() &&
+  return updates_density() && !updated_ && step_ == next_update() &&
          (step_ < total_steps() || step_ == 0);
-}
-
-QmResult ChainRun::ask_engine() {
-  try {
-    QmResult result = chain_->update_density(*engine_);
-    check_electrons(result, settings_.qm.electron_tolerance);
-    return result;
-  } catch (const Cancelled&) {
-    throw;
-  } catch (const RunError& error) {
-    save_engine_log();
-    const std::filesystem::path log = folder_.file("qm-worker.log");
-    throw RunError(std::filesystem::exists(log)
-                       ? fmt::format("{}\nthe worker's log is {}", error.what(), log.string())
-                       : error.what());
-  }
-}
-
-bool ChainRun::update() {
-  const bool first = step_ == 0;
-  EnergyTerms before;
-  nlohmann::json unchanged;  // where to go on from without the update
-  if (!first) {
-    output_->on_update(step_, summary_.qm_updates.size() + 1, expected_updates());
-    unchanged = checkpoint();
-    check_drift();
-    before = summary_.final_energies;
-  }
-  try {
-    take(ask_engine(), before);
-  } catch (const Cancelled&) {
-    if (!first) save(std::move(unchanged));
-    return false;
-  } catch (const RunError&) {
-    if (!first) save(std::move(unchanged));
-    throw;
-  }
-  updated_ = true;
-  if (first) {
-    begin_output(after_update_);
-  } else {
-    save(checkpoint());
-  }
-  return true;
 }
 
 /// The first checkpoint is on the disk before the first step: where there is none, nothing is lost.
@@ -156,88 +111,6 @@ void ChainRun::begin_output(const EnergyTerms& energies) {
   output_->start(energies, *chain_);
   save(checkpoint());
   output_->wait();
-}
-
-void ChainRun::take(QmResult result, const EnergyTerms& before) {
-  QmUpdateRecord record = update_record(step_, result);
-  if (!has_qm_energies()) {
-    record.dipole_debye.reset();
-  } else if (summary_.qm_updates.empty()) {
-    take_energy_zero(result);
-  } else {
-    set_jump(record, summary_.qm_updates.back(), result,
-             before.qmmm_coulomb() - after_update_.qmmm_coulomb());
-  }
-  worker_memory_mb_ = result.memory_mb;
-  if (!result.fallback.empty()) {
-    spdlog::warn("chain {}, step {}: the SCF converged only with help: {}", number_, step_,
-                 result.fallback);
-  }
-  if (settings_.output.save_grid) {
-    write_density_grid(folder_.file(fmt::format("grid-{}.bin", summary_.qm_updates.size())),
-                       result.grid);
-  }
-  record.dropped_charge = drop_small_charges(result.grid, settings_.qm.charge_threshold);
-  record.grid_points = result.grid.size();
-  save_engine_log();
-  grid_ = std::move(result.grid);
-  multipoles_.reset();
-  chain_->set_density(grid_);
-  after_update_ = chain_->evaluate();
-  require_finite(after_update_, "with the density of this QM update");
-  if (has_qm_energies()) {
-    output_->set_solute_energy(record.qm_energy_kj_per_mol -
-                               summary_.isolated_energy_kj_per_mol.value_or(0) -
-                               after_update_.qmmm_coulomb());
-  }
-  summary_.qm_restarts = restarts_before_ + engine_->restarts();
-  summary_.qm_updates.push_back(record);
-  report_update();
-  if (schedule_.automatic() && step_ == search_.steps()) report_interval();
-}
-
-void ChainRun::report_interval() const {
-  spdlog::info("chain {}, step {}: qm.interval auto is {} steps from here on", number_, step_,
-               schedule_.interval(summary_.qm_updates));
-}
-
-/// Once: what a worker that was started again finds may differ in its last bits.
-void ChainRun::take_energy_zero(const QmResult& result) {
-  summary_.isolated_energy_kj_per_mol = result.isolated_energy_kj_per_mol;
-  summary_.isolated_dipole_debye = result.isolated_dipole_debye;
-  if (summary_.isolated_energy_kj_per_mol) {
-    spdlog::info("chain {}: the isolated solute, {:.6f} kJ/mol, is the zero of the total energy",
-                 number_, *summary_.isolated_energy_kj_per_mol);
-  } else {
-    spdlog::info(
-        "chain {}: {} tells no energy of the isolated solute: the zero of the total energy is its "
-        "own",
-        number_, engine_->name());
-  }
-}
-
-void ChainRun::report_update() const {
-  const QmUpdateRecord& record = summary_.qm_updates.back();
-  spdlog::info(
-      "chain {}, step {}: QM energy {:.6f} kJ/mol, {:.6f} electrons on {} points, jump {:.3f} "
-      "kJ/mol{}, {} iterations, {:.2f} s",
-      number_, step_, record.qm_energy_kj_per_mol, record.electrons_on_grid, record.grid_points,
-      record.jump_kj_per_mol,
-      record.sampling_error_kj_per_mol
-          ? fmt::format(", sampling error {:.3f} kJ/mol", *record.sampling_error_kj_per_mol)
-          : "",
-      record.iterations, record.seconds_embedding + record.seconds_scf + record.seconds_density);
-  if (record.jump_kj_per_mol <= kLargestJumpKjPerMol) return;
-  spdlog::warn(
-      "chain {}, step {}: the energy rose by {:.3f} kJ/mol as the density was updated, where it "
-      "can only fall: {}",
-      number_, step_, record.jump_kj_per_mol,
-      record.sampling_error_kj_per_mol
-          ? "the SCF has found another state, or is not converged; lower qm.energy-convergence"
-          : fmt::format("{} does not tell its interaction with the MM charges, so that errors of "
-                        "the density grid are part of it; take a finer one (qm.grid-radial, "
-                        "qm.grid-angular)",
-                        engine_->name()));
 }
 
 void ChainRun::check_drift() {
@@ -260,7 +133,7 @@ std::uint64_t ChainRun::next_stop() const {
   std::uint64_t stop = !search_.steps()     ? search_.next_look(step_)
                        : in_equilibration() ? *search_.steps()
                                             : total_steps();
-  stop = std::min(stop, next_update());
+  stop = std::min({stop, next_update(), next_watch()});
   if (!context_.gate.active() || !search_.steps()) return stop;
   const std::uint64_t interval = gate_interval();
   const std::uint64_t origin = gate_origin();
@@ -268,7 +141,8 @@ std::uint64_t ChainRun::next_stop() const {
 }
 
 /// Steps up to the next stop, or to a pause.
-void ChainRun::sample() {
+bool ChainRun::sample() {
+  if (in_blocks()) return sample_block();
   const bool equilibration = in_equilibration();
   const std::uint64_t look = search_.steps() ? 0 : search_.next_look(step_);
   const auto pause = [this] { return context_.interruption.requested() || checkpoint_is_due(); };
@@ -276,16 +150,20 @@ void ChainRun::sample() {
       {step_, next_stop() - step_, settings_.output.trajectory_interval,
        equilibration ? settings_.sampling.tune_interval : 0, settings_.output.pressure_interval},
       *output_, pause);
-  if (reached != step_) updated_ = false;
+  const bool moved = reached != step_;
+  if (moved) updated_ = false;
   step_ = reached;
   if (look > 0 && step_ == look) look_for_equilibration();
   if (equilibration && !in_equilibration()) begin_production();
+  if (moved && samples_exactly()) watch_decorrelation();
   if (checkpoint_is_due()) save(checkpoint());
+  return true;
 }
 
 /// Of the electrons and nuclei of the last update with the MM charges, as far as it has the same
 /// bits wherever the chain is computed, kJ/mol.
 double ChainRun::solute_coulomb() {
+  if (samples_exactly()) return reference_coulomb();
   const System& system = context_.inputs.system;
   if (!system.solute) return 0;
   if (!multipoles_) multipoles_.emplace(system, grid_);
@@ -318,6 +196,7 @@ void ChainRun::look_for_equilibration() {
 void ChainRun::begin_production() { start_of_production_ = chain_->molecules(); }
 
 bool ChainRun::known_well_enough() {
+  if (samples_exactly()) return known_by_blocks();
   if (!context_.gate.active() || step_ >= total_steps() || !search_.steps() ||
       step_ <= *search_.steps()) {
     return false;
@@ -360,20 +239,22 @@ void ChainRun::await_checkpoint(const RunError& reported) {
 
 bool ChainRun::make_steps() {
   if (chain_ == nullptr) start();
-  if (engine_ == nullptr && step_ == 0 && !updated_) {
+  if (!updates_density() && step_ == 0 && !updated_) {
     updated_ = true;
     begin_output(chain_->evaluate());
   }
-  while (!known_ && (step_ < total_steps() || update_is_due())) {
+  while (!known_ && (step_ < total_steps() || update_is_due() || test_is_due())) {
     known_ = known_well_enough();
     if (known_) break;
+    go_on_after_test();
     if (update_is_due() && !update()) return false;
     if (context_.interruption.requested()) {
       if (step_ > 0 || updated_) save(checkpoint());
       return false;
     }
-    if (step_ < total_steps()) sample();
+    if ((step_ < total_steps() || test_is_due()) && !sample()) return false;
   }
+  if (blocks_ != nullptr) blocks_->drop_ahead();
   save(checkpoint());  // from which the run may be given more steps
   finish();
   return true;
@@ -404,7 +285,11 @@ void ChainRun::finish() {
         "bound does not hold for this system; please report it",
         certification.largest_error_in_bounds);
   }
-  if (engine_ != nullptr) summary_.qm_interval_steps = schedule_.interval(summary_.qm_updates);
+  if (samples_exactly()) {
+    finish_blocks();
+  } else if (engine_ != nullptr) {
+    summary_.qm_interval_steps = schedule_.interval(summary_.qm_updates);
+  }
   summary_.equilibration_steps = *search_.steps();
   summary_.equilibration_end = search_.how();
   summary_.steps = step_ - std::min(step_, summary_.equilibration_steps);

@@ -7,12 +7,14 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 
+#include "app/block_run.hpp"
 #include "app/equilibration_search.hpp"
 #include "app/input_fingerprint.hpp"
 #include "app/inputs.hpp"
 #include "app/interruption.hpp"
 #include "app/progress_board.hpp"
 #include "app/run_output.hpp"
+#include "app/run_reference.hpp"
 #include "app/stopping_gate.hpp"
 #include "app/update_schedule.hpp"
 #include "kernels/base/error.hpp"
@@ -27,11 +29,13 @@ struct RunContext {
   Interruption& interruption;
   ProgressBoard& progress;
   StoppingGate& gate;
-  InputFingerprint fingerprint;  ///< a checkpoint of another input is refused
-  unsigned chains_here = 0;      ///< that share this process's workers; 0: one for each, about
+  RunReference* reference = nullptr;  ///< null: the exact ensemble is not asked for
+  InputFingerprint fingerprint;       ///< a checkpoint of another input is refused
+  unsigned chains_here = 0;           ///< that share this process's workers; 0: one for each, about
 };
 
-/// One chain of a run: updates of the density in turn with steps, its files and its checkpoints.
+/// One chain of a run: updates of the density in turn with steps, or steps in blocks with a test
+/// after each (BlockRun), its files and its checkpoints.
 class ChainRun {
  public:
   /// @param engine null: no solute
@@ -54,7 +58,10 @@ class ChainRun {
 
   std::uint64_t step() const { return step_; }
   const ChainSummary& summary() const { return summary_; }
-  const ChainStatistics& energy_statistics() const { return output_->energy_statistics(); }
+  /// Of the exact ensemble at the ends of blocks.
+  const ChainStatistics& energy_statistics() const {
+    return blocks_ == nullptr ? output_->energy_statistics() : blocks_->statistics();
+  }
   const ChainStatistics& pressure_statistics() const { return output_->pressure_statistics(); }
   /// Resident memory of the QM worker at its last update, 0 where there is no worker; none: no
   /// update has been made yet. By any thread.
@@ -86,7 +93,7 @@ class ChainRun {
   bool has_qm_energies() const { return engine_->name() != "frozen"; }
   void take_energy_zero(const QmResult& result);
   void report_update() const;
-  void sample();
+  bool sample();
   bool known_well_enough();
   void check_drift();
   void finish();
@@ -106,6 +113,25 @@ class ChainRun {
   void begin_production();
   std::uint64_t expected_updates() const;
 
+  // The exact ensemble: chain_exact.cpp.
+  bool samples_exactly() const { return context_.reference != nullptr; }
+  bool updates_density() const { return engine_ != nullptr && !samples_exactly(); }
+  void take_reference();
+  void set_solute_energy();
+  double reference_coulomb();
+  std::uint64_t next_watch() const;
+  void watch_decorrelation();
+  std::uint64_t block_interval() const;
+  bool in_blocks() const { return samples_exactly() && !in_equilibration(); }
+  bool test_is_due() const;
+  void begin_blocks(const nlohmann::json* state);
+  bool sample_block();
+  void go_on_after_test();
+  bool known_by_blocks();
+  void finish_blocks();
+  nlohmann::json exact_state() const;
+  void restore_exact(const nlohmann::json& state);
+
   const RunContext& context_;
   const Settings& settings_;
   UpdateSchedule schedule_;
@@ -115,6 +141,10 @@ class ChainRun {
   std::unique_ptr<QmEngine> engine_;
   std::unique_ptr<Chain> chain_;
   std::unique_ptr<RunOutput> output_;
+  std::shared_ptr<const RunReference::Shared> reference_;  ///< null: no exact ensemble
+  std::unique_ptr<BlockRun> blocks_;                       ///< null: not yet, or no exact ensemble
+  std::vector<double> decorrelation_;  ///< energies of solute and solvent in equilibration
+  std::uint64_t watch_interval_ = 0;   ///< steps between them; 0: none are needed
   ChainSummary summary_;
   DensityGrid grid_;                            ///< the chain's, for checkpoints
   std::optional<SoluteMultipoles> multipoles_;  ///< of grid_; made when they are asked for

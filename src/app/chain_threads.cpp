@@ -21,7 +21,8 @@ void ChainThreads::body(unsigned index) {
     std::unique_ptr<QmEngine> made = make_engine_();
     if (first) {
       first_engine_.set_value(made == nullptr ? Engine()
-                                              : Engine{true, made->name(), made->version()});
+                                              : Engine{true, made->name(), made->version(),
+                                                       made->serves_exact_ensemble()});
     }
     engine.set_value(std::move(made));
   } catch (...) {

@@ -37,6 +37,7 @@ class ChainThreads {
     bool exists = false;
     std::string name;
     std::string version;
+    bool exact = false;  ///< QmEngine::serves_exact_ensemble()
   };
   /// Waits for the engine of the chain started first.
   /// @throws what making it threw

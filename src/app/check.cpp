@@ -22,6 +22,7 @@
 #include "app/inputs.hpp"
 #include "app/qm_forecast.hpp"
 #include "app/run_forecast.hpp"
+#include "app/run_reference.hpp"
 #include "app/sampling_trial.hpp"
 #include "base/input_errors.hpp"
 #include "io/output_folder.hpp"
@@ -143,6 +144,9 @@ class Checker {
     if (inputs_.file.empty()) return;
     attempt([&] { check_output_folder(inputs_.settings); });
     attempt([&] { ask_engine(); });
+    if (samples_exactly(inputs_)) {
+      attempt([&] { RunReference::check(inputs_, false); });
+    }
     warnings_ = inputs_.warnings;
     if (forecast_ && is_large(*forecast_, inputs_.settings, free_memory_mb())) {
       warnings_.push_back(describe(*forecast_, inputs_.settings));
@@ -172,6 +176,8 @@ class Checker {
   void print() const {
     print_system(inputs_);
     if (errors_.all().empty()) print_steps(inputs_.settings);
+    const std::string ensemble = describe_ensemble(inputs_);
+    if (!ensemble.empty()) print_line("Ensemble", ensemble);
     if (run_) print_forecast();
     for (const std::string& note : inputs_.system.notes) print_line("Note", shown_text(note));
     for (const std::string& warning : warnings_) print_line("Warning", shown_text(warning));

@@ -40,7 +40,7 @@ nlohmann::ordered_json terms_as_json(const EnergyTerms& terms, const Inputs& inp
                                      double dispersion_correction) {
   nlohmann::ordered_json json;
   const auto values = terms.values();
-  for (std::size_t i = 0; i < values.size(); ++i) {
+  for (std::size_t i = 0; i < EnergyTerms::count(false); ++i) {
     json[std::string(EnergyTerms::names[i])] = values[i];
   }
   if (inputs.settings.interaction.dispersion_correction != LongRangeDispersion::none) {

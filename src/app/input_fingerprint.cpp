@@ -37,6 +37,7 @@ std::string digest_of_settings(Settings settings) {
   settings.qm.max_iterations = 0;
   settings.qm.memory_mb = 0;
   settings.qm.grid_file.clear();
+  settings.qm.reference.clear();          // the run has a copy of it
   settings.potential.parameters.clear();  // its values are among the topology's
   Sha256 hash;
   hash.add(settings_as_config(settings));

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "app/input_checks.hpp"
+#include "app/run_reference.hpp"
 #include "bench/paper_boxes.hpp"
 #include "config/options.hpp"
 #include "io/stored_state_reader.hpp"
@@ -83,6 +84,7 @@ void check_expressions_without_system(Settings settings, const OptionPlaces& pla
 /// What has to fit together.
 void complete(Inputs& inputs, const OptionPlaces& places, InputErrors& errors) {
   errors.attempt([&] { check_electron_count(inputs.system, inputs.settings, places); });
+  errors.attempt([&] { check_exact_options(inputs, places); });
   errors.attempt(
       [&] { inputs.dispersion = dispersion_correction(inputs.system, inputs.settings, places); });
   if (errors.collects() && !check_expressions(inputs.system, inputs.settings, places, errors)) {

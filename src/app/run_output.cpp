@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "app/run_reference.hpp"
 #include "app/system_pressure.hpp"
 #include "io/checked_file.hpp"
 #include "io/checkpoint.hpp"
@@ -23,8 +25,10 @@ EnergyTable open_energies(const std::filesystem::path& path, const Inputs& input
                           const nlohmann::json* resumed) {
   const bool pressure = inputs.settings.output.pressure_interval > 0;
   const double constant = inputs.dispersion.energy_kj_per_mol;
-  if (resumed == nullptr) return EnergyTable(path, pressure, constant);
-  return EnergyTable::resume(path, RunOutput::energies_extent(*resumed), pressure, constant);
+  const bool reference = samples_exactly(inputs);
+  if (resumed == nullptr) return EnergyTable(path, pressure, constant, reference);
+  return EnergyTable::resume(path, RunOutput::energies_extent(*resumed), pressure, constant,
+                             reference);
 }
 
 /// A run that may end early has halves of what it has so far.
@@ -162,7 +166,11 @@ void RunOutput::restore(const nlohmann::json& state) {
   total_.restore(state.at("total"));
   statistics_.restore(state.at("statistics"));
   pressures_.restore(state.at("pressures"));
-  for (std::size_t i = 0; i < std::size(terms_); ++i) terms_[i].restore(state.at("terms").at(i));
+  // A state saved before there were the last terms has fewer.
+  const nlohmann::json& terms = state.at("terms");
+  for (std::size_t i = 0; i < std::min(std::size(terms_), terms.size()); ++i) {
+    terms_[i].restore(terms[i]);
+  }
   totals_ = energy_terms_from(state.at("totals"));
   solute_energy_ = state.at("solute_energy");
   accepted_ = state.at("accepted");
@@ -208,7 +216,7 @@ void RunOutput::add_sample(std::uint64_t step,
   for (std::size_t i = 0; i < values.size(); ++i) terms_[i].add(values[i]);
   qmmm_coulomb_.add(totals_.qmmm_coulomb());
   solute_.add(solute_energy_);
-  const double total = totals_.total() + solute_energy_ + inputs_.dispersion.energy_kj_per_mol;
+  const double total = total_energy();
   total_.add(total);
   statistics_.add(total);
   if (pressure) pressures_.add(pressure->pressure_bar);

@@ -77,6 +77,12 @@ class RunOutput final : public ChainObserver {
   /// Whether a checkpoint has been written.
   bool has_checkpoint() const { return checkpoints_written_ > 0; }
   const EnergyTerms& totals() const { return totals_; }
+  /// The chain is put back to a configuration of these.
+  void set_totals(const EnergyTerms& totals) { totals_ = totals; }
+  /// With the solute's own and the dispersion correction, kJ/mol.
+  double total_energy() const {
+    return totals_.total() + solute_energy_ + inputs_.dispersion.energy_kj_per_mol;
+  }
   double solute_energy() const { return solute_energy_; }
   const ChainStatistics& energy_statistics() const { return statistics_; }
   const ChainStatistics& pressure_statistics() const { return pressures_; }

@@ -11,6 +11,8 @@ namespace {
 /// Shares of accepted steps beyond which step sizes cannot be right.
 constexpr double kLowAcceptance = 0.05;
 constexpr double kHighAcceptance = 0.95;
+/// Of blocks: a reference and a response that fit have far more.
+constexpr double kLowBlockAcceptance = 0.7;
 
 using Warnings = std::vector<std::string>;
 
@@ -87,6 +89,24 @@ void add_acceptance(Warnings& warnings, const RunSummary& summary) {
   }
 }
 
+/// Of the exact ensemble.
+void add_blocks(Warnings& warnings, const RunSummary& summary) {
+  double blocks = 0;
+  double accepted = 0;
+  for (const ChainSummary& chain : summary.chains) {
+    for (std::size_t i = 1; i < chain.blocks.size(); ++i) {
+      ++blocks;
+      accepted += chain.blocks[i].accepted ? 1 : 0;
+    }
+  }
+  if (blocks == 0 || accepted >= kLowBlockAcceptance * blocks) return;
+  warnings.push_back(fmt::format(
+      "{:.0f} % of the blocks were accepted: the sampled energy follows the true one poorly, so "
+      "that SCF calculations and steps are wasted; make the response finer "
+      "(qm.response-tolerance, qm.configurations), or the blocks shorter (qm.interval)",
+      100 * accepted / blocks));
+}
+
 /// Of the chain whose molecules moved least.
 void add_movement(Warnings& warnings, const RunSummary& summary) {
   const ChainSummary* least = nullptr;
@@ -127,6 +147,7 @@ std::vector<std::string> run_warnings(const RunSummary& summary) {
   if (summary.chains.empty()) return warnings;
   add_acceptance(warnings, summary);
   add_movement(warnings, summary);
+  add_blocks(warnings, summary);
   return warnings;
 }
 

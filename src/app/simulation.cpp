@@ -45,7 +45,7 @@ Simulation::Simulation(Ranks& ranks, Inputs inputs, Begin begin)
             [this] { return interruption_.requested(); }),
       exchange_(ranks, interruption_, progress_, gate_,
                 how_to_go_on(ranks, settings().output.folder)),
-      context_{inputs_, interruption_, progress_, gate_, input_fingerprint(inputs_)},
+      context_{inputs_, interruption_, progress_, gate_, nullptr, input_fingerprint(inputs_)},
       threads_(
           [this]() -> std::unique_ptr<QmEngine> {
             if (!inputs_.system.solute) return nullptr;

@@ -108,6 +108,7 @@ class Simulation {
   StoppingGate gate_;
   RankExchange exchange_;
   std::optional<ForwardedLog> forwarded_log_;  ///< of the other ranks
+  std::optional<RunReference> reference_;      ///< of the exact ensemble
   RunContext context_;
   RunSummary summary_;
   RankResults results_;  ///< of all ranks

@@ -61,7 +61,13 @@ void Simulation::start_engines() {
     engine_ = threads_.first_engine();
   } catch (const Cancelled&) {
     engine_ = {};  // stop_if_interrupted() comes next
+    return;
   }
+  if (!samples_exactly(inputs_)) return;
+  require_exact_engine(engine_.name, engine_.exact);
+  reference_.emplace(inputs_, interruption_, ranks_.first());
+  RunReference::check(inputs_, begin_ != Begin::anew);
+  context_.reference = &*reference_;
 }
 
 /// By the chains' threads, before their SCF: there is no log file yet, so a warning goes to the
@@ -179,6 +185,8 @@ void Simulation::log_inputs() const {
   for (const std::string& warning : inputs_.warnings) spdlog::warn(warning);
   if (engine_.exists) spdlog::info("QM engine: {} {}", engine_.name, engine_.version);
   if (!forecast_.empty()) spdlog::info("{}", forecast_);
+  const std::string ensemble = describe_ensemble(inputs_);
+  if (!ensemble.empty()) spdlog::info("{}", ensemble);
   for (unsigned rank = 0; ranks_.size() > 1 && rank < ranks_.size(); ++rank) {
     spdlog::info("process {} of {}: {}", rank + 1, ranks_.size(), ranks_.name(rank));
   }

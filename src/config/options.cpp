@@ -135,6 +135,11 @@ std::vector<Option> sampling_options() {
       real({"sampling", "until-error", "kJ/mol",
             "stop when the mean total energy of all chains is known to within this; 0: never"},
            {.minimum = 0}, STARPMC_FIELD(sampling.until_error_kj_per_mol)),
+      enumeration({"sampling", "ensemble", "",
+                   "exact: that of the QM/MM Hamiltonian, by a reference density with its linear "
+                   "response and a test after each interval; perturbative: the density is replaced "
+                   "after each interval, without a test (the published method)"},
+                  {"exact", "perturbative"}, STARPMC_FIELD(sampling.ensemble)),
   };
 }
 
@@ -144,10 +149,13 @@ std::vector<Option> qm_engine_options() {
               "program that updates the density; frozen reads it from grid-file. Without a "
               "system.qm-molecule the default is none"},
              {"pyscf", "psi4", "frozen", "none"}, STARPMC_FIELD(qm.engine)),
-      integer_or_auto({"qm", "interval", "steps",
-                       "steps between two updates of the density, so few that the mean jump of an "
-                       "update stays below kT/2; auto: found from the jumps during equilibration"},
-                      {1}, STARPMC_FIELD(qm.interval)),
+      integer_or_auto(
+          {"qm", "interval", "steps",
+           "steps between two updates of the density, so few that the mean jump of an "
+           "update stays below kT/2; auto: found from the jumps during equilibration. In the exact "
+           "ensemble between two tests; auto: about as many as make the solute's "
+           "surroundings independent of what they were"},
+          {1}, STARPMC_FIELD(qm.interval)),
       integer({"qm", "charge", "e", "charge of the QM molecule"}, {-1000, 1000},
               STARPMC_FIELD(qm.charge)),
       integer({"qm", "multiplicity", "", "spin multiplicity 2S+1 of the QM molecule"}, {1, 100},
@@ -173,6 +181,27 @@ std::vector<Option> qm_engine_options() {
            STARPMC_FIELD(qm.energy_convergence_hartree)),
       integer({"qm", "max-iterations", "", "most iterations of the SCF"}, {1, 100000},
               STARPMC_FIELD(qm.max_iterations)),
+  };
+}
+
+std::vector<Option> qm_reference_options() {
+  return {
+      input_path({"qm", "reference", "",
+                  "reference density of the exact ensemble, reference.h5 of another run of this "
+                  "solute at this level of theory; empty: it is made at the beginning"},
+                 true, STARPMC_FIELD(qm.reference)),
+      integer({"qm", "configurations", "",
+               "configurations of the solvent that the reference density and its response are "
+               "made from"},
+              {2, 100000}, STARPMC_FIELD(qm.configurations)),
+      optional_integer({"qm", "response-components", "",
+                        "numbers per molecule that the response of the density is represented by; "
+                        "auto: as few as response-tolerance allows"},
+                       {0, 1024}, STARPMC_FIELD(qm.response_components)),
+      real({"qm", "response-tolerance", "kJ/mol",
+            "width of the difference between true and sampled energy, on configurations that the "
+            "response was not made from, below which no more components are taken"},
+           {.minimum = 0}, STARPMC_FIELD(qm.response_tolerance_kj_per_mol)),
   };
 }
 
@@ -264,8 +293,9 @@ std::vector<Option> output_options() {
 
 std::vector<Option> all_options() {
   std::vector<Option> all;
-  for (auto part : {system_options, interaction_options, potential_options, sampling_options,
-                    qm_engine_options, qm_grid_options, run_options, output_options}) {
+  for (auto part :
+       {system_options, interaction_options, potential_options, sampling_options, qm_engine_options,
+        qm_reference_options, qm_grid_options, run_options, output_options}) {
     std::vector<Option> group = part();
     std::ranges::move(group, std::back_inserter(all));
   }

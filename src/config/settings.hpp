@@ -13,6 +13,9 @@ namespace starpmc {
 enum class Implementation { any, scalar, simd, opencl };
 /// What a StarPU task of the sampling is: one energy term of a window, or several whole windows.
 enum class TaskSize { automatic, terms, windows };
+/// What is sampled: the ensemble of the QM/MM Hamiltonian, or that of a density that is updated now
+/// and then.
+enum class Ensemble { exact, perturbative };
 enum class VdwModifier { truncate, potential_shift, force_shift };
 /// What the van der Waals energy beyond the cutoff is added to.
 enum class LongRangeDispersion { none, energy, energy_pressure };
@@ -72,6 +75,7 @@ struct Settings {
     bool certified = true;
     std::uint32_t chains = 1;           ///< 0: auto
     double until_error_kj_per_mol = 0;  ///< 0: all steps are made
+    Ensemble ensemble = Ensemble::perturbative;
 
     friend bool operator==(const SamplingSection&, const SamplingSection&) = default;
   } sampling;
@@ -99,6 +103,10 @@ struct Settings {
     int memory_mb = 4000;
     double energy_convergence_hartree = 1e-8;
     int max_iterations = 100;
+    std::filesystem::path reference;         ///< exact ensemble; empty: it is made
+    std::uint64_t configurations = 120;      ///< that reference and response are made from
+    std::optional<int> response_components;  ///< none: by the tolerance
+    double response_tolerance_kj_per_mol = 0.1;
 
     friend bool operator==(const QmSection&, const QmSection&) = default;
   } qm;

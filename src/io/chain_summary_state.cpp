@@ -1,5 +1,6 @@
 #include "io/chain_summary_state.hpp"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "io/energy_terms_json.hpp"
@@ -28,6 +29,7 @@ json chain_summary_state(const ChainSummary& chain) {
              {"equilibration_steps", chain.equilibration_steps},
              {"equilibration_end", static_cast<int>(chain.equilibration_end)},
              {"acceptance", chain.acceptance},
+             {"reference", chain.reference},
              {"qmmm_coulomb", average_state(chain.averages.qmmm_coulomb)},
              {"solute", average_state(chain.averages.solute)},
              {"total", average_state(chain.averages.total)},
@@ -59,6 +61,8 @@ json chain_summary_state(const ChainSummary& chain) {
   for (const auto& update : chain.qm_updates) {
     state["qm_updates"].push_back(to_json_record(update));
   }
+  state["blocks"] = blocks_state(chain.blocks);
+  state["response_components"] = chain.response_components;
   return state;
 }
 
@@ -72,12 +76,15 @@ ChainSummary chain_summary_from(const json& state) {
     chain.movement = Movement{values.at(0), values.at(1), values.at(2), values.at(3)};
   }
   chain.acceptance = state.at("acceptance");
+  chain.reference = state.value("reference", false);
   chain.averages.qmmm_coulomb = average_from(state.at("qmmm_coulomb"));
   chain.averages.solute = average_from(state.at("solute"));
   chain.averages.total = average_from(state.at("total"));
   chain.averages.pressure_bar = average_from(state.at("pressure"));
-  for (std::size_t i = 0; i < chain.averages.terms.size(); ++i) {
-    chain.averages.terms[i] = average_from(state.at("terms").at(i));
+  // A state saved before there were the last terms has fewer.
+  const json& terms = state.at("terms");
+  for (std::size_t i = 0; i < std::min(chain.averages.terms.size(), terms.size()); ++i) {
+    chain.averages.terms[i] = average_from(terms[i]);
   }
   chain.final_energies = energy_terms_from(state.at("final_energies"));
   chain.final_solute_energy_kj_per_mol = state.at("final_solute_energy");
@@ -102,6 +109,8 @@ ChainSummary chain_summary_from(const json& state) {
   for (const json& update : state.at("qm_updates")) {
     chain.qm_updates.push_back(qm_update_from(update));
   }
+  chain.blocks = blocks_from(state.at("blocks"));
+  chain.response_components = state.at("response_components");
   return chain;
 }
 

@@ -41,41 +41,59 @@ Number number_of(std::string_view field, const std::filesystem::path& path) {
   throw RunError(fmt::format("{}: '{}' is not a number", path.string(), field));
 }
 
-// Where a line has what for_each_sample() reads; the columns are those that the constructor names.
-constexpr std::size_t kTotalColumn = 1 + EnergyTerms::names.size() + 2;
-constexpr std::size_t kPressureColumn = kTotalColumn + 3;
+/// Where a line has what for_each_sample() reads, by the line of the columns' names.
+struct SampleColumns {
+  std::size_t total = 0;
+  std::size_t pressure = 0;  ///< 0: none
+
+  explicit SampleColumns(std::string_view names) {
+    const std::vector<std::string_view> columns = fields_of(names);
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      if (columns[i] == "total") total = i;
+      if (columns[i] == "pressure") pressure = i;
+    }
+  }
+};
 
 }  // namespace
 
 void EnergyTable::for_each_sample(const std::filesystem::path& path,
                                   const std::function<void(const Sample&)>& take) {
   std::ifstream file(path);
+  SampleColumns columns("");
   for (std::string line; std::getline(file, line);) {
-    if (line.starts_with('#') || line.starts_with("step")) continue;
+    if (line.starts_with('#')) continue;
+    if (line.starts_with("step")) {
+      columns = SampleColumns(line);
+      continue;
+    }
     const auto fields = fields_of(line);
-    if (fields.size() <= kTotalColumn)
+    if (columns.total == 0 || fields.size() <= columns.total)
       throw RunError(fmt::format("{}: a line has too few fields: {}", path.string(), line));
     Sample sample{number_of<std::uint64_t>(fields[0], path),
-                  number_of<double>(fields[kTotalColumn], path),
+                  number_of<double>(fields[columns.total], path),
                   {}};
-    if (fields.size() > kPressureColumn && !fields[kPressureColumn].empty())
-      sample.pressure_bar = number_of<double>(fields[kPressureColumn], path);
+    if (columns.pressure > 0 && fields.size() > columns.pressure &&
+        !fields[columns.pressure].empty())
+      sample.pressure_bar = number_of<double>(fields[columns.pressure], path);
     take(sample);
   }
   if (!file.eof()) throw RunError(path.string() + ": cannot be read");
 }
 
-EnergyTable::EnergyTable(CheckedFile file, Sha256 hash, bool pressure, double dispersion_correction)
+EnergyTable::EnergyTable(CheckedFile file, Sha256 hash, bool pressure, double dispersion_correction,
+                         bool reference)
     : file_(std::move(file)),
       hash_(std::move(hash)),
       pressure_(pressure),
       dispersion_correction_(dispersion_correction),
+      terms_(EnergyTerms::count(reference)),
       last_flush_(std::chrono::steady_clock::now()) {}
 
 EnergyTable::EnergyTable(const std::filesystem::path& path, bool pressure,
-                         double dispersion_correction)
+                         double dispersion_correction, bool reference)
     : EnergyTable(CheckedFile(path, CheckedFile::Mode::create_new), Sha256(), pressure,
-                  dispersion_correction) {
+                  dispersion_correction, reference) {
   write(
       "# starpmc: running totals of the energy\n"
       "# step: Monte Carlo steps done; energies: kJ/mol; acceptance: accepted / tried moves so "
@@ -91,7 +109,7 @@ EnergyTable::EnergyTable(const std::filesystem::path& path, bool pressure,
     write("# virial: kJ/mol, at the positions after the step; pressure: bar\n");
   }
   std::string columns = "step";
-  for (std::string_view name : EnergyTerms::names) (columns += ',') += name;
+  for (std::size_t i = 0; i < terms_; ++i) (columns += ',') += EnergyTerms::names[i];
   columns += ",qmmm_coulomb,solute,total,acceptance";
   if (pressure) columns += ",virial,pressure";
   write(columns + "\n");
@@ -99,10 +117,10 @@ EnergyTable::EnergyTable(const std::filesystem::path& path, bool pressure,
 }
 
 EnergyTable EnergyTable::resume(const std::filesystem::path& path, const FileExtent& extent,
-                                bool pressure, double dispersion_correction) {
+                                bool pressure, double dispersion_correction, bool reference) {
   Sha256 hash = hash_of_beginning(path, extent);
   return {CheckedFile::cut_back(path, extent.bytes), std::move(hash), pressure,
-          dispersion_correction};
+          dispersion_correction, reference};
 }
 
 void EnergyTable::write(std::string_view text) {
@@ -114,7 +132,8 @@ void EnergyTable::append(std::uint64_t step, const EnergyTerms& running_totals,
                          double solute_energy, double acceptance,
                          const std::optional<Pressure>& pressure) {
   std::string line = std::to_string(step);
-  for (double value : running_totals.values()) append_number(line, value);
+  const auto values = running_totals.values();
+  for (std::size_t i = 0; i < terms_; ++i) append_number(line, values[i]);
   append_number(line, running_totals.qmmm_coulomb());
   append_number(line, solute_energy);
   append_number(line, running_totals.total() + solute_energy + dispersion_correction_);

@@ -19,15 +19,17 @@ class EnergyTable {
  public:
   /// @param pressure              whether there are columns of the virial and the pressure
   /// @param dispersion_correction kJ/mol, added to every total
+  /// @param reference             whether there are columns of the response's terms
   /// @throws RunError if the file exists or cannot be created
   explicit EnergyTable(const std::filesystem::path& path, bool pressure = false,
-                       double dispersion_correction = 0);
+                       double dispersion_correction = 0, bool reference = false);
   /// Goes on with the file of an earlier run: it is cut back to `extent`.
   /// @throws InputError as hash_of_beginning(), the file being left as it was; RunError if it
   /// cannot
   ///         be opened
   static EnergyTable resume(const std::filesystem::path& path, const FileExtent& extent,
-                            bool pressure = false, double dispersion_correction = 0);
+                            bool pressure = false, double dispersion_correction = 0,
+                            bool reference = false);
 
   /// What averages are made of, exactly as it was given to append().
   struct Sample {
@@ -59,13 +61,15 @@ class EnergyTable {
   FileExtent extent() const { return {file_.bytes(), hash_.hexadecimal_digest()}; }
 
  private:
-  EnergyTable(CheckedFile file, Sha256 hash, bool pressure, double dispersion_correction);
+  EnergyTable(CheckedFile file, Sha256 hash, bool pressure, double dispersion_correction,
+              bool reference);
   void write(std::string_view text);
 
   CheckedFile file_;
   Sha256 hash_;  ///< of all that has been written
   bool pressure_;
   double dispersion_correction_;
+  std::size_t terms_;  ///< columns of them
   std::chrono::steady_clock::time_point last_flush_;
 };
 

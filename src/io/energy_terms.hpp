@@ -27,6 +27,12 @@ struct EnergyTerms {
   static constexpr std::array<std::string_view, TERMS> units = {
       STARPMC_ENERGY_TERMS(STARPMC_TERM_UNIT)};
 
+  /// How many of them a run has, from the first on.
+  /// @param reference whether it has a fixed one, to which the response's terms belong
+  static constexpr std::size_t count(bool reference) {
+    return reference ? TERMS : TERMS - RESPONSE_TERMS;
+  }
+
   /// @param values indexed by TERM_...
   template <class Values>
   static constexpr EnergyTerms of(const Values& values) {

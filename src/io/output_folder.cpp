@@ -26,11 +26,27 @@ constexpr const char* lock_name = ".starpmc.lock";
 constexpr const char* settings_name = "settings.cfg";
 constexpr const char* summary_name = "summary.json";
 // "trajectory.h5" is the name that earlier versions gave to the trajectory.
-constexpr auto own_names = std::to_array<std::string_view>(
-    {"energies.csv", "trajectory.h5md", "trajectory.h5", "system.pdb", "final.gro", "final.pdb",
-     summary_name, "run.log", settings_name, "checkpoint.cbor", "checkpoint.previous.cbor",
-     "report.html", "report-rdf.csv", "report-coordination.csv", "trajectory.xtc", "qm-worker.log",
-     "timeline.csv", "timeline.svg", "paje.trace"});
+constexpr auto own_names = std::to_array<std::string_view>({"energies.csv",
+                                                            "trajectory.h5md",
+                                                            "trajectory.h5",
+                                                            "system.pdb",
+                                                            "final.gro",
+                                                            "final.pdb",
+                                                            summary_name,
+                                                            "run.log",
+                                                            settings_name,
+                                                            "checkpoint.cbor",
+                                                            "checkpoint.previous.cbor",
+                                                            "report.html",
+                                                            "report-rdf.csv",
+                                                            "report-coordination.csv",
+                                                            "trajectory.xtc",
+                                                            "qm-worker.log",
+                                                            "timeline.csv",
+                                                            "timeline.svg",
+                                                            "paje.trace",
+                                                            "reference.h5",
+                                                            "blocks.csv"});
 
 bool is_digits(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
@@ -59,10 +75,10 @@ bool is_term_plot(std::string_view name) {
 
 /// report-NAME.png, as `starpmc report --png` names its plots (src/report).
 bool is_plot_name(std::string_view name) {
-  constexpr std::array<std::string_view, 13> plots = {
+  constexpr std::array<std::string_view, 15> plots = {
       "total",        "qmmm-coulomb",  "solute",    "acceptance", "pressure",
       "running-mean", "window-errors", "qm-energy", "qm-dipole",  "qm-jump",
-      "workers",      "box",           "rdf"};
+      "workers",      "box",           "rdf",       "blocks",     "block-differences"};
   constexpr std::string_view start = "report-";
   constexpr std::string_view end = ".png";
   if (!name.starts_with(start) || !name.ends_with(end) || name.size() < start.size() + end.size())

@@ -24,6 +24,8 @@ constexpr auto kMarks = std::to_array<Mark>({
     {"energies.csv", "# starpmc:"},
     {"trajectory.h5md", kHdf5Signature, "starpmc"},
     {"trajectory.h5", kHdf5Signature, "starpmc"},
+    {"reference.h5", kHdf5Signature, "starpmc"},
+    {"blocks.csv", "# starpmc:"},
     {"system.pdb", "TITLE     ", "P 1           1\nHETATM    1 "},
     {"final.pdb", "TITLE     ", "by starpmc\n"},
     {"final.gro", "", "by starpmc\n"},

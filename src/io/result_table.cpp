@@ -12,20 +12,6 @@
 namespace starpmc {
 namespace {
 
-/// Digits down to the second one of the error, as a chemist writes a result.
-std::string with_error(const AverageEstimate& average) {
-  const bool has_error = average.error > 0 && std::isfinite(average.error);
-  constexpr int most_decimals = 6;
-  const int decimals = has_error
-                           ? std::clamp(1 - static_cast<int>(std::floor(std::log10(average.error))),
-                                        0, most_decimals)
-                           : 3;
-  const std::string mean = fmt::format("{:.{}f}", average.mean, decimals);
-  if (average.count < 2) return fmt::format("{:>14}", mean);
-  return fmt::format("{:>14} ± {:.{}f}{}", mean, average.error, decimals,
-                     average.long_enough ? "" : " (too short to tell)");
-}
-
 std::string agreement_text(const EnsembleEstimate& estimate) {
   if (std::isnan(estimate.agreement)) return "unknown";
   if (estimate.chains_disagree()) {
@@ -122,15 +108,27 @@ std::string equilibration_line(const RunSummary& summary) {
       late == 0 ? "" : "; late: more steps of equilibration are needed");
 }
 
+/// In the exact ensemble of the ends of its blocks.
+AverageEstimate total_of(const ChainSummary& chain) {
+  return chain.blocks.empty() ? chain.averages.total : energies_of(chain.blocks).estimate();
+}
+
+std::string updates_of(const ChainSummary& chain) {
+  if (chain.blocks.empty()) return std::to_string(chain.qm_updates.size());
+  const BlockAverages averages = average_blocks(chain.blocks, 1);
+  return fmt::format("{} of {}", averages.accepted, averages.blocks);
+}
+
 std::string chain_lines(const RunSummary& summary) {
-  std::string text = fmt::format("\nChains ({})\n  {:>5} {:>13} {:>12} {:>12} {:>24} {:>10}\n",
-                                 summary.chains.size(), "chain", "equilibration", "steps",
-                                 "acceptance", "total energy (kJ/mol)", "QM updates");
+  std::string text =
+      fmt::format("\nChains ({})\n  {:>5} {:>13} {:>12} {:>12} {:>24} {:>10}\n",
+                  summary.chains.size(), "chain", "equilibration", "steps", "acceptance",
+                  "total energy (kJ/mol)", is_exact(summary) ? "accepted blocks" : "QM updates");
   for (std::size_t i = 0; i < summary.chains.size(); ++i) {
     const ChainSummary& chain = summary.chains[i];
     text += fmt::format("  {:>5} {:>13} {:>12} {:>10.1f} % {:>24} {:>10}\n", i,
                         chain.equilibration_steps, chain.steps, 100 * chain.acceptance,
-                        with_error(chain.averages.total), chain.qm_updates.size());
+                        with_error(total_of(chain)), updates_of(chain));
   }
   const EnsembleEstimate& energy = summary.total_energy;
   text += fmt::format(
@@ -166,7 +164,7 @@ std::string chain_lines(const RunSummary& summary) {
 
 std::string update_average_lines(const RunSummary& summary) {
   const ChainSummary& chain = summary.chains.front();
-  const QmAverages averages = average_updates(chain.qm_updates, chain.equilibration_steps);
+  const QmAverages averages = average_updates(chain);
   std::string text;
   const auto add = [&](const char* name, const AverageEstimate& average) {
     if (average.count > 0) text += fmt::format("  {:<22}{}\n", name, with_error(average));
@@ -175,15 +173,15 @@ std::string update_average_lines(const RunSummary& summary) {
   add("polarisation energy", averages.polarisation_energy_kj_per_mol);
   add("jump", averages.jump_kj_per_mol);
   if (text.empty()) return text;
-  return fmt::format("\nMean over the QM updates, energies in kJ/mol{}\n",
-                     thermal_energy(summary)) +
+  return fmt::format("\nMean over the {}, energies in kJ/mol{}\n",
+                     is_exact(summary) ? "ends of blocks" : "QM updates", thermal_energy(summary)) +
          text;
 }
 
 std::string single_chain_lines(const RunSummary& summary) {
   const ChainSummary& chain = summary.chains.front();
   std::string text = "\nMean energy (kJ/mol)\n";
-  for (std::size_t i = 0; i < EnergyTerms::titles.size(); ++i)
+  for (std::size_t i = 0; i < EnergyTerms::count(chain.reference); ++i)
     text +=
         fmt::format("  {:<22}{}\n", EnergyTerms::titles[i], with_error(chain.averages.terms[i]));
   const EnergyZero zero = energy_zero(summary);
@@ -202,6 +200,7 @@ std::string single_chain_lines(const RunSummary& summary) {
         fmt::format("\n{:<24}{} bar\n", "Mean pressure", with_error(chain.averages.pressure_bar));
   }
   text += qm_lines(chain.qm_updates);
+  text += block_lines(chain, summary.temperature_kelvin);
   text += fmt::format("\n{:<24}{} ({} of equilibration before{})\n", "Steps", chain.steps,
                       chain.equilibration_steps, equilibration_end(chain.equilibration_end));
   text += equilibration_line(summary);
@@ -226,6 +225,20 @@ std::string worker_lines(const RunSummary& summary) {
 }
 
 }  // namespace
+
+/// Digits down to the second one of the error, as a chemist writes a result.
+std::string with_error(const AverageEstimate& average) {
+  const bool has_error = average.error > 0 && std::isfinite(average.error);
+  constexpr int most_decimals = 6;
+  const int decimals = has_error
+                           ? std::clamp(1 - static_cast<int>(std::floor(std::log10(average.error))),
+                                        0, most_decimals)
+                           : 3;
+  const std::string mean = fmt::format("{:.{}f}", average.mean, decimals);
+  if (average.count < 2) return fmt::format("{:>14}", mean);
+  return fmt::format("{:>14} ± {:.{}f}{}", mean, average.error, decimals,
+                     average.long_enough ? "" : " (too short to tell)");
+}
 
 std::string result_table(const RunSummary& summary) {
   std::string text = fmt::format("\n{}\n", summary.title.empty() ? "Result" : summary.title);

@@ -14,27 +14,18 @@ namespace {
 
 using nlohmann::json;
 
-json average_json(const AverageEstimate& average) {
-  return {{"mean", average.mean},
-          {"error", average.error},
-          {"statistical_inefficiency", average.statistical_inefficiency},
-          {"count", average.count},
-          {"effective_samples", average.effective_samples()},
-          {"long_enough", average.long_enough}};
-}
-
-json terms_json(const EnergyTerms& terms) {
+json terms_json(const EnergyTerms& terms, bool reference) {
   json object;
   const auto values = terms.values();
-  for (std::size_t i = 0; i < values.size(); ++i)
+  for (std::size_t i = 0; i < EnergyTerms::count(reference); ++i)
     object[std::string(EnergyTerms::names[i])] = values[i];
   object["total"] = terms.total();
   return object;
 }
 
-json averages_json(const EnergyAverages& averages) {
+json averages_json(const EnergyAverages& averages, bool reference) {
   json object;
-  for (std::size_t i = 0; i < averages.terms.size(); ++i)
+  for (std::size_t i = 0; i < EnergyTerms::count(reference); ++i)
     object[std::string(EnergyTerms::names[i])] = average_json(averages.terms[i]);
   object["qmmm_coulomb"] = average_json(averages.qmmm_coulomb);
   object["solute"] = average_json(averages.solute);
@@ -46,7 +37,7 @@ json averages_json(const EnergyAverages& averages) {
 }
 
 json final_energies_json(const ChainSummary& chain) {
-  json object = terms_json(chain.final_energies);
+  json object = terms_json(chain.final_energies, chain.reference);
   object["qmmm_coulomb"] = chain.final_energies.qmmm_coulomb();
   object["solute"] = chain.final_solute_energy_kj_per_mol;
   if (chain.dispersion_correction_kj_per_mol != 0) {
@@ -109,9 +100,9 @@ json chain_json(const ChainSummary& chain) {
                 {"equilibration_steps", chain.equilibration_steps},
                 {"equilibration_end", name_of(chain.equilibration_end)},
                 {"acceptance", chain.acceptance},
-                {"averages", averages_json(chain.averages)},
+                {"averages", averages_json(chain.averages, chain.reference)},
                 {"final_energies", final_energies_json(chain)},
-                {"drift", terms_json(chain.drift)},
+                {"drift", terms_json(chain.drift, chain.reference)},
                 {"final_max_translation_angstrom", chain.final_max_translation_angstrom},
                 {"final_max_rotation_degrees", chain.final_max_rotation_degrees},
                 {"certified_decisions",
@@ -134,12 +125,15 @@ json chain_json(const ChainSummary& chain) {
                             {"molecules_never_moved", chain.movement->never_moved}};
   }
   if (chain.qm_interval_steps > 0) document["qm_interval_steps"] = chain.qm_interval_steps;
-  document["qm_averages"] =
-      updates_average_json(average_updates(chain.qm_updates, chain.equilibration_steps));
+  document["qm_averages"] = updates_average_json(average_updates(chain));
   document["qm_updates"] = json::array();
   for (const auto& update : chain.qm_updates)
     document["qm_updates"].push_back(to_json_record(update));
   return document;
+}
+
+void add_blocks(json& document, const ChainSummary& chain, double temperature_kelvin) {
+  if (!chain.blocks.empty()) document["exact"] = blocks_json(chain, temperature_kelvin);
 }
 
 /// JSON has no "not a number".
@@ -219,10 +213,30 @@ json worker_json(const WorkerTasks& worker, double wall_seconds) {
 
 }  // namespace
 
+json average_json(const AverageEstimate& average) {
+  return {{"mean", average.mean},
+          {"error", average.error},
+          {"statistical_inefficiency", average.statistical_inefficiency},
+          {"count", average.count},
+          {"effective_samples", average.effective_samples()},
+          {"long_enough", average.long_enough}};
+}
+
 WorkerShares shares_of(const WorkerTasks& worker, double wall_seconds) {
   const double qm = wall_seconds > 0 ? worker.qm_seconds / wall_seconds : 0;
   const double sampling = wall_seconds > 0 ? worker.sampling_seconds / wall_seconds : 0;
   return {qm, sampling, std::max(0.0, 1 - qm - sampling)};
+}
+
+bool is_exact(const RunSummary& summary) {
+  return !summary.chains.empty() && !summary.chains.front().blocks.empty();
+}
+
+QmAverages average_updates(const ChainSummary& chain) {
+  if (chain.blocks.empty()) return average_updates(chain.qm_updates, chain.equilibration_steps);
+  const BlockAverages averages = average_blocks(chain.blocks, 1);
+  return {
+      averages.dipole_debye, averages.dipole_components_debye, averages.polarisation_energy, {}};
 }
 
 QmEnsemble average_updates(const RunSummary& summary) {
@@ -230,7 +244,7 @@ QmEnsemble average_updates(const RunSummary& summary) {
   std::vector<AverageEstimate> polarisations;
   std::vector<AverageEstimate> jumps;
   for (const ChainSummary& chain : summary.chains) {
-    const QmAverages averages = average_updates(chain.qm_updates, chain.equilibration_steps);
+    const QmAverages averages = average_updates(chain);
     dipoles.push_back(averages.dipole_debye);
     polarisations.push_back(averages.polarisation_energy_kj_per_mol);
     jumps.push_back(averages.jump_kj_per_mol);
@@ -272,6 +286,7 @@ void to_json(json& document, const RunSummary& summary) {
       {"seed", summary.seed},
       {"temperature_kelvin", summary.temperature_kelvin},
       {"precision", summary.precision},
+      {"ensemble", is_exact(summary) ? "exact" : "perturbative"},
       {"qm_engine", summary.qm_engine.empty() ? "none" : summary.qm_engine},
       {"versions", versions_json(summary)}};
   if (summary.pressure_bar.count > 0) {
@@ -291,10 +306,12 @@ void to_json(json& document, const RunSummary& summary) {
   document["energy_zero"] = name_of(energy_zero(summary));
   if (summary.chains.size() == 1) {
     document.update(chain_json(summary.chains.front()));
+    add_blocks(document, summary.chains.front(), summary.temperature_kelvin);
   } else {
     document["chains"] = json::array();
     for (const auto& chain : summary.chains) {
       document["chains"].push_back(chain_json(chain));
+      add_blocks(document["chains"].back(), chain, summary.temperature_kelvin);
     }
   }
   document["codelet_timings"] = json::array();

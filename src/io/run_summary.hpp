@@ -13,6 +13,7 @@
 #include "analysis/ensemble.hpp"
 #include "analysis/equilibration.hpp"
 #include "io/energy_terms.hpp"
+#include "io/qm_blocks.hpp"
 #include "io/qm_updates.hpp"
 
 namespace starpmc {
@@ -78,6 +79,7 @@ struct ChainSummary {
   EquilibrationEnd equilibration_end = EquilibrationEnd::given;
   std::uint64_t steps = 0;  ///< production
   double acceptance = 0;    ///< production
+  bool reference = false;   ///< whether it has a fixed one, and the response's terms with it
   EnergyAverages averages;
   EnergyTerms final_energies;  ///< recomputed
   /// The solute's own energy, which all electrostatics with the MM molecules is not part of;
@@ -93,6 +95,8 @@ struct ChainSummary {
   std::optional<Movement> movement;  ///< none: not known
 
   std::vector<QmUpdateRecord> qm_updates;
+  std::vector<QmBlock> blocks;          ///< of the exact ensemble
+  int response_components = 0;          ///< of its reference
   std::uint64_t qm_interval_steps = 0;  ///< of production; 0: no updates
   unsigned qm_restarts = 0;             ///< of a worker that was lost
   CertifiedDecisions certified;
@@ -165,6 +169,19 @@ struct QmEnsemble {
   EnsembleEstimate jump_kj_per_mol;
 };
 QmEnsemble average_updates(const RunSummary& summary);
+/// The same of one chain. In the exact ensemble of the ends of its blocks, without jumps.
+QmAverages average_updates(const ChainSummary& chain);
+
+/// Whether the run's averages are over the ends of blocks of the exact ensemble.
+bool is_exact(const RunSummary& summary);
+
+/// Of a chain's blocks, for summary.json.
+nlohmann::json blocks_json(const ChainSummary& chain, double temperature_kelvin);
+/// The same for the terminal.
+std::string block_lines(const ChainSummary& chain, double temperature_kelvin);
+/// The magnitude that a mean and its error are written with: digits down to the error's second.
+std::string with_error(const AverageEstimate& average);
+nlohmann::json average_json(const AverageEstimate& average);
 
 /// A short table for the terminal: averages and their errors, acceptance, QM updates, drift, speed
 /// and where the results lie.

@@ -3,6 +3,31 @@
 #include <fmt/format.h>
 
 namespace starpmc {
+namespace {
+
+[[noreturn]] void refuse(const QmEngine& engine) {
+  throw RunError(
+      fmt::format("the QM engine {} cannot serve the exact ensemble: "
+                  "sampling.ensemble = perturbative",
+                  engine.name()));
+}
+
+}  // namespace
+
+std::uint64_t QmEngine::add_configuration(std::span<const double>, std::span<const double>,
+                                          const PointCharges&) {
+  refuse(*this);
+}
+
+void QmEngine::forget_configurations() { refuse(*this); }
+
+ReferenceDensity QmEngine::reference() { refuse(*this); }
+
+SoluteResponse QmEngine::response(const ResponseRequest&, const WorkProgress&) { refuse(*this); }
+
+std::vector<double> QmEngine::potentials(std::span<const Vector3>) { refuse(*this); }
+
+void QmEngine::hold_density() { refuse(*this); }
 
 void QmEngine::restore(std::span<const double> state) {
   if (state.empty()) return;

@@ -10,6 +10,7 @@
 
 #include "qm/density_grid.hpp"
 #include "qm/errors.hpp"
+#include "qm/solute_response.hpp"
 #include "system/system.hpp"
 
 namespace starpmc {
@@ -81,6 +82,12 @@ struct QmResult {
   }
 };
 
+/// The density in the mean potential of the configurations that the engine keeps.
+struct ReferenceDensity {
+  QmResult scf;  ///< without a grid; its energy contains the interaction with the mean potential
+  double solute_energy_kj_per_mol = 0;  ///< E_QM[D0]: without that interaction
+};
+
 /// What a QM program expects of the calculation ahead; estimates, good to a factor of three.
 struct QmForecast {
   int basis_functions = 0;
@@ -105,6 +112,28 @@ class QmEngine {
   virtual QmResult update(std::span<const double> potential,
                           std::span<const double> nuclear_potential,
                           const PointCharges& charges) = 0;
+
+  /// What the exact ensemble needs (sampling.ensemble = exact): whether the engine can do what
+  /// follows. Others throw RunError naming the engine.
+  virtual bool serves_exact_ensemble() const { return false; }
+  /// Keeps a configuration's potential, given as to update(). @return how many it keeps now
+  virtual std::uint64_t add_configuration(std::span<const double> potential,
+                                          std::span<const double> nuclear_potential,
+                                          const PointCharges& charges);
+  /// Drops the configurations, not the density.
+  virtual void forget_configurations();
+  /// SCF in the mean potential of the configurations, from the last density.
+  virtual ReferenceDensity reference();
+  /// The linear response of the present density to what the configurations differ in.
+  /// @param progress may be empty
+  virtual SoluteResponse response(const ResponseRequest& request, const WorkProgress& progress);
+  /// Potentials of the density, its nuclei included, and of the response's components, by the plain
+  /// 1/r law, smooth inside the solute: [1 + components][positions]; kJ/mol per e, then
+  /// sqrt(kJ/mol) per e.
+  virtual std::vector<double> potentials(std::span<const Vector3> positions);
+  /// From here on every update starts from the present density, so that its result is a function of
+  /// the configuration alone.
+  virtual void hold_density();
 
   /// What the result of the next update depends on besides its arguments: for an SCF its last
   /// density. Opaque numbers, which mean something to an engine of the same settings only. Empty:

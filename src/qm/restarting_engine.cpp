@@ -36,7 +36,8 @@ RestartingEngine::RestartingEngine(Factory factory, std::shared_ptr<CancelSignal
       points_(engine_->quadrature_points()),
       basis_functions_(engine_->basis_functions()),
       name_(engine_->name()),
-      version_(engine_->version()) {}
+      version_(engine_->version()),
+      exact_(engine_->serves_exact_ensemble()) {}
 
 std::unique_ptr<QmEngine> RestartingEngine::start() {
   for (unsigned tries = 1;; ++tries) {
@@ -59,7 +60,14 @@ void RestartingEngine::start_again() {
         "installation changed?",
         name_, points_.size()));
   }
-  if (!state_.empty()) fresh->restore(state_);
+  const std::vector<double>& start = before_reference_ ? *before_reference_ : state_;
+  if (!start.empty()) fresh->restore(start);
+  for (const Configuration& kept : configurations_) {
+    fresh->add_configuration(kept.potential, kept.nuclear_potential, kept.charges);
+  }
+  if (before_reference_) fresh->reference();
+  if (response_) fresh->response(*response_, {});
+  if (held_) fresh->hold_density();
   engine_ = std::move(fresh);
 }
 
@@ -91,11 +99,11 @@ QmResult RestartingEngine::update(std::span<const double> potential,
     QmResult result = repeat("update", [&](QmEngine& engine) {
       return engine.update(potential, nuclear_potential, charges);
     });
-    state_ = engine_->state();
+    keep_state();
     return result;
   } catch (const RunError&) {
     // Without convergence the worker has no density left to go on from.
-    if (engine_ != nullptr) state_ = engine_->state();
+    if (engine_ != nullptr) keep_state();
     throw;
   }
 }
@@ -105,7 +113,66 @@ void RestartingEngine::restore(std::span<const double> state) {
     engine.restore(state);
     return true;
   });
+  held_ = false;
+  before_reference_.reset();
+  response_.reset();
   state_ = engine_->state();
+}
+
+void RestartingEngine::keep_state() {
+  if (!held_) state_ = engine_->state();
+}
+
+std::uint64_t RestartingEngine::add_configuration(std::span<const double> potential,
+                                                  std::span<const double> nuclear_potential,
+                                                  const PointCharges& charges) {
+  const auto kept = repeat("configuration", [&](QmEngine& engine) {
+    return engine.add_configuration(potential, nuclear_potential, charges);
+  });
+  configurations_.push_back({{potential.begin(), potential.end()},
+                             {nuclear_potential.begin(), nuclear_potential.end()},
+                             charges});
+  return kept;
+}
+
+void RestartingEngine::forget_configurations() {
+  repeat("worker's configurations", [](QmEngine& engine) {
+    engine.forget_configurations();
+    return true;
+  });
+  configurations_.clear();
+  before_reference_.reset();
+  response_.reset();
+}
+
+ReferenceDensity RestartingEngine::reference() {
+  ReferenceDensity reference =
+      repeat("reference", [](QmEngine& engine) { return engine.reference(); });
+  response_.reset();
+  before_reference_ = state_;
+  keep_state();
+  return reference;
+}
+
+SoluteResponse RestartingEngine::response(const ResponseRequest& request,
+                                          const WorkProgress& progress) {
+  response_.reset();
+  SoluteResponse response =
+      repeat("response", [&](QmEngine& engine) { return engine.response(request, progress); });
+  response_ = request;
+  return response;
+}
+
+std::vector<double> RestartingEngine::potentials(std::span<const Vector3> positions) {
+  return repeat("potentials", [&](QmEngine& engine) { return engine.potentials(positions); });
+}
+
+void RestartingEngine::hold_density() {
+  repeat("worker's density", [](QmEngine& engine) {
+    engine.hold_density();
+    return true;
+  });
+  held_ = true;
 }
 
 std::string RestartingEngine::log() const {

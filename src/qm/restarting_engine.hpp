@@ -3,6 +3,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,8 @@ namespace starpmc {
 /// An engine whose worker is started again when it is lost (killed, hung, speaking garbage): the
 /// fresh one gets the state after the last update, and the update is repeated. Its result is the
 /// one of an undisturbed worker where the worker has a state; one without starts from its usual
-/// guess. What the worker reports itself is not repeated.
+/// guess. What the worker reports itself is not repeated. For the exact ensemble it also gets the
+/// configurations that the one before it kept, and makes its response again.
 ///
 /// A fresh worker is started by the thread that calls update(); see WorkerProcess about its life.
 class RestartingEngine : public QmEngine {
@@ -37,6 +39,15 @@ class RestartingEngine : public QmEngine {
   ///         fresh worker's quadrature points differ; otherwise as the engine's own
   QmResult update(std::span<const double> potential, std::span<const double> nuclear_potential,
                   const PointCharges& charges) override;
+  bool serves_exact_ensemble() const override { return exact_; }
+  std::uint64_t add_configuration(std::span<const double> potential,
+                                  std::span<const double> nuclear_potential,
+                                  const PointCharges& charges) override;
+  void forget_configurations() override;
+  ReferenceDensity reference() override;
+  SoluteResponse response(const ResponseRequest& request, const WorkProgress& progress) override;
+  std::vector<double> potentials(std::span<const Vector3> positions) override;
+  void hold_density() override;
   std::vector<double> state() const override { return state_; }
   void restore(std::span<const double> state) override;
   void cancel() noexcept override { signal_->raise(); }
@@ -48,9 +59,15 @@ class RestartingEngine : public QmEngine {
   unsigned restarts() const override { return restarts_; }
 
  private:
+  struct Configuration {
+    std::vector<double> potential;
+    std::vector<double> nuclear_potential;
+    PointCharges charges;
+  };
   std::unique_ptr<QmEngine> start();
   void start_again();
   void retire();
+  void keep_state();
   template <typename Work>
   auto repeat(const char* what, const Work& work);
 
@@ -63,6 +80,13 @@ class RestartingEngine : public QmEngine {
   std::string name_;
   std::string version_;
   std::vector<double> state_;
+  // What a fresh worker has to be told again.
+  std::vector<Configuration> configurations_;
+  /// The state that the last reference density was made from; none: no such density is in use.
+  std::optional<std::vector<double>> before_reference_;
+  std::optional<ResponseRequest> response_;  ///< of the reference density
+  bool held_ = false;
+  bool exact_ = false;
   std::string log_of_lost_;
 };
 

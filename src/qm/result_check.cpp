@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "system/elements.hpp"
@@ -25,6 +26,11 @@ constexpr double kNonsense = 0.5;  ///< of the electrons: no grid is that coarse
 constexpr double kMostIterations = 1e7;
 constexpr double kMostSeconds = 1e9;
 constexpr double kMostMegabytes = 1e9;
+/// Points that stand for a density have its charge; no fit is that far off.
+constexpr double kChargeOfPoints = 0.1;
+/// Of a Gaussian charge of one e, narrower than any that is smooth on a lattice, kJ/mol.
+constexpr double kLargestPotentialOfCharge = 1e5;
+constexpr double kLargestResponse = 1e6;
 
 }  // namespace
 
@@ -157,9 +163,55 @@ std::string ResultCheck::problem_of_counts(const QmResult& result) const {
 
 std::string ResultCheck::problem_of(const QmResult& result, double largest_potential) const {
   std::string problem = problem_of_grid(result);
-  if (problem.empty()) problem = problem_of_energies(result, largest_potential);
+  if (problem.empty()) problem = problem_without_grid(result, largest_potential);
+  return problem;
+}
+
+std::string ResultCheck::problem_without_grid(const QmResult& result,
+                                              double largest_potential) const {
+  std::string problem = problem_of_energies(result, largest_potential);
   if (problem.empty()) problem = problem_of_counts(result);
   return problem;
+}
+
+std::string ResultCheck::problem_of_response(const SoluteResponse& response) const {
+  const std::size_t count = response.points.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const Vector3& r = response.points[i];
+    const double distance = distance_to_nuclei(r.x, r.y, r.z);
+    if (distance <= kReachAngstrom) continue;
+    return fmt::format("point {} of its response is {:.3g} A from the nearest nucleus", i,
+                       distance);
+  }
+  const double* const strengths = response.strengths.data();
+  const double charge = std::accumulate(strengths, strengths + count, 0.0);
+  if (!(std::abs(charge - (nuclear_charge_ - electrons_)) <= kChargeOfPoints)) {
+    return fmt::format("the points of its density have a charge of {:.6g} e, the solute {:.6g}",
+                       charge, nuclear_charge_ - electrons_);
+  }
+  for (const ResponseWidth& width : response.widths) {
+    if (width.components >= 0 && width.width >= 0) continue;
+    return fmt::format("its response of {} components has a width of {:.6g} kJ/mol",
+                       width.components, width.width);
+  }
+  return {};
+}
+
+std::string ResultCheck::problem_of_potentials(std::span<const double> values,
+                                               std::size_t positions) const {
+  // Of all charges in one place, spread as widely as is allowed.
+  const double most = (electrons_ + nuclear_charge_) * kLargestPotentialOfCharge;
+  for (std::size_t i = 0; i < positions; ++i) {
+    if (std::abs(values[i]) <= most) continue;
+    return fmt::format("its potential at position {} is {:.6g} kJ/mol per e, more than {:.3g}", i,
+                       values[i], most);
+  }
+  for (std::size_t i = positions; i < values.size(); ++i) {
+    if (std::abs(values[i]) <= kLargestResponse) continue;
+    return fmt::format("the potential of its response at position {} is {:.6g} sqrt(kJ/mol) per e",
+                       i % positions, values[i]);
+  }
+  return {};
 }
 
 }  // namespace starpmc

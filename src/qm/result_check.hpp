@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,11 @@ class ResultCheck {
   /// @param largest_potential the largest magnitude of the MM charges' potential that the worker
   ///                          was given, kJ/mol per elementary charge
   std::string problem_of(const QmResult& result, double largest_potential) const;
+  /// The same of a result that has no density grid.
+  std::string problem_without_grid(const QmResult& result, double largest_potential) const;
+  std::string problem_of_response(const SoluteResponse& response) const;
+  /// @param values QmEngine::potentials()
+  std::string problem_of_potentials(std::span<const double> values, std::size_t positions) const;
 
  private:
   std::string problem_of_grid(const QmResult& result) const;

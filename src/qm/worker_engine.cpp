@@ -4,13 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <nlohmann/json.hpp>
-#include <type_traits>
 
 #include "kernels/base/error.hpp"
 #include "kernels/base/shown_text.hpp"
-#include "qm/message.hpp"
+#include "qm/worker_messages.hpp"
 
 namespace starpmc {
 
@@ -25,19 +23,6 @@ std::vector<std::string> worker_environment(const QmRequest& request) {
           "OMP_WAIT_POLICY=passive",
           "PYTHONUNBUFFERED=1",
           "PYTHONDONTWRITEBYTECODE=1"};
-}
-
-MessageArray positions_array(std::string name, const std::vector<Vector3>& positions) {
-  MessageArray array{std::move(name), {positions.size(), 3}, {}};
-  array.values.reserve(3 * positions.size());
-  for (const Vector3& position : positions) {
-    array.values.insert(array.values.end(), {position.x, position.y, position.z});
-  }
-  return array;
-}
-
-MessageArray vector_array(std::string name, std::span<const double> values) {
-  return {std::move(name), {values.size()}, {values.begin(), values.end()}};
 }
 
 nlohmann::json init_header(const QmRequest& request) {
@@ -59,18 +44,6 @@ nlohmann::json init_header(const QmRequest& request) {
           {"memory_mb", request.memory_mb}};
 }
 
-/// Row `row` of a two-dimensional array.
-std::vector<double> row_of(const MessageArray& array, std::size_t row) {
-  const auto first = array.values.begin() + static_cast<std::ptrdiff_t>(row * array.shape[1]);
-  return {first, first + static_cast<std::ptrdiff_t>(array.shape[1])};
-}
-
-double largest_magnitude(std::span<const double> values) {
-  double largest = 0;
-  for (const double value : values) largest = std::max(largest, std::abs(value));
-  return largest;
-}
-
 void check_length(const char* what, std::size_t found, std::size_t expected) {
   if (found != expected) {
     throw RunError(
@@ -78,22 +51,8 @@ void check_length(const char* what, std::size_t found, std::size_t expected) {
   }
 }
 
-/// get() alone would take true for 1 and cut 1e300 to some integer.
-template <typename Value>
-Value value_of(const nlohmann::json& value) {
-  using std::numeric_limits;
-  const bool fits =
-      !std::is_same_v<Value, int> ||
-      (value.is_number_integer() && value.get<double>() >= numeric_limits<int>::min() &&
-       value.get<double>() <= numeric_limits<int>::max());
-  if (!fits || (std::is_same_v<Value, double> && !value.is_number())) {
-    throw nlohmann::json::type_error::create(302, "not such a number", nullptr);
-  }
-  return value.get<Value>();
-}
-
-nlohmann::json update_header(const PointCharges& charges) {
-  nlohmann::json header{{"type", "update"}, {"coulomb_pole", charges.coulomb_pole}};
+nlohmann::json potential_header(const char* type, const PointCharges& charges) {
+  nlohmann::json header{{"type", type}, {"coulomb_pole", charges.coulomb_pole}};
   const Vector3& box = charges.box;
   if (box.x > 0) header["box"] = {box.x, box.y, box.z};
   return header;
@@ -171,28 +130,11 @@ Message WorkerEngine::receive(const std::string& expected_type, const std::strin
   return message;
 }
 
-template <typename Number>
-Number WorkerEngine::field(const Message& message, const std::string& name) {
-  try {
-    return value_of<Number>(message.header.at(name));
-  } catch (const nlohmann::json::exception&) {
-    process_.fail(
-        fmt::format("field {} of '{}' is missing or malformed", name, text(message, "type")));
-  }
-}
-
 /// What is shown to the user: of bounded length, and without control characters.
 std::string WorkerEngine::text(const Message& message, const std::string& name) {
   constexpr std::size_t kLongest = 4096;
   const std::string whole = name == "type" ? message.type() : field<std::string>(message, name);
   return shown_text(whole.substr(0, kLongest), "\n\t") + (whole.size() > kLongest ? "..." : "");
-}
-
-template <typename Number>
-std::optional<Number> WorkerEngine::optional_field(const Message& message,
-                                                   const std::string& name) {
-  if (!message.header.contains(name)) return std::nullopt;
-  return field<Number>(message, name);
 }
 
 const MessageArray& WorkerEngine::array(const Message& message, const std::string& name,
@@ -205,6 +147,10 @@ const MessageArray& WorkerEngine::array(const Message& message, const std::strin
                               fmt::join(found->shape, ", "), rows));
   }
   return *found;
+}
+
+bool WorkerEngine::has_array(const Message& message, const std::string& name) {
+  return std::ranges::any_of(message.arrays, [&](const auto& a) { return a.name == name; });
 }
 
 void WorkerEngine::say_hello() {
@@ -241,7 +187,8 @@ void WorkerEngine::initialise(const QmRequest& request,
                               expected_electrons_, check_.electrons()));
   }
   basis_functions_ = optional_field<int>(ready, "basis_functions").value_or(0);
-  if (ready.header.contains("has_state")) has_state_ = field<bool>(ready, "has_state");
+  has_state_ = optional_field<bool>(ready, "has_state").value_or(false);
+  exact_ = has_state_ && optional_field<bool>(ready, "exact").value_or(false);
   const MessageArray& points = array(ready, "points", 3);
   points_.x = row_of(points, 0);
   points_.y = row_of(points, 1);
@@ -252,26 +199,38 @@ void WorkerEngine::initialise(const QmRequest& request,
   }
 }
 
-QmResult WorkerEngine::update(std::span<const double> potential,
-                              std::span<const double> nuclear_potential,
-                              const PointCharges& charges) {
+void WorkerEngine::send_potential(const char* type, std::span<const double> potential,
+                                  std::span<const double> nuclear_potential,
+                                  const PointCharges& charges) {
   check_length("potential", potential.size(), points_.size());
   check_length("nuclear potential", nuclear_potential.size(), atom_count_);
   check_length("point charges", charges.charges.size(), charges.positions.size());
   const Message request{
-      update_header(charges),
+      potential_header(type, charges),
       {vector_array("potential", potential), vector_array("nuclear_potential", nuclear_potential),
        positions_array("charge_positions", charges.positions),
        vector_array("charges", charges.charges)}};
   send_message(process_, request, deadline());
+}
+
+QmResult WorkerEngine::update(std::span<const double> potential,
+                              std::span<const double> nuclear_potential,
+                              const PointCharges& charges) {
+  send_potential("update", potential, nuclear_potential, charges);
   Message answer = receive("result");
-  QmResult result = read_result(answer);
+  QmResult result = read_scf(answer);
+  const bool has_grid = !held_ || has_array(answer, "grid");
+  if (has_grid) {
+    read_grid(answer, result);
+  } else {
+    result.electrons_on_grid = result.expected_electrons;
+  }
   const double largest =
       std::max(largest_magnitude(potential), largest_magnitude(nuclear_potential));
-  if (const auto problem = check_.problem_of(result, largest); !problem.empty()) {
-    process_.fail(problem);
-  }
-  keep_state(answer);
+  const auto problem =
+      has_grid ? check_.problem_of(result, largest) : check_.problem_without_grid(result, largest);
+  if (!problem.empty()) process_.fail(problem);
+  if (!held_) keep_state(answer);
   return result;
 }
 
@@ -289,13 +248,13 @@ void WorkerEngine::restore(std::span<const double> state) {
   if (!has_state_) return QmEngine::restore(state);
   send_message(process_, {{{"type", "restore"}}, {vector_array("state", state)}}, deadline());
   receive("restored");
+  held_ = false;
   state_.assign(state.begin(), state.end());
 }
 
-QmResult WorkerEngine::read_result(const Message& message) {
+QmResult WorkerEngine::read_scf(const Message& message) {
   QmResult result;
   result.energy_kj_per_mol = field<double>(message, "energy");
-  result.electrons_on_grid = field<double>(message, "electrons_on_grid");
   result.expected_electrons = expected_electrons_;
   result.iterations = field<int>(message, "iterations");
   result.converged = field<bool>(message, "converged");
@@ -310,6 +269,11 @@ QmResult WorkerEngine::read_result(const Message& message) {
   if (dipole.size() != 3) process_.fail("field dipole of 'result' has not three components");
   std::copy(dipole.begin(), dipole.end(), result.dipole_debye);
   if (!result.converged) process_.report("the SCF did not converge");
+  return result;
+}
+
+void WorkerEngine::read_grid(const Message& message, QmResult& result) {
+  result.electrons_on_grid = field<double>(message, "electrons_on_grid");
   const MessageArray& grid = array(message, "grid", 5);
   result.grid = {row_of(grid, 0), row_of(grid, 1), row_of(grid, 2), row_of(grid, 3),
                  row_of(grid, 4)};
@@ -317,7 +281,6 @@ QmResult WorkerEngine::read_result(const Message& message) {
     if (!(extent >= 0)) process_.fail("array grid of 'result' has a negative extent");
     extent = std::min(extent, kLargestExtentAngstrom);
   }
-  return result;
 }
 
 void WorkerEngine::read_interactions(const Message& message, QmResult& result) {

@@ -52,6 +52,15 @@ class WorkerEngine : public QmEngine {
   const DensityGrid& quadrature_points() const override { return points_; }
   QmResult update(std::span<const double> potential, std::span<const double> nuclear_potential,
                   const PointCharges& charges) override;
+  bool serves_exact_ensemble() const override { return exact_; }
+  std::uint64_t add_configuration(std::span<const double> potential,
+                                  std::span<const double> nuclear_potential,
+                                  const PointCharges& charges) override;
+  void forget_configurations() override;
+  ReferenceDensity reference() override;
+  SoluteResponse response(const ResponseRequest& request, const WorkProgress& progress) override;
+  std::vector<double> potentials(std::span<const Vector3> positions) override;
+  void hold_density() override;
   std::vector<double> state() const override { return state_; }
   void restore(std::span<const double> state) override;
   void cancel() noexcept override { cancel_->raise(); }
@@ -75,8 +84,15 @@ class WorkerEngine : public QmEngine {
   template <typename Number>
   std::optional<Number> optional_field(const Message& message, const std::string& name);
   void read_interactions(const Message& message, QmResult& result);
+  static bool has_array(const Message& message, const std::string& name);
+  std::vector<double> row(const Message& message, const std::string& name, std::size_t length);
   const MessageArray& array(const Message& message, const std::string& name, std::size_t rows);
-  QmResult read_result(const Message& message);
+  void send_potential(const char* type, std::span<const double> potential,
+                      std::span<const double> nuclear_potential, const PointCharges& charges);
+  /// Without its grid.
+  QmResult read_scf(const Message& message);
+  void read_grid(const Message& message, QmResult& result);
+  SoluteResponse read_response(const Message& message, int most_components);
   std::string text(const Message& message, const std::string& name);
   void keep_state(Message& message);
 
@@ -95,6 +111,10 @@ class WorkerEngine : public QmEngine {
   std::map<std::string, std::string> libraries_;
   std::string remedy_if_missing_;
   bool has_state_ = false;
+  bool exact_ = false;
+  bool held_ = false;
+  double largest_potential_ = 0;  ///< of the configurations kept, kJ/mol per e
+  std::size_t components_ = 0;    ///< of the last response
   std::vector<double> state_;
 };
 

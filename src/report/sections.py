@@ -5,6 +5,7 @@ import math
 import block_average
 import charts
 import energy_charts
+import exact_charts
 import h5py
 import numpy
 import page
@@ -207,6 +208,35 @@ def qm(run, gallery):
     return html
 
 
+def exact(run, gallery):
+    if not run.finished or not all(exact_charts.blocks_of(chain) for chain in run.chains):
+        return ""
+    figures = [page.figure(gallery.take(figure, name)) for name, figure in exact_charts.figures(run)]
+    rows = []
+    for chain in run.chains:
+        found = chain.results["exact"]
+        ends, steps = found["averages_at_block_ends"], found["averages_of_steps_corrected"]
+        rows.append([
+            chain.name, found["blocks"], found["block_steps"],
+            f"{100 * found['block_acceptance']:.1f} %",
+            with_error(found["difference_kj_per_mol"]["mean"], None),
+            f"{found['difference_width_kj_per_mol']:.3f}", f"{found['effective_samples']:.0f}",
+            *(with_error(of["total"]["mean"], of["total"]["error"], of["total"]["long_enough"])
+              for of in (ends, steps)),
+        ])  # fmt: skip
+    head = ["", "blocks", "steps each", "accepted", "true less sampled, kJ/mol",
+            "standard deviation", "independent samples", "total energy at block ends, kJ/mol",
+            "from all steps, corrected"]  # fmt: skip
+    text = (
+        "At a block's end an SCF gives the true energy, and a Metropolis test with what it changes "
+        "by against the sampled energy accepts or rejects the block: ends of blocks are samples of "
+        "the QM/MM Hamiltonian's own ensemble, a rejected block counting the end before it again. "
+        "Everything else on this page is over all steps, which are of the sampled Hamiltonian."
+    )
+    html = page.charts(figures) + page.paragraph(text, "quiet") + page.table(head, rows)
+    return html + _means_over_updates(run)
+
+
 def _number(update, key):
     return f"{update[key]:.3f}" if key in update else "–"
 
@@ -221,7 +251,8 @@ def _means_over_updates(run):
         )
         if isinstance(found := run.summary.get(key), dict)
     ]
-    return page.table(["QM updates of production", "mean ± error"], rows) if rows else ""
+    over = "block ends" if run.summary.get("ensemble") == "exact" else "QM updates of production"
+    return page.table([over, "mean ± error"], rows) if rows else ""
 
 
 def _updates(chain, several):
@@ -319,6 +350,7 @@ def build(run, found, with_png, program_version):
     parts.add("Averages and errors", averages, run, gallery)
     parts.add("Structure", structure.section, found, gallery, with_error)
     parts.add("QM updates", qm, run, gallery)
+    parts.add("Exact ensemble", exact, run, gallery)
     parts.add("Workers", workers, run, gallery)
     parts.add("Configuration", configuration, run)
     parts.add("Versions", versions, run, program_version)

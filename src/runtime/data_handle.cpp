@@ -74,6 +74,7 @@ std::span<const double> HostCopy::data() const {
 template class HostAccess<double>;
 template class HostAccess<float>;
 template class HostAccess<int>;
+template class HostAccess<std::int64_t>;
 template class HostAccess<FixedCoordinate>;
 
 }  // namespace starpmc

@@ -50,7 +50,7 @@ class StarpuChain final : public Chain {
         chain_(chain),
         chains_here_(chains_here),
         loads_{static_cast<double>(data_.molecules()),
-               static_cast<double>(data_.topology.shape.sites), 0},
+               static_cast<double>(data_.topology.shape.sites)},
         window_(layout(), 1),
         planner_(window_.layout, data_.topology.shape.molecules),
         plan_(static_cast<std::size_t>(plan_size(window_.layout))) {
@@ -65,10 +65,28 @@ class StarpuChain final : public Chain {
     if (!sizes_.final) choose_sizes();
     data_.set_density(grid, sizes_.grid_parts);
     window_.set_grid_parts(data_.density == nullptr ? 0 : data_.density->parts().size());
-    if (data_.density != nullptr) return;
-    const HostAccess<double> grid_energies(window_.grid_energies, STARPU_W);
-    std::ranges::fill(grid_energies.data(), 0.0);
+    if (data_.density == nullptr) clear_grid_energies();
   }
+
+  void set_reference(std::shared_ptr<const ReferenceTables> reference) override {
+    if (reference != nullptr && data_.virials) {
+      throw RunError("the pressure of a system with a fixed reference is not known: its virial is "
+                     "not computed (output.pressure-interval = 0 leaves the pressure out)");
+    }
+    const int components = data_.components();
+    const bool had_one = data_.reference != nullptr;
+    data_.set_reference(std::move(reference));
+    loads_.points = 0;
+    loads_.reference = data_.reference != nullptr;
+    loads_.components = data_.components();
+    window_.set_grid_parts(0);
+    if (!sizes_.final || had_one != loads_.reference || components != data_.components()) {
+      choose_sizes();
+    }
+    window_.set_components(data_.components());
+    if (!loads_.reference) clear_grid_energies();
+  }
+  ReferenceEnergy reference_energy() override { return data_.reference_energy(); }
 
   EnergyTerms evaluate() override {
     const EnergyTerms terms = FullEvaluation<Real>(data_).run();
@@ -79,7 +97,11 @@ class StarpuChain final : public Chain {
 
   VirialTerms virial() override { return PairVirial<Real>::collect(virial_->submit(data_)); }
   EnergyTerms reproducible_energies() override {
-    return PairVirial<Real>::collect(virial_->submit(data_, WithDensity::no)).energies;
+    EnergyTerms terms = PairVirial<Real>::collect(virial_->submit(data_, WithDensity::no)).energies;
+    const ReferenceEnergy reference = data_.reference_energy();
+    terms.qmmm_grid = reference.electrostatic;
+    terms.qmmm_polarisation = reference.polarisation;
+    return terms;
   }
 
   std::uint64_t run(const ChainSegment& segment, ChainObserver& observer,
@@ -126,10 +148,16 @@ class StarpuChain final : public Chain {
             data_.topology.shape.padded_molecules};
   }
 
+  void clear_grid_energies() {
+    const HostAccess<double> grid_energies(window_.grid_energies, STARPU_W);
+    std::ranges::fill(grid_energies.data(), 0.0);
+  }
+
   /// How much a window and a task do. The first density decides; later ones are of about its size.
   void choose_sizes() {
     const std::uint32_t asked = sampling_.window;
-    sizes_.window = asked > 0 ? asked : automatic_window(loads_, data_.has_solute());
+    sizes_.window =
+        asked > 0 ? asked : automatic_window(loads_, data_.has_solute() && !loads_.reference);
     sizes_.windows_per_task =
         windows_per_task(task_size(), loads_.whole(sizes_.window), chains_here_);
     const bool whole = sizes_.windows_per_task > 0;
@@ -138,7 +166,7 @@ class StarpuChain final : public Chain {
                         : run_.grid_blocks > 0
                             ? run_.grid_blocks
                             : task_parts(loads_.grid(sizes_.window), chains_here_);
-    sizes_.final = loads_.points > 0;
+    sizes_.final = loads_.points > 0 || loads_.reference;
     apply_sizes();
   }
 
@@ -148,6 +176,7 @@ class StarpuChain final : public Chain {
       window_ = WindowBuffers<Real>(chosen, sizes_.mm_parts);
       planner_ = WindowPlanner(chosen, data_.topology.shape.molecules);
       plan_.assign(static_cast<std::size_t>(plan_size(chosen)), 0);
+      window_.set_components(data_.components());
     }
     window_.set_mm_parts(sizes_.mm_parts);
     spare_records_.clear();  // their size goes with the windows of a task
@@ -259,7 +288,8 @@ codelets::DecideHandles StarpuChain<Real>::decide_handles(const DataHandle& reco
           record.get(),
           fields ? window_.grid_energies.get() : nullptr,
           fields ? window_.nuclei_energies.get() : nullptr,
-          data_.certification_handles()};
+          data_.certification_handles(),
+          data_.response_handles(window_)};
 }
 
 /// One window, each of its terms a task.
@@ -290,11 +320,12 @@ void StarpuChain<Real>::submit_whole(const ChainSegment& segment, const PendingW
       window_.mm_partials.front().get(),
       density != nullptr ? density->parts().front().headers.get() : nullptr,
       density != nullptr ? density->parts().front().points.get() : nullptr,
-      density != nullptr ? density->parts().front().blocks : 0};
+      density != nullptr ? density->parts().front().blocks : 0,
+      data_.reference_handles()};
   codelets::sample_windows<Real>(data_.handles(window_), data_.arguments(window_.layout, {}),
                                  range_from(segment, windows.first_step), windows.extents,
                                  tuning_at(segment, windows.end()), data_.certification_arguments(),
-                                 data_.topology.nuclei, handles);
+                                 data_.topology.nuclei, data_.reference_lattices(), handles);
 }
 
 template <class Real>

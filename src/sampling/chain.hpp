@@ -8,6 +8,7 @@
 
 #include "config/settings.hpp"
 #include "io/energy_terms.hpp"
+#include "kernels/base/error.hpp"
 #include "qm/density_grid.hpp"
 #include "qm/engine.hpp"
 #include "system/system.hpp"
@@ -58,6 +59,14 @@ struct CertificationReport {
   double largest_error_in_bounds;  ///< of those, relative to the bound
 };
 
+class ReferenceTables;
+
+/// What a fixed reference and its response have with the MM molecules, kJ/mol.
+struct ReferenceEnergy {
+  double electrostatic = 0;  ///< of the reference's density and nuclei
+  double polarisation = 0;
+};
+
 /// One Markov chain: its lattice, energies and density grid live in StarPU handles, its steps are
 /// tasks. Everything about a trajectory is a function of the system, the settings and the seed.
 class Chain {
@@ -66,6 +75,12 @@ class Chain {
 
   /// Replaces the density; call evaluate() before the next step.
   virtual void set_density(const DensityGrid& grid) = 0;
+  /// The solute is a fixed reference that responds linearly, in the place of a density; call
+  /// evaluate() before the next step. Chains may share one. Null: no reference.
+  /// @throws RunError with output.pressure-interval > 0: its virial is not computed
+  virtual void set_reference(std::shared_ptr<const ReferenceTables> reference) = 0;
+  /// Of the current positions; 0 without a reference. It has the same bits on every device.
+  virtual ReferenceEnergy reference_energy() = 0;
   /// Recomputes every energy term of the current positions and takes them as running totals.
   virtual EnergyTerms evaluate() = 0;
   /// Energies and virials of the current positions, exactly reproducible; needs
@@ -94,7 +109,8 @@ class Chain {
 
   /// All that the chain's future depends on but the system, the settings and the density.
   virtual nlohmann::json state() = 0;
-  /// Takes up a state; set_density() with the density it was saved with comes next, and no
+  /// Takes up a state. With a reference: set_reference() with the one it was saved with comes
+  /// first; without: set_density() with the density it was saved with comes next. Then no
   /// evaluate(), whose energies would be rounded otherwise than the running ones.
   /// @throws RunError when it belongs to another system
   virtual void restore(const nlohmann::json& state) = 0;

@@ -9,6 +9,9 @@ namespace {
 /// Molecules evaluated together by FullEvaluation.
 constexpr int kBatch = 256;
 
+/// Where chain_state has the totals of the response's terms: a state without a reference has none.
+constexpr std::ptrdiff_t kResponseTotals = STATE_TERMS + TERMS - RESPONSE_TERMS;
+
 double half_turns(double degrees) { return degrees / 360.0; }
 
 template <class Real>
@@ -47,7 +50,9 @@ ChainData<Real>::ChainData(const System& system, const Settings& settings)
       certified(settings.sampling.certified),
       virials(settings.output.pressure_interval > 0),
       user_errors(starpmc::user_errors(kPrecisionOf<Real>, topology)),
-      bound(decision_bound(kPrecisionOf<Real>, topology, user_errors, {})) {
+      bound(decision_bound(kPrecisionOf<Real>, topology, user_errors, {})),
+      nuclear_charges(topology.solute.begin() + 3 * topology.nuclei,
+                      topology.solute.begin() + 4 * topology.nuclei) {
   chain_state_host[STATE_MAXIMUM_TRANSLATION] = settings.sampling.max_translation_angstrom;
   chain_state_host[STATE_MAXIMUM_HALF_TURNS] = half_turns(settings.sampling.max_rotation_degrees);
   topology_reals = DataHandle::of(std::span(topology.reals));
@@ -81,25 +86,92 @@ void ChainData<Real>::set_density(const DensityGrid& grid, std::size_t parts) {
 }
 
 template <class Real>
+void ChainData<Real>::set_reference(std::shared_ptr<const ReferenceTables> tables) {
+  reference = std::move(tables);
+  const auto nuclei = static_cast<std::ptrdiff_t>(topology.nuclei);
+  {
+    const HostAccess<double> access(solute, STARPU_RW);
+    std::ranges::copy(
+        reference == nullptr ? nuclear_charges : std::vector<double>(nuclear_charges.size()),
+        access.data().begin() + 3 * nuclei);
+  }
+  user_errors = starpmc::user_errors(kPrecisionOf<Real>, topology);
+  set_density({}, 1);
+  const auto count = static_cast<std::size_t>(components());
+  if (count == response_total_host.size()) return;
+  molecule_response = DataHandle();  // before the memory of either goes
+  response_total = DataHandle();
+  molecule_response_host.assign(count * stride(), 0);
+  response_total_host.assign(count, 0);
+  if (count == 0) return;
+  molecule_response = DataHandle::of(std::span(molecule_response_host));
+  response_total = DataHandle::of(std::span(response_total_host));
+}
+
+template <class Real>
+ReferenceEnergy ChainData<Real>::reference_energy() const {
+  ReferenceEnergy energy{};
+  if (reference == nullptr) return energy;
+  const HostAccess<double> cache(field_cache, STARPU_R);
+  for (std::size_t m = 0; m < molecules(); ++m) {
+    energy.electrostatic += cache.data()[FIELD_QMMM_GRID * stride() + m];
+  }
+  if (components() == 0) return energy;
+  const HostAccess<std::int64_t> total(response_total, STARPU_R);
+  std::uint64_t square = 0;
+  for (const std::int64_t y : total.data()) square += static_cast<std::uint64_t>(y * y);
+  energy.polarisation = -static_cast<double>(square) / (2 * STARPMC_RESPONSE_ENERGY_UNITS);
+  return energy;
+}
+
+template <class Real>
 nlohmann::json ChainData<Real>::state() {
-  const auto saved = [](const DataHandle& handle) {
-    const HostAccess<double> access(handle, STARPU_R);
-    return to_binary(std::span<const double>(access.data()));
+  const auto saved = []<class T>(const DataHandle& handle, T) {
+    const HostAccess<T> access(handle, STARPU_R);
+    return to_binary(std::span<const T>(access.data()));
   };
-  return {{"lattice", saved(lattice)},
-          {"chain_state", saved(chain_state)},
-          {"field_cache", saved(field_cache)}};
+  nlohmann::json state{{"lattice", saved(lattice, double{})},
+                       {"field_cache", saved(field_cache, double{})}};
+  const HostAccess<double> access(chain_state, STARPU_R);
+  std::vector<double> running(access.data().begin(), access.data().end());
+  if (reference == nullptr) {
+    const auto first = running.begin() + kResponseTotals;
+    running.erase(first, first + RESPONSE_TERMS);
+  }
+  state["chain_state"] = to_binary(running);
+  if (components() > 0) {
+    state["molecule_response"] = saved(molecule_response, int{});
+    state["response_total"] = saved(response_total, std::int64_t{});
+  }
+  return state;
 }
 
 template <class Real>
 void ChainData<Real>::restore(const nlohmann::json& state) {
-  const auto restored = [&](const DataHandle& handle, const std::string& name) {
-    const HostAccess<double> access(handle, STARPU_RW);
+  const auto restored = [&]<class T>(const DataHandle& handle, const std::string& name, T) {
+    const HostAccess<T> access(handle, STARPU_RW);
     from_binary(state.at(name), name, access.data());
   };
-  restored(lattice, "lattice");
-  restored(chain_state, "chain_state");
-  restored(field_cache, "field_cache");
+  if (state.contains("response_total") != (components() > 0)) {
+    throw RunError(components() > 0
+                       ? "the checkpoint has no response of the solute, the reference has one"
+                       : "the checkpoint has a response of the solute, the chain has no reference");
+  }
+  restored(lattice, "lattice", double{});
+  restored(field_cache, "field_cache", double{});
+  {
+    std::vector<double> running(STATE_SIZE - (reference == nullptr ? RESPONSE_TERMS : 0));
+    from_binary(state.at("chain_state"), "chain_state", std::span(running));
+    if (reference == nullptr) {
+      running.insert(running.begin() + kResponseTotals, RESPONSE_TERMS, 0.0);
+    }
+    const HostAccess<double> access(chain_state, STARPU_W);
+    std::ranges::copy(running, access.data().begin());
+  }
+  if (components() > 0) {
+    restored(molecule_response, "molecule_response", int{});
+    restored(response_total, "response_total", std::int64_t{});
+  }
   const HostAccess<double> poses(lattice, STARPU_R);
   const HostAccess<Real> sites(lattice_sites, STARPU_W);
   std::ranges::copy(make_lattice_sites<Real>({poses.data().begin(), poses.data().end()}, topology),
@@ -134,6 +206,11 @@ void submit_energies(const ChainData<Real>& data, const WindowBuffers<Real>& win
     codelets::qmmm_coulomb_grid_reduce<Real>(arguments, raw_handles(window.grid_partials),
                                              window.grid_energies.get());
   }
+  if (data.reference != nullptr) {
+    codelets::reference_field<Real>(handles, arguments, data.reference_lattices(),
+                                    data.reference_handles(), window.grid_energies.get(),
+                                    window.responses.get());
+  }
   if (data.has_static_terms()) {
     codelets::qmmm_nuclei_vdw<Real>(handles, arguments, data.topology.nuclei, data.solute.get(),
                                     window.nuclei_energies.get());
@@ -153,6 +230,7 @@ FullEvaluation<Real>::FullEvaluation(ChainData<Real>& data)
       window_({kBatch, kBatch, data.topology.shape.sites, data.topology.shape.padded_molecules},
               1) {
   window_.set_grid_parts(data.density == nullptr ? 0 : data.density->parts().size());
+  window_.set_components(data.components());
 }
 
 /// A window whose candidates are molecules [first, first + count) where they are; every later
@@ -217,8 +295,24 @@ void FullEvaluation<Real>::collect(std::size_t first, std::size_t count, Totals&
   if (data_.has_static_terms()) {
     collect_fields(window_.nuclei_energies, 0, STATIC_TERMS, first, count, totals);
   }
-  if (data_.density != nullptr) {
+  if (data_.density != nullptr || data_.reference != nullptr) {
     collect_fields(window_.grid_energies, STATIC_TERMS, FIELDS, first, count, totals);
+  }
+  if (data_.components() > 0) collect_responses(first, count);
+}
+
+template <class Real>
+void FullEvaluation<Real>::collect_responses(std::size_t first, std::size_t count) {
+  const auto components = static_cast<std::size_t>(data_.components());
+  const HostAccess<int> candidates(window_.responses, STARPU_R);
+  const HostAccess<int> molecules(data_.molecule_response, STARPU_RW);
+  const HostAccess<std::int64_t> total(data_.response_total, STARPU_RW);
+  for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t k = 0; k < components; ++k) {
+      const int y = candidates.data()[i * components + k];
+      molecules.data()[(first + i) * components + k] = y;
+      total.data()[k] += y;
+    }
   }
 }
 
@@ -240,6 +334,11 @@ void FullEvaluation<Real>::collect_fields(const DataHandle& handle, std::size_t 
 template <class Real>
 EnergyTerms FullEvaluation<Real>::run() {
   Totals totals{};
+  if (data_.components() > 0) {
+    const HostAccess<std::int64_t> total(data_.response_total, STARPU_W);
+    std::ranges::transform(data_.reference->mean_response(), total.data().begin(),
+                           [](std::int64_t mean) { return -mean; });
+  }
   for (std::size_t first = 0; first < data_.molecules(); first += kBatch) {
     const std::size_t count = std::min<std::size_t>(kBatch, data_.molecules() - first);
     load(first, count);
@@ -248,6 +347,7 @@ EnergyTerms FullEvaluation<Real>::run() {
         data_.arguments(window_.layout, {static_cast<int>(count), static_cast<int>(count), 0}));
     collect(first, count, totals);
   }
+  totals[TERM_QMMM_POLARISATION] = data_.reference_energy().polarisation;
   return EnergyTerms::of(totals);
 }
 

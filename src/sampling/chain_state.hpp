@@ -7,6 +7,7 @@
 #include "sampling/chain.hpp"
 #include "sampling/decision_bound.hpp"
 #include "sampling/exact_points.hpp"
+#include "sampling/reference_tables.hpp"
 #include "sampling/window_buffers.hpp"
 
 namespace starpmc {
@@ -19,6 +20,8 @@ struct ChainData {
   std::vector<Real> lattice_sites_host;
   std::vector<double> chain_state_host;
   std::vector<double> field_cache_host;
+  std::vector<int> molecule_response_host;
+  std::vector<std::int64_t> response_total_host;
   DataHandle topology_reals;
   DataHandle topology_integers;
   DataHandle solute;
@@ -26,6 +29,9 @@ struct ChainData {
   DataHandle lattice_sites;
   DataHandle chain_state;
   DataHandle field_cache;
+  DataHandle molecule_response;                      ///< where the solute responds
+  DataHandle response_total;                         ///< the same
+  std::shared_ptr<const ReferenceTables> reference;  ///< in the place of a density
   std::unique_ptr<BlockedPoints<Real>> density;
   std::unique_ptr<BlockedPoints<double>>
       exact_density;  ///< the same points, where decisions are certified or virials asked for
@@ -33,12 +39,18 @@ struct ChainData {
   bool virials;
   UserErrors user_errors;
   DecisionBound bound{};
+  std::vector<double> nuclear_charges;
 
   ChainData(const System& system, const Settings& settings);
 
   /// @param parts tasks that share the grid
   void set_density(const DensityGrid& grid, std::size_t parts);
-  /// Lattice, running totals and energies with the solute; waits for the tasks that change them.
+  /// In the place of a density and of the nuclei's charges; null: none.
+  void set_reference(std::shared_ptr<const ReferenceTables> tables);
+  /// Energies of the current positions with the reference and of the response to them: exact.
+  ReferenceEnergy reference_energy() const;
+  /// Lattice, running totals, energies with the solute and responses; waits for the tasks that
+  /// change them.
   nlohmann::json state();
   /// @throws RunError when it is of another number of molecules
   void restore(const nlohmann::json& state);
@@ -46,6 +58,18 @@ struct ChainData {
   codelets::CertificationArguments certification_arguments() const;
 
   bool has_solute() const { return topology.nuclei > 0; }
+  /// Of the response.
+  int components() const { return reference == nullptr ? 0 : reference->components(); }
+  codelets::ReferenceHandles reference_handles() const {
+    return reference == nullptr ? codelets::ReferenceHandles{} : reference->handles();
+  }
+  codelets::ReferenceLattices reference_lattices() const {
+    return reference == nullptr ? codelets::ReferenceLattices{} : reference->lattices();
+  }
+  codelets::ResponseHandles response_handles(const WindowBuffers<Real>& window) const {
+    if (components() == 0) return {};
+    return {components(), window.responses.get(), molecule_response.get(), response_total.get()};
+  }
   /// Whether a window has field energies at all (those of the density without one are 0).
   bool has_static_terms() const {
     return starpmc::has_static_terms(topology.interaction, topology.nuclei) != 0;
@@ -84,6 +108,7 @@ class FullEvaluation {
   void load(std::size_t first, std::size_t count);
   using Totals = std::array<double, TERMS>;
   void collect(std::size_t first, std::size_t count, Totals& totals);
+  void collect_responses(std::size_t first, std::size_t count);
   /// The field terms [begin, end), whose energies a buffer has.
   void collect_fields(const DataHandle& handle, std::size_t begin, std::size_t end,
                       std::size_t first, std::size_t count, Totals& totals);

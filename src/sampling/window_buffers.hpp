@@ -19,6 +19,7 @@ struct WindowBuffers {
   DataHandle nuclei_energies;
   DataHandle mm_energies;
   DataHandle table;
+  DataHandle responses;  ///< where the solute responds
   std::vector<DataHandle> grid_partials;
   std::vector<DataHandle> mm_partials;
 
@@ -36,6 +37,12 @@ struct WindowBuffers {
 
   std::size_t candidates() const { return static_cast<std::size_t>(layout.candidates); }
   std::size_t rows() const { return static_cast<std::size_t>(entry_capacity(layout)); }
+  void set_components(int components) {
+    responses =
+        components == 0
+            ? DataHandle()
+            : DataHandle::temporary<int>(static_cast<std::size_t>(components) * candidates());
+  }
   void set_mm_parts(std::size_t parts) {
     while (mm_partials.size() > parts) mm_partials.pop_back();
     while (mm_partials.size() < parts) {

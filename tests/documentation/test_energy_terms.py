@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 MOST_FILES = 15
-LISTS = re.compile(r"#define STARPMC_(MM|STATIC|DENSITY)_TERMS\(X\)((?:.*\\\n)+.*)")
+LISTS = re.compile(r"#define STARPMC_(MM|STATIC|DENSITY|RESPONSE)_TERMS\(X\)((?:.*\\\n)+.*)")
 ROW = re.compile(r'X\((\w+), (\w+), "([^"]+)", "([^"]+)", "([^"]+)"\)')
 LINK = re.compile(r"\]\(([^()\s]+)\)")
 LEVELS = ("reference", "SIMD", "OpenCL", "codelet")

@@ -131,7 +131,15 @@ class DevicePipeline {
   void evaluate(Buffers<Real>& b) {
     const DeviceWindow window(*this, b);
     const TestSystem& system = *b.system;
+    const auto solute = upload(system.solute);
+    const auto nuclei = upload(b.nuclei_energies);
+    opencl::qmmm_nuclei_vdw(program_, queue(), window.window, system.nuclei, at(solute),
+                            at(nuclei));
+    download(nuclei, b.nuclei_energies);
+    const int molecules = system.shape.molecules;
+    evaluate_mm(b, std::array{0, molecules / 2, molecules});
     const int blocks = static_cast<int>(system.blocks.size() / BLOCK_FIELDS);
+    if (blocks == 0) return;
     const int half = blocks / 2;
     const auto headers = upload(system.blocks);
     const auto points = upload(b.points);
@@ -147,14 +155,7 @@ class DevicePipeline {
                               at(points, half_points * sizeof(Real)), at(second));
     const std::array<opencl::Buffer, 2> partials{at(first), at(second)};
     opencl::qmmm_coulomb_grid_reduce(program_, queue(), extent_.candidates, partials, at(grid));
-    const auto solute = upload(system.solute);
-    const auto nuclei = upload(b.nuclei_energies);
-    opencl::qmmm_nuclei_vdw(program_, queue(), window.window, system.nuclei, at(solute),
-                            at(nuclei));
     download(grid, b.grid_energies);
-    download(nuclei, b.nuclei_energies);
-    const int molecules = system.shape.molecules;
-    evaluate_mm(b, std::array{0, molecules / 2, molecules});
   }
 
   /// The MM terms, the lattice cut into the ranges between `cuts`.
@@ -251,6 +252,8 @@ class DevicePipeline {
   struct DecideMemory {
     Memory grid, nuclei, mm, table, state, lattice, sites, cache, record;
     Memory blocks, exact_points, solute;
+    Memory responses, molecule_response, response_total;
+    int components;
 
     template <class Real>
     DecideMemory(DevicePipeline& pipeline, const Buffers<Real>& b)
@@ -265,11 +268,19 @@ class DevicePipeline {
           record(pipeline.upload(b.record)),
           blocks(pipeline.upload(b.system->blocks)),
           exact_points(pipeline.upload(b.exact_points)),
-          solute(pipeline.upload(b.system->solute)) {}
+          solute(pipeline.upload(b.system->solute)),
+          responses(pipeline.upload(b.responses)),
+          molecule_response(pipeline.upload(b.molecule_response)),
+          response_total(pipeline.upload(b.response_total)),
+          components(b.components) {}
 
     opencl::DecideBuffers buffers() const {
-      return {at(grid),    at(nuclei), at(mm),    at(table), at(state),
-              at(lattice), at(sites),  at(cache), at(record)};
+      opencl::ResponseBuffers response;
+      if (components > 0) {
+        response = {components, at(responses), at(molecule_response), at(response_total)};
+      }
+      return {at(grid),    at(nuclei), at(mm),    at(table),  at(state),
+              at(lattice), at(sites),  at(cache), at(record), response};
     }
     template <class Real>
     opencl::Certification certification(const Buffers<Real>& b) const {
@@ -288,6 +299,8 @@ class DevicePipeline {
       pipeline.download(sites, b.lattice_sites);
       pipeline.download(cache, b.field_cache);
       pipeline.download(record, b.record);
+      pipeline.download(molecule_response, b.molecule_response);
+      pipeline.download(response_total, b.response_total);
     }
   };
 
@@ -303,6 +316,7 @@ class DevicePipeline {
     Memory memory(
         clCreateBuffer(device_.context.get(), CL_MEM_READ_WRITE, kOffset + bytes, nullptr, &error));
     opencl::check(error, "clCreateBuffer");
+    if (bytes == 0) return memory;
     opencl::check(clEnqueueWriteBuffer(queue(), memory.get(), CL_TRUE, kOffset, bytes,
                                        values.data(), 0, nullptr, nullptr),
                   "clEnqueueWriteBuffer");
@@ -311,6 +325,7 @@ class DevicePipeline {
 
   template <class Value>
   void download(const Memory& memory, std::vector<Value>& values) {
+    if (values.empty()) return;
     opencl::check(
         clEnqueueReadBuffer(queue(), memory.get(), CL_TRUE, kOffset, values.size() * sizeof(Value),
                             values.data(), 0, nullptr, nullptr),

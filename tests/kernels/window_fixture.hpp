@@ -254,6 +254,10 @@ struct Buffers {
   std::vector<double> record;
   std::vector<double> potential;
   std::vector<double> exact_points;
+  int components = 0;  ///< of the response
+  std::vector<int> responses;
+  std::vector<int> molecule_response;
+  std::vector<std::int64_t> response_total;
   bool certified = false;
   DecisionBound bound{};
 
@@ -287,6 +291,10 @@ struct Buffers {
 
   Certification certification() const {
     return {certified, bound, system->blocks, exact_points, system->solute, system->nuclei};
+  }
+
+  ResponseArguments response() {
+    return {components, responses, molecule_response, response_total};
   }
 
   Window window() const {

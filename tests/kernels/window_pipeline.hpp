@@ -71,6 +71,11 @@ struct HostPipeline {
     const TestSystem& system = *b.system;
     const std::size_t blocks = system.blocks.size() / BLOCK_FIELDS;
     const std::size_t half = blocks / 2;
+    Level::qmmm_nuclei_vdw(
+        NucleiVdwArguments<Real>{window, system.solute, system.nuclei, b.nuclei_energies});
+    const int molecules = system.shape.molecules;
+    evaluate_mm(b, std::array{0, molecules / 2, molecules});
+    if (blocks == 0) return;
     const std::span<const double> headers(system.blocks);
     const std::span<const Real> points(b.points);
     std::vector<double> second(b.grid_energies.size());
@@ -83,10 +88,6 @@ struct HostPipeline {
                                    points.subspan(half * STARPMC_BLOCK_VALUES), second});
     const std::array<std::span<const double>, 2> grid_partials{first, second};
     Level::qmmm_coulomb_grid_reduce({window.candidates(), grid_partials, b.grid_energies});
-    Level::qmmm_nuclei_vdw(
-        NucleiVdwArguments<Real>{window, system.solute, system.nuclei, b.nuclei_energies});
-    const int molecules = system.shape.molecules;
-    evaluate_mm(b, std::array{0, molecules / 2, molecules});
   }
 
   /// The MM terms, the lattice cut into the ranges between `cuts`.
@@ -108,7 +109,7 @@ struct HostPipeline {
   void decide(Buffers<Real>& b, const StepTuning& tuning) {
     Level::metropolis_decide(MetropolisDecideArguments<Real>{
         b.window(), tuning, b.certification(), b.grid_energies, b.nuclei_energies, b.mm_energies,
-        b.table, b.chain_state, b.lattice, b.lattice_sites, b.field_cache, b.record});
+        b.table, b.chain_state, b.lattice, b.lattice_sites, b.field_cache, b.record, b.response()});
   }
 
   template <class Real>

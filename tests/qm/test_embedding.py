@@ -16,6 +16,7 @@ from pyscf_worker_tests import REPOSITORY
 
 import numpy
 import pyscf_worker
+from exact_ensemble import Configuration
 from near_charges import NEAR_ANGSTROM, NearCharges
 from pyscf import dft
 from pyscf.data import nist
@@ -57,8 +58,10 @@ class PlainQuadrature(pyscf_worker.PyscfEngine):
     """As it was before: all of the potential on the SCF's grid."""
 
     def _embed_by_quadrature(self, potential, nuclear_potential, _):
-        self._embedding = self._scf_blocks.integrate(-self._weights * potential)
-        self._nuclear_interaction = float(self.molecule.atom_charges() @ nuclear_potential)
+        return Configuration(
+            self._scf_blocks.integrate(-self._weights * potential),
+            float(self.molecule.atom_charges() @ nuclear_potential),
+        )
 
 
 class FullyAnalytic(pyscf_worker.PyscfEngine):
@@ -76,12 +79,12 @@ class FullyAnalytic(pyscf_worker.PyscfEngine):
 
     def _embed_by_quadrature(self, _, nuclear_potential, charges):
         smooth = sum_over(self._remainder, self._fine_points * nist.BOHR, charges)
-        self._embedding = self._fine_blocks.integrate(-self._fine_weights * smooth)
+        embedding = self._fine_blocks.integrate(-self._fine_weights * smooth)
         for position, charge in zip(charges.positions, charges.charges, strict=True):
             with self.molecule.with_rinv_origin(position / nist.BOHR):
                 integrals = self.molecule.intor("int1e_rinv")
-            self._embedding -= charges.coulomb_pole * charge * integrals
-        self._nuclear_interaction = float(self.molecule.atom_charges() @ nuclear_potential)
+            embedding -= charges.coulomb_pole * charge * integrals
+        return Configuration(embedding, float(self.molecule.atom_charges() @ nuclear_potential))
 
 
 class Solute:

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "kernels/base/error.hpp"
 #include "kernels/opencl/host/window_work.hpp"
 
@@ -12,7 +14,7 @@ void decide_pass(Program& program, cl_command_queue queue, const Window& window,
                  bool second) {
   Launch launch(program, queue, second ? "metropolis_settle" : "metropolis_decide");
   set_decide_arguments(launch, window, tuning, certification, buffers, work, scratch, second);
-  launch.with_local(occupation_bytes(program, window.extent.steps))
+  launch.with_local(occupation_bytes(program, window.extent.steps, buffers.response.components))
       .with_local(size_of(program.shape().decide_group) * sizeof(cl_ulong))
       .run({1, 1}, {size_of(program.shape().decide_group), 1});
 }
@@ -43,27 +45,30 @@ void exact_changes(Program& program, cl_command_queue queue, const Window& windo
 }  // namespace
 
 /// As occupation_in of occupation.h and rounds_in of decide_teams.h lay it out.
-std::size_t occupation_bytes(const Program& program, int steps) {
+std::size_t occupation_bytes(const Program& program, int steps, int components) {
   const bool rounds = program.shape().decide_group > 1;
   const std::size_t step_integers = rounds ? 8 : 5;
   const std::size_t integers =
       size_of(steps) * step_integers + 1 + (rounds ? 2 + groups_for(steps, 32) : 0);
-  return size_of(steps) * (2 + STEP_ENERGIES) * sizeof(cl_double) + integers * sizeof(cl_int);
+  const std::size_t responses = rounds ? 0 : size_of(components) * sizeof(cl_long);
+  return size_of(steps) * (2 + STEP_ENERGIES) * sizeof(cl_double) + responses +
+         integers * sizeof(cl_int);
 }
 
-void check_extent(const Program& program, const WindowExtent& extent) {
+void check_extent(const Program& program, const WindowExtent& extent, int components) {
   const LaunchShape& shape = program.shape();
   const std::size_t item_bytes = 2 * sizeof(cl_ulong);
-  check_local_memory(
-      program, occupation_bytes(program, extent.steps) + size_of(shape.decide_group) * item_bytes,
-      "metropolis_decide");
+  check_local_memory(program,
+                     occupation_bytes(program, extent.steps, components) +
+                         size_of(shape.decide_group) * item_bytes,
+                     "metropolis_decide");
   if (extent.candidates <= shape.most_candidates) return;
   throw RunError("OpenCL: a window has " + std::to_string(extent.candidates) +
                  " candidates, the device's kernel holds " + std::to_string(shape.most_candidates) +
                  ": use smaller windows");
 }
 
-DecideWork decide_work(const Program& program, const Window& window, int groups) {
+DecideWork decide_work(const Program& program, const Window& window, int groups, int components) {
   const int doubts = program.shape().most_doubts;
   const std::size_t candidates = size_of(window.extent.candidates);
   DecideWork work;
@@ -73,7 +78,8 @@ DecideWork decide_work(const Program& program, const Window& window, int groups)
       (DIFFERENCE_FIELDS * candidates + OWN_FIELDS) * candidates * sizeof(cl_double);
   work.answers_bytes = aligned(work.differences_bytes + own_and_differences +
                                candidates * candidates * sizeof(cl_float));
-  work.total_bytes = aligned(work.answers_bytes + size_of(doubts * groups) * sizeof(cl_ulong));
+  const std::size_t answers = size_of(std::max(doubts * groups, RESPONSE_PARTS * components));
+  work.total_bytes = aligned(work.answers_bytes + answers * sizeof(cl_ulong));
   return work;
 }
 
@@ -91,6 +97,7 @@ void set_decide_arguments(Launch& launch, const Window& window, const StepTuning
       .with(cl_int{buffers.nuclei_energies.memory != nullptr})
       .with(cl_int{certification.nuclei})
       .with(cl_int{certification.blocks})
+      .with(cl_int{buffers.response.components})
       .with(cl_int{work.groups})
       .with(if_exact(window.topology_reals))
       .with(if_exact(window.topology_integers))
@@ -105,6 +112,9 @@ void set_decide_arguments(Launch& launch, const Window& window, const StepTuning
       .with(buffers.lattice_sites)
       .with(buffers.field_cache)
       .with(buffers.record)
+      .with(some(buffers.response.candidates, unused))
+      .with(some(buffers.response.molecules, unused))
+      .with(some(buffers.response.total, unused))
       .with(if_exact(certification.solute))
       .with(if_exact(certification.exact_blocks))
       .with(if_exact(certification.exact_points))
@@ -115,15 +125,19 @@ void set_decide_arguments(Launch& launch, const Window& window, const StepTuning
 void metropolis_decide(Program& program, cl_command_queue queue, const Window& window,
                        const StepTuning& tuning, const Certification& certification,
                        const DecideBuffers& buffers) {
-  check_extent(program, window.extent);
+  check_extent(program, window.extent, buffers.response.components);
   const DecideWork work =
-      decide_work(program, window, program.compute_units() * program.shape().exact_groups_per_unit);
+      decide_work(program, window, program.compute_units() * program.shape().exact_groups_per_unit,
+                  buffers.response.components);
   const Buffer scratch{program.scratch(queue, work.total_bytes), 0};
   const int group = program.shape().difference_group;
   Launch(program, queue, "candidate_differences")
       .with(window_shape(window))
       .with(window.plan)
       .with(buffers.table)
+      .with(cl_int{buffers.response.components})
+      .with(some(buffers.response.candidates, scratch))
+      .with(some(buffers.response.molecules, scratch))
       .with(behind(scratch, work.differences_bytes))
       .run({groups_for(window.extent.candidates, group), size_of(window.extent.candidates)},
            {size_of(group), 1});

@@ -28,6 +28,7 @@ struct LaunchShape {
   int exact_group;       ///< items of a group that evaluates steps exactly
   int exact_groups_per_unit;
   int potential_group;        ///< items that share a block's points
+  int reference_group;        ///< items that share a candidate's field of a reference
   int pose_group;             ///< items that share a block's sites; divides STARPMC_BLOCK_POINTS
   int most_doubts = 32;       ///< steps of a window that all groups evaluate exactly; then one does
   int groups_per_unit;        ///< groups in flight that keep a compute unit busy
@@ -59,6 +60,7 @@ struct LaunchShape {
             .exact_group = 16,
             .exact_groups_per_unit = 2,
             .potential_group = 16,
+            .reference_group = 16,
             .pose_group = 16,
             .groups_per_unit = 4,
             .most_slices = 1,
@@ -86,6 +88,7 @@ struct LaunchShape {
             .exact_group = 128,
             .exact_groups_per_unit = 8,
             .potential_group = STARPMC_BLOCK_POINTS,
+            .reference_group = 96,
             .pose_group = 64,
             .groups_per_unit = 24,
             .most_slices = 4,
@@ -95,7 +98,8 @@ struct LaunchShape {
 
   int largest_group() const {
     return std::max({grid_group, pair_group, sum_group, grid_sum_group, site_group, propose_group,
-                     decide_group, difference_group, exact_group, potential_group, pose_group});
+                     decide_group, difference_group, exact_group, potential_group, reference_group,
+                     pose_group});
   }
   /// The same with no group larger than a device takes; all sizes are powers of 2.
   LaunchShape limited_to(std::size_t most_items) const {
@@ -103,7 +107,7 @@ struct LaunchShape {
     for (int* const group :
          {&shape.grid_group, &shape.pair_group, &shape.sum_group, &shape.grid_sum_group,
           &shape.site_group, &shape.propose_group, &shape.decide_group, &shape.difference_group,
-          &shape.exact_group, &shape.potential_group, &shape.pose_group}) {
+          &shape.exact_group, &shape.potential_group, &shape.reference_group, &shape.pose_group}) {
       while (*group > 1 && static_cast<std::size_t>(*group) > most_items) *group /= 2;
     }
     return shape;
@@ -130,6 +134,7 @@ struct LaunchShape {
            " -DLAST_GROUP_GOES_ON=" + (last_group_goes_on ? "1" : "0") +
            " -DDIFFERENCE_GROUP=" + std::to_string(difference_group) +
            " -DPOTENTIAL_GROUP=" + std::to_string(potential_group) +
+           " -DREFERENCE_GROUP=" + std::to_string(reference_group) +
            " -DPOSE_GROUP=" + std::to_string(pose_group) +
            " -DPOTENTIAL_TILE=" + std::to_string(kPotentialTile) +
            " -DEXACT_GROUP=" + std::to_string(exact_group) +

@@ -101,6 +101,18 @@ void qmmm_coulomb_grid_reduce(Program& program, cl_command_queue queue, int cand
 void qmmm_nuclei_vdw(Program& program, cl_command_queue queue, const Window& window, int nuclei,
                      Buffer solute, Buffer energies);
 
+/// ReferenceFieldArguments; without a response its buffers are null.
+struct ReferenceField {
+  PotentialLattice potential;
+  PotentialLattice response;
+  Buffer potential_values;
+  Buffer response_values;
+  Buffer energies;
+  Buffer responses;
+};
+void reference_field(Program& program, cl_command_queue queue, const Window& window,
+                     const ReferenceField& field);
+
 void mm_pair(Program& program, cl_command_queue queue, const Window& window, int first_molecule,
              int last_molecule, Buffer lattice, Buffer lattice_sites, Buffer outside,
              Buffer energies);
@@ -121,6 +133,14 @@ struct Certification {
   int nuclei = 0;
 };
 
+/// The solute's response (ResponseArguments).
+struct ResponseBuffers {
+  int components = 0;  ///< 0: none, and no buffers
+  Buffer candidates;
+  Buffer molecules;
+  Buffer total;
+};
+
 /// Buffers of metropolis_decide; grid_energies and nuclei_energies may be null (no solute).
 struct DecideBuffers {
   Buffer grid_energies;
@@ -132,6 +152,7 @@ struct DecideBuffers {
   Buffer lattice_sites;
   Buffer field_cache;
   Buffer record;
+  ResponseBuffers response{};
 };
 void metropolis_decide(Program& program, cl_command_queue queue, const Window& window,
                        const StepTuning& tuning, const Certification& certification,
@@ -145,6 +166,7 @@ struct WholeWindow {
   int blocks = 0;  ///< compact blocks of the density; 0: none, and grid energies stay as they are
   Buffer block_headers;
   Buffer points;
+  ReferenceField reference{};  ///< in the place of a density
 };
 /// One of several windows in a row.
 struct WindowTask {

@@ -5,6 +5,10 @@
 namespace starpmc::opencl {
 namespace {
 
+bool has_reference(const WholeWindow& whole) {
+  return whole.reference.potential_values.memory != nullptr;
+}
+
 /// A launch per operation, as CPUs like it: their kernels differ in their groups.
 void sample_by_operations(Program& program, cl_command_queue queue, const Window& window,
                           const WindowTask& task, const Certification& certification,
@@ -17,6 +21,7 @@ void sample_by_operations(Program& program, cl_command_queue queue, const Window
     qmmm_coulomb_grid(program, queue, window, whole.blocks, whole.block_headers, whole.points,
                       decide.grid_energies);
   }
+  if (has_reference(whole)) reference_field(program, queue, window, whole.reference);
   if (has_static_terms(window.interaction, certification.nuclei) != 0) {
     qmmm_nuclei_vdw(program, queue, window, certification.nuclei, certification.solute,
                     decide.nuclei_energies);
@@ -44,7 +49,7 @@ class FusedWindows {
         unused_(whole.decide.mm_energies) {
     std::size_t bytes = 0;
     for (std::size_t i = 0; i < tasks_.size(); ++i) {
-      check_extent(program_, tasks_[i].extent);
+      check_extent(program_, tasks_[i].extent, components());
       bytes = std::max(bytes, work_of(i).total_bytes);
     }
     scratch_ = {program_.scratch(queue_, bytes), 0};
@@ -59,6 +64,8 @@ class FusedWindows {
     for (std::size_t i = 0; i < tasks_.size(); ++i) {
       const Window window = window_of(i);
       const Work work = work_of(i);
+      // By itself: it is not compiled with the liberties that pair terms have.
+      if (has_reference(whole_)) reference_field(program_, queue_, window, whole_.reference);
       energies(window, work);
       decide(i, window, work);
       settle(i, window, work);
@@ -72,6 +79,8 @@ class FusedWindows {
     std::size_t total_bytes = 0;
   };
 
+  int components() const { return whole_.decide.response.components; }
+
   Window window_of(std::size_t i) const {
     Window window = window_;
     window.extent = tasks_[i].extent;
@@ -82,7 +91,8 @@ class FusedWindows {
     constexpr int kGroupsPerUnit = 1;
     const Window window = window_of(i);
     Work work;
-    work.decide = decide_work(program_, window, program_.compute_units() * kGroupsPerUnit);
+    work.decide =
+        decide_work(program_, window, program_.compute_units() * kGroupsPerUnit, components());
     if (whole_.blocks > 0) work.grid = grid_work(program_, window, whole_.blocks);
     work.total_bytes = work.decide.total_bytes + work.grid.total_bytes;
     return work;
@@ -153,7 +163,7 @@ class FusedWindows {
     Launch launch(program_, queue_, "window_decide");
     set_decide_arguments(launch, window, tasks_[i].tuning, certification_, buffers_of(i),
                          work.decide, scratch_, false);
-    launch.with_local(occupation_bytes(program_, extent.steps))
+    launch.with_local(occupation_bytes(program_, extent.steps, components()))
         .with(pair_constants(window.interaction))
         .with(cl_int{work.grid.parts()})
         .with(cl_int{work.grid.capacity})
@@ -176,7 +186,7 @@ class FusedWindows {
     set_decide_arguments(launch, window, tasks_[i].tuning, certification_, buffers_of(i),
                          work.decide, scratch_, true);
     launch
-        .with_local(std::max(occupation_bytes(program_, window.extent.steps),
+        .with_local(std::max(occupation_bytes(program_, window.extent.steps, components()),
                              picks_bytes(next_shape.steps)))
         .with(next_shape)
         .with(tasks_[next].range)

@@ -31,10 +31,10 @@ struct DecideWork {
   std::size_t answers_bytes = 0;
   std::size_t total_bytes = 0;
 };
-DecideWork decide_work(const Program& program, const Window& window, int groups);
+DecideWork decide_work(const Program& program, const Window& window, int groups, int components);
 /// @throws RunError where the device cannot decide such a window
-void check_extent(const Program& program, const WindowExtent& extent);
-std::size_t occupation_bytes(const Program& program, int steps);
+void check_extent(const Program& program, const WindowExtent& extent, int components);
+std::size_t occupation_bytes(const Program& program, int steps, int components);
 std::size_t picks_bytes(int steps);
 
 /// Arguments of kernels that decide (DECIDE_PARAMETERS of decide_window.h).

@@ -7,6 +7,9 @@ here they are evaluated once. LDA and GGA only; everything else is left to PySCF
 import numpy
 from point_blocks import sub_matrix, without_tiny
 
+# Electrons per cubic bohr: below, second derivatives are large numbers that nothing depends on.
+LEAST_DENSITY = 1e-8
+
 
 def serves(numerical_integrator, functional, closed_shell):
     kind = numerical_integrator._xc_type(functional)
@@ -14,28 +17,13 @@ def serves(numerical_integrator, functional, closed_shell):
     return closed_shell and kind in ("LDA", "GGA") and not nonlocal_correlation
 
 
-class CachedFunctional:
-    """Takes the place of NumInt.nr_rks: the same arguments, the same (electrons, energy, matrix)."""
+class _OnBlocks:
+    """Densities of matrices on PointBlocks, and matrices of potentials there."""
 
     def __init__(self, numerical_integrator, blocks, weights):
         self._integrator = numerical_integrator
         self._blocks = blocks
         self._weights = weights
-
-    def __call__(self, _molecule, _grids, functional, density_matrix, *_, **__):
-        kind = self._integrator._xc_type(functional)
-        matrix = numpy.asarray(density_matrix)
-        rho = self._density(matrix, 4 if kind == "GGA" else 1)
-        energy_density, potential = self._integrator.eval_xc_eff(
-            functional, rho if kind == "GGA" else rho[0], deriv=1, xctype=kind, spin=0
-        )[:2]
-        charge = self._weights * rho[0]
-        weighted = self._weights * potential.reshape(rho.shape)
-        return (
-            charge.sum(),
-            float(charge @ energy_density),
-            self._potential_matrix(weighted),
-        )
 
     def _density(self, matrix, components):
         """rho and, for a GGA, its gradient: (components, points)."""
@@ -65,3 +53,64 @@ class CachedFunctional:
 
         half = self._blocks.sum_matrix(contribution)
         return half + half.T
+
+
+class CachedFunctional(_OnBlocks):
+    """Takes the place of NumInt.nr_rks: the same arguments, the same (electrons, energy, matrix)."""
+
+    def __call__(self, _molecule, _grids, functional, density_matrix, *_, **__):
+        kind = self._integrator._xc_type(functional)
+        matrix = numpy.asarray(density_matrix)
+        rho = self._density(matrix, 4 if kind == "GGA" else 1)
+        energy_density, potential = self._integrator.eval_xc_eff(
+            functional, rho if kind == "GGA" else rho[0], deriv=1, xctype=kind, spin=0
+        )[:2]
+        charge = self._weights * rho[0]
+        weighted = self._weights * potential.reshape(rho.shape)
+        return (
+            charge.sum(),
+            float(charge @ energy_density),
+            self._potential_matrix(weighted),
+        )
+
+
+class CachedKernel(_OnBlocks):
+    """How the functional's potential changes with the density, at one density: LDA and GGA.
+
+    density: the matrix of a closed shell, or (2, n, n), one a spin.
+    """
+
+    def __init__(self, numerical_integrator, blocks, weights, functional, density):
+        super().__init__(numerical_integrator, blocks, weights)
+        kind = numerical_integrator._xc_type(functional)
+        self._components = 4 if kind == "GGA" else 1
+        self._open_shell = density.ndim == 3
+        rho = self._densities(density)
+        few = rho.sum(axis=0)[0] if self._open_shell else rho[0]
+        second = numerical_integrator.eval_xc_eff(
+            functional,
+            rho if kind == "GGA" else rho[..., 0, :],
+            deriv=2,
+            xctype=kind,
+            spin=int(self._open_shell),
+        )[2]
+        self._kernel = second.reshape(rho.shape[:-1] * 2 + (-1,)) * weights
+        self._kernel[..., few < LEAST_DENSITY] = 0
+
+    @property
+    def weighted(self):
+        """Second derivatives times weights, ([spin,] component, [spin,] component, point)."""
+        return self._kernel
+
+    def __call__(self, change):
+        """Matrix (one a spin) of the potential's change with the density matrix."""
+        rho = self._densities(change)
+        if not self._open_shell:
+            return self._potential_matrix(numpy.einsum("abp,bp->ap", self._kernel, rho))
+        weighted = numpy.einsum("satbp,tbp->sap", self._kernel, rho)
+        return numpy.array([self._potential_matrix(one) for one in weighted])
+
+    def _densities(self, matrices):
+        if not self._open_shell and matrices.ndim == 2:
+            return self._density(matrices, self._components)
+        return numpy.array([self._density(matrix, self._components) for matrix in matrices])

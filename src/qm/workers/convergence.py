@@ -82,6 +82,16 @@ class Convergence:
         if self._two_level:
             self._two_level.forget()
 
+    def snapshot(self):
+        """As go_on_from() takes it; in this process only, state() is for others."""
+        last = self._two_level.last() if self._two_level else None
+        return last, self._density_matrix, self._orbitals
+
+    def go_on_from(self, snapshot):
+        last, self._density_matrix, self._orbitals = snapshot
+        if self._two_level:
+            self._two_level.go_on_from(last)
+
     def state(self):
         """What the next update starts from and is compared with: three sizes, then the orbitals of
         the guess, the matrix of the guess, the orbitals of the result."""

@@ -7,6 +7,7 @@ analytic integrals. Those of all charges are there to check it. Speaks ../protoc
 input and output.
 """
 
+import contextlib
 import functools
 import sys
 
@@ -29,7 +30,10 @@ import method_names
 from basis_check import check_basis
 from convergence import Convergence
 from embedding import Embedding
+from exact_ensemble import Configuration, ExactEnsemble
+from fitted_kernel import FittedKernel
 from forecast import forecast
+from orbital_response import OrbitalResponse
 from point_blocks import PointBlocks
 from stopwatch import Stopwatch
 from two_level import NotConverged, TwoLevelScf
@@ -45,6 +49,8 @@ FACTOR_BLOCK_BYTES = 2**20  # of the density fitting's three-centre integrals
 # The coarse level of two_level.py: it has to know changes to a percent or so.
 COARSE_RADIAL, COARSE_ANGULAR = 20, 50
 COARSE_SMALLEST_VALUE = 1e-3
+# Of the functional's part in the response, of which the energy is a second-order quantity.
+KERNEL_RADIAL, KERNEL_ANGULAR = 30, 110
 
 
 def build_molecule(request, positions_angstrom):
@@ -190,8 +196,10 @@ class PyscfEngine:
             **forecast(self.basis_functions, self.atom_count, request, is_pure_gga(request))
         )
         self._analytic = request["embedding"] == "analytic"
-        cache_bytes = request["memory_mb"] * 2**20 / 4
-        self._build_grids(density_grid, request["grid_angular"], request["threads"], cache_bytes)
+        self._cache_bytes = request["memory_mb"] * 2**20 / 4
+        self._build_grids(
+            density_grid, request["grid_angular"], request["threads"], self._cache_bytes
+        )
         self._bare_core = scf.hf.get_hcore(self.molecule)
         self._integrals = Embedding(
             self.molecule, self._points, self._weights, self._scf_blocks
@@ -208,6 +216,14 @@ class PyscfEngine:
         self._stopwatch = Stopwatch()
         self._convergence = Convergence(self._mean_field, self._two_level(request))
         self._isolated = self._isolate()
+        self._held = None  # the start of every update, after hold()
+        self.exact = ExactEnsemble(
+            self.molecule,
+            self._solve_without_grid,
+            self._from_present_density,
+            self._response_equations,
+            request["threads"],
+        )
 
     def _build_grids(self, density_grid, angular_points, threads, cache_bytes):
         self._scf_grid.build(with_non0tab=True)
@@ -277,19 +293,17 @@ class PyscfEngine:
         )
 
     def _coarse_functional(self, integrator, threads):
-        grid = build_grid(self.molecule, COARSE_RADIAL, COARSE_ANGULAR, "coarse grid")
-        grid.build(with_non0tab=True)
-        real = grid.atm_idx >= 0
+        points, weights = self._grid_points(COARSE_RADIAL, COARSE_ANGULAR, "coarse grid")
         blocks = PointBlocks(
             self.molecule,
-            grid.coords[real],
+            points,
             threads,
             float("inf"),
             gradients=True,
             precision=numpy.float32,
             smallest_value=COARSE_SMALLEST_VALUE,
         )
-        return cached_functional.CachedFunctional(integrator, blocks, grid.weights[real])
+        return cached_functional.CachedFunctional(integrator, blocks, weights)
 
     def _isolate(self):
         """The solute without a solvent; None where its SCF does not converge."""
@@ -310,42 +324,108 @@ class PyscfEngine:
     def update(self, potential, nuclear_potential, charges):
         self._stopwatch.reset()
         with self._stopwatch.measure("embedding"):
-            if self._analytic:
-                self._embed_analytically(charges.positions / nist.BOHR, charges.charges)
-            else:
-                self._embed_by_quadrature(potential, nuclear_potential, charges)
-            self._core = self._bare_core + self._embedding
-            self._repulsion = self._bare_repulsion + self._nuclear_interaction
+            configuration = self.configuration(potential, nuclear_potential, charges)
+        fields, solution = self._solve(configuration)
+        with self._stopwatch.measure("density"):
+            density = self._density_blocks.sum_of_squares(solution.orbitals)
+        charge = -self._density_weights * density
+        fields["electrons_on_grid"] = -float(charge.sum())
+        grid = [self._density_points.T * nist.BOHR, charge, self._density_extents * nist.BOHR]
+        return {**fields, **self._seconds()}, numpy.vstack(grid)
+
+    def configuration(self, potential, nuclear_potential, charges):
+        """The solvent's potential as the SCF takes it."""
+        if self._analytic:
+            return self._embed_analytically(charges.positions / nist.BOHR, charges.charges)
+        return self._embed_by_quadrature(potential, nuclear_potential, charges)
+
+    def hold(self):
+        """From now on each update starts from the present density."""
+        if self._convergence.delivered() is None:
+            raise WorkerError("failure", "hold: there is no density yet")
+        self._held = self._convergence.snapshot()
+
+    def _solve(self, configuration):
+        """(fields of a result, Converged) of the SCF in a configuration's potential."""
+        if self._held is not None:
+            self._convergence.go_on_from(self._held)
+        self._embedding = configuration.embedding
+        self._nuclear_interaction = configuration.nuclear_interaction
+        self._core = self._bare_core + self._embedding
+        self._repulsion = self._bare_repulsion + self._nuclear_interaction
         previous = self._convergence.delivered()
         with self._stopwatch.measure("scf"):
             solution = self._converge()
-        with self._stopwatch.measure("density"):
-            density = self._density_blocks.sum_of_squares(solution.orbitals)
         self.orbitals = solution.orbitals
-        charge = -self._density_weights * density
-        fields = {
+        return {
             "energy": solution.energy * HARTREE_IN_KJ_PER_MOL,
-            "electrons_on_grid": -float(charge.sum()),
             "iterations": solution.iterations,
             "attempts": solution.attempts,
             "fallback": solution.fallback,
             "converged": True,
             "dipole": self._dipole_debye(solution.matrix),
             **self._interactions(solution, previous),
-            **{f"seconds_{part}": time for part, time in self._stopwatch.seconds.items()},
-        }
-        return fields, numpy.vstack(
-            [
-                self._density_points.T * nist.BOHR,
-                charge,
-                self._density_extents * nist.BOHR,
-            ]
-        )
+        }, solution
+
+    def _solve_without_grid(self, configuration):
+        """For ExactEnsemble: the same without a density on the grid, (fields, density matrix)."""
+        self._stopwatch.reset()
+        fields, solution = self._solve(configuration)
+        return {**fields, **self._seconds()}, solution.matrix
+
+    @contextlib.contextmanager
+    def _from_present_density(self):
+        """Every SCF inside starts from the density at the entry, which is the present one again
+        after it."""
+        held, present = self._held, self._convergence.snapshot()
+        self._held = present
+        try:
+            yield
+        finally:
+            self._held = held
+            self._convergence.go_on_from(present)
+
+    def _response_equations(self, configuration, density, threads):
+        """(OrbitalResponse, preconditioner) at a converged density."""
+        mean_field = self._mean_field
+        integrator = getattr(mean_field, "_numint", None)
+        kernel, by_pyscf, points = None, False, None
+        if integrator is not None:
+            by_pyscf = not cached_functional.serves(integrator, mean_field.xc, True)
+        if integrator is not None and not by_pyscf:
+            points, weights = self._grid_points(KERNEL_RADIAL, KERNEL_ANGULAR, "kernel grid")
+            blocks = PointBlocks(
+                self.molecule,
+                points,
+                threads,
+                self._cache_bytes,
+                gradients=True,
+                precision=numpy.float32,
+            )
+            kernel = cached_functional.CachedKernel(
+                integrator, blocks, weights, mean_field.xc, density
+            )
+        core = self._bare_core + configuration.embedding
+        orbitals = OrbitalResponse(mean_field, core, density, kernel, by_pyscf)
+        fitted = FittedKernel(orbitals, self.molecule, kernel, points, threads)
+        return orbitals, fitted.precondition
+
+    def _grid_points(self, radial, angular, name):
+        grid = build_grid(self.molecule, radial, angular, name)
+        grid.build(with_non0tab=True)
+        real = grid.atm_idx >= 0
+        return grid.coords[real], grid.weights[real]
+
+    def _seconds(self):
+        parts = {"embedding": 0.0, "scf": 0.0, "density": 0.0, **self._stopwatch.seconds}
+        return {f"seconds_{part}": time for part, time in parts.items()}
 
     def state(self):
         return self._convergence.state()
 
     def restore(self, state):
+        """Ends hold(), too."""
+        self._held = None
         self._convergence.restore(state)
 
     def _interactions(self, solution, previous):
@@ -373,15 +453,17 @@ class PyscfEngine:
         return fields
 
     def _embed_by_quadrature(self, potential, nuclear_potential, charges):
-        self._embedding = self._integrals.by_quadrature(potential, nuclear_potential, charges)
-        self._nuclear_interaction = float(self.molecule.atom_charges() @ nuclear_potential)
+        return Configuration(
+            self._integrals.by_quadrature(potential, nuclear_potential, charges),
+            float(self.molecule.atom_charges() @ nuclear_potential),
+        )
 
     def _embed_analytically(self, positions, charges):
-        self._embedding = -self._integrals.coulomb_matrix(positions, charges)
         nuclei = self.molecule.atom_coords()
         distances = numpy.linalg.norm(nuclei[:, None, :] - positions[None, :, :], axis=2)
-        self._nuclear_interaction = float(
-            self.molecule.atom_charges() @ (1 / distances) @ charges
+        return Configuration(
+            -self._integrals.coulomb_matrix(positions, charges),
+            float(self.molecule.atom_charges() @ (1 / distances) @ charges),
         )
 
     def _converge(self):

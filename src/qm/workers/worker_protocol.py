@@ -168,17 +168,20 @@ def _solvent_charges(header, arrays):
     return SolventCharges(arrays["charge_positions"], charges, pole, box)
 
 
-def _update(engine, header, arrays):
+def _solvent(engine, header, arrays):
+    """Potentials in Hartree per charge and the charges, as an engine's update() takes them."""
     points = engine.points_angstrom().shape[1]
     check_shape(arrays, "potential", (points,))
     check_shape(arrays, "nuclear_potential", (engine.atom_count,))
-    fields, grid = engine.update(
-        potential=arrays["potential"] / HARTREE_IN_KJ_PER_MOL,
-        nuclear_potential=arrays["nuclear_potential"] / HARTREE_IN_KJ_PER_MOL,
-        charges=_solvent_charges(header, arrays),
-    )
-    memory = {"memory_mb": resident_memory_mb(), "peak_memory_mb": peak_memory_mb()}
-    return {**fields, **memory}, grid
+    return {
+        "potential": arrays["potential"] / HARTREE_IN_KJ_PER_MOL,
+        "nuclear_potential": arrays["nuclear_potential"] / HARTREE_IN_KJ_PER_MOL,
+        "charges": _solvent_charges(header, arrays),
+    }
+
+
+def _memory():
+    return {"memory_mb": resident_memory_mb(), "peak_memory_mb": peak_memory_mb()}
 
 
 def library_versions(names):
@@ -195,6 +198,10 @@ def _has_state(engine):
     return hasattr(engine, "state")
 
 
+def _is_exact(engine):
+    return hasattr(engine, "exact")
+
+
 def _restore(engine, arrays):
     state = arrays.get("state")
     if state is None or state.ndim != 1:
@@ -205,27 +212,77 @@ def _restore(engine, arrays):
         raise WorkerError("failure", f"the state does not fit this calculation: {error}") from error
 
 
+def _begin(channel, engine):
+    channel.send(
+        "ready",
+        {"points": engine.points_angstrom()},
+        has_state=_has_state(engine),
+        exact=_is_exact(engine),
+        expected_electrons=engine.expected_electrons,
+        basis_functions=engine.basis_functions,
+        peak_memory_mb=peak_memory_mb(),
+    )
+
+
+def _with_state(engine, arrays):
+    return {**arrays, **({"state": engine.state()} if _has_state(engine) else {})}
+
+
+def _answer_exact(channel, engine, header, arrays):
+    """Requests of the exact ensemble; False: it is none."""
+    exact, request = engine.exact, header["type"]
+    if request == "configuration":
+        configuration = engine.configuration(**_solvent(engine, header, arrays))
+        channel.send("configured", configurations=exact.add(configuration))
+    elif request == "forget":
+        exact.forget()
+        channel.send("forgotten")
+    elif request == "reference":
+        fields = {**exact.reference(), **_memory()}
+        channel.send("result", _with_state(engine, {}), **fields)
+    elif request == "response":
+
+        def progress(what, done, total):
+            channel.send("progress", what=what, done=done, total=total)
+
+        fields, made = exact.respond(
+            header["components"],
+            header["tolerance"],
+            header["test_share"],
+            header["threads"],
+            progress,
+        )
+        channel.send("response", made, **fields, **_memory())
+    elif request == "potentials":
+        positions = arrays.get("positions")
+        if positions is None or positions.ndim != 2 or positions.shape[1] != 3:
+            raise WorkerError("failure", "array positions: expected shape (n, 3)")
+        channel.send("potentials", {"values": exact.potentials(positions)})
+    elif request == "hold":
+        engine.hold()
+        channel.send("held")
+    else:
+        return False
+    return True
+
+
 def _answer(channel, engine, make_engine, header, arrays):
     """Answers one request; returns the engine."""
     if header["type"] == "init":
         check_shape(arrays, "positions", (len(header["elements"]), 3))
         engine = make_engine(header, arrays["positions"])
-        channel.send(
-            "ready",
-            {"points": engine.points_angstrom()},
-            has_state=_has_state(engine),
-            expected_electrons=engine.expected_electrons,
-            basis_functions=engine.basis_functions,
-            peak_memory_mb=peak_memory_mb(),
-        )
+        _begin(channel, engine)
     elif header["type"] == "update" and engine is not None:
-        fields, grid = _update(engine, header, arrays)
-        state = {"state": engine.state()} if _has_state(engine) else {}
-        channel.send("result", {"grid": grid, **state}, **fields)
+        fields, grid = engine.update(**_solvent(engine, header, arrays))
+        channel.send("result", _with_state(engine, {"grid": grid}), **fields, **_memory())
     elif header["type"] == "restore" and engine is not None and _has_state(engine):
         _restore(engine, arrays)
         channel.send("restored")
-    else:
+    elif (
+        engine is None
+        or not _is_exact(engine)
+        or not _answer_exact(channel, engine, header, arrays)
+    ):
         raise WorkerError("failure", f"unexpected request: {header['type']}")
     return engine
 
@@ -238,6 +295,8 @@ def serve(channel, worker, version, make_engine, libraries=()):
     -> (fields, grid); potentials come in Hartree per charge, charges as SolventCharges. An engine
     whose updates depend on earlier ones may have state(), after an update, -> (s,), all that they
     depend on, and restore(state), which raises ValueError where it does not fit; empty: none yet.
+    An engine for the exact ensemble has `exact` (see exact_ensemble.py), configuration(...), whose
+    arguments are update()'s, and hold().
 
     libraries: names of the distributions that the engine can use, of which those there are are told.
     """

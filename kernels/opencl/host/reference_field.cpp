@@ -1,0 +1,25 @@
+#include "kernels/opencl/host/window_work.hpp"
+#include "kernels/opencl/reference_memory.h"
+
+namespace starpmc::opencl {
+
+void reference_field(Program& program, cl_command_queue queue, const Window& window,
+                     const ReferenceField& field) {
+  check_local_memory(program, sizeof(ReferenceMemory), "reference_field");
+  Launch(program, queue, "reference_field")
+      .with(window_shape(window))
+      .with(field.potential)
+      .with(field.response)
+      .with(window.topology_reals)
+      .with(window.topology_integers)
+      .with(window.plan)
+      .with(window.entries)
+      .with(field.potential_values)
+      .with(some(field.response_values, field.potential_values))
+      .with(field.energies)
+      .with(some(field.responses, field.energies))
+      .with_local(sizeof(ReferenceMemory))
+      .run({size_of(window.extent.candidates), 1}, {size_of(program.shape().reference_group), 1});
+}
+
+}  // namespace starpmc::opencl

@@ -1,0 +1,55 @@
+#include "app/block_scf.hpp"
+
+#include <starpu.h>
+
+#include <span>
+
+#include "codelets/operations.hpp"
+
+namespace starpmc {
+
+BlockScf::~BlockScf() {
+  if (is_task_) const HostAccess<double> ended(token_, STARPU_RW);
+}
+
+void BlockScf::work() noexcept {
+  try {
+    result_ = engine_.update(potential_.at_points, potential_.at_nuclei, potential_.charges);
+  } catch (...) {
+    error_ = std::current_exception();
+  }
+  done_ = true;
+}
+
+void BlockScf::start(SolventPotential potential) {
+  potential_ = std::move(potential);
+  error_ = nullptr;
+  done_ = false;
+  is_task_ = starpu_cpu_worker_get_count() > 0;
+  if (!is_task_) {
+    work();
+    return;
+  }
+  if (token_.get() == nullptr) token_ = DataHandle::temporary<double>(1);
+  {
+    const HostAccess<double> token(token_, STARPU_W);
+    token.data()[0] = 0;
+  }
+  const auto body = [](void* self, std::span<const std::span<const double>>) {
+    static_cast<BlockScf*>(self)->work();
+  };
+  const starpu_data_handle_t token = token_.get();
+  codelets::qm_update(body, this, static_cast<double>(potential_.at_points.size()),
+                      std::span(&token, 1));
+}
+
+QmResult BlockScf::take() {
+  if (is_task_) {
+    is_task_ = false;
+    const HostAccess<double> ended(token_, STARPU_RW);
+  }
+  if (error_ != nullptr) std::rethrow_exception(std::exchange(error_, nullptr));
+  return std::move(result_);
+}
+
+}  // namespace starpmc

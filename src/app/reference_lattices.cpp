@@ -1,0 +1,89 @@
+#include "app/reference_lattices.hpp"
+
+#include <algorithm>
+#include <thread>
+
+#include "kernels/base/logging.hpp"
+#include "potential/potential_lattice.hpp"
+#include "sampling/topology_buffers.hpp"
+
+namespace starpmc {
+namespace {
+
+constexpr std::size_t kPositionsAtATime = 4096;
+// Of a rough table: what it has wrong of the last angstroms does not move the mean potential.
+constexpr double kRoughSpacing = 0.5;
+constexpr double kRoughLastSpacing = 1.2;
+
+LatticeChoice potential_choice(Fineness fineness) {
+  LatticeChoice choice = LatticeChoice::for_potential();
+  if (fineness == Fineness::fine) return choice;
+  for (LatticeLevelChoice& level : choice.levels) {
+    level.spacing_angstrom = std::max(level.spacing_angstrom, kRoughSpacing);
+  }
+  choice.last_spacing_angstrom = std::max(choice.last_spacing_angstrom, kRoughLastSpacing);
+  return choice;
+}
+
+}  // namespace
+
+ReferenceLattices::ReferenceLattices(const System& system, const Settings& settings,
+                                     Fineness fineness, QmEngine& engine, WorkProgress progress)
+    : system_(system),
+      settings_(settings),
+      fineness_(fineness),
+      engine_(engine),
+      progress_(std::move(progress)) {}
+
+/// [row][position], of the rows from first_row on.
+std::vector<double> ReferenceLattices::potentials(const std::vector<Vector3>& positions,
+                                                  std::size_t first_row, std::size_t rows,
+                                                  const char* what) {
+  std::vector<double> all(rows * positions.size());
+  for (std::size_t first = 0; first < positions.size(); first += kPositionsAtATime) {
+    const std::size_t count = std::min(kPositionsAtATime, positions.size() - first);
+    if (progress_) progress_(what, first, positions.size());
+    const std::vector<double> values =
+        engine_.potentials(std::span(positions).subspan(first, count));
+    for (std::size_t row = 0; row < rows; ++row) {
+      std::copy_n(values.begin() + static_cast<std::ptrdiff_t>((first_row + row) * count), count,
+                  all.begin() + static_cast<std::ptrdiff_t>(row * positions.size() + first));
+    }
+  }
+  return all;
+}
+
+void ReferenceLattices::make(const ResponseRequest& request, SoluteReference& reference) {
+  const std::vector<Vector3>& nuclei = system_.solute->positions;
+  const TopologyBuffers topology = make_topology_buffers(system_, settings_);
+  const unsigned threads = std::max(1U, std::thread::hardware_concurrency());
+  const LatticePlan of_potential(potential_choice(fineness_), nuclei, system_.box, 1,
+                                 "the reference density");
+  const std::vector<double> near =
+      potentials(of_potential.near_positions(), 0, 1, "table of the potential");
+  const SoluteResponse response = engine_.response(request, progress_);
+  if (!response.note.empty()) spdlog::info("reference: response: {}", response.note);
+  reference.components = response.components;
+  reference.mean_response = response.mean;
+  reference.widths = response.widths;
+  const std::span<const double> strengths(response.strengths);
+  const std::size_t points = response.points.size();
+  reference.potential = make_potential_lattice(of_potential,
+                                               {topology.interaction, topology.functions.get(),
+                                                response.points, strengths.first(points), near},
+                                               threads);
+  reference.response = {};
+  if (response.components == 0) return;
+  const auto components = static_cast<std::size_t>(response.components);
+  const LatticePlan of_response(LatticeChoice::for_response(), nuclei, system_.box,
+                                response.components, "the response");
+  const std::vector<double> near_response =
+      potentials(of_response.near_positions(), 1, components, "table of the response");
+  reference.response =
+      make_potential_lattice(of_response,
+                             {topology.interaction, topology.functions.get(), response.points,
+                              strengths.subspan(points), near_response},
+                             threads);
+}
+
+}  // namespace starpmc

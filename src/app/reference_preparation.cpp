@@ -1,0 +1,223 @@
+#include "app/reference_preparation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <thread>
+
+#include "base/constants.hpp"
+#include "base/seconds_since.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/base/logging.hpp"
+#include "qm/errors.hpp"
+#include "sampling/reference_tables.hpp"
+
+namespace starpmc {
+namespace {
+
+/// Of the chain that is sampled: no run's chain has it.
+constexpr std::uint32_t kChain = std::numeric_limits<std::uint32_t>::max();
+constexpr int kMostRounds = 8;
+// Sweeps are steps for each MM molecule.
+constexpr std::uint64_t kSweepsOfRelaxation = 100;
+constexpr std::uint64_t kSweepsBetweenConfigurations = 10;
+/// Of a round before the last, of the configurations asked for.
+constexpr std::uint64_t kShareOfRound = 4;
+constexpr std::uint64_t kFewestOfRound = 8;
+/// Two rounds agree where their dipoles differ by less than this and a share of them, and the costs
+/// of their polarisation by less than kT or a share of it: what the means of so few configurations
+/// scatter by.
+constexpr double kDipoleDebye = 0.1;
+constexpr double kShareOfDipole = 0.03;
+constexpr double kShareOfEnergy = 0.1;
+constexpr double kTestShare = 0.33;
+
+class NoObserver final : public ChainObserver {
+ public:
+  void on_step(std::uint64_t, bool, const EnergyTerms&) override {}
+  void on_frame(std::uint64_t, std::span<const Molecule>) override {}
+};
+
+Settings settings_of_chain(Settings settings) {
+  settings.output.pressure_interval = 0;
+  if (!settings.sampling.equilibration_steps) settings.sampling.equilibration_steps = 0;
+  return settings;
+}
+
+std::string coulomb_text(const Settings::PotentialSection& potential) {
+  return fmt::format("{} ({})", potential.coulomb,
+                     std::array{"truncate", "shift", "force-shift", "switch"}.at(
+                         static_cast<std::size_t>(potential.coulomb_treatment)));
+}
+
+double magnitude(const std::array<double, 3>& v) { return std::hypot(v[0], v[1], v[2]); }
+
+}  // namespace
+
+int most_response_components(std::uint64_t configurations) {
+  const double used = std::floor((1 - kTestShare) * static_cast<double>(configurations));
+  return std::max(0, static_cast<int>(used) - 1);
+}
+
+ReferenceIdentity reference_identity(const System& system, const Settings& settings) {
+  const Solute& solute = *system.solute;
+  const Settings::QmSection& qm = settings.qm;
+  return {solute.elements,
+          solute.positions,
+          qm.charge,
+          qm.multiplicity,
+          qm.engine,
+          qm.method,
+          qm.basis,
+          qm.density_fitting,
+          qm.scf_grid_radial,
+          qm.scf_grid_angular,
+          coulomb_text(settings.potential),
+          settings.interaction.coulomb_cutoff_angstrom,
+          system.box.lengths};
+}
+
+ReferencePreparation::ReferencePreparation(const Inputs& inputs, const Interruption& interruption,
+                                           QmEngine& engine,
+                                           std::function<void(const ProgressState&)> report)
+    : inputs_(inputs),
+      interruption_(interruption),
+      engine_(engine),
+      report_(std::move(report)),
+      settings_(settings_of_chain(inputs.settings)),
+      sweep_(inputs.system.molecules.size()),
+      recorder_(engine),
+      chain_(make_chain(inputs.system, settings_, kChain)) {
+  reference_.identity = reference_identity(inputs.system, inputs.settings);
+}
+
+bool ReferencePreparation::agree(const Round& one, const Round& other) const {
+  std::array<double, 3> change{};
+  for (std::size_t k = 0; k < change.size(); ++k) {
+    change[k] = one.dipole_debye[k] - other.dipole_debye[k];
+  }
+  const double kt = kGasConstant * settings_.sampling.temperature_kelvin;
+  const double cost = other.solute_energy_kj_per_mol - reference_.isolated_energy_kj_per_mol;
+  return magnitude(change) < kDipoleDebye + kShareOfDipole * magnitude(other.dipole_debye) &&
+         std::abs(one.solute_energy_kj_per_mol - other.solute_energy_kj_per_mol) <
+             std::max(kt, kShareOfEnergy * cost);
+}
+
+void ReferencePreparation::tell(const std::string& phase, std::uint64_t done, std::uint64_t total) {
+  ProgressState state;
+  state.phase = phase;
+  state.unit = "part";
+  state.step = done;
+  state.total_steps = total;
+  state.acceptance = std::numeric_limits<double>::quiet_NaN();
+  report_(state);
+}
+
+void ReferencePreparation::make_steps(std::uint64_t steps, std::uint64_t tune_interval) {
+  NoObserver nobody;
+  const std::uint64_t end = step_ + steps;
+  step_ = chain_->run({step_, steps, 0, tune_interval, 0}, nobody,
+                      [this] { return interruption_.requested(); });
+  if (step_ < end) throw Cancelled();
+}
+
+/// The density in the mean potential of so many configurations from here on.
+ReferencePreparation::Round ReferencePreparation::make_density(std::uint64_t configurations) {
+  engine_.forget_configurations();
+  for (std::uint64_t i = 0; i < configurations; ++i) {
+    tell("reference: configurations", i, configurations);
+    if (i > 0 || step_ > 0) make_steps(kSweepsBetweenConfigurations * sweep_, 0);
+    const SolventPotential potential = recorder_.record(*chain_);
+    engine_.add_configuration(potential.at_points, potential.at_nuclei, potential.charges);
+  }
+  const ReferenceDensity density = engine_.reference();
+  if (!density.scf.fallback.empty()) {
+    spdlog::warn("reference: the SCF converged only with help: {}", density.scf.fallback);
+  }
+  reference_.solute_energy_kj_per_mol = density.solute_energy_kj_per_mol;
+  reference_.worker_state = engine_.state();
+  reference_.dipole_debye = std::to_array(density.scf.dipole_debye);
+  reference_.isolated_energy_kj_per_mol = density.scf.isolated_energy_kj_per_mol.value_or(0);
+  reference_.isolated_dipole_debye = density.scf.isolated_dipole_debye;
+  reference_.memory_mb = density.scf.memory_mb;
+  reference_.configurations = configurations;
+  return {reference_.dipole_debye, reference_.solute_energy_kj_per_mol};
+}
+
+/// The tables of the present density.
+void ReferencePreparation::make_tables(Fineness fineness, int most_components) {
+  ResponseRequest request;
+  request.most_components = most_components;
+  request.test_share = kTestShare;
+  // A number that was asked for is taken, however few would serve.
+  const bool automatic = !inputs_.settings.qm.response_components;
+  request.tolerance_kj_per_mol = automatic ? inputs_.settings.qm.response_tolerance_kj_per_mol : 0;
+  request.threads =
+      static_cast<int>(std::max({1U, std::thread::hardware_concurrency(),
+                                 static_cast<unsigned>(inputs_.settings.qm.threads)}));
+  ReferenceLattices lattices(inputs_.system, inputs_.settings, fineness, engine_,
+                             [this](const std::string& what, auto done, auto total) {
+                               tell("reference: " + what, done, total);
+                             });
+  lattices.make(request, reference_);
+}
+
+/// The chain's Hamiltonian is that of the present density, without a response, from here on.
+void ReferencePreparation::sample_with_density() {
+  make_tables(Fineness::rough, 0);
+  chain_->set_reference(std::make_shared<const ReferenceTables>(reference_));
+  chain_->evaluate();
+}
+
+/// Rounds until two of them agree.
+void ReferencePreparation::find_density() {
+  Round last = make_density(1);
+  const std::uint64_t configurations =
+      std::clamp(inputs_.settings.qm.configurations / kShareOfRound,
+                 std::min(kFewestOfRound, inputs_.settings.qm.configurations),
+                 inputs_.settings.qm.configurations);
+  for (int round = 1; round <= kMostRounds; ++round) {
+    sample_with_density();
+    make_steps(kSweepsOfRelaxation * sweep_, inputs_.settings.sampling.tune_interval);
+    const Round now = make_density(configurations);
+    spdlog::info(
+        "reference, round {}: in the mean potential of {} configurations the solute has a dipole "
+        "of {:.3f} debye, and {:.3f} kJ/mol more than isolated",
+        round, configurations, magnitude(now.dipole_debye),
+        now.solute_energy_kj_per_mol - reference_.isolated_energy_kj_per_mol);
+    if (agree(last, now)) return;
+    last = now;
+  }
+  spdlog::warn(
+      "reference: after {} rounds its dipole still changed by more than {} debye and {:.0f} %, or "
+      "the "
+      "cost of its polarisation by more than kT and {:.0f} %; blocks may be accepted less often "
+      "for "
+      "it, what is sampled stays exact; more qm.configurations make the rounds longer",
+      kMostRounds, kDipoleDebye, 100 * kShareOfDipole, 100 * kShareOfEnergy);
+}
+
+SoluteReference ReferencePreparation::make() {
+  const auto start = std::chrono::steady_clock::now();
+  find_density();
+  sample_with_density();
+  make_density(inputs_.settings.qm.configurations);
+  make_tables(Fineness::fine, inputs_.settings.qm.response_components.value_or(
+                                  most_response_components(inputs_.settings.qm.configurations)));
+  reference_.seconds = seconds_since(start);
+  std::string width = "not measured";
+  if (!reference_.widths.empty()) {
+    width = fmt::format("{:.3f} kJ/mol", reference_.widths.back().width);
+  }
+  spdlog::info(
+      "reference density of {} configurations in {}: dipole {:.3f} debye, response of {} "
+      "components; width of true less sampled energy on configurations not used for it: {}",
+      reference_.configurations, format_duration(reference_.seconds),
+      magnitude(reference_.dipole_debye), reference_.components, width);
+  engine_.forget_configurations();
+  return std::move(reference_);
+}
+
+}  // namespace starpmc

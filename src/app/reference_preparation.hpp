@@ -1,0 +1,63 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "app/inputs.hpp"
+#include "app/interruption.hpp"
+#include "app/reference_lattices.hpp"
+#include "app/solvent_potential.hpp"
+#include "io/progress.hpp"
+#include "qm/solute_reference.hpp"
+#include "sampling/chain.hpp"
+
+namespace starpmc {
+
+/// As many as can be told from so many configurations, some of which are kept for tests.
+int most_response_components(std::uint64_t configurations);
+
+/// What a reference of this solute at this level of theory is called by.
+ReferenceIdentity reference_identity(const System& system, const Settings& settings);
+
+/// Finds the reference density of a run: the one in the mean potential of the solvent that its own
+/// sampled Hamiltonian gives. A chain of its own, whose steps are a function of input and seed,
+/// is sampled in rounds: each gives a mean potential, an SCF in it, and the next round's
+/// Hamiltonian, until two rounds agree. The last round's configurations give the response.
+class ReferencePreparation {
+ public:
+  /// @param report told how far it has come
+  ReferencePreparation(const Inputs& inputs, const Interruption& interruption, QmEngine& engine,
+                       std::function<void(const ProgressState&)> report);
+
+  /// @throws Cancelled where the run is interrupted; RunError, InputError as the engine
+  SoluteReference make();
+
+ private:
+  /// What rounds are compared by.
+  struct Round {
+    std::array<double, 3> dipole_debye;
+    double solute_energy_kj_per_mol;
+  };
+  bool agree(const Round& one, const Round& other) const;
+
+  void find_density();
+  Round make_density(std::uint64_t configurations);
+  void make_tables(Fineness fineness, int most_components);
+  void sample_with_density();
+  void make_steps(std::uint64_t steps, std::uint64_t tune_interval);
+  void tell(const std::string& phase, std::uint64_t done, std::uint64_t total);
+
+  const Inputs& inputs_;
+  const Interruption& interruption_;
+  QmEngine& engine_;
+  std::function<void(const ProgressState&)> report_;
+  Settings settings_;  ///< of the preparation's chain
+  std::uint64_t sweep_;
+  PotentialRecorder recorder_;
+  std::unique_ptr<Chain> chain_;
+  std::uint64_t step_ = 0;
+  SoluteReference reference_;
+};
+
+}  // namespace starpmc

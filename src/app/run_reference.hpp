@@ -1,0 +1,77 @@
+#pragma once
+
+#include <condition_variable>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "app/inputs.hpp"
+#include "app/interruption.hpp"
+#include "io/progress.hpp"
+#include "qm/engine.hpp"
+#include "qm/solute_reference.hpp"
+
+namespace starpmc {
+
+class ReferenceTables;
+
+/// Whether the run samples the exact ensemble: it was asked for, and there is a QM program.
+bool samples_exactly(const Inputs& inputs);
+
+/// @throws InputError naming the remedy where it is not
+void require_exact_engine(const std::string& name, bool serves_exact_ensemble);
+
+/// What is wrong with the options of the exact ensemble by themselves.
+/// @throws InputError naming the option
+void check_exact_options(const Inputs& inputs, const OptionPlaces& places);
+
+/// For the log: which ensemble is sampled, where there is a QM molecule.
+std::string describe_ensemble(const Inputs& inputs);
+
+/// The reference density that all chains of a run share. One chain makes it, or reads
+/// qm.reference, and it lies in the run's folder from then on; the other chains, of other
+/// processes, too, wait for that.
+class RunReference {
+ public:
+  struct Shared {
+    SoluteReference reference;
+    std::string digest;
+    std::shared_ptr<const ReferenceTables> tables;
+  };
+
+  /// @param make_here where there is none: by the first chain of this process; otherwise another
+  ///                  process makes it
+  RunReference(const Inputs& inputs, const Interruption& interruption, bool make_here);
+
+  /// Whether the file that there is can be used, before anything is written.
+  /// @param resumed whether the run's folder may hold it
+  /// @throws InputError
+  static void check(const Inputs& inputs, bool resumed);
+
+  /// @param engine of the chain
+  /// @param report of the making
+  /// @throws InputError where it is another solute's, cut or damaged; Cancelled where the run is
+  ///         interrupted meanwhile; what making it throws
+  std::shared_ptr<const Shared> get(QmEngine& engine,
+                                    std::function<void(const ProgressState&)> report);
+
+  /// reference.h5 of a run.
+  static std::filesystem::path path_in(const std::filesystem::path& folder);
+
+ private:
+  SoluteReference find_or_make(QmEngine& engine, std::function<void(const ProgressState&)> report);
+  void await_file() const;
+
+  const Inputs& inputs_;
+  const Interruption& interruption_;
+  std::filesystem::path path_;
+  bool make_here_;
+  std::mutex mutex_;  ///< of what follows
+  std::condition_variable changed_;
+  bool sought_ = false;
+  std::shared_ptr<const Shared> shared_;
+};
+
+}  // namespace starpmc

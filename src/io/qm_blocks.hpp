@@ -1,0 +1,83 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "analysis/block_average.hpp"
+#include "analysis/ensemble.hpp"
+#include "io/checked_file.hpp"
+#include "io/energy_terms.hpp"
+
+namespace starpmc {
+
+/// What the QM program says of the configuration at the end of a block of steps.
+struct BlockEnd {
+  std::uint64_t step = 0;
+  EnergyTerms terms;  ///< as sampled
+  /// True less sampled energy, kJ/mol: of the solute and its electrostatics, all else is the same.
+  double difference_kj_per_mol = 0;
+  double sampled_energy_kj_per_mol = 0;  ///< total QM/MM energy
+  std::array<double, 3> dipole_debye{};
+  std::optional<double> polarisation_energy_kj_per_mol = {};
+  int iterations = 0;
+  double seconds = 0;  ///< of the SCF and its embedding
+
+  double true_energy_kj_per_mol() const {
+    return sampled_energy_kj_per_mol + difference_kj_per_mol;
+  }
+};
+
+/// A block and its test. The first one has no steps: the configuration that production begins with.
+struct QmBlock {
+  BlockEnd end;            ///< that was proposed
+  EnergyTerms mean_terms;  ///< over all its steps
+  double probability = 1;
+  bool accepted = true;
+};
+
+/// blocks.csv: a line per block.
+class BlockTable {
+ public:
+  /// @param blocks that are known: of a resumed chain those of its checkpoint, which the file is
+  ///               made from anew
+  BlockTable(const std::filesystem::path& path, std::span<const QmBlock> blocks);
+  void append(std::size_t number, const QmBlock& block);
+  void close() { file_.close(); }
+
+ private:
+  CheckedFile file_;
+};
+
+nlohmann::json blocks_state(std::span<const QmBlock> blocks);
+/// @throws RunError, nlohmann::json::exception where it is not one
+std::vector<QmBlock> blocks_from(const nlohmann::json& state);
+
+/// Of one chain, over its blocks. Averages are over block ends, where a rejected block counts the
+/// configuration before it again: samples of the exact ensemble.
+struct BlockAverages {
+  std::uint64_t blocks = 0;
+  std::uint64_t accepted = 0;
+  AverageEstimate difference;   ///< true less sampled energy, of all ends proposed
+  double width_kj_per_mol = 0;  ///< standard deviation of that
+  AverageEstimate energy;       ///< true total energy
+  std::array<AverageEstimate, EnergyTerms::names.size()> terms;
+  AverageEstimate dipole_debye;  ///< of its magnitude
+  std::array<AverageEstimate, 3> dipole_components_debye;
+  AverageEstimate polarisation_energy;  ///< count 0: not known
+  /// Over all steps, which are of the sampled Hamiltonian, corrected to first order.
+  AverageEstimate energy_of_steps;
+  std::array<AverageEstimate, EnergyTerms::names.size()> terms_of_steps;
+};
+/// @param kt kJ/mol
+BlockAverages average_blocks(std::span<const QmBlock> blocks, double kt);
+
+/// The true total energy at block ends, for the error that ends a run and for several chains.
+ChainStatistics energies_of(std::span<const QmBlock> blocks);
+
+}  // namespace starpmc

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <span>
+
+#include "kernels/arguments.hpp"
+#include "potential/lattice_plan.hpp"
+#include "potential/lattice_values.hpp"
+
+namespace starpmc {
+
+/// What the potentials on a lattice are made of.
+struct LatticeSources {
+  Interaction interaction{};
+  const Potential* functions = nullptr;  ///< of the user's; null: none
+  /// Charges that have the potentials away from the solute.
+  std::span<const Vector3> points;
+  std::span<const double> strengths;  ///< [component][point]; e for phi0
+  /// Plain 1/r potentials of the densities themselves at LatticePlan::near_positions().
+  std::span<const double> near;  ///< [component][position]
+};
+
+/// Values at the nodes, then the coefficients of the splines that have them. With S = V - A/r, A
+/// the coefficient of the Coulomb function's 1/r part,
+///   near nodes:              A near(R) + sum over points of c S(|R - r|)
+///   others of that level:    sum of c V(|R - r|)
+///   nodes of other levels:   the same with A erf(b r)/r for A/r (LatticePlan says b),
+/// distances by the nearest image, V 0 beyond the cutoff. The same bits everywhere
+/// (kernels/common/exact_pairs.h), for any number of threads.
+/// @throws RunError where a value is not finite
+LatticeValues make_potential_lattice(const LatticePlan& plan, const LatticeSources& sources,
+                                     unsigned threads);
+
+}  // namespace starpmc

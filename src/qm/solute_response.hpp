@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "qm/density_grid.hpp"
+#include "system/geometry.hpp"
+
+namespace starpmc {
+
+/// What is asked of the solute's linear response to its surroundings.
+struct ResponseRequest {
+  int most_components = 0;  ///< 0: none, the density itself only
+  /// Fewer components serve where the width of (true - predicted) energy is below this.
+  double tolerance_kj_per_mol = 0.1;
+  double test_share = 0.33;  ///< of the configurations kept for measuring that width
+  int threads = 1;
+};
+
+/// How well so many components predict the energies of the test configurations, kJ/mol.
+struct ResponseWidth {
+  int components = 0;
+  double mean = 0;
+  double width = 0;  ///< standard deviation
+};
+
+/// The density D0 and its response, as charges far from it.
+struct SoluteResponse {
+  int components = 0;
+  std::vector<ResponseWidth> widths;
+  std::vector<Vector3> points;  ///< angstrom
+  /// [1 + components][points]: first the charges of D0 and the nuclei, e; then those of the
+  /// response densities, sqrt(mol/kJ) kJ/mol/e over Coulomb's constant.
+  std::vector<double> strengths;
+  std::vector<double> mean;      ///< Y0: a component each
+  std::string note;              ///< why it is not better; empty: it is as asked for
+  std::vector<double> spectrum;  ///< of the response to the sampled potentials, as the worker tells
+};
+
+/// Parts of a long piece of work that are done, and all of them.
+using WorkProgress =
+    std::function<void(const std::string& what, std::uint64_t done, std::uint64_t total)>;
+
+}  // namespace starpmc

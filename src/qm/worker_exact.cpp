@@ -1,0 +1,150 @@
+// What WorkerEngine asks of a worker for the exact ensemble.
+
+#include "kernels/base/error.hpp"
+#include "qm/worker_messages.hpp"
+
+namespace starpmc {
+namespace {
+
+constexpr std::size_t kMostPoints = 1000000;
+
+std::vector<Vector3> positions_of(const MessageArray& array) {
+  std::vector<Vector3> positions;
+  for (std::size_t i = 0; i + 2 < array.values.size(); i += 3) {
+    positions.push_back({array.values[i], array.values[i + 1], array.values[i + 2]});
+  }
+  return positions;
+}
+
+}  // namespace
+
+std::vector<double> WorkerEngine::row(const Message& message, const std::string& name,
+                                      std::size_t length) {
+  const auto found =
+      std::ranges::find_if(message.arrays, [&](const auto& a) { return a.name == name; });
+  if (found == message.arrays.end()) {
+    if (length == 0) return {};
+    process_.fail(fmt::format("array {} is missing", name));
+  }
+  if (found->values.size() != length) {
+    process_.fail(
+        fmt::format("array {} has {} numbers, expected {}", name, found->values.size(), length));
+  }
+  return found->values;
+}
+
+std::uint64_t WorkerEngine::add_configuration(std::span<const double> potential,
+                                              std::span<const double> nuclear_potential,
+                                              const PointCharges& charges) {
+  send_potential("configuration", potential, nuclear_potential, charges);
+  const Message answer = receive("configured");
+  const int count = field<int>(answer, "configurations");
+  if (count < 1) process_.fail(fmt::format("it keeps {} configurations after one more", count));
+  largest_potential_ = std::max(
+      {largest_potential_, largest_magnitude(potential), largest_magnitude(nuclear_potential)});
+  return static_cast<std::uint64_t>(count);
+}
+
+void WorkerEngine::forget_configurations() {
+  send_message(process_, {{{"type", "forget"}}, {}}, deadline());
+  receive("forgotten");
+  largest_potential_ = 0;
+}
+
+ReferenceDensity WorkerEngine::reference() {
+  send_message(process_, {{{"type", "reference"}}, {}}, deadline());
+  Message answer = receive("result");
+  ReferenceDensity reference{read_scf(answer), field<double>(answer, "solute_energy")};
+  std::string problem = check_.problem_without_grid(reference.scf, largest_potential_);
+  if (problem.empty()) {
+    QmResult alone;
+    alone.energy_kj_per_mol = reference.solute_energy_kj_per_mol;
+    problem = check_.problem_without_grid(alone, 0);
+  }
+  if (!problem.empty()) process_.fail(problem);
+  keep_state(answer);
+  components_ = 0;
+  return reference;
+}
+
+SoluteResponse WorkerEngine::response(const ResponseRequest& request,
+                                      const WorkProgress& progress) {
+  const nlohmann::json header{{"type", "response"},
+                              {"components", request.most_components},
+                              {"tolerance", request.tolerance_kj_per_mol},
+                              {"test_share", request.test_share},
+                              {"threads", request.threads}};
+  send_message(process_, {header, {}}, deadline());
+  Message answer = receive("progress", "response");
+  while (answer.type() == "progress") {
+    const int done = field<int>(answer, "done");
+    const int total = field<int>(answer, "total");
+    if (done < 0 || total < 1 || done > total) {
+      process_.fail(fmt::format("it has done {} of {} parts", done, total));
+    }
+    const std::string what = answer.header.contains("what") ? text(answer, "what") : "response";
+    if (progress) {
+      progress(what, static_cast<std::uint64_t>(done), static_cast<std::uint64_t>(total));
+    }
+    answer = receive("progress", "response");
+  }
+  SoluteResponse response = read_response(answer, request.most_components);
+  if (const auto problem = check_.problem_of_response(response); !problem.empty()) {
+    process_.fail(problem);
+  }
+  components_ = static_cast<std::size_t>(response.components);
+  return response;
+}
+
+SoluteResponse WorkerEngine::read_response(const Message& message, int most_components) {
+  SoluteResponse response;
+  response.components = field<int>(message, "components");
+  if (response.components < 0 || response.components > most_components) {
+    process_.fail(fmt::format("its response has {} components, at most {} were asked for",
+                              response.components, most_components));
+  }
+  const auto components = static_cast<std::size_t>(response.components);
+  if (message.header.contains("widths")) {
+    for (const auto& width : field<std::vector<std::vector<double>>>(message, "widths")) {
+      if (width.size() != 3) process_.fail("field widths of 'response' has not three columns");
+      response.widths.push_back({static_cast<int>(width[0]), width[1], width[2]});
+    }
+  }
+  const MessageArray& strengths = array(message, "strengths", 1 + components);
+  const std::size_t points = strengths.shape[1];
+  if (points > kMostPoints) process_.fail(fmt::format("its response has {} points", points));
+  const MessageArray& positions = array(message, "points", points);
+  if (positions.shape[1] != 3) process_.fail("array points of 'response' has not three columns");
+  response.points = positions_of(positions);
+  response.strengths = strengths.values;
+  if (message.header.contains("note")) response.note = text(message, "note");
+  response.mean = row(message, "mean", components);
+  for (const MessageArray& array : message.arrays) {
+    if (array.name == "spectrum") response.spectrum = array.values;
+  }
+  return response;
+}
+
+std::vector<double> WorkerEngine::potentials(std::span<const Vector3> positions) {
+  if (positions.empty()) return {};
+  const std::vector<Vector3> all(positions.begin(), positions.end());
+  send_message(process_, {{{"type", "potentials"}}, {positions_array("positions", all)}},
+               deadline());
+  const Message answer = receive("potentials");
+  const MessageArray& values = array(answer, "values", 1 + components_);
+  if (values.shape[1] != positions.size()) {
+    process_.fail(fmt::format("it tells the potential at {} positions, expected {}",
+                              values.shape[1], positions.size()));
+  }
+  const auto problem = check_.problem_of_potentials(values.values, positions.size());
+  if (!problem.empty()) process_.fail(problem);
+  return values.values;
+}
+
+void WorkerEngine::hold_density() {
+  send_message(process_, {{{"type", "hold"}}, {}}, deadline());
+  receive("held");
+  held_ = true;
+}
+
+}  // namespace starpmc

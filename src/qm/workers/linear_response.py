@@ -1,0 +1,143 @@
+"""The solute's response to its solvent, in few components, and how well it predicts energies.
+
+The embedded energy about the reference is E_QM[D0] + Tr(D0 V) + nuclei - |Y|^2 / 2 with
+Y_k = Tr(D_k (V - V0)). Components are the principal ones of the sampled potentials, in the metric
+of an approximate response; D_k are combinations of the coupled responses to them such that the
+response is minus one. That is the Galerkin approximation: exact for potentials that the components
+make up, wrong in second order for all others, and never below the full response.
+"""
+
+import dataclasses
+
+import numpy
+from galerkin import NotPositive, Subspace
+from worker_protocol import HARTREE_IN_KJ_PER_MOL, WorkerError
+
+# How many components are tried, one after the other.
+LADDER = (8, 16, 24, 32, 48, 64, 96, 128, 192, 256)
+MOST_TESTS = 40
+# What a component's energy may lack, as a share of it; second order in the error of its density.
+RESPONSE_ERROR = 1e-4
+MOST_ITERATIONS = 12
+# Of the largest principal component; what is smaller is rounding.
+LEAST_PRINCIPAL = 1e-10
+
+
+@dataclasses.dataclass
+class Test:
+    """A configuration held out: energy less that to first order in its potential, kJ/mol."""
+
+    embedding: numpy.ndarray
+    polarisation: float
+
+
+@dataclasses.dataclass
+class Response:
+    """densities: (r, n, n) in atomic units, response minus one; mean: Tr(D_k V0)."""
+
+    densities: numpy.ndarray
+    mean: numpy.ndarray
+    fields: dict
+    spectrum: numpy.ndarray
+
+
+def split(count, test_share):
+    """(for the components, for tests): the tests are the last share, as others are like neighbours."""
+    held_out = max(2, round(test_share * count))
+    used = count - held_out
+    tests = numpy.unique(numpy.linspace(used, count - 1, min(MOST_TESTS, held_out)).round())
+    return numpy.arange(used), tests.astype(int)
+
+
+def principal_components(orbital_response, precondition, differences):
+    """(components as amplitudes (k, size), their shares): largest first, each of response -1 or so."""
+    amplitudes = orbital_response.amplitudes(differences)
+    gram = orbital_response.weight * amplitudes @ precondition(amplitudes).T
+    values, vectors = numpy.linalg.eigh((gram + gram.T) / 2)
+    order = numpy.argsort(-values, kind="stable")
+    values, vectors = values[order], vectors[:, order]
+    kept = values > LEAST_PRINCIPAL * values[0]
+    scaled = vectors[:, kept] / numpy.sqrt(values[kept])
+    return scaled.T @ amplitudes, values / values.clip(0).sum()
+
+
+class Predictor:
+    """Solves for ever more components, and compares with the tests."""
+
+    def __init__(self, orbital_response, precondition, components, mean, tests):
+        self._orbital_response = orbital_response
+        self._components = components
+        self._mean = mean
+        self._tests = tests
+        self._subspace = Subspace(orbital_response.size, orbital_response.apply, precondition)
+
+    @property
+    def smallest_eigenvalue(self):
+        return self._subspace.smallest_eigenvalue
+
+    def respond(self, count):
+        """(densities (count, n, n) of response -1, largest error of the equations)."""
+        perturbations = self._components[:count]
+        solution = self._subspace.solve(-perturbations, RESPONSE_ERROR, MOST_ITERATIONS)
+        weight = self._orbital_response.weight
+        response = -weight * perturbations @ solution.vectors.T
+        factor = numpy.linalg.cholesky((response + response.T) / 2)
+        vectors = numpy.linalg.solve(factor, solution.vectors)
+        densities = self._orbital_response.densities(vectors)
+        if self._orbital_response.open_shell:
+            densities = densities.sum(axis=0)
+        return densities, float(solution.errors.max())
+
+    def means(self, densities):
+        return numpy.einsum("kij,ij->k", densities, self._mean, optimize=True)
+
+    def errors(self, densities):
+        """True less predicted energy of the tests, kJ/mol."""
+        found = []
+        mean = self.means(densities)
+        flat = densities.reshape(len(densities), self._mean.size)
+        for test in self._tests:
+            fields = flat @ test.embedding.ravel() - mean
+            found.append(test.polarisation + 0.5 * float(fields @ fields) * HARTREE_IN_KJ_PER_MOL)
+        return numpy.array(found)
+
+
+def choose(predictor, most, tolerance, progress):
+    """(densities, fields): the fewest components on the ladder that meet the tolerance."""
+    nothing = numpy.zeros((0, *predictor._mean.shape))
+    densities, note = nothing, ""
+    widths = [_width(0, predictor.errors(nothing))]
+    if widths[0][2] <= tolerance:
+        most = 0
+    largest_error = 0.0
+    for count in [step for step in LADDER if step < most] + [most] * (most > 0):
+        try:
+            tried, error = predictor.respond(count)
+        except NotPositive as failure:
+            note = f"{count} components: the response is not negative definite ({failure})"
+            break
+        if error > RESPONSE_ERROR:
+            note = (
+                f"{count} components: the coupled-perturbed equations did not converge in "
+                f"{MOST_ITERATIONS} iterations (error {error:.0e} of the energy)"
+            )
+            break
+        densities, largest_error = tried, max(largest_error, error)
+        widths.append(_width(count, predictor.errors(densities)))
+        progress("response", count, most)
+        if widths[-1][2] <= tolerance:
+            break
+    if note and not len(densities):
+        raise WorkerError("not-converged", f"no response of the solute: {note}")
+    if widths[-1][2] > tolerance and not note:
+        note = f"{len(densities)} components, the most allowed, leave more than the tolerance"
+    return densities, {
+        "components": len(densities),
+        "widths": widths,
+        "note": note,
+        "largest_residual": largest_error,
+    }
+
+
+def _width(count, errors):
+    return [int(count), float(errors.mean()), float(errors.std(ddof=1))]

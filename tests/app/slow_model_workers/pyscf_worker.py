@@ -1,0 +1,36 @@
+"""The model solute of tests/reference, whose SCF takes STARPMC_MODEL_SECONDS (default 0). With
+STARPMC_MODEL_EXACT=no it knows nothing of the exact ensemble.
+"""
+
+import os
+import pathlib
+import runpy
+import sys
+import time
+
+TESTS = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TESTS.parent / "src/qm/workers"))
+import worker_protocol
+
+SECONDS = float(os.environ.get("STARPMC_MODEL_SECONDS", "0"))
+serve = worker_protocol.serve
+
+
+def serve_slowly(channel, name, version, engine):
+    class Slow(engine):
+        def __init__(self, *arguments):
+            super().__init__(*arguments)
+            if os.environ.get("STARPMC_MODEL_EXACT") == "no":
+                del self.exact
+
+        def solve(self, configuration):
+            time.sleep(SECONDS)
+            return super().solve(configuration)
+
+    return serve(channel, name, version, Slow)
+
+
+worker_protocol.serve = serve_slowly
+runpy.run_path(
+    str(TESTS / "reference/model_workers/pyscf_worker.py"), run_name="__main__"
+)

@@ -1,0 +1,366 @@
+"""The exact ensemble as a run: preparation, blocks, files, resuming, bad input. The QM program is the
+model solute of tests/reference/model_workers, which answers at once or as slowly as is told.
+
+usage: test_exact.py PROGRAM [TEST ...]
+"""
+
+import csv
+import math
+import re
+import signal
+import subprocess
+import time
+
+import program
+
+WORKERS = program.TESTS / "app/slow_model_workers"
+MODEL = {"STARPMC_WORKERS": WORKERS}
+XYZ = """3
+S, C, O as in tests/reference/model_solute.py
+S 0 0 1.4
+C 0 0 0
+O 0 0 -1.4
+"""
+# So large that no hydrogen, which has no Lennard-Jones site, comes near the model's point charges.
+ATOM_TYPES = """
+[ atomtypes ]
+large_S  S  16  32.06   0.0  A  0.40  4.0
+large_C  C   6  12.011  0.0  A  0.40  4.0
+large_O  O   8  15.999  0.0  A  0.40  4.0
+"""
+KT = 0.00831446261815324 * 298.15
+
+
+def make_box(folder, waters=60):
+    (folder / "ocs.xyz").write_text(XYZ)
+    program.succeed(
+        "solvate",
+        "--solute",
+        folder / "ocs.xyz",
+        "--waters",
+        waters,
+        "--output",
+        folder / "ocs",
+    )
+    topology = (folder / "ocs.top").read_text()
+    head, rest = topology.split('forcefield.itp"\n', 1)
+    rest = re.sub(r"opls_\d+( .* ([SCO])\d)", r"large_\2\1", rest)
+    (folder / "ocs.top").write_text(head + 'forcefield.itp"\n' + ATOM_TYPES + rest)
+    return {
+        "system": {
+            "coordinates": folder / "ocs.gro",
+            "topology": folder / "ocs.top",
+            "qm_molecule": "ocs",
+        }
+    }
+
+
+def table(path):
+    lines = [line for line in path.read_text().splitlines() if not line.startswith("#")]
+    return list(csv.DictReader(lines))
+
+
+class Exact(program.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.box = make_box(self.folder)
+
+    def settings(self, **qm):
+        return self.box | {
+            "sampling": {
+                "ensemble": "exact",
+                "steps": 3000,
+                "equilibration_steps": 600,
+                "seed": 3,
+            },
+            "qm": {
+                "engine": "pyscf",
+                "interval": 100,
+                "configurations": 12,
+                "response_tolerance": 0,
+            }
+            | qm,
+            "output": {"energy_interval": 20, "trajectory_interval": 200},
+        }
+
+    def run_model(self, name, *words, sections=None, **env):
+        config = self.config(**(sections or self.settings()))
+        return program.simulate(config, self.folder / name, *words, env=MODEL | env)
+
+    def assert_same_results(self, one, other):
+        for name in ("energies.csv", "blocks.csv", "final.gro"):
+            self.assertEqual(
+                (one / name).read_bytes(), (other / name).read_bytes(), name
+            )
+
+    def test_blocks_and_summary(self):
+        summary = self.run_model("run")
+        blocks = table(self.folder / "run/blocks.csv")
+        self.assertEqual([int(b["step"]) for b in blocks], list(range(600, 3601, 100)))
+        exact = summary["exact"]
+        self.assertEqual(exact["blocks"], 30)
+        self.assertEqual(
+            exact["accepted_blocks"], sum(int(b["accepted"]) for b in blocks[1:])
+        )
+        start, kept = float(blocks[0]["difference"]), [float(blocks[0]["true_energy"])]
+        for block in blocks[1:]:
+            difference = float(block["difference"])
+            expected = min(1.0, math.exp(-(difference - start) / KT))
+            self.assertAlmostEqual(
+                float(block["probability"]), expected, delta=2e-5 * expected + 1e-9
+            )
+            self.assertAlmostEqual(
+                float(block["true_energy"]) - float(block["sampled_energy"]),
+                difference,
+                delta=3e-6,
+            )
+            if block["accepted"] == "1":
+                start = difference
+                kept.append(float(block["true_energy"]))
+            else:
+                kept.append(kept[-1])
+        self.assertAlmostEqual(
+            summary["total_energy"]["mean"], sum(kept[1:]) / 30, places=5
+        )
+        self.assertEqual(summary["ensemble"], "exact")
+        rows = table(self.folder / "run/energies.csv")
+        self.assertEqual([int(row["step"]) for row in rows], list(range(0, 3601, 20)))
+        at_end = {int(row["step"]): float(row["total"]) for row in rows}
+        for block in blocks:
+            self.assertAlmostEqual(
+                at_end[int(block["step"])], float(block["sampled_energy"]), delta=2e-3
+            )
+
+    def test_report(self):
+        self.run_model("run", "--sampling.chains", "2")
+        program.succeed("report", self.folder / "run", "--png", timeout=300)
+        page = (self.folder / "run/report.html").read_text()
+        self.assertNotIn("left out", page)
+        self.assertIn("<h2>Exact ensemble</h2>", page)
+        self.assertTrue((self.folder / "run/report-block-differences.png").exists())
+        self.run_model(
+            "run", "--output.overwrite", "true"
+        )  # all these files are its own
+
+    def test_steps_ahead_change_nothing(self):
+        """With one worker no steps are made while the SCF runs."""
+        self.run_model("two", STARPU_NCPU=2)
+        self.run_model("one", STARPU_NCPU=1)
+        self.assert_same_results(self.folder / "two", self.folder / "one")
+
+    def test_few_components(self):
+        """One, too, is summed with those that fill its lattice up."""
+        for components in ("1", "2"):
+            words = ("--qm.response-components", components)
+            summary = self.run_model("few", *words, "--output.overwrite", "true")
+            self.assertEqual(summary["exact"]["response_components"], int(components))
+            differences = [
+                abs(float(block["difference"]))
+                for block in table(self.folder / "few/blocks.csv")
+            ]
+            self.assertLess(max(differences), 100)
+            polarisation = summary["averages"]["qmmm_polarisation"]["mean"]
+            self.assertLess(polarisation, -0.1)
+            self.assertGreater(polarisation, -100)
+
+    def test_goes_on_after_a_kill(self):
+        slow = MODEL | {"STARPMC_MODEL_SECONDS": "0.05"}
+        config = self.config(**self.settings())
+        self.run_model("whole")
+        killed = 0
+        for delay in (0.3, 0.8, 1.3, 2.0):
+            folder = self.folder / f"killed-{delay}"
+            words = [
+                config,
+                "--output.folder",
+                folder,
+                "--output.checkpoint-interval",
+                "0.1",
+            ]
+            process = subprocess.Popen(
+                [str(program.PROGRAM), "run", *map(str, words)],
+                env=program.environment(**slow),
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+            while process.poll() is None and not (folder / "run.log").exists():
+                time.sleep(0.01)
+            time.sleep(delay)
+            if process.poll() is None:
+                process.send_signal(signal.SIGKILL)
+                killed += 1
+            process.wait()
+            if not (folder / "summary.json").exists():
+                program.succeed("resume", folder, env=MODEL)
+            self.assert_same_results(self.folder / "whole", folder)
+        self.assertGreater(killed, 1)
+
+    def test_goes_on_after_interruptions(self):
+        """However often, whatever it is doing."""
+        self.run_model("whole")
+        slow = MODEL | {"STARPMC_MODEL_SECONDS": "0.03"}
+        folder = self.folder / "part"
+        words = ["run", self.config(**self.settings()), "--output.folder", folder]
+        for attempt in range(30):
+            process = subprocess.Popen(
+                [str(program.PROGRAM), *map(str, words)],
+                env=program.environment(**slow),
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+            time.sleep(2.0 + 0.13 * attempt)
+            process.send_signal(signal.SIGINT)
+            _, said = process.communicate(timeout=120)
+            self.assertIn(process.returncode, (0, 130), said)
+            if process.returncode == 0:
+                break
+            if folder.exists():
+                words = ["resume", folder]
+        self.assertEqual(process.returncode, 0, "it never came to its end")
+        self.assert_same_results(self.folder / "whole", folder)
+
+    def test_chains_share_the_reference(self):
+        summary = self.run_model("both", "--sampling.chains", "2")
+        self.assertEqual(len(summary["chains"]), 2)
+        alone = self.run_model("alone")
+        self.assertEqual(
+            summary["chains"][0]["final_coordinates_sha256"],
+            alone["final_coordinates_sha256"],
+        )
+        self.assertNotEqual(
+            summary["chains"][1]["final_coordinates_sha256"],
+            alone["final_coordinates_sha256"],
+        )
+        given = self.run_model(
+            "given", "--qm.reference", self.folder / "both/reference.h5"
+        )
+        self.assertEqual(
+            given["final_coordinates_sha256"], alone["final_coordinates_sha256"]
+        )
+        self.assertIn(
+            "reference density from", (self.folder / "given/run.log").read_text()
+        )
+
+    def test_until_error(self):
+        """Ends at a block's end, and at the same one whatever is sampled ahead."""
+        sections = self.settings()
+        sections["sampling"] |= {
+            "until_error": 30,
+            "steps": 1500000,
+            "equilibration_steps": 10000,
+            "temperature": 1500,
+        }
+        sections["qm"]["interval"] = 1000
+        one = self.run_model("one", sections=sections, STARPU_NCPU=1)
+        two = self.run_model("two", sections=sections, STARPU_NCPU=2)
+        self.assertTrue(one["total_energy"]["known_to_within_it"])
+        self.assertLess(one["steps"], 1500000)
+        self.assertEqual(one["steps"] % 1000, 0)
+        self.assertEqual(
+            one["final_coordinates_sha256"], two["final_coordinates_sha256"]
+        )
+        self.assert_same_results(self.folder / "one", self.folder / "two")
+
+    def test_automatic_blocks(self):
+        sections = self.settings(interval="auto")
+        sections["sampling"]["equilibration_steps"] = 6000
+        summary = self.run_model("run", sections=sections)
+        self.assertLessEqual(summary["qm_interval_steps"], 3000 // 20)
+        self.assertGreaterEqual(summary["qm_interval_steps"], 60)
+
+    def test_more_steps(self):
+        self.run_model("whole")
+        self.run_model("part", "--sampling.steps", "1500")
+        program.succeed("resume", self.folder / "part", "--steps", "3000", env=MODEL)
+        self.assert_same_results(self.folder / "whole", self.folder / "part")
+
+
+class BadInput(program.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.box = make_box(self.folder)
+        self.settings = lambda **qm: Exact.settings(self, **qm)
+
+    def refused(self, *words, sections=None, status=2):
+        config = self.config(**(sections or self.settings()))
+        folder = self.folder / "refused"
+        result = program.start(
+            "run", config, "--output.folder", folder, *words, env=MODEL
+        )
+        self.assertEqual(result.returncode, status, result.stderr)
+        self.assertFalse(folder.exists(), "it has written something")
+        self.assertIn("remedy:", result.stderr)
+        return result.stderr
+
+    def test_options(self):
+        said = self.refused("--qm.interval", "5000")
+        self.assertIn("qm.interval", said)
+        self.assertIn("longer than the 3000 steps", said)
+        said = self.refused("--qm.response-components", "20")
+        self.assertIn("qm.response-components", said)
+        self.assertIn("12 configurations", said)
+
+    def test_reference_file(self):
+        config = self.config(**self.settings())
+        program.simulate(config, self.folder / "made", env=MODEL)
+        made = self.folder / "made/reference.h5"
+        said = self.refused("--qm.reference", self.folder / "none.h5")
+        self.assertIn("there is no such file", said)
+        cut = self.folder / "cut.h5"
+        cut.write_bytes(made.read_bytes()[:-1000])
+        said = self.refused("--qm.reference", cut)
+        self.assertIn("no whole reference density", said)
+        self.assertIn("cut.h5", said)
+        for words, what in (
+            (("--qm.basis", "sto-3g"), "basis is def2-svp, here it is sto-3g"),
+            (("--qm.method", "hf"), "method"),
+            (("--interaction.coulomb-cutoff", "5"), "cutoff"),
+            (("--potential.coulomb", "1/r - 1/cutoff"), "Coulomb function"),
+        ):
+            said = self.refused("--qm.reference", made, *words)
+            self.assertIn(what, said)
+        other = self.folder / "other"
+        other.mkdir()
+        box = make_box(other, waters=70)
+        said = self.refused("--qm.reference", made, sections=self.settings() | box)
+        self.assertIn("cannot be used here", said)
+
+    def test_a_run_whose_reference_is_lost(self):
+        folder = self.folder / "run"
+        config = self.config(**self.settings())
+        program.simulate(config, folder, env=MODEL)
+        copy = (folder / "reference.h5").read_bytes()
+        (folder / "reference.h5").write_bytes(copy[: len(copy) // 2])
+        result = program.start("resume", folder, "--steps", "4000", env=MODEL)
+        self.assertEqual(result.returncode, 2, result.stderr)
+        self.assertIn("reference.h5", result.stderr)
+        (folder / "reference.h5").write_bytes(copy)
+        program.succeed("resume", folder, "--steps", "4000", env=MODEL)
+
+    def test_engines_that_cannot(self):
+        """A worker that does not say `exact`."""
+        result = program.start(
+            "run",
+            self.config(**self.settings()),
+            "--output.folder",
+            self.folder / "refused",
+            env=MODEL | {"STARPMC_MODEL_EXACT": "no"},
+        )
+        self.assertEqual(result.returncode, 2, result.stderr)
+        self.assertIn("sampling.ensemble", result.stderr)
+        self.assertIn("perturbative", result.stderr)
+
+    def test_a_stored_density_is_sampled_as_ever(self):
+        sections = program.small_system() | {
+            "sampling": {"steps": 200, "ensemble": "exact"},
+        }
+        exact = program.simulate(self.config(**sections), self.folder / "exact")
+        sections["sampling"]["ensemble"] = "perturbative"
+        ever = program.simulate(self.config(**sections), self.folder / "ever")
+        self.assertEqual(exact["decisions_sha256"], ever["decisions_sha256"])
+        self.assertIn("needs a QM program", (self.folder / "exact/run.log").read_text())
+
+
+if __name__ == "__main__":
+    program.main()

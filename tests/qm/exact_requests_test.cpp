@@ -1,0 +1,136 @@
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "kernels/base/error.hpp"
+#include "qm/restarting_engine.hpp"
+#include "qm/worker_engine.hpp"
+#include "tests/test_folders.hpp"
+
+namespace starpmc {
+namespace {
+
+using testing::HasSubstr;
+
+WorkerCommand command(const std::vector<std::string>& arguments,
+                      const std::string& script = "exact_worker.py") {
+  WorkerCommand made{{"/usr/bin/python3", source_folder().string() + "/tests/qm/workers/" + script},
+                     20};
+  made.command.insert(made.command.end(), arguments.begin(), arguments.end());
+  return made;
+}
+
+QmRequest hydrogen() {
+  QmRequest request;
+  request.elements = {"H", "H"};
+  request.positions = {{0, 0, 0}, {0.74, 0, 0}};
+  return request;
+}
+
+const std::vector<double> kNuclear{1.0, 1.5};
+
+std::vector<double> potential(double value) { return std::vector<double>(5, value); }
+
+/// All that a preparation and two updates tell, as one row of numbers.
+std::vector<double> conversation(QmEngine& engine) {
+  std::vector<double> told;
+  engine.update(potential(1), kNuclear, {});
+  engine.forget_configurations();
+  for (const double value : {2.0, 4.0}) {
+    told.push_back(static_cast<double>(engine.add_configuration(potential(value), kNuclear, {})));
+  }
+  told.push_back(engine.reference().solute_energy_kj_per_mol);
+  std::vector<double> values = engine.potentials(std::vector<Vector3>(3));
+  EXPECT_EQ(values.size(), 3U);
+  told.insert(told.end(), values.begin(), values.end());
+  int parts = 0;
+  const SoluteResponse response =
+      engine.response({2, 0.5, 0.25, 1}, [&](const std::string& what, auto done, auto total) {
+        EXPECT_EQ(what, "response");
+        EXPECT_LE(done, total);
+        ++parts;
+      });
+  EXPECT_GE(parts, 2);
+  EXPECT_EQ(response.components, 2);
+  EXPECT_EQ(response.note, "as asked");
+  EXPECT_EQ(response.widths.back().width, 0.25);
+  EXPECT_EQ(response.points.at(1).z, 0.3);
+  EXPECT_EQ(response.mean, (std::vector<double>{1.5, 1.5}));
+  told.insert(told.end(), response.strengths.begin(), response.strengths.end());
+  values = engine.potentials(std::vector<Vector3>(2));
+  told.insert(told.end(), values.begin(), values.end());
+  engine.forget_configurations();
+  const std::vector<double> state = engine.state();
+  engine.restore(state);
+  engine.hold_density();
+  for (const double value : {1.0, 7.0, 1.0}) {
+    told.push_back(engine.update(potential(value), kNuclear, {}).energy_kj_per_mol);
+  }
+  EXPECT_EQ(engine.state(), state);
+  return told;
+}
+
+TEST(ExactRequests, AreUnderstood) {
+  WorkerEngine engine(command({}), hydrogen());
+  EXPECT_TRUE(engine.serves_exact_ensemble());
+  const double after_update = 5;  // sum of the potential
+  const double d0 = 15 + after_update / 2;
+  EXPECT_EQ(
+      conversation(engine),
+      (std::vector<double>{1, 2,  d0 - 15, d0, d0, d0, 0.5, -0.5,       d0,          0,         d0,
+                           1, d0, d0,      2,  2,  2,  2,   5 + d0 / 2, 35 + d0 / 2, 5 + d0 / 2}));
+}
+
+TEST(ExactRequests, ALostWorkerIsToldAllAgain) {
+  WorkerEngine undisturbed(command({}), hydrogen());
+  const std::vector<double> expected = conversation(undisturbed);
+  for (const std::string request :
+       {"configuration", "forget", "reference", "potentials", "response", "hold", "update"}) {
+    const std::filesystem::path file =
+        std::filesystem::temp_directory_path() / ("starpmc-killed-" + std::to_string(getpid()));
+    std::filesystem::remove(file);
+    RestartingEngine engine([&](const std::shared_ptr<CancelSignal>& signal) {
+      WorkerCommand made = command({"killed", request, file.string()});
+      made.cancel_signal = signal;
+      return std::make_unique<WorkerEngine>(made, hydrogen());
+    });
+    EXPECT_TRUE(engine.serves_exact_ensemble());
+    EXPECT_EQ(conversation(engine), expected) << request;
+    EXPECT_EQ(engine.restarts(), 1U) << request;
+    std::filesystem::remove(file);
+  }
+}
+
+TEST(ExactRequests, NonsenseIsNoAnswer) {
+  const std::pair<const char*, const char*> nonsense[] = {
+      {"configurations", "keeps 0 configurations"},
+      {"solute_energy", "energy is 1e+300"},
+      {"progress", "2 of 1 parts"},
+      {"charge", "have a charge of 1 e"},
+      {"point", "30 A from the nearest nucleus"},
+      {"components", "3 components, at most 2"},
+      {"width", "width of -1"},
+      {"mean", "array mean has 1 numbers, expected 2"},
+      {"potential", "1e+09 kJ/mol per e"},
+      {"rows", "wrong shape"}};
+  for (const auto& [what, expected] : nonsense) {
+    WorkerEngine engine(command({"nonsense", what}), hydrogen());
+    try {
+      conversation(engine);
+      ADD_FAILURE() << what << ": no error";
+    } catch (const WorkerLost& error) {
+      EXPECT_THAT(error.what(), HasSubstr(expected)) << what;
+    }
+  }
+}
+
+TEST(ExactRequests, WorkersThatCannotAreNotAsked) {
+  WorkerEngine engine(command({}, "stateful_worker.py"), hydrogen());
+  EXPECT_FALSE(engine.serves_exact_ensemble());
+}
+
+}  // namespace
+}  // namespace starpmc

@@ -1,0 +1,115 @@
+"""A QM worker for the requests of the exact ensemble, of H2, whose every answer depends on all that it
+was told before. Standard library only.
+
+exact_worker.py [killed REQUEST FILE]: is killed once, at the first REQUEST of all processes that share
+FILE. exact_worker.py [nonsense WHAT]: one thing of its answers is none.
+"""
+
+import os
+import pathlib
+import signal
+import sys
+
+from fake_worker import POINTS, grid, receive, result_header, send
+
+MODE, WHAT, FILE = (*sys.argv[1:4], "", "", "")[:3]
+
+
+def kill_once(request):
+    if MODE == "killed" and request == WHAT and not pathlib.Path(FILE).exists():
+        pathlib.Path(FILE).write_text("x", encoding="ascii")
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def wrong(what, value, otherwise):
+    return value if MODE == "nonsense" and what == WHAT else otherwise
+
+
+class Worker:
+    def __init__(self):
+        self.state, self.held = [], None
+        self.configurations, self.components = [], 0
+
+    def update(self, _, arrays):
+        last = self.held if self.held is not None else self.state
+        energy = sum(arrays["potential"]) + sum(last) / 2
+        if self.held is None:
+            self.state = [energy]
+        send(result_header(energy=energy), [grid(), ("state", (1,), [energy])])
+
+    def configuration(self, _, arrays):
+        self.configurations.append(sum(arrays["potential"]))
+        count = wrong("configurations", 0, len(self.configurations))
+        send({"type": "configured", "configurations": count})
+
+    def forget(self, *_):
+        self.configurations = []
+        send({"type": "forgotten"})
+
+    def reference(self, *_):
+        mean = sum(self.configurations) / len(self.configurations)
+        self.state = [mean + sum(self.state) / 2]
+        header = result_header(energy=self.state[0])
+        del header["electrons_on_grid"]
+        header["solute_energy"] = wrong("solute_energy", 1e300, self.state[0] - mean)
+        send(header, [("state", (1,), self.state)])
+
+    def response(self, header, _):
+        total = wrong("progress", 1, 2)
+        for done in (1, 2):
+            send({"type": "progress", "what": "response", "done": done, "total": total})
+        self.components = r = header["components"]
+        charge = wrong("charge", 1.0, 0.0)
+        far = wrong("point", 30.0, 0.3)
+        means = wrong("mean", r - 1, r)
+        rows = [[0.5, charge - 0.5], *([self.state[0], k] for k in range(r))]
+        send(
+            {
+                "type": "response",
+                "components": wrong("components", r + 1, r),
+                "widths": [[0, 1.0, 2.0], [r, 0.0, wrong("width", -1.0, 0.25)]],
+                "note": "as asked",
+            },
+            [
+                ("points", (2, 3), [0.0] * 5 + [far]),
+                ("strengths", (1 + r, 2), [x for row in rows for x in row]),
+                *([("mean", (means,), [1.5] * means)] if r else []),
+                ("spectrum", (1,), [2.0]),
+            ],
+        )
+
+    def potentials(self, _, arrays):
+        count = len(arrays["positions"]) // 3
+        first = wrong("potential", 1e9, self.state[0])
+        values = [first] * count + [float(self.components)] * (count * self.components)
+        rows = 1 + self.components - wrong("rows", 1, 0)
+        send(
+            {"type": "potentials"}, [("values", (rows, count), values[: rows * count])]
+        )
+
+    def hold(self, *_):
+        self.held = self.state
+        send({"type": "held"})
+
+    def restore(self, _, arrays):
+        self.state, self.held = list(arrays["state"]), None
+        send({"type": "restored"})
+
+
+def main():
+    send({"type": "hello", "protocol": 1, "worker": "exact", "version": "0.1"})
+    receive()
+    send(
+        {"type": "ready", "expected_electrons": 2, "has_state": True, "exact": True},
+        [("points", (3, POINTS), [0.25] * (3 * POINTS))],
+    )
+    worker = Worker()
+    while True:
+        header, arrays = receive()
+        if header["type"] == "quit":
+            return
+        kill_once(header["type"])
+        getattr(worker, header["type"])(header, arrays)
+
+
+main()

@@ -1,0 +1,283 @@
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <nlohmann/json.hpp>
+
+#include "artificial_reference.hpp"
+#include "config/option_places.hpp"
+#include "config/options.hpp"
+#include "io/sha256.hpp"
+#include "runtime/starpu_runtime.hpp"
+#include "sampling/chain.hpp"
+#include "sampling/reference_tables.hpp"
+#include "system/read_system.hpp"
+#include "tests/codelets/two_cpu_workers.hpp"
+#include "tests/test_folders.hpp"
+
+namespace starpmc {
+namespace {
+
+constexpr int kComponents = 21;  // some of the table's are padding
+constexpr std::uint64_t kSteps = 700;
+
+class Recorder final : public ChainObserver {
+ public:
+  void on_step(std::uint64_t, bool accepted, const EnergyTerms& totals) override {
+    decisions.add(accepted);
+    accepted_steps += accepted ? 1 : 0;
+    last = totals;
+    polarisation.push_back(totals.qmmm_polarisation);
+    field.push_back(totals.qmmm_grid);
+  }
+  void on_frame(std::uint64_t, std::span<const Molecule>) override {}
+
+  DecisionHash decisions;
+  std::uint64_t accepted_steps = 0;
+  EnergyTerms last;
+  std::vector<double> polarisation;
+  std::vector<double> field;
+};
+
+/// Formaldehyde's place in 64 waters, by a reference that is not formaldehyde's.
+class ReferenceChain : public test::TwoCpuWorkers {
+ protected:
+  ReferenceChain() {
+    const auto data = source_folder() / "tests/data/small";
+    system_ = read_system({.coordinates = data / "small.gro",
+                           .topology = data / "small.top",
+                           .solute = {},
+                           .qm_molecule = "formaldehyde",
+                           .defines = {},
+                           .include_folders = {}});
+    resolve_cutoffs(settings_, system_.box, OptionPlaces());
+    for (const Vector3& r : system_.solute->positions) {
+      centre_ = centre_ + (1.0 / static_cast<double>(system_.solute->atom_count())) * r;
+    }
+    reference_ = test::artificial_solute_reference(kComponents, centre_, system_.box, 4);
+  }
+
+  std::unique_ptr<Chain> make(const Settings& settings) const {
+    std::unique_ptr<Chain> chain = make_chain(system_, settings, 0);
+    chain->set_reference(std::make_shared<const ReferenceTables>(reference_));
+    start_ = chain->evaluate();
+    return chain;
+  }
+
+  System system_;
+  Settings settings_;
+  Vector3 centre_;
+  SoluteReference reference_;
+  mutable EnergyTerms start_;
+};
+
+/// What the tables' splines are, by the recursion that defines them.
+double basis(int degree, double x) {
+  if (degree == 0) return x >= 0 && x < 1 ? 1 : 0;
+  return (x * basis(degree - 1, x) + (degree + 1 - x) * basis(degree - 1, x - 1)) / degree;
+}
+
+double spline_value(const LatticeValues& table, const Vector3& position, const Box& box,
+                    int component) {
+  const PotentialLattice& lattice = table.lattice;
+  const Vector3 d = box.minimum_image(
+      position - Vector3{lattice.centre[0], lattice.centre[1], lattice.centre[2]});
+  const double place[3] = {d.x, d.y, d.z};
+  for (int l = 0; l < lattice.levels; ++l) {
+    const LatticeLevel& level = lattice.level[l];
+    double u[3];
+    bool inside = true;
+    for (int k = 0; k < 3; ++k) {
+      u[k] = (place[k] - level.origin[k]) * level.inverse_spacing;
+      inside = inside && std::floor(u[k]) >= 1 && std::floor(u[k]) <= level.nodes[k] - 3;
+    }
+    if (!inside) continue;
+    double sum = 0;
+    for (int x = 0; x < level.nodes[0]; ++x) {
+      const double wx = basis(3, u[0] - x + 2);
+      for (int y = 0; wx != 0 && y < level.nodes[1]; ++y) {
+        const double wy = basis(3, u[1] - y + 2);
+        for (int z = 0; wy != 0 && z < level.nodes[2]; ++z) {
+          const int node = (x * level.nodes[1] + y) * level.nodes[2] + z;
+          sum += wx * wy * basis(3, u[2] - z + 2) *
+                 static_cast<double>(table.values[static_cast<std::size_t>(
+                     level.first + node * lattice.components + component)]);
+        }
+      }
+    }
+    return sum;
+  }
+  ADD_FAILURE() << "no level serves";
+  return 0;
+}
+
+/// Electrostatic energy and polarisation of a configuration by plain loops.
+ReferenceEnergy plain_energy(const System& system, const SoluteReference& reference,
+                             std::span<const Molecule> molecules) {
+  ReferenceEnergy energy;
+  for (int k = -1; k < reference.components; ++k) {
+    double sum = k < 0 ? 0 : -reference.mean_response[static_cast<std::size_t>(k)];
+    for (const Molecule& molecule : molecules) {
+      const MoleculeType& type = system.molecule_types[molecule.type];
+      for (std::size_t site = 0; site < type.sites.size(); ++site) {
+        sum += type.sites[site].charge *
+               spline_value(k < 0 ? reference.potential : reference.response,
+                            site_position(system, molecule, site), system.box, std::max(k, 0));
+      }
+    }
+    if (k < 0) {
+      energy.electrostatic = sum;
+    } else {
+      energy.polarisation -= sum * sum / 2;
+    }
+  }
+  return energy;
+}
+
+TEST_F(ReferenceChain, EnergiesAreThoseOfPlainLoopsAfterManySteps) {
+  const StarpuRuntime runtime(Precision::mixed, Implementation::simd);
+  settings_.run.implementation = Implementation::simd;
+  const auto chain = make(settings_);
+  EXPECT_EQ(start_.qmmm_nuclei, 0);
+  EXPECT_NE(start_.qmmm_vdw, 0);
+  Recorder recorder;
+  chain->run({0, kSteps}, recorder);
+  EXPECT_GT(recorder.accepted_steps, kSteps / 10);
+  const ReferenceEnergy found = chain->reference_energy();
+  const ReferenceEnergy plain = plain_energy(system_, reference_, chain->molecules());
+  EXPECT_NEAR(found.electrostatic, plain.electrostatic, 1e-6);
+  EXPECT_NEAR(found.polarisation, plain.polarisation, 2e-3);  // y in fp32
+  EXPECT_LT(found.polarisation, -0.5);
+  // Running totals, caches and sums of responses all say the same, to the last bit.
+  EXPECT_EQ(recorder.last.qmmm_grid, found.electrostatic);
+  EXPECT_EQ(recorder.last.qmmm_polarisation, found.polarisation);
+  const EnergyTerms again = chain->evaluate();
+  EXPECT_EQ(again.qmmm_grid, found.electrostatic);
+  EXPECT_EQ(again.qmmm_polarisation, found.polarisation);
+  EXPECT_EQ(chain->reproducible_energies().qmmm_polarisation, found.polarisation);
+}
+
+TEST_F(ReferenceChain, IsTheSameWhateverComputesIt) {
+  const Precision precisions[] = {Precision::fp64, Precision::mixed, Precision::fixed};
+  const StarpuRuntime runtime(precisions, Implementation::any);
+  std::optional<Recorder> first;
+  std::optional<nlohmann::json> responses;
+  for (const Implementation implementation : {Implementation::scalar, Implementation::simd}) {
+    StarpuRuntime::restrict_to(implementation);
+    for (const Precision precision : precisions) {
+      for (const TaskSize tasks : {TaskSize::terms, TaskSize::windows}) {
+        for (const std::uint32_t window : {1U, 37U, 200U}) {
+          SCOPED_TRACE(testing::Message()
+                       << static_cast<int>(implementation) << static_cast<int>(precision)
+                       << static_cast<int>(tasks) << ' ' << window);
+          Settings settings = settings_;
+          settings.run = {precision, implementation, 0, tasks};
+          settings.sampling.window = window;
+          const auto chain = make(settings);
+          Recorder found;
+          chain->run({0, kSteps}, found);
+          const nlohmann::json state = chain->state().at("data");
+          if (!first) {
+            first = found;
+            responses = state;
+          }
+          EXPECT_EQ(found.decisions.hexadecimal_digest(), first->decisions.hexadecimal_digest());
+          EXPECT_EQ(found.polarisation, first->polarisation);
+          EXPECT_EQ(found.field, first->field);
+          for (const char* name : {"lattice", "molecule_response", "response_total"}) {
+            EXPECT_EQ(state.at(name), responses->at(name)) << name;
+          }
+        }
+      }
+    }
+  }
+}
+
+/// PoCL, where there is one: whole windows, and a task per term.
+TEST_F(ReferenceChain, IsTheSameOnADevice) {
+  unsetenv("STARPU_NOPENCL");
+  setenv("STARPU_OPENCL_ON_CPUS", "1", 1);
+  std::optional<StarpuRuntime> runtime;
+  try {
+    runtime.emplace(Precision::mixed, Implementation::any);
+  } catch (const RunError& error) {
+    GTEST_SKIP() << error.what();
+  }
+  if (runtime->opencl_workers() == 0) GTEST_SKIP() << "no OpenCL device";
+  const auto run = [&](Implementation implementation, TaskSize tasks) {
+    StarpuRuntime::restrict_to(implementation);
+    settings_.run.implementation = implementation;
+    settings_.run.tasks = tasks;
+    settings_.sampling.window = 50;
+    const auto chain = make(settings_);
+    Recorder found;
+    chain->run({0, kSteps}, found);
+    return std::pair(found, chain->state().at("data"));
+  };
+  const auto [host, host_state] = run(Implementation::simd, TaskSize::windows);
+  for (const TaskSize tasks : {TaskSize::windows, TaskSize::terms}) {
+    const auto [device, state] = run(Implementation::opencl, tasks);
+    EXPECT_EQ(device.decisions.hexadecimal_digest(), host.decisions.hexadecimal_digest());
+    EXPECT_EQ(device.polarisation, host.polarisation);
+    EXPECT_EQ(device.field, host.field);
+    EXPECT_EQ(state.at("response_total"), host_state.at("response_total"));
+    EXPECT_EQ(state.at("molecule_response"), host_state.at("molecule_response"));
+  }
+  unsetenv("STARPU_OPENCL_ON_CPUS");
+}
+
+TEST_F(ReferenceChain, GoesOnFromItsState) {
+  const StarpuRuntime runtime(Precision::mixed, Implementation::simd);
+  const auto chain = make(settings_);
+  Recorder before;
+  chain->run({0, kSteps}, before);
+  const nlohmann::json state = chain->state();
+  Recorder onwards;
+  chain->run({kSteps, kSteps}, onwards);
+  // Back, as after a block that was rejected; then in another chain, as after a resumption.
+  chain->restore(state);
+  Recorder again;
+  chain->run({kSteps, kSteps}, again);
+  EXPECT_EQ(again.decisions.hexadecimal_digest(), onwards.decisions.hexadecimal_digest());
+  EXPECT_EQ(again.last.values(), onwards.last.values());
+  const auto other = make_chain(system_, settings_, 0);
+  EXPECT_THROW(other->restore(state), RunError);
+  other->set_reference(std::make_shared<const ReferenceTables>(reference_));
+  other->restore(state);
+  Recorder resumed;
+  other->run({kSteps, kSteps}, resumed);
+  EXPECT_EQ(resumed.decisions.hexadecimal_digest(), onwards.decisions.hexadecimal_digest());
+  EXPECT_EQ(resumed.last.values(), onwards.last.values());
+  EXPECT_EQ(other->state(), chain->state());
+}
+
+TEST_F(ReferenceChain, StateWithoutOneHasNoTotalsOfItsTerms) {
+  const StarpuRuntime runtime(Precision::mixed, Implementation::simd);
+  const auto chain = make_chain(system_, settings_, 0);
+  chain->evaluate();
+  const nlohmann::json data = chain->state().at("data");
+  EXPECT_EQ(data.at("chain_state").get_binary().size(),
+            (STATE_SIZE - RESPONSE_TERMS) * sizeof(double));
+  EXPECT_FALSE(data.contains("response_total"));
+  chain->restore(chain->state());
+  EXPECT_EQ(chain->state().at("data"), data);
+}
+
+TEST_F(ReferenceChain, HasNoPressure) {
+  const StarpuRuntime runtime(Precision::mixed, Implementation::simd);
+  settings_.output.pressure_interval = 100;
+  const auto chain = make_chain(system_, settings_, 0);
+  EXPECT_THROW(chain->set_reference(std::make_shared<const ReferenceTables>(reference_)), RunError);
+}
+
+TEST_F(ReferenceChain, NucleiGetTheirChargesBack) {
+  const StarpuRuntime runtime(Precision::mixed, Implementation::simd);
+  const auto chain = make_chain(system_, settings_, 0);
+  const EnergyTerms without = chain->evaluate();
+  chain->set_reference(std::make_shared<const ReferenceTables>(reference_));
+  EXPECT_EQ(chain->evaluate().qmmm_nuclei, 0);
+  chain->set_reference(nullptr);
+  EXPECT_EQ(chain->evaluate().values(), without.values());
+}
+
+}  // namespace
+}  // namespace starpmc
