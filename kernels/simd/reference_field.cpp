@@ -1,9 +1,11 @@
 #include "kernels/simd/targets.hpp"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/simd/reference_field.cpp"
+#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "kernels/operations.hpp"
@@ -14,6 +16,10 @@ HWY_BEFORE_NAMESPACE();
 namespace starpmc::simd::HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
+
+/// Coefficients come from farther than the second-level cache: rows that are asked for in advance.
+constexpr std::size_t kRowsAhead = 3;
+constexpr std::size_t kCacheLine = 16;  // floats
 
 /// phi0 at a vector of sites.
 void values_at(const SiteSplines& sites, std::size_t first, const float* values, double* results) {
@@ -53,16 +59,19 @@ void values_at(const SiteSplines& sites, std::size_t first, const float* values,
 
 /// Sums of kVectors vectors of components over weighted nodes, `step` values from one to the next.
 template <std::size_t kVectors>
-void sum_components(std::span<const NodeRow> rows, const float* values,
-                    std::size_t step, std::int32_t* responses) {
+void sum_components(std::span<const NodeRow> rows, const float* values, std::size_t step,
+                    std::int32_t* responses) {
   const hn::ScalableTag<float> d;
   const hn::RebindToSigned<decltype(d)> integers;
   const std::size_t lanes = hn::Lanes(d);
   hn::Vec<decltype(d)> sums[kVectors];
   for (auto& sum : sums) sum = hn::Zero(d);
-  for (const NodeRow& row : rows) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const NodeRow& row = rows[i];
     const float* coefficients = values + row.offset;
-    for (int k = 0; k < row.nodes; ++k, coefficients += step) {
+    const float* ahead = values + rows[std::min(i + kRowsAhead, rows.size() - 1)].offset;
+    for (int k = 0; k < row.nodes; ++k, coefficients += step, ahead += step) {
+      for (std::size_t c = 0; c < kVectors * lanes; c += kCacheLine) hwy::Prefetch(ahead + c);
       const auto weight = hn::Set(d, row.weights[k]);
       for (std::size_t v = 0; v < kVectors; ++v) {
         sums[v] = hn::Add(sums[v], hn::Mul(weight, hn::LoadU(d, coefficients + v * lanes)));
