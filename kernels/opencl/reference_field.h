@@ -5,6 +5,8 @@
 
 #include "opencl/window.h"
 #include "opencl/moves.h"
+/* Again: what was included since moves.h may have allowed it (pair_functions.h does). */
+#pragma OPENCL FP_CONTRACT OFF
 #include "common/potential_lattice.h"
 #include "opencl/reference_memory.h"
 
@@ -148,13 +150,7 @@ static inline float add_nodes(__private const PotentialLattice *lattice, LATTICE
       LATTICE_VALUES c = values + lattice->level[level].first +
                          (row * z_nodes + memory->group.node[2]) * step + component;
       for (int z = 0; z < memory->group.nodes[2]; ++z, ++n, c += step) {
-#if STARPMC_CPU_DEVICE
-        /* PoCL 3.1 fuses these two in spite of FP_CONTRACT OFF. */
-        volatile float product = memory->node_weights[n] * *c;
-#else
-        const float product = memory->node_weights[n] * *c;
-#endif
-        sum += product;
+        sum += memory->node_weights[n] * *c;
       }
     }
   }

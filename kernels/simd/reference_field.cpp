@@ -1,9 +1,11 @@
 #include "kernels/simd/targets.hpp"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/simd/reference_field.cpp"
+#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "kernels/operations.hpp"
@@ -14,6 +16,10 @@ HWY_BEFORE_NAMESPACE();
 namespace starpmc::simd::HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
+
+/// Coefficients come from farther than the second-level cache: rows that are asked for in advance.
+constexpr std::size_t kRowsAhead = 3;
+constexpr std::size_t kCacheLine = 16;  // floats
 
 /// phi0 at a vector of sites.
 void values_at(const SiteSplines& sites, std::size_t first, const float* values, double* results) {
@@ -51,20 +57,25 @@ void values_at(const SiteSplines& sites, std::size_t first, const float* values,
   hn::StoreU(sum, d, results + first);
 }
 
-/// Sums of kVectors vectors of components over weighted nodes.
+/// Sums of kVectors vectors of components over weighted nodes, `step` values from one to the next.
 template <std::size_t kVectors>
-void sum_components(std::span<const WeightedNode> nodes, const float* values,
+void sum_components(std::span<const NodeRow> rows, const float* values, std::size_t step,
                     std::int32_t* responses) {
   const hn::ScalableTag<float> d;
   const hn::RebindToSigned<decltype(d)> integers;
   const std::size_t lanes = hn::Lanes(d);
   hn::Vec<decltype(d)> sums[kVectors];
   for (auto& sum : sums) sum = hn::Zero(d);
-  for (const WeightedNode& node : nodes) {
-    const auto weight = hn::Set(d, node.weight);
-    const float* const coefficients = values + node.offset;
-    for (std::size_t v = 0; v < kVectors; ++v) {
-      sums[v] = hn::Add(sums[v], hn::Mul(weight, hn::LoadU(d, coefficients + v * lanes)));
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const NodeRow& row = rows[i];
+    const float* coefficients = values + row.offset;
+    const float* ahead = values + rows[std::min(i + kRowsAhead, rows.size() - 1)].offset;
+    for (int k = 0; k < row.nodes; ++k, coefficients += step, ahead += step) {
+      for (std::size_t c = 0; c < kVectors * lanes; c += kCacheLine) hwy::Prefetch(ahead + c);
+      const auto weight = hn::Set(d, row.weights[k]);
+      for (std::size_t v = 0; v < kVectors; ++v) {
+        sums[v] = hn::Add(sums[v], hn::Mul(weight, hn::LoadU(d, coefficients + v * lanes)));
+      }
     }
   }
   const auto largest = hn::Set(d, STARPMC_LARGEST_RESPONSE);
@@ -76,13 +87,13 @@ void sum_components(std::span<const WeightedNode> nodes, const float* values,
   }
 }
 
-void sum_all_components(std::span<const WeightedNode> nodes, const float* values,
+void sum_all_components(std::span<const NodeRow> rows, const float* values,
                         std::span<std::int32_t> responses) {
   const std::size_t lanes = hn::Lanes(hn::ScalableTag<float>());
   std::size_t done = 0;
   const auto sum = [&]<std::size_t kVectors>() HWY_ATTR {
     while (responses.size() - done >= kVectors * lanes) {
-      sum_components<kVectors>(nodes, values + done, &responses[done]);
+      sum_components<kVectors>(rows, values + done, responses.size(), &responses[done]);
       done += kVectors * lanes;
     }
   };
@@ -103,7 +114,7 @@ void ReferenceField(const ReferenceFieldArguments& a) {
   for (std::size_t first = 0; first < splines.padded(); first += lanes) {
     values_at(splines, first, a.potential_values.data(), values.data());
   }
-  NodeList nodes(a.response);
+  NodeRows rows(a.response);
   std::size_t site = 0;
   for (int candidate = 0; candidate < a.window.candidates(); ++candidate) {
     const std::size_t first = site;
@@ -113,7 +124,7 @@ void ReferenceField(const ReferenceFieldArguments& a) {
     }
     a.energies[static_cast<std::size_t>(candidate)] = whole_units(energy, kGridUnit);
     if (a.response.components > 0) {
-      sum_all_components(nodes.of(sites, first, site), a.response_values.data(),
+      sum_all_components(rows.of(sites, first, site), a.response_values.data(),
                          a.responses_of(candidate));
     }
   }

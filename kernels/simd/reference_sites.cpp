@@ -26,7 +26,7 @@ SiteSplines::SiteSplines(const ChargedSites& sites, const PotentialLattice& latt
   }
 }
 
-void NodeList::add_site(const LatticePlace& place, double charge, const SiteGroup& group) {
+void NodeRows::add_site(const LatticePlace& place, double charge, const SiteGroup& group) {
   double w[3][4];
   int first[3];
   for (int k = 0; k < 3; ++k) {
@@ -37,9 +37,9 @@ void NodeList::add_site(const LatticePlace& place, double charge, const SiteGrou
     const double of_plane = charge * w[0][i];
     for (int j = 0; j < 4; ++j) {
       const double of_row = of_plane * w[1][j];
-      double* const weights = &weights_[first[0] + i][first[1] + j][first[2]];
+      Row& row = box_[first[0] + i][first[1] + j];
+      double* const weights = &row.weights[first[2]];
       for (int k = 0; k < 4; ++k) weights[k] += of_row * w[2][k];
-      Row& row = rows_[first[0] + i][first[1] + j];
       row.first = std::min(row.first, first[2]);
       row.end = std::max(row.end, first[2] + 4);
     }
@@ -47,26 +47,29 @@ void NodeList::add_site(const LatticePlace& place, double charge, const SiteGrou
 }
 
 /// Moves the weights of a group to the list.
-void NodeList::append(const SiteGroup& group) {
+void NodeRows::append(const SiteGroup& group) {
   const LatticeLevel& level = lattice_.level[group.level];
   for (int i = 0; i < group.nodes[0]; ++i) {
     for (int j = 0; j < group.nodes[1]; ++j) {
-      Row& row = rows_[i][j];
+      Row& row = box_[i][j];
+      const int count = row.end - row.first;
+      if (count <= 0) continue;
       const int place = (group.node[0] + i) * level.nodes[1] + group.node[1] + j;
-      std::int32_t offset =
-          level.first + (place * level.nodes[2] + group.node[2] + row.first) * lattice_.components;
-      for (int k = row.first; k < row.end; ++k, offset += lattice_.components) {
-        nodes_.push_back({offset, static_cast<float>(weights_[i][j][k])});
-        weights_[i][j][k] = 0;
+      const int node = place * level.nodes[2] + group.node[2] + row.first;
+      NodeRow& nodes = rows_.emplace_back();
+      nodes.offset = level.first + node * lattice_.components;
+      nodes.nodes = count;
+      for (int k = 0; k < count; ++k) {
+        nodes.weights[k] = static_cast<float>(row.weights[row.first + k]);
       }
       row = Row();
     }
   }
 }
 
-std::span<const WeightedNode> NodeList::of(const ChargedSites& sites, std::size_t first,
-                                           std::size_t end) {
-  nodes_.clear();
+std::span<const NodeRow> NodeRows::of(const ChargedSites& sites, std::size_t first,
+                                      std::size_t end) {
+  rows_.clear();
   while (first < end) {
     SiteGroup group{};
     places_.clear();
@@ -78,7 +81,7 @@ std::span<const WeightedNode> NodeList::of(const ChargedSites& sites, std::size_
     for (const LatticePlace& place : places_) add_site(place, sites.charge[first++], group);
     append(group);
   }
-  return nodes_;
+  return rows_;
 }
 
 }  // namespace starpmc::simd

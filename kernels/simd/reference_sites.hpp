@@ -24,22 +24,24 @@ class SiteSplines {
   std::vector<double> weights[3][4];
 };
 
-struct WeightedNode {
-  std::int32_t offset;  ///< of its first component among all values
-  float weight;
+/// Nodes beside one another along z.
+struct NodeRow {
+  std::int32_t offset;  ///< of the first node's first component among all values
+  std::int32_t nodes;
+  float weights[STARPMC_GROUP_EDGE];
 };
 
 /// The nodes that a molecule's responses are summed over, in order.
-class NodeList {
+class NodeRows {
  public:
-  explicit NodeList(const PotentialLattice& lattice) : lattice_(lattice) {}
+  explicit NodeRows(const PotentialLattice& lattice) : lattice_(lattice) {}
   /// Of the sites [first, end); valid until the next call.
-  std::span<const WeightedNode> of(const ChargedSites& sites, std::size_t first, std::size_t end);
+  std::span<const NodeRow> of(const ChargedSites& sites, std::size_t first, std::size_t end);
 
  private:
-  using Weights = double[STARPMC_GROUP_EDGE][STARPMC_GROUP_EDGE][STARPMC_GROUP_EDGE];
-  /// The part of a box's row that has weights.
   struct Row {
+    double weights[STARPMC_GROUP_EDGE] = {};
+    /// The part that has weights.
     int first = STARPMC_GROUP_EDGE;
     int end = 0;
   };
@@ -47,10 +49,9 @@ class NodeList {
   void append(const SiteGroup& group);
 
   const PotentialLattice& lattice_;
-  Weights weights_{};
-  Row rows_[STARPMC_GROUP_EDGE][STARPMC_GROUP_EDGE];
+  Row box_[STARPMC_GROUP_EDGE][STARPMC_GROUP_EDGE];  ///< of a group
   std::vector<LatticePlace> places_;
-  std::vector<WeightedNode> nodes_;
+  std::vector<NodeRow> rows_;
 };
 
 }  // namespace starpmc::simd

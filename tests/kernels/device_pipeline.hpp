@@ -11,6 +11,7 @@
 #include "kernels/opencl/host/handles.hpp"
 #include "kernels/opencl/host/operations.hpp"
 #include "pose_case.hpp"
+#include "reference_case.hpp"
 #include "tests/test_folders.hpp"
 #include "window_pipeline.hpp"
 
@@ -79,6 +80,41 @@ class DevicePipeline {
                               at(result));
     download(result, energies);
     return energies;
+  }
+
+  /// Writes the arguments' results; `window` has the buffers of theirs.
+  void reference_field(const FieldWindow& window, const ReferenceFieldArguments& arguments) {
+    const Window& of = arguments.window;
+    const auto reals = upload(window.reals());
+    const auto integers = upload(window.integers());
+    const auto plan = upload(window.plan());
+    const auto entries = upload(window.entries());
+    const auto copy = [](auto span) {
+      return std::vector<std::remove_const_t<typename decltype(span)::element_type>>(span.begin(),
+                                                                                     span.end());
+    };
+    std::vector<double> energies = copy(arguments.energies);
+    std::vector<std::int32_t> responses = copy(arguments.responses);
+    const auto potential_values = upload(copy(arguments.potential_values));
+    const auto response_values = upload(copy(arguments.response_values));
+    const auto device_energies = upload(energies);
+    const auto device_responses = upload(responses);
+    opencl::ReferenceField field{
+        arguments.potential, arguments.response, at(potential_values), {}, at(device_energies), {}};
+    if (!responses.empty()) {
+      field.response_values = at(response_values);
+      field.responses = at(device_responses);
+    }
+    const opencl::WindowExtent extent{of.steps(), of.candidates(), of.starts()};
+    opencl::reference_field(program_, queue(),
+                            {of.layout, of.interaction, of.topology.shape, extent, at(reals),
+                             at(integers), at(plan), at(entries)},
+                            field);
+    download(device_energies, energies);
+    std::ranges::copy(energies, arguments.energies.begin());
+    if (responses.empty()) return;
+    download(device_responses, responses);
+    std::ranges::copy(responses, arguments.responses.begin());
   }
 
   /// Energies of poses, the receptor cut into tiles of so many blocks, at most

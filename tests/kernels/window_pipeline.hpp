@@ -42,6 +42,9 @@ namespace starpmc::test {
     static void mm_pair_reduce(const Arguments& a) {                            \
       level::mm_pair_reduce(a);                                                 \
     }                                                                           \
+    static void reference_field(const ReferenceFieldArguments& a) {             \
+      level::reference_field(a);                                                \
+    }                                                                           \
     template <class Arguments>                                                  \
     static void metropolis_decide(const Arguments& a) {                         \
       level::metropolis_decide(a);                                              \
