@@ -83,6 +83,7 @@ class ExactEnsemble:
     def respond(self, components, tolerance, test_share, threads, progress):
         """(fields, arrays) of the message `response`. progress(what, done, total)."""
         reference = self._known_reference("response")
+        _check(components, tolerance, test_share, threads)
         fields = {"components": 0, "widths": [], "note": ""}
         spectrum = numpy.zeros(0)
         self._responses = self._responses[:0]
@@ -170,3 +171,14 @@ class ExactEnsemble:
         if self._reference is None:
             raise WorkerError("failure", f"{request}: there is no reference")
         return self._reference
+
+
+def _check(components, tolerance, test_share, threads):
+    for name, value, good, rule in (
+        ("components", components, components >= 0, "0 or more"),
+        ("tolerance", tolerance, tolerance > 0, "more than 0 kJ/mol"),
+        ("test_share", test_share, 0 < test_share < 1, "between 0 and 1"),
+        ("threads", threads, threads >= 1, "1 or more"),
+    ):
+        if not good:
+            raise WorkerError("bad-request", f"response: {name} {value}; {rule} is needed")
