@@ -93,23 +93,45 @@ void SitePairTerms<T>::add(std::span<const PairTerm> terms, double coulomb_cutof
 template <class T>
 SitePairTerms<T> terms_of_molecules(std::span<const PairTerm> terms, const Topology& topology,
                                     double coulomb_cutoff, int target_type, int source_type) {
+  const int first = std::min(target_type, source_type);
+  const int second = std::max(target_type, source_type);
   SitePairTerms<T> pairs;
-  pairs.targets = static_cast<std::size_t>(topology.site_count(target_type));
-  pairs.sources = static_cast<std::size_t>(topology.site_count(source_type));
-  std::size_t of_pair = 0;
-  for (const PairTerm& term : terms) of_pair += term.coefficients();
-  pairs.present.reserve(pairs.targets * pairs.sources);
-  pairs.coefficients.reserve(pairs.targets * pairs.sources * of_pair);
-  for (int b = 0; b < topology.site_count(source_type); ++b) {
-    for (int a = 0; a < topology.site_count(target_type); ++a) {
-      const double* const pair =
-          topology.pair(topology.site_type(target_type, a), topology.site_type(source_type, b));
-      pairs.add(terms, coulomb_cutoff,
-                STARPMC_COULOMB_CONSTANT * topology.site(target_type, a)[3] *
-                    topology.site(source_type, b)[3],
-                pair, pair + topology.shape.pairs.mm_function);
+  /// A site of each type, and which of them is the target's.
+  const auto add = [&](int i, int j, bool target_first) {
+    const double charges =
+        STARPMC_COULOMB_CONSTANT * topology.site(first, i)[3] * topology.site(second, j)[3];
+    const double* const pair =
+        topology.pair(topology.site_type(first, i), topology.site_type(second, j));
+    const std::size_t coefficients = pairs.coefficients.size();
+    pairs.add(terms, coulomb_cutoff, charges, pair, pair + topology.shape.pairs.mm_function);
+    if (pairs.present.back() == 0) {
+      pairs.present.pop_back();
+      pairs.coefficients.resize(coefficients);
+      return;
     }
+    pairs.sites.push_back(static_cast<std::uint32_t>(target_first ? i : j));
+    pairs.sites.push_back(static_cast<std::uint32_t>(target_first ? j : i));
+  };
+  auto end_part = [&, before = std::size_t{0}]() mutable {
+    const std::size_t count = pairs.present.size() - before;
+    if (count > 0) pairs.parts.push_back(count);
+    before += count;
+  };
+  if (first != second) {
+    for (int i = 0; i < topology.site_count(first); ++i) {
+      for (int j = 0; j < topology.site_count(second); ++j) add(i, j, target_type == first);
+    }
+    end_part();
+    return pairs;
   }
+  for (const bool target_first : {true, false}) {
+    for (int i = 0; i < topology.site_count(first); ++i) {
+      for (int j = 0; j < i; ++j) add(i, j, target_first);
+    }
+    end_part();
+  }
+  for (int i = 0; i < topology.site_count(first); ++i) add(i, i, true);
+  end_part();
   return pairs;
 }
 

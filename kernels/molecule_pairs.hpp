@@ -40,9 +40,12 @@ std::vector<PairTerm> pair_terms(const Potential& potential, PairsWith with);
 /// @tparam T float or double, as of all that follows
 template <class T>
 struct SitePairTerms {
-  std::size_t targets = 0;
-  std::size_t sources = 0;
-  /// Per pair [source][target]: bit t says that it has term t.
+  /// Of terms_of_molecules(): the sites of each pair, the target's and the source's. Where there
+  /// are none, every source meets every target: [source][target].
+  std::vector<std::uint32_t> sites;
+  /// The same: numbers of pairs, in turn, that are summed by themselves.
+  std::vector<std::uint64_t> parts;
+  /// Per pair: bit t says that it has term t.
   std::vector<std::uint32_t> present;
   /// Per pair: the coefficients of all terms in a row.
   std::vector<T> coefficients;
@@ -55,7 +58,10 @@ struct SitePairTerms {
            const double* built_in, const double* function);
 };
 
-/// Every site of one molecule type with every site of another.
+/// The sites of one molecule type with those of another, as far as they have energy. The sum has
+/// the same bits whichever molecule is the target: between types, the pairs come in the same order;
+/// of one type, the parts are the pairs (i, j < i), the pairs (j, i) in the same order, and the
+/// pairs (i, i).
 template <class T>
 SitePairTerms<T> terms_of_molecules(std::span<const PairTerm> terms, const Topology& topology,
                                     double coulomb_cutoff, int target_type, int source_type);
@@ -71,17 +77,22 @@ constexpr std::size_t whole_grains(std::size_t count) {
 template <class T>
 struct MoleculePairArguments {
   std::size_t target_count = 0;  ///< sites of the target
-  std::size_t source_count = 0;  ///< of a source
+  std::size_t source_count = 0;  ///< of a source; not read where there are `rows`
   /// As SitePairTerms has them. Where there is one term all pairs have it: `present` is not read.
+  std::span<const std::uint64_t> parts = {};
+  /// SitePairTerms::sites as the places of their x in `targets` and `sources`.
+  const std::uint64_t* rows = nullptr;
   const std::uint32_t* present = nullptr;
   const T* coefficients = nullptr;
 
   std::size_t count = 0;       ///< of source molecules: a multiple of kMoleculeGrain
   std::size_t stride = 0;      ///< from one row of sources to the next
   const T* sources = nullptr;  ///< x, y, z of each site: rows of `count` values, A
-  const T* targets = nullptr;  ///< x of each site of the target, then y, then z
+  /// x of each site of the target, then y, then z; where there are `rows`, rows as of the sources,
+  /// so that each pair of molecules is seen from its middle.
+  const T* targets = nullptr;
   /// In fixed precision the positions are these, as fixed_coordinate(), whose differences wrap by
-  /// themselves; `units` are their lengths.
+  /// themselves; `units` are their lengths. There are `rows`; x of each target, then y, then z.
   const std::int32_t* fixed_sources = nullptr;
   const std::int32_t* fixed_targets = nullptr;
   T units[3] = {};

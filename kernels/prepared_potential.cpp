@@ -7,7 +7,8 @@ namespace starpmc {
 
 PreparedPotential::PreparedPotential(const Potential& potential, compiled::InstructionSet set) {
   using compiled::Places;
-  constexpr std::array kOfMolecules{Places::one_image, Places::images, Places::fixed_point};
+  constexpr std::array kOfMolecules{Places::mutual, Places::mutual_images,
+                                    Places::mutual_fixed_point};
   constexpr std::array kOfNuclei{Places::images};
   constexpr std::array kOfGrid{Places::one_image, Places::inside};
   const auto compile = [&](PairsWith with, std::span<const Places> places, bool as_pairs) {

@@ -28,22 +28,25 @@ std::shared_ptr<const MoleculeFunction<T>> MoleculeFunction<T>::compile(
 template <class T>
 void MoleculeFunction<T>::operator()(const MoleculePairArguments<T>& a) const {
   const auto call = [&](Places places, const void* targets, const void* sources, const T* box) {
-    functions_[static_cast<std::size_t>(places)](a.count, a.stride, a.target_count, a.source_count,
-                                                 targets, sources, box, a.present, a.coefficients,
-                                                 a.squared_cutoffs, a.energies[0], a.energies[1]);
+    functions_[static_cast<std::size_t>(places)](
+        a.count, a.stride, a.target_count, is_mutual(places) ? a.parts.size() : a.source_count,
+        targets, sources, box, a.parts.data(), a.rows, a.present, a.coefficients, a.squared_cutoffs,
+        a.energies[0], a.energies[1]);
   };
   if (a.fixed_sources != nullptr) {
-    return call(Places::fixed_point, a.fixed_targets, a.fixed_sources, a.units);
+    return call(Places::mutual_fixed_point, a.fixed_targets, a.fixed_sources, a.units);
   }
+  const bool mutual = a.rows != nullptr;
   if (a.box == nullptr) {
-    return call(a.inside ? Places::inside : Places::one_image, a.targets, a.sources, nullptr);
+    const Places places = mutual ? Places::mutual : a.inside ? Places::inside : Places::one_image;
+    return call(places, a.targets, a.sources, nullptr);
   }
   std::array<T, 6> box{};
   for (std::size_t k = 0; k < 3; ++k) {
     box[k] = static_cast<T>(a.box[k]);
     box[3 + k] = static_cast<T>(1 / a.box[k]);
   }
-  call(Places::images, a.targets, a.sources, box.data());
+  call(mutual ? Places::mutual_images : Places::images, a.targets, a.sources, box.data());
 }
 
 template class MoleculeFunction<float>;

@@ -27,7 +27,8 @@ class MoleculeFunction {
  private:
   using Function = void (*)(std::size_t count, std::size_t stride, std::size_t targets,
                             std::size_t sources, const void* target_sites, const void* source_sites,
-                            const T* box, const std::uint32_t* present, const T* coefficients,
+                            const T* box, const std::uint64_t* parts, const std::uint64_t* rows,
+                            const std::uint32_t* present, const T* coefficients,
                             const T* squared_cutoffs, T* coulomb, T* vdw);
   std::shared_ptr<const MachineCode> code_;
   Function functions_[kPlaces] = {};  ///< by Places

@@ -79,7 +79,8 @@ class MoleculeText {
   }
 
  private:
-  /// Molecules side by side in lanes; sites of the source, then of the target, in turn.
+  /// Molecules side by side in lanes; sites of the source, then of the target, in turn. Of mutual
+  /// pairs: parts, then pairs.
   void write(Places places) {
     places_ = places;
     so_far_.text += joined(
@@ -87,18 +88,24 @@ class MoleculeText {
          "(i64 %count, i64 %stride, i64 %targets, i64 %sources, "
          "ptr noalias readonly %target_sites, ptr noalias readonly %source_sites, ptr noalias "
          "readonly %box, "
+         "ptr noalias readonly %parts, ptr noalias readonly %rows, "
          "ptr noalias readonly %present, ptr noalias readonly %coefficients, "
          "ptr noalias readonly %cutoffs, ptr noalias %coulomb_row, ptr noalias %vdw_row) #0 {\n"});
     text_.label("entry");
     for (std::size_t k = 0; k < 2; ++k) cutoffs_[k] = load_same("%cutoffs", std::to_string(k));
-    const std::size_t lengths = places == Places::images        ? 6
-                                : places == Places::fixed_point ? 3
-                                                                : 0;
+    const std::size_t lengths = has_images() ? 6 : is_fixed_point() ? 3 : 0;
     for (std::size_t k = 0; k < lengths; ++k) box_[k] = load_same("%box", std::to_string(k));
+    text_.line({"%site_stride = mul i64 %stride, 3"});
     text_.line({"%any = icmp ne i64 %count, 0"});
     text_.line({"br i1 %any, label %molecules, label %done"});
     text_.label("molecules");
     text_.line({"%i = phi i64 [ 0, %entry ], [ %next_i, %store ]"});
+    for (std::size_t k = 0; k < 3; ++k) {
+      const std::string axis = text_.value({"mul i64 %stride, ", std::to_string(k)});
+      const std::string first = text_.value({"add i64 %i, ", axis});
+      source_axes_[k] = place("%source_sites", first);
+      target_axes_[k] = place("%target_sites", first);
+    }
     text_.line({"br label %source"});
     begin_source();
     begin_target();
@@ -107,59 +114,101 @@ class MoleculeText {
     so_far_.text += "}\n";
   }
 
+  bool has_images() const { return places_ == Places::images || places_ == Places::mutual_images; }
+  bool is_fixed_point() const { return places_ == Places::mutual_fixed_point; }
+
+  /// Sums at a block's begin: from block `from`, those named `first` or 0; from `again`, those
+  /// named `last`.
   void sums(std::string_view block, std::string_view from, std::string_view first,
-            std::string_view again) {
+            std::string_view again, std::string_view last) {
     for (const std::string_view energy : kEnergies) {
       const std::string before =
           first.empty() ? std::string("zeroinitializer") : joined({"%", energy, "_", first});
       text_.line({"%", energy, "_", block, " = phi ", text_.vector(), " [ ", before, ", %", from,
-                  " ], [ %", energy, "_done, %", again, " ]"});
+                  " ], [ %", energy, "_", last, ", %", again, " ]"});
     }
   }
+  std::string_view sums_of_source() const { return is_mutual(places_) ? "sum" : "done"; }
 
   void begin_source() {
     text_.label("source");
     text_.line({"%b = phi i64 [ 0, %molecules ], [ %next_b, %source_done ]"});
     text_.line({"%first_pair = phi i64 [ 0, %molecules ], [ %next_pair, %source_done ]"});
-    sums("source", "molecules", "", "source_done");
-    const std::string first = text_.value({"mul i64 %b, 3"});
-    for (std::size_t k = 0; k < 3; ++k) {
-      const std::string row = text_.value({"add i64 ", first, ", ", std::to_string(k)});
-      const std::string start = text_.value({"mul i64 ", row, ", %stride"});
-      const std::string at = text_.value({"add i64 ", start, ", %i"});
-      source_[k] = load_source(at);
+    sums("source", "molecules", "", "source_done", sums_of_source());
+    if (is_mutual(places_)) {
+      const std::string at = text_.value({"getelementptr i64, ptr %parts, i64 %b"});
+      text_.line({"%part = load i64, ptr ", at});
+    } else {
+      source_ = load_rows(source_axes_, text_.value({"mul i64 %b, %site_stride"}));
     }
     text_.line({"br label %target"});
   }
 
   std::string integers() const { return joined({"<", std::to_string(text_.lanes()), " x i32>"}); }
 
-  std::string load_source(const std::string& index) {
-    if (places_ != Places::fixed_point) {
-      return text_.value(
-          {"load ", text_.vector(), ", ptr ", element("%source_sites", index), alignment()});
+  /// Where an array has a coordinate.
+  std::string place(std::string_view array, std::string_view index) {
+    if (!is_fixed_point()) return element(array, index);
+    return text_.value({"getelementptr i32, ptr ", array, ", i64 ", index});
+  }
+
+  /// x, y, z of a site in lanes, from where the axes have its row.
+  std::array<std::string, 3> load_rows(const std::array<std::string, 3>& axes,
+                                       std::string_view row) {
+    std::array<std::string, 3> rows;
+    for (std::size_t k = 0; k < 3; ++k) {
+      const std::string at = place(axes[k], row);
+      rows[k] = is_fixed_point()
+                    ? text_.value({"load ", integers(), ", ptr ", at, ", align 4"})
+                    : text_.value({"load ", text_.vector(), ", ptr ", at, alignment()});
     }
-    const std::string at = text_.value({"getelementptr i32, ptr %source_sites, i64 ", index});
-    return text_.value({"load ", integers(), ", ptr ", at, ", align 4"});
+    return rows;
+  }
+
+  /// A coordinate of the target, the same in all lanes.
+  std::string load_target(const std::string& index) {
+    if (!is_fixed_point()) return load_same("%target_sites", index);
+    const std::string one = text_.value({"load i32, ptr ", place("%target_sites", index)});
+    const std::string first =
+        text_.value({"insertelement ", integers(), " poison, i32 ", one, ", i32 0"});
+    return text_.value({"shufflevector ", integers(), " ", first, ", ", integers(), " poison, ",
+                        integers(), " zeroinitializer"});
+  }
+
+  /// The sites of the present pair.
+  void load_sites() {
+    std::string target = "%a";
+    if (is_mutual(places_)) {
+      const std::string first = text_.value({"mul i64 %pair, 2"});
+      target = load_row(first);
+      source_ = load_rows(source_axes_, load_row(text_.value({"add i64 ", first, ", 1"})));
+      if (!is_fixed_point()) {
+        target_ = load_rows(target_axes_, target);
+        return;
+      }
+    }
+    for (std::size_t k = 0; k < 3; ++k) {
+      target_[k] = load_target(target);
+      if (k < 2) target = text_.value({"add i64 ", target, ", %targets"});
+    }
+  }
+
+  std::string load_row(const std::string& index) {
+    return text_.value(
+        {"load i64, ptr ", text_.value({"getelementptr i64, ptr %rows, i64 ", index})});
   }
 
   /// Along one axis, of a target from the source.
-  std::string displacement(std::size_t axis, const std::string& index) {
-    if (places_ == Places::fixed_point) {
-      const std::string at = text_.value({"getelementptr i32, ptr %target_sites, i64 ", index});
-      const std::string one = text_.value({"load i32, ptr ", at});
-      const std::string first =
-          text_.value({"insertelement ", integers(), " poison, i32 ", one, ", i32 0"});
-      const std::string same =
-          text_.value({"shufflevector ", integers(), " ", first, ", ", integers(), " poison, ",
-                       integers(), " zeroinitializer"});
-      const std::string units = text_.value({"sub ", integers(), " ", same, ", ", source_[axis]});
+  std::string displacement(std::size_t axis) {
+    if (is_fixed_point()) {
+      const std::string units =
+          text_.value({"sub ", integers(), " ", target_[axis], ", ", source_[axis]});
       const std::string number =
           text_.value({"sitofp ", integers(), " ", units, " to ", text_.vector()});
       return text_.multiply(number, box_[axis]);
     }
-    std::string d = text_.subtract(load_same("%target_sites", index), source_[axis]);
-    if (places_ != Places::images) return d;
+    std::string d = text_.subtract(target_[axis], source_[axis]);
+    if (!has_images()) return d;
     const std::string edges = text_.unary("rint", text_.multiply(d, box_[3 + axis]));
     return text_.multiply_add(text_.negate(box_[axis]), edges, d);
   }
@@ -168,7 +217,7 @@ class MoleculeText {
     text_.label("target");
     text_.line({"%a = phi i64 [ 0, %source ], [ %next_a, %pair_done ]"});
     text_.line({"%pair = phi i64 [ %first_pair, %source ], [ %next_pair, %pair_done ]"});
-    sums("target", "source", "source", "pair_done");
+    sums("target", "source", is_mutual(places_) ? "" : "source", "pair_done", "done");
   }
 
   void end_loops() {
@@ -181,9 +230,17 @@ class MoleculeText {
     }
     text_.line({"%next_pair = add nuw i64 %pair, 1"});
     text_.line({"%next_a = add nuw i64 %a, 1"});
-    text_.line({"%more_targets = icmp ult i64 %next_a, %targets"});
+    text_.line(
+        {"%more_targets = icmp ult i64 %next_a, ", is_mutual(places_) ? "%part" : "%targets"});
     text_.line({"br i1 %more_targets, label %target, label %source_done, !llvm.loop !0"});
     text_.label("source_done");
+    if (is_mutual(places_)) {
+      // never fused with a product, so that two parts may be exchanged
+      for (const std::string_view energy : kEnergies) {
+        text_.line({"%", energy, "_sum = fadd ", text_.vector(), " %", energy, "_source, %", energy,
+                    "_done"});
+      }
+    }
     text_.line({"%next_b = add nuw i64 %b, 1"});
     text_.line({"%more_sources = icmp ult i64 %next_b, %sources"});
     text_.line({"br i1 %more_sources, label %source, label %store, !llvm.loop !0"});
@@ -193,7 +250,7 @@ class MoleculeText {
         return static_cast<std::size_t>(term.term.energy) == k;
       };
       if (std::ranges::none_of(terms_, has)) continue;
-      text_.line({"store ", text_.vector(), " %", kEnergies[k], "_done, ptr ",
+      text_.line({"store ", text_.vector(), " %", kEnergies[k], "_", sums_of_source(), ", ptr ",
                   element(joined({"%", kEnergies[k], "_row"}), "%i"), alignment()});
     }
     text_.line({"%next_i = add nuw i64 %i, ", std::to_string(text_.lanes())});
@@ -235,12 +292,8 @@ class MoleculeText {
   }
 
   void write_distance() {
-    std::string at = "%a";
-    std::array<std::string, 3> d;
-    for (std::size_t k = 0; k < 3; ++k) {
-      d[k] = displacement(k, at);
-      if (k < 2) at = text_.value({"add i64 ", at, ", %targets"});
-    }
+    load_sites();
+    const std::array d{displacement(0), displacement(1), displacement(2)};
     const std::string r2 = pair_.length_squared(d[0], d[1], d[2]);
     pair_.set_squared_distance(places_ == Places::inside ? r2 : pair_.at_least(r2, least_));
     if (terms_.size() == 1) return;
@@ -317,7 +370,10 @@ class MoleculeText {
   std::size_t coefficients_ = 0;  ///< of a pair
   std::array<std::string, 2> cutoffs_;
   std::array<std::string, 6> box_;
-  std::array<std::string, 3> source_;
+  std::array<std::string, 3> source_axes_;  ///< where x, y and z begin
+  std::array<std::string, 3> target_axes_;
+  std::array<std::string, 3> source_;  ///< coordinates
+  std::array<std::string, 3> target_;
   std::array<std::string, 2> sums_;
   std::string block_;  ///< the label of what is written
 };
@@ -325,7 +381,8 @@ class MoleculeText {
 }  // namespace
 
 std::string name_of(Places places) {
-  constexpr std::array<const char*, kPlaces> kNames{"one_image", "images", "fixed_point", "inside"};
+  constexpr std::array<const char*, kPlaces> kNames{
+      "one_image", "images", "inside", "mutual", "mutual_images", "mutual_fixed_point"};
   return kNames[static_cast<std::size_t>(places)];
 }
 

@@ -11,7 +11,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace starpmc::simd::HWY_NAMESPACE {
 
-/// @param source rows of x, y, z
+/// @param source, target rows of x, y, z; the target's of one value where there are no `rows`
 template <class T>
 void sites_apart(const MoleculePairArguments<T>& a, const T* source, const T* target, T* squared) {
   const hn::ScalableTag<T> d;
@@ -24,8 +24,9 @@ void sites_apart(const MoleculePairArguments<T>& a, const T* source, const T* ta
   for (std::size_t i = 0; i < a.count; i += hn::Lanes(d)) {
     auto sum = hn::Zero(d);
     for (std::size_t k = 0; k < 3; ++k) {
-      auto r =
-          hn::Sub(hn::Set(d, target[k * a.target_count]), hn::LoadU(d, source + k * a.stride + i));
+      const auto from = a.rows != nullptr ? hn::LoadU(d, target + k * a.stride + i)
+                                          : hn::Set(d, target[k * a.target_count]);
+      auto r = hn::Sub(from, hn::LoadU(d, source + k * a.stride + i));
       if (a.box != nullptr) r = periodic.wrap(r, static_cast<int>(k));
       sum = hn::MulAdd(r, r, sum);
     }
@@ -130,11 +131,36 @@ void BlockMoleculePairs<T>::operator()(const MoleculePairArguments<T>& a) {
   }
   squared_.resize(a.count);
   values_.resize(a.count);
-  for (std::size_t pair = 0; pair < a.source_count * a.target_count; ++pair) {
+  if (a.rows == nullptr) {
+    add_pairs(a, 0, a.source_count * a.target_count);
+    return;
+  }
+  MoleculePairArguments<T> part = a;
+  std::size_t first = 0;
+  for (const std::uint64_t count : a.parts) {
+    for (std::size_t k = 0; k < 2; ++k) {
+      part_[k].assign(a.count, T{0});
+      part.energies[k] = part_[k].data();
+    }
+    add_pairs(part, first, first + count);
+    for (std::size_t k = 0; k < 2; ++k) {
+      for (std::size_t i = 0; a.energies[k] != nullptr && i < a.count; ++i) {
+        a.energies[k][i] += part_[k][i];
+      }
+    }
+    first += count;
+  }
+}
+
+template <class T>
+void BlockMoleculePairs<T>::add_pairs(const MoleculePairArguments<T>& a, std::size_t first,
+                                      std::size_t last) {
+  for (std::size_t pair = first; pair < last; ++pair) {
     const std::uint32_t present = terms_.size() == 1 ? 1 : a.present[pair];
     if (present == 0) continue;
-    const std::size_t source = pair / a.target_count * 3 * a.stride;
-    const std::size_t target = pair % a.target_count;
+    const bool mutual = a.rows != nullptr;
+    const std::size_t target = mutual ? a.rows[2 * pair] : pair % a.target_count;
+    const std::size_t source = mutual ? a.rows[2 * pair + 1] : pair / a.target_count * 3 * a.stride;
     if (a.fixed_sources != nullptr) {
       fixed_sites_apart(a, a.fixed_sources + source, a.fixed_targets + target, squared_.data());
     } else {

@@ -21,12 +21,15 @@ class BlockMoleculePairs {
     MoleculeEnergy energy;
     std::size_t coefficients;
   };
+  /// Adds pairs [first, last).
+  void add_pairs(const MoleculePairArguments<T>& a, std::size_t first, std::size_t last);
   void add_pair(const MoleculePairArguments<T>& a, std::uint32_t present, const T* coefficients);
 
   std::vector<Term> terms_;
   std::size_t coefficients_ = 0;  ///< of a pair
   std::vector<T> squared_;        ///< distances
   std::vector<T> values_;
+  std::vector<T> part_[2];  ///< sums of a part
 };
 
 }  // namespace starpmc::simd

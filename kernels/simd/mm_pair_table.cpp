@@ -23,10 +23,7 @@ struct TableMemory {
 };
 
 /// mm_pair_table for one window. An energy has the same bits whichever of its molecules moves, so
-/// every group of entries meets the entries of later slots, and each energy is written twice. Not
-/// so with the user's functions: there, each entry that a step may leave or enter meets the entries
-/// that its molecule may meet in that step, the start positions and the candidates of earlier
-/// steps.
+/// every group of entries meets the entries of later slots, and each energy is written twice.
 template <class Real>
 class PairTable {
  public:
@@ -36,7 +33,6 @@ class PairTable {
         groups_(a_.window),
         reach_(a_.window.topology, a_.window.interaction),
         row_(a_.window),
-        symmetric_(potential_of(a_.window.potential, &Potential::in_mm) == nullptr),
         neighbours_(a_.window.interaction, memory.neighbours),
         set_(memory.entries) {
     set_.reset(groups_.entries().size(), static_cast<std::size_t>(a_.window.layout.sites));
@@ -44,8 +40,8 @@ class PairTable {
     row_of_.reserve(groups_.entries().size());
     find_slots();
     for (int type = 0; type < a_.window.topology.shape.molecule_types; ++type) {
-      met_.emplace_back(last_use_.size());
-      symmetric_ ? sort_by_slot(type) : sort_by_step(type);
+      met_.emplace_back(members_.size());
+      sort_by_slot(type);
     }
   }
 
@@ -65,17 +61,11 @@ class PairTable {
 
   static std::size_t at(int value) { return static_cast<std::size_t>(value); }
 
-  /// The last step that may leave or enter a slot's entries, and where these are among those of
-  /// groups_. Where there are no starts, a step has one entry.
+  /// Where the entries of a slot are among those of groups_. Where there are no starts, a step has
+  /// one entry and is a slot.
   void find_slots() {
     const Window& window = a_.window;
-    const bool has_starts = window.starts() > 0;
-    last_use_.resize(at(has_starts ? window.starts() : window.candidates()));
-    for (int step = 0; step < window.steps(); ++step) {
-      const int slot = has_starts ? window.plan[at(plan_step_slot(window.layout) + step)] : step;
-      last_use_[at(slot)] = step;
-    }
-    members_.resize(last_use_.size(), {});
+    members_.resize(at(window.starts() > 0 ? window.starts() : window.candidates()), {});
     std::size_t first = 0;
     for (const EntryGroup& group : groups_.groups()) {
       MoleculeRun& run = members_[at(group.slot)];
@@ -94,30 +84,6 @@ class PairTable {
       met[at(group.slot)].first = row_of_.size();
     }
     for (MoleculeRun& run : met) run.last = row_of_.size();
-  }
-
-  /// Adds them in the order in which molecules may come to be there.
-  void sort_by_step(int type) {
-    const Window& window = a_.window;
-    const int* const step_of = &window.plan[at(plan_candidate_step(window.layout))];
-    const auto add = [&](int entry) {
-      if (window.topology.type_of(window.molecule_of_entry(entry)) == type) {
-        add_to_set(entry, type);
-      }
-    };
-    const std::size_t first = row_of_.size();
-    std::vector<std::size_t> before;  // by step
-    for (int slot = 0; slot < window.starts(); ++slot) add(start_entry(window.layout, slot));
-    int candidate = 0;
-    for (int step = 0; step < window.steps(); ++step) {
-      before.push_back(row_of_.size());
-      for (; candidate < window.candidates() && step_of[candidate] == step; ++candidate) {
-        add(candidate);
-      }
-    }
-    for (std::size_t slot = 0; slot < last_use_.size(); ++slot) {
-      met_.back()[slot] = {first, before[at(last_use_[slot])]};
-    }
   }
 
   void add_to_set(int entry, int type) {
@@ -190,7 +156,6 @@ class PairTable {
       const auto other = static_cast<std::size_t>(others[lane]);
       column[row_of_[other]] = coulomb[lane];
       column[row_of_[other] + vdw_first] = vdw[lane];
-      if (!symmetric_) return;
       row[entry_of_[other]] = coulomb[lane];
       row[entry_of_[other] + vdw_first] = vdw[lane];
     });
@@ -216,13 +181,11 @@ class PairTable {
   EntryGroups groups_;
   MoleculeReach reach_;
   CompleteRow<Real> row_;
-  bool symmetric_;
   Neighbours<Real> neighbours_;
   MoleculeSet<Real>& set_;                     ///< the window's entries by type
   std::vector<std::size_t> entry_of_;          ///< of the set
   std::vector<std::size_t> row_of_;            ///< in the table, of each entry of the set
-  std::vector<int> last_use_;                  ///< by slot, see find_slots()
-  std::vector<MoleculeRun> members_;           ///< the same
+  std::vector<MoleculeRun> members_;           ///< by slot, see find_slots()
   std::vector<std::vector<MoleculeRun>> met_;  ///< by type and slot: what its entries meet
 };
 

@@ -7,6 +7,8 @@
 #define STARPMC_MOLECULE_LIST_INL
 #endif
 
+#include <hwy/aligned_allocator.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <span>
@@ -194,6 +196,25 @@ class MoleculeSet {
   std::vector<Word> records_;
 };
 
+/// Memory that starts where a vector may: rows of whole vectors are read twice as fast there.
+template <class T>
+class VectorMemory {
+ public:
+  /// What was there is lost where it grows.
+  void grow(std::size_t size) {
+    if (size_ >= size) return;
+    memory_ = hwy::AllocateAligned<T>(size);
+    size_ = size;
+    std::fill_n(memory_.get(), size, T{0});
+  }
+  T* data() { return memory_.get(); }
+  const T* data() const { return memory_.get(); }
+
+ private:
+  std::size_t size_ = 0;
+  hwy::AlignedFreeUniquePtr<T[]> memory_;
+};
+
 /// Molecules of one type, a molecule per lane: an array of every word of their records.
 template <class Real>
 class MoleculeList {
@@ -227,7 +248,7 @@ class MoleculeList {
     const std::size_t words = round_up(kFirstSiteWord + 3 * sites, kBlock);
     constexpr std::size_t kLargestVector = 64 / sizeof(Word);
     stride_ = std::max(stride_, round_up(count_, kLargestVector));
-    if (arrays_.size() < words * stride_) arrays_.resize(words * stride_);
+    arrays_.grow(words * stride_);
     if (count_ == 0) return;
     hn::StoreU(hn::Set(d, ids_[count_ - 1]), d, &ids_[count_]);
     for (std::size_t i = 0; i < count_; i += hn::Lanes(d)) {
@@ -250,7 +271,7 @@ class MoleculeList {
   std::size_t certain_ = 0;
   std::size_t stride_ = 0;
   std::vector<Word> ids_;
-  std::vector<Word> arrays_;
+  VectorMemory<Word> arrays_;
 };
 
 /// A run of molecules in a set.

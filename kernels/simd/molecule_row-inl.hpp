@@ -253,16 +253,20 @@ class MoleculeRow {
     return limited(sum);
   }
 
-  HWY_INLINE Point<V> centre_offset(const Target& target, const List& list,
-                                    std::size_t first) const {
-    if constexpr (kFixed<Real>) {
-      const V zero = hn::Zero(D());
-      return {zero, zero, zero};
-    } else {
-      return {displacements_.between(list.centre(0) + first, target.centre[0], 0),
-              displacements_.between(list.centre(1) + first, target.centre[1], 1),
-              displacements_.between(list.centre(2) + first, target.centre[2], 2)};
-    }
+  /// Half of what the centres of the list's molecules are away from the target's.
+  HWY_INLINE Point<V> half_offset(const Target& target, const List& list, std::size_t first) const {
+    const D d;
+    const V half = hn::Set(d, T{0.5});
+    const auto along = [&](int k) HWY_ATTR {
+      if constexpr (kFixed<Real>) {
+        return hn::Zero(d);  // not needed
+      } else {
+        return hn::Mul(half,
+                       displacements_.between(list.centre(static_cast<std::size_t>(k)) + first,
+                                              target.centre[k], k));
+      }
+    };
+    return {along(0), along(1), along(2)};
   }
 
   using SiteLanes = std::conditional_t<kFixed<Real>, IntegersOf<D>, D>;
@@ -287,10 +291,7 @@ class MoleculeRow {
         hn::Store(hn::Set(lanes, target.sites[k]), lanes, to);
       }
     } else {
-      const Point<V> offset = centre_offset(target, list, first);
-      const V half = hn::Set(d, T{0.5});
-      const Point<V> halves{hn::Mul(half, offset.x), hn::Mul(half, offset.y),
-                            hn::Mul(half, offset.z)};
+      const Point<V> halves = half_offset(target, list, first);
       for (std::size_t b = 0; b < pairs.sites_b; ++b, source += 3 * stride, to += 3 * size) {
         hn::Store(hn::Add(load_lanes<Real>(d, source), halves.x), d, to);
         hn::Store(hn::Add(load_lanes<Real>(d, source + stride), halves.y), d, to + size);
@@ -313,10 +314,7 @@ class MoleculeRow {
     const std::size_t stride = static_cast<std::size_t>(list.site(1) - list.site(0));
     const auto* source = list.site(0) + first;
     const auto* site = target.sites.data();
-    const Point<V> offset = centre_offset(target, list, first);
-    const V half = hn::Set(d, T{0.5});
-    const Point<V> halves{hn::Mul(half, offset.x), hn::Mul(half, offset.y),
-                          hn::Mul(half, offset.z)};
+    const Point<V> halves = half_offset(target, list, first);
 #pragma GCC unroll 3
     for (std::size_t k = 0; k < 3; ++k, source += 3 * stride, site += 3) {
       const SitePoint own{hn::Set(lanes, site[0]), hn::Set(lanes, site[1]),

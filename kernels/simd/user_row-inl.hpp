@@ -15,8 +15,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace starpmc::simd::HWY_NAMESPACE {
 
-/// The sites of the list's molecules are laid out relative to the target's centre, or in fixed
-/// precision where they are, and MoleculePairs does the rest.
+/// The sites of the target and of the list's molecules are laid out as seen from amid their centres
+/// (MoleculeRow::place), or in fixed precision where they are, and MoleculePairs does the rest.
 /// @tparam T type of the lanes
 template <class Real, class T>
 class UserRow : private MoleculeRow<Real, T> {
@@ -41,6 +41,10 @@ class UserRow : private MoleculeRow<Real, T> {
     const auto squared = [](double cutoff) { return static_cast<T>(cutoff * cutoff); };
     arguments_.squared_cutoffs[0] = squared(interaction.coulomb_cutoff);
     arguments_.squared_cutoffs[1] = squared(interaction.vdw_cutoff);
+    for (std::size_t k = 0; k < 2; ++k) {
+      energies_[k].grow(kTogether);
+      arguments_.energies[k] = energies_[k].data();
+    }
     for (std::size_t k = 0; k < 3; ++k) {
       arguments_.units[k] = static_cast<T>(fixed_unit(interaction.box[k]));
     }
@@ -53,64 +57,95 @@ class UserRow : private MoleculeRow<Real, T> {
     const D d;
     const SitePairTerms<T>& sites = sites_[static_cast<std::size_t>(
         target.type * this->topology_.shape.molecule_types + list_type)];
-    arguments_.target_count = sites.targets;
-    arguments_.source_count = sites.sources;
+    arguments_.target_count = target.sites.size() / 3;
+    arguments_.parts = sites.parts;
     arguments_.present = sites.present.data();
     arguments_.coefficients = sites.coefficients.data();
-    arguments_.count = whole_grains<T>(list.count());
     const bool one_image = kFixed<Real> || this->reach_.one_image(target.type, list_type);
     arguments_.box = one_image ? nullptr : interaction_.box;
-    place_target(target);
-    place_sources(target, list, sites.sources);
-    for (std::size_t k = 0; k < 2; ++k) {
-      energies_[k].resize(arguments_.count);
-      arguments_.energies[k] = energies_[k].data();
-    }
-    function_(arguments_);
-    for (std::size_t i = 0; i < list.count(); i += hn::Lanes(d)) {
-      store(i, hn::FirstN(d, list.count() - i),
-            LaneEnergies<V>{limited(hn::LoadU(d, &energies_[0][i])),
-                            limited(hn::LoadU(d, &energies_[1][i]))});
+    const auto source_sites = static_cast<std::size_t>(this->topology_.site_count(list_type));
+    for (std::size_t first = 0; first < list.count(); first += kTogether) {
+      const std::size_t count = std::min(kTogether, list.count() - first);
+      arguments_.count = whole_grains<T>(count);
+      place(target, list, first, count, source_sites);
+      if (first == 0) place_rows(sites.sites);
+      if (!sites.parts.empty()) {
+        function_(arguments_);
+      } else {
+        for (T* const energies : arguments_.energies) std::fill_n(energies, kTogether, T{0});
+      }
+      for (std::size_t i = 0; i < count; i += hn::Lanes(d)) {
+        store(first + i, hn::FirstN(d, count - i),
+              LaneEnergies<V>{limited(hn::Load(d, energies_[0].data() + i)),
+                              limited(hn::Load(d, energies_[1].data() + i))});
+      }
     }
   }
 
  private:
-  /// Axis by axis.
-  void place_target(const Target& target) {
+  /// Molecules that are laid out together: few enough to stay in a core's first cache.
+  static constexpr std::size_t kTogether = 8 * kMoleculeGrain<T>;
+
+  void place_rows(const std::vector<std::uint32_t>& sites) {
+    const std::uint64_t row = 3 * arguments_.stride;
+    if (sites_of_rows_ == sites.data() && row_ == row) return;
+    sites_of_rows_ = sites.data();
+    row_ = row;
+    rows_.resize(sites.size());
+    for (std::size_t k = 0; k < sites.size(); ++k) {
+      rows_[k] = (kFixed<Real> && k % 2 == 0 ? 1 : row) * sites[k];
+    }
+    arguments_.rows = rows_.data();
+  }
+
+  /// The list's molecules [first, first + molecules).
+  void place(const Target& target, const List& list, std::size_t first, std::size_t molecules,
+             std::size_t sites) {
+    const D d;
+    // A list's last vector is full of molecules; beyond it, whatever was here before does.
+    static_assert(hn::MaxLanes(d) <= kMoleculeGrain<T>);
     const std::size_t count = arguments_.target_count;
-    targets_.resize(3 * count);
-    for (std::size_t i = 0; i < 3 * count; ++i) targets_[i % 3 * count + i / 3] = target.sites[i];
     if constexpr (kFixed<Real>) {
-      arguments_.fixed_targets = targets_.data();
+      targets_.grow(3 * count);
+      typename Target::Site* const to = targets_.data();  // axis by axis
+      for (std::size_t i = 0; i < 3 * count; ++i) to[i % 3 * count + i / 3] = target.sites[i];
+      arguments_.fixed_targets = to;
+      // a list's rows have whole vectors, too
+      arguments_.fixed_sources = list.site(0) + first;
+      arguments_.stride = static_cast<std::size_t>(list.site(1) - list.site(0));
     } else {
+      constexpr std::size_t stride = kTogether;
+      arguments_.stride = stride;
+      targets_.grow(3 * count * stride);
+      sources_.grow(3 * sites * stride);
       arguments_.targets = targets_.data();
+      arguments_.sources = sources_.data();
+      for (std::size_t i = 0; i < molecules; i += hn::Lanes(d)) {
+        const Point<V> halves = this->half_offset(target, list, first + i);
+        const T* site = target.sites.data();
+        T* to = targets_.data() + i;
+        for (std::size_t a = 0; a < count; ++a, site += 3, to += 3 * stride) {
+          store_point(hn::Sub(hn::Set(d, site[0]), halves.x),
+                      hn::Sub(hn::Set(d, site[1]), halves.y),
+                      hn::Sub(hn::Set(d, site[2]), halves.z), to, stride);
+        }
+        to = sources_.data() + i;
+        for (std::size_t b = 0; b < sites; ++b, to += 3 * stride) {
+          const auto at = [&](std::size_t k) HWY_ATTR {
+            return load_lanes<Real>(d, list.site(3 * b + k) + first + i);
+          };
+          store_point(hn::Add(at(0), halves.x), hn::Add(at(1), halves.y), hn::Add(at(2), halves.z),
+                      to, stride);
+        }
+      }
     }
   }
 
-  void place_sources(const Target& target, const List& list, std::size_t sites) {
+  static HWY_INLINE void store_point(V x, V y, V z, T* to, std::size_t stride) {
     const D d;
-    const std::size_t stride = arguments_.count;
-    // A list's last vector is full of molecules; beyond it, whatever was here before does.
-    static_assert(hn::MaxLanes(d) <= kMoleculeGrain<T>);
-    if constexpr (kFixed<Real>) {
-      // a list's rows have whole vectors, too
-      arguments_.fixed_sources = list.site(0);
-      arguments_.stride = static_cast<std::size_t>(list.site(1) - list.site(0));
-    } else {
-      sources_.resize(std::max(sources_.size(), sites * 3 * stride));
-      arguments_.stride = stride;
-      for (std::size_t i = 0; i < list.count(); i += hn::Lanes(d)) {
-        const Point<V> offset = this->centre_offset(target, list, i);
-        for (std::size_t b = 0; b < sites; ++b) {
-          const auto at = [&](std::size_t k) { return list.site(3 * b + k) + i; };
-          T* const to = &sources_[3 * b * stride + i];
-          hn::StoreU(hn::Add(offset.x, load_lanes<Real>(d, at(0))), d, to);
-          hn::StoreU(hn::Add(offset.y, load_lanes<Real>(d, at(1))), d, to + stride);
-          hn::StoreU(hn::Add(offset.z, load_lanes<Real>(d, at(2))), d, to + 2 * stride);
-        }
-      }
-      arguments_.sources = sources_.data();
-    }
+    hn::StoreU(x, d, to);
+    hn::StoreU(y, d, to + stride);
+    hn::StoreU(z, d, to + 2 * stride);
   }
 
   /// limited_user_energy
@@ -123,9 +158,12 @@ class UserRow : private MoleculeRow<Real, T> {
   MoleculePairs<T> function_;
   std::vector<SitePairTerms<T>> sites_;  ///< per pair of molecule types
   MoleculePairArguments<T> arguments_;
-  std::vector<typename Target::Site> targets_;
-  std::vector<T> sources_;
-  std::vector<T> energies_[2];
+  std::vector<std::uint64_t> rows_;
+  const std::uint32_t* sites_of_rows_ = nullptr;  ///< what rows_ is made of, and its stride
+  std::uint64_t row_ = 0;
+  VectorMemory<typename Target::Site> targets_;
+  VectorMemory<T> sources_;
+  VectorMemory<T> energies_[2];
 };
 
 }  // namespace starpmc::simd::HWY_NAMESPACE

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "io/stored_state_reader.hpp"
+
 namespace starpmc {
 namespace {
 
@@ -18,11 +20,10 @@ struct Mark {
   std::string_view within = {};
 };
 
-constexpr std::string_view kHdf5 = "\211HDF\r\n\032\n";
 constexpr auto kMarks = std::to_array<Mark>({
     {"energies.csv", "# starpmc:"},
-    {"trajectory.h5md", kHdf5, "starpmc"},
-    {"trajectory.h5", kHdf5, "starpmc"},
+    {"trajectory.h5md", kHdf5Signature, "starpmc"},
+    {"trajectory.h5", kHdf5Signature, "starpmc"},
     {"system.pdb", "TITLE     ", "P 1           1\nHETATM    1 "},
     {"final.pdb", "TITLE     ", "by starpmc\n"},
     {"final.gro", "", "by starpmc\n"},

@@ -217,11 +217,10 @@ void take_poses(StoredState& state, const nlohmann::json& checkpoint) {
 }  // namespace
 
 bool is_hdf5_file(const std::filesystem::path& path) {
-  constexpr std::string_view signature("\211HDF\r\n\032\n");
-  std::array<char, signature.size()> begin{};
+  std::array<char, kHdf5Signature.size()> begin{};
   std::ifstream file(path, std::ios::binary);
   file.read(begin.data(), begin.size());
-  return file && std::string_view(begin.data(), begin.size()) == signature;
+  return file && std::string_view(begin.data(), begin.size()) == kHdf5Signature;
 }
 
 StoredState read_stored_state(const std::filesystem::path& trajectory,

@@ -3,10 +3,14 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <string_view>
 
 #include "system/stored_state.hpp"
 
 namespace starpmc {
+
+/// How a file of HDF5 begins.
+inline constexpr std::string_view kHdf5Signature = "\211HDF\r\n\032\n";
 
 /// Whether a file is one of HDF5, as trajectory.h5md is.
 bool is_hdf5_file(const std::filesystem::path& path);

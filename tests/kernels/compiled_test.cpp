@@ -33,6 +33,19 @@ struct Molecules {
     coefficients = numbers(target_count * source_count * coefficient_count, 0.3, 3);
     for (std::size_t pair = 0; pair < target_count * source_count; ++pair) {
       present.push_back(terms.size() == 1 ? 1U : static_cast<std::uint32_t>(random() % 8));
+      pairs.push_back(pair);
+    }
+    if (is_mutual(places)) {
+      std::ranges::shuffle(pairs, random);
+      const std::size_t row = 3 * arguments.stride;
+      for (const std::size_t pair : pairs) {
+        rows.push_back(pair % target_count * (places == Places::mutual_fixed_point ? 1 : row));
+        rows.push_back(pair / target_count * row);
+      }
+      parts = {1, pairs.size() - 1};
+      if (pairs.size() == 1) parts.pop_back();
+      arguments.parts = parts;
+      arguments.rows = rows.data();
     }
     place();
     arguments.present = present.data();
@@ -59,7 +72,7 @@ struct Molecules {
 
   void place() {
     const std::size_t all = 3 * arguments.source_count * arguments.stride;
-    if (places == Places::fixed_point) {
+    if (places == Places::mutual_fixed_point) {
       for (std::size_t k = 0; k < 3; ++k)
         arguments.units[k] = static_cast<Real>(1e-9 * static_cast<double>(1 + k));
       for (std::size_t i = 0; i < all; ++i) fixed_sources.push_back(any_integer());
@@ -71,25 +84,29 @@ struct Molecules {
       return;
     }
     sources = numbers(all, 1, 3);
-    targets = numbers(3 * arguments.target_count, -0.5, 0.5);
+    targets =
+        numbers(3 * arguments.target_count * (is_mutual(places) ? arguments.stride : 1), -0.5, 0.5);
     arguments.sources = sources.data();
     arguments.targets = targets.data();
     arguments.inside = places == Places::inside;
-    if (places == Places::images) arguments.box = kBox;
+    if (has_images()) arguments.box = kBox;
   }
+  bool has_images() const { return places == Places::images || places == Places::mutual_images; }
   std::int32_t any_integer() { return static_cast<std::int32_t>(random()); }
 
   double displacement(std::size_t target, std::size_t source, std::size_t molecule,
                       std::size_t axis) const {
     const std::size_t from = (3 * source + axis) * arguments.stride + molecule;
-    const std::size_t to = axis * arguments.target_count + target;
-    if (places == Places::fixed_point) {
+    const std::size_t to = is_mutual(places) && places != Places::mutual_fixed_point
+                               ? (3 * target + axis) * arguments.stride + molecule
+                               : axis * arguments.target_count + target;
+    if (places == Places::mutual_fixed_point) {
       return static_cast<std::int32_t>(static_cast<std::uint32_t>(fixed_targets[to]) -
                                        static_cast<std::uint32_t>(fixed_sources[from])) *
              static_cast<double>(arguments.units[axis]);
     }
     const double d = static_cast<double>(targets[to]) - static_cast<double>(sources[from]);
-    return places == Places::images ? scalar::minimum_image(d, kBox[axis]) : d;
+    return has_images() ? scalar::minimum_image(d, kBox[axis]) : d;
   }
 
   /// Energies of one molecule in fp64, then what their rounding errors are relative to.
@@ -99,8 +116,8 @@ struct Molecules {
     for (std::size_t pair = 0; pair < present.size(); ++pair) {
       double r2 = 0;
       for (std::size_t axis = 0; axis < 3; ++axis) {
-        const double d = displacement(pair % arguments.target_count, pair / arguments.target_count,
-                                      molecule, axis);
+        const double d = displacement(pairs[pair] % arguments.target_count,
+                                      pairs[pair] / arguments.target_count, molecule, axis);
         r2 += d * d;
       }
       if (!arguments.inside) r2 = std::max(r2, STARPMC_MINIMUM_DISTANCE_SQUARED);
@@ -135,6 +152,9 @@ struct Molecules {
   Places places;
   std::mt19937_64 random;
   MoleculePairArguments<Real> arguments;
+  std::vector<std::size_t> pairs;  ///< which pair of sites the following are of
+  std::vector<std::uint64_t> rows;
+  std::vector<std::uint64_t> parts;
   std::vector<std::uint32_t> present;
   std::vector<Real> coefficients;
   std::vector<Real> sources;
@@ -144,8 +164,9 @@ struct Molecules {
   std::vector<Real> energies[2];
 };
 
-constexpr std::array kEverywhere{Places::one_image, Places::images, Places::fixed_point,
-                                 Places::inside};
+constexpr std::array kEverywhere{Places::one_image,     Places::images,
+                                 Places::inside,        Places::mutual,
+                                 Places::mutual_images, Places::mutual_fixed_point};
 
 /// By machine code.
 template <class Real>

@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <random>
+#include <utility>
+
 #include "device_pipeline.hpp"
 #include "kernels/prepared_potential.hpp"
 #include "mm_case.hpp"
@@ -70,6 +73,70 @@ TYPED_TEST(UserPotential, GivesTheBuiltInEnergiesCompiled) {
 TYPED_TEST(UserPotential, GivesTheBuiltInPotential) {
   HostPipeline<TypeParam> pipeline;
   expect_built_in_potential(pipeline, TwoSystems(wide_cutoff()));
+}
+
+/// Energies of molecules of a type with as many others of another, with coordinates at random.
+template <class Real>
+class Exchanged {
+ public:
+  Exchanged(const TwoSystems& systems, int first, int second)
+      : systems_(systems), types_{first, second}, pairs_(systems.potential, PairsWith::molecules) {
+    std::mt19937_64 random(5);
+    std::uniform_real_distribution<double> place(-2, 2);
+    for (int k = 0; k < 2; ++k) {
+      places_[k].resize(static_cast<std::size_t>(3 * topology().site_count(types_[k])) * kCount);
+      for (Real& x : places_[k]) x = static_cast<Real>(place(random) + 4 * k);
+    }
+  }
+
+  /// The Coulomb, then the van der Waals energies.
+  std::vector<Real> energies(bool exchanged) {
+    const int target = exchanged ? 1 : 0;
+    const auto sites = terms_of_molecules<Real>(pairs_.terms(), topology(), 7.0, types_[target],
+                                                types_[1 - target]);
+    std::vector<std::uint64_t> rows;
+    for (const std::uint32_t site : sites.sites) rows.push_back(3 * kCount * site);
+    std::vector<Real> result(2 * kCount);
+    pairs_({.parts = sites.parts,
+            .rows = rows.data(),
+            .present = sites.present.data(),
+            .coefficients = sites.coefficients.data(),
+            .count = kCount,
+            .stride = kCount,
+            .sources = places_[1 - target].data(),
+            .targets = places_[target].data(),
+            .squared_cutoffs = {49, 36},
+            .energies = {result.data(), &result[kCount]}});
+    return result;
+  }
+
+ private:
+  static constexpr std::size_t kCount = 1024;
+  Topology topology() const { return systems_.user.topology(); }
+
+  const TwoSystems& systems_;
+  int types_[2];
+  MoleculePairs<Real> pairs_;
+  std::vector<Real> places_[2];
+};
+
+template <class Real>
+void expect_the_same_when_exchanged(const TwoSystems& systems) {
+  for (const auto& [first, second] : {std::pair{0, 0}, std::pair{0, 1}, std::pair{1, 1}}) {
+    Exchanged<Real> molecules(systems, first, second);
+    const auto energies = molecules.energies(false);
+    EXPECT_NE(energies[0], energies[1]);
+    EXPECT_EQ(energies, molecules.energies(true)) << "types " << first << " and " << second;
+  }
+}
+
+TEST(UserMolecules, HaveTheSameBitsWhicheverMoves) {
+  TwoSystems systems(wide_cutoff());
+  for (const bool by_machine_code : {false, true}) {
+    if (by_machine_code) prepare(systems.potential);
+    expect_the_same_when_exchanged<double>(systems);
+    expect_the_same_when_exchanged<float>(systems);
+  }
 }
 
 /// Hard systems, by machine code of each instruction set and without any.
