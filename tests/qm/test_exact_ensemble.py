@@ -17,7 +17,8 @@ from pyscf_worker_tests import WORKERS
 
 import subprocess
 
-import far_charges
+import galerkin
+import linear_response
 import numpy
 import pyscf_worker
 import scipy.ndimage
@@ -298,8 +299,6 @@ class ResponseTest(unittest.TestCase):
             print(f"{abs(errors[1:]).max():.5f}")
             self.assertLess(abs(errors).max(), bound)
         self.assertEqual(places.shape[1], 3)
-        fit_shells = far_charges.FarCharges(self.engine.molecule.atom_coords())
-        self.assertEqual(fit_shells.points.shape, places.shape)
 
     def test_charged_solute_keeps_its_charge(self):
         engine, _ = prepared(HYDROXYL, 3, charge=-1, basis="sto-3g")
@@ -367,6 +366,26 @@ class DensityStaysTest(unittest.TestCase):
         self.assertEqual(*found)
 
 
+class EquationsTest(unittest.TestCase):
+    def test_subspace_solves(self):
+        """A poor preconditioner, right-hand sides that depend on each other."""
+        random = numpy.random.default_rng(8)
+        matrix = random.normal(size=(60, 60))
+        matrix = matrix @ matrix.T / 60 + numpy.diag(numpy.linspace(1, 20, 60))
+        right = random.normal(size=(6, 60))
+        right[5] = right[0] - right[1]
+        subspace = galerkin.Subspace(60, lambda rows: rows @ matrix, lambda rows: rows / 10)
+        solution = subspace.solve(right, 1e-10, 60)
+        numpy.testing.assert_allclose(solution.vectors @ matrix, right, atol=2e-3)
+        energies = numpy.einsum("kx,kx->k", right, solution.vectors)
+        exact = numpy.einsum("kx,kx->k", right, numpy.linalg.solve(matrix, right.T).T)
+        self.assertTrue((energies <= exact * (1 + 1e-12)).all())
+        numpy.testing.assert_allclose(energies, exact, rtol=1e-7)
+        indefinite = galerkin.Subspace(60, lambda rows: -rows, lambda rows: rows)
+        with self.assertRaises(galerkin.NotPositive):
+            indefinite.solve(right, 1e-10, 5)
+
+
 class RefusalTest(unittest.TestCase):
     def refused(self, reason, text, ask):
         with self.assertRaisesRegex(WorkerError, text) as caught:
@@ -387,16 +406,50 @@ class RefusalTest(unittest.TestCase):
         self.refused("failure", "no configurations", engine.exact.reference)
 
     def test_a_solution_that_is_no_minimum_has_no_response(self):
-        """Water at twice its bond lengths: RHF's solution is above UHF's, and a triplet's below."""
-        stretched = (["O", "H", "H"], [[0, 0, 0], [0.0, 1.9, 0.1], [1.9, 0.0, 0.0]])
+        """He2+ with the hole on both atoms alike, where it would rather be on one."""
         engine, _ = prepared(
-            stretched, 24, multiplicity=3, method="hf", basis="sto-3g", density_fitting=False
+            (["He", "He"], [[0, 0, 0], [2.5, 0, 0]]), 30, charge=1, multiplicity=2, method="hf"
         )
-        orbitals, _ = engine._response_equations(
-            engine.exact._reference.mean, engine.exact._reference.density, 1
+        self.refused("not-converged", "is not negative definite", lambda: respond(engine, 16))
+        positions, charges = next(solvents(1, seed=2))
+        engine.update(**solvent(engine, positions, charges))  # the worker goes on
+
+    def test_occupied_above_empty(self):
+        """Of oxygen's singlet, whose solution needs a level shift."""
+        engine, _ = prepared(
+            (["O", "O"], [[0, 0, 0], [1.21, 0, 0]]), 12, basis="sto-3g", energy_convergence_hartree=1e-6
         )
-        matrix = orbitals.apply(numpy.eye(orbitals.size))
-        self.assertLess(abs(matrix - matrix.T).max(), 1e-8)
+        self.refused("not-converged", "no response of the solute's ref", lambda: respond(engine, 4))
+
+    def test_smaller_r_where_more_cannot_be(self):
+        class Failing:
+            """Fails at 24 components."""
+
+            _mean = numpy.zeros((2, 2))
+
+            def errors(self, densities):
+                return numpy.array([1.0, -1.0]) / (1 + len(densities))
+
+            def respond(self, count):
+                if count < 24:
+                    return numpy.zeros((count, 2, 2)), 0.0
+                return self.fail(count)
+
+        for failure, text in (
+            (galerkin.NotPositive("here"), "24 components: the response is not negative definite"),
+            (None, "24 components: the coupled-perturbed equations did not converge"),
+        ):
+            predictor = Failing()
+
+            def fail(count, failure=failure):
+                if failure is not None:
+                    raise failure
+                return numpy.zeros((count, 2, 2)), 1.0
+
+            predictor.fail = fail
+            densities, fields = linear_response.choose(predictor, 32, 1e-3, lambda *_: None)
+            self.assertEqual((len(densities), fields["components"]), (16, 16))
+            self.assertIn(text, fields["note"])
 
     def test_components_beyond_the_basis(self):
         engine, _ = prepared(WATER, 45, basis="sto-3g")
@@ -453,7 +506,7 @@ class ProtocolTest(unittest.TestCase):
         _, arrays = ask("potentials", {"positions": numpy.array([[0.0, 0.0, 5.0]])})
         self.assertEqual(arrays["values"].shape, (9, 1))
         self.assertEqual(ask("hold")[0]["type"], "held")
-        result, arrays = ask("update", sent, coulomb_pole=1.0)
+        _, arrays = ask("update", sent, coulomb_pole=1.0)
         self.assertEqual(list(arrays), ["grid", "state"])
         self.assertEqual(ask("forget")[0]["type"], "forgotten")
         refused, _ = ask("response", components=8, **asked)

@@ -10,6 +10,7 @@ import numpy
 from density_potential import DensityPotential, ElectronsAndNuclei
 from far_charges import FarCharges
 from orbital_response import NoGroundState
+from pyscf import lib
 from pyscf.data import nist
 from worker_protocol import HARTREE_IN_KJ_PER_MOL, WorkerError
 
@@ -84,11 +85,18 @@ class ExactEnsemble:
         """(fields, arrays) of the message `response`. progress(what, done, total)."""
         reference = self._known_reference("response")
         _check(components, tolerance, test_share, threads)
+        lib.num_threads(threads)
+        try:
+            return self._respond(reference, components, tolerance, test_share, threads, progress)
+        finally:
+            lib.num_threads(self._threads)
+
+    def _respond(self, reference, components, tolerance, test_share, threads, progress):
         fields = {"components": 0, "widths": [], "note": ""}
         spectrum = numpy.zeros(0)
         self._responses = self._responses[:0]
         if components > 0:
-            self._responses, spectrum, fields = self._respond(
+            self._responses, spectrum, fields = self._components(
                 components, tolerance, test_share, threads, progress
             )
         far = FarCharges(self._molecule.atom_coords())
@@ -103,7 +111,7 @@ class ExactEnsemble:
             "spectrum": spectrum,
         }
 
-    def _respond(self, components, tolerance, test_share, threads, progress):
+    def _components(self, components, tolerance, test_share, threads, progress):
         used, held_out = linear_response.split(len(self._configurations), test_share)
         if len(used) <= components:
             raise WorkerError(
