@@ -141,6 +141,8 @@ foreach(script ${qm_scripts})
   string(REPLACE "test_" "qm/" name ${name})
   starpmc_script_test(${name} 600 "qm" ${test_python} ${script})
 endforeach()
+starpmc_script_test(qm/exact_ensemble_of_all_methods 3600 "qm;slow" ${test_python}
+  ${CMAKE_CURRENT_SOURCE_DIR}/qm/test_exact_ensemble.py --all)
 starpmc_script_test(qm/embedding_of_all_frames 7200 "qm;slow" ${test_python}
   ${CMAKE_CURRENT_SOURCE_DIR}/qm/test_embedding.py --all)
 

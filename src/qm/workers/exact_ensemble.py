@@ -10,6 +10,7 @@ import numpy
 from density_potential import DensityPotential, ElectronsAndNuclei
 from far_charges import FarCharges
 from orbital_response import NoGroundState
+from pyscf import lib
 from pyscf.data import nist
 from worker_protocol import HARTREE_IN_KJ_PER_MOL, WorkerError
 
@@ -83,11 +84,19 @@ class ExactEnsemble:
     def respond(self, components, tolerance, test_share, threads, progress):
         """(fields, arrays) of the message `response`. progress(what, done, total)."""
         reference = self._known_reference("response")
+        _check(components, tolerance, test_share, threads)
+        lib.num_threads(threads)
+        try:
+            return self._respond(reference, components, tolerance, test_share, threads, progress)
+        finally:
+            lib.num_threads(self._threads)
+
+    def _respond(self, reference, components, tolerance, test_share, threads, progress):
         fields = {"components": 0, "widths": [], "note": ""}
         spectrum = numpy.zeros(0)
         self._responses = self._responses[:0]
         if components > 0:
-            self._responses, spectrum, fields = self._respond(
+            self._responses, spectrum, fields = self._components(
                 components, tolerance, test_share, threads, progress
             )
         far = FarCharges(self._molecule.atom_coords())
@@ -102,7 +111,7 @@ class ExactEnsemble:
             "spectrum": spectrum,
         }
 
-    def _respond(self, components, tolerance, test_share, threads, progress):
+    def _components(self, components, tolerance, test_share, threads, progress):
         used, held_out = linear_response.split(len(self._configurations), test_share)
         if len(used) <= components:
             raise WorkerError(
@@ -170,3 +179,14 @@ class ExactEnsemble:
         if self._reference is None:
             raise WorkerError("failure", f"{request}: there is no reference")
         return self._reference
+
+
+def _check(components, tolerance, test_share, threads):
+    for name, value, good, rule in (
+        ("components", components, components >= 0, "0 or more"),
+        ("tolerance", tolerance, tolerance > 0, "more than 0 kJ/mol"),
+        ("test_share", test_share, 0 < test_share < 1, "between 0 and 1"),
+        ("threads", threads, threads >= 1, "1 or more"),
+    ):
+        if not good:
+            raise WorkerError("bad-request", f"response: {name} {value}; {rule} is needed")

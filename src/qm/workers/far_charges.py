@@ -8,10 +8,11 @@ from density_potential import sphere
 from pyscf.data import nist
 
 # (radius in angstrom, points of each nucleus) of the charges; the nuclei themselves come first.
-CHARGE_SHELLS = ((0.5, 8), (1.0, 20))
-# Where potentials are matched. Nearer than these the density is not inside.
-FIT_SHELLS = (2.4, 2.9, 3.5, 4.2, 5.2, 6.5)
-POINTS_OF_FIT_SHELL = 40
+CHARGE_SHELLS = ((1.2, 30),)
+# Where potentials are matched. Nearer than that the density is not inside, and to match it there
+# costs accuracy everywhere.
+FIT_SHELLS = (2.8, 3.2, 3.8, 4.6, 6.0)
+POINTS_OF_FIT_SHELL = 80
 RIDGE = 1e-12  # of the largest eigenvalue of the normal equations: what the shells do not determine
 
 

@@ -1,0 +1,523 @@
+"""Reference density and response of the PySCF worker against plain PySCF.
+
+The solvent is charges that fluctuate about their places. Expected values come from SCF calculations
+by PySCF's own qmmm with those charges, or from analytic integrals. Run by any Python that has
+src/qm/workers/requirements.txt:
+
+  test_exact_ensemble.py         a quarter of a minute
+  test_exact_ensemble.py --all   other methods and open shells, too; some minutes
+"""
+
+import sys
+import unittest
+
+from pyscf_worker_tests import WORKERS
+
+# isort: split
+
+import subprocess
+
+import galerkin
+import linear_response
+import numpy
+import pyscf_worker
+import scipy.ndimage
+from pyscf import dft, gto, qmmm, scf
+from pyscf.data import nist
+from worker_protocol import HARTREE_IN_KJ_PER_MOL, Channel, SolventCharges, WorkerError
+from worker_request import worker_request
+
+COULOMB = 1389.35457644  # kJ mol^-1 A e^-2
+WATER = (["O", "H", "H"], [[0, 0, 0.117], [0, 0.757, -0.471], [0, -0.757, -0.471]])
+FORMALDEHYDE = (
+    ["C", "O", "H", "H"],
+    [[0, 0, 0], [1.203, 0, 0], [-0.580753, 0.935377, 0], [-0.580753, -0.935377, 0]],
+)
+NITROGEN_DIOXIDE = (["N", "O", "O"], [[0, 0, 0], [1.09, 0.47, 0], [-1.09, 0.47, 0]])
+HYDROXYL = (["O", "H"], [[0, 0, 0], [0.97, 0, 0]])
+TIP3P_CHARGES = [-0.834, 0.417, 0.417]
+WATERS = numpy.array(
+    [
+        [[3.65, 1.75, 0.2], [2.85, 1.23, 0.13], [4.35, 1.10, 0.17]],
+        [[-1.2, 3.4, 0.6], [-0.5, 3.95, 0.25], [-1.85, 4.0, 0.95]],
+        [[0.3, -0.4, 3.3], [0.35, 0.4, 3.82], [0.25, -1.1, 3.95]],
+        [[-3.3, -1.9, -0.4], [-4.1, -1.4, -0.2], [-3.5, -2.8, -0.1]],
+    ]
+)
+CONFIGURATIONS = 45
+ALL = "--all" in sys.argv
+
+
+def solvents(count, seed):
+    """Every water turned about its oxygen by some 20 degrees and shifted by some 0.1 A."""
+    random = numpy.random.default_rng(seed)
+    for _ in range(count):
+        waters = []
+        for water in WATERS:
+            turn = numpy.linalg.qr(numpy.eye(3) + 0.35 * random.normal(size=(3, 3)))[0]
+            waters.append(water[0] + (water - water[0]) @ turn.T + random.normal(0, 0.12, 3))
+        yield numpy.concatenate(waters), numpy.tile(TIP3P_CHARGES, len(waters))
+
+
+def make_engine(molecule, **changed):
+    settings = {
+        "grid_radial": 10,
+        "grid_angular": 50,
+        "scf_grid_radial": 40,
+        "scf_grid_angular": 110,
+        "embedding": "analytic",
+        "energy_convergence_hartree": 1e-9,
+        "basis": "6-31g*",
+    }
+    request = worker_request(molecule[0], **{**settings, **changed})
+    return pyscf_worker.PyscfEngine(request, numpy.array(molecule[1], float))
+
+
+def solvent(engine, positions, charges):
+    """Arguments of update() and configuration(); with analytic embedding potentials do not count."""
+    return {
+        "potential": numpy.zeros(engine.points_angstrom().shape[1]),
+        "nuclear_potential": numpy.zeros(engine.atom_count),
+        "charges": SolventCharges(positions, charges, 1.0),
+    }
+
+
+def prepared(molecule, count=CONFIGURATIONS, seed=1, **changed):
+    """(engine with a reference, fields of the reference)."""
+    engine = make_engine(molecule, **changed)
+    for positions, charges in solvents(count, seed):
+        engine.exact.add(engine.configuration(**solvent(engine, positions, charges)))
+    return engine, engine.exact.reference()
+
+
+def respond(engine, components, tolerance=1e-9, told=None):
+    def progress(*what):
+        if told is not None:
+            told.append(what)
+
+    return engine.exact.respond(components, tolerance, 0.33, 1, progress)
+
+
+def plain_pyscf(engine, molecule, positions, charges, guess=None):
+    """PySCF's own SCF with point charges, nothing of the worker in it."""
+    ours = engine._mean_field
+    built = gto.M(
+        atom=list(zip(*molecule, strict=True)),
+        basis=engine.molecule.basis,
+        charge=engine.molecule.charge,
+        spin=engine.molecule.spin,
+        verbose=0,
+    )
+    if hasattr(ours, "xc"):
+        mean_field = dft.RKS(built) if built.spin == 0 else dft.UKS(built)
+        mean_field.xc = ours.xc
+        mean_field.grids.atom_grid = ours.grids.atom_grid
+    else:
+        mean_field = scf.RHF(built) if built.spin == 0 else scf.UHF(built)
+    if hasattr(ours, "with_df"):
+        mean_field = mean_field.density_fit()
+        mean_field.with_df.build()
+    mean_field.conv_tol = 1e-10
+    mean_field = qmmm.mm_charge(mean_field, positions, charges)
+    mean_field.kernel(dm0=guess)
+    if not mean_field.converged:
+        raise AssertionError("PySCF's own SCF does not converge")
+    return mean_field
+
+
+def mean_charges(count, seed):
+    """The point charges whose potential is the mean of the configurations' potentials."""
+    found = list(solvents(count, seed))
+    positions = numpy.concatenate([one for one, _ in found])
+    return positions, numpy.concatenate([charges for _, charges in found]) / count
+
+
+def predicted(engine, fields, arrays, positions, charges):
+    """kJ/mol, from what goes over the protocol only."""
+    at_charges = engine.exact.potentials(positions) @ charges
+    response = at_charges[1:] - arrays["mean"]
+    return fields["solute_energy"] + at_charges[0] - 0.5 * response @ response
+
+
+def nuclear_distances(engine, points):
+    nuclei = engine.molecule.atom_coords() * nist.BOHR
+    return numpy.linalg.norm(points[:, None] - nuclei[None], axis=2).min(axis=1)
+
+
+class EnergyTest(unittest.TestCase):
+    """True energies of configurations that the worker has not seen, by plain PySCF."""
+
+    def check(self, molecule, components=24, width=0.01, count=10, **changed):
+        engine, reference = prepared(molecule, **changed)
+        fields, arrays = respond(engine, components)
+        density = engine.exact._reference.density
+        errors, frozen = [], []
+        for positions, charges in solvents(count, seed=2):
+            true = plain_pyscf(engine, molecule, positions, charges, density).e_tot
+            true *= HARTREE_IN_KJ_PER_MOL
+            errors.append(true - predicted(engine, reference, arrays, positions, charges))
+            first_order = engine.exact.potentials(positions)[0] @ charges
+            frozen.append(true - reference["solute_energy"] - first_order)
+        errors = numpy.array(errors)
+        print(
+            f"{molecule[0]} {changed}: {fields['widths']}, residual {fields['largest_residual']:.0e}; "
+            f"plain PySCF: {errors.mean():.4f} +- {errors.std():.4f}, "
+            f"frozen {numpy.mean(frozen):.3f} +- {numpy.std(frozen):.3f}",
+            flush=True,
+        )
+        self.assertEqual(fields["components"], components)
+        self.assertLess(errors.std(), width)
+        self.assertLess(abs(errors.mean()), 2 * width)
+        self.assertGreater(numpy.std(frozen), 10 * width)
+        # Each width and each mean are those of configurations that had no part in the components.
+        by_worker = {step: (mean, deviation) for step, mean, deviation in fields["widths"]}
+        self.assertLess(abs(numpy.log(numpy.std(frozen) / by_worker[0][1])), numpy.log(2.2))
+        self.assertLess(abs(numpy.mean(frozen) - by_worker[0][0]), 3 * numpy.std(frozen) / 3**0.5)
+        self.assertLess(errors.std(), 3 * by_worker[components][1] + 5e-4)
+        return engine, reference, fields, arrays
+
+    def test_formaldehyde(self):
+        engine, reference, _, _ = self.check(FORMALDEHYDE)
+        # E_QM[D0], without any charges.
+        plain = plain_pyscf(engine, FORMALDEHYDE, numpy.full((1, 3), 1e6), numpy.zeros(1))
+        energy = plain.energy_tot(dm=engine.exact._reference.density)
+        energy *= HARTREE_IN_KJ_PER_MOL
+        self.assertAlmostEqual(reference["solute_energy"], energy, delta=1e-3)
+        self.assertGreater(energy, plain.e_tot * HARTREE_IN_KJ_PER_MOL + 0.5)
+
+    def test_open_shell_hartree_fock(self):
+        self.check(NITROGEN_DIOXIDE, multiplicity=2, method="hf", density_fitting=False, count=6)
+
+    @unittest.skipUnless(ALL, "slow")
+    def test_other_methods(self):
+        for molecule, changed in (
+            (WATER, {"basis": "def2-svpd"}),
+            (FORMALDEHYDE, {"density_fitting": False}),
+            (FORMALDEHYDE, {"method": "lda,vwn"}),
+            (FORMALDEHYDE, {"method": "pbe0"}),
+            (FORMALDEHYDE, {"method": "camb3lyp"}),
+            (FORMALDEHYDE, {"method": "tpss"}),
+            (FORMALDEHYDE, {"method": "hf", "density_fitting": False}),
+            (NITROGEN_DIOXIDE, {"method": "pbe", "multiplicity": 2}),
+            (NITROGEN_DIOXIDE, {"method": "b3lyp", "multiplicity": 2}),
+        ):
+            with self.subTest(molecule=molecule[0], **changed):
+                self.check(molecule, **changed)
+
+
+class ResponseTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.engine, cls.reference = prepared(FORMALDEHYDE)
+        cls.told = []
+        cls.fields, cls.arrays = respond(cls.engine, 24, told=cls.told)
+
+    def points(self, least, most, count=300):
+        random = numpy.random.default_rng(5)
+        points = random.uniform(-most - 1, most + 1, (40 * count, 3))
+        distances = nuclear_distances(self.engine, points)
+        return points[(distances > least) & (distances < most)][:count]
+
+    def test_potentials_of_the_responses_are_those_of_changing_densities(self):
+        """Of the SCF density with a field, by central differences; plain PySCF."""
+        first, second = list(solvents(2, seed=1))
+        mean = mean_charges(CONFIGURATIONS, 1)
+        step = 0.02
+        change = (first[0], step * first[1]), (second[0], -step * second[1])
+        densities = []
+        for sign in (1, -1):
+            positions = numpy.concatenate([mean[0], *(one for one, _ in change)])
+            charges = numpy.concatenate([mean[1], *(sign * charges for _, charges in change)])
+            plain = plain_pyscf(self.engine, FORMALDEHYDE, positions, charges)
+            densities.append(plain.make_rdm1())
+        difference = (densities[0] - densities[1]) / (2 * step)
+        points = self.points(1.5, 5.0)
+        integrals = self.engine.molecule.intor("int1e_grids", grids=points / nist.BOHR)
+        expected = -numpy.einsum("gij,ij->g", integrals, difference) * HARTREE_IN_KJ_PER_MOL
+        fields = sum(
+            sign * self.engine.exact.potentials(positions)[1:] @ charges
+            for sign, (positions, charges) in ((1, first), (-1, second))
+        )
+        ours = -fields @ self.engine.exact.potentials(points)[1:]
+        error = abs(ours - expected).max() / abs(expected).max()
+        print(f"potential of the induced density: {error:.1e} off, of {abs(expected).max():.2f}")
+        self.assertLess(error, 0.01)
+        self.assertGreater(abs(expected).max(), 1)
+
+    def test_potentials_are_the_analytic_ones(self):
+        points = self.points(1.5, 8.0)
+        found = self.engine.exact.potentials(points)
+        integrals = self.engine.molecule.intor("int1e_grids", grids=points / nist.BOHR)
+        matrices = [self.engine.exact._reference.density, *self.engine.exact._responses]
+        expected = -numpy.einsum("gij,kij->kg", integrals, matrices)
+        nuclei = self.engine.molecule.atom_coords() * nist.BOHR
+        distances = numpy.linalg.norm(points[:, None] - nuclei[None], axis=2) / nist.BOHR
+        expected[0] += (self.engine.molecule.atom_charges() / distances).sum(axis=1)
+        expected[0] *= HARTREE_IN_KJ_PER_MOL
+        expected[1:] *= HARTREE_IN_KJ_PER_MOL**0.5
+        self.assertLess(abs(found[0] - expected[0]).max(), 0.01)
+        self.assertLess(abs(found[1:] - expected[1:]).max(), 1e-5 * abs(expected[1:]).max())
+
+    def spline_errors(self, spacing, least, rows):
+        points = self.points(least, 3.0)
+        origin = numpy.full(3, -6.0)
+        nodes = (numpy.full(3, 12.0) / spacing).astype(int) + 1
+        axes = [spacing * numpy.arange(count) for count in nodes]
+        lattice = numpy.stack(numpy.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3) + origin
+        at_nodes = self.engine.exact.potentials(lattice)[rows].reshape(-1, *nodes)
+        exact = self.engine.exact.potentials(points)[rows]
+        places = ((points - origin) / spacing).T
+        return numpy.array(
+            [
+                scipy.ndimage.map_coordinates(values, places, order=3) - expected
+                for values, expected in zip(at_nodes, exact, strict=True)
+            ]
+        ), abs(exact).max()
+
+    def test_inside_it_is_smooth(self):
+        """A cubic spline through nodes all over the solute: the error 1.6 to 3 A from the nuclei."""
+        errors, _ = self.spline_errors(0.3, 1.8, slice(0, 1))
+        print(f"spline of the reference, 0.3 A: rms {errors.std():.4f}, {abs(errors).max():.3f}")
+        self.assertLess(errors.std(), 0.05)  # kJ/mol; 3 with the bare potential
+        at_nuclei = self.engine.exact.potentials(self.engine.molecule.atom_coords() * nist.BOHR)
+        self.assertTrue(numpy.isfinite(at_nuclei).all())
+
+    def test_responses_are_smooth(self):
+        errors, size = self.spline_errors(0.5, 1.5, slice(1, 9))
+        print(f"spline of the responses, 0.5 A: {abs(errors).max() / size:.1e} of the largest")
+        self.assertLess(errors.std(), 2e-3 * size)
+
+    def test_charges_inside_have_the_potential_outside(self):
+        strengths, places = self.arrays["strengths"], self.arrays["points"]
+        self.assertEqual(strengths.shape, (25, len(places)))
+        numpy.testing.assert_allclose(strengths.sum(axis=1), numpy.zeros(25), atol=1e-11)
+        for least, bound in ((3.0, 0.06), (4.5, 0.01)):
+            points = self.points(least, 9.0)
+            distances = numpy.linalg.norm(points[:, None] - places[None], axis=2)
+            errors = COULOMB * strengths @ (1 / distances).T - self.engine.exact.potentials(points)
+            print(f"charges beyond {least} A: {abs(errors[0]).max():.4f} kJ/mol, of responses ", end="")
+            print(f"{abs(errors[1:]).max():.5f}")
+            self.assertLess(abs(errors).max(), bound)
+        self.assertEqual(places.shape[1], 3)
+
+    def test_charged_solute_keeps_its_charge(self):
+        engine, _ = prepared(HYDROXYL, 3, charge=-1, basis="sto-3g")
+        _, arrays = respond(engine, 0)
+        self.assertEqual(arrays["strengths"].shape[0], 1)
+        self.assertEqual(arrays["mean"].shape, (0,))
+        self.assertAlmostEqual(arrays["strengths"].sum(), -1, delta=1e-11)
+
+    def test_fewest_components_that_meet_the_tolerance(self):
+        steps = [step for step, _, _ in self.fields["widths"]]
+        self.assertEqual(steps, [0, 8, 16, 24])
+        widths = [width for _, _, width in self.fields["widths"]]
+        tolerance = (widths[1] + widths[2]) / 2
+        fields, arrays = respond(self.engine, 24, tolerance)
+        self.assertEqual((fields["components"], fields["note"]), (16, ""))
+        self.assertEqual(arrays["strengths"].shape[0], 17)
+        self.assertEqual(respond(self.engine, 24, 2 * widths[0])[0]["components"], 0)
+        respond(self.engine, 24)
+        self.assertIn("more than the tolerance", self.fields["note"])
+        self.assertEqual(self.told[-1], ("response", 24, 24))
+        self.assertEqual(self.told[0][:2], ("test configurations", 1))
+
+
+class DensityStaysTest(unittest.TestCase):
+    def test_hold(self):
+        """An update's result is a function of its configuration alone, to the last bit."""
+        for changed in ({"energy_convergence_hartree": 1e-6}, {"method": "pbe0", "basis": "sto-3g"}):
+            with self.subTest(**changed):
+                engine, _ = prepared(FORMALDEHYDE, 3, **changed)
+                state = engine.state()
+                some = [solvent(engine, *one) for one in solvents(3, seed=4)]
+
+                def results(engine, order, some=some):
+                    found = [engine.update(**some[one]) for one in order]
+                    return [
+                        (fields["energy"], fields["previous_interaction"], grid.tobytes())
+                        for fields, grid in found
+                    ]
+
+                free = results(engine, (0, 1, 2, 1))
+                self.assertNotEqual(free[1], free[3])
+                engine.restore(state)
+                engine.hold()
+                held = results(engine, (0, 1, 2, 1, 0))
+                self.assertEqual(held[1], held[3])
+                self.assertEqual(held[0], held[4])
+                other = make_engine(FORMALDEHYDE, **changed)
+                other.restore(state)
+                other.hold()
+                self.assertEqual(results(other, (2, 1)), [held[2], held[1]])
+
+    def test_response_leaves_the_density(self):
+        engine, _ = prepared(WATER, 20, basis="sto-3g")
+        before = engine.state().tobytes()
+        respond(engine, 8)
+        self.assertEqual(engine.state().tobytes(), before)
+
+    def test_same_bytes_twice(self):
+        found = []
+        for _ in range(2):
+            engine, _ = prepared(WATER, 20)
+            fields, arrays = respond(engine, 8)
+            points = engine.exact.potentials(numpy.array([[0.0, 2.5, 1.0], [3.0, 0.2, 0.1]]))
+            found.append((fields, [one.tobytes() for one in (*arrays.values(), points)]))
+        self.assertEqual(*found)
+
+
+class EquationsTest(unittest.TestCase):
+    def test_subspace_solves(self):
+        """A poor preconditioner, right-hand sides that depend on each other."""
+        random = numpy.random.default_rng(8)
+        matrix = random.normal(size=(60, 60))
+        matrix = matrix @ matrix.T / 60 + numpy.diag(numpy.linspace(1, 20, 60))
+        right = random.normal(size=(6, 60))
+        right[5] = right[0] - right[1]
+        subspace = galerkin.Subspace(60, lambda rows: rows @ matrix, lambda rows: rows / 10)
+        solution = subspace.solve(right, 1e-10, 60)
+        numpy.testing.assert_allclose(solution.vectors @ matrix, right, atol=2e-3)
+        energies = numpy.einsum("kx,kx->k", right, solution.vectors)
+        exact = numpy.einsum("kx,kx->k", right, numpy.linalg.solve(matrix, right.T).T)
+        self.assertTrue((energies <= exact * (1 + 1e-12)).all())
+        numpy.testing.assert_allclose(energies, exact, rtol=1e-7)
+        indefinite = galerkin.Subspace(60, lambda rows: -rows, lambda rows: rows)
+        with self.assertRaises(galerkin.NotPositive):
+            indefinite.solve(right, 1e-10, 5)
+
+
+class RefusalTest(unittest.TestCase):
+    def refused(self, reason, text, ask):
+        with self.assertRaisesRegex(WorkerError, text) as caught:
+            ask()
+        self.assertEqual(caught.exception.reason, reason)
+
+    def test_what_cannot_be_done_is_said(self):
+        engine = make_engine(WATER, basis="sto-3g")
+        self.refused("failure", "no configurations", engine.exact.reference)
+        self.refused("failure", "no reference", lambda: respond(engine, 0))
+        self.refused("failure", "no reference", lambda: engine.exact.potentials(numpy.ones((1, 3))))
+        self.refused("failure", "no density", engine.hold)
+        engine, _ = prepared(WATER, 12, basis="sto-3g")
+        self.refused("bad-request", "8 components need more than 8 conf", lambda: respond(engine, 8))
+        self.refused("bad-request", "tolerance -1", lambda: respond(engine, 4, -1.0))
+        engine.exact.forget()
+        self.refused("bad-request", "there are 0", lambda: respond(engine, 4))
+        self.refused("failure", "no configurations", engine.exact.reference)
+
+    def test_a_solution_that_is_no_minimum_has_no_response(self):
+        """He2+ with the hole on both atoms alike, where it would rather be on one."""
+        engine, _ = prepared(
+            (["He", "He"], [[0, 0, 0], [2.5, 0, 0]]), 30, charge=1, multiplicity=2, method="hf"
+        )
+        self.refused("not-converged", "is not negative definite", lambda: respond(engine, 16))
+        positions, charges = next(solvents(1, seed=2))
+        engine.update(**solvent(engine, positions, charges))  # the worker goes on
+
+    def test_occupied_above_empty(self):
+        """Of oxygen's singlet, whose solution needs a level shift."""
+        engine, _ = prepared(
+            (["O", "O"], [[0, 0, 0], [1.21, 0, 0]]), 12, basis="sto-3g", energy_convergence_hartree=1e-6
+        )
+        self.refused("not-converged", "no response of the solute's ref", lambda: respond(engine, 4))
+
+    def test_smaller_r_where_more_cannot_be(self):
+        class Failing:
+            """Fails at 24 components."""
+
+            _mean = numpy.zeros((2, 2))
+
+            def errors(self, densities):
+                return numpy.array([1.0, -1.0]) / (1 + len(densities))
+
+            def respond(self, count):
+                if count < 24:
+                    return numpy.zeros((count, 2, 2)), 0.0
+                return self.fail(count)
+
+        for failure, text in (
+            (galerkin.NotPositive("here"), "24 components: the response is not negative definite"),
+            (None, "24 components: the coupled-perturbed equations did not converge"),
+        ):
+            predictor = Failing()
+
+            def fail(count, failure=failure):
+                if failure is not None:
+                    raise failure
+                return numpy.zeros((count, 2, 2)), 1.0
+
+            predictor.fail = fail
+            densities, fields = linear_response.choose(predictor, 32, 1e-3, lambda *_: None)
+            self.assertEqual((len(densities), fields["components"]), (16, 16))
+            self.assertIn(text, fields["note"])
+
+    def test_components_beyond_the_basis(self):
+        engine, _ = prepared(WATER, 45, basis="sto-3g")
+        fields, _ = respond(engine, 24)
+        self.assertEqual(fields["components"], 10)  # five occupied orbitals, two empty ones
+        self.assertIn("10 components", fields["note"])
+
+
+class ProtocolTest(unittest.TestCase):
+    """The worker's process, by messages."""
+
+    def test_conversation(self):
+        process = subprocess.Popen(
+            [sys.executable, str(WORKERS / "pyscf_worker.py")],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        channel = Channel(process.stdout, process.stdin)
+        answers = []
+
+        def ask(request, arrays=None, **fields):
+            channel.send(request, arrays, **fields)
+            while True:
+                answers.append(channel.receive())
+                if answers[-1][0]["type"] not in ("hello", "forecast", "progress"):
+                    return answers[-1]
+
+        request = worker_request(
+            WATER[0], basis="sto-3g", embedding="analytic", grid_radial=10, grid_angular=50
+        )
+        ready, arrays = ask("init", {"positions": numpy.array(WATER[1])}, **request)
+        self.assertTrue(ready["exact"])
+        points = arrays["points"].shape[1]
+        for count, (positions, charges) in enumerate(solvents(14, seed=1)):
+            sent = {
+                "potential": numpy.zeros(points),
+                "nuclear_potential": numpy.zeros(3),
+                "charge_positions": positions,
+                "charges": charges,
+            }
+            answer, _ = ask("configuration", sent, coulomb_pole=1.0)
+            self.assertEqual((answer["type"], answer["configurations"]), ("configured", count + 1))
+        reference, arrays = ask("reference")
+        self.assertEqual((reference["type"], list(arrays)), ("result", ["state"]))
+        self.assertIn("solute_energy", reference)
+        asked = {"tolerance": 1e-6, "test_share": 0.3, "threads": 2}
+        response, arrays = ask("response", components=8, **asked)
+        self.assertEqual((response["type"], response["components"]), ("response", 8))
+        progress = [header for header, _ in answers if header["type"] == "progress"]
+        self.assertEqual(progress[-1]["done"], progress[-1]["total"])
+        self.assertEqual(len(response["widths"]), 2)
+        self.assertEqual(list(arrays), ["points", "strengths", "mean", "spectrum"])
+        _, arrays = ask("potentials", {"positions": numpy.array([[0.0, 0.0, 5.0]])})
+        self.assertEqual(arrays["values"].shape, (9, 1))
+        self.assertEqual(ask("hold")[0]["type"], "held")
+        _, arrays = ask("update", sent, coulomb_pole=1.0)
+        self.assertEqual(list(arrays), ["grid", "state"])
+        self.assertEqual(ask("forget")[0]["type"], "forgotten")
+        refused, _ = ask("response", components=8, **asked)
+        self.assertEqual((refused["type"], refused["reason"]), ("error", "bad-request"))
+        self.assertEqual(ask("reference")[0]["reason"], "failure")
+        self.assertEqual(process.wait(20), 1)
+        process.stdin.close()
+        process.stdout.close()
+
+
+if __name__ == "__main__":
+    if ALL:
+        sys.argv.remove("--all")
+    unittest.main()
