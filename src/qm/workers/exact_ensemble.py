@@ -8,6 +8,7 @@ import dataclasses
 import linear_response
 import numpy
 from density_potential import DensityPotential, ElectronsAndNuclei
+from density_shape import DENSITY_GRID, RESPONSE_GRID, Quadrature
 from far_charges import FarCharges
 from orbital_response import NoGroundState
 from pyscf import lib
@@ -101,7 +102,8 @@ class ExactEnsemble:
             )
         far = FarCharges(self._molecule.atom_coords())
         potentials = self._all_potentials(far.targets, threads)
-        charges = far.fit(potentials, [self._molecule.charge] + [0] * len(self._responses))
+        totals = [self._molecule.charge] + [0] * len(self._responses)
+        charges = far.fit(potentials, self._shapes(far.shape), totals)
         charges[1:] /= HARTREE_IN_KJ_PER_MOL**0.5
         mean = numpy.einsum("kij,ij->k", self._responses, reference.mean.embedding, optimize=True)
         return fields, {
@@ -138,7 +140,8 @@ class ExactEnsemble:
         densities, fields = linear_response.choose(
             predictor, min(components, len(perturbations)), tolerance, progress
         )
-        fields["smallest_eigenvalue"] = predictor.smallest_eigenvalue
+        if len(densities):
+            fields["smallest_eigenvalue"] = predictor.smallest_eigenvalue
         return densities, spectrum, fields
 
     def _true_energies(self, held_out, progress):
@@ -174,6 +177,20 @@ class ExactEnsemble:
         values = -self._potential.at(matrices, points, threads)
         values[0] = reference.field.given_electrons(points, -values[0])
         return values
+
+    def _shapes(self, shape):
+        """Of the densities of _all_potentials(), in the same order."""
+        molecule, density = self._molecule, total(self._reference.density)
+        fine = Quadrature(molecule, DENSITY_GRID)
+        points = numpy.vstack([fine.points, molecule.atom_coords()])
+        electrons = fine.charges(density[None], molecule.nelectron)
+        shapes = [
+            shape.of_charges(points, numpy.hstack([electrons, molecule.atom_charges()[None]]))
+        ]
+        if len(self._responses):
+            coarse = Quadrature(molecule, RESPONSE_GRID)
+            shapes.append(shape.of_charges(coarse.points, coarse.charges(self._responses, 0)))
+        return tuple(numpy.vstack(parts) for parts in zip(*shapes, strict=True))
 
     def _known_reference(self, request):
         if self._reference is None:

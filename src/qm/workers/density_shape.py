@@ -1,0 +1,82 @@
+"""Integrals over densities that depend on distances (atomic units).
+
+PySCF has no analytic integrals of these, and none are needed: they are smooth but for kinks, so that
+quadrature serves. What it errs in the number of electrons would count times the distance, so each
+density is brought to its own number.
+"""
+
+import dataclasses
+
+import numpy
+from pyscf import dft
+
+# Points per atom of the responses' quadrature, and of the density's own.
+RESPONSE_GRID = (30, 110)
+DENSITY_GRID = (50, 194)
+POINTS_AT_ONCE = 2000  # whose basis functions are held together
+TARGETS_AT_ONCE = 200
+
+
+def distances_between(points, others):
+    """(points, others)"""
+    return numpy.linalg.norm(points[:, None] - others[None], axis=2)
+
+
+@dataclasses.dataclass
+class Spheres:
+    """centres (c, 3), and of each its radii (c, d)."""
+
+    centres: numpy.ndarray
+    radii: numpy.ndarray
+
+
+@dataclasses.dataclass
+class Shape:
+    """Of charges: sums of distance to (t, 3) targets, and of max(0, d - distance)^2 to spheres."""
+
+    targets: numpy.ndarray
+    spheres: Spheres
+
+    def of_charges(self, points, charges):
+        """((k, targets), (k, spheres)) of (k, points) charges."""
+        distances = numpy.zeros((len(charges), len(self.targets)))
+        for first in range(0, len(self.targets), TARGETS_AT_ONCE):
+            some = slice(first, first + TARGETS_AT_ONCE)
+            distances[:, some] = charges @ _distances(points, self.targets[some])
+        count, radii = self.spheres.radii.shape
+        beyond = numpy.zeros((len(charges), count, radii))
+        for one, centre in enumerate(self.spheres.centres):
+            depth = self.spheres.radii[one] - _distances(points, centre[None])
+            beyond[:, one] = charges @ numpy.maximum(depth, 0) ** 2
+        return distances, beyond.reshape(len(charges), -1)
+
+
+def _distances(points, others):
+    """By matrix products: some 1e-7 bohr off."""
+    squares = (points**2).sum(axis=1)[:, None] + (others**2).sum(axis=1)
+    squares -= 2 * points @ others.T
+    return numpy.sqrt(numpy.maximum(squares, 0))
+
+
+class Quadrature:
+    """Density matrices (k, n, n) as charges of electrons -1 on points."""
+
+    def __init__(self, molecule, grid):
+        self._molecule = molecule
+        quadrature = dft.gen_grid.Grids(molecule)
+        quadrature.atom_grid = grid
+        quadrature.build()
+        self.points, self._weights = quadrature.coords, quadrature.weights
+
+    def charges(self, matrices, electrons):
+        """(k, points) of densities with so many electrons each."""
+        result = numpy.zeros((len(matrices), len(self.points)))
+        for first in range(0, len(self.points), POINTS_AT_ONCE):
+            some = slice(first, first + POINTS_AT_ONCE)
+            values = dft.numint.eval_ao(self._molecule, self.points[some])
+            for k, matrix in enumerate(matrices):
+                result[k, some] = numpy.einsum("pm,pm->p", values @ matrix, values)
+        result *= -self._weights
+        # Brought to the right number by a share of the densities' common shape.
+        shape = abs(result).sum(axis=0)
+        return result - (result.sum(axis=1) + electrons)[:, None] * (shape / shape.sum())
