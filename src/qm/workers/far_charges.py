@@ -18,16 +18,16 @@ from pyscf.data import nist
 CHARGE_SHELLS = ((0.7, 14), (1.2, 30))
 # Where potentials are matched. Nearer than that the density is not inside, and to match it there
 # costs accuracy everywhere.
-FIT_SHELLS = (2.8, 3.2, 3.8, 4.6, 6.0)
+FIT_SHELLS = (2.8, 3.2, 3.8, 4.6, 5.4, 6.5, 8.5)
 POINTS_OF_FIT_SHELL = 80
 # The same for r, which has to be right next to the solute, too.
 DISTANCE_SHELLS = (1.5, 2.1, 2.8, 3.8, 6.0, 10.0)
-DISTANCE_WEIGHT = 0.01  # 1/bohr^2: about 1/rc^2 for a cutoff rc of 5 angstrom
+DISTANCE_WEIGHT = 0.004  # 1/bohr^2: about 1/rc^2 for a cutoff rc of 8 angstrom
 # Spheres of cutoffs: centres so far from the outermost nucleus, and how many of them and of radii.
 SPHERE_DISTANCE = 6.0
 SPHERE_DIRECTIONS, SPHERE_RADII = 60, 12
 SPHERE_MARGIN = 1.0  # angstrom; so far beyond the nuclei they go
-SPHERE_WEIGHT = 5e-4  # 1/bohr^3: about 1/rc^3 for a cutoff of 7 angstrom
+SPHERE_WEIGHT = 2e-4  # 1/bohr^3: about 1/rc^3 for a cutoff of 9 angstrom
 RIDGE = 1e-12  # of the largest eigenvalue of the normal equations: what the shells do not determine
 
 
