@@ -207,7 +207,7 @@ STARPMC_INLINE int joins_group(SiteGroup *group, const LatticePlace *place) {
 
 /* A sum in whole units; 0 of what is no number. */
 STARPMC_INLINE int response_units(float sum) {
-  const float units = (float)rint(sum * STARPMC_RESPONSE_UNITS);
+  const float units = (float)rint((double)(sum * STARPMC_RESPONSE_UNITS));
   if (units > STARPMC_LARGEST_RESPONSE) return (int)STARPMC_LARGEST_RESPONSE;
   if (units < -STARPMC_LARGEST_RESPONSE) return -(int)STARPMC_LARGEST_RESPONSE;
   return units == units ? (int)units : 0;
