@@ -78,8 +78,9 @@ static inline void decide_steps(const Pass *pass, const ExactSources *sources, D
     const int tried = OUTCOME_TRIED(outcome);
     int accepted = OUTCOME_ACCEPTED(outcome);
     if (OUTCOME_DOUBTFUL(outcome) && pass->second) {
-      accepted = settle(sources, doubts, o, index, from, exact_already(pass, o, index, from, tried),
-                        pass->chain_state, pass->shared);
+      const ulong units = exact_change(sources, doubts, index, from, tried, pass->shared) +
+                          exact_already(pass, o, index, from, tried);
+      accepted = settle(doubts, o, index, units, pass->chain_state);
     } else if (OUTCOME_DOUBTFUL(outcome)) {
       list_doubt(doubts, index, from, tried);
     }

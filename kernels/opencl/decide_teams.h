@@ -265,9 +265,10 @@ static inline void decide_steps(const Pass *pass, const ExactSources *sources, D
     const int from = occupied_from(pass->window, o, index);
     const int outcome = o.outcome[index];
     if (pass->second) {
-      const ulong already = exact_already(pass, o, index, from, OUTCOME_TRIED(outcome));
-      const int accepted =
-          settle(sources, doubts, o, index, from, already, pass->chain_state, pass->shared);
+      const int tried = OUTCOME_TRIED(outcome);
+      const ulong units = exact_change(sources, doubts, index, from, tried, pass->shared) +
+                          exact_already(pass, o, index, from, tried);
+      const int accepted = settle(doubts, o, index, units, pass->chain_state);
       if (get_local_id(0) == 0) r.settled[index] = accepted ? 2 : 1;
       barrier(CLK_LOCAL_MEM_FENCE);
       if (accepted != OUTCOME_ACCEPTED(outcome)) {

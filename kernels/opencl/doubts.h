@@ -35,10 +35,9 @@ static inline double energy_of(ulong units) {
   return (double)as_long(units) / STARPMC_ENERGY_UNITS;
 }
 
-/* Exact change of a step met in the second pass: from the list, or else by this group alone; and what is
-   `already` known of it. */
-static inline double exact_change(const ExactSources *sources, const Doubts *doubts, int index,
-                                  int from, int to, ulong already, __local ulong *shared) {
+/* Exact change of a step met in the second pass: from the list, or else by this group alone. */
+static inline ulong exact_change(const ExactSources *sources, const Doubts *doubts, int index,
+                                 int from, int to, __local ulong *shared) {
   ulong units = 0;
   if (doubts->met < doubts->answered) {
     __global const ulong *shares = doubts->answers + doubts->met * doubts->shares;
@@ -47,7 +46,7 @@ static inline double exact_change(const ExactSources *sources, const Doubts *dou
     DECIDE_BARRIER(CLK_GLOBAL_MEM_FENCE); /* what the steps before did */
     units = exact_change_share(sources, index, from, to, 0, 1);
   }
-  return energy_of(DECIDE_SUM(units, shared) + already);
+  return DECIDE_SUM(units, shared);
 }
 
 static inline void list_doubt(Doubts *doubts, int index, int from, int to) {
@@ -60,16 +59,13 @@ static inline void list_doubt(Doubts *doubts, int index, int from, int to) {
   ++doubts->met;
 }
 
-/* A step in doubt, settled exactly by the whole group: whether it is accepted. Where that overturns
-   the first pass, the answers to later doubts belong to another history. */
-static inline int settle(const ExactSources *sources, Doubts *doubts, Occupation o, int index,
-                         int from, ulong already, __global double *chain_state,
-                         __local ulong *shared) {
-  const int outcome = o.outcome[index];
-  const double exact =
-      exact_change(sources, doubts, index, from, OUTCOME_TRIED(outcome), already, shared);
+/* A step in doubt, settled by its exact change: whether it is accepted. Where that overturns the first
+   pass, the answers to later doubts belong to another history. */
+static inline int settle(Doubts *doubts, Occupation o, int index, ulong units,
+                         __global double *chain_state) {
+  const double exact = energy_of(units);
   const int accepted = exact < o.threshold[index];
-  if (accepted != OUTCOME_ACCEPTED(outcome)) doubts->answered = 0;
+  if (accepted != OUTCOME_ACCEPTED(o.outcome[index])) doubts->answered = 0;
   ++doubts->met;
   if (get_local_id(0) == 0) {
     chain_state[STATE_CERTIFIED] += 1;

@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <array>
 #include <numeric>
+#include <string>
 
 #include "device_pipeline.hpp"
 #include "response_case.hpp"
@@ -122,10 +124,24 @@ TEST_P(ResponseOnDevice, ChainsAreThoseOfPlainLoops) {
   expect_naive_chain([&](Precision p) { return DevicePipeline(*device_, p); }, {1, 7, 200});
 }
 
+/// PoCL 3 compiles the rounds of metropolis_settle wrongly: what items read of one another's steps
+/// in local memory is from elsewhere, in some runs only. Oclgrind finds neither races nor addresses
+/// out of bounds in this test's kernels, and the test passes there.
+bool is_pocl_3(const Device& device) {
+  const auto text = [&](cl_device_info what) {
+    std::array<char, 256> value{};
+    EXPECT_EQ(clGetDeviceInfo(device.id, what, value.size(), value.data(), nullptr), CL_SUCCESS);
+    return std::string(value.data());
+  };
+  return text(CL_DEVICE_VERSION).find("PoCL") != std::string::npos &&
+         text(CL_DRIVER_VERSION).starts_with("3.");
+}
+
 /// The kernels of a GPU. PoCL takes a minute to compile them, for each precision.
 TEST(ResponseOnCpu, ChainsOfAGpusKernelsAreThoseOfPlainLoops) {
   const std::optional<Device> device = find_device(CL_DEVICE_TYPE_CPU);
   if (!device) GTEST_SKIP() << "no OpenCL device of this type with double precision";
+  if (is_pocl_3(*device)) GTEST_SKIP() << "PoCL 3 compiles these kernels wrongly";
   opencl::LaunchShape shape = opencl::LaunchShape::for_gpu();
   shape.points_unrolled = 1;
   shape.pair_group = 16;
