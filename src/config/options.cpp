@@ -138,8 +138,10 @@ std::vector<Option> sampling_options() {
       enumeration({"sampling", "ensemble", "",
                    "exact: that of the QM/MM Hamiltonian, by a reference density with its linear "
                    "response and a test after each interval; perturbative: the density is replaced "
-                   "after each interval, without a test (the published method)"},
-                  {"exact", "perturbative"}, STARPMC_FIELD(sampling.ensemble)),
+                   "after each interval, without a test (the published method); auto: exact where "
+                   "the QM program serves it, an interval fits into the run and no pressure is "
+                   "asked for"},
+                  {"auto", "exact", "perturbative"}, STARPMC_FIELD(sampling.ensemble)),
   };
 }
 

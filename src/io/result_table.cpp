@@ -170,6 +170,11 @@ std::string update_average_lines(const RunSummary& summary) {
     if (average.count > 0) text += fmt::format("  {:<22}{}\n", name, with_error(average));
   };
   add("dipole, debye", averages.dipole_debye);
+  if (!text.empty() && chain.isolated_dipole_debye) {
+    const auto& isolated = *chain.isolated_dipole_debye;
+    text += fmt::format("  {:<22}{:>14.3f}\n", "of the isolated solute",
+                        std::hypot(isolated[0], isolated[1], isolated[2]));
+  }
   add("polarisation energy", averages.polarisation_energy_kj_per_mol);
   add("jump", averages.jump_kj_per_mol);
   if (text.empty()) return text;
