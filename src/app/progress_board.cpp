@@ -19,6 +19,7 @@ ProgressState ProgressBoard::merged(const std::vector<ProgressState>& states) {
   if (all.step > 0) all.acceptance = accepted / static_cast<double>(all.step);
   if (states.empty()) return all;
   all.phase = states.front().phase;
+  all.unit = states.front().unit;
   const auto alike = std::ranges::count(states, all.phase, &ProgressState::phase);
   if (static_cast<std::size_t>(alike) < states.size()) {
     all.phase += fmt::format(" ({} of {})", alike, states.size());

@@ -10,7 +10,8 @@
 namespace starpmc {
 namespace {
 
-constexpr std::size_t kPositionsAtATime = 4096;
+// Of a slice: a multiple of what the PySCF worker takes at a time.
+constexpr std::size_t kPositionsAtATime = 1040;
 // Of a rough table: what it has wrong of the last angstroms does not move the mean potential.
 constexpr double kRoughSpacing = 0.5;
 constexpr double kRoughLastSpacing = 1.2;
@@ -28,11 +29,13 @@ LatticeChoice potential_choice(Fineness fineness) {
 }  // namespace
 
 ReferenceLattices::ReferenceLattices(const System& system, const Settings& settings,
-                                     Fineness fineness, QmEngine& engine, WorkProgress progress)
+                                     Fineness fineness, QmEngine& engine, EngineTeam& team,
+                                     WorkProgress progress)
     : system_(system),
       settings_(settings),
       fineness_(fineness),
       engine_(engine),
+      team_(team),
       progress_(std::move(progress)) {}
 
 /// [row][position], of the rows from first_row on.
@@ -40,16 +43,25 @@ std::vector<double> ReferenceLattices::potentials(const std::vector<Vector3>& po
                                                   std::size_t first_row, std::size_t rows,
                                                   const char* what) {
   std::vector<double> all(rows * positions.size());
-  for (std::size_t first = 0; first < positions.size(); first += kPositionsAtATime) {
+  const SharedDensity shared = engine_.shared_density();
+  EngineTeam::Work work;
+  work.pieces = (positions.size() + kPositionsAtATime - 1) / kPositionsAtATime;
+  work.size = static_cast<double>(kPositionsAtATime);
+  work.prepare = [&](QmEngine& helper) { helper.adopt(shared); };
+  work.piece = [&](QmEngine& engine, std::size_t piece) {
+    const std::size_t first = piece * kPositionsAtATime;
     const std::size_t count = std::min(kPositionsAtATime, positions.size() - first);
-    if (progress_) progress_(what, first, positions.size());
     const std::vector<double> values =
-        engine_.potentials(std::span(positions).subspan(first, count));
+        engine.potentials(std::span(positions).subspan(first, count));
     for (std::size_t row = 0; row < rows; ++row) {
       std::copy_n(values.begin() + static_cast<std::ptrdiff_t>((first_row + row) * count), count,
                   all.begin() + static_cast<std::ptrdiff_t>(row * positions.size() + first));
     }
-  }
+  };
+  team_.run(engine_, work, [&](std::size_t done) {
+    if (progress_) progress_(what, std::min(done * kPositionsAtATime, positions.size()),
+                             positions.size());
+  });
   return all;
 }
 

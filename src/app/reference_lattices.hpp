@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "app/engine_team.hpp"
 #include "config/settings.hpp"
 #include "potential/lattice_plan.hpp"
 #include "qm/engine.hpp"
@@ -17,12 +18,12 @@ enum class Fineness {
 
 /// The tables of a reference: of density and nuclei, and of the response. The engine is first asked
 /// for the potential of its density alone, which takes many positions, then for the response, and
-/// for its potentials at a few.
+/// for its potentials at a few. Potentials are shared out among a team, in slices of a fixed size.
 class ReferenceLattices {
  public:
   /// @param progress may be empty
   ReferenceLattices(const System& system, const Settings& settings, Fineness fineness,
-                    QmEngine& engine, WorkProgress progress);
+                    QmEngine& engine, EngineTeam& team, WorkProgress progress);
   /// @param reference gets all that the engine tells of it, and the tables
   void make(const ResponseRequest& request, SoluteReference& reference);
 
@@ -34,6 +35,7 @@ class ReferenceLattices {
   const Settings& settings_;
   Fineness fineness_;
   QmEngine& engine_;
+  EngineTeam& team_;
   WorkProgress progress_;
 };
 

@@ -33,6 +33,7 @@ constexpr double kDipoleDebye = 0.1;
 constexpr double kShareOfDipole = 0.03;
 constexpr double kShareOfEnergy = 0.1;
 constexpr double kTestShare = 0.33;
+constexpr std::uint64_t kMostTests = 40;
 
 class NoObserver final : public ChainObserver {
  public:
@@ -61,6 +62,21 @@ int most_response_components(std::uint64_t configurations) {
   return std::max(0, static_cast<int>(used) - 1);
 }
 
+std::vector<std::uint64_t> test_configurations(std::uint64_t configurations) {
+  const auto share = std::nearbyint(kTestShare * static_cast<double>(configurations));
+  const std::uint64_t held_out =
+      std::min(std::max<std::uint64_t>(2, static_cast<std::uint64_t>(share)), configurations);
+  const std::uint64_t count = std::min(kMostTests, held_out);
+  std::vector<std::uint64_t> tests;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    // From the first of them to the last one, evenly.
+    const std::uint64_t offset =
+        count < 2 ? 0 : (2 * i * (held_out - 1) + count - 1) / (2 * (count - 1));
+    tests.push_back(configurations - held_out + offset);
+  }
+  return tests;
+}
+
 ReferenceIdentity reference_identity(const System& system, const Settings& settings) {
   const Solute& solute = *system.solute;
   const Settings::QmSection& qm = settings.qm;
@@ -80,11 +96,12 @@ ReferenceIdentity reference_identity(const System& system, const Settings& setti
 }
 
 ReferencePreparation::ReferencePreparation(const Inputs& inputs, const Interruption& interruption,
-                                           QmEngine& engine,
+                                           QmEngine& engine, EngineTeam& team,
                                            std::function<void(const ProgressState&)> report)
     : inputs_(inputs),
       interruption_(interruption),
       engine_(engine),
+      team_(team),
       report_(std::move(report)),
       settings_(settings_of_chain(inputs.settings)),
       sweep_(inputs.system.molecules.size()),
@@ -123,14 +140,47 @@ void ReferencePreparation::make_steps(std::uint64_t steps, std::uint64_t tune_in
   if (step_ < end) throw Cancelled();
 }
 
+/// The chain's present one, the last of so many.
+void ReferencePreparation::keep_configuration(std::uint64_t number) {
+  SolventPotential potential = recorder_.record(*chain_);
+  engine_.add_configuration(potential.at_points, potential.at_nuclei, potential.charges);
+  if (std::ranges::binary_search(tests_, number)) of_tests_.push_back(std::move(potential));
+}
+
+/// By the whole team.
+std::vector<double> ReferencePreparation::energies_of_tests() {
+  std::vector<double> energies(tests_.size());
+  engine_.hold_density();
+  EngineTeam::Work work;
+  work.pieces = tests_.size();
+  work.size = static_cast<double>(engine_.quadrature_points().size());
+  work.prepare = [&](QmEngine& helper) {
+    helper.restore(reference_.worker_state);
+    helper.hold_density();
+  };
+  work.piece = [&](QmEngine& engine, std::size_t test) {
+    if (&engine == &engine_) {
+      energies[test] = engine.energy(tests_[test]);
+      return;
+    }
+    const SolventPotential& potential = of_tests_[test];
+    engine.forget_configurations();
+    engine.add_configuration(potential.at_points, potential.at_nuclei, potential.charges);
+    energies[test] = engine.energy(0);
+  };
+  team_.run(engine_, work, [this](std::size_t done) {
+    tell("reference: test configurations", done, tests_.size());
+  });
+  return energies;
+}
+
 /// The density in the mean potential of so many configurations from here on.
 ReferencePreparation::Round ReferencePreparation::make_density(std::uint64_t configurations) {
   engine_.forget_configurations();
   for (std::uint64_t i = 0; i < configurations; ++i) {
     tell("reference: configurations", i, configurations);
     if (i > 0 || step_ > 0) make_steps(kSweepsBetweenConfigurations * sweep_, 0);
-    const SolventPotential potential = recorder_.record(*chain_);
-    engine_.add_configuration(potential.at_points, potential.at_nuclei, potential.charges);
+    keep_configuration(i);
   }
   const ReferenceDensity density = engine_.reference();
   if (!density.scf.fallback.empty()) {
@@ -150,14 +200,17 @@ ReferencePreparation::Round ReferencePreparation::make_density(std::uint64_t con
 void ReferencePreparation::make_tables(Fineness fineness, int most_components) {
   ResponseRequest request;
   request.most_components = most_components;
-  request.test_share = kTestShare;
   // A number that was asked for is taken, however few would serve.
   const bool automatic = !inputs_.settings.qm.response_components;
   request.tolerance_kj_per_mol = automatic ? inputs_.settings.qm.response_tolerance_kj_per_mol : 0;
   request.threads =
       static_cast<int>(std::max({1U, std::thread::hardware_concurrency(),
                                  static_cast<unsigned>(inputs_.settings.qm.threads)}));
-  ReferenceLattices lattices(inputs_.system, inputs_.settings, fineness, engine_,
+  if (most_components > 0) {
+    request.tests = tests_;
+    request.energies_kj_per_mol = energies_of_tests();
+  }
+  ReferenceLattices lattices(inputs_.system, inputs_.settings, fineness, engine_, team_,
                              [this](const std::string& what, auto done, auto total) {
                                tell("reference: " + what, done, total);
                              });
@@ -203,6 +256,7 @@ SoluteReference ReferencePreparation::make() {
   const auto start = std::chrono::steady_clock::now();
   find_density();
   sample_with_density();
+  tests_ = test_configurations(inputs_.settings.qm.configurations);
   make_density(inputs_.settings.qm.configurations);
   make_tables(Fineness::fine, inputs_.settings.qm.response_components.value_or(
                                   most_response_components(inputs_.settings.qm.configurations)));

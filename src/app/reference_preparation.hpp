@@ -17,6 +17,10 @@ namespace starpmc {
 /// As many as can be told from so many configurations, some of which are kept for tests.
 int most_response_components(std::uint64_t configurations);
 
+/// Those of so many that are kept for tests, by increasing number: spread over the last share, as
+/// each is like its neighbours.
+std::vector<std::uint64_t> test_configurations(std::uint64_t configurations);
+
 /// What a reference of this solute at this level of theory is called by.
 ReferenceIdentity reference_identity(const System& system, const Settings& settings);
 
@@ -26,9 +30,11 @@ ReferenceIdentity reference_identity(const System& system, const Settings& setti
 /// Hamiltonian, until two rounds agree. The last round's configurations give the response.
 class ReferencePreparation {
  public:
+  /// @param engine that finds the density and its response
+  /// @param team   shares in what is independent
   /// @param report told how far it has come
   ReferencePreparation(const Inputs& inputs, const Interruption& interruption, QmEngine& engine,
-                       std::function<void(const ProgressState&)> report);
+                       EngineTeam& team, std::function<void(const ProgressState&)> report);
 
   /// @throws Cancelled where the run is interrupted; RunError, InputError as the engine
   SoluteReference make();
@@ -44,6 +50,8 @@ class ReferencePreparation {
   void find_density();
   Round make_density(std::uint64_t configurations);
   void make_tables(Fineness fineness, int most_components);
+  void keep_configuration(std::uint64_t number);
+  std::vector<double> energies_of_tests();
   void sample_with_density();
   void make_steps(std::uint64_t steps, std::uint64_t tune_interval);
   void tell(const std::string& phase, std::uint64_t done, std::uint64_t total);
@@ -51,12 +59,15 @@ class ReferencePreparation {
   const Inputs& inputs_;
   const Interruption& interruption_;
   QmEngine& engine_;
+  EngineTeam& team_;
   std::function<void(const ProgressState&)> report_;
   Settings settings_;  ///< of the preparation's chain
   std::uint64_t sweep_;
   PotentialRecorder recorder_;
   std::unique_ptr<Chain> chain_;
   std::uint64_t step_ = 0;
+  std::vector<std::uint64_t> tests_;         ///< of the configurations that the engine keeps
+  std::vector<SolventPotential> of_tests_;  ///< for other engines
   SoluteReference reference_;
 };
 

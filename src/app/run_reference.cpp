@@ -138,11 +138,13 @@ std::string settle_ensemble(Inputs& inputs, const std::string& engine, bool serv
          "reference density, with a test after each";
 }
 
-RunReference::RunReference(const Inputs& inputs, const Interruption& interruption, bool make_here)
+RunReference::RunReference(const Inputs& inputs, const Interruption& interruption, bool make_here,
+                           Helpers helpers)
     : inputs_(inputs),
       interruption_(interruption),
       path_(path_in(inputs.settings.output.folder)),
-      make_here_(make_here) {}
+      make_here_(make_here),
+      helpers_(std::move(helpers)) {}
 
 std::filesystem::path RunReference::path_in(const std::filesystem::path& folder) {
   return folder / "reference.h5";
@@ -170,7 +172,7 @@ SoluteReference RunReference::find_or_make(QmEngine& engine,
   if (std::filesystem::exists(path_)) return of_folder(inputs_);
   SoluteReference reference;
   if (inputs_.settings.qm.reference.empty()) {
-    reference = ReferencePreparation(inputs_, interruption_, engine, std::move(report)).make();
+    reference = make(engine, std::move(report));
   } else {
     reference = given(inputs_);
     spdlog::info("reference density from {}: {} components", inputs_.settings.qm.reference.string(),
@@ -180,14 +182,36 @@ SoluteReference RunReference::find_or_make(QmEngine& engine,
   return reference;
 }
 
+SoluteReference RunReference::make(QmEngine& engine,
+                                   std::function<void(const ProgressState&)> report) {
+  team_.start(helpers_.count(), helpers_.start);
+  SoluteReference reference =
+      ReferencePreparation(inputs_, interruption_, engine, team_, std::move(report)).make();
+  team_.dismiss();
+  return reference;
+}
+
+/// What another chain makes.
+std::shared_ptr<const RunReference::Shared> RunReference::await_shared(
+    std::unique_lock<std::mutex>& lock, QmEngine& engine) {
+  if (shared_ != nullptr) return shared_;
+  lock.unlock();
+  {
+    const EngineTeam::Loan loan(team_, engine);
+    lock.lock();
+    while (shared_ == nullptr && !interruption_.requested()) changed_.wait_for(lock, kPatience);
+    lock.unlock();
+  }
+  if (interruption_.requested()) throw Cancelled();
+  engine.forget_configurations();
+  lock.lock();
+  return shared_;
+}
+
 std::shared_ptr<const RunReference::Shared> RunReference::get(
     QmEngine& engine, std::function<void(const ProgressState&)> report) {
   std::unique_lock lock(mutex_);
-  while (shared_ == nullptr && sought_) {
-    if (interruption_.requested()) throw Cancelled();
-    changed_.wait_for(lock, kPatience);
-  }
-  if (shared_ != nullptr) return shared_;
+  if (sought_) return await_shared(lock, engine);
   sought_ = true;
   lock.unlock();
   auto shared = std::make_shared<Shared>();

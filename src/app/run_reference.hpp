@@ -7,6 +7,7 @@
 #include <mutex>
 #include <string>
 
+#include "app/engine_team.hpp"
 #include "app/inputs.hpp"
 #include "app/interruption.hpp"
 #include "io/progress.hpp"
@@ -42,9 +43,16 @@ class RunReference {
     std::shared_ptr<const ReferenceTables> tables;
   };
 
-  /// @param make_here where there is none: by the first chain of this process; otherwise another
-  ///                  process makes it
-  RunReference(const Inputs& inputs, const Interruption& interruption, bool make_here);
+  /// Further QM programs that help with it.
+  struct Helpers {
+    EngineTeam::Start start;
+    std::function<unsigned()> count;  ///< asked for when the making begins
+  };
+
+  /// @param make_here where there is none: by the first chain of this process, while the QM programs
+  ///                  of the others help; otherwise another process makes it
+  RunReference(const Inputs& inputs, const Interruption& interruption, bool make_here,
+               Helpers helpers);
 
   /// Whether the file that there is can be used, before anything is written.
   /// @param resumed whether the run's folder may hold it
@@ -63,12 +71,16 @@ class RunReference {
 
  private:
   SoluteReference find_or_make(QmEngine& engine, std::function<void(const ProgressState&)> report);
+  SoluteReference make(QmEngine& engine, std::function<void(const ProgressState&)> report);
   void await_file() const;
+  std::shared_ptr<const Shared> await_shared(std::unique_lock<std::mutex>& lock, QmEngine& engine);
 
   const Inputs& inputs_;
   const Interruption& interruption_;
   std::filesystem::path path_;
   bool make_here_;
+  Helpers helpers_;
+  EngineTeam team_;
   std::mutex mutex_;  ///< of what follows
   std::condition_variable changed_;
   bool sought_ = false;

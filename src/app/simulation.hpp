@@ -82,6 +82,7 @@ class Simulation {
   void start_engines();
   void settle_ensemble();
   void stop_if_interrupted();
+  RunReference::Helpers reference_helpers();
   void announce(const QmForecast& forecast);
   std::filesystem::path chain_path(unsigned number) const;
   void add_chain();
@@ -117,6 +118,7 @@ class Simulation {
   std::shared_ptr<CancelSignal> engine_cancel_ = std::make_shared<CancelSignal>();
   std::once_flag forecast_told_;
   std::string forecast_;  ///< of the engine, for the log; empty: it tells none
+  double forecast_memory_mb_ = 0;
   ChainThreads::Engine engine_;
   std::string ensemble_;    ///< which one is sampled and why, for the log
   std::string more_steps_;  ///< what has become of a run's number of steps, for the log

@@ -1,7 +1,9 @@
 // What a simulation does before its chains start: stages that all ranks pass, or none.
 
 #include <fmt/format.h>
+#include <starpu.h>
 
+#include <algorithm>
 #include <chrono>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -17,8 +19,16 @@
 #include "kernels/base/error.hpp"
 #include "kernels/base/logging.hpp"
 #include "qm/errors.hpp"
+#include "qm/make_engine.hpp"
 
 namespace starpmc {
+namespace {
+
+constexpr int kHelpersGridRadial = 10;
+constexpr int kHelpersGridAngular = 50;
+constexpr double kShareOfFreeMemory = 0.5;
+
+}  // namespace
 
 void Simulation::check_inputs() {
   agree(ranks_, [this] {
@@ -65,7 +75,7 @@ void Simulation::start_engines() {
   }
   settle_ensemble();
   if (!samples_exactly(inputs_)) return;
-  reference_.emplace(inputs_, interruption_, ranks_.first());
+  reference_.emplace(inputs_, interruption_, ranks_.first(), reference_helpers());
   RunReference::check(inputs_, begin_ != Begin::anew);
   context_.reference = &*reference_;
 }
@@ -78,11 +88,34 @@ void Simulation::settle_ensemble() {
   if (settings().sampling.ensemble != asked) context_.fingerprint = input_fingerprint(inputs_);
 }
 
+/// One for each CPU worker, those of the chains included, as far as there is memory. They deliver no
+/// density on a grid, so theirs is small.
+RunReference::Helpers Simulation::reference_helpers() {
+  const auto start = [this] {
+    Settings::QmSection small = settings().qm;
+    small.grid_radial = kHelpersGridRadial;
+    small.grid_angular = kHelpersGridAngular;
+    return make_engine(small, *inputs_.system.solute, {engine_cancel_, {}});
+  };
+  const auto count = [this]() -> unsigned {
+    const unsigned threads = static_cast<unsigned>(std::max(1, settings().qm.threads));
+    const unsigned busy = std::max(1U, context_.chains_here);
+    const unsigned workers = starpu_cpu_worker_get_count() / threads;
+    if (workers <= busy) return 0;
+    const double room = forecast_memory_mb_ > 0 ? kShareOfFreeMemory * free_memory_mb() /
+                                                      forecast_memory_mb_
+                                                : workers;
+    return std::min(workers - busy, static_cast<unsigned>(room));
+  };
+  return {start, count};
+}
+
 /// By the chains' threads, before their SCF: there is no log file yet, so a warning goes to the
 /// terminal now and into the log with the other inputs.
 void Simulation::announce(const QmForecast& forecast) {
   std::call_once(forecast_told_, [&] {
     forecast_ = describe(forecast, settings());
+    forecast_memory_mb_ = forecast.memory_mb;
     if (ranks_.first() && is_large(forecast, settings(), free_memory_mb())) {
       spdlog::warn(
           "{}; Ctrl-C ends it at any time, a smaller basis or a larger qm.interval makes it "

@@ -128,6 +128,11 @@ void Progress::update(const ProgressState& state) {
     if (sink_.form != Form::text) write(state, now);
     return;
   }
+  if (state.step < last_.step || state.unit != last_.unit) {
+    // Something else is counted: it has an estimate of its own.
+    start_ = now;
+    first_step_ = state.step;
+  }
   last_ = state;
   const milliseconds interval = sink_.form == Form::text ? log_interval : shown_interval;
   if (now - last_write_ >= interval) write(state, now);

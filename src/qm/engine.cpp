@@ -27,6 +27,12 @@ SoluteResponse QmEngine::response(const ResponseRequest&, const WorkProgress&) {
 
 std::vector<double> QmEngine::potentials(std::span<const Vector3>) { refuse(*this); }
 
+double QmEngine::energy(std::uint64_t) { refuse(*this); }
+
+SharedDensity QmEngine::shared_density() { refuse(*this); }
+
+void QmEngine::adopt(const SharedDensity&) { refuse(*this); }
+
 void QmEngine::hold_density() { refuse(*this); }
 
 void QmEngine::restore(std::span<const double> state) {

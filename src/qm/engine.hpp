@@ -132,6 +132,14 @@ class QmEngine {
   /// 1/r law, smooth inside the solute: [1 + components][positions]; kJ/mol per e, then
   /// sqrt(kJ/mol) per e.
   virtual std::vector<double> potentials(std::span<const Vector3> positions);
+  /// The energy of a configuration that the engine keeps, by an SCF from the density held.
+  /// @param configuration as they were added, from 0 on
+  virtual double energy(std::uint64_t configuration);
+  /// What potentials() of another engine of the same settings needs to be this engine's.
+  virtual SharedDensity shared_density();
+  /// potentials() is about this from here on, until configurations are forgotten or there is
+  /// another state or reference. The same bits as the one that shares it.
+  virtual void adopt(const SharedDensity& density);
   /// From here on every update starts from the present density, so that its result is a function of
   /// the configuration alone.
   virtual void hold_density();

@@ -67,6 +67,7 @@ void RestartingEngine::start_again() {
   }
   if (before_reference_) fresh->reference();
   if (response_) fresh->response(*response_, {});
+  if (adopted_) fresh->adopt(*adopted_);
   if (held_) fresh->hold_density();
   engine_ = std::move(fresh);
 }
@@ -116,6 +117,7 @@ void RestartingEngine::restore(std::span<const double> state) {
   held_ = false;
   before_reference_.reset();
   response_.reset();
+  adopted_.reset();
   state_ = engine_->state();
 }
 
@@ -143,12 +145,14 @@ void RestartingEngine::forget_configurations() {
   configurations_.clear();
   before_reference_.reset();
   response_.reset();
+  adopted_.reset();
 }
 
 ReferenceDensity RestartingEngine::reference() {
   ReferenceDensity reference =
       repeat("reference", [](QmEngine& engine) { return engine.reference(); });
   response_.reset();
+  adopted_.reset();
   before_reference_ = state_;
   keep_state();
   return reference;
@@ -165,6 +169,22 @@ SoluteResponse RestartingEngine::response(const ResponseRequest& request,
 
 std::vector<double> RestartingEngine::potentials(std::span<const Vector3> positions) {
   return repeat("potentials", [&](QmEngine& engine) { return engine.potentials(positions); });
+}
+
+double RestartingEngine::energy(std::uint64_t configuration) {
+  return repeat("energy", [&](QmEngine& engine) { return engine.energy(configuration); });
+}
+
+SharedDensity RestartingEngine::shared_density() {
+  return repeat("shared density", [](QmEngine& engine) { return engine.shared_density(); });
+}
+
+void RestartingEngine::adopt(const SharedDensity& density) {
+  repeat("shared density", [&](QmEngine& engine) {
+    engine.adopt(density);
+    return true;
+  });
+  adopted_ = density;
 }
 
 void RestartingEngine::hold_density() {

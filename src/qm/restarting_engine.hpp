@@ -47,6 +47,9 @@ class RestartingEngine : public QmEngine {
   ReferenceDensity reference() override;
   SoluteResponse response(const ResponseRequest& request, const WorkProgress& progress) override;
   std::vector<double> potentials(std::span<const Vector3> positions) override;
+  double energy(std::uint64_t configuration) override;
+  SharedDensity shared_density() override;
+  void adopt(const SharedDensity& density) override;
   void hold_density() override;
   std::vector<double> state() const override { return state_; }
   void restore(std::span<const double> state) override;
@@ -85,6 +88,7 @@ class RestartingEngine : public QmEngine {
   /// The state that the last reference density was made from; none: no such density is in use.
   std::optional<std::vector<double>> before_reference_;
   std::optional<ResponseRequest> response_;  ///< of the reference density
+  std::optional<SharedDensity> adopted_;
   bool held_ = false;
   bool exact_ = false;
   std::string log_of_lost_;

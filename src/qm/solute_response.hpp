@@ -16,8 +16,11 @@ struct ResponseRequest {
   int most_components = 0;  ///< 0: none, the density itself only
   /// Fewer components serve where the width of (true - predicted) energy is below this.
   double tolerance_kj_per_mol = 0.1;
-  double test_share = 0.33;  ///< of the configurations kept for measuring that width
   int threads = 1;
+  /// Configurations for measuring that width, and their energies (QmEngine::energy). Those before
+  /// the first of them give the components.
+  std::vector<std::uint64_t> tests = {};
+  std::vector<double> energies_kj_per_mol = {};
 };
 
 /// How well so many components predict the energies of the test configurations, kJ/mol.
@@ -38,6 +41,13 @@ struct SoluteResponse {
   std::vector<double> mean;      ///< Y0: a component each
   std::string note;              ///< why it is not better; empty: it is as asked for
   std::vector<double> spectrum;  ///< of the response to the sampled potentials, as the worker tells
+};
+
+/// Density matrices, of D0 and of the response, in an engine's own form.
+struct SharedDensity {
+  std::size_t rows = 0;  ///< 1 + components
+  std::vector<double> matrices;
+  std::vector<double> cores;
 };
 
 /// Parts of a long piece of work that are done, and all of them.

@@ -60,6 +60,9 @@ class WorkerEngine : public QmEngine {
   ReferenceDensity reference() override;
   SoluteResponse response(const ResponseRequest& request, const WorkProgress& progress) override;
   std::vector<double> potentials(std::span<const Vector3> positions) override;
+  double energy(std::uint64_t configuration) override;
+  SharedDensity shared_density() override;
+  void adopt(const SharedDensity& density) override;
   void hold_density() override;
   std::vector<double> state() const override { return state_; }
   void restore(std::span<const double> state) override;

@@ -72,9 +72,12 @@ SoluteResponse WorkerEngine::response(const ResponseRequest& request,
   const nlohmann::json header{{"type", "response"},
                               {"components", request.most_components},
                               {"tolerance", request.tolerance_kj_per_mol},
-                              {"test_share", request.test_share},
                               {"threads", request.threads}};
-  send_message(process_, {header, {}}, deadline());
+  const std::vector<double> tests(request.tests.begin(), request.tests.end());
+  const Message asked{header,
+                      {vector_array("tests", tests),
+                       vector_array("energies", request.energies_kj_per_mol)}};
+  send_message(process_, asked, deadline());
   Message answer = receive("progress", "response");
   while (answer.type() == "progress") {
     const int done = field<int>(answer, "done");
@@ -139,6 +142,37 @@ std::vector<double> WorkerEngine::potentials(std::span<const Vector3> positions)
   const auto problem = check_.problem_of_potentials(values.values, positions.size());
   if (!problem.empty()) process_.fail(problem);
   return values.values;
+}
+
+double WorkerEngine::energy(std::uint64_t configuration) {
+  send_message(process_, {{{"type", "energy"}, {"configuration", configuration}}, {}}, deadline());
+  QmResult result;
+  result.energy_kj_per_mol = field<double>(receive("energy"), "energy");
+  const std::string problem = check_.problem_without_grid(result, largest_potential_);
+  if (!problem.empty()) process_.fail(problem);
+  return result.energy_kj_per_mol;
+}
+
+SharedDensity WorkerEngine::shared_density() {
+  send_message(process_, {{{"type", "share"}}, {}}, deadline());
+  Message answer = receive("shared");
+  SharedDensity density;
+  density.rows = 1 + components_;
+  density.matrices = array(answer, "matrices", density.rows).values;
+  for (MessageArray& array : answer.arrays) {
+    if (array.name == "cores") density.cores = std::move(array.values);
+  }
+  return density;
+}
+
+void WorkerEngine::adopt(const SharedDensity& density) {
+  MessageArray matrices = vector_array("matrices", density.matrices);
+  matrices.shape = {density.rows, density.matrices.size() / density.rows};
+  const Message request{{{"type", "adopt"}},
+                        {std::move(matrices), vector_array("cores", density.cores)}};
+  send_message(process_, request, deadline());
+  receive("adopted");
+  components_ = density.rows - 1;
 }
 
 void WorkerEngine::hold_density() {

@@ -48,7 +48,7 @@ std::vector<double> conversation(QmEngine& engine) {
   told.insert(told.end(), values.begin(), values.end());
   int parts = 0;
   const SoluteResponse response =
-      engine.response({2, 0.5, 0.25, 1}, [&](const std::string& what, auto done, auto total) {
+      engine.response({2, 0.5, 1, {1}, {3.5}}, [&](const std::string& what, auto done, auto total) {
         EXPECT_EQ(what, "response");
         EXPECT_LE(done, total);
         ++parts;

@@ -99,26 +99,30 @@ def core_exponents(nuclear_charge):
 
 
 class ElectronsAndNuclei:
-    """Potential of a positive charge in the field of a density and the nuclei, smooth inside."""
+    """Potential of a positive charge in the field of a density and the nuclei, smooth inside.
 
-    def __init__(self, molecule, potential, density_matrix, threads):
+    The cores are those of one density, by fit_cores() or, where that is known, set_core_weights().
+    """
+
+    def __init__(self, molecule, potential):
         self._nuclei = molecule.atom_coords()
         self._charges = molecule.atom_charges()
         self._potential = potential
-        self._matrix = density_matrix[None]
         self._exponents = [core_exponents(charge) for charge in self._charges]
-        self._weights = self._fit_cores(threads)
+        self._weights = None
 
-    def core_electrons(self):
-        return float(sum(weights.sum() for weights in self._weights))
+    def core_weights(self):
+        """One row of numbers."""
+        return numpy.concatenate(self._weights)
 
-    def at(self, points, threads=1):
-        """points (n, 3) in bohr; Hartree per charge."""
-        electrons = self._potential.at(self._matrix, points, threads)[0]
-        return self.given_electrons(points, electrons)
+    def set_core_weights(self, weights):
+        ends = numpy.cumsum([len(exponents) for exponents in self._exponents])
+        if weights.shape != (ends[-1],):
+            raise ValueError(f"{weights.shape} weights of cores instead of {ends[-1]}")
+        self._weights = numpy.split(weights, ends[:-1])
 
     def given_electrons(self, points, electrons):
-        """The same from what DensityPotential has given there."""
+        """Hartree per charge, from what DensityPotential gives at points (n, 3), in bohr."""
         wide = (WIDE_PER_ANGSTROM * nist.BOHR) ** 2
         result = -electrons
         for nucleus, charge, exponents, weights in zip(
@@ -129,9 +133,9 @@ class ElectronsAndNuclei:
             result += (charge - weights.sum()) * gaussian_potentials(distances, [wide])[0]
         return result
 
-    def _fit_cores(self, threads):
+    def fit_cores(self, density_matrix, threads):
         points = points_around(self._nuclei)
-        electrons = self._potential.at(self._matrix, points, threads)[0]
+        electrons = self._potential.at(density_matrix[None], points, threads)[0]
         functions = numpy.vstack(
             [
                 gaussian_potentials(numpy.linalg.norm(points - nucleus, axis=1), exponents)
@@ -140,9 +144,7 @@ class ElectronsAndNuclei:
         )
         # No weight below 0: else those of neighbouring exponents are large and cancel, and what they
         # are off a point charge at SMOOTH_ANGSTROM does not.
-        weights = scipy.optimize.nnls(functions.T, electrons)[0]
-        ends = numpy.cumsum([len(exponents) for exponents in self._exponents])[:-1]
-        return numpy.split(weights, ends)
+        self.set_core_weights(scipy.optimize.nnls(functions.T, electrons)[0])
 
 
 def sphere(count):

@@ -30,8 +30,23 @@ class Reference:
 
     mean: Configuration
     density: numpy.ndarray
-    field: ElectronsAndNuclei
     solute_energy: float  # kJ/mol
+
+
+@dataclasses.dataclass
+class Field:
+    """What potentials() is about: the reference and its responses.
+
+    triangles: (1 + r, n (n + 1) / 2), the lower ones of the matrices, of which other processes get
+    the same bits.
+    """
+
+    triangles: numpy.ndarray
+    reference: ElectronsAndNuclei
+
+    @property
+    def matrices(self):
+        return lib.unpack_tril(self.triangles)
 
 
 def total(density):
@@ -41,21 +56,18 @@ def total(density):
 class ExactEnsemble:
     """solve(Configuration) -> (fields of a result, density matrix), from the last density.
 
-    from_reference(): a context in which solve() starts from the density at its entry each time, and
-    after which that is the last density again. equations(configuration, density, threads) ->
-    (OrbitalResponse, preconditioner).
+    equations(configuration, density, threads) -> (OrbitalResponse, preconditioner).
     """
 
-    def __init__(self, molecule, solve, from_reference, equations, threads):
+    def __init__(self, molecule, solve, equations, threads):
         self._molecule = molecule
         self._solve = solve
-        self._from_reference = from_reference
         self._equations = equations
         self._threads = threads
         self._potential = DensityPotential(molecule)
         self._configurations = []
         self._reference = None
-        self._responses = numpy.zeros((0, molecule.nao, molecule.nao))
+        self._field = None
 
     def add(self, configuration):
         """Returns how many there are."""
@@ -64,6 +76,14 @@ class ExactEnsemble:
 
     def forget(self):
         self._configurations = []
+
+    def energy(self, index):
+        """Of the SCF in one configuration's potential, kJ/mol; from the density that is held."""
+        if not 0 <= index < len(self._configurations):
+            raise WorkerError(
+                "failure", f"energy: configuration {index} of {len(self._configurations)}"
+            )
+        return self._solve(self._configurations[index])[0]["energy"]
 
     def reference(self):
         """SCF in the mean potential of the configurations; fields of a result."""
@@ -75,37 +95,41 @@ class ExactEnsemble:
             sum(one.nuclear_interaction for one in self._configurations) / count,
         )
         fields, density = self._solve(mean)
-        field = ElectronsAndNuclei(self._molecule, self._potential, total(density), self._threads)
+        field = ElectronsAndNuclei(self._molecule, self._potential)
+        field.fit_cores(total(density), self._threads)
+        self._field = Field(lib.pack_tril(total(density)[None]), field)
         interaction = fields["interaction_electrons"] + fields["interaction_nuclei"]
         solute_energy = fields["energy"] - interaction
-        self._reference = Reference(mean, density, field, solute_energy)
-        self._responses = self._responses[:0]
+        self._reference = Reference(mean, density, solute_energy)
         return {**fields, "solute_energy": solute_energy}
 
-    def respond(self, components, tolerance, test_share, threads, progress):
-        """(fields, arrays) of the message `response`. progress(what, done, total)."""
+    def respond(self, components, tolerance, tests, threads, progress):
+        """(fields, arrays) of the message `response`. tests: (configurations that have no part in the
+        components, by index; energy() of each). progress(what, done, total)."""
         reference = self._known_reference("response")
-        _check(components, tolerance, test_share, threads)
+        _check(components, tolerance, threads)
         lib.num_threads(threads)
         try:
-            return self._respond(reference, components, tolerance, test_share, threads, progress)
+            return self._respond(reference, components, tolerance, tests, threads, progress)
         finally:
             lib.num_threads(self._threads)
 
-    def _respond(self, reference, components, tolerance, test_share, threads, progress):
+    def _respond(self, reference, components, tolerance, tests, threads, progress):
         fields = {"components": 0, "widths": [], "note": ""}
         spectrum = numpy.zeros(0)
-        self._responses = self._responses[:0]
+        responses = numpy.zeros((0, self._molecule.nao, self._molecule.nao))
+        self._show(responses)
         if components > 0:
-            self._responses, spectrum, fields = self._components(
-                components, tolerance, test_share, threads, progress
+            responses, spectrum, fields = self._components(
+                components, tolerance, tests, threads, progress
             )
+            self._show(responses)
         far = FarCharges(self._molecule.atom_coords())
         potentials = self._all_potentials(far.targets, threads)
-        totals = [self._molecule.charge] + [0] * len(self._responses)
+        totals = [self._molecule.charge] + [0] * len(responses)
         charges = far.fit(potentials, self._shapes(far.shape), totals)
         charges[1:] /= HARTREE_IN_KJ_PER_MOL**0.5
-        mean = numpy.einsum("kij,ij->k", self._responses, reference.mean.embedding, optimize=True)
+        mean = numpy.einsum("kij,ij->k", responses, reference.mean.embedding, optimize=True)
         return fields, {
             "points": far.points * nist.BOHR,
             "strengths": charges,
@@ -113,16 +137,26 @@ class ExactEnsemble:
             "spectrum": spectrum,
         }
 
-    def _components(self, components, tolerance, test_share, threads, progress):
-        used, held_out = linear_response.split(len(self._configurations), test_share)
+    def _show(self, responses):
+        """potentials() is about these from here on."""
+        matrices = numpy.concatenate([total(self._reference.density)[None], responses])
+        self._field = Field(lib.pack_tril(matrices), self._field.reference)
+
+    def _components(self, components, tolerance, tests, threads, progress):
+        tested, energies = tests
+        count = len(self._configurations)
+        if not (len(tested) > 1 and (0 <= tested).all() and (tested < count).all()):
+            raise WorkerError(
+                "bad-request", f"response: {len(tested)} tests of {count} configurations; 2 at least"
+            )
+        used = range(int(tested.min()))
         if len(used) <= components:
             raise WorkerError(
                 "bad-request",
                 f"{components} components need more than {components} configurations to take them "
-                f"from; there are {len(used)}, and {len(self._configurations) - len(used)} for tests",
+                f"from; there are {len(used)}, and {count - len(used)} for tests",
             )
         reference = self._reference
-        tests = self._true_energies(held_out, progress)
         try:
             orbitals, precondition = self._equations(reference.mean, reference.density, threads)
         except NoGroundState as failure:
@@ -136,7 +170,9 @@ class ExactEnsemble:
             orbitals, precondition, differences
         )
         del differences
-        predictor = linear_response.Predictor(orbitals, precondition, perturbations, mean, tests)
+        predictor = linear_response.Predictor(
+            orbitals, precondition, perturbations, mean, self._tests(tested, energies)
+        )
         densities, fields = linear_response.choose(
             predictor, min(components, len(perturbations)), tolerance, progress
         )
@@ -144,27 +180,36 @@ class ExactEnsemble:
             fields["smallest_eigenvalue"] = predictor.smallest_eigenvalue
         return densities, spectrum, fields
 
-    def _true_energies(self, held_out, progress):
-        """Tests of the configurations held out, by an SCF each."""
+    def _tests(self, tested, energies):
         reference, tests = self._reference, []
         density = total(reference.density)
-        with self._from_reference():
-            for done, one in enumerate(held_out):
-                configuration = self._configurations[one]
-                energy = self._solve(configuration)[0]["energy"]
-                interaction = numpy.vdot(density, configuration.embedding)
-                first_order = (
-                    interaction + configuration.nuclear_interaction
-                ) * HARTREE_IN_KJ_PER_MOL + reference.solute_energy
-                tests.append(
-                    linear_response.Test(configuration.embedding, float(energy - first_order))
-                )
-                progress("test configurations", done + 1, len(held_out))
+        for one, energy in zip(tested, energies, strict=True):
+            configuration = self._configurations[one]
+            interaction = numpy.vdot(density, configuration.embedding)
+            first_order = (
+                interaction + configuration.nuclear_interaction
+            ) * HARTREE_IN_KJ_PER_MOL + reference.solute_energy
+            tests.append(linear_response.Test(configuration.embedding, float(energy - first_order)))
         return tests
+
+    def share(self):
+        """Arrays from which the exact ensemble of another process can tell the same potentials."""
+        field = self._known_field("share")
+        return {"matrices": field.triangles, "cores": field.reference.core_weights()}
+
+    def adopt(self, arrays):
+        """What share() of another process gave. The density that an SCF starts from stays."""
+        functions = self._molecule.nao
+        triangles = arrays["matrices"]
+        if triangles.ndim != 2 or triangles.shape[1] != functions * (functions + 1) // 2:
+            raise WorkerError("failure", f"array matrices of shape {triangles.shape}")
+        reference = ElectronsAndNuclei(self._molecule, self._potential)
+        reference.set_core_weights(arrays["cores"])
+        self._field = Field(triangles, reference)
 
     def potentials(self, positions_angstrom):
         """(1 + r, n): kJ/mol per charge, then the responses' in their own unit."""
-        self._known_reference("potentials")
+        self._known_field("potentials")
         values = self._all_potentials(positions_angstrom / nist.BOHR, self._threads)
         values[0] *= HARTREE_IN_KJ_PER_MOL
         values[1:] *= HARTREE_IN_KJ_PER_MOL**0.5
@@ -172,24 +217,23 @@ class ExactEnsemble:
 
     def _all_potentials(self, points, threads):
         """(1 + r, points) in atomic units: of the reference, and of the responses."""
-        reference = self._reference
-        matrices = numpy.concatenate([total(reference.density)[None], self._responses])
-        values = -self._potential.at(matrices, points, threads)
-        values[0] = reference.field.given_electrons(points, -values[0])
+        field = self._field
+        values = -self._potential.at(field.matrices, points, threads)
+        values[0] = field.reference.given_electrons(points, -values[0])
         return values
 
     def _shapes(self, shape):
         """Of the densities of _all_potentials(), in the same order."""
-        molecule, density = self._molecule, total(self._reference.density)
+        molecule, matrices = self._molecule, self._field.matrices
         fine = Quadrature(molecule, DENSITY_GRID)
         points = numpy.vstack([fine.points, molecule.atom_coords()])
-        electrons = fine.charges(density[None], molecule.nelectron)
+        electrons = fine.charges(matrices[:1], molecule.nelectron)
         shapes = [
             shape.of_charges(points, numpy.hstack([electrons, molecule.atom_charges()[None]]))
         ]
-        if len(self._responses):
+        if len(matrices) > 1:
             coarse = Quadrature(molecule, RESPONSE_GRID)
-            shapes.append(shape.of_charges(coarse.points, coarse.charges(self._responses, 0)))
+            shapes.append(shape.of_charges(coarse.points, coarse.charges(matrices[1:], 0)))
         return tuple(numpy.vstack(parts) for parts in zip(*shapes, strict=True))
 
     def _known_reference(self, request):
@@ -197,12 +241,16 @@ class ExactEnsemble:
             raise WorkerError("failure", f"{request}: there is no reference")
         return self._reference
 
+    def _known_field(self, request):
+        if self._field is None:
+            raise WorkerError("failure", f"{request}: there is no reference")
+        return self._field
 
-def _check(components, tolerance, test_share, threads):
+
+def _check(components, tolerance, threads):
     for name, value, good, rule in (
         ("components", components, components >= 0, "0 or more"),
-        ("tolerance", tolerance, tolerance > 0, "more than 0 kJ/mol"),
-        ("test_share", test_share, 0 < test_share < 1, "between 0 and 1"),
+        ("tolerance", tolerance, tolerance >= 0, "0 kJ/mol or more"),
         ("threads", threads, threads >= 1, "1 or more"),
     ):
         if not good:

@@ -15,7 +15,6 @@ from worker_protocol import HARTREE_IN_KJ_PER_MOL, WorkerError
 
 # How many components are tried, one after the other.
 LADDER = (8, 16, 24, 32, 48, 64, 96, 128, 192, 256)
-MOST_TESTS = 40
 # What a component's energy may lack, as a share of it; second order in the error of its density.
 RESPONSE_ERROR = 1e-4
 MOST_ITERATIONS = 12
@@ -39,14 +38,6 @@ class Response:
     mean: numpy.ndarray
     fields: dict
     spectrum: numpy.ndarray
-
-
-def split(count, test_share):
-    """(for the components, for tests): the tests are the last share, as others are like neighbours."""
-    held_out = max(2, round(test_share * count))
-    used = count - held_out
-    tests = numpy.unique(numpy.linspace(used, count - 1, min(MOST_TESTS, held_out)).round())
-    return numpy.arange(used), tests.astype(int)
 
 
 def principal_components(orbital_response, precondition, differences):

@@ -7,7 +7,6 @@ analytic integrals. Those of all charges are there to check it. Speaks ../protoc
 input and output.
 """
 
-import contextlib
 import functools
 import sys
 
@@ -124,7 +123,6 @@ class PyscfEngine:
         self.exact = ExactEnsemble(
             self.molecule,
             self._solve_without_grid,
-            self._from_present_density,
             self._response_equations,
             request["threads"],
         )
@@ -276,18 +274,6 @@ class PyscfEngine:
         self._stopwatch.reset()
         fields, solution = self._solve(configuration)
         return {**fields, **self._seconds()}, solution.matrix
-
-    @contextlib.contextmanager
-    def _from_present_density(self):
-        """Every SCF inside starts from the density at the entry, which is the present one again
-        after it."""
-        held, present = self._held, self._convergence.snapshot()
-        self._held = present
-        try:
-            yield
-        finally:
-            self._held = held
-            self._convergence.go_on_from(present)
 
     def _response_equations(self, configuration, density, threads):
         """(OrbitalResponse, preconditioner) at a converged density."""

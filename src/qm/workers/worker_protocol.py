@@ -228,6 +228,16 @@ def _with_state(engine, arrays):
     return {**arrays, **({"state": engine.state()} if _has_state(engine) else {})}
 
 
+def _tests(arrays):
+    """Of a response: (indices of configurations, their energies)."""
+    import numpy
+
+    tests = [arrays.get(name, numpy.zeros(0)) for name in ("tests", "energies")]
+    if tests[0].ndim != 1 or tests[0].shape != tests[1].shape:
+        raise WorkerError("failure", "arrays tests and energies: expected two rows of one length")
+    return tests[0].astype(int), tests[1]
+
+
 def _answer_exact(channel, engine, header, arrays):
     """Requests of the exact ensemble; False: it is none."""
     exact, request = engine.exact, header["type"]
@@ -248,7 +258,7 @@ def _answer_exact(channel, engine, header, arrays):
         fields, made = exact.respond(
             header["components"],
             header["tolerance"],
-            header["test_share"],
+            _tests(arrays),
             header["threads"],
             progress,
         )
@@ -258,6 +268,13 @@ def _answer_exact(channel, engine, header, arrays):
         if positions is None or positions.ndim != 2 or positions.shape[1] != 3:
             raise WorkerError("failure", "array positions: expected shape (n, 3)")
         channel.send("potentials", {"values": exact.potentials(positions)})
+    elif request == "energy":
+        channel.send("energy", energy=exact.energy(header["configuration"]))
+    elif request == "share":
+        channel.send("shared", exact.share())
+    elif request == "adopt":
+        exact.adopt(arrays)
+        channel.send("adopted")
     elif request == "hold":
         engine.hold()
         channel.send("held")

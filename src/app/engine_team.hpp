@@ -1,0 +1,91 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <list>
+#include <memory>
+#include <mutex>
+
+#include "qm/engine.hpp"
+
+namespace starpmc {
+
+/// QM engines that share independent pieces of work. Each piece is a task of one of StarPU's CPU
+/// workers, done by one engine; which does which is chance, so what a piece gives must be a function
+/// of the piece alone. Without CPU workers the calling thread does all, with its own engine.
+class EngineTeam {
+ public:
+  using Start = std::function<std::unique_ptr<QmEngine>()>;
+
+  struct Work {
+    std::size_t pieces = 0;
+    double size = 0;  ///< of a piece, for the performance model
+    /// Before the first piece of an engine other than the caller's; may be empty.
+    std::function<void(QmEngine&)> prepare;
+    std::function<void(QmEngine&, std::size_t piece)> piece;
+  };
+  using Progress = std::function<void(std::size_t done)>;
+
+  EngineTeam() = default;
+  /// Waits for the engines that are about to start.
+  ~EngineTeam();
+  EngineTeam(const EngineTeam&) = delete;
+  EngineTeam& operator=(const EngineTeam&) = delete;
+
+  /// So many more, each started by a task and at work as soon as it is ready. One that does not start
+  /// is told in the log, and the others do its part.
+  void start(unsigned count, const Start& start);
+  /// Ends those that start() has begun.
+  void dismiss();
+
+  /// An engine that nobody needs meanwhile, until the object ends; waits for what it is at.
+  class Loan {
+   public:
+    Loan(EngineTeam& team, QmEngine& engine);
+    ~Loan();
+    Loan(const Loan&) = delete;
+    Loan& operator=(const Loan&) = delete;
+
+   private:
+    EngineTeam& team_;
+    QmEngine& engine_;
+  };
+
+  /// @param own of the calling thread; one such call at a time
+  /// @param progress told by the calling thread, may be empty
+  /// @throws the first failure of a piece, once no engine is at work any more
+  void run(QmEngine& own, const Work& work, const Progress& progress);
+
+ private:
+  struct Member {
+    explicit Member(EngineTeam& its_team) : team(its_team) {}
+    EngineTeam& team;
+    std::unique_ptr<QmEngine> started = {};
+    QmEngine* engine = nullptr;  ///< none: it is about to start
+    Start start = {};
+    bool busy = false;
+    bool prepared = false;
+    std::size_t piece = 0;
+  };
+  void submit(Member& member, double size);
+  void task(Member& member) noexcept;
+  void start_engine(Member& member);
+  void do_piece(Member& member);
+  void remove(std::unique_lock<std::mutex>& lock, QmEngine& engine);
+  Member* idle_member();
+  void run_here(QmEngine& own, const Work& work, const Progress& progress);
+  void hand_out(std::unique_lock<std::mutex>& lock);
+
+  std::mutex mutex_;  ///< of all that follows
+  std::condition_variable changed_;
+  std::list<Member> members_;
+  const Work* work_ = nullptr;
+  std::size_t next_ = 0;
+  std::size_t done_ = 0;
+  std::size_t at_work_ = 0;  ///< engines at a piece
+  std::exception_ptr error_;
+};
+
+}  // namespace starpmc
