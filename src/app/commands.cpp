@@ -9,6 +9,7 @@
 #include "app/energy.hpp"
 #include "app/expression.hpp"
 #include "app/info.hpp"
+#include "app/path.hpp"
 #include "app/report.hpp"
 #include "app/run.hpp"
 #include "app/score.hpp"
@@ -32,8 +33,8 @@ std::function<int(Arguments)> printing(int (*command)(Arguments, std::ostream&))
   return [command](Arguments arguments) { return command(arguments, std::cout); };
 }
 
-const std::array<Command, 10>& all_commands() {
-  static const std::array<Command, 10> all = {{
+const std::array<Command, 11>& all_commands() {
+  static const std::array<Command, 11> all = {{
       {"run", "run FILE.cfg [--trace] [--section.key value ...]",
        "the simulation; results in an output folder", Operand::configuration, run_simulation,
        run_options, every_option},
@@ -60,6 +61,13 @@ const std::array<Command, 10>& all_commands() {
        Operand::none,
        printing(run_solvate),
        solvate_options,
+       {}},
+      {"path",
+       "path --transition-state GUESS.xyz | --from A.xyz --to B.xyz | --check PATH.xyz",
+       "a reaction path of a solute: transition state, both ways down, images",
+       Operand::none,
+       printing(run_path),
+       path_options,
        {}},
       {"score",
        "score --receptor R.pqr --ligand L.pqr [--poses P.pqr|P.xyz|P.csv] [--terms coulomb+12-6]",
