@@ -111,11 +111,12 @@ EngineTeam::Member* EngineTeam::idle_member() {
   return idle == members_.end() ? nullptr : &*idle;
 }
 
-void EngineTeam::run_here(QmEngine& own, const Work& work, const Progress& progress) {
+std::size_t EngineTeam::run_here(QmEngine& own, const Work& work, const Progress& progress) {
   for (std::size_t piece = 0; piece < work.pieces; ++piece) {
     if (progress) progress(piece);
     work.piece(own, piece);
   }
+  return 1;
 }
 
 /// Pieces to all that are idle.
@@ -141,7 +142,7 @@ void EngineTeam::hand_out(std::unique_lock<std::mutex>& lock) {
   }
 }
 
-void EngineTeam::run(QmEngine& own, const Work& work, const Progress& progress) {
+std::size_t EngineTeam::run(QmEngine& own, const Work& work, const Progress& progress) {
   if (starpu_cpu_worker_get_count() == 0) return run_here(own, work, progress);
   std::unique_lock lock(mutex_);
   for (Member& member : members_) member.prepared = false;
@@ -159,9 +160,11 @@ void EngineTeam::run(QmEngine& own, const Work& work, const Progress& progress) 
     changed_.wait(lock);
     if (progress && done_ > std::exchange(told, done_)) progress(done_);
   }
+  const auto took_part = std::ranges::count(members_, true, &Member::prepared);
   work_ = nullptr;
   remove(lock, own);
   if (error_ != nullptr) std::rethrow_exception(std::exchange(error_, nullptr));
+  return static_cast<std::size_t>(took_part);
 }
 
 }  // namespace starpmc

@@ -13,8 +13,9 @@
 namespace starpmc {
 
 /// QM engines that share independent pieces of work. Each piece is a task of one of StarPU's CPU
-/// workers, done by one engine; which does which is chance, so what a piece gives must be a function
-/// of the piece alone. Without CPU workers the calling thread does all, with its own engine.
+/// workers, done by one engine; which does which is chance, so what a piece gives must be a
+/// function of the piece alone. Without CPU workers the calling thread does all, with its own
+/// engine.
 class EngineTeam {
  public:
   using Start = std::function<std::unique_ptr<QmEngine>()>;
@@ -34,8 +35,8 @@ class EngineTeam {
   EngineTeam(const EngineTeam&) = delete;
   EngineTeam& operator=(const EngineTeam&) = delete;
 
-  /// So many more, each started by a task and at work as soon as it is ready. One that does not start
-  /// is told in the log, and the others do its part.
+  /// So many more, each started by a task and at work as soon as it is ready. One that does not
+  /// start is told in the log, and the others do its part.
   void start(unsigned count, const Start& start);
   /// Ends those that start() has begun.
   void dismiss();
@@ -55,8 +56,9 @@ class EngineTeam {
 
   /// @param own of the calling thread; one such call at a time
   /// @param progress told by the calling thread, may be empty
+  /// @return how many engines took part
   /// @throws the first failure of a piece, once no engine is at work any more
-  void run(QmEngine& own, const Work& work, const Progress& progress);
+  std::size_t run(QmEngine& own, const Work& work, const Progress& progress);
 
  private:
   struct Member {
@@ -75,7 +77,7 @@ class EngineTeam {
   void do_piece(Member& member);
   void remove(std::unique_lock<std::mutex>& lock, QmEngine& engine);
   Member* idle_member();
-  void run_here(QmEngine& own, const Work& work, const Progress& progress);
+  static std::size_t run_here(QmEngine& own, const Work& work, const Progress& progress);
   void hand_out(std::unique_lock<std::mutex>& lock);
 
   std::mutex mutex_;  ///< of all that follows

@@ -1,8 +1,10 @@
 #include "app/reference_lattices.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <thread>
 
+#include "base/seconds_since.hpp"
 #include "kernels/base/logging.hpp"
 #include "potential/potential_lattice.hpp"
 #include "sampling/topology_buffers.hpp"
@@ -58,10 +60,15 @@ std::vector<double> ReferenceLattices::potentials(const std::vector<Vector3>& po
                   all.begin() + static_cast<std::ptrdiff_t>(row * positions.size() + first));
     }
   };
-  team_.run(engine_, work, [&](std::size_t done) {
-    if (progress_) progress_(what, std::min(done * kPositionsAtATime, positions.size()),
-                             positions.size());
+  const auto start = std::chrono::steady_clock::now();
+  const std::size_t engines = team_.run(engine_, work, [&](std::size_t done) {
+    if (progress_)
+      progress_(what, std::min(done * kPositionsAtATime, positions.size()), positions.size());
   });
+  if (fineness_ == Fineness::fine) {
+    spdlog::info("reference: {}: {} positions by {} QM worker{} in {:.1f} s", what,
+                 positions.size(), engines, engines == 1 ? "" : "s", seconds_since(start));
+  }
   return all;
 }
 

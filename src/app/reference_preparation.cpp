@@ -168,9 +168,12 @@ std::vector<double> ReferencePreparation::energies_of_tests() {
     engine.add_configuration(potential.at_points, potential.at_nuclei, potential.charges);
     energies[test] = engine.energy(0);
   };
-  team_.run(engine_, work, [this](std::size_t done) {
+  const auto start = std::chrono::steady_clock::now();
+  const std::size_t engines = team_.run(engine_, work, [this](std::size_t done) {
     tell("reference: test configurations", done, tests_.size());
   });
+  spdlog::info("reference: energies of {} test configurations by {} QM worker{} in {:.1f} s",
+               tests_.size(), engines, engines == 1 ? "" : "s", seconds_since(start));
   return energies;
 }
 

@@ -66,7 +66,7 @@ class ReferencePreparation {
   PotentialRecorder recorder_;
   std::unique_ptr<Chain> chain_;
   std::uint64_t step_ = 0;
-  std::vector<std::uint64_t> tests_;         ///< of the configurations that the engine keeps
+  std::vector<std::uint64_t> tests_;        ///< of the configurations that the engine keeps
   std::vector<SolventPotential> of_tests_;  ///< for other engines
   SoluteReference reference_;
 };

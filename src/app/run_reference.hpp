@@ -49,7 +49,8 @@ class RunReference {
     std::function<unsigned()> count;  ///< asked for when the making begins
   };
 
-  /// @param make_here where there is none: by the first chain of this process, while the QM programs
+  /// @param make_here where there is none: by the first chain of this process, while the QM
+  /// programs
   ///                  of the others help; otherwise another process makes it
   RunReference(const Inputs& inputs, const Interruption& interruption, bool make_here,
                Helpers helpers);

@@ -88,8 +88,8 @@ void Simulation::settle_ensemble() {
   if (settings().sampling.ensemble != asked) context_.fingerprint = input_fingerprint(inputs_);
 }
 
-/// One for each CPU worker, those of the chains included, as far as there is memory. They deliver no
-/// density on a grid, so theirs is small.
+/// One for each CPU worker, those of the chains included, as far as there is memory. They deliver
+/// no density on a grid, so theirs is small.
 RunReference::Helpers Simulation::reference_helpers() {
   const auto start = [this] {
     Settings::QmSection small = settings().qm;
@@ -102,9 +102,9 @@ RunReference::Helpers Simulation::reference_helpers() {
     const unsigned busy = std::max(1U, context_.chains_here);
     const unsigned workers = starpu_cpu_worker_get_count() / threads;
     if (workers <= busy) return 0;
-    const double room = forecast_memory_mb_ > 0 ? kShareOfFreeMemory * free_memory_mb() /
-                                                      forecast_memory_mb_
-                                                : workers;
+    const double room = forecast_memory_mb_ > 0
+                            ? kShareOfFreeMemory * free_memory_mb() / forecast_memory_mb_
+                            : workers;
     return std::min(workers - busy, static_cast<unsigned>(room));
   };
   return {start, count};

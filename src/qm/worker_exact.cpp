@@ -74,9 +74,9 @@ SoluteResponse WorkerEngine::response(const ResponseRequest& request,
                               {"tolerance", request.tolerance_kj_per_mol},
                               {"threads", request.threads}};
   const std::vector<double> tests(request.tests.begin(), request.tests.end());
-  const Message asked{header,
-                      {vector_array("tests", tests),
-                       vector_array("energies", request.energies_kj_per_mol)}};
+  const Message asked{
+      header,
+      {vector_array("tests", tests), vector_array("energies", request.energies_kj_per_mol)}};
   send_message(process_, asked, deadline());
   Message answer = receive("progress", "response");
   while (answer.type() == "progress") {

@@ -5,12 +5,14 @@ usage: test_exact.py PROGRAM [TEST ...]
 """
 
 import csv
+import json
 import math
 import re
 import signal
 import subprocess
 import time
 
+import h5py
 import program
 
 WORKERS = program.TESTS / "app/slow_model_workers"
@@ -53,6 +55,15 @@ def make_box(folder, waters=60):
             "qm_molecule": "ocs",
         }
     }
+
+
+def contents(reference_file):
+    """Of reference.h5, but for how long it took and the memory of a worker."""
+    with h5py.File(reference_file) as file:
+        data = {name: file[name][()].tobytes() for name in file}
+    header = json.loads(data.pop("header"))
+    del header["seconds"], header["worker_memory_mb"], data["sha256"]
+    return header, data
 
 
 def table(path):
@@ -241,6 +252,33 @@ class Exact(program.TestCase):
         self.assertIn(
             "reference density from", (self.folder / "given/run.log").read_text()
         )
+
+    def test_however_many_workers_make_the_reference(self):
+        """One, two of one chain, those of two chains, and two of which one dies."""
+        settings = self.settings()
+        # More tests than one worker makes while another one starts.
+        settings["qm"]["configurations"] = 120
+        dies = self.folder / "died"
+        for name, words, env in (
+            ("one", (), {"STARPU_NCPU": 1}),
+            ("two", (), {"STARPU_NCPU": 2}),
+            ("chains", ("--sampling.chains", "2"), {"STARPU_NCPU": 2}),
+            ("dies", (), {"STARPU_NCPU": 2, "STARPMC_MODEL_DIES": dies}),
+        ):
+            slow = {"STARPMC_MODEL_SECONDS": "0.05"}
+            self.run_model(name, *words, sections=settings, **slow, **env)
+        self.assertTrue(dies.exists())
+        one, *others = (
+            contents(self.folder / name / "reference.h5")
+            for name in ("one", "two", "chains", "dies")
+        )
+        self.assertGreater(one[0]["components"], 0)
+        for other in others:
+            self.assertEqual(other, one)
+        logs = {name: (self.folder / name / "run.log").read_text() for name in ("one", "two", "dies")}
+        self.assertIn("energies of 40 test configurations by 1 QM worker in", logs["one"])
+        self.assertIn("energies of 40 test configurations by 2 QM workers in", logs["two"])
+        self.assertIn("the energy is repeated by a fresh one", logs["dies"])
 
     def test_until_error(self):
         """Ends at a block's end, and at the same one whatever is sampled ahead."""

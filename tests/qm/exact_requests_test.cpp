@@ -57,12 +57,22 @@ std::vector<double> conversation(QmEngine& engine) {
   EXPECT_EQ(response.components, 2);
   EXPECT_EQ(response.note, "as asked");
   EXPECT_EQ(response.widths.back().width, 0.25);
+  EXPECT_EQ(response.spectrum, std::vector<double>{1 + 3.5});
   EXPECT_EQ(response.points.at(1).z, 0.3);
   EXPECT_EQ(response.mean, (std::vector<double>{1.5, 1.5}));
   told.insert(told.end(), response.strengths.begin(), response.strengths.end());
   values = engine.potentials(std::vector<Vector3>(2));
   told.insert(told.end(), values.begin(), values.end());
+  const SharedDensity density = engine.shared_density();
+  EXPECT_EQ(density.rows, 3U);
+  EXPECT_EQ(density.matrices, (std::vector<double>{2, 2, 2}));
+  engine.hold_density();
+  told.push_back(engine.energy(0));
+  told.push_back(engine.energy(1));
   engine.forget_configurations();
+  engine.adopt({2, {7, 7}, {8.5}});
+  values = engine.potentials(std::vector<Vector3>(1));
+  EXPECT_EQ(values, (std::vector<double>{8.5, 1}));
   const std::vector<double> state = engine.state();
   engine.restore(state);
   engine.hold_density();
@@ -78,17 +88,18 @@ TEST(ExactRequests, AreUnderstood) {
   EXPECT_TRUE(engine.serves_exact_ensemble());
   const double after_update = 5;  // sum of the potential
   const double d0 = 15 + after_update / 2;
-  EXPECT_EQ(
-      conversation(engine),
-      (std::vector<double>{1, 2,  d0 - 15, d0, d0, d0, 0.5, -0.5,       d0,          0,         d0,
-                           1, d0, d0,      2,  2,  2,  2,   5 + d0 / 2, 35 + d0 / 2, 5 + d0 / 2}));
+  EXPECT_EQ(conversation(engine),
+            (std::vector<double>{1,           2,           d0 - 15,    d0,          d0,        d0,
+                                 0.5,         -0.5,        d0,         0,           d0,        1,
+                                 d0,          d0,          2,          2,           2,         2,
+                                 10 + d0 / 2, 20 + d0 / 2, 5 + d0 / 2, 35 + d0 / 2, 5 + d0 / 2}));
 }
 
 TEST(ExactRequests, ALostWorkerIsToldAllAgain) {
   WorkerEngine undisturbed(command({}), hydrogen());
   const std::vector<double> expected = conversation(undisturbed);
-  for (const std::string request :
-       {"configuration", "forget", "reference", "potentials", "response", "hold", "update"}) {
+  for (const std::string request : {"configuration", "forget", "reference", "potentials",
+                                    "response", "share", "energy", "adopt", "hold", "update"}) {
     const std::filesystem::path file =
         std::filesystem::temp_directory_path() / ("starpmc-killed-" + std::to_string(getpid()));
     std::filesystem::remove(file);
@@ -114,6 +125,7 @@ TEST(ExactRequests, NonsenseIsNoAnswer) {
       {"components", "3 components, at most 2"},
       {"width", "width of -1"},
       {"mean", "array mean has 1 numbers, expected 2"},
+      {"energy", "its energy is 1e+300"},
       {"potential", "1e+09 kJ/mol per e"},
       {"rows", "wrong shape"}};
   for (const auto& [what, expected] : nonsense) {

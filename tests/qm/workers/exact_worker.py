@@ -29,6 +29,7 @@ class Worker:
     def __init__(self):
         self.state, self.held = [], None
         self.configurations, self.components = [], 0
+        self.adopted = None
 
     def update(self, _, arrays):
         last = self.held if self.held is not None else self.state
@@ -54,7 +55,21 @@ class Worker:
         header["solute_energy"] = wrong("solute_energy", 1e300, self.state[0] - mean)
         send(header, [("state", (1,), self.state)])
 
-    def response(self, header, _):
+    def energy(self, header, _):
+        last = self.held if self.held is not None else self.state
+        energy = self.configurations[header["configuration"]] + sum(last) / 2
+        send({"type": "energy", "energy": wrong("energy", 1e300, energy)})
+
+    def share(self, *_):
+        rows = [float(self.components)] * (1 + self.components)
+        send({"type": "shared"}, [("matrices", (len(rows), 1), rows), ("cores", (1,), self.state)])
+
+    def adopt(self, _, arrays):
+        self.components, self.adopted = len(arrays["matrices"]) - 1, arrays["cores"][0]
+        send({"type": "adopted"})
+
+    def response(self, header, arrays):
+        told = sum(arrays["tests"]) + sum(arrays["energies"])
         total = wrong("progress", 1, 2)
         for done in (1, 2):
             send({"type": "progress", "what": "response", "done": done, "total": total})
@@ -74,13 +89,14 @@ class Worker:
                 ("points", (2, 3), [0.0] * 5 + [far]),
                 ("strengths", (1 + r, 2), [x for row in rows for x in row]),
                 *([("mean", (means,), [1.5] * means)] if r else []),
-                ("spectrum", (1,), [2.0]),
+                ("spectrum", (1,), [told]),
             ],
         )
 
     def potentials(self, _, arrays):
         count = len(arrays["positions"]) // 3
-        first = wrong("potential", 1e9, self.state[0])
+        own = self.state[0] if self.adopted is None else self.adopted
+        first = wrong("potential", 1e9, own)
         values = [first] * count + [float(self.components)] * (count * self.components)
         rows = 1 + self.components - wrong("rows", 1, 0)
         send(

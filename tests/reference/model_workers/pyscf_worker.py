@@ -2,11 +2,14 @@
 
 STARPMC_MODEL_RESPONSE="FACTOR COMPONENTS" makes its linear response poor: FACTOR times too strong
 (default 1), and of so many of the three components (default 3, the strongest first). That must cost
-acceptance only.
+acceptance only. STARPMC_MODEL_DIES=FILE: one worker is killed, at the first energy of a test, where
+there is no such file, which it makes.
 """
 
+import contextlib
 import os
 import pathlib
+import signal
 import sys
 
 REFERENCE_TESTS = pathlib.Path(__file__).resolve().parents[1]
@@ -41,6 +44,7 @@ class Exact:
         self._engine = engine
         self._configurations = []
         self._field = None  # of the reference
+        self._adopted = None  # of another worker's
         self._factors = np.zeros((0, 3))  # Y = factors (F - field)
 
     def add(self, configuration):
@@ -64,7 +68,25 @@ class Exact:
         del fields["electrons_on_grid"]
         return {**fields, "solute_energy": fields["energy"] - interaction}
 
-    def respond(self, components, tolerance, test_share, threads, progress):
+    def energy(self, index):
+        if os.environ.get("STARPMC_MODEL_DIES"):
+            self._die_once(os.environ["STARPMC_MODEL_DIES"])
+        return self._engine.solve(self._configurations[index])[0]["energy"]
+
+    @staticmethod
+    def _die_once(file):
+        with contextlib.suppress(FileExistsError):
+            pathlib.Path(file).touch(exist_ok=False)
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def share(self):
+        self._check("share")
+        return {"matrices": self._charges(), "cores": np.zeros(0)}
+
+    def adopt(self, arrays):
+        self._adopted = arrays["matrices"]
+
+    def respond(self, components, tolerance, tests, threads, progress):
         self._check("response")
         factor, most = os.environ.get("STARPMC_MODEL_RESPONSE", "1 3").split()
         values, vectors = np.linalg.eigh(float(factor) * model.polarisability(self._field))
@@ -80,13 +102,16 @@ class Exact:
         }
 
     def potentials(self, positions):
-        self._check("potentials")
+        if self._adopted is None:
+            self._check("potentials")
         points = self._engine.points_angstrom().T
         distances = np.linalg.norm(positions[None, :, :] - points[:, None, :], axis=2)
         return self._charges() @ (model.COULOMB * smooth(distances))
 
     def _charges(self):
         """(1 + r, points): of density and nuclei, then of the response densities."""
+        if self._field is None:
+            return self._adopted
         density = self._engine.electrons(self._field)
         density[6:] += model.NUCLEAR_CHARGES
         responses = np.zeros((len(self._factors), len(density)))
