@@ -75,7 +75,7 @@ if(TARGET starpmc)
   starpmc_program_test(app/bench app/test_bench.py 120 "app;device")
   starpmc_program_test(app/evaluation app/test_evaluation.py 600 "app;device"
                        $<TARGET_FILE:fake_nvml> Published Plan WholeRun AgainstPaper Power
-                       ChainScaling Inputs)
+                       ChainScaling Inputs ExactRuns)
   # All of the paper's tables, and the Cell experiment, with small boxes.
   starpmc_program_test(app/evaluation_of_all app/test_evaluation.py 600 "app;device;slow"
                        $<TARGET_FILE:fake_nvml> Paper Cell)

@@ -25,7 +25,7 @@ void print_report_help(const options::options_description& described, std::ostre
          "beside it report-rdf.csv and report-coordination.csv, radial distribution functions and\n"
          "coordination numbers with errors.\n"
          "Of a run that goes on or was interrupted it shows what is there.\n\n"
-      << described << "\nExample: starpmc report quickstart-output --atoms O7,O8 --png\n";
+      << described << "\nExample: starpmc report quickstart-output --pairs O2:HW1+HW2 --png\n";
 }
 
 fs::path find_script() {

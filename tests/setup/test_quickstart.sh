@@ -67,11 +67,11 @@ expect "no HOME" 1 'HOME is not set'
 clone="$folder/a clone with blanks"
 cache=$folder/cache
 tools=$folder/tools
-mkdir -p "$clone/src/qm/workers" "$clone/tests" "$clone/configs" "$tools" "$folder/elsewhere"
+mkdir -p "$clone/src/qm/workers" "$clone/build/quickstart" "$clone/tests" "$clone/configs" "$tools" "$folder/elsewhere"
 cp -- "$quickstart" "$repo/CMakePresets.json" "$clone/"
 echo '# nothing' >"$clone/src/qm/workers/requirements.txt"
 echo '# nothing' >"$clone/tests/requirements.txt"
-touch "$clone/configs/quickstart.cfg" "$clone/configs/quickstart.gro" "$clone/configs/quickstart.top"
+touch "$clone/configs/quickstart.cfg" "$clone/build/quickstart/acetone.top"
 
 stand_in() { # NAME: its body comes on standard input
   { echo '#!/usr/bin/env bash' && cat; } >"$tools/$1"
