@@ -282,7 +282,8 @@ std::vector<Option> output_options() {
       boolean({"output", "save-grid", "", "keep the density grid of every update as grid-N.bin"},
               STARPMC_FIELD(output.save_grid)),
       real({"output", "checkpoint-interval", "s",
-            "longest time between two checkpoints; each QM update makes one, too"},
+            "longest time between two checkpoints; a QM update of more than a moment makes one, "
+            "too"},
            {.minimum = 0.1, .maximum = 1e6}, STARPMC_FIELD(output.checkpoint_interval_seconds)),
       boolean({"output", "trace", "",
                "write when and where each task ran: timeline.csv, timeline.svg, paje.trace; "

@@ -4,6 +4,7 @@ model solute of tests/reference/model_workers, which answers at once or as slowl
 usage: test_exact.py PROGRAM [TEST ...]
 """
 
+import contextlib
 import csv
 import json
 import math
@@ -358,6 +359,27 @@ class Exact(program.TestCase):
         self.assertEqual(ever.read_bytes(), worker.read_bytes())
         program.succeed("resume", self.folder / "worker", "--steps", "4000", env=MODEL)
 
+
+    def test_many_short_updates_share_checkpoints(self):
+        """One after each, with all updates so far, took ever longer."""
+        sections = self.settings(interval=10)
+        sections["sampling"]["ensemble"] = "perturbative"
+        out = self.folder / "short"
+        process = subprocess.Popen(
+            [program.PROGRAM, "run", self.config(**sections), "--output.folder", out],
+            env=program.environment(**MODEL),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        written = set()
+        while process.poll() is None:
+            with contextlib.suppress(FileNotFoundError):
+                written.add((out / "checkpoint.cbor").stat().st_mtime_ns)
+            time.sleep(5e-4)
+        self.assertEqual(process.wait(), 0)
+        updates = json.loads((out / "summary.json").read_text())["qm_updates"]
+        self.assertGreaterEqual(len(updates), 360)
+        self.assertLess(len(written), len(updates) / 3)
 
 
 class BadInput(program.TestCase):
