@@ -292,13 +292,30 @@ std::vector<Option> output_options() {
   };
 }
 
+std::vector<Option> profile_options() {
+  return {
+      input_path({"profile", "path", "",
+                  ".xyz file with the images of the QM molecule, one after the other, as `starpmc "
+                  "path` writes it"},
+                 true, STARPMC_FIELD(profile.path)),
+      real({"profile", "until-error", "kJ/mol",
+            "images that the error of the free energies comes from most are sampled on until the "
+            "largest is known to within this; 0: each gets sampling.steps"},
+           {.minimum = 0}, STARPMC_FIELD(profile.until_error_kj_per_mol)),
+      integer({"profile", "most-steps", "steps",
+               "steps of production that until-error may give one image; 0: ten times "
+               "sampling.steps"},
+              {0}, STARPMC_FIELD(profile.most_steps)),
+  };
+}
+
 #undef STARPMC_FIELD
 
 std::vector<Option> all_options() {
   std::vector<Option> all;
   for (auto part :
        {system_options, interaction_options, potential_options, sampling_options, qm_engine_options,
-        qm_reference_options, qm_grid_options, run_options, output_options}) {
+        qm_reference_options, qm_grid_options, run_options, output_options, profile_options}) {
     std::vector<Option> group = part();
     std::ranges::move(group, std::back_inserter(all));
   }

@@ -134,6 +134,15 @@ struct Settings {
     friend bool operator==(const OutputSection&, const OutputSection&) = default;
   } output;
 
+  /// Of `starpmc profile`; a run takes no notice of it.
+  struct ProfileSection {
+    std::filesystem::path path;         ///< XYZ file with the images of the solute
+    double until_error_kj_per_mol = 0;  ///< 0: each image gets sampling.steps
+    std::uint64_t most_steps = 0;       ///< of one image; 0: ten times sampling.steps
+
+    friend bool operator==(const ProfileSection&, const ProfileSection&) = default;
+  } profile;
+
   friend bool operator==(const Settings&, const Settings&) = default;
 };
 
