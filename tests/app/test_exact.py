@@ -276,9 +276,16 @@ class Exact(program.TestCase):
         self.assertGreater(one[0]["components"], 0)
         for other in others:
             self.assertEqual(other, one)
-        logs = {name: (self.folder / name / "run.log").read_text() for name in ("one", "two", "dies")}
-        self.assertIn("energies of 40 test configurations by 1 QM worker in", logs["one"])
-        self.assertIn("energies of 40 test configurations by 2 QM workers in", logs["two"])
+        logs = {
+            name: (self.folder / name / "run.log").read_text()
+            for name in ("one", "two", "dies")
+        }
+        self.assertIn(
+            "energies of 40 test configurations by 1 QM worker in", logs["one"]
+        )
+        self.assertIn(
+            "energies of 40 test configurations by 2 QM workers in", logs["two"]
+        )
         self.assertIn("the energy is repeated by a fresh one", logs["dies"])
 
     def test_until_error(self):
@@ -342,23 +349,38 @@ class Exact(program.TestCase):
         config = self.config(**self.default_settings())
         for name, words, env, reason in (
             ("worker", (), knows_not, "cannot serve the exact ensemble"),
-            ("interval", ("--qm.interval", 4000), MODEL, "at least one whole qm.interval"),
-            ("pressure", ("--output.pressure-interval", 500), MODEL, "pressure-interval"),
+            (
+                "interval",
+                ("--qm.interval", 4000),
+                MODEL,
+                "at least one whole qm.interval",
+            ),
+            (
+                "pressure",
+                ("--output.pressure-interval", 500),
+                MODEL,
+                "pressure-interval",
+            ),
         ):
             with self.subTest(name):
                 summary = program.simulate(config, self.folder / name, *words, env=env)
                 self.assertEqual(summary["ensemble"], "perturbative")
-                lines = [line for line in self.log_of(name).splitlines() if reason in line]
+                lines = [
+                    line for line in self.log_of(name).splitlines() if reason in line
+                ]
                 self.assertEqual(len(lines), 1, self.log_of(name))
                 self.assertIn("sampling.ensemble = perturbative", lines[0])
-                said = program.succeed("check", config, *words, cwd=self.folder, env=env).stdout
+                said = program.succeed(
+                    "check", config, *words, cwd=self.folder, env=env
+                ).stdout
                 self.assertRegex(said, rf"(?m)^Ensemble .*{reason}")
                 settings = (self.folder / name / "settings.cfg").read_text()
                 self.assertRegex(settings, r"(?m)^ensemble *= *perturbative$")
-        ever, worker = (self.folder / name / "energies.csv" for name in ("ever", "worker"))
+        ever, worker = (
+            self.folder / name / "energies.csv" for name in ("ever", "worker")
+        )
         self.assertEqual(ever.read_bytes(), worker.read_bytes())
         program.succeed("resume", self.folder / "worker", "--steps", "4000", env=MODEL)
-
 
     def test_many_short_updates_share_checkpoints(self):
         """One after each, with all updates so far, took ever longer."""
@@ -467,14 +489,24 @@ class BadInput(program.TestCase):
         log = (self.folder / "default/run.log").read_text()
         self.assertIn("frozen cannot serve the exact ensemble", log)
         for command in ("run", "check"):
-            words = ("--sampling.ensemble", "exact", "--output.folder", self.folder / "refused")
+            words = (
+                "--sampling.ensemble",
+                "exact",
+                "--output.folder",
+                self.folder / "refused",
+            )
             result = program.start(command, config, *words)
             self.assertEqual(result.returncode, 2, result.stderr)
             self.assertIn("sampling.ensemble", result.stderr)
             self.assertIn("needs a QM program", result.stderr)
 
     def test_no_pressure(self):
-        words = ("--output.pressure-interval", 500, "--output.folder", self.folder / "refused")
+        words = (
+            "--output.pressure-interval",
+            500,
+            "--output.folder",
+            self.folder / "refused",
+        )
         result = program.start("run", self.config(**self.settings()), *words, env=MODEL)
         self.assertEqual(result.returncode, 2, result.stderr)
         self.assertIn("output.pressure-interval", result.stderr)

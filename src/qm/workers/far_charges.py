@@ -43,11 +43,6 @@ def shells_about(nuclei, radii_angstrom):
     return numpy.vstack([shell_about(nuclei, radius, POINTS_OF_FIT_SHELL) for radius in radii_angstrom])
 
 
-def distances_between(points, others):
-    """(points, others)"""
-    return numpy.linalg.norm(points[:, None] - others[None], axis=2)
-
-
 def cutoff_spheres(nuclei):
     """Spheres that go through the molecule from all sides."""
     centre = nuclei.mean(axis=0)
