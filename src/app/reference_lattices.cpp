@@ -18,13 +18,12 @@ constexpr std::size_t kPositionsAtATime = 1040;
 constexpr double kRoughSpacing = 0.5;
 constexpr double kRoughLastSpacing = 1.2;
 
-LatticeChoice potential_choice(Fineness fineness) {
-  LatticeChoice choice = LatticeChoice::for_potential();
+LatticeChoice potential_choice(Fineness fineness, double coulomb_cutoff) {
+  LatticeChoice choice = LatticeChoice::for_potential(coulomb_cutoff);
   if (fineness == Fineness::fine) return choice;
-  for (LatticeLevelChoice& level : choice.levels) {
-    level.spacing_angstrom = std::max(level.spacing_angstrom, kRoughSpacing);
-  }
-  choice.last_spacing_angstrom = std::max(choice.last_spacing_angstrom, kRoughLastSpacing);
+  choice.levels.resize(1);
+  choice.levels.front().spacing_angstrom = kRoughSpacing;
+  choice.last_spacing_angstrom = kRoughLastSpacing;
   return choice;
 }
 
@@ -76,8 +75,9 @@ void ReferenceLattices::make(const ResponseRequest& request, SoluteReference& re
   const std::vector<Vector3>& nuclei = system_.solute->positions;
   const TopologyBuffers topology = make_topology_buffers(system_, settings_);
   const unsigned threads = std::max(1U, std::thread::hardware_concurrency());
-  const LatticePlan of_potential(potential_choice(fineness_), nuclei, system_.box, 1,
-                                 "the reference density");
+  const LatticePlan of_potential(
+      potential_choice(fineness_, settings_.interaction.coulomb_cutoff_angstrom), nuclei,
+      system_.box, 1, "the reference density");
   const std::vector<double> near =
       potentials(of_potential.near_positions(), 0, 1, "table of the potential");
   const SoluteResponse response = engine_.response(request, progress_);

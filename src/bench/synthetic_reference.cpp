@@ -67,7 +67,9 @@ std::shared_ptr<const ReferenceTables> synthetic_reference(const BenchSystem& be
   const std::size_t atoms = bench.system.solute->atom_count();
   SoluteReference reference;
   const std::vector<double> charges(atoms, sum_of_charges(bench) / static_cast<double>(atoms));
-  reference.potential = make_lattice(bench, LatticeChoice::for_potential(), 1, charges);
+  reference.potential = make_lattice(
+      bench, LatticeChoice::for_potential(bench.settings.interaction.coulomb_cutoff_angstrom), 1,
+      charges);
   reference.components = components;
   if (components > 0) {
     reference.response = make_lattice(bench, LatticeChoice::for_response(), components,
