@@ -190,9 +190,10 @@ std::string update_average_lines(const RunSummary& summary) {
 std::string single_chain_lines(const RunSummary& summary) {
   const ChainSummary& chain = summary.chains.front();
   std::string text = "\nMean energy (kJ/mol)\n";
-  for (std::size_t i = 0; i < EnergyTerms::count(chain.reference); ++i)
+  for (std::size_t i = 0; i < EnergyTerms::count(chain.reference); ++i) {
     text +=
         fmt::format("  {:<22}{}\n", EnergyTerms::titles[i], with_error(chain.averages.terms[i]));
+  }
   const EnergyZero zero = energy_zero(summary);
   if (zero != EnergyZero::no_solute) {
     text +=
