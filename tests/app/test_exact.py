@@ -231,6 +231,29 @@ class Exact(program.TestCase):
         self.assertEqual(process.returncode, 0, "it never came to its end")
         self.assert_same_results(self.folder / "whole", folder)
 
+    def test_interrupted_while_the_reference_is_made(self):
+        self.run_model("whole")
+        folder = self.folder / "part"
+        words = ("run", self.config(**self.settings()), "--output.folder", folder)
+        slow = MODEL | {"STARPMC_MODEL_SECONDS": "1"}
+        with subprocess.Popen(
+            [str(program.PROGRAM), *map(str, words)],
+            env=program.environment(**slow),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as process:
+            while process.poll() is None and not (folder / "run.log").exists():
+                time.sleep(0.01)
+            time.sleep(1.5)
+            process.send_signal(signal.SIGINT)
+            _, said = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130, said)
+        self.assertFalse((folder / "reference.h5").exists())
+        self.assertIn(f"go on with: starpmc resume {folder}", said)
+        program.succeed("resume", folder, env=MODEL)
+        self.assert_same_results(self.folder / "whole", folder)
+
     def test_chains_share_the_reference(self):
         summary = self.run_model("both", "--sampling.chains", "2")
         self.assertEqual(len(summary["chains"]), 2)
