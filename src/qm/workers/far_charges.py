@@ -11,7 +11,7 @@ exact.
 
 import numpy
 from density_potential import sphere
-from density_shape import Shape, Spheres, distances_between
+from density_shape import Shape, Spheres
 from pyscf.data import nist
 
 # (radius in angstrom, points of each nucleus) of the charges; the nuclei themselves come first.
