@@ -17,6 +17,11 @@ DENSITY_GRID = (50, 194)
 TARGETS_AT_ONCE = 200
 
 
+def distances_between(points, others):
+    """(points, others)"""
+    return numpy.linalg.norm(points[:, None] - others[None], axis=2)
+
+
 @dataclasses.dataclass
 class Spheres:
     """centres (c, 3), and of each its radii (c, d)."""

@@ -11,7 +11,7 @@ exact.
 
 import numpy
 from density_potential import sphere
-from density_shape import Shape, Spheres
+from density_shape import Shape, Spheres, distances_between
 from pyscf.data import nist
 
 # (radius in angstrom, points of each nucleus) of the charges; the nuclei themselves come first.
@@ -41,11 +41,6 @@ def shell_about(nuclei, radius_angstrom, count):
 
 def shells_about(nuclei, radii_angstrom):
     return numpy.vstack([shell_about(nuclei, radius, POINTS_OF_FIT_SHELL) for radius in radii_angstrom])
-
-
-def distances_between(points, others):
-    """(points, others)"""
-    return numpy.linalg.norm(points[:, None] - others[None], axis=2)
 
 
 def cutoff_spheres(nuclei):
