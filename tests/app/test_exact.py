@@ -110,6 +110,12 @@ class Exact(program.TestCase):
         self.assertEqual([int(b["step"]) for b in blocks], list(range(600, 3601, 100)))
         exact = summary["exact"]
         self.assertEqual(exact["blocks"], 30)
+        error = exact["table_error"]
+        # To the places in the next two of 12 configurations.
+        self.assertEqual(error["moves"], 21 * 60)
+        self.assertGreater(error["rms_kj_per_mol"], 0)
+        self.assertLess(error["rms_kj_per_mol"], 0.01)
+        self.assertLess(error["rms_kj_per_mol"], error["largest_kj_per_mol"])
         self.assertEqual(
             exact["accepted_blocks"], sum(int(b["accepted"]) for b in blocks[1:])
         )
