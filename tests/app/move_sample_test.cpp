@@ -94,7 +94,7 @@ TEST_F(MoveSampleTest, ACoarseTableIsNoticed) {
   EXPECT_GT(fine.largest_kj_per_mol, fine.rms_kj_per_mol);
   EXPECT_LT(fine.largest_kj_per_mol, 0.1);
   const TableError coarse = error({{{3.0, 0.8}}, 1.5, 3.0});
-  EXPECT_GT(coarse.rms_kj_per_mol, 0.05);
+  EXPECT_GT(coarse.rms_kj_per_mol, 0.02);  // twice what a table may err by
 }
 
 }  // namespace
