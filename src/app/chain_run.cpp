@@ -214,7 +214,8 @@ bool ChainRun::run() {
     if (output_ != nullptr) output_->wait();
     return complete;
   } catch (const Cancelled&) {
-    // Interrupted while the reference was made, or before the chain had it: nothing has happened yet.
+    // Interrupted while the reference was made, or before the chain had it: nothing has happened
+    // yet.
     return false;
   } catch (const RunError& error) {
     await_checkpoint(error);
