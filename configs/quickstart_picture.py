@@ -1,16 +1,16 @@
-"""Draws the README's picture of a run: energies against step, and solute with its first shell.
+"""Draws the README's picture of a run: g(r) of its report, and solute with its first shell.
 
 usage: quickstart_picture.py OUTPUT_FOLDER PICTURE.png   (needs numpy, h5py, matplotlib)
+
+The folder has the report-rdf.csv of `starpmc report OUTPUT_FOLDER --pairs O2:HW1+HW2`.
 """
 
 import csv
-import json
 import sys
 from pathlib import Path
 
 import h5py
 import matplotlib
-import matplotlib.ticker
 import numpy as np
 
 matplotlib.use("Agg")
@@ -20,10 +20,13 @@ COLOURS = {"H": "#dddddd", "C": "#444444", "N": "#3050f8", "O": "#e03020"}
 SIZES = {"H": 60, "C": 170, "N": 160, "O": 150}
 
 
-def read_energies(folder):
-    with open(folder / "energies.csv", encoding="ascii") as file:
-        rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
-    return {name: np.array([float(row[name]) for row in rows]) for name in rows[0]}
+def read_rdf(folder):
+    """r, g, its error and the running coordination number of the first pair."""
+    with open(folder / "report-rdf.csv", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    rows = [row for row in rows if row["pair"] == rows[0]["pair"]]
+    names = ("r_angstrom", "g", "g_error", "coordination")
+    return [np.array([float(row[name]) for row in rows]) for name in names]
 
 
 def read_last_frame(folder):
@@ -43,15 +46,18 @@ def read_last_frame(folder):
     return np.array(elements), residues, positions, edges
 
 
-def draw_energies(axis, energies, updates):
-    axis.plot(energies["step"], energies["total"] / 1000, color="#1f5fa8", lw=1.2)
-    for i, update in enumerate(updates):
-        axis.axvline(update["step"], color="#d08020", lw=0.8, ls="--",
-                     label="QM update" if i == 0 else None)
-    axis.xaxis.set_major_locator(matplotlib.ticker.MaxNLocator(5))
-    axis.set_xlabel("Monte Carlo step")
-    axis.set_ylabel("total energy (MJ/mol)")
-    axis.legend(frameon=False)
+def draw_rdf(axis, r, g, error, coordination):
+    shown = r < 6
+    axis.fill_between(r[shown], (g - error)[shown], (g + error)[shown], color="#1f5fa8", alpha=0.25, lw=0)
+    axis.plot(r[shown], g[shown], color="#1f5fa8", lw=1.2)
+    axis.set_xlabel("distance of water's hydrogens from acetone's oxygen (A)")
+    axis.set_ylabel("g(r)", color="#1f5fa8")
+    axis.set_ylim(bottom=0)
+    number = axis.twinx()
+    near = r < 3.2
+    number.plot(r[near], coordination[near], color="#d08020", lw=1.2, ls="--")
+    number.set_ylabel("hydrogens within r", color="#d08020")
+    number.set_ylim(bottom=0)
 
 
 def draw_solute(axis, elements, residues, positions, edges):
@@ -59,6 +65,8 @@ def draw_solute(axis, elements, residues, positions, edges):
     centre = positions[solute].mean(axis=0)
     relative = positions - centre
     relative -= edges * np.rint(relative / edges)
+    # Seen so that the solute lies in the picture's plane.
+    relative = relative @ np.linalg.svd(relative[solute])[2].T
     near = np.zeros(len(elements), bool)
     for i in np.flatnonzero(~solute & (elements == "O")):
         if np.linalg.norm(relative[i] - relative[solute], axis=1).min() < 3.5:
@@ -85,10 +93,10 @@ def draw_solute(axis, elements, residues, positions, edges):
 
 def main():
     folder, picture = Path(sys.argv[1]), Path(sys.argv[2])
-    updates = json.loads((folder / "summary.json").read_text())["qm_updates"]
+    chain = folder / "chain-0" if (folder / "chain-0").is_dir() else folder
     figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.8), width_ratios=[1.3, 1])
-    draw_energies(left, read_energies(folder), updates)
-    draw_solute(right, *read_last_frame(folder))
+    draw_rdf(left, *read_rdf(folder))
+    draw_solute(right, *read_last_frame(chain))
     figure.tight_layout()
     figure.savefig(picture, dpi=110)
 

@@ -75,11 +75,14 @@ if(TARGET starpmc)
   starpmc_program_test(app/bench app/test_bench.py 120 "app;device")
   starpmc_program_test(app/evaluation app/test_evaluation.py 600 "app;device"
                        $<TARGET_FILE:fake_nvml> Published Plan WholeRun AgainstPaper Power
-                       ChainScaling Inputs)
+                       ChainScaling Inputs ExactRuns)
   # All of the paper's tables, and the Cell experiment, with small boxes.
   starpmc_program_test(app/evaluation_of_all app/test_evaluation.py 600 "app;device;slow"
                        $<TARGET_FILE:fake_nvml> Paper Cell)
   starpmc_program_test(app/score app/test_score.py 300 "app;device")
+  starpmc_program_test(path/path path/test_path.py 300 "path")
+  starpmc_program_test(path/path_slow path/test_path.py 1800 "path;slow" --slow SlowTest)
+  starpmc_program_test(profile/profile profile/test_profile.py 900 "profile;device")
   starpmc_program_test(app/performance_models app/test_performance_models.py 120 "app;device")
   starpmc_program_test(app/trajectory app/test_trajectory.py 120 "app;device")
   starpmc_program_test(app/trace app/test_trace.py 300 "app;device")
@@ -143,6 +146,8 @@ foreach(script ${qm_scripts})
 endforeach()
 starpmc_script_test(qm/exact_ensemble_of_all_methods 3600 "qm;slow" ${test_python}
   ${CMAKE_CURRENT_SOURCE_DIR}/qm/test_exact_ensemble.py --all)
+starpmc_script_test(path/geometry 60 "path" ${test_python}
+  ${CMAKE_CURRENT_SOURCE_DIR}/path/test_geometry.py)
 starpmc_script_test(qm/embedding_of_all_frames 7200 "qm;slow" ${test_python}
   ${CMAKE_CURRENT_SOURCE_DIR}/qm/test_embedding.py --all)
 

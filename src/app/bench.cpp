@@ -107,6 +107,9 @@ BenchRequest read_request(const options::variables_map& values) {
       integer_between("intervals", values["intervals"].as<long>(), 0, 100'000'000));
   request.chains = read_numbers(values, "chains", kMostChains);
   request.write = values.contains("write");
+  if (values.contains("components")) {
+    request.components = read_numbers(values, "components", kMostComponents, 0);
+  }
   request.pose_timing = read_pose_timing(values);
   request.certified = !values.contains("uncertified");
   request.seconds = read_seconds(values["seconds"].as<double>());
@@ -186,7 +189,8 @@ boost::program_options::options_description bench_command_options() {
   auto add = described.add_options();
   add("system", options::value<std::string>()->default_value("A"),
       "boxes of the paper: A (1301 waters, 1 arginine), B (5000, 1), C (5000, 2), R (500, "
-      "chorismate); quick: a small one; spce: pure SPC/E water, cutoff 10 A");
+      "chorismate); quick: a small one; tip3p: pure water as of R; spce: pure SPC/E water, cutoff "
+      "10 A");
   add("term", options::value<std::string>()->default_value("all"),
       "what is timed: grid, mm, other (operations), steps (whole steps), all of these; not part of "
       "all are errors (energy changes against fp64), poses (the kernel of score) and roots (the "
@@ -213,6 +217,9 @@ boost::program_options::options_description bench_command_options() {
       "one: each case on one worker; all: on all that have the implementation; both. Default: one "
       "for operations and poses, both for whole steps, all for errors");
   add("write", "whole steps write an energy every 100 steps and a frame every 1,000");
+  add("components", options::value<std::string>(),
+      "whole steps of the exact ensemble: with a synthetic reference for the density, and so many "
+      "components of its response; each number is a case");
   add("intervals", options::value<long>()->default_value(0),
       "instead of --seconds: the first steps of a chain, in ten cases of so many steps each, "
       "without "

@@ -31,11 +31,12 @@ long integer_between(const std::string& option, long value, long least, long mos
                    fmt::format("write {} to {}", least, most));
 }
 
-std::vector<unsigned> read_numbers(const Values& values, const std::string& option, long most) {
+std::vector<unsigned> read_numbers(const Values& values, const std::string& option, long most,
+                                   long least) {
   std::vector<unsigned> numbers;
   for (const std::string& word : split_list(values[option].as<std::string>())) {
-    const long number = parse_integer(word, "--" + option, "number of " + option, 1);
-    numbers.push_back(static_cast<unsigned>(integer_between(option, number, 1, most)));
+    const long number = parse_integer(word, "--" + option, "number of " + option, least);
+    numbers.push_back(static_cast<unsigned>(integer_between(option, number, least, most)));
   }
   return numbers;
 }

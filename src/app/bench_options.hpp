@@ -33,10 +33,12 @@ std::vector<Value> choose(const std::string& option, const std::string& text, co
 }
 
 constexpr long kMostChains = 1024;
+constexpr long kMostComponents = 1024;
 
 long integer_between(const std::string& option, long value, long least, long most);
-/// A list of positive numbers: 1,2,4.
-std::vector<unsigned> read_numbers(const Values& values, const std::string& option, long most);
+/// A list of numbers, 1,2,4, each at least `least`.
+std::vector<unsigned> read_numbers(const Values& values, const std::string& option, long most,
+                                   long least = 1);
 double read_seconds(double seconds);
 std::vector<Implementation> read_implementations(const Values& values);
 /// Whether --implementation names OpenCL. PoCL's CPU device takes a core from StarPU, so it is used

@@ -151,10 +151,6 @@ nlohmann::json ChainRun::checkpoint() const {
   if (summary_.isolated_dipole_debye) {
     checkpoint["isolated_dipole"] = *summary_.isolated_dipole_debye;
   }
-  checkpoint["qm_updates"] = nlohmann::json::array();
-  for (const QmUpdateRecord& update : summary_.qm_updates) {
-    checkpoint["qm_updates"].push_back(to_json_record(update));
-  }
   if (samples_exactly()) checkpoint["exact"] = exact_state();
   const std::vector<double> engine = updates_density() ? engine_->state() : std::vector<double>();
   checkpoint["engine"] = to_binary(engine);
@@ -162,8 +158,12 @@ nlohmann::json ChainRun::checkpoint() const {
 }
 
 void ChainRun::save(nlohmann::json checkpoint) {
+  checkpoint["qm_updates"] = nlohmann::json::array();
+  for (const QmUpdateRecord& update : summary_.qm_updates) {
+    checkpoint["qm_updates"].push_back(to_json_record(update));
+  }
   output_->save(std::move(checkpoint));
-  last_checkpoint_ = std::chrono::steady_clock::now();
+  pace_.taken(CheckpointPace::Clock::now());
 }
 
 void ChainRun::remove_previous_checkpoint() { starpmc::remove_previous_checkpoint(folder_.path()); }

@@ -28,7 +28,7 @@ ChainRun::ChainRun(const RunContext& context, unsigned number, ChainFolder folde
       number_(number),
       folder_(std::move(folder)),
       engine_(std::move(engine)),
-      last_checkpoint_(std::chrono::steady_clock::now()) {}
+      pace_(settings_.output.checkpoint_interval_seconds, CheckpointPace::Clock::now()) {}
 
 ChainRun::~ChainRun() { save_engine_log(); }
 
@@ -96,9 +96,10 @@ void ChainRun::start() {
   if (!in_equilibration()) begin_production();
 }
 
-bool ChainRun::checkpoint_is_due() const {
-  const std::chrono::duration<double> since = std::chrono::steady_clock::now() - last_checkpoint_;
-  return since.count() >= settings_.output.checkpoint_interval_seconds;
+bool ChainRun::checkpoint_is_due() const { return pace_.is_due(CheckpointPace::Clock::now()); }
+
+bool ChainRun::checkpoint_is_worth_it() const {
+  return pace_.is_worth_it(CheckpointPace::Clock::now(), output_->checkpoint_seconds());
 }
 
 bool ChainRun::update_is_due() const {

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "app/block_run.hpp"
+#include "app/checkpoint_pace.hpp"
 #include "app/equilibration_search.hpp"
 #include "app/input_fingerprint.hpp"
 #include "app/inputs.hpp"
@@ -80,6 +81,7 @@ class ChainRun {
   /// What is not finite must reach neither the averages nor a checkpoint.
   /// @throws RunError naming the terms
   static void require_finite(const EnergyTerms& terms, const std::string& when);
+  /// All but the updates, which save() adds.
   nlohmann::json checkpoint() const;
   void save(nlohmann::json checkpoint);
   void await_checkpoint(const RunError& reported);
@@ -99,6 +101,7 @@ class ChainRun {
   void finish();
   void save_engine_log() const noexcept;
   bool checkpoint_is_due() const;
+  bool checkpoint_is_worth_it() const;
   std::uint64_t total_steps() const;
   std::uint64_t next_update() const;
   /// Steps at which the chains meet; updates that all have at the same steps, where there are any.
@@ -157,7 +160,7 @@ class ChainRun {
   std::uint64_t gate_passed_ = 0;
   unsigned restarts_before_ = 0;               ///< of the QM worker, before the run was resumed
   std::atomic<double> worker_memory_mb_ = -1;  ///< negative: no update yet
-  std::chrono::steady_clock::time_point last_checkpoint_;
+  CheckpointPace pace_;
 };
 
 }  // namespace starpmc

@@ -51,7 +51,7 @@ bool ChainRun::update() {
   updated_ = true;
   if (first) {
     begin_output(after_update_);
-  } else {
+  } else if (checkpoint_is_worth_it()) {
     save(checkpoint());
   }
   return true;

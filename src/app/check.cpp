@@ -144,7 +144,7 @@ class Checker {
     if (inputs_.file.empty()) return;
     attempt([&] { check_output_folder(inputs_.settings); });
     attempt([&] { ask_engine(); });
-    if (samples_exactly(inputs_)) {
+    if (!inputs_.file.empty() && samples_exactly(inputs_)) {
       attempt([&] { RunReference::check(inputs_, false); });
     }
     warnings_ = inputs_.warnings;
@@ -176,8 +176,7 @@ class Checker {
   void print() const {
     print_system(inputs_);
     if (errors_.all().empty()) print_steps(inputs_.settings);
-    const std::string ensemble = describe_ensemble(inputs_);
-    if (!ensemble.empty()) print_line("Ensemble", ensemble);
+    if (!ensemble_.empty()) print_line("Ensemble", ensemble_);
     if (run_) print_forecast();
     for (const std::string& note : inputs_.system.notes) print_line("Note", shown_text(note));
     for (const std::string& warning : warnings_) print_line("Warning", shown_text(warning));
@@ -199,9 +198,9 @@ class Checker {
   void ask_engine() {
     Settings::QmSection qm = inputs_.settings.qm;
     const auto& solute = inputs_.system.solute;
-    if (qm.engine == "none") return;
-    if (qm.engine == "frozen") {
-      if (!solute) return;
+    if (qm.engine == "none" || qm.engine == "frozen") {
+      ensemble_ = settle_ensemble(inputs_, qm.engine, false);
+      if (!solute || qm.engine == "none") return;
       const auto engine = make_engine(qm, *solute);
       check_electrons(engine->update({}, {}, {}), qm.electron_tolerance);
       return;
@@ -217,11 +216,13 @@ class Checker {
       forecast_ = forecast;
       watch.cancel->raise();
     };
+    bool exact = false;
     try {
-      make_engine(qm, *solute, watch);
+      exact = make_engine(qm, *solute, watch)->serves_exact_ensemble();
     } catch (const Cancelled&) {
-      // It has said all that it was asked for.
+      exact = forecast_->exact;  // it has said all that it was asked for
     }
+    ensemble_ = settle_ensemble(inputs_, qm.engine, exact);
   }
 
   void print_forecast() const {
@@ -245,6 +246,7 @@ class Checker {
   std::vector<std::string> warnings_;
   Inputs inputs_;
   std::optional<QmForecast> forecast_;
+  std::string ensemble_;  ///< that a run would sample, and why
   std::size_t points_ = 0;
   SamplingTrial trial_;
   std::optional<RunForecast> run_;

@@ -9,6 +9,8 @@
 #include "app/energy.hpp"
 #include "app/expression.hpp"
 #include "app/info.hpp"
+#include "app/path.hpp"
+#include "app/profile.hpp"
 #include "app/report.hpp"
 #include "app/run.hpp"
 #include "app/score.hpp"
@@ -32,8 +34,8 @@ std::function<int(Arguments)> printing(int (*command)(Arguments, std::ostream&))
   return [command](Arguments arguments) { return command(arguments, std::cout); };
 }
 
-const std::array<Command, 10>& all_commands() {
-  static const std::array<Command, 10> all = {{
+const std::array<Command, 12>& all_commands() {
+  static const std::array<Command, 12> all = {{
       {"run", "run FILE.cfg [--trace] [--section.key value ...]",
        "the simulation; results in an output folder", Operand::configuration, run_simulation,
        run_options, every_option},
@@ -61,6 +63,16 @@ const std::array<Command, 10>& all_commands() {
        printing(run_solvate),
        solvate_options,
        {}},
+      {"path",
+       "path --transition-state GUESS.xyz | --from A.xyz --to B.xyz | --check PATH.xyz",
+       "a reaction path of a solute: transition state, both ways down, images",
+       Operand::none,
+       printing(run_path),
+       path_options,
+       {}},
+      {"profile", "profile FILE.cfg [--section.key value ...]",
+       "the free energy along a path of the QM molecule; the same command goes on with it",
+       Operand::configuration, run_profile, [] { return Command::Options(); }, every_option},
       {"score",
        "score --receptor R.pqr --ligand L.pqr [--poses P.pqr|P.xyz|P.csv] [--terms coulomb+12-6]",
        "interaction energies of poses of a ligand with a receptor",

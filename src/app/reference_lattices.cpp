@@ -24,13 +24,12 @@ constexpr double kMostTableMegabytes = 64;
 
 unsigned threads() { return std::max(1U, std::thread::hardware_concurrency()); }
 
-LatticeChoice potential_choice(Fineness fineness) {
-  LatticeChoice choice = LatticeChoice::for_potential();
+LatticeChoice potential_choice(Fineness fineness, double coulomb_cutoff) {
+  LatticeChoice choice = LatticeChoice::for_potential(coulomb_cutoff);
   if (fineness == Fineness::fine) return choice;
-  for (LatticeLevelChoice& level : choice.levels) {
-    level.spacing_angstrom = std::max(level.spacing_angstrom, kRoughSpacing);
-  }
-  choice.last_spacing_angstrom = std::max(choice.last_spacing_angstrom, kRoughLastSpacing);
+  choice.levels.resize(1);
+  choice.levels.front().spacing_angstrom = kRoughSpacing;
+  choice.last_spacing_angstrom = kRoughLastSpacing;
   return choice;
 }
 
@@ -101,7 +100,7 @@ bool ReferenceLattices::refine(LatticeChoice& choice, const SoluteReference& ref
 void ReferenceLattices::make(const ResponseRequest& request, const MoveSample* moves,
                              SoluteReference& reference) {
   const std::vector<Vector3>& nuclei = system_.solute->positions;
-  LatticeChoice choice = potential_choice(fineness_);
+  LatticeChoice choice = potential_choice(fineness_, topology_.interaction.coulomb_cutoff);
   std::optional<LatticePlan> plan(std::in_place, choice, nuclei, system_.box, 1,
                                   "the reference density");
   // Both at a time when the engine has to tell that of the density alone.

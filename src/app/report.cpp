@@ -1,14 +1,11 @@
 #include "app/report.hpp"
 
-#include <unistd.h>
-
 #include <boost/program_options.hpp>
-#include <cerrno>
 #include <filesystem>
 #include <ostream>
-#include <system_error>
 #include <vector>
 
+#include "app/replace_process.hpp"
 #include "app/subcommand_options.hpp"
 #include "io/energy_terms.hpp"
 #include "kernels/base/error.hpp"
@@ -28,7 +25,7 @@ void print_report_help(const options::options_description& described, std::ostre
          "beside it report-rdf.csv and report-coordination.csv, radial distribution functions and\n"
          "coordination numbers with errors.\n"
          "Of a run that goes on or was interrupted it shows what is there.\n\n"
-      << described << "\nExample: starpmc report quickstart-output --atoms O7,O8 --png\n";
+      << described << "\nExample: starpmc report quickstart-output --pairs O2:HW1+HW2 --png\n";
 }
 
 fs::path find_script() {
@@ -38,15 +35,6 @@ fs::path find_script() {
   if (!folder.empty()) return folder / name;
   throw InputError("starpmc report", std::string("no ") + name + " in " + searched_places(files),
                    "", "install starpmc completely, or set STARPMC_REPORT to its folder");
-}
-
-[[noreturn]] void become(std::vector<std::string> command) {
-  std::vector<char*> words;
-  for (std::string& word : command) words.push_back(word.data());
-  words.push_back(nullptr);
-  execv(words.front(), words.data());
-  throw RunError(command.front() +
-                 ": cannot be started: " + std::generic_category().message(errno));
 }
 
 }  // namespace
@@ -102,7 +90,7 @@ int run_report(std::span<const std::string> arguments, std::ostream& out) {
   }
   command.insert(command.end(), {"--", arguments[0]});
   out.flush();
-  become(std::move(command));
+  replace_process(std::move(command));
 }
 
 }  // namespace starpmc

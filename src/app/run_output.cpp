@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -129,6 +130,7 @@ void RunOutput::save(nlohmann::json checkpoint) {
   if (checkpoints_asked_ != checkpoints_written_) writer_.wait();
   ++checkpoints_asked_;
   writer_.add(1, [this, content = std::move(checkpoint)]() mutable {
+    const auto start = std::chrono::steady_clock::now();
     energies_.flush();
     trajectory_.flush();
     const FileExtent energies = energies_.extent();
@@ -140,6 +142,8 @@ void RunOutput::save(nlohmann::json checkpoint) {
     for (const char* name : {"energies.csv", "trajectory.h5md"})
       synchronise_file(folder_.file(name));
     write_checkpoint(folder_.path(), content);
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    checkpoint_seconds_ = took.count();
     ++checkpoints_written_;
   });
 }

@@ -74,6 +74,8 @@ class RunOutput final : public ChainObserver {
   /// Returns when everything has been handed to the system, and checkpoints are on the disk.
   /// @throws RunError naming the file and the system's reason
   void wait() { writer_.wait(); }
+  /// That the last checkpoint took to be written; 0 before the first.
+  double checkpoint_seconds() const { return checkpoint_seconds_; }
   /// Whether a checkpoint has been written.
   bool has_checkpoint() const { return checkpoints_written_ > 0; }
   const EnergyTerms& totals() const { return totals_; }
@@ -118,6 +120,7 @@ class RunOutput final : public ChainObserver {
   std::uint64_t accepted_production_ = 0;
   std::uint64_t checkpoints_asked_ = 0;
   std::atomic<std::uint64_t> checkpoints_written_ = 0;
+  std::atomic<double> checkpoint_seconds_ = 0;
   BackgroundWriter writer_;  ///< of energies_ and trajectory_; last: it ends before they do
 };
 

@@ -16,6 +16,11 @@ namespace starpmc {
 namespace {
 
 constexpr std::chrono::milliseconds kPatience{200};
+constexpr const char* kExactRemedy =
+    "sampling.ensemble = perturbative or auto, or qm.engine = pyscf";
+constexpr const char* kPerturbative =
+    "the density is replaced after each qm.interval, without a test (sampling.ensemble = "
+    "perturbative): what is sampled is near the ensemble of the QM/MM Hamiltonian";
 
 SoluteReference checked(const Inputs& inputs, const std::filesystem::path& path,
                         const std::string& place, const std::string& remedy) {
@@ -43,32 +48,62 @@ SoluteReference given(const Inputs& inputs) {
       "that it is made");
 }
 
+/// A stored density, or none, is never made anew.
+bool has_qm_program(const Settings::QmSection& qm) {
+  return qm.engine != "frozen" && qm.engine != "none";
+}
+
+/// Where exact was asked for.
+void check_exactness(const Settings& settings, const OptionPlaces& places) {
+  if (!has_qm_program(settings.qm)) {
+    throw InputError(places("sampling.ensemble"),
+                     fmt::format("the exact ensemble needs a QM program, and qm.engine is {}",
+                                 settings.qm.engine),
+                     "exact", kExactRemedy);
+  }
+  if (settings.qm.interval > settings.sampling.steps) {
+    throw InputError(
+        places("qm.interval"),
+        fmt::format("a block is longer than the {} steps of production", settings.sampling.steps),
+        std::to_string(settings.qm.interval),
+        "a smaller qm.interval, auto, or more sampling.steps");
+  }
+  if (settings.output.pressure_interval > 0) {
+    throw InputError(places("output.pressure-interval"),
+                     "the exact ensemble has no virial of its reference density yet",
+                     std::to_string(settings.output.pressure_interval),
+                     "0, or sampling.ensemble = perturbative");
+  }
+}
+
+/// Why auto is not exact; empty: it is.
+std::string obstacle_to_exactness(const Settings& settings, const std::string& engine,
+                                  bool serves_exact_ensemble) {
+  if (!serves_exact_ensemble) {
+    return fmt::format("the QM engine {} cannot serve the exact ensemble", engine);
+  }
+  if (settings.qm.interval > settings.sampling.steps) {
+    return fmt::format("the exact ensemble takes at least one whole qm.interval ({} steps)",
+                       settings.qm.interval);
+  }
+  if (settings.output.pressure_interval > 0) {
+    return "the exact ensemble has no pressure yet (output.pressure-interval)";
+  }
+  return {};
+}
+
 }  // namespace
 
 bool samples_exactly(const Inputs& inputs) {
-  const std::string& engine = inputs.settings.qm.engine;
-  return inputs.settings.sampling.ensemble == Ensemble::exact && inputs.system.solute &&
-         engine != "frozen" && engine != "none";
-}
-
-void require_exact_engine(const std::string& name, bool serves_exact_ensemble) {
-  if (serves_exact_ensemble) return;
-  throw InputError("sampling.ensemble",
-                   fmt::format("the QM engine {} cannot serve the exact ensemble", name), "exact",
-                   "sampling.ensemble = perturbative, or qm.engine = pyscf");
+  return inputs.settings.sampling.ensemble == Ensemble::exact && inputs.system.solute;
 }
 
 void check_exact_options(const Inputs& inputs, const OptionPlaces& places) {
-  if (!samples_exactly(inputs)) return;
   const Settings::QmSection& qm = inputs.settings.qm;
-  const std::uint64_t steps = inputs.settings.sampling.steps;
-  if (qm.interval > steps) {
-    throw InputError(places("qm.interval"),
-                     fmt::format("a block is longer than the {} steps of production", steps),
-                     std::to_string(qm.interval),
-                     "a smaller qm.interval, auto, or more sampling.steps");
-  }
-  if (!qm.reference.empty()) return;
+  const Ensemble ensemble = inputs.settings.sampling.ensemble;
+  if (!inputs.system.solute || ensemble == Ensemble::perturbative) return;
+  if (ensemble == Ensemble::exact) check_exactness(inputs.settings, places);
+  if (!has_qm_program(qm) || !qm.reference.empty()) return;
   const int most = most_response_components(qm.configurations);
   if (qm.response_components.value_or(0) > most) {
     throw InputError(
@@ -81,20 +116,26 @@ void check_exact_options(const Inputs& inputs, const OptionPlaces& places) {
   }
 }
 
-std::string describe_ensemble(const Inputs& inputs) {
+std::string settle_ensemble(Inputs& inputs, const std::string& engine, bool serves_exact_ensemble) {
+  Ensemble& ensemble = inputs.settings.sampling.ensemble;
   if (!inputs.system.solute) return {};
-  if (samples_exactly(inputs)) {
-    return "the exact ensemble of the QM/MM Hamiltonian is sampled: blocks of steps about a "
-           "reference density, with a test after each";
+  if (ensemble == Ensemble::exact && !serves_exact_ensemble) {
+    throw InputError("sampling.ensemble",
+                     fmt::format("the QM engine {} cannot serve the exact ensemble", engine),
+                     "exact", kExactRemedy);
   }
-  if (inputs.settings.sampling.ensemble == Ensemble::exact) {
-    return fmt::format(
-        "sampling.ensemble = exact needs a QM program: with the engine {} the density stays as it "
-        "is, and its ensemble is sampled",
-        inputs.settings.qm.engine);
+  if (ensemble == Ensemble::perturbative) return kPerturbative;
+  if (ensemble == Ensemble::automatic) {
+    const std::string obstacle =
+        obstacle_to_exactness(inputs.settings, engine, serves_exact_ensemble);
+    ensemble = obstacle.empty() ? Ensemble::exact : Ensemble::perturbative;
+    if (!has_qm_program(inputs.settings.qm)) {
+      return fmt::format("{}: the density stays as it is, and its ensemble is sampled", obstacle);
+    }
+    if (!obstacle.empty()) return fmt::format("{}: {}", obstacle, kPerturbative);
   }
-  return "the density is replaced after each qm.interval, without a test (sampling.ensemble = "
-         "perturbative): what is sampled is near the ensemble of the QM/MM Hamiltonian";
+  return "the exact ensemble of the QM/MM Hamiltonian is sampled: blocks of steps about a "
+         "reference density, with a test after each";
 }
 
 RunReference::RunReference(const Inputs& inputs, const Interruption& interruption, bool make_here,

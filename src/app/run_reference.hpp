@@ -18,18 +18,19 @@ namespace starpmc {
 
 class ReferenceTables;
 
-/// Whether the run samples the exact ensemble: it was asked for, and there is a QM program.
-bool samples_exactly(const Inputs& inputs);
-
-/// @throws InputError naming the remedy where it is not
-void require_exact_engine(const std::string& name, bool serves_exact_ensemble);
-
 /// What is wrong with the options of the exact ensemble by themselves.
 /// @throws InputError naming the option
 void check_exact_options(const Inputs& inputs, const OptionPlaces& places);
 
-/// For the log: which ensemble is sampled, where there is a QM molecule.
-std::string describe_ensemble(const Inputs& inputs);
+/// Settles what sampling.ensemble = auto is: exact wherever it can be.
+/// @param engine                of the run, by its name
+/// @param serves_exact_ensemble whether it does
+/// @return which ensemble is sampled and why, for the log; empty without a QM molecule
+/// @throws InputError where exact was asked for and the engine does not serve it
+std::string settle_ensemble(Inputs& inputs, const std::string& engine, bool serves_exact_ensemble);
+
+/// Whether the run samples the exact ensemble, once that is settled.
+bool samples_exactly(const Inputs& inputs);
 
 /// The reference density that all chains of a run share. One chain makes it, or reads
 /// qm.reference, and it lies in the run's folder from then on; the other chains, of other

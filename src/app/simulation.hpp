@@ -80,6 +80,7 @@ class Simulation {
   void log_runtime() const;
   void warn_of_shared_processors();
   void start_engines();
+  void settle_ensemble();
   void stop_if_interrupted();
   RunReference::Helpers reference_helpers();
   void announce(const QmForecast& forecast);
@@ -119,6 +120,7 @@ class Simulation {
   std::string forecast_;  ///< of the engine, for the log; empty: it tells none
   double forecast_memory_mb_ = 0;
   ChainThreads::Engine engine_;
+  std::string ensemble_;    ///< which one is sampled and why, for the log
   std::string more_steps_;  ///< what has become of a run's number of steps, for the log
   ChainShare share_;        ///< of this rank
 

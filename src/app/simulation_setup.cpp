@@ -73,11 +73,19 @@ void Simulation::start_engines() {
     engine_ = {};  // stop_if_interrupted() comes next
     return;
   }
+  settle_ensemble();
   if (!samples_exactly(inputs_)) return;
-  require_exact_engine(engine_.name, engine_.exact);
   reference_.emplace(inputs_, interruption_, ranks_.first(), reference_helpers());
   RunReference::check(inputs_, begin_ != Begin::anew);
   context_.reference = &*reference_;
+}
+
+/// settings.cfg and the checkpoints have what it comes to: resumed, the run goes on as it began.
+void Simulation::settle_ensemble() {
+  const Ensemble asked = settings().sampling.ensemble;
+  ensemble_ = starpmc::settle_ensemble(
+      inputs_, engine_.exists ? engine_.name : settings().qm.engine, engine_.exact);
+  if (settings().sampling.ensemble != asked) context_.fingerprint = input_fingerprint(inputs_);
 }
 
 /// One for each CPU worker, those of the chains included, as far as there is memory. They deliver
@@ -218,8 +226,7 @@ void Simulation::log_inputs() const {
   for (const std::string& warning : inputs_.warnings) spdlog::warn(warning);
   if (engine_.exists) spdlog::info("QM engine: {} {}", engine_.name, engine_.version);
   if (!forecast_.empty()) spdlog::info("{}", forecast_);
-  const std::string ensemble = describe_ensemble(inputs_);
-  if (!ensemble.empty()) spdlog::info("{}", ensemble);
+  if (!ensemble_.empty()) spdlog::info("{}", ensemble_);
   for (unsigned rank = 0; ranks_.size() > 1 && rank < ranks_.size(); ++rank) {
     spdlog::info("process {} of {}: {}", rank + 1, ranks_.size(), ranks_.name(rank));
   }

@@ -20,12 +20,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<BenchPreset, 6> kPresets{{
+constexpr std::array<BenchPreset, 7> kPresets{{
     {"A", "bench-A", "arginine.xyz", 1, 1, "tip3p", 1301, 1'772'972, 0},
     {"B", "bench-B", "arginine.xyz", 1, 1, "tip3p", 5000, 1'772'972, 0},
     {"C", "bench-C", "arginine.xyz", 2, 2, "tip3p", 5000, 2'992'458, 0},
     {"R", "bench-R", "chorismate.xyz", 1, -2, "tip3p", 500, 183'356, 0},
     {"quick", "quick", "chorismate.xyz", 1, -2, "tip3p", 200, 20'000, 0},
+    {"tip3p", "TIP3P", "", 0, 0, "tip3p", 500, 0, 0},
     {"spce", "SPC/E", "", 0, 0, "spce", 500, 0, 10},
 }};
 

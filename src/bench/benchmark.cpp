@@ -88,8 +88,8 @@ class Benchmark {
   std::vector<Figure> figures_of(const Rival<Real>& rival, const BenchOperation& operation,
                                  const RepeatedTime& time, const BenchTarget& target);
   void run_steps();
-  void time_steps(unsigned chains, const BenchTarget& target, Precision precision,
-                  std::vector<BenchCase>& cases);
+  void time_steps(unsigned chains, std::optional<int> components, const BenchTarget& target,
+                  Precision precision, std::vector<BenchCase>& cases);
   void finish(const std::string& what, std::vector<BenchCase> cases);
   /// One case of each contestant, with their ratio.
   void add_cases(const std::string& term, const BenchTarget& target, Precision precision,
@@ -101,14 +101,20 @@ class Benchmark {
                                          : request_.other;
   }
   template <class Real>
-  std::uint32_t window_steps(const BenchSystem& bench) const {
+  std::uint32_t window_steps(const BenchSystem& bench, std::optional<int> components = {}) const {
     if (request_.window > 0) return request_.window;
-    return automatic_window(loads_of<Real>(bench), bench.system.solute.has_value());
+    WindowLoads<Real> loads = loads_of<Real>(bench);
+    if (!components) return automatic_window(loads, bench.system.solute.has_value());
+    loads.points = 0;
+    loads.reference = true;
+    loads.components = *components;
+    return automatic_window(loads, false);
   }
-  std::uint32_t window_steps(const BenchSystem& bench, Precision precision) const {
-    if (precision == Precision::fp64) return window_steps<double>(bench);
-    if (precision == Precision::mixed) return window_steps<float>(bench);
-    return window_steps<FixedCoordinate>(bench);
+  std::uint32_t window_steps(const BenchSystem& bench, std::optional<int> components,
+                             Precision precision) const {
+    if (precision == Precision::fp64) return window_steps<double>(bench, components);
+    if (precision == Precision::mixed) return window_steps<float>(bench, components);
+    return window_steps<FixedCoordinate>(bench, components);
   }
   double& ceiling(const BenchTarget& target, Precision precision) {
     return ceilings_[{target.worker, target.implementation, precision}];
@@ -344,26 +350,33 @@ std::vector<Figure> Benchmark::figures_of(const Rival<Real>& rival, const BenchO
 
 void Benchmark::run_steps() {
   std::vector<BenchCase> cases;
+  std::vector<std::optional<int>> components(request_.components.begin(),
+                                             request_.components.end());
+  if (components.empty() || !contestants_.front().bench.system.solute) components = {std::nullopt};
   for (const unsigned chains : request_.chains) {
     for (const BenchTarget& target : step_targets_) {
       for (const Precision precision : request_.precisions) {
-        time_steps(chains, target, precision, cases);
+        for (const auto& of_response : components) {
+          time_steps(chains, of_response, target, precision, cases);
+        }
       }
     }
   }
   finish("whole steps", std::move(cases));
 }
 
-void Benchmark::time_steps(unsigned chains, const BenchTarget& target, Precision precision,
+void Benchmark::time_steps(unsigned chains, std::optional<int> components,
+                           const BenchTarget& target, Precision precision,
                            std::vector<BenchCase>& cases) {
   target.use();
   contestants_.front().use();  // all have windows of the same size
   const WholeStepsSettings settings{precision,
-                                    window_steps(contestants_.front().bench, precision),
+                                    window_steps(contestants_.front().bench, components, precision),
                                     chains,
                                     request_.seconds,
                                     request_.certified,
-                                    request_.write};
+                                    request_.write,
+                                    components};
   if (request_.interval_steps == 0) {
     add_cases("steps", target, precision,
               time_whole_steps(contestants_, settings, target, preparation_), cases);

@@ -36,6 +36,8 @@ struct BenchRequest {
   std::size_t proposals = 10'000;
   bool certified = true;  ///< decisions of whole steps
   bool write = false;     ///< whole steps with the files of a run
+  /// Of the responses of synthetic references, each a case of whole steps; empty: the densities.
+  std::vector<unsigned> components;
   PoseTimingRequest pose_timing;
 
   bool any_operation() const { return grid || mm || other; }

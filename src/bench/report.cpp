@@ -36,6 +36,7 @@ constexpr std::array kColumns = std::to_array<Column>({
     {"register_pairs_per_second", "register pairs", "Gpairs/s", 1e-9},
     {"ceiling_pairs_per_second", "ceiling", "Gpairs/s", 1e-9},
     {"chains", "chains", "", 1},
+    {"response_components", "response", "components", 1},
     {"steps_per_task", "steps", "a task", 1},
     {"microseconds_per_task", "task", "us", 1},
     {"kernel_microseconds_per_task", "kernel", "us", 1},

@@ -32,12 +32,17 @@ void TimedChains::Outcome::add(const Outcome& other) {
 }
 
 TimedChains::TimedChains(const BenchSystem& bench, const Settings& settings, unsigned count,
-                         const BenchTarget& target, const BenchTarget& preparation)
+                         const BenchTarget& target, const BenchTarget& preparation,
+                         std::shared_ptr<const ReferenceTables> reference)
     : bench_(bench), settings_(settings), target_(target) {
   for (unsigned i = 0; i < count; ++i) {
     target.use();
     members_.push_back({make_chain(bench.system, settings, i, count), i, 0, 0, {}});
-    if (bench.grid.size() > 0) members_.back().chain->set_density(bench.grid);
+    if (reference) {
+      members_.back().chain->set_reference(reference);
+    } else if (bench.grid.size() > 0) {
+      members_.back().chain->set_density(bench.grid);
+    }
     preparation.use();
     members_.back().chain->evaluate();
   }

@@ -18,8 +18,10 @@ class TimedChains {
  public:
   /// @param target      where they will run: what a task is may depend on it
   /// @param preparation where their starting energies are computed
+  /// @param reference   in the place of the density; null: none
   TimedChains(const BenchSystem& bench, const Settings& settings, unsigned count,
-              const BenchTarget& target, const BenchTarget& preparation);
+              const BenchTarget& target, const BenchTarget& preparation,
+              std::shared_ptr<const ReferenceTables> reference);
 
   /// What segments of all chains took.
   struct Outcome {

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "bench/measurement.hpp"
+#include "bench/synthetic_reference.hpp"
 #include "bench/timed_chains.hpp"
 #include "kernels/base/error.hpp"
 
@@ -32,6 +33,12 @@ constexpr double kTermsShare = 0.2;
 /// Of several contestants each runs so often, in turn.
 constexpr std::size_t kRounds = 8;
 
+std::shared_ptr<const ReferenceTables> reference_of(const Contestant& contestant,
+                                                    const WholeStepsSettings& settings) {
+  if (!settings.components || !contestant.bench.system.solute) return nullptr;
+  return synthetic_reference(contestant.bench, *settings.components);
+}
+
 /// What came of a contestant's rounds.
 struct Rounds {
   TimedChains::Outcome sum;
@@ -54,7 +61,7 @@ class ContestantChains {
     reset_peak_memory();
     rounds_.memory_before_mb = resident_memory_mb();
     chains_ = std::make_unique<TimedChains>(contestant.bench, settings_, settings.chains, target,
-                                            preparation);
+                                            preparation, reference_of(contestant, settings));
     chains_->warm_up(settings.seconds);
     rounds_.first_decisions = chains_->first_decisions();
     rounds_.memory_mb = peak_memory_mb();
@@ -177,6 +184,9 @@ Measured figures_of(Rounds& rounds, const WholeStepsSettings& settings,
        {"chain_memory_mb", (rounds.memory_mb - rounds.memory_before_mb) / settings.chains},
        {"peak_memory_mb", rounds.memory_mb}},
       kernels_of(terms)};
+  if (settings.components) {
+    measured.figures.push_back({"response_components", static_cast<double>(*settings.components)});
+  }
   if (settings.write) {
     measured.figures.push_back(
         {"writing_microseconds_per_step", 1e6 * outcome.writing_seconds / steps});
@@ -217,7 +227,8 @@ std::vector<Measured> time_intervals(const Contestant& contestant,
                                      int intervals) {
   contestant.use();
   const Settings all = chain_settings(contestant.bench, settings, TaskSize::terms);
-  TimedChains chains(contestant.bench, all, settings.chains, target, preparation);
+  TimedChains chains(contestant.bench, all, settings.chains, target, preparation,
+                     reference_of(contestant, settings));
   std::vector<Measured> measured;
   for (int i = 1; i <= intervals; ++i) {
     const TimedChains::Outcome outcome = chains.run(steps);

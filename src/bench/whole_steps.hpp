@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -18,6 +19,9 @@ struct WholeStepsSettings {
   double seconds = 1;
   bool certified = true;
   bool write = false;  ///< files as a run does
+  /// Of a synthetic reference's response, which then takes the place of the density; none: no
+  /// reference.
+  std::optional<int> components{};
 };
 
 /// Runs chains, each submitted by a thread of its own, and counts everything. Several contestants

@@ -89,10 +89,10 @@ class LineScanner {
       return edit_distance(section_, option.section);
     });
     const std::string unknown = std::exchange(section_, nearest.section);
-    throw InputError(
-        place(), "unknown section", unknown,
-        "did you mean [" + nearest.section +
-            "]? The sections are system, interaction, potential, sampling, qm, run, output");
+    throw InputError(place(), "unknown section", unknown,
+                     "did you mean [" + nearest.section +
+                         "]? The sections are system, interaction, potential, sampling, qm, run, "
+                         "output, profile");
   }
 
   const Option& record(const std::string& name) {

@@ -39,7 +39,7 @@ std::size_t comment_start(const Option& option, std::string_view value) {
 }
 
 std::string section_meaning(std::string_view section) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 7> meanings{{
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 8> meanings{{
       {"system", "what is simulated"},
       {"interaction", "cutoffs"},
       {"potential", "pair functions as expressions"},
@@ -47,6 +47,7 @@ std::string section_meaning(std::string_view section) {
       {"qm", "the density of the QM molecule"},
       {"run", "how the energies are computed"},
       {"output", "what is written where"},
+      {"profile", "free energy along a path, by starpmc profile"},
   }};
   const auto found =
       std::ranges::find(meanings, section, [](const auto& pair) { return pair.first; });

@@ -138,8 +138,10 @@ std::vector<Option> sampling_options() {
       enumeration({"sampling", "ensemble", "",
                    "exact: that of the QM/MM Hamiltonian, by a reference density with its linear "
                    "response and a test after each interval; perturbative: the density is replaced "
-                   "after each interval, without a test (the published method)"},
-                  {"exact", "perturbative"}, STARPMC_FIELD(sampling.ensemble)),
+                   "after each interval, without a test (the published method); auto: exact where "
+                   "the QM program serves it, an interval fits into the run and no pressure is "
+                   "asked for"},
+                  {"auto", "exact", "perturbative"}, STARPMC_FIELD(sampling.ensemble)),
   };
 }
 
@@ -280,12 +282,30 @@ std::vector<Option> output_options() {
       boolean({"output", "save-grid", "", "keep the density grid of every update as grid-N.bin"},
               STARPMC_FIELD(output.save_grid)),
       real({"output", "checkpoint-interval", "s",
-            "longest time between two checkpoints; each QM update makes one, too"},
+            "longest time between two checkpoints; a QM update of more than a moment makes one, "
+            "too"},
            {.minimum = 0.1, .maximum = 1e6}, STARPMC_FIELD(output.checkpoint_interval_seconds)),
       boolean({"output", "trace", "",
                "write when and where each task ran: timeline.csv, timeline.svg, paje.trace; "
                "`--trace` for short"},
               STARPMC_FIELD(output.trace)),
+  };
+}
+
+std::vector<Option> profile_options() {
+  return {
+      input_path({"profile", "path", "",
+                  ".xyz file with the images of the QM molecule, one after the other, as `starpmc "
+                  "path` writes it"},
+                 true, STARPMC_FIELD(profile.path)),
+      real({"profile", "until-error", "kJ/mol",
+            "images that the error of the free energies comes from most are sampled on until the "
+            "largest is known to within this; 0: each gets sampling.steps"},
+           {.minimum = 0}, STARPMC_FIELD(profile.until_error_kj_per_mol)),
+      integer({"profile", "most-steps", "steps",
+               "steps of production that until-error may give one image; 0: ten times "
+               "sampling.steps"},
+              {0}, STARPMC_FIELD(profile.most_steps)),
   };
 }
 
@@ -295,7 +315,7 @@ std::vector<Option> all_options() {
   std::vector<Option> all;
   for (auto part :
        {system_options, interaction_options, potential_options, sampling_options, qm_engine_options,
-        qm_reference_options, qm_grid_options, run_options, output_options}) {
+        qm_reference_options, qm_grid_options, run_options, output_options, profile_options}) {
     std::vector<Option> group = part();
     std::ranges::move(group, std::back_inserter(all));
   }

@@ -14,8 +14,8 @@ enum class Implementation { any, scalar, simd, opencl };
 /// What a StarPU task of the sampling is: one energy term of a window, or several whole windows.
 enum class TaskSize { automatic, terms, windows };
 /// What is sampled: the ensemble of the QM/MM Hamiltonian, or that of a density that is updated now
-/// and then.
-enum class Ensemble { exact, perturbative };
+/// and then. A run settles which of them automatic is.
+enum class Ensemble { automatic, exact, perturbative };
 enum class VdwModifier { truncate, potential_shift, force_shift };
 /// What the van der Waals energy beyond the cutoff is added to.
 enum class LongRangeDispersion { none, energy, energy_pressure };
@@ -75,7 +75,7 @@ struct Settings {
     bool certified = true;
     std::uint32_t chains = 1;           ///< 0: auto
     double until_error_kj_per_mol = 0;  ///< 0: all steps are made
-    Ensemble ensemble = Ensemble::perturbative;
+    Ensemble ensemble = Ensemble::automatic;
 
     friend bool operator==(const SamplingSection&, const SamplingSection&) = default;
   } sampling;
@@ -133,6 +133,15 @@ struct Settings {
 
     friend bool operator==(const OutputSection&, const OutputSection&) = default;
   } output;
+
+  /// Of `starpmc profile`; a run takes no notice of it.
+  struct ProfileSection {
+    std::filesystem::path path;         ///< XYZ file with the images of the solute
+    double until_error_kj_per_mol = 0;  ///< 0: each image gets sampling.steps
+    std::uint64_t most_steps = 0;       ///< of one image; 0: ten times sampling.steps
+
+    friend bool operator==(const ProfileSection&, const ProfileSection&) = default;
+  } profile;
 
   friend bool operator==(const Settings&, const Settings&) = default;
 };

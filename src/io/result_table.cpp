@@ -108,6 +108,13 @@ std::string equilibration_line(const RunSummary& summary) {
       late == 0 ? "" : "; late: more steps of equilibration are needed");
 }
 
+/// In debye, as `layout` says; empty where it is not known.
+std::string isolated_dipole(const RunSummary& summary, fmt::format_string<double> layout) {
+  const auto& dipole = summary.chains.front().isolated_dipole_debye;
+  if (!dipole) return {};
+  return fmt::format(layout, std::hypot((*dipole)[0], (*dipole)[1], (*dipole)[2]));
+}
+
 /// In the exact ensemble of the ends of its blocks.
 AverageEstimate total_of(const ChainSummary& chain) {
   return chain.blocks.empty() ? chain.averages.total : energies_of(chain.blocks).estimate();
@@ -141,8 +148,9 @@ std::string chain_lines(const RunSummary& summary) {
   text += zero_line(summary);
   const QmEnsemble updates = average_updates(summary);
   if (updates.dipole_debye.count > 0) {
-    text += fmt::format("{:<24}{:.4f} debye; error {:.2g}\n", "Mean dipole",
-                        updates.dipole_debye.mean, updates.dipole_debye.error);
+    text += fmt::format("{:<24}{:.4f} debye; error {:.2g}{}\n", "Mean dipole",
+                        updates.dipole_debye.mean, updates.dipole_debye.error,
+                        isolated_dipole(summary, "; {:.3f} of the isolated solute"));
   }
   const EnsembleEstimate& polarisation = updates.polarisation_energy_kj_per_mol;
   if (polarisation.count > 0) {
@@ -170,6 +178,7 @@ std::string update_average_lines(const RunSummary& summary) {
     if (average.count > 0) text += fmt::format("  {:<22}{}\n", name, with_error(average));
   };
   add("dipole, debye", averages.dipole_debye);
+  if (!text.empty()) text += isolated_dipole(summary, "  of the isolated solute{:>14.3f}\n");
   add("polarisation energy", averages.polarisation_energy_kj_per_mol);
   add("jump", averages.jump_kj_per_mol);
   if (text.empty()) return text;

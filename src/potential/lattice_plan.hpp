@@ -25,8 +25,10 @@ struct LatticeChoice {
   /// kernels sum its components by STARPMC_COMPONENT_GRAIN.
   int component_grain = 1;
 
-  static LatticeChoice for_potential();  ///< phi0
-  static LatticeChoice for_response();   ///< the eta_k
+  /// phi0. Where the cutoff of a nucleus goes through, its second derivative jumps: the lattice is
+  /// as fine there as near the solute.
+  static LatticeChoice for_potential(double coulomb_cutoff_angstrom);
+  static LatticeChoice for_response();  ///< the eta_k
 };
 
 /// Where the nodes of a lattice are, before it has values.

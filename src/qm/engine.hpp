@@ -94,6 +94,7 @@ struct QmForecast {
   double memory_mb = 0;       ///< largest resident set
   double first_seconds = 0;   ///< until it is ready: grids, integrals, the isolated solute's SCF
   double update_seconds = 0;  ///< of one update
+  bool exact = false;         ///< QmEngine::serves_exact_ensemble() of what is about to start
 };
 
 /// A QM program that keeps its density from update to update (one per chain). All but cancel() is

@@ -31,6 +31,15 @@ constexpr double kChargeOfPoints = 0.1;
 /// Of a Gaussian charge of one e, narrower than any that is smooth on a lattice, kJ/mol.
 constexpr double kLargestPotentialOfCharge = 1e5;
 constexpr double kLargestResponse = 1e6;
+/// PySCF's pruning takes as many angular points halfway to the nucleus, for the smallest grids that
+/// it prunes more than were asked for.
+constexpr int kPrunedAngularPoints = 86;
+constexpr int kSmallestPrunedAngularPoints = 50;
+
+std::size_t most_angular_points(int asked) {
+  const int most = asked < kSmallestPrunedAngularPoints ? 0 : kPrunedAngularPoints;
+  return static_cast<std::size_t>(std::max(asked, most));
+}
 
 }  // namespace
 
@@ -40,7 +49,7 @@ ResultCheck::ResultCheck(const QmRequest& request)
                         static_cast<std::size_t>(request.grid_angular)),
       most_quadrature_points_(request.positions.size() *
                               static_cast<std::size_t>(request.scf_grid_radial) *
-                              static_cast<std::size_t>(request.scf_grid_angular)) {
+                              most_angular_points(request.scf_grid_angular)) {
   for (const std::string& symbol : request.elements) {
     const Element* const element = element_by_symbol(symbol);
     const double charge = element == nullptr ? 0 : element->atomic_number;
@@ -62,7 +71,7 @@ double ResultCheck::distance_to_nuclei(double x, double y, double z) const {
 
 std::string ResultCheck::problem_of_points(const DensityGrid& points) const {
   if (points.size() > most_quadrature_points_) {
-    return fmt::format("it announces {} quadrature points, of which the grid asked for has {}",
+    return fmt::format("it announces {} quadrature points, the grid asked for has {} at most",
                        points.size(), most_quadrature_points_);
   }
   for (std::size_t i = 0; i < points.size(); ++i) {

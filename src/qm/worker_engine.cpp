@@ -177,7 +177,8 @@ void WorkerEngine::initialise(const QmRequest& request,
   if (ready.type() == "forecast") {
     const QmForecast forecast{
         field<int>(ready, "basis_functions"), field<double>(ready, "memory_mb"),
-        field<double>(ready, "seconds_first"), field<double>(ready, "seconds_update")};
+        field<double>(ready, "seconds_first"), field<double>(ready, "seconds_update"),
+        optional_field<bool>(ready, "exact").value_or(false)};
     if (on_forecast) on_forecast(forecast);
     ready = receive("ready");
   }

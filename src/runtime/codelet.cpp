@@ -55,9 +55,11 @@ bool allows(Allowed wanted) {
   return allowed == Allowed::any || allowed == wanted;
 }
 
-bool is_placed(const starpu_task* task) {
-  return static_cast<const TaskArguments*>(task->cl_arg)->worker != kAnyWorker;
+TaskArguments& arguments_of_task(const starpu_task* task) {
+  return *static_cast<TaskArguments*>(task->cl_arg);
 }
+
+bool is_placed(const starpu_task* task) { return arguments_of_task(task).worker != kAnyWorker; }
 
 bool any_opencl_worker() {
   for (unsigned id = 0; id < starpu_worker_get_count(); ++id) {
@@ -70,35 +72,46 @@ bool any_opencl_worker() {
   return false;
 }
 
-/// Whether a task had better go to another worker.
-bool is_better_elsewhere(int worker, const starpu_task* task) {
-  if (is_placed(task) || !is_taken(worker)) return false;
-  if (!all_cpu_workers_taken()) return true;
-  return task->cl->opencl_funcs[0] != nullptr && allows(Allowed::opencl) && any_opencl_worker();
+bool is_allowed_on_cpu(const starpu_codelet& codelet, unsigned implementation) {
+  // A codelet with no OpenCL implementation runs on CPUs whatever is allowed.
+  if (codelet.opencl_funcs[0] == nullptr) return true;
+  // The plain kernels are the reference, and never the faster ones: timing them for the models'
+  // sake could take longer than a run. They work where they are asked for, or are the only ones.
+  const bool has_simd = codelet.cpu_funcs[1] != nullptr;
+  if (implementation == kScalar) return allowed() == Allowed::scalar;
+  return allows(Allowed::simd) || !has_simd;
+}
+
+/// Whether a CPU worker refuses a task that had better go to another one.
+bool is_refused(int worker, const starpu_task* task) {
+  if (is_placed(task)) return false;
+  Refusals& refusals = arguments_of_task(task).refusals;
+  if (!is_taken(worker)) {
+    refusals.accept(worker);
+    return false;
+  }
+  // A device says yes whatever the others say.
+  if (task->cl->opencl_funcs[0] != nullptr && allows(Allowed::opencl) && any_opencl_worker()) {
+    return true;
+  }
+  return !all_cpu_workers_taken() && refusals.refuse(worker);
 }
 
 int can_execute(unsigned worker, starpu_task* task, unsigned implementation) {
   const int only = allowed_worker.load();
   if (only != kAnyWorker && static_cast<int>(worker) != only) return 0;
-  const int wanted = static_cast<const TaskArguments*>(task->cl_arg)->worker;
+  const int wanted = arguments_of_task(task).worker;
   if (wanted != kAnyWorker && static_cast<int>(worker) != wanted) return 0;
   if (starpu_worker_get_type(static_cast<int>(worker)) == STARPU_OPENCL_WORKER) {
     return static_cast<int>(implementation == 0 && allows(Allowed::opencl) &&
                             has_opencl_program(starpu_worker_get_devid(static_cast<int>(worker))));
   }
-  if (only == kAnyWorker && is_better_elsewhere(static_cast<int>(worker), task)) return 0;
-  // A codelet with no OpenCL implementation runs on CPUs whatever is allowed.
-  if (task->cl->opencl_funcs[0] == nullptr) return 1;
-  // The plain kernels are the reference, and never the faster ones: timing them for the models'
-  // sake could take longer than a run. They work where they are asked for, or are the only ones.
-  const bool has_simd = task->cl->cpu_funcs[1] != nullptr;
-  if (implementation == kScalar) return static_cast<int>(allowed() == Allowed::scalar);
-  return static_cast<int>(allows(Allowed::simd) || !has_simd);
+  // The refusals count only what would be accepted otherwise: ask last.
+  return static_cast<int>(is_allowed_on_cpu(*task->cl, implementation) &&
+                          (only != kAnyWorker || !is_refused(static_cast<int>(worker), task)));
 }
 
-std::uint32_t footprint(starpu_task* task) {
-  return static_cast<const TaskArguments*>(task->cl_arg)->work_bucket;
-}
+std::uint32_t footprint(starpu_task* task) { return arguments_of_task(task).work_bucket; }
 
 /// Whether a worker may run tasks of a codelet with all implementations, and by which of its
 /// kind's.
@@ -315,15 +328,13 @@ void Codelet::count(void* codelet) {
   counter.nanoseconds.fetch_add(static_cast<std::uint64_t>(std::max(0.0, seconds) * 1e9),
                                 std::memory_order_relaxed);
   if (TaskListener::any()) {
-    TaskListener::tell({self->index_, info.workerid,
-                        static_cast<const TaskArguments*>(task->cl_arg)->label,
+    TaskListener::tell({self->index_, info.workerid, arguments_of_task(task).label,
                         starpu_timing_timespec_to_us(&info.submit_time) * 1e-6,
                         starpu_timing_timespec_to_us(&info.start_time) * 1e-6,
                         starpu_timing_timespec_to_us(&info.end_time) * 1e-6});
   }
   if (kSimulated || failed()) return;  // the task may have done nothing
-  self->history_.record(info.workerid, implementation,
-                        static_cast<const TaskArguments*>(task->cl_arg)->work_bucket,
+  self->history_.record(info.workerid, implementation, arguments_of_task(task).work_bucket,
                         seconds * 1e6);
 }
 

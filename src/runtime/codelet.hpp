@@ -12,6 +12,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "runtime/taken_workers.hpp"
 #include "runtime/task_display.hpp"
 #include "runtime/task_history.hpp"
 #include "runtime/task_label.hpp"
@@ -63,6 +64,7 @@ struct TaskArguments {
   /// worker's queue, which would wait as long as this one takes.
   int worker = kAnyWorker;
   TaskLabel label{};  ///< set at submission
+  Refusals refusals{};
 };
 
 /// Expected durations of a task of any codelet with all implementations, on each worker that may

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstdint>
 #include <mutex>
 #include <vector>
@@ -99,5 +100,22 @@ void release_worker(int worker) {
 bool is_taken(int worker) { return taken[static_cast<std::size_t>(worker)]; }
 
 bool all_cpu_workers_taken() { return workers_taken >= starpu_cpu_worker_get_count(); }
+
+bool Refusals::refuse(int worker) {
+  const auto word = static_cast<std::size_t>(worker / kBits);
+  std::atomic_ref(workers_[word]).fetch_or(std::uint64_t{1} << (worker % kBits));
+  unsigned refused = 0;
+  for (std::uint64_t& some : workers_) {
+    refused += static_cast<unsigned>(std::popcount(std::atomic_ref(some).load()));
+  }
+  if (refused < starpu_cpu_worker_get_count()) return true;
+  accept(worker);
+  return false;
+}
+
+void Refusals::accept(int worker) {
+  const auto word = static_cast<std::size_t>(worker / kBits);
+  std::atomic_ref(workers_[word]).fetch_and(~(std::uint64_t{1} << (worker % kBits)));
+}
 
 }  // namespace starpmc::codelets

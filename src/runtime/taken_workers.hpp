@@ -1,5 +1,10 @@
 #pragma once
 
+#include <starpu.h>
+
+#include <array>
+#include <cstdint>
+
 namespace starpmc::codelets {
 
 /// CPU workers whose core a QM engine's process uses, for seconds: other tasks stay away from them
@@ -15,5 +20,20 @@ int take_worker();
 void release_worker(int worker);
 bool is_taken(int worker);
 bool all_cpu_workers_taken();
+
+/// The CPU workers that a task was refused. StarPU asks them one by one, and takes it for an error
+/// if none says yes. Between its questions workers are taken and released, so that each may be
+/// taken when it is asked though never all of them are: the last one asked does not refuse then.
+class Refusals {
+ public:
+  /// Whether a worker that is taken may refuse the task: another one has not, or not since it last
+  /// accepted.
+  bool refuse(int worker);
+  void accept(int worker);
+
+ private:
+  static constexpr int kBits = 64;
+  std::array<std::uint64_t, (STARPU_NMAXWORKERS + kBits - 1) / kBits> workers_{};
+};
 
 }  // namespace starpmc::codelets

@@ -193,8 +193,8 @@ codelets::CertificationArguments ChainData<Real>::certification_arguments() cons
 }
 
 template <class Real>
-void submit_energies(const ChainData<Real>& data, const WindowBuffers<Real>& window,
-                     const codelets::WindowArguments& arguments) {
+void submit_fields(const ChainData<Real>& data, const WindowBuffers<Real>& window,
+                   const codelets::WindowArguments& arguments) {
   const codelets::WindowHandles handles = data.handles(window);
   if (data.density != nullptr) {
     const auto& parts = data.density->parts();
@@ -215,6 +215,13 @@ void submit_energies(const ChainData<Real>& data, const WindowBuffers<Real>& win
     codelets::qmmm_nuclei_vdw<Real>(handles, arguments, data.topology.nuclei, data.solute.get(),
                                     window.nuclei_energies.get());
   }
+}
+
+template <class Real>
+void submit_energies(const ChainData<Real>& data, const WindowBuffers<Real>& window,
+                     const codelets::WindowArguments& arguments) {
+  submit_fields(data, window, arguments);
+  const codelets::WindowHandles handles = data.handles(window);
   for (std::size_t part = 0; part < window.mm_partials.size(); ++part) {
     const auto [first, last] = data.molecule_range(part, window.mm_partials.size());
     codelets::mm_pair<Real>(handles, arguments, first, last, data.lattice.get(),
@@ -278,20 +285,23 @@ void FullEvaluation<Real>::load(std::size_t first, std::size_t count) {
 }
 
 template <class Real>
-void FullEvaluation<Real>::collect(std::size_t first, std::size_t count, Totals& totals) {
+void FullEvaluation<Real>::collect_mm(std::size_t count, Totals& totals) {
   const std::size_t rows = window_.rows();
-  {
-    const HostAccess<double> mm(window_.mm_partials.front(), STARPU_R);
-    const HostAccess<PairReal<Real>> table(window_.table, STARPU_R);
-    for (std::size_t term = 0; term < MM_TERMS; ++term) {
-      for (std::size_t i = 0; i < count; ++i) {
-        totals[term] += mm.data()[term * rows + i];
-        for (std::size_t j = 0; j < i; ++j) {
-          totals[term] += static_cast<double>(table.data()[(term * rows + j) * rows + i]);
-        }
+  const HostAccess<double> mm(window_.mm_partials.front(), STARPU_R);
+  const HostAccess<PairReal<Real>> table(window_.table, STARPU_R);
+  for (std::size_t term = 0; term < MM_TERMS; ++term) {
+    for (std::size_t i = 0; i < count; ++i) {
+      totals[term] += mm.data()[term * rows + i];
+      for (std::size_t j = 0; j < i; ++j) {
+        totals[term] += static_cast<double>(table.data()[(term * rows + j) * rows + i]);
       }
     }
   }
+}
+
+/// Of the terms with the solute.
+template <class Real>
+void FullEvaluation<Real>::collect(std::size_t first, std::size_t count, Totals& totals) {
   if (data_.has_static_terms()) {
     collect_fields(window_.nuclei_energies, 0, STATIC_TERMS, first, count, totals);
   }
@@ -332,7 +342,7 @@ void FullEvaluation<Real>::collect_fields(const DataHandle& handle, std::size_t 
 }
 
 template <class Real>
-EnergyTerms FullEvaluation<Real>::run() {
+EnergyTerms FullEvaluation<Real>::run(bool with_mm) {
   Totals totals{};
   if (data_.components() > 0) {
     const HostAccess<std::int64_t> total(data_.response_total, STARPU_W);
@@ -342,9 +352,14 @@ EnergyTerms FullEvaluation<Real>::run() {
   for (std::size_t first = 0; first < data_.molecules(); first += kBatch) {
     const std::size_t count = std::min<std::size_t>(kBatch, data_.molecules() - first);
     load(first, count);
-    submit_energies(
-        data_, window_,
-        data_.arguments(window_.layout, {static_cast<int>(count), static_cast<int>(count), 0}));
+    const codelets::WindowArguments arguments =
+        data_.arguments(window_.layout, {static_cast<int>(count), static_cast<int>(count), 0});
+    if (with_mm) {
+      submit_energies(data_, window_, arguments);
+      collect_mm(count, totals);
+    } else {
+      submit_fields(data_, window_, arguments);
+    }
     collect(first, count, totals);
   }
   totals[TERM_QMMM_POLARISATION] = data_.reference_energy().polarisation;

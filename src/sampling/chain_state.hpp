@@ -90,7 +90,12 @@ struct ChainData {
   }
 };
 
-/// Submits the field and MM energies of a window whose candidates are proposed.
+/// Submits the energies with the solute of a window whose candidates are proposed.
+template <class Real>
+void submit_fields(const ChainData<Real>& data, const WindowBuffers<Real>& window,
+                   const codelets::WindowArguments& arguments);
+
+/// And those of the MM molecules with each other.
 template <class Real>
 void submit_energies(const ChainData<Real>& data, const WindowBuffers<Real>& window,
                      const codelets::WindowArguments& arguments);
@@ -102,11 +107,15 @@ class FullEvaluation {
  public:
   explicit FullEvaluation(ChainData<Real>& data);
   /// Fills the field cache and returns the terms.
-  EnergyTerms run();
+  EnergyTerms run() { return run(true); }
+  /// The same without the energies of the MM molecules with each other, which are 0 then.
+  EnergyTerms run_fields() { return run(false); }
 
  private:
+  EnergyTerms run(bool with_mm);
   void load(std::size_t first, std::size_t count);
   using Totals = std::array<double, TERMS>;
+  void collect_mm(std::size_t count, Totals& totals);
   void collect(std::size_t first, std::size_t count, Totals& totals);
   void collect_responses(std::size_t first, std::size_t count);
   /// The field terms [begin, end), whose energies a buffer has.

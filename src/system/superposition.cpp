@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <numeric>
 
 #include "system/system.hpp"
 
@@ -58,20 +59,35 @@ Matrix4 diagonalise(Matrix4& a) {
   return vectors;
 }
 
-Vector3 mean(std::span<const Vector3> points) {
-  Vector3 sum;
-  for (const Vector3& point : points) {
-    sum = sum + point;
+/// Weights of points, all 1 where none are given.
+class Weights {
+ public:
+  explicit Weights(std::span<const double> weights) : weights_(weights) {}
+  double operator[](std::size_t i) const { return weights_.empty() ? 1.0 : weights_[i]; }
+  double sum(std::size_t count) const {
+    return weights_.empty() ? static_cast<double>(count)
+                            : std::accumulate(weights_.begin(), weights_.end(), 0.0);
   }
-  return (1.0 / static_cast<double>(points.size())) * sum;
+
+ private:
+  std::span<const double> weights_;
+};
+
+Vector3 mean(std::span<const Vector3> points, const Weights& weights) {
+  Vector3 sum;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    sum = sum + weights[i] * points[i];
+  }
+  return (1.0 / weights.sum(points.size())) * sum;
 }
 
 /// Horn's matrix N, eq. in section 4.A of the paper.
 Matrix4 horn_matrix(std::span<const Vector3> reference, const Vector3& reference_mean,
-                    std::span<const Vector3> target, const Vector3& target_mean) {
+                    std::span<const Vector3> target, const Vector3& target_mean,
+                    const Weights& weights) {
   std::array<std::array<double, 3>, 3> s{};
   for (std::size_t i = 0; i < reference.size(); ++i) {
-    const Vector3 a = reference[i] - reference_mean;
+    const Vector3 a = weights[i] * (reference[i] - reference_mean);
     const Vector3 b = target[i] - target_mean;
     const std::array<double, 3> from{a.x, a.y, a.z};
     const std::array<double, 3> to{b.x, b.y, b.z};
@@ -113,20 +129,23 @@ Quaternion best_rotation(Matrix4 n) {
 
 }  // namespace
 
-Superposition superpose(std::span<const Vector3> reference, std::span<const Vector3> target) {
-  const Vector3 reference_mean = mean(reference);
-  const Vector3 target_mean = mean(target);
+Superposition superpose(std::span<const Vector3> reference, std::span<const Vector3> target,
+                        std::span<const double> weights) {
+  const Weights weight(weights);
+  const Vector3 reference_mean = mean(reference, weight);
+  const Vector3 target_mean = mean(target, weight);
   Superposition fit;
   if (reference.size() > 1) {
-    fit.orientation = best_rotation(horn_matrix(reference, reference_mean, target, target_mean));
+    fit.orientation =
+        best_rotation(horn_matrix(reference, reference_mean, target, target_mean, weight));
   }
   fit.centre = target_mean - rotate(fit.orientation, reference_mean);
   double square = 0;
   for (std::size_t i = 0; i < reference.size(); ++i) {
     const Vector3 d = fit.centre + rotate(fit.orientation, reference[i]) - target[i];
-    square += dot(d, d);
+    square += weight[i] * dot(d, d);
   }
-  fit.rmsd = std::sqrt(square / static_cast<double>(reference.size()));
+  fit.rmsd = std::sqrt(square / weight.sum(reference.size()));
   return fit;
 }
 

@@ -44,27 +44,28 @@ Geometry geometry_of_gro(const std::filesystem::path& path) {
   return geometry;
 }
 
-}  // namespace
-
-Geometry read_xyz(const std::filesystem::path& path) {
-  const std::vector<std::string> lines = read_lines(path, "give the path of an .xyz file");
-  if (lines.size() < 3) {
+/// The frame whose number of atoms stands in line `first` + 1.
+Geometry read_frame(const std::filesystem::path& path, const std::vector<std::string>& lines,
+                    std::size_t first) {
+  if (lines.size() < first + 3) {
     throw InputError(place_of(path, lines.size() + 1), "the file ends too early",
                      fmt::format("{} lines", lines.size()),
                      "an .xyz file has the number of atoms, a title and the atoms");
   }
   const auto count = static_cast<std::size_t>(
-      parse_integer(lines[0], place_of(path, 1), "the number of atoms", 1));
-  Geometry geometry{std::string(trim(lines[1])), {}, {}};
+      parse_integer(lines[first], place_of(path, first + 1), "the number of atoms", 1));
+  Geometry geometry{std::string(trim(lines[first + 1])), {}, {}};
   for (std::size_t i = 0; i < count; ++i) {
-    const std::string place = place_of(path, i + 3);
-    if (i + 2 >= lines.size() || trim(lines[i + 2]).empty()) {
+    const std::size_t line = first + i + 2;
+    const std::string place = place_of(path, line + 1);
+    if (line >= lines.size() || trim(lines[line]).empty()) {
       throw InputError(place, fmt::format("the file ends before {} atoms", count),
-                       fmt::format("{} atoms", i), "correct the number of atoms in line 1");
+                       fmt::format("{} atoms", i),
+                       fmt::format("correct the number of atoms in line {}", first + 1));
     }
-    const std::vector<std::string_view> words = split_words(lines[i + 2]);
+    const std::vector<std::string_view> words = split_words(lines[line]);
     if (words.size() < 4) {
-      throw InputError(place, "no element and three coordinates", trim(lines[i + 2]),
+      throw InputError(place, "no element and three coordinates", trim(lines[line]),
                        "write 'C 0.0 0.0 0.0', in angstrom");
     }
     geometry.elements.emplace_back(element_of(words[0], place).symbol);
@@ -72,11 +73,32 @@ Geometry read_xyz(const std::filesystem::path& path) {
                                   parse_number(words[2], place, "the y coordinate (angstrom)"),
                                   parse_number(words[3], place, "the z coordinate (angstrom)")});
   }
-  if (lines.size() > count + 2 && split_words(lines[count + 2]).size() >= 4) {
-    throw InputError(place_of(path, count + 3), fmt::format("more than {} atoms", count),
-                     trim(lines[count + 2]), "correct the number of atoms in line 1");
+  const std::size_t next = first + count + 2;
+  if (lines.size() > next && split_words(lines[next]).size() >= 4) {
+    throw InputError(place_of(path, next + 1), fmt::format("more than {} atoms", count),
+                     trim(lines[next]),
+                     fmt::format("correct the number of atoms in line {}", first + 1));
   }
   return geometry;
+}
+
+}  // namespace
+
+Geometry read_xyz(const std::filesystem::path& path) {
+  return read_frame(path, read_lines(path, "give the path of an .xyz file"), 0);
+}
+
+std::vector<XyzFrame> read_xyz_frames(const std::filesystem::path& path) {
+  const std::vector<std::string> lines = read_lines(path, "give the path of an .xyz file");
+  std::vector<XyzFrame> frames;
+  std::size_t line = 0;
+  const auto blank = [&](std::size_t i) { return trim(lines[i]).empty(); };
+  do {
+    frames.push_back({read_frame(path, lines, line), line + 1});
+    line += frames.back().geometry.elements.size() + 2;
+    while (line < lines.size() && blank(line)) ++line;
+  } while (line < lines.size());
+  return frames;
 }
 
 std::string format_xyz(const Geometry& geometry) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -19,6 +20,15 @@ struct Geometry {
 /// columns are read over; an element may be given by its atomic number).
 /// @throws InputError naming file and line
 Geometry read_xyz(const std::filesystem::path& path);
+
+struct XyzFrame {
+  Geometry geometry;
+  std::size_t line;  ///< of its number of atoms; the first is 1
+};
+
+/// All frames of an XYZ file, one or more; blank lines between them are read over.
+/// @throws InputError naming file and line
+std::vector<XyzFrame> read_xyz_frames(const std::filesystem::path& path);
 
 /// Text of an XYZ file, 10 decimals.
 std::string format_xyz(const Geometry& geometry);

@@ -88,7 +88,7 @@ TEST_F(MoveSampleTest, TheDirectPotentialIsTheSum) {
 }
 
 TEST_F(MoveSampleTest, ACoarseTableIsNoticed) {
-  const TableError fine = error(LatticeChoice::for_potential());
+  const TableError fine = error(LatticeChoice::for_potential(kCutoff));
   EXPECT_EQ(fine.moves, 37 * molecules_);  // to the places in the next two of 20 configurations
   EXPECT_LT(fine.rms_kj_per_mol, 0.01);
   EXPECT_GT(fine.largest_kj_per_mol, fine.rms_kj_per_mol);

@@ -106,6 +106,26 @@ class Bench(program.TestCase):
         self.assertTrue(all(machine.values()), machine)
         self.check_kernels(steps)
 
+    def test_exact_ensemble(self):
+        """Steps with a reference, and the pure water, which has none."""
+        document, text = self.bench(
+            *("--system", "quick,tip3p", *SMALL, "--implementation", "simd", "--term", "steps"),
+            *("--precision", "mixed", "--workers", "one", "--components", "0,20"),
+        )
+        self.assertEqual(
+            [(r["system"], r.get("response_components")) for r in document["results"]],
+            [("quick", 0), ("quick", 20), ("TIP3P", None)],
+        )
+        without, with_response, water = (
+            {name: kernel for kernel in r["kernels"] for name in [kernel["operation"]]}
+            for r in document["results"]
+        )
+        self.assertIn("reference_field", without)
+        self.assertIn("reference_field", with_response)
+        self.assertNotIn("reference_field", water)
+        self.assertNotIn("qmmm_coulomb_grid", with_response)
+        self.assertIn("components", text)
+
     def check_kernels(self, steps):
         """Whole steps by operation and worker; their shares are those of the figures."""
         for result in steps:

@@ -11,6 +11,7 @@ import itertools
 import json
 import os
 import pathlib
+import random
 import re
 import statistics
 import subprocess
@@ -26,6 +27,8 @@ import program
 EVALUATION = program.TESTS / "evaluation"
 sys.path.insert(0, str(EVALUATION))
 import against_paper
+import exact_gain
+import exact_runs
 import inputs
 import paper_plan
 import paper_tables
@@ -599,6 +602,59 @@ class Inputs(DriverCase):
         self.assertEqual(inputs.positions_digest(grid), first)
         grid[1, 0] += 1e-6
         self.assertNotEqual(inputs.positions_digest(grid), first)
+
+
+class ExactRuns(program.TestCase):
+    """Series and tables of the drivers of the exact ensemble, from files that are written here."""
+
+    def write(self, name, columns, rows):
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lines = ["# starpmc", ",".join(columns), *(",".join(map(str, row)) for row in rows)]
+        path.write_text("\n".join(lines) + "\n")
+
+    def test_errors_of_correlated_series(self):
+        draw = random.Random(4)
+        for memory, within in ((0.0, 0.15), (0.8, 0.3)):
+            chains, expected = [], 0.0
+            for _ in range(4):
+                chain = [draw.gauss(0, 1)]
+                for _ in range(4095):
+                    chain.append(memory * chain[-1] + draw.gauss(0, (1 - memory**2) ** 0.5))
+                chains.append(chain)
+            expected = ((1 + memory) / (1 - memory) / (4 * 4096)) ** 0.5
+            mean, error, samples = exact_runs.block_error(chains)
+            self.assertLess(abs(mean), 4 * expected)
+            # The largest error of several lengths of parts: above the truth rather than below.
+            self.assertGreater(error, (1 - within) * expected)
+            self.assertLess(error, 1.6 * expected)
+            self.assertAlmostEqual(samples * error**2, 1, delta=0.1)
+
+    def test_blocks_count_as_the_ensemble_has_them(self):
+        energies = [(10 * i, 100.0 + i, 3.0, 4.0) for i in range(7)]  # E_int is 93 + i
+        blocks = [(0, 0.5, 1), (20, 0.25, 1), (40, 9.0, 0), (60, 0.75, 1)]
+        for chain in ("chain-0", "chain-1"):
+            names = ("step", "total", "mm_coulomb", "mm_vdw")
+            self.write(f"{chain}/energies.csv", names, energies)
+            self.write(f"{chain}/blocks.csv", ("step", "difference", "accepted"), blocks)
+        series = list(exact_gain.series_of_blocks(self.folder))
+        self.assertEqual(len(series), 2)
+        ends, sampled, differences, means = series[1]
+        self.assertEqual(ends, [95.25, 95.25, 99.75])  # the rejected one is the end before it again
+        self.assertEqual(sampled, [95, 97, 99])
+        self.assertEqual(differences, [0.25, 9.0, 0.75])
+        self.assertEqual(means, [94.5, 96.5, 98.5])
+
+    def test_what_an_error_takes(self):
+        rows = [("exact", -700.0, 1.0, 50, 40, 80, 100.0, 300.0),
+                ("perturbative", -702.0, 2.0, 30, 0, 400, 0.0, 2000.0)]  # fmt: skip
+        columns, (exact, perturbative) = exact_gain.table(rows, 0.5)
+        found = dict(zip(columns, exact, strict=True))
+        self.assertEqual((found["SCFs"], found["SCFs for 0.5"]), ("120", "360"))
+        self.assertEqual((found["s"], found["s for 0.5"]), ("400", "1300"))
+        found = dict(zip(columns, perturbative, strict=True))
+        self.assertEqual((found["SCFs for 0.5"], found["s for 0.5"]), ("6400", "32000"))
+        self.assertEqual(found["less exact, kJ/mol"], "-2.00 ± 2.24")
 
 
 if __name__ == "__main__":

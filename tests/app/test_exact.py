@@ -4,6 +4,7 @@ model solute of tests/reference/model_workers, which answers at once or as slowl
 usage: test_exact.py PROGRAM [TEST ...]
 """
 
+import contextlib
 import csv
 import json
 import math
@@ -304,9 +305,16 @@ class Exact(program.TestCase):
         self.assertGreater(one[0]["components"], 0)
         for other in others:
             self.assertEqual(other, one)
-        logs = {name: (self.folder / name / "run.log").read_text() for name in ("one", "two", "dies")}
-        self.assertIn("energies of 40 test configurations by 1 QM worker in", logs["one"])
-        self.assertIn("energies of 40 test configurations by 2 QM workers in", logs["two"])
+        logs = {
+            name: (self.folder / name / "run.log").read_text()
+            for name in ("one", "two", "dies")
+        }
+        self.assertIn(
+            "energies of 40 test configurations by 1 QM worker in", logs["one"]
+        )
+        self.assertIn(
+            "energies of 40 test configurations by 2 QM workers in", logs["two"]
+        )
         self.assertIn("the energy is repeated by a fresh one", logs["dies"])
 
     def test_until_error(self):
@@ -341,6 +349,88 @@ class Exact(program.TestCase):
         self.run_model("part", "--sampling.steps", "1500")
         program.succeed("resume", self.folder / "part", "--steps", "3000", env=MODEL)
         self.assert_same_results(self.folder / "whole", self.folder / "part")
+
+    def log_of(self, name):
+        return (self.folder / name / "run.log").read_text()
+
+    def default_settings(self):
+        sections = self.settings()
+        del sections["sampling"]["ensemble"]
+        return sections
+
+    def test_by_default_where_it_can_be(self):
+        """Bit by bit what is sampled where it is asked for; resumed from what was settled."""
+        config = self.config(**self.default_settings())
+        self.run_model("asked")
+        summary = program.simulate(config, self.folder / "default", env=MODEL)
+        self.assertEqual(summary["ensemble"], "exact")
+        self.assert_same_results(self.folder / "asked", self.folder / "default")
+        settings = (self.folder / "default/settings.cfg").read_text()
+        self.assertRegex(settings, r"(?m)^ensemble *= *exact$")
+        program.succeed("resume", self.folder / "default", "--steps", "4000", env=MODEL)
+        said = program.succeed("check", config, cwd=self.folder, env=MODEL).stdout
+        self.assertRegex(said, r"(?m)^Ensemble +the exact ensemble")
+
+    def test_by_default_where_it_cannot_be(self):
+        """One line says why, and the run is that of the published method, resumed too."""
+        knows_not = MODEL | {"STARPMC_MODEL_EXACT": "no"}
+        self.run_model("ever", "--sampling.ensemble", "perturbative")
+        config = self.config(**self.default_settings())
+        for name, words, env, reason in (
+            ("worker", (), knows_not, "cannot serve the exact ensemble"),
+            (
+                "interval",
+                ("--qm.interval", 4000),
+                MODEL,
+                "at least one whole qm.interval",
+            ),
+            (
+                "pressure",
+                ("--output.pressure-interval", 500),
+                MODEL,
+                "pressure-interval",
+            ),
+        ):
+            with self.subTest(name):
+                summary = program.simulate(config, self.folder / name, *words, env=env)
+                self.assertEqual(summary["ensemble"], "perturbative")
+                lines = [
+                    line for line in self.log_of(name).splitlines() if reason in line
+                ]
+                self.assertEqual(len(lines), 1, self.log_of(name))
+                self.assertIn("sampling.ensemble = perturbative", lines[0])
+                said = program.succeed(
+                    "check", config, *words, cwd=self.folder, env=env
+                ).stdout
+                self.assertRegex(said, rf"(?m)^Ensemble .*{reason}")
+                settings = (self.folder / name / "settings.cfg").read_text()
+                self.assertRegex(settings, r"(?m)^ensemble *= *perturbative$")
+        ever, worker = (
+            self.folder / name / "energies.csv" for name in ("ever", "worker")
+        )
+        self.assertEqual(ever.read_bytes(), worker.read_bytes())
+        program.succeed("resume", self.folder / "worker", "--steps", "4000", env=MODEL)
+
+    def test_many_short_updates_share_checkpoints(self):
+        """One after each, with all updates so far, took ever longer."""
+        sections = self.settings(interval=10)
+        sections["sampling"]["ensemble"] = "perturbative"
+        out = self.folder / "short"
+        process = subprocess.Popen(
+            [program.PROGRAM, "run", self.config(**sections), "--output.folder", out],
+            env=program.environment(**MODEL),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        written = set()
+        while process.poll() is None:
+            with contextlib.suppress(FileNotFoundError):
+                written.add((out / "checkpoint.cbor").stat().st_mtime_ns)
+            time.sleep(5e-4)
+        self.assertEqual(process.wait(), 0)
+        updates = json.loads((out / "summary.json").read_text())["qm_updates"]
+        self.assertGreaterEqual(len(updates), 360)
+        self.assertLess(len(written), len(updates) / 3)
 
 
 class BadInput(program.TestCase):
@@ -419,14 +509,37 @@ class BadInput(program.TestCase):
         self.assertIn("perturbative", result.stderr)
 
     def test_a_stored_density_is_sampled_as_ever(self):
-        sections = program.small_system() | {
-            "sampling": {"steps": 200, "ensemble": "exact"},
-        }
-        exact = program.simulate(self.config(**sections), self.folder / "exact")
-        sections["sampling"]["ensemble"] = "perturbative"
-        ever = program.simulate(self.config(**sections), self.folder / "ever")
-        self.assertEqual(exact["decisions_sha256"], ever["decisions_sha256"])
-        self.assertIn("needs a QM program", (self.folder / "exact/run.log").read_text())
+        sections = program.small_system() | {"sampling": {"steps": 200}}
+        config = self.config(**sections)
+        default = program.simulate(config, self.folder / "default")
+        asked = ("--sampling.ensemble", "perturbative")
+        ever = program.simulate(config, self.folder / "ever", *asked)
+        self.assertEqual(default["decisions_sha256"], ever["decisions_sha256"])
+        log = (self.folder / "default/run.log").read_text()
+        self.assertIn("frozen cannot serve the exact ensemble", log)
+        for command in ("run", "check"):
+            words = (
+                "--sampling.ensemble",
+                "exact",
+                "--output.folder",
+                self.folder / "refused",
+            )
+            result = program.start(command, config, *words)
+            self.assertEqual(result.returncode, 2, result.stderr)
+            self.assertIn("sampling.ensemble", result.stderr)
+            self.assertIn("needs a QM program", result.stderr)
+
+    def test_no_pressure(self):
+        words = (
+            "--output.pressure-interval",
+            500,
+            "--output.folder",
+            self.folder / "refused",
+        )
+        result = program.start("run", self.config(**self.settings()), *words, env=MODEL)
+        self.assertEqual(result.returncode, 2, result.stderr)
+        self.assertIn("output.pressure-interval", result.stderr)
+        self.assertFalse((self.folder / "refused").exists())
 
 
 if __name__ == "__main__":

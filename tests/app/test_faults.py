@@ -47,6 +47,7 @@ def write_run(path, qm, steps=STEPS, chains=1, interval=INTERVAL, **output):
         path,
         **small,
         sampling={
+            "ensemble": "perturbative",
             "steps": steps,
             "equilibration_steps": EQUILIBRATION,
             "tune_interval": 100,

@@ -233,7 +233,12 @@ class KilledWithQm(Resume):
                 "scf_grid_angular": 110,
                 "electron_tolerance": 0.5,
             },
-            sampling={"steps": 2000, "equilibration_steps": 500, "chains": self.chains},
+            sampling={
+                "ensemble": "perturbative",
+                "steps": 2000,
+                "equilibration_steps": 500,
+                "chains": self.chains,
+            },
             output={"energy_interval": 50, "trajectory_interval": 500, "checkpoint_interval": 0.2},
         )
 

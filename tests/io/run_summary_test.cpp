@@ -255,6 +255,7 @@ TEST(ResultTable, CanBeRead) {
   EXPECT_THAT(table, HasSubstr("0.062"));
   EXPECT_THAT(table, HasSubstr("polarisation energy          -20.000 ± 0.000\n"));
   EXPECT_THAT(table, HasSubstr("dipole, debye"));
+  EXPECT_THAT(table, HasSubstr("of the isolated solute"));
   EXPECT_THAT(table, HasSubstr("(kT is 2.48)"));
   EXPECT_THAT(table, HasSubstr("1.0e-09 kJ/mol"));
   EXPECT_THAT(table, HasSubstr("812 steps/s, 3 min 36 s in all, 10.5 s of it start-up"));

@@ -100,7 +100,7 @@ class PotentialLatticeTest : public testing::Test {
     return errors;
   }
   void expect_direct_sums() const {
-    const LatticePlan fine = plan(LatticeChoice::for_potential(), 1);
+    const LatticePlan fine = plan(LatticeChoice::for_potential(kCutoff), 1);
     const LatticeValues table = make_potential_lattice(fine, sources(near_potentials(fine), 1), 2);
     EXPECT_LT(errors(table, 0, 1.8, 2.6).largest, 0.2);
     EXPECT_LT(errors(table, 0, 2.6, 6).largest, 0.1);
@@ -119,15 +119,27 @@ class PotentialLatticeTest : public testing::Test {
 TEST_F(PotentialLatticeTest, IsTheDirectSum) { expect_direct_sums(); }
 
 TEST_F(PotentialLatticeTest, IsTheDirectSumOfAUsersFunction) {
-  PairFunction function({{"[potential] coulomb", "exp(-r/3)/r - 0.002*r"}}, {}, {CutoffTreatment::truncate, kCutoff, 0});
+  PairFunction function({{"[potential] coulomb", "exp(-r/3)/r - 0.002*r"}}, {},
+                        {CutoffTreatment::truncate, kCutoff, 0});
   functions_.coulomb = function.program();
   functions_.coulomb_pole = 1;
   has_functions_ = true;
   // It jumps at the cutoff, where no lattice follows: positions are nearer.
-  const LatticePlan fine = plan(LatticeChoice::for_potential(), 1);
+  const LatticePlan fine = plan(LatticeChoice::for_potential(kCutoff), 1);
   const LatticeValues table = make_potential_lattice(fine, sources(near_potentials(fine), 1), 2);
   EXPECT_LT(errors(table, 0, 1.8, 2.6).largest, 0.2);
   EXPECT_LT(errors(table, 0, 2.6, 4.5).largest, 0.1);
+}
+
+TEST_F(PotentialLatticeTest, FollowsTheCutoff) {
+  const auto error = [&](const LatticeChoice& choice) {
+    const LatticePlan fine = plan(choice, 1);
+    const LatticeValues table = make_potential_lattice(fine, sources(near_potentials(fine), 1), 2);
+    return std::sqrt(errors(table, 0, kCutoff - 2.5, kCutoff + 0.3).mean_square);
+  };
+  const double chosen = error(LatticeChoice::for_potential(kCutoff));
+  EXPECT_LT(chosen, 0.4 * error({{{3.0, 0.25}}, 0.5, 3.0}));
+  EXPECT_LT(chosen, 0.002);
 }
 
 TEST_F(PotentialLatticeTest, HasTheValuesOfItsNodes) {
@@ -161,7 +173,7 @@ TEST_F(PotentialLatticeTest, IsTheSameWithAnyNumberOfThreads) {
 TEST_F(PotentialLatticeTest, EveryPositionIsServed) {
   // A box smaller than the solute's margins, too.
   for (const Box& box : {box_, Box{{7, 8, 9}}}) {
-    const LatticePlan fine(LatticeChoice::for_potential(), nuclei_, box, 1, "a test");
+    const LatticePlan fine(LatticeChoice::for_potential(kCutoff), nuclei_, box, 1, "a test");
     const PotentialLattice& lattice = fine.lattice();
     std::mt19937 generator(1);
     std::uniform_real_distribution<double> uniform(-20, 20);
@@ -176,7 +188,7 @@ TEST_F(PotentialLatticeTest, EveryPositionIsServed) {
     for (const Vector3& r : fine.near_positions()) {
       double least = 1e9;
       for (const Vector3& nucleus : nuclei_) least = std::min(least, norm(r - nucleus));
-      EXPECT_LT(least, LatticeChoice::for_potential().near_distance_angstrom);
+      EXPECT_LT(least, LatticeChoice::for_potential(kCutoff).near_distance_angstrom);
     }
   }
 }

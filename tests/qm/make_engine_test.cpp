@@ -111,6 +111,19 @@ TEST(MakeEngine, PyscfAnswersOrSaysWhatIsWrong) {
   expect_in("300", refusal(settings));
 }
 
+/// PySCF prunes its smallest grids to more points than were asked for.
+TEST(MakeEngine, PyscfTakesItsSmallestGrids) {
+  Settings::QmSection settings;
+  settings.python = test_python();
+  if (settings.python.empty()) GTEST_SKIP() << "no Python for tests was set";
+  settings.method = "hf";
+  settings.basis = "sto-3g";
+  settings.grid_radial = settings.scf_grid_radial = 30;
+  settings.scf_grid_angular = 50;
+  const auto engine = make_engine(settings, hydrogen());
+  EXPECT_GT(engine->quadrature_points().size(), 2U * 30 * 50);
+}
+
 /// Skipped, with the reason, where Psi4 is not installed (Debian package psi4).
 TEST(MakeEngine, Psi4AnswersOrSaysWhatIsWrong) {
   Settings::QmSection settings;

@@ -45,6 +45,7 @@ qm-molecule = chorismate
 coulomb-cutoff = {cutoff}
 vdw-cutoff = {cutoff}
 [sampling]
+ensemble = perturbative
 equilibration-steps = {interval}
 steps = {steps}
 [qm]

@@ -307,7 +307,7 @@ def synthetic_density(solute, numbers, electrons):
 
 
 class QuickstartSize(Comparison):
-    """The system of configs/quickstart.cfg, chorismate in 500 waters, with a stand-in for its
+    """The system of configs/chorismate.cfg, chorismate in 500 waters, with a stand-in for its
     density: mixed precision is held to its bound where the terms cancel over hundreds of waters."""
 
     def test_mixed_precision(self):

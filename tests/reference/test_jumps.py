@@ -54,7 +54,8 @@ def run(program, folder, name, updates, interval):
     (folder / f"{name}.cfg").write_text(printed[printed.index("[system]") :])
     start(
         program, folder, "run", f"{name}.cfg", "--output.folder", f"{name}-out",
-        "--sampling.equilibration-steps", 0, "--sampling.steps", updates * interval,
+        "--sampling.ensemble", "perturbative", "--sampling.equilibration-steps", 0,
+        "--sampling.steps", updates * interval,
         "--qm.interval", interval, "--output.energy-interval", interval // 10,
     )  # fmt: skip
     out = folder / f"{name}-out"

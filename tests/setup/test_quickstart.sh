@@ -67,11 +67,11 @@ expect "no HOME" 1 'HOME is not set'
 clone="$folder/a clone with blanks"
 cache=$folder/cache
 tools=$folder/tools
-mkdir -p "$clone/src/qm/workers" "$clone/tests" "$clone/configs" "$tools" "$folder/elsewhere"
+mkdir -p "$clone/src/qm/workers" "$clone/build/quickstart" "$clone/tests" "$clone/configs" "$tools" "$folder/elsewhere"
 cp -- "$quickstart" "$repo/CMakePresets.json" "$clone/"
 echo '# nothing' >"$clone/src/qm/workers/requirements.txt"
 echo '# nothing' >"$clone/tests/requirements.txt"
-touch "$clone/configs/quickstart.cfg" "$clone/configs/quickstart.gro" "$clone/configs/quickstart.top"
+touch "$clone/configs/quickstart.cfg" "$clone/build/quickstart/acetone.top"
 
 stand_in() { # NAME: its body comes on standard input
   { echo '#!/usr/bin/env bash' && cat; } >"$tools/$1"
@@ -107,14 +107,29 @@ case $1 in
       for argument; do [[ $argument != -DSTARPMC_TESTS=* ]] || echo "STARPMC_TESTS:BOOL=${argument#*=}"; done
     } >"$2/build/release/CMakeCache.txt"
     touch "$2/build/release/build.ninja"
-    printf '#!/bin/sh\necho "starpmc $*"\n' >"$2/build/release/starpmc"
-    chmod +x "$2/build/release/starpmc"
+    cp -- "$STAND_IN_PROGRAM" "$2/build/release/starpmc"
     ;;
   --build) [[ -z ${COMPILER_FAILS:-} ]] || { echo "main.cpp:1: error: no"; exit 1; } ;;
 esac
 TOOL
 
-go() { run env "${with[@]}" XDG_CACHE_HOME="$cache" PATH="$tools:$PATH" "$clone/quickstart" "$@"; }
+stand_in starpmc <<'TOOL'
+echo "starpmc $*"
+[[ $1 != report ]] || {
+  mkdir -p "$2"
+  {
+    echo pair,first_maximum_angstrom,g_at_maximum,first_minimum_angstrom,g_at_minimum,minimum_is_clear,coordination,error
+    echo O2:HW1+HW2,1.85,1.1,2.6,0.3,yes,1.724,0.226
+  } >"$2/report-coordination.csv"
+  {
+    echo pair,r_angstrom,g,g_error,coordination,coordination_error,outer_r_angstrom
+    echo O2:HW1+HW2,1.75,0.8,0.2,0.5,0.1,1.8
+    echo O2:HW1+HW2,1.85,1.056,0.104,0.7,0.1,1.9
+  } >"$2/report-rdf.csv"
+}
+TOOL
+
+go() { run env "${with[@]}" STAND_IN_PROGRAM="$tools/starpmc" XDG_CACHE_HOME="$cache" PATH="$tools:$PATH" "$clone/quickstart" "$@"; }
 with=(A=B)
 
 go --dry-run
@@ -149,8 +164,10 @@ go build
 expect "the compiler fails" 1 'step 5 of 5, "Build", failed' 'main.cpp:1: error: no'
 with=(A=B)
 go
-expect "goes on and runs, in a path with blanks" 0 'StarPU 1.4.10, cache' '[7/7] Run' \
+expect "goes on and runs, in a path with blanks" 0 'StarPU 1.4.10, cache' '[7/8] Run' \
   'starpmc run configs/quickstart.cfg --output.overwrite=true' 'Done in'
+expect "and tells of the first shell" 0 '[8/8] Report' 'first peak of g(r): 1.06 ± 0.10 at 1.85 A' \
+  'within 2.6 A: 1.72 ± 0.23 of them'
 expect_that "the symlink for plain cmake" test "$(readlink "$cache/starpmc/starpu")" = starpu-1.4.10
 built() { # WORD...: the last call of the compiler, and of CMake, said every word
   local word
@@ -161,7 +178,7 @@ expect_that "a Python environment" "$cache/starpmc/python/bin/python" -c 'pass'
 cd "$folder/elsewhere" || exit 1
 go -- --sampling.seed 7
 expect "again, from elsewhere, with arguments" 0 'nothing changed' 'there already' \
-  'starpmc run configs/quickstart.cfg --sampling.seed 7'
+  'starpmc run configs/quickstart.cfg --sampling.seed 7' 'of the run with your arguments'
 go test
 expect "test leaves out the slow ones" 0 'ctest --preset release' 'all passed'
 expect_that "and builds the tests" built '--target all' 'STARPMC_TESTS=ON'

@@ -7,6 +7,18 @@ LIBRARIES = ("dftd3", "dftd4")
 
 def energy(method, functional, correction, atomic_numbers, positions, charge):
     """Hartree; positions in bohr. D3 without the three-body term, D4 with it, as is usual."""
+    arguments = (method, functional, correction, atomic_numbers, positions, charge)
+    return float(_compute(*arguments, gradient=False)["energy"])
+
+
+def energy_and_gradient(method, functional, correction, atomic_numbers, positions, charge):
+    """The same, and its gradient in Hartree/bohr (atoms, 3)."""
+    arguments = (method, functional, correction, atomic_numbers, positions, charge)
+    result = _compute(*arguments, gradient=True)
+    return float(result["energy"]), result["gradient"]
+
+
+def _compute(method, functional, correction, atomic_numbers, positions, charge, *, gradient):
     try:
         if correction == "d4":
             from dftd4.interface import DampingParam, DispersionModel
@@ -31,4 +43,4 @@ def energy(method, functional, correction, atomic_numbers, positions, charge):
             f"qm.method = {method}: there are no parameters of {correction} for {functional} or an "
             f"element of the solute ({error}); take another functional or correction"
         ) from error
-    return float(model.get_dispersion(parameters, grad=False)["energy"])
+    return model.get_dispersion(parameters, grad=gradient)

@@ -95,7 +95,8 @@ class PyscfEngine:
         constant_energy = dispersion_energy(self.molecule, request)
         # What is refused has been refused.
         announce(
-            **forecast(self.basis_functions, self.atom_count, request, is_pure_gga(request))
+            exact=True,
+            **forecast(self.basis_functions, self.atom_count, request, is_pure_gga(request)),
         )
         self._analytic = request["embedding"] == "analytic"
         self._cache_bytes = request["memory_mb"] * 2**20 / 4

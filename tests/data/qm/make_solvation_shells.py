@@ -37,6 +37,7 @@ qm-molecule = {name}
 coulomb-cutoff = {cutoff}
 vdw-cutoff = {cutoff}
 [sampling]
+ensemble = perturbative
 equilibration-steps = 200000
 steps = 400000
 [qm]

@@ -1,0 +1,220 @@
+#include "app/profile.hpp"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <fstream>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "app/inputs.hpp"
+#include "app/interruption.hpp"
+#include "app/profile_energies.hpp"
+#include "app/profile_images.hpp"
+#include "app/simulation.hpp"
+#include "base/seconds_since.hpp"
+#include "io/log.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/base/installation.hpp"
+#include "kernels/base/logging.hpp"
+#include "mpi/ranks.hpp"
+#include "qm/make_engine.hpp"
+#include "qm/spawn.hpp"
+#include "runtime/starpu_runtime.hpp"
+
+namespace starpmc {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// An image may have so many times sampling.steps where nothing else is said.
+constexpr std::uint64_t kMostRuns = 10;
+
+/// A signal came; what has been sampled is kept.
+struct Stopped {
+  int signal;
+};
+
+std::string name_of(const ProfileImages& images, std::size_t image) {
+  return image_name(images, image) + " (" + images.folder(image).string() + ")";
+}
+
+std::string how_to_go_on(const ProfileImages& images) {
+  return "starpmc profile " + (images.inputs().settings.output.folder / "profile.cfg").string() +
+         " --output.folder " + images.inputs().settings.output.folder.string();
+}
+
+/// @param steps of production in all
+/// @throws Stopped
+void sample(Ranks& ranks, const ProfileImages& images, std::size_t image, std::uint64_t steps) {
+  const Begin begin = images.state(image) == ProfileImages::State::absent ? Begin::anew
+                      : images.steps_of(image) < steps                    ? Begin::with_more_steps
+                                                                          : Begin::at_checkpoints;
+  try {
+    Simulation simulation(
+        ranks, begin == Begin::anew ? images.begin(image) : images.go_on(image, steps), begin);
+    const bool complete = simulation.run();
+    stop_file_logging();
+    if (!complete) throw Stopped{simulation.interrupting_signal()};
+  } catch (const StoppedAtStart& stop) {
+    throw Stopped{stop.signal};
+  } catch (const InputError&) {
+    stop_file_logging();
+    std::cerr << "starpmc: " << name_of(images, image) << ":\n";
+    throw;
+  } catch (const RunError& error) {
+    stop_file_logging();
+    throw RunError(fmt::format(
+        "{}: {}\nlook at its geometry in {}; images that have been sampled are kept, and the whole "
+        "profile goes on from there with: {}",
+        name_of(images, image), error.what(), (images.folder(image) / "solute.xyz").string(),
+        how_to_go_on(images)));
+  }
+}
+
+/// What is not there yet, in turn.
+void sample_missing(Ranks& ranks, const ProfileImages& images) {
+  const std::vector<std::uint64_t> steps = images.planned_steps();
+  std::vector<std::size_t> missing = images.order();
+  std::erase_if(missing, [&](std::size_t image) {
+    return images.state(image) == ProfileImages::State::finished &&
+           images.steps_of(image) >= steps[image];
+  });
+  if (missing.size() < images.count()) {
+    std::cout << fmt::format("{} of {} images are there\n", images.count() - missing.size(),
+                             images.count());
+  }
+  const auto start = std::chrono::steady_clock::now();
+  for (std::size_t made = 1; const std::size_t image : missing) {
+    sample(ranks, images, image, steps[image]);
+    const double each = seconds_since(start) / static_cast<double>(made);
+    std::cout << fmt::format("{} sampled; about {:.0f} s more\n", image_name(images, image),
+                             each * static_cast<double>(missing.size() - made))
+              << std::flush;
+    ++made;
+  }
+}
+
+/// @throws Stopped
+void evaluate(const ProfileImages& images) {
+  Interruption interruption;
+  const Inputs& inputs = images.inputs();
+  const StarpuRuntime runtime(Precision::fp64, inputs.settings.run.implementation,
+                              inputs.functions);
+  for (const std::string& warning : runtime.warnings()) spdlog::warn(warning);
+  const bool complete = write_energy_differences(
+      images,
+      [&](std::size_t done, std::size_t total) {
+        std::cout << fmt::format("energies under {} of {} Hamiltonians\n", done + 1, total)
+                  << std::flush;
+      },
+      [&] { return interruption.requested(); });
+  if (!complete) throw Stopped{interruption.signal()};
+}
+
+std::vector<std::string> estimate_command(const ProfileImages& images) {
+  constexpr const char* name = "free_energy.py";
+  const InstalledFiles files{"STARPMC_PROFILE", "profile", "src/profile", name};
+  const fs::path folder = find_installed(files);
+  if (folder.empty()) {
+    throw InputError("starpmc profile", std::string("no ") + name + " in " + searched_places(files),
+                     "", "install starpmc completely, or set STARPMC_PROFILE to its folder");
+  }
+  // -B: nothing is written beside the script.
+  return {find_worker_python(images.inputs().settings.qm).string(), "-B", (folder / name).string(),
+          images.inputs().settings.output.folder.string()};
+}
+
+/// The script's exit status.
+int run_estimate(const std::vector<std::string>& command) {
+  SpawnedProcess process = spawn_process(command, {}, STDERR_FILENO);
+  process.input = FileDescriptor();
+  std::array<char, 4096> buffer{};
+  for (;;) {
+    const ssize_t count = read(process.output.get(), buffer.data(), buffer.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) break;
+    std::cout.write(buffer.data(), count);
+    std::cout.flush();
+  }
+  int status = 0;
+  while (waitpid(process.process_id, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
+
+/// Plans twice the steps for images that the error of the profile comes from most.
+/// @return whether there are such, because the error is larger than is wanted
+bool plan_more(const ProfileImages& images) {
+  const Settings& settings = images.inputs().settings;
+  const double wanted = settings.profile.until_error_kj_per_mol;
+  if (wanted == 0) return false;
+  const fs::path file = settings.output.folder / "profile.json";
+  const auto profile = nlohmann::json::parse(std::ifstream(file), nullptr, false);
+  if (!profile.is_object()) throw RunError(file.string() + ": cannot be read");
+  const double error = profile.at("largest_error");
+  if (error <= wanted) return false;
+  const std::uint64_t most = settings.profile.most_steps > 0 ? settings.profile.most_steps
+                                                             : kMostRuns * settings.sampling.steps;
+  std::vector<std::uint64_t> steps = images.planned_steps();
+  std::size_t chosen = 0;
+  for (const std::size_t image : profile.at("images_with_most_of_the_error")) {
+    if (2 * steps.at(image) > most) continue;
+    steps[image] *= 2;
+    ++chosen;
+  }
+  std::cout << fmt::format("largest error {:.3f} kJ/mol, {:.3f} are wanted: ", error, wanted)
+            << (chosen == 0 ? std::string("the images it comes from have had all the steps they "
+                                          "may have (profile.most-steps)\n")
+                            : fmt::format("twice the steps for {} of the images\n", chosen))
+            << std::flush;
+  if (chosen > 0) images.plan_steps(steps);
+  return chosen > 0;
+}
+
+int sample_and_estimate(Ranks& ranks, const ProfileImages& images) {
+  const std::vector<std::string> estimate = estimate_command(images);
+  do {
+    sample_missing(ranks, images);
+    evaluate(images);
+    write_estimate_input(images);
+    const int status = run_estimate(estimate);
+    if (status != 0) return status;
+  } while (plan_more(images));
+  return 0;
+}
+
+int make_profile(Ranks& ranks, std::span<const std::string> arguments) {
+  if (ranks.size() > 1) {
+    throw InputError("starpmc profile", "images are sampled by one process",
+                     fmt::format("{} processes", ranks.size()),
+                     "start it without mpirun or srun; StarPU uses all cores and devices");
+  }
+  const ProfileImages images(read_inputs(arguments, "profile"));
+  for (const std::string& warning : images.inputs().warnings) spdlog::warn(warning);
+  images.open_folder();
+  std::cout << fmt::format("{} images of {}, {:.3f} angstrom u^1/2 long; results in {}\n",
+                           images.count(), images.inputs().system.solute->name,
+                           images.path().images.back().coordinate,
+                           images.inputs().settings.output.folder.string())
+            << std::flush;
+  try {
+    return sample_and_estimate(ranks, images);
+  } catch (const Stopped& stop) {
+    std::cerr << "starpmc: stopped; go on with: " << how_to_go_on(images) << '\n';
+    return 128 + stop.signal;
+  }
+}
+
+}  // namespace
+
+int run_profile(std::span<const std::string> arguments) {
+  return over_ranks([&](Ranks& ranks) { return make_profile(ranks, arguments); });
+}
+
+}  // namespace starpmc

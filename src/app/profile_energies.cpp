@@ -1,0 +1,236 @@
+#include "app/profile_energies.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <memory>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "app/run_reference.hpp"
+#include "base/constants.hpp"
+#include "io/checked_file.hpp"
+#include "io/hdf5_handle.hpp"
+#include "io/json_text.hpp"
+#include "io/reference_file.hpp"
+#include "io/trajectory_reader.hpp"
+#include "kernels/base/error.hpp"
+#include "sampling/reference_tables.hpp"
+#include "sampling/solute_energies.hpp"
+
+namespace starpmc {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kDifferencesName = "dhdl.xvg";
+
+/// One chain of an image's run.
+struct SampledChain {
+  fs::path folder;
+  std::uint64_t equilibration_steps;
+};
+
+nlohmann::json summary_of(const ProfileImages& images, std::size_t image) {
+  const fs::path file = images.folder(image) / "summary.json";
+  auto summary = nlohmann::json::parse(std::ifstream(file), nullptr, false);
+  if (summary.is_object()) return summary;
+  throw InputError(file.string(), "cannot be read", "",
+                   "put it back, or remove the folder so that the image is sampled again");
+}
+
+std::vector<SampledChain> chains_of(const ProfileImages& images, std::size_t image) {
+  const nlohmann::json summary = summary_of(images, image);
+  const fs::path folder = images.folder(image);
+  if (!summary.contains("chains")) return {{folder, summary.at("equilibration_steps")}};
+  std::vector<SampledChain> chains;
+  for (const nlohmann::json& chain : summary.at("chains")) {
+    chains.push_back({folder / fmt::format("chain-{}", chains.size()),
+                      chain.at("equilibration_steps").get<std::uint64_t>()});
+  }
+  return chains;
+}
+
+/// Energies of the frames of one chain under all Hamiltonians.
+struct ChainEnergies {
+  fs::path folder;
+  std::vector<std::int64_t> steps;
+  std::vector<std::vector<double>> of_images;  ///< [image][frame], kJ/mol
+};
+
+/// Frames after equilibration, handed to `take` as molecules.
+template <class Take>
+void for_each_frame(const SampledChain& chain, const System& system, Take&& take) {
+  std::vector<Molecule> molecules = system.molecules;
+  std::optional<TrajectoryReader> reader;
+  std::uint64_t frames = 0;
+  {
+    const std::lock_guard lock(hdf5::library_mutex());
+    reader.emplace(chain.folder / "trajectory.h5md", system);
+    frames = reader->frame_count();
+  }
+  for (std::uint64_t k = 0; k < frames; ++k) {
+    TrajectoryFrame frame;
+    {
+      const std::lock_guard lock(hdf5::library_mutex());
+      frame = reader->read(k);
+    }
+    if (frame.step <= static_cast<std::int64_t>(chain.equilibration_steps)) continue;
+    for (std::size_t m = 0; m < molecules.size(); ++m) {
+      const double* const x = &frame.centres[3 * m];
+      const double* const q = &frame.orientations[4 * m];
+      molecules[m].centre = {x[0], x[1], x[2]};
+      molecules[m].orientation = {q[0], q[1], q[2], q[3]};
+    }
+    take(frame.step, molecules);
+  }
+  const std::lock_guard lock(hdf5::library_mutex());
+  reader.reset();
+}
+
+/// A sampled Hamiltonian, as far as images differ in it.
+class ImageHamiltonian {
+ public:
+  ImageHamiltonian(const ProfileImages& images, std::size_t image) {
+    const fs::path file = RunReference::path_in(images.folder(image));
+    const SoluteReference reference =
+        read_reference(file, file.string(),
+                       "put it back, or remove the folder so that the image is sampled again");
+    own_energy_ = reference.solute_energy_kj_per_mol;
+    energies_ =
+        std::make_unique<SoluteEnergies>(images.system_of(image), images.inputs().settings,
+                                         std::make_shared<const ReferenceTables>(reference));
+  }
+
+  double operator()(std::span<const Molecule> molecules) {
+    return own_energy_ + energies_->of(molecules).total();
+  }
+
+ private:
+  double own_energy_ = 0;
+  std::unique_ptr<SoluteEnergies> energies_;
+};
+
+/// GROMACS's name of the state of an image: its place on the path from 0 to 1.
+std::string lambda_of(std::size_t image, std::size_t count) {
+  return fmt::format("{:.6f}", static_cast<double>(image) / static_cast<double>(count - 1));
+}
+
+/// In GROMACS's form, which alchemlyb and `gmx bar` read.
+std::string xvg_text(const ChainEnergies& chain, std::size_t own, double temperature_kelvin) {
+  const std::size_t images = chain.of_images.size();
+  std::string text = fmt::format(
+      "# Energies of the other images less that of image {} for what was sampled with it: its\n"
+      "# sampled Hamiltonian. The time is the Monte Carlo step.\n"
+      "@    title \"\\xD\\f{{}}H\"\n"
+      "@    xaxis  label \"Time (ps)\"\n"
+      "@    yaxis  label \"\\xD\\f{{}}H (kJ/mol)\"\n"
+      "@TYPE xy\n"
+      "@ subtitle \"T = {:.7g} (K) \\xl\\f{{}} state {}: fep-lambda = {}\"\n"
+      "@ view 0.15, 0.15, 0.75, 0.85\n@ legend on\n@ legend box on\n@ legend loctype view\n"
+      "@ legend 0.78, 0.8\n@ legend length 2\n",
+      own + 1, temperature_kelvin, own, lambda_of(own, images));
+  for (std::size_t k = 0; k < images; ++k) {
+    text +=
+        fmt::format("@ s{} legend \"\\xD\\f{{}}H \\xl\\f{{}} to {}\"\n", k, lambda_of(k, images));
+  }
+  for (std::size_t frame = 0; frame < chain.steps.size(); ++frame) {
+    text += fmt::format("{:.4f}", static_cast<double>(chain.steps[frame]));
+    for (std::size_t k = 0; k < images; ++k) {
+      text += fmt::format(" {:.6f}", chain.of_images[k][frame] - chain.of_images[own][frame]);
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+}  // namespace
+
+namespace {
+
+/// Whether nothing that it is made from is newer.
+bool is_current(const ProfileImages& images, std::size_t image, const fs::path& file) {
+  std::error_code missing;
+  const auto written = fs::last_write_time(file, missing);
+  if (missing) return false;
+  const auto older = [&](const fs::path& source) { return fs::last_write_time(source) < written; };
+  if (!older(images.folder(image) / "summary.json")) return false;
+  for (std::size_t other = 0; other < images.count(); ++other) {
+    if (!older(RunReference::path_in(images.folder(other)))) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool write_energy_differences(const ProfileImages& images,
+                              const std::function<void(std::size_t, std::size_t)>& tell,
+                              const std::function<bool()>& stop) {
+  std::vector<std::vector<ChainEnergies>> energies(images.count());
+  std::vector<std::vector<SampledChain>> chains;
+  for (std::size_t image = 0; image < images.count(); ++image) {
+    chains.push_back(chains_of(images, image));
+    std::erase_if(chains.back(), [&](const SampledChain& chain) {
+      return is_current(images, image, chain.folder / kDifferencesName);
+    });
+    for (const SampledChain& chain : chains.back()) {
+      energies[image].push_back({chain.folder, {}, {}});
+    }
+  }
+  if (std::ranges::all_of(chains, [](const auto& missing) { return missing.empty(); })) return true;
+  for (std::size_t under = 0; under < images.count(); ++under) {
+    tell(under, images.count());
+    ImageHamiltonian hamiltonian(images, under);
+    for (std::size_t image = 0; image < images.count(); ++image) {
+      const System system = images.system_of(image);
+      for (std::size_t c = 0; c < chains[image].size(); ++c) {
+        if (stop()) return false;
+        ChainEnergies& sampled = energies[image][c];
+        std::vector<double>& values = sampled.of_images.emplace_back();
+        for_each_frame(chains[image][c], system,
+                       [&](std::int64_t step, std::span<const Molecule> molecules) {
+                         if (under == 0) sampled.steps.push_back(step);
+                         values.push_back(hamiltonian(molecules));
+                       });
+      }
+    }
+  }
+  const double temperature = images.inputs().settings.sampling.temperature_kelvin;
+  for (std::size_t image = 0; image < images.count(); ++image) {
+    for (const ChainEnergies& chain : energies[image]) {
+      write_file_atomically(chain.folder / kDifferencesName, xvg_text(chain, image, temperature));
+    }
+  }
+  return true;
+}
+
+void write_estimate_input(const ProfileImages& images) {
+  nlohmann::json list = nlohmann::json::array();
+  for (std::size_t image = 0; image < images.count(); ++image) {
+    const fs::path file = RunReference::path_in(images.folder(image));
+    const SoluteReference reference = read_reference(file, file.string(), "sample it again");
+    nlohmann::json folders = nlohmann::json::array();
+    for (const SampledChain& chain : chains_of(images, image)) {
+      folders.push_back(fs::relative(chain.folder, images.inputs().settings.output.folder));
+    }
+    list.push_back({{"folder", images.folder(image).filename()},
+                    {"chains", folders},
+                    {"reaction_coordinate", images.path().images[image].coordinate},
+                    {"isolated_energy_kj_per_mol", reference.isolated_energy_kj_per_mol},
+                    {"reference_energy_kj_per_mol", reference.solute_energy_kj_per_mol},
+                    {"reference_dipole_debye", reference.dipole_debye}});
+  }
+  const Settings& settings = images.inputs().settings;
+  const nlohmann::json input{{"temperature_kelvin", settings.sampling.temperature_kelvin},
+                             {"kt_kj_per_mol", kGasConstant * settings.sampling.temperature_kelvin},
+                             {"title", images.inputs().system.title},
+                             {"starpmc_version", STARPMC_VERSION},
+                             {"images", list}};
+  write_file_atomically(settings.output.folder / "profile-input.json", json_text(input));
+}
+
+}  // namespace starpmc

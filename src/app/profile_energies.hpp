@@ -1,0 +1,23 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "app/profile_images.hpp"
+
+namespace starpmc {
+
+/// Evaluates the frames of every image's production under the Hamiltonians that all images have
+/// been sampled with, and writes their differences from its own: dhdl.xvg in the folders of its
+/// chains, as GROMACS writes it. No SCF is needed. StarPU runs.
+/// @param tell how far it has come: images done of so many
+/// @param stop asked now and then
+/// @return whether it came to its end
+bool write_energy_differences(const ProfileImages& images,
+                              const std::function<void(std::size_t, std::size_t)>& tell,
+                              const std::function<bool()>& stop);
+
+/// What the estimates need to know of the images, as JSON: profile-input.json.
+void write_estimate_input(const ProfileImages& images);
+
+}  // namespace starpmc

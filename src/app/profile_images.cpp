@@ -1,0 +1,300 @@
+#include "app/profile_images.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "app/run.hpp"
+#include "app/run_reference.hpp"
+#include "config/option.hpp"
+#include "config/options.hpp"
+#include "io/checked_file.hpp"
+#include "io/final_state.hpp"
+#include "io/json_text.hpp"
+#include "io/output_folder.hpp"
+#include "io/stored_state_reader.hpp"
+#include "kernels/base/error.hpp"
+#include "system/superposition.hpp"
+#include "system/xyz_file.hpp"
+
+namespace starpmc {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The box's molecule is none of the path's where it lies farther from all images.
+constexpr double kFarAngstrom = 1.0;
+/// Of an image; fewer give no error that could be believed.
+constexpr std::uint64_t kFewestFrames = 20;
+constexpr const char* kRunSettingsName = "settings.cfg";
+constexpr const char* kSettingsName = "profile.cfg";
+constexpr const char* kImagePrefix = "image-";
+constexpr const char* kPathName = "path.xyz";
+constexpr const char* kStepsName = "profile-steps.json";
+
+void require_profile(const Inputs& inputs) {
+  const Settings& settings = inputs.settings;
+  const auto refuse = [&](const char* option, const std::string& problem, const std::string& found,
+                          const std::string& remedy) {
+    throw InputError(inputs.file + ": " + option, problem, found, remedy);
+  };
+  if (settings.profile.path.empty()) {
+    refuse("profile.path", "a profile needs a path", "",
+           "name an .xyz file with the images of the QM molecule; starpmc path makes one");
+  }
+  if (!samples_exactly(inputs)) {
+    refuse("sampling.ensemble", "a profile needs the exact ensemble with a QM program", "",
+           "sampling.ensemble = exact, qm.engine = pyscf and a system.qm-molecule");
+  }
+  if (!settings.qm.reference.empty()) {
+    refuse("qm.reference", "each image has a reference of its own", settings.qm.reference.string(),
+           "leave it out");
+  }
+  if (settings.output.pressure_interval > 0) {
+    refuse("output.pressure-interval", "there is no pressure in the exact ensemble",
+           std::to_string(settings.output.pressure_interval), "leave it out");
+  }
+  if (settings.sampling.steps / settings.output.trajectory_interval < kFewestFrames) {
+    refuse("output.trajectory-interval",
+           fmt::format("the frames of the trajectory are what free energies are made from; so few "
+                       "are left of {} steps that there would be no error",
+                       settings.sampling.steps),
+           std::to_string(settings.output.trajectory_interval),
+           fmt::format("at least {} frames: a smaller interval or more sampling.steps",
+                       kFewestFrames));
+  }
+}
+
+void require_same_atoms(const fs::path& file, const SolutePath& path, const Solute& solute) {
+  if (path.elements.size() != solute.elements.size()) {
+    throw InputError(
+        file.string(),
+        fmt::format("its images have another number of atoms than the QM molecule {}", solute.name),
+        fmt::format("{} instead of {}", path.elements.size(), solute.elements.size()),
+        "give a path of the QM molecule, with the topology's atoms in their order");
+  }
+  for (std::size_t i = 0; i < path.elements.size(); ++i) {
+    if (path.elements[i] == solute.elements[i]) continue;
+    throw InputError(
+        file.string(),
+        fmt::format("atom {} is {} in the QM molecule {}", i + 1, solute.elements[i], solute.name),
+        path.elements[i], "bring the atoms of the path into the topology's order");
+  }
+}
+
+std::string text_of(const fs::path& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// Options that a profile that goes on may have other values of.
+bool may_change(const std::string& option) {
+  return may_change_when_resumed("--" + option) || option == "profile.until-error" ||
+         option == "profile.most-steps" || option == "output.overwrite" ||
+         option == "output.folder";
+}
+
+void require_same_settings(const fs::path& file, const Settings& now) {
+  const Settings before = read_settings(file, {});
+  for (const config::Option& option : config::options()) {
+    if (may_change(option.name()) || option.get(before) == option.get(now)) continue;
+    throw InputError("output.folder",
+                     fmt::format("holds a profile whose {} is {}, here it is {}", option.name(),
+                                 option.get(before), option.get(now)),
+                     file.parent_path().string(),
+                     "choose another folder with --output.folder, or replace what is there with "
+                     "--output.overwrite true");
+  }
+}
+
+std::string text_of(const SolutePath& path) {
+  std::string text;
+  for (std::size_t i = 0; i < path.images.size(); ++i) {
+    text += format_xyz({fmt::format("image={} of {}, in the box", i + 1, path.images.size()),
+                        path.elements, path.images[i].positions});
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string image_name(const ProfileImages& images, std::size_t image) {
+  return fmt::format("image {} of {}", image + 1, images.count());
+}
+
+ProfileImages::ProfileImages(Inputs inputs) : inputs_(std::move(inputs)) {
+  require_profile(inputs_);
+  path_ = read_solute_path(inputs_.settings.profile.path);
+  require_same_atoms(inputs_.settings.profile.path, path_, *inputs_.system.solute);
+  place();
+}
+
+void ProfileImages::place() {
+  const std::vector<Vector3>& there = inputs_.system.solute->positions;
+  Superposition best;
+  best.rmsd = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < count(); ++i) {
+    const Superposition fit = superpose(path_.images[i].positions, there, path_.masses);
+    if (fit.rmsd >= best.rmsd) continue;
+    best = fit;
+    nearest_ = i;
+  }
+  if (best.rmsd > kFarAngstrom) {
+    throw InputError(inputs_.settings.profile.path.string(),
+                     fmt::format("no image is like the QM molecule {} in the box; the nearest is "
+                                 "image {}",
+                                 inputs_.system.solute->name, nearest_ + 1),
+                     fmt::format("{:.2f} angstrom off (root mean square, by mass)", best.rmsd),
+                     "make the box with the geometry of one of the images (starpmc solvate)");
+  }
+  for (SolutePath::Image& image : path_.images) {
+    for (Vector3& position : image.positions) {
+      position = best.centre + rotate(best.orientation, position);
+    }
+  }
+}
+
+std::vector<std::size_t> ProfileImages::order() const {
+  std::vector<std::size_t> order;
+  for (std::size_t i = nearest_; i < count(); ++i) order.push_back(i);
+  for (std::size_t i = nearest_; i-- > 0;) order.push_back(i);
+  return order;
+}
+
+fs::path ProfileImages::folder(std::size_t image) const {
+  const int digits = count() > 99 ? 3 : 2;
+  return inputs_.settings.output.folder / fmt::format("{}{:0{}}", kImagePrefix, image + 1, digits);
+}
+
+ProfileImages::State ProfileImages::state(std::size_t image) const {
+  if (fs::exists(folder(image) / "summary.json")) return State::finished;
+  return fs::exists(folder(image) / kRunSettingsName) ? State::begun : State::absent;
+}
+
+System ProfileImages::system_of(std::size_t image) const {
+  System system = inputs_.system;
+  system.solute->positions = path_.images[image].positions;
+  return system;
+}
+
+void ProfileImages::open_folder() const {
+  const fs::path& folder = inputs_.settings.output.folder;
+  const fs::path settings_file = folder / kSettingsName;
+  const fs::path path_file = folder / kPathName;
+  const bool overwrite = inputs_.settings.output.overwrite;
+  if (fs::exists(folder / kRunSettingsName)) {
+    throw InputError("output.folder", "holds a run, not a profile", folder.string(),
+                     "choose another folder with --output.folder");
+  }
+  const std::string path = text_of(path_);
+  if (overwrite) {
+    clear_images();
+    fs::remove(folder / kStepsName);
+  }
+  if (fs::exists(settings_file) && !overwrite) {
+    require_same_settings(settings_file, inputs_.settings);
+    if (text_of(path_file) != path) {
+      throw InputError("output.folder", "holds a profile along another path", path_file.string(),
+                       "give the same profile.path, or another folder with --output.folder");
+    }
+    return;
+  }
+  std::error_code failure;
+  fs::create_directories(folder, failure);
+  if (failure) {
+    throw RunError(folder.string() + ": cannot create the output folder: " + failure.message());
+  }
+  write_file_atomically(path_file, path);
+  Settings settings = inputs_.settings;
+  settings.output.overwrite = false;  // what goes on from here keeps what is there
+  write_file_atomically(settings_file, settings_as_config(settings));
+}
+
+/// Of an earlier profile, with whatever number of images.
+void ProfileImages::clear_images() const {
+  const fs::path& folder = inputs_.settings.output.folder;
+  if (!fs::is_directory(folder)) return;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const bool is_image = entry.path().filename().string().starts_with(kImagePrefix);
+    if (is_image && entry.is_directory() && fs::exists(entry.path() / kRunSettingsName)) {
+      OutputFolder(entry.path(), true);
+    }
+  }
+}
+
+/// Of the neighbour towards the image that is sampled first; for that one, the configuration's.
+std::vector<Molecule> ProfileImages::solvent_for(std::size_t image) const {
+  if (image == nearest_) return inputs_.system.molecules;
+  const std::size_t neighbour = image > nearest_ ? image - 1 : image + 1;
+  fs::path run = folder(neighbour);
+  if (!fs::exists(run / "checkpoint.cbor")) run /= "chain-0";
+  const StoredState state = read_state_of_run(run);
+  // A run stores its molecules in the order of the system, which all images share.
+  std::vector<Molecule> molecules = inputs_.system.molecules;
+  if (state.molecules.size() != molecules.size()) {
+    throw InputError(run.string(), "has another number of molecules than this profile",
+                     std::to_string(state.molecules.size()), "begin in another folder");
+  }
+  for (std::size_t m = 0; m < molecules.size(); ++m) {
+    molecules[m].centre = state.molecules[m].centre;
+    molecules[m].orientation = state.molecules[m].orientation;
+  }
+  return molecules;
+}
+
+void ProfileImages::write_start(std::size_t image) const {
+  const fs::path here = folder(image);
+  std::error_code failure;
+  fs::create_directories(here, failure);
+  if (failure) throw RunError(here.string() + ": cannot be created: " + failure.message());
+  const System system = system_of(image);
+  write_file_atomically(
+      here / "solute.xyz",
+      format_xyz({image_name(*this, image), system.solute->elements, system.solute->positions}));
+  write_file_atomically(here / "start.gro", gro_text(system, solvent_for(image), inputs_.order));
+}
+
+Inputs ProfileImages::begin(std::size_t image) const {
+  write_start(image);
+  const fs::path here = fs::absolute(folder(image));
+  const fs::path settings = fs::absolute(inputs_.settings.output.folder / kSettingsName);
+  return read_inputs(std::vector<std::string>{settings.string(), "--system.coordinates",
+                                              (here / "start.gro").string(), "--system.solute",
+                                              (here / "solute.xyz").string(), "--system.frame",
+                                              "auto", "--profile.path", "", "--output.folder",
+                                              here.string(), "--output.overwrite", "true"},
+                     "profile");
+}
+
+Inputs ProfileImages::go_on(std::size_t image, std::uint64_t steps) const {
+  const fs::path here = fs::absolute(folder(image));
+  return read_inputs(
+      std::vector<std::string>{(here / kRunSettingsName).string(), "--output.folder", here.string(),
+                               "--sampling.steps", std::to_string(steps)},
+      "profile");
+}
+
+std::uint64_t ProfileImages::steps_of(std::size_t image) const {
+  return read_settings(folder(image) / kRunSettingsName, {}).sampling.steps;
+}
+
+std::vector<std::uint64_t> ProfileImages::planned_steps() const {
+  const fs::path file = inputs_.settings.output.folder / kStepsName;
+  if (!fs::exists(file))
+    return std::vector<std::uint64_t>(count(), inputs_.settings.sampling.steps);
+  const auto steps = nlohmann::json::parse(std::ifstream(file), nullptr, false);
+  if (steps.is_array() && steps.size() == count()) return steps;
+  throw InputError(file.string(), "has no number of steps for each image", "",
+                   "remove the file; images keep what has been sampled");
+}
+
+void ProfileImages::plan_steps(const std::vector<std::uint64_t>& steps) const {
+  write_file_atomically(inputs_.settings.output.folder / kStepsName,
+                        json_text(nlohmann::json(steps)));
+}
+
+}  // namespace starpmc

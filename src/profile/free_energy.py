@@ -1,0 +1,197 @@
+"""The free energy profile of a folder of `starpmc profile`, which starts this script.
+
+usage: free_energy.py FOLDER
+"""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy
+from profile_files import FAILURE, ProfileError, read_profile, write_whole
+
+COLUMNS = (
+    ("image", "{}"),
+    ("reaction_coordinate", "{:.6f}"),  # angstrom u^1/2
+    ("free_energy", "{:.4f}"),  # kJ/mol, as all energies
+    ("error", "{:.4f}"),
+    ("isolated_energy", "{:.4f}"),
+    ("interaction_energy", "{:.4f}"),
+    ("dipole", "{:.4f}"),  # debye
+    ("reference_correction", "{:.4f}"),
+    ("reference_correction_error", "{:.4f}"),
+    ("sampled_free_energy", "{:.4f}"),
+    ("bar_to_next", "{:.4f}"),
+    ("bar_to_next_error", "{:.4f}"),
+    ("overlap_with_next", "{:.4f}"),
+    ("independent_frames", "{}"),
+    ("independent_blocks", "{:.1f}"),
+    ("block_acceptance", "{:.4f}"),
+)
+
+
+def rows_of(profile, estimate):
+    """A dictionary for each image; None where there is no next one."""
+    rows = []
+    first = profile.images[0].isolated_energy
+    for k, image in enumerate(profile.images):
+        last = k + 1 == len(profile.images)
+        known = first != 0 and image.isolated_energy != 0
+        rows.append(
+            {
+                "image": k + 1,
+                "reaction_coordinate": image.reaction_coordinate,
+                "free_energy": estimate.free_energy[k],
+                "error": estimate.error[k],
+                "isolated_energy": image.isolated_energy - first if known else None,
+                "interaction_energy": mean_over_chains(image, interaction_energy),
+                "dipole": mean_over_chains(image, dipole),
+                "reference_correction": estimate.steps[k].energy,
+                "reference_correction_error": estimate.steps[k].error,
+                "sampled_free_energy": estimate.sampled[k],
+                "bar_to_next": None if last else estimate.neighbours[k, 0],
+                "bar_to_next_error": None if last else estimate.neighbours[k, 1],
+                "overlap_with_next": None if last else estimate.overlap[k, k + 1],
+                "independent_frames": int(estimate.samples[k]),
+                "independent_blocks": estimate.steps[k].samples,
+                "block_acceptance": mean_over_chains(image, acceptance),
+            }
+        )
+    return rows
+
+
+def mean_over_chains(image, value):
+    chains = image.summary.get("chains", [image.summary])
+    values = [value(chain) for chain in chains]
+    return None if None in values else float(numpy.mean(values))
+
+
+def interaction_energy(chain):
+    """Of solute and solvent: mean over block ends of all QM/MM terms as sampled."""
+    ends = chain["exact"]["averages_at_block_ends"]
+    return sum(ends[name]["mean"] for name in ends if name.startswith("qmmm_") and ends[name])
+
+
+def dipole(chain):
+    found = chain.get("qm_averages", {}).get("dipole_debye")
+    return found["mean"] if found else None
+
+
+def acceptance(chain):
+    return chain["exact"]["block_acceptance"]
+
+
+def csv_text(profile, rows):
+    lines = [
+        "# starpmc profile " + profile.version,
+        "# kJ/mol, above the first image; angstrom u^1/2; debye; errors are standard deviations",
+        ",".join(name for name, _ in COLUMNS),
+    ]
+    for row in rows:
+        lines.append(
+            ",".join("" if row[name] is None else form.format(row[name]) for name, form in COLUMNS)
+        )
+    return "\n".join(lines) + "\n"
+
+
+def json_document(profile, estimate, rows, converged):
+    return {
+        "starpmc_version": profile.version,
+        "title": profile.title,
+        "temperature_kelvin": profile.temperature,
+        "units": {"energy": "kJ/mol", "reaction_coordinate": "angstrom u^1/2", "dipole": "debye"},
+        "images": rows,
+        "largest_error": estimate.largest_error(),
+        "images_with_most_of_the_error": estimate.most_of_the_error(),
+        "errors_of_differences": estimate.between_errors.tolist(),
+        "overlap": estimate.overlap.tolist(),
+        "convergence": {
+            name: [
+                dict(
+                    zip(
+                        ("share", "forward", "forward_error", "backward", "backward_error"),
+                        row,
+                        strict=True,
+                    )
+                )
+                for row in values.tolist()
+            ]
+            for name, values in converged.items()
+        },
+    }
+
+
+def points_of_interest(estimate):
+    """{name: image}: the highest one, where it lies between the ends, and the last."""
+    highest, last = int(estimate.free_energy.argmax()), len(estimate.free_energy) - 1
+    found = {f"image {highest + 1} (highest)": highest} if 0 < highest < last else {}
+    found[f"image {last + 1} (last)"] = last
+    return found
+
+
+def tell(profile, estimate, least_overlap):
+    print("image  coordinate  free energy   error  overlap with next  independent frames")
+    for k, image in enumerate(profile.images):
+        last = k + 1 == len(profile.images)
+        overlap = "" if last else f"{estimate.overlap[k, k + 1]:.3f}"
+        print(
+            f"{k + 1:5d}  {image.reaction_coordinate:10.4f}  {estimate.free_energy[k]:11.3f}  "
+            f"{estimate.error[k]:6.3f}  {overlap:>17s}  {estimate.samples[k]:18d}"
+        )
+    for name, k in points_of_interest(estimate).items():
+        kcal = estimate.free_energy[k] / 4.184, estimate.error[k] / 4.184
+        print(
+            f"{name}: {estimate.free_energy[k]:.2f} +- {estimate.error[k]:.2f} kJ/mol "
+            f"({kcal[0]:.2f} +- {kcal[1]:.2f} kcal/mol) above image 1"
+        )
+    for k, value in enumerate(numpy.diagonal(estimate.overlap, 1)):
+        if value < least_overlap:
+            print(
+                f"starpmc: warning: images {k + 1} and {k + 2} overlap by {value:.3f} only: errors may "
+                "be too small; an image between them would help",
+                file=sys.stderr,
+            )
+
+
+def make(folder):
+    try:
+        from estimates import LEAST_OVERLAP, convergence, estimate
+        from profile_plots import draw
+    except ImportError as missing:
+        raise ProfileError(
+            "starpmc profile",
+            f"{sys.executable}: {missing}",
+            "./quickstart setup, or set STARPMC_PYTHON to a Python with pymbar and matplotlib; the "
+            "same command then goes on",
+        ) from missing
+    profile = read_profile(folder)
+    found = estimate(profile)
+    rows = rows_of(profile, found)
+    converged = {
+        name: convergence(profile, image) for name, image in points_of_interest(found).items()
+    }
+    write_whole(folder / "profile.csv", csv_text(profile, rows))
+    document = json_document(profile, found, rows, converged)
+    write_whole(folder / "profile.json", json.dumps(document, indent=2) + "\n")
+    for name, content in draw(profile, found, converged).items():
+        write_whole(folder / name, content)
+    tell(profile, found, LEAST_OVERLAP)
+    print(f"{folder / 'profile.csv'}, profile.json, profile.png, profile.svg and two more plots")
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    try:
+        make(Path(sys.argv[1]))
+    except ProfileError as error:
+        print(f"starpmc: error: {error}", file=sys.stderr)
+        return error.status
+    except MemoryError:
+        print("starpmc: error: out of memory\n  remedy: fewer frames", file=sys.stderr)
+        return FAILURE
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "config/settings.hpp"
+#include "io/energy_terms.hpp"
+#include "system/system.hpp"
+
+namespace starpmc {
+
+class ReferenceTables;
+
+/// The energies of a solute that is a fixed reference (reference_tables.hpp) with MM molecules
+/// anywhere: of configurations that were sampled with another solute, say. Tasks on whatever StarPU
+/// chooses, all in double precision.
+class SoluteEnergies {
+ public:
+  /// @param system   its solute is the reference's; of its molecules only types and number matter
+  /// @param settings cutoffs resolved
+  SoluteEnergies(const System& system, const Settings& settings,
+                 std::shared_ptr<const ReferenceTables> reference);
+  ~SoluteEnergies();
+  SoluteEnergies(const SoluteEnergies&) = delete;
+  SoluteEnergies& operator=(const SoluteEnergies&) = delete;
+
+  /// Those of the MM molecules with each other are 0. The reference's own energy is not among them.
+  /// @param molecules as many and of the same types as the system's
+  EnergyTerms of(std::span<const Molecule> molecules);
+
+ private:
+  struct Data;
+  std::unique_ptr<Data> data_;
+};
+
+}  // namespace starpmc
