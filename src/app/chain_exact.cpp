@@ -32,6 +32,7 @@ void ChainRun::take_reference() {
   engine_->hold_density();
   chain_->set_reference(reference_->tables);
   summary_.reference = true;
+  summary_.table_error = reference.table_error;
   if (reference.isolated_energy_kj_per_mol != 0) {
     summary_.isolated_energy_kj_per_mol = reference.isolated_energy_kj_per_mol;
   }

@@ -214,6 +214,10 @@ bool ChainRun::run() {
     const bool complete = make_steps();
     if (output_ != nullptr) output_->wait();
     return complete;
+  } catch (const Cancelled&) {
+    // Interrupted while the reference was made, or before the chain had it: nothing has happened
+    // yet.
+    return false;
   } catch (const RunError& error) {
     await_checkpoint(error);
     throw RunError(fmt::format(

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <thread>
 
 #include "base/seconds_since.hpp"
 #include "kernels/base/logging.hpp"
 #include "potential/potential_lattice.hpp"
-#include "sampling/topology_buffers.hpp"
 
 namespace starpmc {
 namespace {
@@ -17,6 +17,12 @@ constexpr std::size_t kPositionsAtATime = 1040;
 // Of a rough table: what it has wrong of the last angstroms does not move the mean potential.
 constexpr double kRoughSpacing = 0.5;
 constexpr double kRoughLastSpacing = 1.2;
+// Of a fine one: the most that the energy of a step may be off, and what it takes to reach that.
+constexpr double kMostTableError = 0.01;  // kJ/mol
+constexpr double kRefinement = 0.75;
+constexpr double kMostTableMegabytes = 64;
+
+unsigned threads() { return std::max(1U, std::thread::hardware_concurrency()); }
 
 LatticeChoice potential_choice(Fineness fineness, double coulomb_cutoff) {
   LatticeChoice choice = LatticeChoice::for_potential(coulomb_cutoff);
@@ -33,8 +39,8 @@ ReferenceLattices::ReferenceLattices(const System& system, const Settings& setti
                                      Fineness fineness, QmEngine& engine, EngineTeam& team,
                                      WorkProgress progress)
     : system_(system),
-      settings_(settings),
       fineness_(fineness),
+      topology_(make_topology_buffers(system, settings)),
       engine_(engine),
       team_(team),
       progress_(std::move(progress)) {}
@@ -71,38 +77,95 @@ std::vector<double> ReferenceLattices::potentials(const std::vector<Vector3>& po
   return all;
 }
 
-void ReferenceLattices::make(const ResponseRequest& request, SoluteReference& reference) {
+/// Whether a finer table is worth making.
+bool ReferenceLattices::refine(LatticeChoice& choice, const SoluteReference& reference) const {
+  const TableError& error = reference.table_error;
+  if (error.rms_kj_per_mol <= kMostTableError) return false;
+  const double megabytes = static_cast<double>(reference.potential.values.size() * sizeof(float)) /
+                           (kRefinement * kRefinement * kRefinement) / 1048576;
+  if (megabytes > kMostTableMegabytes) {
+    spdlog::warn(
+        "reference: the table's interpolation errs by {:.3f} kJ/mol (rms) in the energy of a step; "
+        "a finer one would take more than {:.0f} MiB. What is sampled stays exact, fewer blocks "
+        "are "
+        "accepted",
+        error.rms_kj_per_mol, kMostTableMegabytes);
+    return false;
+  }
+  for (LatticeLevelChoice& level : choice.levels) level.spacing_angstrom *= kRefinement;
+  choice.last_spacing_angstrom *= kRefinement;
+  return true;
+}
+
+void ReferenceLattices::make(const ResponseRequest& request, const MoveSample* moves,
+                             SoluteReference& reference) {
   const std::vector<Vector3>& nuclei = system_.solute->positions;
-  const TopologyBuffers topology = make_topology_buffers(system_, settings_);
-  const unsigned threads = std::max(1U, std::thread::hardware_concurrency());
-  const LatticePlan of_potential(
-      potential_choice(fineness_, settings_.interaction.coulomb_cutoff_angstrom), nuclei,
-      system_.box, 1, "the reference density");
-  const std::vector<double> near =
-      potentials(of_potential.near_positions(), 0, 1, "table of the potential");
+  LatticeChoice choice = potential_choice(fineness_, topology_.interaction.coulomb_cutoff);
+  std::optional<LatticePlan> plan(std::in_place, choice, nuclei, system_.box, 1,
+                                  "the reference density");
+  // Both at a time when the engine has to tell that of the density alone.
+  std::vector<Vector3> positions = plan->near_positions();
+  const std::vector<std::size_t> near =
+      moves == nullptr ? std::vector<std::size_t>()
+                       : near_positions(moves->positions(), nuclei, choice.near_distance_angstrom);
+  for (const std::size_t site : near) positions.push_back(moves->positions()[site]);
+  std::vector<double> potential = potentials(positions, 0, 1, "table of the potential");
   const SoluteResponse response = engine_.response(request, progress_);
   if (!response.note.empty()) spdlog::info("reference: response: {}", response.note);
   reference.components = response.components;
   reference.mean_response = response.mean;
   reference.widths = response.widths;
-  const std::span<const double> strengths(response.strengths);
-  const std::size_t points = response.points.size();
-  reference.potential = make_potential_lattice(of_potential,
-                                               {topology.interaction, topology.functions.get(),
-                                                response.points, strengths.first(points), near},
-                                               threads);
+  const std::vector<double> of_moves(potential.end() - static_cast<std::ptrdiff_t>(near.size()),
+                                     potential.end());
+  for (;;) {
+    potential.resize(plan->near_positions().size());
+    make_potential(response, potential, *plan, reference);
+    if (moves == nullptr) break;
+    measure(response, *moves, near, of_moves, reference);
+    if (!refine(choice, reference)) break;
+    plan.emplace(choice, nuclei, system_.box, 1, "the reference density");
+    potential = potentials(plan->near_positions(), 0, 1, "finer table of the potential");
+  }
+  make_response(response, reference);
+}
+
+LatticeSources ReferenceLattices::sources(const SoluteResponse& response,
+                                          std::span<const double> near) const {
+  return {topology_.interaction, topology_.functions.get(), response.points,
+          std::span(response.strengths).first(response.points.size()), near};
+}
+
+void ReferenceLattices::make_potential(const SoluteResponse& response, std::span<const double> near,
+                                       const LatticePlan& plan, SoluteReference& reference) const {
+  reference.potential = make_potential_lattice(plan, sources(response, near), threads());
+}
+
+void ReferenceLattices::measure(const SoluteResponse& response, const MoveSample& moves,
+                                std::span<const std::size_t> near,
+                                std::span<const double> near_potentials,
+                                SoluteReference& reference) const {
+  const std::vector<double> direct =
+      direct_potential(moves.positions(), near, sources(response, near_potentials), threads());
+  const TableError error = moves.error(reference.potential, direct);
+  reference.table_error = error;
+  spdlog::info(
+      "reference: the interpolation of a table of {} values, {:.2f} A near the solute, errs by "
+      "{:.4f} kJ/mol in the energy of a step (rms of {} moves, at most {:.3f})",
+      reference.potential.values.size(), 1 / reference.potential.lattice.level[0].inverse_spacing,
+      error.rms_kj_per_mol, error.moves, error.largest_kj_per_mol);
+}
+
+void ReferenceLattices::make_response(const SoluteResponse& response, SoluteReference& reference) {
   reference.response = {};
   if (response.components == 0) return;
   const auto components = static_cast<std::size_t>(response.components);
-  const LatticePlan of_response(LatticeChoice::for_response(), nuclei, system_.box,
-                                response.components, "the response");
-  const std::vector<double> near_response =
-      potentials(of_response.near_positions(), 1, components, "table of the response");
-  reference.response =
-      make_potential_lattice(of_response,
-                             {topology.interaction, topology.functions.get(), response.points,
-                              strengths.subspan(points), near_response},
-                             threads);
+  const LatticePlan plan(LatticeChoice::for_response(), system_.solute->positions, system_.box,
+                         response.components, "the response");
+  const std::vector<double> near =
+      potentials(plan.near_positions(), 1, components, "table of the response");
+  LatticeSources sources_of_response = sources(response, near);
+  sources_of_response.strengths = std::span(response.strengths).subspan(response.points.size());
+  reference.response = make_potential_lattice(plan, sources_of_response, threads());
 }
 
 }  // namespace starpmc

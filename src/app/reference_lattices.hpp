@@ -3,10 +3,13 @@
 #include <vector>
 
 #include "app/engine_team.hpp"
+#include "app/move_sample.hpp"
 #include "config/settings.hpp"
 #include "potential/lattice_plan.hpp"
+#include "potential/potential_lattice.hpp"
 #include "qm/engine.hpp"
 #include "qm/solute_reference.hpp"
+#include "sampling/topology_buffers.hpp"
 #include "system/system.hpp"
 
 namespace starpmc {
@@ -24,16 +27,26 @@ class ReferenceLattices {
   /// @param progress may be empty
   ReferenceLattices(const System& system, const Settings& settings, Fineness fineness,
                     QmEngine& engine, EngineTeam& team, WorkProgress progress);
+  /// @param moves     by which the error of the density's table is measured: finer ones are made as
+  ///                  long as it is too large; null: not measured
   /// @param reference gets all that the engine tells of it, and the tables
-  void make(const ResponseRequest& request, SoluteReference& reference);
+  void make(const ResponseRequest& request, const MoveSample* moves, SoluteReference& reference);
 
  private:
+  LatticeSources sources(const SoluteResponse& response, std::span<const double> near) const;
+  void make_potential(const SoluteResponse& response, std::span<const double> near,
+                      const LatticePlan& plan, SoluteReference& reference) const;
+  void measure(const SoluteResponse& response, const MoveSample& moves,
+               std::span<const std::size_t> near, std::span<const double> near_potentials,
+               SoluteReference& reference) const;
+  void make_response(const SoluteResponse& response, SoluteReference& reference);
+  bool refine(LatticeChoice& choice, const SoluteReference& reference) const;
   std::vector<double> potentials(const std::vector<Vector3>& positions, std::size_t first_row,
                                  std::size_t rows, const char* what);
 
   const System& system_;
-  const Settings& settings_;
   Fineness fineness_;
+  TopologyBuffers topology_;
   QmEngine& engine_;
   EngineTeam& team_;
   WorkProgress progress_;

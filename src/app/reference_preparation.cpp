@@ -106,7 +106,8 @@ ReferencePreparation::ReferencePreparation(const Inputs& inputs, const Interrupt
       settings_(settings_of_chain(inputs.settings)),
       sweep_(inputs.system.molecules.size()),
       recorder_(engine),
-      chain_(make_chain(inputs.system, settings_, kChain)) {
+      chain_(make_chain(inputs.system, settings_, kChain)),
+      moves_(inputs.system, settings_) {
   reference_.identity = reference_identity(inputs.system, inputs.settings);
 }
 
@@ -144,6 +145,7 @@ void ReferencePreparation::make_steps(std::uint64_t steps, std::uint64_t tune_in
 void ReferencePreparation::keep_configuration(std::uint64_t number) {
   SolventPotential potential = recorder_.record(*chain_);
   engine_.add_configuration(potential.at_points, potential.at_nuclei, potential.charges);
+  moves_.add(potential.charges);
   if (std::ranges::binary_search(tests_, number)) of_tests_.push_back(std::move(potential));
 }
 
@@ -180,6 +182,7 @@ std::vector<double> ReferencePreparation::energies_of_tests() {
 /// The density in the mean potential of so many configurations from here on.
 ReferencePreparation::Round ReferencePreparation::make_density(std::uint64_t configurations) {
   engine_.forget_configurations();
+  moves_.clear();
   for (std::uint64_t i = 0; i < configurations; ++i) {
     tell("reference: configurations", i, configurations);
     if (i > 0 || step_ > 0) make_steps(kSweepsBetweenConfigurations * sweep_, 0);
@@ -217,7 +220,9 @@ void ReferencePreparation::make_tables(Fineness fineness, int most_components) {
                              [this](const std::string& what, auto done, auto total) {
                                tell("reference: " + what, done, total);
                              });
-  lattices.make(request, reference_);
+  const bool fine = fineness == Fineness::fine;
+  if (fine) moves_.choose();
+  lattices.make(request, fine ? &moves_ : nullptr, reference_);
 }
 
 /// The chain's Hamiltonian is that of the present density, without a response, from here on.

@@ -6,6 +6,7 @@
 
 #include "app/inputs.hpp"
 #include "app/interruption.hpp"
+#include "app/move_sample.hpp"
 #include "app/reference_lattices.hpp"
 #include "app/solvent_potential.hpp"
 #include "io/progress.hpp"
@@ -68,6 +69,7 @@ class ReferencePreparation {
   std::uint64_t step_ = 0;
   std::vector<std::uint64_t> tests_;        ///< of the configurations that the engine keeps
   std::vector<SolventPotential> of_tests_;  ///< for other engines
+  MoveSample moves_;                        ///< of the configurations that the engine keeps
   SoluteReference reference_;
 };
 

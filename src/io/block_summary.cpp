@@ -57,6 +57,10 @@ json blocks_json(const ChainSummary& chain, double temperature_kelvin) {
           {"block_acceptance", acceptance(averages)},
           {"block_steps", chain.qm_interval_steps},
           {"response_components", chain.response_components},
+          {"table_error",
+           {{"rms_kj_per_mol", chain.table_error.rms_kj_per_mol},
+            {"largest_kj_per_mol", chain.table_error.largest_kj_per_mol},
+            {"moves", chain.table_error.moves}}},
           {"difference_kj_per_mol", average_json(averages.difference)},
           {"difference_width_kj_per_mol", averages.width_kj_per_mol},
           {"effective_samples", averages.energy.effective_samples()},
@@ -74,6 +78,11 @@ std::string block_lines(const ChainSummary& chain, double temperature_kelvin) {
       "  {:<22}{:>14.1f} %\n",
       averages.blocks, chain.qm_interval_steps, scf_seconds(chain), "blocks accepted",
       100 * acceptance(averages));
+  if (chain.table_error.moves > 0) {
+    text += fmt::format("  {:<22}{:>14.4f} kJ/mol in the energy of a step (rms; at most {:.3f})\n",
+                        "interpolation's error", chain.table_error.rms_kj_per_mol,
+                        chain.table_error.largest_kj_per_mol);
+  }
   if (averages.blocks < 2) return text;
   text += fmt::format("  {:<22}{:>14.3f} kJ/mol, standard deviation {:.3f}\n", "true less sampled",
                       averages.difference.mean, averages.width_kj_per_mol);

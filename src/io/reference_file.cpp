@@ -162,6 +162,9 @@ json header_json(const SoluteReference& reference) {
               {"seconds", reference.seconds}};
   header["isolated_energy_kj_per_mol"] = reference.isolated_energy_kj_per_mol;
   put(header, "isolated_dipole_debye", reference.isolated_dipole_debye);
+  header["table_error"] = {{"rms_kj_per_mol", reference.table_error.rms_kj_per_mol},
+                           {"largest_kj_per_mol", reference.table_error.largest_kj_per_mol},
+                           {"moves", reference.table_error.moves}};
   return header;
 }
 
@@ -183,6 +186,12 @@ void take_header(const json& header, SoluteReference& reference) {
   header.at("seconds").get_to(reference.seconds);
   header.at("isolated_energy_kj_per_mol").get_to(reference.isolated_energy_kj_per_mol);
   take(header, "isolated_dipole_debye", reference.isolated_dipole_debye);
+  if (header.contains("table_error")) {
+    const json& error = header.at("table_error");
+    error.at("rms_kj_per_mol").get_to(reference.table_error.rms_kj_per_mol);
+    error.at("largest_kj_per_mol").get_to(reference.table_error.largest_kj_per_mol);
+    error.at("moves").get_to(reference.table_error.moves);
+  }
   if (reference.components < 0 ||
       reference.mean_response.size() != static_cast<std::size_t>(reference.components) ||
       reference.response.lattice.components < reference.components) {

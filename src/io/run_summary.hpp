@@ -15,6 +15,7 @@
 #include "io/energy_terms.hpp"
 #include "io/qm_blocks.hpp"
 #include "io/qm_updates.hpp"
+#include "qm/solute_reference.hpp"
 
 namespace starpmc {
 
@@ -80,6 +81,7 @@ struct ChainSummary {
   std::uint64_t steps = 0;  ///< production
   double acceptance = 0;    ///< production
   bool reference = false;   ///< whether it has a fixed one, and the response's terms with it
+  TableError table_error;   ///< of the reference
   EnergyAverages averages;
   EnergyTerms final_energies;  ///< recomputed
   /// The solute's own energy, which all electrostatics with the MM molecules is not part of;

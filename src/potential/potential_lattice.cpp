@@ -17,17 +17,71 @@ namespace {
 
 constexpr int kNodesAtATime = 128;
 
+/// What a unit charge at each point is at some positions. One per thread.
+class PointKernel {
+ public:
+  explicit PointKernel(const LatticeSources& sources)
+      : points_(sources.points),
+        box_(sources.interaction),
+        coulomb_(sources.interaction, sources.functions) {}
+
+  /// @param position of an index below `count`
+  /// @param is_near  whether the 1/r part is to be left out there
+  template <class Position, class IsNear>
+  void make(std::size_t count, const Position& position, const IsNear& is_near) {
+    const std::size_t points = points_.size();
+    image_.resize(count * points);
+    direct_.resize(count * points);
+    kernel_.resize(count * points);
+    for (std::size_t n = 0; n < count; ++n) {
+      const Vector3 r = position(n);
+      for (std::size_t k = 0; k < points; ++k) {
+        const Vector3 d = r - points_[k];
+        direct_[n * points + k] = scalar::exact_distance_squared(d.x, d.y, d.z);
+        image_[n * points + k] = scalar::exact_distance_squared(
+            scalar::exact_image(d.x, box_.length[0], box_.inverse[0]),
+            scalar::exact_image(d.y, box_.length[1], box_.inverse[1]),
+            scalar::exact_image(d.z, box_.length[2], box_.inverse[2]));
+      }
+    }
+    coulomb_.values(image_, kernel_);
+    for (std::size_t n = 0; n < count; ++n) {
+      if (!is_near(n)) continue;
+      for (std::size_t i = n * points; i < (n + 1) * points; ++i) {
+        kernel_[i] -= pole() * STARPMC_COULOMB_CONSTANT / std::sqrt(direct_[i]);
+      }
+    }
+  }
+
+  double pole() const { return coulomb_.pole(); }
+  std::size_t points() const { return points_.size(); }
+  /// Squared distances by the nearest image: [position][point].
+  std::span<const double> image() const { return image_; }
+  std::span<double> kernel() { return kernel_; }
+
+  double sum(std::size_t position, std::span<const double> strengths) const {
+    double sum = 0;
+    const double* const kernel = &kernel_[position * points_.size()];
+    for (std::size_t k = 0; k < points_.size(); ++k) sum += strengths[k] * kernel[k];
+    return sum;
+  }
+
+ private:
+  std::span<const Vector3> points_;
+  ExactBox box_;
+  RadialCoulomb coulomb_;
+  std::vector<double> image_;
+  std::vector<double> direct_;  ///< squared distances as they are
+  std::vector<double> kernel_;
+};
+
 /// Values at the nodes of a level, some nodes at a time. One per thread.
 class LevelValues {
  public:
   LevelValues(const LatticePlan& plan, const LatticeSources& sources, int level)
-      : plan_(plan),
-        sources_(sources),
-        level_(level),
-        box_(sources.interaction),
-        coulomb_(sources.interaction, sources.functions) {
+      : plan_(plan), sources_(sources), level_(level), kernel_(sources) {
     const double b = plan.gaussian_per_angstrom(level);
-    if (b > 0 && coulomb_.pole() != 0) {
+    if (b > 0 && kernel_.pole() != 0) {
       constexpr double kWhereErfIsOne = 6;
       gaussian_reach_squared_ = (kWhereErfIsOne / b) * (kWhereErfIsOne / b);
       gaussian_.emplace(b);
@@ -37,19 +91,20 @@ class LevelValues {
   /// @param near of each node its index among the near positions, or -1
   /// @param out  [node][lattice's components]
   void operator()(int first, std::span<const int> near, std::span<double> out) {
-    const std::size_t points = sources_.points.size();
+    const std::size_t points = kernel_.points();
     const auto stride = static_cast<std::size_t>(plan_.lattice().components);
     const std::size_t nodes = out.size() / stride;
-    make_kernel(first, nodes, near);
+    const auto is_near = [&](std::size_t n) { return !near.empty() && near[n] >= 0; };
+    kernel_.make(
+        nodes, [&](std::size_t n) { return plan_.position(level_, first + static_cast<int>(n)); },
+        is_near);
+    if (gaussian_) smooth();
     for (std::size_t n = 0; n < nodes; ++n) {
-      const int place = near.empty() ? -1 : near[n];
       for (std::size_t c = 0; c < static_cast<std::size_t>(plan_.components()); ++c) {
-        const double* const strengths = &sources_.strengths[c * points];
-        double sum = 0;
-        for (std::size_t k = 0; k < points; ++k) sum += strengths[k] * kernel_[n * points + k];
-        if (place >= 0) {
+        double sum = kernel_.sum(n, sources_.strengths.subspan(c * points, points));
+        if (is_near(n)) {
           const std::size_t count = plan_.near_positions().size();
-          sum += coulomb_.pole() * sources_.near[c * count + static_cast<std::size_t>(place)];
+          sum += kernel_.pole() * sources_.near[c * count + static_cast<std::size_t>(near[n])];
         }
         out[n * stride + c] = sum;
       }
@@ -57,43 +112,17 @@ class LevelValues {
   }
 
  private:
-  /// What a unit charge at each point is at each node.
-  void make_kernel(int first, std::size_t nodes, std::span<const int> near) {
-    const std::size_t points = sources_.points.size();
-    image_.resize(nodes * points);
-    direct_.resize(nodes * points);
-    kernel_.resize(nodes * points);
-    for (std::size_t n = 0; n < nodes; ++n) {
-      const Vector3 r = plan_.position(level_, first + static_cast<int>(n));
-      for (std::size_t k = 0; k < points; ++k) {
-        const Vector3 d = r - sources_.points[k];
-        direct_[n * points + k] = scalar::exact_distance_squared(d.x, d.y, d.z);
-        image_[n * points + k] = scalar::exact_distance_squared(
-            scalar::exact_image(d.x, box_.length[0], box_.inverse[0]),
-            scalar::exact_image(d.y, box_.length[1], box_.inverse[1]),
-            scalar::exact_image(d.z, box_.length[2], box_.inverse[2]));
-      }
-    }
-    coulomb_.values(image_, kernel_);
-    const double pole = coulomb_.pole() * STARPMC_COULOMB_CONSTANT;
-    for (std::size_t n = 0; n < nodes; ++n) {
-      if (near.empty() || near[n] < 0) continue;
-      for (std::size_t i = n * points; i < (n + 1) * points; ++i) {
-        kernel_[i] -= pole / std::sqrt(direct_[i]);
-      }
-    }
-    if (gaussian_) smooth(pole, points);
-  }
-
   /// Wide charges for points, at nodes where that makes a difference.
-  void smooth(double pole, std::size_t points) {
+  void smooth() {
+    const std::size_t points = kernel_.points();
+    const double pole = kernel_.pole() * STARPMC_COULOMB_CONSTANT;
     smoothed_.resize(points);
-    for (std::size_t n = 0; n < kernel_.size(); n += points) {
-      const std::span<const double> squared(&image_[n], points);
+    for (std::size_t n = 0; n < kernel_.kernel().size(); n += points) {
+      const std::span<const double> squared = kernel_.image().subspan(n, points);
       if (std::ranges::min(squared) > gaussian_reach_squared_) continue;
       gaussian_->values(squared, smoothed_);
       for (std::size_t k = 0; k < points; ++k) {
-        kernel_[n + k] += pole * (smoothed_[k] - 1 / std::sqrt(squared[k]));
+        kernel_.kernel()[n + k] += pole * (smoothed_[k] - 1 / std::sqrt(squared[k]));
       }
     }
   }
@@ -101,13 +130,9 @@ class LevelValues {
   const LatticePlan& plan_;
   const LatticeSources& sources_;
   int level_;
-  ExactBox box_;
-  RadialCoulomb coulomb_;
+  PointKernel kernel_;
   std::optional<GaussianPotential> gaussian_;
   double gaussian_reach_squared_ = 0;
-  std::vector<double> image_;   ///< squared distances by the nearest image
-  std::vector<double> direct_;  ///< as they are
-  std::vector<double> kernel_;
   std::vector<double> smoothed_;
 };
 
@@ -152,6 +177,45 @@ std::vector<double> level_values(const LatticePlan& plan, const LatticeSources& 
 }
 
 }  // namespace
+
+std::vector<std::size_t> near_positions(std::span<const Vector3> positions,
+                                        std::span<const Vector3> nuclei, double distance) {
+  std::vector<std::size_t> found;
+  for (std::size_t i = 0; i < positions.size(); ++i) {
+    const bool near = std::ranges::any_of(nuclei, [&](const Vector3& nucleus) {
+      const Vector3 d = positions[i] - nucleus;
+      return dot(d, d) < distance * distance;
+    });
+    if (near) found.push_back(i);
+  }
+  return found;
+}
+
+std::vector<double> direct_potential(std::span<const Vector3> positions,
+                                     std::span<const std::size_t> near,
+                                     const LatticeSources& sources, unsigned threads) {
+  std::vector<double> potential(positions.size());
+  const auto place_of = [&](std::size_t position) {
+    const auto found = std::ranges::lower_bound(near, position);
+    return found != near.end() && *found == position ? found - near.begin() : -1;
+  };
+  in_parts(static_cast<int>(positions.size()), threads, [&] {
+    return [&, kernel = PointKernel(sources)](int first, int count) mutable {
+      const auto begin = static_cast<std::size_t>(first);
+      const auto size = static_cast<std::size_t>(count);
+      kernel.make(
+          size, [&](std::size_t n) { return positions[begin + n]; },
+          [&](std::size_t n) { return place_of(begin + n) >= 0; });
+      for (std::size_t n = 0; n < size; ++n) {
+        potential[begin + n] = kernel.sum(n, sources.strengths.first(kernel.points()));
+        const auto place = place_of(begin + n);
+        if (place < 0) continue;
+        potential[begin + n] += kernel.pole() * sources.near[static_cast<std::size_t>(place)];
+      }
+    };
+  });
+  return potential;
+}
 
 LatticeValues make_potential_lattice(const LatticePlan& plan, const LatticeSources& sources,
                                      unsigned threads) {

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <span>
+#include <vector>
 
 #include "kernels/arguments.hpp"
 #include "potential/lattice_plan.hpp"
@@ -29,5 +31,16 @@ struct LatticeSources {
 /// @throws RunError where a value is not finite
 LatticeValues make_potential_lattice(const LatticePlan& plan, const LatticeSources& sources,
                                      unsigned threads);
+
+/// Indices of the positions that are nearer to a nucleus than that, by increasing number.
+std::vector<std::size_t> near_positions(std::span<const Vector3> positions,
+                                        std::span<const Vector3> nuclei, double distance);
+
+/// The potential that a lattice of one component approximates, without a lattice.
+/// @param near    near_positions() by the distance of the lattice's choice
+/// @param sources with `near` for these
+std::vector<double> direct_potential(std::span<const Vector3> positions,
+                                     std::span<const std::size_t> near,
+                                     const LatticeSources& sources, unsigned threads);
 
 }  // namespace starpmc

@@ -31,6 +31,15 @@ struct ReferenceIdentity {
   bool operator==(const ReferenceIdentity&) const = default;
 };
 
+/// What the interpolation of a table of potentials errs by in the energy change of a move.
+struct TableError {
+  double rms_kj_per_mol = 0;
+  double largest_kj_per_mol = 0;
+  std::uint64_t moves = 0;  ///< 0: not measured
+
+  bool operator==(const TableError&) const = default;
+};
+
 /// A fixed density D0 of the solute and its linear response, from which the energy between two
 /// tests of the exact ensemble is computed:
 ///   E_QM[D0] + sum over charges of q phi0(R) - |Y|^2/2,  Y_k = sum of q eta_k(R) - Y0_k.
@@ -49,6 +58,7 @@ struct SoluteReference {
   std::optional<std::array<double, 3>> isolated_dipole_debye;
   std::uint64_t configurations = 0;  ///< that it was made from
   double memory_mb = 0;              ///< of the worker, resident
+  TableError table_error;            ///< of `potential`
 };
 
 }  // namespace starpmc

@@ -111,6 +111,12 @@ class Exact(program.TestCase):
         self.assertEqual([int(b["step"]) for b in blocks], list(range(600, 3601, 100)))
         exact = summary["exact"]
         self.assertEqual(exact["blocks"], 30)
+        error = exact["table_error"]
+        # To the places in the next two of 12 configurations.
+        self.assertEqual(error["moves"], 21 * 60)
+        self.assertGreater(error["rms_kj_per_mol"], 0)
+        self.assertLess(error["rms_kj_per_mol"], 0.01)
+        self.assertLess(error["rms_kj_per_mol"], error["largest_kj_per_mol"])
         self.assertEqual(
             exact["accepted_blocks"], sum(int(b["accepted"]) for b in blocks[1:])
         )
@@ -230,6 +236,29 @@ class Exact(program.TestCase):
             if folder.exists():
                 words = ["resume", folder]
         self.assertEqual(process.returncode, 0, "it never came to its end")
+        self.assert_same_results(self.folder / "whole", folder)
+
+    def test_interrupted_while_the_reference_is_made(self):
+        self.run_model("whole")
+        folder = self.folder / "part"
+        words = ("run", self.config(**self.settings()), "--output.folder", folder)
+        slow = MODEL | {"STARPMC_MODEL_SECONDS": "1"}
+        with subprocess.Popen(
+            [str(program.PROGRAM), *map(str, words)],
+            env=program.environment(**slow),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as process:
+            while process.poll() is None and not (folder / "run.log").exists():
+                time.sleep(0.01)
+            time.sleep(1.5)
+            process.send_signal(signal.SIGINT)
+            _, said = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130, said)
+        self.assertFalse((folder / "reference.h5").exists())
+        self.assertIn(f"go on with: starpmc resume {folder}", said)
+        program.succeed("resume", folder, env=MODEL)
         self.assert_same_results(self.folder / "whole", folder)
 
     def test_chains_share_the_reference(self):

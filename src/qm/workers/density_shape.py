@@ -8,12 +8,12 @@ density is brought to its own number.
 import dataclasses
 
 import numpy
+from point_blocks import PointBlocks, sub_matrix
 from pyscf import dft
 
 # Points per atom of the responses' quadrature, and of the density's own.
 RESPONSE_GRID = (30, 110)
 DENSITY_GRID = (50, 194)
-POINTS_AT_ONCE = 2000  # whose basis functions are held together
 TARGETS_AT_ONCE = 200
 
 
@@ -61,21 +61,26 @@ def _distances(points, others):
 class Quadrature:
     """Density matrices (k, n, n) as charges of electrons -1 on points."""
 
-    def __init__(self, molecule, grid):
-        self._molecule = molecule
+    def __init__(self, molecule, grid, threads):
         quadrature = dft.gen_grid.Grids(molecule)
         quadrature.atom_grid = grid
         quadrature.build()
-        self.points, self._weights = quadrature.coords, quadrature.weights
+        real = quadrature.atm_idx >= 0
+        self.points, self._weights = quadrature.coords[real], quadrature.weights[real]
+        # In single precision: what is wrong in the number of electrons is put right below.
+        self._blocks = PointBlocks(molecule, self.points, threads, 0, precision=numpy.float32)
 
     def charges(self, matrices, electrons):
         """(k, points) of densities with so many electrons each."""
         result = numpy.zeros((len(matrices), len(self.points)))
-        for first in range(0, len(self.points), POINTS_AT_ONCE):
-            some = slice(first, first + POINTS_AT_ONCE)
-            values = dft.numint.eval_ao(self._molecule, self.points[some])
+
+        def fill(block, functions, values):
+            values = values[0]
             for k, matrix in enumerate(matrices):
-                result[k, some] = numpy.einsum("pm,pm->p", values @ matrix, values)
+                part = sub_matrix(matrix, functions).astype(values.dtype)
+                result[k, block] = numpy.einsum("pm,pm->p", values @ part, values)
+
+        self._blocks.for_each_block(fill)
         result *= -self._weights
         # Brought to the right number by a share of the densities' common shape.
         shape = abs(result).sum(axis=0)

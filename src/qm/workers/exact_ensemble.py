@@ -127,7 +127,7 @@ class ExactEnsemble:
         far = FarCharges(self._molecule.atom_coords())
         potentials = self._all_potentials(far.targets, threads)
         totals = [self._molecule.charge] + [0] * len(responses)
-        charges = far.fit(potentials, self._shapes(far.shape), totals)
+        charges = far.fit(potentials, self._shapes(far.shape, threads), totals)
         charges[1:] /= HARTREE_IN_KJ_PER_MOL**0.5
         mean = numpy.einsum("kij,ij->k", responses, reference.mean.embedding, optimize=True)
         return fields, {
@@ -222,17 +222,17 @@ class ExactEnsemble:
         values[0] = field.reference.given_electrons(points, -values[0])
         return values
 
-    def _shapes(self, shape):
+    def _shapes(self, shape, threads):
         """Of the densities of _all_potentials(), in the same order."""
         molecule, matrices = self._molecule, self._field.matrices
-        fine = Quadrature(molecule, DENSITY_GRID)
+        fine = Quadrature(molecule, DENSITY_GRID, threads)
         points = numpy.vstack([fine.points, molecule.atom_coords()])
         electrons = fine.charges(matrices[:1], molecule.nelectron)
         shapes = [
             shape.of_charges(points, numpy.hstack([electrons, molecule.atom_charges()[None]]))
         ]
         if len(matrices) > 1:
-            coarse = Quadrature(molecule, RESPONSE_GRID)
+            coarse = Quadrature(molecule, RESPONSE_GRID, threads)
             shapes.append(shape.of_charges(coarse.points, coarse.charges(matrices[1:], 0)))
         return tuple(numpy.vstack(parts) for parts in zip(*shapes, strict=True))
 
