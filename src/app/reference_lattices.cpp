@@ -18,6 +18,8 @@ constexpr std::size_t kPositionsAtATime = 1040;
 constexpr double kRoughSpacing = 0.5;
 constexpr double kRoughLastSpacing = 1.2;
 
+}  // namespace
+
 LatticeChoice potential_choice(Fineness fineness, double coulomb_cutoff) {
   LatticeChoice choice = LatticeChoice::for_potential(coulomb_cutoff);
   if (fineness == Fineness::fine) return choice;
@@ -26,8 +28,6 @@ LatticeChoice potential_choice(Fineness fineness, double coulomb_cutoff) {
   choice.last_spacing_angstrom = kRoughLastSpacing;
   return choice;
 }
-
-}  // namespace
 
 ReferenceLattices::ReferenceLattices(const System& system, const Settings& settings,
                                      Fineness fineness, QmEngine& engine, EngineTeam& team,

@@ -589,17 +589,6 @@ class BadInput(program.TestCase):
             self.assertIn("sampling.ensemble", result.stderr)
             self.assertIn("needs a QM program", result.stderr)
 
-    def test_no_pressure(self):
-        words = (
-            "--output.pressure-interval",
-            500,
-            "--output.folder",
-            self.folder / "refused",
-        )
-        result = program.start("run", self.config(**self.settings()), *words, env=MODEL)
-        self.assertEqual(result.returncode, 2, result.stderr)
-        self.assertIn("output.pressure-interval", result.stderr)
-        self.assertFalse((self.folder / "refused").exists())
     def test_references_of_others(self):
         """Of each the message names the option, the file, what differs and the remedy."""
         program.simulate(self.config(**self.settings()), self.folder / "made", env=MODEL)

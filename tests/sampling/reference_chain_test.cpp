@@ -360,7 +360,7 @@ TEST_F(ReferenceChain, VirialIsThatOfTheSameDensity) {
     density.z.push_back(r.z);
     density.charge.push_back(strengths.back());
   }
-  const LatticePlan plan(LatticeChoice::for_potential(), solute.positions, system_.box, 1,
+  const LatticePlan plan(LatticeChoice::for_potential(kCutoff), solute.positions, system_.box, 1,
                          "a test");
   std::vector<double> near;
   for (const Vector3& r : plan.near_positions()) {
