@@ -20,6 +20,7 @@
 #include "app/chain_count.hpp"
 #include "app/input_checks.hpp"
 #include "app/inputs.hpp"
+#include "app/preparation_forecast.hpp"
 #include "app/qm_forecast.hpp"
 #include "app/run_forecast.hpp"
 #include "app/run_reference.hpp"
@@ -169,7 +170,11 @@ class Checker {
       const DensityGrid grid = density_for_trial(inputs_);
       trial_ = starpmc::try_sampling(inputs_, grid, chains);
       points_ = grid.size();
-      run_ = run_forecast(settings, trial_, forecast_, chains, runtime.cpu_workers());
+      if (forecast_ && samples_exactly(inputs_) && settings.qm.reference.empty()) {
+        preparation_ =
+            preparation_forecast(inputs_, *forecast_, trial_, chains, runtime.cpu_workers());
+      }
+      run_ = run_forecast(settings, trial_, forecast_, preparation_, chains, runtime.cpu_workers());
     });
   }
 
@@ -233,6 +238,7 @@ class Checker {
                                              points_, bytes / kBytesPerMebibyte));
     }
     if (forecast_) print_line("QM program", describe(*forecast_, inputs_.settings));
+    if (preparation_) print_line("Reference", describe(*preparation_));
     print_line("Memory",
                fmt::format("{:.0f} MiB of this program, {:.0f} for each chain (sites, density, "
                            "tables of its steps){}",
@@ -249,6 +255,7 @@ class Checker {
   std::string ensemble_;  ///< that a run would sample, and why
   std::size_t points_ = 0;
   SamplingTrial trial_;
+  std::optional<PreparationForecast> preparation_;
   std::optional<RunForecast> run_;
 };
 

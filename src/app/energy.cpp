@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "app/inputs.hpp"
+#include "app/run_reference.hpp"
 #include "app/system_pressure.hpp"
 #include "config/value_names.hpp"
 #include "io/json_text.hpp"
@@ -21,6 +22,7 @@
 #include "qm/worker_engine.hpp"
 #include "runtime/starpu_runtime.hpp"
 #include "sampling/chain.hpp"
+#include "sampling/reference_tables.hpp"
 
 namespace starpmc {
 namespace {
@@ -36,11 +38,12 @@ std::vector<std::string> long_names(std::span<const std::string> arguments) {
   return words;
 }
 
-nlohmann::ordered_json terms_as_json(const EnergyTerms& terms, const Inputs& inputs,
+/// @param reference whether there is a fixed one
+nlohmann::ordered_json terms_as_json(const EnergyTerms& terms, bool reference, const Inputs& inputs,
                                      double dispersion_correction) {
   nlohmann::ordered_json json;
   const auto values = terms.values();
-  for (std::size_t i = 0; i < EnergyTerms::count(false); ++i) {
+  for (std::size_t i = 0; i < EnergyTerms::count(reference); ++i) {
     json[std::string(EnergyTerms::names[i])] = values[i];
   }
   if (inputs.settings.interaction.dispersion_correction != LongRangeDispersion::none) {
@@ -70,6 +73,83 @@ void require_finite(const nlohmann::ordered_json& json) {
       fmt::join(found, ", "), found.size() == 1 ? "is" : "are"));
 }
 
+/// The solute of the configuration, in a chain that has its field.
+struct EmbeddedSolute {
+  nlohmann::ordered_json json;             ///< null: none
+  std::optional<double> energy;            ///< E_QM[D] + I[D], from the zero of a run's
+  std::optional<double> energy_by_itself;  ///< E_QM[D], the same
+};
+
+/// The sampled Hamiltonian of the exact ensemble: no SCF.
+EmbeddedSolute set_reference(const SoluteReference& reference, const Inputs& inputs, Chain& chain) {
+  chain.set_reference(std::make_shared<const ReferenceTables>(reference));
+  EmbeddedSolute solute;
+  solute.energy_by_itself =
+      reference.solute_energy_kj_per_mol - reference.isolated_energy_kj_per_mol;
+  solute.json = {{"engine", reference.identity.engine},
+                 {"reference", inputs.settings.qm.reference.string()},
+                 {"components", reference.components},
+                 {"solute_energy_kj_per_mol", reference.solute_energy_kj_per_mol},
+                 {"dipole_debye", reference.dipole_debye}};
+  if (reference.isolated_energy_kj_per_mol != 0) {
+    solute.json["isolated_energy_kj_per_mol"] = reference.isolated_energy_kj_per_mol;
+  }
+  return solute;
+}
+
+/// The density of this configuration.
+EmbeddedSolute set_density(QmEngine& engine, const Settings& settings, Chain& chain) {
+  QmResult update = chain.update_density(engine);
+  check_electrons(update, settings.qm.electron_tolerance);
+  const double dropped = drop_small_charges(update.grid, settings.qm.charge_threshold);
+  chain.set_density(update.grid);
+  EmbeddedSolute solute;
+  solute.json = {{"engine", engine.name()},
+                 {"energy_kj_per_mol", update.energy_kj_per_mol},
+                 {"electrons_on_grid", update.electrons_on_grid},
+                 {"grid_points", update.grid.size()},
+                 {"dropped_charge", dropped}};
+  if (update.isolated_energy_kj_per_mol) {
+    solute.json["isolated_energy_kj_per_mol"] = *update.isolated_energy_kj_per_mol;
+  }
+  if (update.polarisation_energy_kj_per_mol) {
+    solute.json["polarisation_energy_kj_per_mol"] = *update.polarisation_energy_kj_per_mol;
+  }
+  if (engine.name() != "frozen") {
+    solute.json["dipole_debye"] = update.dipole_debye;
+    solute.energy = update.energy_kj_per_mol - update.isolated_energy_kj_per_mol.value_or(0);
+  }
+  return solute;
+}
+
+nlohmann::ordered_json description(const Inputs& inputs) {
+  const Settings::RunSection& run = inputs.settings.run;
+  nlohmann::ordered_json json;
+  json["configuration"] = inputs.file;
+  json["implementation"] = value_name(run.implementation);
+  json["precision"] = value_name(run.precision);
+  json["instruction_set"] = simd::instruction_set();
+  json["molecules"] = inputs.system.molecules.size();
+  return json;
+}
+
+void add_energies(const Inputs& inputs, bool reference, const EmbeddedSolute& solute, Chain& chain,
+                  nlohmann::ordered_json& json) {
+  const EnergyTerms terms = chain.evaluate();
+  const double solute_energy =
+      solute.energy ? *solute.energy - terms.qmmm_coulomb() : solute.energy_by_itself.value_or(0);
+  const double dispersion = inputs.dispersion.energy_kj_per_mol;
+  auto& energies = json["energies_kj_per_mol"];
+  energies = terms_as_json(terms, reference, inputs, dispersion);
+  energies["qmmm_coulomb"] = terms.qmmm_coulomb();
+  energies["solute"] = solute_energy;
+  energies["total"] = terms.total() + solute_energy + dispersion;
+  const EnergyTerms virials = chain.virial().virials;
+  json["virials_kj_per_mol"] =
+      terms_as_json(virials, reference, inputs, inputs.dispersion.virial_kj_per_mol);
+  json["pressure_bar"] = system_pressure_bar(inputs, virials.total());
+}
+
 }  // namespace
 
 boost::program_options::options_description energy_options() {
@@ -87,53 +167,22 @@ int run_energy(std::span<const std::string> arguments) {
   Settings settings = inputs.settings;
   settings.output.pressure_interval =
       settings.output.energy_interval;  // the chain gets ready for it
+  const std::optional<SoluteReference> reference = given_reference(inputs);
   std::unique_ptr<QmEngine> engine;
-  if (inputs.system.solute) {
-    engine = make_engine(settings.qm, *inputs.system.solute);
-  }
+  if (inputs.system.solute && !reference) engine = make_engine(settings.qm, *inputs.system.solute);
   const StarpuRuntime runtime(settings.run.precision, settings.run.implementation,
                               inputs.functions);
   for (const std::string& warning : runtime.warnings()) spdlog::warn(warning);
   const auto chain = make_chain(inputs.system, settings, 0);
-  nlohmann::ordered_json json;
-  json["configuration"] = inputs.file;
-  json["implementation"] = value_name(settings.run.implementation);
-  json["precision"] = value_name(settings.run.precision);
-  json["instruction_set"] = simd::instruction_set();
-  json["molecules"] = inputs.system.molecules.size();
-  double solute_energy = 0;
-  std::optional<double> embedded_energy;  // from the zero of a run's
-  if (engine != nullptr) {
-    QmResult update = chain->update_density(*engine);
-    check_electrons(update, settings.qm.electron_tolerance);
-    const double dropped = drop_small_charges(update.grid, settings.qm.charge_threshold);
-    chain->set_density(update.grid);
-    json["qm"] = {{"engine", engine->name()},
-                  {"energy_kj_per_mol", update.energy_kj_per_mol},
-                  {"electrons_on_grid", update.electrons_on_grid},
-                  {"grid_points", update.grid.size()},
-                  {"dropped_charge", dropped}};
-    if (update.isolated_energy_kj_per_mol) {
-      json["qm"]["isolated_energy_kj_per_mol"] = *update.isolated_energy_kj_per_mol;
-    }
-    if (update.polarisation_energy_kj_per_mol) {
-      json["qm"]["polarisation_energy_kj_per_mol"] = *update.polarisation_energy_kj_per_mol;
-    }
-    if (engine->name() != "frozen") {
-      json["qm"]["dipole_debye"] = update.dipole_debye;
-      embedded_energy = update.energy_kj_per_mol - update.isolated_energy_kj_per_mol.value_or(0);
-    }
+  nlohmann::ordered_json json = description(inputs);
+  EmbeddedSolute solute;
+  if (reference) {
+    solute = set_reference(*reference, inputs, *chain);
+  } else if (engine != nullptr) {
+    solute = set_density(*engine, settings, *chain);
   }
-  const EnergyTerms terms = chain->evaluate();
-  if (embedded_energy) solute_energy = *embedded_energy - terms.qmmm_coulomb();
-  const double dispersion = inputs.dispersion.energy_kj_per_mol;
-  json["energies_kj_per_mol"] = terms_as_json(terms, inputs, dispersion);
-  json["energies_kj_per_mol"]["qmmm_coulomb"] = terms.qmmm_coulomb();
-  json["energies_kj_per_mol"]["solute"] = solute_energy;
-  json["energies_kj_per_mol"]["total"] = terms.total() + solute_energy + dispersion;
-  const EnergyTerms virials = chain->virial().virials;
-  json["virials_kj_per_mol"] = terms_as_json(virials, inputs, inputs.dispersion.virial_kj_per_mol);
-  json["pressure_bar"] = system_pressure_bar(inputs, virials.total());
+  if (!solute.json.is_null()) json["qm"] = solute.json;
+  add_energies(inputs, reference.has_value(), solute, *chain, json);
   require_finite(json);
   std::cout << json_text(json);
   return 0;

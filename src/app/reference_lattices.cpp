@@ -24,6 +24,8 @@ constexpr double kMostTableMegabytes = 64;
 
 unsigned threads() { return std::max(1U, std::thread::hardware_concurrency()); }
 
+}  // namespace
+
 LatticeChoice potential_choice(Fineness fineness, double coulomb_cutoff) {
   LatticeChoice choice = LatticeChoice::for_potential(coulomb_cutoff);
   if (fineness == Fineness::fine) return choice;
@@ -32,8 +34,6 @@ LatticeChoice potential_choice(Fineness fineness, double coulomb_cutoff) {
   choice.last_spacing_angstrom = kRoughLastSpacing;
   return choice;
 }
-
-}  // namespace
 
 ReferenceLattices::ReferenceLattices(const System& system, const Settings& settings,
                                      Fineness fineness, QmEngine& engine, EngineTeam& team,

@@ -19,6 +19,8 @@ enum class Fineness {
   fine
 };
 
+LatticeChoice potential_choice(Fineness fineness, double coulomb_cutoff);
+
 /// The tables of a reference: of density and nuclei, and of the response. The engine is first asked
 /// for the potential of its density alone, which takes many positions, then for the response, and
 /// for its potentials at a few. Potentials are shared out among a team, in slices of a fixed size.

@@ -7,6 +7,7 @@
 #include <limits>
 #include <thread>
 
+#include "app/preparation_plan.hpp"
 #include "base/constants.hpp"
 #include "base/seconds_since.hpp"
 #include "kernels/base/error.hpp"
@@ -20,12 +21,6 @@ namespace {
 /// Of the chain that is sampled: no run's chain has it.
 constexpr std::uint32_t kChain = std::numeric_limits<std::uint32_t>::max();
 constexpr int kMostRounds = 8;
-// Sweeps are steps for each MM molecule.
-constexpr std::uint64_t kSweepsOfRelaxation = 100;
-constexpr std::uint64_t kSweepsBetweenConfigurations = 10;
-/// Of a round before the last, of the configurations asked for.
-constexpr std::uint64_t kShareOfRound = 4;
-constexpr std::uint64_t kFewestOfRound = 8;
 /// Two rounds agree where their dipoles differ by less than this and a share of them, and the costs
 /// of their polarisation by less than kT or a share of it: what the means of so few configurations
 /// scatter by.
@@ -235,10 +230,7 @@ void ReferencePreparation::sample_with_density() {
 /// Rounds until two of them agree.
 void ReferencePreparation::find_density() {
   Round last = make_density(1);
-  const std::uint64_t configurations =
-      std::clamp(inputs_.settings.qm.configurations / kShareOfRound,
-                 std::min(kFewestOfRound, inputs_.settings.qm.configurations),
-                 inputs_.settings.qm.configurations);
+  const std::uint64_t configurations = configurations_of_round(inputs_.settings.qm.configurations);
   for (int round = 1; round <= kMostRounds; ++round) {
     sample_with_density();
     make_steps(kSweepsOfRelaxation * sweep_, inputs_.settings.sampling.tune_interval);

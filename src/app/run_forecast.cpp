@@ -14,13 +14,15 @@ constexpr std::uint64_t kUsualInterval = 10000;  ///< steps, where qm.interval i
 }  // namespace
 
 RunForecast run_forecast(const Settings& settings, const SamplingTrial& trial,
-                         const std::optional<QmForecast>& qm, unsigned chains,
+                         const std::optional<QmForecast>& qm,
+                         const std::optional<PreparationForecast>& preparation, unsigned chains,
                          unsigned cpu_workers) {
   const auto& sampling = settings.sampling;
   RunForecast forecast;
   const std::uint64_t steps = sampling.steps + sampling.equilibration_steps.value_or(0);
   forecast.sampling_seconds =
       static_cast<double>(chains) * static_cast<double>(steps) / trial.steps_per_second;
+  if (preparation) forecast.preparation_seconds = preparation->seconds();
   if (!qm) return forecast;
   const std::uint64_t interval = settings.qm.interval == 0 ? kUsualInterval : settings.qm.interval;
   forecast.updates = updates_of_chain(settings, interval);
@@ -37,6 +39,9 @@ std::string describe(const RunForecast& forecast, const Settings& settings,
   std::string text = fmt::format(
       "about {}: {} of sampling ({:.3g} steps/s of all chains, as tried)",
       duration(forecast.seconds()), duration(forecast.sampling_seconds), trial.steps_per_second);
+  if (forecast.preparation_seconds > 0) {
+    text += fmt::format(", {} of the reference", duration(forecast.preparation_seconds));
+  }
   if (forecast.updates > 0) {
     text += fmt::format(
         ", {} of QM ({} updates a chain{})", duration(forecast.qm_seconds), forecast.updates,

@@ -68,12 +68,6 @@ void check_exactness(const Settings& settings, const OptionPlaces& places) {
         std::to_string(settings.qm.interval),
         "a smaller qm.interval, auto, or more sampling.steps");
   }
-  if (settings.output.pressure_interval > 0) {
-    throw InputError(places("output.pressure-interval"),
-                     "the exact ensemble has no virial of its reference density yet",
-                     std::to_string(settings.output.pressure_interval),
-                     "0, or sampling.ensemble = perturbative");
-  }
 }
 
 /// Why auto is not exact; empty: it is.
@@ -86,13 +80,18 @@ std::string obstacle_to_exactness(const Settings& settings, const std::string& e
     return fmt::format("the exact ensemble takes at least one whole qm.interval ({} steps)",
                        settings.qm.interval);
   }
-  if (settings.output.pressure_interval > 0) {
-    return "the exact ensemble has no pressure yet (output.pressure-interval)";
-  }
   return {};
 }
 
 }  // namespace
+
+std::optional<SoluteReference> given_reference(const Inputs& inputs) {
+  const Settings& settings = inputs.settings;
+  const bool serves = inputs.system.solute && has_qm_program(settings.qm) &&
+                      settings.sampling.ensemble != Ensemble::perturbative;
+  if (!serves || settings.qm.reference.empty()) return {};
+  return given(inputs);
+}
 
 bool samples_exactly(const Inputs& inputs) {
   return inputs.settings.sampling.ensemble == Ensemble::exact && inputs.system.solute;

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "app/engine_team.hpp"
@@ -31,6 +32,11 @@ std::string settle_ensemble(Inputs& inputs, const std::string& engine, bool serv
 
 /// Whether the run samples the exact ensemble, once that is settled.
 bool samples_exactly(const Inputs& inputs);
+
+/// What qm.reference holds, where a run would sample about it: not where a run would be
+/// perturbative or without a QM program.
+/// @throws InputError where it cannot be used
+std::optional<SoluteReference> given_reference(const Inputs& inputs);
 
 /// The reference density that all chains of a run share. One chain makes it, or reads
 /// qm.reference, and it lies in the run's folder from then on; the other chains, of other

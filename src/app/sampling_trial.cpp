@@ -6,10 +6,12 @@
 #include <numeric>
 #include <vector>
 
+#include "app/run_reference.hpp"
 #include "base/seconds_since.hpp"
 #include "bench/measurement.hpp"
 #include "bench/step_observers.hpp"
 #include "bench/synthetic_grid.hpp"
+#include "bench/synthetic_reference.hpp"
 #include "sampling/chain.hpp"
 
 namespace starpmc {
@@ -21,6 +23,8 @@ using Clock = std::chrono::steady_clock;
 /// seconds take tells nothing.
 constexpr double kWarmUpSeconds = 2;
 constexpr double kSeconds = 1.5;
+/// Of a response of which the number is not known yet.
+constexpr int kComponentsOfTrial = 32;
 
 struct Member {
   std::unique_ptr<Chain> chain;
@@ -50,6 +54,18 @@ double steps_per_second(std::vector<Member>& members, double seconds, const Sett
   return static_cast<double>(steps) / seconds_since(start);
 }
 
+/// Null: not sampled about one.
+std::shared_ptr<const ReferenceTables> reference_for_trial(const Inputs& inputs,
+                                                           const DensityGrid& grid) {
+  if (!samples_exactly(inputs)) return nullptr;
+  BenchSystem bench;
+  bench.system = inputs.system;
+  bench.settings = inputs.settings;
+  bench.grid = grid;
+  return synthetic_reference(bench,
+                             inputs.settings.qm.response_components.value_or(kComponentsOfTrial));
+}
+
 }  // namespace
 
 DensityGrid density_for_trial(const Inputs& inputs) {
@@ -72,10 +88,15 @@ DensityGrid density_for_trial(const Inputs& inputs) {
 
 SamplingTrial try_sampling(const Inputs& inputs, const DensityGrid& grid, unsigned chains) {
   const double before_mb = resident_memory_mb();
+  const auto reference = reference_for_trial(inputs, grid);
   std::vector<Member> members(chains);
   for (unsigned number = 0; number < chains; ++number) {
     members[number].chain = make_chain(inputs.system, inputs.settings, number, chains);
-    if (grid.size() > 0) members[number].chain->set_density(grid);
+    if (reference != nullptr) {
+      members[number].chain->set_reference(reference);
+    } else if (grid.size() > 0) {
+      members[number].chain->set_density(grid);
+    }
     members[number].chain->evaluate();
   }
   steps_per_second(members, kWarmUpSeconds, inputs.settings);

@@ -139,8 +139,7 @@ std::vector<Option> sampling_options() {
                    "exact: that of the QM/MM Hamiltonian, by a reference density with its linear "
                    "response and a test after each interval; perturbative: the density is replaced "
                    "after each interval, without a test (the published method); auto: exact where "
-                   "the QM program serves it, an interval fits into the run and no pressure is "
-                   "asked for"},
+                   "the QM program serves it and an interval fits into the run"},
                   {"auto", "exact", "perturbative"}, STARPMC_FIELD(sampling.ensemble)),
   };
 }

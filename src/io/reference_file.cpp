@@ -197,6 +197,16 @@ void take_header(const json& header, SoluteReference& reference) {
       reference.response.lattice.components < reference.components) {
     throw RunError("its response has another number of components than its table");
   }
+  if (reference.response.lattice.components % STARPMC_COMPONENT_GRAIN != 0) {
+    throw RunError(
+        fmt::format("the table of its response has {} components, no multiple of the {} "
+                    "that this program's kernels take at a time",
+                    reference.response.lattice.components, STARPMC_COMPONENT_GRAIN));
+  }
+  if (reference.potential.lattice.components != 1 || reference.potential.lattice.levels == 0) {
+    throw RunError(fmt::format("the table of its potential has {} components, not one",
+                               reference.potential.lattice.components));
+  }
 }
 
 std::string checksum(const std::string& header, const SoluteReference& reference) {

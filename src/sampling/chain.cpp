@@ -28,8 +28,8 @@ struct PendingWindows {
   std::int64_t first_window;  ///< counted since the chain was made, for traces
   std::vector<opencl::WindowExtent> extents;
   DataHandle record;
-  std::unique_ptr<HostCopy> frame{};  ///< null: none due
-  std::vector<DataHandle> virial{};   ///< the same
+  std::unique_ptr<HostCopy> frame{};        ///< null: none due
+  std::unique_ptr<PendingVirial> virial{};  ///< the same
 
   std::uint64_t end() const {
     std::uint64_t step = first_step;
@@ -69,10 +69,6 @@ class StarpuChain final : public Chain {
   }
 
   void set_reference(std::shared_ptr<const ReferenceTables> reference) override {
-    if (reference != nullptr && data_.virials) {
-      throw RunError("the pressure of a system with a fixed reference is not known: its virial is "
-                     "not computed (output.pressure-interval = 0 leaves the pressure out)");
-    }
     const int components = data_.components();
     const bool had_one = data_.reference != nullptr;
     data_.set_reference(std::move(reference));
@@ -95,9 +91,9 @@ class StarpuChain final : public Chain {
     return terms;
   }
 
-  VirialTerms virial() override { return PairVirial<Real>::collect(virial_->submit(data_)); }
+  VirialTerms virial() override { return virial_->collect(data_, virial_->submit(data_)); }
   EnergyTerms reproducible_energies() override {
-    EnergyTerms terms = PairVirial<Real>::collect(virial_->submit(data_, WithDensity::no)).energies;
+    EnergyTerms terms = virial_->collect(data_, virial_->submit(data_, WithDensity::no)).energies;
     const ReferenceEnergy reference = data_.reference_energy();
     terms.qmmm_grid = reference.electrostatic;
     terms.qmmm_polarisation = reference.polarisation;
@@ -336,7 +332,9 @@ void StarpuChain<Real>::submit(const ChainSegment& segment, PendingWindows& wind
   } else {
     submit_whole(segment, windows);
   }
-  if (is_due(windows.end(), segment.virial_interval)) windows.virial = virial_->submit(data_);
+  if (is_due(windows.end(), segment.virial_interval)) {
+    windows.virial = std::make_unique<PendingVirial>(virial_->submit(data_));
+  }
   if (is_due(windows.end(), segment.frame_interval)) {
     windows.frame = std::make_unique<HostCopy>(data_.lattice);
   }
@@ -362,8 +360,8 @@ void StarpuChain<Real>::observe(PendingWindows& windows, ChainObserver& observer
     }
   }
   spare_records_.push_back(std::move(windows.record));
-  if (!windows.virial.empty()) {
-    observer.on_virial(windows.end(), PairVirial<Real>::collect(windows.virial));
+  if (windows.virial != nullptr) {
+    observer.on_virial(windows.end(), virial_->collect(data_, *windows.virial));
   }
   if (windows.frame == nullptr) return;
   take_poses(windows.frame->data());

@@ -77,7 +77,6 @@ class Chain {
   virtual void set_density(const DensityGrid& grid) = 0;
   /// The solute is a fixed reference that responds linearly, in the place of a density; call
   /// evaluate() before the next step. Chains may share one. Null: no reference.
-  /// @throws RunError with output.pressure-interval > 0: its virial is not computed
   virtual void set_reference(std::shared_ptr<const ReferenceTables> reference) = 0;
   /// Of the current positions; 0 without a reference. It has the same bits on every device.
   virtual ReferenceEnergy reference_energy() = 0;

@@ -2,6 +2,7 @@
 
 #include "io/binary_json.hpp"
 #include "kernels/scalar/moves.hpp"
+#include "sampling/reference_virial.hpp"
 
 namespace starpmc {
 namespace {
@@ -118,9 +119,7 @@ ReferenceEnergy ChainData<Real>::reference_energy() const {
   }
   if (components() == 0) return energy;
   const HostAccess<std::int64_t> total(response_total, STARPU_R);
-  std::uint64_t square = 0;
-  for (const std::int64_t y : total.data()) square += static_cast<std::uint64_t>(y * y);
-  energy.polarisation = -static_cast<double>(square) / (2 * STARPMC_RESPONSE_ENERGY_UNITS);
+  energy.polarisation = polarisation_energy(total.data());
   return energy;
 }
 

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <span>
 
 #include "potential/pair_potential.hpp"
+#include "sampling/reference_virial.hpp"
 #include "system/elements.hpp"
 
 namespace starpmc {
@@ -24,6 +26,15 @@ Vector3 centre_of_mass(const Solute& solute) {
   return (1 / total) * sum;
 }
 
+/// A copy has the bits of what it is of.
+std::vector<std::int64_t> whole_numbers(const HostCopy& copy) {
+  const std::span<const double> bits = copy.data();
+  std::vector<std::int64_t> numbers(bits.size());
+  static_assert(sizeof(std::int64_t) == sizeof(double));
+  std::memcpy(numbers.data(), bits.data(), bits.size_bytes());
+  return numbers;
+}
+
 }  // namespace
 
 template <class Real>
@@ -38,15 +49,15 @@ PairVirial<Real>::PairVirial(const System& system, const Settings& settings,
 }
 
 template <class Real>
-std::vector<DataHandle> PairVirial<Real>::submit(const ChainData<Real>& data,
-                                                 WithDensity density) const {
+PendingVirial PairVirial<Real>::submit(const ChainData<Real>& data, WithDensity density) const {
   codelets::PairVirialConstants constants = constants_;
   constants.functions = &functions_;
   codelets::CertificationHandles solute = data.certification_handles();
   if (density == WithDensity::no) solute.exact_blocks = solute.exact_points = nullptr;
   const std::size_t parts =
       std::max<std::size_t>(1, (data.molecules() + kMoleculesPerTask - 1) / kMoleculesPerTask);
-  std::vector<DataHandle> sums;
+  PendingVirial pending;
+  std::vector<DataHandle>& sums = pending.sums;
   for (std::size_t part = 0; part < parts; ++part) {
     sums.push_back(DataHandle::temporary<double>(VIRIAL_SUMS));
     const auto [first, last] = data.molecule_range(part, parts);
@@ -56,18 +67,33 @@ std::vector<DataHandle> PairVirial<Real>::submit(const ChainData<Real>& data,
          sums.back().get(), solute.solute, solute.exact_blocks, solute.exact_points,
          solute.exact_points == nullptr ? 0 : data.exact_density->blocks().block_count()});
   }
-  return sums;
+  if (data.reference != nullptr && density == WithDensity::yes) {
+    pending.lattice = std::make_unique<HostCopy>(data.lattice);
+    if (data.components() > 0) {
+      pending.response_total = std::make_unique<HostCopy>(data.response_total);
+    }
+  }
+  return pending;
 }
 
 template <class Real>
-VirialTerms PairVirial<Real>::collect(const std::vector<DataHandle>& sums) {
+VirialTerms PairVirial<Real>::collect(const ChainData<Real>& data,
+                                      const PendingVirial& pending) const {
   std::array<double, VIRIAL_SUMS> totals{};
-  for (const DataHandle& part : sums) {
+  for (const DataHandle& part : pending.sums) {
     const HostAccess<double> access(part, STARPU_R);
     for (std::size_t i = 0; i < totals.size(); ++i) totals[i] += access.data()[i];
   }
   const std::span<const double> all(totals);
-  return {EnergyTerms::of(all.first<TERMS>()), EnergyTerms::of(all.last<TERMS>())};
+  VirialTerms terms{EnergyTerms::of(all.first<TERMS>()), EnergyTerms::of(all.last<TERMS>())};
+  if (pending.lattice == nullptr) return terms;
+  const double* const centre = constants_.solute_centre;
+  const VirialTerms of_reference =
+      reference_virial(*data.reference, data.topology.view(), pending.lattice->data(),
+                       pending.response_total == nullptr ? std::vector<std::int64_t>()
+                                                         : whole_numbers(*pending.response_total),
+                       {centre[0], centre[1], centre[2]});
+  return {terms.energies + of_reference.energies, terms.virials + of_reference.virials};
 }
 
 template class PairVirial<double>;

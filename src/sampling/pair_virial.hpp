@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "codelets/operations.hpp"
@@ -10,20 +11,29 @@ namespace starpmc {
 
 enum class WithDensity { no, yes };
 
-/// A chain's molecular virial as tasks. What it is: kernels/arguments.hpp, PairVirialArguments.
+/// A virial on its way.
+struct PendingVirial {
+  std::vector<DataHandle> sums{};              ///< one per task
+  std::unique_ptr<HostCopy> lattice{};         ///< for the terms of a fixed reference; null: none
+  std::unique_ptr<HostCopy> response_total{};  ///< the same, where the solute responds
+};
+
+/// A chain's molecular virial: that of pairs as tasks (kernels/arguments.hpp, PairVirialArguments),
+/// that of a fixed reference on the host (reference_virial.hpp).
 template <class Real>
 class PairVirial {
  public:
   /// @param settings cutoffs resolved
   PairVirial(const System& system, const Settings& settings, const TopologyBuffers& topology);
 
-  /// Of the positions after the tasks submitted so far; one handle per task.
+  /// Of the positions after the tasks submitted so far.
   /// @param data    with its exact density, where it has one
-  /// @param density no: the terms of the density grid, which take longest, are left out
-  std::vector<DataHandle> submit(const ChainData<Real>& data,
-                                 WithDensity density = WithDensity::yes) const;
+  /// @param density no: the terms of the density grid or of a fixed reference, which take longest,
+  ///                are left out
+  PendingVirial submit(const ChainData<Real>& data, WithDensity density = WithDensity::yes) const;
   /// The sum of what submit() gave, kJ/mol; waits.
-  static VirialTerms collect(const std::vector<DataHandle>& sums);
+  /// @param data with the reference that it had then
+  VirialTerms collect(const ChainData<Real>& data, const PendingVirial& pending) const;
 
  private:
   PairDerivatives functions_;

@@ -33,6 +33,9 @@ class ReferenceTables {
   int components() const { return lattices_.response.components; }
   const codelets::ReferenceLattices& lattices() const { return lattices_; }
   codelets::ReferenceHandles handles() const { return {potential_.get(), response_.get()}; }
+  const DataHandle& potential() const { return potential_; }
+  /// Only with components.
+  const DataHandle& response() const { return response_; }
   /// Y0, in whole units: `components` numbers.
   const std::vector<std::int64_t>& mean_response() const { return mean_; }
 

@@ -139,6 +139,22 @@ class Check(program.TestCase):
         said = program.succeed("check", config, cwd=self.folder).stdout
         self.assertRegex(said, r"QM program +the QM molecule has 38 basis functions: about .* an update")
 
+    def test_announces_the_reference(self):
+        """Of a run that makes one; its time is part of the run's."""
+        config = self.small(
+            qm={"engine": "pyscf"}, sampling={"ensemble": "exact", "steps": 20000, "chains": 1}
+        )
+        said = program.succeed("check", config, cwd=self.folder).stdout
+        self.assertRegex(
+            said,
+            r"(?m)^Reference +about .* of sampling \(128000 steps .* of 44 SCF calculations, "
+            r".* of the response \(32 components\), .* of tables \(\d+ potentials, \d+ MiB",
+        )
+        self.assertRegex(said, r"(?m)^Time .* of the reference, ")
+        words = ("--sampling.ensemble", "perturbative")
+        said = program.succeed("check", config, *words, cwd=self.folder).stdout
+        self.assertNotRegex(said, r"(?m)^Reference|of the reference, ")
+
     def announced(self, config):
         """Seconds, MiB and steps per second that are announced."""
         said = program.succeed("check", config, cwd=self.folder).stdout

@@ -11,10 +11,15 @@ import math
 import re
 import signal
 import subprocess
+import sys
 import time
 
 import h5py
+import numpy as np
 import program
+
+sys.path.insert(0, str(program.TESTS / "reference"))
+import model_solute
 
 WORKERS = program.TESTS / "app/slow_model_workers"
 MODEL = {"STARPMC_WORKERS": WORKERS}
@@ -65,6 +70,16 @@ def contents(reference_file):
     header = json.loads(data.pop("header"))
     del header["seconds"], header["worker_memory_mb"], data["sha256"]
     return header, data
+
+
+def read_gro(path):
+    """The solute's sites, those of the waters (n, 3, 3) and the box, angstrom."""
+    lines = path.read_text().splitlines()
+    atoms = lines[2 : 2 + int(lines[1])]
+    sites = 10 * np.array([[float(word) for word in line[20:].split()[:3]] for line in atoms])
+    box = 10 * np.array([float(word) for word in lines[-1].split()[:3]])
+    solute = np.array([line[5:10].strip() not in ("SOL", "HOH", "WAT") for line in atoms])
+    return sites[solute], sites[~solute].reshape(-1, 3, 3), box
 
 
 def table(path):
@@ -378,18 +393,7 @@ class Exact(program.TestCase):
         config = self.config(**self.default_settings())
         for name, words, env, reason in (
             ("worker", (), knows_not, "cannot serve the exact ensemble"),
-            (
-                "interval",
-                ("--qm.interval", 4000),
-                MODEL,
-                "at least one whole qm.interval",
-            ),
-            (
-                "pressure",
-                ("--output.pressure-interval", 500),
-                MODEL,
-                "pressure-interval",
-            ),
+            ("interval", ("--qm.interval", 4000), MODEL, "at least one whole qm.interval"),
         ):
             with self.subTest(name):
                 summary = program.simulate(config, self.folder / name, *words, env=env)
@@ -431,6 +435,91 @@ class Exact(program.TestCase):
         updates = json.loads((out / "summary.json").read_text())["qm_updates"]
         self.assertGreaterEqual(len(updates), 360)
         self.assertLess(len(written), len(updates) / 3)
+
+
+class OneConfiguration(program.TestCase):
+    """Energies, virials and pressure of a configuration by the tables of a reference."""
+
+    CUTOFF = 5.5
+
+    def setUp(self):
+        super().setUp()
+        self.box = make_box(self.folder)
+        self.sections = Exact.settings(self) | {
+            "interaction": {"coulomb_cutoff": self.CUTOFF},
+            "output": {"energy_interval": 50, "pressure_interval": 300},
+        }
+        self.made = self.config(**self.sections)
+        self.summary = program.simulate(self.made, self.folder / "made", env=MODEL)
+        self.rows = table(self.folder / "made/energies.csv")
+
+    def energy(self, *words):
+        return json.loads(program.succeed("energy", self.made, *words, env=MODEL).stdout)
+
+    def with_reference(self, *words):
+        return self.energy("--qm.reference", self.folder / "made/reference.h5", *words)
+
+    def test_is_that_of_a_run(self):
+        found = self.with_reference()
+        terms = (*program.TERMS, "qmmm_polarisation", "qmmm_coulomb", "solute", "total")
+        for term in terms:
+            self.assertAlmostEqual(
+                found["energies_kj_per_mol"][term], float(self.rows[0][term]), delta=2e-4, msg=term
+            )
+        self.assertEqual(found["energies_kj_per_mol"]["qmmm_nuclei"], 0)
+        self.assertLess(found["energies_kj_per_mol"]["qmmm_polarisation"], -0.01)
+        virials = found["virials_kj_per_mol"]
+        self.assertAlmostEqual(
+            virials["total"], sum(virials[t] for t in (*program.TERMS, "qmmm_polarisation"))
+        )
+        self.assertEqual(float(self.rows[0]["virial"]), virials["total"])
+        self.assertEqual(float(self.rows[0]["pressure"]), found["pressure_bar"])
+        for implementation in ("scalar", "simd"):
+            other = self.with_reference("--implementation", implementation, "--precision", "fixed")
+            self.assertEqual(other["virials_kj_per_mol"], virials)
+        mean = self.summary["averages"]["pressure_bar"]
+        self.assertEqual(mean["count"], 10)
+        self.assertIn("qmmm_polarisation", self.summary["averages"])
+
+    def test_is_the_sum_over_charges(self):
+        """The model's charges and its dipole."""
+        found = self.with_reference()
+        dipole = np.array(found["qm"]["dipole_debye"]) / model_solute.DEBYE_PER_E_ANGSTROM
+        sites, waters, box = read_gro(self.folder / "ocs.gro")
+        fixed = np.array(model_solute.FIXED_CHARGES)
+        induced = dipole - fixed @ model_solute.ATOMS
+        points = np.concatenate([sites, sites[1] + model_solute.D * model_solute.AXES])
+        charges = np.concatenate([fixed, model_solute.AXES @ induced / (2 * model_solute.D)])
+        energy = virial = 0.0
+        masses = np.array([32.06, 12.011, 15.999])
+        middle = masses @ sites / masses.sum()
+        # The image that the tables take; another than a charge's near the cell's faces.
+        table_centre = (sites.min(axis=0) + sites.max(axis=0)) / 2
+        for water in waters:
+            centre = np.array([15.9994, 1.008, 1.008]) @ water / 18.0154
+            for r, q in zip(water, (-0.834, 0.417, 0.417), strict=True):
+                for k, c in zip(points, charges, strict=True):
+                    image = box * np.rint((r - k) / box)
+                    d = r - k - image
+                    distance = np.linalg.norm(d)
+                    if distance >= self.CUTOFF:
+                        continue
+                    slope = -1 / distance**2 + 1 / self.CUTOFF**2
+                    shifted = 1 / distance - 1 / self.CUTOFF
+                    shifted += (distance - self.CUTOFF) / self.CUTOFF**2
+                    energy += model_solute.COULOMB * q * c * shifted
+                    apart = centre - middle - box * np.rint((r - table_centre) / box)
+                    virial -= model_solute.COULOMB * q * c * slope * (d @ apart) / distance
+        energies = found["energies_kj_per_mol"]
+        print("electrostatic", energies["qmmm_grid"], energy,
+              "virial", found["virials_kj_per_mol"]["qmmm_grid"], virial)  # fmt: skip
+        self.assertAlmostEqual(energies["qmmm_grid"], energy, delta=0.05 + 0.003 * abs(energy))
+        self.assertAlmostEqual(
+            found["virials_kj_per_mol"]["qmmm_grid"], virial, delta=0.5 + 0.01 * abs(virial)
+        )
+        # Without it: of the density of this configuration.
+        exact = self.energy()
+        self.assertNotIn("qmmm_polarisation", exact["energies_kj_per_mol"])
 
 
 class BadInput(program.TestCase):
@@ -529,17 +618,37 @@ class BadInput(program.TestCase):
             self.assertIn("sampling.ensemble", result.stderr)
             self.assertIn("needs a QM program", result.stderr)
 
-    def test_no_pressure(self):
-        words = (
-            "--output.pressure-interval",
-            500,
-            "--output.folder",
-            self.folder / "refused",
-        )
-        result = program.start("run", self.config(**self.settings()), *words, env=MODEL)
-        self.assertEqual(result.returncode, 2, result.stderr)
-        self.assertIn("output.pressure-interval", result.stderr)
-        self.assertFalse((self.folder / "refused").exists())
+    def test_references_of_others(self):
+        """Of each the message names the option, the file, what differs and the remedy."""
+        program.simulate(self.config(**self.settings()), self.folder / "made", env=MODEL)
+        made = self.folder / "made/reference.h5"
+        whole = made.read_bytes()
+        cut = self.folder / "cut.h5"
+        for part in range(20):
+            cut.write_bytes(whole[: part * len(whole) // 20])
+            for command in ("run", "energy", "check"):
+                if command != "run" and part % 7:
+                    continue
+                words = ("--qm.reference", cut, "--output.folder", self.folder / "refused")
+                result = program.start(command, self.config(**self.settings()), *words, env=MODEL)
+                self.assertEqual(result.returncode, 2, (command, part, result.stderr))
+                for text in ("qm.reference", "no whole reference density", "cut.h5", "remedy:"):
+                    self.assertIn(text, result.stderr, (command, part))
+                self.assertFalse((self.folder / "refused").exists())
+        for words, what in (
+            (("--qm.charge", "1", "--qm.multiplicity", "2"), "charge is 0, here it is 1"),
+            (("--qm.density-fitting", "false"), "density fitting is true, here it is false"),
+            (("--qm.scf-grid-radial", "40"), "radial shells"),
+        ):
+            with self.subTest(what):
+                said = self.refused("--qm.reference", made, *words)
+                for text in ("qm.reference", "reference.h5", "cannot be used here", what):
+                    self.assertIn(text, said)
+        for engine in ("frozen", "none"):
+            with self.subTest(engine):
+                said = self.refused("--qm.engine", engine)
+                self.assertIn("qm.engine", said)
+                self.assertIn(f"found '{engine}'", said)
 
 
 if __name__ == "__main__":

@@ -101,10 +101,12 @@ TEST(ReferenceFile, WhatIsCutOrDamagedIsRefused) {
   EXPECT_THAT(problem_of(folder.path() / "none.h5"), HasSubstr("there is no such file"));
   EXPECT_THAT(problem_of(folder.write("text.h5", "reference")),
               testing::AllOf(HasSubstr("qm.reference"), HasSubstr("make it anew")));
-  for (const std::size_t length :
-       {std::size_t{0}, std::size_t{100}, bytes.size() / 2, bytes.size() - 1}) {
+  std::vector<std::size_t> lengths{0, 100, bytes.size() - 1};
+  for (std::size_t part = 1; part < 20; ++part) lengths.push_back(part * bytes.size() / 20);
+  for (const std::size_t length : lengths) {
     EXPECT_THAT(problem_of(folder.write("cut.h5", bytes.substr(0, length))),
-                HasSubstr("no whole reference density"))
+                testing::AllOf(HasSubstr("no whole reference density"), HasSubstr("cut.h5"),
+                               HasSubstr("make it anew")))
         << length;
   }
   // A changed byte of each array, and of the header.
@@ -116,6 +118,27 @@ TEST(ReferenceFile, WhatIsCutOrDamagedIsRefused) {
     damaged[place + what.size() - 1] ^= 1;
     EXPECT_THAT(problem_of(folder.write("damaged.h5", damaged)), HasSubstr("checksum"));
   }
+}
+
+TEST(ReferenceFile, ATableThatNoKernelReadsIsRefused) {
+  const test::TemporaryFolder folder;
+  const std::filesystem::path path = folder.path() / "reference.h5";
+  for (const int components : {3, 8, 24}) {
+    SoluteReference odd = example();
+    odd.response = values(components, 4);
+    write_reference(path, odd);
+    EXPECT_THAT(problem_of(path),
+                testing::AllOf(HasSubstr(path.string()), HasSubstr("no multiple of the 16"),
+                               HasSubstr(std::to_string(components)), HasSubstr("make it anew")));
+  }
+  SoluteReference wide = example();
+  wide.potential = values(16, 4);
+  write_reference(path, wide);
+  EXPECT_THAT(problem_of(path), HasSubstr("potential has 16 components, not one"));
+  SoluteReference none = example();
+  none.potential = {};
+  write_reference(path, none);
+  EXPECT_THAT(problem_of(path), HasSubstr("potential has 0 components"));
 }
 
 TEST(ReferenceFile, WhatDiffersIsNamed) {

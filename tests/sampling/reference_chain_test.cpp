@@ -7,6 +7,7 @@
 #include "config/option_places.hpp"
 #include "config/options.hpp"
 #include "io/sha256.hpp"
+#include "potential/potential_lattice.hpp"
 #include "runtime/starpu_runtime.hpp"
 #include "sampling/chain.hpp"
 #include "sampling/reference_tables.hpp"
@@ -262,11 +263,130 @@ TEST_F(ReferenceChain, StateWithoutOneHasNoTotalsOfItsTerms) {
   EXPECT_EQ(chain->state().at("data"), data);
 }
 
-TEST_F(ReferenceChain, HasNoPressure) {
+/// Box and molecules' centres scaled about the solute's centre of mass; tables and molecules stay.
+ReferenceEnergy scaled_energy(const System& system, const SoluteReference& reference,
+                              std::span<const Molecule> molecules, const Vector3& centre,
+                              double scale) {
+  System scaled = system;
+  scaled.box.lengths = scale * system.box.lengths;
+  std::vector<Molecule> moved(molecules.begin(), molecules.end());
+  for (Molecule& molecule : moved) {
+    molecule.centre = centre + scale * (molecule.centre - centre);
+  }
+  return plain_energy(scaled, reference, moved);
+}
+
+/// Formaldehyde's.
+Vector3 centre_of_mass(const Solute& solute) {
+  Vector3 sum;
+  double total = 0;
+  for (std::size_t i = 0; i < solute.atom_count(); ++i) {
+    const int number = solute.atomic_numbers[i];
+    const double mass = number == 1 ? 1.008 : number == 6 ? 12.011 : 15.999;
+    sum = sum + mass * solute.positions[i];
+    total += mass;
+  }
+  return (1 / total) * sum;
+}
+
+class VirialRecorder final : public ChainObserver {
+ public:
+  void on_step(std::uint64_t, bool, const EnergyTerms& totals) override { last = totals; }
+  void on_frame(std::uint64_t, std::span<const Molecule>) override {}
+  void on_virial(std::uint64_t step, const VirialTerms& terms) override {
+    steps.push_back(step);
+    virials.push_back(terms);
+    energies.push_back(last);
+  }
+  EnergyTerms last;
+  std::vector<std::uint64_t> steps;
+  std::vector<VirialTerms> virials;
+  std::vector<EnergyTerms> energies;
+};
+
+TEST_F(ReferenceChain, VirialIsTheDerivativeByTheScaleOfTheBox) {
   const StarpuRuntime runtime(Precision::mixed, Implementation::simd);
   settings_.output.pressure_interval = 100;
+  const auto chain = make(settings_);
+  VirialRecorder recorder;
+  chain->run({.first_step = 0, .steps = kSteps, .virial_interval = 100}, recorder);
+  const VirialTerms found = chain->virial();
+  const std::vector<Molecule> molecules = chain->molecules();
+  const Vector3 centre = centre_of_mass(*system_.solute);
+  constexpr double kStep = 1e-5;
+  const ReferenceEnergy more = scaled_energy(system_, reference_, molecules, centre, 1 + kStep);
+  const ReferenceEnergy less = scaled_energy(system_, reference_, molecules, centre, 1 - kStep);
+  const double electrostatic = (less.electrostatic - more.electrostatic) / (2 * kStep);
+  const double polarisation = (less.polarisation - more.polarisation) / (2 * kStep);
+  EXPECT_GT(std::abs(electrostatic), 10);
+  EXPECT_GT(std::abs(polarisation), 1);
+  EXPECT_NEAR(found.virials.qmmm_grid, electrostatic, 1e-3);
+  EXPECT_NEAR(found.virials.qmmm_polarisation, polarisation, 5e-3);  // Y in whole units
+  EXPECT_EQ(found.virials.qmmm_nuclei, 0);
+  EXPECT_NE(found.virials.qmmm_vdw, 0);
+  EXPECT_EQ(found.energies.qmmm_grid, chain->reference_energy().electrostatic);
+  EXPECT_EQ(found.energies.qmmm_polarisation, chain->reference_energy().polarisation);
+  // On its way among windows: of the step that it is told for.
+  EXPECT_EQ(recorder.steps, (std::vector<std::uint64_t>{100, 200, 300, 400, 500, 600, 700}));
+  EXPECT_EQ(recorder.virials.back().virials.values(), found.virials.values());
+  for (std::size_t i = 0; i < recorder.steps.size(); ++i) {
+    EXPECT_EQ(recorder.virials[i].energies.qmmm_grid, recorder.energies[i].qmmm_grid);
+    EXPECT_EQ(recorder.virials[i].energies.qmmm_polarisation,
+              recorder.energies[i].qmmm_polarisation);
+  }
+}
+
+/// A table of charges, and the same charges as a density: no response.
+TEST_F(ReferenceChain, VirialIsThatOfTheSameDensity) {
+  const StarpuRuntime runtime(Precision::fp64, Implementation::simd);
+  settings_.run.precision = Precision::fp64;
+  settings_.output.pressure_interval = 100;
+  // A droplet: no site near a cutoff, whose kinks splines round off, or a face of the cell, where
+  // not all charges of the solute have the image of the table's centre.
+  system_.box.lengths = {32, 33, 34};
+  constexpr double kCutoff = 15;
+  settings_.interaction.coulomb_cutoff_angstrom = kCutoff;
+  const Solute& solute = *system_.solute;
+  DensityGrid density;
+  std::vector<Vector3> points;
+  std::vector<double> strengths;
+  for (std::size_t i = 0; i < solute.atom_count(); ++i) {
+    const double number = solute.atomic_numbers[i];
+    const Vector3 r = solute.positions[i] + Vector3{0.05, -0.1, 0.02};
+    points.insert(points.end(), {solute.positions[i], r});
+    strengths.insert(strengths.end(), {number, -number + (number > 6 ? -0.4 : 0.1)});
+    density.x.push_back(r.x);
+    density.y.push_back(r.y);
+    density.z.push_back(r.z);
+    density.charge.push_back(strengths.back());
+  }
+  const LatticePlan plan(LatticeChoice::for_potential(kCutoff), solute.positions, system_.box, 1,
+                         "a test");
+  std::vector<double> near;
+  for (const Vector3& r : plan.near_positions()) {
+    near.push_back(0);
+    for (std::size_t k = 0; k < points.size(); ++k) {
+      const double distance = std::max(norm(r - points[k]), 1e-6);
+      near.back() += strengths[k] * STARPMC_COULOMB_CONSTANT * std::erf(2.2 * distance) / distance;
+    }
+  }
+  const Vector3& edges = system_.box.lengths;
+  SoluteReference reference;
+  reference.potential = make_potential_lattice(
+      plan, {{{edges.x, edges.y, edges.z}, kCutoff, kCutoff}, nullptr, points, strengths, near}, 1);
+
   const auto chain = make_chain(system_, settings_, 0);
-  EXPECT_THROW(chain->set_reference(std::make_shared<const ReferenceTables>(reference_)), RunError);
+  chain->set_density(density);
+  const EnergyTerms energies = chain->evaluate();
+  const EnergyTerms virials = chain->virial().virials;
+  chain->set_reference(std::make_shared<const ReferenceTables>(reference));
+  EXPECT_NEAR(chain->evaluate().qmmm_grid, energies.qmmm_coulomb(), 0.05);
+  const EnergyTerms found = chain->virial().virials;
+  EXPECT_GT(std::abs(virials.qmmm_coulomb()), 5);
+  EXPECT_NEAR(found.qmmm_grid, virials.qmmm_coulomb(), 0.3);
+  EXPECT_EQ(found.qmmm_polarisation, 0);
+  EXPECT_EQ(found.mm_coulomb, virials.mm_coulomb);
+  EXPECT_EQ(found.qmmm_vdw, virials.qmmm_vdw);
 }
 
 TEST_F(ReferenceChain, NucleiGetTheirChargesBack) {
