@@ -16,7 +16,25 @@ json timing_state(const CodeletTiming& timing) {
 }
 
 json worker_state(const WorkerTasks& worker) {
-  return {worker.worker, worker.tasks, worker.qm_seconds, worker.sampling_seconds};
+  return {worker.worker,
+          worker.tasks,
+          worker.qm_seconds,
+          worker.sampling_seconds,
+          worker.waited_for_data_seconds,
+          worker.without_tasks_seconds};
+}
+
+json schedule_state(const Schedule& schedule) {
+  return {schedule.area_bound_seconds, schedule.chain_bound_seconds, schedule.bytes_moved,
+          schedule.moves};
+}
+
+/// The processes work side by side.
+void add_schedule(Schedule& all, const Schedule& rank) {
+  all.area_bound_seconds = std::max(all.area_bound_seconds, rank.area_bound_seconds);
+  all.chain_bound_seconds = std::max(all.chain_bound_seconds, rank.chain_bound_seconds);
+  all.bytes_moved += rank.bytes_moved;
+  all.moves += rank.moves;
 }
 
 }  // namespace
@@ -31,6 +49,7 @@ json RankResults::state() const {
   for (const auto& chain : pressures) state["pressures"].push_back(chain.state());
   for (const auto& timing : codelet_timings) state["codelets"].push_back(timing_state(timing));
   for (const auto& worker : worker_tasks) state["workers"].push_back(worker_state(worker));
+  state["schedule"] = schedule_state(schedule);
   return state;
 }
 
@@ -50,17 +69,26 @@ RankResults RankResults::from(const json& state) {
     results.codelet_timings.push_back({timing.at(0), timing.at(1), timing.at(2), timing.at(3)});
   }
   for (const json& worker : state.at("workers")) {
-    results.worker_tasks.push_back({worker.at(0), worker.at(1), worker.at(2), worker.at(3)});
+    results.worker_tasks.push_back(
+        {worker.at(0), worker.at(1), worker.at(2), worker.at(3), worker.at(4), worker.at(5)});
   }
+  const json& schedule = state.at("schedule");
+  results.schedule = {schedule.at(0), schedule.at(1), schedule.at(2), schedule.at(3)};
   return results;
 }
 
-void add_worker_times(RankResults& results,
-                      const std::vector<std::pair<int, std::string>>& workers) {
+void add_worker_times(RankResults& results, const std::vector<std::pair<int, std::string>>& workers,
+                      const codelets::WorkerTimes::Counts& times) {
   results.worker_tasks.resize(workers.size());
   for (std::size_t w = 0; w < workers.size(); ++w) {
-    results.worker_tasks[w].worker = workers[w].second;
+    WorkerTasks& worker = results.worker_tasks[w];
+    const auto id = static_cast<std::size_t>(workers[w].first);
+    worker.worker = workers[w].second;
+    worker.waited_for_data_seconds = times.waited_for_data.at(id);
+    worker.without_tasks_seconds = times.without_tasks;
   }
+  results.schedule.bytes_moved = times.transfers.bytes;
+  results.schedule.moves = times.transfers.count;
   for (const codelets::Codelet* codelet : codelets::Codelet::all()) {
     for (unsigned slot = 0; slot < codelets::kSlots; ++slot) {
       CodeletTiming timing{codelet->name(), codelets::implementation_name(slot), 0, 0};
@@ -93,6 +121,7 @@ RankResults merged(const std::vector<RankResults>& ranks) {
     append(all.statistics, rank.statistics);
     append(all.pressures, rank.pressures);
     append(all.worker_tasks, rank.worker_tasks);
+    add_schedule(all.schedule, rank.schedule);
     for (const CodeletTiming& timing : rank.codelet_timings) {
       const auto same = std::ranges::find_if(all.codelet_timings, [&](const CodeletTiming& other) {
         return other.codelet == timing.codelet && other.implementation == timing.implementation;

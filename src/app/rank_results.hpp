@@ -6,6 +6,7 @@
 
 #include "analysis/ensemble.hpp"
 #include "io/run_summary.hpp"
+#include "runtime/worker_times.hpp"
 
 namespace starpmc {
 
@@ -19,14 +20,15 @@ struct RankResults {
   std::vector<ChainStatistics> pressures;   ///< of the same
   std::vector<CodeletTiming> codelet_timings;
   std::vector<WorkerTasks> worker_tasks;
+  Schedule schedule;
 
   nlohmann::json state() const;
   static RankResults from(const nlohmann::json& state);
 };
 
 /// What StarPU's workers of this process have done.
-void add_worker_times(RankResults& results,
-                      const std::vector<std::pair<int, std::string>>& workers);
+void add_worker_times(RankResults& results, const std::vector<std::pair<int, std::string>>& workers,
+                      const codelets::WorkerTimes::Counts& times);
 
 /// Chains in the order of ranks; times of the same implementation added.
 RankResults merged(const std::vector<RankResults>& ranks);

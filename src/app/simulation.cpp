@@ -18,6 +18,7 @@
 #include "kernels/base/logging.hpp"
 #include "qm/errors.hpp"
 #include "qm/make_engine.hpp"
+#include "runtime/schedule_bound.hpp"
 #include "runtime/task_label.hpp"
 
 namespace starpmc {
@@ -184,10 +185,12 @@ void Simulation::run_chains_traced() {
   if (settings().output.trace) trace.emplace(ranks_, settings().output.folder);
   const auto start = Clock::now();
   summary_.startup_seconds = process_age_seconds();
+  const codelets::WorkerTimes times;
   run_chains();
   // A task's data can be read before it is counted and recorded.
   StarpuRuntime::wait_for_tasks();
   summary_.wall_seconds = seconds_since(start);
+  worker_times_ = times.take();
   if (trace) trace->write(named_workers());
 }
 
@@ -206,7 +209,10 @@ RankResults Simulation::own_results() const {
   for (const TimelineWorker& worker : named_workers()) {
     workers.emplace_back(worker.id, worker.name);
   }
-  add_worker_times(results, workers);
+  add_worker_times(results, workers, worker_times_);
+  const auto bound = codelets::schedule_bound(static_cast<unsigned>(chains_.size()));
+  results.schedule.area_bound_seconds = bound.area_seconds;
+  results.schedule.chain_bound_seconds = bound.chain_seconds;
   return results;
 }
 
@@ -228,6 +234,7 @@ void Simulation::fill_summary() {
   summary_.chains = results_.chains;
   summary_.codelet_timings = results_.codelet_timings;
   summary_.worker_tasks = results_.worker_tasks;
+  summary_.schedule = results_.schedule;
   summary_.total_seconds = process_age_seconds();
   summary_.steps_per_second = steps / summary_.wall_seconds;
   summary_.title = inputs_.system.title;

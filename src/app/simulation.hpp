@@ -113,6 +113,7 @@ class Simulation {
   std::optional<RunReference> reference_;      ///< of the exact ensemble
   RunContext context_;
   RunSummary summary_;
+  codelets::WorkerTimes::Counts worker_times_;
   RankResults results_;  ///< of all ranks
   /// Ends every wait for a QM worker, from its start on.
   std::shared_ptr<CancelSignal> engine_cancel_ = std::make_shared<CancelSignal>();

@@ -223,15 +223,38 @@ std::string single_chain_lines(const RunSummary& summary) {
   return text;
 }
 
+std::string format_seconds(double seconds) { return fmt::format("{:.3g} s", seconds); }
+
+/// No longer than its column.
+std::string shortened(const std::string& name) {
+  constexpr std::size_t kMost = 30;
+  return name.size() <= kMost ? name : name.substr(0, kMost - 3) + "...";
+}
+
 std::string worker_lines(const RunSummary& summary) {
   std::string text =
-      fmt::format("\n{:<44} {:>8} {:>10} {:>8}\n", "Workers", "QM", "sampling", "idle");
+      fmt::format("\n{:<32} {:>8} {:>10} {:>26}\n{:<32} {:>8} {:>10} {:>8} {:>8} {:>8}\n", "", "",
+                  "", "idle, waiting for", "Workers", "QM", "sampling", "data", "tasks", "work");
   for (const WorkerTasks& worker : summary.worker_tasks) {
     const WorkerShares shares = shares_of(worker, summary.wall_seconds);
-    text += fmt::format("  {:<42} {:>6.1f} % {:>8.1f} % {:>6.1f} %\n", worker.worker,
-                        100 * shares.qm, 100 * shares.sampling, 100 * shares.idle);
+    text += fmt::format("  {:<30} {:>6.1f} % {:>8.1f} % {:>6.1f} % {:>6.1f} % {:>6.1f} %\n",
+                        shortened(worker.worker), 100 * shares.qm, 100 * shares.sampling,
+                        100 * shares.data, 100 * shares.dependency, 100 * shares.nothing);
   }
   return text;
+}
+
+/// How the run's time compares with the least that the models say it could have taken.
+std::string schedule_line(const RunSummary& summary) {
+  const Schedule& schedule = summary.schedule;
+  if (schedule.bound_seconds() <= 0 || summary.wall_seconds <= 0) return "";
+  constexpr double kMegabyte = 1e6;
+  return fmt::format(
+      "{:<24}{:.0f} % of the fastest possible by the performance models ({} of {}); {:.4g} MB "
+      "moved between memories\n",
+      "Schedule", 100 * schedule.bound_seconds() / summary.wall_seconds,
+      format_seconds(schedule.bound_seconds()), format_seconds(summary.wall_seconds),
+      static_cast<double>(schedule.bytes_moved) / kMegabyte);
 }
 
 }  // namespace
@@ -260,6 +283,7 @@ std::string result_table(const RunSummary& summary) {
   text += fmt::format("{:<24}{:.0f} steps/s, {} in all, {:.1f} s of it start-up\n", "Speed",
                       summary.steps_per_second, format_duration(summary.total_seconds),
                       summary.startup_seconds);
+  text += schedule_line(summary);
   text += fmt::format("{:<24}{}\n", "Results in", shown_text(summary.output_folder.string()));
   return text;
 }

@@ -208,7 +208,19 @@ json worker_json(const WorkerTasks& worker, double wall_seconds) {
           {"tasks", worker.tasks},
           {"share_qm", shares.qm},
           {"share_sampling", shares.sampling},
-          {"share_idle", shares.idle}};
+          {"share_idle", shares.idle},
+          {"share_waiting_for_data", shares.data},
+          {"share_waiting_for_tasks", shares.dependency},
+          {"share_nothing_to_do", shares.nothing}};
+}
+
+json schedule_json(const Schedule& schedule, double wall_seconds) {
+  return {{"makespan_seconds", wall_seconds},
+          {"lower_bound_seconds", schedule.bound_seconds()},
+          {"area_bound_seconds", schedule.area_bound_seconds},
+          {"chain_bound_seconds", schedule.chain_bound_seconds},
+          {"bytes_between_memories", schedule.bytes_moved},
+          {"copies_between_memories", schedule.moves}};
 }
 
 }  // namespace
@@ -225,7 +237,13 @@ json average_json(const AverageEstimate& average) {
 WorkerShares shares_of(const WorkerTasks& worker, double wall_seconds) {
   const double qm = wall_seconds > 0 ? worker.qm_seconds / wall_seconds : 0;
   const double sampling = wall_seconds > 0 ? worker.sampling_seconds / wall_seconds : 0;
-  return {qm, sampling, std::max(0.0, 1 - qm - sampling)};
+  const double idle = std::max(0.0, 1 - qm - sampling);
+  const auto part = [&](double seconds, double most) {
+    return wall_seconds > 0 ? std::clamp(seconds / wall_seconds, 0.0, most) : 0;
+  };
+  const double data = part(worker.waited_for_data_seconds, idle);
+  const double nothing = part(worker.without_tasks_seconds, idle - data);
+  return {qm, sampling, idle, data, idle - data - nothing, nothing};
 }
 
 bool is_exact(const RunSummary& summary) {
@@ -317,6 +335,7 @@ void to_json(json& document, const RunSummary& summary) {
   document["codelet_timings"] = json::array();
   for (const auto& timing : summary.codelet_timings)
     document["codelet_timings"].push_back(timing_json(timing));
+  document["schedule"] = schedule_json(summary.schedule, summary.wall_seconds);
   document["worker_tasks"] = json::array();
   for (const auto& worker : summary.worker_tasks)
     document["worker_tasks"].push_back(worker_json(worker, summary.wall_seconds));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <filesystem>
@@ -55,6 +56,19 @@ struct WorkerTasks {
   std::uint64_t tasks = 0;
   double qm_seconds = 0;
   double sampling_seconds = 0;
+  double waited_for_data_seconds = 0;  ///< while it had no task
+  double without_tasks_seconds = 0;    ///< no worker had one: there was nothing to do
+};
+
+/// How well the tasks were spread over the workers.
+struct Schedule {
+  double area_bound_seconds = 0;   ///< had all workers shared them out without any gap
+  double chain_bound_seconds = 0;  ///< of a chain's tasks that wait for each other
+  std::uint64_t bytes_moved = 0;   ///< between memories
+  std::uint64_t moves = 0;
+
+  /// No schedule takes less, by the performance models.
+  double bound_seconds() const { return std::max(area_bound_seconds, chain_bound_seconds); }
 };
 
 /// What ended a chain's equilibration.
@@ -120,6 +134,7 @@ struct RunSummary {
 
   std::vector<CodeletTiming> codelet_timings;
   std::vector<WorkerTasks> worker_tasks;
+  Schedule schedule;
   double steps_per_second = 0;  ///< of all chains, equilibration included, per wall second
   double wall_seconds = 0;      ///< of the chains, in this process where it was resumed
   double startup_seconds = 0;   ///< from the start of the process to that of the chains
@@ -150,6 +165,9 @@ struct WorkerShares {
   double qm;
   double sampling;
   double idle;
+  double data;        ///< of the idle time: waiting for data
+  double dependency;  ///< of it: other tasks were under way, of which it had none
+  double nothing;     ///< of it: no task was under way
 };
 WorkerShares shares_of(const WorkerTasks& worker, double wall_seconds);
 

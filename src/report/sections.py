@@ -75,11 +75,22 @@ def _chain_facts(chain):
     return {"steps so far": int(steps[-1]) if len(steps) else "none"}
 
 
+def _schedule_facts(schedule):
+    """How the tasks were spread over the workers; a summary of an older program does not tell."""
+    if not isinstance(schedule, dict):
+        return
+    bound, makespan = schedule["lower_bound_seconds"], schedule["makespan_seconds"]
+    if bound > 0 and makespan > 0:
+        yield "fastest possible by the models", f"{bound:.3g} s, {100 * bound / makespan:.0f} % of it"
+    yield "moved between memories", f"{schedule['bytes_between_memories'] / 1e6:.4g} MB"
+
+
 def _run_facts(run):
     yield "equilibration before", f"{run.equilibration_steps} steps"
     if run.finished:
         yield "speed", f"{run.summary['steps_per_second']:.0f} steps/s"
         yield "wall time", f"{run.summary['wall_seconds']:.1f} s"
+        yield from _schedule_facts(run.summary.get("schedule"))
 
 
 def results(run):

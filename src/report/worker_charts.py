@@ -27,13 +27,22 @@ def _height(workers):
     return 0.9 + 0.32 * workers
 
 
+WAITS = (
+    ("waiting for data", "share_waiting_for_data", "#c9a227b0"),
+    ("waiting for tasks", "share_waiting_for_tasks", "#80808080"),
+    ("nothing to do", "share_nothing_to_do", "#80808030"),
+)
+IDLE = (("idle", "share_idle", "#80808040"),)  # all that a summary of an older program tells
+
+
 def shares(summary):
-    """Time of each worker in QM, in sampling and idle, from summary.json."""
+    """Time of each worker in QM, in sampling and idle, and why, from summary.json."""
     workers = summary["worker_tasks"]
     figure, axis = charts.new_figure((charts.SMALL[0], max(1.7, _height(len(workers)))))
     left = numpy.zeros(len(workers))
     kinds = (("QM", "share_qm", charts.PALETTE[1]), ("sampling", "share_sampling", charts.PALETTE[0]))
-    for label, key, colour in (*kinds, ("idle", "share_idle", "#80808040")):
+    known = all(key in worker for worker in workers for _, key, _ in WAITS)
+    for label, key, colour in (*kinds, *(WAITS if known else IDLE)):
         width = numpy.array([100 * worker[key] for worker in workers])
         axis.barh(range(len(workers)), width, left=left, color=colour, label=label, height=0.7)
         left += width

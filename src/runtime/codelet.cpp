@@ -9,6 +9,7 @@
 #include "kernels/base/error.hpp"
 #include "runtime/opencl_programs.hpp"
 #include "runtime/taken_workers.hpp"
+#include "runtime/task_gaps.hpp"
 #include "runtime/task_recording.hpp"
 
 namespace starpmc::codelets {
@@ -113,19 +114,6 @@ int can_execute(unsigned worker, starpu_task* task, unsigned implementation) {
 
 std::uint32_t footprint(starpu_task* task) { return arguments_of_task(task).work_bucket; }
 
-/// Whether a worker may run tasks of a codelet with all implementations, and by which of its
-/// kind's.
-std::optional<unsigned> implementation_on(int worker) {
-  const int only = allowed_worker.load();
-  if (only != kAnyWorker && worker != only) return {};
-  if (starpu_worker_get_type(worker) == STARPU_OPENCL_WORKER) {
-    if (!allows(Allowed::opencl) || !has_opencl_program(starpu_worker_get_devid(worker))) return {};
-    return 0;
-  }
-  if (allowed() == Allowed::opencl) return {};
-  return allowed() == Allowed::scalar ? kScalar : kSimd;
-}
-
 /// What function(worker, implementation) says of each worker that may run tasks.
 template <class Function>
 std::vector<double> on_each_worker(Function function) {
@@ -173,6 +161,17 @@ class TracedIteration {
 };
 
 }  // namespace
+
+std::optional<unsigned> implementation_on(int worker) {
+  const int only = allowed_worker.load();
+  if (only != kAnyWorker && worker != only) return {};
+  if (starpu_worker_get_type(worker) == STARPU_OPENCL_WORKER) {
+    if (!allows(Allowed::opencl) || !has_opencl_program(starpu_worker_get_devid(worker))) return {};
+    return 0;
+  }
+  if (allowed() == Allowed::opencl) return {};
+  return allowed() == Allowed::scalar ? kScalar : kSimd;
+}
 
 void allow(Allowed implementations, int worker) {
   allowed_implementations = implementations;
@@ -274,8 +273,10 @@ void Codelet::submit_copy(std::span<const Access> accesses, const void* argument
   task->callback_func = count;
   task->callback_arg = this;
   const TracedIteration iteration(label);
+  TaskGaps::of_process().task_submitted();
   const int status = starpu_task_submit(task);
   if (status != 0) {
+    TaskGaps::of_process().task_ended();
     task->destroy = 0;
     starpu_task_destroy(task);
     throw RunError("StarPU has no worker for " + name_ + " (" + std::strerror(-status) +
@@ -309,6 +310,7 @@ double Codelet::expected_microseconds(starpu_task* task, starpu_perfmodel_arch* 
 }
 
 void Codelet::count(void* codelet) {
+  TaskGaps::of_process().task_ended();
   const starpu_task* const task = starpu_task_get_current();
   if (task == nullptr) return;
   if (task->profiling_info == nullptr) return;
@@ -325,6 +327,10 @@ void Codelet::count(void* codelet) {
   const double seconds = starpu_timing_timespec_to_us(&info.end_time) * 1e-6 -
                          starpu_timing_timespec_to_us(&info.start_time) * 1e-6;
   counter.tasks.fetch_add(1, std::memory_order_relaxed);
+  const std::uint32_t size = static_cast<const TaskArguments*>(task->cl_arg)->work_bucket;
+  if (size < Durations::kBuckets) {
+    self->statistics_.sizes[size].fetch_add(1, std::memory_order_relaxed);
+  }
   counter.nanoseconds.fetch_add(static_cast<std::uint64_t>(std::max(0.0, seconds) * 1e9),
                                 std::memory_order_relaxed);
   if (TaskListener::any()) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -54,6 +55,8 @@ struct Statistics {
     std::atomic<std::uint64_t> nanoseconds{0};
   };
   std::array<std::array<Counter, STARPU_NMAXWORKERS>, kSlots> counters;
+  /// Tasks of each amount of work (work_bucket).
+  std::array<std::atomic<std::uint64_t>, Durations::kBuckets> sizes{};
 };
 
 /// First member of every codelet's arguments: how much work the task is, so that the history of
@@ -66,6 +69,10 @@ struct TaskArguments {
   TaskLabel label{};  ///< set at submission
   Refusals refusals{};
 };
+
+/// By which implementation of its kind's a worker may run tasks of codelets that have all; none: it
+/// may not.
+std::optional<unsigned> implementation_on(int worker);
 
 /// Expected durations of a task of any codelet with all implementations, on each worker that may
 /// run it; NaN where none of its size or another has been measured.
@@ -98,6 +105,7 @@ class Codelet {
   }
 
   const std::string& name() const { return name_; }
+  bool has_opencl() const { return codelet_.opencl_funcs[0] != nullptr; }
   const TaskDisplay& display() const { return display_; }
   const Statistics& statistics() const { return statistics_; }
   /// Every codelet made so far.

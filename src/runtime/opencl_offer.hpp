@@ -10,10 +10,15 @@ namespace starpmc {
 struct OpenclOffer {
   bool has_drivers = false;
   std::vector<std::string> accelerators;  ///< names of the GPUs and the like
+  std::vector<std::string> processors;    ///< names of the CPU devices
   std::string trouble;                    ///< why there may be fewer devices than there should be
 };
 
 OpenclOffer opencl_offer();
+
+/// Whether the devices that StarPU may drive, several ones, are all of one name. As the environment
+/// is then (STARPU_OPENCL_ON_CPUS).
+bool equal_devices(const OpenclOffer& offer);
 
 /// What the user, or the machine, says should be there and is not: its work goes elsewhere.
 /// @param workers OpenCL devices that StarPU drives

@@ -23,6 +23,7 @@
 #include "runtime/library_messages.hpp"
 #include "runtime/opencl_offer.hpp"
 #include "runtime/opencl_programs.hpp"
+#include "runtime/pair_speed.hpp"
 #include "runtime/resting_workers.hpp"
 
 namespace starpmc {
@@ -76,7 +77,8 @@ fs::path bundled_models() {
   return from.empty() ? from : from / version;
 }
 
-void set_environment(Implementation implementation, const std::vector<std::string>& accelerators) {
+void set_environment(Implementation implementation, const OpenclOffer& offer) {
+  const std::vector<std::string>& accelerators = offer.accelerators;
   set_if_unset("STARPU_SCHED", "dmda");
   // Its remarks on calibration would drown a run's own lines; STARPU_SILENT=0 brings them back.
   set_if_unset("STARPU_SILENT", "1");
@@ -95,6 +97,8 @@ void set_environment(Implementation implementation, const std::vector<std::strin
       set_if_unset("STARPU_RESERVE_NCPU", "1");
     }
   }
+  // What one device has shown is known of its like. Cores share their models anyway.
+  if (equal_devices(offer)) set_if_unset("STARPU_PERF_MODEL_HOMOGENEOUS_OPENCL", "1");
   set_if_unset("STARPU_HOSTNAME", machine_name(accelerators));
 }
 
@@ -155,7 +159,7 @@ StarpuRuntime::StarpuRuntime(const OpenclOffer& offer, std::span<const Precision
 }
 
 ModelStore StarpuRuntime::prepare(Implementation implementation, const OpenclOffer& offer) {
-  set_environment(implementation, offer.accelerators);
+  set_environment(implementation, offer);
   return {environment("STARPU_HOSTNAME"), bundled_models()};
 }
 
@@ -181,6 +185,7 @@ void StarpuRuntime::use_devices(Implementation implementation, const Potential& 
     failures = codelets::build_opencl_programs(precisions_, kernel_sources(), potential);
     devices_without_work_ = failures.size();
   }
+  codelets::measure_pair_speeds(precisions_, implementation == Implementation::scalar);
   if (implementation == Implementation::opencl && failures.size() >= opencl_workers()) {
     std::string why = "there is none";
     if (!offer.trouble.empty()) why += " (" + offer.trouble + ")";

@@ -13,11 +13,12 @@ struct Row {
 };
 
 /// One colour for each, those of one kind alike: density blue, MM green, QM red.
-constexpr std::array<Row, 15> kRows{{
+constexpr std::array<Row, 16> kRows{{
     {"propose_moves", "proposal", 0xB8A038},
     {"qmmm_coulomb_grid", "QM/MM grid", 0x2F6DB5},
     {"qmmm_coulomb_grid_reduce", "QM/MM grid sums", 0x9CC3EA},
     {"qmmm_nuclei_vdw", "QM/MM nuclei", 0x8E5BB0},
+    {"reference_field", "reference field", 0x5C8FD0},
     {"mm_pair", "MM pairs", 0x2E8B57},
     {"mm_pair_table", "MM pair table", 0x8FCB8C},
     {"mm_pair_reduce", "MM sums", 0xC4E3B2},
@@ -31,29 +32,26 @@ constexpr std::array<Row, 15> kRows{{
     {"arithmetic_probe", "probe", 0x707070},
 }};
 
-/// What a codelet's name has behind "starpmc_" and the operation: nothing, or a precision and
-/// perhaps the hash of a potential.
-bool is_suffix(std::string_view rest) {
-  if (rest.empty()) return true;
-  return std::ranges::any_of(
-      std::array<std::string_view, 3>{"_fp64", "_mixed", "_fixed"},
-      [&](std::string_view precision) {
-        return rest.starts_with(precision) &&
-               (rest.size() == precision.size() || rest[precision.size()] == '_');
-      });
-}
-
 }  // namespace
 
-TaskDisplay task_display(std::string_view codelet) {
+CodeletName parsed_name(std::string_view codelet) {
   constexpr std::string_view kStart = "starpmc_";
-  for (const Row& row : kRows) {
-    if (!codelet.starts_with(kStart)) break;
-    const std::string_view name = codelet.substr(kStart.size());
-    if (name.starts_with(row.operation) && is_suffix(name.substr(row.operation.size()))) {
-      return {std::string(row.name), row.colour};
+  if (!codelet.starts_with(kStart)) return {};
+  codelet.remove_prefix(kStart.size());
+  for (const std::string_view precision : {"fp64", "mixed", "fixed"}) {
+    const std::size_t place = codelet.find(precision);
+    if (place == std::string_view::npos || place == 0 || codelet[place - 1] != '_') continue;
+    const std::string_view rest = codelet.substr(place + precision.size());
+    if (rest.empty() || rest.front() == '_') {
+      return {codelet.substr(0, place - 1), precision};
     }
   }
+  return {codelet, {}};
+}
+
+TaskDisplay task_display(std::string_view codelet) {
+  const auto row = std::ranges::find(kRows, parsed_name(codelet).operation, &Row::operation);
+  if (row != kRows.end()) return {std::string(row->name), row->colour};
   constexpr unsigned kGrey = 0x909090;
   return {std::string(codelet), kGrey};
 }

@@ -13,14 +13,10 @@ namespace starpmc::codelets {
 namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-/// Buckets above the largest measured one whose duration follows from it. A CPU core takes 16 times
-/// as long for 16 times the work, and would take long to show it. A device may not be full yet; but
-/// the candidates of a window differ from one window to the next by a bucket or two.
-constexpr std::uint32_t kBeyondOnCpu = 16;
-constexpr std::uint32_t kBeyondOnDevice = 2;
-/// Times as long as elsewhere at the least: a CPU core would take seconds to show that a device
-/// does the same in milliseconds.
-constexpr double kNotWorthATry = 10;
+/// How much faster than the speed of a worker says its tasks may be: so much is it worth a try.
+constexpr double kDoubt = 3;
+/// Of the time that tasks of a size take, what may be spent on trying how long they take elsewhere.
+constexpr double kShareOfTries = 0.01;
 /// A mean of so many is not made better by more.
 constexpr unsigned kMostSamples = 100;
 
@@ -56,70 +52,6 @@ std::map<std::string, std::unique_ptr<TaskHistory>>& registry() {
 
 }  // namespace
 
-std::uint32_t work_bucket(double work) {
-  return static_cast<std::uint32_t>(std::lround(4 * std::log2(std::max(work, 1.0)))) + 1;
-}
-
-double bucket_work(std::uint32_t bucket) {
-  return std::exp2((static_cast<double>(bucket) - 1) / 4);
-}
-
-void Durations::clear() {
-  for (auto& microseconds : microseconds_) microseconds.store(kUnknown, std::memory_order_relaxed);
-}
-
-void Durations::set(std::uint32_t bucket, double microseconds) {
-  if (bucket < kBuckets) microseconds_[bucket].store(microseconds, std::memory_order_relaxed);
-}
-
-bool Durations::measured(std::uint32_t bucket) const {
-  return bucket < kBuckets && !std::isnan(at(bucket));
-}
-
-std::uint32_t Durations::below(std::uint32_t bucket) const {
-  for (std::uint32_t b = std::min(bucket, kBuckets); b-- > 0;) {
-    if (measured(b)) return b;
-  }
-  return kBuckets;
-}
-
-std::uint32_t Durations::above(std::uint32_t bucket) const {
-  for (std::uint32_t b = bucket + 1; b < kBuckets; ++b) {
-    if (measured(b)) return b;
-  }
-  return kBuckets;
-}
-
-/// A task costs so much for itself and so much for each unit of work: a straight line.
-double Durations::between(std::uint32_t low, std::uint32_t high, double work) const {
-  const double share =
-      (work - bucket_work(low)) / std::max(bucket_work(high) - bucket_work(low), 1e-300);
-  return at(low) + std::clamp(share, 0.0, 1.0) * (at(high) - at(low));
-}
-
-double Durations::expected(std::uint32_t bucket, std::uint32_t beyond) const {
-  if (measured(bucket)) return at(bucket);
-  const std::uint32_t low = below(bucket);
-  const std::uint32_t high = above(bucket);
-  if (low == kBuckets || (high == kBuckets && bucket - low > beyond)) return kUnknown;
-  return estimate(bucket_work(bucket));
-}
-
-double Durations::least(std::uint32_t bucket) const {
-  const bool is_below_all = !measured(bucket) && below(bucket) == kBuckets;
-  return is_below_all ? estimate(bucket_work(bucket)) : kUnknown;
-}
-
-double Durations::estimate(double work) const {
-  const std::uint32_t bucket = work_bucket(work);
-  if (measured(bucket)) return at(bucket);
-  const std::uint32_t low = below(bucket);
-  const std::uint32_t high = above(bucket);
-  if (low != kBuckets && high != kBuckets) return between(low, high, work);
-  const std::uint32_t nearest = low != kBuckets ? low : high;
-  return nearest == kBuckets ? kUnknown : at(nearest) * (work / bucket_work(nearest));
-}
-
 TaskHistory& TaskHistory::of(const std::string& symbol) {
   const std::lock_guard lock(registry_mutex);
   auto& history = registry()[symbol];
@@ -132,7 +64,8 @@ void TaskHistory::forget_all() {
   for (auto& [symbol, history] : registry()) history->loaded_ = false;
 }
 
-TaskHistory::TaskHistory(std::string symbol) : symbol_(std::move(symbol)) {
+TaskHistory::TaskHistory(std::string symbol)
+    : symbol_(std::move(symbol)), prior_(task_prior(symbol_)) {
   model_.type = STARPU_HISTORY_BASED;
   model_.footprint = footprint;
   model_.size_base = size_base;
@@ -155,13 +88,13 @@ void TaskHistory::load() {
                     starpu_perfmodel_load_file(path, &model_) == 0;
   model_.symbol = symbol_.c_str();
   archs_.clear();
+  for (auto& tasks : tasks_) tasks = 0;
   for (unsigned worker = 0; worker < starpu_worker_get_count(); ++worker) {
     starpu_perfmodel_arch* const arch = arch_of(static_cast<int>(worker));
     if (find(*arch) != nullptr) continue;
     archs_.push_back(std::make_unique<ArchDurations>());
     archs_.back()->arch = arch;
-    archs_.back()->beyond =
-        arch->devices[0].type == STARPU_CPU_WORKER ? kBeyondOnCpu : kBeyondOnDevice;
+    for (unsigned i = 0; i < kImplementations; ++i) archs_.back()->forget_guesses(i);
     for (unsigned i = 0; read && i < kImplementations; ++i) read_samples(*archs_.back(), i);
   }
   loaded_.store(true, std::memory_order_release);
@@ -175,13 +108,19 @@ void TaskHistory::read_samples(ArchDurations& durations, unsigned implementation
   for (const auto* item = model->list; item != nullptr; item = item->next) {
     const starpu_perfmodel_history_entry& entry = *item->entry;
     if (entry.footprint >= Durations::kBuckets) continue;
-    const bool enough = entry.nsample >= least_samples_ && entry.mean > 0;
-    durations.implementations[implementation].set(entry.footprint, enough ? entry.mean : kUnknown);
+    const bool any = entry.nsample > 0 && entry.mean > 0;
+    durations.implementations[implementation].set(entry.footprint, any ? entry.mean : kUnknown,
+                                                  believed(entry.nsample));
     durations.complete[implementation][entry.footprint] = entry.nsample >= kMostSamples;
   }
+  durations.forget_guesses(implementation);
 }
 
-TaskHistory::ArchDurations* TaskHistory::find(const starpu_perfmodel_arch& arch) {
+unsigned TaskHistory::believed(unsigned samples) const {
+  return samples >= least_samples_ ? Durations::kEnough : std::min(samples, Durations::kEnough - 1);
+}
+
+TaskHistory::ArchDurations* TaskHistory::find(const starpu_perfmodel_arch& arch) const {
   for (const auto& known : archs_) {
     if (same_arch(*known->arch, arch)) return known.get();
   }
@@ -191,38 +130,74 @@ TaskHistory::ArchDurations* TaskHistory::find(const starpu_perfmodel_arch& arch)
 double TaskHistory::expected(const starpu_perfmodel_arch& arch, unsigned implementation,
                              std::uint32_t bucket) {
   load();
-  const ArchDurations* const durations = find(arch);
-  if (durations == nullptr || implementation >= kImplementations) return kUnknown;
+  ArchDurations* const durations = find(arch);
+  if (durations == nullptr || implementation >= kImplementations || bucket >= Durations::kBuckets) {
+    return kUnknown;
+  }
   const Durations& known = durations->implementations[implementation];
-  if (calibrate_) return known.measured(bucket) ? known.expected(bucket, 0) : kUnknown;
-  const double expected = known.expected(bucket, durations->beyond);
+  if (calibrate_) return known.measured(bucket) ? known.expected(bucket) : kUnknown;
+  const double expected = known.expected(bucket);
   if (!std::isnan(expected)) return expected;
-  const double least = known.least(bucket);
-  return least > kNotWorthATry * quickest(bucket) ? least : kUnknown;
+  // Whatever is not certain becomes worth a try when so many tasks have gone elsewhere that trying
+  // costs little beside them.
+  const std::uint32_t last_try = durations->last_try[implementation][bucket].load();
+  const std::uint32_t elsewhere = tasks_[bucket].load() - last_try;  // in this order: not below 0
+  return known_guess(*durations, implementation, bucket) / (1 + kShareOfTries * elsewhere);
 }
 
-double TaskHistory::quickest(std::uint32_t bucket) const {
-  double result = HUGE_VAL;
-  for (const auto& durations : archs_) {
-    for (const Durations& known : durations->implementations) {
-      result = std::fmin(result, known.expected(bucket, durations->beyond));
-    }
+/// A scheduler asks it of each worker for each task.
+double TaskHistory::known_guess(ArchDurations& durations, unsigned implementation,
+                                std::uint32_t bucket) const {
+  std::atomic<double>& kept = durations.guesses[implementation][bucket];
+  double known = kept.load(std::memory_order_relaxed);
+  if (std::isnan(known)) {
+    known = guess(durations, implementation, bucket);
+    kept.store(known, std::memory_order_relaxed);
   }
-  return result;
+  return known;
+}
+
+/// By few samples, or by those of other sizes, or by the worker's speed.
+double TaskHistory::guess(const ArchDurations& durations, unsigned implementation,
+                          std::uint32_t bucket) const {
+  const auto prior = [&](double work) {
+    return prior_duration(*durations.arch, implementation, work);
+  };
+  const double guess = durations.implementations[implementation].guess(bucket, prior);
+  return std::isnan(guess) ? prior(bucket_work(bucket)) / kDoubt : guess;
+}
+
+double TaskHistory::prior_duration(const starpu_perfmodel_arch& arch, unsigned implementation,
+                                   double work) const {
+  if (prior_.pair_model.empty()) return kUnknown;
+  TaskHistory& pairs = of(prior_.pair_model);
+  pairs.load();
+  const ArchDurations* const durations = pairs.find(arch);
+  if (durations == nullptr) return kUnknown;
+  const Durations& known = durations->implementations[implementation];
+  const auto in_proportion = [](double amount) { return amount; };
+  return std::max(known.least(), known.guess(work_bucket(work * prior_.pairs), in_proportion));
 }
 
 double TaskHistory::estimate(int worker, unsigned implementation, double work) {
   load();
   const ArchDurations* const durations = find(*arch_of(worker));
   if (durations == nullptr || implementation >= kImplementations) return kUnknown;
-  return durations->implementations[implementation].estimate(work);
+  const Durations& known = durations->implementations[implementation];
+  const double estimate = known.estimate(work);
+  if (!std::isnan(estimate)) return estimate;
+  const auto prior = [&](double amount) {
+    return prior_duration(*durations->arch, implementation, amount);
+  };
+  const double guess = known.guess(work_bucket(work), prior);
+  return std::isnan(guess) ? prior(work) : guess;
 }
 
 double TaskHistory::interpolate(int worker, unsigned implementation, double work) {
   load();
   const ArchDurations* const durations = find(*arch_of(worker));
   if (durations == nullptr || implementation >= kImplementations) return kUnknown;
-  return durations->implementations[implementation].expected(work_bucket(work), 0);
+  return durations->implementations[implementation].expected(work_bucket(work));
 }
 
 void TaskHistory::record(int worker, unsigned implementation, std::uint32_t bucket,
@@ -230,8 +205,11 @@ void TaskHistory::record(int worker, unsigned implementation, std::uint32_t buck
   load();
   ArchDurations* const durations = find(*arch_of(worker));
   if (durations == nullptr || implementation >= kImplementations || bucket >= Durations::kBuckets ||
-      microseconds <= 0 ||
-      (durations->complete[implementation][bucket].load(std::memory_order_relaxed) &&
+      microseconds <= 0) {
+    return;
+  }
+  durations->last_try[implementation][bucket] = ++tasks_[bucket];
+  if ((durations->complete[implementation][bucket].load(std::memory_order_relaxed) &&
        !calibrate_)) {
     return;
   }

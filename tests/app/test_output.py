@@ -139,8 +139,28 @@ class Folder(Output):
             self.assertTrue(timing["implementation"], timing)
         tasks = sum(worker["tasks"] for worker in summary["worker_tasks"])
         self.assertEqual(tasks, sum(timing["count"] for timing in summary["codelet_timings"]))
+        self.check_schedule(summary)
         for term in (*program.TERMS, "total"):
             self.assertLess(abs(summary["drift"][term]), 1e-9)
+
+    def check_schedule(self, summary):
+        """The least time that the tasks take, where the run's time went, and what was moved."""
+        schedule = summary["schedule"]
+        self.assertEqual(schedule["makespan_seconds"], summary["wall_seconds"])
+        longest = max(schedule["area_bound_seconds"], schedule["chain_bound_seconds"])
+        self.assertEqual(schedule["lower_bound_seconds"], longest)
+        self.assertGreater(schedule["chain_bound_seconds"], 0)
+        # Models of a machine that others use, too, may say more than the run's own tasks took.
+        seconds = sum(timing["total_seconds"] for timing in summary["codelet_timings"])
+        workers = len(summary["worker_tasks"])
+        self.assertLess(schedule["area_bound_seconds"], 10 * seconds / workers)
+        self.assertGreater(schedule["area_bound_seconds"], 0.1 * seconds / workers)
+        self.assertEqual(schedule["bytes_between_memories"], 0, "there is one memory")
+        for worker in summary["worker_tasks"]:
+            waits = ("waiting_for_data", "waiting_for_tasks", "nothing_to_do")
+            parts = [worker[f"share_{name}"] for name in waits]
+            self.assertTrue(all(part >= 0 for part in parts), worker)
+            self.assertAlmostEqual(sum(parts), worker["share_idle"], places=9)
 
     def test_settings_repeat_the_run(self):
         """settings.cfg, with what the command line changed, gives the same chain."""
@@ -354,9 +374,9 @@ class PerformanceModels(program.TestCase):
             "STARPU_HOSTNAME": "tested",
         }
         kept = f"{self.folder}/cache/starpmc/perfmodels-starpu-{version}"
-        for _ in range(2):
+        for models in (1, 2):  # then with the workers' speeds, which the first one has measured
             told = program.succeed("info", env=env).stdout
-            self.assertIn(f"performance models of this machine: 1 in {kept}", told)
+            self.assertIn(f"performance models of this machine: {models} in {kept}", told)
         self.assertEqual(bundled.read_bytes(), model.read_bytes())
 
 

@@ -1,5 +1,5 @@
 """What StarPU expects of a task's duration decides where it runs: also for sizes of tasks that the
-models do not hold, where they hold smaller and larger ones. No implementation is tried then.
+models do not hold, where they hold any. No implementation is tried then. No result depends on it.
 
     python3 test_performance_models.py PROGRAM
 
@@ -7,6 +7,7 @@ And that no state of the folder of models stops a run: full, read-only, damaged,
 """
 
 import re
+import shutil
 import subprocess
 
 import program
@@ -86,9 +87,27 @@ class PerformanceModels(program.TestCase):
         self.write_models([SMALLEST, LARGEST], cpu=slow, opencl=fast)
         self.assertEqual(self.implementations(self.run_small("opencl-is-fast", "0")), {"opencl"})
 
-    def test_other_sizes_are_calibrated(self):
-        self.write_models([SMALLEST], cpu=1.0, opencl=1e9)
-        self.assertIn("opencl", self.implementations(self.run_small("unknown", "0")))
+    def test_sizes_beyond_the_known_ones_are_not_calibrated(self):
+        slow, fast = 1e9, 1.0
+        self.write_models([SMALLEST], cpu=fast, opencl=slow)
+        self.assertEqual(self.implementations(self.run_small("cpu-is-fast", "0")), {"simd"})
+        self.write_models([SMALLEST], cpu=slow, opencl=fast)
+        self.assertEqual(self.implementations(self.run_small("opencl-is-fast", "0")), {"opencl"})
+
+    def test_no_result_depends_on_models(self):
+        """From none at all, from those of the first run, and from some that mislead."""
+        hashes = ("decisions_sha256", "final_coordinates_sha256")
+        options = ("--run.implementation", "any", "--run.tasks", "auto", "--sampling.steps", 3000)
+        shutil.rmtree(self.home)
+        self.home.mkdir()
+        first = self.run_small("none", "0", *options)
+        self.assertTrue(list(self.home.glob("**/codelets/*/starpmc_*_mixed.*")))
+        again = self.run_small("own", "0", *options)
+        self.write_models([SMALLEST, LARGEST], cpu=1e9, opencl=1.0)
+        misled = self.run_small("misled", "0", *options)
+        for other in (again, misled):
+            self.assertEqual([other[name] for name in hashes], [first[name] for name in hashes])
+        self.assertNotEqual(self.implementations(misled), {"simd"})
 
     def test_starpu_calibrate_measures_each_size(self):
         self.write_models([SMALLEST, LARGEST], cpu=1.0, opencl=1e9)

@@ -199,6 +199,9 @@ class Content(Report):
             self.assertIn(f"{timing['mean_microseconds']:.1f}", text)
         for version in summary["versions"].values():
             self.assertIn(version, text)
+        schedule = summary["schedule"]
+        self.assertIn(f"{schedule['lower_bound_seconds']:.3g} s, ", text)
+        self.assertIn(f"{schedule['bytes_between_memories'] / 1e6:.4g} MB", text)
 
     def test_errors_are_the_summarys(self):
         import block_average

@@ -49,7 +49,8 @@ RunSummary example() {
   chain.decisions_sha256 = "ab";
   summary.chains = {chain};
   summary.codelet_timings = {{"mm_pair", "simd", 4, 0.002}};
-  summary.worker_tasks = {{"CPU 0", 17, 41, 102.5}};
+  summary.worker_tasks = {{"CPU 0", 17, 41, 102.5, 20.5, 10.25}};
+  summary.schedule = {50, 123, 2500000, 40};
   summary.steps_per_second = 812.4;
   summary.wall_seconds = 205;
   summary.startup_seconds = 10.5;
@@ -97,6 +98,14 @@ TEST(RunSummary, JsonHoldsEverything) {
   EXPECT_DOUBLE_EQ(document["worker_tasks"][0]["share_qm"], 0.2);
   EXPECT_DOUBLE_EQ(document["worker_tasks"][0]["share_sampling"], 0.5);
   EXPECT_NEAR(document["worker_tasks"][0]["share_idle"], 0.3, 1e-12);
+  EXPECT_NEAR(document["worker_tasks"][0]["share_waiting_for_data"], 0.1, 1e-12);
+  EXPECT_NEAR(document["worker_tasks"][0]["share_waiting_for_tasks"], 0.15, 1e-12);
+  EXPECT_NEAR(document["worker_tasks"][0]["share_nothing_to_do"], 0.05, 1e-12);
+  EXPECT_EQ(document["schedule"]["makespan_seconds"], 205);
+  EXPECT_EQ(document["schedule"]["lower_bound_seconds"], 123);
+  EXPECT_EQ(document["schedule"]["area_bound_seconds"], 50);
+  EXPECT_EQ(document["schedule"]["bytes_between_memories"], 2500000);
+  EXPECT_EQ(document["schedule"]["copies_between_memories"], 40);
   EXPECT_EQ(document["versions"]["pyscf"], "2.6");
   EXPECT_EQ(document["seed"].get<std::uint64_t>(), 18446744073709551615U);
   EXPECT_EQ(document["units"]["energy"], "kJ/mol");
@@ -198,6 +207,15 @@ TEST(ResultTable, OfSeveralChains) {
   EXPECT_THAT(table, HasSubstr("R-hat 1.020"));
   EXPECT_THAT(table, HasSubstr("20.0 %"));
   EXPECT_THAT(table, HasSubstr("50.0 %"));
+  EXPECT_THAT(table, HasSubstr("10.0 %   15.0 %    5.0 %"));
+  EXPECT_THAT(table, HasSubstr("60 % of the fastest possible by the performance models (123 s of "
+                               "205 s); 2.5 MB moved between memories"));
+}
+
+TEST(ResultTable, SaysNothingOfAScheduleThatIsNotKnown) {
+  RunSummary summary = example();
+  summary.schedule = {};
+  EXPECT_THAT(result_table(summary), Not(HasSubstr("Schedule")));
 }
 
 TEST(RunSummary, EquilibrationIntoProduction) {
