@@ -86,6 +86,19 @@ void require_same_atoms(const fs::path& file, const SolutePath& path, const Solu
   }
 }
 
+/// Random numbers of an image's own: with the same ones chains of like Hamiltonians come together,
+/// and their samples are no longer independent. Mixed as by SplitMix64 (G. Steele et al., OOPSLA
+/// 2014), so that profiles of neighbouring seeds have none in common.
+std::uint64_t seed_of(std::uint64_t seed, std::size_t image) {
+  const auto mixed = [](std::uint64_t x) {
+    x += 0x9e3779b97f4a7c15U;
+    x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9U;
+    x = (x ^ (x >> 27U)) * 0x94d049bb133111ebU;
+    return x ^ (x >> 31U);
+  };
+  return mixed(mixed(seed) + image);
+}
+
 std::string text_of(const fs::path& path) {
   std::ifstream file(path);
   return {std::istreambuf_iterator<char>(file), {}};
@@ -262,12 +275,14 @@ Inputs ProfileImages::begin(std::size_t image) const {
   write_start(image);
   const fs::path here = fs::absolute(folder(image));
   const fs::path settings = fs::absolute(inputs_.settings.output.folder / kSettingsName);
-  return read_inputs(std::vector<std::string>{settings.string(), "--system.coordinates",
-                                              (here / "start.gro").string(), "--system.solute",
-                                              (here / "solute.xyz").string(), "--system.frame",
-                                              "auto", "--profile.path", "", "--output.folder",
-                                              here.string(), "--output.overwrite", "true"},
-                     "profile");
+  return read_inputs(
+      std::vector<std::string>{settings.string(), "--system.coordinates",
+                               (here / "start.gro").string(), "--system.solute",
+                               (here / "solute.xyz").string(), "--system.frame", "auto",
+                               "--profile.path", "", "--sampling.seed",
+                               std::to_string(seed_of(inputs_.settings.sampling.seed, image)),
+                               "--output.folder", here.string(), "--output.overwrite", "true"},
+      "profile");
 }
 
 Inputs ProfileImages::go_on(std::size_t image, std::uint64_t steps) const {
