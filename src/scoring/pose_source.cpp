@@ -98,7 +98,7 @@ class XyzPoses : public PoseSource {
   void read_atom(std::string_view line, Vector3& position) const {
     const std::vector<std::string_view> words = split_words(line);
     if (words.size() < 4) {
-      throw InputError(lines_.place(), "no element and three coordinates", line,
+      throw InputError(lines_.place(), "not an element and three coordinates", line,
                        "write 'C 0.0 0.0 0.0', in angstrom");
     }
     position = {parse_in(lines_, words[1], "the x coordinate (angstrom)"),
@@ -131,7 +131,7 @@ class TransformedPoses : public PoseSource {
         std::sqrt(row[0] * row[0] + row[1] * row[1] + row[2] * row[2] + row[3] * row[3]);
     constexpr double kRounding = 0.01;  // of files with few digits
     if (!(std::abs(length - 1) <= kRounding)) {
-      throw InputError(lines_.place(), "the rotation is no unit quaternion",
+      throw InputError(lines_.place(), "the rotation is not a unit quaternion",
                        fmt::format("length {}", length),
                        "write w,x,y,z with w^2 + x^2 + y^2 + z^2 = 1; 1,0,0,0 turns nothing");
     }

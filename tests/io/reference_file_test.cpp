@@ -104,7 +104,7 @@ TEST(ReferenceFile, WhatIsCutOrDamagedIsRefused) {
   for (const std::size_t length :
        {std::size_t{0}, std::size_t{100}, bytes.size() / 2, bytes.size() - 1}) {
     EXPECT_THAT(problem_of(folder.write("cut.h5", bytes.substr(0, length))),
-                HasSubstr("no whole reference density"))
+                HasSubstr("not a complete reference density"))
         << length;
   }
   // A changed byte of each array, and of the header.

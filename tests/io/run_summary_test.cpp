@@ -237,8 +237,9 @@ TEST(ResultTable, SaysWhetherChainsAgree) {
   EXPECT_THAT(result_table(summary),
               HasSubstr("differ no more than their errors explain (F test: 0.4)"));
   summary.total_energy.agreement = 0.002;
-  EXPECT_THAT(result_table(summary), HasSubstr("none: chains alike would differ by this much in "
-                                               "0.2 % of runs"));
+  EXPECT_THAT(result_table(summary),
+              HasSubstr("none: chains of one distribution would differ this much in "
+                        "0.2 % of runs"));
 }
 
 TEST(ResultTable, CanBeRead) {
