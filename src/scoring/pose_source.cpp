@@ -98,7 +98,7 @@ class XyzPoses : public PoseSource {
   void read_atom(std::string_view line, Vector3& position) const {
     const std::vector<std::string_view> words = split_words(line);
     if (words.size() < 4) {
-      throw InputError(lines_.place(), "not an element and three coordinates", line,
+      throw InputError(lines_.place(), "no element and three coordinates", line,
                        "write 'C 0.0 0.0 0.0', in angstrom");
     }
     position = {parse_in(lines_, words[1], "the x coordinate (angstrom)"),

@@ -64,7 +64,7 @@ Geometry read_xyz(const std::filesystem::path& path) {
     }
     const std::vector<std::string_view> words = split_words(lines[i + 2]);
     if (words.size() < 4) {
-      throw InputError(place, "not an element and three coordinates", trim(lines[i + 2]),
+      throw InputError(place, "no element and three coordinates", trim(lines[i + 2]),
                        "write 'C 0.0 0.0 0.0', in angstrom");
     }
     geometry.elements.emplace_back(element_of(words[0], place).symbol);

@@ -159,7 +159,7 @@ TEST(RunSummary, ZeroOfTheEnergy) {
   EXPECT_THAT(result_table(summary), HasSubstr("the isolated solute, -2250000.000 kJ/mol"));
   summary.chains[0].isolated_energy_kj_per_mol.reset();
   EXPECT_EQ(energy_zero(summary), EnergyZero::qm_program);
-  EXPECT_THAT(result_table(summary), HasSubstr("the QM program's own"));
+  EXPECT_THAT(result_table(summary), HasSubstr("that of the QM program"));
   summary.qm_engine = "frozen";
   EXPECT_EQ(energy_zero(summary), EnergyZero::stored_density);
   summary.qm_engine.clear();
