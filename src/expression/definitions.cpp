@@ -11,8 +11,7 @@ namespace {
 void check_name(std::string_view text, std::span<const Token> tokens) {
   if (tokens[0].kind == TokenKind::name && tokens[1].is('=')) {
     if (find_function(tokens[0].text) == nullptr) return;
-    fail_at(text, tokens[0].text, "the name of a function cannot be defined",
-            "choose another name");
+    fail_at(text, tokens[0].text, "a function's name cannot be defined", "choose another name");
   }
   const Token& wrong = tokens[tokens[0].kind == TokenKind::name ? 1 : 0];
   fail_at(text, wrong.text, "expected a definition after the semicolon",
@@ -95,7 +94,7 @@ class Orderer {
       step = path.end() - kShown;
     }
     for (; step != path.end(); ++step) names += std::string(parts_[step->part].name) + " -> ";
-    fail_at(text_, token.text, "a name is defined in terms of itself",
+    fail_at(text_, token.text, "a name is defined by way of itself",
             "break the circle " + names + std::string(token.text));
   }
 

@@ -35,8 +35,8 @@ inline std::optional<double> exact_product(double a, double b) {
 /// @throws ConstantError if it is not finite, or so small that digits are lost
 inline double in_range(double result, bool may_be_zero) {
   if (!std::isfinite(result) || (!may_be_zero && std::abs(result) < 0x1p-1022)) {
-    throw ConstantError("expression", "constants combine to a number beyond the range of double",
-                        "", "constant parts must stay between 2.3e-308 and 1.8e308");
+    throw ConstantError("expression", "numbers combine to one beyond the range of double", "",
+                        "the parts that are numbers must stay between 2.3e-308 and 1.8e308");
   }
   return result;
 }

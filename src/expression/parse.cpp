@@ -88,7 +88,7 @@ class Parser {
     try {
       return build_node();
     } catch (const ConstantError&) {
-      fail_at(text_, at.text, "the constants here do not give a finite number",
+      fail_at(text_, at.text, "the numbers here come to something that is no finite number",
               "constant parts must be real, without division by 0, and neither beyond 1.8e308 nor, "
               "unless 0, below 2.3e-308");
     }

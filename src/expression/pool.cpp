@@ -81,8 +81,8 @@ Node Pool::intern(const Record& record) {
 
 Node Pool::number(double value) {
   if (!std::isfinite(value)) {
-    throw ConstantError("expression", "a constant part is not a finite number", "",
-                        "constant parts must stay within the range of double, "
+    throw ConstantError("expression", "a constant part is no finite number", "",
+                        "the parts that are numbers must stay within the range of double, "
                         "1.8e308, and be real");
   }
   return intern({.kind = Kind::number, .value = value + 0.0});

@@ -52,7 +52,7 @@ class Printer {
         has_name_[node.index] = true;
       }
       if (definitions.size() + text.text.size() > kLongest) {
-        throw InputError("expression", "its text would be too long (limit: 10,000,000 characters)",
+        throw InputError("expression", "its text becomes too long (limit: 10,000,000 characters)",
                          "", "write a simpler one");
       }
       texts_[node.index] = std::move(text);

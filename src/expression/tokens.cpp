@@ -62,7 +62,7 @@ Token next_token(std::string_view text, std::string_view rest) {
   if (std::string_view("+-*/^(),;=").find(first) == std::string_view::npos) {
     std::size_t length = 1;
     while (length < rest.size() && continues_character(rest[length])) ++length;
-    fail_at(text, rest.substr(0, length), "a character that expressions cannot contain",
+    fail_at(text, rest.substr(0, length), "a character that no expression has",
             "use numbers, names and + - * / ^ ( ) , ; =");
   }
   return {TokenKind::symbol, rest.substr(0, 1), 0};
