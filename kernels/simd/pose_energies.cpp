@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "kernels/interaction.hpp"
 #include "kernels/operations.hpp"
 #include "kernels/pose_coordinates.hpp"
 #include "kernels/simd/pair_sum-inl.hpp"
@@ -91,8 +92,8 @@ class PoseSum {
   using Stored = typename Coordinates<D, Real>::Stored;
   static constexpr bool kFixed = kPrecisionOf<Real> == Precision::fixed;
   /// A box wide enough that nothing is seen across its faces.
-  static constexpr Interaction kSpan{
-      {STARPMC_POSE_SPAN, STARPMC_POSE_SPAN, STARPMC_POSE_SPAN}, 0, 0};
+  static constexpr Interaction kSpan =
+      interaction_within({STARPMC_POSE_SPAN, STARPMC_POSE_SPAN, STARPMC_POSE_SPAN}, 0, 0);
   static constexpr bool kHasVdw = Kind::kVdw != Vdw::none;
   static constexpr Newton kNewton = Kind::kNewton;
   static constexpr int kFields = kHasVdw ? 6 : 4;

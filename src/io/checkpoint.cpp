@@ -102,13 +102,13 @@ void check_version(std::string_view line) {
 nlohmann::json parse(std::string_view text) {
   constexpr std::size_t longest_first_line = magic.size() + 10;
   if (!magic.starts_with(text.substr(0, magic.size())))
-    throw Unusable{"it is not a checkpoint of starpmc's"};
+    throw Unusable{"it is not a checkpoint of starpmc"};
   const auto first_line = take_line(text, longest_first_line);
   if (!first_line || first_line->size() < magic.size())
     throw Unusable{"it is torn or damaged: its first line has no end"};
   check_version(*first_line);
   const auto digest = take_line(text, digest_characters);
-  if (!digest) throw Unusable{"it is damaged: its second line is no SHA-256"};
+  if (!digest) throw Unusable{"it is damaged: its second line is not a SHA-256"};
   if (*digest != digest_of(text))
     throw Unusable{"it is torn or damaged: its SHA-256 is not the one it names"};
   try {

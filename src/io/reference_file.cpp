@@ -115,7 +115,7 @@ PotentialLattice lattice_from(const json& document, std::size_t values) {
   constexpr int kMostComponents = 4096;
   if (levels.size() > std::size(lattice.level) || lattice.components < 0 ||
       lattice.components > kMostComponents) {
-    throw RunError("its lattices make no table");
+    throw RunError("its lattices do not form a table");
   }
   lattice.levels = static_cast<int>(levels.size());
   std::uint64_t end = 0;
@@ -195,7 +195,7 @@ void take_header(const json& header, SoluteReference& reference) {
   if (reference.components < 0 ||
       reference.mean_response.size() != static_cast<std::size_t>(reference.components) ||
       reference.response.lattice.components < reference.components) {
-    throw RunError("its response has another number of components than its table");
+    throw RunError("its response and its table differ in the number of components");
   }
   if (reference.response.lattice.components % STARPMC_COMPONENT_GRAIN != 0) {
     throw RunError(
@@ -286,7 +286,7 @@ SoluteReference read_open(const std::filesystem::path& path) {
   reference.potential.values = read_numbers<float>(file.get(), "potential", H5T_NATIVE_FLOAT);
   reference.response.values = read_numbers<float>(file.get(), "response", H5T_NATIVE_FLOAT);
   if (read_bytes(file.get(), "sha256") != checksum(header, reference)) {
-    throw RunError("its contents do not have its checksum");
+    throw RunError("its contents do not match its checksum");
   }
   take_header(parse_json(header), reference);
   return reference;
@@ -340,10 +340,10 @@ SoluteReference read_reference(const std::filesystem::path& path, const std::str
   try {
     return read_open(path);
   } catch (const RunError& error) {
-    throw InputError(place, fmt::format("no whole reference density: {}", error.what()),
+    throw InputError(place, fmt::format("not a complete reference density: {}", error.what()),
                      path.string(), remedy);
   } catch (const json::exception& error) {
-    throw InputError(place, fmt::format("no whole reference density: {}", error.what()),
+    throw InputError(place, fmt::format("not a complete reference density: {}", error.what()),
                      path.string(), remedy);
   }
 }

@@ -15,8 +15,9 @@ namespace {
 std::string agreement_text(const EnsembleEstimate& estimate) {
   if (std::isnan(estimate.agreement)) return "unknown";
   if (estimate.chains_disagree()) {
-    return fmt::format("none: chains alike would differ by this much in {:.2g} % of runs",
-                       100 * estimate.agreement);
+    return fmt::format(
+        "none: chains of one distribution would differ this much in {:.2g} % of runs",
+        100 * estimate.agreement);
   }
   return fmt::format("their means differ no more than their errors explain (F test: {:.2g})",
                      estimate.agreement);
@@ -85,8 +86,8 @@ std::string zero_line(const RunSummary& summary) {
       return fmt::format("{:<24}the isolated solute, {:.3f} kJ/mol\n", "Zero",
                          *summary.chains.front().isolated_energy_kj_per_mol);
     case EnergyZero::qm_program:
-      return fmt::format("{:<24}the QM program's own: it tells no energy of the isolated solute\n",
-                         "Zero");
+      return fmt::format(
+          "{:<24}that of the QM program, which gives no energy of the isolated solute\n", "Zero");
   }
   return "";
 }

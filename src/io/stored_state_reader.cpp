@@ -198,15 +198,16 @@ StoredState guarded(const std::filesystem::path& trajectory, Read read) {
     read(reader, state);
     return state;
   } catch (const RunError& error) {
-    refuse(trajectory, fmt::format("is no trajectory to take positions from: {}", error.what()), "",
-           "name a trajectory.h5md of this version of starpmc, a run's folder, or a .gro file");
+    refuse(trajectory,
+           fmt::format("is not a trajectory that positions can be taken from: {}", error.what()),
+           "", "name a trajectory.h5md of this version of starpmc, a run's folder, or a .gro file");
   }
 }
 
 void take_poses(StoredState& state, const nlohmann::json& checkpoint) {
   const auto numbers = vector_from_binary<double>(checkpoint.at("poses"));
   if (numbers.size() != kPoseNumbers * state.molecules.size())
-    throw RunError("its checkpoint is of another number of molecules");
+    throw RunError("its checkpoint has another number of molecules");
   for (std::size_t m = 0; m < state.molecules.size(); ++m) {
     const double* const v = &numbers[kPoseNumbers * m];
     state.molecules[m].centre = {v[0], v[1], v[2]};

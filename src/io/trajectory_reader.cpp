@@ -84,7 +84,7 @@ TrajectoryReader::TrajectoryReader(const std::filesystem::path& path, const Syst
   if (!std::filesystem::exists(status)) refuse(path, "the trajectory to be continued is missing");
   if (!std::filesystem::is_regular_file(status))
     refuse(path,
-           "the trajectory to be continued is no regular file; symbolic links are not followed");
+           "the trajectory to be continued is not a regular file; symbolic links are not followed");
   const hdf5::QuietErrors quiet;
   try {
     open();

@@ -58,7 +58,7 @@ void ParameterTable::read_names(std::string_view line, const std::string& place)
     names_.push_back(name);
   }
   if (names_.empty()) {
-    throw InputError(place, "no parameter behind the atom type's column", line,
+    throw InputError(place, "no column of parameters after that of the atom types", line,
                      "the first line names the columns: type, then the parameters");
   }
 }

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "kernels/interaction.hpp"
 #include "kernels/scalar/moves.hpp"
 #include "potential/pair_potential.hpp"
 
@@ -17,9 +18,10 @@ TopologyBuffers make_topology_buffers(const System& system, const Settings& sett
   buffers.shape.molecules = molecules;
   // A vector of lanes may start at any molecule: room for one more vector behind the last.
   buffers.shape.padded_molecules = (molecules + 15) / 16 * 16 + 16;
-  buffers.interaction = {{system.box.lengths.x, system.box.lengths.y, system.box.lengths.z},
-                         settings.interaction.coulomb_cutoff_angstrom,
-                         settings.interaction.vdw_cutoff_angstrom};
+  const Vector3& edges = system.box.lengths;
+  buffers.interaction =
+      interaction_within({edges.x, edges.y, edges.z}, settings.interaction.coulomb_cutoff_angstrom,
+                         settings.interaction.vdw_cutoff_angstrom);
 
   const TopologyShape& shape = buffers.shape;
   buffers.integers.assign(static_cast<std::size_t>(topology_integers_size(shape)), 0);

@@ -131,7 +131,7 @@ class TransformedPoses : public PoseSource {
         std::sqrt(row[0] * row[0] + row[1] * row[1] + row[2] * row[2] + row[3] * row[3]);
     constexpr double kRounding = 0.01;  // of files with few digits
     if (!(std::abs(length - 1) <= kRounding)) {
-      throw InputError(lines_.place(), "the rotation is no unit quaternion",
+      throw InputError(lines_.place(), "the rotation is not a unit quaternion",
                        fmt::format("length {}", length),
                        "write w,x,y,z with w^2 + x^2 + y^2 + z^2 = 1; 1,0,0,0 turns nothing");
     }

@@ -22,7 +22,7 @@ LineSource::LineSource(const std::filesystem::path& path, std::string_view remed
 bool LineSource::next(std::string_view& line) {
   // Unlike std::getline() of a string it stops where its buffer ends.
   stream_.getline(buffer_.data(), static_cast<std::streamsize>(buffer_.size()));
-  if (stream_.bad()) throw RunError(path_.string() + ": cannot be read on");
+  if (stream_.bad()) throw RunError(path_.string() + ": cannot be read any further");
   const auto count = static_cast<std::size_t>(stream_.gcount());
   if (stream_.fail() && !stream_.eof()) {
     throw InputError(place_of(path_, number_ + 1), "the line is longer than a mebibyte",

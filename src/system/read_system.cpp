@@ -330,8 +330,7 @@ class SystemReader {
   void note_fitted() {
     for (const auto& [type, fitted] : fitted_) {
       system_.notes.push_back(fmt::format(
-          "{}: {} molecules {} have another geometry than their rigid model's and were laid onto "
-          "it; "
+          "{}: {} molecules {} differ in geometry from their rigid model and were fitted to it; "
           "their atoms moved by at most {:.3f} A (root mean square; up to {:g} A is allowed)",
           coordinates_.path.string(), fitted.count, system_.molecule_types[type].name,
           fitted.largest_rmsd, largest_rmsd_angstrom));

@@ -19,7 +19,7 @@ std::array<Vector3, 3> triangle(double ab, double ac, double bc, const std::stri
   const double x = (ab * ab + ac * ac - bc * bc) / (2 * ab);
   const double y_square = ac * ac - x * x;
   if (y_square < -1e-9 * ac * ac) {
-    throw InputError(place, "the three constraints make no triangle",
+    throw InputError(place, "the three constraints do not form a triangle",
                      fmt::format("{:g}, {:g}, {:g} nm", ab / kAngstromPerNanometre,
                                  ac / kAngstromPerNanometre, bc / kAngstromPerNanometre),
                      "no length may exceed the sum of the other two");
@@ -137,7 +137,8 @@ void place_virtual_sites(const MoleculeDefinition& molecule, std::span<Vector3> 
   for (const VirtualSite& site : molecule.virtual_sites) {
     for (std::size_t from : site.from) {
       if (!placed[from]) {
-        throw InputError(site.place, "the virtual site is built from one that is not yet placed",
+        throw InputError(site.place,
+                         "the virtual site is built from one that has not been placed yet",
                          molecule.atoms[from].name, "write the other site's line first");
       }
     }

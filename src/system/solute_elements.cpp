@@ -33,7 +33,7 @@ std::vector<const Element*> stated_elements(const MoleculeDefinition& molecule,
             ? nullptr
             : element_by_symbol(trim(std::string_view(text).substr(equals + 1)));
     if (element == nullptr) {
-      throw InputError(stated_place, "no atom and its element", text, stated_form);
+      throw InputError(stated_place, "not an atom and its element", text, stated_form);
     }
     bool found = false;
     for (std::size_t i = 0; i < elements.size(); ++i) {

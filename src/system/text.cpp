@@ -48,7 +48,7 @@ std::vector<std::string> read_byte_lines(const std::filesystem::path& file,
     }
     lines.push_back(std::move(line));
   }
-  if (stream.bad()) throw RunError(fmt::format("{}: cannot be read on", file.string()));
+  if (stream.bad()) throw RunError(fmt::format("{}: cannot be read any further", file.string()));
   return lines;
 }
 

@@ -286,7 +286,7 @@ class TopologyReader {
                        "a settle takes an oxygen and the two hydrogens that follow it");
     }
     if (settle.hh_angstrom >= 2 * settle.oh_angstrom) {
-      throw InputError(line.place, "the settle's lengths make no triangle", line.text,
+      throw InputError(line.place, "the settle's lengths do not form a triangle", line.text,
                        "dHH must be less than twice dOH");
     }
     topology_.definitions.back().settles.push_back(std::move(settle));

@@ -556,7 +556,7 @@ class BadInput(program.TestCase):
         cut = self.folder / "cut.h5"
         cut.write_bytes(made.read_bytes()[:-1000])
         said = self.refused("--qm.reference", cut)
-        self.assertIn("no whole reference density", said)
+        self.assertIn("not a complete reference density", said)
         self.assertIn("cut.h5", said)
         for words, what in (
             (("--qm.basis", "sto-3g"), "basis is def2-svp, here it is sto-3g"),

@@ -114,7 +114,7 @@ class FromRun(program.TestCase):
         foreign = self.folder / "foreign.h5"
         with h5py.File(foreign, "w") as file:
             file["a"] = 1
-        self.refused(coordinates, foreign, "is no trajectory to take positions from")
+        self.refused(coordinates, foreign, "is not a trajectory that positions can be taken from")
         topology = self.folder / "fewer.top"
         text = (program.DATA / "small/small.top").read_text()
         topology.write_text(text.replace("SOL           64", "SOL           63"))

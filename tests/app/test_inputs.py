@@ -63,7 +63,7 @@ class Inputs(program.TestCase):
             system={"coordinates": water, "topology": top}, sampling={"steps": "2e1"}
         )
         log = self.check_once(config, [])
-        self.assertEqual(log.count("216 molecules SOL have another geometry"), 1, log)
+        self.assertEqual(log.count("216 molecules SOL differ in geometry"), 1, log)
         self.assertIn("up to 0.1 A is allowed", log)
 
     def test_what_solvate_prints_runs(self):

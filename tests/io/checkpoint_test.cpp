@@ -178,7 +178,7 @@ TEST(Checkpoint, WhereNoneCanBeUsedBothAreNamed) {
   EXPECT_THAT(outcome.refusal,
               AllOf(HasSubstr(newest(folder).string() + ": cannot be used: it is torn"),
                     HasSubstr(previous(folder).string() +
-                              ": cannot be used: it is not a checkpoint of starpmc's"),
+                              ": cannot be used: it is not a checkpoint of starpmc"),
                     HasSubstr("--output.folder")));
 }
 

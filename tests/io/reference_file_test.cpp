@@ -105,7 +105,7 @@ TEST(ReferenceFile, WhatIsCutOrDamagedIsRefused) {
   for (std::size_t part = 1; part < 20; ++part) lengths.push_back(part * bytes.size() / 20);
   for (const std::size_t length : lengths) {
     EXPECT_THAT(problem_of(folder.write("cut.h5", bytes.substr(0, length))),
-                testing::AllOf(HasSubstr("no whole reference density"), HasSubstr("cut.h5"),
+                testing::AllOf(HasSubstr("not a complete reference density"), HasSubstr("cut.h5"),
                                HasSubstr("make it anew")))
         << length;
   }

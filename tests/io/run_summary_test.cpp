@@ -168,7 +168,7 @@ TEST(RunSummary, ZeroOfTheEnergy) {
   EXPECT_THAT(result_table(summary), HasSubstr("the isolated solute, -2250000.000 kJ/mol"));
   summary.chains[0].isolated_energy_kj_per_mol.reset();
   EXPECT_EQ(energy_zero(summary), EnergyZero::qm_program);
-  EXPECT_THAT(result_table(summary), HasSubstr("the QM program's own"));
+  EXPECT_THAT(result_table(summary), HasSubstr("that of the QM program"));
   summary.qm_engine = "frozen";
   EXPECT_EQ(energy_zero(summary), EnergyZero::stored_density);
   summary.qm_engine.clear();
@@ -255,8 +255,9 @@ TEST(ResultTable, SaysWhetherChainsAgree) {
   EXPECT_THAT(result_table(summary),
               HasSubstr("differ no more than their errors explain (F test: 0.4)"));
   summary.total_energy.agreement = 0.002;
-  EXPECT_THAT(result_table(summary), HasSubstr("none: chains alike would differ by this much in "
-                                               "0.2 % of runs"));
+  EXPECT_THAT(result_table(summary),
+              HasSubstr("none: chains of one distribution would differ this much in "
+                        "0.2 % of runs"));
 }
 
 TEST(ResultTable, CanBeRead) {

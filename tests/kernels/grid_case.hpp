@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kernels/compact_blocks.hpp"
+#include "kernels/interaction.hpp"
 #include "kernels/operations.hpp"
 #include "kernels/whole_units.hpp"
 #include "window_fixture.hpp"
@@ -244,7 +245,7 @@ class GridCases {
                  int points) {
     GridCase grid;
     grid.name = name;
-    grid.interaction = {{box[0], box[1], box[2]}, cutoff, cutoff};
+    grid.interaction = interaction_within(box, cutoff, cutoff);
     std::normal_distribution<double> normal;
     std::exponential_distribution<double> distance(0.8);
     for (int i = 0; i < points; ++i) {

@@ -8,6 +8,7 @@
 #include <random>
 #include <vector>
 
+#include "kernels/interaction.hpp"
 #include "kernels/operations.hpp"
 #include "kernels/scalar/moves.hpp"
 #include "kernels/window_plan.hpp"
@@ -224,9 +225,8 @@ inline void add_solute(TestSystem& system, const SystemOptions& options, std::mt
 inline TestSystem make_system(const SystemOptions& options) {
   TestSystem system;
   std::mt19937_64 random(options.seed);
-  system.interaction = {{options.edge, options.edge * 1.05, options.edge * 1.1},
-                        options.coulomb_cutoff,
-                        options.vdw_cutoff};
+  system.interaction = interaction_within({options.edge, options.edge * 1.05, options.edge * 1.1},
+                                          options.coulomb_cutoff, options.vdw_cutoff);
   add_topology(system, options);
   place_molecules(system, options, random);
   add_solute(system, options, random);

@@ -1,3 +1,4 @@
+#include "kernels/interaction.hpp"
 #include "kernels/opencl/host/launch.hpp"
 
 namespace starpmc::opencl {
@@ -11,7 +12,7 @@ void arithmetic_probe(Program& program, cl_command_queue queue, ArithmeticLoop l
   };
   if (loop == ArithmeticLoop::pair) {
     Launch kernel(program, queue, "arithmetic_probe_pair");
-    kernel.with(pair_constants({{1, 1, 1}, kProbeCutoff, kProbeCutoff}));
+    kernel.with(pair_constants(interaction_within({1, 1, 1}, kProbeCutoff, kProbeCutoff)));
     if (program.single()) {
       kernel.with(static_cast<cl_float>(kProbeStep));
     } else {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernels/base/error.hpp"
+#include "kernels/interaction.hpp"
 #include "kernels/opencl/host/launch.hpp"
 #include "kernels/operations.hpp"
 #include "kernels/scalar/moves.hpp"
@@ -95,7 +96,7 @@ struct SmallSystem {
   std::vector<double> reals;
   std::vector<int> integers;
   TopologyShape shape{1, kSites, 2, kMolecules, (kMolecules + 15) / 16 * 16, 0, {}};
-  Interaction interaction{{kEdge, 1.02 * kEdge, 1.04 * kEdge}, 9.4, 9};
+  Interaction interaction = interaction_within({kEdge, 1.02 * kEdge, 1.04 * kEdge}, 9.4, 9);
   WindowLayout layout{kSteps, kCandidates, kSites, shape.padded_molecules};
   StepRange range{0x5EED, 1000, 0, kSteps, 2.5};
   StepTuning tuning{0.4, 1, 0.5, 0, 0};
