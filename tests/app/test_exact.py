@@ -632,7 +632,7 @@ class BadInput(program.TestCase):
                 words = ("--qm.reference", cut, "--output.folder", self.folder / "refused")
                 result = program.start(command, self.config(**self.settings()), *words, env=MODEL)
                 self.assertEqual(result.returncode, 2, (command, part, result.stderr))
-                for text in ("qm.reference", "no whole reference density", "cut.h5", "remedy:"):
+                for text in ("qm.reference", "not a complete reference density", "cut.h5", "remedy:"):
                     self.assertIn(text, result.stderr, (command, part))
                 self.assertFalse((self.folder / "refused").exists())
         for words, what in (
