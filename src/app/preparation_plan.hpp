@@ -9,7 +9,7 @@ namespace starpmc {
 
 // How a reference is made (reference_preparation.hpp). Sweeps are steps for each MM molecule.
 inline constexpr std::uint64_t kSweepsOfRelaxation = 100;
-inline constexpr std::uint64_t kSweepsBetweenConfigurations = 10;
+inline constexpr std::uint64_t kSweepsBetweenConfigurations = 20;
 /// Of a round before the last, of the configurations asked for.
 inline constexpr std::uint64_t kShareOfRound = 4;
 inline constexpr std::uint64_t kFewestOfRound = 8;

@@ -29,7 +29,7 @@ CURRENT=$#words
 source $1
 """
 
-CONFIGURED = ("run", "check", "energy")
+CONFIGURED = ("run", "check", "energy", "profile")
 
 
 class Bash(program.TestCase):

@@ -200,7 +200,7 @@ const std::vector<Malformed> malformed_topologies{
      {"a.top:4", "particle type"}},
     {"ShortAtomType", 't', " A 0.375 0.44", "", {"a.top:6", "at least 6 columns"}},
     {"AtomsOutOfOrder", 't', "2 HW 1 SOL", "4 HW 1 SOL", {"a.top:16", "order", "'4'", "write 2"}},
-    {"SettleWithoutTriangle", 't', "0.15139", "0.25139", {"a.top:19", "no triangle"}},
+    {"SettleWithoutTriangle", 't', "0.15139", "0.25139", {"a.top:19", "do not form a triangle"}},
     {"SettleOfMissingAtoms", 't', "1 1 0.09572", "2 1 0.09572", {"a.top:19", "do not exist"}},
     {"NegativeLength", 't', "0.09572", "-0.09572", {"a.top:19", "not positive", "'-0.09572'"}},
     {"MissingInclude",

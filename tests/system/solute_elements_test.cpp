@@ -127,8 +127,8 @@ TEST(StatedElements, DecideAndAreChecked) {
               AllOf(HasSubstr("qm.elements: molecule LIG has no atom of this name or number, found "
                               "'SI2'"),
                     HasSubstr("a.top:1")));
-  EXPECT_THAT(outcome(silicon, {"SI1"}), HasSubstr("no atom and its element, found 'SI1'"));
-  EXPECT_THAT(outcome(silicon, {"SI1=Sx"}), HasSubstr("no atom and its element, found 'SI1=Sx'"));
+  EXPECT_THAT(outcome(silicon, {"SI1"}), HasSubstr("not an atom and its element, found 'SI1'"));
+  EXPECT_THAT(outcome(silicon, {"SI1=Sx"}), HasSubstr("not an atom and its element, found 'SI1=Sx'"));
   EXPECT_THAT(outcome(silicon, {"SI1=Si", "1=C"}), HasSubstr("atom 1 is given two elements"));
 }
 
