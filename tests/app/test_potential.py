@@ -338,7 +338,7 @@ class BadInput(Potentials):
     def test_tables(self):
         for text, *parts in (
             ("", "table.txt", "empty"),
-            ("type\n", "table.txt:1", "no parameter"),
+            ("type\n", "table.txt:1", "no column of parameters"),
             ("type A\nopls_111 1 2\n", "table.txt:2", "2 values"),
             ("type A\nopls_111 x\n", "table.txt:2", "'x'"),
             ("type A\nopls_111 1\nopls_111 2\n", "table.txt:3", "twice"),

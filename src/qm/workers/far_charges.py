@@ -15,7 +15,7 @@ from density_shape import Shape, Spheres, distances_between
 from pyscf.data import nist
 
 # (radius in angstrom, points of each nucleus) of the charges; the nuclei themselves come first.
-CHARGE_SHELLS = ((0.7, 14), (1.2, 30))
+CHARGE_SHELLS = ((0.5, 14), (0.9, 24), (1.3, 40))
 # Where potentials are matched. Nearer than that the density is not inside, and to match it there
 # costs accuracy everywhere.
 FIT_SHELLS = (2.8, 3.2, 3.8, 4.6, 5.4, 6.5, 8.5)
