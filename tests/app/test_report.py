@@ -258,7 +258,7 @@ class Workers(Report):
 
     def test_without_a_timeline(self):
         words = " ".join(Page(report_of("qm")).text)
-        for part in ("--trace", "sampling", "idle", "CPU 0", "mm_pair"):
+        for part in ("--trace", "sampling", "nothing to do", "CPU 0", "mm_pair"):
             self.assertIn(part, words)
 
     def test_shares_and_size_of_many_tasks(self):

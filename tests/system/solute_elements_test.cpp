@@ -128,7 +128,8 @@ TEST(StatedElements, DecideAndAreChecked) {
                               "'SI2'"),
                     HasSubstr("a.top:1")));
   EXPECT_THAT(outcome(silicon, {"SI1"}), HasSubstr("not an atom and its element, found 'SI1'"));
-  EXPECT_THAT(outcome(silicon, {"SI1=Sx"}), HasSubstr("not an atom and its element, found 'SI1=Sx'"));
+  EXPECT_THAT(outcome(silicon, {"SI1=Sx"}),
+              HasSubstr("not an atom and its element, found 'SI1=Sx'"));
   EXPECT_THAT(outcome(silicon, {"SI1=Si", "1=C"}), HasSubstr("atom 1 is given two elements"));
 }
 
