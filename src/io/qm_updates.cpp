@@ -3,20 +3,12 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "io/optional_json.hpp"
+
 namespace starpmc {
 namespace {
 
 using nlohmann::json;
-
-template <class Value>
-void put(json& record, const char* name, const std::optional<Value>& value) {
-  if (value) record[name] = *value;
-}
-
-template <class Value>
-void take(const json& record, const char* name, std::optional<Value>& value) {
-  if (record.contains(name)) value = record.at(name).get<Value>();
-}
 
 }  // namespace
 

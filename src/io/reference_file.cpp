@@ -14,6 +14,7 @@
 #include "base/nested_json.hpp"
 #include "io/checked_file.hpp"
 #include "io/hdf5_handle.hpp"
+#include "io/optional_json.hpp"
 #include "io/sha256.hpp"
 #include "kernels/base/error.hpp"
 
@@ -132,16 +133,6 @@ PotentialLattice lattice_from(const json& document, std::size_t values) {
     throw RunError(fmt::format("its lattices need {} values, it has {}", end, values));
   }
   return lattice;
-}
-
-template <class Value>
-void put(json& document, const char* name, const std::optional<Value>& value) {
-  if (value) document[name] = *value;
-}
-
-template <class Value>
-void take(const json& document, const char* name, std::optional<Value>& value) {
-  if (document.contains(name)) value = document.at(name).get<Value>();
 }
 
 /// All but the arrays.

@@ -224,7 +224,7 @@ std::string single_chain_lines(const RunSummary& summary) {
   return text;
 }
 
-std::string format_seconds(double seconds) { return fmt::format("{:.3g} s", seconds); }
+std::string format_seconds(double time_s) { return fmt::format("{:.3g} s", time_s); }
 
 /// No longer than its column.
 std::string shortened(const std::string& name) {

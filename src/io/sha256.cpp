@@ -7,6 +7,7 @@
 #include <bit>
 #include <nlohmann/json.hpp>
 
+#include "io/binary_json.hpp"
 #include "kernels/base/error.hpp"
 
 namespace starpmc {
@@ -17,13 +18,6 @@ void check(int result) {
 }
 
 constexpr std::size_t decisions_per_chunk = 4096;
-
-nlohmann::json to_binary(std::span<const std::byte> bytes) {
-  std::vector<std::uint8_t> numbers;
-  numbers.reserve(bytes.size());
-  for (const std::byte byte : bytes) numbers.push_back(std::to_integer<std::uint8_t>(byte));
-  return nlohmann::json::binary(std::move(numbers));
-}
 
 std::vector<std::byte> bytes_of(const nlohmann::json& state, const char* name) {
   if (!state.is_object() || !state.contains(name) || !state[name].is_binary())
