@@ -245,10 +245,11 @@ std::string worker_lines(const RunSummary& summary) {
   return text;
 }
 
-/// How the run's time compares with the least that the models say it could have taken.
+/// How the run's time compares with the least that the models say it could have taken. What cannot
+/// be is not said: models that have seen few tasks of a size overestimate them.
 std::string schedule_line(const RunSummary& summary) {
   const Schedule& schedule = summary.schedule;
-  if (schedule.bound_seconds() <= 0 || summary.wall_seconds <= 0) return "";
+  if (schedule.bound_seconds() <= 0 || schedule.bound_seconds() > summary.wall_seconds) return "";
   constexpr double kMegabyte = 1e6;
   return fmt::format(
       "{:<24}{:.0f} % of the fastest possible by the performance models ({} of {}); {:.4g} MB "

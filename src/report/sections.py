@@ -80,7 +80,7 @@ def _schedule_facts(schedule):
     if not isinstance(schedule, dict):
         return
     bound, makespan = schedule["lower_bound_seconds"], schedule["makespan_seconds"]
-    if bound > 0 and makespan > 0:
+    if 0 < bound <= makespan:
         yield "fastest possible by the models", f"{bound:.3g} s, {100 * bound / makespan:.0f} % of it"
     yield "moved between memories", f"{schedule['bytes_between_memories'] / 1e6:.4g} MB"
 
