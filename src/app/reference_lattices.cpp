@@ -105,10 +105,11 @@ void ReferenceLattices::make(const ResponseRequest& request, const MoveSample* m
                                   "the reference density");
   // Both at a time when the engine has to tell that of the density alone.
   std::vector<Vector3> positions = plan->near_positions();
-  const std::vector<std::size_t> near =
-      moves == nullptr ? std::vector<std::size_t>()
-                       : near_positions(moves->positions(), nuclei, choice.near_distance_angstrom);
-  for (const std::size_t site : near) positions.push_back(moves->positions()[site]);
+  std::vector<std::size_t> near;
+  if (moves != nullptr) {
+    near = near_positions(moves->positions(), nuclei, choice.near_distance_angstrom);
+    for (const std::size_t site : near) positions.push_back(moves->positions()[site]);
+  }
   std::vector<double> potential = potentials(positions, 0, 1, "table of the potential");
   const SoluteResponse response = engine_.response(request, progress_);
   if (!response.note.empty()) spdlog::info("reference: response: {}", response.note);

@@ -33,7 +33,7 @@ void TimedChains::Outcome::add(const Outcome& other) {
 
 TimedChains::TimedChains(const BenchSystem& bench, const Settings& settings, unsigned count,
                          const BenchTarget& target, const BenchTarget& preparation,
-                         std::shared_ptr<const ReferenceTables> reference)
+                         const std::shared_ptr<const ReferenceTables>& reference)
     : bench_(bench), settings_(settings), target_(target) {
   for (unsigned i = 0; i < count; ++i) {
     target.use();

@@ -21,7 +21,7 @@ class TimedChains {
   /// @param reference   in the place of the density; null: none
   TimedChains(const BenchSystem& bench, const Settings& settings, unsigned count,
               const BenchTarget& target, const BenchTarget& preparation,
-              std::shared_ptr<const ReferenceTables> reference);
+              const std::shared_ptr<const ReferenceTables>& reference);
 
   /// What segments of all chains took.
   struct Outcome {

@@ -117,7 +117,7 @@ std::vector<std::filesystem::path> earlier_files(const std::filesystem::path& fo
         "move it away, or choose another folder with --output.folder; nothing has been "
         "changed");
   }
-  std::ranges::stable_partition(earlier, [](const std::filesystem::path& path) {
+  std::stable_partition(earlier.begin(), earlier.end(), [](const std::filesystem::path& path) {
     return path.filename().string().starts_with("checkpoint");
   });
   return earlier;
