@@ -13,46 +13,44 @@
 namespace starpmc::test {
 
 // One structure per level of kernels, so that pipelines can be written once.
-#define STARPMC_TEST_LEVEL(Name, level)                                         \
-  struct Name {                                                                 \
-    template <class Arguments>                                                  \
-    static void propose_moves(const Arguments& a) {                             \
-      level::propose_moves(a);                                                  \
-    }                                                                           \
-    template <class Arguments>                                                  \
-    static void qmmm_coulomb_grid(const Arguments& a) {                         \
-      level::qmmm_coulomb_grid(a);                                              \
-    }                                                                           \
-    static void qmmm_coulomb_grid_reduce(const CoulombGridReduceArguments& a) { \
-      level::qmmm_coulomb_grid_reduce(a);                                       \
-    }                                                                           \
-    template <class Arguments>                                                  \
-    static void qmmm_nuclei_vdw(const Arguments& a) {                           \
-      level::qmmm_nuclei_vdw(a);                                                \
-    }                                                                           \
-    template <class Arguments>                                                  \
-    static void mm_pair(const Arguments& a) {                                   \
-      level::mm_pair(a);                                                        \
-    }                                                                           \
-    template <class Arguments>                                                  \
-    static void mm_pair_table(const Arguments& a) {                             \
-      level::mm_pair_table(a);                                                  \
-    }                                                                           \
-    template <class Arguments>                                                  \
-    static void mm_pair_reduce(const Arguments& a) {                            \
-      level::mm_pair_reduce(a);                                                 \
-    }                                                                           \
-    static void reference_field(const ReferenceFieldArguments& a) {             \
-      level::reference_field(a);                                                \
-    }                                                                           \
-    template <class Arguments>                                                  \
-    static void metropolis_decide(const Arguments& a) {                         \
-      level::metropolis_decide(a);                                              \
-    }                                                                           \
-    template <class Arguments>                                                  \
-    static void grid_potential(const Arguments& a) {                            \
-      level::grid_potential(a);                                                 \
-    }                                                                           \
+#define STARPMC_TEST_LEVEL(Name, level)                                                          \
+  struct Name {                                                                                  \
+    template <class Arguments>                                                                   \
+    static void propose_moves(const Arguments& a) {                                              \
+      level::propose_moves(a);                                                                   \
+    }                                                                                            \
+    template <class Arguments>                                                                   \
+    static void qmmm_coulomb_grid(const Arguments& a) {                                          \
+      level::qmmm_coulomb_grid(a);                                                               \
+    }                                                                                            \
+    static void qmmm_coulomb_grid_reduce(const CoulombGridReduceArguments& a) {                  \
+      level::qmmm_coulomb_grid_reduce(a);                                                        \
+    }                                                                                            \
+    template <class Arguments>                                                                   \
+    static void qmmm_nuclei_vdw(const Arguments& a) {                                            \
+      level::qmmm_nuclei_vdw(a);                                                                 \
+    }                                                                                            \
+    template <class Arguments>                                                                   \
+    static void mm_pair(const Arguments& a) {                                                    \
+      level::mm_pair(a);                                                                         \
+    }                                                                                            \
+    template <class Arguments>                                                                   \
+    static void mm_pair_table(const Arguments& a) {                                              \
+      level::mm_pair_table(a);                                                                   \
+    }                                                                                            \
+    template <class Arguments>                                                                   \
+    static void mm_pair_reduce(const Arguments& a) {                                             \
+      level::mm_pair_reduce(a);                                                                  \
+    }                                                                                            \
+    static void reference_field(const ReferenceFieldArguments& a) { level::reference_field(a); } \
+    template <class Arguments>                                                                   \
+    static void metropolis_decide(const Arguments& a) {                                          \
+      level::metropolis_decide(a);                                                               \
+    }                                                                                            \
+    template <class Arguments>                                                                   \
+    static void grid_potential(const Arguments& a) {                                             \
+      level::grid_potential(a);                                                                  \
+    }                                                                                            \
   };
 STARPMC_TEST_LEVEL(ScalarLevel, scalar)
 STARPMC_TEST_LEVEL(SimdLevel, simd)
