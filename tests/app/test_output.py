@@ -196,7 +196,7 @@ class Folder(Output):
             "--output.save-grid", "true", "--output.overwrite", "true", "--qm.grid-file",
             shutil.copy(self.out / "grid-0.bin", self.folder),
         )  # fmt: skip
-        self.assertEqual(density_points(self.out / "grid-2.bin"), (version, points))
+        self.assertEqual(density_points(self.out / "grid-0.bin"), (version, points))
         self.assertEqual(again["decisions_sha256"], first["decisions_sha256"])
 
 
