@@ -46,6 +46,22 @@ void Simulation::check_inputs() {
     if (begin_ != Begin::anew) check_checkpoints();
     start_engines();
   });
+}
+
+void Simulation::await_engines() {
+  agree(ranks_, [this] {
+    try {
+      engine_ = threads_.first_engine();
+    } catch (const Cancelled&) {
+      engine_ = {};  // stop_if_interrupted() comes next
+      return;
+    }
+    settle_ensemble();
+    if (!samples_exactly(inputs_)) return;
+    reference_.emplace(inputs_, interruption_, ranks_.first(), reference_helpers());
+    RunReference::check(inputs_, begin_ != Begin::anew);
+    context_.reference = &*reference_;
+  });
   stop_if_interrupted();
   const nlohmann::json expected = ranks_.all(context_.fingerprint).front();
   agree(ranks_, [&] {
@@ -67,17 +83,7 @@ void Simulation::check_checkpoints() const {
 void Simulation::start_engines() {
   context_.chains_here = settings().sampling.chains == 0 ? 0 : share_.count;
   while (threads_.started() < share_.count) add_chain();
-  try {
-    engine_ = threads_.first_engine();
-  } catch (const Cancelled&) {
-    engine_ = {};  // stop_if_interrupted() comes next
-    return;
-  }
-  settle_ensemble();
-  if (!samples_exactly(inputs_)) return;
-  reference_.emplace(inputs_, interruption_, ranks_.first(), reference_helpers());
-  RunReference::check(inputs_, begin_ != Begin::anew);
-  context_.reference = &*reference_;
+  threads_.wait_for_processes();
 }
 
 /// settings.cfg and the checkpoints have what it comes to: resumed, the run goes on as it began.
