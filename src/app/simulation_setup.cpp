@@ -20,6 +20,7 @@
 #include "kernels/base/logging.hpp"
 #include "qm/errors.hpp"
 #include "qm/make_engine.hpp"
+#include "runtime/resting_workers.hpp"
 
 namespace starpmc {
 namespace {
@@ -51,6 +52,7 @@ void Simulation::check_inputs() {
 void Simulation::await_engines() {
   agree(ranks_, [this] {
     try {
+      const PausedWorkers paused;  // they would poll on the cores on which the engines start
       engine_ = threads_.first_engine();
     } catch (const Cancelled&) {
       engine_ = {};  // stop_if_interrupted() comes next
