@@ -127,6 +127,12 @@ void ChainRun::take_energy_zero(const QmResult& result) {
 
 void ChainRun::report_update() const {
   const QmUpdateRecord& record = summary_.qm_updates.back();
+  if (!has_qm_energies()) {
+    spdlog::info(
+        "chain {}: the stored density has {:.6f} electrons on {} points; it stays as it is",
+        number_, record.electrons_on_grid, record.grid_points);
+    return;
+  }
   spdlog::info(
       "chain {}, step {}: QM energy {:.6f} kJ/mol, {:.6f} electrons on {} points, jump {:.3f} "
       "kJ/mol{}, {} iterations, {:.2f} s",
