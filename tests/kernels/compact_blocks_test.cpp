@@ -70,26 +70,26 @@ Coordinates points(std::size_t count, const std::function<double()>& draw) {
 
 class CompactBlocksTest : public ::testing::Test {
  protected:
-  std::mt19937_64 random{7};
-  std::normal_distribution<double> normal{0, 2};
+  std::mt19937_64 random_{7};
+  std::normal_distribution<double> normal_{0, 2};
 };
 
 TEST_F(CompactBlocksTest, AsDefined) {
   for (const std::size_t count : {0, 1, 63, 64, 65, 511, 512, 513, 5000, 40000}) {
     SCOPED_TRACE(count);
-    expect_the_definition(points(count, [&] { return normal(random); }));
+    expect_the_definition(points(count, [&] { return normal_(random_); }));
   }
 }
 
 /// Points on a lattice: many are as far along an axis as others, so that their order decides.
 TEST_F(CompactBlocksTest, Ties) {
-  expect_the_definition(points(20000, [&] { return std::round(normal(random)); }));
+  expect_the_definition(points(20000, [&] { return std::round(normal_(random_)); }));
   expect_the_definition(points(3000, [] { return 1.5; }));
 }
 
 /// All but a few points lie in one strip.
 TEST_F(CompactBlocksTest, FarPoints) {
-  Coordinates x = points(4000, [&] { return 1e-6 * normal(random); });
+  Coordinates x = points(4000, [&] { return 1e-6 * normal_(random_); });
   x[0][17] = 1e6;
   x[1][170] = -1e9;
   x[2][1700] = 1e200;
@@ -99,8 +99,8 @@ TEST_F(CompactBlocksTest, FarPoints) {
 /// Extents that have no inverse, or whose inverse is 0.
 TEST_F(CompactBlocksTest, ExtremeExtents) {
   const double tiny = std::numeric_limits<double>::denorm_min();
-  expect_the_definition(points(2000, [&] { return tiny * std::round(normal(random)); }));
-  Coordinates x = points(2000, [&] { return normal(random); });
+  expect_the_definition(points(2000, [&] { return tiny * std::round(normal_(random_)); }));
+  Coordinates x = points(2000, [&] { return normal_(random_); });
   x[0][3] = 1.7e308;
   x[0][4] = -1.7e308;
   expect_the_definition(x);
