@@ -4,62 +4,140 @@
 #include <array>
 #include <bit>
 #include <cmath>
-#include <numeric>
 
 namespace starpmc {
 namespace {
 
 using Coordinates = std::array<std::span<const double>, 3>;
 
-struct Extent {
-  std::array<double, 3> low;
-  std::array<double, 3> high;
+struct Point {
+  std::array<double, 3> position;
+  std::uint32_t index;  ///< in the input
 };
 
-Extent extent_of(const Coordinates& coordinates, std::span<const std::uint32_t> points) {
-  Extent extent{{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
-  for (const std::uint32_t point : points) {
+struct Extent {
+  std::array<double, 3> low{INFINITY, INFINITY, INFINITY};
+  std::array<double, 3> high{-INFINITY, -INFINITY, -INFINITY};
+
+  void add(const std::array<double, 3>& position) {
     for (std::size_t k = 0; k < 3; ++k) {
-      extent.low[k] = std::min(extent.low[k], coordinates[k][point]);
-      extent.high[k] = std::max(extent.high[k], coordinates[k][point]);
+      low[k] = std::min(low[k], position[k]);
+      high[k] = std::max(high[k], position[k]);
     }
   }
-  return extent;
-}
+  double length(std::size_t axis) const { return high[axis] - low[axis]; }
+  double diagonal() const { return std::hypot(length(0), length(1), length(2)); }
+  std::size_t longest_axis() const {
+    std::size_t axis = 0;
+    for (std::size_t k = 1; k < 3; ++k) {
+      if (length(k) > length(axis)) axis = k;
+    }
+    return axis;
+  }
+};
 
-double diagonal(const Extent& extent) {
-  return std::hypot(extent.high[0] - extent.low[0], extent.high[1] - extent.low[1],
-                    extent.high[2] - extent.low[2]);
-}
+/// Points, and as much memory again, into which they may be moved.
+struct PointSet {
+  std::span<Point> points;
+  std::span<Point> spare;
 
+  PointSet part(std::size_t first, std::size_t count) const {
+    return {points.subspan(first, count), spare.subspan(first, count)};
+  }
+};
+
+/// Puts the points that are first along an axis before the others.
+class Halving {
+ public:
+  Halving(const Extent& extent, std::size_t axis)
+      : axis_(axis), low_(extent.low[axis]), strips_per_angstrom_(kStrips / extent.length(axis)) {}
+
+  void operator()(PointSet& set, std::size_t half) const {
+    const bool strips = set.points.size() >= kMany && std::isnormal(strips_per_angstrom_);
+    if (strips) {
+      by_strips(set, half);
+    } else {
+      select(set.points, half);
+    }
+  }
+
+ private:
+  static constexpr std::size_t kStrips = 256;
+  static constexpr std::size_t kMany = 2 * kStrips;
+
+  std::size_t strip(const Point& point) const {
+    const double place = (point.position[axis_] - low_) * strips_per_angstrom_;
+    return std::min(static_cast<std::size_t>(place), kStrips - 1);
+  }
+
+  void select(std::span<Point> points, std::size_t half) const {
+    const auto nearer = [axis = axis_](const Point& a, const Point& b) {
+      const double xa = a.position[axis];
+      const double xb = b.position[axis];
+      // ties by index: the same blocks on every machine
+      return xa < xb || (xa == xb && a.index < b.index);
+    };
+    std::nth_element(points.begin(), points.begin() + static_cast<std::ptrdiff_t>(half),
+                     points.end(), nearer);
+  }
+
+  /// Only the strip in which the cut lies is searched: the others' points are before or behind it.
+  void by_strips(PointSet& set, std::size_t half) const {
+    std::array<std::size_t, kStrips> counts{};
+    for (const Point& point : set.points) ++counts[strip(point)];
+    std::size_t middle = 0;
+    std::size_t before = 0;
+    while (before + counts[middle] <= half) before += counts[middle++];
+    std::array<std::size_t, 3> next{0, before, before + counts[middle]};
+    for (const Point& point : set.points) {
+      const std::size_t at = strip(point);
+      const std::size_t side = (at >= middle ? 1U : 0U) + (at > middle ? 1U : 0U);
+      set.spare[next[side]++] = point;
+    }
+    select(set.spare.subspan(before, counts[middle]), half - before);
+    std::swap(set.points, set.spare);
+  }
+
+  std::size_t axis_;
+  double low_;
+  double strips_per_angstrom_;
+};
+
+/// Of each block the indices of its points, which lie one after another.
 using Block = std::span<std::uint32_t>;
 
 /// Cuts points into compact runs of at most STARPMC_BLOCK_POINTS.
-void cut_into_blocks(const Coordinates& coordinates, Block points, double longest_diagonal,
-                     std::vector<Block>& blocks) {
-  if (points.empty()) return;
-  const Extent extent = extent_of(coordinates, points);
-  const bool fits = points.size() <= STARPMC_BLOCK_POINTS;
-  if (fits && (points.size() == 1 || diagonal(extent) <= longest_diagonal)) {
-    blocks.push_back(points);
-    return;
+class BlockCutter {
+ public:
+  BlockCutter(std::span<std::uint32_t> order, double longest_diagonal)
+      : order_(order), longest_diagonal_(longest_diagonal) {}
+
+  void cut(PointSet set) {
+    const std::size_t count = set.points.size();
+    if (count == 0) return;
+    Extent extent;
+    for (const Point& point : set.points) extent.add(point.position);
+    const bool fits = count <= STARPMC_BLOCK_POINTS;
+    if (fits && (count == 1 || extent.diagonal() <= longest_diagonal_)) {
+      blocks_.push_back(order_.first(count));
+      std::ranges::transform(set.points, order_.begin(), &Point::index);
+      order_ = order_.subspan(count);
+      return;
+    }
+    const std::size_t whole = (count + STARPMC_BLOCK_POINTS - 1) / STARPMC_BLOCK_POINTS;
+    const std::size_t half = fits ? count / 2 : whole / 2 * STARPMC_BLOCK_POINTS;
+    Halving(extent, extent.longest_axis())(set, half);
+    cut(set.part(0, half));
+    cut(set.part(half, count - half));
   }
-  std::size_t axis = 0;
-  for (std::size_t k = 1; k < 3; ++k) {
-    if (extent.high[k] - extent.low[k] > extent.high[axis] - extent.low[axis]) axis = k;
-  }
-  const std::size_t whole = (points.size() + STARPMC_BLOCK_POINTS - 1) / STARPMC_BLOCK_POINTS;
-  const std::size_t half = fits ? points.size() / 2 : whole / 2 * STARPMC_BLOCK_POINTS;
-  const auto nearer = [&](std::uint32_t a, std::uint32_t b) {
-    const double xa = coordinates[axis][a];
-    const double xb = coordinates[axis][b];
-    return xa < xb || (xa == xb && a < b);  // ties by index: the same blocks on every machine
-  };
-  std::nth_element(points.begin(), points.begin() + static_cast<std::ptrdiff_t>(half), points.end(),
-                   nearer);
-  cut_into_blocks(coordinates, points.first(half), longest_diagonal, blocks);
-  cut_into_blocks(coordinates, points.subspan(half), longest_diagonal, blocks);
-}
+
+  std::span<const Block> blocks() const { return blocks_; }
+
+ private:
+  std::span<std::uint32_t> order_;  ///< what is left of it
+  double longest_diagonal_;
+  std::vector<Block> blocks_;
+};
 
 template <class Real>
 Real stored_coordinate(double position, double origin, double edge) {
@@ -85,7 +163,10 @@ template <class Real>
 void write_block(const Coordinates& coordinates, std::span<const double> charge,
                  std::span<const double> extent, std::span<const double, 3> box, Block members,
                  std::span<double> header, std::span<Real> points) {
-  const Extent bounds = extent_of(coordinates, members);
+  Extent bounds;
+  for (const std::uint32_t point : members) {
+    bounds.add({coordinates[0][point], coordinates[1][point], coordinates[2][point]});
+  }
   for (std::size_t k = 0; k < 3; ++k) {
     header[k] = (bounds.low[k] + bounds.high[k]) / 2;
     std::fill_n(&points[k * STARPMC_BLOCK_POINTS], STARPMC_BLOCK_POINTS,
@@ -119,17 +200,21 @@ CompactBlocks<Real> make_compact_blocks(std::span<const double> x, std::span<con
                                         std::span<const double> extent,
                                         std::span<const double, 3> box) {
   const Coordinates coordinates{x, y, z};
-  std::vector<std::uint32_t> order(x.size());
-  std::iota(order.begin(), order.end(), 0U);
-  std::vector<Block> blocks;
-  cut_into_blocks(coordinates, order, *std::ranges::min_element(box), blocks);
+  std::vector<Point> points;
+  points.reserve(x.size());
+  for (std::uint32_t i = 0; i < x.size(); ++i) points.push_back({{x[i], y[i], z[i]}, i});
+  std::vector<Point> spare(points.size());
+  std::vector<std::uint32_t> order(points.size());
+  BlockCutter cutter(order, *std::ranges::min_element(box));
+  cutter.cut({points, spare});
+  const std::span<const Block> blocks = cutter.blocks();
 
   CompactBlocks<Real> result;
   result.blocks.assign(blocks.size() * BLOCK_FIELDS, 0.0);
   result.points.assign(blocks.size() * std::size_t{STARPMC_BLOCK_VALUES}, Real{0});
   result.slot_of_point.resize(order.size());
   for (std::size_t block = 0; block < blocks.size(); ++block) {
-    // nth_element leaves the order within a block to the library: fix it
+    // What has been cut has no order of its own within a block.
     std::ranges::sort(blocks[block]);
     write_block(
         coordinates, charge, extent, box, blocks[block],

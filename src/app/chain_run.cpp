@@ -56,7 +56,7 @@ std::uint64_t ChainRun::total_steps() const {
 }
 
 std::uint64_t ChainRun::next_update() const {
-  return updates_density() ? schedule_.next(summary_.qm_updates) : total_steps();
+  return has_more_updates() ? schedule_.next(summary_.qm_updates) : total_steps();
 }
 
 std::uint64_t ChainRun::gate_interval() const {
@@ -103,7 +103,7 @@ bool ChainRun::checkpoint_is_worth_it() const {
 }
 
 bool ChainRun::update_is_due() const {
-  return updates_density() && !updated_ && step_ == next_update() &&
+  return has_more_updates() && !updated_ && step_ == next_update() &&
          (step_ < total_steps() || step_ == 0);
 }
 
@@ -292,7 +292,7 @@ void ChainRun::finish() {
   }
   if (samples_exactly()) {
     finish_blocks();
-  } else if (engine_ != nullptr) {
+  } else if (has_more_updates()) {
     summary_.qm_interval_steps = schedule_.interval(summary_.qm_updates);
   }
   summary_.equilibration_steps = *search_.steps();

@@ -119,6 +119,10 @@ class ChainRun {
   // The exact ensemble: chain_exact.cpp.
   bool samples_exactly() const { return context_.reference != nullptr; }
   bool updates_density() const { return engine_ != nullptr && !samples_exactly(); }
+  /// Whether an update can give another density than the last: a stored one is read once.
+  bool has_more_updates() const {
+    return updates_density() && (has_qm_energies() || summary_.qm_updates.empty());
+  }
   void take_reference();
   void set_solute_energy();
   double reference_coulomb();

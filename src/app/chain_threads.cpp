@@ -1,5 +1,6 @@
 #include "app/chain_threads.hpp"
 
+#include <atomic>
 #include <utility>
 
 namespace starpmc {
@@ -17,8 +18,16 @@ void ChainThreads::start() { threads_.emplace_back(&ChainThreads::body, this, st
 void ChainThreads::body(unsigned index) {
   const bool first = index == 0;
   std::promise<std::unique_ptr<QmEngine>> engine;
+  // Called again where a worker that was lost is started again.
+  const auto told = std::make_shared<std::atomic_flag>();
+  const std::function<void()> spawned = [this, told] {
+    if (told->test_and_set()) return;
+    const std::lock_guard lock(mutex_);
+    ++spawned_;
+    ordered_.notify_all();
+  };
   try {
-    std::unique_ptr<QmEngine> made = make_engine_();
+    std::unique_ptr<QmEngine> made = make_engine_(spawned);
     if (first) {
       first_engine_.set_value(made == nullptr ? Engine()
                                               : Engine{true, made->name(), made->version(),
@@ -29,7 +38,13 @@ void ChainThreads::body(unsigned index) {
     if (first) first_engine_.set_exception(std::current_exception());
     engine.set_exception(std::current_exception());
   }
+  spawned();  // also where there is no process
   if (wait_for_order() == Order::run) run_(index, engine.get_future());
+}
+
+void ChainThreads::wait_for_processes() {
+  std::unique_lock lock(mutex_);
+  ordered_.wait(lock, [this] { return spawned_ == started(); });
 }
 
 ChainThreads::Engine ChainThreads::first_engine() { return first_engine_.get_future().get(); }

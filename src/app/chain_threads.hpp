@@ -19,7 +19,8 @@ namespace starpmc {
 class ChainThreads {
  public:
   /// Makes an engine; null: the chains need none. Called on all threads at the same time.
-  using MakeEngine = std::function<std::unique_ptr<QmEngine>()>;
+  /// @param spawned to be called when its process has been started
+  using MakeEngine = std::function<std::unique_ptr<QmEngine>(const std::function<void()>& spawned)>;
   /// A chain's run, with the engine or the reason why there is none; must not throw.
   /// @param index of the chain, in the order of starting
   using Run = std::function<void(unsigned index, std::future<std::unique_ptr<QmEngine>> engine)>;
@@ -32,6 +33,10 @@ class ChainThreads {
 
   void start();
   unsigned started() const { return static_cast<unsigned>(threads_.size()); }
+
+  /// Until the processes of all engines have been started, or could not be: they take a copy of the
+  /// environment, which must not change meanwhile.
+  void wait_for_processes();
 
   struct Engine {
     bool exists = false;
@@ -58,6 +63,7 @@ class ChainThreads {
   std::mutex mutex_;
   std::condition_variable ordered_;
   Order order_ = Order::wait;
+  unsigned spawned_ = 0;  ///< engines whose processes need not be waited for
   std::promise<Engine> first_engine_;
   std::vector<std::thread> threads_;
 };

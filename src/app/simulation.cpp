@@ -48,19 +48,26 @@ Simulation::Simulation(Ranks& ranks, Inputs inputs, Begin begin)
                 how_to_go_on(ranks, settings().output.folder)),
       context_{inputs_, interruption_, progress_, gate_, nullptr, input_fingerprint(inputs_)},
       threads_(
-          [this]() -> std::unique_ptr<QmEngine> {
+          [this](const std::function<void()>& spawned) -> std::unique_ptr<QmEngine> {
             if (!inputs_.system.solute) return nullptr;
             return make_engine(
                 inputs_.settings.qm, *inputs_.system.solute,
-                {engine_cancel_, [this](const QmForecast& forecast) { announce(forecast); }});
+                {engine_cancel_, [this](const QmForecast& forecast) { announce(forecast); },
+                 spawned});
           },
           [this](unsigned index, auto engine) { run_on_thread(index, std::move(engine)); }) {
   interruption_.on_request([cancel = engine_cancel_] { cancel->raise(); });
-  check_inputs();
-  start_starpu();
-  open_folder();
-  require_common_folder();
-  start_logging();
+  try {
+    check_inputs();
+    start_starpu();  // while the engines start
+    await_engines();
+    open_folder();
+    require_common_folder();
+    start_logging();
+  } catch (...) {
+    engine_cancel_->raise();  // the threads end when their engines have started
+    throw;
+  }
 }
 
 std::filesystem::path Simulation::chain_path(unsigned number) const {

@@ -71,6 +71,7 @@ class Simulation {
   void check_inputs();
   void check_checkpoints() const;
   void start_starpu();
+  void await_engines();
   void open_folder();
   void give_more_steps();
   void require_common_folder();

@@ -20,6 +20,7 @@
 #include "kernels/base/logging.hpp"
 #include "qm/errors.hpp"
 #include "qm/make_engine.hpp"
+#include "runtime/resting_workers.hpp"
 
 namespace starpmc {
 namespace {
@@ -46,6 +47,23 @@ void Simulation::check_inputs() {
     if (begin_ != Begin::anew) check_checkpoints();
     start_engines();
   });
+}
+
+void Simulation::await_engines() {
+  agree(ranks_, [this] {
+    try {
+      const PausedWorkers paused;  // they would poll on the cores on which the engines start
+      engine_ = threads_.first_engine();
+    } catch (const Cancelled&) {
+      engine_ = {};  // stop_if_interrupted() comes next
+      return;
+    }
+    settle_ensemble();
+    if (!samples_exactly(inputs_)) return;
+    reference_.emplace(inputs_, interruption_, ranks_.first(), reference_helpers());
+    RunReference::check(inputs_, begin_ != Begin::anew);
+    context_.reference = &*reference_;
+  });
   stop_if_interrupted();
   const nlohmann::json expected = ranks_.all(context_.fingerprint).front();
   agree(ranks_, [&] {
@@ -67,17 +85,7 @@ void Simulation::check_checkpoints() const {
 void Simulation::start_engines() {
   context_.chains_here = settings().sampling.chains == 0 ? 0 : share_.count;
   while (threads_.started() < share_.count) add_chain();
-  try {
-    engine_ = threads_.first_engine();
-  } catch (const Cancelled&) {
-    engine_ = {};  // stop_if_interrupted() comes next
-    return;
-  }
-  settle_ensemble();
-  if (!samples_exactly(inputs_)) return;
-  reference_.emplace(inputs_, interruption_, ranks_.first(), reference_helpers());
-  RunReference::check(inputs_, begin_ != Begin::anew);
-  context_.reference = &*reference_;
+  threads_.wait_for_processes();
 }
 
 /// settings.cfg and the checkpoints have what it comes to: resumed, the run goes on as it began.

@@ -142,6 +142,7 @@ std::unique_ptr<QmEngine> make_engine(const Settings::QmSection& settings, const
   const QmRequest request = make_request(settings, solute);
   WorkerCommand command = worker_command(settings);
   command.on_forecast = watch.on_forecast;
+  command.on_spawn = watch.on_spawn;
   return std::make_unique<RestartingEngine>(
       [command, request](const std::shared_ptr<CancelSignal>& signal) {
         WorkerCommand cancellable = command;

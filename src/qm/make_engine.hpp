@@ -17,6 +17,8 @@ struct EngineWatch {
   std::shared_ptr<CancelSignal> cancel = {};
   /// Told by every worker that starts, before what may take long; by the thread that starts it.
   std::function<void(const QmForecast&)> on_forecast = {};
+  /// Told when a worker's process has been started, before it is waited for; by the same thread.
+  std::function<void()> on_spawn = {};
 };
 
 /// The engine that `settings` names: pyscf and psi4 in a worker process, which is started again

@@ -80,6 +80,7 @@ WorkerEngine::WorkerEngine(const WorkerCommand& command, const QmRequest& reques
       max_iterations_(request.max_iterations),
       energy_convergence_hartree_(request.energy_convergence_hartree),
       remedy_if_missing_(command.remedy_if_missing) {
+  if (command.on_spawn) command.on_spawn();
   say_hello();
 }
 

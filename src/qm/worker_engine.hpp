@@ -24,6 +24,8 @@ struct WorkerCommand {
   std::shared_ptr<CancelSignal> cancel_signal = {};  ///< none: the engine makes its own
   /// Told before the worker starts on what may take long; empty: nobody listens.
   std::function<void(const QmForecast&)> on_forecast = {};
+  /// Told when the process has been started, of which nothing has been heard yet.
+  std::function<void()> on_spawn = {};
   /// What to do where the worker lacks its QM program.
   std::string remedy_if_missing = "./quickstart setup, or point qm.python to a Python that has it";
 };

@@ -15,4 +15,14 @@ namespace starpmc {
 /// @return starpu_init()'s
 int start_starpu(starpu_conf& conf);
 
+/// While it lives all workers sleep, those of devices, too, so that a QM program has the machine's
+/// cores.
+class PausedWorkers {
+ public:
+  PausedWorkers() { starpu_pause(); }
+  ~PausedWorkers() { starpu_resume(); }
+  PausedWorkers(const PausedWorkers&) = delete;
+  PausedWorkers& operator=(const PausedWorkers&) = delete;
+};
+
 }  // namespace starpmc

@@ -84,11 +84,14 @@ class StarpuChain final : public Chain {
   }
   ReferenceEnergy reference_energy() override { return data_.reference_energy(); }
 
-  EnergyTerms evaluate() override {
-    const EnergyTerms terms = FullEvaluation<Real>(data_).run();
-    const HostAccess<double> state(data_.chain_state, STARPU_RW);
-    std::ranges::copy(terms.values(), state.data().begin() + STATE_TERMS);
-    return terms;
+  EnergyTerms evaluate() override { return take_totals(FullEvaluation<Real>(data_).run()); }
+  EnergyTerms evaluate_solute() override {
+    auto values = FullEvaluation<Real>(data_).run_fields().values();
+    {
+      const HostAccess<double> state(data_.chain_state, STARPU_R);
+      std::copy_n(state.data().begin() + STATE_TERMS, MM_TERMS, values.begin());
+    }
+    return take_totals(EnergyTerms::of(values));
   }
 
   VirialTerms virial() override { return virial_->collect(data_, virial_->submit(data_)); }
@@ -138,6 +141,12 @@ class StarpuChain final : public Chain {
   }
 
  private:
+  EnergyTerms take_totals(const EnergyTerms& terms) {
+    const HostAccess<double> state(data_.chain_state, STARPU_RW);
+    std::ranges::copy(terms.values(), state.data().begin() + STATE_TERMS);
+    return terms;
+  }
+
   WindowLayout layout() const {
     const auto steps = static_cast<int>(sizes_.window);
     return {steps, 2 * steps + 2, data_.topology.shape.sites,

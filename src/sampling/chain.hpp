@@ -82,6 +82,9 @@ class Chain {
   virtual ReferenceEnergy reference_energy() = 0;
   /// Recomputes every energy term of the current positions and takes them as running totals.
   virtual EnergyTerms evaluate() = 0;
+  /// The same of the terms with the solute, all that another density changes; the running totals of
+  /// the others go on. After an evaluate().
+  virtual EnergyTerms evaluate_solute() { return evaluate(); }
   /// Energies and virials of the current positions, exactly reproducible; needs
   /// output.pressure-interval > 0.
   virtual VirialTerms virial() = 0;

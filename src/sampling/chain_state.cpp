@@ -1,5 +1,8 @@
 #include "sampling/chain_state.hpp"
 
+#include <algorithm>
+#include <optional>
+
 #include "io/binary_json.hpp"
 #include "kernels/scalar/moves.hpp"
 #include "sampling/reference_virial.hpp"
@@ -231,36 +234,42 @@ void submit_energies(const ChainData<Real>& data, const WindowBuffers<Real>& win
 }
 
 template <class Real>
-FullEvaluation<Real>::FullEvaluation(ChainData<Real>& data)
-    : data_(data),
-      window_({kBatch, kBatch, data.topology.shape.sites, data.topology.shape.padded_molecules},
-              1) {
-  window_.set_grid_parts(data.density == nullptr ? 0 : data.density->parts().size());
-  window_.set_components(data.components());
+FullEvaluation<Real>::FullEvaluation(ChainData<Real>& data) : data_(data) {
+  const std::size_t windows = data.molecules() > kBatch ? 2 : 1;
+  for (std::size_t i = 0; i < windows; ++i) {
+    auto& window = windows_.emplace_back(WindowLayout{kBatch, kBatch, data.topology.shape.sites,
+                                                      data.topology.shape.padded_molecules},
+                                         1);
+    window.set_grid_parts(data.density == nullptr ? 0 : data.density->parts().size());
+    window.set_components(data.components());
+  }
 }
 
 /// A window whose candidates are molecules [first, first + count) where they are; every later
 /// molecule is outside, so that each pair is counted once: here or in the pair table.
 template <class Real>
-void FullEvaluation<Real>::load(std::size_t first, std::size_t count) {
-  const WindowLayout& layout = window_.layout;
-  const HostAccess<int> plan_access(window_.plan, STARPU_W);
-  const HostAccess<double> entries_access(window_.entries, STARPU_W);
-  const HostAccess<PairReal<Real>> outside_access(window_.outside, STARPU_W);
+void FullEvaluation<Real>::load(WindowBuffers<Real>& window, Batch batch, bool with_mm) {
+  const auto [first, count] = batch;
+  const WindowLayout& layout = window.layout;
+  const HostAccess<int> plan_access(window.plan, STARPU_W);
+  const HostAccess<double> entries_access(window.entries, STARPU_W);
   const HostAccess<double> lattice_access(data_.lattice, STARPU_R);
   const auto plan = plan_access.data();
   const auto entries = entries_access.data();
-  const auto outside = outside_access.data();
   const auto lattice = lattice_access.data();
   const Topology topology = data_.topology.view();
 
   plan[PLAN_STEPS] = plan[PLAN_CANDIDATES] = static_cast<int>(count);
   plan[PLAN_STARTS] = 0;
-  for (std::size_t m = 0; m < outside.size(); ++m) {
-    outside[m] =
-        m >= first + count && m < data_.molecules() ? PairReal<Real>{1} : PairReal<Real>{0};
+  if (with_mm) {
+    const HostAccess<PairReal<Real>> outside(window.outside, STARPU_W);
+    const auto place = [&](std::size_t m) {
+      return outside.data().begin() + static_cast<std::ptrdiff_t>(m);
+    };
+    std::ranges::fill(outside.data(), PairReal<Real>{0});
+    std::fill(place(first + count), place(data_.molecules()), PairReal<Real>{1});
   }
-  const std::size_t capacity = window_.rows();
+  const std::size_t capacity = window.rows();
   for (std::size_t i = 0; i < count; ++i) {
     const auto index = static_cast<int>(i);
     const auto molecule = static_cast<int>(first + i);
@@ -284,12 +293,13 @@ void FullEvaluation<Real>::load(std::size_t first, std::size_t count) {
 }
 
 template <class Real>
-void FullEvaluation<Real>::collect_mm(std::size_t count, Totals& totals) {
-  const std::size_t rows = window_.rows();
-  const HostAccess<double> mm(window_.mm_partials.front(), STARPU_R);
-  const HostAccess<PairReal<Real>> table(window_.table, STARPU_R);
+void FullEvaluation<Real>::collect_mm(const WindowBuffers<Real>& window, Batch batch,
+                                      Totals& totals) {
+  const std::size_t rows = window.rows();
+  const HostAccess<double> mm(window.mm_partials.front(), STARPU_R);
+  const HostAccess<PairReal<Real>> table(window.table, STARPU_R);
   for (std::size_t term = 0; term < MM_TERMS; ++term) {
-    for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t i = 0; i < batch.count; ++i) {
       totals[term] += mm.data()[term * rows + i];
       for (std::size_t j = 0; j < i; ++j) {
         totals[term] += static_cast<double>(table.data()[(term * rows + j) * rows + i]);
@@ -300,20 +310,21 @@ void FullEvaluation<Real>::collect_mm(std::size_t count, Totals& totals) {
 
 /// Of the terms with the solute.
 template <class Real>
-void FullEvaluation<Real>::collect(std::size_t first, std::size_t count, Totals& totals) {
+void FullEvaluation<Real>::collect(const WindowBuffers<Real>& window, Batch batch, Totals& totals) {
   if (data_.has_static_terms()) {
-    collect_fields(window_.nuclei_energies, 0, STATIC_TERMS, first, count, totals);
+    collect_fields(window.nuclei_energies, 0, STATIC_TERMS, batch, totals);
   }
   if (data_.density != nullptr || data_.reference != nullptr) {
-    collect_fields(window_.grid_energies, STATIC_TERMS, FIELDS, first, count, totals);
+    collect_fields(window.grid_energies, STATIC_TERMS, FIELDS, batch, totals);
   }
-  if (data_.components() > 0) collect_responses(first, count);
+  if (data_.components() > 0) collect_responses(window, batch);
 }
 
 template <class Real>
-void FullEvaluation<Real>::collect_responses(std::size_t first, std::size_t count) {
+void FullEvaluation<Real>::collect_responses(const WindowBuffers<Real>& window, Batch batch) {
+  const auto [first, count] = batch;
   const auto components = static_cast<std::size_t>(data_.components());
-  const HostAccess<int> candidates(window_.responses, STARPU_R);
+  const HostAccess<int> candidates(window.responses, STARPU_R);
   const HostAccess<int> molecules(data_.molecule_response, STARPU_RW);
   const HostAccess<std::int64_t> total(data_.response_total, STARPU_RW);
   for (std::size_t i = 0; i < count; ++i) {
@@ -327,16 +338,27 @@ void FullEvaluation<Real>::collect_responses(std::size_t first, std::size_t coun
 
 template <class Real>
 void FullEvaluation<Real>::collect_fields(const DataHandle& handle, std::size_t begin,
-                                          std::size_t end, std::size_t first, std::size_t count,
-                                          Totals& totals) {
+                                          std::size_t end, Batch batch, Totals& totals) {
+  const auto [first, count] = batch;
   const HostAccess<double> energies(handle, STARPU_R);
   const HostAccess<double> cache(data_.field_cache, STARPU_RW);
   for (std::size_t field = begin; field < end; ++field) {
     for (std::size_t i = 0; i < count; ++i) {
-      const double energy = energies.data()[(field - begin) * window_.candidates() + i];
+      const double energy = energies.data()[(field - begin) * kBatch + i];
       cache.data()[field * data_.stride() + first + i] = energy;
       totals[MM_TERMS + field] += energy;
     }
+  }
+}
+
+template <class Real>
+void FullEvaluation<Real>::submit(const WindowBuffers<Real>& window, Batch batch, bool with_mm) {
+  const auto count = static_cast<int>(batch.count);
+  const codelets::WindowArguments arguments = data_.arguments(window.layout, {count, count, 0});
+  if (with_mm) {
+    submit_energies(data_, window, arguments);
+  } else {
+    submit_fields(data_, window, arguments);
   }
 }
 
@@ -348,19 +370,22 @@ EnergyTerms FullEvaluation<Real>::run(bool with_mm) {
     std::ranges::transform(data_.reference->mean_response(), total.data().begin(),
                            [](std::int64_t mean) { return -mean; });
   }
+  const auto window_of = [&](Batch batch) -> WindowBuffers<Real>& {
+    return windows_[batch.first / kBatch % windows_.size()];
+  };
+  const auto take = [&](Batch batch) {
+    if (with_mm) collect_mm(window_of(batch), batch, totals);
+    collect(window_of(batch), batch, totals);
+  };
+  std::optional<Batch> under_way;
   for (std::size_t first = 0; first < data_.molecules(); first += kBatch) {
-    const std::size_t count = std::min<std::size_t>(kBatch, data_.molecules() - first);
-    load(first, count);
-    const codelets::WindowArguments arguments =
-        data_.arguments(window_.layout, {static_cast<int>(count), static_cast<int>(count), 0});
-    if (with_mm) {
-      submit_energies(data_, window_, arguments);
-      collect_mm(count, totals);
-    } else {
-      submit_fields(data_, window_, arguments);
-    }
-    collect(first, count, totals);
+    const Batch batch{first, std::min<std::size_t>(kBatch, data_.molecules() - first)};
+    load(window_of(batch), batch, with_mm);
+    submit(window_of(batch), batch, with_mm);
+    if (under_way) take(*under_way);
+    under_way = batch;
   }
+  if (under_way) take(*under_way);
   totals[TERM_QMMM_POLARISATION] = data_.reference_energy().polarisation;
   return EnergyTerms::of(totals);
 }

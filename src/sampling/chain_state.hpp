@@ -112,18 +112,25 @@ class FullEvaluation {
   EnergyTerms run_fields() { return run(false); }
 
  private:
+  /// Molecules [first, first + count).
+  struct Batch {
+    std::size_t first;
+    std::size_t count;
+  };
+
   EnergyTerms run(bool with_mm);
-  void load(std::size_t first, std::size_t count);
+  void load(WindowBuffers<Real>& window, Batch batch, bool with_mm);
+  void submit(const WindowBuffers<Real>& window, Batch batch, bool with_mm);
   using Totals = std::array<double, TERMS>;
-  void collect_mm(std::size_t count, Totals& totals);
-  void collect(std::size_t first, std::size_t count, Totals& totals);
-  void collect_responses(std::size_t first, std::size_t count);
+  void collect_mm(const WindowBuffers<Real>& window, Batch batch, Totals& totals);
+  void collect(const WindowBuffers<Real>& window, Batch batch, Totals& totals);
+  void collect_responses(const WindowBuffers<Real>& window, Batch batch);
   /// The field terms [begin, end), whose energies a buffer has.
-  void collect_fields(const DataHandle& handle, std::size_t begin, std::size_t end,
-                      std::size_t first, std::size_t count, Totals& totals);
+  void collect_fields(const DataHandle& handle, std::size_t begin, std::size_t end, Batch batch,
+                      Totals& totals);
 
   ChainData<Real>& data_;
-  WindowBuffers<Real> window_;
+  std::vector<WindowBuffers<Real>> windows_;  ///< one is computed while another is filled or read
 };
 
 }  // namespace starpmc

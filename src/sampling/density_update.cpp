@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "runtime/resting_workers.hpp"
 #include "sampling/exact_points.hpp"
 #include "sampling/task_sizes.hpp"
 #include "system/system.hpp"
@@ -35,15 +36,6 @@ PointCharges point_charges(const TopologyBuffers& topology, std::span<const Mole
   }
   return charges;
 }
-
-/// Idle StarPU workers poll; while it lives they sleep, so that the engine has the machine's cores.
-class PausedWorkers {
- public:
-  PausedWorkers() { starpu_pause(); }
-  ~PausedWorkers() { starpu_resume(); }
-  PausedWorkers(const PausedWorkers&) = delete;
-  PausedWorkers& operator=(const PausedWorkers&) = delete;
-};
 
 }  // namespace
 

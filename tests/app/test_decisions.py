@@ -160,8 +160,12 @@ class Decisions(program.TestCase):
         self.assertNotEqual(results, {Decisions.expected})
 
     def test_interval_of_updates(self):
-        """A frozen density changes nothing when it is read again."""
-        self.check("updates", "--qm.interval", 700)
+        """A stored density cannot change: nothing is made at an interval, one potential in all."""
+        self.check("updates", "--qm.interval", 70)
+        summary = self.run_small("once", "--qm.interval", 70)
+        self.assertEqual([update["step"] for update in summary["qm_updates"]], [0])
+        tasks = {t["codelet"].split("<")[0]: t["count"] for t in summary["codelet_timings"]}
+        self.assertEqual(sum(n for name, n in tasks.items() if "qm_update" in name), 1, tasks)
 
 
 class Gas(program.TestCase):

@@ -156,7 +156,7 @@ class Same(Ranks):
             )
             log = (folder / "run.log").read_text()
             for chain in range(CHAINS):
-                self.assertIn(f"chain {chain}, step 1500:", log)
+                self.assertIn(f"chain {chain}: the stored density has", log)
             self.assertIn("100.0 %", log)
             # All of them were given the same one here.
             self.assertIn("share processors", log)

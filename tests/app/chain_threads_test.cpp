@@ -1,0 +1,69 @@
+#include "app/chain_threads.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <future>
+#include <latch>
+#include <memory>
+#include <thread>
+
+#include "kernels/base/error.hpp"
+
+namespace starpmc {
+namespace {
+
+using Spawned = std::function<void()>;
+using Future = std::future<std::unique_ptr<QmEngine>>;
+
+void run_nothing(unsigned /*index*/, Future engine) { engine.wait(); }
+
+/// The environment may change while QM programs get ready, and not before all have a copy of it.
+TEST(ChainThreads, WaitForProcessesButNotForEngines) {
+  constexpr unsigned kChains = 3;
+  std::atomic<unsigned> begun = 0;
+  std::atomic<unsigned> spawned = 0;
+  std::latch ready(1);
+  std::atomic<unsigned> made = 0;
+  ChainThreads threads(
+      [&](const Spawned& tell) {
+        const unsigned number = begun++;
+        std::this_thread::sleep_for(std::chrono::milliseconds(20 * number));
+        ++spawned;
+        tell();
+        tell();  // a worker that was lost at once
+        ready.wait();
+        ++made;
+        return nullptr;
+      },
+      run_nothing);
+  for (unsigned i = 0; i < kChains; ++i) threads.start();
+  threads.wait_for_processes();
+  EXPECT_EQ(spawned, kChains);
+  EXPECT_EQ(made, 0U);
+  ready.count_down();
+  EXPECT_FALSE(threads.first_engine().exists);
+  threads.run();
+  threads.join();
+  EXPECT_EQ(made, kChains);
+}
+
+TEST(ChainThreads, DoNotWaitForProcessesThatThereAreNot) {
+  ChainThreads none([](const Spawned&) { return nullptr; }, run_nothing);
+  none.start();
+  none.wait_for_processes();
+  EXPECT_FALSE(none.first_engine().exists);
+
+  ChainThreads failing(
+      [](const Spawned&) -> std::unique_ptr<QmEngine> { throw RunError("no Python"); },
+      run_nothing);
+  failing.start();
+  failing.start();
+  failing.wait_for_processes();
+  EXPECT_THROW(failing.first_engine(), RunError);
+}
+
+}  // namespace
+}  // namespace starpmc
