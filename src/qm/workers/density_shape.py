@@ -15,6 +15,7 @@ from pyscf import dft
 RESPONSE_GRID = (30, 110)
 DENSITY_GRID = (50, 194)
 TARGETS_AT_ONCE = 200
+SMALLEST_CHARGE = 1e-8  # e; half of a fine quadrature's points have less
 
 
 def distances_between(points, others):
@@ -39,6 +40,8 @@ class Shape:
 
     def of_charges(self, points, charges):
         """((k, targets), (k, spheres)) of (k, points) charges."""
+        counted = abs(charges).max(axis=0) > SMALLEST_CHARGE
+        points, charges = points[counted], charges[:, counted]
         distances = numpy.zeros((len(charges), len(self.targets)))
         for first in range(0, len(self.targets), TARGETS_AT_ONCE):
             some = slice(first, first + TARGETS_AT_ONCE)

@@ -4,6 +4,7 @@ See protocol.md. Atomic units inside but where a name says otherwise.
 """
 
 import dataclasses
+import functools
 
 import linear_response
 import numpy
@@ -124,7 +125,7 @@ class ExactEnsemble:
                 components, tolerance, tests, threads, progress
             )
             self._show(responses)
-        far = FarCharges(self._molecule.atom_coords())
+        far = self._far_charges
         potentials = self._all_potentials(far.targets, threads)
         totals = [self._molecule.charge] + [0] * len(responses)
         charges = far.fit(potentials, self._shapes(far.shape, threads), totals)
@@ -136,6 +137,11 @@ class ExactEnsemble:
             "mean": mean * HARTREE_IN_KJ_PER_MOL**0.5,
             "spectrum": spectrum,
         }
+
+    @functools.cached_property
+    def _far_charges(self):
+        """The same for every reference: where they lie, and the solution of their equations."""
+        return FarCharges(self._molecule.atom_coords())
 
     def _show(self, responses):
         """potentials() is about these from here on."""

@@ -15,7 +15,7 @@ from density_shape import Shape, Spheres, distances_between
 from pyscf.data import nist
 
 # (radius in angstrom, points of each nucleus) of the charges; the nuclei themselves come first.
-CHARGE_SHELLS = ((0.5, 14), (0.9, 24), (1.3, 40))
+CHARGE_SHELLS = ((0.3, 14), (0.6, 24), (0.9, 40), (1.2, 60), (1.6, 80))
 # Where potentials are matched. Nearer than that the density is not inside, and to match it there
 # costs accuracy everywhere.
 FIT_SHELLS = (2.8, 3.2, 3.8, 4.6, 5.4, 6.5, 8.5)
@@ -25,9 +25,9 @@ DISTANCE_SHELLS = (1.5, 2.1, 2.8, 3.8, 6.0, 10.0)
 DISTANCE_WEIGHT = 0.004  # 1/bohr^2: about 1/rc^2 for a cutoff rc of 8 angstrom
 # Spheres of cutoffs: centres so far from the outermost nucleus, and how many of them and of radii.
 SPHERE_DISTANCE = 6.0
-SPHERE_DIRECTIONS, SPHERE_RADII = 60, 12
+SPHERE_DIRECTIONS, SPHERE_RADII = 100, 24
 SPHERE_MARGIN = 1.0  # angstrom; so far beyond the nuclei they go
-SPHERE_WEIGHT = 2e-4  # 1/bohr^3: about 1/rc^3 for a cutoff of 9 angstrom
+SPHERE_WEIGHT = 1e-3  # 1/bohr^3: some times 1/rc^3, as most charges of a solvent are that far away
 RIDGE = 1e-12  # of the largest eigenvalue of the normal equations: what the shells do not determine
 
 
