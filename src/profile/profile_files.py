@@ -26,6 +26,7 @@ class Chain:
 
     steps: numpy.ndarray  # of the frames
     differences: numpy.ndarray  # (frames, images), kJ/mol: under each image less under its own
+    block_steps: numpy.ndarray  # of the blocks' ends, the first being where production begins
     block_differences: numpy.ndarray  # true less sampled energy at block ends, as proposed
     accepted: numpy.ndarray  # of the same
 
@@ -86,6 +87,7 @@ def _chain(folder):
     return Chain(
         table[:, 0],
         table[:, 1:],
+        numpy.array([float(block["step"]) for block in blocks]),
         numpy.array([float(block["difference"]) for block in blocks]),
         numpy.array([block["accepted"] == "1" for block in blocks]),
     )

@@ -240,8 +240,8 @@ class Estimates(program.TestCase):
             x = rng.normal(centre, 1, 400)
             energies = np.stack([x**2 / 2, (x - 60) ** 2 / 2], axis=1)
             chain = profile_files.Chain(
-                np.arange(400), energies - energies[:, own : own + 1], np.zeros(40),
-                np.ones(40, bool),
+                1 + np.arange(400), energies - energies[:, own : own + 1], 10 * np.arange(41),
+                np.zeros(41), np.ones(41, bool),
             )
             images.append(profile_files.Image(f"image-0{own + 1}", own, 0, 0, [chain], {}))
         profile = profile_files.Profile("", "", 300, 1.0, images)
@@ -263,8 +263,8 @@ class Estimates(program.TestCase):
             # The true Hamiltonian has 1.2 times the constant; its samples are at the block ends.
             ends = rng.normal(0, np.sqrt(kt / (1.2 * constant)), count)
             chain = profile_files.Chain(
-                np.arange(count), energies - energies[:, own : own + 1],
-                own + 0.2 * constant * ends**2 / 2, np.ones(count, bool),
+                1 + np.arange(count), energies - energies[:, own : own + 1], np.arange(count + 1),
+                own + 0.2 * constant * np.append(0, ends) ** 2 / 2, np.ones(count + 1, bool),
             )
             images.append(profile_files.Image(f"image-0{own + 1}", own, 0, 0, [chain], {}))
         found = estimates.estimate(profile_files.Profile("", "", 300, kt, images))
@@ -275,6 +275,79 @@ class Estimates(program.TestCase):
         np.testing.assert_allclose(steps, np.arange(3) + kt / 2 * np.log(1.2), atol=0.04)
         np.testing.assert_allclose(found.neighbours[:, 0], np.diff(sampled), atol=0.04)
         self.assertLess(found.error[1:].max(), 0.05)
+
+    def test_blocks_shorter_than_memory(self):
+        """Their frames are nearer to the true ensemble than to the sampled one, from which BAR would
+        take them without their weights. Moves that preserve the sampled ensemble, and the test at
+        the ends of blocks, as the program does it."""
+        sys.path.insert(0, str(program.REPOSITORY / "src/profile"))
+        import estimates
+        import profile_files
+
+        constants, kt, blocks, length = np.array([1.0, 1.6]), 2.0, 30000, 4
+        images = [
+            profile_files.Image(f"image-0{own + 1}", own, 0, 0, [harmonic_chain(
+                constants, own, kt, blocks, length, np.random.default_rng(own))], {})
+            for own in range(2)
+        ]  # fmt: skip
+        found = estimates.estimate(profile_files.Profile("", "", 300, kt, images))
+        sampled = kt / 2 * np.log(constants[1] / constants[0])
+        expected = kt / 2 * np.log(constants[1] * TRUE[1] / (constants[0] * TRUE[0]))
+        said = f"{found.sampled[1]}, {found.free_energy[1]} +- {found.error[1]}, expected {expected}"
+        print(said)
+        self.assertLess(found.error[1], 0.03, said)
+        self.assertLess(abs(found.sampled[1] - sampled) / found.error[1], 3.5, said)
+        self.assertLess(abs(found.free_energy[1] - expected) / found.error[1], 3.5, said)
+        # What the weights are for: without them the same frames are wrong by far more.
+        for image in images:
+            image.chains[0].block_differences = np.zeros(blocks + 1)
+        unweighted = estimates.estimate(profile_files.Profile("", "", 300, kt, images)).sampled[1]
+        print(f"without weights: {unweighted}, expected {sampled}")
+        self.assertGreater(abs(unweighted - sampled), 5 * found.error[1])
+
+    def test_too_few_blocks(self):
+        sys.path.insert(0, str(program.REPOSITORY / "src/profile"))
+        import estimates
+        import profile_files
+
+        images = [
+            profile_files.Image(f"image-0{own + 1}", own, 0, 0, [harmonic_chain(
+                np.array([1.0, 1.1]), own, 2.0, 4, 50, np.random.default_rng(own))], {})
+            for own in range(2)
+        ]  # fmt: skip
+        with self.assertRaisesRegex(profile_files.ProfileError, "(?s)image-01.*blocks.*qm.interval"):
+            estimates.estimate(profile_files.Profile("", "", 300, 2.0, images))
+
+
+TRUE = (2.0, 0.8)  # constants of the true Hamiltonians in those of the sampled ones
+
+
+def harmonic_chain(constants, own, kt, blocks, length, rng):
+    """A chain of the exact ensemble of an oscillator, whose frames remember 20 others."""
+    import profile_files
+
+    memory = np.exp(-1 / 20)
+    width = np.sqrt(kt / constants[own])
+
+    def difference(x):
+        return (TRUE[own] - 1) * constants[own] * x * x / 2
+
+    x = rng.normal(0, np.sqrt(kt / (TRUE[own] * constants[own])))
+    positions, differences, accepted = [], [difference(x)], [True]
+    noise = rng.normal(0, width * np.sqrt(1 - memory**2), (blocks, length))
+    for kicks, u in zip(noise, rng.random(blocks), strict=True):
+        y = x
+        for kick in kicks:
+            y = memory * y + kick
+            positions.append(y)
+        differences.append(difference(y))
+        accepted.append(bool(np.log(u) < -(difference(y) - difference(x)) / kt))
+        x = y if accepted[-1] else x
+    energies = constants * np.array(positions)[:, None] ** 2 / 2
+    return profile_files.Chain(
+        1 + np.arange(blocks * length), energies - energies[:, own : own + 1],
+        length * np.arange(blocks + 1), np.array(differences), np.array(accepted),
+    )  # fmt: skip
 
 
 if __name__ == "__main__":
