@@ -99,7 +99,9 @@ Expectation expect(const Workload& load) {
 std::uint32_t automatic_window(
     std::size_t molecules, bool has_solute,
     const std::function<std::vector<Workload>(std::uint32_t)>& operations) {
-  const std::uint32_t steps = shortest_good_window(operations).value_or(has_solute ? 200 : 96);
+  // A GPU takes little longer for more steps: its kernels' latency is most of a short window.
+  const bool longer = has_solute || has_gpu();
+  const std::uint32_t steps = shortest_good_window(operations).value_or(longer ? 200 : 96);
   // Beyond about one visit in two per molecule, revisits close windows anyway.
   return static_cast<std::uint32_t>(std::clamp<std::size_t>(molecules, 1, steps));
 }
