@@ -83,6 +83,16 @@ if(TARGET starpmc)
   starpmc_program_test(path/path path/test_path.py 300 "path")
   starpmc_program_test(path/path_slow path/test_path.py 1800 "path;slow" --slow SlowTest)
   starpmc_program_test(profile/profile profile/test_profile.py 900 "profile;device")
+  starpmc_program_test(profile/estimates profile/test_estimates.py 120 "profile")
+  starpmc_program_test(profile/report profile/test_profile_report.py 300 "profile;device")
+  starpmc_program_test(profile/alchemlyb profile/test_alchemlyb.py 300 "profile;device")
+  # A few waters every day, as many as the validation has for those who ask for it.
+  starpmc_program_test(profile/openmm profile/profile_against_openmm.py 1800 "profile;device"
+                       --waters 64 --cutoff 6 --sweeps 6000 --equilibration-sweeps 300
+                       --picoseconds 15 --equilibration-picoseconds 3 --largest-error 4)
+  starpmc_program_test(profile/openmm_of_500_waters profile/profile_against_openmm.py 28800
+                       "profile;device;slow")
+  starpmc_program_test(profile/closed_cycles profile/closed_cycles.py 7200 "profile;device;slow")
   starpmc_program_test(app/performance_models app/test_performance_models.py 120 "app;device")
   starpmc_program_test(app/trajectory app/test_trajectory.py 120 "app;device")
   starpmc_program_test(app/trace app/test_trace.py 300 "app;device")

@@ -103,6 +103,16 @@ void complete(Inputs& inputs, const OptionPlaces& places, InputErrors& errors) {
 
 }  // namespace
 
+System read_system_with(const Settings& settings, const std::filesystem::path& topology) {
+  InputErrors errors(InputErrors::Mode::throw_first);
+  Settings other = settings;
+  other.system.topology = topology;
+  std::optional<Box> box;
+  MoleculeOrder order;
+  const OptionPlaces places(topology.string());
+  return std::move(*read_system_of(other, places, errors, box, order));
+}
+
 Inputs read_inputs(std::span<const std::string> arguments, const std::string& command) {
   InputErrors errors(InputErrors::Mode::throw_first);
   Inputs inputs;

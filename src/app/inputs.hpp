@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <span>
 #include <string>
 #include <vector>
@@ -29,6 +30,10 @@ struct Inputs {
 /// @param command   name of the subcommand, for messages
 /// @throws InputError
 Inputs read_inputs(std::span<const std::string> arguments, const std::string& command);
+
+/// The system of a configuration with another topology.
+/// @throws InputError
+System read_system_with(const Settings& settings, const std::filesystem::path& topology);
 
 /// @param errors of what can be read independently of each other: lines and values of the
 ///               configuration, its files, cutoffs, expressions

@@ -4,13 +4,14 @@
 
 #include <algorithm>
 #include <fstream>
-#include <memory>
+#include <iterator>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "app/profile_hamiltonian.hpp"
 #include "app/run_reference.hpp"
 #include "base/constants.hpp"
 #include "io/checked_file.hpp"
@@ -19,8 +20,6 @@
 #include "io/reference_file.hpp"
 #include "io/trajectory_reader.hpp"
 #include "kernels/base/error.hpp"
-#include "sampling/reference_tables.hpp"
-#include "sampling/solute_energies.hpp"
 
 namespace starpmc {
 namespace {
@@ -62,58 +61,55 @@ struct ChainEnergies {
   std::vector<std::vector<double>> of_images;  ///< [image][frame], kJ/mol
 };
 
-/// Frames after equilibration, handed to `take` as molecules.
-template <class Take>
-void for_each_frame(const SampledChain& chain, const System& system, Take&& take) {
+std::vector<Molecule> molecules_of(const TrajectoryFrame& frame, const System& system) {
   std::vector<Molecule> molecules = system.molecules;
+  for (std::size_t m = 0; m < molecules.size(); ++m) {
+    const double* const x = &frame.centres[3 * m];
+    const double* const q = &frame.orientations[4 * m];
+    molecules[m].centre = {x[0], x[1], x[2]};
+    molecules[m].orientation = {q[0], q[1], q[2], q[3]};
+  }
+  return molecules;
+}
+
+/// Some frames of production.
+struct Frames {
+  std::vector<std::int64_t> steps;
+  std::vector<std::vector<Molecule>> molecules;
+};
+
+constexpr std::size_t kFramesAtOnce = 256;
+
+/// Frames after equilibration, handed to `take` some at a time until it says that it is enough.
+/// @return whether all have been taken
+template <class Take>
+bool for_frames(const SampledChain& chain, const System& system, Take&& take) {
   std::optional<TrajectoryReader> reader;
-  std::uint64_t frames = 0;
+  std::uint64_t count = 0;
   {
     const std::lock_guard lock(hdf5::library_mutex());
     reader.emplace(chain.folder / "trajectory.h5md", system);
-    frames = reader->frame_count();
+    count = reader->frame_count();
   }
-  for (std::uint64_t k = 0; k < frames; ++k) {
-    TrajectoryFrame frame;
-    {
-      const std::lock_guard lock(hdf5::library_mutex());
-      frame = reader->read(k);
+  bool complete = true;
+  for (std::uint64_t next = 0; complete && next < count;) {
+    Frames frames;
+    for (; next < count && frames.steps.size() < kFramesAtOnce; ++next) {
+      TrajectoryFrame frame;
+      {
+        const std::lock_guard lock(hdf5::library_mutex());
+        frame = reader->read(next);
+      }
+      if (frame.step <= static_cast<std::int64_t>(chain.equilibration_steps)) continue;
+      frames.steps.push_back(frame.step);
+      frames.molecules.push_back(molecules_of(frame, system));
     }
-    if (frame.step <= static_cast<std::int64_t>(chain.equilibration_steps)) continue;
-    for (std::size_t m = 0; m < molecules.size(); ++m) {
-      const double* const x = &frame.centres[3 * m];
-      const double* const q = &frame.orientations[4 * m];
-      molecules[m].centre = {x[0], x[1], x[2]};
-      molecules[m].orientation = {q[0], q[1], q[2], q[3]};
-    }
-    take(frame.step, molecules);
+    complete = take(frames);
   }
   const std::lock_guard lock(hdf5::library_mutex());
   reader.reset();
+  return complete;
 }
-
-/// A sampled Hamiltonian, as far as images differ in it.
-class ImageHamiltonian {
- public:
-  ImageHamiltonian(const ProfileImages& images, std::size_t image) {
-    const fs::path file = RunReference::path_in(images.folder(image));
-    const SoluteReference reference =
-        read_reference(file, file.string(),
-                       "put it back, or remove the folder so that the image is sampled again");
-    own_energy_ = reference.solute_energy_kj_per_mol;
-    energies_ =
-        std::make_unique<SoluteEnergies>(images.system_of(image), images.inputs().settings,
-                                         std::make_shared<const ReferenceTables>(reference));
-  }
-
-  double operator()(std::span<const Molecule> molecules) {
-    return own_energy_ + energies_->of(molecules).total();
-  }
-
- private:
-  double own_energy_ = 0;
-  std::unique_ptr<SoluteEnergies> energies_;
-};
 
 /// GROMACS's name of the state of an image: its place on the path from 0 to 1.
 std::string lambda_of(std::size_t image, std::size_t count) {
@@ -188,14 +184,15 @@ bool write_energy_differences(const ProfileImages& images,
     for (std::size_t image = 0; image < images.count(); ++image) {
       const System system = images.system_of(image);
       for (std::size_t c = 0; c < chains[image].size(); ++c) {
-        if (stop()) return false;
         ChainEnergies& sampled = energies[image][c];
         std::vector<double>& values = sampled.of_images.emplace_back();
-        for_each_frame(chains[image][c], system,
-                       [&](std::int64_t step, std::span<const Molecule> molecules) {
-                         if (under == 0) sampled.steps.push_back(step);
-                         values.push_back(hamiltonian(molecules));
-                       });
+        const bool complete = for_frames(chains[image][c], system, [&](const Frames& frames) {
+          if (stop()) return false;
+          if (under == 0) std::ranges::copy(frames.steps, std::back_inserter(sampled.steps));
+          std::ranges::copy(hamiltonian(frames.molecules), std::back_inserter(values));
+          return true;
+        });
+        if (!complete) return false;
       }
     }
   }

@@ -8,6 +8,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "app/profile_topologies.hpp"
 #include "app/run.hpp"
 #include "app/run_reference.hpp"
 #include "config/option.hpp"
@@ -86,6 +87,22 @@ void require_same_atoms(const fs::path& file, const SolutePath& path, const Solu
   }
 }
 
+/// Refuses images whose titles say that they were made for another electronic state.
+void require_same_state(const Inputs& inputs, const SolutePath& path) {
+  const auto check = [&](const char* option, std::size_t image, std::optional<double> found,
+                         int wanted) {
+    if (!found || *found == wanted) return;
+    throw InputError(inputs.settings.profile.path.string(),
+                     fmt::format("the title of image {} says {}={:g}, qm.{} is {}", image + 1,
+                                 option, *found, option, wanted),
+                     "", fmt::format("set qm.{}, or give a path of this {}", option, option));
+  };
+  for (std::size_t i = 0; i < path.images.size(); ++i) {
+    check("charge", i, path.images[i].charge, inputs.settings.qm.charge);
+    check("multiplicity", i, path.images[i].multiplicity, inputs.settings.qm.multiplicity);
+  }
+}
+
 /// Random numbers of an image's own: with the same ones chains of like Hamiltonians come together,
 /// and their samples are no longer independent. Mixed as by SplitMix64 (G. Steele et al., OOPSLA
 /// 2014), so that profiles of neighbouring seeds have none in common.
@@ -143,6 +160,8 @@ ProfileImages::ProfileImages(Inputs inputs) : inputs_(std::move(inputs)) {
   require_profile(inputs_);
   path_ = read_solute_path(inputs_.settings.profile.path);
   require_same_atoms(inputs_.settings.profile.path, path_, *inputs_.system.solute);
+  require_same_state(inputs_, path_);
+  systems_ = read_profile_topologies(inputs_, count());
   place();
 }
 
@@ -189,7 +208,7 @@ ProfileImages::State ProfileImages::state(std::size_t image) const {
 }
 
 System ProfileImages::system_of(std::size_t image) const {
-  System system = inputs_.system;
+  System system = systems_.empty() ? inputs_.system : systems_[image];
   system.solute->positions = path_.images[image].positions;
   return system;
 }
@@ -259,6 +278,12 @@ std::vector<Molecule> ProfileImages::solvent_for(std::size_t image) const {
   return molecules;
 }
 
+fs::path ProfileImages::topology_of(std::size_t image) const {
+  const Settings& settings = inputs_.settings;
+  return settings.profile.topologies.empty() ? settings.system.topology
+                                             : settings.profile.topologies[image];
+}
+
 void ProfileImages::write_start(std::size_t image) const {
   const fs::path here = folder(image);
   std::error_code failure;
@@ -279,7 +304,8 @@ Inputs ProfileImages::begin(std::size_t image) const {
       std::vector<std::string>{settings.string(), "--system.coordinates",
                                (here / "start.gro").string(), "--system.solute",
                                (here / "solute.xyz").string(), "--system.frame", "auto",
-                               "--profile.path", "", "--sampling.seed",
+                               "--system.topology", topology_of(image).string(), "--profile.path",
+                               "", "--profile.topologies", "", "--sampling.seed",
                                std::to_string(seed_of(inputs_.settings.sampling.seed, image)),
                                "--output.folder", here.string(), "--output.overwrite", "true"},
       "profile");

@@ -34,7 +34,7 @@ class ProfileImages {
   /// image-01, ...
   std::filesystem::path folder(std::size_t image) const;
   State state(std::size_t image) const;
-  /// The configuration's system with the solute of an image.
+  /// The configuration's system with the solute of an image, and its topology.
   System system_of(std::size_t image) const;
 
   /// Makes the profile's folder with profile.cfg and path.xyz, or finds them as this profile has
@@ -57,11 +57,13 @@ class ProfileImages {
  private:
   void place();
   void clear_images() const;
+  std::filesystem::path topology_of(std::size_t image) const;
   void write_start(std::size_t image) const;
   std::vector<Molecule> solvent_for(std::size_t image) const;
 
   Inputs inputs_;
   SolutePath path_;
+  std::vector<System> systems_;  ///< with the topology of each image; empty: with inputs_'s
   std::size_t nearest_ = 0;
 };
 

@@ -24,7 +24,9 @@ void print_report_help(const options::options_description& described, std::ostre
          "their errors, radial distribution functions, QM updates, workers, a picture of the box;\n"
          "beside it report-rdf.csv and report-coordination.csv, radial distribution functions and\n"
          "coordination numbers with errors.\n"
-         "Of a run that goes on or was interrupted it shows what is there.\n\n"
+         "Of a run that goes on or was interrupted it shows what is there. Of a folder of starpmc\n"
+         "profile: the free energy, its images, overlap, convergence, the solute with its first\n"
+         "shell.\n\n"
       << described << "\nExample: starpmc report quickstart-output --pairs O2:HW1+HW2 --png\n";
 }
 
@@ -70,7 +72,7 @@ int run_report(std::span<const std::string> arguments, std::ostream& out) {
   }
   if (!names_folder) {
     throw InputError("starpmc report", "no folder is named", "",
-                     "starpmc report DIR, DIR the output folder of a run");
+                     "starpmc report DIR, DIR the output folder of a run or a profile");
   }
   // -B: nothing is written beside the script.
   std::vector<std::string> command{find_worker_python({}).string(), "-B", find_script().string(),

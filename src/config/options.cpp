@@ -297,6 +297,10 @@ std::vector<Option> profile_options() {
                   ".xyz file with the images of the QM molecule, one after the other, as `starpmc "
                   "path` writes it"},
                  true, STARPMC_FIELD(profile.path)),
+      path_list({"profile", "topologies", "",
+                 "GROMACS .top files, one for each image, that differ in the Lennard-Jones "
+                 "parameters of the QM molecule; empty: system.topology for all"},
+                STARPMC_FIELD(profile.topologies)),
       real({"profile", "until-error", "kJ/mol",
             "images that the error of the free energies comes from most are sampled on until the "
             "largest is known to within this; 0: each gets sampling.steps"},

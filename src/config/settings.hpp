@@ -136,7 +136,9 @@ struct Settings {
 
   /// Of `starpmc profile`; a run takes no notice of it.
   struct ProfileSection {
-    std::filesystem::path path;         ///< XYZ file with the images of the solute
+    std::filesystem::path path;  ///< XYZ file with the images of the solute
+    std::vector<std::filesystem::path>
+        topologies;                     ///< one for each; empty: system.topology for all
     double until_error_kj_per_mol = 0;  ///< 0: each image gets sampling.steps
     std::uint64_t most_steps = 0;       ///< of one image; 0: ten times sampling.steps
 

@@ -22,13 +22,17 @@ logging.getLogger("pymbar").setLevel(logging.ERROR)  # it recommends other packa
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     import pymbar
-    from pymbar import timeseries
     from pymbar.other_estimators import bar
+from scipy.special import stdtrit
 
 LEAST_OVERLAP = 0.03  # of neighbours: below it errors are no longer to be believed
 NO_OVERLAP = 1e-4
-FEWEST_SAMPLES = 10  # independent ones of an image
-FEWEST_BLOCKS = 5  # the same of the step to the true Hamiltonian
+FEWEST_SAMPLES = 3  # independent ones of an image; fewer give no error
+FEWEST_BLOCKS = 3  # the same of the step to the true Hamiltonian
+FEW_SAMPLES = 20  # of an image: errors from fewer may be too small
+WINDOW = 2.5  # in inefficiencies: Sokal's, over which correlation is summed up
+PER_INDEPENDENT = 4  # frames that serve for each independent one: all others would add nothing
+ONE_DEVIATION = 0.8413447460685429  # of a normal distribution
 FRACTIONS = numpy.arange(1, 11) / 10  # of the frames, in the convergence
 
 
@@ -50,7 +54,8 @@ class Estimate:
     steps: list
     neighbours: numpy.ndarray  # (images - 1, 2): sampled, by BAR, and error
     overlap: numpy.ndarray  # (images, images)
-    samples: numpy.ndarray  # independent frames of each image
+    samples: numpy.ndarray  # number of independent frames of each image
+    frames: list  # of each image, (frames, images): the energies that free energies come from
 
     def largest_error(self):
         return float(self.error.max())
@@ -85,7 +90,7 @@ def frame_differences(chain):
 class Sampled:
     """Frames of one chain as samples of the sampled ensemble, in their order."""
 
-    differences: numpy.ndarray  # (frames, images), a frame as often as its weight says
+    frames: numpy.ndarray  # their numbers, a frame as often as its weight says
     loss: float  # so many times fewer samples for their unequal weights
 
 
@@ -97,35 +102,51 @@ def sampled_ensemble(image, kt):
     every = numpy.concatenate(weights)
     loss = float(numpy.mean(every**2) / numpy.mean(every) ** 2)
     found = []
-    for chain, one in zip(image.chains, weights, strict=True):
+    for one in weights:
         # Systematic resampling: a frame as often as the sum of weights passes a half within it.
         passed = numpy.floor(numpy.cumsum(one) / every.mean() + 0.5).astype(int)
         times = numpy.diff(passed, prepend=0)
-        found.append(Sampled(numpy.repeat(chain.differences, times, axis=0), loss))
+        found.append(Sampled(numpy.repeat(numpy.arange(len(one)), times), loss))
     return found
 
 
 def inefficiency(series):
-    """Frames for one independent sample."""
-    if len(series) < 3 or numpy.ptp(series) == 0:
+    """Frames for one independent sample: correlation summed up to Sokal's automatic window, without
+    what the deviation from the series' own mean takes away (U. Wolff, Comput. Phys. Commun. 156, 143
+    (2004)), which for short series is much."""
+    n = len(series)
+    if n < 6 or numpy.ptp(series) == 0:
         return 1.0
-    return float(timeseries.statistical_inefficiency(series))
+    size = 1 << (2 * n - 1).bit_length()
+    transform = numpy.fft.rfft(series - numpy.mean(series), size)
+    windows = numpy.arange(1, n // 3 + 1)
+    products = numpy.fft.irfft(transform * transform.conj(), size)[: len(windows) + 1]
+    correlation = products[1:] / (n - windows) / (products[0] / n)
+    sums = (1 + 2 * numpy.cumsum(correlation)) / (1 - (2 * windows + 1) / n)
+    found = sums / (1 + sums / n)
+    closed = windows >= WINDOW * found
+    return max(1.0, float(found[closed.argmax() if closed.any() else -1]))
 
 
-def independent_frames(sampled, own):
-    """Numbers of frames that are independent of each other, judged by the slower of the energies
-    under both neighbours."""
-    count, images = sampled.differences.shape
-    if count == 0:
-        return numpy.empty(0, int)
-    neighbours = [k for k in (own - 1, own + 1) if 0 <= k < images]
-    slowest = max(inefficiency(sampled.differences[:, k]) for k in neighbours)
-    return numpy.array(
-        timeseries.subsample_correlated_data(
-            sampled.differences[:, neighbours[0]], g=slowest * sampled.loss
-        ),
-        int,
+def ranks_of(values):
+    """Where a few frames have a huge energy, as where an atom of the image overlaps with a solvent
+    molecule, the energies themselves say nothing of how long the others remember."""
+    return numpy.argsort(numpy.argsort(values, kind="stable")).astype(float)
+
+
+def memory(differences, own):
+    """Frames for one independent sample, judged by the slower of the energies under both neighbours."""
+    neighbours = [k for k in (own - 1, own + 1) if 0 <= k < differences.shape[1]]
+    return max(
+        inefficiency(series)
+        for k in neighbours
+        for series in (differences[:, k], ranks_of(differences[:, k]))
     )
+
+
+def student_factor(samples):
+    """By which an error is larger that comes from the scatter of so few samples."""
+    return float(stdtrit(max(1.0, samples - 1), ONE_DEVIATION))
 
 
 def shared(values, share):
@@ -147,31 +168,53 @@ def step_to_truth(image, kt, share=everything):
     spread = every.std(ddof=1) if len(every) > 1 else numpy.inf
     return Step(
         float(shift + kt * numpy.log(every.mean())),
-        float(kt * spread / every.mean() / numpy.sqrt(independent)),
+        float(student_factor(independent) * kt * spread / every.mean() / numpy.sqrt(independent)),
         float(independent),
     )
 
 
-def independent_samples(images, kt):
-    """[image][chain]: energies (frames, images) of independent frames less those under its own."""
-    found = []
+@dataclasses.dataclass
+class Samples:
+    """[image][chain]: energies (frames, images), less those under its own."""
+
+    frames: list  # those that free energies come from
+    independent: list  # fewer, for the errors
+
+
+def samples_of(images, kt):
+    """Errors belong to so many frames as are independent of each other. Free energies of these alone
+    would have larger ones: what lies between adds to them, if not as much."""
+    frames, independent = [], []
     for own, image in enumerate(images):
-        chains = sampled_ensemble(image, kt)
-        found.append([chain.differences[independent_frames(chain, own)] for chain in chains])
-    return found
+        frames.append([])
+        independent.append([])
+        for chain, one in zip(image.chains, sampled_ensemble(image, kt), strict=True):
+            differences = chain.differences[one.frames]
+            interval = memory(differences, own) * one.loss if len(differences) else 1.0
+            frames[-1].append(differences[:: max(1, int(interval / PER_INDEPENDENT))])
+            places = numpy.arange(0, len(differences), interval).astype(int)
+            independent[-1].append(differences[places])
+    return Samples(frames, independent)
 
 
 def chosen_frames(samples, share=everything):
-    """(reduced energies (images, frames), their number for each image). share: of each chain's."""
+    """(energies (images, frames), their number for each image). share: of each chain's."""
     rows = [numpy.concatenate([shared(chain, share) for chain in chains]) for chains in samples]
     return numpy.concatenate(rows).T, numpy.array([len(one) for one in rows])
 
 
-def solve(energies, counts, kt):
-    """(free energies, that of the first being 0; errors of differences; MBAR)."""
-    mbar = pymbar.MBAR(energies / kt, counts)
+def mbar_of(samples, kt, share=everything):
+    energies, counts = chosen_frames(samples, share)
+    return pymbar.MBAR(energies / kt, counts)
+
+
+def solve(samples, kt, share=everything):
+    """(free energies, that of the first being 0; errors of all differences; MBAR)"""
+    mbar = mbar_of(samples.frames, kt, share)
     found = mbar.compute_free_energy_differences()
-    return kt * found["Delta_f"][0], kt * found["dDelta_f"], mbar
+    of_errors = mbar_of(samples.independent, kt, share)
+    errors = of_errors.compute_free_energy_differences()["dDelta_f"]
+    return kt * found["Delta_f"][0], student_factor(of_errors.N_k.min()) * kt * errors, mbar
 
 
 def require_samples(images, counts):
@@ -186,7 +229,7 @@ def require_samples(images, counts):
             )
 
 
-def require_overlap(images, neighbours, overlap):
+def require_overlap(images, neighbours):
     """neighbours: overlap of each image with the next."""
     for k, value in enumerate(neighbours):
         if value >= NO_OVERLAP:
@@ -216,11 +259,18 @@ def require_blocks(images, steps):
 
 def neighbours_by_bar(samples, kt):
     """(difference of the next image, error) of each pair of neighbours."""
-    every = [numpy.concatenate(chains) for chains in samples]
+    frames, independent = (
+        [numpy.concatenate(chains) for chains in kind]
+        for kind in (samples.frames, samples.independent)
+    )
     found = []
-    for own in range(len(every) - 1):
-        result = bar(every[own][:, own + 1] / kt, every[own + 1][:, own] / kt)
-        found.append((kt * result["Delta_f"], kt * result["dDelta_f"]))
+    for own in range(len(frames) - 1):
+        value, error = (
+            bar(kind[own][:, own + 1] / kt, kind[own + 1][:, own] / kt)[key]
+            for kind, key in ((frames, "Delta_f"), (independent, "dDelta_f"))
+        )
+        fewest = min(len(independent[own]), len(independent[own + 1]))
+        found.append((kt * value, student_factor(fewest) * kt * error))
     return numpy.array(found)
 
 
@@ -235,12 +285,12 @@ def true_energies(sampled, errors, steps):
 
 def estimate(profile):
     images, kt = profile.images, profile.kt
-    samples = independent_samples(images, kt)
-    energies, counts = chosen_frames(samples)
+    samples = samples_of(images, kt)
+    counts = chosen_frames(samples.independent)[1]
     require_samples(images, counts)
-    sampled, errors, mbar = solve(energies, counts, kt)
+    sampled, errors, mbar = solve(samples, kt)
     overlap = numpy.array(mbar.compute_overlap()["matrix"])
-    require_overlap(images, numpy.diagonal(overlap, 1), overlap)
+    require_overlap(images, numpy.diagonal(overlap, 1))
     steps = [step_to_truth(image, kt) for image in images]
     require_blocks(images, steps)
     free_energy, between = true_energies(sampled, errors, steps)
@@ -253,13 +303,14 @@ def estimate(profile):
         neighbours_by_bar(samples, kt),
         overlap,
         counts,
+        [numpy.concatenate(chains) for chains in samples.frames],
     )
 
 
 def convergence(profile, image):
     """(shares, forward, errors, backward, errors): the free energy of an image above the first from
     the first or the last frames and blocks of all runs."""
-    samples = independent_samples(profile.images, profile.kt)
+    samples = samples_of(profile.images, profile.kt)
     rows = []
     for fraction in FRACTIONS:
         row = [fraction]
@@ -269,8 +320,7 @@ def convergence(profile, image):
                 part = max(2, round(fraction * count))
                 return slice(max(0, count - part), None) if backward else slice(0, part)
 
-            energies, counts = chosen_frames(samples, share)
-            sampled, errors, _ = solve(energies, counts, profile.kt)
+            sampled, errors, _ = solve(samples, profile.kt, share)
             steps = [step_to_truth(one, profile.kt, share) for one in profile.images]
             free_energy, between = true_energies(sampled, errors, steps)
             row += [free_energy[image], between[0, image]]

@@ -8,7 +8,13 @@ import sys
 from pathlib import Path
 
 import numpy
-from profile_files import FAILURE, ProfileError, read_profile, write_whole
+from profile_files import (
+    FAILURE,
+    ProfileError,
+    read_profile,
+    weighted_frames_text,
+    write_whole,
+)
 
 COLUMNS = (
     ("image", "{}"),
@@ -129,7 +135,24 @@ def points_of_interest(estimate):
     return found
 
 
-def tell(profile, estimate, least_overlap):
+def warn(profile, estimate, least_overlap, few_samples):
+    for k, value in enumerate(numpy.diagonal(estimate.overlap, 1)):
+        if value < least_overlap:
+            print(
+                f"starpmc: warning: images {k + 1} and {k + 2} overlap by {value:.3f} only: errors may "
+                "be too small; an image between them would help",
+                file=sys.stderr,
+            )
+    few = [str(k + 1) for k, count in enumerate(estimate.samples) if count < few_samples]
+    if few:
+        print(
+            f"starpmc: warning: fewer than {few_samples} independent samples of image "
+            f"{', '.join(few)}: errors may be too small; more sampling.steps would help",
+            file=sys.stderr,
+        )
+
+
+def tell(profile, estimate):
     print("image  coordinate  free energy   error  overlap with next  independent frames")
     for k, image in enumerate(profile.images):
         last = k + 1 == len(profile.images)
@@ -144,18 +167,11 @@ def tell(profile, estimate, least_overlap):
             f"{name}: {estimate.free_energy[k]:.2f} +- {estimate.error[k]:.2f} kJ/mol "
             f"({kcal[0]:.2f} +- {kcal[1]:.2f} kcal/mol) above image 1"
         )
-    for k, value in enumerate(numpy.diagonal(estimate.overlap, 1)):
-        if value < least_overlap:
-            print(
-                f"starpmc: warning: images {k + 1} and {k + 2} overlap by {value:.3f} only: errors may "
-                "be too small; an image between them would help",
-                file=sys.stderr,
-            )
 
 
 def make(folder):
     try:
-        from estimates import LEAST_OVERLAP, convergence, estimate
+        from estimates import FEW_SAMPLES, LEAST_OVERLAP, convergence, estimate
         from profile_plots import draw
     except ImportError as missing:
         raise ProfileError(
@@ -170,12 +186,16 @@ def make(folder):
     converged = {
         name: convergence(profile, image) for name, image in points_of_interest(found).items()
     }
+    for image, frames in zip(profile.images, found.frames, strict=True):
+        text = weighted_frames_text(image, frames)
+        write_whole(folder / image.folder / "dhdl-weighted.xvg", text)
     write_whole(folder / "profile.csv", csv_text(profile, rows))
     document = json_document(profile, found, rows, converged)
     write_whole(folder / "profile.json", json.dumps(document, indent=2) + "\n")
     for name, content in draw(profile, found, converged).items():
         write_whole(folder / name, content)
-    tell(profile, found, LEAST_OVERLAP)
+    tell(profile, found)
+    warn(profile, found, LEAST_OVERLAP, FEW_SAMPLES)
     print(f"{folder / 'profile.csv'}, profile.json, profile.png, profile.svg and two more plots")
 
 

@@ -29,6 +29,7 @@ class Chain:
     block_steps: numpy.ndarray  # of the blocks' ends, the first being where production begins
     block_differences: numpy.ndarray  # true less sampled energy at block ends, as proposed
     accepted: numpy.ndarray  # of the same
+    header: str = ""  # of its dhdl.xvg
 
 
 @dataclasses.dataclass
@@ -81,7 +82,7 @@ def _image(folder, data):
 
 
 def _chain(folder):
-    table = read_xvg(folder / "dhdl.xvg")
+    header, table = read_xvg(folder / "dhdl.xvg")
     with open(folder / "blocks.csv", encoding="utf-8") as file:
         blocks = list(csv.DictReader(line for line in file if not line.startswith("#")))
     return Chain(
@@ -90,14 +91,16 @@ def _chain(folder):
         numpy.array([float(block["step"]) for block in blocks]),
         numpy.array([float(block["difference"]) for block in blocks]),
         numpy.array([block["accepted"] == "1" for block in blocks]),
+        header,
     )
 
 
 def read_xvg(path):
-    """The numbers of a .xvg file, a row for a line."""
-    rows = []
+    """(its "@" lines; its numbers, a row for a line)"""
+    rows, header = [], []
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         if line.startswith(("#", "@")):
+            header += [line] if line.startswith("@") else []
             continue
         try:
             rows.append([float(word) for word in line.split()])
@@ -107,7 +110,20 @@ def read_xvg(path):
             ) from None
     if not rows:
         raise ProfileError(path, "has no frames", "more sampling.steps")
-    return numpy.array(rows)
+    return "\n".join(header), numpy.array(rows)
+
+
+def weighted_frames_text(image, frames):
+    """A .xvg file like the image's dhdl.xvg. frames: (frames, images), kJ/mol."""
+    lines = [
+        "# Frames of dhdl.xvg that BAR and MBAR of profile.csv come from, each as often as its weight",
+        "# in the sampled ensemble says. Neighbours remember each other. Their number stands for the",
+        "# time.",
+        image.chains[0].header,
+    ]
+    for number, row in enumerate(frames):
+        lines.append(" ".join([f"{number:.4f}", *(f"{value:.6f}" for value in row)]))
+    return "\n".join(lines) + "\n"
 
 
 def write_whole(path, content):

@@ -124,7 +124,7 @@ def _nearest_images(positions, edges, trajectory, centre):
     return moved
 
 
-def _solute_and_shell(trajectory, frame, labelled):
+def _solute_and_shell(trajectory, frame, labelled, view):
     positions = trajectory.positions(frame)
     count = trajectory.solute_atoms
     centre = positions[:count].mean(axis=0)
@@ -135,7 +135,7 @@ def _solute_and_shell(trajectory, frame, labelled):
         if ((solute - moved[first]) ** 2).sum(axis=1).min() < SHELL**2:
             shell.append(_molecule_atoms(trajectory, molecule))
     chosen = numpy.concatenate([numpy.arange(count), *shell]).astype(int)
-    points = moved @ _view_of(solute).T
+    points = moved @ (_view_of(solute) if view is None else view).T
     figure, axis = charts.new_figure((INCHES, INCHES))
     numbers = trajectory.atomic_numbers
     names = {atom: trajectory.solute_names()[atom] for atom in labelled}
@@ -199,8 +199,9 @@ def _whole_box(trajectory, frame):
     return figure, f"{shown} {molecules} molecules in the periodic box"
 
 
-def draw(trajectory, frame, labelled):
-    """Figure and what it shows. labelled: atoms of the solute that get their names."""
+def draw(trajectory, frame, labelled, view=None):
+    """Figure and what it shows. labelled: atoms of the solute that get their names. view: a rotation
+    of the solute; the one that spreads it most where there is none."""
     if trajectory.solute_atoms:
-        return _solute_and_shell(trajectory, frame, labelled)
+        return _solute_and_shell(trajectory, frame, labelled, view)
     return _whole_box(trajectory, frame)

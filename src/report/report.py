@@ -1,10 +1,11 @@
-"""Makes the page of `starpmc report DIR`, which starts this script.
+"""Makes the page of `starpmc report DIR`, which starts this script. DIR: of a run or of a profile.
 
 usage: report.py DIR [--output FILE] [--overwrite] [--atoms LIST] [--pairs LIST] [--png] [--xtc]
                  [--program-version TEXT] [--term COLUMN TITLE UNIT]...
 """
 
 import argparse
+import dataclasses
 import os
 import sys
 from pathlib import Path
@@ -86,11 +87,50 @@ def check_replaceable(path, mark):
 def check_paths(folder, output):
     if not folder.is_dir():
         problem = "is a file, not a folder" if folder.exists() else "there is no such folder"
-        fail(f"{folder}: {problem}\n  remedy: name the output folder of a run")
+        fail(f"{folder}: {problem}\n  remedy: name the output folder of a run or profile")
     if output.is_dir():
         fail(f"{output}: is a folder\n  remedy: name a file with --output")
     if not output.parent.is_dir():
         fail(f"{output.parent}: there is no such folder\n  remedy: make it, or name another --output")
+
+
+@dataclasses.dataclass
+class Report:
+    page: str
+    pictures: dict  # PNGs by name
+    problems: list
+    tables: dict = dataclasses.field(default_factory=dict)  # CSV by file's name
+    converted: list = dataclasses.field(default_factory=list)  # files that lie there already
+
+
+def report_of_run(arguments):
+    import run_folder
+    import sections
+    import structure
+    import structure_tables
+    import xtc
+
+    run = run_folder.read_run(arguments.folder, arguments.term)
+    found = structure.read(run, arguments.atoms, arguments.pairs)
+    page, pictures = sections.build(run, found, arguments.png, arguments.program_version)
+    converted = [xtc.write(chain) for chain in run.chains] if arguments.xtc else []
+    return Report(page, pictures, run.problems, structure_tables.made_of(found), converted)
+
+
+def report_of_profile(arguments):
+    import profile_folder
+    import profile_page
+    import run_folder
+
+    for option in ("atoms", "pairs", "xtc"):
+        if getattr(arguments, option):
+            raise run_folder.ReportError(
+                f"{arguments.folder}: is the folder of a profile, which has no --{option}\n"
+                f"  remedy: leave it out, or name the folder of an image: {arguments.folder}/image-01"
+            )
+    profile = profile_folder.read_profile(arguments.folder)
+    page, pictures = profile_page.build(profile, arguments.png, arguments.program_version)
+    return Report(page, pictures, profile.problems)
 
 
 def main():
@@ -100,29 +140,25 @@ def main():
     load_packages()
     import charts
     import page as pages
+    import profile_folder
     import run_folder
-    import sections
-    import structure
     import structure_tables
-    import xtc
 
     if not arguments.overwrite:
         check_replaceable(output, pages.MARK)
 
     try:
-        run = run_folder.read_run(arguments.folder, arguments.term)
-        found = structure.read(run, arguments.atoms, arguments.pairs)
-        page, pictures = sections.build(run, found, arguments.png, arguments.program_version)
-        converted = [xtc.write(chain) for chain in run.chains] if arguments.xtc else []
+        is_profile = profile_folder.is_profile(arguments.folder)
+        report = report_of_profile(arguments) if is_profile else report_of_run(arguments)
     except run_folder.ReportError as error:
         fail(error)
     except OSError as error:
         fail(f"{arguments.folder}: cannot be read: {error}", FAILURE)
-    for problem in run.problems:
+    for problem in report.problems:
         print(f"starpmc: warning: {problem}", file=sys.stderr)
-    files = {output: page.encode("utf-8", "replace")}
-    files |= {output.with_name(f"{STEM}-{name}.png"): png for name, png in pictures.items()}
-    files |= {output.with_name(name): table for name, table in structure_tables.made_of(found).items()}
+    files = {output: report.page.encode("utf-8", "replace")}
+    files |= {output.with_name(f"{STEM}-{name}.png"): png for name, png in report.pictures.items()}
+    files |= {output.with_name(name): table for name, table in report.tables.items()}
     marks = {".png": charts.PNG_MARK, ".csv": structure_tables.MARK}
     for path in files if not arguments.overwrite else ():
         if path != output:
@@ -130,7 +166,7 @@ def main():
     for path, content in files.items():
         write_whole(path, content)
         print(path)
-    for path in converted:
+    for path in report.converted:
         print(path)
 
 

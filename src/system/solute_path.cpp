@@ -111,11 +111,12 @@ void check_jumps(const fs::path& path, const std::vector<XyzFrame>& frames,
   }
 }
 
-std::optional<double> energy_in(std::string_view title, const std::string& place) {
-  constexpr std::string_view key = "energy_hartree=";
+/// @param key with its "="
+std::optional<double> number_in(std::string_view title, std::string_view key,
+                                const std::string& place, const std::string& what) {
   for (const std::string_view word : split_words(title)) {
     if (!word.starts_with(key)) continue;
-    return parse_number(word.substr(key.size()), place, "the energy (Hartree)");
+    return parse_number(word.substr(key.size()), place, what);
   }
   return std::nullopt;
 }
@@ -137,9 +138,13 @@ SolutePath read_solute_path(const fs::path& path) {
   for (std::size_t i = 0; i < frames.size(); ++i) {
     check_atoms(path, frames, i);
     Geometry& geometry = frames[i].geometry;
+    const std::string place = place_of(path, frames[i].line + 1);
     SolutePath::Image image{
         .positions = std::move(geometry.positions),
-        .energy_hartree = energy_in(geometry.title, place_of(path, frames[i].line + 1))};
+        .energy_hartree =
+            number_in(geometry.title, "energy_hartree=", place, "the energy (Hartree)"),
+        .charge = number_in(geometry.title, "charge=", place, "the charge (e)"),
+        .multiplicity = number_in(geometry.title, "multiplicity=", place, "the multiplicity")};
     if (i > 0) superpose_image(read.images.back(), read.masses, image);
     read.images.push_back(std::move(image));
   }

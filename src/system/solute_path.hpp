@@ -16,6 +16,8 @@ struct SolutePath {
     double coordinate = 0;           ///< length of the path from the first image, angstrom u^1/2
     double largest_step = 0;         ///< of an atom from the image before, angstrom
     std::optional<double> energy_hartree;  ///< energy_hartree=... of the title
+    std::optional<double> charge;          ///< charge=... of the title, elementary charges
+    std::optional<double> multiplicity;    ///< multiplicity=... of the title
   };
 
   std::vector<std::string> elements;  ///< "C", "Cl", ...

@@ -39,7 +39,7 @@ def take_place(place):
     model.ISOLATED_ENERGY = -1000.0 + BARRIER * np.sin(np.pi * place) ** 2 - 5.0 * place
 
 
-def energies(place, ion, centre, box):
+def energies(place, ion, centre, box, solute_sigma=SOLUTE_SIGMA):
     """Solute's and interaction energy of an ion at positions (n, 3), kJ/mol."""
     take_place(place)
     cutoff = box / 2
@@ -51,25 +51,27 @@ def energies(place, ion, centre, box):
     potential = ION_CHARGE * model.COULOMB * (1 / inside - 2 / cutoff + inside / cutoff**2)
     field = potential[:, :6] @ model.FIELD_OF_POTENTIAL.T
     electronic = potential[:, 6:] @ np.array(model.FIXED_CHARGES) + model.energy(field)
-    sigma = np.sqrt(SOLUTE_SIGMA * ION_SIGMA)
+    sigma = np.sqrt(solute_sigma * ION_SIGMA)
     epsilon = np.sqrt(SOLUTE_EPSILON * ION_EPSILON)
     x, shift = (sigma / inside[:, 6:]) ** 6, (sigma / cutoff) ** 6
     vdw = (4 * epsilon * (x * x - x - shift * shift + shift)).sum(axis=1)
     return model.ISOLATED_ENERGY + electronic + vdw
 
 
-def free_energies(places, box, temperature, spacing=0.15):
-    """Of each place, that of the first being 0, by the midpoint rule over the box."""
+def free_energies(places, box, temperature, spacing=0.15, sigmas=None):
+    """Of each place, that of the first being 0, by the midpoint rule over the box. sigmas: of the
+    solute's atoms at each place, angstrom."""
+    sigmas = [SOLUTE_SIGMA] * len(places) if sigmas is None else sigmas
     kt = GAS_CONSTANT * temperature
     cells = round(box / spacing)
     along = (np.arange(cells) + 0.5) * box / cells
     centre = np.full(3, box / 2)
     found = []
-    for place in places:
+    for place, sigma in zip(places, sigmas, strict=True):
         least, total = None, 0.0
         for x in along:
             plane = np.stack(np.meshgrid([x], along, along, indexing="ij"), axis=-1).reshape(-1, 3)
-            e = energies(place, plane, centre, box)
+            e = energies(place, plane, centre, box, sigma)
             # Within the repulsion the field's fourth power would win; nothing gets there.
             near = np.linalg.norm(plane[:, None] - (centre + atoms(place)), axis=2).min(axis=1)
             e = np.where(near < 2.0, np.inf, e)
@@ -89,6 +91,34 @@ def write_path(path, places):
     path.write_text("\n".join(frames) + "\n")
 
 
+def topology(solute_sigma):
+    masses = (32.06, 12.011, 15.999)
+    types = "".join(
+        f"M{symbol} M{symbol} {number} {mass} 0.0 A {sigma / 10:.6f} {epsilon:.6f}\n"
+        for symbol, number, mass, sigma, epsilon in zip(
+            model.ELEMENTS,
+            model.NUCLEAR_CHARGES,
+            masses,
+            solute_sigma,
+            SOLUTE_EPSILON,
+            strict=True,
+        )
+    )
+    atoms_of_model = "".join(
+        f"{i + 1} M{symbol} 1 MOD {symbol}{i + 1} {i + 1} 0.0 {mass}\n"
+        for i, (symbol, mass) in enumerate(zip(model.ELEMENTS, masses, strict=True))
+    )
+    return (
+        "[ defaults ]\n1 3\n\n[ atomtypes ]\n"
+        + types
+        + f"Na Na 11 22.99 0.0 A {ION_SIGMA / 10:.6f} {ION_EPSILON:.6f}\n"
+        + "\n[ moleculetype ]\nmodel 3\n\n[ atoms ]\n"
+        + atoms_of_model
+        + f"\n[ moleculetype ]\nION 1\n\n[ atoms ]\n1 Na 1 ION ION 1 {ION_CHARGE} 22.99\n"
+        + "\n[ system ]\nmodel path\n\n[ molecules ]\nmodel 1\nION 1\n"
+    )
+
+
 def write_box(folder, box, ion):
     """ion.gro and ion.top: the first geometry in the middle of the box, the ion at `ion`."""
     centre = np.full(3, box / 2)
@@ -101,31 +131,7 @@ def write_box(folder, box, ion):
     ]
     edge = f"{box / 10:14.9f}" * 3
     (folder / "ion.gro").write_text("\n".join(["model path", "4", *lines, edge, ""]))
-    masses = (32.06, 12.011, 15.999)
-    types = "".join(
-        f"M{symbol} M{symbol} {number} {mass} 0.0 A {sigma / 10:.6f} {epsilon:.6f}\n"
-        for symbol, number, mass, sigma, epsilon in zip(
-            model.ELEMENTS,
-            model.NUCLEAR_CHARGES,
-            masses,
-            SOLUTE_SIGMA,
-            SOLUTE_EPSILON,
-            strict=True,
-        )
-    )
-    atoms_of_model = "".join(
-        f"{i + 1} M{symbol} 1 MOD {symbol}{i + 1} {i + 1} 0.0 {mass}\n"
-        for i, (symbol, mass) in enumerate(zip(model.ELEMENTS, masses, strict=True))
-    )
-    (folder / "ion.top").write_text(
-        "[ defaults ]\n1 3\n\n[ atomtypes ]\n"
-        + types
-        + f"Na Na 11 22.99 0.0 A {ION_SIGMA / 10:.6f} {ION_EPSILON:.6f}\n"
-        + "\n[ moleculetype ]\nmodel 3\n\n[ atoms ]\n"
-        + atoms_of_model
-        + f"\n[ moleculetype ]\nION 1\n\n[ atoms ]\n1 Na 1 ION ION 1 {ION_CHARGE} 22.99\n"
-        + "\n[ system ]\nmodel path\n\n[ molecules ]\nmodel 1\nION 1\n"
-    )
+    (folder / "ion.top").write_text(topology(SOLUTE_SIGMA))
     return {
         "coordinates": folder / "ion.gro",
         "topology": folder / "ion.top",

@@ -4,71 +4,21 @@ quadrature.
 usage: test_profile.py PROGRAM [TEST ...]
 """
 
-import csv
-import importlib.util
 import json
-import pathlib
 import signal
 import subprocess
-import sys
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "app"))
-import program
-
-try:
-    import model_path
-    import numpy as np
-
-    if importlib.util.find_spec("pymbar") is None:
-        raise ImportError("no pymbar")
-except ImportError as missing:
-    print(f"skipped: {missing}; install tests/requirements.txt")
-    sys.exit(program.SKIPPED)
-
-WORKERS = pathlib.Path(__file__).resolve().parent / "model_workers"
-MODEL = {"STARPMC_WORKERS": WORKERS}
-BOX, TEMPERATURE = 14.0, 400.0
-
-
-def table(path):
-    lines = [line for line in path.read_text().splitlines() if not line.startswith("#")]
-    return list(csv.DictReader(lines))
-
-
-class ProfileCase(program.TestCase):
-    def settings(self, places, **sampling):
-        model_path.write_path(self.folder / "path.xyz", places)
-        return {
-            "system": model_path.write_box(self.folder, BOX, np.array([7.0, 11.5, 7.0])),
-            "profile": {"path": self.folder / "path.xyz"},
-            "sampling": {
-                "ensemble": "exact",
-                "temperature": TEMPERATURE,
-                "steps": 30000,
-                "equilibration_steps": 2000,
-                "seed": 5,
-                "max_translation": 4,
-                "tune_interval": 10**9,
-            }
-            | sampling,
-            "qm": {
-                "engine": "pyscf",
-                "python": sys.executable,
-                "interval": 150,
-                "configurations": 12,
-                "response_components": 3,
-                "charge_threshold": 0,
-            },
-            "output": {"energy_interval": 1000, "trajectory_interval": 30},
-        }
-
-    def profile(self, config, folder, *words, env=None):
-        program.succeed(
-            "profile", config, "--output.folder", folder, *words, env=MODEL | (env or {}),
-            timeout=900,
-        )
-        return table(folder / "profile.csv")
+from profile_case import (
+    BOX,
+    MODEL,
+    TEMPERATURE,
+    ProfileCase,
+    model_path,
+    np,
+    program,
+    table,
+)
 
 
 class KnownAnswer(ProfileCase):
@@ -105,6 +55,20 @@ class KnownAnswer(ProfileCase):
                 for name in ("reference_correction", "reference_correction_error")
             )
             self.assertGreater(step, 4 * error)
+
+    def test_lennard_jones_parameters_of_images(self):
+        places = np.array([0, 0.1, 0.2])
+        sigmas = [model_path.SOLUTE_SIGMA * (1 + place) for place in places]
+        sections = self.settings(places, steps=20000)
+        names = [self.folder / f"image-{k}.top" for k in range(len(places))]
+        for name, sigma in zip(names, sigmas, strict=True):
+            name.write_text(model_path.topology(sigma))
+        sections["profile"]["topologies"] = ", ".join(map(str, names))
+        rows = self.profile(self.config(**sections), self.folder / "profile")
+        expected = model_path.free_energies(places, BOX, TEMPERATURE, sigmas=sigmas)
+        same = model_path.free_energies(places, BOX, TEMPERATURE)
+        self.assertGreater(abs(expected[2] - same[2]), 0.3)
+        self.assert_as_expected(rows, expected)
 
     def test_closed_cycle(self):
         """There and back again, with other configurations and references."""
@@ -212,6 +176,40 @@ class BadInput(ProfileCase):
         far = frame.format("S", 6, "C") + frame.format("S", 6.1, "C")
         self.refused(["no image is like the QM molecule", "image 1"], path=far)
 
+    def test_titles(self):
+        """Of `starpmc path`, which says what electronic state it is of."""
+        frame = "3\n{}\nS 0 0 {}\nC 0 0 0\nO 0 0 -1.4\n"
+        first = frame.format("charge=0 multiplicity=1", 1.4)
+        for title, says in (("charge=-1", ["image 2", "charge=-1", "qm.charge is 0"]),
+                            ("multiplicity=3", ["image 2", "multiplicity=3", "qm.multiplicity is 1"]),
+                            ("charge=x", ["charge"])):  # fmt: skip
+            self.refused(says, path=first + frame.format(title, 1.45))
+
+    def test_unreadable_paths(self):
+        frame = "3\n\nS 0 0 1.4\nC 0 0 0\nO 0 0 -1.4\n"
+        self.refused(["path.xyz"], path=frame + frame[:-12])
+        self.refused(["path.xyz", "nan"], path=frame + frame.replace("1.4", "nan", 1))
+        self.refused(["path.xyz"], path="")
+        self.refused(["none.xyz"], profile={"path": self.folder / "none.xyz"})
+        self.refused([str(self.folder)], profile={"path": self.folder})
+
+    def test_topologies(self):
+        sections = self.settings([0, 0.2, 0.4])
+        text = sections["system"]["topology"].read_text()
+        names = [self.folder / f"{k}.top" for k in range(3)]
+        for name in names:
+            name.write_text(text)
+        listed = ", ".join(map(str, names))
+        two = ", ".join(map(str, names[:2]))
+        self.refused(["profile.topologies", "2 for 3 images"], profile={"topologies": two})
+        names[1].write_text(text.replace(" A 0.320000", " A 0.330000"))
+        self.refused(
+            ["1.top", "image 2", "more than the Lennard-Jones parameters"],
+            profile={"topologies": listed},
+        )
+        names[1].unlink()
+        self.refused(["1.top"], profile={"topologies": listed})
+
     def test_configurations(self):
         self.refused(["profile.path", "starpmc path"], profile={"path": ""})
         self.refused(["sampling.ensemble"], sampling={"ensemble": "perturbative"})
@@ -225,129 +223,6 @@ class BadInput(ProfileCase):
         self.refused(["holds a profile whose sampling.seed is 5"], folder="first",
                      sampling={"seed": 6})
         self.refused(["another path"], folder="first")
-
-
-class Estimates(program.TestCase):
-    def test_neighbours_without_overlap(self):
-        """Two harmonic ensembles far from each other."""
-        sys.path.insert(0, str(program.REPOSITORY / "src/profile"))
-        import estimates
-        import profile_files
-
-        rng = np.random.default_rng(1)
-        images = []
-        for own, centre in enumerate((0.0, 60.0)):
-            x = rng.normal(centre, 1, 400)
-            energies = np.stack([x**2 / 2, (x - 60) ** 2 / 2], axis=1)
-            chain = profile_files.Chain(
-                1 + np.arange(400), energies - energies[:, own : own + 1], 10 * np.arange(41),
-                np.zeros(41), np.ones(41, bool),
-            )
-            images.append(profile_files.Image(f"image-0{own + 1}", own, 0, 0, [chain], {}))
-        profile = profile_files.Profile("", "", 300, 1.0, images)
-        with self.assertRaisesRegex(profile_files.ProfileError, "image-01 and image-02.*overlap"):
-            estimates.estimate(profile)
-
-    def test_harmonic_ensembles(self):
-        """Free energies -kT/2 ln(1/k); differences of true and sampled energy that are known."""
-        sys.path.insert(0, str(program.REPOSITORY / "src/profile"))
-        import estimates
-        import profile_files
-
-        rng = np.random.default_rng(2)
-        constants, kt, count = np.array([1.0, 1.5, 2.2]), 2.0, 20000
-        images = []
-        for own, constant in enumerate(constants):
-            x = rng.normal(0, np.sqrt(kt / constant), count)
-            energies = constants * x[:, None] ** 2 / 2
-            # The true Hamiltonian has 1.2 times the constant; its samples are at the block ends.
-            ends = rng.normal(0, np.sqrt(kt / (1.2 * constant)), count)
-            chain = profile_files.Chain(
-                1 + np.arange(count), energies - energies[:, own : own + 1], np.arange(count + 1),
-                own + 0.2 * constant * np.append(0, ends) ** 2 / 2, np.ones(count + 1, bool),
-            )
-            images.append(profile_files.Image(f"image-0{own + 1}", own, 0, 0, [chain], {}))
-        found = estimates.estimate(profile_files.Profile("", "", 300, kt, images))
-        sampled = kt / 2 * np.log(constants / constants[0])
-        np.testing.assert_allclose(found.sampled, sampled, atol=0.04)
-        np.testing.assert_allclose(found.free_energy, sampled + np.arange(3), atol=0.06)
-        steps = [step.energy for step in found.steps]
-        np.testing.assert_allclose(steps, np.arange(3) + kt / 2 * np.log(1.2), atol=0.04)
-        np.testing.assert_allclose(found.neighbours[:, 0], np.diff(sampled), atol=0.04)
-        self.assertLess(found.error[1:].max(), 0.05)
-
-    def test_blocks_shorter_than_memory(self):
-        """Their frames are nearer to the true ensemble than to the sampled one, from which BAR would
-        take them without their weights. Moves that preserve the sampled ensemble, and the test at
-        the ends of blocks, as the program does it."""
-        sys.path.insert(0, str(program.REPOSITORY / "src/profile"))
-        import estimates
-        import profile_files
-
-        constants, kt, blocks, length = np.array([1.0, 1.6]), 2.0, 30000, 4
-        images = [
-            profile_files.Image(f"image-0{own + 1}", own, 0, 0, [harmonic_chain(
-                constants, own, kt, blocks, length, np.random.default_rng(own))], {})
-            for own in range(2)
-        ]  # fmt: skip
-        found = estimates.estimate(profile_files.Profile("", "", 300, kt, images))
-        sampled = kt / 2 * np.log(constants[1] / constants[0])
-        expected = kt / 2 * np.log(constants[1] * TRUE[1] / (constants[0] * TRUE[0]))
-        said = f"{found.sampled[1]}, {found.free_energy[1]} +- {found.error[1]}, expected {expected}"
-        print(said)
-        self.assertLess(found.error[1], 0.03, said)
-        self.assertLess(abs(found.sampled[1] - sampled) / found.error[1], 3.5, said)
-        self.assertLess(abs(found.free_energy[1] - expected) / found.error[1], 3.5, said)
-        # What the weights are for: without them the same frames are wrong by far more.
-        for image in images:
-            image.chains[0].block_differences = np.zeros(blocks + 1)
-        unweighted = estimates.estimate(profile_files.Profile("", "", 300, kt, images)).sampled[1]
-        print(f"without weights: {unweighted}, expected {sampled}")
-        self.assertGreater(abs(unweighted - sampled), 5 * found.error[1])
-
-    def test_too_few_blocks(self):
-        sys.path.insert(0, str(program.REPOSITORY / "src/profile"))
-        import estimates
-        import profile_files
-
-        images = [
-            profile_files.Image(f"image-0{own + 1}", own, 0, 0, [harmonic_chain(
-                np.array([1.0, 1.1]), own, 2.0, 4, 50, np.random.default_rng(own))], {})
-            for own in range(2)
-        ]  # fmt: skip
-        with self.assertRaisesRegex(profile_files.ProfileError, "(?s)image-01.*blocks.*qm.interval"):
-            estimates.estimate(profile_files.Profile("", "", 300, 2.0, images))
-
-
-TRUE = (2.0, 0.8)  # constants of the true Hamiltonians in those of the sampled ones
-
-
-def harmonic_chain(constants, own, kt, blocks, length, rng):
-    """A chain of the exact ensemble of an oscillator, whose frames remember 20 others."""
-    import profile_files
-
-    memory = np.exp(-1 / 20)
-    width = np.sqrt(kt / constants[own])
-
-    def difference(x):
-        return (TRUE[own] - 1) * constants[own] * x * x / 2
-
-    x = rng.normal(0, np.sqrt(kt / (TRUE[own] * constants[own])))
-    positions, differences, accepted = [], [difference(x)], [True]
-    noise = rng.normal(0, width * np.sqrt(1 - memory**2), (blocks, length))
-    for kicks, u in zip(noise, rng.random(blocks), strict=True):
-        y = x
-        for kick in kicks:
-            y = memory * y + kick
-            positions.append(y)
-        differences.append(difference(y))
-        accepted.append(bool(np.log(u) < -(difference(y) - difference(x)) / kt))
-        x = y if accepted[-1] else x
-    energies = constants * np.array(positions)[:, None] ** 2 / 2
-    return profile_files.Chain(
-        1 + np.arange(blocks * length), energies - energies[:, own : own + 1],
-        length * np.arange(blocks + 1), np.array(differences), np.array(accepted),
-    )  # fmt: skip
 
 
 if __name__ == "__main__":

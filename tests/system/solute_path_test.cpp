@@ -66,6 +66,15 @@ TEST_F(SolutePathTest, LengthIsThatOfTheInternalMotion) {
   EXPECT_NEAR(path.images[2].largest_step, 0.2 * 35.45 / (1.008 + 35.45), 1e-5);
   EXPECT_EQ(path.images[1].energy_hartree, -460.4);
   EXPECT_FALSE(path.images[2].energy_hartree.has_value());
+  EXPECT_FALSE(path.images[0].charge.has_value());
+}
+
+TEST_F(SolutePathTest, TitlesTellTheElectronicState) {
+  const SolutePath path = read(frame(1.3, 0, "charge=-1 multiplicity=2") + frame(1.4, 0));
+  EXPECT_EQ(path.images[0].charge, -1);
+  EXPECT_EQ(path.images[0].multiplicity, 2);
+  EXPECT_FALSE(path.images[1].charge.has_value());
+  EXPECT_FALSE(path.images[1].multiplicity.has_value());
 }
 
 TEST_F(SolutePathTest, RefusesOtherAtomsAndJumpsNamingTheImage) {

@@ -1,0 +1,63 @@
+#include "app/profile_hamiltonian.hpp"
+
+#include <starpu.h>
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <thread>
+
+#include "app/run_reference.hpp"
+#include "io/reference_file.hpp"
+#include "sampling/reference_tables.hpp"
+
+namespace starpmc {
+namespace {
+
+/// Frames that are evaluated at once for each worker: one is prepared or read while another is
+/// computed.
+constexpr unsigned kFramesPerWorker = 2;
+constexpr unsigned kMostFrames = 32;
+
+}  // namespace
+
+ImageHamiltonian::ImageHamiltonian(const ProfileImages& images, std::size_t image) {
+  const auto file = RunReference::path_in(images.folder(image));
+  const SoluteReference reference = read_reference(
+      file, file.string(), "put it back, or remove the folder so that the image is sampled again");
+  own_energy_ = reference.solute_energy_kj_per_mol;
+  const auto tables = std::make_shared<const ReferenceTables>(reference);
+  const System system = images.system_of(image);
+  const unsigned count = std::clamp(kFramesPerWorker * starpu_worker_get_count(), 1U, kMostFrames);
+  for (unsigned k = 0; k < count; ++k) {
+    evaluators_.push_back(
+        std::make_unique<SoluteEnergies>(system, images.inputs().settings, tables));
+  }
+}
+
+std::vector<double> ImageHamiltonian::operator()(std::span<const std::vector<Molecule>> frames) {
+  std::vector<double> energies(frames.size());
+  std::vector<std::exception_ptr> failures(evaluators_.size());
+  std::atomic<std::size_t> next = 0;
+  const auto evaluate = [&](std::size_t own) {
+    try {
+      for (std::size_t k = next++; k < frames.size(); k = next++) {
+        energies[k] = own_energy_ + evaluators_[own]->of(frames[k]).total();
+      }
+    } catch (...) {
+      failures[own] = std::current_exception();
+    }
+  };
+  {
+    std::vector<std::jthread> others;
+    const std::size_t count = std::min(evaluators_.size(), frames.size());
+    for (std::size_t own = 1; own < count; ++own) others.emplace_back(evaluate, own);
+    evaluate(0);
+  }
+  for (const std::exception_ptr& failure : failures) {
+    if (failure) std::rethrow_exception(failure);
+  }
+  return energies;
+}
+
+}  // namespace starpmc

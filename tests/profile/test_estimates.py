@@ -1,0 +1,164 @@
+"""Free energies and errors of a profile from made-up ensembles whose free energies are known.
+
+usage: test_estimates.py PROGRAM [TEST ...]
+"""
+
+import sys
+
+from profile_case import np, program
+
+sys.path.insert(0, str(program.REPOSITORY / "src/profile"))
+import estimates
+import profile_files
+
+
+class Estimates(program.TestCase):
+    def test_neighbours_without_overlap(self):
+        """Two harmonic ensembles far from each other."""
+        rng = np.random.default_rng(1)
+        images = []
+        for own, centre in enumerate((0.0, 60.0)):
+            x = rng.normal(centre, 1, 400)
+            energies = np.stack([x**2 / 2, (x - 60) ** 2 / 2], axis=1)
+            chain = profile_files.Chain(
+                1 + np.arange(400), energies - energies[:, own : own + 1], 10 * np.arange(41),
+                np.zeros(41), np.ones(41, bool),
+            )
+            images.append(profile_files.Image(f"image-0{own + 1}", own, 0, 0, [chain], {}))
+        profile = profile_files.Profile("", "", 300, 1.0, images)
+        with self.assertRaisesRegex(profile_files.ProfileError, "image-01 and image-02.*overlap"):
+            estimates.estimate(profile)
+
+    def test_harmonic_ensembles(self):
+        """Free energies -kT/2 ln(1/k); differences of true and sampled energy that are known."""
+        rng = np.random.default_rng(2)
+        constants, kt, count = np.array([1.0, 1.5, 2.2]), 2.0, 20000
+        images = []
+        for own, constant in enumerate(constants):
+            x = rng.normal(0, np.sqrt(kt / constant), count)
+            energies = constants * x[:, None] ** 2 / 2
+            # The true Hamiltonian has 1.2 times the constant; its samples are at the block ends.
+            ends = rng.normal(0, np.sqrt(kt / (1.2 * constant)), count)
+            chain = profile_files.Chain(
+                1 + np.arange(count), energies - energies[:, own : own + 1], np.arange(count + 1),
+                own + 0.2 * constant * np.append(0, ends) ** 2 / 2, np.ones(count + 1, bool),
+            )
+            images.append(profile_files.Image(f"image-0{own + 1}", own, 0, 0, [chain], {}))
+        found = estimates.estimate(profile_files.Profile("", "", 300, kt, images))
+        sampled = kt / 2 * np.log(constants / constants[0])
+        np.testing.assert_allclose(found.sampled, sampled, atol=0.04)
+        np.testing.assert_allclose(found.free_energy, sampled + np.arange(3), atol=0.06)
+        steps = [step.energy for step in found.steps]
+        np.testing.assert_allclose(steps, np.arange(3) + kt / 2 * np.log(1.2), atol=0.04)
+        np.testing.assert_allclose(found.neighbours[:, 0], np.diff(sampled), atol=0.04)
+        self.assertLess(found.error[1:].max(), 0.05)
+
+    def test_blocks_shorter_than_memory(self):
+        """Their frames are nearer to the true ensemble than to the sampled one, from which BAR would
+        take them without their weights. Moves that preserve the sampled ensemble, and the test at
+        the ends of blocks, as the program does it."""
+        constants, kt, blocks, length = np.array([1.0, 1.6]), 2.0, 30000, 4
+        images = [
+            profile_files.Image(f"image-0{own + 1}", own, 0, 0, [harmonic_chain(
+                constants, own, kt, blocks, length, np.random.default_rng(own))], {})
+            for own in range(2)
+        ]  # fmt: skip
+        found = estimates.estimate(profile_files.Profile("", "", 300, kt, images))
+        sampled = kt / 2 * np.log(constants[1] / constants[0])
+        expected = kt / 2 * np.log(constants[1] * TRUE[1] / (constants[0] * TRUE[0]))
+        said = f"{found.sampled[1]}, {found.free_energy[1]} +- {found.error[1]}, expected {expected}"
+        print(said)
+        self.assertLess(found.error[1], 0.03, said)
+        self.assertLess(abs(found.sampled[1] - sampled) / found.error[1], 3.5, said)
+        self.assertLess(abs(found.free_energy[1] - expected) / found.error[1], 3.5, said)
+        # What the weights are for: without them the same frames are wrong by far more.
+        for image in images:
+            image.chains[0].block_differences = np.zeros(blocks + 1)
+        unweighted = estimates.estimate(profile_files.Profile("", "", 300, kt, images)).sampled[1]
+        print(f"without weights: {unweighted}, expected {sampled}")
+        self.assertGreater(abs(unweighted - sampled), 5 * found.error[1])
+
+    def test_memory(self):
+        """Of an autoregressive series, short and long, and of one that few huge energies hide."""
+        kept, rng = np.exp(-1 / 15), np.random.default_rng(4)
+        expected = (1 + kept) / (1 - kept)
+        for length, tolerance in ((600, 0.2), (3000, 0.07)):
+            series = np.zeros((length, 200))
+            series[0] = rng.normal(0, 1, 200) / np.sqrt(1 - kept**2)
+            for k in range(1, length):
+                series[k] = kept * series[k - 1] + rng.normal(0, 1, 200)
+            found = np.median([estimates.inefficiency(one) for one in series.T])
+            print(f"{length} frames: {found:.1f}, expected {expected:.1f}")
+            self.assertLess(abs(found / expected - 1), tolerance)
+        energies = np.exp(np.exp(series[:, :1] / 2))  # kJ/mol, under the other image
+        self.assertLess(estimates.inefficiency(energies[:, 0]), expected / 3)
+        both = np.concatenate([np.zeros_like(energies), energies], axis=1)
+        self.assertGreater(estimates.memory(both, 0), 0.6 * expected)
+
+    def test_errors_cover(self):
+        """Of many short profiles of oscillators beside each other, whose free energies are 0."""
+        images, frames, kept, kt, deviations = 4, 600, np.exp(-1 / 10), 2.5, []
+        centres = 1.2 * np.arange(images)
+        for seed in range(60):
+            rng = np.random.default_rng(seed)
+            noise = rng.normal(0, np.sqrt(1 - kept**2), (frames, images))
+            x = np.empty((frames, images))
+            x[0] = rng.normal(0, 1, images)
+            for k in range(1, frames):
+                x[k] = kept * x[k - 1] + noise[k]
+            found = []
+            for own in range(images):
+                energies = kt / 2 * (x[:, own, None] + centres[own] - centres) ** 2
+                chain = profile_files.Chain(
+                    1 + np.arange(frames), energies - energies[:, own : own + 1],
+                    10 * np.arange(61), np.zeros(61), np.ones(61, bool),
+                )  # fmt: skip
+                found.append(profile_files.Image(f"image-0{own + 1}", own, 0, 0, [chain], {}))
+            result = estimates.estimate(profile_files.Profile("", "", 300, kt, found))
+            deviations.append(result.free_energy[-1] / result.error[-1])
+        ratio = np.sqrt(np.mean(np.square(deviations)))
+        print(f"deviations are {ratio:.2f} of the errors")
+        self.assertLess(ratio, 1.3)  # 60 give 1.0 +- 0.09
+        self.assertGreater(ratio, 0.75)
+
+    def test_too_few_blocks(self):
+        images = [
+            profile_files.Image(f"image-0{own + 1}", own, 0, 0, [harmonic_chain(
+                np.array([1.0, 1.1]), own, 2.0, 2, 50, np.random.default_rng(own))], {})
+            for own in range(2)
+        ]  # fmt: skip
+        with self.assertRaisesRegex(profile_files.ProfileError, "(?s)image-01.*blocks.*qm.interval"):
+            estimates.estimate(profile_files.Profile("", "", 300, 2.0, images))
+
+
+TRUE = (2.0, 0.8)  # constants of the true Hamiltonians in those of the sampled ones
+
+
+def harmonic_chain(constants, own, kt, blocks, length, rng):
+    """A chain of the exact ensemble of an oscillator, whose frames remember 20 others."""
+    memory = np.exp(-1 / 20)
+    width = np.sqrt(kt / constants[own])
+
+    def difference(x):
+        return (TRUE[own] - 1) * constants[own] * x * x / 2
+
+    x = rng.normal(0, np.sqrt(kt / (TRUE[own] * constants[own])))
+    positions, differences, accepted = [], [difference(x)], [True]
+    noise = rng.normal(0, width * np.sqrt(1 - memory**2), (blocks, length))
+    for kicks, u in zip(noise, rng.random(blocks), strict=True):
+        y = x
+        for kick in kicks:
+            y = memory * y + kick
+            positions.append(y)
+        differences.append(difference(y))
+        accepted.append(bool(np.log(u) < -(difference(y) - difference(x)) / kt))
+        x = y if accepted[-1] else x
+    energies = constants * np.array(positions)[:, None] ** 2 / 2
+    return profile_files.Chain(
+        1 + np.arange(blocks * length), energies - energies[:, own : own + 1],
+        length * np.arange(blocks + 1), np.array(differences), np.array(accepted),
+    )  # fmt: skip
+
+
+if __name__ == "__main__":
+    program.main()
