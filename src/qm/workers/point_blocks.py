@@ -3,10 +3,10 @@
 import concurrent.futures
 
 import numpy
+from array_backend import HOST
 from pyscf import dft
 
 SMALLEST_VALUE = 1e-9  # a basis function below this on a whole block does not count there
-POINTS_PER_BLOCK = 5 * dft.gen_grid.BLKSIZE
 # In single precision what is below this is zero, so that no product of three factors is subnormal:
 # those cost an Intel core a hundred times what others do (a third of an SCF iteration's time).
 SMALLEST_SINGLE = 1e-12
@@ -27,6 +27,8 @@ def sub_matrix(matrix, functions):
 class PointBlocks:
     """The points (bohr) must be sorted so that neighbours in the list are neighbours in space.
 
+    Values, weights, matrices and results are arrays of the backend; the points are the host's.
+
     Points and basis never change in a worker's life, so the values are kept as long as they fit
     into cache_bytes; blocks beyond that are evaluated anew every time. Threads take whole blocks:
     each block's matrices are too small for a threaded BLAS.
@@ -41,9 +43,10 @@ class PointBlocks:
         gradients=False,
         precision=numpy.float64,
         smallest_value=SMALLEST_VALUE,
-        points_per_block=POINTS_PER_BLOCK,
+        backend=HOST,
     ):
         self._molecule = molecule
+        self.backend = backend
         self._points = points
         self._gradients = gradients
         self.precision = precision
@@ -51,15 +54,15 @@ class PointBlocks:
         # One thread needs no other: handing over some hundred blocks takes longer than some of them.
         self._map = map if threads == 1 else concurrent.futures.ThreadPoolExecutor(threads).map
         self._blocks = []
-        for first in range(0, len(points), points_per_block):
-            block = slice(first, min(first + points_per_block, len(points)))
+        for first in range(0, len(points), backend.points_per_block):
+            block = slice(first, min(first + backend.points_per_block, len(points)))
             values = self._evaluate(block)
             functions = numpy.flatnonzero(abs(values).max(axis=(0, 1)) > smallest_value)
             kept = None
             if cache_bytes > 0:
-                kept = self._chosen(values, functions)
+                kept = backend.put(self._chosen(values, functions))
                 cache_bytes -= kept.nbytes
-            self._blocks.append((block, functions, kept))
+            self._blocks.append((block, backend.put(functions), kept))
 
     def _evaluate(self, block):
         """(1 or 4, points, functions): value, and with gradients its x, y, z derivatives."""
@@ -80,7 +83,8 @@ class PointBlocks:
     def _values(self, block, functions, kept):
         if kept is not None:
             return kept
-        return self._chosen(self._evaluate(block), functions)
+        functions = self.backend.get(functions)
+        return self.backend.put(self._chosen(self._evaluate(block), functions))
 
     def for_each_block(self, work):
         """Calls work(block, functions, values) in the threads; order and thread do not matter."""
@@ -93,12 +97,13 @@ class PointBlocks:
         """Sum of contribution(block, functions, values), each a matrix over those functions."""
 
         count = self._molecule.nao
+        xp = self.backend.xp
 
         def transposed_share(blocks):
-            matrix = numpy.zeros((count, count))
+            matrix = xp.zeros((count, count))
             for block, functions, kept in blocks:
                 values = self._values(block, functions, kept)
-                columns = numpy.zeros((count, len(functions)))
+                columns = xp.zeros((count, len(functions)))
                 columns[functions] = contribution(block, functions, values)
                 matrix[functions] += columns.T  # whole rows: twice as fast as scattered elements
             return matrix
@@ -113,23 +118,17 @@ class PointBlocks:
         weighted = without_tiny(weighted.astype(self.precision))
 
         def contribution(block, _functions, values):
-            weights = weighted[block]
-            signs = numpy.sign(weights[[abs(weights).argmax()]])
-            if (weights * signs < 0).any():
-                return values[0].T @ (values[0] * weights[:, None])
-            scaled = values[0] * numpy.sqrt(abs(weights))[:, None]
-            return signs * (scaled.T @ scaled)  # BLAS sees the symmetry: half the work
+            return self.backend.weighted_square(values[0], weighted[block])
 
         return self.sum_matrix(contribution)
 
     def sum_of_squares(self, orbitals):
         """sum over orbitals i of (sum over m of C_mi phi_m(p))^2 at every point."""
-        result = numpy.zeros(len(self._points))
+        result = self.backend.xp.zeros(len(self._points))
         orbitals = without_tiny(orbitals.astype(self.precision))
 
         def fill(block, functions, values):
-            amplitudes = values[0] @ orbitals[functions]
-            result[block] = numpy.einsum("pi,pi->p", amplitudes, amplitudes)
+            result[block] = self.backend.row_squares(values[0] @ orbitals[functions])
 
         self.for_each_block(fill)
         return result

@@ -1,0 +1,107 @@
+"""What the worker's array programs run on: NumPy on the host, or a module like it on a device.
+
+The programs are written once, over `xp`, in operations that NumPy and CuPy share. Where each has a
+better way of its own the backend has a method. Arrays of the two never mix: put() and get() are the
+only ways between them, and on the host both leave an array as it is.
+"""
+
+import numpy
+import scipy.linalg
+from pyscf import dft
+
+HOST_POINTS_PER_BLOCK = 5 * dft.gen_grid.BLKSIZE
+# Large matrix products, but temporary matrices of no more than 35 MB for 264 functions.
+DEVICE_POINTS_PER_BLOCK = 16384
+
+
+class HostBackend:
+    """BLAS and LAPACK on cores. A block's matrices stay in a core's cache."""
+
+    xp = numpy
+    name = "cpu"
+    failures = ()
+    on_device = False
+    points_per_block = HOST_POINTS_PER_BLOCK
+    distances_at_once = 512  # from some tens of charges: they stay in a core's cache
+
+    def put(self, array, dtype=None):
+        return array if dtype is None else array.astype(dtype, copy=False)
+
+    def get(self, array):
+        return array
+
+    def eigh(self, matrix):
+        return scipy.linalg.eigh(matrix)
+
+    def row_products(self, values, half):
+        """Sum over f of values(c, p, f) half(p, f): (c, p)."""
+        # Point by point a product of a small matrix and a vector: faster than einsum.
+        return (values.transpose(1, 0, 2) @ half[:, :, None])[:, :, 0].T
+
+    def combined_rows(self, weights, values):
+        """Sum over c of weights(c, p) values(c, p, f): (p, f)."""
+        return (weights.T[:, None, :] @ values.transpose(1, 0, 2))[:, 0]
+
+    def row_squares(self, values):
+        """Sum over f of values(p, f)^2."""
+        return numpy.einsum("pi,pi->p", values, values)
+
+    def weighted_square(self, values, weights):
+        """values^T diag(weights) values."""
+        signs = numpy.sign(weights[[abs(weights).argmax()]])
+        if (weights * signs < 0).any():
+            return values.T @ (values * weights[:, None])
+        scaled = values * numpy.sqrt(abs(weights))[:, None]
+        return signs * (scaled.T @ scaled)  # BLAS sees the symmetry: half the work
+
+    def fused(self, function):
+        """function of arrays, element by element, as one pass over them."""
+        return function
+
+
+HOST = HostBackend()
+
+
+class DeviceBackend:
+    """xp: CuPy or its like. All on the device's default stream, so in the order of the calls."""
+
+    on_device = True
+    name = "gpu"
+    points_per_block = DEVICE_POINTS_PER_BLOCK
+    distances_at_once = 65536
+
+    failures = (MemoryError,)  # that a calculation can survive on the host
+
+    def __init__(self, xp):
+        self.xp = xp
+
+    def put(self, array, dtype=None):
+        return self.xp.asarray(numpy.ascontiguousarray(array, dtype=dtype))
+
+    def get(self, array):
+        return self.xp.asnumpy(array)
+
+    def eigh(self, matrix):
+        return self.xp.linalg.eigh(matrix)
+
+    def row_products(self, values, half):
+        return (values * half[None]).sum(axis=2)
+
+    def combined_rows(self, weights, values):
+        return (weights[:, :, None] * values).sum(axis=0)
+
+    def row_squares(self, values):
+        return (values * values).sum(axis=1)
+
+    def weighted_square(self, values, weights):
+        return values.T @ (values * weights[:, None])
+
+    def fused(self, function):
+        return function
+
+    def release(self):
+        """What is no longer used is free for others."""
+
+    def free_bytes(self):
+        """Of the device's memory; None: not known."""
+        return None
