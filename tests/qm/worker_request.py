@@ -15,6 +15,7 @@ DEFAULTS = {
     "embedding": "quadrature",
     "threads": 1,
     "memory_mb": 2000,
+    "device": "cpu",
 }
 
 

@@ -1,0 +1,333 @@
+"""The worker's SCF on a device's arrays, by a module that is as strict as CuPy on the host's memory.
+
+Run by any Python that has src/qm/workers/requirements.txt. With CuPy and a GPU the same on that.
+"""
+
+import contextlib
+import importlib.util
+import io
+import unittest
+
+from pyscf_worker_tests import REPOSITORY
+
+# isort: split
+
+import array_functionals
+import device_choice
+import numpy
+import pyscf_worker
+from array_backend import HOST, DeviceBackend
+from pyscf import dft, gto
+from strict_arrays import LINALG_NAMES, METHODS, NAMES, StrictArray, StrictModule
+from worker_protocol import HARTREE_IN_KJ_PER_MOL, SolventCharges, WorkerError
+from worker_request import worker_request
+
+FORMALDEHYDE = (
+    ["C", "O", "H", "H"],
+    [[0, 0, 0], [1.203, 0, 0], [-0.580753, 0.935377, 0], [-0.580753, -0.935377, 0]],
+)
+FORMATE = (["C", "O", "O", "H"], [[0, 0, 0], [1.13, 0.54, 0], [-1.13, 0.54, 0], [0, -1.13, 0]])
+WATERS = [
+    [[3.65, 1.75, 0.2], [2.85, 1.23, 0.13], [4.35, 1.10, 0.17]],
+    [[-1.2, 3.4, 0.6], [-0.5, 3.95, 0.25], [-1.85, 4.0, 0.95]],
+    [[0.3, -0.4, 3.3], [0.35, 0.4, 3.82], [0.25, -1.1, 3.95]],
+]
+ENERGY = 1e-7 * HARTREE_IN_KJ_PER_MOL
+ELECTRONS = 1e-6
+FUNCTIONALS = (
+    "lda,vwn", "lda,pw", "lda,pw_mod", "pbe", "revpbe", "rpbe", "pbesol", "blyp", "b88,pbe", "0.3*b88+0.7*pbe,lyp",
+)  # fmt: skip
+
+
+def strict_backend(xp=None):
+    return DeviceBackend(xp or StrictModule())
+
+
+def make_engine(molecule, backend, **changed):
+    """backend: None for the host."""
+    small = {"grid_radial": 20, "grid_angular": 110, "scf_grid_radial": 30, "scf_grid_angular": 110}
+    request = worker_request(molecule[0], **{**small, "device": "gpu", **changed})
+    if backend is None:
+        request["device"] = "cpu"
+        return pyscf_worker.PyscfEngine(request, numpy.array(molecule[1], float))
+
+    def open_backend(choice, why_not):
+        return device_choice.open_backend(choice, why_not, lambda: (backend, "a strict one"))
+
+    return pyscf_worker.PyscfEngine(
+        request, numpy.array(molecule[1], float), open_backend=open_backend
+    )
+
+
+def surroundings(shift=0.0):
+    positions = numpy.array(WATERS, float).reshape(-1, 3) + [0, 0, shift]
+    return SolventCharges(positions, numpy.tile([-0.834, 0.417, 0.417], len(WATERS)), 1.0)
+
+
+def update(engine, molecule, shift=0.0):
+    charges = surroundings(shift)
+
+    def potential(points):
+        distances = numpy.linalg.norm(points[:, None] - charges.positions[None], axis=2)
+        return (0.529177210903 / distances) @ charges.charges
+
+    nuclei = numpy.array(molecule[1], float)
+    return engine.update(potential(engine.points_angstrom().T), potential(nuclei), charges)
+
+
+def quiet(work):
+    """(its result, what it said on standard error)."""
+    said = io.StringIO()
+    with contextlib.redirect_stderr(said):
+        result = work()
+    return result, said.getvalue()
+
+
+class StrictArraysTest(unittest.TestCase):
+    def test_they_do_not_mix(self):
+        xp, ours = StrictModule(), numpy.ones((2, 2))
+        theirs = xp.asarray(ours)
+        for mix in (
+            lambda: theirs + ours,
+            lambda: ours @ theirs,
+            lambda: ours * theirs,
+            lambda: theirs[numpy.array([0])],
+            lambda: xp.sqrt(ours),
+            lambda: numpy.sqrt(theirs),
+            lambda: numpy.asarray(theirs),
+            lambda: theirs.__setitem__(0, ours[0]),
+        ):
+            with self.assertRaises(TypeError):
+                mix()
+        with self.assertRaises(AttributeError):
+            _ = xp.interp
+        self.assertIsInstance(2.0 * theirs @ theirs, StrictArray)
+
+    @unittest.skipUnless(importlib.util.find_spec("cupy"), "no CuPy")
+    def test_all_of_it_is_in_cupy(self):
+        import cupy
+
+        for where, names in ((cupy, NAMES), (cupy.linalg, LINALG_NAMES), (cupy.ndarray, METHODS)):
+            self.assertEqual([name for name in sorted(names) if not hasattr(where, name)], [])
+
+
+class FunctionalsTest(unittest.TestCase):
+    """Against libxc, on the points of a molecule and on densities of all sizes."""
+
+    def setUp(self):
+        molecule = gto.M(atom=list(zip(*FORMATE, strict=True)), charge=-1, basis="def2-svp", verbose=0)
+        grid = dft.gen_grid.Grids(molecule)
+        grid.atom_grid = (30, 110)
+        grid.build()
+        self.weights = grid.weights
+        values = dft.numint.eval_ao(molecule, grid.coords, deriv=1)
+        matrix = dft.RKS(molecule).get_init_guess()
+        self.rho = dft.numint.eval_rho(molecule, values, matrix, xctype="GGA")
+
+    def compare(self, rho, functional):
+        integrator = dft.numint.NumInt()
+        kind = integrator._xc_type(functional)
+        rho = rho if kind == "GGA" else rho[:1]
+        backend = strict_backend()
+        ours = array_functionals.ArrayFunctional(functional, backend)(backend.put(rho))
+        theirs = integrator.eval_xc_eff(
+            functional, rho if kind == "GGA" else rho[0], deriv=1, xctype=kind, spin=0
+        )
+        energy, potential = (backend.get(part) for part in ours)
+        return (energy, theirs[0]), (potential, theirs[1].reshape(rho.shape))
+
+    def test_of_a_molecule(self):
+        for functional in FUNCTIONALS:
+            with self.subTest(functional):
+                energies, potentials = self.compare(self.rho, functional)
+                charge = self.weights * self.rho[0]
+                self.assertAlmostEqual(charge @ energies[0], charge @ energies[1], delta=1e-11)
+                # What a potential does to the energy by a change of the density of a percent.
+                error = (potentials[0] - potentials[1]) * self.rho[: len(potentials[0])]
+                self.assertLess(abs(self.weights * error).sum(), 1e-9)
+
+    def test_of_all_densities(self):
+        random = numpy.random.default_rng(7)
+        density = 10 ** random.uniform(-9, 2.5, 20000)
+        gradient = density ** (4 / 3) * 10 ** random.uniform(-3, 1.5, density.size)
+        direction = random.normal(size=(3, density.size))
+        direction /= numpy.linalg.norm(direction, axis=0)
+        rho = numpy.vstack([density, gradient * direction])
+        rho[1:, :50] = 0
+        for functional in FUNCTIONALS:
+            with self.subTest(functional):
+                energies, potentials = self.compare(rho, functional)
+                numpy.testing.assert_allclose(*energies, rtol=1e-6, atol=1e-13)
+                numpy.testing.assert_allclose(potentials[0][0], potentials[1][0], rtol=1e-5)
+                numpy.testing.assert_allclose(
+                    potentials[0][1:], potentials[1][1:], rtol=1e-6, atol=1e-9
+                )
+
+    def test_no_density(self):
+        backend = strict_backend()
+        functional = array_functionals.ArrayFunctional("blyp", backend)
+        energy, potential = functional(backend.put(numpy.zeros((4, 3))))
+        self.assertEqual((abs(backend.get(energy)).max(), abs(backend.get(potential)).max()), (0, 0))
+
+    def test_what_it_does_not_know(self):
+        for functional in ("pbe0", "b3lyp", "tpss", "bp86", "hcth407"):
+            self.assertIsNone(array_functionals.parts_of(functional), functional)
+
+
+class UpdateTest(unittest.TestCase):
+    def expect_same(self, ours, theirs):
+        self.assertAlmostEqual(ours[0]["energy"], theirs[0]["energy"], delta=ENERGY)
+        self.assertAlmostEqual(
+            ours[0]["polarisation_energy"], theirs[0]["polarisation_energy"], delta=ENERGY
+        )
+        numpy.testing.assert_array_equal(ours[1][:3], theirs[1][:3])
+        self.assertLess(abs(ours[1][3] - theirs[1][3]).max(), ELECTRONS)
+
+    def test_energies_and_densities_are_the_hosts(self):
+        for molecule, changed in (
+            (FORMALDEHYDE, {}),
+            (FORMALDEHYDE, {"method": "lda,vwn", "density_fitting": False}),
+            (FORMATE, {"method": "blyp", "charge": -1}),
+            (FORMATE, {"method": "revpbe", "charge": -1, "basis": "sto-3g"}),
+        ):
+            with self.subTest(**changed):
+                tight = {"energy_convergence_hartree": 1e-10, **changed}
+                device = make_engine(molecule, strict_backend(), **tight)
+                host = make_engine(molecule, None, **tight)
+                self.assertEqual((device.device, host.device), ("gpu", "cpu"))
+                for shift in (0.0, 0.3):
+                    self.expect_same(
+                        update(device, molecule, shift), update(host, molecule, shift)
+                    )
+
+    def test_points_in_several_blocks(self):
+        backend = strict_backend()
+        backend.points_per_block, backend.distances_at_once = 700, 999
+        device, host = make_engine(FORMALDEHYDE, backend), make_engine(FORMALDEHYDE, strict_backend())
+        self.expect_same(update(device, FORMALDEHYDE), update(host, FORMALDEHYDE))
+
+    def test_states_move_between_engines(self):
+        device, host = make_engine(FORMALDEHYDE, strict_backend()), make_engine(FORMALDEHYDE, None)
+        update(device, FORMALDEHYDE)
+        update(host, FORMALDEHYDE)
+        states = device.state(), host.state()
+        device.restore(states[1])
+        host.restore(states[0])
+        ours, theirs = update(device, FORMALDEHYDE, 0.2), update(host, FORMALDEHYDE, 0.2)
+        self.expect_same(ours, theirs)
+        self.assertIn("previous_interaction", ours[0])
+        device.restore(states[0])
+        again = update(device, FORMALDEHYDE, 0.2)
+        device.restore(states[0])
+        numpy.testing.assert_array_equal(again[1], update(device, FORMALDEHYDE, 0.2)[1])
+
+    def test_exact_ensemble_on_the_device(self):
+        def energy_of_reference(backend):
+            engine = make_engine(FORMALDEHYDE, backend, basis="sto-3g")
+            update(engine, FORMALDEHYDE)
+            engine.hold()
+            return update(engine, FORMALDEHYDE, 0.3)[0]["energy"]
+
+        self.assertAlmostEqual(
+            energy_of_reference(strict_backend()), energy_of_reference(None), delta=ENERGY
+        )
+
+
+class OutOfMemoryTest(unittest.TestCase):
+    def check(self, fail_at_start, held):
+        xp = StrictModule()
+        xp.fail_after = 200 if fail_at_start else None
+
+        def work():
+            engine = make_engine(FORMALDEHYDE, strict_backend(xp), energy_convergence_hartree=1e-10)
+            update(engine, FORMALDEHYDE)
+            if held:
+                engine.hold()
+                update(engine, FORMALDEHYDE, 0.4)
+            if not fail_at_start:
+                xp.fail_after = 40
+            return engine, update(engine, FORMALDEHYDE, 0.2)
+
+        (engine, ours), said = quiet(work)
+        self.assertEqual(engine.device, "cpu")
+        self.assertIn("warning: the GPU failed (DeviceMemoryError: no memory", said)
+        host = make_engine(FORMALDEHYDE, None, energy_convergence_hartree=1e-10)
+        update(host, FORMALDEHYDE)
+        theirs = update(host, FORMALDEHYDE, 0.2)
+        self.assertAlmostEqual(ours[0]["energy"], theirs[0]["energy"], delta=ENERGY)
+        self.assertAlmostEqual(
+            ours[0]["previous_interaction"],
+            theirs[0]["previous_interaction"] if not held else ours[0]["previous_interaction"],
+            delta=ENERGY * 100,
+        )
+
+    def test_at_the_start(self):
+        self.check(fail_at_start=True, held=False)
+
+    def test_in_an_update(self):
+        self.check(fail_at_start=False, held=False)
+
+    def test_while_held(self):
+        self.check(fail_at_start=False, held=True)
+
+    def test_what_does_not_fit(self):
+        backend = strict_backend()
+        backend.free_bytes = lambda: 2**24
+        engine, said = quiet(lambda: make_engine(FORMALDEHYDE, backend))
+        self.assertEqual(engine.device, "cpu")
+        self.assertIn("16 are free", said)
+
+
+class ChoiceTest(unittest.TestCase):
+    @staticmethod
+    def nothing():
+        raise device_choice.NoDevice("there is none")
+
+    def test_none_there(self):
+        (backend, _), said = quiet(lambda: device_choice.open_backend("auto", "", self.nothing))
+        self.assertIs(backend, HOST)
+        self.assertIn("there is none", said)
+        with self.assertRaises(WorkerError) as caught:
+            device_choice.open_backend("gpu", "", self.nothing)
+        self.assertEqual(caught.exception.reason, "bad-request")
+        self.assertIn("qm.device = gpu, but there is none; install CuPy", str(caught.exception))
+
+    def test_cpu_asks_for_none(self):
+        self.assertIs(device_choice.open_backend("cpu", "", self.fail)[0], HOST)
+
+    def test_unknown(self):
+        with self.assertRaises(WorkerError):
+            device_choice.open_backend("fpga", "", self.fail)
+
+    def test_what_a_gpu_does_not_serve(self):
+        for changed in ({"method": "pbe0"}, {"method": "tpss"}, {"method": "hf"}, {"method": "bp86"}):
+            with self.subTest(**changed):
+                engine, said = quiet(
+                    lambda changed=changed: make_engine(
+                        FORMALDEHYDE, strict_backend(), basis="sto-3g", **changed
+                    )
+                )
+                self.assertEqual(engine.device, "cpu")
+                self.assertIn(f"the SCF runs on the CPU: qm.method = {changed['method']}", said)
+
+
+def gpu_backend():
+    try:
+        return device_choice._open()[0]
+    except device_choice.NoDevice as reason:
+        raise unittest.SkipTest(str(reason)) from reason
+
+
+class CupyTest(UpdateTest):
+    """The same on a GPU."""
+
+    def setUp(self):
+        backend = gpu_backend()
+        global strict_backend
+        self.addCleanup(globals().__setitem__, "strict_backend", strict_backend)
+        strict_backend = lambda: backend  # noqa: E731
+
+
+if __name__ == "__main__":
+    assert REPOSITORY.exists()
+    unittest.main()
