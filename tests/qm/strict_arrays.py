@@ -8,7 +8,7 @@ import numpy
 
 NAMES = {
     "absolute", "arange", "arcsinh", "arctan", "asarray", "cbrt", "einsum", "empty", "empty_like",
-    "exp", "expm1", "eye", "float32", "float64", "log", "log1p", "maximum", "reciprocal", "sqrt", "stack", "vdot",
+    "exp", "expm1", "eye", "log", "log1p", "maximum", "minimum", "reciprocal", "sqrt", "stack", "vdot",
     "where", "zeros", "zeros_like", "tensordot", "concatenate",
 }  # fmt: skip
 LINALG_NAMES = {"eigh", "norm"}

@@ -211,8 +211,8 @@ class ArrayFunctional:
             energy = energy + weight * here[0]
             by_n = by_n + weight * here[1]
             by_sigma = by_sigma + weight * here[2]
-        counts = xp.where(n > LEAST_DENSITY, 1.0, 0.0)
-        # sigma's share in an array even where all parts are local: an output has to be one.
+        # 1, or 0 where there is nothing. An output has to be an array, local functionals' third, too.
+        counts = xp.where(n > LEAST_DENSITY, n, 0.0) / safe
         return energy * counts, by_n * counts, by_sigma * counts
 
     def __call__(self, rho):

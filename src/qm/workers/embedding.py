@@ -8,6 +8,7 @@ multiply a constant of hundreds of kJ/mol.
 
 import numpy
 from array_backend import HOST
+from attraction import AttractionMatrix
 from near_charges import NearCharges
 from pyscf.data import nist
 
@@ -55,6 +56,10 @@ class Embedding:
         self._weights = backend.put(weights)
         self._blocks = blocks
         self._linear = LinearPotential(molecule)
+        self._of_near_charges = self.coulomb_matrix
+        if backend.on_device:
+            attraction = AttractionMatrix(molecule, backend)
+            self._of_near_charges = lambda *charges: backend.get(attraction(*charges))
 
     def by_quadrature(self, potential, nuclear_potential, charges):
         """Matrix of an electron. potential: Hartree per charge, at the points."""
@@ -68,7 +73,7 @@ class Embedding:
         rest -= self._linear.at(self._points, *fit, backend)
         matrix = backend.get(self._blocks.integrate(-self._weights * rest))
         matrix -= self._linear.matrix(*fit)
-        return matrix - self.coulomb_matrix(near.positions / nist.BOHR, near.strengths)
+        return matrix - self._of_near_charges(near.positions / nist.BOHR, near.strengths)
 
     def coulomb_matrix(self, positions, charges):
         """Of a positive charge in the plain potential of `charges`, by analytic integrals.
