@@ -305,7 +305,7 @@ class Evaluation:
                 frames = water_box(positions, 2, molecules=60)
                 solute = Solute(elements, positions, charge, frames,
                                 energy_convergence_hartree=1e-10, **changed)  # fmt: skip
-                engines = [quietly(lambda s=solute, d=d: s.engine(d))[0] for d in ("gpu", "cpu")]
+                engines = [quietly(lambda s=solute, d=d: s.engine(d))[0][0] for d in ("gpu", "cpu")]
                 for frame in range(2):
                     ours, theirs = (
                         engine.update(*solute.arguments(engine, frame)) for engine in engines
@@ -319,7 +319,7 @@ class Evaluation:
                         self.failed.append(f"molecules: {name}")
             except Exception:  # noqa: BLE001
                 self.failed.append(f"molecules: {name}")
-                traceback.print_exc()
+                traceback.print_exc(file=sys.stdout)
 
     def acetone(self):
         elements, positions = read_xyz(REPOSITORY / "configs/acetone.xyz")
