@@ -31,7 +31,7 @@ void ChainThreads::body(unsigned index) {
     if (first) {
       first_engine_.set_value(made == nullptr ? Engine()
                                               : Engine{true, made->name(), made->version(),
-                                                       made->serves_exact_ensemble()});
+                                                       made->device(), made->serves_exact_ensemble()});
     }
     engine.set_value(std::move(made));
   } catch (...) {

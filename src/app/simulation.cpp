@@ -254,6 +254,7 @@ void Simulation::fill_summary() {
   summary_.hdf5_version = hdf5_library_version();
   summary_.qm_engine = engine_.name;
   summary_.qm_engine_version = engine_.version;
+  summary_.qm_device = engine_.device;
 }
 
 /// The next to last checkpoints go when the summary stands.

@@ -260,6 +260,9 @@ void Simulation::warn_of_shared_processors() {
 
 void Simulation::log_runtime() const {
   spdlog::info("StarPU {}, scheduler {}", starpu_version(), runtime_->scheduler());
+  if (!engine_.device.empty()) {
+    spdlog::info("QM engine {} {}, its SCF on: {}", engine_.name, engine_.version, engine_.device);
+  }
   for (const WorkerDescription& worker : runtime_->workers()) {
     spdlog::info("worker {}: {}", worker.id, worker.name);
   }

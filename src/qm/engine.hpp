@@ -34,6 +34,7 @@ struct QmRequest {
   bool analytic_embedding = false;
   int threads = 1;
   int memory_mb = 4000;
+  std::string device = "auto";  ///< auto, cpu, gpu
 };
 
 /// The MM charges of an update: those near the solute enter the SCF by analytic integrals for the
@@ -159,6 +160,8 @@ class QmEngine {
   virtual int basis_functions() const { return 0; }  ///< 0: it has none
   virtual std::string name() const = 0;              ///< "pyscf", ...
   virtual std::string version() const = 0;           ///< of the QM program
+  /// Where its SCF runs, "CPU" or a GPU's name, as chosen when it started; empty: it does not say.
+  virtual std::string device() const { return {}; }
   /// What the QM program has said so far (its standard error), where that is kept in memory.
   virtual std::string log() const { return {}; }
   /// How often the QM program had to be started again. From any thread.

@@ -22,6 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* kOnCpu = "CPU";
 constexpr const char* setup_remedy = "./quickstart setup";
 
 std::string environment(const char* name) {
@@ -77,6 +78,7 @@ QmRequest make_request(const Settings::QmSection& settings, const Solute& solute
   request.analytic_embedding = analytic(settings.embedding);
   request.threads = settings.threads;
   request.memory_mb = settings.memory_mb;
+  request.device = settings.device;
   return request;
 }
 
@@ -144,10 +146,13 @@ std::unique_ptr<QmEngine> make_engine(const Settings::QmSection& settings, const
   command.on_forecast = watch.on_forecast;
   command.on_spawn = watch.on_spawn;
   return std::make_unique<RestartingEngine>(
-      [command, request](const std::shared_ptr<CancelSignal>& signal) {
+      [command, request](const std::shared_ptr<CancelSignal>& signal) mutable {
         WorkerCommand cancellable = command;
         cancellable.cancel_signal = signal;
-        return std::make_unique<WorkerEngine>(cancellable, request);
+        auto engine = std::make_unique<WorkerEngine>(cancellable, request);
+        // The kind of engine is chosen once: where the first worker found no GPU, none is later.
+        if (engine->device().starts_with(kOnCpu)) request.device = "cpu";
+        return engine;
       },
       watch.cancel);
 }

@@ -338,7 +338,7 @@ class Evaluation:
 
     def compare_and_time(self, name, solute, cpu):
         (engine, seconds), said = quietly(lambda: solute.engine("gpu"))
-        say(f"  gpu: start {seconds:.2f} s, device {engine.device} ({engine.device_name})")
+        say(f"  gpu: start {seconds:.2f} s, device {engine.device}")
         say("\n".join(f"    said: {line}" for line in said.splitlines() if "GPU" in line or "CPU" in line))
         used = self.cupy.get_default_memory_pool().used_bytes()
         say(f"  {used / 2**20:.0f} MiB of the device are in use, "
@@ -350,6 +350,7 @@ class Evaluation:
         self.updates(engine, solute, range(1, 8), "gpu, synchronised")
         engine._stopwatch.synchronize = lambda: None
         self.profile(engine, solute)
+        self.check_density(engine, solute)
         del engine
         gc.collect()
         (host, seconds), _ = quietly(lambda: solute.engine("cpu"))
@@ -363,6 +364,22 @@ class Evaluation:
             # At the convergence of a run (1e-8 Hartree); `molecules` are converged further.
             if difference[0] > 1e-7:
                 self.failed.append(f"{name}: frame {frame}")
+
+    def check_density(self, engine, solute):
+        """Against PySCF's functions and the same orbitals, all in fp64."""
+        from pyscf import dft
+
+        _, grid = quietly(lambda: engine.update(*solute.arguments(engine, 1)))[0]
+        points, weights = engine._grids.density_points, engine._grids.density_weights
+        largest = total = 0.0
+        for first in range(0, len(points), 8192):
+            some = slice(first, first + 8192)
+            amplitudes = dft.numint.eval_ao(engine.molecule, points[some]) @ engine.orbitals
+            error = grid[3, some] + weights[some] * (amplitudes**2).sum(axis=1)
+            largest, total = max(largest, abs(error).max()), total + error.sum()
+        say(f"  density from PySCF's functions: {abs(total):.1e} electrons, largest of a point {largest:.1e}")
+        if max(abs(total), largest) > 1e-6:
+            self.failed.append("density")
 
     def updates(self, engine, solute, frames, device):
         answers, times = [], []

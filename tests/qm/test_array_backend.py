@@ -227,7 +227,7 @@ class UpdateTest(unittest.TestCase):
                 tight = {"energy_convergence_hartree": 1e-10, **changed}
                 device = make_engine(molecule, strict_backend(), **tight)
                 host = make_engine(molecule, None, **tight)
-                self.assertEqual((device.device, host.device), ("gpu", "cpu"))
+                self.assertEqual((device.device, host.device), ("a strict one", "CPU"))
                 for shift in (0.0, 0.3):
                     self.expect_same(
                         update(device, molecule, shift), update(host, molecule, shift)
@@ -279,7 +279,7 @@ class OutOfMemoryTest(unittest.TestCase):
             return engine, update(engine, FORMALDEHYDE, 0.2)
 
         (engine, ours), said = quiet(work)
-        self.assertEqual(engine.device, "cpu")
+        self.assertEqual(engine.device, "CPU")
         self.assertIn("warning: the GPU failed (DeviceMemoryError: no memory", said)
         host = make_engine(FORMALDEHYDE, None, **TIGHT)
         update(host, FORMALDEHYDE)
@@ -303,8 +303,10 @@ class OutOfMemoryTest(unittest.TestCase):
         backend = strict_backend()
         backend.free_bytes = lambda: 2**24
         engine, said = quiet(lambda: make_engine(FORMALDEHYDE, backend))
-        self.assertEqual(engine.device, "cpu")
+        self.assertEqual(engine.device, "CPU")
         self.assertIn("16 are free", said)
+        self.assertIn("16 are free", engine.take_device_warning())
+        self.assertEqual(engine.take_device_warning(), "")
 
 
 class ChoiceTest(unittest.TestCase):
@@ -336,7 +338,7 @@ class ChoiceTest(unittest.TestCase):
                         FORMALDEHYDE, strict_backend(), basis="sto-3g", **changed
                     )
                 )
-                self.assertEqual(engine.device, "cpu")
+                self.assertTrue(engine.device.startswith("CPU (qm.method"), engine.device)
                 self.assertIn(f"the SCF runs on the CPU: qm.method = {changed['method']}", said)
 
 

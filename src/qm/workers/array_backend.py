@@ -22,6 +22,8 @@ class HostBackend:
     failures = ()
     on_device = False
     points_per_block = HOST_POINTS_PER_BLOCK
+    # Of the density on its grid: what the sampling makes of the charges, too; half the memory.
+    density_precision = numpy.float32
     distances_at_once = 512  # from some tens of charges: they stay in a core's cache
 
     def put(self, array, dtype=None):
@@ -68,6 +70,7 @@ class DeviceBackend:
     on_device = True
     name = "gpu"
     points_per_block = DEVICE_POINTS_PER_BLOCK
+    density_precision = numpy.float64
     distances_at_once = 65536
 
     failures = (MemoryError,)  # that a calculation can survive on the host

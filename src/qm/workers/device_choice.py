@@ -5,6 +5,7 @@ import sys
 from array_backend import HOST
 from worker_protocol import bad_request
 
+CPU = "CPU"
 CHOICES = ("auto", "cpu", "gpu")
 REMEDY = (
     f"install CuPy for your CUDA ({sys.executable} -m pip install cupy-cuda12x, or cupy-cuda13x), or "
@@ -29,22 +30,24 @@ def _open():
 
 
 def open_backend(choice, why_not, open_device=_open):
-    """(backend, its device's name). why_not: what keeps the calculation off a GPU; empty: nothing.
+    """(backend, what is said of it: a GPU's name, or CPU and where need be why).
+
+    why_not: what keeps the calculation off a GPU; empty: nothing.
 
     Raises WorkerError where the user wants a GPU and there is none.
     """
     if choice not in CHOICES:
         raise bad_request(f"qm.device = {choice}: one of {', '.join(CHOICES)}")
     if choice == "cpu":
-        return HOST, ""
+        return HOST, CPU
     try:
         backend, name = open_device()
     except NoDevice as reason:
         if choice == "gpu":
             raise bad_request(f"qm.device = gpu, but {reason}; {REMEDY}") from reason
         say(f"qm.device = auto: the CPU, for {reason}")
-        return HOST, ""
+        return HOST, CPU
     if why_not:
         say(f"the SCF runs on the CPU: {why_not}")
-        return HOST, ""
+        return HOST, f"{CPU} ({why_not})"
     return backend, name

@@ -67,7 +67,7 @@ class PyscfEngine:
     """One molecule, its last density, and the points of both grids (bohr inside).
 
     orbitals: the occupied ones of the last update, scaled by the root of their occupation.
-    device: "cpu" or "gpu", as chosen at the start; device_name: what the GPU is called.
+    device: where the SCF runs, as it is told to the user.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class PyscfEngine:
         mean_field = choose_mean_field(self.molecule, request, self._scf_grid)
         # The solute is rigid: its dispersion energy is as constant as that of its nuclei.
         constant_energy = dispersion_energy(self.molecule, request)
-        backend, self.device_name = open_backend(
+        backend, self.device = open_backend(
             request.get("device", "cpu"), why_not_on_device(mean_field, request)
         )
         # What is refused has been refused.
@@ -102,6 +102,7 @@ class PyscfEngine:
             exact=True,
             **forecast(self.basis_functions, self.atom_count, request, is_pure_gga(request)),
         )
+        self._device_warning = ""
         self._request = request
         self._analytic = request["embedding"] == "analytic"
         self._cache_bytes = request["memory_mb"] * 2**20 / 4
@@ -128,9 +129,15 @@ class PyscfEngine:
             request["threads"],
         )
 
-    @property
-    def device(self):
-        return self._scf.backend.name
+    def take_device_warning(self):
+        """What has kept or driven the SCF off a GPU since the last call; empty: nothing."""
+        warning, self._device_warning = self._device_warning, ""
+        return warning
+
+    def _warn(self, text):
+        device_choice.say(f"warning: {text}")
+        self._device_warning = text
+        self.device = device_choice.CPU
 
     def _build_grids(self, density_grid, angular_points):
         self._scf_grid.build(with_non0tab=True)
@@ -158,10 +165,10 @@ class PyscfEngine:
         needed = device_bytes(self.basis_functions, auxiliary, self._grids)
         if not backend.on_device or fits(backend, needed):
             return backend
-        device_choice.say(
-            f"warning: the SCF runs on the CPU: it needs {needed / 2**20:.0f} MiB of the GPU's memory, "
-            f"of which {backend.free_bytes() / 2**20:.0f} are free (and some are left to others); take "
-            "fewer chains, coarser grids (qm.scf-grid-radial, qm.grid-radial), or qm.device = cpu"
+        self._warn(
+            f"the SCF runs on the CPU: it needs {needed / 2**20:.0f} MiB of the GPU's memory, of which "
+            f"{backend.free_bytes() / 2**20:.0f} are free (and some are left to others); take fewer "
+            "chains, coarser grids (qm.scf-grid-radial, qm.grid-radial), or qm.device = cpu"
         )
         return HOST
 
@@ -184,11 +191,8 @@ class PyscfEngine:
 
     def _leave_device(self, backend, reason):
         """For the CPU, for good."""
-        device_choice.say(
-            f"warning: the GPU failed ({reason}); from here on the SCF runs on the CPU"
-        )
+        self._warn(f"the GPU failed ({reason}); from here on the SCF runs on the CPU")
         self._scf = None  # and with it what it has on the device
-        self.device_name = ""
         backend.release()
         self._use(HOST)
         if self._held is not None:

@@ -80,7 +80,7 @@ def device_bytes(functions, auxiliary_functions, grids):
     """What the device will hold."""
     return (
         4 * 8 * functions * len(grids.points)
-        + 4 * functions * len(grids.density_points)
+        + 8 * functions * len(grids.density_points)
         + fitted_coulomb.size_in_bytes(functions, auxiliary_functions)
         + DEVICE_TEMPORARY_BYTES
     )
@@ -107,7 +107,7 @@ class SolventScf:
             grids.density_points,
             request,
             cache_bytes,
-            precision=numpy.float32,  # what the sampling makes of the charges, too
+            precision=backend.density_precision,
         )
         self.embedding = Embedding(molecule, grids.points, grids.weights, self._scf_blocks)
         self.convergence = Convergence(mean_field, self._two_level(request))
