@@ -356,7 +356,9 @@ class CupyTest(UpdateTest):
         backend = gpu_backend()
         global strict_backend
         self.addCleanup(globals().__setitem__, "strict_backend", strict_backend)
-        strict_backend = lambda: backend  # noqa: E731
+
+        def strict_backend():
+            return backend
 
 
 if __name__ == "__main__":

@@ -106,5 +106,5 @@ class DeviceBackend:
         """What is no longer used is free for others."""
 
     def free_bytes(self):
-        """Of the device's memory; None: not known."""
-        return None
+        """Of the device's memory."""
+        return float("inf")

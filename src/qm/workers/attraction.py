@@ -69,7 +69,9 @@ def _expansion(momenta, exponents, distances, sums):
     table = {(0, 0): [numpy.exp(-a * b / sums * distances**2)]}
 
     def raised(lower, shift):
-        get = lambda t: lower[t] if 0 <= t < len(lower) else zero  # noqa: E731
+        def get(t):
+            return lower[t] if 0 <= t < len(lower) else zero
+
         return [
             get(t - 1) / (2 * sums) + shift * get(t) + (t + 1) * get(t + 1)
             for t in range(len(lower) + 1)

@@ -58,7 +58,7 @@ def open_device():
         # Libraries that only a first use loads: whatever is missing is better known now.
         probe = cupy.eye(2) @ cupy.eye(2)
         cupy.linalg.eigh(probe)
-    except Exception as failure:  # noqa: BLE001  drivers and loaders have errors of their own
+    except Exception as failure:  # drivers and loaders have errors of their own
         raise NoDevice(f"CuPy {cupy.__version__} cannot use a GPU: {failure}") from failure
     if not count:
         visible = os.environ.get("CUDA_VISIBLE_DEVICES")

@@ -87,8 +87,7 @@ def device_bytes(functions, auxiliary_functions, grids):
 
 
 def fits(backend, needed):
-    free = backend.free_bytes()
-    return free is None or needed <= DEVICE_SHARE * free
+    return needed <= DEVICE_SHARE * backend.free_bytes()
 
 
 class SolventScf:
