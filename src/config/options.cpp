@@ -234,10 +234,10 @@ std::vector<Option> qm_grid_options() {
       integer({"qm", "threads", "", "threads of the engine"}, {1, 4096}, STARPMC_FIELD(qm.threads)),
       integer({"qm", "memory", "MB", "memory the engine may use"}, {100, 100'000'000},
               STARPMC_FIELD(qm.memory_mb)),
-      enumeration({"qm", "device", "",
-                   "where the engine's SCF runs; auto: on a GPU where the engine pyscf finds CuPy "
-                   "and one, else on the CPU"},
-                  {"auto", "cpu", "gpu"}, STARPMC_FIELD(qm.device)),
+      choice({"qm", "device", "",
+              "where the engine's SCF runs; auto: on a GPU where the engine pyscf finds CuPy and "
+              "one, else on the CPU"},
+             {"auto", "cpu", "gpu"}, STARPMC_FIELD(qm.device)),
   };
 }
 
