@@ -8,7 +8,6 @@ import functools
 
 import numpy
 from array_functionals import ArrayFunctional
-from point_blocks import sub_matrix, without_tiny
 
 # Electrons per cubic bohr: below, second derivatives are large numbers that nothing depends on.
 LEAST_DENSITY = 1e-8
@@ -35,7 +34,7 @@ class _OnBlocks:
         matrix = matrix.astype(self._blocks.precision)
 
         def fill(block, functions, values):
-            half = values[0] @ sub_matrix(matrix, functions)
+            half = values[0] @ self._backend.sub_matrix(matrix, functions)
             rho[:, block] = self._backend.row_products(values[:components], half)
             rho[1:, block] *= 2
 
@@ -44,7 +43,7 @@ class _OnBlocks:
 
     def _potential_matrix(self, weighted):
         """v phi phi + (gradient terms), symmetrised: half of the local term is taken twice."""
-        weighted = without_tiny(weighted.astype(self._blocks.precision))
+        weighted = self._backend.without_tiny(weighted.astype(self._blocks.precision))
         weighted[0] *= 0.5
         components = len(weighted)
 

@@ -7,21 +7,7 @@ from array_backend import HOST
 from pyscf import dft
 
 SMALLEST_VALUE = 1e-9  # a basis function below this on a whole block does not count there
-# In single precision what is below this is zero, so that no product of three factors is subnormal:
-# those cost an Intel core a hundred times what others do (a third of an SCF iteration's time).
-SMALLEST_SINGLE = 1e-12
-
-
-def without_tiny(values):
-    """values itself, changed in place if it is in single precision."""
-    if values.dtype == numpy.float32:
-        values[abs(values) < SMALLEST_SINGLE] = 0
-    return values
-
-
-def sub_matrix(matrix, functions):
-    """Twice take: four times as fast as one index of rows and columns."""
-    return matrix.take(functions, axis=0).take(functions, axis=1)
+sub_matrix = HOST.sub_matrix  # for those who work on the host alone
 
 
 class PointBlocks:
@@ -57,12 +43,12 @@ class PointBlocks:
         for first in range(0, len(points), backend.points_per_block):
             block = slice(first, min(first + backend.points_per_block, len(points)))
             values = self._evaluate(block)
-            functions = numpy.flatnonzero(abs(values).max(axis=(0, 1)) > smallest_value)
+            functions = backend.functions_of_block(values, smallest_value)
             kept = None
             if cache_bytes > 0:
                 kept = backend.put(self._chosen(values, functions))
                 cache_bytes -= kept.nbytes
-            self._blocks.append((block, backend.put(functions), kept))
+            self._blocks.append((block, functions, kept))
 
     def _evaluate(self, block):
         """(1 or 4, points, functions): value, and with gradients its x, y, z derivatives."""
@@ -76,14 +62,13 @@ class PointBlocks:
         return values if self._gradients else values[None]
 
     def _chosen(self, values, functions):
-        return without_tiny(
+        return self.backend.without_tiny(
             numpy.ascontiguousarray(values[:, :, functions], dtype=self.precision)
         )
 
     def _values(self, block, functions, kept):
         if kept is not None:
             return kept
-        functions = self.backend.get(functions)
         return self.backend.put(self._chosen(self._evaluate(block), functions))
 
     def for_each_block(self, work):
@@ -103,9 +88,9 @@ class PointBlocks:
             matrix = xp.zeros((count, count))
             for block, functions, kept in blocks:
                 values = self._values(block, functions, kept)
-                columns = xp.zeros((count, len(functions)))
-                columns[functions] = contribution(block, functions, values)
-                matrix[functions] += columns.T  # whole rows: twice as fast as scattered elements
+                self.backend.add_transposed(
+                    matrix, functions, contribution(block, functions, values)
+                )
             return matrix
 
         # Strided shares, summed in a fixed order: the same bits whichever thread is quicker.
@@ -115,7 +100,7 @@ class PointBlocks:
     def integrate(self, weighted):
         """sum over points of weighted(p) phi_m(p) phi_n(p), all pairs of functions."""
 
-        weighted = without_tiny(weighted.astype(self.precision))
+        weighted = self.backend.without_tiny(weighted.astype(self.precision))
 
         def contribution(block, _functions, values):
             return self.backend.weighted_square(values[0], weighted[block])
@@ -125,7 +110,7 @@ class PointBlocks:
     def sum_of_squares(self, orbitals):
         """sum over orbitals i of (sum over m of C_mi phi_m(p))^2 at every point."""
         result = self.backend.xp.zeros(len(self._points))
-        orbitals = without_tiny(orbitals.astype(self.precision))
+        orbitals = self.backend.without_tiny(orbitals.astype(self.precision))
 
         def fill(block, functions, values):
             result[block] = self.backend.row_squares(values[0] @ orbitals[functions])

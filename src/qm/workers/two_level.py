@@ -193,4 +193,4 @@ def _extrapolate(kept, backend):
     right = numpy.zeros(count + 1)
     right[count] = 1
     weights = numpy.linalg.lstsq(equations, right, rcond=1e-14)[0][:count].tolist()
-    return sum(weight * fock for weight, (fock, _) in zip(weights, kept, strict=True))
+    return backend.combination(weights, [fock for fock, _ in kept])
