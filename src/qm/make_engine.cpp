@@ -146,12 +146,12 @@ std::unique_ptr<QmEngine> make_engine(const Settings::QmSection& settings, const
   command.on_forecast = watch.on_forecast;
   command.on_spawn = watch.on_spawn;
   return std::make_unique<RestartingEngine>(
-      [command, request](const std::shared_ptr<CancelSignal>& signal) mutable {
+      [command, asked = request](const std::shared_ptr<CancelSignal>& signal) mutable {
         WorkerCommand cancellable = command;
         cancellable.cancel_signal = signal;
-        auto engine = std::make_unique<WorkerEngine>(cancellable, request);
+        auto engine = std::make_unique<WorkerEngine>(cancellable, asked);
         // The kind of engine is chosen once: where the first worker found no GPU, none is later.
-        if (engine->device().starts_with(kOnCpu)) request.device = "cpu";
+        if (engine->device().starts_with(kOnCpu)) asked.device = "cpu";
         return engine;
       },
       watch.cancel);
