@@ -277,6 +277,8 @@ class Evaluation:
 
         try:
             self._functionals()
+        except TooLong:
+            raise
         except Exception:  # noqa: BLE001
             traceback.print_exc(file=sys.stdout)
             self.failed.append("fused kernels")
