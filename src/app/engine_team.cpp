@@ -3,12 +3,19 @@
 #include <starpu.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "codelets/operations.hpp"
 #include "kernels/base/logging.hpp"
 
 namespace starpmc {
+namespace {
+
+/// Pieces of a batch that nobody has begun: each holds memory.
+constexpr std::size_t kMostWaiting = 32;
+
+}  // namespace
 
 EngineTeam::~EngineTeam() { dismiss(); }
 
@@ -32,9 +39,9 @@ void EngineTeam::task(Member& member) noexcept {
   const std::lock_guard lock(mutex_);
   member.busy = false;
   if (!starts) {
-    --at_work_;
-    if (error == nullptr) ++done_;
-    if (error_ == nullptr) error_ = error;
+    --batch_->at_work_;
+    if (error == nullptr) ++batch_->done_;
+    if (batch_->error_ == nullptr) batch_->error_ = error;
   }
   changed_.notify_all();
 }
@@ -55,10 +62,10 @@ void EngineTeam::start_engine(Member& member) {
 
 void EngineTeam::do_piece(Member& member) {
   if (!member.prepared) {
-    if (work_->prepare) work_->prepare(*member.engine);
+    if (batch_->work_.prepare) batch_->work_.prepare(*member.engine);
     member.prepared = true;
   }
-  work_->piece(*member.engine, member.piece);
+  batch_->work_.piece(*member.engine, member.piece);
 }
 
 void EngineTeam::start(unsigned count, const Start& start) {
@@ -111,18 +118,10 @@ EngineTeam::Member* EngineTeam::idle_member() {
   return idle == members_.end() ? nullptr : &*idle;
 }
 
-std::size_t EngineTeam::run_here(QmEngine& own, const Work& work, const Progress& progress) {
-  for (std::size_t piece = 0; piece < work.pieces; ++piece) {
-    if (progress) progress(piece);
-    work.piece(own, piece);
-  }
-  return 1;
-}
-
-/// Pieces to all that are idle.
-void EngineTeam::hand_out(std::unique_lock<std::mutex>& lock) {
-  while (next_ < work_->pieces && error_ == nullptr) {
-    Member* const member = idle_member();
+/// Pieces to all that are idle, as many as may be at work.
+void EngineTeam::Batch::hand_out(std::unique_lock<std::mutex>& lock) {
+  while (next_ < known_ && at_work_ < at_once_ && error_ == nullptr) {
+    Member* const member = team_.idle_member();
     if (member == nullptr) return;
     member->busy = true;
     member->piece = next_++;
@@ -130,7 +129,7 @@ void EngineTeam::hand_out(std::unique_lock<std::mutex>& lock) {
     lock.unlock();
     std::exception_ptr error;
     try {
-      submit(*member, work_->size);
+      team_.submit(*member, work_.size);  // waits for a worker
     } catch (...) {
       error = std::current_exception();
     }
@@ -142,29 +141,99 @@ void EngineTeam::hand_out(std::unique_lock<std::mutex>& lock) {
   }
 }
 
-std::size_t EngineTeam::run(QmEngine& own, const Work& work, const Progress& progress) {
-  if (starpu_cpu_worker_get_count() == 0) return run_here(own, work, progress);
-  std::unique_lock lock(mutex_);
-  for (Member& member : members_) member.prepared = false;
-  Member& mine = members_.emplace_front(*this);
-  mine.engine = &own;
+EngineTeam::Batch::Batch(EngineTeam& team, QmEngine& own, Work work)
+    : team_(team),
+      own_(own),
+      work_(std::move(work)),
+      at_once_(std::max(2U, starpu_cpu_worker_get_count()) - 1) {
+  const std::lock_guard lock(team_.mutex_);
+  for (Member& member : team_.members_) member.prepared = false;
+  Member& mine = team_.members_.emplace_front(team_);
+  mine.engine = &own_;
   mine.prepared = true;
-  work_ = &work;
-  next_ = done_ = at_work_ = 0;
-  error_ = nullptr;
-  std::size_t told = 0;
-  if (progress) progress(0);
-  for (;;) {
-    hand_out(lock);
-    if (at_work_ == 0) break;
-    changed_.wait(lock);
+  team_.batch_ = this;
+  foreman_ = std::thread([this] {
+    std::unique_lock its_lock(team_.mutex_);
+    while (open_) {
+      hand_out(its_lock);
+      team_.changed_.notify_all();
+      team_.changed_.wait(its_lock);
+    }
+  });
+}
+
+EngineTeam::Batch::~Batch() {
+  std::unique_lock lock(team_.mutex_);
+  close(lock);
+}
+
+/// Nothing is handed out any more, and nobody is at work.
+void EngineTeam::Batch::close(std::unique_lock<std::mutex>& lock) {
+  if (!open_) return;
+  open_ = false;
+  known_ = next_;
+  team_.changed_.notify_all();
+  lock.unlock();
+  foreman_.join();
+  lock.lock();
+  team_.changed_.wait(lock, [this] { return at_work_ == 0; });
+  team_.batch_ = nullptr;
+  team_.remove(lock, own_);
+}
+
+/// Until so many at most are not begun, or a piece has failed; none: until all are done.
+void EngineTeam::Batch::wait_for(std::unique_lock<std::mutex>& lock, std::size_t most_waiting,
+                                 const Progress& progress) {
+  const std::size_t at_once = std::exchange(at_once_, std::numeric_limits<std::size_t>::max());
+  team_.changed_.notify_all();
+  std::size_t told = done_;
+  while (error_ == nullptr && known_ - next_ + (most_waiting == 0 ? at_work_ : 0) > most_waiting) {
+    team_.changed_.wait(lock);
     if (progress && done_ > std::exchange(told, done_)) progress(done_);
   }
-  const auto took_part = std::ranges::count(members_, true, &Member::prepared);
-  work_ = nullptr;
-  remove(lock, own);
+  at_once_ = at_once;
+}
+
+void EngineTeam::Batch::add() {
+  std::unique_lock lock(team_.mutex_);
+  ++known_;
+  if (starpu_cpu_worker_get_count() == 0) {
+    work_.piece(own_, next_++);
+    ++done_;
+    return;
+  }
+  team_.changed_.notify_all();
+  if (known_ - next_ > kMostWaiting) wait_for(lock, kMostWaiting / 2, {});
+  if (error_ != nullptr) {
+    close(lock);
+    std::rethrow_exception(std::exchange(error_, nullptr));
+  }
+}
+
+std::size_t EngineTeam::Batch::finish(const Progress& progress) {
+  std::unique_lock lock(team_.mutex_);
+  wait_for(lock, 0, progress);
+  const auto took_part = std::ranges::count(team_.members_, true, &Member::prepared);
+  close(lock);
   if (error_ != nullptr) std::rethrow_exception(std::exchange(error_, nullptr));
   return static_cast<std::size_t>(took_part);
+}
+
+std::size_t EngineTeam::run(QmEngine& own, const Work& work, const Progress& progress) {
+  if (starpu_cpu_worker_get_count() == 0) {
+    for (std::size_t piece = 0; piece < work.pieces; ++piece) {
+      if (progress) progress(piece);
+      work.piece(own, piece);
+    }
+    return 1;
+  }
+  Batch batch(*this, own, work);
+  {
+    const std::lock_guard lock(mutex_);
+    batch.known_ = work.pieces;
+  }
+  if (progress) progress(0);
+  return batch.finish(progress);
 }
 
 }  // namespace starpmc

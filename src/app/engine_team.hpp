@@ -7,6 +7,7 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <thread>
 
 #include "qm/engine.hpp"
 
@@ -54,10 +55,47 @@ class EngineTeam {
     QmEngine& engine_;
   };
 
-  /// @param own of the calling thread; one such call at a time
-  /// @param progress told by the calling thread, may be empty
-  /// @return how many engines took part
-  /// @throws the first failure of a piece, once no engine is at work any more
+  /// Pieces that come up one by one, while the calling thread is busy with something else. One at a
+  /// time; waits for the pieces at work when it ends before finish().
+  class Batch {
+   public:
+    /// @param own of the calling thread
+    /// @param work its number of pieces does not count
+    Batch(EngineTeam& team, QmEngine& own, Work work);
+    ~Batch();
+    Batch(const Batch&) = delete;
+    Batch& operator=(const Batch&) = delete;
+
+    /// One more piece. One CPU worker is left to what the calling thread does; where the team
+    /// falls far behind, the call waits with all of them at work. Throws as finish().
+    void add();
+    /// Waits for all of them.
+    /// @param progress told by the calling thread, may be empty
+    /// @return how many engines took part
+    /// @throws the first failure of a piece, once no engine is at work any more
+    std::size_t finish(const Progress& progress);
+
+   private:
+    friend class EngineTeam;
+    void hand_out(std::unique_lock<std::mutex>& lock);
+    void wait_for(std::unique_lock<std::mutex>& lock, std::size_t most_waiting,
+                  const Progress& progress);
+    void close(std::unique_lock<std::mutex>& lock);
+
+    EngineTeam& team_;
+    QmEngine& own_;
+    const Work work_;
+    std::size_t known_ = 0;  ///< pieces
+    std::size_t next_ = 0;   ///< the first that nobody has begun
+    std::size_t done_ = 0;
+    std::size_t at_work_ = 0;  ///< engines at a piece
+    std::size_t at_once_;      ///< at most so many
+    bool open_ = true;
+    std::exception_ptr error_;
+    std::thread foreman_;  ///< hands out the pieces
+  };
+
+  /// All of the work's pieces; parameters as of Batch.
   std::size_t run(QmEngine& own, const Work& work, const Progress& progress);
 
  private:
@@ -77,17 +115,11 @@ class EngineTeam {
   void do_piece(Member& member);
   void remove(std::unique_lock<std::mutex>& lock, QmEngine& engine);
   Member* idle_member();
-  static std::size_t run_here(QmEngine& own, const Work& work, const Progress& progress);
-  void hand_out(std::unique_lock<std::mutex>& lock);
 
   std::mutex mutex_;  ///< of all that follows
   std::condition_variable changed_;
   std::list<Member> members_;
-  const Work* work_ = nullptr;
-  std::size_t next_ = 0;
-  std::size_t done_ = 0;
-  std::size_t at_work_ = 0;  ///< engines at a piece
-  std::exception_ptr error_;
+  Batch* batch_ = nullptr;  ///< under way
 };
 
 }  // namespace starpmc

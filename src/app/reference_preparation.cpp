@@ -136,12 +136,26 @@ void ReferencePreparation::make_steps(std::uint64_t steps, std::uint64_t tune_in
   if (step_ < end) throw Cancelled();
 }
 
-/// The chain's present one, the last of so many.
-void ReferencePreparation::keep_configuration(std::uint64_t number) {
-  SolventPotential potential = recorder_.record(*chain_);
-  engine_.add_configuration(potential.at_points, potential.at_nuclei, potential.charges);
-  moves_.add(potential.charges);
-  if (std::ranges::binary_search(tests_, number)) of_tests_.push_back(std::move(potential));
+/// So many from here on, embedded by the whole team while the chain goes on to the next.
+void ReferencePreparation::sample_configurations(std::uint64_t configurations) {
+  moves_.clear();
+  std::vector<SolventPotential> potentials(configurations);
+  embeddings_.assign(configurations, {});
+  EngineTeam::Work work;
+  work.size = static_cast<double>(engine_.quadrature_points().size());
+  work.piece = [&](QmEngine& engine, std::size_t i) {
+    const SolventPotential potential = std::move(potentials[i]);
+    embeddings_[i] = engine.embedding(potential.at_points, potential.at_nuclei, potential.charges);
+  };
+  EngineTeam::Batch batch(team_, engine_, work);
+  for (std::uint64_t i = 0; i < configurations; ++i) {
+    tell("reference: configurations", i, configurations);
+    if (i > 0 || step_ > 0) make_steps(kSweepsBetweenConfigurations * sweep_, 0);
+    potentials[i] = recorder_.record(*chain_);
+    moves_.add(potentials[i].charges);
+    batch.add();
+  }
+  batch.finish([&](std::size_t done) { tell("reference: embedding", done, configurations); });
 }
 
 /// By the whole team.
@@ -160,9 +174,8 @@ std::vector<double> ReferencePreparation::energies_of_tests() {
       energies[test] = engine.energy(tests_[test]);
       return;
     }
-    const SolventPotential& potential = of_tests_[test];
     engine.forget_configurations();
-    engine.add_configuration(potential.at_points, potential.at_nuclei, potential.charges);
+    engine.add_configuration(embeddings_[tests_[test]]);
     energies[test] = engine.energy(0);
   };
   const auto start = std::chrono::steady_clock::now();
@@ -176,13 +189,11 @@ std::vector<double> ReferencePreparation::energies_of_tests() {
 
 /// The density in the mean potential of so many configurations from here on.
 ReferencePreparation::Round ReferencePreparation::make_density(std::uint64_t configurations) {
+  const auto start = std::chrono::steady_clock::now();
+  sample_configurations(configurations);
   engine_.forget_configurations();
-  moves_.clear();
-  for (std::uint64_t i = 0; i < configurations; ++i) {
-    tell("reference: configurations", i, configurations);
-    if (i > 0 || step_ > 0) make_steps(kSweepsBetweenConfigurations * sweep_, 0);
-    keep_configuration(i);
-  }
+  for (const Embedding& embedding : embeddings_) engine_.add_configuration(embedding);
+  spdlog::info("reference: {} configurations in {:.1f} s", configurations, seconds_since(start));
   const ReferenceDensity density = engine_.reference();
   if (!density.scf.fallback.empty()) {
     spdlog::warn("reference: the SCF converged only with help: {}", density.scf.fallback);

@@ -51,7 +51,7 @@ class ReferencePreparation {
   void find_density();
   Round make_density(std::uint64_t configurations);
   void make_tables(Fineness fineness, int most_components);
-  void keep_configuration(std::uint64_t number);
+  void sample_configurations(std::uint64_t configurations);
   std::vector<double> energies_of_tests();
   void sample_with_density();
   void make_steps(std::uint64_t steps, std::uint64_t tune_interval);
@@ -67,9 +67,9 @@ class ReferencePreparation {
   PotentialRecorder recorder_;
   std::unique_ptr<Chain> chain_;
   std::uint64_t step_ = 0;
-  std::vector<std::uint64_t> tests_;        ///< of the configurations that the engine keeps
-  std::vector<SolventPotential> of_tests_;  ///< for other engines
-  MoveSample moves_;                        ///< of the configurations that the engine keeps
+  std::vector<std::uint64_t> tests_;   ///< of the configurations that the engine keeps
+  std::vector<Embedding> embeddings_;  ///< of the last configurations
+  MoveSample moves_;                   ///< of the configurations that the engine keeps
   SoluteReference reference_;
 };
 

@@ -108,7 +108,7 @@ void LatticePlan::find_near_nodes(double near_distance, std::span<const Vector3>
 LatticeChoice LatticeChoice::for_potential(double coulomb_cutoff_angstrom) {
   constexpr double kBeyondCutoff = 1;
   constexpr double kSpacing = 0.25;
-  return {{{3.0, kSpacing}, {coulomb_cutoff_angstrom + kBeyondCutoff, kSpacing}}, 1.0, 3.0};
+  return {{{3.5, kSpacing}, {coulomb_cutoff_angstrom + kBeyondCutoff, 0.2}}, 1.0, 3.5};
 }
 LatticeChoice LatticeChoice::for_response() {
   return {{{4.5, 0.6}}, 1.2, 4.5, STARPMC_COMPONENT_GRAIN};

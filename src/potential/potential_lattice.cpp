@@ -3,137 +3,61 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cmath>
-#include <optional>
 #include <thread>
 
 #include "kernels/base/error.hpp"
-#include "potential/radial_coulomb.hpp"
+#include "potential/point_sum.hpp"
 #include "potential/spline_filter.hpp"
 
 namespace starpmc {
 namespace {
 
-constexpr int kNodesAtATime = 128;
-
-/// What a unit charge at each point is at some positions. One per thread.
-class PointKernel {
- public:
-  explicit PointKernel(const LatticeSources& sources)
-      : points_(sources.points),
-        box_(sources.interaction),
-        coulomb_(sources.interaction, sources.functions) {}
-
-  /// @param position of an index below `count`
-  /// @param is_near  whether the 1/r part is to be left out there
-  template <class Position, class IsNear>
-  void make(std::size_t count, const Position& position, const IsNear& is_near) {
-    const std::size_t points = points_.size();
-    image_.resize(count * points);
-    direct_.resize(count * points);
-    kernel_.resize(count * points);
-    for (std::size_t n = 0; n < count; ++n) {
-      const Vector3 r = position(n);
-      for (std::size_t k = 0; k < points; ++k) {
-        const Vector3 d = r - points_[k];
-        direct_[n * points + k] = scalar::exact_distance_squared(d.x, d.y, d.z);
-        image_[n * points + k] = scalar::exact_distance_squared(
-            scalar::exact_image(d.x, box_.length[0], box_.inverse[0]),
-            scalar::exact_image(d.y, box_.length[1], box_.inverse[1]),
-            scalar::exact_image(d.z, box_.length[2], box_.inverse[2]));
-      }
-    }
-    coulomb_.values(image_, kernel_);
-    for (std::size_t n = 0; n < count; ++n) {
-      if (!is_near(n)) continue;
-      for (std::size_t i = n * points; i < (n + 1) * points; ++i) {
-        kernel_[i] -= pole() * STARPMC_COULOMB_CONSTANT / std::sqrt(direct_[i]);
-      }
-    }
-  }
-
-  double pole() const { return coulomb_.pole(); }
-  std::size_t points() const { return points_.size(); }
-  /// Squared distances by the nearest image: [position][point].
-  std::span<const double> image() const { return image_; }
-  std::span<double> kernel() { return kernel_; }
-
-  double sum(std::size_t position, std::span<const double> strengths) const {
-    double sum = 0;
-    const double* const kernel = &kernel_[position * points_.size()];
-    for (std::size_t k = 0; k < points_.size(); ++k) sum += strengths[k] * kernel[k];
-    return sum;
-  }
-
- private:
-  std::span<const Vector3> points_;
-  ExactBox box_;
-  RadialCoulomb coulomb_;
-  std::vector<double> image_;
-  std::vector<double> direct_;  ///< squared distances as they are
-  std::vector<double> kernel_;
-};
+constexpr int kPositionsAtATime = PointSum::kPositions;
 
 /// Values at the nodes of a level, some nodes at a time. One per thread.
 class LevelValues {
  public:
   LevelValues(const LatticePlan& plan, const LatticeSources& sources, int level)
-      : plan_(plan), sources_(sources), level_(level), kernel_(sources) {
-    const double b = plan.gaussian_per_angstrom(level);
-    if (b > 0 && kernel_.pole() != 0) {
-      constexpr double kWhereErfIsOne = 6;
-      gaussian_reach_squared_ = (kWhereErfIsOne / b) * (kWhereErfIsOne / b);
-      gaussian_.emplace(b);
-    }
-  }
+      : plan_(plan),
+        sources_(sources),
+        level_(level),
+        sum_(sources.interaction, sources.functions, sources.points,
+             plan.gaussian_per_angstrom(level)),
+        sums_(static_cast<std::size_t>(plan.components())) {}
 
   /// @param near of each node its index among the near positions, or -1
   /// @param out  [node][lattice's components]
   void operator()(int first, std::span<const int> near, std::span<double> out) {
-    const std::size_t points = kernel_.points();
     const auto stride = static_cast<std::size_t>(plan_.lattice().components);
     const std::size_t nodes = out.size() / stride;
-    const auto is_near = [&](std::size_t n) { return !near.empty() && near[n] >= 0; };
-    kernel_.make(
-        nodes, [&](std::size_t n) { return plan_.position(level_, first + static_cast<int>(n)); },
-        is_near);
-    if (gaussian_) smooth();
+    std::array<Vector3, PointSum::kPositions> positions;
+    std::array<bool, PointSum::kPositions> bare{};
     for (std::size_t n = 0; n < nodes; ++n) {
-      for (std::size_t c = 0; c < static_cast<std::size_t>(plan_.components()); ++c) {
-        double sum = kernel_.sum(n, sources_.strengths.subspan(c * points, points));
-        if (is_near(n)) {
-          const std::size_t count = plan_.near_positions().size();
-          sum += kernel_.pole() * sources_.near[c * count + static_cast<std::size_t>(near[n])];
-        }
-        out[n * stride + c] = sum;
+      positions[n] = plan_.position(level_, first + static_cast<int>(n));
+      bare[n] = !near.empty() && near[n] >= 0;
+    }
+    sum_(std::span(positions).first(nodes), std::span(bare).first(nodes), sources_.strengths,
+         sums_);
+    const std::size_t count = plan_.near_positions().size();
+    for (std::size_t n = 0; n < nodes; ++n) {
+      for (std::size_t c = 0; c < sums_.size(); ++c) {
+        out[n * stride + c] = sums_[c][n];
+        if (!bare[n]) continue;
+        out[n * stride + c] +=
+            sum_.pole() * sources_.near[c * count + static_cast<std::size_t>(near[n])];
       }
     }
   }
 
  private:
-  /// Wide charges for points, at nodes where that makes a difference.
-  void smooth() {
-    const std::size_t points = kernel_.points();
-    const double pole = kernel_.pole() * STARPMC_COULOMB_CONSTANT;
-    smoothed_.resize(points);
-    for (std::size_t n = 0; n < kernel_.kernel().size(); n += points) {
-      const std::span<const double> squared = kernel_.image().subspan(n, points);
-      if (std::ranges::min(squared) > gaussian_reach_squared_) continue;
-      gaussian_->values(squared, smoothed_);
-      for (std::size_t k = 0; k < points; ++k) {
-        kernel_.kernel()[n + k] += pole * (smoothed_[k] - 1 / std::sqrt(squared[k]));
-      }
-    }
-  }
-
   const LatticePlan& plan_;
   const LatticeSources& sources_;
   int level_;
-  PointKernel kernel_;
-  std::optional<GaussianPotential> gaussian_;
-  double gaussian_reach_squared_ = 0;
-  std::vector<double> smoothed_;
+  PointSum sum_;
+  std::vector<PointSum::Potentials> sums_;
 };
 
 /// Calls work(first, count) of a worker of its own per thread, for parts of `total`.
@@ -143,9 +67,9 @@ void in_parts(int total, unsigned threads, const MakeWorker& make_worker) {
   const auto run = [&] {
     auto worker = make_worker();
     for (;;) {
-      const int first = next.fetch_add(kNodesAtATime);
+      const int first = next.fetch_add(kPositionsAtATime);
       if (first >= total) return;
-      worker(first, std::min(kNodesAtATime, total - first));
+      worker(first, std::min(kPositionsAtATime, total - first));
     }
   };
   std::vector<std::jthread> others;
@@ -200,17 +124,20 @@ std::vector<double> direct_potential(std::span<const Vector3> positions,
     return found != near.end() && *found == position ? found - near.begin() : -1;
   };
   in_parts(static_cast<int>(positions.size()), threads, [&] {
-    return [&, kernel = PointKernel(sources)](int first, int count) mutable {
+    return [&, sum = PointSum(sources.interaction, sources.functions, sources.points)](
+               int first, int count) mutable {
       const auto begin = static_cast<std::size_t>(first);
       const auto size = static_cast<std::size_t>(count);
-      kernel.make(
-          size, [&](std::size_t n) { return positions[begin + n]; },
-          [&](std::size_t n) { return place_of(begin + n) >= 0; });
+      std::array<bool, PointSum::kPositions> bare{};
+      for (std::size_t n = 0; n < size; ++n) bare[n] = place_of(begin + n) >= 0;
+      std::array<PointSum::Potentials, 1> sums;
+      sum(positions.subspan(begin, size), std::span(bare).first(size),
+          sources.strengths.first(sum.points()), sums);
       for (std::size_t n = 0; n < size; ++n) {
-        potential[begin + n] = kernel.sum(n, sources.strengths.first(kernel.points()));
-        const auto place = place_of(begin + n);
-        if (place < 0) continue;
-        potential[begin + n] += kernel.pole() * sources.near[static_cast<std::size_t>(place)];
+        potential[begin + n] = sums[0][n];
+        if (!bare[n]) continue;
+        potential[begin + n] +=
+            sum.pole() * sources.near[static_cast<std::size_t>(place_of(begin + n))];
       }
     };
   });

@@ -1,6 +1,6 @@
 #include "potential/radial_coulomb.hpp"
 
-#include <algorithm>
+#include "base/wide_vectors.hpp"
 
 namespace starpmc {
 namespace {
@@ -24,6 +24,14 @@ void run(simd::BlockEvaluator<double>& evaluator, std::span<const double> square
   evaluator(inputs, squared_distances.size(), outputs);
 }
 
+STARPMC_WIDE_VECTORS void built_in(std::size_t count, const double* squared_distances,
+                                   const ExactBox& box, double* energies) {
+  for (std::size_t i = 0; i < count; ++i) {
+    energies[i] = scalar::exact_coulomb(squared_distances[i], STARPMC_COULOMB_CONSTANT,
+                                        box.cutoff_squared, box.inverse_cutoff);
+  }
+}
+
 }  // namespace
 
 RadialCoulomb::RadialCoulomb(const Interaction& interaction, const Potential* functions)
@@ -35,10 +43,7 @@ RadialCoulomb::RadialCoulomb(const Interaction& interaction, const Potential* fu
 
 void RadialCoulomb::values(std::span<const double> squared_distances, std::span<double> energies) {
   if (!user_) {
-    std::ranges::transform(squared_distances, energies.begin(), [this](double r2) {
-      return scalar::exact_coulomb(r2, STARPMC_COULOMB_CONSTANT, box_.cutoff_squared,
-                                   box_.inverse_cutoff);
-    });
+    built_in(squared_distances.size(), squared_distances.data(), box_, energies.data());
     return;
   }
   run(*user_, squared_distances, energies);

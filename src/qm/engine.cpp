@@ -14,10 +14,12 @@ namespace {
 
 }  // namespace
 
-std::uint64_t QmEngine::add_configuration(std::span<const double>, std::span<const double>,
-                                          const PointCharges&) {
+Embedding QmEngine::embedding(std::span<const double>, std::span<const double>,
+                              const PointCharges&) {
   refuse(*this);
 }
+
+std::uint64_t QmEngine::add_configuration(const Embedding&) { refuse(*this); }
 
 void QmEngine::forget_configurations() { refuse(*this); }
 

@@ -83,6 +83,12 @@ struct QmResult {
   }
 };
 
+/// A configuration's potential in an engine's own form: numbers for engines of the same settings.
+struct Embedding {
+  std::vector<double> numbers;
+  double largest_potential = 0;  ///< magnitude, kJ/mol per e
+};
+
 /// The density in the mean potential of the configurations that the engine keeps.
 struct ReferenceDensity {
   QmResult scf;  ///< without a grid; its energy contains the interaction with the mean potential
@@ -118,10 +124,13 @@ class QmEngine {
   /// What the exact ensemble needs (sampling.ensemble = exact): whether the engine can do what
   /// follows. Others throw RunError naming the engine.
   virtual bool serves_exact_ensemble() const { return false; }
-  /// Keeps a configuration's potential, given as to update(). @return how many it keeps now
-  virtual std::uint64_t add_configuration(std::span<const double> potential,
-                                          std::span<const double> nuclear_potential,
-                                          const PointCharges& charges);
+  /// A configuration's potential, given as to update(), as the SCF takes it. The same bits by any
+  /// engine of the same settings; changes nothing.
+  virtual Embedding embedding(std::span<const double> potential,
+                              std::span<const double> nuclear_potential,
+                              const PointCharges& charges);
+  /// Keeps a configuration, of this engine or another. @return how many it keeps now
+  virtual std::uint64_t add_configuration(const Embedding& embedding);
   /// Drops the configurations, not the density.
   virtual void forget_configurations();
   /// SCF in the mean potential of the configurations, from the last density.

@@ -63,9 +63,7 @@ void RestartingEngine::start_again() {
   }
   const std::vector<double>& start = before_reference_ ? *before_reference_ : state_;
   if (!start.empty()) fresh->restore(start);
-  for (const Configuration& kept : configurations_) {
-    fresh->add_configuration(kept.potential, kept.nuclear_potential, kept.charges);
-  }
+  for (const Embedding& kept : configurations_) fresh->add_configuration(kept);
   if (before_reference_) fresh->reference();
   if (response_) fresh->response(*response_, {});
   if (adopted_) fresh->adopt(*adopted_);
@@ -126,15 +124,18 @@ void RestartingEngine::keep_state() {
   if (!held_) state_ = engine_->state();
 }
 
-std::uint64_t RestartingEngine::add_configuration(std::span<const double> potential,
-                                                  std::span<const double> nuclear_potential,
-                                                  const PointCharges& charges) {
-  const auto kept = repeat("configuration", [&](QmEngine& engine) {
-    return engine.add_configuration(potential, nuclear_potential, charges);
+Embedding RestartingEngine::embedding(std::span<const double> potential,
+                                      std::span<const double> nuclear_potential,
+                                      const PointCharges& charges) {
+  return repeat("embedding", [&](QmEngine& engine) {
+    return engine.embedding(potential, nuclear_potential, charges);
   });
-  configurations_.push_back({{potential.begin(), potential.end()},
-                             {nuclear_potential.begin(), nuclear_potential.end()},
-                             charges});
+}
+
+std::uint64_t RestartingEngine::add_configuration(const Embedding& embedding) {
+  const auto kept = repeat("configuration",
+                           [&](QmEngine& engine) { return engine.add_configuration(embedding); });
+  configurations_.push_back(embedding);
   return kept;
 }
 

@@ -40,9 +40,9 @@ class RestartingEngine : public QmEngine {
   QmResult update(std::span<const double> potential, std::span<const double> nuclear_potential,
                   const PointCharges& charges) override;
   bool serves_exact_ensemble() const override { return exact_; }
-  std::uint64_t add_configuration(std::span<const double> potential,
-                                  std::span<const double> nuclear_potential,
-                                  const PointCharges& charges) override;
+  Embedding embedding(std::span<const double> potential, std::span<const double> nuclear_potential,
+                      const PointCharges& charges) override;
+  std::uint64_t add_configuration(const Embedding& embedding) override;
   void forget_configurations() override;
   ReferenceDensity reference() override;
   SoluteResponse response(const ResponseRequest& request, const WorkProgress& progress) override;
@@ -63,11 +63,6 @@ class RestartingEngine : public QmEngine {
   unsigned restarts() const override { return restarts_; }
 
  private:
-  struct Configuration {
-    std::vector<double> potential;
-    std::vector<double> nuclear_potential;
-    PointCharges charges;
-  };
   std::unique_ptr<QmEngine> start();
   void start_again();
   void retire();
@@ -86,7 +81,7 @@ class RestartingEngine : public QmEngine {
   std::string device_;  ///< of the first worker
   std::vector<double> state_;
   // What a fresh worker has to be told again.
-  std::vector<Configuration> configurations_;
+  std::vector<Embedding> configurations_;
   /// The state that the last reference density was made from; none: no such density is in use.
   std::optional<std::vector<double>> before_reference_;
   std::optional<ResponseRequest> response_;  ///< of the reference density

@@ -55,9 +55,9 @@ class WorkerEngine : public QmEngine {
   QmResult update(std::span<const double> potential, std::span<const double> nuclear_potential,
                   const PointCharges& charges) override;
   bool serves_exact_ensemble() const override { return exact_; }
-  std::uint64_t add_configuration(std::span<const double> potential,
-                                  std::span<const double> nuclear_potential,
-                                  const PointCharges& charges) override;
+  Embedding embedding(std::span<const double> potential, std::span<const double> nuclear_potential,
+                      const PointCharges& charges) override;
+  std::uint64_t add_configuration(const Embedding& embedding) override;
   void forget_configurations() override;
   ReferenceDensity reference() override;
   SoluteResponse response(const ResponseRequest& request, const WorkProgress& progress) override;

@@ -33,15 +33,27 @@ std::vector<double> WorkerEngine::row(const Message& message, const std::string&
   return found->values;
 }
 
-std::uint64_t WorkerEngine::add_configuration(std::span<const double> potential,
-                                              std::span<const double> nuclear_potential,
-                                              const PointCharges& charges) {
-  send_potential("configuration", potential, nuclear_potential, charges);
+Embedding WorkerEngine::embedding(std::span<const double> potential,
+                                  std::span<const double> nuclear_potential,
+                                  const PointCharges& charges) {
+  send_potential("embed", potential, nuclear_potential, charges);
+  Message answer = receive("embedded");
+  const auto numbers = std::ranges::find(answer.arrays, "embedding", &MessageArray::name);
+  if (numbers == answer.arrays.end() || numbers->values.empty()) {
+    process_.fail("array embedding is missing or empty");
+  }
+  return {std::move(numbers->values),
+          std::max(largest_magnitude(potential), largest_magnitude(nuclear_potential))};
+}
+
+std::uint64_t WorkerEngine::add_configuration(const Embedding& embedding) {
+  send_message(process_,
+               {{{"type", "configuration"}}, {vector_array("embedding", embedding.numbers)}},
+               deadline());
   const Message answer = receive("configured");
   const int count = field<int>(answer, "configurations");
   if (count < 1) process_.fail(fmt::format("it keeps {} configurations after one more", count));
-  largest_potential_ = std::max(
-      {largest_potential_, largest_magnitude(potential), largest_magnitude(nuclear_potential)});
+  largest_potential_ = std::max(largest_potential_, embedding.largest_potential);
   return static_cast<std::uint64_t>(count);
 }
 

@@ -20,7 +20,7 @@ from exact_runs import Runs, blocks_of
 WATERS = 500
 # Charge, equilibration steps, and options that the solute asks for.
 SOLUTES = {
-    "acetone": (0, 300000, {"response-tolerance": 0.02, "configurations": 240}),
+    "acetone": (0, 300000, {"response-tolerance": 0.01, "configurations": 240}),
     "chorismate": (-2, 300000, {"response-tolerance": 0.1, "configurations": 240}),
 }
 CONFIGURATION = """[system]

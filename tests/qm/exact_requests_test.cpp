@@ -40,7 +40,9 @@ std::vector<double> conversation(QmEngine& engine) {
   engine.update(potential(1), kNuclear, {});
   engine.forget_configurations();
   for (const double value : {2.0, 4.0}) {
-    told.push_back(static_cast<double>(engine.add_configuration(potential(value), kNuclear, {})));
+    const Embedding embedding = engine.embedding(potential(value), kNuclear, {});
+    EXPECT_EQ(embedding.largest_potential, value);
+    told.push_back(static_cast<double>(engine.add_configuration(embedding)));
   }
   told.push_back(engine.reference().solute_energy_kj_per_mol);
   std::vector<double> values = engine.potentials(std::vector<Vector3>(3));
@@ -98,7 +100,7 @@ TEST(ExactRequests, AreUnderstood) {
 TEST(ExactRequests, ALostWorkerIsToldAllAgain) {
   WorkerEngine undisturbed(command({}), hydrogen());
   const std::vector<double> expected = conversation(undisturbed);
-  for (const std::string request : {"configuration", "forget", "reference", "potentials",
+  for (const std::string request : {"embed", "configuration", "forget", "reference", "potentials",
                                     "response", "share", "energy", "adopt", "hold", "update"}) {
     const std::filesystem::path file =
         std::filesystem::temp_directory_path() / ("starpmc-killed-" + std::to_string(getpid()));
@@ -117,6 +119,7 @@ TEST(ExactRequests, ALostWorkerIsToldAllAgain) {
 
 TEST(ExactRequests, NonsenseIsNoAnswer) {
   const std::pair<const char*, const char*> nonsense[] = {
+      {"embedding", "array embedding is missing or empty"},
       {"configurations", "keeps 0 configurations"},
       {"solute_energy", "energy is 1e+300"},
       {"progress", "2 of 1 parts"},

@@ -549,7 +549,9 @@ class ProtocolTest(unittest.TestCase):
                 "charge_positions": positions,
                 "charges": charges,
             }
-            answer, _ = ask("configuration", sent, coulomb_pole=1.0)
+            embedded, made = ask("embed", sent, coulomb_pole=1.0)
+            self.assertEqual((embedded["type"], list(made)), ("embedded", ["embedding"]))
+            answer, _ = ask("configuration", made)
             self.assertEqual((answer["type"], answer["configurations"]), ("configured", count + 1))
         reference, arrays = ask("reference")
         self.assertEqual((reference["type"], list(arrays)), ("result", ["state"]))

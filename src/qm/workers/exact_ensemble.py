@@ -70,6 +70,19 @@ class ExactEnsemble:
         self._reference = None
         self._field = None
 
+    def pack(self, configuration):
+        """A configuration as one row, for other workers of the same settings."""
+        triangle = lib.pack_tril(configuration.embedding)
+        return numpy.append(triangle, configuration.nuclear_interaction)
+
+    def unpack(self, row):
+        """Of pack(); ValueError where it is of other basis functions."""
+        functions = self._molecule.nao
+        expected = functions * (functions + 1) // 2 + 1
+        if len(row) != expected:
+            raise ValueError(f"{len(row)} numbers, expected {expected}")
+        return Configuration(lib.unpack_tril(row[:-1]), float(row[-1]))
+
     def add(self, configuration):
         """Returns how many there are."""
         self._configurations.append(configuration)

@@ -247,12 +247,25 @@ def _tests(arrays):
     return tests[0].astype(int), tests[1]
 
 
+def _packed(exact, arrays):
+    """A configuration as some worker has embedded it."""
+    row = arrays.get("embedding")
+    if row is None or row.ndim != 1:
+        raise WorkerError("failure", "array embedding: expected one dimension")
+    try:
+        return exact.unpack(row)
+    except ValueError as error:
+        raise WorkerError("failure", f"array embedding does not fit: {error}") from error
+
+
 def _answer_exact(channel, engine, header, arrays):
     """Requests of the exact ensemble; False: it is none."""
     exact, request = engine.exact, header["type"]
-    if request == "configuration":
+    if request == "embed":
         configuration = engine.configuration(**_solvent(engine, header, arrays))
-        channel.send("configured", configurations=exact.add(configuration))
+        channel.send("embedded", {"embedding": exact.pack(configuration)})
+    elif request == "configuration":
+        channel.send("configured", configurations=exact.add(_packed(exact, arrays)))
     elif request == "forget":
         exact.forget()
         channel.send("forgotten")

@@ -38,8 +38,12 @@ class Worker:
             self.state = [energy]
         send(result_header(energy=energy), [grid(), ("state", (1,), [energy])])
 
+    def embed(self, _, arrays):
+        numbers = wrong("embedding", [], [sum(arrays["potential"])])
+        send({"type": "embedded"}, [("embedding", (len(numbers),), numbers)])
+
     def configuration(self, _, arrays):
-        self.configurations.append(sum(arrays["potential"]))
+        self.configurations.append(arrays["embedding"][0])
         count = wrong("configurations", 0, len(self.configurations))
         send({"type": "configured", "configurations": count})
 

@@ -47,6 +47,14 @@ class Exact:
         self._adopted = None  # of another worker's
         self._factors = np.zeros((0, 3))  # Y = factors (F - field)
 
+    @staticmethod
+    def pack(configuration):
+        return np.concatenate([configuration.points, configuration.nuclei])
+
+    def unpack(self, row):
+        points = self._engine.points_angstrom().shape[1]
+        return Configuration(row[:points], row[points:])
+
     def add(self, configuration):
         self._configurations.append(configuration)
         return len(self._configurations)
