@@ -57,7 +57,8 @@ void check_override(const std::string& word) {
   throw InputError(
       "command line", "this option may not change when a run is resumed", word,
       "leave it out; sampling.steps, options of [run], qm.python, qm.time-limit, qm.threads, "
-      "qm.memory, qm.device, qm.max-iterations, output.checkpoint-interval, output.log-level and output.trace "
+      "qm.memory, qm.device, qm.max-iterations, output.checkpoint-interval, output.log-level and "
+      "output.trace "
       "may");
 }
 

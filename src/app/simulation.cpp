@@ -53,7 +53,7 @@ Simulation::Simulation(Ranks& ranks, Inputs inputs, Begin begin)
             return make_engine(
                 inputs_.settings.qm, *inputs_.system.solute,
                 {engine_cancel_, [this](const QmForecast& forecast) { announce(forecast); },
-                 spawned});
+                 spawned, engine_device_});
           },
           [this](unsigned index, auto engine) { run_on_thread(index, std::move(engine)); }) {
   interruption_.on_request([cancel = engine_cancel_] { cancel->raise(); });

@@ -34,7 +34,9 @@ struct QmRequest {
   bool analytic_embedding = false;
   int threads = 1;
   int memory_mb = 4000;
-  std::string device = "auto";  ///< auto, cpu, gpu
+  std::string device = "cpu";   ///< auto, cpu, gpu
+  unsigned device_workers = 1;  ///< of this run that may come to share a device
+  bool device_required = true;  ///< false: the CPU where the device of `gpu` has gone
 };
 
 /// The MM charges of an update: those near the solute enter the SCF by analytic integrals for the
@@ -102,6 +104,7 @@ struct QmForecast {
   double first_seconds = 0;   ///< until it is ready: grids, integrals, the isolated solute's SCF
   double update_seconds = 0;  ///< of one update
   bool exact = false;         ///< QmEngine::serves_exact_ensemble() of what is about to start
+  std::string device = {};    ///< QmEngine::device() of what is about to start
 };
 
 /// A QM program that keeps its density from update to update (one per chain). All but cancel() is

@@ -15,6 +15,7 @@
 #include "kernels/base/installation.hpp"
 #include "qm/frozen_engine.hpp"
 #include "qm/restarting_engine.hpp"
+#include "qm/shared_device.hpp"
 
 namespace starpmc {
 
@@ -22,7 +23,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kOnCpu = "CPU";
 constexpr const char* setup_remedy = "./quickstart setup";
 
 std::string environment(const char* name) {
@@ -146,12 +146,12 @@ std::unique_ptr<QmEngine> make_engine(const Settings::QmSection& settings, const
   command.on_forecast = watch.on_forecast;
   command.on_spawn = watch.on_spawn;
   return std::make_unique<RestartingEngine>(
-      [command, asked = request](const std::shared_ptr<CancelSignal>& signal) mutable {
+      [command, request, device = watch.device ? watch.device : std::make_shared<SharedDevice>(),
+       again = false](const std::shared_ptr<CancelSignal>& signal) mutable {
         WorkerCommand cancellable = command;
         cancellable.cancel_signal = signal;
-        auto engine = std::make_unique<WorkerEngine>(cancellable, asked);
-        // The kind of engine is chosen once: where the first worker found no GPU, none is later.
-        if (engine->device().starts_with(kOnCpu)) asked.device = "cpu";
+        auto engine = device->start(cancellable, request, again);
+        again = true;
         return engine;
       },
       watch.cancel);

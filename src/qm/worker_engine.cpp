@@ -43,7 +43,9 @@ nlohmann::json init_header(const QmRequest& request) {
           {"embedding", request.analytic_embedding ? "analytic" : "quadrature"},
           {"threads", request.threads},
           {"memory_mb", request.memory_mb},
-          {"device", request.device}};
+          {"device", request.device},
+          {"device_workers", request.device_workers},
+          {"device_required", request.device_required}};
 }
 
 void check_length(const char* what, std::size_t found, std::size_t expected) {
@@ -179,9 +181,12 @@ void WorkerEngine::initialise(const QmRequest& request,
   Message ready = receive("ready", "forecast");
   if (ready.type() == "forecast") {
     const QmForecast forecast{
-        field<int>(ready, "basis_functions"), field<double>(ready, "memory_mb"),
-        field<double>(ready, "seconds_first"), field<double>(ready, "seconds_update"),
-        optional_field<bool>(ready, "exact").value_or(false)};
+        field<int>(ready, "basis_functions"),
+        field<double>(ready, "memory_mb"),
+        field<double>(ready, "seconds_first"),
+        field<double>(ready, "seconds_update"),
+        optional_field<bool>(ready, "exact").value_or(false),
+        ready.header.contains("device") ? text(ready, "device") : std::string()};
     if (on_forecast) on_forecast(forecast);
     ready = receive("ready");
   }

@@ -148,6 +148,6 @@ class DeviceBackend:
     def release(self):
         """What is no longer used is free for others."""
 
-    def free_bytes(self):
-        """Of the device's memory."""
-        return float("inf")
+    def memory_bytes(self):
+        """(free, in all) of the device."""
+        return float("inf"), float("inf")

@@ -45,9 +45,9 @@ class CupyBackend(DeviceBackend):
     def release(self):
         cupy.get_default_memory_pool().free_all_blocks()
 
-    def free_bytes(self):
-        free, _ = cupy.cuda.runtime.memGetInfo()
-        return free + cupy.get_default_memory_pool().free_bytes()
+    def memory_bytes(self):
+        free, total = cupy.cuda.runtime.memGetInfo()
+        return free + cupy.get_default_memory_pool().free_bytes(), total
 
 
 def open_device():

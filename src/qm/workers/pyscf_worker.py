@@ -44,7 +44,6 @@ from solvent_scf import (
     Grids,
     SolventScf,
     device_bytes,
-    fits,
     grid_points,
     real_points,
     why_not_on_device,
@@ -54,6 +53,7 @@ from two_level import NotConverged
 from worker_protocol import (
     DEBYE_PER_ATOMIC_UNIT,
     HARTREE_IN_KJ_PER_MOL,
+    SolventCharges,
     WorkerError,
     bad_request,
     point_extents,
@@ -95,11 +95,15 @@ class PyscfEngine:
         # The solute is rigid: its dispersion energy is as constant as that of its nuclei.
         constant_energy = dispersion_energy(self.molecule, request)
         backend, self.device = open_backend(
-            request.get("device", "cpu"), why_not_on_device(mean_field, request)
+            request,
+            why_not_on_device(mean_field, request),
+            self.basis_functions,
+            device_bytes(self.basis_functions, self.atom_count, request),
         )
         # What is refused has been refused.
         announce(
             exact=True,
+            device=self.device,
             **forecast(self.basis_functions, self.atom_count, request, is_pure_gga(request)),
         )
         self._device_warning = ""
@@ -121,7 +125,7 @@ class PyscfEngine:
         self._held = None  # the start of every update, after hold()
         self._held_state = self._state_before = numpy.zeros(0)
         self._scf = None
-        self._use(self._backend_with_room(backend))
+        self._begin_on(backend)
         self.exact = ExactEnsemble(
             self.molecule,
             functools.partial(self._guarded, self._solve_without_grid),
@@ -158,36 +162,41 @@ class PyscfEngine:
             [points.T * nist.BOHR, numpy.zeros(len(points)), extents * nist.BOHR]
         )
 
-    def _backend_with_room(self, backend):
-        fitting = getattr(self._mean_field, "with_df", None)
-        # Without density fitting the coarse level has factors of its own: of what size, is known late.
-        auxiliary = 5 * self.basis_functions if fitting is None else fitting.get_naoaux()
-        needed = device_bytes(self.basis_functions, auxiliary, self._grids)
-        if not backend.on_device or fits(backend, needed):
-            return backend
-        self._warn(
-            f"the SCF runs on the CPU: it needs {needed / 2**20:.0f} MiB of the GPU's memory, of which "
-            f"{backend.free_bytes() / 2**20:.0f} are free (and some are left to others); take fewer "
-            "chains, coarser grids (qm.scf-grid-radial, qm.grid-radial), or qm.device = cpu"
-        )
-        return HOST
-
-    def _use(self, backend):
-        """All that a backend computes is made anew on this one."""
+    def _begin_on(self, backend):
+        """Other workers are told that this one runs on the device: at its start it may not leave it."""
         try:
-            self._scf = SolventScf(
-                backend,
-                self.molecule,
-                self._mean_field,
-                self._grids,
-                self._request,
-                self._stopwatch,
-            )
-            self._isolated = self._isolate()
+            self._use(backend)
             return
         except backend.failures as failure:
             reason = f"{type(failure).__name__}: {failure}"
+            if self._request.get("device_required", True):
+                raise bad_request(
+                    f"the GPU failed while the QM worker started ({reason}); end what else uses it, take "
+                    "fewer chains, or set qm.device = cpu"
+                ) from failure
         self._leave_device(backend, reason)
+
+    def _use(self, backend):
+        """All that a backend computes is made anew on this one."""
+        self._scf = SolventScf(
+            backend,
+            self.molecule,
+            self._mean_field,
+            self._grids,
+            self._request,
+            self._stopwatch,
+        )
+        self._isolated = self._isolate()
+        if backend.on_device:
+            self._warm_up()
+
+    def _warm_up(self):
+        """The parts of an update that the isolated solute has no use for: kernels are compiled."""
+        points = self._grids.points
+        nuclei = self.molecule.atom_coords()
+        charges = SolventCharges(nuclei * nist.BOHR + 1.5, numpy.ones(self.atom_count), 1.0)
+        self._scf.embedding.by_quadrature(numpy.zeros(len(points)), numpy.zeros(len(nuclei)), charges)
+        self._scf.density(numpy.zeros((self.basis_functions, self.expected_electrons // 2)))
 
     def _leave_device(self, backend, reason):
         """For the CPU, for good."""
@@ -294,7 +303,7 @@ class PyscfEngine:
     def _response_equations(self, configuration, density, threads):
         """(OrbitalResponse, preconditioner) at a converged density."""
         mean_field = self._mean_field
-        integrator = getattr(mean_field, "_numint", None)
+        integrator = vars(mean_field).get("_numint")
         kernel, by_pyscf, points = None, False, None
         if integrator is not None:
             by_pyscf = not cached_functional.serves(integrator, mean_field.xc, True)

@@ -20,9 +20,8 @@ FACTOR_BLOCK_BYTES = 2**20  # of the density fitting's three-centre integrals
 # The coarse level of two_level.py: it has to know changes to a percent or so.
 COARSE_RADIAL, COARSE_ANGULAR = 20, 50
 COARSE_SMALLEST_VALUE = 1e-3
-DEVICE_TEMPORARY_BYTES = 2**29
-# The sampling keeps grids and tables on the same device, and other chains their own basis functions.
-DEVICE_SHARE = 0.8
+DEVICE_TEMPORARY_BYTES = 2**30  # CUDA's own among them
+AUXILIARY_FUNCTIONS = 5  # of density fitting for each of the basis
 
 
 @dataclasses.dataclass
@@ -76,18 +75,16 @@ def why_not_on_device(mean_field, request):
     return ""
 
 
-def device_bytes(functions, auxiliary_functions, grids):
-    """What the device will hold."""
+def device_bytes(functions, atoms, request):
+    """What the device will hold at most: known before there are grids, which are pruned."""
+    points = atoms * request["scf_grid_radial"] * request["scf_grid_angular"]
+    density_points = atoms * request["grid_radial"] * request["grid_angular"]
     return (
-        4 * 8 * functions * len(grids.points)
-        + 8 * functions * len(grids.density_points)
-        + fitted_coulomb.size_in_bytes(functions, auxiliary_functions)
+        4 * 8 * functions * points
+        + 8 * functions * density_points
+        + fitted_coulomb.size_in_bytes(functions, AUXILIARY_FUNCTIONS * functions)
         + DEVICE_TEMPORARY_BYTES
     )
-
-
-def fits(backend, needed):
-    return needed <= DEVICE_SHARE * backend.free_bytes()
 
 
 class SolventScf:
@@ -125,7 +122,7 @@ class SolventScf:
     def _two_level(self, request):
         """None where PySCF's own SCF has to do: open shells, exact exchange, meta-GGAs, ..."""
         mean_field = self._mean_field
-        integrator = getattr(mean_field, "_numint", None)
+        integrator = vars(mean_field).get("_numint")
         closed_shell = request["multiplicity"] == 1
         if integrator is None or not cached_functional.serves(
             integrator, mean_field.xc, closed_shell
