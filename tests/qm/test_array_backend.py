@@ -18,6 +18,7 @@ import device_choice
 import numpy
 import pyscf_worker
 from array_backend import HOST, DeviceBackend
+from followed_orbitals import FollowedOrbitals
 from pyscf import dft, gto
 from strict_arrays import LINALG_NAMES, METHODS, NAMES, StrictArray, StrictModule
 from worker_protocol import HARTREE_IN_KJ_PER_MOL, SolventCharges, WorkerError
@@ -53,8 +54,8 @@ def make_engine(molecule, backend, **changed):
         request["device"] = "cpu"
         return pyscf_worker.PyscfEngine(request, numpy.array(molecule[1], float))
 
-    def open_backend(choice, why_not):
-        return device_choice.open_backend(choice, why_not, lambda: (backend, "a strict one"))
+    def open_backend(*arguments):
+        return device_choice.open_backend(*arguments, lambda: (backend, "a strict one"))
 
     return pyscf_worker.PyscfEngine(
         request, numpy.array(molecule[1], float), open_backend=open_backend
@@ -207,6 +208,26 @@ class AttractionTest(unittest.TestCase):
         self.assertEqual(float(matrix(numpy.zeros((0, 3)), numpy.zeros(0))[0, 0]), 0)
 
 
+class FollowedOrbitalsTest(unittest.TestCase):
+    def test_they_become_those_of_a_near_matrix(self):
+        random = numpy.random.default_rng(3)
+        backend = strict_backend()
+        energies = numpy.concatenate([numpy.linspace(-9, -0.4, 7), numpy.linspace(0.1, 4, 20)])
+        orbitals = numpy.linalg.qr(random.normal(size=(27, 27)))[0]
+        change = random.normal(scale=0.01, size=(27, 27))
+        fock = (orbitals * energies) @ orbitals.T + change + change.T
+        followed = FollowedOrbitals(backend, backend.put(orbitals), backend.put(energies), 7)
+        expected = numpy.linalg.eigh(fock)[1][:, :7]
+        errors = []
+        for _ in range(4):
+            occupied = backend.get(followed.of(backend.put(fock)))
+            numpy.testing.assert_allclose(occupied.T @ occupied, numpy.eye(7), atol=1e-13)
+            errors.append(abs(occupied @ occupied.T - expected @ expected.T).max())
+        self.assertLess(errors[0], 1e-3)
+        self.assertLess(errors[-1], 1e-9)
+        self.assertEqual(errors, sorted(errors, reverse=True))
+
+
 class UpdateTest(unittest.TestCase):
     def expect_same(self, ours, theirs):
         self.assertAlmostEqual(ours[0]["energy"], theirs[0]["energy"], delta=ENERGY)
@@ -269,7 +290,9 @@ class OutOfMemoryTest(unittest.TestCase):
         xp.fail_after = 200 if fail_at_start else None
 
         def work():
-            engine = make_engine(FORMALDEHYDE, strict_backend(xp), **TIGHT)
+            engine = make_engine(
+                FORMALDEHYDE, strict_backend(xp), device_required=not fail_at_start, **TIGHT
+            )
             update(engine, FORMALDEHYDE)
             if held:
                 engine.hold()
@@ -290,7 +313,16 @@ class OutOfMemoryTest(unittest.TestCase):
             ours[0]["previous_interaction"], theirs[0]["previous_interaction"], delta=100 * ENERGY
         )
 
-    def test_at_the_start(self):
+    def test_at_the_start_of_a_run(self):
+        """Others are on the device, and a run has one kind of worker."""
+        xp = StrictModule()
+        xp.fail_after = 200
+        with self.assertRaises(WorkerError) as caught:
+            make_engine(FORMALDEHYDE, strict_backend(xp), **TIGHT)
+        self.assertEqual(caught.exception.reason, "bad-request")
+        self.assertIn("DeviceMemoryError: no memory", str(caught.exception))
+
+    def test_in_place_of_a_worker_that_was_lost(self):
         self.check(fail_at_start=True, held=False)
 
     def test_in_an_update(self):
@@ -301,12 +333,35 @@ class OutOfMemoryTest(unittest.TestCase):
 
     def test_what_does_not_fit(self):
         backend = strict_backend()
-        backend.free_bytes = lambda: 2**24
-        engine, said = quiet(lambda: make_engine(FORMALDEHYDE, backend))
-        self.assertEqual(engine.device, "CPU")
-        self.assertIn("16 are free", said)
-        self.assertIn("16 are free", engine.take_device_warning())
-        self.assertEqual(engine.take_device_warning(), "")
+        needed = 1200 * 2**20
+        for workers, free, total, found in (
+            (1, 1400, 80000, ""),
+            (1, 1100, 80000, "1 worker of 1200 MiB each find no room in the GPU's memory (1100 MiB free)"),
+            (13, 1400, 20000, ""),
+            (14, 20000, 20000, "14 workers of 1200 MiB each find no room in the GPU's memory (20000 MiB in"),
+        ):
+            backend.memory_bytes = lambda f=free, t=total: (f * 2**20, t * 2**20)
+
+            def choose(choice, workers=workers, **more):
+                request = {"device": choice, "device_workers": workers, **more}
+                return device_choice.open_backend(
+                    request, "", 100, needed, lambda: (backend, "a strict one")
+                )
+
+            with self.subTest(workers=workers, free=free):
+                if not found:
+                    self.assertEqual(choose("gpu"), (backend, "a strict one"))
+                    continue
+                for chosen in (
+                    lambda choose=choose: choose("auto"),
+                    lambda choose=choose: choose("gpu", device_required=False),
+                ):
+                    ((chosen_backend, said), _) = quiet(chosen)
+                    self.assertIs(chosen_backend, HOST)
+                    self.assertIn(found, said)
+                with self.assertRaises(WorkerError) as caught:
+                    choose("gpu")
+                self.assertIn(found, str(caught.exception))
 
 
 class ChoiceTest(unittest.TestCase):
@@ -315,20 +370,37 @@ class ChoiceTest(unittest.TestCase):
         raise device_choice.NoDevice("there is none")
 
     def test_none_there(self):
-        (backend, _), said = quiet(lambda: device_choice.open_backend("auto", "", self.nothing))
-        self.assertIs(backend, HOST)
-        self.assertIn("there is none", said)
+        for request in ({"device": "auto"}, {"device": "gpu", "device_required": False}):
+            (backend, _), said = quiet(
+                lambda request=request: device_choice.open_backend(request, "", 100, 1, self.nothing)
+            )
+            self.assertIs(backend, HOST)
+            self.assertIn("there is none", said)
         with self.assertRaises(WorkerError) as caught:
-            device_choice.open_backend("gpu", "", self.nothing)
+            device_choice.open_backend({"device": "gpu"}, "", 100, 1, self.nothing)
         self.assertEqual(caught.exception.reason, "bad-request")
         self.assertIn("qm.device = gpu, but there is none; install CuPy", str(caught.exception))
 
     def test_cpu_asks_for_none(self):
-        self.assertIs(device_choice.open_backend("cpu", "", self.fail)[0], HOST)
+        self.assertIs(device_choice.open_backend({"device": "cpu"}, "", 100, 1, self.fail)[0], HOST)
+
+    def test_a_small_solute_stays_on_the_cpu_unless_asked(self):
+        functions = device_choice.LEAST_FUNCTIONS - 1
+        chosen, _ = quiet(
+            lambda: device_choice.open_backend({"device": "auto"}, "", functions, 1, self.fail)
+        )
+        self.assertEqual(chosen[0], HOST)
+        self.assertIn("59 basis functions", chosen[1])
+        there = strict_backend()
+        for choice, count in (("gpu", functions), ("auto", functions + 1)):
+            chosen = device_choice.open_backend(
+                {"device": choice}, "", count, 1, lambda: (there, "a strict one")
+            )
+            self.assertIs(chosen[0], there)
 
     def test_unknown(self):
         with self.assertRaises(WorkerError):
-            device_choice.open_backend("fpga", "", self.fail)
+            device_choice.open_backend({"device": "fpga"}, "", 100, 1, self.fail)
 
     def test_what_a_gpu_does_not_serve(self):
         for changed in ({"method": "pbe0"}, {"method": "tpss"}, {"method": "hf"}, {"method": "bp86"}):

@@ -16,6 +16,8 @@ DEFAULTS = {
     "threads": 1,
     "memory_mb": 2000,
     "device": "cpu",
+    "device_workers": 1,
+    "device_required": True,
 }
 
 

@@ -24,6 +24,8 @@ class HostBackend:
     name = "cpu"
     failures = ()
     on_device = False
+    # Orbitals by followed_orbitals.py: a core diagonalises in a small part of an iteration.
+    follows_orbitals = False
     points_per_block = HOST_POINTS_PER_BLOCK
     # Of the density on its grid: what the sampling makes of the charges, too; half the memory.
     density_precision = numpy.float32
@@ -95,6 +97,7 @@ class DeviceBackend:
     """xp: CuPy or its like. All on the device's default stream, so in the order of the calls."""
 
     on_device = True
+    follows_orbitals = True
     name = "gpu"
     points_per_block = DEVICE_POINTS_PER_BLOCK
     density_precision = numpy.float64

@@ -12,6 +12,7 @@ import dataclasses
 
 import numpy
 from array_backend import HOST
+from followed_orbitals import FollowedOrbitals
 
 FIRST_GRADIENT = 1e-2  # where the purely coarse iterations of a cold start leave off
 INNER_SHARE = 0.3  # of the gradient's threshold is what the coarse iterations leave
@@ -19,6 +20,8 @@ INNER_SHARE = 0.3  # of the gradient's threshold is what the coarse iterations l
 # so from here ten times are a safe bet and need no fine Fock matrix to prove it.
 LAST_CORRECTION = 10  # times the threshold
 MOST_CORRECTIONS = 8
+# From a gradient below this on, and as long as it falls, orbitals are followed where that pays.
+FOLLOWED_GRADIENT = 0.3
 KEPT_FOCK_MATRICES = 8  # of the extrapolation (DIIS)
 
 
@@ -154,7 +157,7 @@ class TwoLevelScf:
 
     def _iterate(self, model, density, threshold, max_iterations):
         """Roothaan's iterations with Pulay's extrapolation; returns (Density, iterations)."""
-        kept = []
+        kept, followed, before = [], None, numpy.inf
         for iteration in range(max_iterations + 1):
             fock = model.fock(density)
             error, gradient = self._gradient(fock, density.matrix)
@@ -163,7 +166,11 @@ class TwoLevelScf:
             kept = [*kept[1 - KEPT_FOCK_MATRICES :], (fock, error)]
             if iteration < max_iterations:
                 guessed = density.occupied is None
-                density = self._diagonalise(_extrapolate(kept, self._backend))
+                if not gradient < min(before, FOLLOWED_GRADIENT):
+                    followed = None
+                before = gradient
+                fock = _extrapolate(kept, self._backend)
+                density, followed = self._next(fock, followed)
                 if guessed:  # no orbitals' density: its error says nothing
                     kept = []
         raise NotConverged(f"gradient {gradient:.1e}", max_iterations)
@@ -174,12 +181,24 @@ class TwoLevelScf:
         commutator = product - product.T
         return commutator, float(self._backend.xp.linalg.norm(commutator)) / 2**0.5
 
-    def _diagonalise(self, fock):
+    def _next(self, fock, followed):
+        """(Density, FollowedOrbitals or None) of a Fock matrix."""
         with self._stopwatch.measure("diagonalisation"):
-            _, orbitals = self._backend.eigh(self._orthogonaliser @ fock @ self._orthogonaliser)
-            occupied = self._orthogonaliser @ orbitals[:, : self._pairs]
+            if followed is not None:
+                occupied = followed.of(fock)
+            else:
+                occupied, followed = self._diagonalise(fock)
             matrix = 2 * occupied @ occupied.T
-        return Density(matrix, occupied, self._coarse(matrix))
+        return Density(matrix, occupied, self._coarse(matrix)), followed
+
+    def _diagonalise(self, fock):
+        """(occupied orbitals, what follows them: None where nothing does)."""
+        energies, orbitals = self._backend.eigh(self._orthogonaliser @ fock @ self._orthogonaliser)
+        if not self._backend.follows_orbitals:
+            return self._orthogonaliser @ orbitals[:, : self._pairs], None
+        orbitals = self._orthogonaliser @ orbitals
+        followed = FollowedOrbitals(self._backend, orbitals, energies, self._pairs)
+        return orbitals[:, : self._pairs], followed
 
 
 def _extrapolate(kept, backend):
