@@ -218,6 +218,7 @@ void ReferencePreparation::make_tables(Fineness fineness, int most_components) {
   request.threads =
       static_cast<int>(std::max({1U, std::thread::hardware_concurrency(),
                                  static_cast<unsigned>(inputs_.settings.qm.threads)}));
+  request.rough = fineness == Fineness::rough;
   if (most_components > 0) {
     request.tests = tests_;
     request.energies_kj_per_mol = energies_of_tests();

@@ -21,6 +21,7 @@ struct ResponseRequest {
   /// the first of them give the components.
   std::vector<std::uint64_t> tests = {};
   std::vector<double> energies_kj_per_mol = {};
+  bool rough = false;  ///< of a density that leads to the next reference: fewer points serve
 };
 
 /// How well so many components predict the energies of the test configurations, kJ/mol.

@@ -84,7 +84,8 @@ SoluteResponse WorkerEngine::response(const ResponseRequest& request,
   const nlohmann::json header{{"type", "response"},
                               {"components", request.most_components},
                               {"tolerance", request.tolerance_kj_per_mol},
-                              {"threads", request.threads}};
+                              {"threads", request.threads},
+                              {"rough", request.rough}};
   const std::vector<double> tests(request.tests.begin(), request.tests.end());
   const Message asked{
       header,

@@ -5,6 +5,7 @@ quadrature serves. What it errs in the number of electrons would count times the
 density is brought to its own number.
 """
 
+import concurrent.futures
 import dataclasses
 
 import numpy
@@ -14,7 +15,8 @@ from pyscf import dft
 # Points per atom of the responses' quadrature, and of the density's own.
 RESPONSE_GRID = (30, 110)
 DENSITY_GRID = (50, 194)
-TARGETS_AT_ONCE = 200
+ROUGH_GRID = (30, 110)
+TARGETS_AT_ONCE = 50
 SMALLEST_CHARGE = 1e-8  # e; half of a fine quadrature's points have less
 
 
@@ -33,25 +35,34 @@ class Spheres:
 
 @dataclasses.dataclass
 class Shape:
-    """Of charges: sums of distance to (t, 3) targets, and of max(0, d - distance)^2 to spheres."""
+    """Of charges, by some threads: sums of distance to (t, 3) targets, and of max(0, d - distance)^2 to spheres."""
 
     targets: numpy.ndarray
     spheres: Spheres
+    threads: int
 
     def of_charges(self, points, charges):
         """((k, targets), (k, spheres)) of (k, points) charges."""
         counted = abs(charges).max(axis=0) > SMALLEST_CHARGE
         points, charges = points[counted], charges[:, counted]
-        distances = numpy.zeros((len(charges), len(self.targets)))
-        for first in range(0, len(self.targets), TARGETS_AT_ONCE):
-            some = slice(first, first + TARGETS_AT_ONCE)
-            distances[:, some] = charges @ _distances(points, self.targets[some])
-        count, radii = self.spheres.radii.shape
-        beyond = numpy.zeros((len(charges), count, radii))
-        for one, centre in enumerate(self.spheres.centres):
-            depth = self.spheres.radii[one] - _distances(points, centre[None])
-            beyond[:, one] = charges @ numpy.maximum(depth, 0) ** 2
-        return distances, beyond.reshape(len(charges), -1)
+        return self._of(points, lambda values: charges @ values)
+
+    def of_points(self, points):
+        """The same of a unit charge on each point."""
+        return self._of(points, lambda values: values)
+
+    def _of(self, points, summed):
+        def distances(first):
+            return summed(_distances(points, self.targets[first : first + TARGETS_AT_ONCE]))
+
+        def beyond(one):
+            depth = self.spheres.radii[one] - _distances(points, self.spheres.centres[one][None])
+            return summed(numpy.maximum(depth, 0) ** 2)
+
+        with concurrent.futures.ThreadPoolExecutor(self.threads) as pool:
+            of_targets = pool.map(distances, range(0, len(self.targets), TARGETS_AT_ONCE))
+            of_spheres = pool.map(beyond, range(len(self.spheres.radii)))
+            return numpy.hstack([*of_targets]), numpy.hstack([*of_spheres])
 
 
 def _distances(points, others):

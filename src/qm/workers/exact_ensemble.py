@@ -6,11 +6,11 @@ See protocol.md. Atomic units inside but where a name says otherwise.
 import dataclasses
 import functools
 
+import far_charges
 import linear_response
 import numpy
 from density_potential import DensityPotential, ElectronsAndNuclei
-from density_shape import DENSITY_GRID, RESPONSE_GRID, Quadrature
-from far_charges import FarCharges
+from density_shape import RESPONSE_GRID, Quadrature
 from orbital_response import NoGroundState
 from pyscf import lib
 from pyscf.data import nist
@@ -117,18 +117,20 @@ class ExactEnsemble:
         self._reference = Reference(mean, density, solute_energy)
         return {**fields, "solute_energy": solute_energy}
 
-    def respond(self, components, tolerance, tests, threads, progress):
+    def respond(self, components, tolerance, tests, threads, progress, rough=False):
         """(fields, arrays) of the message `response`. tests: (configurations that have no part in the
-        components, by index; energy() of each). progress(what, done, total)."""
+        components, by index; energy() of each). progress(what, done, total). rough: of a density that
+        leads to the next reference, with few charges."""
         reference = self._known_reference("response")
         _check(components, tolerance, threads)
         lib.num_threads(threads)
         try:
-            return self._respond(reference, components, tolerance, tests, threads, progress)
+            far = self._far_charges(far_charges.ROUGH if rough else far_charges.FINE, threads)
+            return self._respond(reference, components, tolerance, tests, threads, progress, far)
         finally:
             lib.num_threads(self._threads)
 
-    def _respond(self, reference, components, tolerance, tests, threads, progress):
+    def _respond(self, reference, components, tolerance, tests, threads, progress, far):
         fields = {"components": 0, "widths": [], "note": ""}
         spectrum = numpy.zeros(0)
         responses = numpy.zeros((0, self._molecule.nao, self._molecule.nao))
@@ -138,10 +140,9 @@ class ExactEnsemble:
                 components, tolerance, tests, threads, progress
             )
             self._show(responses)
-        far = self._far_charges
         potentials = self._all_potentials(far.targets, threads)
         totals = [self._molecule.charge] + [0] * len(responses)
-        charges = far.fit(potentials, self._shapes(far.shape, threads), totals)
+        charges = far.fit(potentials, self._shapes(far, threads), totals)
         charges[1:] /= HARTREE_IN_KJ_PER_MOL**0.5
         mean = numpy.einsum("kij,ij->k", responses, reference.mean.embedding, optimize=True)
         return fields, {
@@ -151,10 +152,10 @@ class ExactEnsemble:
             "spectrum": spectrum,
         }
 
-    @functools.cached_property
-    def _far_charges(self):
+    @functools.cache  # noqa: B019  (as long as the worker lives)
+    def _far_charges(self, fineness, threads):
         """The same for every reference: where they lie, and the solution of their equations."""
-        return FarCharges(self._molecule.atom_coords())
+        return far_charges.FarCharges(self._molecule.atom_coords(), fineness, threads)
 
     def _show(self, responses):
         """potentials() is about these from here on."""
@@ -241,10 +242,10 @@ class ExactEnsemble:
         values[0] = field.reference.given_electrons(points, -values[0])
         return values
 
-    def _shapes(self, shape, threads):
+    def _shapes(self, far, threads):
         """Of the densities of _all_potentials(), in the same order."""
         molecule, matrices = self._molecule, self._field.matrices
-        fine = Quadrature(molecule, DENSITY_GRID, threads)
+        shape, fine = far.shape, Quadrature(molecule, far.fineness.density_grid, threads)
         points = numpy.vstack([fine.points, molecule.atom_coords()])
         electrons = fine.charges(matrices[:1], molecule.nelectron)
         shapes = [

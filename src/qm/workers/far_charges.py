@@ -9,23 +9,57 @@ of radius d through the solute, says how the density lies along each direction. 
 exact.
 """
 
+import dataclasses
+
 import numpy
+import scipy.linalg
 from density_potential import sphere
-from density_shape import Shape, Spheres, distances_between
+from density_shape import DENSITY_GRID, ROUGH_GRID, Shape, Spheres, distances_between
 from pyscf.data import nist
 
-# (radius in angstrom, points of each nucleus) of the charges; the nuclei themselves come first.
-CHARGE_SHELLS = ((0.3, 14), (0.6, 24), (0.9, 40), (1.2, 60), (1.6, 80))
-# Where potentials are matched. Nearer than that the density is not inside, and to match it there
-# costs accuracy everywhere.
-FIT_SHELLS = (2.8, 3.2, 3.8, 4.6, 5.4, 6.5, 8.5)
-POINTS_OF_FIT_SHELL = 80
-# The same for r, which has to be right next to the solute, too.
-DISTANCE_SHELLS = (1.5, 2.1, 2.8, 3.8, 6.0, 10.0)
+
+@dataclasses.dataclass(frozen=True)
+class Fineness:
+    """Radii in angstrom.
+
+    charge_shells: (radius, points of each nucleus) of the charges; the nuclei themselves come first.
+    fit_shells: where potentials are matched. Nearer than that the density is not inside, and to match
+    it there costs accuracy everywhere.
+    distance_shells: the same for r, which has to be right next to the solute, too.
+    sphere_directions, sphere_radii: how many spheres of cutoffs.
+    density_grid: of the integrals over the density.
+    """
+
+    charge_shells: tuple
+    fit_shells: tuple
+    points_of_fit_shell: int
+    distance_shells: tuple
+    sphere_directions: int
+    sphere_radii: int
+    density_grid: tuple
+
+
+FINE = Fineness(
+    charge_shells=((0.3, 14), (0.6, 24), (0.9, 40), (1.2, 60), (1.6, 80)),
+    fit_shells=(2.8, 3.2, 3.8, 4.6, 5.4, 6.5, 8.5),
+    points_of_fit_shell=80,
+    distance_shells=(1.5, 2.1, 2.8, 3.8, 6.0, 10.0),
+    sphere_directions=100,
+    sphere_radii=24,
+    density_grid=DENSITY_GRID,
+)
+# A density that only leads to the next one.
+ROUGH = Fineness(
+    charge_shells=((0.5, 14), (1.0, 30)),
+    fit_shells=(2.8, 3.8, 5.4, 8.5),
+    points_of_fit_shell=40,
+    distance_shells=(2.1, 3.8, 8.0),
+    sphere_directions=20,
+    sphere_radii=8,
+    density_grid=ROUGH_GRID,
+)
 DISTANCE_WEIGHT = 0.004  # 1/bohr^2: about 1/rc^2 for a cutoff rc of 8 angstrom
-# Spheres of cutoffs: centres so far from the outermost nucleus, and how many of them and of radii.
-SPHERE_DISTANCE = 6.0
-SPHERE_DIRECTIONS, SPHERE_RADII = 100, 24
+SPHERE_DISTANCE = 6.0  # angstrom, from the outermost nucleus to the centres of cutoffs
 SPHERE_MARGIN = 1.0  # angstrom; so far beyond the nuclei they go
 SPHERE_WEIGHT = 1e-3  # 1/bohr^3: some times 1/rc^3, as most charges of a solvent are that far away
 RIDGE = 1e-12  # of the largest eigenvalue of the normal equations: what the shells do not determine
@@ -39,45 +73,75 @@ def shell_about(nuclei, radius_angstrom, count):
     return points[distances > radius * (1 - 1e-9)]
 
 
-def shells_about(nuclei, radii_angstrom):
-    return numpy.vstack([shell_about(nuclei, radius, POINTS_OF_FIT_SHELL) for radius in radii_angstrom])
+def shells_about(nuclei, radii_angstrom, count):
+    return numpy.vstack([shell_about(nuclei, radius, count) for radius in radii_angstrom])
 
 
-def cutoff_spheres(nuclei):
+def cutoff_spheres(nuclei, directions, radii):
     """Spheres that go through the molecule from all sides."""
     centre = nuclei.mean(axis=0)
     radius = numpy.linalg.norm(nuclei - centre, axis=1).max()
-    centres = centre + (radius + SPHERE_DISTANCE / nist.BOHR) * sphere(SPHERE_DIRECTIONS)
+    centres = centre + (radius + SPHERE_DISTANCE / nist.BOHR) * sphere(directions)
     distances = distances_between(centres, nuclei)
     margin = SPHERE_MARGIN / nist.BOHR
-    steps = numpy.linspace(0, 1, SPHERE_RADII)
+    steps = numpy.linspace(0, 1, radii)
     first, last = distances.min(axis=1) - margin, distances.max(axis=1) + margin
     return Spheres(centres, first[:, None] + (last - first)[:, None] * steps)
+
+
+class NeutralCharges:
+    """Charges on some points that add up to nothing, by an orthonormal basis of them: of the reflection
+    that turns equal charges into one on the first point, the other columns."""
+
+    def __init__(self, count):
+        self._normal = numpy.full(count, count**-0.5)
+        self._normal[0] -= 1
+        self._normal /= numpy.linalg.norm(self._normal)
+
+    def reduce(self, rows):
+        """Of (points, k) the products with the basis, (points - 1, k)."""
+        return (rows - 2 * self._normal[:, None] * (self._normal @ rows))[1:]
+
+    def expand(self, coefficients):
+        """The charges, (k, points), of (points - 1, k)."""
+        rows = numpy.vstack([numpy.zeros(coefficients.shape[1]), coefficients])
+        return (rows - 2 * self._normal[:, None] * (self._normal @ rows)).T
+
+
+def largest_eigenvalue(matrix):
+    """Of a positive one, to some per cent."""
+    vector = numpy.ones(len(matrix))
+    for _ in range(20):
+        vector = matrix @ (vector / numpy.linalg.norm(vector))
+    return numpy.linalg.norm(vector)
 
 
 class FarCharges:
     """targets: where fit() wants potentials; shape: what else it wants to know of the densities."""
 
-    def __init__(self, nuclei):
+    def __init__(self, nuclei, fineness, threads):
+        self.fineness = fineness
         self.points = numpy.vstack(
-            [nuclei, *(shell_about(nuclei, *shell) for shell in CHARGE_SHELLS)]
+            [nuclei, *(shell_about(nuclei, *shell) for shell in fineness.charge_shells)]
         )
-        self.targets = shells_about(nuclei, FIT_SHELLS)
-        self.shape = Shape(shells_about(nuclei, DISTANCE_SHELLS), cutoff_spheres(nuclei))
-        unit_charges = self.shape.of_charges(self.points, numpy.eye(len(self.points)))
+        count = fineness.points_of_fit_shell
+        self.targets = shells_about(nuclei, fineness.fit_shells, count)
+        self.shape = Shape(
+            shells_about(nuclei, fineness.distance_shells, count),
+            cutoff_spheres(nuclei, fineness.sphere_directions, fineness.sphere_radii),
+            threads,
+        )
         self._kernel = numpy.hstack(
-            [1 / distances_between(self.points, self.targets), self._weighted(unit_charges)]
+            [
+                1 / distances_between(self.points, self.targets),
+                self._weighted(self.shape.of_points(self.points)),
+            ]
         )
-        # Charges that add up to nothing: an orthonormal basis of them.
-        count = len(self.points)
-        constraint = numpy.linalg.qr(
-            numpy.column_stack([numpy.ones(count), numpy.eye(count)[:, 1:]])
-        )[0]
-        self._neutral = constraint[:, 1:]
-        reduced = self._kernel.T @ self._neutral
-        values, vectors = numpy.linalg.eigh(reduced.T @ reduced)
-        inverse = vectors / (values + RIDGE * values[-1])
-        self._solve = self._neutral @ (inverse @ (vectors.T @ reduced.T))
+        self._neutral = NeutralCharges(len(self.points))
+        self._reduced = self._neutral.reduce(self._kernel)
+        normal = self._reduced @ self._reduced.T
+        normal[numpy.diag_indices_from(normal)] += RIDGE * largest_eigenvalue(normal)
+        self._factor = scipy.linalg.cho_factor(normal, overwrite_a=True)
 
     @staticmethod
     def _weighted(shapes):
@@ -89,4 +153,6 @@ class FarCharges:
         wanted = numpy.hstack([potentials, self._weighted(shapes)])
         even = numpy.asarray(total_charges, float)[:, None] / len(self.points)
         even = numpy.broadcast_to(even, (len(potentials), len(self.points)))
-        return even + (wanted - even @ self._kernel) @ self._solve.T
+        lacks = wanted - even @ self._kernel
+        coefficients = scipy.linalg.cho_solve(self._factor, self._reduced @ lacks.T)
+        return even + self._neutral.expand(coefficients)

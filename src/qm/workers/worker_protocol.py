@@ -283,6 +283,7 @@ def _answer_exact(channel, engine, header, arrays):
             _tests(arrays),
             header["threads"],
             progress,
+            header.get("rough", False),
         )
         channel.send("response", made, **fields, **_memory())
     elif request == "potentials":
