@@ -257,8 +257,14 @@ class Evaluation:
                 except Exception as failure:  # noqa: BLE001  the others go on
                     say(f"  {n:4} {name:28} {type(failure).__name__}: {failure}")
         from device_choice import _open
+        from followed_orbitals import FollowedOrbitals
 
         backend = _open()[0]
+        followed = FollowedOrbitals(backend, 59)
+        energies = cupy.concatenate([cupy.linspace(-20, -0.2, 59), cupy.linspace(0.2, 8, 205)])
+        followed.begin(cupy.linalg.qr(device)[0], energies)
+        seconds = self._seconds(lambda: followed.of(1e-3 * device))
+        say(f"  {n:4} {'orbitals followed, 59 pairs':28} {1e6 * seconds:8.0f} us")
         for dtype in ("float64", "float32"):
             values = cupy.asarray(random.normal(size=(4, 16384, 264)).astype(dtype))
             half, weights = values[1] + 0, values[:, :, 0] + 0

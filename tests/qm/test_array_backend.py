@@ -216,7 +216,8 @@ class FollowedOrbitalsTest(unittest.TestCase):
         orbitals = numpy.linalg.qr(random.normal(size=(27, 27)))[0]
         change = random.normal(scale=0.01, size=(27, 27))
         fock = (orbitals * energies) @ orbitals.T + change + change.T
-        followed = FollowedOrbitals(backend, backend.put(orbitals), backend.put(energies), 7)
+        followed = FollowedOrbitals(backend, 7)
+        followed.begin(backend.put(orbitals), backend.put(energies))
         expected = numpy.linalg.eigh(fock)[1][:, :7]
         errors = []
         for _ in range(4):
@@ -226,6 +227,15 @@ class FollowedOrbitalsTest(unittest.TestCase):
         self.assertLess(errors[0], 1e-3)
         self.assertLess(errors[-1], 1e-9)
         self.assertEqual(errors, sorted(errors, reverse=True))
+
+    def test_too_far_away(self):
+        backend = strict_backend()
+        followed = FollowedOrbitals(backend, 1)
+        followed.begin(backend.put(numpy.eye(3)), backend.put(numpy.array([-1.0, -0.9, 1.0])))
+        fock = numpy.diag([-1.0, -0.9, 1.0])
+        self.assertIsNotNone(followed.of(backend.put(fock)))
+        fock[0, 1] = fock[1, 0] = 1.0
+        self.assertIsNone(followed.of(backend.put(fock)))
 
 
 class UpdateTest(unittest.TestCase):

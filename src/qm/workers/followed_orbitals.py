@@ -10,25 +10,30 @@ nothing else; which space it is, the diagonalisation before has settled.
 import numpy
 import scipy.linalg
 
-STEPS = 3
+STEPS = 3  # two are as good (chorismate, acetone: as many iterations as with diagonalisations)
+# Of an orbital's square before it is made one: above, it is no longer near the reference's.
+LARGEST_SQUARE = 4.0
 
 
 class FollowedOrbitals:
-    """orbitals: of the reference, all of them, and their energies; pairs: how many are occupied."""
+    """pairs: how many are occupied."""
 
-    def __init__(self, backend, orbitals, energies, pairs):
+    def __init__(self, backend, pairs):
         self._backend = backend
-        self._orbitals = orbitals
         self._pairs = pairs
-        xp = backend.xp
+        self._step = backend.fused(_step)
+
+    def begin(self, orbitals, energies):
+        """orbitals: of the reference, all of them."""
+        pairs, xp = self._pairs, self._backend.xp
+        self._orbitals = orbitals
         self._inverse_gaps = 1 / (energies[pairs:, None] - energies[None, :pairs])
         # The unit matrix above X: of the orbitals as combinations of the reference's.
         self._combination = xp.zeros((len(energies), pairs))
         self._combination[:pairs] = xp.eye(pairs)
-        self._step = backend.fused(_step)
 
     def of(self, fock):
-        """Orthonormal, (functions, pairs); each call goes on from the last."""
+        """Orthonormal, (functions, pairs); goes on from the last call's. None: it is too far away."""
         pairs, combination = self._pairs, self._combination
         fock = self._orbitals.T @ fock @ self._orbitals
         for _ in range(STEPS):
@@ -38,6 +43,8 @@ class FollowedOrbitals:
                 combination[pairs:], product[pairs:], share, self._inverse_gaps
             )
         squares = self._backend.get(combination.T @ combination)
+        if not (squares.diagonal() < LARGEST_SQUARE).all():  # also where it is no number
+            return None
         # Small, and the host has it before a device has begun.
         triangle = scipy.linalg.cholesky(squares, lower=False)
         inverse = scipy.linalg.solve_triangular(triangle, numpy.eye(pairs), lower=False)

@@ -96,6 +96,7 @@ class TwoLevelScf:
         self._orthogonaliser = backend.put((vectors / numpy.sqrt(values)) @ vectors.T)
         self._pairs = electron_pairs
         self._stopwatch = stopwatch
+        self._followed = FollowedOrbitals(backend, electron_pairs) if backend.follows_orbitals else None
         self._last = None  # (Density, the fine level's answer)
 
     def has_density(self):
@@ -157,7 +158,7 @@ class TwoLevelScf:
 
     def _iterate(self, model, density, threshold, max_iterations):
         """Roothaan's iterations with Pulay's extrapolation; returns (Density, iterations)."""
-        kept, followed, before = [], None, numpy.inf
+        kept, near, before = [], False, numpy.inf
         for iteration in range(max_iterations + 1):
             fock = model.fock(density)
             error, gradient = self._gradient(fock, density.matrix)
@@ -166,11 +167,9 @@ class TwoLevelScf:
             kept = [*kept[1 - KEPT_FOCK_MATRICES :], (fock, error)]
             if iteration < max_iterations:
                 guessed = density.occupied is None
-                if not gradient < min(before, FOLLOWED_GRADIENT):
-                    followed = None
-                before = gradient
-                fock = _extrapolate(kept, self._backend)
-                density, followed = self._next(fock, followed)
+                near = near and gradient < min(before, FOLLOWED_GRADIENT)
+                density = self._next(_extrapolate(kept, self._backend), near)
+                near, before = True, gradient  # to a Fock matrix that has been diagonalised
                 if guessed:  # no orbitals' density: its error says nothing
                     kept = []
         raise NotConverged(f"gradient {gradient:.1e}", max_iterations)
@@ -181,24 +180,23 @@ class TwoLevelScf:
         commutator = product - product.T
         return commutator, float(self._backend.xp.linalg.norm(commutator)) / 2**0.5
 
-    def _next(self, fock, followed):
-        """(Density, FollowedOrbitals or None) of a Fock matrix."""
+    def _next(self, fock, near):
+        """near: to the last that was diagonalised."""
         with self._stopwatch.measure("diagonalisation"):
-            if followed is not None:
-                occupied = followed.of(fock)
-            else:
-                occupied, followed = self._diagonalise(fock)
+            occupied = self._followed.of(fock) if near and self._followed is not None else None
+            if occupied is None:
+                occupied = self._diagonalise(fock)
             matrix = 2 * occupied @ occupied.T
-        return Density(matrix, occupied, self._coarse(matrix)), followed
+        return Density(matrix, occupied, self._coarse(matrix))
 
     def _diagonalise(self, fock):
-        """(occupied orbitals, what follows them: None where nothing does)."""
+        """Its occupied orbitals."""
         energies, orbitals = self._backend.eigh(self._orthogonaliser @ fock @ self._orthogonaliser)
-        if not self._backend.follows_orbitals:
-            return self._orthogonaliser @ orbitals[:, : self._pairs], None
+        if self._followed is None:
+            return self._orthogonaliser @ orbitals[:, : self._pairs]
         orbitals = self._orthogonaliser @ orbitals
-        followed = FollowedOrbitals(self._backend, orbitals, energies, self._pairs)
-        return orbitals[:, : self._pairs], followed
+        self._followed.begin(orbitals, energies)
+        return orbitals[:, : self._pairs]
 
 
 def _extrapolate(kept, backend):
