@@ -9,6 +9,7 @@ from cupy_backends.cuda.api import driver, runtime
 from cupy_backends.cuda.libs import cublas, cusolver
 from device_choice import NoDevice
 
+ADVICE = "nvidia-smi shows what there is; or set qm.device = cpu"
 # A warp a point, so that neighbours read neighbours; every sum is in the same order each time.
 ROW_PRODUCTS = r"""
 extern "C" __global__ void starpmc_row_products(
@@ -102,9 +103,9 @@ def open_device():
         probe = cupy.eye(2) @ cupy.eye(2)
         cupy.linalg.eigh(probe)
     except Exception as failure:  # drivers and loaders have errors of their own
-        raise NoDevice(f"CuPy {cupy.__version__} cannot use a GPU: {failure}") from failure
+        raise NoDevice(f"CuPy {cupy.__version__} cannot use a GPU: {failure}; {ADVICE}") from failure
     if not count:
         visible = os.environ.get("CUDA_VISIBLE_DEVICES")
         hidden = "" if visible is None else f" (CUDA_VISIBLE_DEVICES={visible})"
-        raise NoDevice(f"CuPy {cupy.__version__} sees no GPU{hidden}")
+        raise NoDevice(f"CuPy {cupy.__version__} sees no GPU{hidden}; {ADVICE}")
     return CupyBackend(), name

@@ -12,18 +12,19 @@ from worker_protocol import bad_request
 CPU = "CPU"
 CHOICES = ("auto", "cpu", "gpu")
 REMEDY = (
-    f"install CuPy for your CUDA ({sys.executable} -m pip install cupy-cuda12x, or cupy-cuda13x), or "
-    "set qm.device to cpu or auto"
+    f"install CuPy for your CUDA ({sys.executable} -m pip install cupy-cuda12x, or cupy-cuda13x)"
 )
 # From here on `auto` takes a GPU: acetone's 86 functions take a sixth of a core's time there, and below
 # an update takes little of a run.
 LEAST_FUNCTIONS = 60
 # The rest is for CUDA itself and for the sampling's grids and tables, on the same device.
 DEVICE_SHARE = 0.8
+# Of which the workers that help with a reference, and are not planned for, leave this.
+LEAST_LEFT_FREE = 0.1
 
 
 class NoDevice(Exception):
-    """Says why there is none."""
+    """Says why there is none, and what can be done."""
 
 
 def say(text):
@@ -34,7 +35,7 @@ def _open():
     try:
         import cupy_backend
     except ImportError as missing:
-        raise NoDevice(f"{missing} ({sys.executable})") from missing
+        raise NoDevice(f"{missing} ({sys.executable}); {REMEDY}") from missing
     return cupy_backend.open_device()
 
 
@@ -60,7 +61,7 @@ def open_backend(request, why_not, functions, needed_bytes, open_device=_open):
         _require_room(backend, request.get("device_workers", 1), needed_bytes)
     except NoDevice as reason:
         if choice == "gpu" and request.get("device_required", True):
-            raise bad_request(f"qm.device = gpu, but {reason}; {REMEDY}") from reason
+            raise bad_request(f"qm.device = gpu, but {reason}") from reason
         say(f"the SCF runs on the CPU: {reason}")
         return HOST, f"{CPU} ({reason})"
     return backend, name
@@ -69,11 +70,13 @@ def open_backend(request, why_not, functions, needed_bytes, open_device=_open):
 def _require_room(backend, workers, needed_bytes):
     """For all of a run's workers on the device as it is when nobody uses it."""
     free, total = backend.memory_bytes()
-    there = total if workers * needed_bytes > DEVICE_SHARE * total else free
-    if workers * needed_bytes <= DEVICE_SHARE * total and needed_bytes <= free:
+    if workers * needed_bytes > DEVICE_SHARE * total:
+        lacking = f"{workers} of the QM workers find no room in its {total / 2**20:.0f} MiB of memory"
+    elif needed_bytes > free - LEAST_LEFT_FREE * total:
+        lacking = f"only {free / 2**20:.0f} of its {total / 2**20:.0f} MiB of memory are free"
+    else:
         return
     raise NoDevice(
-        f"{workers} worker{'s' if workers > 1 else ''} of {needed_bytes / 2**20:.0f} MiB each find no room "
-        f"in the GPU's memory ({there / 2**20:.0f} MiB {'in all' if there == total else 'free'}): take "
+        f"the GPU has too little room for a QM worker's {needed_bytes / 2**20:.0f} MiB ({lacking}): take "
         "fewer chains or coarser grids (qm.scf-grid-radial, qm.grid-radial)"
     )
