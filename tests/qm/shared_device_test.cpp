@@ -26,7 +26,8 @@ class DeviceWorkers : public testing::Test {
 
   WorkerCommand worker(const std::string& choice, const std::string& fault = "") const {
     WorkerCommand command;
-    command.command = {"python3", source_folder().string() + "/tests/qm/workers/device_worker.py",
+    command.command = {"/usr/bin/python3",
+                       source_folder().string() + "/tests/qm/workers/device_worker.py",
                        file_.string(), choice, fault};
     command.time_limit_seconds = 20;
     return command;
