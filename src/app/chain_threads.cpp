@@ -29,9 +29,10 @@ void ChainThreads::body(unsigned index) {
   try {
     std::unique_ptr<QmEngine> made = make_engine_(spawned);
     if (first) {
-      first_engine_.set_value(made == nullptr ? Engine()
-                                              : Engine{true, made->name(), made->version(),
-                                                       made->serves_exact_ensemble()});
+      first_engine_.set_value(made == nullptr
+                                  ? Engine()
+                                  : Engine{true, made->name(), made->version(), made->device(),
+                                           made->serves_exact_ensemble()});
     }
     engine.set_value(std::move(made));
   } catch (...) {

@@ -42,6 +42,7 @@ class ChainThreads {
     bool exists = false;
     std::string name;
     std::string version;
+    std::string device;
     bool exact = false;  ///< QmEngine::serves_exact_ensemble()
   };
   /// Waits for the engine of the chain started first.

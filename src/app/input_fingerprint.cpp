@@ -33,6 +33,7 @@ std::string digest_of_settings(Settings settings) {
   settings.qm.python.clear();
   settings.qm.time_limit_seconds = 0;
   settings.qm.threads = 0;
+  settings.qm.device.clear();  // a density is a density: the SCF converges to its tolerance on each
   // Neither moves a solution that has converged, and more of them can help one that does not.
   settings.qm.max_iterations = 0;
   settings.qm.memory_mb = 0;

@@ -57,7 +57,8 @@ void check_override(const std::string& word) {
   throw InputError(
       "command line", "this option may not change when a run is resumed", word,
       "leave it out; sampling.steps, options of [run], qm.python, qm.time-limit, qm.threads, "
-      "qm.memory, qm.max-iterations, output.checkpoint-interval, output.log-level and output.trace "
+      "qm.memory, qm.device, qm.max-iterations, output.checkpoint-interval, output.log-level and "
+      "output.trace "
       "may");
 }
 
@@ -97,12 +98,13 @@ boost::program_options::options_description resume_options() {
 }
 
 bool may_change_when_resumed(std::string_view option) {
-  constexpr std::array<std::string_view, 10> kMay{"--run.",
+  constexpr std::array<std::string_view, 11> kMay{"--run.",
                                                   kStepsOption,
                                                   "--qm.python",
                                                   "--qm.time-limit",
                                                   "--qm.threads",
                                                   "--qm.memory",
+                                                  "--qm.device",
                                                   "--qm.max-iterations",
                                                   "--output.checkpoint-interval",
                                                   "--output.log-level",

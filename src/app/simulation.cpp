@@ -53,7 +53,7 @@ Simulation::Simulation(Ranks& ranks, Inputs inputs, Begin begin)
             return make_engine(
                 inputs_.settings.qm, *inputs_.system.solute,
                 {engine_cancel_, [this](const QmForecast& forecast) { announce(forecast); },
-                 spawned});
+                 spawned, engine_device_});
           },
           [this](unsigned index, auto engine) { run_on_thread(index, std::move(engine)); }) {
   interruption_.on_request([cancel = engine_cancel_] { cancel->raise(); });
@@ -254,6 +254,7 @@ void Simulation::fill_summary() {
   summary_.hdf5_version = hdf5_library_version();
   summary_.qm_engine = engine_.name;
   summary_.qm_engine_version = engine_.version;
+  summary_.qm_device = engine_.device;
 }
 
 /// The next to last checkpoints go when the summary stands.

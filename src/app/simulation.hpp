@@ -18,6 +18,7 @@
 #include "mpi/ranks.hpp"
 #include "qm/cancel_signal.hpp"
 #include "qm/engine.hpp"
+#include "qm/shared_device.hpp"
 #include "runtime/starpu_runtime.hpp"
 
 namespace starpmc {
@@ -118,6 +119,7 @@ class Simulation {
   RankResults results_;  ///< of all ranks
   /// Ends every wait for a QM worker, from its start on.
   std::shared_ptr<CancelSignal> engine_cancel_ = std::make_shared<CancelSignal>();
+  std::shared_ptr<SharedDevice> engine_device_;  ///< from start_engines() on
   std::once_flag forecast_told_;
   std::string forecast_;  ///< of the engine, for the log; empty: it tells none
   double forecast_memory_mb_ = 0;

@@ -83,7 +83,11 @@ void Simulation::check_checkpoints() const {
 /// The engines of all chains start beside each other; what is wrong with one is wrong with the
 /// first. With `--sampling.chains auto` only one chain is certain as yet.
 void Simulation::start_engines() {
-  context_.chains_here = settings().sampling.chains == 0 ? 0 : share_.count;
+  const unsigned chains = settings().sampling.chains;
+  context_.chains_here = chains == 0 ? 0 : share_.count;
+  // All chains, also those of processes on other hosts: how a run is dealt out is no part of it.
+  engine_device_ = std::make_shared<SharedDevice>(
+      chains == 0 ? std::max(1U, std::thread::hardware_concurrency()) : chains);
   while (threads_.started() < share_.count) add_chain();
   threads_.wait_for_processes();
 }
@@ -103,7 +107,7 @@ RunReference::Helpers Simulation::reference_helpers() {
     Settings::QmSection small = settings().qm;
     small.grid_radial = kHelpersGridRadial;
     small.grid_angular = kHelpersGridAngular;
-    return make_engine(small, *inputs_.system.solute, {engine_cancel_, {}});
+    return make_engine(small, *inputs_.system.solute, {engine_cancel_, {}, {}, engine_device_});
   };
   const auto count = [this]() -> unsigned {
     const unsigned threads = static_cast<unsigned>(std::max(1, settings().qm.threads));
@@ -260,6 +264,9 @@ void Simulation::warn_of_shared_processors() {
 
 void Simulation::log_runtime() const {
   spdlog::info("StarPU {}, scheduler {}", starpu_version(), runtime_->scheduler());
+  if (!engine_.device.empty()) {
+    spdlog::info("QM engine {} {}, its SCF on: {}", engine_.name, engine_.version, engine_.device);
+  }
   for (const WorkerDescription& worker : runtime_->workers()) {
     spdlog::info("worker {}: {}", worker.id, worker.name);
   }

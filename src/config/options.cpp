@@ -234,6 +234,11 @@ std::vector<Option> qm_grid_options() {
       integer({"qm", "threads", "", "threads of the engine"}, {1, 4096}, STARPMC_FIELD(qm.threads)),
       integer({"qm", "memory", "MB", "memory the engine may use"}, {100, 100'000'000},
               STARPMC_FIELD(qm.memory_mb)),
+      choice(
+          {"qm", "device", "",
+           "where the SCF of the engine pyscf runs; auto: on a GPU where there is one and it pays, "
+           "so that the trajectory depends on the machine, to rounding"},
+          {"cpu", "gpu", "auto"}, STARPMC_FIELD(qm.device)),
   };
 }
 

@@ -101,6 +101,7 @@ struct Settings {
     std::filesystem::path python;  ///< empty: the one found at build time
     int threads = 1;
     int memory_mb = 4000;
+    std::string device = "cpu";  ///< auto, cpu, gpu
     double energy_convergence_hartree = 1e-8;
     int max_iterations = 100;
     std::filesystem::path reference;         ///< exact ensemble; empty: it is made

@@ -321,6 +321,7 @@ void to_json(json& document, const RunSummary& summary) {
   if (updates.jump_kj_per_mol.count > 0) {
     document["jump_kj_per_mol"] = estimate_json(updates.jump_kj_per_mol);
   }
+  if (!summary.qm_device.empty()) document["qm_device"] = summary.qm_device;
   document["energy_zero"] = name_of(energy_zero(summary));
   if (summary.chains.size() == 1) {
     document.update(chain_json(summary.chains.front()));

@@ -149,6 +149,7 @@ struct RunSummary {
   std::string hdf5_version;
   std::string qm_engine;  ///< empty: none
   std::string qm_engine_version;
+  std::string qm_device;  ///< QmEngine::device()
 };
 
 /// Where the total energy is 0, MM molecules apart from each other and from the solute.

@@ -34,6 +34,9 @@ struct QmRequest {
   bool analytic_embedding = false;
   int threads = 1;
   int memory_mb = 4000;
+  std::string device = "cpu";   ///< auto, cpu, gpu
+  unsigned device_workers = 1;  ///< of this run that may come to share a device
+  bool device_required = true;  ///< false: the CPU where the device of `gpu` has gone
 };
 
 /// The MM charges of an update: those near the solute enter the SCF by analytic integrals for the
@@ -101,6 +104,7 @@ struct QmForecast {
   double first_seconds = 0;   ///< until it is ready: grids, integrals, the isolated solute's SCF
   double update_seconds = 0;  ///< of one update
   bool exact = false;         ///< QmEngine::serves_exact_ensemble() of what is about to start
+  std::string device = {};    ///< QmEngine::device() of what is about to start
 };
 
 /// A QM program that keeps its density from update to update (one per chain). All but cancel() is
@@ -168,6 +172,8 @@ class QmEngine {
   virtual int basis_functions() const { return 0; }  ///< 0: it has none
   virtual std::string name() const = 0;              ///< "pyscf", ...
   virtual std::string version() const = 0;           ///< of the QM program
+  /// Where its SCF runs, "CPU" or a GPU's name, as chosen when it started; empty: it does not say.
+  virtual std::string device() const { return {}; }
   /// What the QM program has said so far (its standard error), where that is kept in memory.
   virtual std::string log() const { return {}; }
   /// How often the QM program had to be started again. From any thread.

@@ -15,6 +15,7 @@
 #include "kernels/base/installation.hpp"
 #include "qm/frozen_engine.hpp"
 #include "qm/restarting_engine.hpp"
+#include "qm/shared_device.hpp"
 
 namespace starpmc {
 
@@ -77,6 +78,7 @@ QmRequest make_request(const Settings::QmSection& settings, const Solute& solute
   request.analytic_embedding = analytic(settings.embedding);
   request.threads = settings.threads;
   request.memory_mb = settings.memory_mb;
+  request.device = settings.device;
   return request;
 }
 
@@ -144,10 +146,13 @@ std::unique_ptr<QmEngine> make_engine(const Settings::QmSection& settings, const
   command.on_forecast = watch.on_forecast;
   command.on_spawn = watch.on_spawn;
   return std::make_unique<RestartingEngine>(
-      [command, request](const std::shared_ptr<CancelSignal>& signal) {
+      [command, request, device = watch.device ? watch.device : std::make_shared<SharedDevice>(),
+       again = false](const std::shared_ptr<CancelSignal>& signal) mutable {
         WorkerCommand cancellable = command;
         cancellable.cancel_signal = signal;
-        return std::make_unique<WorkerEngine>(cancellable, request);
+        auto engine = device->start(cancellable, request, again);
+        again = true;
+        return engine;
       },
       watch.cancel);
 }

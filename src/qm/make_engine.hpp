@@ -7,6 +7,7 @@
 #include "config/settings.hpp"
 #include "qm/cancel_signal.hpp"
 #include "qm/engine.hpp"
+#include "qm/shared_device.hpp"
 #include "qm/worker_engine.hpp"
 
 namespace starpmc {
@@ -19,6 +20,8 @@ struct EngineWatch {
   std::function<void(const QmForecast&)> on_forecast = {};
   /// Told when a worker's process has been started, before it is waited for; by the same thread.
   std::function<void()> on_spawn = {};
+  /// Of all engines of a run; none: this engine's own.
+  std::shared_ptr<SharedDevice> device = {};
 };
 
 /// The engine that `settings` names: pyscf and psi4 in a worker process, which is started again

@@ -37,6 +37,7 @@ RestartingEngine::RestartingEngine(Factory factory, std::shared_ptr<CancelSignal
       basis_functions_(engine_->basis_functions()),
       name_(engine_->name()),
       version_(engine_->version()),
+      device_(engine_->device()),
       exact_(engine_->serves_exact_ensemble()) {}
 
 std::unique_ptr<QmEngine> RestartingEngine::start() {

@@ -57,6 +57,7 @@ class RestartingEngine : public QmEngine {
   int basis_functions() const override { return basis_functions_; }
   std::string name() const override { return name_; }
   std::string version() const override { return version_; }
+  std::string device() const override { return device_; }
   /// Of the last worker lost and of the one at work.
   std::string log() const override;
   unsigned restarts() const override { return restarts_; }
@@ -77,6 +78,7 @@ class RestartingEngine : public QmEngine {
   int basis_functions_;
   std::string name_;
   std::string version_;
+  std::string device_;  ///< of the first worker
   std::vector<double> state_;
   // What a fresh worker has to be told again.
   std::vector<Embedding> configurations_;

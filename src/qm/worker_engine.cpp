@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kernels/base/error.hpp"
+#include "kernels/base/logging.hpp"
 #include "kernels/base/shown_text.hpp"
 #include "qm/worker_messages.hpp"
 
@@ -41,7 +42,10 @@ nlohmann::json init_header(const QmRequest& request) {
           {"max_iterations", request.max_iterations},
           {"embedding", request.analytic_embedding ? "analytic" : "quadrature"},
           {"threads", request.threads},
-          {"memory_mb", request.memory_mb}};
+          {"memory_mb", request.memory_mb},
+          {"device", request.device},
+          {"device_workers", request.device_workers},
+          {"device_required", request.device_required}};
 }
 
 void check_length(const char* what, std::size_t found, std::size_t expected) {
@@ -177,9 +181,12 @@ void WorkerEngine::initialise(const QmRequest& request,
   Message ready = receive("ready", "forecast");
   if (ready.type() == "forecast") {
     const QmForecast forecast{
-        field<int>(ready, "basis_functions"), field<double>(ready, "memory_mb"),
-        field<double>(ready, "seconds_first"), field<double>(ready, "seconds_update"),
-        optional_field<bool>(ready, "exact").value_or(false)};
+        field<int>(ready, "basis_functions"),
+        field<double>(ready, "memory_mb"),
+        field<double>(ready, "seconds_first"),
+        field<double>(ready, "seconds_update"),
+        optional_field<bool>(ready, "exact").value_or(false),
+        ready.header.contains("device") ? text(ready, "device") : std::string()};
     if (on_forecast) on_forecast(forecast);
     ready = receive("ready");
   }
@@ -190,6 +197,8 @@ void WorkerEngine::initialise(const QmRequest& request,
   }
   basis_functions_ = optional_field<int>(ready, "basis_functions").value_or(0);
   has_state_ = optional_field<bool>(ready, "has_state").value_or(false);
+  if (ready.header.contains("device")) device_ = text(ready, "device");
+  tell_of_device(ready);
   exact_ = has_state_ && optional_field<bool>(ready, "exact").value_or(false);
   const MessageArray& points = array(ready, "points", 3);
   points_.x = row_of(points, 0);
@@ -254,8 +263,16 @@ void WorkerEngine::restore(std::span<const double> state) {
   state_.assign(state.begin(), state.end());
 }
 
+/// What keeps the SCF off a GPU, or has made it leave one.
+void WorkerEngine::tell_of_device(const Message& message) {
+  if (message.header.contains("device_warning")) {
+    spdlog::warn("QM engine {}: {}", name_, text(message, "device_warning"));
+  }
+}
+
 QmResult WorkerEngine::read_scf(const Message& message) {
   QmResult result;
+  tell_of_device(message);
   result.energy_kj_per_mol = field<double>(message, "energy");
   result.expected_electrons = expected_electrons_;
   result.iterations = field<int>(message, "iterations");

@@ -72,6 +72,7 @@ class WorkerEngine : public QmEngine {
   int basis_functions() const override { return basis_functions_; }
   std::string name() const override { return name_; }
   std::string version() const override { return version_; }
+  std::string device() const override { return device_; }
   std::string log() const override { return process_.log(); }
 
   pid_t process_id() const { return process_.process_id(); }
@@ -100,6 +101,7 @@ class WorkerEngine : public QmEngine {
   SoluteResponse read_response(const Message& message, int most_components);
   std::string text(const Message& message, const std::string& name);
   void keep_state(Message& message);
+  void tell_of_device(const Message& message);
 
   double time_limit_seconds_;
   std::shared_ptr<CancelSignal> cancel_;
@@ -113,6 +115,7 @@ class WorkerEngine : public QmEngine {
   int basis_functions_ = 0;
   std::string name_;
   std::string version_;
+  std::string device_;
   std::map<std::string, std::string> libraries_;
   std::string remedy_if_missing_;
   bool has_state_ = false;

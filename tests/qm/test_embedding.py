@@ -18,6 +18,7 @@ import numpy
 import pyscf_worker
 from exact_ensemble import Configuration
 from near_charges import NEAR_ANGSTROM, NearCharges
+from point_blocks import PointBlocks
 from pyscf import dft
 from pyscf.data import nist
 from worker_protocol import SolventCharges
@@ -59,7 +60,7 @@ class PlainQuadrature(pyscf_worker.PyscfEngine):
 
     def _embed_by_quadrature(self, potential, nuclear_potential, _):
         return Configuration(
-            self._scf_blocks.integrate(-self._weights * potential),
+            self._scf._scf_blocks.integrate(-self._grids.weights * potential),
             float(self.molecule.atom_charges() @ nuclear_potential),
         )
 
@@ -75,7 +76,7 @@ class FullyAnalytic(pyscf_worker.PyscfEngine):
         grid.build(with_non0tab=True)
         real = grid.atm_idx >= 0
         self._fine_points, self._fine_weights = grid.coords[real], grid.weights[real]
-        self._fine_blocks = pyscf_worker.PointBlocks(self.molecule, self._fine_points, 1, 5e8)
+        self._fine_blocks = PointBlocks(self.molecule, self._fine_points, 1, 5e8)
 
     def _embed_by_quadrature(self, _, nuclear_potential, charges):
         smooth = sum_over(self._remainder, self._fine_points * nist.BOHR, charges)

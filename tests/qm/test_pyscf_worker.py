@@ -221,7 +221,7 @@ class TwoLevelTest(unittest.TestCase):
             plain = make_engine(
                 FORMALDEHYDE, energy_convergence_hartree=1e-11, density_fitting=fitting
             )
-            plain._convergence._two_level = None
+            plain._scf.convergence._two_level = None
             for waters in self.waters():
                 ours, our_grid = update(fast, FORMALDEHYDE, waters, shifted_force)
                 theirs, their_grid = update(plain, FORMALDEHYDE, waters, shifted_force)
@@ -239,12 +239,12 @@ class TwoLevelTest(unittest.TestCase):
         The coarse level is made poorer, so that a first correction falls short of the threshold.
         """
         engine = make_engine(FORMALDEHYDE, energy_convergence_hartree=1e-8)
-        two_level, converge = engine._convergence._two_level, engine._convergence.converge
+        two_level, converge = engine._scf.convergence._two_level, engine._scf.convergence.converge
         fine, coarse = two_level._fine, two_level._coarse
         fine_densities, solutions = [], []
         two_level._fine = lambda matrix: fine_densities.append(matrix) or fine(matrix)
         two_level._coarse = lambda matrix: 0.99 * coarse(matrix)
-        engine._convergence.converge = lambda: solutions.append(converge()) or solutions[-1]
+        engine._scf.convergence.converge = lambda: solutions.append(converge()) or solutions[-1]
         contractions = []
         for number, waters in enumerate(self.waters()):
             fine_densities.clear()
@@ -262,7 +262,7 @@ class TwoLevelTest(unittest.TestCase):
     def test_the_coarse_level_leaves_no_trace(self):
         exact, _ = update(make_engine(FORMALDEHYDE), FORMALDEHYDE, TIP3P_WATERS, shifted_force)
         engine = make_engine(FORMALDEHYDE)
-        two_level = engine._convergence._two_level
+        two_level = engine._scf.convergence._two_level
         coarse = two_level._coarse
         two_level._coarse = lambda matrix: 0.97 * coarse(matrix) + 0.01
         wrong, _ = update(engine, FORMALDEHYDE, TIP3P_WATERS, shifted_force)
@@ -319,7 +319,7 @@ class FallbackTest(unittest.TestCase):
         """A last density that leads nowhere: its Fock matrix has the wrong sign."""
         engine = make_engine(FORMALDEHYDE, max_iterations=14)
         expected, _ = update(engine, FORMALDEHYDE, TIP3P_WATERS, shifted_force)
-        two_level = engine._convergence._two_level
+        two_level = engine._scf.convergence._two_level
         density, fine = two_level._last
         two_level._last = (density, (fine[0], -fine[1]))
         fields, _ = update(engine, FORMALDEHYDE, TIP3P_WATERS, shifted_force)
@@ -528,7 +528,7 @@ class RelaxationTest(unittest.TestCase):
         """Of the last density with another potential: the change of Tr(D V) and of sum Z phi."""
         engine = make_engine(FORMALDEHYDE)
         first, _ = updated_by(engine, TIP3P_WATERS)
-        density = -engine._weights * engine._scf_blocks.sum_of_squares(engine.orbitals)
+        density = -engine._grids.weights * engine._scf._scf_blocks.sum_of_squares(engine.orbitals)
         positions, charges = point_charges(TIP3P_WATERS[1:])
         nuclei = numpy.array(FORMALDEHYDE[1], float)
         electrons = density @ coulomb(engine.points_angstrom().T, positions, charges)

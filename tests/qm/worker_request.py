@@ -15,6 +15,9 @@ DEFAULTS = {
     "embedding": "quadrature",
     "threads": 1,
     "memory_mb": 2000,
+    "device": "cpu",
+    "device_workers": 1,
+    "device_required": True,
 }
 
 

@@ -4,8 +4,10 @@ PySCF evaluates the basis functions on the grid in every SCF iteration. The solu
 here they are evaluated once. LDA and GGA only; everything else is left to PySCF.
 """
 
+import functools
+
 import numpy
-from point_blocks import sub_matrix, without_tiny
+from array_functionals import ArrayFunctional
 
 # Electrons per cubic bohr: below, second derivatives are large numbers that nothing depends on.
 LEAST_DENSITY = 1e-8
@@ -23,18 +25,17 @@ class _OnBlocks:
     def __init__(self, numerical_integrator, blocks, weights):
         self._integrator = numerical_integrator
         self._blocks = blocks
-        self._weights = weights
+        self._backend = blocks.backend
+        self._weights = self._backend.put(weights)
 
     def _density(self, matrix, components):
         """rho and, for a GGA, its gradient: (components, points)."""
-        rho = numpy.zeros((components, len(self._weights)))
+        rho = self._backend.xp.zeros((components, len(self._weights)))
         matrix = matrix.astype(self._blocks.precision)
 
         def fill(block, functions, values):
-            half = values[0] @ sub_matrix(matrix, functions)
-            # Point by point a product of a small matrix and a vector: faster than einsum.
-            by_point = values[:components].transpose(1, 0, 2)
-            rho[:, block] = (by_point @ half[:, :, None])[:, :, 0].T
+            half = values[0] @ self._backend.sub_matrix(matrix, functions)
+            rho[:, block] = self._backend.row_products(values[:components], half)
             rho[1:, block] *= 2
 
         self._blocks.for_each_block(fill)
@@ -42,13 +43,12 @@ class _OnBlocks:
 
     def _potential_matrix(self, weighted):
         """v phi phi + (gradient terms), symmetrised: half of the local term is taken twice."""
-        weighted = without_tiny(weighted.astype(self._blocks.precision))
+        weighted = self._backend.without_tiny(weighted.astype(self._blocks.precision))
         weighted[0] *= 0.5
         components = len(weighted)
 
         def contribution(block, _functions, values):
-            by_point = values[:components].transpose(1, 0, 2)
-            scaled = (weighted[:, block].T[:, None, :] @ by_point)[:, 0]
+            scaled = self._backend.combined_rows(weighted[:, block], values[:components])
             return values[0].T @ scaled
 
         half = self._blocks.sum_matrix(contribution)
@@ -56,22 +56,42 @@ class _OnBlocks:
 
 
 class CachedFunctional(_OnBlocks):
-    """Takes the place of NumInt.nr_rks: the same arguments, the same (electrons, energy, matrix)."""
+    """One functional; matrices are the backend's."""
 
-    def __call__(self, _molecule, _grids, functional, density_matrix, *_, **__):
-        kind = self._integrator._xc_type(functional)
-        matrix = numpy.asarray(density_matrix)
-        rho = self._density(matrix, 4 if kind == "GGA" else 1)
-        energy_density, potential = self._integrator.eval_xc_eff(
-            functional, rho if kind == "GGA" else rho[0], deriv=1, xctype=kind, spin=0
-        )[:2]
+    def __init__(self, numerical_integrator, blocks, weights, functional):
+        super().__init__(numerical_integrator, blocks, weights)
+        self._kind = numerical_integrator._xc_type(functional)
+        self._evaluate = (
+            ArrayFunctional(functional, self._backend)
+            if self._backend.on_device
+            else functools.partial(_by_libxc, numerical_integrator, functional, self._kind)
+        )
+
+    def evaluate(self, matrix):
+        """(electrons, energy, matrix of the potential)."""
+        rho = self._density(matrix, 4 if self._kind == "GGA" else 1)
+        energy_density, potential = self._evaluate(rho)
         charge = self._weights * rho[0]
-        weighted = self._weights * potential.reshape(rho.shape)
+        weighted = self._weights * potential
         return (
             charge.sum(),
             float(charge @ energy_density),
             self._potential_matrix(weighted),
         )
+
+    def in_place_of_nr_rks(self, _molecule, _grids, _functional, density_matrix, *_, **__):
+        """NumInt.nr_rks as PySCF calls it: arguments and results are the host's."""
+        matrix = self._backend.put(numpy.asarray(density_matrix))
+        electrons, energy, potential = self.evaluate(matrix)
+        return float(electrons), energy, self._backend.get(potential)
+
+
+def _by_libxc(numerical_integrator, functional, kind, rho):
+    """(energy per electron, derivatives by rho and its gradient's components)."""
+    energy_density, potential = numerical_integrator.eval_xc_eff(
+        functional, rho if kind == "GGA" else rho[0], deriv=1, xctype=kind, spin=0
+    )[:2]
+    return energy_density, potential.reshape(rho.shape)
 
 
 class CachedKernel(_OnBlocks):

@@ -7,6 +7,8 @@ multiply a constant of hundreds of kJ/mol.
 """
 
 import numpy
+from array_backend import HOST
+from attraction import AttractionMatrix
 from near_charges import NearCharges
 from pyscf.data import nist
 
@@ -35,8 +37,9 @@ class LinearPotential:
         constant = float(at_nuclei.mean())
         return constant, self._gradient_of @ (at_nuclei - constant)
 
-    def at(self, points, constant, gradient):
-        return constant + (points - self._centre) @ gradient
+    def at(self, points, constant, gradient, backend=HOST):
+        """At points of the backend's."""
+        return constant + (points - backend.put(self._centre)) @ backend.put(gradient)
 
     def matrix(self, constant, gradient):
         return constant * self._overlap + numpy.tensordot(gradient, self._position, axes=1)
@@ -47,22 +50,30 @@ class Embedding:
 
     def __init__(self, molecule, points, weights, blocks):
         self._molecule = molecule
-        self._points = points
-        self._weights = weights
+        backend = blocks.backend
+        self._points = backend.put(points)
+        self._angstrom = self._points * nist.BOHR
+        self._weights = backend.put(weights)
         self._blocks = blocks
         self._linear = LinearPotential(molecule)
+        self._of_near_charges = self.coulomb_matrix
+        if backend.on_device:
+            attraction = AttractionMatrix(molecule, backend)
+            self._of_near_charges = lambda *charges: backend.get(attraction(*charges))
 
     def by_quadrature(self, potential, nuclear_potential, charges):
         """Matrix of an electron. potential: Hartree per charge, at the points."""
         nuclei = self._molecule.atom_coords() * nist.BOHR
         near = NearCharges.among(charges, nuclei)
-        rest = potential - near.inverse_distances(self._points * nist.BOHR) * nist.BOHR
+        backend = self._blocks.backend
+        inverse = near.inverse_distances(self._angstrom, backend)
+        rest = backend.put(potential) - inverse * nist.BOHR
         at_nuclei = nuclear_potential - near.inverse_distances(nuclei) * nist.BOHR
         fit = self._linear.fit(at_nuclei)
-        rest -= self._linear.at(self._points, *fit)
-        matrix = self._blocks.integrate(-self._weights * rest)
+        rest -= self._linear.at(self._points, *fit, backend)
+        matrix = backend.get(self._blocks.integrate(-self._weights * rest))
         matrix -= self._linear.matrix(*fit)
-        return matrix - self.coulomb_matrix(near.positions / nist.BOHR, near.strengths)
+        return matrix - self._of_near_charges(near.positions / nist.BOHR, near.strengths)
 
     def coulomb_matrix(self, positions, charges):
         """Of a positive charge in the plain potential of `charges`, by analytic integrals.

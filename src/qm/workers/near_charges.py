@@ -6,12 +6,12 @@ charges 1/r is left to analytic integrals; what remains of their potential is sm
 """
 
 import numpy
+from array_backend import HOST
 
 # From here on quadrature is as good: of chorismate's energy 0.01 kJ/mol is left (3.0: 0.05).
 NEAR_ANGSTROM = 3.5
 # The program takes shorter distances for this one (STARPMC_MINIMUM_DISTANCE_SQUARED).
 MINIMUM_DISTANCE_ANGSTROM = 0.01
-POINTS_AT_ONCE = 512  # their distances from some tens of charges fit into a core's cache
 
 
 class NearCharges:
@@ -42,22 +42,24 @@ class NearCharges:
             charges.positions[sites] - images[:, 1:], charges.coulomb_pole * charges.charges[sites]
         )
 
-    def inverse_distances(self, points):
-        """Sum of strength / distance at (p, 3) points, both in angstrom."""
-        result = numpy.zeros(len(points))
+    def inverse_distances(self, points, backend=HOST):
+        """Sum of strength / distance at (p, 3) points of the backend's, both in angstrom."""
+        xp = backend.xp
+        result = xp.zeros(len(points))
         if not len(self.strengths):
             return result
         centre = self.positions.mean(axis=0)
-        charges = self.positions - centre
-        for first in range(0, len(points), POINTS_AT_ONCE):
-            some = slice(first, first + POINTS_AT_ONCE)
+        charges = backend.put(self.positions - centre)
+        centre, strengths = backend.put(centre), backend.put(self.strengths)
+        for first in range(0, len(points), backend.distances_at_once):
+            some = slice(first, first + backend.distances_at_once)
             # |p|^2 + |r|^2 - 2 p r with an origin nearby: exact to 1e-13 A^2, and a matrix product.
             here = points[some] - centre
             squares = here @ (-2 * charges.T)
-            squares += numpy.einsum("pk,pk->p", here, here)[:, None]
-            squares += numpy.einsum("ck,ck->c", charges, charges)
-            numpy.maximum(squares, MINIMUM_DISTANCE_ANGSTROM**2, out=squares)
-            numpy.sqrt(squares, out=squares)
-            numpy.reciprocal(squares, out=squares)
-            result[some] = squares @ self.strengths
+            squares += xp.einsum("pk,pk->p", here, here)[:, None]
+            squares += xp.einsum("ck,ck->c", charges, charges)
+            xp.maximum(squares, MINIMUM_DISTANCE_ANGSTROM**2, out=squares)
+            xp.sqrt(squares, out=squares)
+            xp.reciprocal(squares, out=squares)
+            result[some] = squares @ strengths
         return result

@@ -3,29 +3,17 @@
 import concurrent.futures
 
 import numpy
+from array_backend import HOST
 from pyscf import dft
 
 SMALLEST_VALUE = 1e-9  # a basis function below this on a whole block does not count there
-POINTS_PER_BLOCK = 5 * dft.gen_grid.BLKSIZE
-# In single precision what is below this is zero, so that no product of three factors is subnormal:
-# those cost an Intel core a hundred times what others do (a third of an SCF iteration's time).
-SMALLEST_SINGLE = 1e-12
-
-
-def without_tiny(values):
-    """values itself, changed in place if it is in single precision."""
-    if values.dtype == numpy.float32:
-        values[abs(values) < SMALLEST_SINGLE] = 0
-    return values
-
-
-def sub_matrix(matrix, functions):
-    """Twice take: four times as fast as one index of rows and columns."""
-    return matrix.take(functions, axis=0).take(functions, axis=1)
+sub_matrix = HOST.sub_matrix  # for those who work on the host alone
 
 
 class PointBlocks:
     """The points (bohr) must be sorted so that neighbours in the list are neighbours in space.
+
+    Values, weights, matrices and results are arrays of the backend; the points are the host's.
 
     Points and basis never change in a worker's life, so the values are kept as long as they fit
     into cache_bytes; blocks beyond that are evaluated anew every time. Threads take whole blocks:
@@ -41,9 +29,10 @@ class PointBlocks:
         gradients=False,
         precision=numpy.float64,
         smallest_value=SMALLEST_VALUE,
-        points_per_block=POINTS_PER_BLOCK,
+        backend=HOST,
     ):
         self._molecule = molecule
+        self.backend = backend
         self._points = points
         self._gradients = gradients
         self.precision = precision
@@ -51,13 +40,13 @@ class PointBlocks:
         # One thread needs no other: handing over some hundred blocks takes longer than some of them.
         self._map = map if threads == 1 else concurrent.futures.ThreadPoolExecutor(threads).map
         self._blocks = []
-        for first in range(0, len(points), points_per_block):
-            block = slice(first, min(first + points_per_block, len(points)))
+        for first in range(0, len(points), backend.points_per_block):
+            block = slice(first, min(first + backend.points_per_block, len(points)))
             values = self._evaluate(block)
-            functions = numpy.flatnonzero(abs(values).max(axis=(0, 1)) > smallest_value)
+            functions = backend.functions_of_block(values, smallest_value)
             kept = None
             if cache_bytes > 0:
-                kept = self._chosen(values, functions)
+                kept = backend.put(self._chosen(values, functions))
                 cache_bytes -= kept.nbytes
             self._blocks.append((block, functions, kept))
 
@@ -73,14 +62,14 @@ class PointBlocks:
         return values if self._gradients else values[None]
 
     def _chosen(self, values, functions):
-        return without_tiny(
+        return self.backend.without_tiny(
             numpy.ascontiguousarray(values[:, :, functions], dtype=self.precision)
         )
 
     def _values(self, block, functions, kept):
         if kept is not None:
             return kept
-        return self._chosen(self._evaluate(block), functions)
+        return self.backend.put(self._chosen(self._evaluate(block), functions))
 
     def for_each_block(self, work):
         """Calls work(block, functions, values) in the threads; order and thread do not matter."""
@@ -93,14 +82,15 @@ class PointBlocks:
         """Sum of contribution(block, functions, values), each a matrix over those functions."""
 
         count = self._molecule.nao
+        xp = self.backend.xp
 
         def transposed_share(blocks):
-            matrix = numpy.zeros((count, count))
+            matrix = xp.zeros((count, count))
             for block, functions, kept in blocks:
                 values = self._values(block, functions, kept)
-                columns = numpy.zeros((count, len(functions)))
-                columns[functions] = contribution(block, functions, values)
-                matrix[functions] += columns.T  # whole rows: twice as fast as scattered elements
+                self.backend.add_transposed(
+                    matrix, functions, contribution(block, functions, values)
+                )
             return matrix
 
         # Strided shares, summed in a fixed order: the same bits whichever thread is quicker.
@@ -110,26 +100,20 @@ class PointBlocks:
     def integrate(self, weighted):
         """sum over points of weighted(p) phi_m(p) phi_n(p), all pairs of functions."""
 
-        weighted = without_tiny(weighted.astype(self.precision))
+        weighted = self.backend.without_tiny(weighted.astype(self.precision))
 
         def contribution(block, _functions, values):
-            weights = weighted[block]
-            signs = numpy.sign(weights[[abs(weights).argmax()]])
-            if (weights * signs < 0).any():
-                return values[0].T @ (values[0] * weights[:, None])
-            scaled = values[0] * numpy.sqrt(abs(weights))[:, None]
-            return signs * (scaled.T @ scaled)  # BLAS sees the symmetry: half the work
+            return self.backend.weighted_square(values[0], weighted[block])
 
         return self.sum_matrix(contribution)
 
     def sum_of_squares(self, orbitals):
         """sum over orbitals i of (sum over m of C_mi phi_m(p))^2 at every point."""
-        result = numpy.zeros(len(self._points))
-        orbitals = without_tiny(orbitals.astype(self.precision))
+        result = self.backend.xp.zeros(len(self._points))
+        orbitals = self.backend.without_tiny(orbitals.astype(self.precision))
 
         def fill(block, functions, values):
-            amplitudes = values[0] @ orbitals[functions]
-            result[block] = numpy.einsum("pi,pi->p", amplitudes, amplitudes)
+            result[block] = self.backend.row_squares(values[0] @ orbitals[functions])
 
         self.for_each_block(fill)
         return result

@@ -51,6 +51,8 @@ def check_request(request):
         raise bad_request("the Psi4 worker does closed shells only: qm.multiplicity 1")
     if not request["density_fitting"]:
         raise bad_request("the Psi4 worker always uses density fitting: qm.density-fitting true")
+    if request.get("device") == "gpu":
+        raise bad_request("the Psi4 worker runs on the CPU: qm.device auto or cpu, or qm.engine pyscf")
     if method_names.split(request["method"])[1]:
         raise bad_request(
             f"qm.method = {request['method']}: the Psi4 worker has no dispersion corrections; take "

@@ -24,9 +24,9 @@ except ImportError as missing:
     sys.exit(1)
 
 import cached_functional
+import device_choice
 import dispersion
-from convergence import Convergence
-from embedding import Embedding
+from array_backend import HOST
 from exact_ensemble import Configuration, ExactEnsemble
 from fitted_kernel import FittedKernel
 from forecast import forecast
@@ -40,42 +40,43 @@ from mean_field import (
 )
 from orbital_response import OrbitalResponse
 from point_blocks import PointBlocks
+from solvent_scf import (
+    Grids,
+    SolventScf,
+    device_bytes,
+    grid_points,
+    real_points,
+    why_not_on_device,
+)
 from stopwatch import Stopwatch
-from two_level import NotConverged, TwoLevelScf
+from two_level import NotConverged
 from worker_protocol import (
     DEBYE_PER_ATOMIC_UNIT,
     HARTREE_IN_KJ_PER_MOL,
+    SolventCharges,
     WorkerError,
     bad_request,
     point_extents,
 )
 
-FACTOR_BLOCK_BYTES = 2**20  # of the density fitting's three-centre integrals
-# The coarse level of two_level.py: it has to know changes to a percent or so.
-COARSE_RADIAL, COARSE_ANGULAR = 20, 50
-COARSE_SMALLEST_VALUE = 1e-3
 # Of the functional's part in the response, of which the energy is a second-order quantity.
 KERNEL_RADIAL, KERNEL_ANGULAR = 30, 110
-
-
-def stream_factors_once(density_fitting):
-    """A Coulomb matrix reads each block of the factors twice: small blocks, from the core's cache.
-
-    Not where they lie in a file, which has larger blocks of its own.
-    """
-    if not isinstance(density_fitting._cderi, numpy.ndarray):
-        return
-    pairs = density_fitting.mol.nao * (density_fitting.mol.nao + 1) // 2
-    density_fitting.blockdim = max(4, FACTOR_BLOCK_BYTES // (8 * pairs))
 
 
 class PyscfEngine:
     """One molecule, its last density, and the points of both grids (bohr inside).
 
     orbitals: the occupied ones of the last update, scaled by the root of their occupation.
+    device: where the SCF runs, as it is told to the user.
     """
 
-    def __init__(self, request, positions_angstrom, announce=lambda **_: None):
+    def __init__(
+        self,
+        request,
+        positions_angstrom,
+        announce=lambda **_: None,
+        open_backend=device_choice.open_backend,
+    ):
         """announce(**fields of the message `forecast`): before what may take long begins."""
         if request["embedding"] not in ("quadrature", "analytic"):
             raise bad_request(f"embedding {request['embedding']}: quadrature or analytic")
@@ -90,23 +91,27 @@ class PyscfEngine:
         density_grid = build_grid(
             self.molecule, request["grid_radial"], request["grid_angular"], "density grid"
         )
-        choose_mean_field(self.molecule, request, self._scf_grid)
+        mean_field = choose_mean_field(self.molecule, request, self._scf_grid)
         # The solute is rigid: its dispersion energy is as constant as that of its nuclei.
         constant_energy = dispersion_energy(self.molecule, request)
+        backend, self.device = open_backend(
+            request,
+            why_not_on_device(mean_field, request),
+            self.basis_functions,
+            device_bytes(self.basis_functions, self.atom_count, request),
+        )
         # What is refused has been refused.
         announce(
             exact=True,
+            device=self.device,
             **forecast(self.basis_functions, self.atom_count, request, is_pure_gga(request)),
         )
+        self._device_warning = ""
+        self._request = request
         self._analytic = request["embedding"] == "analytic"
         self._cache_bytes = request["memory_mb"] * 2**20 / 4
-        self._build_grids(
-            density_grid, request["grid_angular"], request["threads"], self._cache_bytes
-        )
+        self._build_grids(density_grid, request["grid_angular"])
         self._bare_core = scf.hf.get_hcore(self.molecule)
-        self._integrals = Embedding(
-            self.molecule, self._points, self._weights, self._scf_blocks
-        )
         self._core = self._bare_core
         self._bare_repulsion = self.molecule.energy_nuc() + constant_energy
         self._repulsion = self._bare_repulsion
@@ -117,100 +122,110 @@ class PyscfEngine:
         self._mean_field.energy_nuc = lambda *_: self._repulsion
         self.orbitals = None
         self._stopwatch = Stopwatch()
-        self._convergence = Convergence(self._mean_field, self._two_level(request))
-        self._isolated = self._isolate()
         self._held = None  # the start of every update, after hold()
+        self._held_state = self._state_before = numpy.zeros(0)
+        self._scf = None
+        self._begin_on(backend)
         self.exact = ExactEnsemble(
             self.molecule,
-            self._solve_without_grid,
-            self._response_equations,
+            functools.partial(self._guarded, self._solve_without_grid),
+            functools.partial(self._guarded, self._response_equations),
             request["threads"],
         )
 
-    def _build_grids(self, density_grid, angular_points, threads, cache_bytes):
+    def take_device_warning(self):
+        """What has kept or driven the SCF off a GPU since the last call; empty: nothing."""
+        warning, self._device_warning = self._device_warning, ""
+        return warning
+
+    def _warn(self, text):
+        device_choice.say(f"warning: {text}")
+        self._device_warning = text
+        self.device = device_choice.CPU
+
+    def _build_grids(self, density_grid, angular_points):
         self._scf_grid.build(with_non0tab=True)
-        real = self._scf_grid.atm_idx >= 0  # PySCF pads the grid with points of no weight
-        self._points = self._scf_grid.coords[real]
-        self._weights = self._scf_grid.weights[real]
-        self._scf_blocks = PointBlocks(
-            self.molecule, self._points, threads, cache_bytes, gradients=True
-        )
         density_grid.radi_method = dft.radi.mura_knowles
         density_grid.prune = None
         density_grid.build()
+        self._grids = Grids(*real_points(self._scf_grid), *real_points(density_grid))
         real = density_grid.atm_idx >= 0
-        self._density_points = density_grid.coords[real]
-        self._density_weights = density_grid.weights[real]
+        points = self._grids.density_points
         atoms = self.molecule.atom_coords()[density_grid.atm_idx[real]]
-        self._density_extents = point_extents(
-            numpy.linalg.norm(self._density_points - atoms, axis=1),
+        extents = point_extents(
+            numpy.linalg.norm(points - atoms, axis=1),
             density_grid.quadrature_weights[real],
             angular_points,
         )
-        self._density_blocks = PointBlocks(
-            self.molecule,
-            self._density_points,
-            threads,
-            cache_bytes,
-            precision=numpy.float32,  # what the sampling makes of the charges, too
+        # Of the answers' array `grid` only the charges, its fourth row, ever change.
+        self._density_rows = numpy.vstack(
+            [points.T * nist.BOHR, numpy.zeros(len(points)), extents * nist.BOHR]
         )
 
-    def _two_level(self, request):
-        """None where PySCF's own SCF has to do: open shells, exact exchange, meta-GGAs, ..."""
-        mean_field = self._mean_field
-        integrator = getattr(mean_field, "_numint", None)
-        closed_shell = request["multiplicity"] == 1
-        if integrator is None or not cached_functional.serves(
-            integrator, mean_field.xc, closed_shell
-        ):
-            return None
-        functional = cached_functional.CachedFunctional(integrator, self._scf_blocks, self._weights)
-        integrator.nr_rks = functional
-        if integrator.libxc.is_hybrid_xc(mean_field.xc):
-            return None
-        coarse_functional = self._coarse_functional(integrator, request["threads"])
-        fitted = mean_field if request["density_fitting"] else mean_field.density_fit()
-        if fitted is not mean_field:
-            fitted.with_df.build()
-        stream_factors_once(fitted.with_df)
+    def _begin_on(self, backend):
+        """Other workers are told that this one runs on the device: at its start it may not leave it."""
+        try:
+            self._use(backend)
+            return
+        except backend.failures as failure:
+            reason = f"{type(failure).__name__}: {failure}"
+            if self._request.get("device_required", True):
+                raise bad_request(
+                    f"the GPU failed while the QM worker started ({reason}); end what else uses it, take "
+                    "fewer chains, or set qm.device = cpu"
+                ) from failure
+        self._leave_device(backend, reason)
 
-        def level(coulomb_of, functional):
-            def interaction(density_matrix):
-                with self._stopwatch.measure("coulomb"):
-                    coulomb = coulomb_of.get_j(self.molecule, density_matrix)
-                with self._stopwatch.measure("functional"):
-                    _, energy, potential = functional(None, None, mean_field.xc, density_matrix)
-                energy += 0.5 * float(numpy.vdot(coulomb, density_matrix))
-                return energy, coulomb + potential
-
-            return interaction
-
-        coarse = level(fitted, coarse_functional)
-        return TwoLevelScf(
-            level(mean_field, functional),
-            lambda density_matrix: coarse(density_matrix)[1],
-            mean_field.get_ovlp(),
-            self.expected_electrons // 2,
+    def _use(self, backend):
+        """All that a backend computes is made anew on this one."""
+        self._scf = SolventScf(
+            backend,
+            self.molecule,
+            self._mean_field,
+            self._grids,
+            self._request,
             self._stopwatch,
         )
+        self._isolated = self._isolate()
+        if backend.on_device:
+            self._warm_up()
 
-    def _coarse_functional(self, integrator, threads):
-        points, weights = self._grid_points(COARSE_RADIAL, COARSE_ANGULAR, "coarse grid")
-        blocks = PointBlocks(
-            self.molecule,
-            points,
-            threads,
-            float("inf"),
-            gradients=True,
-            precision=numpy.float32,
-            smallest_value=COARSE_SMALLEST_VALUE,
-        )
-        return cached_functional.CachedFunctional(integrator, blocks, weights)
+    def _warm_up(self):
+        """The parts of an update that the isolated solute has no use for: kernels are compiled."""
+        points = self._grids.points
+        nuclei = self.molecule.atom_coords()
+        charges = SolventCharges(nuclei * nist.BOHR + 1.5, numpy.ones(self.atom_count), 1.0)
+        self._scf.embedding.by_quadrature(numpy.zeros(len(points)), numpy.zeros(len(nuclei)), charges)
+        self._scf.density(numpy.zeros((self.basis_functions, self.expected_electrons // 2)))
+
+    def _leave_device(self, backend, reason):
+        """For the CPU, for good."""
+        self._warn(f"the GPU failed ({reason}); from here on the SCF runs on the CPU")
+        self._scf = None  # and with it what it has on the device
+        backend.release()
+        self._use(HOST)
+        if self._held is not None:
+            self._scf.convergence.restore(self._held_state)
+            self._held = self._scf.convergence.snapshot()
+        self._scf.convergence.restore(self._state_before)
+
+    def _guarded(self, work, *arguments):
+        """work(*arguments), once more on the CPU where the device fails."""
+        backend = self._scf.backend
+        try:
+            return work(*arguments)
+        except backend.failures as failure:
+            reason = f"{type(failure).__name__}: {failure}"
+        self._leave_device(backend, reason)
+        return work(*arguments)
 
     def _isolate(self):
         """The solute without a solvent; None where its SCF does not converge."""
+        self._core, self._repulsion = self._bare_core, self._bare_repulsion
         try:
-            return self._convergence.isolate()
+            return self._scf.convergence.isolate()
+        except self._scf.backend.failures:
+            raise
         except Exception as failure:  # noqa: BLE001  whatever it is, the run can do without
             print(
                 f"the isolated solute's SCF did not converge ({failure}): no polarisation energy; "
@@ -221,41 +236,51 @@ class PyscfEngine:
             return None
 
     def points_angstrom(self):
-        return self._points.T * nist.BOHR
+        return self._grids.points.T * nist.BOHR
 
     def update(self, potential, nuclear_potential, charges):
+        return self._guarded(self._update, potential, nuclear_potential, charges)
+
+    def _update(self, potential, nuclear_potential, charges):
         self._stopwatch.reset()
         with self._stopwatch.measure("embedding"):
-            configuration = self.configuration(potential, nuclear_potential, charges)
+            configuration = self._configuration(potential, nuclear_potential, charges)
         fields, solution = self._solve(configuration)
         with self._stopwatch.measure("density"):
-            density = self._density_blocks.sum_of_squares(solution.orbitals)
-        charge = -self._density_weights * density
+            density = self._scf.density(solution.orbitals)
+        charge = -self._grids.density_weights * density
         fields["electrons_on_grid"] = -float(charge.sum())
-        grid = [self._density_points.T * nist.BOHR, charge, self._density_extents * nist.BOHR]
-        return {**fields, **self._seconds()}, numpy.vstack(grid)
+        grid = self._density_rows.copy()
+        grid[3] = charge
+        return {**fields, **self._seconds()}, grid
 
     def configuration(self, potential, nuclear_potential, charges):
         """The solvent's potential as the SCF takes it."""
+        return self._guarded(self._configuration, potential, nuclear_potential, charges)
+
+    def _configuration(self, potential, nuclear_potential, charges):
         if self._analytic:
             return self._embed_analytically(charges.positions / nist.BOHR, charges.charges)
         return self._embed_by_quadrature(potential, nuclear_potential, charges)
 
     def hold(self):
         """From now on each update starts from the present density."""
-        if self._convergence.delivered() is None:
+        if self._scf.convergence.delivered() is None:
             raise WorkerError("failure", "hold: there is no density yet")
-        self._held = self._convergence.snapshot()
+        self._held = self._scf.convergence.snapshot()
+        self._held_state = self.state()
 
     def _solve(self, configuration):
         """(fields of a result, Converged) of the SCF in a configuration's potential."""
+        convergence = self._scf.convergence
         if self._held is not None:
-            self._convergence.go_on_from(self._held)
+            convergence.go_on_from(self._held)
+        self._state_before = convergence.state()
         self._embedding = configuration.embedding
         self._nuclear_interaction = configuration.nuclear_interaction
         self._core = self._bare_core + self._embedding
         self._repulsion = self._bare_repulsion + self._nuclear_interaction
-        previous = self._convergence.delivered()
+        previous = convergence.delivered()
         with self._stopwatch.measure("scf"):
             solution = self._converge()
         self.orbitals = solution.orbitals
@@ -278,12 +303,14 @@ class PyscfEngine:
     def _response_equations(self, configuration, density, threads):
         """(OrbitalResponse, preconditioner) at a converged density."""
         mean_field = self._mean_field
-        integrator = getattr(mean_field, "_numint", None)
+        integrator = vars(mean_field).get("_numint")
         kernel, by_pyscf, points = None, False, None
         if integrator is not None:
             by_pyscf = not cached_functional.serves(integrator, mean_field.xc, True)
         if integrator is not None and not by_pyscf:
-            points, weights = self._grid_points(KERNEL_RADIAL, KERNEL_ANGULAR, "kernel grid")
+            points, weights = grid_points(
+                self.molecule, KERNEL_RADIAL, KERNEL_ANGULAR, "kernel grid"
+            )
             blocks = PointBlocks(
                 self.molecule,
                 points,
@@ -300,23 +327,18 @@ class PyscfEngine:
         fitted = FittedKernel(orbitals, self.molecule, kernel, points, threads)
         return orbitals, fitted.precondition
 
-    def _grid_points(self, radial, angular, name):
-        grid = build_grid(self.molecule, radial, angular, name)
-        grid.build(with_non0tab=True)
-        real = grid.atm_idx >= 0
-        return grid.coords[real], grid.weights[real]
-
     def _seconds(self):
         parts = {"embedding": 0.0, "scf": 0.0, "density": 0.0, **self._stopwatch.seconds}
         return {f"seconds_{part}": time for part, time in parts.items()}
 
     def state(self):
-        return self._convergence.state()
+        return self._scf.convergence.state()
 
     def restore(self, state):
         """Ends hold(), too."""
         self._held = None
-        self._convergence.restore(state)
+        self._state_before = state
+        self._guarded(lambda: self._scf.convergence.restore(state))
 
     def _interactions(self, solution, previous):
         """Of this, the previous and the isolated density with this potential: kJ/mol, one matrix
@@ -337,14 +359,14 @@ class PyscfEngine:
             isolated = self._isolated
             unpolarised = with_electrons(isolated.orbitals) + nuclei
             fields["isolated_energy"] = isolated.energy * HARTREE_IN_KJ_PER_MOL
-            fields["isolated_dipole"] = self._dipole_debye(isolated.matrix)
+            fields["isolated_dipole"] = self._isolated_dipole
             gain = float(solution.energy - isolated.energy) * HARTREE_IN_KJ_PER_MOL
             fields["polarisation_energy"] = gain - unpolarised
         return fields
 
     def _embed_by_quadrature(self, potential, nuclear_potential, charges):
         return Configuration(
-            self._integrals.by_quadrature(potential, nuclear_potential, charges),
+            self._scf.embedding.by_quadrature(potential, nuclear_potential, charges),
             float(self.molecule.atom_charges() @ nuclear_potential),
         )
 
@@ -352,24 +374,33 @@ class PyscfEngine:
         nuclei = self.molecule.atom_coords()
         distances = numpy.linalg.norm(nuclei[:, None, :] - positions[None, :, :], axis=2)
         return Configuration(
-            -self._integrals.coulomb_matrix(positions, charges),
+            -self._scf.embedding.coulomb_matrix(positions, charges),
             float(self.molecule.atom_charges() @ (1 / distances) @ charges),
         )
 
     def _converge(self):
         try:
-            return self._convergence.converge()
+            return self._scf.convergence.converge()
         except NotConverged as failure:
             raise WorkerError("not-converged", f"the SCF did not converge ({failure})") from failure
+
+    @functools.cached_property
+    def _isolated_dipole(self):
+        return self._dipole_debye(self._isolated.matrix)
+
+    @functools.cached_property
+    def _dipole_integrals(self):
+        """About the centre of nuclear charge."""
+        nuclear_charges = self.molecule.atom_charges()
+        centre = nuclear_charges @ self.molecule.atom_coords() / nuclear_charges.sum()
+        with self.molecule.with_common_orig(centre):
+            return self.molecule.intor_symmetric("int1e_r", comp=3)
 
     def _dipole_debye(self, density):
         if density.ndim == 3:
             density = density.sum(axis=0)
-        nuclear_charges = self.molecule.atom_charges()
-        centre = nuclear_charges @ self.molecule.atom_coords() / nuclear_charges.sum()
-        with self.molecule.with_common_orig(centre):
-            integrals = self.molecule.intor_symmetric("int1e_r", comp=3)
-        dipole = -numpy.einsum("xij,ji->x", integrals, density)  # the nuclei's is zero here
+        # The nuclei's is zero here.
+        dipole = -numpy.einsum("xij,ji->x", self._dipole_integrals, density)
         return [float(component) * DEBYE_PER_ATOMIC_UNIT for component in dipole]
 
 

@@ -6,8 +6,11 @@ import time
 
 
 class Stopwatch:
-    def __init__(self):
+    """synchronize(): waits for a device; without it a part's time is that of giving it orders."""
+
+    def __init__(self, synchronize=lambda: None):
         self.seconds = collections.Counter()
+        self.synchronize = synchronize
 
     def reset(self):
         self.seconds.clear()
@@ -17,5 +20,6 @@ class Stopwatch:
         start = time.perf_counter()
         try:
             yield
+            self.synchronize()
         finally:
             self.seconds[part] += time.perf_counter() - start

@@ -4,12 +4,15 @@ The fine level is the one whose energy is wanted, and a Fock matrix of it is dea
 F(P) = h + fine(P0) + coarse(P) - coarse(P0) with P0 the last density the fine level was evaluated
 at. At P0 that is the fine level's own Fock matrix, so a density that stays there owes nothing to the
 coarse level, which only has to know how the interaction changes with the density. Closed shells.
+
+Matrices are arrays of the backend within an update; what comes in and what goes out is the host's.
 """
 
 import dataclasses
 
 import numpy
-import scipy.linalg
+from array_backend import HOST
+from followed_orbitals import FollowedOrbitals
 
 FIRST_GRADIENT = 1e-2  # where the purely coarse iterations of a cold start leave off
 INNER_SHARE = 0.3  # of the gradient's threshold is what the coarse iterations leave
@@ -17,6 +20,8 @@ INNER_SHARE = 0.3  # of the gradient's threshold is what the coarse iterations l
 # so from here ten times are a safe bet and need no fine Fock matrix to prove it.
 LAST_CORRECTION = 10  # times the threshold
 MOST_CORRECTIONS = 8
+# From a gradient below this on, and as long as it falls, orbitals are followed where that pays.
+FOLLOWED_GRADIENT = 0.3
 KEPT_FOCK_MATRICES = 8  # of the extrapolation (DIIS)
 
 
@@ -32,14 +37,14 @@ class NotConverged(Exception):
 class Density:
     """Matrix, occupied orbitals (functions, electron pairs), and the coarse interaction there."""
 
-    matrix: numpy.ndarray
-    occupied: numpy.ndarray
-    coarse: numpy.ndarray
+    matrix: object
+    occupied: object
+    coarse: object
 
 
 @dataclasses.dataclass
 class Solution:
-    """energy: Hartree, without the repulsion of the nuclei."""
+    """energy: Hartree, without the repulsion of the nuclei. The matrices are the host's."""
 
     energy: float
     matrix: numpy.ndarray
@@ -50,7 +55,8 @@ class Solution:
 class _Model:
     """Energy and Fock matrix near a density at which the fine level is known, or of coarse alone."""
 
-    def __init__(self, core, known=None, fine=None):
+    def __init__(self, xp, core, known=None, fine=None):
+        self._xp = xp
         self._core = core
         self._known, self._fine = known, fine
         self._offset = 0.0 if known is None else fine[1] - known.coarse
@@ -66,10 +72,11 @@ class _Model:
         """
         known = self._known
         slope = self.fock(known) + self.fock(density)
+        vdot = self._xp.vdot
         return (
-            numpy.vdot(self._core, known.matrix)
+            float(vdot(self._core, known.matrix))
             + self._fine[0]
-            + 0.5 * numpy.vdot(slope, density.matrix - known.matrix)
+            + 0.5 * float(vdot(slope, density.matrix - known.matrix))
         )
 
 
@@ -80,14 +87,16 @@ class TwoLevelScf:
     that the past has left has a part in its result.
     """
 
-    def __init__(self, fine, coarse, overlap, electron_pairs, stopwatch):
+    def __init__(self, fine, coarse, overlap, electron_pairs, stopwatch, backend):
         self._fine = fine
         self._coarse = coarse
-        self._overlap = overlap
-        values, vectors = scipy.linalg.eigh(overlap)
-        self._orthogonaliser = (vectors / numpy.sqrt(values)) @ vectors.T
+        self._backend = backend
+        values, vectors = HOST.eigh(overlap)
+        self._overlap = backend.put(overlap)
+        self._orthogonaliser = backend.put((vectors / numpy.sqrt(values)) @ vectors.T)
         self._pairs = electron_pairs
         self._stopwatch = stopwatch
+        self._followed = FollowedOrbitals(backend, electron_pairs) if backend.follows_orbitals else None
         self._last = None  # (Density, the fine level's answer)
 
     def has_density(self):
@@ -105,9 +114,10 @@ class TwoLevelScf:
 
     def occupied(self):
         """Occupied orbitals of the last density, which all else follows from; None: there is none."""
-        return None if self._last is None else self._last[0].occupied
+        return None if self._last is None else self._backend.get(self._last[0].occupied)
 
     def restore(self, occupied):
+        occupied = self._backend.put(occupied)
         matrix = 2 * occupied @ occupied.T
         self._last = (Density(matrix, occupied, self._coarse(matrix)), self._fine(matrix))
 
@@ -115,10 +125,12 @@ class TwoLevelScf:
         """make_guess(): a density matrix, for want of a last density. Raises NotConverged."""
         threshold = energy_threshold**0.5  # of the gradient's norm, as in PySCF
         iterations = 0
+        xp = self._backend.xp
+        core = self._backend.put(core)
         if self._last is None:
-            guess = make_guess()
+            guess = self._backend.put(numpy.asarray(make_guess()))
             density, iterations = self._iterate(
-                _Model(core),
+                _Model(xp, core),
                 Density(guess, None, self._coarse(guess)),
                 FIRST_GRADIENT,
                 max_iterations,
@@ -126,7 +138,7 @@ class TwoLevelScf:
             self._last = (density, self._fine(density.matrix))
         for _ in range(MOST_CORRECTIONS):
             known, fine = self._last
-            model = _Model(core, known, fine)
+            model = _Model(xp, core, known, fine)
             gradient = self._gradient(model.fock(known), known.matrix)[1]
             density = known
             if gradient > threshold:
@@ -136,9 +148,9 @@ class TwoLevelScf:
                 iterations += more
             if gradient <= LAST_CORRECTION * threshold:
                 return Solution(
-                    float(model.energy(density)),
-                    density.matrix,
-                    density.occupied,
+                    model.energy(density),
+                    self._backend.get(density.matrix),
+                    self._backend.get(density.occupied),
                     iterations,
                 )
             self._last = (density, self._fine(density.matrix))
@@ -146,7 +158,7 @@ class TwoLevelScf:
 
     def _iterate(self, model, density, threshold, max_iterations):
         """Roothaan's iterations with Pulay's extrapolation; returns (Density, iterations)."""
-        kept = []
+        kept, near, before = [], False, numpy.inf
         for iteration in range(max_iterations + 1):
             fock = model.fock(density)
             error, gradient = self._gradient(fock, density.matrix)
@@ -155,7 +167,9 @@ class TwoLevelScf:
             kept = [*kept[1 - KEPT_FOCK_MATRICES :], (fock, error)]
             if iteration < max_iterations:
                 guessed = density.occupied is None
-                density = self._diagonalise(_extrapolate(kept))
+                near = near and gradient < min(before, FOLLOWED_GRADIENT)
+                density = self._next(_extrapolate(kept, self._backend), near)
+                near, before = True, gradient  # to a Fock matrix that has been diagonalised
                 if guessed:  # no orbitals' density: its error says nothing
                     kept = []
         raise NotConverged(f"gradient {gradient:.1e}", max_iterations)
@@ -164,25 +178,36 @@ class TwoLevelScf:
         """The commutator in an orthonormal basis, and the norm PySCF calls |g|."""
         product = self._orthogonaliser @ fock @ matrix @ self._overlap @ self._orthogonaliser
         commutator = product - product.T
-        return commutator, numpy.linalg.norm(commutator) / 2**0.5
+        return commutator, float(self._backend.xp.linalg.norm(commutator)) / 2**0.5
 
-    def _diagonalise(self, fock):
+    def _next(self, fock, near):
+        """near: to the last that was diagonalised."""
         with self._stopwatch.measure("diagonalisation"):
-            _, orbitals = scipy.linalg.eigh(self._orthogonaliser @ fock @ self._orthogonaliser)
-            occupied = self._orthogonaliser @ orbitals[:, : self._pairs]
+            occupied = self._followed.of(fock) if near and self._followed is not None else None
+            if occupied is None:
+                occupied = self._diagonalise(fock)
             matrix = 2 * occupied @ occupied.T
         return Density(matrix, occupied, self._coarse(matrix))
 
+    def _diagonalise(self, fock):
+        """Its occupied orbitals."""
+        energies, orbitals = self._backend.eigh(self._orthogonaliser @ fock @ self._orthogonaliser)
+        if self._followed is None:
+            return self._orthogonaliser @ orbitals[:, : self._pairs]
+        orbitals = self._orthogonaliser @ orbitals
+        self._followed.begin(orbitals, energies)
+        return orbitals[:, : self._pairs]
 
-def _extrapolate(kept):
+
+def _extrapolate(kept, backend):
     """The combination of Fock matrices whose error is least; weights sum to one."""
     count = len(kept)
-    errors = numpy.array([error.ravel() for _, error in kept])
-    products = errors @ errors.T
+    errors = backend.xp.stack([error.ravel() for _, error in kept])
+    products = backend.get(errors @ errors.T)
     equations = numpy.ones((count + 1, count + 1))
     equations[:count, :count] = products / products.diagonal().min()
     equations[count, count] = 0
     right = numpy.zeros(count + 1)
     right[count] = 1
-    weights = numpy.linalg.lstsq(equations, right, rcond=1e-14)[0][:count]
-    return sum(weight * fock for weight, (fock, _) in zip(weights, kept, strict=True))
+    weights = numpy.linalg.lstsq(equations, right, rcond=1e-14)[0][:count].tolist()
+    return backend.combination(weights, [fock for fock, _ in kept])

@@ -221,7 +221,16 @@ def _begin(channel, engine):
         expected_electrons=engine.expected_electrons,
         basis_functions=engine.basis_functions,
         peak_memory_mb=peak_memory_mb(),
+        **_device(engine),
     )
+
+
+def _device(engine):
+    """Where an engine's SCF runs, and once what there is to be said of that."""
+    if not hasattr(engine, "device"):
+        return {}
+    warning = engine.take_device_warning()
+    return {"device": engine.device, **({"device_warning": warning} if warning else {})}
 
 
 def _with_state(engine, arrays):
@@ -261,7 +270,7 @@ def _answer_exact(channel, engine, header, arrays):
         exact.forget()
         channel.send("forgotten")
     elif request == "reference":
-        fields = {**exact.reference(), **_memory()}
+        fields = {**exact.reference(), **_memory(), **_device(engine)}
         channel.send("result", _with_state(engine, {}), **fields)
     elif request == "response":
 
@@ -305,7 +314,8 @@ def _answer(channel, engine, make_engine, header, arrays):
         _begin(channel, engine)
     elif header["type"] == "update" and engine is not None:
         fields, grid = engine.update(**_solvent(engine, header, arrays))
-        channel.send("result", _with_state(engine, {"grid": grid}), **fields, **_memory())
+        fields = {**fields, **_memory(), **_device(engine)}
+        channel.send("result", _with_state(engine, {"grid": grid}), **fields)
     elif header["type"] == "restore" and engine is not None and _has_state(engine):
         _restore(engine, arrays)
         channel.send("restored")
@@ -326,6 +336,7 @@ def serve(channel, worker, version, make_engine, libraries=()):
     -> (fields, grid); potentials come in Hartree per charge, charges as SolventCharges. An engine
     whose updates depend on earlier ones may have state(), after an update, -> (s,), all that they
     depend on, and restore(state), which raises ValueError where it does not fit; empty: none yet.
+    An engine that can run on a GPU has device, a text, and take_device_warning() -> text or "".
     An engine for the exact ensemble has `exact` (see exact_ensemble.py), configuration(...), whose
     arguments are update()'s, and hold().
 

@@ -1,0 +1,182 @@
+"""The SCF of a solute in a solvent's potential, and its density on the grid, on one backend.
+
+All that never changes is made here once: basis functions on the grids, fitted Coulomb integrals,
+overlap. What goes in and out are arrays of the host.
+"""
+
+import dataclasses
+
+import array_functionals
+import cached_functional
+import fitted_coulomb
+import numpy
+from convergence import Convergence
+from embedding import Embedding
+from mean_field import build_grid, is_pure_gga
+from point_blocks import PointBlocks
+from two_level import TwoLevelScf
+
+FACTOR_BLOCK_BYTES = 2**20  # of the density fitting's three-centre integrals
+# The coarse level of two_level.py: it has to know changes to a percent or so.
+COARSE_RADIAL, COARSE_ANGULAR = 20, 50
+COARSE_SMALLEST_VALUE = 1e-3
+DEVICE_TEMPORARY_BYTES = 2**30  # CUDA's own among them
+AUXILIARY_FUNCTIONS = 5  # of density fitting for each of the basis
+
+
+@dataclasses.dataclass
+class Grids:
+    """points (p, 3) in bohr of the quadrature, and of the density that the sampling uses."""
+
+    points: numpy.ndarray
+    weights: numpy.ndarray
+    density_points: numpy.ndarray
+    density_weights: numpy.ndarray
+
+
+def real_points(grid):
+    """(points, weights) without those of no weight by which PySCF pads a grid that it builds."""
+    real = grid.atm_idx >= 0
+    return grid.coords[real], grid.weights[real]
+
+
+def grid_points(molecule, radial, angular, name):
+    grid = build_grid(molecule, radial, angular, name)
+    grid.build(with_non0tab=True)
+    return real_points(grid)
+
+
+def stream_factors_once(density_fitting):
+    """A Coulomb matrix reads each block of the factors twice: small blocks, from the core's cache.
+
+    Not where they lie in a file, which has larger blocks of its own.
+    """
+    if not isinstance(density_fitting._cderi, numpy.ndarray):
+        return
+    pairs = density_fitting.mol.nao * (density_fitting.mol.nao + 1) // 2
+    density_fitting.blockdim = max(4, FACTOR_BLOCK_BYTES // (8 * pairs))
+
+
+def why_not_on_device(mean_field, request):
+    """What of a calculation has no device form; empty: all of it has."""
+    if not is_pure_gga(request) or not cached_functional.serves(
+        mean_field._numint, mean_field.xc, True
+    ):
+        return (
+            f"qm.method = {request['method']} with qm.multiplicity = {request['multiplicity']}; a "
+            "GPU serves closed shells with LDA and GGA functionals"
+        )
+    if array_functionals.parts_of(mean_field.xc) is None:
+        return (
+            f"qm.method = {request['method']}; of the GGA functionals a GPU serves those made of "
+            "Slater's, PBE, revPBE, RPBE, PBEsol and B88 exchange, VWN, PW92, PBE, PBEsol and LYP "
+            "correlation"
+        )
+    return ""
+
+
+def device_bytes(functions, atoms, request):
+    """What the device will hold at most: known before there are grids, which are pruned."""
+    points = atoms * request["scf_grid_radial"] * request["scf_grid_angular"]
+    density_points = atoms * request["grid_radial"] * request["grid_angular"]
+    return (
+        4 * 8 * functions * points
+        + 8 * functions * density_points
+        + fitted_coulomb.size_in_bytes(functions, AUXILIARY_FUNCTIONS * functions)
+        + DEVICE_TEMPORARY_BYTES
+    )
+
+
+class SolventScf:
+    """convergence: what makes the SCF; embedding: what makes matrices of potentials."""
+
+    def __init__(self, backend, molecule, mean_field, grids, request, stopwatch):
+        self.backend = backend
+        self._molecule = molecule
+        self._mean_field = mean_field
+        self._grids = grids
+        self._stopwatch = stopwatch
+        # A device keeps all or does not get here.
+        cache_bytes = float("inf") if backend.on_device else request["memory_mb"] * 2**20 / 4
+        self._scf_blocks = self._blocks(grids.points, request, cache_bytes, gradients=True)
+        self._density_blocks = self._blocks(
+            grids.density_points,
+            request,
+            cache_bytes,
+            precision=backend.density_precision,
+        )
+        self.embedding = Embedding(molecule, grids.points, grids.weights, self._scf_blocks)
+        self.convergence = Convergence(mean_field, self._two_level(request))
+
+    def _blocks(self, points, request, cache_bytes, **how):
+        threads = 1 if self.backend.on_device else request["threads"]
+        return PointBlocks(
+            self._molecule, points, threads, cache_bytes, backend=self.backend, **how
+        )
+
+    def density(self, orbitals):
+        """At the density points."""
+        squares = self._density_blocks.sum_of_squares(self.backend.put(orbitals))
+        return self.backend.get(squares)
+
+    def _two_level(self, request):
+        """None where PySCF's own SCF has to do: open shells, exact exchange, meta-GGAs, ..."""
+        mean_field = self._mean_field
+        integrator = vars(mean_field).get("_numint")
+        closed_shell = request["multiplicity"] == 1
+        if integrator is None or not cached_functional.serves(
+            integrator, mean_field.xc, closed_shell
+        ):
+            return None
+        functional = cached_functional.CachedFunctional(
+            integrator, self._scf_blocks, self._grids.weights, mean_field.xc
+        )
+        integrator.nr_rks = functional.in_place_of_nr_rks
+        if integrator.libxc.is_hybrid_xc(mean_field.xc):
+            return None
+        coarse_functional = self._coarse_functional(integrator, request)
+        fitted = mean_field if request["density_fitting"] else mean_field.density_fit()
+        if fitted is not mean_field:
+            fitted.with_df.build()
+        stream_factors_once(fitted.with_df)
+        coarse_coulomb = fitted_coulomb.make(fitted, self.backend)
+        fine_coulomb = coarse_coulomb
+        if fitted is not mean_field:
+            fine_coulomb = fitted_coulomb.on_host(mean_field, self.backend)
+
+        def level(coulomb_of, functional):
+            def interaction(density_matrix):
+                with self._stopwatch.measure("coulomb"):
+                    coulomb = coulomb_of(density_matrix)
+                with self._stopwatch.measure("functional"):
+                    _, energy, potential = functional.evaluate(density_matrix)
+                energy += 0.5 * float(self.backend.xp.vdot(coulomb, density_matrix))
+                return energy, coulomb + potential
+
+            return interaction
+
+        coarse = level(coarse_coulomb, coarse_functional)
+        return TwoLevelScf(
+            level(fine_coulomb, functional),
+            lambda density_matrix: coarse(density_matrix)[1],
+            mean_field.get_ovlp(),
+            self._molecule.nelectron // 2,
+            self._stopwatch,
+            self.backend,
+        )
+
+    def _coarse_functional(self, integrator, request):
+        points, weights = grid_points(
+            self._molecule, COARSE_RADIAL, COARSE_ANGULAR, "coarse grid"
+        )
+        blocks = self._blocks(
+            points,
+            request,
+            float("inf"),
+            gradients=True,
+            precision=numpy.float32,
+            smallest_value=COARSE_SMALLEST_VALUE,
+        )
+        return cached_functional.CachedFunctional(
+            integrator, blocks, weights, self._mean_field.xc
+        )

@@ -1,0 +1,448 @@
+"""The worker's SCF on a device's arrays, by a module that is as strict as CuPy on the host's memory.
+
+Run by any Python that has src/qm/workers/requirements.txt. With CuPy and a GPU the same on that.
+"""
+
+import contextlib
+import importlib.util
+import io
+import unittest
+
+from pyscf_worker_tests import REPOSITORY
+
+# isort: split
+
+import array_functionals
+import attraction
+import device_choice
+import numpy
+import pyscf_worker
+from array_backend import HOST, DeviceBackend
+from followed_orbitals import FollowedOrbitals
+from pyscf import dft, gto
+from strict_arrays import LINALG_NAMES, METHODS, NAMES, StrictArray, StrictModule
+from worker_protocol import HARTREE_IN_KJ_PER_MOL, SolventCharges, WorkerError
+from worker_request import worker_request
+
+FORMALDEHYDE = (
+    ["C", "O", "H", "H"],
+    [[0, 0, 0], [1.203, 0, 0], [-0.580753, 0.935377, 0], [-0.580753, -0.935377, 0]],
+)
+FORMATE = (["C", "O", "O", "H"], [[0, 0, 0], [1.13, 0.54, 0], [-1.13, 0.54, 0], [0, -1.13, 0]])
+WATERS = [
+    [[3.65, 1.75, 0.2], [2.85, 1.23, 0.13], [4.35, 1.10, 0.17]],
+    [[-1.2, 3.4, 0.6], [-0.5, 3.95, 0.25], [-1.85, 4.0, 0.95]],
+    [[0.3, -0.4, 3.3], [0.35, 0.4, 3.82], [0.25, -1.1, 3.95]],
+]
+TIGHT = {"basis": "sto-3g", "energy_convergence_hartree": 1e-10}
+ENERGY = 1e-7 * HARTREE_IN_KJ_PER_MOL
+ELECTRONS = 1e-6
+FUNCTIONALS = (
+    "lda,vwn", "lda,pw", "lda,pw_mod", "pbe", "revpbe", "rpbe", "pbesol", "blyp", "b88,pbe", "0.3*b88+0.7*pbe,lyp",
+)  # fmt: skip
+
+
+def strict_backend(xp=None):
+    return DeviceBackend(xp or StrictModule())
+
+
+def make_engine(molecule, backend, **changed):
+    """backend: None for the host."""
+    small = {"grid_radial": 20, "grid_angular": 110, "scf_grid_radial": 30, "scf_grid_angular": 110}
+    request = worker_request(molecule[0], **{**small, "device": "gpu", **changed})
+    if backend is None:
+        request["device"] = "cpu"
+        return pyscf_worker.PyscfEngine(request, numpy.array(molecule[1], float))
+
+    def open_backend(*arguments):
+        return device_choice.open_backend(*arguments, lambda: (backend, "a strict one"))
+
+    return pyscf_worker.PyscfEngine(
+        request, numpy.array(molecule[1], float), open_backend=open_backend
+    )
+
+
+def surroundings(shift=0.0):
+    positions = numpy.array(WATERS, float).reshape(-1, 3) + [0, 0, shift]
+    return SolventCharges(positions, numpy.tile([-0.834, 0.417, 0.417], len(WATERS)), 1.0)
+
+
+def update(engine, molecule, shift=0.0):
+    charges = surroundings(shift)
+
+    def potential(points):
+        distances = numpy.linalg.norm(points[:, None] - charges.positions[None], axis=2)
+        return (0.529177210903 / distances) @ charges.charges
+
+    nuclei = numpy.array(molecule[1], float)
+    return engine.update(potential(engine.points_angstrom().T), potential(nuclei), charges)
+
+
+def quiet(work):
+    """(its result, what it said on standard error)."""
+    said = io.StringIO()
+    with contextlib.redirect_stderr(said):
+        result = work()
+    return result, said.getvalue()
+
+
+class StrictArraysTest(unittest.TestCase):
+    def test_they_do_not_mix(self):
+        xp, ours = StrictModule(), numpy.ones((2, 2))
+        theirs = xp.asarray(ours)
+        for mix in (
+            lambda: theirs + ours,
+            lambda: ours @ theirs,
+            lambda: ours * theirs,
+            lambda: theirs[numpy.array([0])],
+            lambda: xp.sqrt(ours),
+            lambda: numpy.sqrt(theirs),
+            lambda: numpy.asarray(theirs),
+            lambda: theirs.__setitem__(0, ours[0]),
+        ):
+            with self.assertRaises(TypeError):
+                mix()
+        with self.assertRaises(AttributeError):
+            _ = xp.interp
+        self.assertIsInstance(2.0 * theirs @ theirs, StrictArray)
+
+    @unittest.skipUnless(importlib.util.find_spec("cupy"), "no CuPy")
+    def test_all_of_it_is_in_cupy(self):
+        import cupy
+
+        for where, names in ((cupy, NAMES), (cupy.linalg, LINALG_NAMES), (cupy.ndarray, METHODS)):
+            self.assertEqual([name for name in sorted(names) if not hasattr(where, name)], [])
+
+
+class FunctionalsTest(unittest.TestCase):
+    """Against libxc, on the points of a molecule and on densities of all sizes."""
+
+    def setUp(self):
+        molecule = gto.M(atom=list(zip(*FORMATE, strict=True)), charge=-1, basis="def2-svp", verbose=0)
+        grid = dft.gen_grid.Grids(molecule)
+        grid.atom_grid = (30, 110)
+        grid.build()
+        self.weights = grid.weights
+        values = dft.numint.eval_ao(molecule, grid.coords, deriv=1)
+        matrix = dft.RKS(molecule).get_init_guess()
+        self.rho = dft.numint.eval_rho(molecule, values, matrix, xctype="GGA")
+
+    def compare(self, rho, functional):
+        integrator = dft.numint.NumInt()
+        kind = integrator._xc_type(functional)
+        rho = rho if kind == "GGA" else rho[:1]
+        backend = strict_backend()
+        ours = array_functionals.ArrayFunctional(functional, backend)(backend.put(rho))
+        theirs = integrator.eval_xc_eff(
+            functional, rho if kind == "GGA" else rho[0], deriv=1, xctype=kind, spin=0
+        )
+        energy, potential = (backend.get(part) for part in ours)
+        return (energy, theirs[0]), (potential, theirs[1].reshape(rho.shape))
+
+    def test_of_a_molecule(self):
+        for functional in FUNCTIONALS:
+            with self.subTest(functional):
+                energies, potentials = self.compare(self.rho, functional)
+                charge = self.weights * self.rho[0]
+                self.assertAlmostEqual(charge @ energies[0], charge @ energies[1], delta=1e-11)
+                # What a potential does to the energy by a change of the density of a percent.
+                error = (potentials[0] - potentials[1]) * self.rho[: len(potentials[0])]
+                self.assertLess(abs(self.weights * error).sum(), 1e-9)
+
+    def test_of_all_densities(self):
+        random = numpy.random.default_rng(7)
+        density = 10 ** random.uniform(-9, 2.5, 20000)
+        gradient = density ** (4 / 3) * 10 ** random.uniform(-3, 1.5, density.size)
+        direction = random.normal(size=(3, density.size))
+        direction /= numpy.linalg.norm(direction, axis=0)
+        rho = numpy.vstack([density, gradient * direction])
+        rho[1:, :50] = 0
+        for functional in FUNCTIONALS:
+            with self.subTest(functional):
+                energies, potentials = self.compare(rho, functional)
+                numpy.testing.assert_allclose(*energies, rtol=1e-6, atol=1e-13)
+                numpy.testing.assert_allclose(potentials[0][0], potentials[1][0], rtol=1e-5)
+                numpy.testing.assert_allclose(
+                    potentials[0][1:], potentials[1][1:], rtol=1e-6, atol=1e-9
+                )
+
+    def test_no_density(self):
+        backend = strict_backend()
+        functional = array_functionals.ArrayFunctional("blyp", backend)
+        energy, potential = functional(backend.put(numpy.zeros((4, 3))))
+        self.assertEqual((abs(backend.get(energy)).max(), abs(backend.get(potential)).max()), (0, 0))
+
+    def test_what_it_does_not_know(self):
+        for functional in ("pbe0", "b3lyp", "tpss", "bp86", "hcth407"):
+            self.assertIsNone(array_functionals.parts_of(functional), functional)
+
+
+class AttractionTest(unittest.TestCase):
+    """Against PySCF's integrals."""
+
+    def test_matrices(self):
+        random = numpy.random.default_rng(4)
+        positions = 4 * random.normal(size=(30, 3))
+        charges = random.normal(size=30)
+        for basis in ("sto-3g", "def2-svpd", "cc-pvdz", "def2-tzvp"):
+            with self.subTest(basis):
+                atoms = list(zip(*FORMALDEHYDE, strict=True))
+                molecule = gto.M(atom=atoms, basis=basis, verbose=0)
+                positions[:2] = molecule.atom_coords()[:2] + [[0, 0, 0], [0, 1e-4, 0]]
+                positions[2] = [0, 0, 300]
+                backend = strict_backend()
+                matrix = attraction.AttractionMatrix(molecule, backend)
+                expected = numpy.einsum(
+                    "g,gmn->mn", charges, molecule.intor("int1e_grids", grids=positions)
+                )
+                for values_at_once in (attraction.VALUES_AT_ONCE, 5000):
+                    kept, attraction.VALUES_AT_ONCE = attraction.VALUES_AT_ONCE, values_at_once
+                    self.addCleanup(setattr, attraction, "VALUES_AT_ONCE", kept)
+                    found = backend.get(matrix(positions, charges))
+                    numpy.testing.assert_allclose(found, expected, atol=1e-12)
+
+    def test_no_charges(self):
+        molecule = gto.M(atom="He", basis="sto-3g", verbose=0)
+        backend = strict_backend()
+        matrix = attraction.AttractionMatrix(molecule, backend)
+        self.assertEqual(float(matrix(numpy.zeros((0, 3)), numpy.zeros(0))[0, 0]), 0)
+
+
+class FollowedOrbitalsTest(unittest.TestCase):
+    def test_they_become_those_of_a_near_matrix(self):
+        random = numpy.random.default_rng(3)
+        backend = strict_backend()
+        energies = numpy.concatenate([numpy.linspace(-9, -0.4, 7), numpy.linspace(0.1, 4, 20)])
+        orbitals = numpy.linalg.qr(random.normal(size=(27, 27)))[0]
+        change = random.normal(scale=0.01, size=(27, 27))
+        fock = (orbitals * energies) @ orbitals.T + change + change.T
+        followed = FollowedOrbitals(backend, 7)
+        followed.begin(backend.put(orbitals), backend.put(energies))
+        expected = numpy.linalg.eigh(fock)[1][:, :7]
+        errors = []
+        for _ in range(4):
+            occupied = backend.get(followed.of(backend.put(fock)))
+            numpy.testing.assert_allclose(occupied.T @ occupied, numpy.eye(7), atol=1e-13)
+            errors.append(abs(occupied @ occupied.T - expected @ expected.T).max())
+        self.assertLess(errors[0], 1e-3)
+        self.assertLess(errors[-1], 1e-9)
+        self.assertEqual(errors, sorted(errors, reverse=True))
+
+    def test_too_far_away(self):
+        backend = strict_backend()
+        followed = FollowedOrbitals(backend, 1)
+        followed.begin(backend.put(numpy.eye(3)), backend.put(numpy.array([-1.0, -0.9, 1.0])))
+        fock = numpy.diag([-1.0, -0.9, 1.0])
+        self.assertIsNotNone(followed.of(backend.put(fock)))
+        fock[0, 1] = fock[1, 0] = 1.0
+        self.assertIsNone(followed.of(backend.put(fock)))
+
+
+class UpdateTest(unittest.TestCase):
+    def expect_same(self, ours, theirs):
+        self.assertAlmostEqual(ours[0]["energy"], theirs[0]["energy"], delta=ENERGY)
+        self.assertAlmostEqual(
+            ours[0]["polarisation_energy"], theirs[0]["polarisation_energy"], delta=ENERGY
+        )
+        numpy.testing.assert_array_equal(ours[1][:3], theirs[1][:3])
+        self.assertLess(abs(ours[1][3] - theirs[1][3]).max(), ELECTRONS)
+
+    def test_energies_and_densities_are_the_hosts(self):
+        for molecule, changed in (
+            (FORMALDEHYDE, {}),
+            (FORMALDEHYDE, {"method": "lda,vwn", "density_fitting": False}),
+            (FORMATE, {"method": "blyp", "charge": -1, "basis": "sto-3g"}),
+            (FORMATE, {"method": "revpbe", "charge": -1, "basis": "sto-3g"}),
+        ):
+            with self.subTest(**changed):
+                tight = {"energy_convergence_hartree": 1e-10, **changed}
+                device = make_engine(molecule, strict_backend(), **tight)
+                host = make_engine(molecule, None, **tight)
+                self.assertEqual((device.device, host.device), ("a strict one", "CPU"))
+                for shift in (0.0, 0.3):
+                    self.expect_same(
+                        update(device, molecule, shift), update(host, molecule, shift)
+                    )
+
+    def test_points_in_several_blocks(self):
+        backend = strict_backend()
+        backend.points_per_block, backend.distances_at_once = 700, 999
+        device, host = make_engine(FORMALDEHYDE, backend), make_engine(FORMALDEHYDE, strict_backend())
+        self.expect_same(update(device, FORMALDEHYDE), update(host, FORMALDEHYDE))
+
+    def test_states_move_between_engines(self):
+        device, host = make_engine(FORMALDEHYDE, strict_backend()), make_engine(FORMALDEHYDE, None)
+        update(device, FORMALDEHYDE)
+        update(host, FORMALDEHYDE)
+        states = device.state(), host.state()
+        device.restore(states[1])
+        host.restore(states[0])
+        ours, theirs = update(device, FORMALDEHYDE, 0.2), update(host, FORMALDEHYDE, 0.2)
+        self.expect_same(ours, theirs)
+        self.assertIn("previous_interaction", ours[0])
+        device.restore(states[0])
+        again = update(device, FORMALDEHYDE, 0.2)
+        device.restore(states[0])
+        numpy.testing.assert_array_equal(again[1], update(device, FORMALDEHYDE, 0.2)[1])
+
+    def test_from_a_density_that_is_held(self):
+        engine = make_engine(FORMALDEHYDE, strict_backend(), basis="sto-3g")
+        update(engine, FORMALDEHYDE)
+        engine.hold()
+        first = update(engine, FORMALDEHYDE, 0.3)
+        update(engine, FORMALDEHYDE, 0.1)
+        numpy.testing.assert_array_equal(first[1], update(engine, FORMALDEHYDE, 0.3)[1])
+
+
+class OutOfMemoryTest(unittest.TestCase):
+    def check(self, fail_at_start, held):
+        xp = StrictModule()
+        xp.fail_after = 200 if fail_at_start else None
+
+        def work():
+            engine = make_engine(
+                FORMALDEHYDE, strict_backend(xp), device_required=not fail_at_start, **TIGHT
+            )
+            update(engine, FORMALDEHYDE)
+            if held:
+                engine.hold()
+                update(engine, FORMALDEHYDE, 0.4)
+            if not fail_at_start:
+                xp.fail_after = 40
+            return engine, update(engine, FORMALDEHYDE, 0.2)
+
+        (engine, ours), said = quiet(work)
+        self.assertEqual(engine.device, "CPU")
+        self.assertIn("warning: the GPU failed (DeviceMemoryError: no memory", said)
+        host = make_engine(FORMALDEHYDE, None, **TIGHT)
+        update(host, FORMALDEHYDE)
+        theirs = update(host, FORMALDEHYDE, 0.2)
+        self.assertAlmostEqual(ours[0]["energy"], theirs[0]["energy"], delta=ENERGY)
+        # First order in the error of a density that has converged.
+        self.assertAlmostEqual(
+            ours[0]["previous_interaction"], theirs[0]["previous_interaction"], delta=100 * ENERGY
+        )
+
+    def test_at_the_start_of_a_run(self):
+        """Others are on the device, and a run has one kind of worker."""
+        xp = StrictModule()
+        xp.fail_after = 200
+        with self.assertRaises(WorkerError) as caught:
+            make_engine(FORMALDEHYDE, strict_backend(xp), **TIGHT)
+        self.assertEqual(caught.exception.reason, "bad-request")
+        self.assertIn("DeviceMemoryError: no memory", str(caught.exception))
+
+    def test_in_place_of_a_worker_that_was_lost(self):
+        self.check(fail_at_start=True, held=False)
+
+    def test_in_an_update(self):
+        self.check(fail_at_start=False, held=False)
+
+    def test_while_held(self):
+        self.check(fail_at_start=False, held=True)
+
+    def test_what_does_not_fit(self):
+        backend = strict_backend()
+        needed = 1200 * 2**20
+        for workers, free, total, found in (
+            (1, 9300, 80000, ""),
+            (1, 9100, 80000, "1200 MiB (only 9100 of its 80000 MiB of memory are free): take fewer chains"),
+            (13, 3300, 20000, ""),
+            (14, 20000, 20000, "1200 MiB (14 of the QM workers find no room in its 20000 MiB of memory)"),
+        ):
+            backend.memory_bytes = lambda f=free, t=total: (f * 2**20, t * 2**20)
+
+            def choose(choice, workers=workers, **more):
+                request = {"device": choice, "device_workers": workers, **more}
+                return device_choice.open_backend(
+                    request, "", 100, needed, lambda: (backend, "a strict one")
+                )
+
+            with self.subTest(workers=workers, free=free):
+                if not found:
+                    self.assertEqual(choose("gpu"), (backend, "a strict one"))
+                    continue
+                for chosen in (
+                    lambda choose=choose: choose("auto"),
+                    lambda choose=choose: choose("gpu", device_required=False),
+                ):
+                    ((chosen_backend, said), _) = quiet(chosen)
+                    self.assertIs(chosen_backend, HOST)
+                    self.assertIn(found, said)
+                with self.assertRaises(WorkerError) as caught:
+                    choose("gpu")
+                self.assertIn(found, str(caught.exception))
+
+
+class ChoiceTest(unittest.TestCase):
+    @staticmethod
+    def nothing():
+        raise device_choice.NoDevice("there is none")
+
+    def test_none_there(self):
+        for request in ({"device": "auto"}, {"device": "gpu", "device_required": False}):
+            (backend, _), said = quiet(
+                lambda request=request: device_choice.open_backend(request, "", 100, 1, self.nothing)
+            )
+            self.assertIs(backend, HOST)
+            self.assertIn("there is none", said)
+        with self.assertRaises(WorkerError) as caught:
+            device_choice.open_backend({"device": "gpu"}, "", 100, 1, self.nothing)
+        self.assertEqual(caught.exception.reason, "bad-request")
+        self.assertIn("qm.device = gpu, but there is none", str(caught.exception))
+
+    def test_cpu_asks_for_none(self):
+        self.assertIs(device_choice.open_backend({"device": "cpu"}, "", 100, 1, self.fail)[0], HOST)
+
+    def test_a_small_solute_stays_on_the_cpu_unless_asked(self):
+        functions = device_choice.LEAST_FUNCTIONS - 1
+        chosen, _ = quiet(
+            lambda: device_choice.open_backend({"device": "auto"}, "", functions, 1, self.fail)
+        )
+        self.assertEqual(chosen[0], HOST)
+        self.assertIn("59 basis functions", chosen[1])
+        there = strict_backend()
+        for choice, count in (("gpu", functions), ("auto", functions + 1)):
+            chosen = device_choice.open_backend(
+                {"device": choice}, "", count, 1, lambda: (there, "a strict one")
+            )
+            self.assertIs(chosen[0], there)
+
+    def test_unknown(self):
+        with self.assertRaises(WorkerError):
+            device_choice.open_backend({"device": "fpga"}, "", 100, 1, self.fail)
+
+    def test_what_a_gpu_does_not_serve(self):
+        for changed in ({"method": "pbe0"}, {"method": "tpss"}, {"method": "hf"}, {"method": "bp86"}):
+            with self.subTest(**changed):
+                engine, said = quiet(
+                    lambda changed=changed: make_engine(
+                        FORMALDEHYDE, strict_backend(), basis="sto-3g", **changed
+                    )
+                )
+                self.assertTrue(engine.device.startswith("CPU (qm.method"), engine.device)
+                self.assertIn(f"the SCF runs on the CPU: qm.method = {changed['method']}", said)
+
+
+def gpu_backend():
+    try:
+        return device_choice._open()[0]
+    except device_choice.NoDevice as reason:
+        raise unittest.SkipTest(str(reason)) from reason
+
+
+class CupyTest(UpdateTest):
+    """The same on a GPU."""
+
+    def setUp(self):
+        backend = gpu_backend()
+        global strict_backend
+        self.addCleanup(globals().__setitem__, "strict_backend", strict_backend)
+
+        def strict_backend():
+            return backend
+
+
+if __name__ == "__main__":
+    assert REPOSITORY.exists()
+    unittest.main()
