@@ -2,6 +2,7 @@
 
 #include "codelets/certification.hpp"
 #include "codelets/operations.hpp"
+#include "codelets/window_operations.hpp"
 #include "kernels/opencl/host/handles.hpp"
 
 namespace starpmc::codelets {
@@ -47,30 +48,6 @@ enum Buffers : std::size_t {
 };
 
 constexpr CertificationPlaces kCertification{kSolute, kExactBlocks, kExactPoints};
-
-/// The operations of one level.
-template <class Real>
-struct Operations {
-  void (*propose_moves)(const ProposeMovesArguments<Real>&);
-  void (*qmmm_coulomb_grid)(const CoulombGridArguments<Real>&);
-  void (*reference_field)(const ReferenceFieldArguments&);
-  void (*qmmm_nuclei_vdw)(const NucleiVdwArguments<Real>&);
-  void (*mm_pair)(const MmPairArguments<Real>&);
-  void (*mm_pair_table)(const MmPairTableArguments<Real>&);
-  void (*mm_pair_reduce)(const MmPairReduceArguments<Real>&);
-  void (*metropolis_decide)(const MetropolisDecideArguments<Real>&);
-};
-
-template <class Real>
-constexpr Operations<Real> kSimdOperations{
-    simd::propose_moves<Real>,   simd::qmmm_coulomb_grid<Real>, simd::reference_field,
-    simd::qmmm_nuclei_vdw<Real>, simd::mm_pair<Real>,           simd::mm_pair_table<Real>,
-    simd::mm_pair_reduce<Real>,  simd::metropolis_decide<Real>};
-template <class Real>
-constexpr Operations<Real> kScalarOperations{
-    scalar::propose_moves<Real>,   scalar::qmmm_coulomb_grid<Real>, scalar::reference_field,
-    scalar::qmmm_nuclei_vdw<Real>, scalar::mm_pair<Real>,           scalar::mm_pair_table<Real>,
-    scalar::mm_pair_reduce<Real>,  scalar::metropolis_decide<Real>};
 
 /// Range and tuning of window `index`; step sizes are tuned behind the last one only.
 StepRange range_of(const Arguments& a, int index, std::uint64_t first_step) {

@@ -116,6 +116,11 @@ STARPMC_INLINE int entries_size(WindowLayout l) { return entries_threshold(l) + 
                                                                to its bound */
 #define STATE_SIZE (STATE_MAXIMUM_TRANSLATION + 7)
 
+/* grid_shares: 64-bit words, l.candidates values, where several devices have a part of the density each:
+   how the exact energy with a device's part changes as a molecule steps to the candidate, in
+   1/STARPMC_ENERGY_UNITS kJ/mol; STARPMC_NO_SHARE where it has not been evaluated. */
+#define STARPMC_NO_SHARE ((STARPMC_WORD64)1 << 63)
+
 /* record: double, one array of l.steps values per field: what a window tells the host. */
 #define RECORD_ACCEPTED 0
 #define RECORD_TERMS 1 /* running totals after the step */

@@ -2,20 +2,39 @@
 #include "kernels/operations.hpp"
 
 namespace starpmc::scalar {
+namespace {
 
 template <class Real>
-void metropolis_decide(const MetropolisDecideArguments<Real>& arguments) {
-  const auto exchange = [](const PairReal<Real>* left, const PairReal<Real>* entered,
-                           double* energies, std::size_t count) {
+struct Exchange {
+  void operator()(const PairReal<Real>* left, const PairReal<Real>* entered, double* energies,
+                  std::size_t count) const {
     for (std::size_t i = 0; i < count; ++i) {
       energies[i] += static_cast<double>(entered[i]) - static_cast<double>(left[i]);
     }
-  };
-  Decision(arguments, exchange, exact_grid_energy).run();
+  }
+};
+
+}  // namespace
+
+template <class Real>
+void metropolis_decide(const MetropolisDecideArguments<Real>& arguments) {
+  Decision(arguments, Exchange<Real>{}, exact_grid_energy).run();
+}
+
+template <class Real>
+void doubted_grid_changes(const MetropolisDecideArguments<Real>& arguments, BlockRange blocks,
+                          std::span<std::uint64_t> changes) {
+  evaluate_doubted(arguments, Exchange<Real>{}, exact_grid_energy, blocks, changes);
 }
 
 template void metropolis_decide(const MetropolisDecideArguments<double>&);
 template void metropolis_decide(const MetropolisDecideArguments<float>&);
 template void metropolis_decide(const MetropolisDecideArguments<FixedCoordinate>&);
+template void doubted_grid_changes(const MetropolisDecideArguments<double>&, BlockRange,
+                                   std::span<std::uint64_t>);
+template void doubted_grid_changes(const MetropolisDecideArguments<float>&, BlockRange,
+                                   std::span<std::uint64_t>);
+template void doubted_grid_changes(const MetropolisDecideArguments<FixedCoordinate>&, BlockRange,
+                                   std::span<std::uint64_t>);
 
 }  // namespace starpmc::scalar

@@ -96,33 +96,42 @@ HWY_EXPORT(MmPairReduceFixed);
 
 namespace {
 
+void exchange_pairs(const double* left, const double* entered, double* energies,
+                    std::size_t count) {
+  HWY_DYNAMIC_DISPATCH(ExchangeFp64)(left, entered, energies, count);
+}
+void exchange_pairs(const float* left, const float* entered, double* energies, std::size_t count) {
+  HWY_DYNAMIC_DISPATCH(ExchangeMixed)(left, entered, energies, count);
+}
+
 template <class Real>
-void decide_with_fp32_table(const MetropolisDecideArguments<Real>& a) {
-  const auto exchange = [](const float* left, const float* entered, double* energies,
-                           std::size_t count) {
-    HWY_DYNAMIC_DISPATCH(ExchangeMixed)(left, entered, energies, count);
-  };
-  Decision(a, exchange, exact_grid_energy).run();
+auto exchange_of() {
+  return [](const PairReal<Real>* left, const PairReal<Real>* entered, double* energies,
+            std::size_t count) { exchange_pairs(left, entered, energies, count); };
 }
 
 }  // namespace
 
-template <>
-void metropolis_decide(const MetropolisDecideArguments<double>& a) {
-  const auto exchange = [](const double* left, const double* entered, double* energies,
-                           std::size_t count) {
-    HWY_DYNAMIC_DISPATCH(ExchangeFp64)(left, entered, energies, count);
-  };
-  Decision(a, exchange, exact_grid_energy).run();
+template <class Real>
+void metropolis_decide(const MetropolisDecideArguments<Real>& a) {
+  Decision(a, exchange_of<Real>(), exact_grid_energy).run();
 }
-template <>
-void metropolis_decide(const MetropolisDecideArguments<float>& a) {
-  decide_with_fp32_table(a);
+template <class Real>
+void doubted_grid_changes(const MetropolisDecideArguments<Real>& a, BlockRange blocks,
+                          std::span<std::uint64_t> changes) {
+  evaluate_doubted(a, exchange_of<Real>(), exact_grid_energy, blocks, changes);
 }
-template <>
-void metropolis_decide(const MetropolisDecideArguments<FixedCoordinate>& a) {
-  decide_with_fp32_table(a);
-}
+
+template void metropolis_decide(const MetropolisDecideArguments<double>&);
+template void metropolis_decide(const MetropolisDecideArguments<float>&);
+template void metropolis_decide(const MetropolisDecideArguments<FixedCoordinate>&);
+template void doubted_grid_changes(const MetropolisDecideArguments<double>&, BlockRange,
+                                   std::span<std::uint64_t>);
+template void doubted_grid_changes(const MetropolisDecideArguments<float>&, BlockRange,
+                                   std::span<std::uint64_t>);
+template void doubted_grid_changes(const MetropolisDecideArguments<FixedCoordinate>&, BlockRange,
+                                   std::span<std::uint64_t>);
+
 template <>
 void mm_pair_reduce(const MmPairReduceArguments<double>& a) {
   HWY_DYNAMIC_DISPATCH(MmPairReduceFp64)(a);

@@ -258,10 +258,10 @@ std::vector<Option> run_options() {
           {1, 4096}, STARPMC_FIELD(run.grid_blocks)),
       enumeration(
           {"run", "tasks", "",
-           "what a StarPU task is: an energy term of a window, or several whole windows (for "
-           "one fast device, or for windows that take less than a millisecond, by StarPU's "
-           "performance model)"},
-          {"auto", "terms", "windows"}, STARPMC_FIELD(run.tasks)),
+           "what a StarPU task is: an energy term of a window; several whole windows (for one fast "
+           "device, or for windows that take less than a millisecond, by StarPU's performance "
+           "model); or a device's part of a window that several devices share (team)"},
+          {"auto", "terms", "windows", "team"}, STARPMC_FIELD(run.tasks)),
   };
 }
 

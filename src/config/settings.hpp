@@ -12,7 +12,7 @@ namespace starpmc {
 
 enum class Implementation { any, scalar, simd, opencl };
 /// What a StarPU task of the sampling is: one energy term of a window, or several whole windows.
-enum class TaskSize { automatic, terms, windows };
+enum class TaskSize { automatic, terms, windows, team };
 /// What is sampled: the ensemble of the QM/MM Hamiltonian, or that of a density that is updated now
 /// and then. A run settles which of them automatic is.
 enum class Ensemble { automatic, exact, perturbative };

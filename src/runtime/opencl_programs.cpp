@@ -127,6 +127,15 @@ bool has_opencl_gpu() {
   });
 }
 
+opencl::Program* opencl_program(int worker, Precision precision) {
+  if (starpu_worker_get_type(worker) != STARPU_OPENCL_WORKER) return nullptr;
+  const int device = starpu_worker_get_devid(worker);
+  if (!has_opencl_program(device)) return nullptr;
+  const auto found = programs()[static_cast<std::size_t>(device)].find(precision);
+  return found == programs()[static_cast<std::size_t>(device)].end() ? nullptr
+                                                                     : found->second.get();
+}
+
 OpenclPlace opencl_place(Precision precision) {
   const int device = starpu_worker_get_devid(starpu_worker_get_id());
   cl_command_queue queue = nullptr;

@@ -25,6 +25,9 @@ bool has_opencl_program(int device);
 /// Whether a device with kernels is not a CPU.
 bool has_opencl_gpu();
 
+/// Of the device that a worker drives; null: it drives none, or one without kernels.
+opencl::Program* opencl_program(int worker, Precision precision);
+
 /// Program and queue of the device whose worker runs the current task.
 struct OpenclPlace {
   opencl::Program& program;

@@ -13,7 +13,7 @@ struct Row {
 };
 
 /// One colour for each, those of one kind alike: density blue, MM green, QM red.
-constexpr std::array<Row, 16> kRows{{
+constexpr std::array<Row, 17> kRows{{
     {"propose_moves", "proposal", 0xB8A038},
     {"qmmm_coulomb_grid", "QM/MM grid", 0x2F6DB5},
     {"qmmm_coulomb_grid_reduce", "QM/MM grid sums", 0x9CC3EA},
@@ -24,6 +24,7 @@ constexpr std::array<Row, 16> kRows{{
     {"mm_pair_reduce", "MM sums", 0xC4E3B2},
     {"metropolis_decide", "decision", 0xE8862E},
     {"sample_windows", "whole windows", 0x2A9FB0},
+    {"team_window", "shared window", 0x1F7F8C},
     {"grid_potential", "potential for QM", 0xE58CA8},
     {"qm_update", "QM update", 0xC8342F},
     {"pair_virial", "virial", 0x8A6D4B},

@@ -28,14 +28,17 @@ class BlockedPoints {
     for (std::size_t part = 0; part < parts && count > 0; ++part) {
       const std::size_t first = groups * part / parts * kGroupBlocks;
       const std::size_t last = std::min(groups * (part + 1) / parts * kGroupBlocks, count);
-      parts_.push_back(
-          {first, last - first,
-           DataHandle::of(std::span(blocks_.blocks)
-                              .subspan(first * BLOCK_FIELDS, (last - first) * BLOCK_FIELDS)),
-           DataHandle::of(
-               std::span(blocks_.points)
-                   .subspan(first * STARPMC_BLOCK_VALUES, (last - first) * STARPMC_BLOCK_VALUES))});
+      parts_.push_back(part_of(first, last - first));
     }
+  }
+  /// Handles of its own for some of the blocks; the points outlive them.
+  Part part_of(std::size_t first, std::size_t count) {
+    return {
+        first, count,
+        DataHandle::of(
+            std::span(blocks_.blocks).subspan(first * BLOCK_FIELDS, count * BLOCK_FIELDS)),
+        DataHandle::of(std::span(blocks_.points)
+                           .subspan(first * STARPMC_BLOCK_VALUES, count * STARPMC_BLOCK_VALUES))};
   }
   // The handles point into the arrays.
   BlockedPoints(const BlockedPoints&) = delete;

@@ -12,6 +12,8 @@
 #include "sampling/chain_state.hpp"
 #include "sampling/density_update.hpp"
 #include "sampling/pair_virial.hpp"
+#include "sampling/pending_windows.hpp"
+#include "sampling/team_windows.hpp"
 #include "sampling/window_loads.hpp"
 
 namespace starpmc {
@@ -21,22 +23,6 @@ namespace {
 /// of several windows.
 constexpr std::size_t kWindowsAhead = 8;
 constexpr std::size_t kTasksAhead = 3;
-
-/// Windows on their way: their record, and of the lattice after the last what is due.
-struct PendingWindows {
-  std::uint64_t first_step;
-  std::int64_t first_window;  ///< counted since the chain was made, for traces
-  std::vector<opencl::WindowExtent> extents;
-  DataHandle record;
-  std::unique_ptr<HostCopy> frame{};        ///< null: none due
-  std::unique_ptr<PendingVirial> virial{};  ///< the same
-
-  std::uint64_t end() const {
-    std::uint64_t step = first_step;
-    for (const auto& extent : extents) step += static_cast<std::uint64_t>(extent.steps);
-    return step;
-  }
-};
 
 template <class Real>
 class StarpuChain final : public Chain {
@@ -63,7 +49,11 @@ class StarpuChain final : public Chain {
   void set_density(const DensityGrid& grid) override {
     loads_.points = static_cast<double>(grid.size());
     if (!sizes_.final) choose_sizes();
+    team_.release_density();
     data_.set_density(grid, sizes_.grid_parts);
+    team_.take_density(
+        data_, window_.layout,
+        {run_.tasks, chains_here_, sizes_.windows_per_task, loads_.grid_pairs(sizes_.window)});
     window_.set_grid_parts(data_.density == nullptr ? 0 : data_.density->parts().size());
     if (data_.density == nullptr) clear_grid_energies();
   }
@@ -71,6 +61,7 @@ class StarpuChain final : public Chain {
   void set_reference(std::shared_ptr<const ReferenceTables> reference) override {
     const int components = data_.components();
     const bool had_one = data_.reference != nullptr;
+    team_.dissolve();
     data_.set_reference(std::move(reference));
     loads_.points = 0;
     loads_.reference = data_.reference != nullptr;
@@ -138,12 +129,14 @@ class StarpuChain final : public Chain {
     sizes_ = ChainSizes::from(state.at("sizes"));
     apply_sizes();
     data_.restore(state.at("data"));
+    team_.data_changed();
   }
 
  private:
   EnergyTerms take_totals(const EnergyTerms& terms) {
     const HostAccess<double> state(data_.chain_state, STARPU_RW);
     std::ranges::copy(terms.values(), state.data().begin() + STATE_TERMS);
+    team_.data_changed();
     return terms;
   }
 
@@ -178,6 +171,7 @@ class StarpuChain final : public Chain {
   void apply_sizes() {
     const WindowLayout chosen = layout();
     if (chosen.steps != window_.layout.steps) {
+      team_.dissolve();
       window_ = WindowBuffers<Real>(chosen, sizes_.mm_parts);
       planner_ = WindowPlanner(chosen, data_.topology.shape.molecules);
       plan_.assign(static_cast<std::size_t>(plan_size(chosen)), 0);
@@ -216,7 +210,10 @@ class StarpuChain final : public Chain {
   void submit(const ChainSegment& segment, PendingWindows& windows);
   void submit_terms(const ChainSegment& segment, const PendingWindows& windows);
   void submit_whole(const ChainSegment& segment, const PendingWindows& windows);
+  void submit_to_team(const ChainSegment& segment, const PendingWindows& windows);
   void observe(PendingWindows& windows, ChainObserver& observer);
+  StepPace run_windows(const ChainSegment& segment, std::uint64_t& step, ChainObserver& observer,
+                       const std::function<bool()>& pause);
 
   ChainData<Real> data_;
   std::vector<Molecule> molecules_;
@@ -231,16 +228,10 @@ class StarpuChain final : public Chain {
   std::vector<int> plan_;
   std::int64_t windows_made_ = 0;
   std::vector<DataHandle> spare_records_;
+  TeamWindows<Real> team_;
   std::unique_ptr<DensityUpdate<Real>> update_;
   std::unique_ptr<PairVirial<Real>> virial_;  ///< null: never asked for
 };
-
-DataHandle take_spare(std::vector<DataHandle>& spare, std::size_t size) {
-  if (spare.empty()) return DataHandle::temporary<double>(size);
-  DataHandle handle = std::move(spare.back());
-  spare.pop_back();
-  return handle;
-}
 
 /// Steps from `step` that one window may have: windows end where step sizes are tuned or a frame or
 /// a virial is due.
@@ -264,7 +255,7 @@ StepTuning StarpuChain<Real>::tuning_at(const ChainSegment& segment, std::uint64
 /// The windows of the next task; none reaches beyond a frame, a virial or a tuning.
 template <class Real>
 PendingWindows StarpuChain<Real>::plan_windows(const ChainSegment& segment, std::uint64_t step) {
-  const std::size_t most = std::max<std::size_t>(sizes_.windows_per_task, 1);
+  const std::size_t most = team_.active() ? 1 : std::max<std::size_t>(sizes_.windows_per_task, 1);
   const std::size_t record = RECORD_FIELDS * static_cast<std::size_t>(window_.layout.steps) * most;
   PendingWindows windows{step, windows_made_, {}, take_spare(spare_records_, record)};
   do {
@@ -333,10 +324,25 @@ void StarpuChain<Real>::submit_whole(const ChainSegment& segment, const PendingW
                                  data_.topology.nuclei, data_.reference_lattices(), handles);
 }
 
+/// One window. Its decision follows with the next one, or where somebody asks for what comes of it.
+template <class Real>
+void StarpuChain<Real>::submit_to_team(const ChainSegment& segment, const PendingWindows& windows) {
+  StepRange range = range_from(segment, windows.first_step);
+  range.steps = static_cast<std::uint32_t>(windows.extents.front().steps);
+  team_.submit(
+      {range, windows.extents.front(), tuning_at(segment, windows.end()), windows.record.get()});
+  if (is_due(windows.end(), segment.virial_interval) ||
+      is_due(windows.end(), segment.frame_interval)) {
+    team_.finish();
+  }
+}
+
 template <class Real>
 void StarpuChain<Real>::submit(const ChainSegment& segment, PendingWindows& windows) {
   const codelets::LabelledTasks label({static_cast<std::int32_t>(chain_), windows.first_window});
-  if (sizes_.windows_per_task == 0) {
+  if (team_.active()) {
+    submit_to_team(segment, windows);
+  } else if (sizes_.windows_per_task == 0) {
     submit_terms(segment, windows);
   } else {
     submit_whole(segment, windows);
@@ -377,23 +383,45 @@ void StarpuChain<Real>::observe(PendingWindows& windows, ChainObserver& observer
   observer.on_frame(windows.end(), molecules_);
 }
 
+/// Those from `step` on, all or as many as a try takes; returns how fast they were.
 template <class Real>
-std::uint64_t StarpuChain<Real>::run(const ChainSegment& segment, ChainObserver& observer,
-                                     const std::function<bool()>& pause) {
-  const std::size_t ahead = sizes_.windows_per_task == 0 ? kWindowsAhead : kTasksAhead;
+StepPace StarpuChain<Real>::run_windows(const ChainSegment& segment, std::uint64_t& step,
+                                        ChainObserver& observer,
+                                        const std::function<bool()>& pause) {
+  const bool tries = team_.tries();
+  const std::uint64_t end = segment.first_step + segment.steps;
+  const std::uint64_t until = tries ? std::min(end, step + team_.steps_to_try()) : end;
+  const bool single = team_.active() || sizes_.windows_per_task == 0;
+  const std::size_t ahead = single ? kWindowsAhead : kTasksAhead;
+  PaceMeter meter;
   std::deque<PendingWindows> pending;
-  std::uint64_t step = segment.first_step;
-  while (step < segment.first_step + segment.steps && !pause()) {
+  const auto observe_first = [&] {
+    observe(pending.front(), observer);
+    meter.passed(pending.front().end());
+    pending.pop_front();
+  };
+  while (step < until && !(tries && team_.enough(meter.pace())) && !pause()) {
     pending.push_back(plan_windows(segment, step));
     submit(segment, pending.back());
     step = pending.back().end();
-    if (pending.size() >= ahead) {
-      observe(pending.front(), observer);
-      pending.pop_front();
-    }
+    if (pending.size() >= ahead) observe_first();
   }
-  for (PendingWindows& windows : pending) observe(windows, observer);
+  team_.finish();
+  while (!pending.empty()) observe_first();
+  return meter.pace();
+}
 
+template <class Real>
+std::uint64_t StarpuChain<Real>::run(const ChainSegment& segment, ChainObserver& observer,
+                                     const std::function<bool()>& pause) {
+  std::uint64_t step = segment.first_step;
+  while (step < segment.first_step + segment.steps && !pause()) {
+    const bool tried = team_.tries();
+    const StepPace pace = run_windows(segment, step, observer, pause);
+    if (!tried) continue;
+    team_.tell(pace);
+    spare_records_.clear();  // a task may have another number of windows now
+  }
   const HostAccess<double> state(data_.chain_state, STARPU_R);
   if (state.data()[STATE_NOT_FINITE] > 0) {
     throw RunError("an energy is not finite (overlapping molecules, or a device at fault)");

@@ -68,6 +68,10 @@ void check_extent(const Program& program, const WindowExtent& extent, int compon
                  ": use smaller windows");
 }
 
+int groups_of_exact_changes(const Program& program) {
+  return program.compute_units() * program.shape().exact_groups_per_unit;
+}
+
 DecideWork decide_work(const Program& program, const Window& window, int groups, int components) {
   const int doubts = program.shape().most_doubts;
   const std::size_t candidates = size_of(window.extent.candidates);
@@ -122,14 +126,10 @@ void set_decide_arguments(Launch& launch, const Window& window, const StepTuning
       .with(behind(scratch, work.answers_bytes));
 }
 
-void metropolis_decide(Program& program, cl_command_queue queue, const Window& window,
-                       const StepTuning& tuning, const Certification& certification,
-                       const DecideBuffers& buffers) {
+void decide_at_first(Program& program, cl_command_queue queue, const Window& window,
+                     const StepTuning& tuning, const Certification& certification,
+                     const DecideBuffers& buffers, const DecideWork& work, Buffer scratch) {
   check_extent(program, window.extent, buffers.response.components);
-  const DecideWork work =
-      decide_work(program, window, program.compute_units() * program.shape().exact_groups_per_unit,
-                  buffers.response.components);
-  const Buffer scratch{program.scratch(queue, work.total_bytes), 0};
   const int group = program.shape().difference_group;
   Launch(program, queue, "candidate_differences")
       .with(window_shape(window))
@@ -142,9 +142,24 @@ void metropolis_decide(Program& program, cl_command_queue queue, const Window& w
       .run({groups_for(window.extent.candidates, group), size_of(window.extent.candidates)},
            {size_of(group), 1});
   decide_pass(program, queue, window, tuning, certification, buffers, work, scratch, false);
+}
+
+void settle_doubts(Program& program, cl_command_queue queue, const Window& window,
+                   const StepTuning& tuning, const Certification& certification,
+                   const DecideBuffers& buffers, const DecideWork& work, Buffer scratch) {
+  decide_pass(program, queue, window, tuning, certification, buffers, work, scratch, true);
+}
+
+void metropolis_decide(Program& program, cl_command_queue queue, const Window& window,
+                       const StepTuning& tuning, const Certification& certification,
+                       const DecideBuffers& buffers) {
+  const DecideWork work =
+      decide_work(program, window, groups_of_exact_changes(program), buffers.response.components);
+  const Buffer scratch{program.scratch(queue, work.total_bytes), 0};
+  decide_at_first(program, queue, window, tuning, certification, buffers, work, scratch);
   if (!certification.active) return;
   exact_changes(program, queue, window, certification, buffers, work, scratch);
-  decide_pass(program, queue, window, tuning, certification, buffers, work, scratch, true);
+  settle_doubts(program, queue, window, tuning, certification, buffers, work, scratch);
 }
 
 }  // namespace starpmc::opencl

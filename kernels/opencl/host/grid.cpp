@@ -43,6 +43,22 @@ void qmmm_coulomb_grid_pairs(Program& program, cl_command_queue queue, const Win
       .run({size_of(work.chunks), size_of(work.slices)}, {size_of(program.shape().grid_group), 1});
 }
 
+void qmmm_coulomb_grid_sum(Program& program, cl_command_queue queue, const Window& window,
+                           const GridWork& work, Buffer sites, Buffer partials, Buffer energies) {
+  const int group = program.shape().grid_sum_group;
+  Launch(program, queue, "qmmm_coulomb_grid_sum")
+      .with(pair_constants(window.interaction))
+      .with(cl_int{window.layout.sites})
+      .with(cl_int{work.capacity})
+      .with(cl_int{work.parts()})
+      .with(cl_int{window.extent.candidates})
+      .with(sites)
+      .with(partials)
+      .with(energies)
+      .with_local(size_of(group) * sizeof(cl_double))
+      .run({size_of(window.extent.candidates), 1}, {size_of(group), 1});
+}
+
 void qmmm_coulomb_grid(Program& program, cl_command_queue queue, const Window& window, int blocks,
                        Buffer block_headers, Buffer points, Buffer energies) {
   if (blocks == 0) {
@@ -64,17 +80,7 @@ void qmmm_coulomb_grid(Program& program, cl_command_queue queue, const Window& w
       .run({groups_for(work.capacity, shape.site_group), 1}, {size_of(shape.site_group), 1});
   qmmm_coulomb_grid_pairs(program, queue, window, work, blocks, sites, block_headers, points,
                           partials);
-  Launch(program, queue, "qmmm_coulomb_grid_sum")
-      .with(pair_constants(window.interaction))
-      .with(cl_int{window.layout.sites})
-      .with(cl_int{work.capacity})
-      .with(cl_int{work.parts()})
-      .with(cl_int{window.extent.candidates})
-      .with(sites)
-      .with(partials)
-      .with(energies)
-      .with_local(size_of(program.shape().grid_sum_group) * sizeof(cl_double))
-      .run({size_of(window.extent.candidates), 1}, {size_of(shape.grid_sum_group), 1});
+  qmmm_coulomb_grid_sum(program, queue, window, work, sites, partials, energies);
 }
 
 void grid_potential(Program& program, cl_command_queue queue, const WindowLayout& layout,

@@ -45,8 +45,7 @@ class FusedWindows {
         window_(window),
         tasks_(tasks),
         certification_(certification),
-        whole_(whole),
-        unused_(whole.decide.mm_energies) {
+        whole_(whole) {
     std::size_t bytes = 0;
     for (std::size_t i = 0; i < tasks_.size(); ++i) {
       check_extent(program_, tasks_[i].extent, components());
@@ -66,7 +65,8 @@ class FusedWindows {
       const Work work = work_of(i);
       // By itself: it is not compiled with the liberties that pair terms have.
       if (has_reference(whole_)) reference_field(program_, queue_, window, whole_.reference);
-      energies(window, work);
+      window_energies(program_, queue_, window, work.grid, certification_, whole_, sites_of(work),
+                      partials_of(work));
       decide(i, window, work);
       settle(i, window, work);
     }
@@ -105,47 +105,6 @@ class FusedWindows {
     DecideBuffers buffers = whole_.decide;
     buffers.record = tasks_[i].record;
     return buffers;
-  }
-
-  /// mm_pair, qmmm_coulomb_grid_pairs, mm_pair_table and qmmm_nuclei_vdw.
-  void energies(const Window& window, const Work& work) {
-    const int tile = program_.shape().table_tile;
-    const DecideBuffers& decide = whole_.decide;
-    const int entries = window.extent.candidates + window.extent.starts;
-    const int rows = (entries + tile - 1) / tile;
-    const int tiles = rows * (rows + 1) / 2;
-    const int nuclei_groups = has_static_terms(window.interaction, certification_.nuclei) != 0
-                                  ? window.extent.candidates
-                                  : 0;
-    Launch(program_, queue_, "window_energies")
-        .with(window_shape(window))
-        .with(window.interaction)
-        .with(pair_constants(window.interaction))
-        .with(cl_int{tiles})
-        .with(cl_int{certification_.nuclei})
-        .with(cl_int{work.grid.chunks})
-        .with(cl_int{work.grid.slices})
-        .with(cl_int{whole_.blocks})
-        .with(cl_int{work.grid.blocks_per_chunk})
-        .with(cl_int{work.grid.capacity})
-        .with(window.topology_reals)
-        .with(window.topology_integers)
-        .with(window.plan)
-        .with(window.entries)
-        .with(decide.lattice)
-        .with(decide.lattice_sites)
-        .with(whole_.outside)
-        .with(some(certification_.solute, unused_))
-        .with(sites_of(work))
-        .with(some(whole_.block_headers, unused_))
-        .with(some(whole_.points, unused_))
-        .with(whole_.mm_partial)
-        .with(decide.table)
-        .with(some(decide.nuclei_energies, unused_))
-        .with(partials_of(work))
-        .with_local(target_bytes(program_, window))
-        .run({size_of(entries + work.grid.parts() + tiles + nuclei_groups), 1},
-             {size_of(program_.shape().pair_group), 1});
   }
 
   /// The sums of energies, then the decisions.
@@ -202,11 +161,53 @@ class FusedWindows {
   std::span<const WindowTask> tasks_;
   const Certification& certification_;
   const WholeWindow& whole_;
-  const Buffer& unused_;  ///< for arguments that are not read
   Buffer scratch_;
 };
 
 }  // namespace
+
+void window_energies(Program& program, cl_command_queue queue, const Window& window,
+                     const GridWork& work, const Certification& certification,
+                     const WholeWindow& whole, Buffer sites, Buffer partials) {
+  const DecideBuffers& decide = whole.decide;
+  const Buffer& unused = decide.mm_energies;  // for arguments that are not read
+  const int tile = program.shape().table_tile;
+  const int entries = window.extent.candidates + window.extent.starts;
+  const int rows = (entries + tile - 1) / tile;
+  const int tiles = rows * (rows + 1) / 2;
+  const int nuclei_groups = has_static_terms(window.interaction, certification.nuclei) != 0
+                                ? window.extent.candidates
+                                : 0;
+  Launch(program, queue, "window_energies")
+      .with(window_shape(window))
+      .with(window.interaction)
+      .with(pair_constants(window.interaction))
+      .with(cl_int{tiles})
+      .with(cl_int{certification.nuclei})
+      .with(cl_int{work.chunks})
+      .with(cl_int{work.slices})
+      .with(cl_int{whole.blocks})
+      .with(cl_int{work.blocks_per_chunk})
+      .with(cl_int{work.capacity})
+      .with(window.topology_reals)
+      .with(window.topology_integers)
+      .with(window.plan)
+      .with(window.entries)
+      .with(decide.lattice)
+      .with(decide.lattice_sites)
+      .with(whole.outside)
+      .with(some(certification.solute, unused))
+      .with(sites)
+      .with(some(whole.block_headers, unused))
+      .with(some(whole.points, unused))
+      .with(whole.mm_partial)
+      .with(decide.table)
+      .with(some(decide.nuclei_energies, unused))
+      .with(partials)
+      .with_local(target_bytes(program, window))
+      .run({size_of(entries + work.parts() + tiles + nuclei_groups), 1},
+           {size_of(program.shape().pair_group), 1});
+}
 
 void sample_windows(Program& program, cl_command_queue queue, const Window& window,
                     std::span<const WindowTask> tasks, const Certification& certification,

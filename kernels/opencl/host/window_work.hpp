@@ -24,6 +24,17 @@ void qmmm_coulomb_grid_pairs(Program& program, cl_command_queue queue, const Win
                              const GridWork& work, int blocks, Buffer sites, Buffer block_headers,
                              Buffer points, Buffer partials);
 
+/// Their sums over the sites of each candidate, kJ/mol.
+void qmmm_coulomb_grid_sum(Program& program, cl_command_queue queue, const Window& window,
+                           const GridWork& work, Buffer sites, Buffer partials, Buffer energies);
+
+/// mm_pair, qmmm_coulomb_grid_pairs, mm_pair_table and qmmm_nuclei_vdw in one launch, where the
+/// device can (LaunchShape::last_group_goes_on).
+/// @param sites placed by propose_moves_and_sites
+void window_energies(Program& program, cl_command_queue queue, const Window& window,
+                     const GridWork& work, const Certification& certification,
+                     const WholeWindow& whole, Buffer sites, Buffer partials);
+
 /// Scratch memory of metropolis_decide; the list of doubts comes first, at a place of its own.
 struct DecideWork {
   int groups = 0;                     ///< that share an exact energy change
@@ -32,6 +43,16 @@ struct DecideWork {
   std::size_t total_bytes = 0;
 };
 DecideWork decide_work(const Program& program, const Window& window, int groups, int components);
+/// Of exact_changes and its like.
+int groups_of_exact_changes(const Program& program);
+/// Decides all steps; those in doubt are listed in `scratch`, and then nothing else changes.
+void decide_at_first(Program& program, cl_command_queue queue, const Window& window,
+                     const StepTuning& tuning, const Certification& certification,
+                     const DecideBuffers& buffers, const DecideWork& work, Buffer scratch);
+/// Decides them again where some were in doubt, whose answers are in `scratch`.
+void settle_doubts(Program& program, cl_command_queue queue, const Window& window,
+                   const StepTuning& tuning, const Certification& certification,
+                   const DecideBuffers& buffers, const DecideWork& work, Buffer scratch);
 /// @throws RunError where the device cannot decide such a window
 void check_extent(const Program& program, const WindowExtent& extent, int components);
 std::size_t occupation_bytes(const Program& program, int steps, int components);

@@ -1,0 +1,315 @@
+#include "codelets/team_window.hpp"
+
+#include <vector>
+
+#include "codelets/certification.hpp"
+#include "codelets/window_operations.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/opencl/host/team_window.hpp"
+
+namespace starpmc::codelets {
+namespace {
+
+constexpr const char* kName = "team_window";
+
+struct Arguments : WindowArguments {
+  TeamTask task;
+  int members;
+  /// Places of buffers that not every task has; those of members come one behind the other.
+  struct Places {
+    int record, scratch, own_energies, own_shares, energies, shares;
+  } places;
+
+  bool decides() const { return task.stages.decide || task.stages.find_doubts; }
+};
+
+/// Buffers behind the window's.
+enum Buffers : std::size_t {
+  kLattice = kWindowBuffers,
+  kLatticeSites,
+  kChainState,
+  kFieldCache,
+  kOutside,
+  kMmPartial,
+  kMmEnergies,
+  kTable,
+  kSolute,
+  kNucleiEnergies,
+  kGridEnergies,
+  kBlockHeaders,
+  kPoints,
+  kExactBlocks,
+  kExactPoints,
+  kOthers
+};
+
+constexpr CertificationPlaces kCertification{kSolute, kExactBlocks, kExactPoints};
+
+template <class Real>
+class HostMember {
+ public:
+  HostMember(void** buffers, const Arguments& a, const Operations<Real>& operations)
+      : buffers_(buffers), a_(a), operations_(operations) {}
+
+  void run() const {
+    const TeamStages& stages = a_.task.stages;
+    if (a_.decides()) add_up(window_view(buffers_, a_));
+    if (stages.find_doubts) find_doubts(window_view(buffers_, a_));
+    if (stages.decide || stages.settle) decide(window_view(buffers_, a_), stages.settle);
+    if (!stages.evaluate) return;
+    propose();
+    evaluate(window_view(buffers_, a_));
+  }
+
+ private:
+  template <class T>
+  std::span<T> values(std::size_t index) const {
+    return span_of<T>(buffers_[index]);
+  }
+  std::span<double> doubles(std::size_t index) const { return values<double>(index); }
+  std::span<PairReal<Real>> pair_reals(std::size_t index) const {
+    return values<PairReal<Real>>(index);
+  }
+
+  /// The energies of the window's candidates with all of the density, and those of its entries.
+  void add_up(const Window& window) const {
+    std::vector<std::span<const double>> energies;
+    for (int i = 0; i < a_.members; ++i) {
+      energies.push_back(doubles(static_cast<std::size_t>(a_.places.energies + i)));
+    }
+    operations_.qmmm_coulomb_grid_reduce({window.candidates(), energies, doubles(kGridEnergies)});
+    const std::span<const double> partials[] = {doubles(kMmPartial)};
+    operations_.mm_pair_reduce({window, partials, pair_reals(kTable), doubles(kMmEnergies)});
+  }
+
+  MetropolisDecideArguments<Real> decision(const Window& window) const {
+    return {window,
+            a_.task.tuning,
+            certification_view(buffers_, a_.task.certification, kCertification),
+            doubles(kGridEnergies),
+            doubles(kNucleiEnergies),
+            doubles(kMmEnergies),
+            pair_reals(kTable),
+            doubles(kChainState),
+            doubles(kLattice),
+            values<Real>(kLatticeSites),
+            doubles(kFieldCache),
+            {},
+            {}};
+  }
+
+  void find_doubts(const Window& window) const {
+    MetropolisDecideArguments<Real> arguments = decision(window);
+    std::vector<double> state(arguments.chain_state.begin(), arguments.chain_state.end());
+    std::vector<double> energies(arguments.mm_energies.begin(), arguments.mm_energies.end());
+    arguments.chain_state = state;
+    arguments.mm_energies = energies;
+    operations_.doubted_grid_changes(
+        arguments,
+        {static_cast<std::size_t>(a_.task.first_block), static_cast<std::size_t>(a_.task.blocks)},
+        values<std::uint64_t>(static_cast<std::size_t>(a_.places.own_shares)));
+  }
+
+  /// By candidate the sum of what all members found; none where one did not look.
+  std::vector<std::uint64_t> grid_changes(int candidates) const {
+    std::vector<std::uint64_t> sums(static_cast<std::size_t>(candidates), 0);
+    for (int i = 0; i < a_.members; ++i) {
+      const auto shares =
+          values<const std::uint64_t>(static_cast<std::size_t>(a_.places.shares + i));
+      for (std::size_t candidate = 0; candidate < sums.size(); ++candidate) {
+        std::uint64_t& sum = sums[candidate];
+        const bool known = sum != STARPMC_NO_SHARE && shares[candidate] != STARPMC_NO_SHARE;
+        sum = known ? sum + shares[candidate] : STARPMC_NO_SHARE;
+      }
+    }
+    return sums;
+  }
+
+  void decide(const Window& window, bool with_shares) const {
+    MetropolisDecideArguments<Real> arguments = decision(window);
+    arguments.record = doubles(static_cast<std::size_t>(a_.places.record));
+    std::vector<std::uint64_t> changes;
+    if (with_shares) changes = grid_changes(window.candidates());
+    arguments.certification.grid_changes = changes;
+    operations_.metropolis_decide(arguments);
+  }
+
+  void propose() const {
+    operations_.propose_moves(
+        {a_.layout,
+         a_.interaction,
+         a_.task.range,
+         {a_.topology, span_of<const double>(buffers_[0]), span_of<const int>(buffers_[1])},
+         doubles(kChainState),
+         doubles(kLattice),
+         values<int>(2),
+         doubles(3),
+         pair_reals(kOutside)});
+  }
+
+  void evaluate(const Window& window) const {
+    operations_.qmmm_coulomb_grid({window, doubles(kBlockHeaders), values<const Real>(kPoints),
+                                   doubles(static_cast<std::size_t>(a_.places.own_energies))});
+    operations_.qmmm_nuclei_vdw(
+        {window, doubles(kSolute), a_.task.certification.nuclei, doubles(kNucleiEnergies)});
+    operations_.mm_pair({window, doubles(kLattice), values<const Real>(kLatticeSites),
+                         pair_reals(kOutside), 0, a_.topology.molecules, doubles(kMmPartial)});
+    operations_.mm_pair_table({window, pair_reals(kTable)});
+  }
+
+  void** buffers_;
+  const Arguments& a_;
+  const Operations<Real>& operations_;
+};
+
+template <class Real, const Operations<Real>& kOperations>
+void on_cpu(void* buffers[], void* argument) {
+  guarded(kName,
+          [&] { HostMember<Real>(buffers, arguments_of<Arguments>(argument), kOperations).run(); });
+}
+
+/// The same enqueued on a device.
+class DeviceMember {
+ public:
+  DeviceMember(void** buffers, const Arguments& a, const OpenclPlace& place)
+      : buffers_(buffers), a_(a), program_(place.program), queue_(place.queue) {}
+
+  void run() const {
+    const TeamStages& stages = a_.task.stages;
+    opencl::TeamWindow member = view();
+    if (stages.decide) {
+      opencl::team_decide(program_, queue_, member, a_.task.tuning, energies());
+    }
+    if (stages.find_doubts) {
+      opencl::team_find_doubts(program_, queue_, member, a_.task.tuning, energies(),
+                               buffer(a_.places.own_shares));
+    }
+    if (stages.settle) {
+      opencl::team_settle(program_, queue_, member, a_.task.tuning, of_members(a_.places.shares));
+    }
+    if (!stages.evaluate) return;
+    member.window.extent = a_.task.next;
+    opencl::team_evaluate(program_, queue_, member, a_.task.range, buffer(a_.places.own_energies));
+  }
+
+ private:
+  opencl::Buffer buffer(int index) const {
+    return index < 0 ? opencl::Buffer{} : opencl_buffer(buffers_[index]);
+  }
+  std::vector<opencl::Buffer> of_members(int first) const {
+    std::vector<opencl::Buffer> all;
+    for (int i = 0; i < a_.members; ++i) all.push_back(buffer(first + i));
+    return all;
+  }
+  std::vector<opencl::Buffer> energies() const { return of_members(a_.places.energies); }
+
+  opencl::TeamWindow view() const {
+    const opencl::DecideBuffers decide{
+        buffer(kGridEnergies), buffer(kNucleiEnergies), buffer(kMmEnergies),
+        buffer(kTable),        buffer(kChainState),     buffer(kLattice),
+        buffer(kLatticeSites), buffer(kFieldCache),     buffer(a_.places.record)};
+    return {opencl_window(buffers_, a_),
+            opencl_certification(buffers_, a_.task.certification, kCertification),
+            {decide, buffer(kOutside), buffer(kMmPartial), a_.task.blocks, buffer(kBlockHeaders),
+             buffer(kPoints)},
+            a_.task.first_block,
+            buffer(a_.places.scratch)};
+  }
+
+  void** buffers_;
+  const Arguments& a_;
+  opencl::Program& program_;
+  cl_command_queue queue_;
+};
+
+template <class Real>
+void on_opencl(void* buffers[], void* argument) {
+  guarded(kName, [&] {
+    DeviceMember(buffers, arguments_of<Arguments>(argument), opencl_place(kPrecisionOf<Real>))
+        .run();
+  });
+}
+
+/// Of a task, with the places of those that not every task has.
+std::vector<Access> accesses_of_member(const WindowHandles& window, const TeamMemberHandles& h,
+                                       const TeamExchange& exchange, Arguments& a) {
+  const TeamStages& stages = a.task.stages;
+  const bool ends = stages.decide || stages.settle;
+  // What a window leaves for its decision; it begins with nothing.
+  const bool begins = stages.evaluate && !ends;
+  const starpu_data_access_mode passed_on = begins ? STARPU_W : STARPU_RW;
+  std::vector<Access> accesses{{window.topology_reals, STARPU_R},
+                               {window.topology_integers, STARPU_R},
+                               {window.plan, passed_on},
+                               {window.entries, passed_on},
+                               {h.decide.lattice, STARPU_RW},
+                               {h.decide.lattice_sites, STARPU_RW},
+                               {h.decide.chain_state, STARPU_RW},
+                               {h.decide.field_cache, STARPU_RW},
+                               {h.outside, passed_on},
+                               {h.mm_partial, passed_on},
+                               {h.decide.mm_energies, passed_on},
+                               {h.decide.table, passed_on},
+                               {h.decide.certification.solute, STARPU_R},
+                               {h.decide.nuclei_energies, passed_on},
+                               {h.decide.grid_energies, passed_on},
+                               {h.block_headers, STARPU_R},
+                               {h.points, STARPU_R},
+                               {h.decide.certification.exact_blocks, STARPU_R},
+                               {h.decide.certification.exact_points, STARPU_R}};
+  const auto add_if = [&](bool present, starpu_data_handle_t handle, starpu_data_access_mode mode) {
+    if (!present) return -1;
+    accesses.push_back({handle, mode});
+    return static_cast<int>(accesses.size()) - 1;
+  };
+  const auto add_all = [&](bool present, std::span<const starpu_data_handle_t> handles) {
+    const int first = static_cast<int>(accesses.size());
+    for (const auto handle : handles) add_if(present, handle, STARPU_R);
+    return present ? first : -1;
+  };
+  // A device that finds no doubts has decided.
+  a.places.record =
+      add_if(a.decides() || stages.settle, h.decide.record, stages.settle ? STARPU_RW : STARPU_W);
+  a.places.scratch = add_if(h.scratch != nullptr && (stages.find_doubts || stages.settle),
+                            h.scratch, stages.find_doubts ? STARPU_W : STARPU_RW);
+  a.places.own_energies = add_if(stages.evaluate, exchange.own_energies, STARPU_W);
+  a.places.own_shares = add_if(stages.find_doubts, exchange.own_shares, STARPU_W);
+  a.places.energies = add_all(a.decides(), exchange.energies);
+  a.places.shares = add_all(stages.settle, exchange.shares);
+  return accesses;
+}
+
+}  // namespace
+
+template <class Real>
+std::size_t team_scratch_size(int worker, const WindowLayout& layout) {
+  const opencl::Program* const program = opencl_program(worker, kPrecisionOf<Real>);
+  if (program == nullptr) return 0;
+  return (opencl::team_scratch_bytes(*program, layout) + sizeof(double) - 1) / sizeof(double);
+}
+
+template <class Real>
+void team_window(const WindowHandles& window, const WindowArguments& arguments,
+                 const TeamTask& task, const TeamMemberHandles& member,
+                 const TeamExchange& exchange) {
+  static PotentialCodelet codelet(operation_name<Real>(kName),
+                                  {on_cpu<Real, kSimdOperations<Real>>,
+                                   on_cpu<Real, kScalarOperations<Real>>, on_opencl<Real>});
+  const std::size_t members = std::max(exchange.energies.size(), exchange.shares.size());
+  Arguments a{arguments, task, static_cast<int>(members), {}};
+  a.worker = task.worker;
+  const auto work = [&](bool present, const opencl::WindowExtent& extent, double blocks) {
+    return present ? Work::sample_windows(extent.candidates, blocks, arguments.topology.molecules)
+                   : 0.0;
+  };
+  a.work_bucket = work_bucket(work(task.stages.evaluate, task.next, task.blocks) +
+                              work(!task.stages.evaluate, arguments.extent, 0));
+  codelet.submit(accesses_of_member(window, member, exchange, a), a);
+}
+
+template std::size_t team_scratch_size<double>(int, const WindowLayout&);
+template std::size_t team_scratch_size<float>(int, const WindowLayout&);
+template std::size_t team_scratch_size<FixedCoordinate>(int, const WindowLayout&);
+STARPMC_FOR_ALL_PRECISIONS(team_window)
+
+}  // namespace starpmc::codelets

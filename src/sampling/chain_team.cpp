@@ -1,0 +1,265 @@
+#include "sampling/chain_team.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "codelets/window.hpp"
+#include "kernels/whole_units.hpp"
+#include "runtime/pair_speed.hpp"
+
+namespace starpmc {
+namespace {
+
+/// Slower ones would have less to do than to tell.
+constexpr double kLeastSpeed = 1.0 / 16;
+constexpr std::size_t kMostMembers = 8;
+/// Members whose times differ by less are as good as equal.
+constexpr double kEqualTimes = 1.05;
+
+template <class T>
+void copy_handle(const DataHandle& from, const DataHandle& to) {
+  const HostAccess<T> source(from, STARPU_R);
+  const HostAccess<T> target(to, STARPU_W);
+  std::ranges::copy(source.data(), target.data().begin());
+}
+
+/// Seconds of its tasks so far, on one worker.
+double seconds_on(const std::string& codelet, int worker) {
+  std::uint64_t nanoseconds = 0;
+  for (const codelets::Codelet* const known : codelets::Codelet::all()) {
+    if (known->name() != codelet) continue;
+    for (const auto& counters : known->statistics().counters) {
+      nanoseconds += counters[static_cast<std::size_t>(worker)].nanoseconds;
+    }
+  }
+  return static_cast<double>(nanoseconds) * 1e-9;
+}
+
+}  // namespace
+
+std::vector<TeamWorker> team_workers(Precision precision) {
+  constexpr double kPairs = 1e8;  // enough that what a task costs besides does not count
+  constexpr const char* kNames[] = {"fp64", "mixed", "fixed"};
+  codelets::TaskHistory& history =
+      codelets::TaskHistory::of(codelets::pair_model(kNames[static_cast<int>(precision)]));
+  std::vector<TeamWorker> all;
+  for (unsigned id = 0; id < starpu_worker_get_count(); ++id) {
+    const int worker = static_cast<int>(id);
+    const auto implementation = codelets::implementation_on(worker);
+    if (!implementation) continue;
+    const double microseconds = history.estimate(worker, *implementation, kPairs);
+    if (microseconds > 0) all.push_back({worker, kPairs / microseconds * 1e6});
+  }
+  std::ranges::stable_sort(all, std::ranges::greater{}, &TeamWorker::pairs_per_second);
+  const auto slow = std::ranges::find_if(all, [&](const TeamWorker& w) {
+    return w.pairs_per_second < kLeastSpeed * all.front().pairs_per_second;
+  });
+  all.erase(slow, all.end());
+  if (all.size() > kMostMembers) all.resize(kMostMembers);
+  return all;
+}
+
+std::vector<std::size_t> shares_of(std::size_t groups, const std::vector<double>& weights) {
+  const double whole = std::accumulate(weights.begin(), weights.end(), 0.0);
+  std::vector<std::size_t> firsts{0};
+  double sum = 0;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    sum += weights[i];
+    const auto end =
+        static_cast<std::size_t>(std::lround(static_cast<double>(groups) * sum / whole));
+    const std::size_t left = weights.size() - 1 - i;  // members that want one, too
+    firsts.push_back(std::clamp(end, firsts.back() + 1, groups - left));
+  }
+  return firsts;
+}
+
+template <class Real>
+ChainTeam<Real>::ChainTeam(ChainData<Real>& data, const WindowLayout& layout,
+                           const std::vector<TeamWorker>& workers)
+    : data_(data), layout_(layout) {
+  const auto candidates = static_cast<std::size_t>(layout.candidates);
+  const std::size_t stride = data.stride();
+  for (const TeamWorker& worker : workers) {
+    Member member{
+        worker.worker,
+        WindowBuffers<Real>(layout, 1),
+        {},
+        {DataHandle::temporary<double>(candidates), DataHandle::temporary<double>(candidates)},
+        DataHandle::temporary<std::uint64_t>(candidates),
+        {},
+        {},
+        {},
+        {},
+        {},
+        {},
+        worker.pairs_per_second};
+    const std::size_t scratch = codelets::team_scratch_size<Real>(worker.worker, layout);
+    if (scratch > 0) member.scratch = DataHandle::temporary<double>(scratch);
+    if (!members_.empty()) {
+      member.lattice = DataHandle::temporary<double>(POSE_FIELDS * stride);
+      member.lattice_sites =
+          DataHandle::temporary<Real>(3 * static_cast<std::size_t>(layout.sites) * stride);
+      member.chain_state = DataHandle::temporary<double>(STATE_SIZE);
+      member.field_cache = DataHandle::temporary<double>(FIELDS * stride);
+      member.record =
+          DataHandle::temporary<double>(RECORD_FIELDS * static_cast<std::size_t>(layout.steps));
+    }
+    members_.push_back(std::move(member));
+  }
+  take_density();
+}
+
+template <class Real>
+void ChainTeam<Real>::release_density() {
+  for (Member& member : members_) member.blocks.reset();
+}
+
+template <class Real>
+void ChainTeam<Real>::take_density() {
+  release_density();
+  stale_ = true;
+  BlockedPoints<Real>& density = *data_.density;
+  const std::size_t blocks = density.blocks().block_count();
+  const std::size_t groups = (blocks + kGroupBlocks - 1) / kGroupBlocks;
+  while (members_.size() > groups) members_.pop_back();
+  std::vector<double> weights;
+  for (const Member& member : members_) weights.push_back(member.weight);
+  const std::vector<std::size_t> firsts = shares_of(groups, weights);
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    const std::size_t first = firsts[i] * kGroupBlocks;
+    const std::size_t end = std::min(firsts[i + 1] * kGroupBlocks, blocks);
+    members_[i].blocks.emplace(density.part_of(first, end - first));
+  }
+}
+
+template <class Real>
+void ChainTeam<Real>::copy_state() {
+  for (Member& member : members_) {
+    if (is_first(member)) continue;
+    copy_handle<double>(data_.lattice, member.lattice);
+    copy_handle<Real>(data_.lattice_sites, member.lattice_sites);
+    copy_handle<double>(data_.chain_state, member.chain_state);
+    copy_handle<double>(data_.field_cache, member.field_cache);
+  }
+  stale_ = false;
+}
+
+template <class Real>
+codelets::TeamMemberHandles ChainTeam<Real>::handles_of(const Member& member) const {
+  const bool first = is_first(member);
+  const auto own = [&](const DataHandle& of_chain, const DataHandle& copy) {
+    return first ? of_chain.get() : copy.get();
+  };
+  const codelets::DecideHandles decide{member.window.mm_energies.get(),
+                                       member.window.table.get(),
+                                       own(data_.chain_state, member.chain_state),
+                                       own(data_.lattice, member.lattice),
+                                       own(data_.lattice_sites, member.lattice_sites),
+                                       own(data_.field_cache, member.field_cache),
+                                       !first     ? member.record.get()
+                                       : pending_ ? pending_->record
+                                                  : nullptr,
+                                       member.window.grid_energies.get(),
+                                       member.window.nuclei_energies.get(),
+                                       data_.certification_handles(),
+                                       {}};
+  return {decide,
+          member.window.outside.get(),
+          member.window.mm_partials.front().get(),
+          member.blocks->headers.get(),
+          member.blocks->points.get(),
+          shares_ ? member.scratch.get() : nullptr};
+}
+
+template <class Real>
+void ChainTeam<Real>::submit_task(const Member& member, const codelets::TeamStages& stages,
+                                  const TeamStep* next) {
+  std::vector<starpu_data_handle_t> energies;
+  std::vector<starpu_data_handle_t> shares;
+  for (const Member& each : members_) {
+    energies.push_back(each.energies[turn_].get());
+    shares.push_back(each.shares.get());
+  }
+  codelets::TeamTask task{member.worker,
+                          stages,
+                          {},
+                          {},
+                          {},
+                          data_.certification_arguments(),
+                          static_cast<int>(member.blocks->first_block),
+                          static_cast<int>(member.blocks->blocks)};
+  if (pending_) task.tuning = pending_->tuning;
+  if (next != nullptr) {
+    task.range = next->range;
+    task.next = next->extent;
+  }
+  const codelets::WindowArguments arguments =
+      data_.arguments(layout_, pending_ ? pending_->extent : opencl::WindowExtent{});
+  codelets::team_window<Real>(
+      data_.handles(member.window), arguments, task, handles_of(member),
+      {member.energies[1 - turn_].get(), member.shares.get(), energies, shares});
+}
+
+template <class Real>
+void ChainTeam<Real>::submit_tasks(const TeamStep* next) {
+  const bool decides = pending_.has_value();
+  if (decides && shares_) {
+    for (const Member& member : members_) submit_task(member, {.find_doubts = true}, nullptr);
+  }
+  for (const Member& member : members_) {
+    submit_task(
+        member,
+        {.decide = decides && !shares_, .settle = decides && shares_, .evaluate = next != nullptr},
+        next);
+  }
+  turn_ = 1 - turn_;
+}
+
+template <class Real>
+void ChainTeam<Real>::submit(const TeamStep& next) {
+  if (stale_) copy_state();
+  submit_tasks(&next);
+  pending_ = next;
+}
+
+template <class Real>
+void ChainTeam<Real>::finish() {
+  if (!pending_) return;
+  submit_tasks(nullptr);
+  pending_.reset();
+}
+
+template <class Real>
+void ChainTeam<Real>::balance() {
+  const std::string codelet = codelets::codelet_name<Real>("team_window");
+  std::vector<double> seconds;
+  for (const Member& member : members_) seconds.push_back(seconds_on(codelet, member.worker));
+  const std::vector<double> before = std::exchange(seconds_before_, seconds);
+  if (before.size() != seconds.size()) return;  // it begins
+  for (std::size_t i = 0; i < seconds.size(); ++i) seconds[i] -= before[i];
+  const auto [least, most] = std::ranges::minmax(seconds);
+  if (least <= 0 || most < kEqualTimes * least) return;
+  const std::vector<double> now = shares();
+  for (std::size_t i = 0; i < members_.size(); ++i) members_[i].weight = now[i] / seconds[i];
+  finish();
+  const bool stale = stale_;
+  take_density();
+  stale_ = stale;
+}
+
+template <class Real>
+std::vector<double> ChainTeam<Real>::shares() const {
+  const auto all = static_cast<double>(data_.density->blocks().block_count());
+  std::vector<double> shares;
+  for (const Member& member : members_) {
+    shares.push_back(static_cast<double>(member.blocks->blocks) / all);
+  }
+  return shares;
+}
+
+template class ChainTeam<double>;
+template class ChainTeam<float>;
+template class ChainTeam<FixedCoordinate>;
+
+}  // namespace starpmc

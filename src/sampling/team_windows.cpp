@@ -1,0 +1,132 @@
+#include "sampling/team_windows.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/whole_units.hpp"
+
+namespace starpmc {
+namespace {
+
+/// Windows of a try, of which a few that took long are enough; and no fewer.
+constexpr std::uint64_t kWindowsToTry = 16;
+constexpr std::uint64_t kFewestWindows = 4;
+constexpr double kLongSeconds = 0.2;
+/// Of the density's pairs of a window, on the fastest worker: below it an exchange costs more.
+constexpr double kLeastSeconds = 150e-6;
+/// By run.tasks = auto. Two H100 took 0.26 to 1.24 of the pace of one (README.md): not before a
+/// team's window costs less.
+constexpr bool kTriedUnasked = false;
+
+bool has_device(const std::vector<TeamWorker>& workers) {
+  return std::ranges::any_of(workers, [](const TeamWorker& worker) {
+    return starpu_worker_get_type(worker.worker) == STARPU_OPENCL_WORKER;
+  });
+}
+
+}  // namespace
+
+template <class Real>
+void TeamWindows<Real>::release_density() {
+  if (team_ != nullptr) team_->release_density();
+}
+
+template <class Real>
+void TeamWindows<Real>::take_density(ChainData<Real>& data, const WindowLayout& layout,
+                                     const Conditions& conditions) {
+  const bool asked_for = conditions.tasks == TaskSize::team;
+  const bool possible = asked_for || (kTriedUnasked && conditions.tasks == TaskSize::automatic &&
+                                      conditions.chains_here == 1 && !settled_alone_);
+  // Only certified decisions are the same on members that compute differently.
+  if (!possible || !data.certified || data.density == nullptr ||
+      data.density->blocks().block_count() <= kGroupBlocks) {
+    dissolve();
+    return;
+  }
+  if (team_ != nullptr) {
+    team_->take_density();
+    return;
+  }
+  const std::vector<TeamWorker> workers = team_workers(kPrecisionOf<Real>);
+  if (workers.size() < 2) return;
+  const bool promising = has_device(workers) &&
+                         conditions.grid_pairs / workers.front().pairs_per_second > kLeastSeconds;
+  if (!asked_for && !promising) return;
+  team_ = std::make_unique<ChainTeam<Real>>(data, layout, workers);
+  trial_.emplace(!asked_for);
+  windows_per_task_ = std::max<std::size_t>(conditions.windows_per_task, 1);
+  window_steps_ = layout.steps;
+}
+
+template <class Real>
+void TeamWindows<Real>::dissolve() {
+  team_.reset();
+  trial_.reset();
+}
+
+template <class Real>
+void TeamWindows<Real>::data_changed() {
+  if (team_ != nullptr) team_->data_changed();
+}
+
+template <class Real>
+void TeamWindows<Real>::finish() {
+  if (team_ != nullptr) team_->finish();
+}
+
+template <class Real>
+std::uint64_t TeamWindows<Real>::steps_to_try() const {
+  return std::max<std::uint64_t>(kWindowsToTry, kFewestWindows * windows_per_task_) *
+         static_cast<std::uint64_t>(window_steps_);
+}
+
+template <class Real>
+bool TeamWindows<Real>::enough(const StepPace& pace) const {
+  return pace.seconds > kLongSeconds &&
+         pace.steps >= kFewestWindows * static_cast<std::uint64_t>(window_steps_) / 2;
+}
+
+template <class Real>
+void TeamWindows<Real>::tell(const StepPace& pace) {
+  if (!tries()) return;
+  // Windows are shorter than they may be where a molecule's visits multiply.
+  const bool counts = pace.steps >= kFewestWindows * static_cast<std::uint64_t>(window_steps_) / 2;
+  if (counts && trial_->balances()) team_->balance();
+  const bool was_alone = way() == WindowWay::alone;
+  trial_->tell(counts ? pace : StepPace{});
+  if (was_alone) team_->data_changed();
+  team_->share_doubts(way() == WindowWay::sharing);
+  if (!trial_->done()) return;
+  spdlog::info("{}", outcome());
+  if (way() != WindowWay::alone) return;
+  settled_alone_ = true;
+  dissolve();
+}
+
+/// For the log.
+template <class Real>
+std::string TeamWindows<Real>::outcome() const {
+  std::vector<std::string> shares;
+  for (const double share : team_->shares()) shares.push_back(fmt::format("{:.1f}", 100 * share));
+  const auto pace = [&](WindowWay tried) {
+    const double seconds = trial_->of(tried);
+    return std::isfinite(seconds) ? fmt::format("{:.4g}", 1e6 * seconds) : std::string("?");
+  };
+  const bool alone = way() == WindowWay::alone;
+  return fmt::format(
+      "one chain on {} workers, {}: {} % of the density; {} us a step alone, {} where they share "
+      "doubts, {} where each settles all",
+      team_->members(), alone ? "which is not worth it" : "which is fastest",
+      fmt::join(shares, ", "), pace(WindowWay::alone), pace(WindowWay::sharing),
+      pace(WindowWay::self_reliant));
+}
+
+template class TeamWindows<double>;
+template class TeamWindows<float>;
+template class TeamWindows<FixedCoordinate>;
+
+}  // namespace starpmc

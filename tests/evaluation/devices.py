@@ -1,0 +1,220 @@
+"""What a second device is worth to one chain: steps of one device alone, of all devices as the program
+uses them (--run.tasks auto), and of a team of all devices (--run.tasks team).
+
+    python3 devices.py [--devices 2] [--points 250000,1753200] [--precisions mixed,fp64] [--time 200]
+
+bench-A's box with densities of random points, and bench-R's. Times of a step are differences between
+runs of two lengths, so that starting, reading and finding out what is best do not count. Measures one
+case after another, as often as the time allows, and writes devices.json after each. Needs NumPy.
+"""
+
+import json
+import re
+import statistics
+import sys
+import time
+from pathlib import Path
+
+import evaluation
+from evaluation import CONFIGS, HERE, Failure, aligned, bounded, choose, numbers
+
+sys.path.insert(0, str(HERE.parent / "reference"))
+from learning import ELECTRONS, middle_of_solute, random_points
+from reference_energies import write_grid
+
+PRECISIONS = ("mixed", "fp64", "fixed")
+ELECTRONS_OF = {"A": ELECTRONS, "R": 118}
+POINTS_OF_R = 183_000
+POINTS_OF_A = 1_753_200
+# Steps in which ways are tried: 13 times 16 windows of at most 200 steps.
+TRIED = 45_000
+WARM_UP = 400
+SECONDS = 0.8  # of the difference, as guessed
+# Guessed microseconds of a step on an H100, and more for each point.
+STEP, POINT = 0.8, {"mixed": 1.15e-6, "fixed": 1.3e-6, "fp64": 4e-6}
+WINDOW = 200
+# What one device does, all devices as the program likes, and a team of them.
+WAYS = {"one": ("windows", 1), "auto": ("auto", None), "team": ("team", None)}
+SPARSE = ("--output.energy-interval", 10_000, "--output.trajectory-interval", 10_000_000,
+          "--output.overwrite", "true", "--sampling.equilibration-steps", 0,
+          "--sampling.chains", 1)
+TOLD = re.compile(r"one chain on (\d+) workers.*?: ([\d., ]+) % of the density")
+
+
+class Session:
+    def __init__(self, request, folder):
+        self.request = request
+        self.folder = folder
+        self.began = time.monotonic()
+        self.program = evaluation.Program(request.program)
+        self.grids = {}
+
+    def seconds(self):
+        return time.monotonic() - self.began
+
+    def left(self):
+        return self.request.time - self.seconds()
+
+    def devices(self, way):
+        tasks, devices = WAYS[way]
+        return tasks, self.program.with_environment(
+            STARPU_NOPENCL=devices or self.request.devices, STARPU_NCPU=self.request.cores)
+
+    @staticmethod
+    def points(system, count, middle):
+        points = random_points(count, middle)
+        points[:, 3] *= ELECTRONS_OF[system] / ELECTRONS
+        return points
+
+    def grid(self, system, points):
+        """A stored density of random points; one at a time, since they are large."""
+        if (system, points) not in self.grids:
+            for path in self.grids.values():
+                path.unlink()
+            self.grids.clear()
+            cache = Path.home() / ".cache" / "starpmc" / "bench" / f"bench-{system}.gro"
+            path = self.folder / f"{system}-{points}.grid"
+            if not cache.exists():  # a check makes the box
+                write_grid(path, self.points(system, 1000, (0, 0, 0)))
+                self.program.call("check", CONFIGS / f"bench-{system}.cfg", "--qm.engine", "frozen",
+                                  "--qm.grid-file", path)  # fmt: skip
+            write_grid(path, self.points(system, points, middle_of_solute(cache)))
+            self.grids[system, points] = path
+        return self.grids[system, points]
+
+    def run(self, case, way, steps):
+        system, points, precision = case
+        tasks, program = self.devices(way)
+        out = self.folder / f"out-{way}"
+        summary = program.run(
+            CONFIGS / f"bench-{system}.cfg", out, "--qm.engine", "frozen", "--qm.grid-file",
+            self.grid(system, points), "--run.precision", precision, "--run.tasks", tasks,
+            "--run.implementation", self.request.implementation, "--sampling.steps", steps, *SPARSE)
+        return summary, (out / "run.log").read_text(errors="replace")
+
+    def lengths(self, case):
+        _, points, precision = case
+        scale = self.request.scale
+        step = STEP + points * POINT[precision]
+        tried = max(WINDOW, int(TRIED * scale))
+        return tried, tried + max(2000, int(SECONDS / step * 1e6)) if scale == 1 else 2 * tried
+
+    def measure(self, case, way):
+        """Microseconds of a step, bytes of 200 steps, and what the run says of itself."""
+        short, long = self.lengths(case)
+        (first, _), (second, log) = (self.run(case, way, steps) for steps in (short, long))
+        seconds = second["wall_seconds"] - first["wall_seconds"]
+        moved = [run["schedule"]["bytes_between_memories"] for run in (first, second)]
+        told = TOLD.findall(log)
+        return {
+            "step_us": 1e6 * seconds / (long - short),
+            "bytes_of_200_steps": (moved[1] - moved[0]) * WINDOW / (long - short),
+            "decisions_sha256": [first["decisions_sha256"], second["decisions_sha256"]],
+            "shares_percent": [float(x) for x in told[-1][1].split(", ")] if told else [],
+            "log": [line for line in log.splitlines() if "one chain" in line],
+        }  # fmt: skip
+
+
+def cases_of(request):
+    """In the order of what matters most, if time runs out."""
+    sizes = sorted(request.points, key=lambda points: (points != POINTS_OF_A, -points))
+    cases = []
+    for precision in request.precisions:
+        cases += [("A", points, precision) for points in sizes]
+        if "R" in request.systems:
+            cases.insert(len(cases) - len(sizes) + 1, ("R", POINTS_OF_R, precision))
+    return cases
+
+
+def row_of(case, rounds):
+    """Medians over the rounds so far."""
+    system, points, precision = case
+    step = {way: statistics.median(r[way]["step_us"] for r in rounds) for way in WAYS}
+    hashes = {tuple(r[way]["decisions_sha256"]) for r in rounds for way in WAYS}
+    last = rounds[-1]
+    return {
+        "system": system, "points": points, "precision": precision, "rounds": len(rounds),
+        **{f"{way}_us": step[way] for way in WAYS},
+        "auto_gain": step["one"] / step["auto"], "team_gain": step["one"] / step["team"],
+        "bytes_of_200_steps": last["team"]["bytes_of_200_steps"],
+        "shares_percent": last["team"]["shares_percent"], "log": last["auto"]["log"],
+        "hashes": len(hashes), "decisions_sha256": last["one"]["decisions_sha256"],
+    }  # fmt: skip
+
+
+def text(rows):
+    columns = ("bench", "points", "precision", "one us", "auto us", "team us", "auto", "team",
+               "bytes", "shares %", "hashes")  # fmt: skip
+    lines = [columns]
+    for row in rows:
+        lines.append((
+            row["system"], str(row["points"]), row["precision"],
+            *(f"{row[f'{way}_us']:.3f}" for way in WAYS), f"{row['auto_gain']:.2f}",
+            f"{row['team_gain']:.2f}", f"{row['bytes_of_200_steps']:.0f}",
+            "/".join(f"{share:.0f}" for share in row["shares_percent"]), str(row["hashes"])))  # fmt: skip
+    return aligned(lines)
+
+
+def measure_all(session, cases):
+    """Round after round while there is time; every case once, if it lasts."""
+    measured = {case: [] for case in cases}
+    warm = set()
+    longest = 0.0
+    for number in range(session.request.rounds):
+        for case in cases:
+            began = time.monotonic()
+            if session.left() < (longest if number else 0.0):
+                print("no time left", flush=True)
+                return measured
+            if case[2] not in warm:  # compiles kernels, and measures buses
+                warm.add(case[2])
+                for way in WAYS:
+                    session.run(case, way, WARM_UP)
+                print(f"{session.seconds():.0f} s: {case[2]} is warm", flush=True)
+            measured[case].append({way: session.measure(case, way) for way in WAYS})
+            longest = max(longest, time.monotonic() - began)
+            rows = [row_of(c, rounds) for c, rounds in measured.items() if rounds]
+            document = {"rows": rows, "measured": [
+                {"case": c, "rounds": rounds} for c, rounds in measured.items() if rounds]}
+            (session.folder / "devices.json").write_text(json.dumps(document, indent=1))
+            print(f"{session.seconds():.0f} s, round {number + 1}\n"
+                  + text([row_of(case, measured[case])]), end="", flush=True)
+            if session.left() < 0:
+                return measured
+    return measured
+
+
+def main():
+    parser = evaluation.arguments(__doc__.split("\n\n")[0], time.strftime("devices-%Y%m%d-%H%M%S"))
+    parser.add_argument("--devices", type=bounded(int, 2, 8), default=2, help="(2)")
+    parser.add_argument("--cores", type=bounded(int, 0, 256), default=1,
+                        help="CPU workers beside them (1)")
+    parser.add_argument("--implementation", default="opencl", help="run.implementation (opencl)")
+    parser.add_argument("--points", type=numbers(10**8), default=[250_000, POINTS_OF_A, 4_000_000, 8_000_000],
+                        help="of bench-A's density")
+    parser.add_argument("--systems", default="A,R", type=lambda text: choose(
+        "--systems", text, {"A": "A", "R": "R"}), help="A, R or both")
+    parser.add_argument("--precisions", default="mixed,fp64", type=lambda text: choose(
+        "--precisions", text, {name: name for name in PRECISIONS}), help="(mixed,fp64)")
+    parser.add_argument("--rounds", type=bounded(int, 1, 100), default=3, help="at most (3)")
+    parser.add_argument("--time", type=bounded(float, 1, 1e5), default=200,
+                        help="seconds after which no case is begun (200)")
+    parser.add_argument("--scale", type=bounded(float, 1e-3, 1), default=1,
+                        help="of the lengths, for slow devices (1)")
+    request = parser.parse_args()
+    folder = evaluation.new_folder(request.output, "devices.json")
+    session = Session(request, folder)
+    cases = cases_of(request)
+    measured = measure_all(session, cases)
+    rows = [row_of(case, rounds) for case, rounds in measured.items() if rounds]
+    print("\nMicroseconds of a step; gains over one device; bytes between memories of 200 steps\n"
+          + text(rows))  # fmt: skip
+    for path in session.grids.values():
+        path.unlink()
+    if any(row["hashes"] != 1 for row in rows):
+        raise Failure("decisions differ between devices: see decisions_sha256 in devices.json")
+    return 0
+
+
+if __name__ == "__main__":
+    evaluation.main(main)

@@ -1,0 +1,92 @@
+#include "sampling/team_choice.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <numeric>
+
+#include "sampling/chain_team.hpp"
+
+namespace starpmc {
+namespace {
+
+using Seconds = std::map<WindowWay, double>;
+
+/// What a trial comes to where steps take so long.
+WindowWay choice(bool alone_too, const Seconds& of_a_step) {
+  WayTrial trial(alone_too);
+  int tries = 0;
+  while (!trial.done() && ++tries < 100) {
+    trial.tell({1000 * of_a_step.at(trial.way()), 1000});
+  }
+  EXPECT_TRUE(trial.done());
+  return trial.way();
+}
+
+TEST(WayTrial, TheFastestIsKept) {
+  EXPECT_EQ(
+      choice(true, {{WindowWay::alone, 1}, {WindowWay::sharing, 3}, {WindowWay::self_reliant, 2}}),
+      WindowWay::alone);
+  EXPECT_EQ(
+      choice(true, {{WindowWay::alone, 3}, {WindowWay::sharing, 1}, {WindowWay::self_reliant, 2}}),
+      WindowWay::sharing);
+  EXPECT_EQ(
+      choice(true, {{WindowWay::alone, 3}, {WindowWay::sharing, 2}, {WindowWay::self_reliant, 1}}),
+      WindowWay::self_reliant);
+}
+
+TEST(WayTrial, ATeamHasToBeWorthIt) {
+  const Seconds hardly{
+      {WindowWay::alone, 1}, {WindowWay::sharing, 0.99}, {WindowWay::self_reliant, 0.98}};
+  EXPECT_EQ(choice(true, hardly), WindowWay::alone);
+}
+
+TEST(WayTrial, OneAloneIsNotTriedWhereATeamIsAskedFor) {
+  EXPECT_EQ(choice(false, {{WindowWay::sharing, 2}, {WindowWay::self_reliant, 1}}),
+            WindowWay::self_reliant);
+  EXPECT_EQ(choice(false, {{WindowWay::sharing, 1}, {WindowWay::self_reliant, 2}}),
+            WindowWay::sharing);
+}
+
+TEST(WayTrial, ADisturbanceDecidesNothing) {
+  WayTrial trial(true);
+  bool disturbed = false;
+  while (!trial.done()) {
+    double seconds = trial.way() == WindowWay::alone ? 2 : 1;
+    if (trial.way() == WindowWay::sharing && !trial.balances() && !disturbed) {
+      seconds = 100;
+      disturbed = true;
+    }
+    trial.tell({seconds, 1});
+  }
+  EXPECT_EQ(trial.way(), WindowWay::sharing);
+}
+
+TEST(WayTrial, WhatCannotBeMeasuredStaysAsItWas) {
+  WayTrial trial(true);
+  int tries = 0;
+  while (!trial.done() && ++tries < 100) trial.tell({});
+  EXPECT_TRUE(trial.done());
+  EXPECT_EQ(trial.way(), WindowWay::alone);
+}
+
+TEST(PaceMeter, CountsFromTheFirstWindowOn) {
+  PaceMeter meter;
+  meter.passed(200);
+  EXPECT_EQ(meter.pace().steps, 0U);
+  meter.passed(390);
+  meter.passed(580);
+  EXPECT_EQ(meter.pace().steps, 380U);
+  EXPECT_GE(meter.pace().seconds, 0);
+}
+
+TEST(Shares, AreInProportionAndNoneIsEmpty) {
+  EXPECT_EQ(shares_of(10, {1, 1}), (std::vector<std::size_t>{0, 5, 10}));
+  EXPECT_EQ(shares_of(10, {3, 1, 1}), (std::vector<std::size_t>{0, 6, 8, 10}));
+  EXPECT_EQ(shares_of(3, {100, 1, 1}), (std::vector<std::size_t>{0, 1, 2, 3}));
+  EXPECT_EQ(shares_of(3, {1, 1, 100}), (std::vector<std::size_t>{0, 1, 2, 3}));
+  EXPECT_EQ(shares_of(2, {1, 1000}), (std::vector<std::size_t>{0, 1, 2}));
+}
+
+}  // namespace
+}  // namespace starpmc
