@@ -87,8 +87,8 @@ if(TARGET starpmc)
   starpmc_program_test(profile/estimates profile/test_estimates.py 120 "profile")
   starpmc_program_test(profile/report profile/test_profile_report.py 300 "profile;device")
   starpmc_program_test(profile/alchemlyb profile/test_alchemlyb.py 300 "profile;device")
-  # A few waters every day, as many as the validation has for those who ask for it.
-  starpmc_program_test(profile/openmm profile/profile_against_openmm.py 1800 "profile;device"
+  # A few waters, and as many as the validation has for those who ask for it.
+  starpmc_program_test(profile/openmm profile/profile_against_openmm.py 1800 "profile;device;slow"
                        --waters 64 --cutoff 6 --sweeps 6000 --equilibration-sweeps 300
                        --picoseconds 15 --equilibration-picoseconds 3 --largest-error 4)
   starpmc_program_test(profile/openmm_of_500_waters profile/profile_against_openmm.py 28800
