@@ -94,7 +94,7 @@ class Exact:
     def adopt(self, arrays):
         self._adopted = arrays["matrices"]
 
-    def respond(self, components, tolerance, tests, threads, progress):
+    def respond(self, components, tolerance, tests, threads, progress, rough=False):
         self._check("response")
         factor, most = os.environ.get("STARPMC_MODEL_RESPONSE", "1 3").split()
         values, vectors = np.linalg.eigh(float(factor) * model.polarisability(self._field))
