@@ -77,10 +77,11 @@ class VectorText {
                   " x i32> zeroinitializer"});
   }
 
-  /// fadd, fsub, fmul, fdiv. Results may be contracted where the quick precision allows it; no
-  /// other freedom: infinities and NaN must come through.
+  /// fadd, fsub, fmul, fdiv. Nothing may be contracted, or rows of pairs and molecules would have
+  /// other bits where a processor's multiply-adds serve one better than the other; infinities and
+  /// NaN must come through.
   std::string arithmetic(std::string_view name, std::string_view a, std::string_view b) {
-    return value({name, " contract nsz arcp ", vector_, " ", a, ", ", b});
+    return value({name, " nsz ", vector_, " ", a, ", ", b});
   }
   std::string add(std::string_view a, std::string_view b) { return arithmetic("fadd", a, b); }
   std::string subtract(std::string_view a, std::string_view b) { return arithmetic("fsub", a, b); }
