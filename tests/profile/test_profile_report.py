@@ -16,7 +16,6 @@ from profile_case import (  # first: skips what cannot run
     ProfileCase,
     np,
     program,
-    table,
 )
 
 sys.path.insert(0, str(program.REPOSITORY / "src/report"))
@@ -78,12 +77,11 @@ class Report(ProfileCase):
         folder = self.copy()
         self.report(folder)
         words = " ".join(self.page(folder).text)
-        rows = table(folder / "profile.csv")
-        for row in rows:
-            for name, digits in (("free_energy", 2), ("error", 2), ("reference_correction", 3)):
-                self.assertIn(f"{float(row[name]):.{digits}f}", words)
-        # The barrier is from the minimum before it, with the error of the difference.
         found = json.loads((folder / "profile.json").read_text())
+        for row in found["images"]:
+            for name, digits in (("free_energy", 2), ("error", 2), ("reference_correction", 3)):
+                self.assertIn(f"{row[name]:.{digits}f}", words)
+        # The barrier is from the minimum before it, with the error of the difference.
         energies = [row["free_energy"] for row in found["images"]]
         top = int(np.argmax(energies))
         low = int(np.argmin(energies[:top]))
