@@ -14,7 +14,7 @@ from pyscf import dft
 
 # Points per atom of the responses' quadrature, and of the density's own.
 RESPONSE_GRID = (30, 110)
-DENSITY_GRID = (50, 194)
+DENSITY_GRID = (50, 302)
 ROUGH_GRID = (30, 110)
 TARGETS_AT_ONCE = 50
 SMALLEST_CHARGE = 1e-8  # e; half of a fine quadrature's points have less

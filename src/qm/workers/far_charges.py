@@ -10,6 +10,7 @@ exact.
 """
 
 import dataclasses
+import math
 
 import numpy
 import scipy.linalg
@@ -26,7 +27,8 @@ class Fineness:
     fit_shells: where potentials are matched. Nearer than that the density is not inside, and to match
     it there costs accuracy everywhere.
     distance_shells: the same for r, which has to be right next to the solute, too.
-    sphere_directions, sphere_radii: how many spheres of cutoffs.
+    sphere_directions: from how many sides spheres of cutoffs go through a solute of one angstrom's
+    radius, in proportion to the radius' square; sphere_spacing: between those of a side.
     density_grid: of the integrals over the density.
     """
 
@@ -34,8 +36,8 @@ class Fineness:
     fit_shells: tuple
     points_of_fit_shell: int
     distance_shells: tuple
-    sphere_directions: int
-    sphere_radii: int
+    sphere_directions: float
+    sphere_spacing: float
     density_grid: tuple
 
 
@@ -44,8 +46,8 @@ FINE = Fineness(
     fit_shells=(2.8, 3.2, 3.8, 4.6, 5.4, 6.5, 8.5),
     points_of_fit_shell=80,
     distance_shells=(1.5, 2.1, 2.8, 3.8, 6.0, 10.0),
-    sphere_directions=100,
-    sphere_radii=24,
+    sphere_directions=12,
+    sphere_spacing=0.3,
     density_grid=DENSITY_GRID,
 )
 # A density that only leads to the next one.
@@ -54,13 +56,14 @@ ROUGH = Fineness(
     fit_shells=(2.8, 3.8, 5.4, 8.5),
     points_of_fit_shell=40,
     distance_shells=(2.1, 3.8, 8.0),
-    sphere_directions=20,
-    sphere_radii=8,
+    sphere_directions=2.5,
+    sphere_spacing=0.8,
     density_grid=ROUGH_GRID,
 )
 DISTANCE_WEIGHT = 0.004  # 1/bohr^2: about 1/rc^2 for a cutoff rc of 8 angstrom
 SPHERE_DISTANCE = 6.0  # angstrom, from the outermost nucleus to the centres of cutoffs
 SPHERE_MARGIN = 1.0  # angstrom; so far beyond the nuclei they go
+LEAST_RADIUS = 2.9  # angstrom; a smaller solute has as many spheres
 SPHERE_WEIGHT = 1e-3  # 1/bohr^3: some times 1/rc^3, as most charges of a solvent are that far away
 RIDGE = 1e-12  # of the largest eigenvalue of the normal equations: what the shells do not determine
 
@@ -77,14 +80,17 @@ def shells_about(nuclei, radii_angstrom, count):
     return numpy.vstack([shell_about(nuclei, radius, count) for radius in radii_angstrom])
 
 
-def cutoff_spheres(nuclei, directions, radii):
+def cutoff_spheres(nuclei, fineness):
     """Spheres that go through the molecule from all sides."""
     centre = nuclei.mean(axis=0)
     radius = numpy.linalg.norm(nuclei - centre, axis=1).max()
-    centres = centre + (radius + SPHERE_DISTANCE / nist.BOHR) * sphere(directions)
+    radius_angstrom = max(LEAST_RADIUS, radius * nist.BOHR)
+    directions = sphere(round(fineness.sphere_directions * radius_angstrom**2))
+    centres = centre + (radius + SPHERE_DISTANCE / nist.BOHR) * directions
     distances = distances_between(centres, nuclei)
     margin = SPHERE_MARGIN / nist.BOHR
-    steps = numpy.linspace(0, 1, radii)
+    depth_angstrom = 2 * (radius_angstrom + SPHERE_MARGIN)
+    steps = numpy.linspace(0, 1, math.ceil(depth_angstrom / fineness.sphere_spacing))
     first, last = distances.min(axis=1) - margin, distances.max(axis=1) + margin
     return Spheres(centres, first[:, None] + (last - first)[:, None] * steps)
 
@@ -128,17 +134,19 @@ class FarCharges:
         self.targets = shells_about(nuclei, fineness.fit_shells, count)
         self.shape = Shape(
             shells_about(nuclei, fineness.distance_shells, count),
-            cutoff_spheres(nuclei, fineness.sphere_directions, fineness.sphere_radii),
+            cutoff_spheres(nuclei, fineness),
             threads,
         )
-        self._kernel = numpy.hstack(
+        kernel = numpy.hstack(
             [
                 1 / distances_between(self.points, self.targets),
                 self._weighted(self.shape.of_points(self.points)),
             ]
         )
+        self._of_equal_charges = kernel.mean(axis=0)
         self._neutral = NeutralCharges(len(self.points))
-        self._reduced = self._neutral.reduce(self._kernel)
+        self._reduced = self._neutral.reduce(kernel)
+        del kernel
         normal = self._reduced @ self._reduced.T
         normal[numpy.diag_indices_from(normal)] += RIDGE * largest_eigenvalue(normal)
         self._factor = scipy.linalg.cho_factor(normal, overwrite_a=True)
@@ -151,8 +159,7 @@ class FarCharges:
     def fit(self, potentials, shapes, total_charges):
         """(k, charges) for potentials (k, targets), what shape says of them, and k total charges."""
         wanted = numpy.hstack([potentials, self._weighted(shapes)])
-        even = numpy.asarray(total_charges, float)[:, None] / len(self.points)
-        even = numpy.broadcast_to(even, (len(potentials), len(self.points)))
-        lacks = wanted - even @ self._kernel
+        totals = numpy.asarray(total_charges, float)[:, None]
+        lacks = wanted - totals * self._of_equal_charges
         coefficients = scipy.linalg.cho_solve(self._factor, self._reduced @ lacks.T)
-        return even + self._neutral.expand(coefficients)
+        return totals / len(self.points) + self._neutral.expand(coefficients)
