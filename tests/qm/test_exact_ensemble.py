@@ -11,12 +11,13 @@ src/qm/workers/requirements.txt:
 import sys
 import unittest
 
-from pyscf_worker_tests import WORKERS
+from pyscf_worker_tests import REPOSITORY, WORKERS
 
 # isort: split
 
 import subprocess
 
+import far_charges
 import galerkin
 import linear_response
 import numpy
@@ -422,6 +423,40 @@ class DensityStaysTest(unittest.TestCase):
             points = engine.exact.potentials(numpy.array([[0.0, 2.5, 1.0], [3.0, 0.2, 0.1]]))
             found.append((fields, [one.tobytes() for one in (*arrays.values(), points)]))
         self.assertEqual(*found)
+
+
+class FarChargesTest(unittest.TestCase):
+    def test_cutoffs_through_a_large_solute(self):
+        """Charges about chorismate's nuclei, and those that stand for them in a shifted force."""
+        solute = gto.M(atom=str(REPOSITORY / "configs/chorismate.xyz"), charge=-2, verbose=0)
+        nuclei = solute.atom_coords()
+        random = numpy.random.default_rng(2)
+        clouds = nuclei.repeat(30, axis=0) + random.normal(0, 0.5, (30 * len(nuclei), 3))
+        places = numpy.concatenate([nuclei, clouds])
+        charges = numpy.append(solute.atom_charges(), -solute.atom_charges().repeat(30) / 30)
+        charges[len(nuclei) :] *= 1 + 2 / solute.atom_charges().sum()
+
+        far = far_charges.FarCharges(nuclei, far_charges.FINE, 2)
+        wanted = charges @ (1 / numpy.linalg.norm(places[:, None] - far.targets, axis=2))
+        shapes = far.shape.of_charges(places, charges[None])
+        fitted = far.fit(wanted[None], shapes, [-2])[0]
+        self.assertAlmostEqual(fitted.sum(), -2, delta=1e-11)
+
+        points = nuclei.mean(axis=0) + random.uniform(-26, 26, (4000, 3))
+        distances = numpy.linalg.norm(points[:, None] - nuclei[None], axis=2)
+        cutoff = 10 / nist.BOHR
+        through = (distances.min(axis=1) < cutoff) & (distances.max(axis=1) > cutoff)
+        points = points[through & (distances.min(axis=1) > 7)][:600]
+
+        def shifted_force(places, charges):
+            r = numpy.linalg.norm(points[:, None] - places[None], axis=2)
+            values = numpy.where(r < cutoff, 1 / r - 2 / cutoff + r / cutoff**2, 0)
+            return COULOMB / nist.BOHR * values @ charges
+
+        true = shifted_force(places, charges)
+        errors = shifted_force(far.points, fitted) - true
+        print(f"cutoffs through chorismate: {errors.std():.4f} of {true.std():.2f} kJ/mol per e")
+        self.assertLess(errors.std(), 0.015)
 
 
 class EquationsTest(unittest.TestCase):
