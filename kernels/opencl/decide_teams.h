@@ -209,15 +209,17 @@ static inline void guess_steps(const Pass *pass, Occupation o, Rounds r) {
   }
 }
 
-static inline void make_rounds(const Pass *pass, Occupation o, Rounds r) {
-  int changed = 1;
+/* asked: whether there is anything to do; a loop's condition, since PoCL compiles all that follows a
+   condition about barriers once more. */
+static inline void make_rounds(const Pass *pass, Occupation o, Rounds r, int asked) {
+  int changed = asked;
   while (changed) {
     list_taken(pass, o, r);
     guess_steps(pass, o, r);
     barrier(CLK_LOCAL_MEM_FENCE);
     changed = *r.changed;
   }
-  changed = 1;
+  changed = asked;
   while (changed) {
     list_taken(pass, o, r);
     sum_differences(pass, o, r);
@@ -249,6 +251,29 @@ static inline void tell_taken(const Pass *pass, const Doubts *doubts, Occupation
   }
 }
 
+/* Settles a step in doubt, if there is one: whether that overturns what was decided. All items meet the
+   same barriers either way. */
+static inline int settle_one(const Pass *pass, const ExactSources *sources, Doubts *doubts,
+                             Occupation o, Rounds r, int index) {
+  const int none = index == DOUBTS_NONE;
+  const int outcome = none ? 0 : o.outcome[index];
+  const int from = none ? 0 : occupied_from(pass->window, o, index);
+  const int tried = OUTCOME_TRIED(outcome);
+  ulong units = 0;
+  DECIDE_BARRIER(CLK_GLOBAL_MEM_FENCE); /* what the steps before did */
+  if (!none) units = exact_change_part(sources, doubts, index, from, tried);
+  units = DECIDE_SUM(units, pass->shared);
+  int overturned = 0;
+  if (!none) {
+    units += exact_already(pass, o, index, from, tried);
+    const int accepted = settle(doubts, o, index, units, pass->chain_state);
+    if (get_local_id(0) == 0) r.settled[index] = accepted ? 2 : 1;
+    overturned = accepted != OUTCOME_ACCEPTED(outcome);
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  return overturned;
+}
+
 static inline void decide_steps(const Pass *pass, const ExactSources *sources, Doubts *doubts,
                                 Occupation o) {
   const Rounds r = rounds_in(pass->window, o);
@@ -258,28 +283,21 @@ static inline void decide_steps(const Pass *pass, const ExactSources *sources, D
     r.settled[index] = 0;
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-  make_rounds(pass, o, r);
-  tell_taken(pass, doubts, o);
-  int index = next_doubt(pass, o, r, -1);
-  while (index != DOUBTS_NONE) {
-    const int from = occupied_from(pass->window, o, index);
-    const int outcome = o.outcome[index];
+  /* One loop that ends at its end only: PoCL would compile what follows another exit once more. */
+  int index = DOUBTS_NONE;
+  int asked = 1;
+  do {
     if (pass->second) {
-      const int tried = OUTCOME_TRIED(outcome);
-      const ulong units = exact_change(sources, doubts, index, from, tried, pass->shared) +
-                          exact_already(pass, o, index, from, tried);
-      const int accepted = settle(doubts, o, index, units, pass->chain_state);
-      if (get_local_id(0) == 0) r.settled[index] = accepted ? 2 : 1;
-      barrier(CLK_LOCAL_MEM_FENCE);
-      if (accepted != OUTCOME_ACCEPTED(outcome)) {
-        make_rounds(pass, o, r);
-        tell_taken(pass, doubts, o);
-      }
-    } else {
-      list_doubt(doubts, index, from, OUTCOME_TRIED(outcome));
+      asked |= settle_one(pass, sources, doubts, o, r, index);
+    } else if (index != DOUBTS_NONE) {
+      const int from = occupied_from(pass->window, o, index);
+      list_doubt(doubts, index, from, OUTCOME_TRIED(o.outcome[index]));
     }
-    index = next_doubt(pass, o, r, index);
-  }
+    make_rounds(pass, o, r, asked);
+    if (asked) tell_taken(pass, doubts, o);
+    index = next_doubt(pass, o, r, index == DOUBTS_NONE ? -1 : index);
+    asked = 0;
+  } while (index != DOUBTS_NONE);
 }
 
 #endif

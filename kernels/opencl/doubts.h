@@ -35,18 +35,23 @@ static inline double energy_of(ulong units) {
   return (double)as_long(units) / STARPMC_ENERGY_UNITS;
 }
 
-/* Exact change of a step met in the second pass: from the list, or else by this group alone. */
+/* An item's part of the exact change of a step met in the second pass: from the list, or else by this
+   group alone. */
+static inline ulong exact_change_part(const ExactSources *sources, const Doubts *doubts, int index,
+                                      int from, int to) {
+  if (doubts->met >= doubts->answered) {
+    return exact_change_share(sources, index, from, to, 0, 1);
+  }
+  ulong units = 0;
+  __global const ulong *shares = doubts->answers + doubts->met * doubts->shares;
+  for (int i = (int)get_local_id(0); i < doubts->shares; i += DECIDE_GROUP) units += shares[i];
+  return units;
+}
+
 static inline ulong exact_change(const ExactSources *sources, const Doubts *doubts, int index,
                                  int from, int to, __local ulong *shared) {
-  ulong units = 0;
-  if (doubts->met < doubts->answered) {
-    __global const ulong *shares = doubts->answers + doubts->met * doubts->shares;
-    for (int i = (int)get_local_id(0); i < doubts->shares; i += DECIDE_GROUP) units += shares[i];
-  } else {
-    DECIDE_BARRIER(CLK_GLOBAL_MEM_FENCE); /* what the steps before did */
-    units = exact_change_share(sources, index, from, to, 0, 1);
-  }
-  return DECIDE_SUM(units, shared);
+  DECIDE_BARRIER(CLK_GLOBAL_MEM_FENCE); /* what the steps before did */
+  return DECIDE_SUM(exact_change_part(sources, doubts, index, from, to), shared);
 }
 
 static inline void list_doubt(Doubts *doubts, int index, int from, int to) {
