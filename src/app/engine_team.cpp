@@ -154,9 +154,10 @@ EngineTeam::Batch::Batch(EngineTeam& team, QmEngine& own, Work work)
   team_.batch_ = this;
   foreman_ = std::thread([this] {
     std::unique_lock its_lock(team_.mutex_);
-    while (open_) {
+    while (true) {
       hand_out(its_lock);
       team_.changed_.notify_all();
+      if (!open_) return;  // maybe since a moment ago: hand_out() gives up the lock
       team_.changed_.wait(its_lock);
     }
   });

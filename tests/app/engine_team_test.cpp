@@ -1,0 +1,78 @@
+#include "app/engine_team.hpp"
+
+#include <gtest/gtest.h>
+#include <starpu.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <future>
+#include <memory>
+#include <stdexcept>
+
+#include "runtime/task_history.hpp"
+#include "tests/codelets/two_cpu_workers.hpp"
+
+namespace starpmc {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Is there, and computes nothing.
+class NoEngine : public QmEngine {
+ public:
+  const DensityGrid& quadrature_points() const override { throw std::logic_error("not asked for"); }
+  QmResult update(std::span<const double>, std::span<const double>, const PointCharges&) override {
+    throw std::logic_error("not asked for");
+  }
+  std::string name() const override { return "none"; }
+  std::string version() const override { return ""; }
+};
+
+class EngineTeamTest : public test::TwoCpuWorkers {
+ protected:
+  void SetUp() override { ASSERT_EQ(starpu_init(nullptr), 0); }
+  void TearDown() override {
+    codelets::TaskHistory::forget_all();
+    starpu_shutdown();
+  }
+};
+
+/// Pieces so short that one ends while the next is handed out, and the batch while the last is.
+TEST_F(EngineTeamTest, ThousandsOfShortBatchesEnd) {
+  constexpr int kBatches = 3000;
+  auto all = std::async(std::launch::async, [] {
+    EngineTeam team;
+    NoEngine own;
+    team.start(1, [] { return std::make_unique<NoEngine>(); });
+    for (int batch = 0; batch < kBatches; ++batch) {
+      const auto pieces = static_cast<std::size_t>(1 + batch % 3);
+      std::atomic<std::size_t> done = 0;
+      const auto took_part =
+          team.run(own, {pieces, 1, {}, [&](QmEngine&, std::size_t) { ++done; }}, {});
+      if (done != pieces || took_part < 1 || took_part > 2) return batch;
+    }
+    return kBatches;
+  });
+  if (all.wait_for(100s) != std::future_status::ready) {
+    // Threads that wait for ever cannot be joined.
+    std::fputs("a batch does not end\n", stderr);
+    std::_Exit(1);
+  }
+  EXPECT_EQ(all.get(), kBatches);
+}
+
+TEST_F(EngineTeamTest, AFailureIsToldOnceAndTheTeamGoesOn) {
+  EngineTeam team;
+  NoEngine own;
+  const EngineTeam::Work fails{20, 1, {}, [](QmEngine&, std::size_t piece) {
+                                 if (piece == 3) throw std::runtime_error("piece 3");
+                               }};
+  EXPECT_THROW(team.run(own, fails, {}), std::runtime_error);
+  std::atomic<int> done = 0;
+  team.run(own, {7, 1, {}, [&](QmEngine&, std::size_t) { ++done; }}, {});
+  EXPECT_EQ(done, 7);
+}
+
+}  // namespace
+}  // namespace starpmc
