@@ -8,6 +8,7 @@
 #include "io/progress.hpp"
 #include "io/run_summary.hpp"
 #include "kernels/base/shown_text.hpp"
+#include "kernels/common/energy_terms.h"
 
 namespace starpmc {
 namespace {
@@ -192,6 +193,8 @@ std::string single_chain_lines(const RunSummary& summary) {
   const ChainSummary& chain = summary.chains.front();
   std::string text = "\nMean energy (kJ/mol)\n";
   for (std::size_t i = 0; i < EnergyTerms::count(chain.reference); ++i) {
+    // The field of a fixed reference is that of density and nuclei in one: the sum below.
+    if (chain.reference && (i == TERM_QMMM_NUCLEI || i == TERM_QMMM_GRID)) continue;
     text +=
         fmt::format("  {:<22}{}\n", EnergyTerms::titles[i], with_error(chain.averages.terms[i]));
   }

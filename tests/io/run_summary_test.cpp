@@ -281,6 +281,18 @@ TEST(ResultTable, CanBeRead) {
   EXPECT_THAT(table, HasSubstr("results/quickstart"));
 }
 
+/// Its field is that of density and nuclei in one.
+TEST(ResultTable, OfAFixedReferenceHasTheSumOnly) {
+  RunSummary summary = example();
+  EXPECT_THAT(result_table(summary), HasSubstr("QM-MM nuclei"));
+  summary.chains.front().reference = true;
+  const std::string table = result_table(summary);
+  EXPECT_THAT(table, testing::Not(HasSubstr("QM-MM nuclei")));
+  EXPECT_THAT(table, testing::Not(HasSubstr("QM-MM electrons")));
+  EXPECT_THAT(table, HasSubstr("QM-MM Coulomb, both          -900.00 ± 0.25\n"));
+  EXPECT_THAT(table, HasSubstr("QM-MM polarisation"));
+}
+
 TEST(ResultTable, WithoutQmHasNoUpdates) {
   RunSummary summary;
   summary.chains.emplace_back();
