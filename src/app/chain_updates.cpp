@@ -14,7 +14,7 @@
 namespace starpmc {
 namespace {
 
-/// The running totals drift by 1e-9 kJ/mol or less; computing all energies anew between updates is
+/// The running totals drift by little (check_drift()); computing all energies anew between updates is
 /// to notice devices at fault.
 constexpr std::size_t kUpdatesBetweenChecks = 16;
 
