@@ -57,6 +57,7 @@ class Decision {
     std::vector<int> candidates;
     doubted_ = &candidates;
     for (int step = 0; step < window_.steps(); ++step) decide(step);
+    doubted_ = nullptr;
     return candidates;
   }
 
