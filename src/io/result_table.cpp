@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <functional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/constants.hpp"
 #include "io/progress.hpp"
@@ -128,6 +132,63 @@ std::string updates_of(const ChainSummary& chain) {
   return fmt::format("{} of {}", averages.accepted, averages.blocks);
 }
 
+/// Of one chain, or of all as one.
+template <class Part>
+std::string mean_with_error(const RunSummary& summary, const Part& part) {
+  if (summary.chains.size() == 1) return with_error(part(summary.chains.front().averages));
+  std::vector<AverageEstimate> parts;
+  for (const ChainSummary& chain : summary.chains) parts.push_back(part(chain.averages));
+  const EnsembleEstimate all = ensemble_average(parts);
+  AverageEstimate average;
+  average.mean = all.mean;
+  average.error = all.error;
+  average.count = all.count;
+  average.long_enough = all.long_enough;
+  return with_error(average);
+}
+
+std::string energy_lines(const RunSummary& summary) {
+  std::string text;
+  const auto add = [&](std::string_view name, const auto& part) {
+    text += fmt::format("  {:<22}{}\n", name, mean_with_error(summary, part));
+  };
+  const bool reference = summary.chains.front().reference;
+  for (std::size_t i = 0; i < EnergyTerms::count(reference); ++i) {
+    // The field of a fixed reference is that of density and nuclei in one: the sum below.
+    if (reference && (i == TERM_QMMM_NUCLEI || i == TERM_QMMM_GRID)) continue;
+    add(EnergyTerms::titles[i], [i](const EnergyAverages& averages) { return averages.terms[i]; });
+  }
+  const EnergyZero zero = energy_zero(summary);
+  if (zero != EnergyZero::no_solute)
+    add("QM-MM Coulomb, both", std::mem_fn(&EnergyAverages::qmmm_coulomb));
+  if (zero == EnergyZero::isolated_solute || zero == EnergyZero::qm_program) {
+    add("solute's own", std::mem_fn(&EnergyAverages::solute));
+  }
+  add("total", std::mem_fn(&EnergyAverages::total));
+  return text;
+}
+
+/// Of the exact ensemble's tests in all chains.
+std::string all_block_lines(const RunSummary& summary) {
+  std::vector<AverageEstimate> differences;
+  double squares = 0;
+  std::uint64_t accepted = 0;
+  std::uint64_t blocks = 0;
+  for (const ChainSummary& chain : summary.chains) {
+    if (chain.blocks.empty()) continue;
+    const BlockAverages averages = average_blocks(chain.blocks, 1);
+    differences.push_back(averages.difference);
+    squares += std::pow(averages.width_kj_per_mol, 2) * static_cast<double>(averages.blocks);
+    accepted += averages.accepted;
+    blocks += averages.blocks;
+  }
+  if (blocks < 2) return "";
+  return fmt::format(
+      "{:<24}{:.1f} % of {}; true less sampled energy {:.3f} kJ/mol, standard deviation {:.3f}\n",
+      "Blocks accepted", 100 * static_cast<double>(accepted) / static_cast<double>(blocks), blocks,
+      ensemble_average(differences).mean, std::sqrt(squares / static_cast<double>(blocks)));
+}
+
 std::string chain_lines(const RunSummary& summary) {
   std::string text =
       fmt::format("\nChains ({})\n  {:>5} {:>13} {:>12} {:>12} {:>24} {:>10}\n",
@@ -148,6 +209,7 @@ std::string chain_lines(const RunSummary& summary) {
       "Agreement of chains", agreement_text(energy), energy.r_hat);
   text += equilibration_line(summary);
   text += zero_line(summary);
+  text += all_block_lines(summary);
   const QmEnsemble updates = average_updates(summary);
   if (updates.dipole_debye.count > 0) {
     text += fmt::format("{:<24}{:.4f} debye; error {:.2g}{}\n", "Mean dipole",
@@ -169,6 +231,9 @@ std::string chain_lines(const RunSummary& summary) {
     text += fmt::format("{:<24}{:.1f} bar; error {:.2g}\n", "Mean pressure", pressure.mean,
                         pressure.error);
   }
+  text += fmt::format("\nMean energy over all steps{} (kJ/mol)\n",
+                      is_exact(summary) ? ", of the sampled Hamiltonian" : "") +
+          energy_lines(summary);
   return text;
 }
 
@@ -191,22 +256,7 @@ std::string update_average_lines(const RunSummary& summary) {
 
 std::string single_chain_lines(const RunSummary& summary) {
   const ChainSummary& chain = summary.chains.front();
-  std::string text = "\nMean energy (kJ/mol)\n";
-  for (std::size_t i = 0; i < EnergyTerms::count(chain.reference); ++i) {
-    // The field of a fixed reference is that of density and nuclei in one: the sum below.
-    if (chain.reference && (i == TERM_QMMM_NUCLEI || i == TERM_QMMM_GRID)) continue;
-    text +=
-        fmt::format("  {:<22}{}\n", EnergyTerms::titles[i], with_error(chain.averages.terms[i]));
-  }
-  const EnergyZero zero = energy_zero(summary);
-  if (zero != EnergyZero::no_solute) {
-    text +=
-        fmt::format("  {:<22}{}\n", "QM-MM Coulomb, both", with_error(chain.averages.qmmm_coulomb));
-  }
-  if (zero == EnergyZero::isolated_solute || zero == EnergyZero::qm_program) {
-    text += fmt::format("  {:<22}{}\n", "solute's own", with_error(chain.averages.solute));
-  }
-  text += fmt::format("  {:<22}{}\n", "total", with_error(chain.averages.total));
+  std::string text = "\nMean energy (kJ/mol)\n" + energy_lines(summary);
   text += zero_line(summary);
   text += update_average_lines(summary);
   if (chain.averages.pressure_bar.count > 0) {

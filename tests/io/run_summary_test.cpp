@@ -281,6 +281,20 @@ TEST(ResultTable, CanBeRead) {
   EXPECT_THAT(table, HasSubstr("results/quickstart"));
 }
 
+TEST(ResultTable, SeveralChainsHaveTheMeansOfAll) {
+  RunSummary summary = example();
+  ChainSummary other = summary.chains.front();
+  other.averages.qmmm_coulomb.mean -= 0.5;
+  summary.chains.front().averages.terms[TERM_MM_VDW] = summary.chains.front().averages.qmmm_coulomb;
+  other.averages.terms[TERM_MM_VDW] = summary.chains.front().averages.qmmm_coulomb;
+  other.averages.terms[TERM_MM_VDW].mean = 100;
+  summary.chains.push_back(other);
+  const std::string table = result_table(summary);
+  EXPECT_THAT(table, HasSubstr("Mean energy over all steps (kJ/mol)\n"));
+  EXPECT_THAT(table, HasSubstr("QM-MM Coulomb, both          -900.25 ± "));
+  EXPECT_THAT(table, HasSubstr("MM-MM van der Waals             -400 ± 919\n"));
+}
+
 /// Its field is that of density and nuclei in one.
 TEST(ResultTable, OfAFixedReferenceHasTheSumOnly) {
   RunSummary summary = example();
