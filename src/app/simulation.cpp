@@ -50,8 +50,9 @@ Simulation::Simulation(Ranks& ranks, Inputs inputs, Begin begin)
       threads_(
           [this](const std::function<void()>& spawned) -> std::unique_ptr<QmEngine> {
             if (!inputs_.system.solute) return nullptr;
+            const bool exact = settings().sampling.ensemble == Ensemble::exact;
             return make_engine(
-                inputs_.settings.qm, *inputs_.system.solute,
+                exact ? without_density_grid() : settings().qm, *inputs_.system.solute,
                 {engine_cancel_, [this](const QmForecast& forecast) { announce(forecast); },
                  spawned, engine_device_});
           },

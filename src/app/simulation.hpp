@@ -84,6 +84,7 @@ class Simulation {
   void start_engines();
   void settle_ensemble();
   void stop_if_interrupted();
+  Settings::QmSection without_density_grid() const;
   RunReference::Helpers reference_helpers();
   void announce(const QmForecast& forecast);
   std::filesystem::path chain_path(unsigned number) const;

@@ -315,7 +315,8 @@ def _answer(channel, engine, make_engine, header, arrays):
     elif header["type"] == "update" and engine is not None:
         fields, grid = engine.update(**_solvent(engine, header, arrays))
         fields = {**fields, **_memory(), **_device(engine)}
-        channel.send("result", _with_state(engine, {"grid": grid}), **fields)
+        answer = {} if grid is None else {"grid": grid}
+        channel.send("result", _with_state(engine, answer), **fields)
     elif header["type"] == "restore" and engine is not None and _has_state(engine):
         _restore(engine, arrays)
         channel.send("restored")
