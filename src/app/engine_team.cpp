@@ -8,6 +8,7 @@
 
 #include "codelets/operations.hpp"
 #include "kernels/base/logging.hpp"
+#include "runtime/codelet.hpp"
 
 namespace starpmc {
 namespace {
@@ -31,6 +32,7 @@ void EngineTeam::task(Member& member) noexcept {
   const bool starts = member.engine == nullptr;
   std::exception_ptr error;
   try {
+    codelets::throw_if_failed();  // of another one: the run ends
     starts ? start_engine(member) : do_piece(member);
   } catch (...) {
     error = std::current_exception();
