@@ -216,9 +216,12 @@ void EngineTeam::Batch::add() {
 std::size_t EngineTeam::Batch::finish(const Progress& progress) {
   std::unique_lock lock(team_.mutex_);
   wait_for(lock, 0, progress);
+  if (error_ != nullptr) {
+    close(lock);
+    std::rethrow_exception(std::exchange(error_, nullptr));
+  }
   const auto took_part = std::ranges::count(team_.members_, true, &Member::prepared);
   close(lock);
-  if (error_ != nullptr) std::rethrow_exception(std::exchange(error_, nullptr));
   return static_cast<std::size_t>(took_part);
 }
 
