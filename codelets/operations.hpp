@@ -205,7 +205,8 @@ template <class Real>
 void arithmetic_probe(ArithmeticLoop loop, int rounds, starpu_data_handle_t result);
 
 /// A QM update: runs on the CPU worker whose core the engine's process then uses.
-/// @param run     called once with `context` and the potential at all points, part by part
+/// @param run     called once with `context` and the potential at all points, part by part; where a
+///                task has failed(), too, though the potential may be anything then
 /// @param parts   the potential's handles, in order
 using QmUpdateFunction = void (*)(void* context, std::span<const std::span<const double>> parts);
 void qm_update(QmUpdateFunction run, void* context, double expected_work,

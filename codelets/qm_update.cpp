@@ -10,13 +10,17 @@ struct Arguments : TaskArguments {
   int parts;
 };
 
+/// Not by guarded(): who waits for the update must hear of its end, after another task's failure,
+/// too.
 void on_cpu(void* buffers[], void* argument) {
-  guarded("qm_update", [&] {
+  try {
     const auto& a = arguments_of<Arguments>(argument);
     std::vector<std::span<const double>> parts;
     for (int i = 0; i < a.parts; ++i) parts.push_back(span_of<const double>(buffers[i]));
     a.run(a.context, parts);
-  });
+  } catch (const std::exception& error) {
+    report_failure(std::string("qm_update: ") + error.what());
+  }
   release_worker(starpu_worker_get_id());
 }
 

@@ -5,15 +5,20 @@
 #include <span>
 
 #include "codelets/operations.hpp"
+#include "runtime/codelet.hpp"
 
 namespace starpmc {
 
+/// Not by HostAccess, which throws where a task has failed, such as one of the chain's steps
+/// meanwhile.
 BlockScf::~BlockScf() {
-  if (is_task_) const HostAccess<double> ended(token_, STARPU_RW);
+  if (!is_task_ || token_.get() == nullptr) return;
+  if (starpu_data_acquire(token_.get(), STARPU_RW) == 0) starpu_data_release(token_.get());
 }
 
 void BlockScf::work() noexcept {
   try {
+    codelets::throw_if_failed();  // of another task: the run ends
     result_ = engine_.update(potential_.at_points, potential_.at_nuclei, potential_.charges);
   } catch (...) {
     error_ = std::current_exception();

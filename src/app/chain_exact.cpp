@@ -100,8 +100,9 @@ bool ChainRun::sample_block() {
   try {
     step_ = blocks_->advance(step_, pause);
   } catch (const RunError& error) {
-    save_engine_log();
+    // Of the steps: an SCF may be under way, to which the engine belongs.
     if (!blocks_->resting_step()) throw;
+    save_engine_log();
     step_ = *blocks_->resting_step();
     save(checkpoint());
     if (dynamic_cast<const Cancelled*>(&error) == nullptr) throw;

@@ -30,7 +30,10 @@ ChainRun::ChainRun(const RunContext& context, unsigned number, ChainFolder folde
       engine_(std::move(engine)),
       pace_(settings_.output.checkpoint_interval_seconds, CheckpointPace::Clock::now()) {}
 
-ChainRun::~ChainRun() { save_engine_log(); }
+ChainRun::~ChainRun() {
+  blocks_.reset();  // waits for an SCF under way, to which the engine belongs
+  save_engine_log();
+}
 
 void ChainRun::require_finite(const EnergyTerms& terms, const std::string& when) {
   if (std::isfinite(terms.total())) return;

@@ -8,7 +8,9 @@ namespace starpmc {
 ChainThreads::ChainThreads(MakeEngine make_engine, Run run)
     : make_engine_(std::move(make_engine)), run_(std::move(run)) {}
 
-ChainThreads::~ChainThreads() {
+ChainThreads::~ChainThreads() { end(); }
+
+void ChainThreads::end() {
   give(Order::leave);
   join();
 }

@@ -52,6 +52,8 @@ class ChainThreads {
   /// From here on all chains run, those started later too.
   void run();
   void join();
+  /// The same, but chains that have not been told to run by now leave without it.
+  void end();
 
  private:
   enum class Order { wait, run, leave };

@@ -8,6 +8,7 @@
 
 #include "codelets/operations.hpp"
 #include "kernels/base/logging.hpp"
+#include "runtime/codelet.hpp"
 
 namespace starpmc {
 namespace {
@@ -31,6 +32,7 @@ void EngineTeam::task(Member& member) noexcept {
   const bool starts = member.engine == nullptr;
   std::exception_ptr error;
   try {
+    codelets::throw_if_failed();  // of another one: the run ends
     starts ? start_engine(member) : do_piece(member);
   } catch (...) {
     error = std::current_exception();
@@ -214,9 +216,12 @@ void EngineTeam::Batch::add() {
 std::size_t EngineTeam::Batch::finish(const Progress& progress) {
   std::unique_lock lock(team_.mutex_);
   wait_for(lock, 0, progress);
+  if (error_ != nullptr) {
+    close(lock);
+    std::rethrow_exception(std::exchange(error_, nullptr));
+  }
   const auto took_part = std::ranges::count(team_.members_, true, &Member::prepared);
   close(lock);
-  if (error_ != nullptr) std::rethrow_exception(std::exchange(error_, nullptr));
   return static_cast<std::size_t>(took_part);
 }
 

@@ -73,10 +73,7 @@ Progress progress_of_ranks(const Ranks& ranks) {
 
 ForwardedLog::ForwardedLog(const std::string& level,
                            std::function<void(int, const std::string&)> take) {
-  auto sink = std::make_shared<ForwardingSink>(std::move(take));
-  auto logger = std::make_shared<spdlog::logger>("starpmc", std::move(sink));
-  logger->set_level(std::min(spdlog::level::from_str(level), spdlog::level::warn));
-  spdlog::set_default_logger(std::move(logger));
+  start_logging_to(std::make_shared<ForwardingSink>(std::move(take)), level);
 }
 
 ForwardedLog::~ForwardedLog() { start_console_logging(); }

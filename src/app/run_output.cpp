@@ -251,9 +251,12 @@ void RunOutput::write_final_state(std::span<const Molecule> molecules) const {
 }
 
 void RunOutput::finish(ChainSummary& summary) {
+  // By the thread that may be handing them over just now, as it does when it is idle.
+  writer_.add(1, [this] {
+    energies_.close();
+    trajectory_.close();
+  });
   writer_.wait();
-  energies_.close();
-  trajectory_.close();
   if (summary.steps > 0) {
     summary.acceptance =
         static_cast<double>(accepted_production_) / static_cast<double>(summary.steps);

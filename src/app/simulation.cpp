@@ -161,18 +161,29 @@ void Simulation::make_chain_folders() {
 }
 
 void Simulation::run_chains() {
-  if (settings().sampling.chains == 0) decide_chains();
-  make_chain_folders();
-  gate_.set_chains(settings().sampling.chains);
-  exchange_.start();
-  while (threads_.started() < share_.count) add_chain();
-  threads_.run();
+  try {
+    start_chains();
+  } catch (...) {
+    // The first may be running (decide_chains()), and would to its end, or wait for the others.
+    interruption_.request();
+    threads_.end();
+    throw;
+  }
   threads_.join();
   exchange_.wait_for_all();
   progress_.finish();
   agree(ranks_, [this] {
     if (error_ != nullptr) std::rethrow_exception(error_);
   });
+}
+
+void Simulation::start_chains() {
+  if (settings().sampling.chains == 0) decide_chains();
+  make_chain_folders();
+  gate_.set_chains(settings().sampling.chains);
+  exchange_.start();
+  while (threads_.started() < share_.count) add_chain();
+  threads_.run();
 }
 
 std::vector<TimelineWorker> Simulation::named_workers() const {

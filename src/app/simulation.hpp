@@ -92,6 +92,7 @@ class Simulation {
   void run_chain(ChainRun& chain);
   void run_on_thread(unsigned index, std::future<std::unique_ptr<QmEngine>> engine);
   void run_chains();
+  void start_chains();
   void decide_chains();
   double first_update_memory_mb();
   void make_chain_folders();

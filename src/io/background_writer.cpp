@@ -35,10 +35,7 @@ void BackgroundWriter::add(std::size_t bytes, std::function<void()> job) {
   const auto has_room = [&] {
     return error_ != nullptr || bytes_ == 0 || bytes_ + bytes <= most_bytes_;
   };
-  if (!has_room()) {
-    to_do_.notify_one();
-    done_.wait(lock, has_room);
-  }
+  if (!has_room()) await(lock, has_room);
   rethrow();
   jobs_.push_back({bytes, std::move(job)});
   bytes_ += bytes;
@@ -47,18 +44,23 @@ void BackgroundWriter::add(std::size_t bytes, std::function<void()> job) {
 
 void BackgroundWriter::wait() {
   std::unique_lock lock(mutex_);
-  awaited_ = true;
-  to_do_.notify_one();
-  done_.wait(lock, [&] { return error_ != nullptr || bytes_ == 0; });
-  awaited_ = false;
+  await(lock, [&] { return error_ != nullptr || bytes_ == 0; });
   rethrow();
+}
+
+void BackgroundWriter::await(std::unique_lock<std::mutex>& lock,
+                             const std::function<bool()>& reached) {
+  ++waiting_;
+  to_do_.notify_one();
+  done_.wait(lock, reached);
+  --waiting_;
 }
 
 void BackgroundWriter::work() {
   std::unique_lock lock(mutex_);
   for (;;) {
     to_do_.wait_for(lock, longest_rest, [&] {
-      return ending_ || (!jobs_.empty() && (awaited_ || bytes_ >= bytes_worth_waking));
+      return ending_ || (!jobs_.empty() && (waiting_ > 0 || bytes_ >= bytes_worth_waking));
     });
     if (!jobs_.empty()) {
       do_jobs(lock);

@@ -38,6 +38,7 @@ class BackgroundWriter {
   void work();
   void do_jobs(std::unique_lock<std::mutex>& lock);
   void call(std::unique_lock<std::mutex>& lock, const std::function<void()>& action);
+  void await(std::unique_lock<std::mutex>& lock, const std::function<bool()>& reached);
   void rethrow() const;
 
   const std::size_t most_bytes_;
@@ -47,7 +48,7 @@ class BackgroundWriter {
   std::condition_variable done_;
   std::deque<Job> jobs_;
   std::size_t bytes_ = 0;  ///< of the jobs, that being done included
-  bool awaited_ = false;   ///< somebody waits: small jobs must not be let lie
+  unsigned waiting_ = 0;   ///< calls that wait: small jobs must not be let lie
   bool idle_call_due_ = false;
   bool ending_ = false;
   std::exception_ptr error_;

@@ -118,6 +118,7 @@ QmResult DensityUpdate<Real>::run(std::span<const Molecule> molecules) {
   const auto body = [](void* self, std::span<const std::span<const double>> parts) {
     auto& update = *static_cast<DensityUpdate*>(self);
     try {
+      codelets::throw_if_failed();  // of another task: the potential may be anything
       update.update(parts);
     } catch (...) {
       update.error_ = std::current_exception();

@@ -10,6 +10,8 @@
 #include <memory>
 #include <stdexcept>
 
+#include "kernels/base/error.hpp"
+#include "runtime/codelet.hpp"
 #include "runtime/task_history.hpp"
 #include "tests/codelets/two_cpu_workers.hpp"
 
@@ -28,6 +30,14 @@ class NoEngine : public QmEngine {
   std::string name() const override { return "none"; }
   std::string version() const override { return ""; }
 };
+
+/// Threads that wait for ever cannot be joined.
+template <class Result>
+void exit_unless_ready(const std::future<Result>& result, const char* what) {
+  if (result.wait_for(100s) == std::future_status::ready) return;
+  std::fprintf(stderr, "%s\n", what);
+  std::_Exit(1);
+}
 
 class EngineTeamTest : public test::TwoCpuWorkers {
  protected:
@@ -54,12 +64,23 @@ TEST_F(EngineTeamTest, ThousandsOfShortBatchesEnd) {
     }
     return kBatches;
   });
-  if (all.wait_for(100s) != std::future_status::ready) {
-    // Threads that wait for ever cannot be joined.
-    std::fputs("a batch does not end\n", stderr);
-    std::_Exit(1);
-  }
+  exit_unless_ready(all, "a batch does not end");
   EXPECT_EQ(all.get(), kBatches);
+}
+
+/// A chain's, say. Its pieces are not worked on, and must not be waited for either.
+TEST_F(EngineTeamTest, EndsWhereATaskOfOthersHasFailed) {
+  auto failing = std::async(std::launch::async, [] {
+    EngineTeam team;
+    NoEngine own;
+    std::atomic<int> done = 0;
+    codelets::report_failure("a device is at fault");
+    EXPECT_THROW(team.run(own, {3, 1, {}, [&](QmEngine&, std::size_t) { ++done; }}, {}), RunError);
+    EXPECT_EQ(done, 0);
+  });
+  exit_unless_ready(failing, "a batch waits for pieces that nobody does");
+  failing.get();
+  codelets::clear_failure();
 }
 
 TEST_F(EngineTeamTest, AFailureIsToldOnceAndTheTeamGoesOn) {

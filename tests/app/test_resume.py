@@ -493,6 +493,21 @@ class AutomaticChains(program.TestCase):
             for chain in summary["chains"]:
                 self.assertGreaterEqual(chain["steps"], steps)
 
+    def test_without_a_folder_for_the_second(self):
+        """The first one runs already, and waits at a gate for the others."""
+        config = self.config_of(until_error=1e-9, steps=200000)
+        out = self.folder / "out"
+        out.mkdir()
+        (out / "chain-1").write_text("the user's own")
+        result = program.start(
+            "run", config, "--output.folder", out,
+            env={"STARPU_NCPU": 2, "STARPU_NOPENCL": 0},
+            timeout=120,
+        )  # fmt: skip
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertIn("chain-1: is not a folder", result.stderr)
+        self.assertTrue((out / "chain-0" / "checkpoint.cbor").exists())
+
     def test_resumed(self):
         """A resumed chain may come to a gate before its next update."""
         config = self.config_of(until_error=1e-9, steps=200000)

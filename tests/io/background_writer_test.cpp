@@ -58,6 +58,15 @@ TEST(BackgroundWriter, AJobLargerThanTheBoundComesAlone) {
   EXPECT_EQ(done, 3);
 }
 
+/// Small ones may lie for a second, but not while somebody waits for their room.
+TEST(BackgroundWriter, RoomIsMadeAtOnce) {
+  constexpr int kJobs = 20;
+  BackgroundWriter writer(10);
+  const auto start = std::chrono::steady_clock::now();
+  for (int i = 0; i < kJobs; ++i) writer.add(10, [] {});
+  EXPECT_LT(std::chrono::steady_clock::now() - start, 5s);  // 19 s where each lies
+}
+
 TEST(BackgroundWriter, AfterAFailureNothingIsDoneAndEverybodyIsTold) {
   BackgroundWriter writer(1000);
   std::vector<int> done;

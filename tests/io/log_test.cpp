@@ -4,6 +4,12 @@
 #include <gtest/gtest.h>
 #include <spdlog/spdlog.h>
 
+#include <atomic>
+#include <filesystem>
+#include <string>
+#include <thread>
+#include <vector>
+
 #include "kernels/base/error.hpp"
 #include "tests/io/temporary_folder.hpp"
 
@@ -67,6 +73,31 @@ TEST(Log, AResumedRunFollowsNoLink) {
   std::filesystem::create_symlink(precious, folder.path() / "run.log");
   EXPECT_THROW(resume_file_logging(folder.path() / "run.log", "info"), RunError);
   EXPECT_EQ(test::read_all(precious), "precious");
+}
+
+/// A run's log file is begun while QM engines start on other threads, which may have to warn.
+TEST(Log, ChangesWhileOthersLog) {
+  const test::TemporaryFolder folder;
+  start_console_logging();
+  std::atomic<bool> over = false;
+  {
+    std::vector<std::jthread> others;
+    for (int i = 0; i < 2; ++i) {
+      others.emplace_back([&] {
+        while (!over) spdlog::info("a line of another thread");
+      });
+    }
+    for (int change = 0; change < 500; ++change) {
+      start_file_logging(folder.path() / std::to_string(change), "info");
+      stop_file_logging();
+    }
+    over = true;
+  }
+  start_file_logging(folder.path() / "last", "info");
+  spdlog::info("to the last file");
+  stop_file_logging();
+  EXPECT_EQ(std::filesystem::file_size(folder.path() / "last"),
+            std::string("2000-01-01 00:00:00.000 info: to the last file\n").size());
 }
 
 }  // namespace
