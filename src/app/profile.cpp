@@ -43,7 +43,8 @@ struct Stopped {
 };
 
 std::string name_of(const ProfileImages& images, std::size_t image) {
-  return image_name(images, image) + " (" + images.folder(image).string() + ")";
+  return fmt::format("image {} of {} ({})", image + 1, images.count(),
+                     images.folder(image).string());
 }
 
 std::string how_to_go_on(const ProfileImages& images) {
