@@ -160,6 +160,25 @@ class AddedImages(ProfileCase):
         self.assertRegex(result.stderr, "images 1 and 2 overlap.*Lennard-Jones.*profile.topologies")
         self.assertFalse((self.folder / "made/image-03").exists())
 
+    def test_before_the_first_sampled(self):
+        """Where the box has the molecule of the last image; both have the same topology. More steps
+        come after what is added."""
+        sections = self.settings(FAR[::-1], steps=3000)
+        sections["profile"]["topologies"] = ", ".join(2 * [str(sections["system"]["topology"])])
+        config, folder = self.config(**sections), self.folder / "made"
+        rows = self.profile(config, folder)
+        self.assertEqual([row["folder"] for row in rows], ["image-01", "image-03", "image-02"])
+        isolated = [float(row["isolated_energy"]) for row in rows]
+        np.testing.assert_allclose(isolated, [0, 5, 10], atol=1e-4)
+        wanted = 0.95 * max(float(row["error"]) for row in rows)
+        then = self.profile(config, folder, "--profile.until-error", wanted)
+        self.assertLessEqual(max(float(row["error"]) for row in then), wanted)
+        steps = json.loads((folder / "profile-steps.json").read_text())
+        self.assertGreater(max(steps), 3000)
+        for number, given in enumerate(steps, 1):
+            summary = json.loads((folder / f"image-0{number}/summary.json").read_text())
+            self.assertEqual(summary["steps"], given)
+
     def test_report(self):
         folder = self.copy()
         result = program.start("report", folder, env=MODEL)
