@@ -4,11 +4,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
 #include <fstream>
 #include <iostream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <vector>
 
@@ -41,7 +43,8 @@ struct Stopped {
 };
 
 std::string name_of(const ProfileImages& images, std::size_t image) {
-  return image_name(images, image) + " (" + images.folder(image).string() + ")";
+  return fmt::format("image {} of {} ({})", image + 1, images.count(),
+                     images.folder(image).string());
 }
 
 std::string how_to_go_on(const ProfileImages& images) {
@@ -117,7 +120,9 @@ void evaluate(const ProfileImages& images) {
   if (!complete) throw Stopped{interruption.signal()};
 }
 
-std::vector<std::string> estimate_command(const ProfileImages& images) {
+/// @param arguments after the folder's name
+std::vector<std::string> estimate_command(const ProfileImages& images,
+                                          std::vector<std::string> arguments = {}) {
   constexpr const char* name = "free_energy.py";
   const InstalledFiles files{"STARPMC_PROFILE", "profile", "src/profile", name};
   const fs::path folder = find_installed(files);
@@ -126,8 +131,11 @@ std::vector<std::string> estimate_command(const ProfileImages& images) {
                      "", "install starpmc completely, or set STARPMC_PROFILE to its folder");
   }
   // -B: nothing is written beside the script.
-  return {find_worker_python(images.inputs().settings.qm).string(), "-B", (folder / name).string(),
-          images.inputs().settings.output.folder.string()};
+  std::vector<std::string> command{find_worker_python(images.inputs().settings.qm).string(), "-B",
+                                   (folder / name).string(),
+                                   images.inputs().settings.output.folder.string()};
+  std::ranges::move(arguments, std::back_inserter(command));
+  return command;
 }
 
 /// The script's exit status.
@@ -177,13 +185,56 @@ bool plan_more(const ProfileImages& images) {
   return chosen > 0;
 }
 
-int sample_and_estimate(Ranks& ranks, const ProfileImages& images) {
+/// Of each image with the next, as `free_energy.py FOLDER --overlaps` has left them.
+std::vector<double> overlaps_of(const ProfileImages& images) {
+  const fs::path file = images.inputs().settings.output.folder / "profile-overlaps.json";
+  const auto found = nlohmann::json::parse(std::ifstream(file), nullptr, false);
+  if (found.is_array() && found.size() + 1 == images.count()) return found;
+  throw RunError(file.string() + ": cannot be read");
+}
+
+enum class Added { none, some, failed };
+
+/// Puts images between neighbours that overlap too little. Why some get none though they should
+/// goes to the estimate, which says so.
+Added add_images(ProfileImages& images, int& status) {
+  const auto& settings = images.inputs().settings.profile;
+  if (settings.least_overlap == 0) return Added::none;
+  status = run_estimate(estimate_command(images, {"--overlaps"}));
+  if (status != 0) return Added::failed;
+  const std::vector<double> overlaps = overlaps_of(images);
+  const std::uint64_t most =
+      settings.most_added_images > 0 ? settings.most_added_images : images.count() - images.added();
+  const ChosenNeighbours found =
+      choose_neighbours(images.neighbours(overlaps), settings.least_overlap,
+                        most - std::min<std::uint64_t>(most, images.added()));
+  for (const std::size_t image : found.chosen) {
+    std::cout << fmt::format(
+        "images {} and {} overlap by {:.3f}, {} are wanted: an image between\n", image + 1,
+        image + 2, overlaps[image], settings.least_overlap);
+  }
+  std::cout << std::flush;
+  if (found.chosen.empty()) {
+    write_estimate_input(images, found.reasons);
+    return Added::none;
+  }
+  images.add(found.chosen, overlaps);
+  return Added::some;
+}
+
+int sample_and_estimate(Ranks& ranks, ProfileImages& images) {
   const std::vector<std::string> estimate = estimate_command(images);
+  int status = 0;
   do {
-    sample_missing(ranks, images);
-    evaluate(images);
-    write_estimate_input(images);
-    const int status = run_estimate(estimate);
+    Added added = Added::none;
+    do {
+      sample_missing(ranks, images);
+      evaluate(images);
+      write_estimate_input(images);
+      added = add_images(images, status);
+    } while (added == Added::some);
+    if (added == Added::failed) return status;
+    status = run_estimate(estimate);
     if (status != 0) return status;
   } while (plan_more(images));
   return 0;
@@ -195,11 +246,12 @@ int make_profile(Ranks& ranks, std::span<const std::string> arguments) {
                      fmt::format("{} processes", ranks.size()),
                      "start it without mpirun or srun; StarPU uses all cores and devices");
   }
-  const ProfileImages images(read_inputs(arguments, "profile"));
+  ProfileImages images(read_inputs(arguments, "profile"));
   for (const std::string& warning : images.inputs().warnings) spdlog::warn(warning);
   images.open_folder();
-  std::cout << fmt::format("{} images of {}, {:.3f} angstrom u^1/2 long; results in {}\n",
-                           images.count(), images.inputs().system.solute->name,
+  const std::string added = images.added() == 0 ? "" : fmt::format(" ({} added)", images.added());
+  std::cout << fmt::format("{} images{} of {}, {:.3f} angstrom u^1/2 long; results in {}\n",
+                           images.count(), added, images.inputs().system.solute->name,
                            images.path().images.back().coordinate,
                            images.inputs().settings.output.folder.string())
             << std::flush;

@@ -117,8 +117,7 @@ std::string lambda_of(std::size_t image, std::size_t count) {
 }
 
 /// In GROMACS's form, which alchemlyb and `gmx bar` read.
-std::string xvg_text(const ChainEnergies& chain, std::size_t own, double temperature_kelvin) {
-  const std::size_t images = chain.of_images.size();
+std::string xvg_header(std::size_t images, std::size_t own, double temperature_kelvin) {
   std::string text = fmt::format(
       "# Energies of the other images less that of image {} for what was sampled with it: its\n"
       "# sampled Hamiltonian. The time is the Monte Carlo step.\n"
@@ -134,6 +133,12 @@ std::string xvg_text(const ChainEnergies& chain, std::size_t own, double tempera
     text +=
         fmt::format("@ s{} legend \"\\xD\\f{{}}H \\xl\\f{{}} to {}\"\n", k, lambda_of(k, images));
   }
+  return text;
+}
+
+std::string xvg_text(const ChainEnergies& chain, std::size_t own, double temperature_kelvin) {
+  const std::size_t images = chain.of_images.size();
+  std::string text = xvg_header(images, own, temperature_kelvin);
   for (std::size_t frame = 0; frame < chain.steps.size(); ++frame) {
     text += fmt::format("{:.4f}", static_cast<double>(chain.steps[frame]));
     for (std::size_t k = 0; k < images; ++k) {
@@ -148,11 +153,21 @@ std::string xvg_text(const ChainEnergies& chain, std::size_t own, double tempera
 
 namespace {
 
-/// Whether nothing that it is made from is newer.
+/// Whether it is of these images: where some have been added, there are more.
+bool is_of_these(const ProfileImages& images, std::size_t image, const fs::path& file) {
+  const std::string header =
+      xvg_header(images.count(), image, images.inputs().settings.sampling.temperature_kelvin);
+  std::string found(header.size(), '\0');
+  std::ifstream stream(file, std::ios::binary);
+  stream.read(found.data(), static_cast<std::streamsize>(found.size()));
+  return stream && found == header && stream.peek() != '@';
+}
+
+/// Whether it is of these images, and nothing that it is made from is newer.
 bool is_current(const ProfileImages& images, std::size_t image, const fs::path& file) {
   std::error_code missing;
   const auto written = fs::last_write_time(file, missing);
-  if (missing) return false;
+  if (missing || !is_of_these(images, image, file)) return false;
   const auto older = [&](const fs::path& source) { return fs::last_write_time(source) < written; };
   if (!older(images.folder(image) / "summary.json")) return false;
   for (std::size_t other = 0; other < images.count(); ++other) {
@@ -205,7 +220,8 @@ bool write_energy_differences(const ProfileImages& images,
   return true;
 }
 
-void write_estimate_input(const ProfileImages& images) {
+void write_estimate_input(const ProfileImages& images,
+                          std::span<const std::string> no_image_to_next) {
   nlohmann::json list = nlohmann::json::array();
   for (std::size_t image = 0; image < images.count(); ++image) {
     const fs::path file = RunReference::path_in(images.folder(image));
@@ -220,6 +236,9 @@ void write_estimate_input(const ProfileImages& images) {
                     {"isolated_energy_kj_per_mol", reference.isolated_energy_kj_per_mol},
                     {"reference_energy_kj_per_mol", reference.solute_energy_kj_per_mol},
                     {"reference_dipole_debye", reference.dipole_debye}});
+    if (image < no_image_to_next.size() && !no_image_to_next[image].empty()) {
+      list.back()["no_image_to_next"] = no_image_to_next[image];
+    }
   }
   const Settings& settings = images.inputs().settings;
   const nlohmann::json input{{"temperature_kelvin", settings.sampling.temperature_kelvin},

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 
 #include "app/profile_images.hpp"
@@ -18,6 +19,8 @@ bool write_energy_differences(const ProfileImages& images,
                               const std::function<bool()>& stop);
 
 /// What the estimates need to know of the images, as JSON: profile-input.json.
-void write_estimate_input(const ProfileImages& images);
+/// @param no_image_to_next for each image, why none was put between it and the next, or ""
+void write_estimate_input(const ProfileImages& images,
+                          std::span<const std::string> no_image_to_next = {});
 
 }  // namespace starpmc

@@ -8,6 +8,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "app/profile_requirements.hpp"
 #include "app/profile_topologies.hpp"
 #include "app/run.hpp"
 #include "app/run_reference.hpp"
@@ -29,79 +30,13 @@ namespace fs = std::filesystem;
 
 /// The box's molecule is none of the path's where it lies farther from all images.
 constexpr double kFarAngstrom = 1.0;
-/// Of an image; fewer give no error that could be believed.
-constexpr std::uint64_t kFewestFrames = 20;
 constexpr const char* kRunSettingsName = "settings.cfg";
 constexpr const char* kSettingsName = "profile.cfg";
 constexpr const char* kImagePrefix = "image-";
 constexpr const char* kPathName = "path.xyz";
 constexpr const char* kStepsName = "profile-steps.json";
-
-void require_profile(const Inputs& inputs) {
-  const Settings& settings = inputs.settings;
-  const auto refuse = [&](const char* option, const std::string& problem, const std::string& found,
-                          const std::string& remedy) {
-    throw InputError(inputs.file + ": " + option, problem, found, remedy);
-  };
-  if (settings.profile.path.empty()) {
-    refuse("profile.path", "a profile needs a path", "",
-           "name an .xyz file with the images of the QM molecule; starpmc path makes one");
-  }
-  if (!samples_exactly(inputs)) {
-    refuse("sampling.ensemble", "a profile needs the exact ensemble with a QM program", "",
-           "sampling.ensemble = exact, qm.engine = pyscf and a system.qm-molecule");
-  }
-  if (!settings.qm.reference.empty()) {
-    refuse("qm.reference", "each image has a reference of its own", settings.qm.reference.string(),
-           "leave it out");
-  }
-  if (settings.output.pressure_interval > 0) {
-    refuse("output.pressure-interval", "there is no pressure in the exact ensemble",
-           std::to_string(settings.output.pressure_interval), "leave it out");
-  }
-  if (settings.sampling.steps / settings.output.trajectory_interval < kFewestFrames) {
-    refuse("output.trajectory-interval",
-           fmt::format("the frames of the trajectory are what free energies are made from; so few "
-                       "are left of {} steps that there would be no error",
-                       settings.sampling.steps),
-           std::to_string(settings.output.trajectory_interval),
-           fmt::format("at least {} frames: a smaller interval or more sampling.steps",
-                       kFewestFrames));
-  }
-}
-
-void require_same_atoms(const fs::path& file, const SolutePath& path, const Solute& solute) {
-  if (path.elements.size() != solute.elements.size()) {
-    throw InputError(
-        file.string(),
-        fmt::format("its images have another number of atoms than the QM molecule {}", solute.name),
-        fmt::format("{} instead of {}", path.elements.size(), solute.elements.size()),
-        "give a path of the QM molecule, with the topology's atoms in their order");
-  }
-  for (std::size_t i = 0; i < path.elements.size(); ++i) {
-    if (path.elements[i] == solute.elements[i]) continue;
-    throw InputError(
-        file.string(),
-        fmt::format("atom {} is {} in the QM molecule {}", i + 1, solute.elements[i], solute.name),
-        path.elements[i], "bring the atoms of the path into the topology's order");
-  }
-}
-
-/// Refuses images whose titles say that they were made for another electronic state.
-void require_same_state(const Inputs& inputs, const SolutePath& path) {
-  const auto check = [&](const char* option, std::size_t image, std::optional<double> found,
-                         int wanted) {
-    if (!found || *found == wanted) return;
-    throw InputError(inputs.settings.profile.path.string(),
-                     fmt::format("the title of image {} says {}={:g}, qm.{} is {}", image + 1,
-                                 option, *found, option, wanted),
-                     "", fmt::format("set qm.{}, or give a path of this {}", option, option));
-  };
-  for (std::size_t i = 0; i < path.images.size(); ++i) {
-    check("charge", i, path.images[i].charge, inputs.settings.qm.charge);
-    check("multiplicity", i, path.images[i].multiplicity, inputs.settings.qm.multiplicity);
-  }
-}
+constexpr const char* kAddedName = "profile-added.json";
+constexpr const char* kAddedPathName = "path-with-added.xyz";
 
 /// Random numbers of an image's own: with the same ones chains of like Hamiltonians come together,
 /// and their samples are no longer independent. Mixed as by SplitMix64 (G. Steele et al., OOPSLA
@@ -124,7 +59,8 @@ std::string text_of(const fs::path& path) {
 /// Options that a profile that goes on may have other values of.
 bool may_change(const std::string& option) {
   return may_change_when_resumed("--" + option) || option == "profile.until-error" ||
-         option == "profile.most-steps" || option == "output.overwrite" ||
+         option == "profile.most-steps" || option == "profile.least-overlap" ||
+         option == "profile.most-added-images" || option == "output.overwrite" ||
          option == "output.folder";
 }
 
@@ -153,7 +89,9 @@ std::string text_of(const SolutePath& path) {
 }  // namespace
 
 std::string image_name(const ProfileImages& images, std::size_t image) {
-  return fmt::format("image {} of {}", image + 1, images.count());
+  const std::string name = fmt::format("image {} of {}", image + 1, images.count());
+  if (images.added() == 0) return name;
+  return name + " (" + images.folder(image).filename().string() + ")";
 }
 
 ProfileImages::ProfileImages(Inputs inputs) : inputs_(std::move(inputs)) {
@@ -161,7 +99,9 @@ ProfileImages::ProfileImages(Inputs inputs) : inputs_(std::move(inputs)) {
   path_ = read_solute_path(inputs_.settings.profile.path);
   require_same_atoms(inputs_.settings.profile.path, path_, *inputs_.system.solute);
   require_same_state(inputs_, path_);
+  topologies_ = inputs_.settings.profile.topologies;
   systems_ = read_profile_topologies(inputs_, count());
+  for (std::size_t i = 0; i < count(); ++i) numbers_.push_back(i);
   place();
 }
 
@@ -198,8 +138,9 @@ std::vector<std::size_t> ProfileImages::order() const {
 }
 
 fs::path ProfileImages::folder(std::size_t image) const {
-  const int digits = count() > 99 ? 3 : 2;
-  return inputs_.settings.output.folder / fmt::format("{}{:0{}}", kImagePrefix, image + 1, digits);
+  const int digits = count() - added() > 99 ? 3 : 2;
+  return inputs_.settings.output.folder /
+         fmt::format("{}{:0{}}", kImagePrefix, numbers_[image] + 1, digits);
 }
 
 ProfileImages::State ProfileImages::state(std::size_t image) const {
@@ -213,7 +154,7 @@ System ProfileImages::system_of(std::size_t image) const {
   return system;
 }
 
-void ProfileImages::open_folder() const {
+void ProfileImages::open_folder() {
   const fs::path& folder = inputs_.settings.output.folder;
   const fs::path settings_file = folder / kSettingsName;
   const fs::path path_file = folder / kPathName;
@@ -225,7 +166,7 @@ void ProfileImages::open_folder() const {
   const std::string path = text_of(path_);
   if (overwrite) {
     clear_images();
-    fs::remove(folder / kStepsName);
+    for (const char* name : {kStepsName, kAddedName, kAddedPathName}) fs::remove(folder / name);
   }
   if (fs::exists(settings_file) && !overwrite) {
     require_same_settings(settings_file, inputs_.settings);
@@ -233,6 +174,7 @@ void ProfileImages::open_folder() const {
       throw InputError("output.folder", "holds a profile along another path", path_file.string(),
                        "give the same profile.path, or another folder with --output.folder");
     }
+    find_added();
     return;
   }
   std::error_code failure;
@@ -279,9 +221,7 @@ std::vector<Molecule> ProfileImages::solvent_for(std::size_t image) const {
 }
 
 fs::path ProfileImages::topology_of(std::size_t image) const {
-  const Settings& settings = inputs_.settings;
-  return settings.profile.topologies.empty() ? settings.system.topology
-                                             : settings.profile.topologies[image];
+  return topologies_.empty() ? inputs_.settings.system.topology : topologies_[image];
 }
 
 void ProfileImages::write_start(std::size_t image) const {
@@ -301,13 +241,13 @@ Inputs ProfileImages::begin(std::size_t image) const {
   const fs::path here = fs::absolute(folder(image));
   const fs::path settings = fs::absolute(inputs_.settings.output.folder / kSettingsName);
   return read_inputs(
-      std::vector<std::string>{settings.string(), "--system.coordinates",
-                               (here / "start.gro").string(), "--system.solute",
-                               (here / "solute.xyz").string(), "--system.frame", "auto",
-                               "--system.topology", topology_of(image).string(), "--profile.path",
-                               "", "--profile.topologies", "", "--sampling.seed",
-                               std::to_string(seed_of(inputs_.settings.sampling.seed, image)),
-                               "--output.folder", here.string(), "--output.overwrite", "true"},
+      std::vector<std::string>{
+          settings.string(), "--system.coordinates", (here / "start.gro").string(),
+          "--system.solute", (here / "solute.xyz").string(), "--system.frame", "auto",
+          "--system.topology", topology_of(image).string(), "--profile.path", "",
+          "--profile.topologies", "", "--sampling.seed",
+          std::to_string(seed_of(inputs_.settings.sampling.seed, numbers_[image])),
+          "--output.folder", here.string(), "--output.overwrite", "true"},
       "profile");
 }
 
@@ -323,19 +263,93 @@ std::uint64_t ProfileImages::steps_of(std::size_t image) const {
   return read_settings(folder(image) / kRunSettingsName, {}).sampling.steps;
 }
 
+/// Kept by number: images that have been added since are not in it yet.
 std::vector<std::uint64_t> ProfileImages::planned_steps() const {
   const fs::path file = inputs_.settings.output.folder / kStepsName;
-  if (!fs::exists(file))
-    return std::vector<std::uint64_t>(count(), inputs_.settings.sampling.steps);
-  const auto steps = nlohmann::json::parse(std::ifstream(file), nullptr, false);
-  if (steps.is_array() && steps.size() == count()) return steps;
-  throw InputError(file.string(), "has no number of steps for each image", "",
-                   "remove the file; images keep what has been sampled");
+  std::vector<std::uint64_t> steps(count(), inputs_.settings.sampling.steps);
+  if (!fs::exists(file)) return steps;
+  const auto kept = nlohmann::json::parse(std::ifstream(file), nullptr, false);
+  if (!kept.is_array() || kept.size() < count() - added() || kept.size() > count()) {
+    throw InputError(file.string(), "has no number of steps for each image", "",
+                     "remove the file; images keep what has been sampled");
+  }
+  for (std::size_t i = 0; i < count(); ++i) {
+    if (numbers_[i] < kept.size()) steps[i] = kept[numbers_[i]];
+  }
+  return steps;
 }
 
 void ProfileImages::plan_steps(const std::vector<std::uint64_t>& steps) const {
+  std::vector<std::uint64_t> by_number(count());
+  for (std::size_t i = 0; i < count(); ++i) by_number[numbers_[i]] = steps[i];
   write_file_atomically(inputs_.settings.output.folder / kStepsName,
-                        json_text(nlohmann::json(steps)));
+                        json_text(nlohmann::json(by_number)));
+}
+
+std::vector<Neighbours> ProfileImages::neighbours(std::span<const double> overlaps) const {
+  std::vector<Neighbours> pairs;
+  for (std::size_t i = 0; i + 1 < count(); ++i) {
+    pairs.push_back({overlaps[i], path_.images[i + 1].largest_step,
+                     topologies_.empty() || topologies_[i] == topologies_[i + 1]});
+  }
+  return pairs;
+}
+
+/// The decision comes last, so that a profile that is killed before finds it again from the same
+/// energies.
+void ProfileImages::add(std::span<const std::size_t> after, std::span<const double> overlaps) {
+  const std::vector<std::size_t> numbers = numbers_;
+  for (const std::size_t image : after) {
+    insert({numbers_.size(), numbers[image], numbers[image + 1], overlaps[image]});
+  }
+  const fs::path& folder = inputs_.settings.output.folder;
+  write_file_atomically(folder / kAddedPathName, text_of(path_));
+  write_file_atomically(folder / kAddedName, text_of(added_));
+}
+
+void ProfileImages::insert(const AddedImage& added) {
+  const auto at =
+      static_cast<std::ptrdiff_t>(std::ranges::find(numbers_, added.before) - numbers_.begin());
+  const auto before = static_cast<std::size_t>(at);
+  const bool fits = added.number == numbers_.size() && before + 1 < count() &&
+                    numbers_[before + 1] == added.after &&
+                    (topologies_.empty() || topologies_[before] == topologies_[before + 1]);
+  if (!fits) {
+    throw InputError((inputs_.settings.output.folder / kAddedName).string(),
+                     "names neighbours that are none", fmt::format("image {}", added.number + 1),
+                     "put back the file as it was, or begin anew with --output.overwrite true");
+  }
+  path_.images.insert(path_.images.begin() + at + 1,
+                      image_between(path_.images[before], path_.images[before + 1]));
+  path_.images[before + 2].largest_step = path_.images[before + 1].largest_step;
+  numbers_.insert(numbers_.begin() + at + 1, added.number);
+  if (!topologies_.empty()) {
+    topologies_.insert(topologies_.begin() + at + 1, topologies_[before]);
+    systems_.insert(systems_.begin() + at + 1, systems_[before]);
+  }
+  if (before < nearest_) ++nearest_;
+  added_.push_back(added);
+}
+
+void ProfileImages::find_added() {
+  for (const AddedImage& image : read_added_images(inputs_.settings.output.folder / kAddedName)) {
+    insert(image);
+  }
+  for (std::size_t i = 0; i < count(); ++i) require_its_geometry(i);
+}
+
+/// A folder of this number may be one that was added between other neighbours.
+void ProfileImages::require_its_geometry(std::size_t image) const {
+  const fs::path file = folder(image) / "solute.xyz";
+  if (numbers_[image] < count() - added() || state(image) == State::absent) return;
+  const auto body = [](const std::string& text) {
+    return text.substr(text.find('\n', text.find('\n') + 1) + 1);
+  };
+  const Geometry wanted{"", path_.elements, path_.images[image].positions};
+  if (body(text_of(file)) == body(format_xyz(wanted))) return;
+  throw InputError(file.string(), "is not the geometry in the middle of its neighbours", "",
+                   "put back " + (inputs_.settings.output.folder / kAddedName).string() +
+                       ", or remove the folder so that the image is sampled again");
 }
 
 }  // namespace starpmc

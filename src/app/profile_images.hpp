@@ -3,17 +3,23 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "app/added_images.hpp"
 #include "app/inputs.hpp"
 #include "system/solute_path.hpp"
 #include "system/system.hpp"
 
 namespace starpmc {
 
-/// The images of a free energy profile in the box of a configuration, and the folders of their
-/// runs. Each is an ordinary run of its own, which `starpmc resume` knows.
+/// The images of a free energy profile in the box of a configuration, in the order of the path, and
+/// the folders of their runs. Each is an ordinary run of its own, which `starpmc resume` knows.
+///
+/// Images are those of profile.path and those that add() has put between them. An added one has the
+/// next free number: of its folder, its random numbers and its place in what is kept of images. No
+/// other changes its number with it.
 class ProfileImages {
  public:
   enum class State { absent, begun, finished };
@@ -28,19 +34,27 @@ class ProfileImages {
   std::size_t count() const { return path_.images.size(); }
   const Inputs& inputs() const { return inputs_; }
   const SolutePath& path() const { return path_; }
+  /// Images that have been added.
+  std::size_t added() const { return added_.size(); }
   /// As they are sampled: from the one nearest to the box's molecule to the last, then from there
   /// to the first.
   std::vector<std::size_t> order() const;
-  /// image-01, ...
+  /// image-01, ... by its number.
   std::filesystem::path folder(std::size_t image) const;
   State state(std::size_t image) const;
   /// The configuration's system with the solute of an image, and its topology.
   System system_of(std::size_t image) const;
 
   /// Makes the profile's folder with profile.cfg and path.xyz, or finds them as this profile has
-  /// them.
+  /// them, with the images that have been added.
   /// @throws InputError where they are of another profile; RunError
-  void open_folder() const;
+  void open_folder();
+  /// Each image with the next.
+  /// @param overlaps of each with the next
+  std::vector<Neighbours> neighbours(std::span<const double> overlaps) const;
+  /// Puts an image between each of these and the next, and keeps that in the folder.
+  /// @param after images that get a new one behind them, ascending
+  void add(std::span<const std::size_t> after, std::span<const double> overlaps);
   /// The inputs of an image that has not been begun, whose solvent is that of its neighbour that
   /// has been sampled; writes the files that they are read from.
   Inputs begin(std::size_t image) const;
@@ -57,17 +71,23 @@ class ProfileImages {
  private:
   void place();
   void clear_images() const;
+  void find_added();
+  void insert(const AddedImage& added);
+  void require_its_geometry(std::size_t image) const;
   std::filesystem::path topology_of(std::size_t image) const;
   void write_start(std::size_t image) const;
   std::vector<Molecule> solvent_for(std::size_t image) const;
 
   Inputs inputs_;
   SolutePath path_;
-  std::vector<System> systems_;  ///< with the topology of each image; empty: with inputs_'s
+  std::vector<std::filesystem::path> topologies_;  ///< of each image; empty: inputs_'s
+  std::vector<System> systems_;                    ///< with them
   std::size_t nearest_ = 0;
+  std::vector<std::size_t> numbers_;  ///< of the images' folders, from 0
+  std::vector<AddedImage> added_;
 };
 
-/// "image 3 of 21"
+/// "image 3 of 21"; where images have been added, "image 3 of 22 (image-04)".
 std::string image_name(const ProfileImages& images, std::size_t image);
 
 }  // namespace starpmc

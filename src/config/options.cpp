@@ -314,6 +314,14 @@ std::vector<Option> profile_options() {
                "steps of production that until-error may give one image; 0: ten times "
                "sampling.steps"},
               {0}, STARPMC_FIELD(profile.most_steps)),
+      real({"profile", "least-overlap", "",
+            "neighbours whose ensembles overlap by less, as MBAR weighs them, get an image in the "
+            "middle between them; 0: none is added"},
+           {.minimum = 0, .maximum = 1, .maximum_open = true},
+           STARPMC_FIELD(profile.least_overlap)),
+      integer({"profile", "most-added-images", "",
+               "images that least-overlap may add; 0: as many as path has"},
+              {0}, STARPMC_FIELD(profile.most_added_images)),
   };
 }
 

@@ -139,9 +139,11 @@ struct Settings {
   struct ProfileSection {
     std::filesystem::path path;  ///< XYZ file with the images of the solute
     std::vector<std::filesystem::path>
-        topologies;                     ///< one for each; empty: system.topology for all
-    double until_error_kj_per_mol = 0;  ///< 0: each image gets sampling.steps
-    std::uint64_t most_steps = 0;       ///< of one image; 0: ten times sampling.steps
+        topologies;                       ///< one for each; empty: system.topology for all
+    double until_error_kj_per_mol = 0;    ///< 0: each image gets sampling.steps
+    std::uint64_t most_steps = 0;         ///< of one image; 0: ten times sampling.steps
+    double least_overlap = 0.03;          ///< of neighbours; 0: no image is added
+    std::uint64_t most_added_images = 0;  ///< 0: as many as the path has
 
     friend bool operator==(const ProfileSection&, const ProfileSection&) = default;
   } profile;

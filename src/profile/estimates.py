@@ -54,6 +54,7 @@ class Estimate:
     steps: list
     neighbours: numpy.ndarray  # (images - 1, 2): sampled, by BAR, and error
     overlap: numpy.ndarray  # (images, images)
+    pair_overlap: numpy.ndarray  # (images - 1): of each image with the next, the two alone
     samples: numpy.ndarray  # number of independent frames of each image
     frames: list  # of each image, (frames, images): the energies that free energies come from
 
@@ -238,10 +239,32 @@ def require_overlap(images, neighbours):
             f"{images[k].folder} and {images[k + 1].folder}",
             f"what is sampled with the two images does not overlap ({value:.1e}), so that there is no "
             "free energy difference",
-            f"put images between {k + 1} and {k + 2} (starpmc path --images N); what has been sampled "
-            "is kept",
+            images[k].no_image_to_next
+            or f"put images between {k + 1} and {k + 2}: profile.least-overlap above 0 does, or give a "
+            "path that has them (starpmc path --images N); what has been sampled is kept",
             FAILURE,
         )
+
+
+def pair_overlaps(samples, kt):
+    """Of each image with the next, from the frames of the two alone: 1/2 where they are the same. The
+    overlap matrix of all images also falls where more of them share the same frames, which is no
+    fault. As of equal numbers of frames."""
+    rows = [numpy.concatenate(chains) for chains in samples.frames]
+    found = []
+    for own in range(len(rows) - 1):
+        pair, counts = slice(own, own + 2), [len(rows[own]), len(rows[own + 1])]
+        energies = numpy.concatenate([rows[own][:, pair], rows[own + 1][:, pair]]).T
+        matrix = pymbar.MBAR(energies / kt, counts).compute_overlap()["matrix"]
+        found.append(matrix[0, 1] / counts[1] * sum(counts) / 2)
+    # Where nothing overlaps the equations may have no solution.
+    return numpy.nan_to_num(numpy.array(found), nan=0.0)
+
+
+def overlaps_of_neighbours(profile):
+    samples = samples_of(profile.images, profile.kt)
+    require_samples(profile.images, chosen_frames(samples.independent)[1])
+    return pair_overlaps(samples, profile.kt)
 
 
 def require_blocks(images, steps):
@@ -302,6 +325,7 @@ def estimate(profile):
         steps,
         neighbours_by_bar(samples, kt),
         overlap,
+        pair_overlaps(samples, kt),
         counts,
         [numpy.concatenate(chains) for chains in samples.frames],
     )

@@ -1,6 +1,9 @@
 """The free energy profile of a folder of `starpmc profile`, which starts this script.
 
-usage: free_energy.py FOLDER
+usage: free_energy.py FOLDER [--overlaps]
+
+--overlaps: only the overlaps of neighbours, which say where images have to be added, in
+profile-overlaps.json.
 """
 
 import json
@@ -33,6 +36,8 @@ COLUMNS = (
     ("independent_frames", "{}"),
     ("independent_blocks", "{:.1f}"),
     ("block_acceptance", "{:.4f}"),
+    ("pair_overlap", "{:.4f}"),
+    ("folder", "{}"),
 )
 
 
@@ -61,6 +66,8 @@ def rows_of(profile, estimate):
                 "independent_frames": int(estimate.samples[k]),
                 "independent_blocks": estimate.steps[k].samples,
                 "block_acceptance": mean_over_chains(image, acceptance),
+                "pair_overlap": None if last else estimate.pair_overlap[k],
+                "folder": image.folder,
             }
         )
     return rows
@@ -136,11 +143,12 @@ def points_of_interest(estimate):
 
 
 def warn(profile, estimate, least_overlap, few_samples):
-    for k, value in enumerate(numpy.diagonal(estimate.overlap, 1)):
-        if value < least_overlap:
+    for k, value in enumerate(estimate.pair_overlap):
+        why = profile.images[k].no_image_to_next
+        if value < least_overlap or why:
             print(
                 f"starpmc: warning: images {k + 1} and {k + 2} overlap by {value:.3f} only: errors may "
-                "be too small; an image between them would help",
+                f"be too small; an image between them would help{why and ', but '}{why}",
                 file=sys.stderr,
             )
     few = [str(k + 1) for k, count in enumerate(estimate.samples) if count < few_samples]
@@ -153,13 +161,13 @@ def warn(profile, estimate, least_overlap, few_samples):
 
 
 def tell(profile, estimate):
-    print("image  coordinate  free energy   error  overlap with next  independent frames")
+    print("image  coordinate  free energy   error  overlap with next  independent frames  folder")
     for k, image in enumerate(profile.images):
         last = k + 1 == len(profile.images)
         overlap = "" if last else f"{estimate.overlap[k, k + 1]:.3f}"
         print(
             f"{k + 1:5d}  {image.reaction_coordinate:10.4f}  {estimate.free_energy[k]:11.3f}  "
-            f"{estimate.error[k]:6.3f}  {overlap:>17s}  {estimate.samples[k]:18d}"
+            f"{estimate.error[k]:6.3f}  {overlap:>17s}  {estimate.samples[k]:18d}  {image.folder}"
         )
     for name, k in points_of_interest(estimate).items():
         kcal = estimate.free_energy[k] / 4.184, estimate.error[k] / 4.184
@@ -169,7 +177,14 @@ def tell(profile, estimate):
         )
 
 
-def make(folder):
+def write_overlaps(folder):
+    from estimates import overlaps_of_neighbours
+
+    overlaps = overlaps_of_neighbours(read_profile(folder)).tolist()
+    write_whole(folder / "profile-overlaps.json", json.dumps(overlaps) + "\n")
+
+
+def make(folder, only_overlaps):
     try:
         from estimates import FEW_SAMPLES, LEAST_OVERLAP, convergence, estimate
         from profile_plots import draw
@@ -180,6 +195,9 @@ def make(folder):
             "./quickstart setup, or set STARPMC_PYTHON to a Python with pymbar and matplotlib; the "
             "same command then goes on",
         ) from missing
+    if only_overlaps:
+        write_overlaps(folder)
+        return
     profile = read_profile(folder)
     found = estimate(profile)
     rows = rows_of(profile, found)
@@ -200,10 +218,11 @@ def make(folder):
 
 
 def main():
-    if len(sys.argv) != 2:
+    options = sys.argv[2:]
+    if len(sys.argv) < 2 or options not in ([], ["--overlaps"]):
         sys.exit(__doc__)
     try:
-        make(Path(sys.argv[1]))
+        make(Path(sys.argv[1]), only_overlaps=bool(options))
     except ProfileError as error:
         print(f"starpmc: error: {error}", file=sys.stderr)
         return error.status

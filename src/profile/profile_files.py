@@ -40,6 +40,7 @@ class Image:
     reference_dipole: float  # debye
     chains: list
     summary: dict
+    no_image_to_next: str = ""  # why none was put between it and the next, though it should
 
 
 @dataclasses.dataclass
@@ -78,6 +79,7 @@ def _image(folder, data):
         float(numpy.linalg.norm(data["reference_dipole_debye"])),
         [_chain(folder / name) for name in data["chains"]],
         read_json(folder / data["folder"] / "summary.json"),
+        data.get("no_image_to_next", ""),
     )
 
 

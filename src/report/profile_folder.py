@@ -109,8 +109,21 @@ def read_profile(path):
     except run_folder.DAMAGE as error:
         found.problem(f"{SETTINGS} cannot be read: {error}")
     _read_result(found)
-    if found.document and [_number(one) for one in found.folders] != list(
-        range(1, len(found.images) + 1)
-    ):
-        found.problem("There is not a folder for each image of the profile.")
+    if found.document:
+        _take_folders_of_images(found)
     return found
+
+
+def _take_folders_of_images(found):
+    """In their order: an image that was added between others has a later number. Others than those of
+    the result are being sampled."""
+    names = [row.get("folder", f"image-{k:02d}") for k, row in enumerate(found.images, 1)]
+    there = {one.name for one in found.folders}
+    if not there.issuperset(names):
+        found.problem("There is not a folder for each image of the profile.")
+    elif there.difference(names):
+        found.problem(
+            f"{', '.join(sorted(there.difference(names)))}: not in the result, which is of before they "
+            "were added."
+        )
+    found.folders = [found.path / name for name in names]

@@ -28,6 +28,7 @@ COLUMNS = (
     ("independent frames", "independent_frames", "{}"),
     ("independent blocks", "independent_blocks", "{:.0f}"),
     ("blocks accepted", "block_acceptance", "{:.1%}"),
+    ("folder", "folder", "{}"),
 )
 
 
@@ -56,7 +57,7 @@ def result(profile, gallery):
 
 def images(profile):
     rows = [
-        ["–" if row[key] is None else form.format(row[key]) for _, key, form in COLUMNS]
+        ["–" if row.get(key) is None else form.format(row[key]) for _, key, form in COLUMNS]
         for row in profile.images
     ]
     text = (
@@ -116,10 +117,17 @@ def solutes(profile, gallery):
     return page.charts(figures)
 
 
+def _overlaps_of_pairs(profile):
+    """Of the two alone; a profile of an earlier version has only those among all images."""
+    if all("pair_overlap" in row for row in profile.images):
+        return profile.column("pair_overlap")[:-1]
+    return numpy.diagonal(profile.matrix("overlap"), 1)
+
+
 def overlap(profile, gallery):
     low = [
         f"{k + 1} and {k + 2} ({value:.3f})"
-        for k, value in enumerate(numpy.diagonal(profile.matrix("overlap"), 1))
+        for k, value in enumerate(_overlaps_of_pairs(profile))
         if value < LEAST_OVERLAP
     ]
     html = page.figure(gallery.take(profile_charts.overlap(profile), "overlap"))

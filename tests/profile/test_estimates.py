@@ -29,6 +29,24 @@ class Estimates(program.TestCase):
         with self.assertRaisesRegex(profile_files.ProfileError, "image-01 and image-02.*overlap"):
             estimates.estimate(profile)
 
+    def test_overlap_of_pairs(self):
+        """Of many equal ensembles each has as many frames in common with the next as it can have,
+        which the matrix of all does not show; nor do numbers of frames matter."""
+        rng = np.random.default_rng(3)
+        centres = np.append(np.zeros(40), 60.0)
+        frames = []
+        for own, centre in enumerate(centres):
+            x = rng.normal(centre, 1, 100 if own % 2 else 300)
+            energies = (x[:, None] - centres) ** 2 / 2
+            frames.append([energies - energies[:, own : own + 1]])
+        samples = estimates.Samples(frames, frames)
+        found = estimates.pair_overlaps(samples, 1.0)
+        np.testing.assert_allclose(found[:-1], 0.5, atol=1e-6)
+        self.assertLess(found[-1], 1e-4)
+        equal = [[chain[:, :40] for chain in chains] for chains in frames[:40]]
+        matrix = estimates.mbar_of(equal, 1.0).compute_overlap()["matrix"]
+        self.assertLess(np.diagonal(matrix, 1).min(), estimates.LEAST_OVERLAP)
+
     def test_harmonic_ensembles(self):
         """Free energies -kT/2 ln(1/k); differences of true and sampled energy that are known."""
         rng = np.random.default_rng(2)
