@@ -37,7 +37,8 @@ def read_last_frame(folder):
             if line.startswith(("ATOM", "HETATM")):
                 elements.append(line[76:78].strip())
                 residues.append((line[17:21].strip(), line[22:26]))
-    with h5py.File(folder / "trajectory.h5md") as file:
+    chains = sorted(folder.glob("chain-*/trajectory.h5md"))
+    with h5py.File(chains[0] if chains else folder / "trajectory.h5md") as file:
         group = file["particles/all"]
         box = group["box/edges"]
         edges = np.array(box if isinstance(box, h5py.Dataset) else box["value"])

@@ -162,7 +162,12 @@ std::string energy_lines(const RunSummary& summary) {
   if (zero != EnergyZero::no_solute)
     add("QM-MM Coulomb, both", std::mem_fn(&EnergyAverages::qmmm_coulomb));
   if (zero == EnergyZero::isolated_solute || zero == EnergyZero::qm_program) {
-    add("solute's own", std::mem_fn(&EnergyAverages::solute));
+    if (reference) {  // a constant
+      text += fmt::format("  {:<22}{:>14.3f}\n", "solute's own",
+                          summary.chains.front().averages.solute.mean);
+    } else {
+      add("solute's own", std::mem_fn(&EnergyAverages::solute));
+    }
   }
   add("total", std::mem_fn(&EnergyAverages::total));
   return text;
