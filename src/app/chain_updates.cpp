@@ -14,8 +14,8 @@
 namespace starpmc {
 namespace {
 
-/// The running totals drift by little (check_drift()); computing all energies anew between updates is
-/// to notice devices at fault.
+/// The running totals drift by little (check_drift()); computing all energies anew between updates
+/// is to notice devices at fault.
 constexpr std::size_t kUpdatesBetweenChecks = 16;
 
 }  // namespace
