@@ -89,7 +89,7 @@ std::string text_of(const SolutePath& path) {
 }  // namespace
 
 std::string image_name(const ProfileImages& images, std::size_t image) {
-  const std::string name = fmt::format("image {} of {}", image + 1, images.count());
+  std::string name = fmt::format("image {} of {}", image + 1, images.count());
   if (images.added() == 0) return name;
   return name + " (" + images.folder(image).filename().string() + ")";
 }
