@@ -6,7 +6,10 @@ Skips the script that imports it where pymbar or NumPy is not installed.
 import csv
 import importlib.util
 import pathlib
+import signal
+import subprocess
 import sys
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "app"))
 import program
@@ -64,3 +67,21 @@ class ProfileCase(program.TestCase):
             timeout=900,
         )
         return table(folder / "profile.csv")
+
+    def kill_profile(self, config, folder, there, seconds=0.0, **environment):
+        """Begins or goes on, and is killed so long after the file `there` has come; whether it had not
+        ended by then."""
+        process = subprocess.Popen(
+            [str(program.PROGRAM), "profile", str(config), "--output.folder", str(folder),
+             "--output.checkpoint-interval", "0.1"],
+            env=program.environment(**MODEL, **environment),
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        while process.poll() is None and not there.exists():
+            time.sleep(0.001)
+        time.sleep(seconds)
+        running = process.poll() is None
+        if running:
+            process.send_signal(signal.SIGKILL)
+        process.wait()
+        return running

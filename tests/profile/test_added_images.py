@@ -7,10 +7,7 @@ import functools
 import json
 import pathlib
 import shutil
-import signal
-import subprocess
 import tempfile
-import time
 
 from profile_case import (
     BOX,
@@ -116,23 +113,12 @@ class AddedImages(ProfileCase):
         said = self.go_on(folder, "--profile.least-overlap", 0)
         self.assertIn("an image between them would help", said)
         self.assertFalse((folder / "image-03").exists())
-        words = ["profile", self.whole / "test.cfg", "--output.folder", folder,
-                 "--output.checkpoint-interval", "0.1"]  # fmt: skip
         killed = 0
         for sign in ("profile-overlaps.json", "profile-added.json", "image-03/blocks.csv"):
-            process = subprocess.Popen(
-                [str(program.PROGRAM), *map(str, words)],
-                env=program.environment(**MODEL, STARPU_NCPU="1"),
-                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            seconds = 0.2 if sign.startswith("image") else 0
+            killed += self.kill_profile(
+                self.whole / "test.cfg", folder, folder / sign, seconds, STARPU_NCPU="1"
             )
-            while process.poll() is None and not (folder / sign).exists():
-                time.sleep(0.001)
-            if sign.startswith("image"):
-                time.sleep(0.2)
-            if process.poll() is None:
-                process.send_signal(signal.SIGKILL)
-                killed += 1
-            process.wait()
         self.assertGreater(killed, 1)
         self.go_on(folder)
         self.assert_same(folder)

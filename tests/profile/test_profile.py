@@ -5,9 +5,6 @@ usage: test_profile.py PROGRAM [TEST ...]
 """
 
 import json
-import signal
-import subprocess
-import time
 
 from profile_case import (
     BOX,
@@ -94,22 +91,10 @@ class GoingOn(ProfileCase):
         """The same profile to the bit."""
         config = self.small()
         self.profile(config, self.folder / "whole")
-        words = ["profile", config, "--output.folder", self.folder / "part"]
+        part = self.folder / "part"
         killed = 0
         for image in ("image-01", "image-02"):
-            process = subprocess.Popen(
-                [str(program.PROGRAM), *map(str, words), "--output.checkpoint-interval", "0.1"],
-                env=program.environment(**MODEL), stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-            )
-            begun = self.folder / "part" / image / "blocks.csv"
-            while process.poll() is None and not begun.exists():
-                time.sleep(0.01)
-            time.sleep(0.2)
-            if process.poll() is None:
-                process.send_signal(signal.SIGKILL)
-                killed += 1
-            process.wait()
+            killed += self.kill_profile(config, part, part / image / "blocks.csv", 0.2)
         self.assertGreater(killed, 0)
         self.profile(config, self.folder / "part")
         for name in ("profile.csv", "image-01/dhdl.xvg", "image-03/dhdl.xvg"):
