@@ -34,7 +34,8 @@
 namespace starpmc {
 namespace {
 
-constexpr double kLongestAnswerSeconds = 120;  ///< of a QM program to what it has not computed yet
+constexpr double kLongestAnswerToCheckSeconds =
+    120;  ///< of a QM program to what it has not computed yet
 constexpr double kBytesPerMebibyte = 1 << 20;
 
 void print_line(std::string_view name, const std::string& text) {
@@ -210,7 +211,7 @@ class Checker {
       check_electrons(engine->update({}, {}, {}), qm.electron_tolerance);
       return;
     }
-    qm.time_limit_seconds = std::min(qm.time_limit_seconds, kLongestAnswerSeconds);
+    qm.time_limit_seconds = std::min(qm.time_limit_seconds, kLongestAnswerToCheckSeconds);
     if (!solute) {
       WorkerEngine::version_of(worker_command(qm));
       return;
