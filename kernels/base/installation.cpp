@@ -30,6 +30,14 @@ fs::path find_installed(const InstalledFiles& files) {
   return {};
 }
 
+fs::path installed_file(const InstalledFiles& files, const std::string& place) {
+  const fs::path folder = find_installed(files);
+  if (!folder.empty()) return folder / files.marker;
+  throw InputError(
+      place, std::string("no ") + files.marker + " in " + searched_places(files), "",
+      std::string("install starpmc completely, or set ") + files.variable + " to its folder");
+}
+
 std::string searched_places(const InstalledFiles& files) {
   std::string text;
   for (const fs::path& place : places_of(files)) {

@@ -22,6 +22,11 @@ std::vector<std::filesystem::path> places_of(const InstalledFiles& files);
 /// The first of them that has the marker; empty: none.
 std::filesystem::path find_installed(const InstalledFiles& files);
 
+/// The file `marker` itself, such as a script.
+/// @param place of the message where it is not found: a subcommand or a key
+/// @throws InputError
+std::filesystem::path installed_file(const InstalledFiles& files, const std::string& place);
+
 /// The folders searched, for a message.
 std::string searched_places(const InstalledFiles& files);
 

@@ -25,6 +25,7 @@
 #include "app/run_forecast.hpp"
 #include "app/run_reference.hpp"
 #include "app/sampling_trial.hpp"
+#include "base/constants.hpp"
 #include "base/input_errors.hpp"
 #include "io/output_folder.hpp"
 #include "kernels/base/shown_text.hpp"
@@ -36,7 +37,6 @@ namespace {
 
 constexpr double kLongestAnswerToCheckSeconds =
     120;  ///< of a QM program to what it has not computed yet
-constexpr double kBytesPerMebibyte = 1 << 20;
 
 void print_line(std::string_view name, const std::string& text) {
   std::cout << fmt::format("{:<24}{}\n", name, text);

@@ -35,13 +35,8 @@ void print_path_help(const options::options_description& described, std::ostream
       << "\nExample: starpmc path --transition-state guess.xyz --charge -1 --solvent water\n";
 }
 
-fs::path find_script() {
-  constexpr const char* name = "path.py";
-  const InstalledFiles files{"STARPMC_PATH", "path", "src/path", name};
-  const fs::path folder = find_installed(files);
-  if (!folder.empty()) return folder / name;
-  throw InputError("starpmc path", std::string("no ") + name + " in " + searched_places(files), "",
-                   "install starpmc completely, or set STARPMC_PATH to its folder");
+fs::path path_script() {
+  return installed_file({"STARPMC_PATH", "path", "src/path", "path.py"}, "starpmc path");
 }
 
 /// A table of the images; read_solute_path() has refused what is no path.
@@ -93,14 +88,13 @@ std::string default_folder(const options::variables_map& values) {
 }
 
 std::vector<std::string> script_command(const options::variables_map& values) {
-  const fs::path script = find_script();
   Settings::QmSection worker;
   worker.engine = "pyscf";
   const fs::path workers = fs::path(worker_command(worker).command.at(1)).parent_path();
   // -B: nothing is written beside the script.
   std::vector<std::string> command{find_worker_python(worker).string(),
                                    "-B",
-                                   script.string(),
+                                   path_script().string(),
                                    "--workers=" + workers.string(),
                                    "--program-version",
                                    STARPMC_VERSION};

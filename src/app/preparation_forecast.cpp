@@ -9,6 +9,7 @@
 #include "app/qm_forecast.hpp"
 #include "app/reference_lattices.hpp"
 #include "app/reference_preparation.hpp"
+#include "base/constants.hpp"
 
 namespace starpmc {
 namespace {
@@ -24,7 +25,6 @@ constexpr double kFunctions = 264;
 constexpr double kDensityRate = 2400;
 constexpr double kResponseRate = 1500;
 constexpr double kRateExponent = 1.67;
-constexpr double kBytesPerMebibyte = 1 << 20;
 
 double values_of(const LatticePlan& plan) {
   double nodes = 0;

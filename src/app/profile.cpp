@@ -123,16 +123,11 @@ void evaluate(const ProfileImages& images) {
 /// @param arguments after the folder's name
 std::vector<std::string> estimate_command(const ProfileImages& images,
                                           std::vector<std::string> arguments = {}) {
-  constexpr const char* name = "free_energy.py";
-  const InstalledFiles files{"STARPMC_PROFILE", "profile", "src/profile", name};
-  const fs::path folder = find_installed(files);
-  if (folder.empty()) {
-    throw InputError("starpmc profile", std::string("no ") + name + " in " + searched_places(files),
-                     "", "install starpmc completely, or set STARPMC_PROFILE to its folder");
-  }
+  const fs::path script = installed_file(
+      {"STARPMC_PROFILE", "profile", "src/profile", "free_energy.py"}, "starpmc profile");
   // -B: nothing is written beside the script.
   std::vector<std::string> command{find_worker_python(images.inputs().settings.qm).string(), "-B",
-                                   (folder / name).string(),
+                                   script.string(),
                                    images.inputs().settings.output.folder.string()};
   std::ranges::move(arguments, std::back_inserter(command));
   return command;

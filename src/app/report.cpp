@@ -30,13 +30,8 @@ void print_report_help(const options::options_description& described, std::ostre
       << described << "\nExample: starpmc report quickstart-output --pairs O2:HW1+HW2 --png\n";
 }
 
-fs::path find_script() {
-  constexpr const char* name = "report.py";
-  const InstalledFiles files{"STARPMC_REPORT", "report", "src/report", name};
-  const fs::path folder = find_installed(files);
-  if (!folder.empty()) return folder / name;
-  throw InputError("starpmc report", std::string("no ") + name + " in " + searched_places(files),
-                   "", "install starpmc completely, or set STARPMC_REPORT to its folder");
+fs::path report_script() {
+  return installed_file({"STARPMC_REPORT", "report", "src/report", "report.py"}, "starpmc report");
 }
 
 }  // namespace
@@ -75,7 +70,7 @@ int run_report(std::span<const std::string> arguments, std::ostream& out) {
                      "starpmc report DIR, DIR the output folder of a run or a profile");
   }
   // -B: nothing is written beside the script.
-  std::vector<std::string> command{find_worker_python({}).string(), "-B", find_script().string(),
+  std::vector<std::string> command{find_worker_python({}).string(), "-B", report_script().string(),
                                    "--program-version", STARPMC_VERSION};
   for (const char* name : {"output", "atoms", "pairs"}) {
     if (!values.contains(name)) continue;

@@ -190,17 +190,17 @@ std::string describe_tasks(const TaskPlan& plan) {
 }
 
 Json pose_as_json(const ScoredPose& pose, bool vdw) {
-  Json json;
-  json["pose"] = pose.number;
-  json["coulomb_kj_per_mol"] = pose.energy.coulomb_kj_per_mol;
-  if (vdw) json["vdw_kj_per_mol"] = pose.energy.vdw_kj_per_mol;
-  json["total_kj_per_mol"] = pose.energy.total();
-  json["closest_angstrom"] = nullptr;
+  Json written;
+  written["pose"] = pose.number;
+  written["coulomb_kj_per_mol"] = pose.energy.coulomb_kj_per_mol;
+  if (vdw) written["vdw_kj_per_mol"] = pose.energy.vdw_kj_per_mol;
+  written["total_kj_per_mol"] = pose.energy.total();
+  written["closest_angstrom"] = nullptr;
   if (!std::isnan(pose.energy.closest_angstrom)) {
-    json["closest_angstrom"] = pose.energy.closest_angstrom;
+    written["closest_angstrom"] = pose.energy.closest_angstrom;
   }
-  json["overlap"] = pose.energy.overlaps();
-  return json;
+  written["overlap"] = pose.energy.overlaps();
+  return written;
 }
 
 Json workers_as_json(const StarpuRuntime& runtime) {
@@ -222,44 +222,45 @@ Json workers_as_json(const StarpuRuntime& runtime) {
 
 Json settings_as_json(const ScoreRequest& request, const ScoreInput& input) {
   const PoseInteraction& interaction = input.function.interaction;
-  Json json;
-  json["receptor"] = {{"file", request.receptor.string()}, {"sites", input.sites.receptor.size()}};
-  json["ligand"] = {{"file", request.ligand.string()}, {"sites", input.sites.ligand.size()}};
-  json["poses_file"] = request.poses.string();
-  json["terms"] = request.has_vdw() ? "coulomb+12-6" : "coulomb";
-  json["dielectric"] = interaction.distance_dependent != 0 ? "distance" : "constant";
-  json["permittivity"] = input.function.permittivity;
-  json["cutoff_angstrom"] = nullptr;
-  if (interaction.cutoff > 0) json["cutoff_angstrom"] = interaction.cutoff;
-  json["precision"] = value_name(request.precision);
-  json["newton_steps"] = interaction.newton_steps;
-  json["implementation"] = value_name(request.implementation);
-  json["instruction_set"] = simd::instruction_set();
-  return json;
+  Json written;
+  written["receptor"] = {{"file", request.receptor.string()},
+                         {"sites", input.sites.receptor.size()}};
+  written["ligand"] = {{"file", request.ligand.string()}, {"sites", input.sites.ligand.size()}};
+  written["poses_file"] = request.poses.string();
+  written["terms"] = request.has_vdw() ? "coulomb+12-6" : "coulomb";
+  written["dielectric"] = interaction.distance_dependent != 0 ? "distance" : "constant";
+  written["permittivity"] = input.function.permittivity;
+  written["cutoff_angstrom"] = nullptr;
+  if (interaction.cutoff > 0) written["cutoff_angstrom"] = interaction.cutoff;
+  written["precision"] = value_name(request.precision);
+  written["newton_steps"] = interaction.newton_steps;
+  written["implementation"] = value_name(request.implementation);
+  written["instruction_set"] = simd::instruction_set();
+  return written;
 }
 
 void write_json(const ScoreRequest& request, const ScoreInput& input, const Scoring& scoring,
                 const StarpuRuntime& runtime) {
   const Outcome& outcome = scoring.outcome();
   const TaskPlan& plan = scoring.plan();
-  Json json;
-  json["version"] = STARPMC_VERSION;
-  json.update(settings_as_json(request, input));
-  json["poses"] = outcome.poses;
-  json["poses_with_overlap"] = outcome.overlapping;
-  json["seconds"] = outcome.seconds;
-  json["pairs"] = scoring.pairs();
-  json["pairs_per_second"] = scoring.pairs() / outcome.seconds;
-  json["tasks"] = {{"receptor_tiles", plan.tiles},
-                   {"sites_per_tile", plan.blocks_per_tile * STARPMC_BLOCK_POINTS},
-                   {"poses_per_task", plan.poses},
-                   {"bytes_per_task", plan.memory_bytes}};
-  json["workers"] = workers_as_json(runtime);
-  json["best"] = Json::array();
+  Json written;
+  written["version"] = STARPMC_VERSION;
+  written.update(settings_as_json(request, input));
+  written["poses"] = outcome.poses;
+  written["poses_with_overlap"] = outcome.overlapping;
+  written["seconds"] = outcome.seconds;
+  written["pairs"] = scoring.pairs();
+  written["pairs_per_second"] = scoring.pairs() / outcome.seconds;
+  written["tasks"] = {{"receptor_tiles", plan.tiles},
+                      {"sites_per_tile", plan.blocks_per_tile * STARPMC_BLOCK_POINTS},
+                      {"poses_per_task", plan.poses},
+                      {"bytes_per_task", plan.memory_bytes}};
+  written["workers"] = workers_as_json(runtime);
+  written["best"] = Json::array();
   for (const ScoredPose& pose : scoring.best()) {
-    json["best"].push_back(pose_as_json(pose, request.has_vdw()));
+    written["best"].push_back(pose_as_json(pose, request.has_vdw()));
   }
-  write_file_atomically(request.json_path(), json_text(json));
+  write_file_atomically(request.json_path(), json_text(written));
 }
 
 }  // namespace

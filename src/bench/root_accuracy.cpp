@@ -41,10 +41,10 @@ class WorkersPaused {
 template <class Kernel>
 std::vector<Figure> measure(const PoseWorkload& workload, const Reference& reference, int steps,
                             Kernel&& kernel) {
-  constexpr int kRepetitions = 3;  // the least disturbed counts
+  constexpr int repetitions = 3;  // the least disturbed counts
   std::vector<double> energies(POSE_TERMS * kEnergies);
   double best = HUGE_VAL;
-  for (int i = 0; i < kRepetitions; ++i) {
+  for (int i = 0; i < repetitions; ++i) {
     const auto start = std::chrono::steady_clock::now();
     kernel(workload.arguments<float>(kEnergies, steps, energies));
     best = std::min(best, seconds_since(start));

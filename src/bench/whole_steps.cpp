@@ -31,7 +31,7 @@ Settings chain_settings(const BenchSystem& bench, const WholeStepsSettings& sett
 constexpr double kTermsShare = 0.2;
 
 /// Of several contestants each runs so often, in turn.
-constexpr std::size_t kRounds = 8;
+constexpr std::size_t kRoundsOfContestants = 8;
 
 std::shared_ptr<const ReferenceTables> reference_of(const Contestant& contestant,
                                                     const WholeStepsSettings& settings) {
@@ -114,7 +114,7 @@ std::vector<Rounds> time_chains(std::span<const Contestant> contestants,
   for (const Contestant& contestant : contestants) {
     all.emplace_back(contestant, settings, tasks, target, preparation);
   }
-  const std::size_t rounds = contestants.size() > 1 ? kRounds : 1;
+  const std::size_t rounds = contestants.size() > 1 ? kRoundsOfContestants : 1;
   const double round_seconds =
       settings.seconds * static_cast<double>(all.size()) / static_cast<double>(rounds);
   for (std::size_t round = 0; round < rounds; ++round) {

@@ -19,10 +19,9 @@ namespace {
 
 using std::chrono::duration;
 using std::chrono::milliseconds;
-using std::chrono::seconds;
 
 constexpr milliseconds shown_interval{200};
-constexpr seconds log_interval{10};
+constexpr std::chrono::seconds log_interval{10};
 constexpr std::size_t narrowest = 20;
 
 std::size_t terminal_columns() {

@@ -28,7 +28,7 @@ constexpr const char* centre_group = "particles/molecules/position";
 constexpr const char* orientation_group = "particles/molecules/orientation";
 
 /// Frames are handed to the system this often, or when they are as many bytes.
-constexpr std::chrono::seconds flush_interval{1};
+constexpr std::chrono::seconds frame_flush_interval{1};
 constexpr std::uint64_t most_bytes_held = std::uint64_t{8} << 20;
 /// Frames after which the file is opened anew, so that HDF5 forgets where the earlier ones are: it
 /// keeps one to two kilobytes for each.
@@ -100,7 +100,7 @@ class Trajectory::Writer {
       ++frames_;
       ++frames_held_;
       const bool many = frames_held_ * most_bytes_per_frame() > most_bytes_held;
-      if (many || std::chrono::steady_clock::now() - last_flush_ >= flush_interval) flush();
+      if (many || std::chrono::steady_clock::now() - last_flush_ >= frame_flush_interval) flush();
     });
   }
 

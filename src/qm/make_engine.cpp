@@ -44,14 +44,10 @@ std::optional<fs::path> find_program(const fs::path& program) {
   return std::nullopt;
 }
 
-fs::path find_script(const std::string& engine) {
+fs::path worker_script(const std::string& engine) {
   const std::string name = engine + "_worker.py";
-  const InstalledFiles files{"STARPMC_WORKERS", "workers", "src/qm/workers", name.c_str()};
-  const fs::path folder = find_installed(files);
-  if (!folder.empty()) return folder / name;
-  throw InputError("qm.engine",
-                   fmt::format("no worker script {} in {}", name, searched_places(files)), engine,
-                   "install starpmc completely, or set STARPMC_WORKERS to its folder");
+  return installed_file({"STARPMC_WORKERS", "workers", "src/qm/workers", name.c_str()},
+                        "qm.engine");
 }
 
 bool analytic(const std::string& embedding) {
@@ -121,7 +117,8 @@ fs::path find_worker_python(const Settings::QmSection& settings) {
 
 WorkerCommand worker_command(const Settings::QmSection& settings) {
   WorkerCommand command;
-  command.command = {find_worker_python(settings).string(), find_script(settings.engine).string()};
+  command.command = {find_worker_python(settings).string(),
+                     worker_script(settings.engine).string()};
   command.time_limit_seconds = settings.time_limit_seconds;
   if (settings.engine == "psi4") {
     command.remedy_if_missing =

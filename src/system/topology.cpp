@@ -71,7 +71,7 @@ class TopologyReader {
   };
 
   static std::span<const Section> sections() {
-    static const std::array<Section, 13> table{{
+    static const std::array<Section, 13> all{{
         {"defaults", &TopologyReader::read_defaults, false},
         {"atomtypes", &TopologyReader::read_atom_type, false},
         {"nonbond_params", &TopologyReader::read_pair_parameters, false},
@@ -86,7 +86,7 @@ class TopologyReader {
         {"dummies2", &TopologyReader::read_virtual_site2, true},
         {"dummies3", &TopologyReader::read_virtual_site3, true},
     }};
-    return table;
+    return all;
   }
 
   void read_lines_of(std::span<const SourceLine> lines) {
