@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include "kernels/base/error.hpp"
 #include "kernels/base/temporary_folder.hpp"
 
 namespace starpmc {
