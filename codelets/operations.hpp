@@ -212,4 +212,8 @@ using QmUpdateFunction = void (*)(void* context, std::span<const std::span<const
 void qm_update(QmUpdateFunction run, void* context, double expected_work,
                std::span<const starpu_data_handle_t> parts);
 
+/// A piece of what a reference is made from; the same, with models of its own: it takes the time of
+/// no update.
+void qm_preparation(QmUpdateFunction run, void* context, double expected_work);
+
 }  // namespace starpmc::codelets

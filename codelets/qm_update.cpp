@@ -19,16 +19,13 @@ void on_cpu(void* buffers[], void* argument) {
     for (int i = 0; i < a.parts; ++i) parts.push_back(span_of<const double>(buffers[i]));
     a.run(a.context, parts);
   } catch (const std::exception& error) {
-    report_failure(std::string("qm_update: ") + error.what());
+    report_failure(std::string("QM: ") + error.what());
   }
   release_worker(starpu_worker_get_id());
 }
 
-}  // namespace
-
-void qm_update(QmUpdateFunction run, void* context, double expected_work,
-               std::span<const starpu_data_handle_t> parts) {
-  static Codelet codelet("starpmc_qm_update", {nullptr, on_cpu, nullptr});
+void submit(Codelet& codelet, QmUpdateFunction run, void* context, double expected_work,
+            std::span<const starpu_data_handle_t> parts) {
   Arguments a{{}, run, context, static_cast<int>(parts.size())};
   a.work_bucket = work_bucket(expected_work);
   std::vector<Access> accesses;
@@ -40,6 +37,19 @@ void qm_update(QmUpdateFunction run, void* context, double expected_work,
     release_worker(a.worker);
     throw;
   }
+}
+
+}  // namespace
+
+void qm_update(QmUpdateFunction run, void* context, double expected_work,
+               std::span<const starpu_data_handle_t> parts) {
+  static Codelet codelet("starpmc_qm_update", {nullptr, on_cpu, nullptr});
+  submit(codelet, run, context, expected_work, parts);
+}
+
+void qm_preparation(QmUpdateFunction run, void* context, double expected_work) {
+  static Codelet codelet("starpmc_qm_preparation", {nullptr, on_cpu, nullptr});
+  submit(codelet, run, context, expected_work, {});
 }
 
 }  // namespace starpmc::codelets

@@ -25,7 +25,7 @@ void EngineTeam::submit(Member& member, double size) {
     auto& it = *static_cast<Member*>(self);
     it.team.task(it);
   };
-  codelets::qm_update(body, &member, size, {});
+  codelets::qm_preparation(body, &member, size);
 }
 
 void EngineTeam::task(Member& member) noexcept {

@@ -18,8 +18,6 @@ constexpr std::uint64_t kUsualRounds = 2;
 // PySCF on one core, PBE/def2-SVP (src/qm/README.md): 32 components of acetone (86 functions) take
 // 1.4 s beside the tests, 96 of chorismate (264) 22 s: so many updates each.
 constexpr double kUpdatesOfComponent = 0.15;
-/// A configuration's embedding matrix.
-constexpr double kUpdatesOfConfiguration = 0.2;
 // Positions a second, of a density with as many functions and of one with its responses.
 constexpr double kFunctions = 264;
 constexpr double kDensityRate = 2400;
@@ -41,12 +39,12 @@ PreparationForecast preparation_forecast(const Inputs& inputs, const QmForecast&
   const double team = std::max(1U, std::min(chains, cpu_workers));
   PreparationForecast forecast;
   const std::uint64_t of_round = configurations_of_round(settings.configurations);
-  const std::uint64_t sweeps =
-      kUsualRounds * (kSweepsOfRelaxation + of_round * kSweepsBetweenConfigurations) +
-      settings.configurations * kSweepsBetweenConfigurations;
+  const std::uint64_t sweeps = kUsualRounds * (PreparationChains::kChains * kSweepsOfRelaxation +
+                                               of_round * kSweepsBetweenConfigurations) +
+                               settings.configurations * kSweepsBetweenConfigurations;
   forecast.steps = sweeps * inputs.system.molecules.size();
-  // Of one chain, whose steps other chains do not slow.
-  const double rate = trial.steps_per_second / team;
+  const double at_once = std::min<double>(PreparationChains::kChains, std::max(1U, cpu_workers));
+  const double rate = trial.steps_per_second / team * at_once;
   forecast.sampling_seconds = static_cast<double>(forecast.steps) / rate;
 
   const auto tests = static_cast<double>(test_configurations(settings.configurations).size());

@@ -7,9 +7,12 @@
 
 namespace starpmc {
 
-// How a reference is made (reference_preparation.hpp). Sweeps are steps for each MM molecule.
+// How a reference is made (reference_preparation.hpp). Sweeps are steps for each MM molecule, of
+// each of its chains.
 inline constexpr std::uint64_t kSweepsOfRelaxation = 100;
-inline constexpr std::uint64_t kSweepsBetweenConfigurations = 20;
+inline constexpr std::uint64_t kSweepsBetweenConfigurations = 40;
+/// A configuration's embedding matrix takes so much of an update's time.
+inline constexpr double kUpdatesOfConfiguration = 0.2;
 /// Of a round before the last, of the configurations asked for.
 inline constexpr std::uint64_t kShareOfRound = 4;
 inline constexpr std::uint64_t kFewestOfRound = 8;

@@ -100,7 +100,7 @@ void add_worker_times(RankResults& results, const std::vector<std::pair<int, std
         timing.total_seconds += seconds;
         WorkerTasks& worker = results.worker_tasks[w];
         worker.tasks += counter.tasks;
-        (timing.codelet == "starpmc_qm_update" ? worker.qm_seconds : worker.sampling_seconds) +=
+        (timing.codelet.starts_with("starpmc_qm_") ? worker.qm_seconds : worker.sampling_seconds) +=
             seconds;
       }
       if (timing.count > 0) results.codelet_timings.push_back(timing);

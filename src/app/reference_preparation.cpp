@@ -18,8 +18,6 @@
 namespace starpmc {
 namespace {
 
-/// Of the chain that is sampled: no run's chain has it.
-constexpr std::uint32_t kChain = std::numeric_limits<std::uint32_t>::max();
 constexpr int kMostRounds = 8;
 /// Two rounds agree where their dipoles differ by less than this and a share of them, and the costs
 /// of their polarisation by less than kT or a share of it: what the means of so few configurations
@@ -27,20 +25,7 @@ constexpr int kMostRounds = 8;
 constexpr double kDipoleDebye = 0.1;
 constexpr double kShareOfDipole = 0.03;
 constexpr double kShareOfEnergy = 0.1;
-constexpr double kTestShare = 0.33;
 constexpr std::uint64_t kMostTests = 40;
-
-class NoObserver final : public ChainObserver {
- public:
-  void on_step(std::uint64_t, bool, const EnergyTerms&) override {}
-  void on_frame(std::uint64_t, std::span<const Molecule>) override {}
-};
-
-Settings settings_of_chain(Settings settings) {
-  settings.output.pressure_interval = 0;
-  if (!settings.sampling.equilibration_steps) settings.sampling.equilibration_steps = 0;
-  return settings;
-}
 
 std::string coulomb_text(const Settings::PotentialSection& potential) {
   return fmt::format("{} ({})", potential.coulomb,
@@ -53,14 +38,12 @@ double magnitude(const std::array<double, 3>& v) { return std::hypot(v[0], v[1],
 }  // namespace
 
 int most_response_components(std::uint64_t configurations) {
-  const double used = std::floor((1 - kTestShare) * static_cast<double>(configurations));
+  const std::uint64_t used = configurations - PreparationChains::held_out(configurations);
   return std::max(0, static_cast<int>(used) - 1);
 }
 
 std::vector<std::uint64_t> test_configurations(std::uint64_t configurations) {
-  const auto share = std::nearbyint(kTestShare * static_cast<double>(configurations));
-  const std::uint64_t held_out =
-      std::min(std::max<std::uint64_t>(2, static_cast<std::uint64_t>(share)), configurations);
+  const std::uint64_t held_out = PreparationChains::held_out(configurations);
   const std::uint64_t count = std::min(kMostTests, held_out);
   std::vector<std::uint64_t> tests;
   for (std::uint64_t i = 0; i < count; ++i) {
@@ -98,11 +81,9 @@ ReferencePreparation::ReferencePreparation(const Inputs& inputs, const Interrupt
       engine_(engine),
       team_(team),
       report_(std::move(report)),
-      settings_(settings_of_chain(inputs.settings)),
       sweep_(inputs.system.molecules.size()),
-      recorder_(engine),
-      chain_(make_chain(inputs.system, settings_, kChain)),
-      moves_(inputs.system, settings_) {
+      chains_(inputs, interruption, engine),
+      moves_(inputs.system, inputs.settings) {
   reference_.identity = reference_identity(inputs.system, inputs.settings);
 }
 
@@ -111,7 +92,7 @@ bool ReferencePreparation::agree(const Round& one, const Round& other) const {
   for (std::size_t k = 0; k < change.size(); ++k) {
     change[k] = one.dipole_debye[k] - other.dipole_debye[k];
   }
-  const double kt = kGasConstant * settings_.sampling.temperature_kelvin;
+  const double kt = kGasConstant * inputs_.settings.sampling.temperature_kelvin;
   const double cost = other.solute_energy_kj_per_mol - reference_.isolated_energy_kj_per_mol;
   return magnitude(change) < kDipoleDebye + kShareOfDipole * magnitude(other.dipole_debye) &&
          std::abs(one.solute_energy_kj_per_mol - other.solute_energy_kj_per_mol) <
@@ -128,34 +109,33 @@ void ReferencePreparation::tell(const std::string& phase, std::uint64_t done, st
   report_(state);
 }
 
-void ReferencePreparation::make_steps(std::uint64_t steps, std::uint64_t tune_interval) {
-  NoObserver nobody;
-  const std::uint64_t end = step_ + steps;
-  step_ = chain_->run({step_, steps, 0, tune_interval, 0}, nobody,
-                      [this] { return interruption_.requested(); });
-  if (step_ < end) throw Cancelled();
-}
-
-/// So many from here on, embedded by the whole team while the chain goes on to the next.
+/// So many from here on, embedded by the whole team while the chains go on to the next.
 void ReferencePreparation::sample_configurations(std::uint64_t configurations) {
-  moves_.clear();
+  std::vector<std::size_t> numbers;  // of the pieces, in the order in which they come up
+  numbers.reserve(configurations);
   std::vector<SolventPotential> potentials(configurations);
   embeddings_.assign(configurations, {});
   EngineTeam::Work work;
-  work.size = static_cast<double>(engine_.quadrature_points().size());
-  work.piece = [&](QmEngine& engine, std::size_t i) {
-    const SolventPotential potential = std::move(potentials[i]);
-    embeddings_[i] = engine.embedding(potential.at_points, potential.at_nuclei, potential.charges);
+  work.size = kUpdatesOfConfiguration * static_cast<double>(engine_.quadrature_points().size());
+  work.piece = [&](QmEngine& engine, std::size_t piece) {
+    const std::size_t number = numbers[piece];
+    const SolventPotential& potential = potentials[number];
+    embeddings_[number] =
+        engine.embedding(potential.at_points, potential.at_nuclei, potential.charges);
+    potentials[number].at_points = {};
   };
   EngineTeam::Batch batch(team_, engine_, work);
-  for (std::uint64_t i = 0; i < configurations; ++i) {
-    tell("reference: configurations", i, configurations);
-    if (i > 0 || step_ > 0) make_steps(kSweepsBetweenConfigurations * sweep_, 0);
-    potentials[i] = recorder_.record(*chain_);
-    moves_.add(potentials[i].charges);
-    batch.add();
-  }
+  tell("reference: configurations", 0, configurations);
+  chains_.sample(configurations, kSweepsBetweenConfigurations * sweep_,
+                 [&](std::size_t number, SolventPotential potential) {
+                   potentials[number] = std::move(potential);
+                   numbers.push_back(number);
+                   batch.add();
+                   tell("reference: configurations", numbers.size(), configurations);
+                 });
   batch.finish([&](std::size_t done) { tell("reference: embedding", done, configurations); });
+  moves_.clear();
+  for (const SolventPotential& potential : potentials) moves_.add(potential.charges);
 }
 
 /// By the whole team.
@@ -235,8 +215,7 @@ void ReferencePreparation::make_tables(Fineness fineness, int most_components) {
 /// The chain's Hamiltonian is that of the present density, without a response, from here on.
 void ReferencePreparation::sample_with_density() {
   make_tables(Fineness::rough, 0);
-  chain_->set_reference(std::make_shared<const ReferenceTables>(reference_));
-  chain_->evaluate();
+  chains_.set_reference(std::make_shared<const ReferenceTables>(reference_));
 }
 
 /// Rounds until two of them agree.
@@ -245,7 +224,7 @@ void ReferencePreparation::find_density() {
   const std::uint64_t configurations = configurations_of_round(inputs_.settings.qm.configurations);
   for (int round = 1; round <= kMostRounds; ++round) {
     sample_with_density();
-    make_steps(kSweepsOfRelaxation * sweep_, inputs_.settings.sampling.tune_interval);
+    chains_.relax(kSweepsOfRelaxation * sweep_, inputs_.settings.sampling.tune_interval);
     const Round now = make_density(configurations);
     spdlog::info(
         "reference, round {}: in the mean potential of {} configurations the solute has a dipole "

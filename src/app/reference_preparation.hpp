@@ -7,8 +7,8 @@
 #include "app/inputs.hpp"
 #include "app/interruption.hpp"
 #include "app/move_sample.hpp"
+#include "app/preparation_chains.hpp"
 #include "app/reference_lattices.hpp"
-#include "app/solvent_potential.hpp"
 #include "io/progress.hpp"
 #include "qm/solute_reference.hpp"
 #include "sampling/chain.hpp"
@@ -18,16 +18,16 @@ namespace starpmc {
 /// As many as can be told from so many configurations, some of which are kept for tests.
 int most_response_components(std::uint64_t configurations);
 
-/// Those of so many that are kept for tests, by increasing number: spread over the last share, as
-/// each is like its neighbours.
+/// Those of so many that are kept for tests, by increasing number: spread over the ones held out,
+/// as each is like its neighbours.
 std::vector<std::uint64_t> test_configurations(std::uint64_t configurations);
 
 /// What a reference of this solute at this level of theory is called by.
 ReferenceIdentity reference_identity(const System& system, const Settings& settings);
 
 /// Finds the reference density of a run: the one in the mean potential of the solvent that its own
-/// sampled Hamiltonian gives. A chain of its own, whose steps are a function of input and seed,
-/// is sampled in rounds: each gives a mean potential, an SCF in it, and the next round's
+/// sampled Hamiltonian gives. Chains of its own, whose steps are a function of input and seed,
+/// are sampled in rounds: each gives a mean potential, an SCF in it, and the next round's
 /// Hamiltonian, until two rounds agree. The last round's configurations give the response.
 class ReferencePreparation {
  public:
@@ -54,7 +54,6 @@ class ReferencePreparation {
   void sample_configurations(std::uint64_t configurations);
   std::vector<double> energies_of_tests();
   void sample_with_density();
-  void make_steps(std::uint64_t steps, std::uint64_t tune_interval);
   void tell(const std::string& phase, std::uint64_t done, std::uint64_t total);
 
   const Inputs& inputs_;
@@ -62,11 +61,8 @@ class ReferencePreparation {
   QmEngine& engine_;
   EngineTeam& team_;
   std::function<void(const ProgressState&)> report_;
-  Settings settings_;  ///< of the preparation's chain
   std::uint64_t sweep_;
-  PotentialRecorder recorder_;
-  std::unique_ptr<Chain> chain_;
-  std::uint64_t step_ = 0;
+  PreparationChains chains_;
   std::vector<std::uint64_t> tests_;   ///< of the configurations that the engine keeps
   std::vector<Embedding> embeddings_;  ///< of the last configurations
   MoveSample moves_;                   ///< of the configurations that the engine keeps

@@ -1,0 +1,223 @@
+"""What the program does on a host with several GPUs, in at most nine minutes of it.
+
+    python3 several_gpus.py [--devices 2] [--parts chain,chains,whole] [--time 500]
+
+chain: one chain on one device and on all (devices.py). chains: 1 to 16 chains of bench-A and bench-R
+on one, two, four devices. whole: all of bench-R, as published and in the exact ensemble, on all devices
+and cores, beside StarPU's lower bound. With NVIDIA's library the mean power of each GPU stands beside.
+several_gpus.json is written after each case. Needs NumPy and the Python of the QM program.
+"""
+
+import contextlib
+import json
+import os
+import re
+import sys
+import time
+from argparse import Namespace
+
+import devices
+import evaluation
+import power
+from evaluation import CONFIGS, Failure, aligned, bounded, choose, numbers
+
+PARTS = ("chain", "chains", "whole")
+STEPS_OF_R = 24_800_000
+UPDATES_OF_R = 496
+BLOCKS_OF_R = 80
+# Each part's share of the time.
+SHARES = {"chain": 0.42, "chains": 0.16, "whole": 0.42}
+
+
+class Host:
+    def __init__(self, request, folder):
+        self.request = request
+        self.folder = folder
+        self.program = evaluation.Program(request.program)
+        self.began = time.monotonic()
+        self.document = {"command": sys.argv[1:]}
+        self.meters = {}
+        self.stack = contextlib.ExitStack()
+
+    def seconds(self):
+        return time.monotonic() - self.began
+
+    def write(self, key, value):
+        self.document[key] = value
+        path = self.folder / "several_gpus.json"
+        path.write_text(json.dumps(self.document, indent=1), encoding="utf-8")
+
+    def counts(self):
+        """1, 2, 4 ... devices."""
+        return [n for n in (1, 2, 4, 8) if n <= self.request.devices]
+
+    def start_meters(self):
+        machine = self.program.with_environment(STARPU_NOPENCL=self.request.devices).machine(
+            "--implementation", self.request.implementation)
+        self.write("machine", machine)
+        for device in machine["opencl_devices"]:
+            if device["is_cpu"]:
+                continue
+            try:
+                meter = power.Meter(power.Nvml(device["uuid"]))
+            except power.NoReading as why:
+                print(f"no power of {device['worker']}: {why}", flush=True)
+                continue
+            self.meters[device["worker"]] = self.stack.enter_context(meter)
+        return machine
+
+    def watts(self, began):
+        ended = time.time()
+        return {name: meter.mean_watts(began, ended) for name, meter in self.meters.items()}
+
+
+def power_text(watts):
+    return "/".join("-" if w is None else f"{w:.0f}" for w in watts.values()) or "-"
+
+
+def part_chain(host, left):
+    """devices.py for all devices."""
+    request = host.request
+    folder = host.folder / "chain"
+    folder.mkdir()
+    asked = Namespace(
+        program=request.program, devices=request.devices, cores=1, points=request.points,
+        implementation=request.implementation, systems=["A", "R"], precisions=["mixed", "fp64"],
+        rounds=3, time=left, scale=request.scale)
+    session = devices.Session(asked, folder)
+    began = time.time()
+    cases = devices.cases_of(asked)
+    measured = devices.measure_all(session, cases)
+    rows = [devices.row_of(case, rounds) for case, rounds in measured.items() if rounds]
+    for path in session.grids.values():
+        path.unlink()
+    watts = host.watts(began)
+    host.write("chain", {"rows": rows, "watts": watts})
+    print("\nOne chain: microseconds of a step, gains over one device, bytes of 200 steps; mean watts of"
+          f" the GPUs {power_text(watts)}\n" + devices.text(rows), flush=True)
+    if any(row["hashes"] != 1 for row in rows):
+        raise Failure("decisions differ between devices: see several_gpus.json")
+
+
+def part_chains(host, left):
+    """Steps of several chains, on one device after another number of them."""
+    rows, request = [], host.request
+    end = host.seconds() + left
+    for system in ("R", "A"):
+        for count in host.counts():
+            if host.seconds() > end:
+                print("no time left for more of several chains", flush=True)
+                break
+            program = host.program.with_environment(STARPU_NOPENCL=count, STARPU_NCPU=1)
+            began = time.time()
+            results = program.bench(
+                "--system", system, "--term", "steps", "--implementation", request.implementation,
+                "--precision", "mixed", "--workers", "all", "--chains",
+                ",".join(map(str, request.chains)), "--seconds", request.seconds)["results"]
+            watts = host.watts(began)
+            for result in results:
+                rows.append({"system": system, "devices": count, "chains": result["chains"],
+                             "step_us": result["microseconds_per_step"], "watts": watts})
+            host.write("chains", rows)
+    one = {(row["system"], row["chains"]): row["step_us"] for row in rows if row["devices"] == 1}
+    lines = [("bench", "chains", "devices", "step us", "gain", "watts")]
+    for row in rows:
+        row["gain"] = one[row["system"], row["chains"]] / row["step_us"]
+        lines.append((row["system"], str(row["chains"]), str(row["devices"]), f"{row['step_us']:.3f}",
+                      f"{row['gain']:.2f}", power_text(row["watts"])))
+    host.write("chains", rows)
+    print("\nSeveral chains, mixed precision\n" + aligned(lines), flush=True)
+
+
+def preparation_seconds(folder):
+    """Of an exact run: what its log tells."""
+    found = re.search(r"reference density of \d+ configurations in (?:(\d+) min )?(\d+(?:\.\d+)?) s",
+                      (folder / "run.log").read_text(errors="replace"))
+    return 60 * float(found[1] or 0) + float(found[2]) if found else None
+
+
+def part_whole(host, left):
+    """All of bench-R, with as many chains as there are cores for their QM updates."""
+    rows = []
+    cores = os.cpu_count() or 1
+    chains = host.request.whole_chains or max(1, min(cores - host.request.devices - 1, 31))
+    end = host.seconds() + left
+    ways = {
+        "published": ("bench-R.cfg", UPDATES_OF_R, ()),
+        "exact": ("bench-R-exact.cfg", BLOCKS_OF_R, ()),
+    }
+    for name, (configuration, updates, words) in ways.items():
+        if host.seconds() > end:
+            print(f"no time left for the whole of bench-R, {name}", flush=True)
+            break
+        per_chain = max(1, round(updates / chains * host.request.scale))
+        steps = max(1, round(STEPS_OF_R / updates)) * per_chain
+        folder = host.folder / f"whole-{name}"
+        program = host.program.with_environment(STARPU_NOPENCL=host.request.devices)
+        began = time.time()
+        summary = program.run(CONFIGS / configuration, folder, *words, "--sampling.chains", chains,
+                              "--sampling.steps", steps, "--output.trajectory-interval", 10 * steps)
+        schedule = summary["schedule"]
+        row = {
+            "run": name, "chains": chains, "steps": steps * chains, "updates": per_chain * chains,
+            "seconds_in_all": summary["total_seconds"], "seconds": summary["wall_seconds"],
+            "start_up_seconds": summary["startup_seconds"],
+            "preparation_seconds": preparation_seconds(folder),
+            "lower_bound_seconds": schedule["lower_bound_seconds"],
+            "of_bound": schedule["lower_bound_seconds"] / schedule["makespan_seconds"],
+            "workers": summary["worker_tasks"], "watts": host.watts(began),
+            "decisions_sha256": summary.get("decisions_sha256"),
+        }  # fmt: skip
+        rows.append(row)
+        host.write("whole", rows)
+        print(f"{host.seconds():.0f} s: {name}, {row['seconds_in_all']:.0f} s in all", flush=True)
+    lines = [("run", "chains", "steps", "updates", "in all s", "start-up s", "preparation s",
+              "lower bound s", "of it", "watts")]
+    for row in rows:
+        made = row["preparation_seconds"]
+        lines.append((row["run"], str(row["chains"]), str(row["steps"]), str(row["updates"]),
+                      f"{row['seconds_in_all']:.0f}", f"{row['start_up_seconds']:.0f}",
+                      "-" if made is None else f"{made:.0f}", f"{row['lower_bound_seconds']:.0f}",
+                      f"{100 * row['of_bound']:.0f} %", power_text(row["watts"])))
+    print("\nThe whole of bench-R on all devices and cores\n" + aligned(lines), flush=True)
+    for row in rows:
+        shares = [(worker["worker"], 100 * worker["share_qm"], 100 * worker["share_sampling"])
+                  for worker in row["workers"]]
+        print(f"{row['run']}: QM and sampling, % of each worker's time: "
+              + ", ".join(f"{name} {qm:.0f} {sampling:.0f}" for name, qm, sampling in shares), flush=True)
+
+
+def main():
+    parser = evaluation.arguments(__doc__.split("\n\n")[0],
+                                  time.strftime("several-gpus-%Y%m%d-%H%M%S"))
+    parser.add_argument("--devices", type=bounded(int, 1, 8), default=2, help="(2)")
+    parser.add_argument("--implementation", default="opencl", help="run.implementation (opencl)")
+    parser.add_argument("--parts", default=",".join(PARTS), type=lambda text: choose(
+        "--parts", text, {name: name for name in PARTS}), help="(all)")
+    parser.add_argument("--points", type=numbers(10**8),
+                        default=[250_000, devices.POINTS_OF_A, 4_000_000, 8_000_000],
+                        help="of bench-A's density, one chain")
+    parser.add_argument("--chains", type=numbers(64), default=[1, 2, 4, 8, 16], help="(1,2,4,8,16)")
+    parser.add_argument("--whole-chains", type=bounded(int, 1, 64),
+                        help="of the whole of bench-R; by default what the cores allow")
+    parser.add_argument("--seconds", type=bounded(float, 0.01, 60), default=0.5,
+                        help="of a case of several chains (0.5)")
+    parser.add_argument("--time", type=bounded(float, 1, 1e5), default=500,
+                        help="seconds in all after which no case is begun (500)")
+    parser.add_argument("--scale", type=bounded(float, 1e-3, 1), default=1,
+                        help="of the lengths, for slow devices (1)")
+    request = parser.parse_args()
+    host = Host(request, evaluation.new_folder(request.output, "several_gpus.json"))
+    with host.stack:
+        print(evaluation.machine_text(host.start_meters()), flush=True)
+        parts = {"chain": part_chain, "chains": part_chains, "whole": part_whole}
+        whole = sum(SHARES[name] for name in request.parts)
+        for name in request.parts:
+            left = request.time * SHARES[name] / whole
+            parts[name](host, min(left, max(0.0, request.time - host.seconds())))
+            print(f"{host.seconds():.0f} s: {name} is done", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    evaluation.main(main)
