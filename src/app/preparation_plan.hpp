@@ -14,8 +14,8 @@ inline constexpr std::uint64_t kSweepsBetweenConfigurations = 40;
 /// A configuration's embedding matrix takes so much of an update's time.
 inline constexpr double kUpdatesOfConfiguration = 0.2;
 /// Of a round before the last, of the configurations asked for.
-inline constexpr std::uint64_t kShareOfRound = 4;
-inline constexpr std::uint64_t kFewestOfRound = 8;
+inline constexpr std::uint64_t kShareOfRound = 8;
+inline constexpr std::uint64_t kFewestOfRound = 16;
 
 /// @param configurations qm.configurations
 inline std::uint64_t configurations_of_round(std::uint64_t configurations) {

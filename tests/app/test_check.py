@@ -147,7 +147,7 @@ class Check(program.TestCase):
         said = program.succeed("check", config, cwd=self.folder).stdout
         self.assertRegex(
             said,
-            r"(?m)^Reference +about .* of sampling \(512000 steps .* of 34 SCF calculations, "
+            r"(?m)^Reference +about .* of sampling \(440320 steps .* of 34 SCF calculations, "
             r".* of the response \(32 components\), .* of tables \(\d+ potentials, \d+ MiB",
         )
         self.assertRegex(said, r"(?m)^Time .* of the reference, ")
