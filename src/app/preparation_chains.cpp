@@ -19,8 +19,8 @@ namespace {
 /// Of the first, the others count down: no run's chain has them.
 constexpr std::uint32_t kFirstChain = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint64_t kFewestHeldOut = 2;
-/// Potentials that wait to be taken.
-constexpr std::size_t kMostWaiting = 8;
+/// Potentials that nobody has taken yet.
+constexpr std::size_t kMostUntaken = 8;
 
 class NoObserver final : public ChainObserver {
  public:
@@ -59,7 +59,7 @@ class Exchange {
   /// Waits while many wait; false: nobody takes any more.
   bool put(Made made) {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return closed_ || waiting_.size() < kMostWaiting; });
+    changed_.wait(lock, [this] { return closed_ || waiting_.size() < kMostUntaken; });
     if (closed_) return false;
     waiting_.push_back(std::move(made));
     changed_.notify_all();
