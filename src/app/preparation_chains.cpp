@@ -28,12 +28,6 @@ class NoObserver final : public ChainObserver {
   void on_frame(std::uint64_t, std::span<const Molecule>) override {}
 };
 
-Settings settings_of_chains(Settings settings) {
-  settings.output.pressure_interval = 0;
-  if (!settings.sampling.equilibration_steps) settings.sampling.equilibration_steps = 0;
-  return settings;
-}
-
 /// The numbers of a chain's configurations: the last chain has those held out, the others in turn.
 std::vector<std::size_t> numbers_of(std::size_t chain, std::uint64_t configurations) {
   const std::uint64_t first = configurations - PreparationChains::held_out(configurations);
@@ -114,13 +108,13 @@ std::uint64_t PreparationChains::held_out(std::uint64_t configurations) {
   return std::min(std::max(kFewestHeldOut, configurations / kChains), configurations);
 }
 
-PreparationChains::PreparationChains(const Inputs& inputs, const Interruption& interruption,
+PreparationChains::PreparationChains(const MakeChain& make, const Interruption& interruption,
                                      const QmEngine& engine)
-    : interruption_(interruption), settings_(settings_of_chains(inputs.settings)) {
+    : interruption_(interruption) {
   std::uint32_t number = kFirstChain;
   for (Member& member : members_) {
     member.recorder.emplace(engine);
-    member.chain = make_chain(inputs.system, settings_, number--);
+    member.chain = make(number--);
   }
 }
 

@@ -8,7 +8,6 @@
 #include <optional>
 #include <vector>
 
-#include "app/inputs.hpp"
 #include "app/interruption.hpp"
 #include "app/solvent_potential.hpp"
 #include "sampling/chain.hpp"
@@ -25,8 +24,11 @@ class PreparationChains {
   /// So many of the configurations, the last ones, are the last chain's.
   static std::uint64_t held_out(std::uint64_t configurations);
 
+  using MakeChain = std::function<std::unique_ptr<Chain>(std::uint32_t number)>;
+  /// @param make   called for each, with a number that no run's chain has
   /// @param engine whose quadrature points the solvent's potential is wanted at
-  PreparationChains(const Inputs& inputs, const Interruption& interruption, const QmEngine& engine);
+  PreparationChains(const MakeChain& make, const Interruption& interruption,
+                    const QmEngine& engine);
 
   /// From here on they sample its Hamiltonian.
   void set_reference(const std::shared_ptr<const ReferenceTables>& reference);
@@ -50,7 +52,6 @@ class PreparationChains {
   void make_steps(Member& member, std::uint64_t steps, std::uint64_t tune_interval);
 
   const Interruption& interruption_;
-  Settings settings_;
   std::array<Member, kChains> members_;
   std::atomic<bool> stopped_ = false;  ///< one of them has failed
 };

@@ -27,6 +27,12 @@ constexpr double kShareOfDipole = 0.03;
 constexpr double kShareOfEnergy = 0.1;
 constexpr std::uint64_t kMostTests = 40;
 
+Settings settings_of_chains(Settings settings) {
+  settings.output.pressure_interval = 0;
+  if (!settings.sampling.equilibration_steps) settings.sampling.equilibration_steps = 0;
+  return settings;
+}
+
 std::string coulomb_text(const Settings::PotentialSection& potential) {
   return fmt::format("{} ({})", potential.coulomb,
                      std::array{"truncate", "shift", "force-shift", "switch"}.at(
@@ -82,7 +88,9 @@ ReferencePreparation::ReferencePreparation(const Inputs& inputs, const Interrupt
       team_(team),
       report_(std::move(report)),
       sweep_(inputs.system.molecules.size()),
-      chains_(inputs, interruption, engine),
+      settings_(settings_of_chains(inputs.settings)),
+      chains_([&](std::uint32_t number) { return make_chain(inputs.system, settings_, number); },
+              interruption, engine),
       moves_(inputs.system, inputs.settings) {
   reference_.identity = reference_identity(inputs.system, inputs.settings);
 }

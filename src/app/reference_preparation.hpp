@@ -62,6 +62,7 @@ class ReferencePreparation {
   EngineTeam& team_;
   std::function<void(const ProgressState&)> report_;
   std::uint64_t sweep_;
+  Settings settings_;  ///< of the chains
   PreparationChains chains_;
   std::vector<std::uint64_t> tests_;   ///< of the configurations that the engine keeps
   std::vector<Embedding> embeddings_;  ///< of the last configurations
