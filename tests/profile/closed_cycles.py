@@ -156,7 +156,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("program", type=lambda path: pathlib.Path(path).resolve())
     parser.add_argument("--systems", default=",".join(SYSTEMS), type=lambda text: text.split(","))
-    parser.add_argument("--steps", default=600_000, type=int, help="of an image")
+    parser.add_argument("--steps", default=2_400_000, type=int, help="of an image")
     parser.add_argument("--largest-error", default=2.0, type=float, help="kJ/mol")
     parser.add_argument("--output", type=lambda path: pathlib.Path(path).resolve())
     options = parser.parse_args()
