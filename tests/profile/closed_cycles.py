@@ -79,8 +79,11 @@ def starpmc(program, folder, *words):
         raise RuntimeError(f"starpmc {' '.join(map(str, words))}\n{result.stdout}{result.stderr}")
 
 
-def profile(program, folder, frames, charge, seed, steps):
-    """The document of profile.json, of a path whose first image the box is made for."""
+def profile(program, folder, frames, charge, seed, steps, topology=None):
+    """The document of profile.json, of a path whose first image the box is made for.
+
+    topology: another one's, for types that are guessed from a geometry are not those of all images.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "path.xyz").write_text(xyz(frames))
     (folder / "solute.xyz").write_text(xyz(frames[:1]))
@@ -88,6 +91,8 @@ def profile(program, folder, frames, charge, seed, steps):
         program, folder, "solvate", "--solute", "solute.xyz", "--waters", WATERS, "--charge", charge,
         "--output", "box", "--overwrite",
     )  # fmt: skip
+    if topology is not None:
+        (folder / "box.top").write_text(topology.read_text())
     (folder / "profile.cfg").write_text(f"""[system]
 coordinates = box.gro
 topology = box.top
@@ -131,7 +136,9 @@ def check(program, name, folder, steps, largest_error):
     """Problems, as sentences."""
     frames, charge = SYSTEMS[name]()
     there = profile(program, folder / "there", frames, charge, 11, steps)
-    back = profile(program, folder / "back", frames[::-1], charge, 12, steps)
+    back = profile(
+        program, folder / "back", frames[::-1], charge, 12, steps, folder / "there/box.top"
+    )
     energies = [document["images"][-1]["free_energy"] for document in (there, back)]
     errors = [document["images"][-1]["error"] for document in (there, back)]
     around, error = sum(energies), math.hypot(*errors)
