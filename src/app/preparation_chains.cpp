@@ -69,11 +69,21 @@ class Exchange {
     changed_.notify_all();
     return made;
   }
-  void maker_has_ended() {
-    const std::lock_guard lock(mutex_);
-    --makers_;
-    changed_.notify_all();
-  }
+  /// In the thread of one who puts: there is one less when it ends.
+  class Maker {
+   public:
+    explicit Maker(Exchange& exchange) : exchange_(exchange) {}
+    ~Maker() {
+      const std::lock_guard lock(exchange_.mutex_);
+      --exchange_.makers_;
+      exchange_.changed_.notify_all();
+    }
+    Maker(const Maker&) = delete;
+    Maker& operator=(const Maker&) = delete;
+
+   private:
+    Exchange& exchange_;
+  };
   void close() {
     const std::lock_guard lock(mutex_);
     closed_ = true;
@@ -134,21 +144,28 @@ void PreparationChains::make_steps(Member& member, std::uint64_t steps,
   if (member.step < end) throw Cancelled();
 }
 
+std::vector<std::jthread> PreparationChains::start(const std::function<void(std::size_t)>& work,
+                                                   std::span<std::exception_ptr> errors) {
+  std::vector<std::jthread> threads;
+  for (std::size_t i = 0; i < kChains; ++i) {
+    threads.emplace_back([this, &work, errors, i] {
+      try {
+        work(i);
+      } catch (...) {
+        errors[i] = std::current_exception();
+        stopped_ = true;
+      }
+    });
+  }
+  return threads;
+}
+
 void PreparationChains::relax(std::uint64_t steps, std::uint64_t tune_interval) {
   std::array<std::exception_ptr, kChains> errors;
-  {
-    std::vector<std::jthread> threads;
-    for (std::size_t i = 0; i < kChains; ++i) {
-      threads.emplace_back([this, i, steps, tune_interval, &errors] {
-        try {
-          make_steps(members_[i], steps, tune_interval);
-        } catch (...) {
-          errors[i] = std::current_exception();
-          stopped_ = true;
-        }
-      });
-    }
-  }
+  const std::function<void(std::size_t)> work = [&](std::size_t chain) {
+    make_steps(members_[chain], steps, tune_interval);
+  };
+  start(work, errors).clear();  // joins them
   rethrow_first(errors);
 }
 
@@ -156,7 +173,8 @@ void PreparationChains::sample(std::uint64_t configurations, std::uint64_t spaci
                                const Take& take) {
   Exchange exchange(kChains);
   std::array<std::exception_ptr, kChains + 1> errors;
-  const auto make = [&](std::size_t chain) {
+  const std::function<void(std::size_t)> work = [&](std::size_t chain) {
+    const Exchange::Maker maker(exchange);
     Member& member = members_[chain];
     for (const std::size_t number : numbers_of(chain, configurations)) {
       if (number > 0 || member.step > 0) make_steps(member, spacing, 0);
@@ -164,18 +182,7 @@ void PreparationChains::sample(std::uint64_t configurations, std::uint64_t spaci
     }
   };
   {
-    std::vector<std::jthread> threads;
-    for (std::size_t i = 0; i < kChains; ++i) {
-      threads.emplace_back([&, i] {
-        try {
-          make(i);
-        } catch (...) {
-          errors[i] = std::current_exception();
-          stopped_ = true;
-        }
-        exchange.maker_has_ended();
-      });
-    }
+    const std::vector<std::jthread> threads = start(work, errors);
     try {
       while (auto made = exchange.get()) take(made->number, std::move(made->potential));
     } catch (...) {

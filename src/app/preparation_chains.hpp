@@ -3,9 +3,12 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
+#include <thread>
 #include <vector>
 
 #include "app/interruption.hpp"
@@ -49,6 +52,10 @@ class PreparationChains {
     std::unique_ptr<Chain> chain;
     std::uint64_t step = 0;
   };
+  /// Each chain's work in a thread of its own, until the threads are joined; the failure of one
+  /// stops the others.
+  std::vector<std::jthread> start(const std::function<void(std::size_t chain)>& work,
+                                  std::span<std::exception_ptr> errors);
   void make_steps(Member& member, std::uint64_t steps, std::uint64_t tune_interval);
 
   const Interruption& interruption_;

@@ -13,6 +13,7 @@
 #include "kernels/base/error.hpp"
 #include "runtime/codelet.hpp"
 #include "runtime/task_history.hpp"
+#include "tests/app/no_engine.hpp"
 #include "tests/codelets/two_cpu_workers.hpp"
 
 namespace starpmc {
@@ -20,16 +21,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Is there, and computes nothing.
-class NoEngine : public QmEngine {
- public:
-  const DensityGrid& quadrature_points() const override { throw std::logic_error("not asked for"); }
-  QmResult update(std::span<const double>, std::span<const double>, const PointCharges&) override {
-    throw std::logic_error("not asked for");
-  }
-  std::string name() const override { return "none"; }
-  std::string version() const override { return ""; }
-};
+using test::NoEngine;
 
 /// Threads that wait for ever cannot be joined.
 template <class Result>

@@ -11,6 +11,7 @@
 #include <stdexcept>
 
 #include "qm/errors.hpp"
+#include "tests/app/no_engine.hpp"
 
 namespace starpmc {
 namespace {
@@ -52,15 +53,7 @@ class NumberedChain final : public Chain {
   std::uint64_t step_ = 0;
 };
 
-class NoEngine final : public QmEngine {
- public:
-  const DensityGrid& quadrature_points() const override { throw std::logic_error("not asked for"); }
-  QmResult update(std::span<const double>, std::span<const double>, const PointCharges&) override {
-    throw std::logic_error("not asked for");
-  }
-  std::string name() const override { return "none"; }
-  std::string version() const override { return ""; }
-};
+using test::NoEngine;
 
 class PreparationChainsTest : public testing::Test {
  protected:

@@ -184,6 +184,14 @@ def measure_all(session, cases):
     return measured
 
 
+def measured_rows(session):
+    """Of all cases that there was time for; leaves no grid."""
+    measured = measure_all(session, cases_of(session.request))
+    for path in session.grids.values():
+        path.unlink()
+    return [row_of(case, rounds) for case, rounds in measured.items() if rounds]
+
+
 def main():
     parser = evaluation.arguments(__doc__.split("\n\n")[0], time.strftime("devices-%Y%m%d-%H%M%S"))
     parser.add_argument("--devices", type=bounded(int, 2, 8), default=2, help="(2)")
@@ -204,13 +212,9 @@ def main():
     request = parser.parse_args()
     folder = evaluation.new_folder(request.output, "devices.json")
     session = Session(request, folder)
-    cases = cases_of(request)
-    measured = measure_all(session, cases)
-    rows = [row_of(case, rounds) for case, rounds in measured.items() if rounds]
+    rows = measured_rows(session)
     print("\nMicroseconds of a step; gains over one device; bytes between memories of 200 steps\n"
           + text(rows))  # fmt: skip
-    for path in session.grids.values():
-        path.unlink()
     if any(row["hashes"] != 1 for row in rows):
         raise Failure("decisions differ between devices: see decisions_sha256 in devices.json")
     return 0

@@ -84,13 +84,8 @@ def part_chain(host, left):
         program=request.program, devices=request.devices, cores=1, points=request.points,
         implementation=request.implementation, systems=["A", "R"], precisions=["mixed", "fp64"],
         rounds=3, time=left, scale=request.scale)
-    session = devices.Session(asked, folder)
     began = time.time()
-    cases = devices.cases_of(asked)
-    measured = devices.measure_all(session, cases)
-    rows = [devices.row_of(case, rounds) for case, rounds in measured.items() if rounds]
-    for path in session.grids.values():
-        path.unlink()
+    rows = devices.measured_rows(devices.Session(asked, folder))
     watts = host.watts(began)
     host.write("chain", {"rows": rows, "watts": watts})
     print("\nOne chain: microseconds of a step, gains over one device, bytes of 200 steps; mean watts of"
@@ -143,10 +138,10 @@ def part_whole(host, left):
     chains = host.request.whole_chains or max(1, min(cores - host.request.devices - 1, 31))
     end = host.seconds() + left
     ways = {
-        "published": ("bench-R.cfg", UPDATES_OF_R, ()),
-        "exact": ("bench-R-exact.cfg", BLOCKS_OF_R, ()),
+        "published": ("bench-R.cfg", UPDATES_OF_R),
+        "exact": ("bench-R-exact.cfg", BLOCKS_OF_R),
     }
-    for name, (configuration, updates, words) in ways.items():
+    for name, (configuration, updates) in ways.items():
         if host.seconds() > end:
             print(f"no time left for the whole of bench-R, {name}", flush=True)
             break
@@ -155,7 +150,7 @@ def part_whole(host, left):
         folder = host.folder / f"whole-{name}"
         program = host.program.with_environment(STARPU_NOPENCL=host.request.devices)
         began = time.time()
-        summary = program.run(CONFIGS / configuration, folder, *words, "--sampling.chains", chains,
+        summary = program.run(CONFIGS / configuration, folder, "--sampling.chains", chains,
                               "--sampling.steps", steps, "--output.trajectory-interval", 10 * steps)
         schedule = summary["schedule"]
         row = {
