@@ -9,6 +9,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "io/ordered_file_driver.hpp"
 #include "kernels/base/error.hpp"
 
 namespace starpmc::hdf5 {
@@ -132,6 +133,7 @@ Handle frame_file_access(bool locked) {
   cache.decr_mode = H5C_decr__off;
   check(H5Pset_mdc_config(access.get(), &cache), "file access");
   if (!locked) check(H5Pset_file_locking(access.get(), false, true), "file access");
+  write_in_safe_order(access.get());
   return access;
 }
 
@@ -238,8 +240,7 @@ FrameSeries::FrameSeries(hid_t parent, const std::string& name, hid_t file_type,
   std::vector<hsize_t> limit{H5S_UNLIMITED};
   // A compressed chunk holds one frame: written once, it is never touched again, so that a kill in
   // the middle of a write can hurt no earlier frame. Others hold several small ones: they are never
-  // moved, and writing a frame again changes nothing. The fewer the chunks, the seldomer does HDF5
-  // reorder its index of them, which a kill must not meet.
+  // moved, and writing a frame again changes nothing. Fewer chunks make a smaller index.
   constexpr hsize_t numbers_per_chunk = 256;
   constexpr hsize_t chunk_bytes = 1 << 15;
   const bool is_number = frame_shape_.empty();

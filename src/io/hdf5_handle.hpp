@@ -57,8 +57,8 @@ void check(herr_t result, const std::string& action);
 
 /// Properties for opening a file of frames: the oldest format that the library writes, which has no
 /// mark for "open for writing" (it would keep readers out after a kill), and no part of the file's
-/// own directory written but by a flush: a process killed between two leaves the file as the first
-/// one left it.
+/// own directory written but by a flush, in an order that a process may be killed in
+/// (ordered_file_driver.hpp): all that earlier flushes wrote stays.
 /// @param locked whether other programs that use HDF5 are kept out while it is open
 Handle frame_file_access(bool locked);
 

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "io/hdf5_handle.hpp"
@@ -19,6 +20,7 @@
 #include "tests/io/child_process.hpp"
 #include "tests/io/example_system.hpp"
 #include "tests/io/temporary_folder.hpp"
+#include "tests/io/traced_process.hpp"
 
 namespace starpmc {
 namespace {
@@ -141,6 +143,46 @@ TEST(Trajectory, IsReadableWithAllFramesOfTheLastFlushWhenKilled) {
     }
     std::filesystem::remove(path);
   }
+}
+
+/// As many frames as give HDF5's index of compressed ones a third level.
+TEST(Trajectory, IsReadableWithAllFramesOfTheLastFlushWhicheverWriteAKillFollows) {
+  constexpr std::uint64_t frames = 4'500;
+  constexpr std::uint64_t frames_per_flush = 90;
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "trajectory.h5md";
+  const auto copy = folder.path() / "copy.h5md";
+  const System system = example_system();
+  test::SharedNumber flushed;
+  test::SharedNumber length;
+  const auto write = [&] {
+    Trajectory trajectory(path, system, {.compression_level = 1});
+    for (std::uint64_t frame = 0; frame < frames; ++frame) {
+      trajectory.append(frame, moved(system, static_cast<int>(frame)));
+      if (frame % frames_per_flush != 0) continue;
+      trajectory.flush();
+      flushed.set(frame + 1);
+      length.set(std::filesystem::file_size(path));
+    }
+    return 0;
+  };
+  int writes = 0;
+  const auto check = [&](std::uint64_t offset) {
+    const std::uint64_t count = flushed.get();
+    if (offset >= length.get() || testing::Test::HasFailure()) return;
+    ++writes;
+    std::filesystem::copy(path, copy, std::filesystem::copy_options::overwrite_existing);
+    const TrajectoryReader reader(copy, system);
+    ASSERT_GE(reader.frame_count(), count);
+    for (std::uint64_t frame = count - 1;; frame -= std::min(frame, frames_per_flush / 2)) {
+      ASSERT_EQ(reader.read(frame).step, static_cast<std::int64_t>(frame)) << "of " << count;
+      if (frame == 0) break;
+    }
+  };
+  const std::optional<int> status = test::watch_writes(write, check);
+  if (!status) GTEST_SKIP() << "this system does not let a process be traced";
+  EXPECT_EQ(status, 0);
+  EXPECT_GT(writes, 5 * static_cast<int>(frames / frames_per_flush));
 }
 
 TEST(Trajectory, FramesAreHandedOverEverySecondOfAppending) {
