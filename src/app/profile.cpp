@@ -235,6 +235,18 @@ int sample_and_estimate(Ranks& ranks, ProfileImages& images) {
   return 0;
 }
 
+/// The whole path has one set of Lennard-Jones types, which depends on where the box comes from:
+/// the path read backwards has to be given the same topology.
+std::string types_of(const ProfileImages& images) {
+  const Settings& settings = images.inputs().settings;
+  if (!settings.profile.topologies.empty()) return "";
+  return fmt::format(
+      "all have the Lennard-Jones types that {} gives to {}, the one nearest to the QM molecule in "
+      "the "
+      "box; profile.topologies gives each its own\n",
+      settings.system.topology.string(), image_name(images, images.nearest_to_box()));
+}
+
 int make_profile(Ranks& ranks, std::span<const std::string> arguments) {
   if (ranks.size() > 1) {
     throw InputError("starpmc profile", "images are sampled by one process",
@@ -249,7 +261,7 @@ int make_profile(Ranks& ranks, std::span<const std::string> arguments) {
                            images.count(), added, images.inputs().system.solute->name,
                            images.path().images.back().coordinate,
                            images.inputs().settings.output.folder.string())
-            << std::flush;
+            << types_of(images) << std::flush;
   try {
     return sample_and_estimate(ranks, images);
   } catch (const Stopped& stop) {

@@ -39,6 +39,8 @@ class ProfileImages {
   /// As they are sampled: from the one nearest to the box's molecule to the last, then from there
   /// to the first.
   std::vector<std::size_t> order() const;
+  /// The one that is most like the QM molecule in the box.
+  std::size_t nearest_to_box() const { return nearest_; }
   /// image-01, ... by its number.
   std::filesystem::path folder(std::size_t image) const;
   State state(std::size_t image) const;

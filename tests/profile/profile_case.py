@@ -62,10 +62,10 @@ class ProfileCase(program.TestCase):
         }
 
     def profile(self, config, folder, *words, env=None):
-        program.succeed(
+        self.said = program.succeed(
             "profile", config, "--output.folder", folder, *words, env=MODEL | (env or {}),
             timeout=900,
-        )
+        ).stdout
         return table(folder / "profile.csv")
 
     def kill_profile(self, config, folder, there, seconds=0.0, **environment):

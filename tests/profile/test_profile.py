@@ -46,6 +46,7 @@ class KnownAnswer(ProfileCase):
             env={"STARPMC_MODEL_RESPONSE": "2 3"},
         )
         self.assert_as_expected(rows, model_path.free_energies(places, BOX, TEMPERATURE))
+        self.assertRegex(self.said, r"Lennard-Jones types that \S*\.top gives to image \d of 3")
         for row in rows:
             step, error = (
                 abs(float(row[name]))
@@ -66,6 +67,7 @@ class KnownAnswer(ProfileCase):
         same = model_path.free_energies(places, BOX, TEMPERATURE)
         self.assertGreater(abs(expected[2] - same[2]), 0.3)
         self.assert_as_expected(rows, expected)
+        self.assertNotIn("Lennard-Jones types", self.said)
 
     def test_closed_cycle(self):
         """There and back again, with other configurations and references."""
