@@ -153,6 +153,9 @@ class Checker {
     if (forecast_ && is_large(*forecast_, inputs_.settings, free_memory_mb())) {
       warnings_.push_back(describe(*forecast_, inputs_.settings));
     }
+    if (forecast_ && !forecast_->repeatable) {
+      warnings_.push_back(unrepeatable(*forecast_, inputs_.settings));
+    }
   }
 
   /// Only where a run would start.

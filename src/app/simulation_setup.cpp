@@ -139,6 +139,8 @@ void Simulation::announce(const QmForecast& forecast) {
           "shorter",
           forecast_);
     }
+    const std::string warning = unrepeatable(forecast, settings());
+    if (ranks_.first() && !warning.empty()) spdlog::warn(warning);
   });
 }
 

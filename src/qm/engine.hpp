@@ -105,6 +105,7 @@ struct QmForecast {
   double update_seconds = 0;  ///< of one update
   bool exact = false;         ///< QmEngine::serves_exact_ensemble() of what is about to start
   std::string device = {};    ///< QmEngine::device() of what is about to start
+  bool repeatable = true;     ///< the same bits each time; else the last digits depend on timing
 };
 
 /// A QM program that keeps its density from update to update (one per chain). All but cancel() is

@@ -186,7 +186,8 @@ void WorkerEngine::initialise(const QmRequest& request,
         field<double>(ready, "seconds_first"),
         field<double>(ready, "seconds_update"),
         optional_field<bool>(ready, "exact").value_or(false),
-        ready.header.contains("device") ? text(ready, "device") : std::string()};
+        ready.header.contains("device") ? text(ready, "device") : std::string(),
+        optional_field<bool>(ready, "repeatable").value_or(true)};
     if (on_forecast) on_forecast(forecast);
     ready = receive("ready");
   }

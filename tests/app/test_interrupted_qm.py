@@ -136,13 +136,13 @@ class StandIn(Interrupted):
 class Forecast(Interrupted):
     """A large QM molecule brings a warning before its first SCF, and the run can be interrupted there."""
 
-    def errors_with(self, megabytes, seconds):
+    def errors_with(self, megabytes, seconds, *words):
         config = test_faults.write_run(
             self.folder / "test.cfg", test_faults.STAND_IN, chains=CHAINS
         )
         here = self.folder / "before its SCF"
         process = self.begin(
-            "run", config, "--output.folder", self.out,
+            "run", config, "--output.folder", self.out, *words,
             STARPMC_WORKERS=str(test_faults.WORKERS),
             STARPMC_TEST_HANG=f"ready {here}",
             STARPMC_TEST_FORECAST=f"{megabytes} {seconds}",
@@ -159,6 +159,11 @@ class Forecast(Interrupted):
             self.assertEqual(errors.count("warning: the QM molecule has 1234"), 1, errors)
             self.assertIn("4 updates a chain", errors)
         self.assertNotIn("the QM molecule", self.errors_with(300, 1))
+
+    def test_order_of_threads(self):
+        self.assertNotIn("threads end", self.errors_with(300, 1))
+        errors = self.errors_with(300, 1, "--qm.threads", "3")
+        self.assertEqual(errors.count("with qm.threads = 3 the QM program adds up in the order"), 1)
 
     def test_in_the_log(self):
         config = test_faults.write_run(self.folder / "test.cfg", test_faults.STAND_IN)

@@ -10,6 +10,7 @@ import pyscf_worker_tests  # noqa: F401
 # isort: split
 
 import basis_check
+import mean_field
 import numpy
 import pyscf_worker
 from forecast import PLAIN_SCF
@@ -173,7 +174,25 @@ class DensityTest(unittest.TestCase):
                 pyscf_worker.PyscfEngine(settings, positions, announce)
             self.assertEqual(told[-1]["basis_functions"], 38)
             self.assertAlmostEqual(told[-1]["seconds_update"], share * told[0]["seconds_update"])
+            self.assertTrue(told[-1]["repeatable"])
         self.assertEqual(len(told), 2)
+
+    def test_what_is_repeatable(self):
+        """Three runs of threads that add up in any order are hardly ever equal; ours always are."""
+        for changed, repeatable in (
+            ({}, True), ({"density_fitting": False}, False), ({"method": "b3lyp"}, False),
+            ({"method": "r2scan"}, False), ({"multiplicity": 3}, False),
+        ):  # fmt: skip
+            with self.subTest(changed):
+                settings = request(FORMALDEHYDE, threads=3, **changed)
+                self.assertEqual(mean_field.is_repeatable(settings), repeatable)
+                self.assertTrue(mean_field.is_repeatable(settings | {"threads": 1}))
+        energies = set()
+        for _ in range(4):
+            engine = make_engine(FORMALDEHYDE, threads=3)
+            fields, grid = update(engine, FORMALDEHYDE, TIP3P_WATERS, shifted_force)
+            energies.add((fields["energy"], grid.tobytes()))
+        self.assertEqual(len(energies), 1)
 
     def test_electrons_and_dipole_on_the_grid(self):
         engine = make_engine(FORMALDEHYDE)

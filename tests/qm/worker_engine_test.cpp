@@ -100,6 +100,7 @@ TEST(WorkerEngine, ItsForecastIsToldOnce) {
   EXPECT_EQ(told[0].memory_mb, 300.0);
   EXPECT_EQ(told[0].first_seconds, 4.0);
   EXPECT_EQ(told[0].update_seconds, 2.0);
+  EXPECT_FALSE(told[0].repeatable);
 }
 
 TEST(WorkerEngine, OptionalFieldsMayBeMissing) {

@@ -98,6 +98,13 @@ def is_pure_gga(request):
         return False
 
 
+def is_repeatable(request):
+    """Whether an SCF has the same bits each time: what is PySCF's own, exact exchange, integrals
+    without density fitting, open shells, meta-GGAs, adds up in the order in which its threads end."""
+    own = is_pure_gga(request) and request["density_fitting"]
+    return own or request["threads"] == 1
+
+
 def dispersion_energy(molecule, request):
     """Hartree; 0 without a correction."""
     functional, correction = method_names.split(request["method"])

@@ -37,6 +37,7 @@ from mean_field import (
     choose_mean_field,
     dispersion_energy,
     is_pure_gga,
+    is_repeatable,
 )
 from orbital_response import OrbitalResponse
 from point_blocks import PointBlocks
@@ -104,6 +105,7 @@ class PyscfEngine:
         announce(
             exact=True,
             device=self.device,
+            repeatable=is_repeatable(request),
             **forecast(self.basis_functions, self.atom_count, request, is_pure_gga(request)),
         )
         self._device_warning = ""

@@ -173,6 +173,7 @@ def main():
     if forecast := os.environ.get("STARPMC_TEST_FORECAST"):
         megabytes, seconds = map(float, forecast.split())
         fields = {"seconds_first": 4 * seconds, "seconds_update": seconds, "memory_mb": megabytes}
+        fields["repeatable"] = init["threads"] == 1
         send({"type": "forecast", "basis_functions": 1234, **fields})
     hang("ready")
     send(

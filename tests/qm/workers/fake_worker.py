@@ -232,6 +232,7 @@ def main():
                 "memory_mb": 300.0,
                 "seconds_first": 4.0,
                 "seconds_update": 2.0,
+                "repeatable": False,
             }
         )
     electrons = 16 if mode == "other-electrons" else ELECTRONS
