@@ -227,7 +227,7 @@ class Checker {
     };
     bool exact = false;
     try {
-      exact = make_engine(qm, *solute, watch)->serves_exact_ensemble();
+      exact = make_engine(qm, *solute, watch, !exact_if_served(inputs_))->serves_exact_ensemble();
     } catch (const Cancelled&) {
       exact = forecast_->exact;  // it has said all that it was asked for
     }

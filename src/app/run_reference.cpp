@@ -97,6 +97,13 @@ bool samples_exactly(const Inputs& inputs) {
   return inputs.settings.sampling.ensemble == Ensemble::exact && inputs.system.solute;
 }
 
+bool exact_if_served(const Inputs& inputs) {
+  if (!inputs.system.solute || !has_qm_program(inputs.settings.qm)) return false;
+  const Ensemble ensemble = inputs.settings.sampling.ensemble;
+  if (ensemble != Ensemble::automatic) return ensemble == Ensemble::exact;
+  return obstacle_to_exactness(inputs.settings, inputs.settings.qm.engine, true).empty();
+}
+
 void check_exact_options(const Inputs& inputs, const OptionPlaces& places) {
   const Settings::QmSection& qm = inputs.settings.qm;
   const Ensemble ensemble = inputs.settings.sampling.ensemble;

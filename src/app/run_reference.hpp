@@ -32,6 +32,9 @@ std::string settle_ensemble(Inputs& inputs, const std::string& engine, bool serv
 
 /// Whether the run samples the exact ensemble, once that is settled.
 bool samples_exactly(const Inputs& inputs);
+/// Whether it will, as soon as an engine says that it serves it: what is known before
+/// settle_ensemble().
+bool exact_if_served(const Inputs& inputs);
 
 /// What qm.reference holds, where a run would sample about it: not where a run would be
 /// perturbative or without a QM program.

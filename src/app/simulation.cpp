@@ -50,11 +50,11 @@ Simulation::Simulation(Ranks& ranks, Inputs inputs, Begin begin)
       threads_(
           [this](const std::function<void()>& spawned) -> std::unique_ptr<QmEngine> {
             if (!inputs_.system.solute) return nullptr;
-            const bool exact = settings().sampling.ensemble == Ensemble::exact;
             return make_engine(
-                exact ? without_density_grid() : settings().qm, *inputs_.system.solute,
+                settings().qm, *inputs_.system.solute,
                 {engine_cancel_, [this](const QmForecast& forecast) { announce(forecast); },
-                 spawned, engine_device_});
+                 spawned, engine_device_},
+                !exact_if_served(inputs_));
           },
           [this](unsigned index, auto engine) { run_on_thread(index, std::move(engine)); }) {
   interruption_.on_request([cancel = engine_cancel_] { cancel->raise(); });

@@ -84,7 +84,6 @@ class Simulation {
   void start_engines();
   void settle_ensemble();
   void stop_if_interrupted();
-  Settings::QmSection without_density_grid() const;
   RunReference::Helpers reference_helpers();
   void announce(const QmForecast& forecast);
   std::filesystem::path chain_path(unsigned number) const;

@@ -25,8 +25,6 @@
 namespace starpmc {
 namespace {
 
-constexpr int kUnusedGridRadial = 10;
-constexpr int kUnusedGridAngular = 50;
 constexpr double kShareOfFreeMemory = 0.5;
 
 }  // namespace
@@ -100,19 +98,11 @@ void Simulation::settle_ensemble() {
   if (settings().sampling.ensemble != asked) context_.fingerprint = input_fingerprint(inputs_);
 }
 
-/// Of engines that deliver no density on a grid, whose values take most of their memory.
-Settings::QmSection Simulation::without_density_grid() const {
-  Settings::QmSection small = settings().qm;
-  small.grid_radial = kUnusedGridRadial;
-  small.grid_angular = kUnusedGridAngular;
-  return small;
-}
-
 /// One for each CPU worker, those of the chains included, as far as there is memory.
 RunReference::Helpers Simulation::reference_helpers() {
   const auto start = [this] {
-    return make_engine(without_density_grid(), *inputs_.system.solute,
-                       {engine_cancel_, {}, {}, engine_device_});
+    return make_engine(settings().qm, *inputs_.system.solute,
+                       {engine_cancel_, {}, {}, engine_device_}, false);
   };
   const auto count = [this]() -> unsigned {
     const unsigned threads = static_cast<unsigned>(std::max(1, settings().qm.threads));

@@ -25,8 +25,11 @@ struct QmRequest {
   std::string method = "pbe";
   std::string basis = "def2-svp";
   bool density_fitting = true;
-  int grid_radial = 50;      ///< density grid: Mura-Knowles shells per atom
-  int grid_angular = 974;    ///< density grid: Lebedev points per shell
+  int grid_radial = 50;    ///< density grid: Mura-Knowles shells per atom
+  int grid_angular = 974;  ///< density grid: Lebedev points per shell
+  /// Whether the density on this grid is asked for; if not, an engine that serves the exact
+  /// ensemble may keep none, or a smaller one.
+  bool grid_needed = true;
   int scf_grid_radial = 50;  ///< quadrature of functional and embedding
   int scf_grid_angular = 194;
   double energy_convergence_hartree = 1e-8;

@@ -131,14 +131,15 @@ WorkerCommand worker_command(const Settings::QmSection& settings) {
 }
 
 std::unique_ptr<QmEngine> make_engine(const Settings::QmSection& settings, const Solute& solute,
-                                      const EngineWatch& watch) {
+                                      const EngineWatch& watch, bool grid_needed) {
   if (settings.engine == "none") return nullptr;
   if (settings.engine == "frozen") return make_frozen(settings, solute);
   if (settings.engine != "pyscf" && settings.engine != "psi4") {
     throw InputError("qm.engine", "unknown QM engine", settings.engine,
                      "one of pyscf, psi4, frozen, none");
   }
-  const QmRequest request = make_request(settings, solute);
+  QmRequest request = make_request(settings, solute);
+  request.grid_needed = grid_needed;
   WorkerCommand command = worker_command(settings);
   command.on_forecast = watch.on_forecast;
   command.on_spawn = watch.on_spawn;

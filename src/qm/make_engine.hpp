@@ -32,13 +32,14 @@ struct EngineWatch {
 /// $STARPMC_WORKERS, the source tree, the installation, ../share/starpmc/workers beside the
 /// program.
 /// @param watch    who else is concerned
+/// @param grid_needed QmRequest::grid_needed
 /// @return nullptr for the engine "none"
 /// @throws InputError for an unknown engine or embedding, and where Python, the worker's script or
 ///         the QM program is missing
 /// @throws RunError when the worker does not start properly
 /// @throws Cancelled once `watch.cancel` is raised
 std::unique_ptr<QmEngine> make_engine(const Settings::QmSection& settings, const Solute& solute,
-                                      const EngineWatch& watch = {});
+                                      const EngineWatch& watch = {}, bool grid_needed = true);
 
 /// How to start the worker of an engine (pyscf or psi4), with the settings' time limit.
 /// @throws InputError where Python or the worker's script is missing

@@ -36,6 +36,7 @@ nlohmann::json init_header(const QmRequest& request) {
           {"density_fitting", request.density_fitting},
           {"grid_radial", request.grid_radial},
           {"grid_angular", request.grid_angular},
+          {"grid_needed", request.grid_needed},
           {"scf_grid_radial", request.scf_grid_radial},
           {"scf_grid_angular", request.scf_grid_angular},
           {"energy_convergence_hartree", request.energy_convergence_hartree},

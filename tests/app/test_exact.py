@@ -372,6 +372,11 @@ class Exact(program.TestCase):
     def log_of(self, name):
         return (self.folder / name / "run.log").read_text()
 
+    def grids_needed(self, name):
+        """What the workers were told of the density grid."""
+        log = (self.folder / name / "qm-worker.log").read_text()
+        return set(re.findall(r"density grid: ([a-z ]+)", log))
+
     def default_settings(self):
         sections = self.settings()
         del sections["sampling"]["ensemble"]
@@ -384,6 +389,8 @@ class Exact(program.TestCase):
         summary = program.simulate(config, self.folder / "default", env=MODEL)
         self.assertEqual(summary["ensemble"], "exact")
         self.assert_same_results(self.folder / "asked", self.folder / "default")
+        for name in ("asked", "default"):
+            self.assertEqual(self.grids_needed(name), {"not needed"})
         settings = (self.folder / "default/settings.cfg").read_text()
         self.assertRegex(settings, r"(?m)^ensemble *= *exact$")
         program.succeed("resume", self.folder / "default", "--steps", "4000", env=MODEL)
@@ -413,6 +420,9 @@ class Exact(program.TestCase):
                 self.assertRegex(said, rf"(?m)^Ensemble .*{reason}")
                 settings = (self.folder / name / "settings.cfg").read_text()
                 self.assertRegex(settings, r"(?m)^ensemble *= *perturbative$")
+        # Who does not serve the exact ensemble keeps the grid, whatever it is told.
+        for name, needed in (("ever", "needed"), ("worker", "not needed"), ("interval", "needed")):
+            self.assertEqual(self.grids_needed(name), {needed})
         ever, worker = (
             self.folder / name / "energies.csv" for name in ("ever", "worker")
         )

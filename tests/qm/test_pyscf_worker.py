@@ -194,6 +194,15 @@ class DensityTest(unittest.TestCase):
             energies.add((fields["energy"], grid.tobytes()))
         self.assertEqual(len(energies), 1)
 
+    def test_a_grid_that_nobody_needs_is_small(self):
+        large, small = (
+            update(make_engine(FORMALDEHYDE, grid_needed=needed), FORMALDEHYDE, TIP3P_WATERS, shifted_force)
+            for needed in (True, False)
+        )
+        self.assertEqual(small[0]["energy"], large[0]["energy"])
+        self.assertEqual(small[0]["dipole"], large[0]["dipole"])
+        self.assertLess(10 * small[1].shape[1], large[1].shape[1])
+
     def test_electrons_and_dipole_on_the_grid(self):
         engine = make_engine(FORMALDEHYDE)
         fields, grid = update(engine, FORMALDEHYDE, TIP3P_WATERS, shifted_force)

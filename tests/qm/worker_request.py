@@ -8,6 +8,7 @@ DEFAULTS = {
     "density_fitting": True,
     "grid_radial": 30,
     "grid_angular": 302,
+    "grid_needed": True,
     "scf_grid_radial": 50,
     "scf_grid_angular": 194,
     "energy_convergence_hartree": 1e-8,

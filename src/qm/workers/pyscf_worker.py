@@ -60,6 +60,8 @@ from worker_protocol import (
     point_extents,
 )
 
+# The density's, where nobody asks for it: its values would take most of the memory.
+UNUSED_RADIAL, UNUSED_ANGULAR = 10, 50
 # Of the functional's part in the response, of which the energy is a second-order quantity.
 KERNEL_RADIAL, KERNEL_ANGULAR = 30, 110
 
@@ -81,6 +83,8 @@ class PyscfEngine:
         """announce(**fields of the message `forecast`): before what may take long begins."""
         if request["embedding"] not in ("quadrature", "analytic"):
             raise bad_request(f"embedding {request['embedding']}: quadrature or analytic")
+        if not request.get("grid_needed", True):
+            request = {**request, "grid_radial": UNUSED_RADIAL, "grid_angular": UNUSED_ANGULAR}
         lib.num_threads(request["threads"])
         self.molecule = build_molecule(request, positions_angstrom)
         self.atom_count = self.molecule.natm

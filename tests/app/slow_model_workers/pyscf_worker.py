@@ -18,8 +18,10 @@ serve = worker_protocol.serve
 
 def serve_slowly(channel, name, version, engine):
     class Slow(engine):
-        def __init__(self, *arguments):
-            super().__init__(*arguments)
+        def __init__(self, init, *arguments):
+            super().__init__(init, *arguments)
+            needed = "needed" if init["grid_needed"] else "not needed"
+            print(f"density grid: {needed}", file=sys.stderr, flush=True)
             if os.environ.get("STARPMC_MODEL_EXACT") == "no":
                 del self.exact
 
