@@ -5,6 +5,7 @@
 #include <optional>
 #include <thread>
 
+#include "base/constants.hpp"
 #include "base/seconds_since.hpp"
 #include "kernels/base/logging.hpp"
 #include "potential/potential_lattice.hpp"
@@ -82,7 +83,7 @@ bool ReferenceLattices::refine(LatticeChoice& choice, const SoluteReference& ref
   const TableError& error = reference.table_error;
   if (error.rms_kj_per_mol <= kMostTableError) return false;
   const double megabytes = static_cast<double>(reference.potential.values.size() * sizeof(float)) /
-                           (kRefinement * kRefinement * kRefinement) / 1048576;
+                           (kRefinement * kRefinement * kRefinement) / kBytesPerMebibyte;
   if (megabytes > kMostTableMegabytes) {
     spdlog::warn(
         "reference: the table's interpolation errs by {:.3f} kJ/mol (rms) in the energy of a step; "

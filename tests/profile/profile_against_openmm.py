@@ -269,7 +269,9 @@ def free_energies(energies):
         chosen.append(table[timeseries.subsample_correlated_data(table[:, 0], g=slowest)])
     counts = [len(table) for table in chosen]
     print(f"independent frames of the dynamics: {counts}")
-    found = pymbar.MBAR(np.concatenate(chosen).T / KT, counts).compute_free_energy_differences()
+    # Its default solver gives up at times where all is well.
+    solved = pymbar.MBAR(np.concatenate(chosen).T / KT, counts, solver_protocol="robust")
+    found = solved.compute_free_energy_differences()
     return KT * found["Delta_f"][0], KT * found["dDelta_f"][0]
 
 
