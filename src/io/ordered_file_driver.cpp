@@ -1,7 +1,10 @@
 #include "io/ordered_file_driver.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstring>
 #include <iterator>
 #include <limits>
@@ -102,7 +105,12 @@ class OrderedFile : public H5FD_t {
       order.emplace_back(turn, start);
     }
     std::ranges::sort(order);
+    // Where entries move, what refers to them and what they leave reach the disk after them.
+    const bool entries_move = !order.empty() && order.front().first == new_node;
+    int before = new_node;
     for (const auto& [turn, start] : order) {
+      const bool next = std::exchange(before, turn) < turn;
+      if (entries_move && next && synchronise() < 0) return failed;
       const HeldWrite& held = held_.at(start);
       if (H5FDwrite(ordinary(), held.type, transfer, start, held.bytes.size(), held.bytes.data()) <
           0)
@@ -110,6 +118,13 @@ class OrderedFile : public H5FD_t {
       held_.erase(start);
     }
     return succeeded;
+  }
+
+  herr_t synchronise() {
+    void* descriptor = nullptr;
+    if (H5FDget_vfd_handle(ordinary(), H5P_DEFAULT, &descriptor) < 0) return failed;
+    const bool done = fdatasync(*static_cast<const int*>(descriptor)) == 0;
+    return done || errno == EINVAL ? succeeded : failed;  // EINVAL: what is no file on a disk
   }
 
   /// What a write overlaps, it must cover exactly, to take its place.
@@ -121,9 +136,9 @@ class OrderedFile : public H5FD_t {
     });
   }
 
+  enum Turn { new_node, length_of_the_file, topmost_node };
   /// Those of smaller turns go first; negative if the file cannot be read.
   int turn_of(haddr_t start, const HeldWrite& held, hid_t transfer) {
-    enum Turn { new_node, length_of_the_file, topmost_node };
     constexpr int levels = std::numeric_limits<unsigned char>::max();
     constexpr int everything_else = topmost_node + levels + 1;  // the number of frames, above all
     if (!is_node(held.bytes))

@@ -11,7 +11,9 @@ namespace starpmc::hdf5 {
 /// new node; HDF5 writes both, the node above and the length of the file in the order of their
 /// addresses, and a kill in between loses the half that moved. Here the new nodes come first, then
 /// the length of the file, then the nodes that were there, the upper levels before the lower ones:
-/// a node that is still the old one has its old entries, too.
+/// a node that is still the old one has its old entries, too. Where entries move, each part is on
+/// the disk before the next is written, so that a power failure finds what an earlier
+/// synchronise_file() made sure of.
 ///
 /// @param access file access properties, whose choice of locking is kept
 /// @throws RunError with HDF5's reason

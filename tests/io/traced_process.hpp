@@ -36,8 +36,14 @@ class SharedNumber {
   std::atomic<std::uint64_t>* number_;
 };
 
-/// Runs `action` in a child process, stops it after each of its pwrite() calls and has the parent
-/// call `after_write(offset)`: the files are as a kill at this instant would leave them.
+/// A pwrite() of a watched process, or, of no bytes, an fsync() or fdatasync().
+struct WatchedWrite {
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+};
+
+/// Runs `action` in a child process, stops it after each of its writes and has the parent call
+/// `after_write(WatchedWrite)`: the files are as a kill at this instant would leave them.
 /// @return the child's exit status (-1: ended by a signal); nothing where no process may be traced
 template <typename Action, typename AfterWrite>
 std::optional<int> watch_writes(Action action, AfterWrite after_write) {
@@ -54,7 +60,7 @@ std::optional<int> watch_writes(Action action, AfterWrite after_write) {
   if (!WIFSTOPPED(status)) return std::nullopt;
   constexpr long options = PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL;
   ptrace(PTRACE_SETOPTIONS, child, nullptr, options);
-  std::optional<std::uint64_t> offset;  // of the call that the child is in
+  std::optional<WatchedWrite> write;  // that the child is in
   for (long signal = 0;;) {
     ptrace(PTRACE_SYSCALL, child, nullptr, signal);
     waitpid(child, &status, 0);
@@ -69,10 +75,12 @@ std::optional<int> watch_writes(Action action, AfterWrite after_write) {
       return std::nullopt;  // before Linux 5.3
     }
     if (call.op == PTRACE_SYSCALL_INFO_ENTRY) {
-      offset.reset();
-      if (call.entry.nr == SYS_pwrite64) offset = call.entry.args[3];
-    } else if (offset) {
-      after_write(*offset);
+      write.reset();
+      const auto& [number, arguments] = call.entry;
+      if (number == SYS_pwrite64) write = WatchedWrite{arguments[3], arguments[2]};
+      if (number == SYS_fsync || number == SYS_fdatasync) write = WatchedWrite{};
+    } else if (write) {
+      after_write(*write);
     }
   }
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;

@@ -8,11 +8,13 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <fstream>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <thread>
 
+#include "io/checked_file.hpp"
 #include "io/hdf5_handle.hpp"
 #include "io/site_order.hpp"
 #include "io/trajectory_reader.hpp"
@@ -145,43 +147,94 @@ TEST(Trajectory, IsReadableWithAllFramesOfTheLastFlushWhenKilled) {
   }
 }
 
-/// As many frames as give HDF5's index of compressed ones a third level.
-TEST(Trajectory, IsReadableWithAllFramesOfTheLastFlushWhicheverWriteAKillFollows) {
-  constexpr std::uint64_t frames = 4'500;
-  constexpr std::uint64_t frames_per_flush = 90;
-  const TemporaryFolder folder;
-  const auto path = folder.path() / "trajectory.h5md";
-  const auto copy = folder.path() / "copy.h5md";
-  const System system = example_system();
-  test::SharedNumber flushed;
-  test::SharedNumber length;
-  const auto write = [&] {
-    Trajectory trajectory(path, system, {.compression_level = 1});
-    for (std::uint64_t frame = 0; frame < frames; ++frame) {
-      trajectory.append(frame, moved(system, static_cast<int>(frame)));
-      if (frame % frames_per_flush != 0) continue;
-      trajectory.flush();
-      flushed.set(frame + 1);
-      length.set(std::filesystem::file_size(path));
-    }
-    return 0;
-  };
-  int writes = 0;
-  const auto check = [&](std::uint64_t offset) {
-    const std::uint64_t count = flushed.get();
-    if (offset >= length.get() || testing::Test::HasFailure()) return;
-    ++writes;
-    std::filesystem::copy(path, copy, std::filesystem::copy_options::overwrite_existing);
-    const TrajectoryReader reader(copy, system);
+/// Of a trajectory with as many frames as give HDF5's index of compressed ones a third level.
+class InterruptedTrajectory : public testing::Test {
+ protected:
+  static constexpr std::uint64_t frames = 4'500;
+  static constexpr std::uint64_t frames_per_flush = 90;
+
+  /// Writes it, with a flush after every frames_per_flush, and calls `after_write(WatchedWrite)`.
+  template <typename AfterWrite>
+  void watch(AfterWrite after_write) {
+    const auto write = [&] {
+      Trajectory trajectory(path, system, {.compression_level = 1});
+      for (std::uint64_t frame = 0; frame < frames; ++frame) {
+        trajectory.append(frame, moved(system, static_cast<int>(frame)));
+        if (frame % frames_per_flush != 0) continue;
+        trajectory.flush();
+        flushed.set(frame + 1);
+        length.set(std::filesystem::file_size(path));
+        if (frame % (5 * frames_per_flush) != 0) continue;
+        synchronise_file(path);
+        synchronised.set(frame + 1);
+      }
+      return 0;
+    };
+    const std::optional<int> status = test::watch_writes(write, after_write);
+    if (!status) GTEST_SKIP() << "this system does not let a process be traced";
+    EXPECT_EQ(status, 0);
+  }
+
+  void expect_frames(const std::filesystem::path& file, std::uint64_t count) const {
+    const TrajectoryReader reader(file, system);
     ASSERT_GE(reader.frame_count(), count);
     for (std::uint64_t frame = count - 1;; frame -= std::min(frame, frames_per_flush / 2)) {
       ASSERT_EQ(reader.read(frame).step, static_cast<std::int64_t>(frame)) << "of " << count;
       if (frame == 0) break;
     }
-  };
-  const std::optional<int> status = test::watch_writes(write, check);
-  if (!status) GTEST_SKIP() << "this system does not let a process be traced";
-  EXPECT_EQ(status, 0);
+  }
+
+  void copy_to(const std::filesystem::path& file) const {
+    std::filesystem::copy(path, file, std::filesystem::copy_options::overwrite_existing);
+  }
+
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder.path() / "trajectory.h5md";
+  const System system = example_system();
+  test::SharedNumber synchronised;  ///< frames by the last flush that waited for the disk
+  test::SharedNumber flushed;       ///< by the last
+  test::SharedNumber length;        ///< of the file then
+};
+
+TEST_F(InterruptedTrajectory, HasAllFramesOfTheLastFlushWhicheverWriteAKillFollows) {
+  int writes = 0;
+  const auto copy = folder.path() / "copy.h5md";
+  watch([&](const test::WatchedWrite& write) {
+    if (write.bytes == 0 || write.offset >= length.get() || HasFailure()) return;
+    ++writes;
+    copy_to(copy);
+    expect_frames(copy, flushed.get());
+  });
+  if (IsSkipped()) return;
+  EXPECT_GT(writes, 5 * static_cast<int>(frames / frames_per_flush));
+}
+
+/// On the disk is what it was told to have, and of all that was written since any one part.
+TEST_F(InterruptedTrajectory, HasAllFramesOfTheLastCheckpointWhateverAPowerFailureKeeps) {
+  int writes = 0;
+  const auto on_disk = folder.path() / "disk.h5md";
+  const auto copy = folder.path() / "copy.h5md";
+  watch([&](const test::WatchedWrite& write) {
+    if (HasFailure()) return;
+    if (write.bytes == 0) {
+      copy_to(on_disk);
+      return;
+    }
+    if (synchronised.get() == 0 || write.offset >= length.get()) return;
+    ++writes;
+    std::filesystem::copy(on_disk, copy, std::filesystem::copy_options::overwrite_existing);
+    // File systems keep a file's length in their journal.
+    std::filesystem::resize_file(copy, std::filesystem::file_size(path));
+    std::string part(write.bytes, '\0');
+    std::ifstream(path, std::ios::binary)
+        .seekg(static_cast<std::streamoff>(write.offset))
+        .read(part.data(), static_cast<std::streamsize>(part.size()));
+    std::fstream(copy, std::ios::binary | std::ios::in | std::ios::out)
+        .seekp(static_cast<std::streamoff>(write.offset))
+        .write(part.data(), static_cast<std::streamsize>(part.size()));
+    expect_frames(copy, synchronised.get());
+  });
+  if (IsSkipped()) return;
   EXPECT_GT(writes, 5 * static_cast<int>(frames / frames_per_flush));
 }
 
