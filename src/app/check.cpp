@@ -21,6 +21,7 @@
 #include "app/input_checks.hpp"
 #include "app/inputs.hpp"
 #include "app/preparation_forecast.hpp"
+#include "app/profile_images.hpp"
 #include "app/qm_forecast.hpp"
 #include "app/run_forecast.hpp"
 #include "app/run_reference.hpp"
@@ -149,6 +150,7 @@ class Checker {
     if (!inputs_.file.empty() && samples_exactly(inputs_)) {
       attempt([&] { RunReference::check(inputs_, false); });
     }
+    if (!inputs_.settings.profile.path.empty()) attempt([&] { images_.emplace(inputs_); });
     warnings_ = inputs_.warnings;
     if (forecast_ && is_large(*forecast_, inputs_.settings, free_memory_mb())) {
       warnings_.push_back(describe(*forecast_, inputs_.settings));
@@ -235,7 +237,7 @@ class Checker {
   }
 
   void print_forecast() const {
-    if (points_ > 0) {
+    if (points_ > 0 && !samples_exactly(inputs_)) {
       const auto bytes = static_cast<double>(points_ * 5 * sizeof(double));
       print_line("Density grid", fmt::format("{}{} points, {:.1f} MiB for each chain",
                                              inputs_.settings.qm.engine == "frozen" ? "" : "about ",
@@ -249,6 +251,21 @@ class Checker {
                            trial_.memory_mb, trial_.memory_of_chain_mb,
                            forecast_ ? "; the QM programs' besides" : ""));
     print_line("Time", describe(*run_, inputs_.settings, trial_));
+    if (images_) print_profile();
+  }
+
+  /// What starpmc profile would do with the same configuration.
+  void print_profile() const {
+    const double images = static_cast<double>(images_->count());
+    const bool more = inputs_.settings.profile.until_error_kj_per_mol > 0 ||
+                      inputs_.settings.profile.least_overlap > 0;
+    print_line(
+        "Profile",
+        fmt::format("{} images of {}, {:.3f} angstrom u^1/2 long: {}{}, {} times as long as one "
+                    "run, and the energies of all frames under all images",
+                    images_->count(), shown_text(inputs_.settings.profile.path.string()),
+                    images_->path().images.back().coordinate, more ? "at least " : "about ",
+                    duration(images * run_->seconds()), images_->count()));
   }
 
   InputErrors errors_{InputErrors::Mode::collect};
@@ -256,7 +273,8 @@ class Checker {
   std::vector<std::string> warnings_;
   Inputs inputs_;
   std::optional<QmForecast> forecast_;
-  std::string ensemble_;  ///< that a run would sample, and why
+  std::optional<ProfileImages> images_;  ///< where the configuration is one for a profile
+  std::string ensemble_;                 ///< that a run would sample, and why
   std::size_t points_ = 0;
   SamplingTrial trial_;
   std::optional<PreparationForecast> preparation_;

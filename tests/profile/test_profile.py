@@ -54,6 +54,16 @@ class KnownAnswer(ProfileCase):
             )
             self.assertGreater(step, 4 * error)
 
+    def test_checked_before(self):
+        config = self.config(**self.settings([0, 0.5, 1]))
+        said = program.succeed("check", config, cwd=self.folder, env=MODEL).stdout
+        self.assertRegex(said, r"(?m)^Profile +3 images of \S*path\.xyz, \d.* s, 3 times as long")
+        self.assertNotRegex(said, r"(?m)^Density grid")
+        model_path.write_path(self.folder / "path.xyz", [0, 40])
+        result = program.start("check", config, cwd=self.folder, env=MODEL)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("path.xyz", result.stderr)
+
     def test_lennard_jones_parameters_of_images(self):
         places = np.array([0, 0.1, 0.2])
         sigmas = [model_path.SOLUTE_SIGMA * (1 + place) for place in places]
