@@ -156,7 +156,7 @@ class Checker {
       warnings_.push_back(describe(*forecast_, inputs_.settings));
     }
     if (forecast_ && !forecast_->repeatable) {
-      warnings_.push_back(unrepeatable(*forecast_, inputs_.settings));
+      warnings_.push_back(why_unrepeatable(inputs_.settings));
     }
   }
 

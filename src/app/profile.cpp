@@ -242,8 +242,7 @@ std::string types_of(const ProfileImages& images) {
   if (!settings.profile.topologies.empty()) return "";
   return fmt::format(
       "all have the Lennard-Jones types that {} gives to {}, the one nearest to the QM molecule in "
-      "the "
-      "box; profile.topologies gives each its own\n",
+      "the box; profile.topologies gives each its own\n",
       settings.system.topology.string(), image_name(images, images.nearest_to_box()));
 }
 

@@ -57,15 +57,13 @@ bool is_large(const QmForecast& forecast, const Settings& settings, double free_
          forecast.memory_mb * chains_at_least(settings) > free_memory_mb;
 }
 
-std::string unrepeatable(const QmForecast& forecast, const Settings& settings) {
-  if (forecast.repeatable) return "";
+std::string why_unrepeatable(const Settings& settings) {
   return fmt::format(
       "with qm.threads = {} the QM program adds up in the order in which its threads end: the same "
-      "run "
-      "made again differs in the last digits of its energies and, after many steps, in its "
-      "trajectory; "
-      "qm.threads = 1 repeats a run to the bit, as do pure functionals of closed shells with "
-      "qm.density-fitting = true",
+      "run made again differs in the last digits of its energies and, after many steps, in its "
+      "trajectory; qm.threads = 1 repeats a run to the bit, as do pure functionals of closed "
+      "shells "
+      "with qm.density-fitting = true",
       settings.qm.threads);
 }
 

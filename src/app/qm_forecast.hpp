@@ -23,8 +23,7 @@ std::string describe(const QmForecast& forecast, const Settings& settings);
 /// @param free_memory_mb of this machine
 bool is_large(const QmForecast& forecast, const Settings& settings, double free_memory_mb);
 
-/// What the user should know where the same run made again will not be the same to the last bit;
-/// empty: it will.
-std::string unrepeatable(const QmForecast& forecast, const Settings& settings);
+/// What the user should know where QmForecast::repeatable is false.
+std::string why_unrepeatable(const Settings& settings);
 
 }  // namespace starpmc

@@ -129,8 +129,7 @@ void Simulation::announce(const QmForecast& forecast) {
           "shorter",
           forecast_);
     }
-    const std::string warning = unrepeatable(forecast, settings());
-    if (ranks_.first() && !warning.empty()) spdlog::warn(warning);
+    if (ranks_.first() && !forecast.repeatable) spdlog::warn(why_unrepeatable(settings()));
   });
 }
 

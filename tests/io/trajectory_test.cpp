@@ -184,8 +184,8 @@ class InterruptedTrajectory : public testing::Test {
     }
   }
 
-  void copy_to(const std::filesystem::path& file) const {
-    std::filesystem::copy(path, file, std::filesystem::copy_options::overwrite_existing);
+  static void copy_over(const std::filesystem::path& from, const std::filesystem::path& to) {
+    std::filesystem::copy(from, to, std::filesystem::copy_options::overwrite_existing);
   }
 
   const TemporaryFolder folder;
@@ -202,7 +202,7 @@ TEST_F(InterruptedTrajectory, HasAllFramesOfTheLastFlushWhicheverWriteAKillFollo
   watch([&](const test::WatchedWrite& write) {
     if (write.bytes == 0 || write.offset >= length.get() || HasFailure()) return;
     ++writes;
-    copy_to(copy);
+    copy_over(path, copy);
     expect_frames(copy, flushed.get());
   });
   if (IsSkipped()) return;
@@ -217,12 +217,12 @@ TEST_F(InterruptedTrajectory, HasAllFramesOfTheLastCheckpointWhateverAPowerFailu
   watch([&](const test::WatchedWrite& write) {
     if (HasFailure()) return;
     if (write.bytes == 0) {
-      copy_to(on_disk);
+      copy_over(path, on_disk);
       return;
     }
     if (synchronised.get() == 0 || write.offset >= length.get()) return;
     ++writes;
-    std::filesystem::copy(on_disk, copy, std::filesystem::copy_options::overwrite_existing);
+    copy_over(on_disk, copy);
     // File systems keep a file's length in their journal.
     std::filesystem::resize_file(copy, std::filesystem::file_size(path));
     std::string part(write.bytes, '\0');

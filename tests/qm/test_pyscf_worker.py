@@ -178,7 +178,7 @@ class DensityTest(unittest.TestCase):
         self.assertEqual(len(told), 2)
 
     def test_what_is_repeatable(self):
-        """Three runs of threads that add up in any order are hardly ever equal; ours always are."""
+        """Sums of three threads in any order are hardly ever equal; the program's own always are."""
         for changed, repeatable in (
             ({}, True), ({"density_fitting": False}, False), ({"method": "b3lyp"}, False),
             ({"method": "r2scan"}, False), ({"multiplicity": 3}, False),
