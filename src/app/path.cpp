@@ -74,6 +74,10 @@ void check_path_request(const options::variables_map& values) {
   at_least("max-steps", 1);
   at_least("max-iterations", 1);
   at_least("threads", 1);
+  const auto& device = values["device"].as<std::string>();
+  if (device != "auto" && device != "cpu" && device != "gpu") {
+    refuse("device", device, "auto, cpu or gpu");
+  }
   const double step = values["step"].as<double>();
   if (!(step >= 0.001 && step <= 1)) refuse("step", fmt::format("{}", step), "0.001 to 1");
   if (values.contains("transition-state")) return;
@@ -101,7 +105,8 @@ std::vector<std::string> script_command(const options::variables_map& values) {
   const auto add = [&](const std::string& name, const std::string& value) {
     command.push_back("--" + name + "=" + value);
   };
-  for (const char* name : {"transition-state", "from", "to", "method", "basis", "solvent"}) {
+  for (const char* name :
+       {"transition-state", "from", "to", "hold", "method", "basis", "solvent", "device"}) {
     if (values.contains(name)) add(name, values[name].as<std::string>());
   }
   add("output",
@@ -129,6 +134,8 @@ void add_level_options(options::options_description& described) {
   add("solvent", options::value<std::string>()->default_value("none"),
       "implicit solvent (C-PCM): none, water, another name, or a relative permittivity");
   add("density-fitting", "Coulomb integrals by density fitting: several times as fast");
+  add("device", options::value<std::string>()->default_value("auto"),
+      "auto, cpu or gpu: GPU4PySCF computes where it is installed and finds a GPU");
   add("max-iterations", options::value<int>()->default_value(100), "of an SCF");
   add("threads", options::value<int>(), "threads of PySCF; by default one for each core");
 }
@@ -144,6 +151,9 @@ boost::program_options::options_description path_options() {
   add("from", options::value<std::string>(), ".xyz file of the minimum where the path begins");
   add("to", options::value<std::string>(),
       ".xyz file of the minimum where it ends, with the same atoms in the same order");
+  add("hold", options::value<std::string>(),
+      "distances at which the guess is relaxed before the search, in angstrom, atoms from 1, such as "
+      "6-7=2.0,1-9=2.4");
   add("check", options::value<std::string>(),
       ".xyz file with several frames: says whether it is a continuous path, and makes none");
   add("output", options::value<std::string>(),

@@ -1,7 +1,9 @@
-"""The level of theory of a path: energy, gradient and Hessian of a geometry by PySCF.
+"""The level of theory of a path: energy, gradient and Hessian of a geometry by PySCF or, on a GPU, GPU4PySCF.
 
 Atomic units inside. Names of methods and basis sets are judged as the QM worker judges them.
 """
+
+import sys
 
 import dispersion
 import method_names
@@ -23,10 +25,14 @@ class NotConverged(Exception):
 
 
 class Level:
-    """What PySCF computes for one molecule at any geometry, each from the density of the last."""
+    """What PySCF computes for one molecule at any geometry, each from the density of the last.
 
-    def __init__(self, request, elements):
+    on_gpu: by GPU4PySCF, whose energies differ from PySCF's by less than 1e-6 Hartree.
+    """
+
+    def __init__(self, request, elements, *, on_gpu=False):
         self._request = request
+        self._on_gpu = on_gpu
         self.elements = elements
         self._density = None
         try:
@@ -57,12 +63,12 @@ class Level:
         """(energy, gradient (atoms, 3))."""
         solved = self._solve(positions)
         energy, gradient = self._dispersion(positions)
-        return solved.e_tot + energy, solved.nuc_grad_method().kernel() + gradient
+        return solved.e_tot + energy, on_host(solved.nuc_grad_method().kernel()) + gradient
 
     def hessian(self, positions):
         """(3 atoms, 3 atoms)."""
         size = 3 * len(self.elements)
-        hessian = self._solve(positions).Hessian().kernel()
+        hessian = on_host(self._solve(positions).Hessian().kernel())
         hessian = hessian.transpose(0, 2, 1, 3).reshape(size, size)
         if self._correction:
             for k in range(size):
@@ -118,7 +124,7 @@ class Level:
         field.conv_tol = ENERGY_CONVERGENCE
         field.max_cycle = self._request.max_iterations
         field.chkfile = None
-        return field
+        return field.to_gpu() if self._on_gpu else field
 
     def _check_functional(self, field):
         try:
@@ -142,14 +148,15 @@ class Level:
             field.kernel(dm0=guess)
             if field.converged:
                 break
-        if not field.converged:
+        if not field.converged and not self._on_gpu:
             field = field.newton()
             field.kernel(dm0=field.make_rdm1())
         if not field.converged:
             self._density = None
             raise NotConverged(
-                f"the SCF does not converge in {self._request.max_iterations} iterations, nor by "
-                f"the second-order solver; last energy {field.e_tot:.6f} Hartree"
+                f"the SCF does not converge in {self._request.max_iterations} iterations"
+                f"{'' if self._on_gpu else ', nor by the second-order solver'}; last energy "
+                f"{field.e_tot:.6f} Hartree"
             )
         field = field.undo_newton() if hasattr(field, "undo_newton") else field
         self._density = field.make_rdm1()
@@ -170,6 +177,33 @@ class Level:
             )
         except WorkerError as error:
             raise refused(error) from error
+
+
+def takes_gpu(request, progress):
+    """Whether GPU4PySCF computes: --device gpu, or auto where it and a GPU are there."""
+    if request.device == "cpu":
+        return False
+    try:
+        import cupy
+        import gpu4pyscf
+
+        cupy.cuda.Device().use()
+        progress(f"GPU4PySCF {gpu4pyscf.__version__} on GPU {cupy.cuda.Device().pci_bus_id}")
+        return True
+    except Exception as missing:  # CuPy's errors are of many kinds, and come at import, too
+        if request.device == "gpu":
+            raise PathError(
+                "--device gpu",
+                f"GPU4PySCF cannot be used: {missing}",
+                f"{sys.executable} -m pip install gpu4pyscf-cuda12x (or -cuda13x, as your CUDA is), or "
+                "--device cpu",
+            ) from missing
+        return False
+
+
+def on_host(array):
+    """Of NumPy, where it came from CuPy, too."""
+    return array.get() if hasattr(array, "get") else array
 
 
 def permittivity(solvent):

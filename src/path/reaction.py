@@ -9,9 +9,9 @@ from descent import follow
 from errors import FAILURE, INPUT_ERROR, PathError
 from files import read_molecule, same_atoms, write_frames
 from geometry import distance, equal_images, interpolate, superpose, superpose_path
-from level import ANGSTROM_PER_BOHR, Level, NotConverged, not_converged, use_threads
+from level import ANGSTROM_PER_BOHR, Level, NotConverged, not_converged, takes_gpu, use_threads
 from record import Evaluations, Record
-from saddle import find_saddle, reaction_mode
+from saddle import find_saddle, reaction_mode, relax_held
 from worker_protocol import HARTREE_IN_KJ_PER_MOL
 
 GUESSES = 7  # geometries between two minima, of which the highest begins the search
@@ -24,7 +24,8 @@ class Maker:
         self.request, self.output, self.progress = request, output, progress
         self.elements, self.start, self.end, self.guess = read_inputs(request)
         use_threads(request.threads)
-        level = Level(request, self.elements)
+        self.holds = read_holds(request.hold, len(self.elements))
+        level = Level(request, self.elements, on_gpu=takes_gpu(request, progress))
         identity = {
             "program": "starpmc path",
             "elements": self.elements,
@@ -58,6 +59,12 @@ class Maker:
 
     def transition_state(self):
         guess = self.guess if self.guess is not None else self.between()
+        if self.holds:
+            what = "held distances"
+            tell = self.progress.steps(what)
+            guess = self.attempt(
+                what, relax_held, self.evaluations, guess, self.holds, self.request.max_steps, tell
+            )
         what = "transition state"
         tell = self.progress.steps(what)
         saddle = self.attempt(
@@ -200,6 +207,32 @@ def read_inputs(request):
         raise PathError(first, "two atoms have no transition state", "give three or more")
     check_distances(request, positions)
     return elements, positions["from"], positions["to"], positions["transition_state"]
+
+
+def read_holds(text, atoms):
+    """[(atom, atom, angstrom)], atoms from 0, of "6-7=2.0,1-9=2.4"."""
+    holds = []
+    for part in text.split(",") if text else ():
+        pair, equals, length = part.partition("=")
+        one, _, other = pair.partition("-")
+        try:
+            hold = (int(one) - 1, int(other) - 1, float(length))
+        except ValueError:
+            equals = ""
+        if not equals or hold[0] == hold[1] or not all(0 <= atom < atoms for atom in hold[:2]):
+            raise PathError(
+                f"--hold {text}",
+                f"{part!r} names no distance between two of the {atoms} atoms",
+                "write ATOM-ATOM=ANGSTROM, atoms by their number from 1, as in 6-7=2.0,1-9=2.4",
+                INPUT_ERROR,
+            )
+        if not 0.5 <= hold[2] <= 10:
+            raise PathError(
+                f"--hold {text}", f"{part!r} is not between 0.5 and 10 angstrom", "correct it",
+                INPUT_ERROR,
+            )
+        holds.append(hold)
+    return holds
 
 
 def check_distances(request, all_positions):

@@ -1,4 +1,7 @@
-"""The transition state: geomeTRIC's search from a guess, with exact second derivatives at its start."""
+"""The transition state: geomeTRIC's search from a guess, with exact second derivatives at its start.
+
+Before it, where the user names distances to be held, everything else is relaxed around them.
+"""
 
 import contextlib
 import logging
@@ -21,6 +24,15 @@ CONVERGENCE = {
 }
 
 
+HELD_CONVERGENCE = {  # what is found here is a guess
+    "convergence_energy": 1e-4,
+    "convergence_grms": 1.7e-3,
+    "convergence_gmax": 2.5e-3,
+    "convergence_drms": 6.7e-3,
+    "convergence_dmax": 1e-2,
+}
+
+
 def load_geometric():
     """Imported late: it takes a second. PySCF's module gives geomeTRIC PySCF's angstrom."""
     try:
@@ -29,6 +41,7 @@ def load_geometric():
         import geometric.internal
         import geometric.molecule
         import geometric.optimize
+        import geometric.prepare
         import pyscf.geomopt.geometric_solver  # noqa: F401
     except ImportError as missing:
         raise PathError(
@@ -42,38 +55,81 @@ def load_geometric():
 
 def find_saddle(evaluations, guess, most_steps, tell):
     """Point of the stationary point that geomeTRIC finds from `guess` (bohr)."""
-    geometric = load_geometric()
-    engine = _engine(geometric, evaluations, guess, tell)
-    hessian = evaluations.hessian(guess)
     with tempfile.TemporaryDirectory() as folder:
         file = os.path.join(folder, "hessian.txt")
-        numpy.savetxt(file, hessian)
-        parameters = geometric.optimize.OptParams(
-            transition=True,
-            hessian=f"file:{file}",
-            frequency=False,
-            maxiter=most_steps,
-            **CONVERGENCE,
+        numpy.savetxt(file, evaluations.hessian(guess))
+        search = _Search(evaluations, guess, tell, folder)
+        search.run(most_steps, transition=True, hessian=f"file:{file}", **CONVERGENCE)
+    if not search.converged:
+        raise _not_found(
+            "transition state", search, most_steps, "begin nearer to it (--transition-state, --hold)"
         )
-        parameters.xyzout = os.path.join(folder, "search_optim.xyz")
-        coordinates = geometric.internal.DelocalizedInternalCoordinates(
-            engine.M, build=True, connect=False, addcart=False
+    return search.last
+
+
+def relax_held(evaluations, guess, holds, most_steps, tell):
+    """Positions (bohr) of the lowest energy near `guess` where `holds` are as long as they say.
+
+    holds: [(atom, atom, distance in angstrom)], atoms from 0.
+    """
+    lines = [f"distance {i + 1} {j + 1} {length!r}" for i, j, length in holds]
+    with tempfile.TemporaryDirectory() as folder:
+        search = _Search(evaluations, guess, tell, folder, "\n".join(["$set", *lines, ""]))
+        search.run(most_steps, **HELD_CONVERGENCE)
+    if not search.converged:
+        raise _not_found("held distances", search, most_steps, "hold fewer or others")
+    return search.last.positions
+
+
+def _not_found(what, search, most_steps, instead):
+    return PathError(
+        what,
+        f"not found in {most_steps} steps; the largest gradient is "
+        f"{numpy.abs(search.last.gradient).max():.5f} Hartree/bohr",
+        f"{instead}, or give more --max-steps; the same command goes on from what has been computed",
+        FAILURE,
+    )
+
+
+class _Search:
+    """One search of geomeTRIC; `last` is where it ended. constraints: as geomeTRIC's files have them."""
+
+    def __init__(self, evaluations, guess, tell, folder, constraints=None):
+        self._geometric = geometric = load_geometric()
+        self._engine = _engine(geometric, evaluations, guess, tell)
+        self._folder, self._guess = folder, guess
+        self.converged = False
+        held = {}
+        if constraints:
+            kinds, values = geometric.prepare.parse_constraints(self._engine.M, constraints)
+            held = {"constraints": kinds, "cvals": values[0]}
+        self._coordinates = geometric.internal.DelocalizedInternalCoordinates(
+            self._engine.M, build=True, connect=False, addcart=False, **held
         )
-        try:
-            with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):
-                geometric.optimize.Optimize(
-                    guess.ravel(), engine.M, coordinates, engine, folder, parameters, False
-                )
-        except geometric.errors.GeomOptNotConvergedError as error:
-            raise PathError(
-                "transition state",
-                f"not found in {most_steps} steps; the largest gradient is "
-                f"{numpy.abs(engine.last.gradient).max():.5f} Hartree/bohr",
-                "begin nearer to it (--transition-state), or give more --max-steps; the same command "
-                "goes on from what has been computed",
-                FAILURE,
-            ) from error
-    return engine.last
+
+    @property
+    def last(self):
+        return self._engine.last
+
+    def run(self, most_steps, **parameters):
+        optimize = self._geometric.optimize
+        options = optimize.OptParams(frequency=False, maxiter=most_steps, **parameters)
+        options.xyzout = os.path.join(self._folder, "search_optim.xyz")
+        with (
+            open(os.devnull, "w") as nowhere,
+            contextlib.redirect_stdout(nowhere),
+            contextlib.suppress(self._geometric.errors.GeomOptNotConvergedError),
+        ):
+            optimize.Optimize(
+                self._guess.ravel(),
+                self._engine.M,
+                self._coordinates,
+                self._engine,
+                self._folder,
+                options,
+                False,
+            )
+            self.converged = True
 
 
 def _engine(geometric, evaluations, guess, tell):
