@@ -67,15 +67,17 @@ def surroundings(shift=0.0):
     return SolventCharges(positions, numpy.tile([-0.834, 0.417, 0.417], len(WATERS)), 1.0)
 
 
+def potential_of(charges, points):
+    distances = numpy.linalg.norm(points[:, None] - charges.positions[None], axis=2)
+    return (0.529177210903 / distances) @ charges.charges
+
+
 def update(engine, molecule, shift=0.0):
     charges = surroundings(shift)
 
-    def potential(points):
-        distances = numpy.linalg.norm(points[:, None] - charges.positions[None], axis=2)
-        return (0.529177210903 / distances) @ charges.charges
-
     nuclei = numpy.array(molecule[1], float)
-    return engine.update(potential(engine.points_angstrom().T), potential(nuclei), charges)
+    points = engine.points_angstrom().T
+    return engine.update(potential_of(charges, points), potential_of(charges, nuclei), charges)
 
 
 def quiet(work):
@@ -297,6 +299,51 @@ class UpdateTest(unittest.TestCase):
         self.assertIsNone(grid)  # a fixed reference samples
         self.assertEqual(fields["energy"], again["energy"])
         numpy.testing.assert_array_equal(state, engine.state())
+
+
+class ResponseTest(unittest.TestCase):
+    def respond(self, backend, **changed):
+        engine = make_engine(FORMALDEHYDE, backend, basis="sto-3g", **changed)
+        for shift in (0.0, 0.1, 0.2, 0.3, 0.4, 0.5):
+            charges = surroundings(shift)
+            nuclei = numpy.array(FORMALDEHYDE[1], float)
+            points = engine.points_angstrom().T
+            engine.exact.add(
+                engine.configuration(potential_of(charges, points), potential_of(charges, nuclei), charges)
+            )
+        engine.exact.reference()
+        tests = numpy.array([4, 5])
+        engine.hold()
+        energies = numpy.array([engine.exact.energy(test) for test in tests])
+        return engine, engine.exact.respond(3, 0.0, (tests, energies), 2, lambda *_: None)
+
+    def test_it_is_the_hosts(self):
+        for changed in ({}, {"method": "lda,vwn", "density_fitting": False}):
+            with self.subTest(**changed):
+                tight = {"energy_convergence_hartree": 1e-12, **changed}
+                _, (ours, device) = self.respond(strict_backend(), **tight)
+                _, (theirs, host) = self.respond(None, **tight)
+                self.assertEqual(ours["components"], theirs["components"])
+                numpy.testing.assert_allclose(ours["widths"], theirs["widths"], atol=1e-5)
+                scale = abs(host["mean"]).max()
+                # A component's sign is free.
+                signs = numpy.sign(device["mean"] * host["mean"])
+                numpy.testing.assert_allclose(
+                    signs * device["mean"], host["mean"], atol=1e-4 * scale
+                )
+
+    def test_memory_that_runs_out(self):
+        """It is made once more, on the CPU."""
+        module = StrictModule()
+        engine, (fields, _) = self.respond(strict_backend(module))
+        module.fail_after = 5
+        tests = numpy.array([4, 5])
+        energies = numpy.array([engine.exact.energy(test) for test in tests])
+        (again, _), said = quiet(
+            lambda: engine.exact.respond(3, 0.0, (tests, energies), 2, lambda *_: None)
+        )
+        self.assertEqual(again["components"], fields["components"])
+        self.assertIn("CPU", engine.device)
 
 
 class OutOfMemoryTest(unittest.TestCase):

@@ -93,7 +93,7 @@ def prepared(molecule, count=CONFIGURATIONS, seed=1, **changed):
     return engine, engine.exact.reference()
 
 
-def respond(engine, components, tolerance=1e-9, told=None):
+def respond(engine, components, tolerance=1e-9, told=None, threads=1):
     def progress(*what):
         if told is not None:
             told.append(what)
@@ -101,7 +101,7 @@ def respond(engine, components, tolerance=1e-9, told=None):
     tests = held_out(len(engine.exact._configurations)) if components else []
     energies = energies_of(engine, tests)
     asked = numpy.array(tests, int), numpy.array(energies)
-    return engine.exact.respond(components, tolerance, asked, 1, progress)
+    return engine.exact.respond(components, tolerance, asked, threads, progress)
 
 
 def held_out(count):
@@ -333,6 +333,13 @@ class ResponseTest(unittest.TestCase):
         self.assertEqual(arrays["strengths"].shape[0], 1)
         self.assertEqual(arrays["mean"].shape, (0,))
         self.assertAlmostEqual(arrays["strengths"].sum(), -1, delta=1e-11)
+
+    def test_it_has_the_same_bits_for_any_number_of_threads(self):
+        """All cores of a machine make it, and a trajectory must not tell how many there were."""
+        fields, arrays = respond(self.engine, 24, threads=3)
+        self.assertEqual(fields["widths"], self.fields["widths"])
+        for name, array in self.arrays.items():
+            numpy.testing.assert_array_equal(arrays[name], array, name)
 
     def test_fewest_components_that_meet_the_tolerance(self):
         steps = [step for step, _, _ in self.fields["widths"]]

@@ -97,7 +97,7 @@ def _by_libxc(numerical_integrator, functional, kind, rho):
 class CachedKernel(_OnBlocks):
     """How the functional's potential changes with the density, at one density: LDA and GGA.
 
-    density: the matrix of a closed shell, or (2, n, n), one a spin.
+    density: the host's matrix of a closed shell, or (2, n, n), one a spin; all else is the backend's.
     """
 
     def __init__(self, numerical_integrator, blocks, weights, functional, density):
@@ -105,7 +105,7 @@ class CachedKernel(_OnBlocks):
         kind = numerical_integrator._xc_type(functional)
         self._components = 4 if kind == "GGA" else 1
         self._open_shell = density.ndim == 3
-        rho = self._densities(density)
+        rho = self._backend.get(self._densities(self._backend.put(density)))
         few = rho.sum(axis=0)[0] if self._open_shell else rho[0]
         second = numerical_integrator.eval_xc_eff(
             functional,
@@ -114,23 +114,32 @@ class CachedKernel(_OnBlocks):
             xctype=kind,
             spin=int(self._open_shell),
         )[2]
-        self._kernel = second.reshape(rho.shape[:-1] * 2 + (-1,)) * weights
-        self._kernel[..., few < LEAST_DENSITY] = 0
+        kernel = second.reshape(rho.shape[:-1] * 2 + (-1,)) * weights
+        kernel[..., few < LEAST_DENSITY] = 0
+        self._kernel = self._backend.put(kernel)
+
+    @property
+    def backend(self):
+        return self._backend
 
     @property
     def weighted(self):
         """Second derivatives times weights, ([spin,] component, [spin,] component, point)."""
         return self._kernel
 
+    def of_host(self, change):
+        """As of a call, for matrices of the host."""
+        return self._backend.get(self(self._backend.put(change)))
+
     def __call__(self, change):
         """Matrix (one a spin) of the potential's change with the density matrix."""
-        rho = self._densities(change)
+        xp, rho = self._backend.xp, self._densities(change)
         if not self._open_shell:
-            return self._potential_matrix(numpy.einsum("abp,bp->ap", self._kernel, rho))
-        weighted = numpy.einsum("satbp,tbp->sap", self._kernel, rho)
-        return numpy.array([self._potential_matrix(one) for one in weighted])
+            return self._potential_matrix(xp.einsum("abp,bp->ap", self._kernel, rho))
+        weighted = xp.einsum("satbp,tbp->sap", self._kernel, rho)
+        return xp.stack([self._potential_matrix(one) for one in weighted])
 
     def _densities(self, matrices):
         if not self._open_shell and matrices.ndim == 2:
             return self._density(matrices, self._components)
-        return numpy.array([self._density(matrix, self._components) for matrix in matrices])
+        return self._backend.xp.stack([self._density(matrix, self._components) for matrix in matrices])

@@ -8,14 +8,17 @@ right to a percent or so.
 
 import numpy
 import scipy.linalg
-from point_blocks import PointBlocks
+from point_blocks import KERNEL_SHARES, PointBlocks
 from pyscf import df
 
 SHELLS_AT_ONCE = 24
 
 
 class FittedKernel:
-    """functional_kernel: a CachedKernel, or None; on its own points, as a small grid will do."""
+    """functional_kernel: a CachedKernel, or None; on its own points, as a small grid will do.
+
+    Arrays are the host's; what takes long on the points is done by the kernel's backend.
+    """
 
     def __init__(self, orbital_response, molecule, functional_kernel, points, threads):
         auxiliary = df.make_auxmol(molecule, "def2-universal-jfit")
@@ -65,10 +68,18 @@ class FittedKernel:
         kernel = numpy.tile(numpy.eye(count), (spins, spins))
         if functional_kernel is None:
             return kernel
-        weighted = functional_kernel.weighted
+        backend, weighted = functional_kernel.backend, functional_kernel.weighted
+        xp = backend.xp
         weighted = weighted.reshape(spins, -1, spins, *weighted.shape[-2:])
         blocks = PointBlocks(
-            auxiliary, points, threads, 0, gradients=True, precision=numpy.float32
+            auxiliary,
+            points,
+            threads,
+            0,
+            gradients=True,
+            precision=numpy.float32,
+            backend=backend,
+            shares=KERNEL_SHARES,
         )
         for s in range(spins):
             for t in range(s + 1):
@@ -76,12 +87,12 @@ class FittedKernel:
                 def contribution(block, _functions, values, pair=weighted[s, :, t]):
                     values = values[: len(pair)]
                     here = pair[:, :, block].astype(numpy.float32)
-                    right = numpy.einsum("abp,bpf->apf", here, values)
+                    right = xp.einsum("abp,bpf->apf", here, values)
                     return values.reshape(-1, values.shape[-1]).T @ right.reshape(
                         -1, values.shape[-1]
                     )
 
-                matrix = blocks.sum_matrix(contribution)
+                matrix = backend.get(blocks.sum_matrix(contribution))
                 half = scipy.linalg.solve_triangular(self._factor, matrix, lower=True)
                 fitted = scipy.linalg.solve_triangular(self._factor, half.T, lower=True).T
                 kernel[s * count : (s + 1) * count, t * count : (t + 1) * count] += fitted

@@ -20,12 +20,16 @@ class OrbitalResponse:
     """core: the one-electron matrix; density: (n, n), or (2, n, n) of an open shell.
 
     functional_kernel(change of the density matrix) -> change of the potential's matrix; None: there
-    is no functional, or PySCF has to evaluate it (functional_by_pyscf).
+    is no functional, or PySCF has to evaluate it (functional_by_pyscf). coulomb(change) -> its Coulomb
+    matrix; None: by the mean field.
     """
 
-    def __init__(self, mean_field, core, density, functional_kernel, functional_by_pyscf=False):
+    def __init__(
+        self, mean_field, core, density, functional_kernel, functional_by_pyscf=False, coulomb=None
+    ):
         self._mean_field = mean_field
         self._functional_kernel = functional_kernel
+        self._coulomb = coulomb
         self.open_shell = density.ndim == 3
         # Of an amplitude's product with a perturbation in the energy Tr(h D).
         self.weight = 2.0 if self.open_shell else 4.0
@@ -113,10 +117,7 @@ class OrbitalResponse:
         mean_field, molecule = self._mean_field, self._mean_field.mol
         omega, long_range, share = exchange_of(mean_field)
         whole = changes.sum(axis=0) if self.open_shell else changes
-        potential = numpy.broadcast_to(
-            numpy.asarray(mean_field.get_j(molecule, whole, hermi=1)).reshape(whole.shape),
-            changes.shape,
-        ).copy()
+        potential = numpy.broadcast_to(self._coulomb_of(whole), changes.shape).copy()
         part = 1.0 if self.open_shell else 0.5
         flat = changes.reshape(-1, *changes.shape[-2:])
         if share:
@@ -128,6 +129,13 @@ class OrbitalResponse:
                 part * (long_range - share) * numpy.asarray(exchange).reshape(changes.shape)
             )
         return potential
+
+    def _coulomb_of(self, changes):
+        if self._coulomb is not None:
+            return numpy.array([self._coulomb(change) for change in changes])
+        mean_field = self._mean_field
+        matrices = mean_field.get_j(mean_field.mol, changes, hermi=1)
+        return numpy.asarray(matrices).reshape(changes.shape)
 
     def _response_by_pyscf(self):
         columns = [

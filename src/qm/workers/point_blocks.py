@@ -7,6 +7,8 @@ from array_backend import HOST
 from pyscf import dft
 
 SMALLEST_VALUE = 1e-9  # a basis function below this on a whole block does not count there
+# Of the sums of a response, which all the machine's cores make: as many threads at most are at work.
+KERNEL_SHARES = 32
 sub_matrix = HOST.sub_matrix  # for those who work on the host alone
 
 
@@ -18,6 +20,9 @@ class PointBlocks:
     Points and basis never change in a worker's life, so the values are kept as long as they fit
     into cache_bytes; blocks beyond that are evaluated anew every time. Threads take whole blocks:
     each block's matrices are too small for a threaded BLAS.
+
+    shares: into which a sum of matrices is split, by default one for each thread. With a number of
+    their own the result has the same bits for any number of threads.
     """
 
     def __init__(
@@ -30,13 +35,14 @@ class PointBlocks:
         precision=numpy.float64,
         smallest_value=SMALLEST_VALUE,
         backend=HOST,
+        shares=None,
     ):
         self._molecule = molecule
         self.backend = backend
         self._points = points
         self._gradients = gradients
         self.precision = precision
-        self._threads = threads
+        self._shares = shares or threads
         # One thread needs no other: handing over some hundred blocks takes longer than some of them.
         self._map = map if threads == 1 else concurrent.futures.ThreadPoolExecutor(threads).map
         self._blocks = []
@@ -94,7 +100,8 @@ class PointBlocks:
             return matrix
 
         # Strided shares, summed in a fixed order: the same bits whichever thread is quicker.
-        shares = [self._blocks[first :: self._threads] for first in range(self._threads)]
+        parts = min(self._shares, len(self._blocks))
+        shares = [self._blocks[first::parts] for first in range(parts)]
         return sum(self._map(transposed_share, shares)).T
 
     def integrate(self, weighted):

@@ -40,7 +40,7 @@ from mean_field import (
     is_repeatable,
 )
 from orbital_response import OrbitalResponse
-from point_blocks import PointBlocks
+from point_blocks import KERNEL_SHARES, PointBlocks
 from solvent_scf import (
     Grids,
     SolventScf,
@@ -310,8 +310,8 @@ class PyscfEngine:
         return {**fields, **self._seconds()}, solution.matrix
 
     def _response_equations(self, configuration, density, threads):
-        """(OrbitalResponse, preconditioner) at a converged density."""
-        mean_field = self._mean_field
+        """(OrbitalResponse, preconditioner) at a converged density, what is long on the SCF's backend."""
+        mean_field, backend = self._mean_field, self._scf.backend
         integrator = vars(mean_field).get("_numint")
         kernel, by_pyscf, points = None, False, None
         if integrator is not None:
@@ -323,17 +323,28 @@ class PyscfEngine:
             blocks = PointBlocks(
                 self.molecule,
                 points,
-                threads,
+                1 if backend.on_device else threads,
                 self._cache_bytes,
                 gradients=True,
                 precision=numpy.float32,
+                backend=backend,
+                shares=KERNEL_SHARES,
             )
             kernel = cached_functional.CachedKernel(
                 integrator, blocks, weights, mean_field.xc, density
             )
         core = self._bare_core + configuration.embedding
-        orbitals = OrbitalResponse(mean_field, core, density, kernel, by_pyscf)
-        fitted = FittedKernel(orbitals, self.molecule, kernel, points, threads)
+        orbitals = OrbitalResponse(
+            mean_field,
+            core,
+            density,
+            None if kernel is None else kernel.of_host,
+            by_pyscf,
+            self._scf.coulomb if backend.on_device else None,
+        )
+        fitted = FittedKernel(
+            orbitals, self.molecule, kernel, points, 1 if backend.on_device else threads
+        )
         return orbitals, fitted.precondition
 
     def _seconds(self):

@@ -119,6 +119,10 @@ class SolventScf:
         squares = self._density_blocks.sum_of_squares(self.backend.put(orbitals))
         return self.backend.get(squares)
 
+    def coulomb(self, density_matrix):
+        """The matrix of a closed shell's density that PySCF need not make; both are the host's."""
+        return self.backend.get(self._coulomb(self.backend.put(density_matrix)))
+
     def _two_level(self, request):
         """None where PySCF's own SCF has to do: open shells, exact exchange, meta-GGAs, ..."""
         mean_field = self._mean_field
@@ -143,6 +147,8 @@ class SolventScf:
         fine_coulomb = coarse_coulomb
         if fitted is not mean_field:
             fine_coulomb = fitted_coulomb.on_host(mean_field, self.backend)
+
+        self._coulomb = fine_coulomb
 
         def level(coulomb_of, functional):
             def interaction(density_matrix):
