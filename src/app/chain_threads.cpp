@@ -29,7 +29,7 @@ void ChainThreads::body(unsigned index) {
     ordered_.notify_all();
   };
   try {
-    std::unique_ptr<QmEngine> made = make_engine_(spawned);
+    std::unique_ptr<QmEngine> made = make_engine_(index, spawned);
     if (first) {
       first_engine_.set_value(made == nullptr
                                   ? Engine()

@@ -19,10 +19,11 @@ namespace starpmc {
 class ChainThreads {
  public:
   /// Makes an engine; null: the chains need none. Called on all threads at the same time.
+  /// @param index   of the chain, in the order of starting
   /// @param spawned to be called when its process has been started
-  using MakeEngine = std::function<std::unique_ptr<QmEngine>(const std::function<void()>& spawned)>;
+  using MakeEngine = std::function<std::unique_ptr<QmEngine>(unsigned index,
+                                                             const std::function<void()>& spawned)>;
   /// A chain's run, with the engine or the reason why there is none; must not throw.
-  /// @param index of the chain, in the order of starting
   using Run = std::function<void(unsigned index, std::future<std::unique_ptr<QmEngine>> engine)>;
 
   ChainThreads(MakeEngine make_engine, Run run);

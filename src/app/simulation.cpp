@@ -48,12 +48,13 @@ Simulation::Simulation(Ranks& ranks, Inputs inputs, Begin begin)
                 how_to_go_on(ranks, settings().output.folder)),
       context_{inputs_, interruption_, progress_, gate_, nullptr, input_fingerprint(inputs_)},
       threads_(
-          [this](const std::function<void()>& spawned) -> std::unique_ptr<QmEngine> {
+          [this](unsigned index,
+                 const std::function<void()>& spawned) -> std::unique_ptr<QmEngine> {
             if (!inputs_.system.solute) return nullptr;
             return make_engine(
                 settings().qm, *inputs_.system.solute,
                 {engine_cancel_, [this](const QmForecast& forecast) { announce(forecast); },
-                 spawned, engine_device_},
+                 spawned, engine_device_, index},
                 !exact_if_served(inputs_));
           },
           [this](unsigned index, auto engine) { run_on_thread(index, std::move(engine)); }) {

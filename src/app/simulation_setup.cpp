@@ -4,6 +4,7 @@
 #include <starpu.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -100,9 +101,10 @@ void Simulation::settle_ensemble() {
 
 /// One for each CPU worker, those of the chains included, as far as there is memory.
 RunReference::Helpers Simulation::reference_helpers() {
-  const auto start = [this] {
+  const auto start = [this,
+                      number = std::make_shared<std::atomic<unsigned>>(context_.chains_here)] {
     return make_engine(settings().qm, *inputs_.system.solute,
-                       {engine_cancel_, {}, {}, engine_device_}, false);
+                       {engine_cancel_, {}, {}, engine_device_, (*number)++}, false);
   };
   const auto count = [this]() -> unsigned {
     const unsigned threads = static_cast<unsigned>(std::max(1, settings().qm.threads));

@@ -9,7 +9,14 @@ from descent import follow
 from errors import FAILURE, INPUT_ERROR, PathError
 from files import read_molecule, same_atoms, write_frames
 from geometry import distance, equal_images, interpolate, superpose, superpose_path
-from level import ANGSTROM_PER_BOHR, Level, NotConverged, not_converged, takes_gpu, use_threads
+from level import (
+    ANGSTROM_PER_BOHR,
+    Level,
+    NotConverged,
+    not_converged,
+    takes_gpu,
+    use_threads,
+)
 from record import Evaluations, Record
 from saddle import find_saddle, reaction_mode, relax_held
 from worker_protocol import HARTREE_IN_KJ_PER_MOL

@@ -38,7 +38,8 @@ struct QmRequest {
   int threads = 1;
   int memory_mb = 4000;
   std::string device = "cpu";   ///< auto, cpu, gpu
-  unsigned device_workers = 1;  ///< of this run that may come to share a device
+  unsigned device_workers = 1;  ///< of this run that may come to share the devices
+  unsigned device_number = 0;   ///< which of them, counted round
   bool device_required = true;  ///< false: the CPU where the device of `gpu` has gone
 };
 

@@ -140,6 +140,7 @@ std::unique_ptr<QmEngine> make_engine(const Settings::QmSection& settings, const
   }
   QmRequest request = make_request(settings, solute);
   request.grid_needed = grid_needed;
+  request.device_number = watch.number;
   WorkerCommand command = worker_command(settings);
   command.on_forecast = watch.on_forecast;
   command.on_spawn = watch.on_spawn;

@@ -22,6 +22,7 @@ struct EngineWatch {
   std::function<void()> on_spawn = {};
   /// Of all engines of a run; none: this engine's own.
   std::shared_ptr<SharedDevice> device = {};
+  unsigned number = 0;  ///< of the engine: of several GPUs it takes one by that
 };
 
 /// The engine that `settings` names: pyscf and psi4 in a worker process, which is started again

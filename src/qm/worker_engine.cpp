@@ -46,6 +46,7 @@ nlohmann::json init_header(const QmRequest& request) {
           {"memory_mb", request.memory_mb},
           {"device", request.device},
           {"device_workers", request.device_workers},
+          {"device_number", request.device_number},
           {"device_required", request.device_required}};
 }
 

@@ -28,7 +28,7 @@ TEST(ChainThreads, WaitForProcessesButNotForEngines) {
   std::latch ready(1);
   std::atomic<unsigned> made = 0;
   ChainThreads threads(
-      [&](const Spawned& tell) {
+      [&](unsigned, const Spawned& tell) {
         const unsigned number = begun++;
         std::this_thread::sleep_for(std::chrono::milliseconds(20 * number));
         ++spawned;
@@ -51,13 +51,13 @@ TEST(ChainThreads, WaitForProcessesButNotForEngines) {
 }
 
 TEST(ChainThreads, DoNotWaitForProcessesThatThereAreNot) {
-  ChainThreads none([](const Spawned&) { return nullptr; }, run_nothing);
+  ChainThreads none([](unsigned, const Spawned&) { return nullptr; }, run_nothing);
   none.start();
   none.wait_for_processes();
   EXPECT_FALSE(none.first_engine().exists);
 
   ChainThreads failing(
-      [](const Spawned&) -> std::unique_ptr<QmEngine> { throw RunError("no Python"); },
+      [](unsigned, const Spawned&) -> std::unique_ptr<QmEngine> { throw RunError("no Python"); },
       run_nothing);
   failing.start();
   failing.start();

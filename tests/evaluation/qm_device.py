@@ -259,7 +259,7 @@ class Evaluation:
         from device_choice import _open
         from followed_orbitals import FollowedOrbitals
 
-        backend = _open()[0]
+        backend = _open(0)[0]
         followed = FollowedOrbitals(backend, 59)
         energies = cupy.concatenate([cupy.linspace(-20, -0.2, 59), cupy.linspace(0.2, 8, 205)])
         followed.begin(cupy.linalg.qr(device)[0], energies)
@@ -297,7 +297,7 @@ class Evaluation:
         from array_backend import HOST
         from device_choice import _open
 
-        backend = _open()[0]
+        backend = _open(0)[0]
         random = numpy.random.default_rng(2)
         density = 10 ** random.uniform(-9, 2, 157000)
         gradient = density ** (4 / 3) * 10 ** random.uniform(-2, 1, density.size)

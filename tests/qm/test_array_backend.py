@@ -55,7 +55,7 @@ def make_engine(molecule, backend, **changed):
         return pyscf_worker.PyscfEngine(request, numpy.array(molecule[1], float))
 
     def open_backend(*arguments):
-        return device_choice.open_backend(*arguments, lambda: (backend, "a strict one"))
+        return device_choice.open_backend(*arguments, lambda _: (backend, "a strict one"))
 
     return pyscf_worker.PyscfEngine(
         request, numpy.array(molecule[1], float), open_backend=open_backend
@@ -407,7 +407,7 @@ class OutOfMemoryTest(unittest.TestCase):
             def choose(choice, workers=workers, **more):
                 request = {"device": choice, "device_workers": workers, **more}
                 return device_choice.open_backend(
-                    request, "", 100, needed, lambda: (backend, "a strict one")
+                    request, "", 100, needed, lambda _: (backend, "a strict one")
                 )
 
             with self.subTest(workers=workers, free=free):
@@ -426,9 +426,35 @@ class OutOfMemoryTest(unittest.TestCase):
                 self.assertIn(found, str(caught.exception))
 
 
+class SeveralTest(unittest.TestCase):
+    """Workers take turns at them."""
+
+    def choose(self, workers, number=0):
+        backend, told = strict_backend(), []
+        backend.devices = 2
+        backend.memory_bytes = lambda: (20000 * 2**20, 20000 * 2**20)
+
+        def open_device(which):
+            told.append(which)
+            return backend, f"number {which}"
+
+        request = {"device": "gpu", "device_workers": workers, "device_number": number}
+        device_choice.open_backend(request, "", 100, 1200 * 2**20, open_device)
+        return told
+
+    def test_each_is_told_which(self):
+        self.assertEqual(self.choose(8, 5), [5])
+
+    def test_room_for_half_of_them_on_each(self):
+        self.choose(26)
+        with self.assertRaises(WorkerError) as caught:
+            self.choose(27)
+        self.assertIn("14 of the QM workers find no room", str(caught.exception))
+
+
 class ChoiceTest(unittest.TestCase):
     @staticmethod
-    def nothing():
+    def nothing(_number):
         raise device_choice.NoDevice("there is none")
 
     def test_none_there(self):
@@ -456,7 +482,7 @@ class ChoiceTest(unittest.TestCase):
         there = strict_backend()
         for choice, count in (("gpu", functions), ("auto", functions + 1)):
             chosen = device_choice.open_backend(
-                {"device": choice}, "", count, 1, lambda: (there, "a strict one")
+                {"device": choice}, "", count, 1, lambda _: (there, "a strict one")
             )
             self.assertIs(chosen[0], there)
 
@@ -478,7 +504,7 @@ class ChoiceTest(unittest.TestCase):
 
 def gpu_backend():
     try:
-        return device_choice._open()[0]
+        return device_choice._open(0)[0]
     except device_choice.NoDevice as reason:
         raise unittest.SkipTest(str(reason)) from reason
 

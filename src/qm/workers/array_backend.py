@@ -105,6 +105,8 @@ class DeviceBackend:
 
     failures = (MemoryError,)  # that a calculation can survive on the host
 
+    devices = 1  # that workers share, each one of them
+
     def __init__(self, xp):
         self.xp = xp
 

@@ -47,8 +47,9 @@ class CupyBackend(DeviceBackend):
         cusolver.CUSOLVERError,
     )
 
-    def __init__(self):
+    def __init__(self, devices):
         super().__init__(cupy)
+        self.devices = devices
         self._row_products = {
             numpy.dtype(real): cupy.RawKernel(ROW_PRODUCTS, "starpmc_row_products", (f"-DReal={name}",))
             for real, name in ((numpy.float32, "float"), (numpy.float64, "double"))
@@ -94,11 +95,14 @@ class CupyBackend(DeviceBackend):
         return free + cupy.get_default_memory_pool().free_bytes(), total
 
 
-def open_device():
-    """(CupyBackend, what the device is called). Raises NoDevice, saying why."""
+def open_device(number):
+    """(CupyBackend on GPU `number`, counted round; what it is called). Raises NoDevice, saying why."""
+    name = ""
     try:
         count = cupy.cuda.runtime.getDeviceCount()
-        name = cupy.cuda.runtime.getDeviceProperties(0)["name"].decode() if count else ""
+        if count:
+            cupy.cuda.Device(number % count).use()
+            name = cupy.cuda.runtime.getDeviceProperties(number % count)["name"].decode()
         # Libraries that only a first use loads: whatever is missing is better known now.
         probe = cupy.eye(2) @ cupy.eye(2)
         cupy.linalg.eigh(probe)
@@ -108,4 +112,4 @@ def open_device():
         visible = os.environ.get("CUDA_VISIBLE_DEVICES")
         hidden = "" if visible is None else f" (CUDA_VISIBLE_DEVICES={visible})"
         raise NoDevice(f"CuPy {cupy.__version__} sees no GPU{hidden}; {ADVICE}")
-    return CupyBackend(), name
+    return CupyBackend(count), name

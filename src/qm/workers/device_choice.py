@@ -31,12 +31,12 @@ def say(text):
     print(text, file=sys.stderr, flush=True)
 
 
-def _open():
+def _open(number):
     try:
         import cupy_backend
     except ImportError as missing:
         raise NoDevice(f"{missing} ({sys.executable}); {REMEDY}") from missing
-    return cupy_backend.open_device()
+    return cupy_backend.open_device(number)
 
 
 def open_backend(request, why_not, functions, needed_bytes, open_device=_open):
@@ -57,7 +57,7 @@ def open_backend(request, why_not, functions, needed_bytes, open_device=_open):
         say(f"the SCF runs on the CPU: {why_not}")
         return HOST, f"{CPU} ({why_not})"
     try:
-        backend, name = open_device()
+        backend, name = open_device(request.get("device_number", 0))
         _require_room(backend, request.get("device_workers", 1), needed_bytes)
     except NoDevice as reason:
         if choice == "gpu" and request.get("device_required", True):
@@ -70,6 +70,7 @@ def open_backend(request, why_not, functions, needed_bytes, open_device=_open):
 def _require_room(backend, workers, needed_bytes):
     """For all of a run's workers on the device as it is when nobody uses it."""
     free, total = backend.memory_bytes()
+    workers = -(-workers // backend.devices)  # they take turns
     if workers * needed_bytes > DEVICE_SHARE * total:
         lacking = f"{workers} of the QM workers find no room in its {total / 2**20:.0f} MiB of memory"
     elif needed_bytes > free - LEAST_LEFT_FREE * total:
