@@ -343,7 +343,8 @@ class ResponseTest(unittest.TestCase):
             lambda: engine.exact.respond(3, 0.0, (tests, energies), 2, lambda *_: None)
         )
         self.assertEqual(again["components"], fields["components"])
-        self.assertIn("CPU", engine.device)
+        self.assertIn("from here on the SCF runs on the CPU", said)
+        self.assertEqual(engine.device, "CPU")
 
 
 class OutOfMemoryTest(unittest.TestCase):
