@@ -333,18 +333,23 @@ class ResponseTest(unittest.TestCase):
                 )
 
     def test_memory_that_runs_out(self):
-        """It is made once more, on the CPU."""
-        module = StrictModule()
-        engine, (fields, _) = self.respond(strict_backend(module))
-        module.fail_after = 5
+        """While it begins, or later: it is made once more, on the CPU."""
         tests = numpy.array([4, 5])
-        energies = numpy.array([engine.exact.energy(test) for test in tests])
-        (again, _), said = quiet(
-            lambda: engine.exact.respond(3, 0.0, (tests, energies), 2, lambda *_: None)
-        )
-        self.assertEqual(again["components"], fields["components"])
-        self.assertIn("from here on the SCF runs on the CPU", said)
-        self.assertEqual(engine.device, "CPU")
+        for uses in (3, 25):
+            with self.subTest(uses=uses):
+                module = StrictModule()
+                engine, (fields, _) = self.respond(strict_backend(module))
+                energies = numpy.array([engine.exact.energy(test) for test in tests])
+                module.fail_after = uses
+                (again, _), said = quiet(
+                    lambda engine=engine, energies=energies: engine.exact.respond(
+                        3, 0.0, (tests, energies), 2, lambda *_: None
+                    )
+                )
+                self.assertEqual(again["components"], fields["components"])
+                numpy.testing.assert_allclose(again["widths"], fields["widths"], atol=1e-5)
+                self.assertIn("from here on the SCF runs on the CPU", said)
+                self.assertEqual(engine.device, "CPU")
 
 
 class OutOfMemoryTest(unittest.TestCase):

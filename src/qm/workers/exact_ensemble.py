@@ -58,12 +58,14 @@ class ExactEnsemble:
     """solve(Configuration) -> (fields of a result, density matrix), from the last density.
 
     equations(configuration, density, threads) -> (OrbitalResponse, preconditioner).
+    guarded(work, *arguments): its result, by other means where a device fails.
     """
 
-    def __init__(self, molecule, solve, equations, threads):
+    def __init__(self, molecule, solve, equations, threads, guarded):
         self._molecule = molecule
         self._solve = solve
         self._equations = equations
+        self._guarded = guarded
         self._threads = threads
         self._potential = DensityPotential(molecule)
         self._configurations = []
@@ -136,8 +138,8 @@ class ExactEnsemble:
         responses = numpy.zeros((0, self._molecule.nao, self._molecule.nao))
         self._show(responses)
         if components > 0:
-            responses, spectrum, fields = self._components(
-                components, tolerance, tests, threads, progress
+            responses, spectrum, fields = self._guarded(
+                self._components, components, tolerance, tests, threads, progress
             )
             self._show(responses)
         potentials = self._all_potentials(far.targets, threads)

@@ -135,8 +135,9 @@ class PyscfEngine:
         self.exact = ExactEnsemble(
             self.molecule,
             functools.partial(self._guarded, self._solve_without_grid),
-            functools.partial(self._guarded, self._response_equations),
+            self._response_equations,
             request["threads"],
+            self._guarded,
         )
 
     def take_device_warning(self):
