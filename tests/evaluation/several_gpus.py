@@ -9,6 +9,7 @@ several_gpus.json is written after each case. Needs NumPy and the Python of the 
 """
 
 import contextlib
+import itertools
 import json
 import os
 import re
@@ -132,7 +133,7 @@ def preparation_seconds(folder):
 
 
 def part_whole(host, left):
-    """All of bench-R, with as many chains as there are cores for their QM updates."""
+    """All of bench-R, with as many chains as there are cores for their QM updates, or as asked."""
     rows = []
     cores = os.cpu_count() or 1
     chains = host.request.whole_chains or max(1, min(cores - host.request.devices - 1, 31))
@@ -141,20 +142,22 @@ def part_whole(host, left):
         "published": ("bench-R.cfg", UPDATES_OF_R),
         "exact": ("bench-R-exact.cfg", BLOCKS_OF_R),
     }
-    for name, (configuration, updates) in ways.items():
+    for name, qm in itertools.product(ways, host.request.qm_devices):
+        configuration, updates = ways[name]
         if host.seconds() > end:
-            print(f"no time left for the whole of bench-R, {name}", flush=True)
+            print(f"no time left for the whole of bench-R, {name}, QM on {qm}", flush=True)
             break
         per_chain = max(1, round(updates / chains * host.request.scale))
         steps = max(1, round(STEPS_OF_R / updates)) * per_chain
-        folder = host.folder / f"whole-{name}"
+        folder = host.folder / f"whole-{name}-{qm}"
         program = host.program.with_environment(STARPU_NOPENCL=host.request.devices)
         began = time.time()
         summary = program.run(CONFIGS / configuration, folder, "--sampling.chains", chains,
-                              "--sampling.steps", steps, "--output.trajectory-interval", 10 * steps)
+                              "--sampling.steps", steps, "--output.trajectory-interval", 10 * steps,
+                              "--qm.device", qm)
         schedule = summary["schedule"]
         row = {
-            "run": name, "chains": chains, "steps": steps * chains, "updates": per_chain * chains,
+            "run": name, "qm": qm, "chains": chains, "steps": steps * chains, "updates": per_chain * chains,
             "seconds_in_all": summary["total_seconds"], "seconds": summary["wall_seconds"],
             "start_up_seconds": summary["startup_seconds"],
             "preparation_seconds": preparation_seconds(folder),
@@ -165,12 +168,13 @@ def part_whole(host, left):
         }  # fmt: skip
         rows.append(row)
         host.write("whole", rows)
-        print(f"{host.seconds():.0f} s: {name}, {row['seconds_in_all']:.0f} s in all", flush=True)
-    lines = [("run", "chains", "steps", "updates", "in all s", "start-up s", "preparation s",
+        print(f"{host.seconds():.0f} s: {name}, QM on {qm}, {row['seconds_in_all']:.0f} s in all",
+              flush=True)
+    lines = [("run", "QM on", "chains", "steps", "updates", "in all s", "start-up s", "preparation s",
               "lower bound s", "of it", "watts")]
     for row in rows:
         made = row["preparation_seconds"]
-        lines.append((row["run"], str(row["chains"]), str(row["steps"]), str(row["updates"]),
+        lines.append((row["run"], row["qm"], str(row["chains"]), str(row["steps"]), str(row["updates"]),
                       f"{row['seconds_in_all']:.0f}", f"{row['start_up_seconds']:.0f}",
                       "-" if made is None else f"{made:.0f}", f"{row['lower_bound_seconds']:.0f}",
                       f"{100 * row['of_bound']:.0f} %", power_text(row["watts"])))
@@ -178,7 +182,7 @@ def part_whole(host, left):
     for row in rows:
         shares = [(worker["worker"], 100 * worker["share_qm"], 100 * worker["share_sampling"])
                   for worker in row["workers"]]
-        print(f"{row['run']}: QM and sampling, % of each worker's time: "
+        print(f"{row['run']}, QM on {row['qm']}: QM and sampling, % of each worker's time: "
               + ", ".join(f"{name} {qm:.0f} {sampling:.0f}" for name, qm, sampling in shares), flush=True)
 
 
@@ -195,6 +199,9 @@ def main():
     parser.add_argument("--chains", type=numbers(64), default=[1, 2, 4, 8, 16], help="(1,2,4,8,16)")
     parser.add_argument("--whole-chains", type=bounded(int, 1, 64),
                         help="of the whole of bench-R; by default what the cores allow")
+    parser.add_argument("--qm-devices", default="cpu", type=lambda text: choose(
+        "--qm-devices", text, {name: name for name in ("cpu", "gpu")}),
+        help="where the QM updates of the whole of bench-R are made: cpu, gpu (needs CuPy), or both, (cpu)")
     parser.add_argument("--seconds", type=bounded(float, 0.01, 60), default=0.5,
                         help="of a case of several chains (0.5)")
     parser.add_argument("--time", type=bounded(float, 1, 1e5), default=500,
