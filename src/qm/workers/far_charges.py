@@ -17,6 +17,7 @@ import scipy.linalg
 from density_potential import sphere
 from density_shape import DENSITY_GRID, ROUGH_GRID, Shape, Spheres, distances_between
 from pyscf.data import nist
+from threaded_products import gram
 
 
 @dataclasses.dataclass(frozen=True)
@@ -147,7 +148,7 @@ class FarCharges:
         self._neutral = NeutralCharges(len(self.points))
         self._reduced = self._neutral.reduce(kernel)
         del kernel
-        normal = self._reduced @ self._reduced.T
+        normal = gram(self._reduced, threads)
         normal[numpy.diag_indices_from(normal)] += RIDGE * largest_eigenvalue(normal)
         self._factor = scipy.linalg.cho_factor(normal, overwrite_a=True)
 

@@ -8,10 +8,13 @@ right to a percent or so.
 
 import numpy
 import scipy.linalg
+from density_potential import for_each
 from point_blocks import KERNEL_SHARES, PointBlocks
 from pyscf import df
+from threaded_products import gram
 
 SHELLS_AT_ONCE = 24
+COLUMNS_AT_ONCE = 512
 
 
 class FittedKernel:
@@ -26,7 +29,7 @@ class FittedKernel:
         self._factor = scipy.linalg.cholesky(metric, lower=True)
         self._gaps = orbital_response.gaps
         spaces = orbital_response.spaces()
-        blocks = self._transform(molecule, auxiliary, spaces)
+        blocks = self._transform(molecule, auxiliary, spaces, threads)
         kernel = self._kernel(auxiliary, functional_kernel, points, threads, len(spaces))
         count = len(metric)
         ends = numpy.cumsum([block.shape[1] for block in blocks])
@@ -37,30 +40,36 @@ class FittedKernel:
         screening = numpy.zeros((count * len(blocks),) * 2)
         for index, (block, part) in enumerate(zip(blocks, self._slices, strict=True)):
             place = slice(index * count, (index + 1) * count)
-            screening[place, place] = (block / self._gaps[part]) @ block.T
+            screening[place, place] = gram(block / numpy.sqrt(self._gaps[part]), threads)
         coupled = orbital_response.weight * kernel
         self._inner = numpy.linalg.solve(numpy.eye(len(coupled)) + coupled @ screening, coupled)
 
-    def _transform(self, molecule, auxiliary, spaces):
+    def _transform(self, molecule, auxiliary, spaces, threads):
         """Per spin: (auxiliary functions, amplitudes), orthogonal in Coulomb's metric."""
         functions = molecule.nao
+        first_function = auxiliary.ao_loc_nr()
         integrals = [numpy.empty((auxiliary.nao, v.shape[1] * o.shape[1])) for o, v in spaces]
-        done = 0
-        for first in range(0, auxiliary.nbas, SHELLS_AT_ONCE):
+
+        def fill(first):
             last = min(first + SHELLS_AT_ONCE, auxiliary.nbas)
             some = df.incore.aux_e2(
                 molecule, auxiliary, "int3c2e", "s1",
                 shls_slice=(0, molecule.nbas, 0, molecule.nbas, first, last),
             )
             some = numpy.ascontiguousarray(some.reshape(functions, functions, -1).transpose(2, 0, 1))
-            place = slice(done, done + len(some))
-            done += len(some)
+            place = slice(first_function[first], first_function[last])
             for made, (occupied, virtual) in zip(integrals, spaces, strict=True):
                 made[place] = (virtual.T @ (some @ occupied)).reshape(len(some), -1)
-        return [
-            scipy.linalg.solve_triangular(self._factor, made, lower=True, overwrite_b=True)
-            for made in integrals
-        ]
+
+        for_each(fill, range(0, auxiliary.nbas, SHELLS_AT_ONCE), threads)
+        for made in integrals:
+
+            def solve(first, made=made):
+                some = slice(first, first + COLUMNS_AT_ONCE)
+                made[:, some] = scipy.linalg.solve_triangular(self._factor, made[:, some], lower=True)
+
+            for_each(solve, range(0, made.shape[1], COLUMNS_AT_ONCE), threads)
+        return integrals
 
     def _kernel(self, auxiliary, functional_kernel, points, threads, spins):
         """Coulomb's, 1 for all pairs of spins, and the functional's."""
@@ -74,7 +83,7 @@ class FittedKernel:
         blocks = PointBlocks(
             auxiliary,
             points,
-            threads,
+            1 if backend.on_device else threads,
             0,
             gradients=True,
             precision=numpy.float32,

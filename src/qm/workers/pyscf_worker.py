@@ -343,9 +343,7 @@ class PyscfEngine:
             by_pyscf,
             self._scf.coulomb if backend.on_device else None,
         )
-        fitted = FittedKernel(
-            orbitals, self.molecule, kernel, points, 1 if backend.on_device else threads
-        )
+        fitted = FittedKernel(orbitals, self.molecule, kernel, points, threads)
         return orbitals, fitted.precondition
 
     def _seconds(self):
