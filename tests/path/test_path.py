@@ -2,7 +2,9 @@
 interruption. With --slow as the second argument the path of configs and a fine integration, too.
 """
 
+import importlib.util
 import itertools
+import json
 import pathlib
 import re
 import signal
@@ -222,6 +224,34 @@ class HydrogenCyanideTest(program.TestCase):
             self.assertIn(part, result.stderr)
 
 
+class HeldDistancesTest(program.TestCase):
+    def test_a_guess_far_from_the_transition_state(self):
+        """HCN itself: what is relaxed around two distances of the transition state leads there."""
+        write(self.folder / "minimum.xyz", "3\nHCN\nH 0 0 -1.07\nC 0 0 0\nN 0 0.02 1.15\n")
+        program.succeed(
+            "path", "--transition-state", "minimum.xyz", *LEVEL, "--hold", "1-2=1.2,1-3=1.4",
+            "--images", 5, "--step", "0.2", "--output", "made", cwd=self.folder,
+        )
+        lines = (self.folder / "made/evaluations.jsonl").read_text().splitlines()[1:]
+        kept = [json.loads(line) for line in lines]
+        begun = next(index for index, entry in enumerate(kept) if entry["kind"] == "hessian")
+        at = numpy.array(kept[begun]["positions"])
+        self.assertEqual(kept[begun - 1]["positions"], at.tolist())
+        pairs = [(0, 1), (0, 2), (1, 2)]
+        apart = [numpy.linalg.norm(at[i] - at[j]) * nist.BOHR for i, j in pairs]
+        numpy.testing.assert_allclose(apart[:2], [1.2, 1.4], atol=1e-3)
+        directions = numpy.zeros((3, 3, 3))
+        for direction, (i, j) in zip(directions, pairs, strict=True):
+            direction[i] = (at[i] - at[j]) / numpy.linalg.norm(at[i] - at[j])
+            direction[j] = -direction[i]
+        slope = numpy.ravel(kept[begun - 1]["result"][1])
+        along, *_ = numpy.linalg.lstsq(directions.reshape(3, 9).T, slope, rcond=None)
+        self.assertGreater(abs(along[:2]).max(), 0.01)  # what is held would move
+        self.assertLess(abs(along[2]), 2.5e-3)  # Hartree/bohr; all else is relaxed
+        [(_, saddle, _)] = frames(self.folder / "made/transition-state.xyz")
+        self.assertLess(abs(gradient(["H", "C", "N"], saddle)[1]).max(), 3e-4)
+
+
 class HydrogenExchangeTest(program.TestCase):
     def test_from_two_minima(self):
         """H + H2, a radical, linear: symmetric about its transition state."""
@@ -265,6 +295,18 @@ class BadInputTest(program.TestCase):
         self.refused(*guess, "--basis", "unheard", says=["--basis unheard", "def2-svp"])
         self.refused(*guess, "--solvent", "beer", says=["--solvent beer", "permittivity"])
         self.refused("--transition-state", "none.xyz", says=["none.xyz", "cannot be read"])
+        self.refused(*guess, "--device", "tpu", says=["--device", "auto, cpu or gpu"])
+        for hold in ("1-4=2", "1-1=2", "0-1=2", "1-2", "1-2=two", "1-2=1.2,"):
+            self.refused(*guess, "--hold", hold, says=[f"--hold {hold}", "6-7=2.0,1-9=2.4"])
+        self.refused(*guess, "--hold", "1-2=20", says=["'1-2=20'", "0.5 and 10 angstrom"])
+
+    @unittest.skipIf(importlib.util.find_spec("gpu4pyscf"), "GPU4PySCF is installed")
+    def test_no_gpu(self):
+        write(self.folder / "guess.xyz", HCN)
+        self.refused(
+            "--transition-state", "guess.xyz", "--device", "gpu",
+            says=["--device gpu", "pip install gpu4pyscf-cuda12x", "--device cpu"],
+        )
 
     def test_files(self):
         write(self.folder / "a.xyz", HCN)
