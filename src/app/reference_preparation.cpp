@@ -107,6 +107,12 @@ bool ReferencePreparation::agree(const Round& one, const Round& other) const {
              std::max(kt, kShareOfEnergy * cost);
 }
 
+/// For what one engine makes while all others wait.
+int ReferencePreparation::threads() const {
+  return static_cast<int>(std::max({1U, std::thread::hardware_concurrency(),
+                                    static_cast<unsigned>(inputs_.settings.qm.threads)}));
+}
+
 void ReferencePreparation::tell(const std::string& phase, std::uint64_t done, std::uint64_t total) {
   ProgressState state;
   state.phase = phase;
@@ -182,7 +188,7 @@ ReferencePreparation::Round ReferencePreparation::make_density(std::uint64_t con
   engine_.forget_configurations();
   for (const Embedding& embedding : embeddings_) engine_.add_configuration(embedding);
   spdlog::info("reference: {} configurations in {:.1f} s", configurations, seconds_since(start));
-  const ReferenceDensity density = engine_.reference();
+  const ReferenceDensity density = engine_.reference(threads());
   if (!density.scf.fallback.empty()) {
     spdlog::warn("reference: the SCF converged only with help: {}", density.scf.fallback);
   }
@@ -203,9 +209,7 @@ void ReferencePreparation::make_tables(Fineness fineness, int most_components) {
   // A number that was asked for is taken, however few would serve.
   const bool automatic = !inputs_.settings.qm.response_components;
   request.tolerance_kj_per_mol = automatic ? inputs_.settings.qm.response_tolerance_kj_per_mol : 0;
-  request.threads =
-      static_cast<int>(std::max({1U, std::thread::hardware_concurrency(),
-                                 static_cast<unsigned>(inputs_.settings.qm.threads)}));
+  request.threads = threads();
   request.rough = fineness == Fineness::rough;
   if (most_components > 0) {
     request.tests = tests_;

@@ -54,6 +54,7 @@ class ReferencePreparation {
   void sample_configurations(std::uint64_t configurations);
   std::vector<double> energies_of_tests();
   void sample_with_density();
+  int threads() const;
   void tell(const std::string& phase, std::uint64_t done, std::uint64_t total);
 
   const Inputs& inputs_;

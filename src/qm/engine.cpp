@@ -23,7 +23,7 @@ std::uint64_t QmEngine::add_configuration(const Embedding&) { refuse(*this); }
 
 void QmEngine::forget_configurations() { refuse(*this); }
 
-ReferenceDensity QmEngine::reference() { refuse(*this); }
+ReferenceDensity QmEngine::reference(int /*threads*/) { refuse(*this); }
 
 SoluteResponse QmEngine::response(const ResponseRequest&, const WorkProgress&) { refuse(*this); }
 

@@ -142,7 +142,8 @@ class QmEngine {
   /// Drops the configurations, not the density.
   virtual void forget_configurations();
   /// SCF in the mean potential of the configurations, from the last density.
-  virtual ReferenceDensity reference();
+  /// @param threads for what follows the SCF; its result has the same bits for any number
+  virtual ReferenceDensity reference(int threads);
   /// The linear response of the present density to what the configurations differ in.
   /// @param progress may be empty
   virtual SoluteResponse response(const ResponseRequest& request, const WorkProgress& progress);

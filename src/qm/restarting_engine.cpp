@@ -64,7 +64,7 @@ void RestartingEngine::start_again() {
   const std::vector<double>& start = before_reference_ ? *before_reference_ : state_;
   if (!start.empty()) fresh->restore(start);
   for (const Embedding& kept : configurations_) fresh->add_configuration(kept);
-  if (before_reference_) fresh->reference();
+  if (before_reference_) fresh->reference(reference_threads_);
   if (response_) fresh->response(*response_, {});
   if (adopted_) fresh->adopt(*adopted_);
   if (held_) fresh->hold_density();
@@ -150,12 +150,13 @@ void RestartingEngine::forget_configurations() {
   adopted_.reset();
 }
 
-ReferenceDensity RestartingEngine::reference() {
+ReferenceDensity RestartingEngine::reference(int threads) {
   ReferenceDensity reference =
-      repeat("reference", [](QmEngine& engine) { return engine.reference(); });
+      repeat("reference", [&](QmEngine& engine) { return engine.reference(threads); });
   response_.reset();
   adopted_.reset();
   before_reference_ = state_;
+  reference_threads_ = threads;
   keep_state();
   return reference;
 }

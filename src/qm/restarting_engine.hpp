@@ -44,7 +44,7 @@ class RestartingEngine : public QmEngine {
                       const PointCharges& charges) override;
   std::uint64_t add_configuration(const Embedding& embedding) override;
   void forget_configurations() override;
-  ReferenceDensity reference() override;
+  ReferenceDensity reference(int threads) override;
   SoluteResponse response(const ResponseRequest& request, const WorkProgress& progress) override;
   std::vector<double> potentials(std::span<const Vector3> positions) override;
   double energy(std::uint64_t configuration) override;
@@ -84,6 +84,7 @@ class RestartingEngine : public QmEngine {
   std::vector<Embedding> configurations_;
   /// The state that the last reference density was made from; none: no such density is in use.
   std::optional<std::vector<double>> before_reference_;
+  int reference_threads_ = 1;
   std::optional<ResponseRequest> response_;  ///< of the reference density
   std::optional<SharedDensity> adopted_;
   bool held_ = false;

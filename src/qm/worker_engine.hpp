@@ -59,7 +59,7 @@ class WorkerEngine : public QmEngine {
                       const PointCharges& charges) override;
   std::uint64_t add_configuration(const Embedding& embedding) override;
   void forget_configurations() override;
-  ReferenceDensity reference() override;
+  ReferenceDensity reference(int threads) override;
   SoluteResponse response(const ResponseRequest& request, const WorkProgress& progress) override;
   std::vector<double> potentials(std::span<const Vector3> positions) override;
   double energy(std::uint64_t configuration) override;

@@ -63,8 +63,8 @@ void WorkerEngine::forget_configurations() {
   largest_potential_ = 0;
 }
 
-ReferenceDensity WorkerEngine::reference() {
-  send_message(process_, {{{"type", "reference"}}, {}}, deadline());
+ReferenceDensity WorkerEngine::reference(int threads) {
+  send_message(process_, {{{"type", "reference"}, {"threads", threads}}, {}}, deadline());
   Message answer = receive("result");
   ReferenceDensity reference{read_scf(answer), field<double>(answer, "solute_energy")};
   std::string problem = check_.problem_without_grid(reference.scf, largest_potential_);

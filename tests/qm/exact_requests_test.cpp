@@ -44,7 +44,7 @@ std::vector<double> conversation(QmEngine& engine) {
     EXPECT_EQ(embedding.largest_potential, value);
     told.push_back(static_cast<double>(engine.add_configuration(embedding)));
   }
-  told.push_back(engine.reference().solute_energy_kj_per_mol);
+  told.push_back(engine.reference(2).solute_energy_kj_per_mol);
   std::vector<double> values = engine.potentials(std::vector<Vector3>(3));
   EXPECT_EQ(values.size(), 3U);
   told.insert(told.end(), values.begin(), values.end());

@@ -340,16 +340,24 @@ class ResponseTest(unittest.TestCase):
         self.assertEqual(fields["widths"], self.fields["widths"])
         for name, array in self.arrays.items():
             numpy.testing.assert_array_equal(arrays[name], array, name)
+        field = self.engine.exact._field.reference
+        density = self.engine.exact._reference.density
+        weights = []
+        for threads in (1, 3):
+            field.fit_cores(density, threads)
+            weights.append(field.core_weights())
+        numpy.testing.assert_array_equal(*weights)
 
     def test_fewest_components_that_meet_the_tolerance(self):
         steps = [step for step, _, _ in self.fields["widths"]]
         self.assertEqual(steps, [0, 8, 16, 24])
         widths = [width for _, _, width in self.fields["widths"]]
-        tolerance = (widths[1] + widths[2]) / 2
+        margin = linear_response.upper_limit(len(held_out(CONFIGURATIONS)))
+        tolerance = margin * (widths[1] + widths[2]) / 2
         fields, arrays = respond(self.engine, 24, tolerance)
         self.assertEqual((fields["components"], fields["note"]), (16, ""))
         self.assertEqual(arrays["strengths"].shape[0], 17)
-        self.assertEqual(respond(self.engine, 24, 2 * widths[0])[0]["components"], 0)
+        self.assertEqual(respond(self.engine, 24, 2 * margin * widths[0])[0]["components"], 0)
         respond(self.engine, 24)
         self.assertIn("more than the tolerance", self.fields["note"])
         self.assertEqual(self.told[-1], ("response", 24, 24))
@@ -551,6 +559,36 @@ class RefusalTest(unittest.TestCase):
             densities, fields = linear_response.choose(predictor, 32, 1e-3, lambda *_: None)
             self.assertEqual((len(densities), fields["components"]), (16, 16))
             self.assertIn(text, fields["note"])
+
+    def test_few_tests_do_not_deceive(self):
+        """Of responses that are too rough few are taken, however few the tests: the width is 1."""
+
+        class Rough:
+            _mean = numpy.zeros((2, 2))
+
+            def __init__(self, errors):
+                self._errors = errors
+
+            def errors(self, densities):
+                return self._errors if len(densities) == 0 else 1e-9 * self._errors
+
+            def respond(self, count):
+                return numpy.zeros((count, 2, 2)), 0.0
+
+        random = numpy.random.default_rng(3)
+        for tests in (2, 5, 24):
+            taken = 0
+            for _ in range(2000):
+                rough = Rough(random.normal(0, 1, tests))
+                densities, _ = linear_response.choose(rough, 8, 1.0, lambda *_: None)
+                taken += len(densities) == 0
+            # 100 expected, with a standard deviation of 10.
+            self.assertLess(abs(taken - 100), 40, tests)
+        # Where the few that there are cannot tell, the note does.
+        _, fields = linear_response.choose(
+            Rough(numpy.array([0.9, -0.9])), 0, 1.5, lambda *_: None
+        )
+        self.assertIn("0 components, the most allowed, leave what so few tests", fields["note"])
 
     def test_components_beyond_the_basis(self):
         engine, _ = prepared(WATER, 45, basis="sto-3g")

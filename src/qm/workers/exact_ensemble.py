@@ -101,8 +101,9 @@ class ExactEnsemble:
             )
         return self._solve(self._configurations[index])[0]["energy"]
 
-    def reference(self):
-        """SCF in the mean potential of the configurations; fields of a result."""
+    def reference(self, threads=None):
+        """SCF in the mean potential of the configurations; fields of a result. threads: for what
+        follows the SCF, with the same bits for any number of them."""
         if not self._configurations:
             raise WorkerError("failure", "reference: there are no configurations")
         count = len(self._configurations)
@@ -112,7 +113,7 @@ class ExactEnsemble:
         )
         fields, density = self._solve(mean)
         field = ElectronsAndNuclei(self._molecule, self._potential)
-        field.fit_cores(total(density), self._threads)
+        field.fit_cores(total(density), threads or self._threads)
         self._field = Field(lib.pack_tril(total(density)[None]), field)
         interaction = fields["interaction_electrons"] + fields["interaction_nuclei"]
         solute_energy = fields["energy"] - interaction

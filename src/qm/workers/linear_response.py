@@ -10,6 +10,7 @@ make up, wrong in second order for all others, and never below the full response
 import dataclasses
 
 import numpy
+import scipy.stats
 from galerkin import NotPositive, Subspace
 from worker_protocol import HARTREE_IN_KJ_PER_MOL, WorkerError
 
@@ -18,6 +19,8 @@ LADDER = (8, 16, 24, 32, 48, 64, 96, 128, 192, 256)
 # What a component's energy may lack, as a share of it; second order in the error of its density.
 RESPONSE_ERROR = 1e-4
 MOST_ITERATIONS = 12
+# That the width is no larger than the tolerance: few tests may lie close together by chance.
+CONFIDENCE = 0.95
 # Of the largest principal component; what is smaller is rounding.
 LEAST_PRINCIPAL = 1e-10
 
@@ -94,11 +97,14 @@ class Predictor:
 
 
 def choose(predictor, most, tolerance, progress):
-    """(densities, fields): the fewest components on the ladder that meet the tolerance."""
+    """(densities, fields): the fewest components on the ladder that meet the tolerance, by the
+    upper limit of the width that so many tests tell."""
     nothing = numpy.zeros((0, *predictor._mean.shape))
     densities, note = nothing, ""
-    widths = [_width(0, predictor.errors(nothing))]
-    if widths[0][2] <= tolerance:
+    errors = predictor.errors(nothing)
+    limit = tolerance / upper_limit(len(errors))
+    widths = [_width(0, errors)]
+    if widths[0][2] <= limit:
         most = 0
     largest_error = 0.0
     for count in [step for step in LADDER if step < most] + [most] * (most > 0):
@@ -116,18 +122,29 @@ def choose(predictor, most, tolerance, progress):
         densities, largest_error = tried, max(largest_error, error)
         widths.append(_width(count, predictor.errors(densities)))
         progress("response", count, most)
-        if widths[-1][2] <= tolerance:
+        if widths[-1][2] <= limit:
             break
     if note and not len(densities):
         raise WorkerError("not-converged", f"no response of the solute: {note}")
-    if widths[-1][2] > tolerance and not note:
-        note = f"{len(densities)} components, the most allowed, leave more than the tolerance"
+    if widths[-1][2] > limit and not note:
+        note = f"{len(densities)} components, the most allowed, {_shortfall(widths[-1][2], tolerance)}"
     return densities, {
         "components": len(densities),
         "widths": widths,
         "note": note,
         "largest_residual": largest_error,
     }
+
+
+def _shortfall(width, tolerance):
+    if width > tolerance:
+        return "leave more than the tolerance"
+    return "leave what so few tests cannot tell from more than the tolerance"
+
+
+def upper_limit(tests):
+    """Of a normal distribution's width, as a multiple of the one that so many (two or more) samples show."""
+    return float(numpy.sqrt((tests - 1) / scipy.stats.chi2.ppf(1 - CONFIDENCE, tests - 1)))
 
 
 def _width(count, errors):

@@ -270,7 +270,7 @@ def _answer_exact(channel, engine, header, arrays):
         exact.forget()
         channel.send("forgotten")
     elif request == "reference":
-        fields = {**exact.reference(), **_memory(), **_device(engine)}
+        fields = {**exact.reference(header.get("threads")), **_memory(), **_device(engine)}
         channel.send("result", _with_state(engine, {}), **fields)
     elif request == "response":
 
