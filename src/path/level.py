@@ -8,6 +8,7 @@ import sys
 import dispersion
 import method_names
 import numpy
+import pyscf
 from basis_check import check_basis
 from errors import FAILURE, PathError
 from pyscf import dft, gto, lib, scf
@@ -33,6 +34,11 @@ class Level:
     def __init__(self, request, elements, *, on_gpu=False):
         self._request = request
         self._on_gpu = on_gpu
+        self.program = f"PySCF {pyscf.__version__}"
+        if on_gpu:
+            import gpu4pyscf
+
+            self.program += f", GPU4PySCF {gpu4pyscf.__version__}"
         self.elements = elements
         self._density = None
         try:

@@ -161,7 +161,7 @@ class Maker:
         return (
             f'{fields} charge={request.charge} multiplicity={request.multiplicity} '
             f'method="{self.evaluations.level.describe()}" '
-            f'made="starpmc path {request.program_version}, PySCF {pyscf.__version__}, '
+            f'made="starpmc path {request.program_version}, {self.evaluations.level.program}, '
             f'geomeTRIC {geometric.__version__}; from {" and ".join(shown(name) for name in names)}, '
             f'steps of {request.step:g} angstrom u^1/2"'
         )
