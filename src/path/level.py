@@ -28,7 +28,7 @@ class NotConverged(Exception):
 class Level:
     """What PySCF computes for one molecule at any geometry, each from the density of the last.
 
-    on_gpu: by GPU4PySCF, whose energies differ from PySCF's by less than 1e-6 Hartree.
+    on_gpu: by GPU4PySCF.
     """
 
     def __init__(self, request, elements, *, on_gpu=False):

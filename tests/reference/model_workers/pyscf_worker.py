@@ -62,7 +62,7 @@ class Exact:
     def forget(self):
         self._configurations = []
 
-    def reference(self):
+    def reference(self, threads=None):
         if not self._configurations:
             raise worker_protocol.WorkerError("failure", "reference: there are no configurations")
         mean = Configuration(
