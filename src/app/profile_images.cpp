@@ -95,6 +95,8 @@ std::string image_name(const ProfileImages& images, std::size_t image) {
 }
 
 ProfileImages::ProfileImages(Inputs inputs) : inputs_(std::move(inputs)) {
+  // Each image is what a run would be by default, too.
+  if (exact_if_served(inputs_)) inputs_.settings.sampling.ensemble = Ensemble::exact;
   require_profile(inputs_);
   path_ = read_solute_path(inputs_.settings.profile.path);
   require_same_atoms(inputs_.settings.profile.path, path_, *inputs_.system.solute);

@@ -114,6 +114,12 @@ class GoingOn(ProfileCase):
                 (self.folder / which / name).read_bytes() for which in ("whole", "part")
             )
             self.assertEqual(one, other, name)
+        # The default is the exact ensemble where there can be one, and is the same profile.
+        default = program.succeed(
+            "profile", config, "--sampling.ensemble", "auto", "--output.folder", self.folder / "whole",
+            env=MODEL,
+        )
+        self.assertIn("3 of 3 images are there", default.stdout)
 
     def test_an_scf_fails(self):
         config = self.config(**self.settings([0.4, 0.5, 0.62], steps=6000))
