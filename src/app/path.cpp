@@ -152,9 +152,8 @@ boost::program_options::options_description path_options() {
   add("to", options::value<std::string>(),
       ".xyz file of the minimum where it ends, with the same atoms in the same order");
   add("hold", options::value<std::string>(),
-      "distances at which the guess is relaxed before the search, in angstrom, atoms from 1, such "
-      "as "
-      "6-7=2.0,1-9=2.4");
+      "distances at which the guess is relaxed before the search, in angstrom, atoms from 1, "
+      "such as 6-7=2.0,1-9=2.4");
   add("check", options::value<std::string>(),
       ".xyz file with several frames: says whether it is a continuous path, and makes none");
   add("output", options::value<std::string>(),

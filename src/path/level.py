@@ -28,17 +28,13 @@ class NotConverged(Exception):
 class Level:
     """What PySCF computes for one molecule at any geometry, each from the density of the last.
 
-    on_gpu: by GPU4PySCF.
+    gpu_program: what find_gpu_program() says.
     """
 
-    def __init__(self, request, elements, *, on_gpu=False):
+    def __init__(self, request, elements, gpu_program=None):
         self._request = request
-        self._on_gpu = on_gpu
-        self.program = f"PySCF {pyscf.__version__}"
-        if on_gpu:
-            import gpu4pyscf
-
-            self.program += f", GPU4PySCF {gpu4pyscf.__version__}"
+        self._on_gpu = gpu_program is not None
+        self.program = ", ".join(filter(None, [f"PySCF {pyscf.__version__}", gpu_program]))
         self.elements = elements
         self._density = None
         try:
@@ -185,26 +181,28 @@ class Level:
             raise refused(error) from error
 
 
-def takes_gpu(request, progress):
-    """Whether GPU4PySCF computes: --device gpu, or auto where it and a GPU are there."""
+def find_gpu_program(request, progress):
+    """"GPU4PySCF" and its version where it computes: with --device gpu, or auto where it and a GPU are
+    there; None: the CPU does."""
     if request.device == "cpu":
-        return False
+        return None
     try:
         import cupy
         import gpu4pyscf
 
         cupy.cuda.Device().use()
-        progress(f"GPU4PySCF {gpu4pyscf.__version__} on GPU {cupy.cuda.Device().pci_bus_id}")
-        return True
+        program = f"GPU4PySCF {gpu4pyscf.__version__}"
+        progress(f"{program} on GPU {cupy.cuda.Device().pci_bus_id}")
+        return program
     except Exception as missing:  # CuPy's errors are of many kinds, and come at import, too
-        if request.device == "gpu":
-            raise PathError(
-                "--device gpu",
-                f"GPU4PySCF cannot be used: {missing}",
-                f"{sys.executable} -m pip install gpu4pyscf-cuda12x (or -cuda13x, as your CUDA is), or "
-                "--device cpu",
-            ) from missing
-        return False
+        if request.device != "gpu":
+            return None
+        raise PathError(
+            "--device gpu",
+            f"GPU4PySCF cannot be used: {missing}",
+            f"{sys.executable} -m pip install gpu4pyscf-cuda12x (or -cuda13x, as your CUDA is), or "
+            "--device cpu",
+        ) from missing
 
 
 def on_host(array):

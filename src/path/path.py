@@ -16,12 +16,11 @@ from errors import FAILURE, PathError
 def parse_arguments():
     """The program has checked what it passes on."""
     parser = argparse.ArgumentParser(prog="starpmc path", allow_abbrev=False)
-    for name in ("transition-state", "from", "to", "output", "method", "basis", "solvent", "hold"):
+    for name in ("transition-state", "from", "to", "output", "method", "basis", "solvent", "hold", "device"):
         parser.add_argument(f"--{name}", dest=name.replace("-", "_"))
     for name in ("charge", "multiplicity", "images", "max-steps", "max-iterations", "threads"):
         parser.add_argument(f"--{name}", type=int)
     parser.add_argument("--step", type=float)
-    parser.add_argument("--device", default="auto")
     for name in ("density-fitting", "overwrite"):
         parser.add_argument(f"--{name}", action="store_true")
     parser.add_argument("--workers", required=True)

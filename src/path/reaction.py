@@ -13,8 +13,8 @@ from level import (
     ANGSTROM_PER_BOHR,
     Level,
     NotConverged,
+    find_gpu_program,
     not_converged,
-    takes_gpu,
     use_threads,
 )
 from record import Evaluations, Record
@@ -32,7 +32,7 @@ class Maker:
         self.elements, self.start, self.end, self.guess = read_inputs(request)
         use_threads(request.threads)
         self.holds = read_holds(request.hold, len(self.elements))
-        level = Level(request, self.elements, on_gpu=takes_gpu(request, progress))
+        level = Level(request, self.elements, find_gpu_program(request, progress))
         identity = {
             "program": "starpmc path",
             "elements": self.elements,
@@ -218,28 +218,29 @@ def read_inputs(request):
 
 def read_holds(text, atoms):
     """[(atom, atom, angstrom)], atoms from 0, of "6-7=2.0,1-9=2.4"."""
-    holds = []
-    for part in text.split(",") if text else ():
-        pair, equals, length = part.partition("=")
-        one, _, other = pair.partition("-")
-        try:
-            hold = (int(one) - 1, int(other) - 1, float(length))
-        except ValueError:
-            equals = ""
-        if not equals or hold[0] == hold[1] or not all(0 <= atom < atoms for atom in hold[:2]):
-            raise PathError(
-                f"--hold {text}",
-                f"{part!r} names no distance between two of the {atoms} atoms",
-                "write ATOM-ATOM=ANGSTROM, atoms by their number from 1, as in 6-7=2.0,1-9=2.4",
-                INPUT_ERROR,
-            )
-        if not 0.5 <= hold[2] <= 10:
-            raise PathError(
-                f"--hold {text}", f"{part!r} is not between 0.5 and 10 angstrom", "correct it",
-                INPUT_ERROR,
-            )
-        holds.append(hold)
-    return holds
+    return [_read_hold(text, part, atoms) for part in text.split(",")] if text else []
+
+
+def _read_hold(text, part, atoms):
+    pair, _, length = part.partition("=")
+    one, _, other = pair.partition("-")
+    try:
+        pair, length = (int(one) - 1, int(other) - 1), float(length)
+    except ValueError:
+        pair = ()
+    if len({*pair} & {*range(atoms)}) < 2:
+        raise PathError(
+            f"--hold {text}",
+            f"{part!r} names no distance between two of the {atoms} atoms",
+            "write ATOM-ATOM=ANGSTROM, atoms by their number from 1, as in 6-7=2.0,1-9=2.4",
+            INPUT_ERROR,
+        )
+    if not 0.5 <= length <= 10:
+        raise PathError(
+            f"--hold {text}", f"{part!r} is not between 0.5 and 10 angstrom", "correct it",
+            INPUT_ERROR,
+        )
+    return *pair, length
 
 
 def check_distances(request, all_positions):

@@ -22,8 +22,6 @@ CONVERGENCE = {
     "convergence_drms": 1.2e-3,
     "convergence_dmax": 1.8e-3,
 }
-
-
 HELD_CONVERGENCE = {  # what is found here is a guess
     "convergence_energy": 1e-4,
     "convergence_grms": 1.7e-3,
@@ -58,13 +56,18 @@ def find_saddle(evaluations, guess, most_steps, tell):
     with tempfile.TemporaryDirectory() as folder:
         file = os.path.join(folder, "hessian.txt")
         numpy.savetxt(file, evaluations.hessian(guess))
-        search = _Search(evaluations, guess, tell, folder)
-        search.run(most_steps, transition=True, hessian=f"file:{file}", **CONVERGENCE)
-    if not search.converged:
-        raise _not_found(
-            "transition state", search, most_steps, "begin nearer to it (--transition-state, --hold)"
+        return _search(
+            evaluations,
+            guess,
+            most_steps,
+            tell,
+            folder,
+            what="transition state",
+            instead="begin nearer to it (--transition-state, --hold)",
+            transition=True,
+            hessian=f"file:{file}",
+            **CONVERGENCE,
         )
-    return search.last
 
 
 def relax_held(evaluations, guess, holds, most_steps, tell):
@@ -74,62 +77,49 @@ def relax_held(evaluations, guess, holds, most_steps, tell):
     """
     lines = [f"distance {i + 1} {j + 1} {length!r}" for i, j, length in holds]
     with tempfile.TemporaryDirectory() as folder:
-        search = _Search(evaluations, guess, tell, folder, "\n".join(["$set", *lines, ""]))
-        search.run(most_steps, **HELD_CONVERGENCE)
-    if not search.converged:
-        raise _not_found("held distances", search, most_steps, "hold fewer or others")
-    return search.last.positions
+        return _search(
+            evaluations,
+            guess,
+            most_steps,
+            tell,
+            folder,
+            what="held distances",
+            instead="hold fewer or others",
+            constraints="\n".join(["$set", *lines, ""]),
+            **HELD_CONVERGENCE,
+        ).positions
 
 
-def _not_found(what, search, most_steps, instead):
-    return PathError(
-        what,
-        f"not found in {most_steps} steps; the largest gradient is "
-        f"{numpy.abs(search.last.gradient).max():.5f} Hartree/bohr",
-        f"{instead}, or give more --max-steps; the same command goes on from what has been computed",
-        FAILURE,
+def _search(
+    evaluations, guess, most_steps, tell, folder, *, what, instead, constraints=None, **parameters
+):
+    """The Point where geomeTRIC's search ends. constraints: as its files have them; what, instead: for
+    the error where it does not end in time."""
+    geometric = load_geometric()
+    engine = _engine(geometric, evaluations, guess, tell)
+    held = {}
+    if constraints:
+        kinds, values = geometric.prepare.parse_constraints(engine.M, constraints)
+        held = {"constraints": kinds, "cvals": values[0]}
+    coordinates = geometric.internal.DelocalizedInternalCoordinates(
+        engine.M, build=True, connect=False, addcart=False, **held
     )
-
-
-class _Search:
-    """One search of geomeTRIC; `last` is where it ended. constraints: as geomeTRIC's files have them."""
-
-    def __init__(self, evaluations, guess, tell, folder, constraints=None):
-        self._geometric = geometric = load_geometric()
-        self._engine = _engine(geometric, evaluations, guess, tell)
-        self._folder, self._guess = folder, guess
-        self.converged = False
-        held = {}
-        if constraints:
-            kinds, values = geometric.prepare.parse_constraints(self._engine.M, constraints)
-            held = {"constraints": kinds, "cvals": values[0]}
-        self._coordinates = geometric.internal.DelocalizedInternalCoordinates(
-            self._engine.M, build=True, connect=False, addcart=False, **held
-        )
-
-    @property
-    def last(self):
-        return self._engine.last
-
-    def run(self, most_steps, **parameters):
-        optimize = self._geometric.optimize
-        options = optimize.OptParams(frequency=False, maxiter=most_steps, **parameters)
-        options.xyzout = os.path.join(self._folder, "search_optim.xyz")
-        with (
-            open(os.devnull, "w") as nowhere,
-            contextlib.redirect_stdout(nowhere),
-            contextlib.suppress(self._geometric.errors.GeomOptNotConvergedError),
-        ):
-            optimize.Optimize(
-                self._guess.ravel(),
-                self._engine.M,
-                self._coordinates,
-                self._engine,
-                self._folder,
-                options,
-                False,
+    options = geometric.optimize.OptParams(frequency=False, maxiter=most_steps, **parameters)
+    options.xyzout = os.path.join(folder, "search_optim.xyz")
+    try:
+        with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):
+            geometric.optimize.Optimize(
+                guess.ravel(), engine.M, coordinates, engine, folder, options, False
             )
-            self.converged = True
+    except geometric.errors.GeomOptNotConvergedError as error:
+        raise PathError(
+            what,
+            f"not found in {most_steps} steps; the largest gradient is "
+            f"{numpy.abs(engine.last.gradient).max():.5f} Hartree/bohr",
+            f"{instead}, or give more --max-steps; the same command goes on from what has been computed",
+            FAILURE,
+        ) from error
+    return engine.last
 
 
 def _engine(geometric, evaluations, guess, tell):

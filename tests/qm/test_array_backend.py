@@ -4,6 +4,7 @@ Run by any Python that has src/qm/workers/requirements.txt. With CuPy and a GPU 
 """
 
 import contextlib
+import functools
 import importlib.util
 import io
 import unittest
@@ -72,12 +73,15 @@ def potential_of(charges, points):
     return (0.529177210903 / distances) @ charges.charges
 
 
-def update(engine, molecule, shift=0.0):
+def solvent(engine, molecule, shift):
+    """Arguments of update() and configuration()."""
     charges = surroundings(shift)
-
     nuclei = numpy.array(molecule[1], float)
-    points = engine.points_angstrom().T
-    return engine.update(potential_of(charges, points), potential_of(charges, nuclei), charges)
+    return (*(potential_of(charges, at) for at in (engine.points_angstrom().T, nuclei)), charges)
+
+
+def update(engine, molecule, shift=0.0):
+    return engine.update(*solvent(engine, molecule, shift))
 
 
 def quiet(work):
@@ -302,20 +306,21 @@ class UpdateTest(unittest.TestCase):
 
 
 class ResponseTest(unittest.TestCase):
+    TESTS = numpy.array([4, 5])
+
     def respond(self, backend, **changed):
         engine = make_engine(FORMALDEHYDE, backend, basis="sto-3g", **changed)
         for shift in (0.0, 0.1, 0.2, 0.3, 0.4, 0.5):
-            charges = surroundings(shift)
-            nuclei = numpy.array(FORMALDEHYDE[1], float)
-            points = engine.points_angstrom().T
-            engine.exact.add(
-                engine.configuration(potential_of(charges, points), potential_of(charges, nuclei), charges)
-            )
+            engine.exact.add(engine.configuration(*solvent(engine, FORMALDEHYDE, shift)))
         engine.exact.reference()
-        tests = numpy.array([4, 5])
         engine.hold()
-        energies = numpy.array([engine.exact.energy(test) for test in tests])
-        return engine, engine.exact.respond(3, 0.0, (tests, energies), 2, lambda *_: None)
+        return engine, self.again(engine, self.energies(engine))
+
+    def energies(self, engine):
+        return numpy.array([engine.exact.energy(test) for test in self.TESTS])
+
+    def again(self, engine, energies):
+        return engine.exact.respond(3, 0.0, (self.TESTS, energies), 2, lambda *_: None)
 
     def test_it_is_the_hosts(self):
         for changed in ({}, {"method": "lda,vwn", "density_fitting": False}):
@@ -334,18 +339,13 @@ class ResponseTest(unittest.TestCase):
 
     def test_memory_that_runs_out(self):
         """While it begins, or later: it is made once more, on the CPU."""
-        tests = numpy.array([4, 5])
         for uses in (3, 25):
             with self.subTest(uses=uses):
                 module = StrictModule()
                 engine, (fields, _) = self.respond(strict_backend(module))
-                energies = numpy.array([engine.exact.energy(test) for test in tests])
+                energies = self.energies(engine)
                 module.fail_after = uses
-                (again, _), said = quiet(
-                    lambda engine=engine, energies=energies: engine.exact.respond(
-                        3, 0.0, (tests, energies), 2, lambda *_: None
-                    )
-                )
+                (again, _), said = quiet(functools.partial(self.again, engine, energies))
                 self.assertEqual(again["components"], fields["components"])
                 numpy.testing.assert_allclose(again["widths"], fields["widths"], atol=1e-5)
                 self.assertIn("from here on the SCF runs on the CPU", said)

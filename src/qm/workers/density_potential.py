@@ -10,13 +10,11 @@ these, together with the nuclear charge, become one wide Gaussian. Beyond SMOOTH
 nuclei all of these are point charges, so nothing changes there.
 """
 
-import concurrent.futures
-
 import numpy
 import scipy.optimize
 import scipy.special
-from pyscf import lib
 from pyscf.data import nist
+from threads import for_each
 
 LEAST_OVERLAP = 1e-7  # of two atoms' functions; less leaves out some 1e-7 Hartree
 POINTS_AT_ONCE = 520  # a multiple of the 104 that the integrals' library takes together
@@ -68,19 +66,6 @@ class DensityPotential:
 
         for_each(fill, range(0, len(points), POINTS_AT_ONCE), threads)
         return result
-
-
-def for_each(work, items, threads):
-    """Calls work(item) in the threads, in each of which PySCF keeps to one."""
-    if threads == 1:
-        for item in items:
-            work(item)
-        return
-    with concurrent.futures.ThreadPoolExecutor(
-        threads, initializer=lib.num_threads, initargs=(1,)
-    ) as pool:
-        for _ in pool.map(work, items):
-            pass
 
 
 def gaussian_potentials(distances, exponents):

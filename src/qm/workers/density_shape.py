@@ -7,7 +7,6 @@ density is brought to its own number.
 
 import concurrent.futures
 import dataclasses
-import functools
 
 import numpy
 from point_blocks import PointBlocks, sub_matrix
@@ -18,7 +17,6 @@ RESPONSE_GRID = (30, 110)
 DENSITY_GRID = (50, 302)
 ROUGH_GRID = (30, 110)
 TARGETS_AT_ONCE = 50
-POINTS_AT_ONCE = 1024  # their distances to the targets stay in a core's cache
 SMALLEST_CHARGE = 1e-8  # e; half of a fine quadrature's points have less
 
 
@@ -47,43 +45,24 @@ class Shape:
         """((k, targets), (k, spheres)) of (k, points) charges."""
         counted = abs(charges).max(axis=0) > SMALLEST_CHARGE
         points, charges = points[counted], charges[:, counted]
-
-        def summed(values_at):
-            parts = (
-                charges[:, some] @ values_at(points[some]) for some in _in_parts(len(points))
-            )
-            return functools.reduce(numpy.add, parts)
-
-        return self._of(summed)
+        return self._of(points, lambda values: charges @ values)
 
     def of_points(self, points):
         """The same of a unit charge on each point."""
-        return self._of(
-            lambda values_at: numpy.vstack([values_at(points[some]) for some in _in_parts(len(points))])
-        )
+        return self._of(points, lambda values: values)
 
-    def _of(self, summed):
-        """summed(values(points) -> (points, many)) -> (k, many)."""
-
+    def _of(self, points, summed):
         def distances(first):
-            targets = self.targets[first : first + TARGETS_AT_ONCE]
-            return summed(lambda points: _distances(points, targets))
+            return summed(_distances(points, self.targets[first : first + TARGETS_AT_ONCE]))
 
         def beyond(one):
-            def values(points):
-                depth = self.spheres.radii[one] - _distances(points, self.spheres.centres[one][None])
-                return numpy.maximum(depth, 0) ** 2
-
-            return summed(values)
+            depth = self.spheres.radii[one] - _distances(points, self.spheres.centres[one][None])
+            return summed(numpy.maximum(depth, 0) ** 2)
 
         with concurrent.futures.ThreadPoolExecutor(self.threads) as pool:
             of_targets = pool.map(distances, range(0, len(self.targets), TARGETS_AT_ONCE))
             of_spheres = pool.map(beyond, range(len(self.spheres.radii)))
             return numpy.hstack([*of_targets]), numpy.hstack([*of_spheres])
-
-
-def _in_parts(count):
-    return [slice(first, first + POINTS_AT_ONCE) for first in range(0, max(count, 1), POINTS_AT_ONCE)]
 
 
 def _distances(points, others):

@@ -17,7 +17,7 @@ import scipy.linalg
 from density_potential import sphere
 from density_shape import DENSITY_GRID, ROUGH_GRID, Shape, Spheres, distances_between
 from pyscf.data import nist
-from threaded_products import gram
+from threads import gram
 
 
 @dataclasses.dataclass(frozen=True)

@@ -8,10 +8,9 @@ right to a percent or so.
 
 import numpy
 import scipy.linalg
-from density_potential import for_each
 from point_blocks import KERNEL_SHARES, PointBlocks
 from pyscf import df
-from threaded_products import gram
+from threads import for_each, gram
 
 SHELLS_AT_ONCE = 24
 COLUMNS_AT_ONCE = 512
@@ -83,7 +82,7 @@ class FittedKernel:
         blocks = PointBlocks(
             auxiliary,
             points,
-            1 if backend.on_device else threads,
+            threads,
             0,
             gradients=True,
             precision=numpy.float32,

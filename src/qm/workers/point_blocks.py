@@ -41,6 +41,8 @@ class PointBlocks:
         self.backend = backend
         self._points = points
         self._gradients = gradients
+        if backend.on_device:
+            threads = 1  # it has its own
         self.precision = precision
         self._shares = shares or threads
         # One thread needs no other: handing over some hundred blocks takes longer than some of them.

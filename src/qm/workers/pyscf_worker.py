@@ -324,7 +324,7 @@ class PyscfEngine:
             blocks = PointBlocks(
                 self.molecule,
                 points,
-                1 if backend.on_device else threads,
+                threads,
                 self._cache_bytes,
                 gradients=True,
                 precision=numpy.float32,

@@ -109,9 +109,8 @@ class SolventScf:
         self.convergence = Convergence(mean_field, self._two_level(request))
 
     def _blocks(self, points, request, cache_bytes, **how):
-        threads = 1 if self.backend.on_device else request["threads"]
         return PointBlocks(
-            self._molecule, points, threads, cache_bytes, backend=self.backend, **how
+            self._molecule, points, request["threads"], cache_bytes, backend=self.backend, **how
         )
 
     def density(self, orbitals):

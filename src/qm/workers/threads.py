@@ -1,12 +1,27 @@
-"""A matrix product by threads, each part with the same bits for any number of them.
+"""What a worker's threads do together, with the same bits for any number of them.
 
 BLAS itself keeps to one thread in a worker: how it splits a product would depend on their number.
 """
 
+import concurrent.futures
+
 import numpy
-from density_potential import for_each
+from pyscf import lib
 
 ROWS_AT_ONCE = 512
+
+
+def for_each(work, items, threads):
+    """Calls work(item) in the threads, in each of which PySCF keeps to one."""
+    if threads == 1:
+        for item in items:
+            work(item)
+        return
+    with concurrent.futures.ThreadPoolExecutor(
+        threads, initializer=lib.num_threads, initargs=(1,)
+    ) as pool:
+        for _ in pool.map(work, items):
+            pass
 
 
 def gram(rows, threads):
