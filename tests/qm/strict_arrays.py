@@ -7,7 +7,7 @@ it has CuPy has, too (NAMES; where CuPy is installed a test looks).
 import numpy
 
 NAMES = {
-    "absolute", "arange", "arcsinh", "arctan", "asarray", "cbrt", "einsum", "empty", "empty_like",
+    "absolute", "arange", "arcsinh", "arctan", "asarray", "ascontiguousarray", "cbrt", "einsum", "empty", "empty_like",
     "exp", "expm1", "eye", "log", "log1p", "maximum", "minimum", "reciprocal", "sqrt", "stack", "vdot",
     "where", "zeros", "zeros_like", "tensordot", "concatenate",
 }  # fmt: skip
@@ -78,7 +78,7 @@ class StrictArray:
 
 
 METHODS = {
-    "all", "any", "argmax", "astype", "copy", "diagonal", "max", "min", "ravel", "reshape", "sum", "take",
+    "all", "any", "argmax", "astype", "copy", "diagonal", "max", "min", "ravel", "reshape", "sum", "swapaxes", "take",
     "trace", "transpose",
 }  # fmt: skip
 

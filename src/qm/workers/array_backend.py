@@ -44,6 +44,10 @@ class HostBackend:
         """Indices of the functions that somewhere in a block reach `smallest`."""
         return numpy.flatnonzero(abs(values).max(axis=(0, 1)) > smallest)
 
+    def values_of(self, values, functions, precision):
+        """Of (c, p, f) as PySCF has them, which may be points last in memory, those of some functions."""
+        return self.without_tiny(numpy.ascontiguousarray(values[:, :, functions], dtype=precision))
+
     def sub_matrix(self, matrix, functions):
         """Twice take: four times as fast as one index of rows and columns."""
         return matrix.take(functions, axis=0).take(functions, axis=1)
@@ -121,6 +125,11 @@ class DeviceBackend:
 
     def functions_of_block(self, _values, _smallest):
         return slice(None)  # most of a large block's reach it: all are less work than a choice
+
+    def values_of(self, values, _functions, precision):
+        # Turned round on the device, where that takes no time.
+        there = self.put(values.swapaxes(-1, -2), values.dtype)
+        return self.xp.ascontiguousarray(there.astype(precision, copy=False).swapaxes(-1, -2))
 
     def sub_matrix(self, matrix, _functions):
         return matrix

@@ -9,14 +9,16 @@ import concurrent.futures
 import dataclasses
 
 import numpy
-from point_blocks import PointBlocks, sub_matrix
+from array_backend import HOST
+from point_blocks import PointBlocks
 from pyscf import dft
 
 # Points per atom of the responses' quadrature, and of the density's own.
 RESPONSE_GRID = (30, 110)
 DENSITY_GRID = (50, 302)
 ROUGH_GRID = (30, 110)
-TARGETS_AT_ONCE = 50
+TARGETS_AT_ONCE, POINTS_AT_ONCE = 50, 2048
+DEVICE_TARGETS_AT_ONCE, DEVICE_POINTS_AT_ONCE = 1000, 32768  # 0.25 GiB
 SMALLEST_CHARGE = 1e-8  # e; half of a fine quadrature's points have less
 
 
@@ -41,61 +43,97 @@ class Shape:
     spheres: Spheres
     threads: int
 
-    def of_charges(self, points, charges):
-        """((k, targets), (k, spheres)) of (k, points) charges."""
+    def of_charges(self, points, charges, backend=HOST):
+        """((k, targets), (k, spheres)) of (k, points) charges; all are the host's."""
         counted = abs(charges).max(axis=0) > SMALLEST_CHARGE
-        points, charges = points[counted], charges[:, counted]
-        return self._of(points, lambda values: charges @ values)
+        points, charges = points[counted], backend.put(charges[:, counted])
+        # The shorter arrays are, the longer they stay in a core's cache; a device wants them long.
+        places = _places(points, DEVICE_POINTS_AT_ONCE if backend.on_device else POINTS_AT_ONCE, backend)
+
+        def summed(values_of):
+            total = sum(charges[:, some] @ values_of(place) for some, place in places)
+            return backend.get(total)
+
+        return self._of(summed, backend)
 
     def of_points(self, points):
         """The same of a unit charge on each point."""
-        return self._of(points, lambda values: values)
+        ((_, place),) = _places(points, len(points), HOST)
+        return self._of(lambda values_of: values_of(place), HOST)
 
-    def _of(self, points, summed):
+    def _of(self, summed, backend):
+        xp = backend.xp
+        targets, centres, radii = (
+            backend.put(array) for array in (self.targets, self.spheres.centres, self.spheres.radii)
+        )
+        at_once = DEVICE_TARGETS_AT_ONCE if backend.on_device else TARGETS_AT_ONCE
+
         def distances(first):
-            return summed(_distances(points, self.targets[first : first + TARGETS_AT_ONCE]))
+            return summed(lambda place: _distances(xp, place, targets[first : first + at_once]))
 
         def beyond(one):
-            depth = self.spheres.radii[one] - _distances(points, self.spheres.centres[one][None])
-            return summed(numpy.maximum(depth, 0) ** 2)
+            def squares(place):
+                depth = radii[one] - _distances(xp, place, centres[one : one + 1])
+                xp.maximum(depth, 0, out=depth)
+                depth *= depth
+                return depth
 
-        with concurrent.futures.ThreadPoolExecutor(self.threads) as pool:
-            of_targets = pool.map(distances, range(0, len(self.targets), TARGETS_AT_ONCE))
+            return summed(squares)
+
+        # A device has threads of its own.
+        with concurrent.futures.ThreadPoolExecutor(1 if backend.on_device else self.threads) as pool:
+            of_targets = pool.map(distances, range(0, len(self.targets), at_once))
             of_spheres = pool.map(beyond, range(len(self.spheres.radii)))
             return numpy.hstack([*of_targets]), numpy.hstack([*of_spheres])
 
 
-def _distances(points, others):
+def _places(points, at_once, backend):
+    """[(slice, (the points there, their squares))]"""
+    slices = [slice(first, first + at_once) for first in range(0, len(points), at_once)]
+    return [
+        (some, (backend.put(points[some]), backend.put((points[some] ** 2).sum(axis=1)[:, None])))
+        for some in slices
+    ]
+
+
+def _distances(xp, place, others):
     """By matrix products: some 1e-7 bohr off."""
-    squares = (points**2).sum(axis=1)[:, None] + (others**2).sum(axis=1)
-    squares -= 2 * points @ others.T
-    return numpy.sqrt(numpy.maximum(squares, 0))
+    points, squares = place
+    values = points @ others.T
+    values *= -2
+    values += squares
+    values += (others**2).sum(axis=1)
+    xp.maximum(values, 0, out=values)
+    return xp.sqrt(values, out=values)
 
 
 class Quadrature:
     """Density matrices (k, n, n) as charges of electrons -1 on points."""
 
-    def __init__(self, molecule, grid, threads):
+    def __init__(self, molecule, grid, threads, backend=HOST):
         quadrature = dft.gen_grid.Grids(molecule)
         quadrature.atom_grid = grid
         quadrature.build()
         real = quadrature.atm_idx >= 0
         self.points, self._weights = quadrature.coords[real], quadrature.weights[real]
         # In single precision: what is wrong in the number of electrons is put right below.
-        self._blocks = PointBlocks(molecule, self.points, threads, 0, precision=numpy.float32)
+        self._blocks = PointBlocks(
+            molecule, self.points, threads, 0, precision=numpy.float32, backend=backend
+        )
 
     def charges(self, matrices, electrons):
-        """(k, points) of densities with so many electrons each."""
-        result = numpy.zeros((len(matrices), len(self.points)))
+        """(k, points) of densities with so many electrons each; all are the host's."""
+        backend = self._blocks.backend
+        result = backend.xp.zeros((len(matrices), len(self.points)))
+        singles = [backend.put(matrix, numpy.float32) for matrix in matrices]
 
         def fill(block, functions, values):
-            values = values[0]
-            for k, matrix in enumerate(matrices):
-                part = sub_matrix(matrix, functions).astype(values.dtype)
-                result[k, block] = numpy.einsum("pm,pm->p", values @ part, values)
+            for k, matrix in enumerate(singles):
+                half = values[0] @ backend.sub_matrix(matrix, functions)
+                result[k, block] = backend.row_products(values, half)[0]
 
         self._blocks.for_each_block(fill)
-        result *= -self._weights
+        result = -self._weights * backend.get(result)
         # Brought to the right number by a share of the densities' common shape.
         shape = abs(result).sum(axis=0)
         return result - (result.sum(axis=1) + electrons)[:, None] * (shape / shape.sum())

@@ -58,14 +58,15 @@ class ExactEnsemble:
     """solve(Configuration) -> (fields of a result, density matrix), from the last density.
 
     equations(configuration, density, threads) -> (OrbitalResponse, preconditioner).
-    guarded(work, *arguments): its result, by other means where a device fails.
+    guarded(work, *arguments): its result, by other means where a device fails. backend(): the present one.
     """
 
-    def __init__(self, molecule, solve, equations, threads, guarded):
+    def __init__(self, molecule, solve, equations, threads, guarded, backend):
         self._molecule = molecule
         self._solve = solve
         self._equations = equations
         self._guarded = guarded
+        self._backend = backend
         self._threads = threads
         self._potential = DensityPotential(molecule)
         self._configurations = []
@@ -145,7 +146,7 @@ class ExactEnsemble:
             self._show(responses)
         potentials = self._all_potentials(far.targets, threads)
         totals = [self._molecule.charge] + [0] * len(responses)
-        charges = far.fit(potentials, self._shapes(far, threads), totals)
+        charges = far.fit(potentials, self._guarded(self._shapes, far, threads), totals)
         charges[1:] /= HARTREE_IN_KJ_PER_MOL**0.5
         mean = numpy.einsum("kij,ij->k", responses, reference.mean.embedding, optimize=True)
         return fields, {
@@ -247,16 +248,16 @@ class ExactEnsemble:
 
     def _shapes(self, far, threads):
         """Of the densities of _all_potentials(), in the same order."""
-        molecule, matrices = self._molecule, self._field.matrices
-        shape, fine = far.shape, Quadrature(molecule, far.fineness.density_grid, threads)
+        molecule, matrices, backend = self._molecule, self._field.matrices, self._backend()
+        fine = Quadrature(molecule, far.fineness.density_grid, threads, backend)
         points = numpy.vstack([fine.points, molecule.atom_coords()])
         electrons = fine.charges(matrices[:1], molecule.nelectron)
-        shapes = [
-            shape.of_charges(points, numpy.hstack([electrons, molecule.atom_charges()[None]]))
-        ]
+        charges = numpy.hstack([electrons, molecule.atom_charges()[None]])
+        shapes = [far.shape.of_charges(points, charges, backend)]
         if len(matrices) > 1:
-            coarse = Quadrature(molecule, RESPONSE_GRID, threads)
-            shapes.append(shape.of_charges(coarse.points, coarse.charges(matrices[1:], 0)))
+            coarse = Quadrature(molecule, RESPONSE_GRID, threads, backend)
+            responses = coarse.charges(matrices[1:], 0)
+            shapes.append(far.shape.of_charges(coarse.points, responses, backend))
         return tuple(numpy.vstack(parts) for parts in zip(*shapes, strict=True))
 
     def _known_reference(self, request):

@@ -9,7 +9,6 @@ from pyscf import dft
 SMALLEST_VALUE = 1e-9  # a basis function below this on a whole block does not count there
 # Of the sums of a response, which all the machine's cores make: as many threads at most are at work.
 KERNEL_SHARES = 32
-sub_matrix = HOST.sub_matrix  # for those who work on the host alone
 
 
 class PointBlocks:
@@ -54,7 +53,7 @@ class PointBlocks:
             functions = backend.functions_of_block(values, smallest_value)
             kept = None
             if cache_bytes > 0:
-                kept = backend.put(self._chosen(values, functions))
+                kept = self._chosen(values, functions)
                 cache_bytes -= kept.nbytes
             self._blocks.append((block, functions, kept))
 
@@ -70,14 +69,12 @@ class PointBlocks:
         return values if self._gradients else values[None]
 
     def _chosen(self, values, functions):
-        return self.backend.without_tiny(
-            numpy.ascontiguousarray(values[:, :, functions], dtype=self.precision)
-        )
+        return self.backend.values_of(values, functions, self.precision)
 
     def _values(self, block, functions, kept):
         if kept is not None:
             return kept
-        return self.backend.put(self._chosen(self._evaluate(block), functions))
+        return self._chosen(self._evaluate(block), functions)
 
     def for_each_block(self, work):
         """Calls work(block, functions, values) in the threads; order and thread do not matter."""

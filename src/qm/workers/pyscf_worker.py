@@ -138,6 +138,7 @@ class PyscfEngine:
             self._response_equations,
             request["threads"],
             self._guarded,
+            lambda: self._scf.backend,
         )
 
     def take_device_warning(self):
