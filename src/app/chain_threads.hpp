@@ -26,7 +26,7 @@ class ChainThreads {
   /// A chain's run, with the engine or the reason why there is none; must not throw.
   using Run = std::function<void(unsigned index, std::future<std::unique_ptr<QmEngine>> engine)>;
 
-  ChainThreads(MakeEngine make_engine, Run run);
+  explicit ChainThreads(MakeEngine make_engine);
   /// Chains that were not told to run end without it.
   ~ChainThreads();
   ChainThreads(const ChainThreads&) = delete;
@@ -48,10 +48,15 @@ class ChainThreads {
   };
   /// Waits for the engine of the chain started first.
   /// @throws what making it threw
-  Engine first_engine();
+  Engine first_engine() const;
+  /// Waits for all that have been started.
+  /// @return whether none has failed
+  bool wait_for_engines();
 
+  /// Whether the chains have been told to run or to leave.
+  bool ordered();
   /// From here on all chains run, those started later too.
-  void run();
+  void run(Run run);
   void join();
   /// The same, but chains that have not been told to run by now leave without it.
   void end();
@@ -59,16 +64,19 @@ class ChainThreads {
  private:
   enum class Order { wait, run, leave };
   void body(unsigned index);
-  void give(Order order);
+  void give(Order order, Run run = {});
   Order wait_for_order();
 
   MakeEngine make_engine_;
-  Run run_;
-  std::mutex mutex_;
+  std::mutex mutex_;  ///< of what follows but the threads
   std::condition_variable ordered_;
   Order order_ = Order::wait;
+  Run run_;
   unsigned spawned_ = 0;  ///< engines whose processes need not be waited for
-  std::promise<Engine> first_engine_;
+  unsigned made_ = 0;     ///< or failed
+  bool failed_ = false;
+  std::promise<Engine> first_made_;
+  std::shared_future<Engine> first_engine_{first_made_.get_future()};
   std::vector<std::thread> threads_;
 };
 

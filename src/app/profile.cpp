@@ -11,13 +11,17 @@
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <vector>
 
+#include "app/chain_count.hpp"
 #include "app/inputs.hpp"
 #include "app/interruption.hpp"
 #include "app/profile_energies.hpp"
 #include "app/profile_images.hpp"
+#include "app/run_engines.hpp"
 #include "app/simulation.hpp"
 #include "base/seconds_since.hpp"
 #include "io/log.hpp"
@@ -52,18 +56,60 @@ std::string how_to_go_on(const ProfileImages& images) {
          " --output.folder " + images.inputs().settings.output.folder.string();
 }
 
+/// What an image needs of the one before it, and leaves to the next.
+struct Relay {
+  std::unique_ptr<RunEngines> engines;  ///< started early; null: none
+  std::string device;                   ///< QmEngine::device() of the engines so far
+};
+
+Inputs inputs_of(const ProfileImages& images, std::size_t image, std::uint64_t steps) {
+  return images.state(image) == ProfileImages::State::absent ? images.begin(image)
+                                                             : images.go_on(image, steps);
+}
+
+/// Those of an image that has not been begun; null where there is no memory for them beside what
+/// there is, or they cannot be started: then the image says why, when it is its turn.
+std::unique_ptr<RunEngines> start_engines(const ProfileImages& images, std::size_t image,
+                                          double each_memory_mb) noexcept {
+  constexpr double kShareOfFreeMemory = 0.5;
+  try {
+    const unsigned chains = images.inputs().settings.sampling.chains;
+    // How many `auto` is comes out later.
+    if (chains == 0 || each_memory_mb * chains > kShareOfFreeMemory * free_memory_mb()) {
+      return nullptr;
+    }
+    auto engines = std::make_unique<RunEngines>(images.preview(image), chains);
+    while (engines->threads().started() < chains) engines->threads().start();
+    return engines;
+  } catch (const std::exception& failure) {
+    spdlog::debug("the next image's QM workers are not started early: {}", failure.what());
+    return nullptr;
+  }
+}
+
 /// @param steps of production in all
+/// @param next  the image after it; none: it is the last
 /// @throws Stopped
-void sample(Ranks& ranks, const ProfileImages& images, std::size_t image, std::uint64_t steps) {
+void sample(Ranks& ranks, const ProfileImages& images, std::size_t image, std::uint64_t steps,
+            std::optional<std::size_t> next, Relay& relay) {
   const Begin begin = images.state(image) == ProfileImages::State::absent ? Begin::anew
                       : images.steps_of(image) < steps                    ? Begin::with_more_steps
                                                                           : Begin::at_checkpoints;
   try {
-    Simulation simulation(
-        ranks, begin == Begin::anew ? images.begin(image) : images.go_on(image, steps), begin);
+    Inputs inputs = inputs_of(images, image, steps);
+    if (relay.engines && !relay.engines->serve(inputs, relay.device)) relay.engines.reset();
+    Simulation simulation(ranks, std::move(inputs), begin, std::move(relay.engines));
+    relay.device = simulation.qm_device();
+    // The next one's start takes as long as much of the sampling, and most cores are idle now.
+    std::unique_ptr<RunEngines> engines;
+    if (next && images.state(*next) == ProfileImages::State::absent) {
+      simulation.when_reference_is_there(
+          [&] { engines = start_engines(images, *next, simulation.qm_memory_mb()); });
+    }
     const bool complete = simulation.run();
     stop_file_logging();
     if (!complete) throw Stopped{simulation.interrupting_signal()};
+    relay.engines = std::move(engines);
   } catch (const StoppedAtStart& stop) {
     throw Stopped{stop.signal};
   } catch (const InputError&) {
@@ -93,8 +139,11 @@ void sample_missing(Ranks& ranks, const ProfileImages& images) {
                              images.count());
   }
   const auto start = std::chrono::steady_clock::now();
+  Relay relay;
   for (std::size_t made = 1; const std::size_t image : missing) {
-    sample(ranks, images, image, steps[image]);
+    const std::optional<std::size_t> next =
+        made < missing.size() ? std::optional(missing[made]) : std::nullopt;
+    sample(ranks, images, image, steps[image], next, relay);
     const double each = seconds_since(start) / static_cast<double>(made);
     std::cout << fmt::format("{} sampled; about {:.0f} s more\n", image_name(images, image),
                              each * static_cast<double>(missing.size() - made))

@@ -226,7 +226,7 @@ fs::path ProfileImages::topology_of(std::size_t image) const {
   return topologies_.empty() ? inputs_.settings.system.topology : topologies_[image];
 }
 
-void ProfileImages::write_start(std::size_t image) const {
+void ProfileImages::write_start(std::size_t image, const std::vector<Molecule>& solvent) const {
   const fs::path here = folder(image);
   std::error_code failure;
   fs::create_directories(here, failure);
@@ -235,11 +235,17 @@ void ProfileImages::write_start(std::size_t image) const {
   write_file_atomically(
       here / "solute.xyz",
       format_xyz({image_name(*this, image), system.solute->elements, system.solute->positions}));
-  write_file_atomically(here / "start.gro", gro_text(system, solvent_for(image), inputs_.order));
+  write_file_atomically(here / "start.gro", gro_text(system, solvent, inputs_.order));
 }
 
-Inputs ProfileImages::begin(std::size_t image) const {
-  write_start(image);
+Inputs ProfileImages::begin(std::size_t image) const { return begin_in(image, solvent_for(image)); }
+
+Inputs ProfileImages::preview(std::size_t image) const {
+  return begin_in(image, inputs_.system.molecules);
+}
+
+Inputs ProfileImages::begin_in(std::size_t image, const std::vector<Molecule>& solvent) const {
+  write_start(image, solvent);
   const fs::path here = fs::absolute(folder(image));
   const fs::path settings = fs::absolute(inputs_.settings.output.folder / kSettingsName);
   return read_inputs(

@@ -60,6 +60,9 @@ class ProfileImages {
   /// The inputs of an image that has not been begun, whose solvent is that of its neighbour that
   /// has been sampled; writes the files that they are read from.
   Inputs begin(std::size_t image) const;
+  /// The same before there is such a neighbour, with the solvent of the configuration: molecule and
+  /// settings are those of begin(), to the bit.
+  Inputs preview(std::size_t image) const;
   /// Of one that has.
   /// @param steps of production in all
   Inputs go_on(std::size_t image, std::uint64_t steps) const;
@@ -77,7 +80,8 @@ class ProfileImages {
   void insert(const AddedImage& added);
   void require_its_geometry(std::size_t image) const;
   std::filesystem::path topology_of(std::size_t image) const;
-  void write_start(std::size_t image) const;
+  Inputs begin_in(std::size_t image, const std::vector<Molecule>& solvent) const;
+  void write_start(std::size_t image, const std::vector<Molecule>& solvent) const;
   std::vector<Molecule> solvent_for(std::size_t image) const;
 
   Inputs inputs_;

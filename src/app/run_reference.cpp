@@ -227,6 +227,8 @@ std::shared_ptr<const RunReference::Shared> RunReference::get(
   lock.lock();
   shared_ = std::move(shared);
   changed_.notify_all();
+  lock.unlock();
+  if (when_there_) when_there_();
   return shared_;
 }
 

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "app/engine_team.hpp"
 #include "app/inputs.hpp"
@@ -69,6 +70,9 @@ class RunReference {
   /// @throws InputError
   static void check(const Inputs& inputs, bool resumed);
 
+  /// Called by the chain that has made it, or read it, when it is there; to be said before.
+  void when_there(std::function<void()> call) { when_there_ = std::move(call); }
+
   /// @param engine of the chain
   /// @param report of the making
   /// @throws InputError where it is another solute's, cut or damaged; Cancelled where the run is
@@ -91,6 +95,7 @@ class RunReference {
   bool make_here_;
   Helpers helpers_;
   EngineTeam team_;
+  std::function<void()> when_there_;
   std::mutex mutex_;  ///< of what follows
   std::condition_variable changed_;
   bool sought_ = false;

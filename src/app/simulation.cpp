@@ -34,7 +34,8 @@ std::string Simulation::how_to_go_on(const Ranks& ranks, const std::filesystem::
   return ranks.size() == 1 ? resume : fmt::format("mpirun -np {} {}", ranks.size(), resume);
 }
 
-Simulation::Simulation(Ranks& ranks, Inputs inputs, Begin begin)
+Simulation::Simulation(Ranks& ranks, Inputs inputs, Begin begin,
+                       std::unique_ptr<RunEngines> engines)
     : ranks_(ranks),
       interruption_(ranks.first(), ranks.size() == 1
                                        ? std::string()
@@ -47,18 +48,8 @@ Simulation::Simulation(Ranks& ranks, Inputs inputs, Begin begin)
       exchange_(ranks, interruption_, progress_, gate_,
                 how_to_go_on(ranks, settings().output.folder)),
       context_{inputs_, interruption_, progress_, gate_, nullptr, input_fingerprint(inputs_)},
-      threads_(
-          [this](unsigned index,
-                 const std::function<void()>& spawned) -> std::unique_ptr<QmEngine> {
-            if (!inputs_.system.solute) return nullptr;
-            return make_engine(
-                settings().qm, *inputs_.system.solute,
-                {engine_cancel_, [this](const QmForecast& forecast) { announce(forecast); },
-                 spawned, engine_device_, index},
-                !exact_if_served(inputs_));
-          },
-          [this](unsigned index, auto engine) { run_on_thread(index, std::move(engine)); }) {
-  interruption_.on_request([cancel = engine_cancel_] { cancel->raise(); });
+      engines_begun_earlier_(engines != nullptr),
+      engines_(std::move(engines)) {
   try {
     check_inputs();
     start_starpu();  // while the engines start
@@ -67,7 +58,7 @@ Simulation::Simulation(Ranks& ranks, Inputs inputs, Begin begin)
     require_common_folder();
     start_logging();
   } catch (...) {
-    engine_cancel_->raise();  // the threads end when their engines have started
+    engines_.reset();  // the threads end when their engines have started
     throw;
   }
 }
@@ -117,7 +108,7 @@ void Simulation::add_chain() {
     const std::lock_guard lock(mutex_);
     chains_.emplace_back();
   }
-  threads_.start();
+  engines_->threads().start();
 }
 
 /// Resident memory of a QM worker, once the first chain has made its first update; 0: none.
@@ -125,7 +116,7 @@ double Simulation::first_update_memory_mb() {
   std::optional<double> memory_mb;
   if (!engine_.exists || !ranks_.first()) return 0;
   folder_->chain_folder(0);
-  threads_.run();
+  run_threads();
   std::unique_lock lock(mutex_);
   const auto memory_is_known = [&] {
     if (chains_[0] != nullptr) memory_mb = chains_[0]->worker_memory_mb();
@@ -167,10 +158,10 @@ void Simulation::run_chains() {
   } catch (...) {
     // The first may be running (decide_chains()), and would to its end, or wait for the others.
     interruption_.request();
-    threads_.end();
+    engines_->threads().end();
     throw;
   }
-  threads_.join();
+  engines_->threads().join();
   exchange_.wait_for_all();
   progress_.finish();
   agree(ranks_, [this] {
@@ -183,8 +174,13 @@ void Simulation::start_chains() {
   make_chain_folders();
   gate_.set_chains(settings().sampling.chains);
   exchange_.start();
-  while (threads_.started() < share_.count) add_chain();
-  threads_.run();
+  while (engines_->threads().started() < share_.count) add_chain();
+  run_threads();
+}
+
+void Simulation::run_threads() {
+  engines_->threads().run(
+      [this](unsigned index, auto engine) { run_on_thread(index, std::move(engine)); });
 }
 
 std::vector<TimelineWorker> Simulation::named_workers() const {

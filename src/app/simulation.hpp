@@ -14,11 +14,10 @@
 #include "app/rank_exchange.hpp"
 #include "app/rank_results.hpp"
 #include "app/rank_terminal.hpp"
+#include "app/run_engines.hpp"
 #include "app/run_trace.hpp"
 #include "mpi/ranks.hpp"
-#include "qm/cancel_signal.hpp"
 #include "qm/engine.hpp"
-#include "qm/shared_device.hpp"
 #include "runtime/starpu_runtime.hpp"
 
 namespace starpmc {
@@ -42,14 +41,24 @@ class Simulation {
  public:
   /// Whatever can be wrong with the input or the machine is found before the output folder is
   /// touched.
+  /// @param engines of its chains, begun earlier; null: it starts them
   /// @throws InputError, RunError; AgreedFailure where there are several ranks
   /// @throws StoppedAtStart at all ranks
-  Simulation(Ranks& ranks, Inputs inputs, Begin begin);
+  Simulation(Ranks& ranks, Inputs inputs, Begin begin,
+             std::unique_ptr<RunEngines> engines = nullptr);
   Simulation(const Simulation&) = delete;
   Simulation& operator=(const Simulation&) = delete;
 
   /// @return whether all steps of all chains were made
   bool run();
+  /// Called by a chain's thread as soon as the exact ensemble's reference is there, or else not; to
+  /// be said before run().
+  void when_reference_is_there(std::function<void()> call) {
+    if (reference_) reference_->when_there(std::move(call));
+  }
+  /// QmEngine::device() of its engines, and what one of them needs; 0: it tells nothing.
+  const std::string& qm_device() const { return engine_.device; }
+  double qm_memory_mb() const { return forecast_memory_mb_; }
   const RunSummary& summary() const { return summary_; }
   int interrupting_signal() const { return results_.interrupting_signal; }
   std::uint64_t steps_done() const { return results_.steps; }
@@ -86,6 +95,7 @@ class Simulation {
   void stop_if_interrupted();
   RunReference::Helpers reference_helpers();
   void announce(const QmForecast& forecast);
+  void run_threads();
   std::filesystem::path chain_path(unsigned number) const;
   void add_chain();
   void run_chain(ChainRun& chain);
@@ -117,11 +127,7 @@ class Simulation {
   RunContext context_;
   RunSummary summary_;
   codelets::WorkerTimes::Counts worker_times_;
-  RankResults results_;  ///< of all ranks
-  /// Ends every wait for a QM worker, from its start on.
-  std::shared_ptr<CancelSignal> engine_cancel_ = std::make_shared<CancelSignal>();
-  std::shared_ptr<SharedDevice> engine_device_;  ///< from start_engines() on
-  std::once_flag forecast_told_;
+  RankResults results_;   ///< of all ranks
   std::string forecast_;  ///< of the engine, for the log; empty: it tells none
   double forecast_memory_mb_ = 0;
   ChainThreads::Engine engine_;
@@ -136,7 +142,8 @@ class Simulation {
   unsigned ended_ = 0;
   unsigned complete_ = 0;
 
-  ChainThreads threads_;  ///< last: they end before what they use does
+  bool engines_begun_earlier_;
+  std::unique_ptr<RunEngines> engines_;  ///< last: their threads end before what they use does
 };
 
 }  // namespace starpmc

@@ -52,7 +52,7 @@ void Simulation::await_engines() {
   agree(ranks_, [this] {
     try {
       const PausedWorkers paused;  // they would poll on the cores on which the engines start
-      engine_ = threads_.first_engine();
+      engine_ = engines_->threads().first_engine();
     } catch (const Cancelled&) {
       engine_ = {};  // stop_if_interrupted() comes next
       return;
@@ -85,10 +85,13 @@ void Simulation::start_engines() {
   const unsigned chains = settings().sampling.chains;
   context_.chains_here = chains == 0 ? 0 : share_.count;
   // All chains, also those of processes on other hosts: how a run is dealt out is no part of it.
-  engine_device_ = std::make_shared<SharedDevice>(
-      chains == 0 ? std::max(1U, std::thread::hardware_concurrency()) : chains);
-  while (threads_.started() < share_.count) add_chain();
-  threads_.wait_for_processes();
+  const unsigned users = chains == 0 ? std::max(1U, std::thread::hardware_concurrency()) : chains;
+  if (engines_ == nullptr) engines_ = std::make_unique<RunEngines>(inputs_, users);
+  chains_.resize(engines_->threads().started());
+  engines_->hear_forecast([this](const QmForecast& forecast) { announce(forecast); });
+  interruption_.on_request([cancel = engines_->cancel_signal()] { cancel->raise(); });
+  while (engines_->threads().started() < share_.count) add_chain();
+  engines_->threads().wait_for_processes();
 }
 
 /// settings.cfg and the checkpoints have what it comes to: resumed, the run goes on as it began.
@@ -103,8 +106,7 @@ void Simulation::settle_ensemble() {
 RunReference::Helpers Simulation::reference_helpers() {
   const auto start = [this,
                       number = std::make_shared<std::atomic<unsigned>>(context_.chains_here)] {
-    return make_engine(settings().qm, *inputs_.system.solute,
-                       {engine_cancel_, {}, {}, engine_device_, (*number)++}, false);
+    return engines_->make_helper((*number)++);
   };
   const auto count = [this]() -> unsigned {
     const unsigned threads = static_cast<unsigned>(std::max(1, settings().qm.threads));
@@ -119,20 +121,17 @@ RunReference::Helpers Simulation::reference_helpers() {
   return {start, count};
 }
 
-/// By the chains' threads, before their SCF: there is no log file yet, so a warning goes to the
+/// Once, by a chain's thread before its SCF: there is no log file yet, so a warning goes to the
 /// terminal now and into the log with the other inputs.
 void Simulation::announce(const QmForecast& forecast) {
-  std::call_once(forecast_told_, [&] {
-    forecast_ = describe(forecast, settings());
-    forecast_memory_mb_ = forecast.memory_mb;
-    if (ranks_.first() && is_large(forecast, settings(), free_memory_mb())) {
-      spdlog::warn(
-          "{}; Ctrl-C ends it at any time, a smaller basis or a larger qm.interval makes it "
-          "shorter",
-          forecast_);
-    }
-    if (ranks_.first() && !forecast.repeatable) spdlog::warn(why_unrepeatable(settings()));
-  });
+  forecast_ = describe(forecast, settings());
+  forecast_memory_mb_ = forecast.memory_mb;
+  if (ranks_.first() && is_large(forecast, settings(), free_memory_mb())) {
+    spdlog::warn(
+        "{}; Ctrl-C ends it at any time, a smaller basis or a larger qm.interval makes it shorter",
+        forecast_);
+  }
+  if (ranks_.first() && !forecast.repeatable) spdlog::warn(why_unrepeatable(settings()));
 }
 
 void Simulation::stop_if_interrupted() {
@@ -265,6 +264,7 @@ void Simulation::log_runtime() const {
   if (!engine_.device.empty()) {
     spdlog::info("QM engine {} {}, its SCF on: {}", engine_.name, engine_.version, engine_.device);
   }
+  if (engines_begun_earlier_) spdlog::info("QM workers were started before this run was");
   for (const WorkerDescription& worker : runtime_->workers()) {
     spdlog::info("worker {}: {}", worker.id, worker.name);
   }

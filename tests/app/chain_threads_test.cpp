@@ -27,41 +27,40 @@ TEST(ChainThreads, WaitForProcessesButNotForEngines) {
   std::atomic<unsigned> spawned = 0;
   std::latch ready(1);
   std::atomic<unsigned> made = 0;
-  ChainThreads threads(
-      [&](unsigned, const Spawned& tell) {
-        const unsigned number = begun++;
-        std::this_thread::sleep_for(std::chrono::milliseconds(20 * number));
-        ++spawned;
-        tell();
-        tell();  // a worker that was lost at once
-        ready.wait();
-        ++made;
-        return nullptr;
-      },
-      run_nothing);
+  ChainThreads threads([&](unsigned, const Spawned& tell) {
+    const unsigned number = begun++;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20 * number));
+    ++spawned;
+    tell();
+    tell();  // a worker that was lost at once
+    ready.wait();
+    ++made;
+    return nullptr;
+  });
   for (unsigned i = 0; i < kChains; ++i) threads.start();
   threads.wait_for_processes();
   EXPECT_EQ(spawned, kChains);
   EXPECT_EQ(made, 0U);
   ready.count_down();
   EXPECT_FALSE(threads.first_engine().exists);
-  threads.run();
+  EXPECT_TRUE(threads.wait_for_engines());
+  threads.run(run_nothing);
   threads.join();
   EXPECT_EQ(made, kChains);
 }
 
 TEST(ChainThreads, DoNotWaitForProcessesThatThereAreNot) {
-  ChainThreads none([](unsigned, const Spawned&) { return nullptr; }, run_nothing);
+  ChainThreads none([](unsigned, const Spawned&) { return nullptr; });
   none.start();
   none.wait_for_processes();
   EXPECT_FALSE(none.first_engine().exists);
 
   ChainThreads failing(
-      [](unsigned, const Spawned&) -> std::unique_ptr<QmEngine> { throw RunError("no Python"); },
-      run_nothing);
+      [](unsigned, const Spawned&) -> std::unique_ptr<QmEngine> { throw RunError("no Python"); });
   failing.start();
   failing.start();
   failing.wait_for_processes();
+  EXPECT_FALSE(failing.wait_for_engines());
   EXPECT_THROW(failing.first_engine(), RunError);
 }
 

@@ -36,6 +36,10 @@ class KnownAnswer(ProfileCase):
         self.assert_as_expected(rows, model_path.free_energies(places, BOX, TEMPERATURE))
         isolated = [float(row["isolated_energy"]) for row in rows]
         np.testing.assert_allclose(isolated, [0, 4.75, 9.5, 2.25, -5], atol=1e-4)
+        # All but the first find their QM workers ready.
+        logs = [path.read_text() for path in sorted((self.folder / "profile").glob("image-*/run.log"))]
+        early = [log.count("QM workers were started before this run was") for log in logs]
+        self.assertEqual(early, [0, 1, 1, 1, 1])
 
     def test_a_wrong_response_is_made_up_for(self):
         """It changes the sampled Hamiltonian, and the step to the true one takes that back."""

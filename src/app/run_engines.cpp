@@ -1,0 +1,62 @@
+#include "app/run_engines.hpp"
+
+#include <utility>
+
+#include "app/run_reference.hpp"
+#include "qm/make_engine.hpp"
+
+namespace starpmc {
+
+RunEngines::RunEngines(const Inputs& inputs, unsigned users)
+    : settings_(inputs.settings.qm),
+      solute_(inputs.system.solute),
+      grid_needed_(!exact_if_served(inputs)),
+      device_(std::make_shared<SharedDevice>(users)),
+      threads_([this](unsigned index,
+                      const std::function<void()>& spawned) -> std::unique_ptr<QmEngine> {
+        if (!solute_) return nullptr;
+        return make_engine(
+            settings_, *solute_,
+            {cancel_, [this](const QmForecast& told) { forecast(told); }, spawned, device_, index},
+            grid_needed_);
+      }) {}
+
+RunEngines::~RunEngines() {
+  if (!threads_.ordered()) cancel_->raise();
+  threads_.end();
+}
+
+std::unique_ptr<QmEngine> RunEngines::make_helper(unsigned number) const {
+  return make_engine(settings_, *solute_, {cancel_, {}, {}, device_, number}, false);
+}
+
+void RunEngines::forecast(const QmForecast& told) {
+  ForecastHeard heard;
+  {
+    const std::lock_guard lock(mutex_);
+    if (std::exchange(forecast_, told)) return;
+    heard = heard_;
+  }
+  if (heard) heard(told);
+}
+
+void RunEngines::hear_forecast(ForecastHeard heard) {
+  std::optional<QmForecast> known;
+  {
+    const std::lock_guard lock(mutex_);
+    known = forecast_;
+    heard_ = heard;
+  }
+  if (known) heard(*known);
+}
+
+bool RunEngines::serve(const Inputs& inputs, const std::string& device) {
+  const bool same_molecule = solute_ && inputs.system.solute &&
+                             solute_->elements == inputs.system.solute->elements &&
+                             solute_->positions == inputs.system.solute->positions;
+  return same_molecule && settings_ == inputs.settings.qm &&
+         grid_needed_ == !exact_if_served(inputs) && threads_.wait_for_engines() &&
+         threads_.first_engine().device == device;
+}
+
+}  // namespace starpmc

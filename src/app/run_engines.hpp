@@ -1,0 +1,59 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "app/chain_threads.hpp"
+#include "app/inputs.hpp"
+#include "qm/cancel_signal.hpp"
+#include "qm/shared_device.hpp"
+
+namespace starpmc {
+
+/// The QM engines of a run's chains, on the threads that will run these. They can be started before
+/// there is anything else of the run, while another one samples.
+class RunEngines {
+ public:
+  using ForecastHeard = std::function<void(const QmForecast&)>;
+
+  /// @param users of a GPU: all chains of the run, also those of processes on other hosts
+  RunEngines(const Inputs& inputs, unsigned users);
+  /// Ends those that no chain has been told to run with.
+  ~RunEngines();
+  RunEngines(const RunEngines&) = delete;
+  RunEngines& operator=(const RunEngines&) = delete;
+
+  ChainThreads& threads() { return threads_; }
+  /// Ends every wait for one of them, from its start on.
+  const std::shared_ptr<CancelSignal>& cancel_signal() const { return cancel_; }
+  /// One more, which belongs to no chain.
+  /// @param number of the engine: of several GPUs it takes one by that
+  std::unique_ptr<QmEngine> make_helper(unsigned number) const;
+
+  /// Told the first worker's forecast, by the thread that starts it or, where that is known, at
+  /// once.
+  void hear_forecast(ForecastHeard heard);
+
+  /// Whether they are those of this run and none has failed, for lack of memory, say, that another
+  /// run had meanwhile. Waits for all that have been started.
+  /// @param device where they have to be: QmEngine::device() of engines that found it empty
+  bool serve(const Inputs& inputs, const std::string& device);
+
+ private:
+  void forecast(const QmForecast& told);
+
+  Settings::QmSection settings_;
+  std::optional<Solute> solute_;
+  bool grid_needed_;
+  std::shared_ptr<CancelSignal> cancel_ = std::make_shared<CancelSignal>();
+  std::shared_ptr<SharedDevice> device_;
+  std::mutex mutex_;  ///< of what follows
+  std::optional<QmForecast> forecast_;
+  ForecastHeard heard_;
+  ChainThreads threads_;  ///< last: they end before what they use does
+};
+
+}  // namespace starpmc
