@@ -80,10 +80,11 @@ class Shape:
 
             return summed(squares)
 
-        # A device has threads of its own.
-        with concurrent.futures.ThreadPoolExecutor(1 if backend.on_device else self.threads) as pool:
-            of_targets = pool.map(distances, range(0, len(self.targets), at_once))
-            of_spheres = pool.map(beyond, range(len(self.spheres.radii)))
+        firsts, spheres = range(0, len(self.targets), at_once), range(len(self.spheres.radii))
+        if backend.on_device:  # which another thread would not know: each has one of its own
+            return numpy.hstack([*map(distances, firsts)]), numpy.hstack([*map(beyond, spheres)])
+        with concurrent.futures.ThreadPoolExecutor(self.threads) as pool:
+            of_targets, of_spheres = pool.map(distances, firsts), pool.map(beyond, spheres)
             return numpy.hstack([*of_targets]), numpy.hstack([*of_spheres])
 
 
