@@ -78,7 +78,8 @@ void ChainRun::resume() {
 }
 
 void ChainRun::restore(const nlohmann::json& checkpoint) {
-  chain_ = make_chain(context_.inputs.system, settings_, number_, context_.chains_here);
+  chain_ = make_chain(system_of_chain(context_.inputs, number_), settings_, number_,
+                      context_.chains_here);
   if (samples_exactly()) take_reference();
   chain_->restore(checkpoint.at("chain"));
   grid_ = grid_from(checkpoint.at("grid"));

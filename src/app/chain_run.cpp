@@ -92,7 +92,8 @@ void ChainRun::make_output(const nlohmann::json* resumed) {
 }
 
 void ChainRun::start() {
-  chain_ = make_chain(context_.inputs.system, settings_, number_, context_.chains_here);
+  chain_ = make_chain(system_of_chain(context_.inputs, number_), settings_, number_,
+                      context_.chains_here);
   if (samples_exactly()) take_reference();
   make_output(nullptr);
   if (samples_exactly()) set_solute_energy();

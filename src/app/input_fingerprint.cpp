@@ -94,6 +94,11 @@ InputFingerprint input_fingerprint(const Inputs& inputs) {
   coordinates.add(std::span<const double>(buffers.solute));
   coordinates.add(std::span<const double>(buffers.interaction.box));
   coordinates.add(std::span<const double>(make_lattice(system, buffers.shape)));
+  for (const std::vector<Molecule>& start : inputs.chain_starts) {
+    System other = system;
+    other.molecules = start;
+    coordinates.add(std::span<const double>(make_lattice(other, buffers.shape)));
+  }
   if (system.solute) {
     for (const std::string& element : system.solute->elements) coordinates.add(element + " ");
   }

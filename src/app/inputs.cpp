@@ -1,5 +1,7 @@
 #include "app/inputs.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -30,6 +32,30 @@ std::optional<StoredState> stored_state(const Settings::SystemSection& files,
   if (is_trajectory) return read_stored_state(files.coordinates, files.frame);
   if (std::filesystem::is_directory(files.coordinates)) return read_state_of_run(files.coordinates);
   return std::nullopt;
+}
+
+constexpr double kSamePlaceAngstrom = 1e-3;
+
+/// Where the chains begin may differ in nothing but the MM molecules' places.
+void require_same_but_solvent(const System& first, const System& other,
+                              const std::filesystem::path& file, const std::string& place) {
+  const auto refuse = [&](const std::string& problem) {
+    throw InputError(place, problem, file.string(),
+                     "give files of one system, its box and its QM molecule where "
+                     "system.coordinates has them");
+  };
+  if (other.box.lengths != first.box.lengths) refuse("has another box than system.coordinates");
+  if (other.molecules.size() != first.molecules.size()) {
+    refuse(fmt::format("has {} MM molecules, system.coordinates {}", other.molecules.size(),
+                       first.molecules.size()));
+  }
+  if (!first.solute) return;
+  for (std::size_t i = 0; i < first.solute->positions.size(); ++i) {
+    if (norm(other.solute->positions[i] - first.solute->positions[i]) < kSamePlaceAngstrom) {
+      continue;
+    }
+    refuse(fmt::format("has atom {} of the QM molecule in another place", i + 1));
+  }
 }
 
 /// Options without which the files do not make the system that is meant.
@@ -69,6 +95,26 @@ std::optional<System> read_system_of(const Settings& settings, const OptionPlace
   return system;
 }
 
+/// MM molecules of system.chain-coordinates.
+std::vector<std::vector<Molecule>> read_chain_starts(const Inputs& inputs,
+                                                     const OptionPlaces& places,
+                                                     InputErrors& errors) {
+  std::vector<std::vector<Molecule>> starts;
+  const std::string place = places("system.chain-coordinates");
+  for (const std::filesystem::path& file : inputs.settings.system.chain_coordinates) {
+    Settings settings = inputs.settings;
+    settings.system.coordinates = file;
+    settings.system.frame.reset();
+    std::optional<Box> box;
+    MoleculeOrder order;
+    std::optional<System> system = read_system_of(settings, places, errors, box, order);
+    if (!system) continue;
+    errors.attempt([&] { require_same_but_solvent(inputs.system, *system, file, place); });
+    starts.push_back(std::move(system->molecules));
+  }
+  return starts;
+}
+
 /// What is wrong with the expressions by themselves: any cutoff serves.
 void check_expressions_without_system(Settings settings, const OptionPlaces& places,
                                       InputErrors& errors) {
@@ -102,6 +148,17 @@ void complete(Inputs& inputs, const OptionPlaces& places, InputErrors& errors) {
 }
 
 }  // namespace
+
+const std::vector<Molecule>& start_of_chain(const Inputs& inputs, std::uint32_t number) {
+  const std::size_t turn = number % (inputs.chain_starts.size() + 1);
+  return turn == 0 ? inputs.system.molecules : inputs.chain_starts[turn - 1];
+}
+
+System system_of_chain(const Inputs& inputs, std::uint32_t number) {
+  System system = inputs.system;
+  system.molecules = start_of_chain(inputs, number);
+  return system;
+}
 
 System read_system_with(const Settings& settings, const std::filesystem::path& topology) {
   InputErrors errors(InputErrors::Mode::throw_first);
@@ -138,6 +195,7 @@ void read_inputs(std::span<const std::string> arguments, const std::string& comm
     return;
   }
   inputs.system = std::move(*system);
+  inputs.chain_starts = read_chain_starts(inputs, places, errors);
   complete(inputs, places, errors);
 }
 

@@ -20,6 +20,8 @@ struct Inputs {
   std::string file;
   Settings settings;  ///< cutoffs resolved
   System system;
+  /// MM molecules as the second chain begins, and further ones: system.chain-coordinates.
+  std::vector<std::vector<Molecule>> chain_starts;
   MoleculeOrder order;  ///< of the molecules in the topology
   Potential functions;  ///< the user's pair functions
   DispersionCorrection dispersion;
@@ -30,6 +32,11 @@ struct Inputs {
 /// @param command   name of the subcommand, for messages
 /// @throws InputError
 Inputs read_inputs(std::span<const std::string> arguments, const std::string& command);
+
+/// MM molecules as a chain begins: those of the system and of chain_starts take turns.
+const std::vector<Molecule>& start_of_chain(const Inputs& inputs, std::uint32_t number);
+/// The system with them.
+System system_of_chain(const Inputs& inputs, std::uint32_t number);
 
 /// The system of a configuration with another topology.
 /// @throws InputError

@@ -1,6 +1,7 @@
 #include "app/profile_images.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <fstream>
@@ -75,6 +76,18 @@ void require_same_settings(const fs::path& file, const Settings& now) {
                      "choose another folder with --output.folder, or replace what is there with "
                      "--output.overwrite true");
   }
+}
+
+/// Of a run, whose only chain lies in the run's folder.
+std::vector<fs::path> chain_folders(const fs::path& run) {
+  std::vector<fs::path> folders;
+  for (unsigned chain = 0;; ++chain) {
+    fs::path folder = run / OutputFolder::chain_name(chain);
+    if (!fs::is_directory(folder)) break;
+    folders.push_back(std::move(folder));
+  }
+  if (folders.empty()) folders.push_back(run);
+  return folders;
 }
 
 std::string text_of(const SolutePath& path) {
@@ -177,6 +190,7 @@ void ProfileImages::open_folder() {
                        "give the same profile.path, or another folder with --output.folder");
     }
     find_added();
+    save_settings();  // images yet to come follow what may be another value now
     return;
   }
   std::error_code failure;
@@ -185,9 +199,13 @@ void ProfileImages::open_folder() {
     throw RunError(folder.string() + ": cannot create the output folder: " + failure.message());
   }
   write_file_atomically(path_file, path);
+  save_settings();
+}
+
+void ProfileImages::save_settings() const {
   Settings settings = inputs_.settings;
   settings.output.overwrite = false;  // what goes on from here keeps what is there
-  write_file_atomically(settings_file, settings_as_config(settings));
+  write_file_atomically(settings.output.folder / kSettingsName, settings_as_config(settings));
 }
 
 /// Of an earlier profile, with whatever number of images.
@@ -202,31 +220,42 @@ void ProfileImages::clear_images() const {
   }
 }
 
-/// Of the neighbour towards the image that is sampled first; for that one, the configuration's.
-std::vector<Molecule> ProfileImages::solvent_for(std::size_t image) const {
-  if (image == nearest_) return inputs_.system.molecules;
-  const std::size_t neighbour = image > nearest_ ? image - 1 : image + 1;
-  fs::path run = folder(neighbour);
-  if (!fs::exists(run / "checkpoint.cbor")) run /= "chain-0";
-  const StoredState state = read_state_of_run(run);
-  // A run stores its molecules in the order of the system, which all images share.
-  std::vector<Molecule> molecules = inputs_.system.molecules;
-  if (state.molecules.size() != molecules.size()) {
-    throw InputError(run.string(), "has another number of molecules than this profile",
-                     std::to_string(state.molecules.size()), "begin in another folder");
+ProfileImages::Solvents ProfileImages::solvents_of_configuration() const {
+  Solvents solvents{inputs_.system.molecules};
+  solvents.insert(solvents.end(), inputs_.chain_starts.begin(), inputs_.chain_starts.end());
+  return solvents;
+}
+
+/// Of all chains of the neighbour towards the image that is sampled first; for that one, the
+/// configuration's. With one solvent for all chains they would share what it has that is slow to
+/// change, and the scatter between them, which errors are made from, would not tell of it.
+ProfileImages::Solvents ProfileImages::solvents_for(std::size_t image) const {
+  if (image == nearest_) return solvents_of_configuration();
+  const fs::path run = folder(image > nearest_ ? image - 1 : image + 1);
+  Solvents solvents;
+  for (const fs::path& chain : chain_folders(run)) {
+    const StoredState state = read_state_of_run(chain);
+    // A run stores its molecules in the order of the system, which all images share.
+    std::vector<Molecule> molecules = inputs_.system.molecules;
+    if (state.molecules.size() != molecules.size()) {
+      throw InputError(chain.string(), "has another number of molecules than this profile",
+                       std::to_string(state.molecules.size()), "begin in another folder");
+    }
+    for (std::size_t m = 0; m < molecules.size(); ++m) {
+      molecules[m].centre = state.molecules[m].centre;
+      molecules[m].orientation = state.molecules[m].orientation;
+    }
+    solvents.push_back(std::move(molecules));
   }
-  for (std::size_t m = 0; m < molecules.size(); ++m) {
-    molecules[m].centre = state.molecules[m].centre;
-    molecules[m].orientation = state.molecules[m].orientation;
-  }
-  return molecules;
+  return solvents;
 }
 
 fs::path ProfileImages::topology_of(std::size_t image) const {
   return topologies_.empty() ? inputs_.settings.system.topology : topologies_[image];
 }
 
-void ProfileImages::write_start(std::size_t image, const std::vector<Molecule>& solvent) const {
+std::vector<fs::path> ProfileImages::write_start(std::size_t image,
+                                                 const Solvents& solvents) const {
   const fs::path here = folder(image);
   std::error_code failure;
   fs::create_directories(here, failure);
@@ -235,28 +264,51 @@ void ProfileImages::write_start(std::size_t image, const std::vector<Molecule>& 
   write_file_atomically(
       here / "solute.xyz",
       format_xyz({image_name(*this, image), system.solute->elements, system.solute->positions}));
-  write_file_atomically(here / "start.gro", gro_text(system, solvent, inputs_.order));
+  std::vector<fs::path> files;
+  for (std::size_t chain = 0; chain < solvents.size(); ++chain) {
+    files.push_back(fs::absolute(here / fmt::format("start-{}.gro", chain)));
+    write_file_atomically(files.back(), gro_text(system, solvents[chain], inputs_.order));
+  }
+  return files;
 }
 
-Inputs ProfileImages::begin(std::size_t image) const { return begin_in(image, solvent_for(image)); }
+Inputs ProfileImages::begin(std::size_t image) const {
+  return begin_in(image, solvents_for(image));
+}
 
 Inputs ProfileImages::preview(std::size_t image) const {
-  return begin_in(image, inputs_.system.molecules);
+  return begin_in(image, solvents_of_configuration());
 }
 
-Inputs ProfileImages::begin_in(std::size_t image, const std::vector<Molecule>& solvent) const {
-  write_start(image, solvent);
+Inputs ProfileImages::begin_in(std::size_t image, const Solvents& solvents) const {
+  const std::vector<fs::path> starts = write_start(image, solvents);
   const fs::path here = fs::absolute(folder(image));
   const fs::path settings = fs::absolute(inputs_.settings.output.folder / kSettingsName);
-  return read_inputs(
-      std::vector<std::string>{
-          settings.string(), "--system.coordinates", (here / "start.gro").string(),
-          "--system.solute", (here / "solute.xyz").string(), "--system.frame", "auto",
-          "--system.topology", topology_of(image).string(), "--profile.path", "",
-          "--profile.topologies", "", "--sampling.seed",
-          std::to_string(seed_of(inputs_.settings.sampling.seed, numbers_[image])),
-          "--output.folder", here.string(), "--output.overwrite", "true"},
-      "profile");
+  std::vector<std::string> others;
+  for (const fs::path& start : std::span(starts).subspan(1)) others.push_back(start.string());
+  return read_inputs(std::vector<std::string>{settings.string(),
+                                              "--system.coordinates",
+                                              starts.front().string(),
+                                              "--system.chain-coordinates",
+                                              fmt::format("{}", fmt::join(others, ", ")),
+                                              "--system.solute",
+                                              (here / "solute.xyz").string(),
+                                              "--system.frame",
+                                              "auto",
+                                              "--system.topology",
+                                              topology_of(image).string(),
+                                              "--profile.path",
+                                              "",
+                                              "--profile.topologies",
+                                              "",
+                                              "--sampling.seed",
+                                              std::to_string(seed_of(inputs_.settings.sampling.seed,
+                                                                     numbers_[image])),
+                                              "--output.folder",
+                                              here.string(),
+                                              "--output.overwrite",
+                                              "true"},
+                     "profile");
 }
 
 Inputs ProfileImages::go_on(std::size_t image, std::uint64_t steps) const {

@@ -57,8 +57,8 @@ class ProfileImages {
   /// Puts an image between each of these and the next, and keeps that in the folder.
   /// @param after images that get a new one behind them, ascending
   void add(std::span<const std::size_t> after, std::span<const double> overlaps);
-  /// The inputs of an image that has not been begun, whose solvent is that of its neighbour that
-  /// has been sampled; writes the files that they are read from.
+  /// The inputs of an image that has not been begun, each of whose chains begins in the solvent
+  /// that a chain of its neighbour has ended with; writes the files that they are read from.
   Inputs begin(std::size_t image) const;
   /// The same before there is such a neighbour, with the solvent of the configuration: molecule and
   /// settings are those of begin(), to the bit.
@@ -75,14 +75,18 @@ class ProfileImages {
 
  private:
   void place();
+  void save_settings() const;
   void clear_images() const;
   void find_added();
   void insert(const AddedImage& added);
   void require_its_geometry(std::size_t image) const;
   std::filesystem::path topology_of(std::size_t image) const;
-  Inputs begin_in(std::size_t image, const std::vector<Molecule>& solvent) const;
-  void write_start(std::size_t image, const std::vector<Molecule>& solvent) const;
-  std::vector<Molecule> solvent_for(std::size_t image) const;
+  using Solvents = std::vector<std::vector<Molecule>>;  ///< chain by chain, in turn
+  Inputs begin_in(std::size_t image, const Solvents& solvents) const;
+  /// @return the files, of each solvent one
+  std::vector<std::filesystem::path> write_start(std::size_t image, const Solvents& solvents) const;
+  Solvents solvents_for(std::size_t image) const;
+  Solvents solvents_of_configuration() const;
 
   Inputs inputs_;
   SolutePath path_;

@@ -89,8 +89,11 @@ ReferencePreparation::ReferencePreparation(const Inputs& inputs, const Interrupt
       report_(std::move(report)),
       sweep_(inputs.system.molecules.size()),
       settings_(settings_of_chains(inputs.settings)),
-      chains_([&](std::uint32_t number) { return make_chain(inputs.system, settings_, number); },
-              interruption, engine),
+      chains_(
+          [&](std::uint32_t number) {
+            return make_chain(system_of_chain(inputs, number), settings_, number);
+          },
+          interruption, engine),
       moves_(inputs.system, inputs.settings) {
   reference_.identity = reference_identity(inputs.system, inputs.settings);
 }

@@ -32,6 +32,12 @@ std::vector<Option> system_options() {
       words({"system", "defines", "",
              "symbols defined for the topology's #ifdef, as NAME or NAME=VALUE"},
             STARPMC_FIELD(system.defines)),
+      path_list(
+          {"system", "chain-coordinates", "",
+           "where further chains begin: the second with the first of these, and so on, then "
+           "from system.coordinates on again; of the same kinds, with the same box and the QM "
+           "molecule in the same place. Empty: all begin with system.coordinates"},
+          STARPMC_FIELD(system.chain_coordinates)),
       path_list({"system", "include-folders", "",
                  "folders searched for the topology's #include before those of GROMACS"},
                 STARPMC_FIELD(system.include_folders)),

@@ -28,6 +28,8 @@ struct Settings {
   struct SystemSection {
     std::filesystem::path coordinates;
     std::optional<std::uint64_t> frame;  ///< none: the last
+    /// Of further chains, in turn with `coordinates`.
+    std::vector<std::filesystem::path> chain_coordinates;
     std::filesystem::path topology;
     std::filesystem::path solute;
     std::string qm_molecule;

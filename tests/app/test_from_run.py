@@ -98,6 +98,42 @@ class FromRun(program.TestCase):
         for part in ("the input has changed", f"system.coordinates {self.first}"):
             self.assertIn(part, result.stderr)
 
+    def test_chains(self):
+        """Each begins where it is told, the third with the first's again."""
+        begins = (poses(self.first, 0), poses(self.first, -1))
+        self.assertFalse(np.array_equal(begins[0][0], begins[1][0]))
+        second = self.folder / "second"
+        program.simulate(
+            self.small, second, "--system.chain-coordinates", self.first, "--sampling.chains", 3,
+            "--sampling.steps", 20,
+        )
+        for chain in range(3):
+            self.expect_poses(poses(second / f"chain-{chain}", 0), begins[chain % 2])
+        program.succeed("resume", second, "--steps", 40)
+        program.succeed("resume", self.first, "--steps", STEPS + 100)
+        result = program.start("resume", second, "--steps", 60)
+        self.assertEqual(result.returncode, 2, result.stderr)
+        self.assertIn("the input has changed", result.stderr)
+
+    def test_chains_of_another_system(self):
+        chains = "--system.chain-coordinates"
+        text = (program.DATA / "small/small.gro").read_text().splitlines()
+        other = self.folder / "other.gro"
+
+        def write(lines):
+            other.write_text("\n".join(lines) + "\n")
+
+        box = [float(edge) for edge in text[-1].split()]
+        write([*text[:-1], " ".join(f"{edge + 0.1:.5f}" for edge in box)])
+        self.refused(chains, other, "has another box than system.coordinates")
+        width = (len(text[2]) - 20) // 3
+        moved = float(text[2][20 : 20 + width]) + 0.05
+        decimals = width - 5
+        first = f"{text[2][:20]}{moved:{width}.{decimals}f}{text[2][20 + width :]}"
+        write([*text[:2], first, *text[3:]])
+        self.refused(chains, other, "of the QM molecule in another place")
+        self.refused(chains, self.folder / "missing.gro", "missing.gro")
+
     def refused(self, *words):
         *words, part = words
         result = program.start("energy", self.small, *words)

@@ -125,6 +125,25 @@ class GoingOn(ProfileCase):
         )
         self.assertIn("3 of 3 images are there", default.stdout)
 
+    def test_chains_go_on(self):
+        """Each chain of an image begins in the solvent that the same chain of its neighbour has left; an
+        image yet to come has the steps that are wanted now."""
+        config = self.small(chains=2)
+        folder = self.folder / "chains"
+        self.assertTrue(self.kill_profile(config, folder, folder / "image-02/settings.cfg"))
+        self.profile(config, folder, "--sampling.steps", 3000)
+
+        def ion(file):
+            (line,) = (line for line in file.read_text().splitlines() if line[5:10] == "ION  ")
+            return np.array(line[20:].split()[:3], float)
+
+        for image in (1, 2):
+            for chain in range(2):
+                left = ion(folder / f"image-{image:02d}/chain-{chain}/final.gro")
+                found = ion(folder / f"image-{image + 1:02d}/start-{chain}.gro")
+                np.testing.assert_allclose(found, left, atol=1e-4, err_msg=f"{image} {chain}")
+        self.assertIn("\nsteps = 3000\n", (folder / "image-03/settings.cfg").read_text())
+
     def test_an_scf_fails(self):
         config = self.config(**self.settings([0.4, 0.5, 0.62], steps=6000))
         result = program.start(
