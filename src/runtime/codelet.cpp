@@ -31,8 +31,8 @@ std::string& hash_of_potential() {
 }
 
 std::mutex registry_mutex;
-std::vector<const Codelet*>& registry() {
-  static std::vector<const Codelet*> codelets;
+std::vector<Codelet*>& registry() {
+  static std::vector<Codelet*> codelets;
   return codelets;
 }
 
@@ -239,7 +239,22 @@ Codelet::Codelet(std::string name, Implementations implementations)
 
 std::vector<const Codelet*> Codelet::all() {
   const std::lock_guard lock(registry_mutex);
-  return registry();
+  return {registry().begin(), registry().end()};
+}
+
+void Statistics::clear() {
+  for (auto& slot : counters) {
+    for (Counter& counter : slot) {
+      counter.tasks = 0;
+      counter.nanoseconds = 0;
+    }
+  }
+  for (auto& tasks : sizes) tasks = 0;
+}
+
+void Codelet::forget_statistics() {
+  const std::lock_guard lock(registry_mutex);
+  for (Codelet* codelet : registry()) codelet->statistics_.clear();
 }
 
 void Codelet::submit_copy(std::span<const Access> accesses, const void* arguments,

@@ -50,6 +50,7 @@ struct Access {
 
 /// Tasks run so far, by implementation and worker.
 struct Statistics {
+  void clear();
   struct Counter {
     std::atomic<std::uint64_t> tasks{0};
     std::atomic<std::uint64_t> nanoseconds{0};
@@ -110,6 +111,8 @@ class Codelet {
   const Statistics& statistics() const { return statistics_; }
   /// Every codelet made so far.
   static std::vector<const Codelet*> all();
+  /// Statistics of all begin anew: with another session of StarPU, whose workers are others.
+  static void forget_statistics();
 
  private:
   void submit_copy(std::span<const Access> accesses, const void* arguments, std::size_t size);

@@ -175,6 +175,7 @@ void StarpuRuntime::start() {
   }
   starpu_profiling_status_set(STARPU_PROFILING_ENABLE);
   codelets::clear_failure();
+  codelets::Codelet::forget_statistics();
 }
 
 void StarpuRuntime::use_devices(Implementation implementation, const Potential& potential,

@@ -40,6 +40,12 @@ class KnownAnswer(ProfileCase):
         logs = [path.read_text() for path in sorted((self.folder / "profile").glob("image-*/run.log"))]
         early = [log.count("QM workers were started before this run was") for log in logs]
         self.assertEqual(early, [0, 1, 1, 1, 1])
+        # A summary does not count tasks of the images before it.
+        tasks = [
+            sum(worker["tasks"] for worker in json.loads(path.read_text())["worker_tasks"])
+            for path in sorted((self.folder / "profile").glob("image-*/summary.json"))
+        ]
+        self.assertLess(max(tasks), 1.5 * min(tasks), tasks)
 
     def test_a_wrong_response_is_made_up_for(self):
         """It changes the sampled Hamiltonian, and the step to the true one takes that back."""
