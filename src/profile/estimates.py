@@ -112,37 +112,49 @@ def sampled_ensemble(image, kt):
 
 
 def inefficiency(series):
-    """Frames for one independent sample: correlation summed up to Sokal's automatic window, without
-    what the deviation from the series' own mean takes away (U. Wolff, Comput. Phys. Commun. 156, 143
-    (2004)), which for short series is much."""
-    n = len(series)
-    if n < 6 or numpy.ptp(series) == 0:
+    """Frames for one independent sample, of all chains of an image together: correlation about their
+    common mean, summed up to Sokal's automatic window, without what the deviation of that mean takes
+    away (U. Wolff, Comput. Phys. Commun. 156, 143 (2004)), which for short series is much.
+
+    About its own mean a chain does not see what is slower than itself; and a number of samples from
+    each chain's own noisy inefficiency would be too large, being a mean of reciprocals.
+    """
+    total = sum(map(len, series))
+    values = numpy.concatenate(series)
+    if max(map(len, series)) < 6 or numpy.ptp(values) == 0:
         return 1.0
-    size = 1 << (2 * n - 1).bit_length()
-    transform = numpy.fft.rfft(series - numpy.mean(series), size)
-    windows = numpy.arange(1, n // 3 + 1)
-    products = numpy.fft.irfft(transform * transform.conj(), size)[: len(windows) + 1]
-    correlation = products[1:] / (n - windows) / (products[0] / n)
-    sums = (1 + 2 * numpy.cumsum(correlation)) / (1 - (2 * windows + 1) / n)
-    found = sums / (1 + sums / n)
+    windows = numpy.arange(1, max(map(len, series)) // 3 + 1)
+    products, pairs = numpy.zeros(len(windows) + 1), numpy.zeros(len(windows))
+    for one in filter(len, series):
+        size = 1 << (2 * len(one) - 1).bit_length()
+        transform = numpy.fft.rfft(one - values.mean(), size)
+        found = numpy.fft.irfft(transform * transform.conj(), size)[: min(len(one), len(products))]
+        products[: len(found)] += found
+        pairs += numpy.maximum(0, len(one) - windows)
+    correlation = products[1:] / pairs / (products[0] / total)
+    sums = (1 + 2 * numpy.cumsum(correlation)) / (1 - (2 * windows + 1) / total)
+    found = sums / (1 + sums / total)
     closed = windows >= WINDOW * found
     return max(1.0, float(found[closed.argmax() if closed.any() else -1]))
 
 
-def ranks_of(values):
+def ranks_of(series):
     """Where a few frames have a huge energy, as where an atom of the image overlaps with a solvent
     molecule, the energies themselves say nothing of how long the others remember."""
-    return numpy.argsort(numpy.argsort(values, kind="stable")).astype(float)
+    ranks = numpy.argsort(numpy.argsort(numpy.concatenate(series), kind="stable")).astype(float)
+    return numpy.split(ranks, numpy.cumsum([len(one) for one in series])[:-1])
 
 
-def memory(differences, own):
-    """Frames for one independent sample, judged by the slower of the energies under both neighbours."""
-    neighbours = [k for k in (own - 1, own + 1) if 0 <= k < differences.shape[1]]
-    return max(
-        inefficiency(series)
-        for k in neighbours
-        for series in (differences[:, k], ranks_of(differences[:, k]))
-    )
+def memory(chains, own):
+    """Frames for one independent sample, judged by the slower of the energies under both neighbours.
+    chains: differences of each, (frames, images)."""
+    found = [1.0]
+    for k in (own - 1, own + 1):
+        if not 0 <= k < chains[0].shape[1]:
+            continue
+        series = [chain[:, k] for chain in chains]
+        found += [inefficiency(series), inefficiency(ranks_of(series))]
+    return max(found)
 
 
 def student_factor(samples):
@@ -164,8 +176,8 @@ def step_to_truth(image, kt, share=everything):
     kept = [shared(kept_differences(chain), share) for chain in image.chains]
     shift = numpy.concatenate(kept).max()
     weights = [numpy.exp((differences - shift) / kt) for differences in kept]
-    independent = sum(len(one) / inefficiency(one) for one in weights)
     every = numpy.concatenate(weights)
+    independent = len(every) / inefficiency(weights)
     spread = every.std(ddof=1) if len(every) > 1 else numpy.inf
     return Step(
         float(shift + kt * numpy.log(every.mean())),
@@ -189,12 +201,17 @@ def samples_of(images, kt):
     for own, image in enumerate(images):
         frames.append([])
         independent.append([])
-        for chain, one in zip(image.chains, sampled_ensemble(image, kt), strict=True):
-            differences = chain.differences[one.frames]
-            interval = memory(differences, own) * one.loss if len(differences) else 1.0
+        chains = sampled_ensemble(image, kt)
+        every = [chain.differences[one.frames] for chain, one in zip(image.chains, chains, strict=True)]
+        interval = memory(every, own) * chains[0].loss
+        # All along the chains, one after the other: a memory longer than a chain is one, too.
+        places = numpy.arange(0, sum(map(len, every)), interval).astype(int)
+        first = 0
+        for differences in every:
             frames[-1].append(differences[:: max(1, int(interval / PER_INDEPENDENT))])
-            places = numpy.arange(0, len(differences), interval).astype(int)
-            independent[-1].append(differences[places])
+            here = (places >= first) & (places < first + len(differences))
+            independent[-1].append(differences[places[here] - first])
+            first += len(differences)
     return Samples(frames, independent)
 
 
