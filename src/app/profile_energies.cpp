@@ -17,6 +17,7 @@
 #include "io/checked_file.hpp"
 #include "io/hdf5_handle.hpp"
 #include "io/json_text.hpp"
+#include "io/output_folder.hpp"
 #include "io/reference_file.hpp"
 #include "io/trajectory_reader.hpp"
 #include "kernels/base/error.hpp"
@@ -32,6 +33,7 @@ constexpr const char* kDifferencesName = "dhdl.xvg";
 struct SampledChain {
   fs::path folder;
   std::uint64_t equilibration_steps;
+  std::uint64_t stride;  ///< of so many frames of production the last one is evaluated
 };
 
 nlohmann::json summary_of(const ProfileImages& images, std::size_t image) {
@@ -42,14 +44,29 @@ nlohmann::json summary_of(const ProfileImages& images, std::size_t image) {
                    "put it back, or remove the folder so that the image is sampled again");
 }
 
+/// The least that leaves an image profile.most-frames at most.
+std::uint64_t stride_of(const Settings& settings, const nlohmann::json& chains) {
+  const std::uint64_t interval = settings.output.trajectory_interval;
+  const std::uint64_t most = settings.profile.most_frames;
+  if (most == 0 || interval == 0) return 1;
+  std::uint64_t frames = 0;
+  for (const nlohmann::json& chain : chains) {
+    frames += chain.at("steps").get<std::uint64_t>() / interval;
+  }
+  return std::max<std::uint64_t>(1, (frames + most - 1) / most);
+}
+
 std::vector<SampledChain> chains_of(const ProfileImages& images, std::size_t image) {
   const nlohmann::json summary = summary_of(images, image);
   const fs::path folder = images.folder(image);
-  if (!summary.contains("chains")) return {{folder, summary.at("equilibration_steps")}};
+  const auto of_chains = summary.value("chains", nlohmann::json::array({summary}));
+  const std::uint64_t stride = stride_of(images.inputs().settings, of_chains);
   std::vector<SampledChain> chains;
-  for (const nlohmann::json& chain : summary.at("chains")) {
-    chains.push_back({folder / fmt::format("chain-{}", chains.size()),
-                      chain.at("equilibration_steps").get<std::uint64_t>()});
+  for (const nlohmann::json& chain : of_chains) {
+    fs::path here = folder;
+    if (summary.contains("chains"))
+      here /= OutputFolder::chain_name(static_cast<unsigned>(chains.size()));
+    chains.push_back({here, chain.at("equilibration_steps").get<std::uint64_t>(), stride});
   }
   return chains;
 }
@@ -57,6 +74,7 @@ std::vector<SampledChain> chains_of(const ProfileImages& images, std::size_t ima
 /// Energies of the frames of one chain under all Hamiltonians.
 struct ChainEnergies {
   fs::path folder;
+  std::uint64_t stride;
   std::vector<std::int64_t> steps;
   std::vector<std::vector<double>> of_images;  ///< [image][frame], kJ/mol
 };
@@ -80,7 +98,8 @@ struct Frames {
 
 constexpr std::size_t kFramesAtOnce = 256;
 
-/// Frames after equilibration, handed to `take` some at a time until it says that it is enough.
+/// Frames after equilibration, of each `stride` one, handed to `take` some at a time until it says
+/// that it is enough.
 /// @return whether all have been taken
 template <class Take>
 bool for_frames(const SampledChain& chain, const System& system, Take&& take) {
@@ -92,6 +111,7 @@ bool for_frames(const SampledChain& chain, const System& system, Take&& take) {
     count = reader->frame_count();
   }
   bool complete = true;
+  std::uint64_t produced = 0;
   for (std::uint64_t next = 0; complete && next < count;) {
     Frames frames;
     for (; next < count && frames.steps.size() < kFramesAtOnce; ++next) {
@@ -101,6 +121,7 @@ bool for_frames(const SampledChain& chain, const System& system, Take&& take) {
         frame = reader->read(next);
       }
       if (frame.step <= static_cast<std::int64_t>(chain.equilibration_steps)) continue;
+      if (++produced % chain.stride != 0) continue;
       frames.steps.push_back(frame.step);
       frames.molecules.push_back(molecules_of(frame, system));
     }
@@ -117,10 +138,11 @@ std::string lambda_of(std::size_t image, std::size_t count) {
 }
 
 /// In GROMACS's form, which alchemlyb and `gmx bar` read.
-std::string xvg_header(std::size_t images, std::size_t own, double temperature_kelvin) {
+std::string xvg_header(std::size_t images, std::size_t own, std::uint64_t stride,
+                       double temperature_kelvin) {
   std::string text = fmt::format(
       "# Energies of the other images less that of image {} for what was sampled with it: its\n"
-      "# sampled Hamiltonian. The time is the Monte Carlo step.\n"
+      "# sampled Hamiltonian. The time is the Monte Carlo step. Of {} frames of production one.\n"
       "@    title \"\\xD\\f{{}}H\"\n"
       "@    xaxis  label \"Time (ps)\"\n"
       "@    yaxis  label \"\\xD\\f{{}}H (kJ/mol)\"\n"
@@ -128,7 +150,7 @@ std::string xvg_header(std::size_t images, std::size_t own, double temperature_k
       "@ subtitle \"T = {:.7g} (K) \\xl\\f{{}} state {}: fep-lambda = {}\"\n"
       "@ view 0.15, 0.15, 0.75, 0.85\n@ legend on\n@ legend box on\n@ legend loctype view\n"
       "@ legend 0.78, 0.8\n@ legend length 2\n",
-      own + 1, temperature_kelvin, own, lambda_of(own, images));
+      own + 1, stride, temperature_kelvin, own, lambda_of(own, images));
   for (std::size_t k = 0; k < images; ++k) {
     text +=
         fmt::format("@ s{} legend \"\\xD\\f{{}}H \\xl\\f{{}} to {}\"\n", k, lambda_of(k, images));
@@ -138,7 +160,7 @@ std::string xvg_header(std::size_t images, std::size_t own, double temperature_k
 
 std::string xvg_text(const ChainEnergies& chain, std::size_t own, double temperature_kelvin) {
   const std::size_t images = chain.of_images.size();
-  std::string text = xvg_header(images, own, temperature_kelvin);
+  std::string text = xvg_header(images, own, chain.stride, temperature_kelvin);
   for (std::size_t frame = 0; frame < chain.steps.size(); ++frame) {
     text += fmt::format("{:.4f}", static_cast<double>(chain.steps[frame]));
     for (std::size_t k = 0; k < images; ++k) {
@@ -154,9 +176,10 @@ std::string xvg_text(const ChainEnergies& chain, std::size_t own, double tempera
 namespace {
 
 /// Whether it is of these images: where some have been added, there are more.
-bool is_of_these(const ProfileImages& images, std::size_t image, const fs::path& file) {
-  const std::string header =
-      xvg_header(images.count(), image, images.inputs().settings.sampling.temperature_kelvin);
+bool is_of_these(const ProfileImages& images, std::size_t image, std::uint64_t stride,
+                 const fs::path& file) {
+  const std::string header = xvg_header(images.count(), image, stride,
+                                        images.inputs().settings.sampling.temperature_kelvin);
   std::string found(header.size(), '\0');
   std::ifstream stream(file, std::ios::binary);
   stream.read(found.data(), static_cast<std::streamsize>(found.size()));
@@ -164,10 +187,11 @@ bool is_of_these(const ProfileImages& images, std::size_t image, const fs::path&
 }
 
 /// Whether it is of these images, and nothing that it is made from is newer.
-bool is_current(const ProfileImages& images, std::size_t image, const fs::path& file) {
+bool is_current(const ProfileImages& images, std::size_t image, const SampledChain& chain) {
+  const fs::path file = chain.folder / kDifferencesName;
   std::error_code missing;
   const auto written = fs::last_write_time(file, missing);
-  if (missing || !is_of_these(images, image, file)) return false;
+  if (missing || !is_of_these(images, image, chain.stride, file)) return false;
   const auto older = [&](const fs::path& source) { return fs::last_write_time(source) < written; };
   if (!older(images.folder(image) / "summary.json")) return false;
   for (std::size_t other = 0; other < images.count(); ++other) {
@@ -185,11 +209,10 @@ bool write_energy_differences(const ProfileImages& images,
   std::vector<std::vector<SampledChain>> chains;
   for (std::size_t image = 0; image < images.count(); ++image) {
     chains.push_back(chains_of(images, image));
-    std::erase_if(chains.back(), [&](const SampledChain& chain) {
-      return is_current(images, image, chain.folder / kDifferencesName);
-    });
+    std::erase_if(chains.back(),
+                  [&](const SampledChain& chain) { return is_current(images, image, chain); });
     for (const SampledChain& chain : chains.back()) {
-      energies[image].push_back({chain.folder, {}, {}});
+      energies[image].push_back({chain.folder, chain.stride, {}, {}});
     }
   }
   if (std::ranges::all_of(chains, [](const auto& missing) { return missing.empty(); })) return true;

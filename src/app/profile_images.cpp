@@ -61,8 +61,8 @@ std::string text_of(const fs::path& path) {
 bool may_change(const std::string& option) {
   return may_change_when_resumed("--" + option) || option == "profile.until-error" ||
          option == "profile.most-steps" || option == "profile.least-overlap" ||
-         option == "profile.most-added-images" || option == "output.overwrite" ||
-         option == "output.folder";
+         option == "profile.most-added-images" || option == "profile.most-frames" ||
+         option == "output.overwrite" || option == "output.folder";
 }
 
 void require_same_settings(const fs::path& file, const Settings& now) {

@@ -40,7 +40,7 @@ void RunEngines::forecast(const QmForecast& told) {
   if (heard) heard(told);
 }
 
-void RunEngines::hear_forecast(ForecastHeard heard) {
+void RunEngines::hear_forecast(const ForecastHeard& heard) {
   std::optional<QmForecast> known;
   {
     const std::lock_guard lock(mutex_);

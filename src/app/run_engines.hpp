@@ -35,7 +35,7 @@ class RunEngines {
 
   /// Told the first worker's forecast, by the thread that starts it or, where that is known, at
   /// once.
-  void hear_forecast(ForecastHeard heard);
+  void hear_forecast(const ForecastHeard& heard);
 
   /// Whether they are those of this run and none has failed, for lack of memory, say, that another
   /// run had meanwhile. Waits for all that have been started.

@@ -329,6 +329,12 @@ std::vector<Option> profile_options() {
       integer({"profile", "most-added-images", "",
                "images that least-overlap may add; 0: as many as path has"},
               {0}, STARPMC_FIELD(profile.most_added_images)),
+      integer(
+          {"profile", "most-frames", "",
+           "frames of an image, evenly spread over its production, that are evaluated under the "
+           "Hamiltonians of all images; more than four for each independent one add nothing. 0: "
+           "all"},
+          {0}, STARPMC_FIELD(profile.most_frames)),
   };
 }
 

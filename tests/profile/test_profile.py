@@ -150,6 +150,30 @@ class GoingOn(ProfileCase):
                 np.testing.assert_allclose(found, left, atol=1e-4, err_msg=f"{image} {chain}")
         self.assertIn("\nsteps = 3000\n", (folder / "image-03/settings.cfg").read_text())
 
+    def test_most_frames(self):
+        """That many at most of each image, the same ones under all Hamiltonians; with another number what
+        was evaluated is evaluated again."""
+        places = [0, 0.2, 0.4]
+        config = self.config(**self.settings(places, chains=2))
+        folder = self.folder / "frames"
+
+        def evaluated(most):
+            rows = self.profile(config, folder, "--profile.most-frames", most)
+            files = [folder / f"image-{k + 1:02d}/chain-{c}/dhdl.xvg" for k in range(3) for c in range(2)]
+            return rows, [np.loadtxt(file, comments=("#", "@")) for file in files]
+
+        whole = evaluated(0)[1]
+        rows, few = evaluated(700)
+        for one, other in zip(few, whole, strict=True):
+            self.assertEqual(len(other), 1000)
+            self.assertEqual(len(one), 333)
+            np.testing.assert_array_equal(one, other[2::3])
+        found, errors = (
+            np.array([float(row[key]) for row in rows]) for key in ("free_energy", "error")
+        )
+        expected = model_path.free_energies(places, BOX, TEMPERATURE)
+        self.assertLess((np.abs(found - expected)[1:] / errors[1:]).max(), 3.5, (found, errors))
+
     def test_an_scf_fails(self):
         config = self.config(**self.settings([0.4, 0.5, 0.62], steps=6000))
         result = program.start(
