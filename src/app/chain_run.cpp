@@ -30,9 +30,12 @@ ChainRun::ChainRun(const RunContext& context, unsigned number, ChainFolder folde
       engine_(std::move(engine)),
       pace_(settings_.output.checkpoint_interval_seconds, CheckpointPace::Clock::now()) {}
 
-ChainRun::~ChainRun() {
+ChainRun::~ChainRun() { end_engine(); }
+
+void ChainRun::end_engine() noexcept {
   blocks_.reset();  // waits for an SCF under way, to which the engine belongs
   save_engine_log();
+  engine_.reset();
 }
 
 void ChainRun::require_finite(const EnergyTerms& terms, const std::string& when) {

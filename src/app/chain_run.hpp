@@ -43,6 +43,9 @@ class ChainRun {
   ChainRun(const RunContext& context, unsigned number, ChainFolder folder,
            std::unique_ptr<QmEngine> engine);
   ~ChainRun();
+  /// Of a chain that does not run any more, whose results can still be asked for. May take half a
+  /// second.
+  void end_engine() noexcept;
   ChainRun(const ChainRun&) = delete;
   ChainRun& operator=(const ChainRun&) = delete;
 

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <thread>
 #include <utility>
+#include <vector>
 
 #include "codelets/operations.hpp"
 #include "kernels/base/logging.hpp"
@@ -93,7 +95,12 @@ void EngineTeam::dismiss() {
     if (member->start) gone.splice(gone.end(), members_, member);
     member = next;
   }
-  lock.unlock();  // their processes end here
+  lock.unlock();
+  // A process may take half a second to end, and there are as many as cores.
+  std::vector<std::jthread> ending;
+  for (Member& member : gone) {
+    ending.emplace_back([engine = std::move(member.started)]() mutable { engine.reset(); });
+  }
 }
 
 EngineTeam::Loan::Loan(EngineTeam& team, QmEngine& engine) : team_(team), engine_(engine) {

@@ -21,7 +21,7 @@ RunEngines::RunEngines(const Inputs& inputs, unsigned users)
             grid_needed_);
       }) {}
 
-RunEngines::~RunEngines() {
+void RunEngines::end() {
   if (!threads_.ordered()) cancel_->raise();
   threads_.end();
 }

@@ -21,12 +21,14 @@ class RunEngines {
 
   /// @param users of a GPU: all chains of the run, also those of processes on other hosts
   RunEngines(const Inputs& inputs, unsigned users);
-  /// Ends those that no chain has been told to run with.
-  ~RunEngines();
+  ~RunEngines() { end(); }
   RunEngines(const RunEngines&) = delete;
   RunEngines& operator=(const RunEngines&) = delete;
 
   ChainThreads& threads() { return threads_; }
+  /// Once the chains that run have ended; those that have not been told to run leave, and their
+  /// engines end.
+  void end();
   /// Ends every wait for one of them, from its start on.
   const std::shared_ptr<CancelSignal>& cancel_signal() const { return cancel_; }
   /// One more, which belongs to no chain.

@@ -6,6 +6,8 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <thread>
+#include <vector>
 
 #include "app/chain_count.hpp"
 #include "app/run_warnings.hpp"
@@ -60,6 +62,15 @@ Simulation::Simulation(Ranks& ranks, Inputs inputs, Begin begin,
   } catch (...) {
     engines_.reset();  // the threads end when their engines have started
     throw;
+  }
+}
+
+/// QM programs may take half a second to end: all of them beside each other.
+Simulation::~Simulation() {
+  if (engines_) engines_->end();
+  std::vector<std::jthread> ending;
+  for (const auto& chain : chains_) {
+    if (chain != nullptr) ending.emplace_back([&chain] { chain->end_engine(); });
   }
 }
 

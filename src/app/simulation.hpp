@@ -46,6 +46,7 @@ class Simulation {
   /// @throws StoppedAtStart at all ranks
   Simulation(Ranks& ranks, Inputs inputs, Begin begin,
              std::unique_ptr<RunEngines> engines = nullptr);
+  ~Simulation();
   Simulation(const Simulation&) = delete;
   Simulation& operator=(const Simulation&) = delete;
 

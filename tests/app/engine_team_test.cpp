@@ -7,8 +7,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <future>
+#include <latch>
 #include <memory>
 #include <stdexcept>
+#include <thread>
 
 #include "kernels/base/error.hpp"
 #include "runtime/codelet.hpp"
@@ -85,6 +87,34 @@ TEST_F(EngineTeamTest, AFailureIsToldOnceAndTheTeamGoesOn) {
   std::atomic<int> done = 0;
   team.run(own, {7, 1, {}, [&](QmEngine&, std::size_t) { ++done; }}, {});
   EXPECT_EQ(done, 7);
+}
+
+/// Whose process takes its time to end: as long as another's does not end, too.
+class SlowToEnd : public NoEngine {
+ public:
+  explicit SlowToEnd(std::latch& all) : all_(all) {}
+  ~SlowToEnd() override { all_.arrive_and_wait(); }
+
+ private:
+  std::latch& all_;
+};
+
+TEST_F(EngineTeamTest, EnginesEndBesideEachOther) {
+  constexpr unsigned kEngines = 3;
+  std::latch ending(kEngines);
+  auto dismissed = std::async(std::launch::async, [&] {
+    EngineTeam team;
+    std::atomic<unsigned> started = 0;
+    team.start(kEngines, [&] {
+      ++started;
+      return std::make_unique<SlowToEnd>(ending);
+    });
+    while (started < kEngines) std::this_thread::sleep_for(1ms);
+    team.dismiss();
+  });
+  exit_unless_ready(dismissed, "one engine's end waits for another's");
+  dismissed.get();
+  EXPECT_TRUE(ending.try_wait());
 }
 
 }  // namespace
