@@ -19,6 +19,11 @@ double free_memory_mb() {
   return std::numeric_limits<double>::infinity();
 }
 
+double spare_memory_mb() {
+  constexpr double kShare = 0.5;
+  return kShare * free_memory_mb();
+}
+
 unsigned automatic_chains(unsigned cpu_workers, unsigned devices, double worker_memory_mb) {
   return automatic_chains(cpu_workers, devices, worker_memory_mb, free_memory_mb());
 }

@@ -5,6 +5,9 @@ namespace starpmc {
 /// Of this machine: MemAvailable of /proc/meminfo; infinite where there is none.
 double free_memory_mb();
 
+/// What QM workers beyond those that chains are at work with may take of it.
+double spare_memory_mb();
+
 /// Number of chains for `--sampling.chains auto`: with a QM worker one per CPU worker, for a core
 /// waits for each; of pure sampling as many as keep a device busy. Each chain's QM worker and its
 /// own data must find room in four fifths of the memory that is free when the first is running.

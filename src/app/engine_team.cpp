@@ -98,9 +98,7 @@ void EngineTeam::dismiss() {
   lock.unlock();
   // A process may take half a second to end, and there are as many as cores.
   std::vector<std::jthread> ending;
-  for (Member& member : gone) {
-    ending.emplace_back([engine = std::move(member.started)]() mutable { engine.reset(); });
-  }
+  for (Member& member : gone) ending.emplace_back([&member] { member.started.reset(); });
 }
 
 EngineTeam::Loan::Loan(EngineTeam& team, QmEngine& engine) : team_(team), engine_(engine) {

@@ -74,6 +74,9 @@ std::string files_of(const std::string& part, const Settings& settings) {
   }
   if (part == "coordinates") {
     std::string files = fmt::format("system.coordinates {}", system.coordinates.string());
+    for (const std::filesystem::path& file : system.chain_coordinates) {
+      files += fmt::format(" or system.chain-coordinates {}", file.string());
+    }
     if (!system.solute.empty()) {
       files += fmt::format(" or system.solute {}", system.solute.string());
     }
@@ -93,11 +96,9 @@ InputFingerprint input_fingerprint(const Inputs& inputs) {
   Sha256 coordinates;
   coordinates.add(std::span<const double>(buffers.solute));
   coordinates.add(std::span<const double>(buffers.interaction.box));
-  coordinates.add(std::span<const double>(make_lattice(system, buffers.shape)));
-  for (const std::vector<Molecule>& start : inputs.chain_starts) {
-    System other = system;
-    other.molecules = start;
-    coordinates.add(std::span<const double>(make_lattice(other, buffers.shape)));
+  for (std::uint32_t chain = 0; chain <= inputs.chain_starts.size(); ++chain) {
+    const System begun = system_of_chain(inputs, chain);
+    coordinates.add(std::span<const double>(make_lattice(begun, buffers.shape)));
   }
   if (system.solute) {
     for (const std::string& element : system.solute->elements) coordinates.add(element + " ");

@@ -149,14 +149,10 @@ void complete(Inputs& inputs, const OptionPlaces& places, InputErrors& errors) {
 
 }  // namespace
 
-const std::vector<Molecule>& start_of_chain(const Inputs& inputs, std::uint32_t number) {
-  const std::size_t turn = number % (inputs.chain_starts.size() + 1);
-  return turn == 0 ? inputs.system.molecules : inputs.chain_starts[turn - 1];
-}
-
 System system_of_chain(const Inputs& inputs, std::uint32_t number) {
   System system = inputs.system;
-  system.molecules = start_of_chain(inputs, number);
+  const std::size_t turn = number % (inputs.chain_starts.size() + 1);
+  if (turn > 0) system.molecules = inputs.chain_starts[turn - 1];
   return system;
 }
 

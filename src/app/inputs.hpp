@@ -33,9 +33,7 @@ struct Inputs {
 /// @throws InputError
 Inputs read_inputs(std::span<const std::string> arguments, const std::string& command);
 
-/// MM molecules as a chain begins: those of the system and of chain_starts take turns.
-const std::vector<Molecule>& start_of_chain(const Inputs& inputs, std::uint32_t number);
-/// The system with them.
+/// The system as a chain begins: its MM molecules and those of chain_starts take turns.
 System system_of_chain(const Inputs& inputs, std::uint32_t number);
 
 /// The system of a configuration with another topology.

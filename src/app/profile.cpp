@@ -62,22 +62,14 @@ struct Relay {
   std::string device;                   ///< QmEngine::device() of the engines so far
 };
 
-Inputs inputs_of(const ProfileImages& images, std::size_t image, std::uint64_t steps) {
-  return images.state(image) == ProfileImages::State::absent ? images.begin(image)
-                                                             : images.go_on(image, steps);
-}
-
 /// Those of an image that has not been begun; null where there is no memory for them beside what
 /// there is, or they cannot be started: then the image says why, when it is its turn.
 std::unique_ptr<RunEngines> start_engines(const ProfileImages& images, std::size_t image,
                                           double each_memory_mb) noexcept {
-  constexpr double kShareOfFreeMemory = 0.5;
   try {
     const unsigned chains = images.inputs().settings.sampling.chains;
     // How many `auto` is comes out later.
-    if (chains == 0 || each_memory_mb * chains > kShareOfFreeMemory * free_memory_mb()) {
-      return nullptr;
-    }
+    if (chains == 0 || each_memory_mb * chains > spare_memory_mb()) return nullptr;
     auto engines = std::make_unique<RunEngines>(images.preview(image), chains);
     while (engines->threads().started() < chains) engines->threads().start();
     return engines;
@@ -96,7 +88,7 @@ void sample(Ranks& ranks, const ProfileImages& images, std::size_t image, std::u
                       : images.steps_of(image) < steps                    ? Begin::with_more_steps
                                                                           : Begin::at_checkpoints;
   try {
-    Inputs inputs = inputs_of(images, image, steps);
+    Inputs inputs = begin == Begin::anew ? images.begin(image) : images.go_on(image, steps);
     if (relay.engines && !relay.engines->serve(inputs, relay.device)) relay.engines.reset();
     Simulation simulation(ranks, std::move(inputs), begin, std::move(relay.engines));
     relay.device = simulation.qm_device();

@@ -64,8 +64,9 @@ std::vector<SampledChain> chains_of(const ProfileImages& images, std::size_t ima
   std::vector<SampledChain> chains;
   for (const nlohmann::json& chain : of_chains) {
     fs::path here = folder;
-    if (summary.contains("chains"))
+    if (summary.contains("chains")) {
       here /= OutputFolder::chain_name(static_cast<unsigned>(chains.size()));
+    }
     chains.push_back({here, chain.at("equilibration_steps").get<std::uint64_t>(), stride});
   }
   return chains;

@@ -220,19 +220,17 @@ void ProfileImages::clear_images() const {
   }
 }
 
-ProfileImages::Solvents ProfileImages::solvents_of_configuration() const {
-  Solvents solvents{inputs_.system.molecules};
-  solvents.insert(solvents.end(), inputs_.chain_starts.begin(), inputs_.chain_starts.end());
-  return solvents;
-}
-
 /// Of all chains of the neighbour towards the image that is sampled first; for that one, the
 /// configuration's. With one solvent for all chains they would share what it has that is slow to
 /// change, and the scatter between them, which errors are made from, would not tell of it.
 ProfileImages::Solvents ProfileImages::solvents_for(std::size_t image) const {
-  if (image == nearest_) return solvents_of_configuration();
-  const fs::path run = folder(image > nearest_ ? image - 1 : image + 1);
   Solvents solvents;
+  if (image == nearest_) {
+    solvents = inputs_.chain_starts;
+    solvents.insert(solvents.begin(), inputs_.system.molecules);
+    return solvents;
+  }
+  const fs::path run = folder(image > nearest_ ? image - 1 : image + 1);
   for (const fs::path& chain : chain_folders(run)) {
     const StoredState state = read_state_of_run(chain);
     // A run stores its molecules in the order of the system, which all images share.
@@ -277,38 +275,30 @@ Inputs ProfileImages::begin(std::size_t image) const {
 }
 
 Inputs ProfileImages::preview(std::size_t image) const {
-  return begin_in(image, solvents_of_configuration());
+  return begin_in(image, {inputs_.system.molecules});
 }
 
 Inputs ProfileImages::begin_in(std::size_t image, const Solvents& solvents) const {
   const std::vector<fs::path> starts = write_start(image, solvents);
   const fs::path here = fs::absolute(folder(image));
-  const fs::path settings = fs::absolute(inputs_.settings.output.folder / kSettingsName);
   std::vector<std::string> others;
   for (const fs::path& start : std::span(starts).subspan(1)) others.push_back(start.string());
-  return read_inputs(std::vector<std::string>{settings.string(),
-                                              "--system.coordinates",
-                                              starts.front().string(),
-                                              "--system.chain-coordinates",
-                                              fmt::format("{}", fmt::join(others, ", ")),
-                                              "--system.solute",
-                                              (here / "solute.xyz").string(),
-                                              "--system.frame",
-                                              "auto",
-                                              "--system.topology",
-                                              topology_of(image).string(),
-                                              "--profile.path",
-                                              "",
-                                              "--profile.topologies",
-                                              "",
-                                              "--sampling.seed",
-                                              std::to_string(seed_of(inputs_.settings.sampling.seed,
-                                                                     numbers_[image])),
-                                              "--output.folder",
-                                              here.string(),
-                                              "--output.overwrite",
-                                              "true"},
-                     "profile");
+  std::vector<std::string> words{
+      fs::absolute(inputs_.settings.output.folder / kSettingsName).string()};
+  const auto set = [&words](const char* option, const std::string& value) {
+    words.insert(words.end(), {option, value});
+  };
+  set("--system.coordinates", starts.front().string());
+  set("--system.chain-coordinates", fmt::format("{}", fmt::join(others, ", ")));
+  set("--system.solute", (here / "solute.xyz").string());
+  set("--system.frame", "auto");
+  set("--system.topology", topology_of(image).string());
+  set("--profile.path", "");
+  set("--profile.topologies", "");
+  set("--sampling.seed", std::to_string(seed_of(inputs_.settings.sampling.seed, numbers_[image])));
+  set("--output.folder", here.string());
+  set("--output.overwrite", "true");
+  return read_inputs(words, "profile");
 }
 
 Inputs ProfileImages::go_on(std::size_t image, std::uint64_t steps) const {

@@ -60,8 +60,8 @@ class ProfileImages {
   /// The inputs of an image that has not been begun, each of whose chains begins in the solvent
   /// that a chain of its neighbour has ended with; writes the files that they are read from.
   Inputs begin(std::size_t image) const;
-  /// The same before there is such a neighbour, with the solvent of the configuration: molecule and
-  /// settings are those of begin(), to the bit.
+  /// The same before there is such a neighbour, with a solvent of the configuration: what QM is
+  /// told of is that of begin(), to the bit.
   Inputs preview(std::size_t image) const;
   /// Of one that has.
   /// @param steps of production in all
@@ -86,7 +86,6 @@ class ProfileImages {
   /// @return the files, of each solvent one
   std::vector<std::filesystem::path> write_start(std::size_t image, const Solvents& solvents) const;
   Solvents solvents_for(std::size_t image) const;
-  Solvents solvents_of_configuration() const;
 
   Inputs inputs_;
   SolutePath path_;

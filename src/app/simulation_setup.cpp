@@ -24,12 +24,6 @@
 #include "runtime/resting_workers.hpp"
 
 namespace starpmc {
-namespace {
-
-constexpr double kShareOfFreeMemory = 0.5;
-
-}  // namespace
-
 void Simulation::check_inputs() {
   agree(ranks_, [this] {
     const unsigned chains = settings().sampling.chains;
@@ -113,9 +107,7 @@ RunReference::Helpers Simulation::reference_helpers() {
     const unsigned busy = std::max(1U, context_.chains_here);
     const unsigned workers = starpu_cpu_worker_get_count() / threads;
     if (workers <= busy) return 0;
-    const double room = forecast_memory_mb_ > 0
-                            ? kShareOfFreeMemory * free_memory_mb() / forecast_memory_mb_
-                            : workers;
+    const double room = forecast_memory_mb_ > 0 ? spare_memory_mb() / forecast_memory_mb_ : workers;
     return std::min(workers - busy, static_cast<unsigned>(room));
   };
   return {start, count};

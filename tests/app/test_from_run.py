@@ -113,7 +113,8 @@ class FromRun(program.TestCase):
         program.succeed("resume", self.first, "--steps", STEPS + 100)
         result = program.start("resume", second, "--steps", 60)
         self.assertEqual(result.returncode, 2, result.stderr)
-        self.assertIn("the input has changed", result.stderr)
+        for part in ("the input has changed", f"system.chain-coordinates {self.first}"):
+            self.assertIn(part, result.stderr)
 
     def test_chains_of_another_system(self):
         chains = "--system.chain-coordinates"
