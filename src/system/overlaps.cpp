@@ -1,5 +1,7 @@
 #include "system/overlaps.hpp"
 
+#include <cmath>
+
 #include "system/contacts.hpp"
 
 namespace starpmc {
@@ -7,6 +9,19 @@ namespace {
 
 constexpr double nearest_solute_contact_angstrom = 0.5;
 constexpr double nearest_contact_angstrom = 0.3;
+// A hydrogen atom is about 1 A from the site that is kept away for it.
+constexpr double nearest_repelled_angstrom = nearest_solute_contact_angstrom + 1;
+constexpr double least_repulsion_kj_per_mol = 100;
+
+/// Whether an atom's van der Waals repulsion keeps molecules away. One that is grown from nothing
+/// along a path, or a hydrogen atom without any, may have a site lie on it.
+bool repels(const ForceField& force_field, std::size_t type) {
+  const double least_c12 = least_repulsion_kj_per_mol * std::pow(nearest_repelled_angstrom, 12);
+  for (std::size_t other = 0; other < force_field.type_count(); ++other) {
+    if (force_field.pair(type, other).c12 > least_c12) return true;
+  }
+  return false;
+}
 
 }  // namespace
 
@@ -22,7 +37,11 @@ std::vector<Overlap> overlaps(const System& system) {
   }
   const std::size_t solute_owner = system.molecules.size();
   if (system.solute) {
-    points.insert(points.end(), system.solute->positions.begin(), system.solute->positions.end());
+    for (std::size_t i = 0; i < system.solute->atom_count(); ++i) {
+      if (repels(system.force_field, system.solute->types[i])) {
+        points.push_back(system.solute->positions[i]);
+      }
+    }
     owners.resize(points.size(), solute_owner);
   }
   std::vector<Overlap> found;

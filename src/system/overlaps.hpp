@@ -14,7 +14,8 @@ struct Overlap {
   double distance_angstrom;
 };
 
-/// MM molecules within 0.3 A of each other or 0.5 A of the QM molecule, by sites.
+/// MM molecules within 0.3 A of each other, or 0.5 A of an atom of the QM molecule that repels
+/// them, by sites.
 std::vector<Overlap> overlaps(const System& system);
 
 }  // namespace starpmc

@@ -13,12 +13,15 @@ Compared are
    from decorrelated frames by pymbar.
 
 --output keeps everything; dynamics that are there are not computed again (--platform, --picoseconds).
+With several --processes they are computed beside each other, on --devices devices of the platform.
 """
 
 import argparse
+import concurrent.futures
 import csv
 import json
 import math
+import multiprocessing
 import os
 import pathlib
 import subprocess
@@ -55,6 +58,7 @@ STANDARD_ERRORS = 3.5
 # Root mean square of frames' energy differences, kJ/mol: the program samples by a table of the
 # solute's potential, and the step to the true energy makes up for its interpolation.
 LARGEST_ENERGY_DEVIATION = 0.1
+FRAMES_BETWEEN_FILES = 100
 
 
 def run_program(program, folder, *words, **environment):
@@ -111,8 +115,9 @@ topologies = {topologies}
 ensemble = exact
 temperature = {TEMPERATURE}
 seed = {options.seed}
+chains = {options.chains}
 equilibration-steps = {options.equilibration_sweeps * sweep}
-steps = {options.sweeps * sweep}
+steps = {options.sweeps // options.chains * sweep}
 target-acceptance = 0.3
 [qm]
 engine = pyscf
@@ -144,6 +149,7 @@ def energy_deviation(folder, series, box, options):
     found = []
     for own in range(len(series.places)):
         image = folder / "profile" / f"image-{own + 1:02d}"
+        image = image / "chain-0" if (image / "chain-0").exists() else image
         table = np.loadtxt(image / "dhdl.xvg", comments=("#", "@"))
         with h5py.File(image / "trajectory.h5md") as file:
             steps = file["particles/molecules/position/step"][:].tolist()
@@ -201,7 +207,10 @@ def make_context(series, waters, edge, options, seed):
     integrator.setRandomNumberSeed(seed)
     integrator.setConstraintTolerance(1e-6)
     platform = openmm.Platform.getPlatformByName(options.platform)
-    properties = {"Threads": str(options.threads)} if options.platform == "CPU" else {}
+    device = options.devices[seed % len(options.devices)]
+    properties = {"DeviceIndex": device, "Precision": "mixed"}
+    if options.platform == "CPU":
+        properties = {"Threads": str(max(1, options.threads // options.processes))}
     return openmm.Context(system, integrator, platform, properties), force
 
 
@@ -215,41 +224,50 @@ def take_image(force, context, series, image):
     force.updateParametersInContext(context)
 
 
-def dynamics(folder, series, box, options):
-    """[image]: (frames, images) energies of frames under all images, kJ/mol."""
+def dynamics_of_image(folder, series, box, options, image):
+    """(frames, images) energies of frames under all images, kJ/mol. Each image begins in the box's
+    waters; what an earlier call has got to is gone on with."""
     _, start, edge = box
     centre = np.full(3, edge / 2)
     geometries = [centre + classical.geometry(place) for place in series.places]
-    context, force = make_context(series, len(start), edge, options, options.seed + 17)
+    kept, energies, waters = folder / f"dynamics-{image + 1}.npz", [], start.reshape(-1, 3)
+    if kept.exists():
+        energies, waters = np.load(kept)["energies"].tolist(), np.load(kept)["waters"]
+    frames = round(options.picoseconds / options.frame_picoseconds)
+    if len(energies) >= frames:
+        return np.array(energies[:frames])
+    context, force = make_context(series, len(start), edge, options, options.seed + image)
     integrator = context.getIntegrator()
-    waters, found = start.reshape(-1, 3), []
-    for image in reversed(range(len(series.places))):  # the box is the last one's
-        kept = folder / f"dynamics-{image + 1}.npz"
-        if kept.exists():
-            found.insert(0, np.load(kept)["energies"])
-            waters = np.load(kept)["waters"]
-            continue
-        take_image(force, context, series, image)
-        context.setPositions(np.concatenate([geometries[image], waters]) / 10)
-        context.applyConstraints(1e-6)
+    take_image(force, context, series, image)
+    context.setPositions(np.concatenate([geometries[image], waters]) / 10)
+    context.applyConstraints(1e-6)
+    if not energies:
         openmm.LocalEnergyMinimizer.minimize(context, maxIterations=50)
-        context.setVelocitiesToTemperature(TEMPERATURE, options.seed + image)
-        integrator.step(round(options.equilibration_picoseconds / TIME_STEP))
-        energies = []
-        for _ in range(round(options.picoseconds / options.frame_picoseconds)):
-            integrator.step(round(options.frame_picoseconds / TIME_STEP))
-            state = context.getState(getPositions=True)
-            positions = state.getPositions(asNumpy=True).value_in_unit(unit.angstrom)[3:]
-            molecules = positions.reshape(-1, 3, 3)
-            energies.append([
-                classical.interaction(series, k, geometries[k], molecules, edge, options.cutoff)
-                for k in range(len(series.places))
-            ])  # fmt: skip
-        waters = positions
-        np.savez(kept, energies=energies, waters=waters)
-        found.insert(0, np.array(energies))
-        print(f"dynamics of image {image + 1} done", flush=True)
-    return found
+    context.setVelocitiesToTemperature(TEMPERATURE, options.seed + image + len(energies))
+    integrator.step(round(options.equilibration_picoseconds / TIME_STEP))
+    while len(energies) < frames:
+        integrator.step(round(options.frame_picoseconds / TIME_STEP))
+        state = context.getState(getPositions=True)
+        positions = state.getPositions(asNumpy=True).value_in_unit(unit.angstrom)[3:]
+        molecules = positions.reshape(-1, 3, 3)
+        energies.append([
+            classical.interaction(series, k, geometries[k], molecules, edge, options.cutoff)
+            for k in range(len(series.places))
+        ])  # fmt: skip
+        if len(energies) % FRAMES_BETWEEN_FILES == 0 or len(energies) == frames:
+            unfinished = folder / f"unfinished-{image + 1}.npz"
+            np.savez(unfinished, energies=energies, waters=positions)
+            unfinished.replace(kept)
+    print(f"dynamics of image {image + 1} done", flush=True)
+    return np.array(energies)
+
+
+def dynamics(pool, folder, series, box, options):
+    """[image]: futures of dynamics_of_image."""
+    return [
+        pool.submit(dynamics_of_image, folder, series, box, options, image)
+        for image in range(len(series.places))
+    ]
 
 
 def inefficiency(series):
@@ -275,14 +293,17 @@ def free_energies(energies):
     return KT * found["Delta_f"][0], KT * found["dDelta_f"][0]
 
 
-def compare(program, name, folder, options):
+def compare(pool, program, name, folder, options):
     """Problems, as sentences."""
     series = classical.SERIES[name]
     folder.mkdir(parents=True, exist_ok=True)
     box = make_box(program, folder, series, options.waters)
     write_inputs(folder, name, series, box, options)
-    theirs, their_error = free_energies(dynamics(folder, series, box, options))
+    of_images = dynamics(pool, folder, series, box, options)
+    if options.platform == "CPU":  # the program has the cores then
+        concurrent.futures.wait(of_images)
     run_program(program, folder, "profile", "profile.cfg", STARPMC_CLASSICAL_SERIES=name)
+    theirs, their_error = free_energies([one.result() for one in of_images])
     deviation, largest = energy_deviation(folder, series, box, options)
     with open(folder / "profile/profile.csv") as file:
         rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
@@ -318,23 +339,30 @@ def main():
     parser.add_argument("--series", default="charging,growth", type=lambda text: text.split(","))
     parser.add_argument("--waters", default=500, type=int)
     parser.add_argument("--cutoff", default=9.0, type=float, help="angstrom")
-    parser.add_argument("--sweeps", default=60000, type=int, help="steps per molecule, of an image")
+    parser.add_argument("--sweeps", default=60000, type=int, help="steps per molecule, of all chains of an image")
     parser.add_argument("--equilibration-sweeps", default=2000, type=int)
     parser.add_argument("--frame-sweeps", default=20, type=int)
     parser.add_argument("--picoseconds", default=800.0, type=float, help="of an image")
-    parser.add_argument("--equilibration-picoseconds", default=20.0, type=float)
+    parser.add_argument("--equilibration-picoseconds", default=40.0, type=float)
     parser.add_argument("--frame-picoseconds", default=0.2, type=float)
     parser.add_argument("--platform", default="CPU")
     parser.add_argument("--threads", default=os.cpu_count(), type=int)
+    parser.add_argument("--processes", default=1, type=int)
+    parser.add_argument("--devices", default="0", type=lambda text: text.split(","))
+    parser.add_argument("--chains", default=1, type=int)
     parser.add_argument("--largest-error", default=0.3, type=float, help="kJ/mol")
     parser.add_argument("--seed", default=1, type=int)
     parser.add_argument("--output", type=lambda path: pathlib.Path(path).resolve())
     options = parser.parse_args()
     problems = []
-    with tempfile.TemporaryDirectory(prefix="starpmc-test-") as temporary:
+    spawn = multiprocessing.get_context("spawn")
+    with (
+        tempfile.TemporaryDirectory(prefix="starpmc-test-") as temporary,
+        concurrent.futures.ProcessPoolExecutor(options.processes, spawn) as pool,
+    ):
         for name in options.series:
             folder = (options.output or pathlib.Path(temporary)) / name
-            problems += compare(options.program, name, folder, options)
+            problems += compare(pool, options.program, name, folder, options)
     for problem in problems:
         print(f"FAILED: {problem}")
     return 1 if problems else 0

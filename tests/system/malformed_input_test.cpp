@@ -89,6 +89,23 @@ TEST(ValidInput, IsRead) {
   EXPECT_EQ(system.molecules.size(), 2U);
 }
 
+TEST(ValidInput, AnAtomWithoutRepulsionMayLieInAMolecule) {
+  const TemporaryFolder folder;
+  const auto gro = folder.write(
+      "a.gro",
+      replaced(valid_coordinates(), "   1.1200   1.0000   1.0000", "   0.7957   0.7000   0.1800"));
+  const auto read = [&](const char* type) {
+    std::string text =
+        replaced(topology, "CM 6", "GH 8 15.9994 0 A " + std::string(type) + "\nCM 6");
+    text = replaced(text, "2 OW 1 MET", "2 GH 1 MET");
+    const auto top = folder.write("a.top", text);
+    return read_system({gro, top, {}, "carbonyl", {}, {}});
+  };
+  EXPECT_EQ(read("0.0 0.0").molecules.size(), 2U);
+  EXPECT_EQ(read("0.08 1.0").molecules.size(), 2U);
+  EXPECT_THAT(input_error([&] { read("0.2 1.0"); }), HasSubstr("overlaps"));
+}
+
 TEST_P(MalformedInput, IsExplained) {
   const TemporaryFolder folder;
   const Malformed& bad = GetParam();
