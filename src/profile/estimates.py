@@ -13,6 +13,7 @@ ensemble, and steps that preserve it keep them so, however short a block is besi
 
 import dataclasses
 import logging
+import sys
 import warnings
 
 import numpy
@@ -21,8 +22,12 @@ from profile_files import FAILURE, ProfileError
 logging.getLogger("pymbar").setLevel(logging.ERROR)  # it recommends other packages
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
+    sys.modules["jax"] = None  # else pymbar compiles its equations anew for every number of frames
     import pymbar
     from pymbar.other_estimators import bar
+    from pymbar.timeseries import statistical_inefficiency_multiple
+
+    del sys.modules["jax"]  # scipy looks there
 from scipy.special import stdtrit
 
 LEAST_OVERLAP = 0.03  # of neighbours: below it errors are no longer to be believed
@@ -30,7 +35,7 @@ NO_OVERLAP = 1e-4
 FEWEST_SAMPLES = 3  # independent ones of an image; fewer give no error
 FEWEST_BLOCKS = 3  # the same of the step to the true Hamiltonian
 FEW_SAMPLES = 20  # of an image: errors from fewer may be too small
-WINDOW = 2.5  # in inefficiencies: Sokal's, over which correlation is summed up
+FEWEST_LAGS = 5  # frames apart; a chain with no more tells nothing of its correlation
 PER_INDEPENDENT = 4  # frames that serve for each independent one: all others would add nothing
 ONE_DEVIATION = 0.8413447460685429  # of a normal distribution
 FRACTIONS = numpy.arange(1, 11) / 10  # of the frames, in the convergence
@@ -113,29 +118,15 @@ def sampled_ensemble(image, kt):
 
 def inefficiency(series):
     """Frames for one independent sample, of all chains of an image together: correlation about their
-    common mean, summed up to Sokal's automatic window, without what the deviation of that mean takes
-    away (U. Wolff, Comput. Phys. Commun. 156, 143 (2004)), which for short series is much.
+    common mean.
 
     About its own mean a chain does not see what is slower than itself; and a number of samples from
     each chain's own noisy inefficiency would be too large, being a mean of reciprocals.
     """
-    total = sum(map(len, series))
-    values = numpy.concatenate(series)
-    if max(map(len, series)) < 6 or numpy.ptp(values) == 0:
+    long_enough = [one for one in series if len(one) > FEWEST_LAGS]
+    if not long_enough or numpy.ptp(numpy.concatenate(long_enough)) == 0:
         return 1.0
-    windows = numpy.arange(1, max(map(len, series)) // 3 + 1)
-    products, pairs = numpy.zeros(len(windows) + 1), numpy.zeros(len(windows))
-    for one in filter(len, series):
-        size = 1 << (2 * len(one) - 1).bit_length()
-        transform = numpy.fft.rfft(one - values.mean(), size)
-        found = numpy.fft.irfft(transform * transform.conj(), size)[: min(len(one), len(products))]
-        products[: len(found)] += found
-        pairs += numpy.maximum(0, len(one) - windows)
-    correlation = products[1:] / pairs / (products[0] / total)
-    sums = (1 + 2 * numpy.cumsum(correlation)) / (1 - (2 * windows + 1) / total)
-    found = sums / (1 + sums / total)
-    closed = windows >= WINDOW * found
-    return max(1.0, float(found[closed.argmax() if closed.any() else -1]))
+    return float(statistical_inefficiency_multiple(long_enough))
 
 
 def ranks_of(series):
