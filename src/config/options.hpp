@@ -36,6 +36,9 @@ void resolve_cutoffs(Settings& settings, const Box& box, const OptionPlaces& pla
 /// Settings.
 std::string settings_as_config(const Settings& settings);
 
+/// "section.key = value" of each option that has another value than its default, in lines.
+std::string settings_off_default(const Settings& settings);
+
 /// Every option, grouped, with unit, default and meaning, for `--help`.
 std::string options_help();
 

@@ -28,6 +28,15 @@ TEST(Options, HelpAndReferenceNameEveryOption) {
   EXPECT_THAT(markdown, HasSubstr("| `temperature` | K | `298.15` |"));
 }
 
+// What a checkpoint knows a run's settings by: other versions have other options and other words.
+TEST(Options, OffDefaultAreThoseThatWereChosen) {
+  Settings settings;
+  EXPECT_EQ(settings_off_default(settings), "");
+  settings.sampling.temperature_kelvin = 300;
+  settings.qm.charge = -2;
+  EXPECT_EQ(settings_off_default(settings), "sampling.temperature = 300\nqm.charge = -2\n");
+}
+
 TEST(Options, NamesAreUnique) {
   std::set<std::string> names;
   for (const Option& option : options()) EXPECT_TRUE(names.insert(option.name()).second);

@@ -209,6 +209,8 @@ def make_context(series, waters, edge, options, seed):
     platform = openmm.Platform.getPlatformByName(options.platform)
     device = options.devices[seed % len(options.devices)]
     properties = {"DeviceIndex": device, "Precision": "mixed"}
+    if options.platform == "OpenCL":
+        properties["OpenCLPlatformIndex"] = str(options.opencl_platform)
     if options.platform == "CPU":
         properties = {"Threads": str(max(1, options.threads // options.processes))}
     return openmm.Context(system, integrator, platform, properties), force
@@ -347,6 +349,7 @@ def main():
     parser.add_argument("--frame-picoseconds", default=0.2, type=float)
     parser.add_argument("--platform", default="CPU")
     parser.add_argument("--threads", default=os.cpu_count(), type=int)
+    parser.add_argument("--opencl-platform", default=0, type=int, help="its index")
     parser.add_argument("--processes", default=1, type=int)
     parser.add_argument("--devices", default="0", type=lambda text: text.split(","))
     parser.add_argument("--chains", default=1, type=int)
