@@ -81,6 +81,7 @@ struct MoveContext {
   Topology topology;
   std::span<const int> plan;
   std::span<double> entries;
+  std::span<const double> chain_state;
   double maximum_translation;
   double maximum_half_turns;
 
@@ -92,6 +93,7 @@ struct MoveContext {
         topology(a.topology),
         plan(a.plan),
         entries(a.entries),
+        chain_state(a.chain_state),
         maximum_translation(a.chain_state[STATE_MAXIMUM_TRANSLATION]),
         maximum_half_turns(a.chain_state[STATE_MAXIMUM_HALF_TURNS]) {}
 

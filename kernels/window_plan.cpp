@@ -18,11 +18,17 @@ WindowPlanner::WindowPlanner(WindowLayout layout, int molecules)
       molecules_(molecules),
       slot_of_molecule_(static_cast<std::size_t>(molecules), -1) {}
 
+void WindowPlanner::choose_from(std::span<const int> molecules) {
+  chosen_.assign(molecules.begin(), molecules.end());
+}
+
 int WindowPlanner::plan(const StepRange& range, std::span<int> plan) {
   std::vector<int> picks(
       static_cast<std::size_t>(std::min(static_cast<int>(range.steps), layout_.steps)));
+  const int choice = chosen_.empty() ? molecules_ : static_cast<int>(chosen_.size());
   for (std::size_t step = 0; step < picks.size(); ++step) {
-    picks[step] = picked_molecule(range.seed, range.chain, range.first_step + step, molecules_);
+    const int picked = picked_molecule(range.seed, range.chain, range.first_step + step, choice);
+    picks[step] = chosen_.empty() ? picked : chosen_[static_cast<std::size_t>(picked)];
   }
   return this->plan(picks, plan);
 }

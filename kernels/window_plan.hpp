@@ -19,6 +19,9 @@ class WindowPlanner {
  public:
   WindowPlanner(WindowLayout layout, int molecules);
 
+  /// Picks are of these from here on; none: of all.
+  void choose_from(std::span<const int> molecules);
+
   /// Writes the plan of the window that starts at range.first_step and has at most range.steps
   /// steps; it ends early at a molecule's fourth visit or when the candidates are used up.
   /// @param plan plan_size(layout) integers
@@ -30,6 +33,7 @@ class WindowPlanner {
  private:
   WindowLayout layout_;
   int molecules_;
+  std::vector<int> chosen_;  ///< empty: all
   std::vector<int> slot_of_molecule_;  ///< -1: not in the window; reset after each plan
 };
 

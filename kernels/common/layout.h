@@ -114,7 +114,12 @@ STARPMC_INLINE int entries_size(WindowLayout l) { return entries_threshold(l) + 
 #define STATE_CERTIFIED (STATE_MAXIMUM_TRANSLATION + 5)     /* steps evaluated again, exactly */
 #define STATE_LARGEST_ERROR (STATE_MAXIMUM_TRANSLATION + 6) /* of those steps' energy changes, relative
                                                                to its bound */
-#define STATE_SIZE (STATE_MAXIMUM_TRANSLATION + 7)
+/* The region that steps are confined to (src/sampling/README.md, "Near the solute"). */
+#define STATE_REGION_MOLECULES (STATE_MAXIMUM_TRANSLATION + 7) /* that are moved; 0: all, and no region */
+#define STATE_REGION_CENTRE (STATE_REGION_MOLECULES + 1)       /* x, y, z, angstrom */
+#define STATE_REGION_SQUARE (STATE_REGION_MOLECULES + 4)       /* of its radius */
+#define STATE_REGION_FIRST (STATE_REGION_MOLECULES + 5)        /* their numbers from here on */
+STARPMC_INLINE int chain_state_size(int molecules) { return STATE_REGION_FIRST + molecules; }
 
 /* grid_shares: 64-bit words, l.candidates values, where several devices have a part of the density each:
    how the exact energy with a device's part changes as a molecule steps to the candidate, in

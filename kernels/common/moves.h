@@ -162,6 +162,25 @@ STARPMC_FUNCTION void move_pose(word_t step, word_t chain, word_t seed, real_t m
   moved[6] = k / norm;
 }
 
+/* Whether a pose's centre lies in a sphere, by the nearest image. */
+STARPMC_FUNCTION mask_t lies_in_sphere(const real_t pose[7], const real_t centre[3], real_t square,
+                                       const real_t length[3]) {
+  real_t distance = REAL(0.0);
+  for (int k = 0; k < 3; ++k) {
+    const real_t apart = pose[k] - centre[k];
+    const real_t nearest = apart - length[k] * r_rint(apart / length[k]);
+    distance = distance + nearest * nearest;
+  }
+  return r_less(distance, square);
+}
+
+/* A move out of the sphere is none. */
+STARPMC_FUNCTION void confine_pose(const real_t centre[3], real_t square, const real_t length[3],
+                                   const real_t pose[7], real_t moved[7]) {
+  const mask_t inside = lies_in_sphere(moved, centre, square, length);
+  for (int field = 0; field < 7; ++field) moved[field] = r_select(inside, moved[field], pose[field]);
+}
+
 /* Displacement of a site from the centre: R(q) reference. */
 STARPMC_FUNCTION void rotate_site(const real_t pose[7], const real_t reference[3],
                                   real_t displacement[3]) {

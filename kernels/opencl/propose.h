@@ -14,13 +14,14 @@ typedef struct {
   __local int *offset;       /* sum of the increments before */
 } Picks;
 
-static inline void pick_molecules(WindowShape window, StepRange range, Picks picks,
+static inline void pick_molecules(WindowShape window, StepRange range,
+                                  __global const double *chain_state, Picks picks,
                                   __global double *thresholds) {
   for (int index = (int)get_local_id(0); index < window.steps; index += PROPOSE_GROUP) {
     double pick, acceptance;
     draw_pair(range.first_step + (ulong)index, STREAM_PICK, range.chain, range.seed, &pick,
               &acceptance);
-    picks.molecule[index] = molecule_from_uniform(pick, window.topology.molecules);
+    picks.molecule[index] = chosen_molecule(pick, chain_state, window.topology.molecules);
     thresholds[index] = acceptance_threshold(acceptance, range.thermal_energy);
   }
   barrier(CLK_LOCAL_MEM_FENCE);
@@ -150,6 +151,15 @@ static inline void move_candidates(WindowShape window, StepRange range, Interact
     move_pose(range.first_step + (ulong)index, range.chain, range.seed,
               chain_state[STATE_MAXIMUM_TRANSLATION], chain_state[STATE_MAXIMUM_HALF_TURNS],
               interaction.box[0], interaction.box[1], interaction.box[2], pose, moved);
+    if (chain_state[STATE_REGION_MOLECULES] > 0) {
+      double centre[3];
+      double length[3];
+      for (int k = 0; k < 3; ++k) {
+        centre[k] = chain_state[STATE_REGION_CENTRE + k];
+        length[k] = interaction.box[k];
+      }
+      confine_pose(centre, chain_state[STATE_REGION_SQUARE], length, pose, moved);
+    }
     store_entry(window, topology_reals, topology_integers, entries, candidate,
                 plan[plan_step_molecule(window.layout) + index], moved);
   }
@@ -181,7 +191,8 @@ static inline void propose(const Proposal *p, __local int *shared) {
   picks.second_visit = shared + 2 * window.steps;
   picks.increment = shared + 3 * window.steps;
   picks.offset = shared + 4 * window.steps;
-  pick_molecules(window, p->range, picks, p->entries + entries_threshold(window.layout));
+  pick_molecules(window, p->range, p->chain_state, picks,
+                 p->entries + entries_threshold(window.layout));
   find_visits(window, picks);
   write_plan(window, picks, p->plan);
   place_starts(window, p->topology_reals, p->topology_integers, p->lattice, p->plan, p->entries,

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <span>
 
 #include "kernels/common/layout.h"
 
@@ -41,6 +42,14 @@ inline real_t r_select(mask_t mask, real_t a, real_t b) { return mask ? a : b; }
 /// floor(uniform * molecules); uniform < 1, the minimum guards the rounding of the product.
 inline int molecule_from_uniform(double uniform, int molecules) {
   return std::min(molecules - 1, static_cast<int>(uniform * molecules));
+}
+
+/// The same of those that the chain's state says are moved.
+inline int chosen_molecule(double uniform, std::span<const double> chain_state, int molecules) {
+  const int chosen = static_cast<int>(chain_state[STATE_REGION_MOLECULES]);
+  if (chosen == 0) return molecule_from_uniform(uniform, molecules);
+  const int place = STATE_REGION_FIRST + molecule_from_uniform(uniform, chosen);
+  return static_cast<int>(chain_state[static_cast<std::size_t>(place)]);
 }
 
 }  // namespace starpmc::scalar

@@ -15,7 +15,7 @@ class PlainMover {
       double pick = 0;
       double acceptance = 0;
       draw_pair(first_step + i, STREAM_PICK, c_.range.chain, c_.range.seed, &pick, &acceptance);
-      picks[i] = molecule_from_uniform(pick, c_.topology.shape.molecules);
+      picks[i] = chosen_molecule(pick, c_.chain_state, c_.topology.shape.molecules);
       thresholds[i] = acceptance_threshold(acceptance, c_.range.thermal_energy);
     }
   }
@@ -38,6 +38,10 @@ class PlainMover {
       move_pose(c_.range.first_step + static_cast<word_t>(c_.step_of(candidate)), c_.range.chain,
                 c_.range.seed, c_.maximum_translation, c_.maximum_half_turns, box[0], box[1],
                 box[2], pose, moved);
+      if (c_.chain_state[STATE_REGION_MOLECULES] > 0) {
+        confine_pose(&c_.chain_state[STATE_REGION_CENTRE], c_.chain_state[STATE_REGION_SQUARE], box,
+                     pose, moved);
+      }
       for (int field = 0; field < POSE_FIELDS; ++field) c_.field(field)[candidate] = moved[field];
       place_sites(candidate, moved);
     }

@@ -24,7 +24,9 @@ class LaneMover {
 
   void draw(std::uint64_t first_step, std::span<int> picks, std::span<double> thresholds) const {
     const D d;
-    const real_t molecules = real_constant(c_.topology.shape.molecules);
+    const int confined = static_cast<int>(c_.chain_state[STATE_REGION_MOLECULES]);
+    const int all = confined > 0 ? confined : c_.topology.shape.molecules;
+    const real_t molecules = real_constant(all);
     for (std::size_t i = 0; i < picks.size(); i += hn::Lanes(d)) {
       const word_t step{hn::Iota(word_t::D(), first_step + i)};
       real_t pick;
@@ -38,7 +40,9 @@ class LaneMover {
       hn::Store(hn::Min(r_floor(pick * molecules).v, (molecules - real_constant(1)).v), d, picked);
       hn::Store(threshold.v, d, drawn);
       for (std::size_t lane = 0; lane < std::min(hn::Lanes(d), picks.size() - i); ++lane) {
-        picks[i + lane] = static_cast<int>(picked[lane]);
+        const auto place = static_cast<std::size_t>(picked[lane]);
+        picks[i + lane] = static_cast<int>(confined > 0 ? c_.chain_state[STATE_REGION_FIRST + place]
+                                                        : picked[lane]);
         thresholds[i + lane] = drawn[lane];
       }
     }
@@ -67,6 +71,7 @@ class LaneMover {
           real_constant(c_.maximum_translation), real_constant(c_.maximum_half_turns),
           real_constant(c_.interaction.box[0]), real_constant(c_.interaction.box[1]),
           real_constant(c_.interaction.box[2]), pose, moved);
+      if (c_.chain_state[STATE_REGION_MOLECULES] > 0) confine(pose, moved);
       for (int field = 0; field < POSE_FIELDS; ++field) scatter(moved[field], c_.field(field), at);
       place_sites(candidates, first, at, moved);
     }
@@ -89,6 +94,16 @@ class LaneMover {
     }
     HWY_INLINE hn::Vec<Integers> vector() const { return hn::Load(Integers(), values); }
   };
+
+  void confine(const real_t (&pose)[POSE_FIELDS], real_t (&moved)[POSE_FIELDS]) const {
+    real_t centre[3];
+    real_t length[3];
+    for (std::size_t k = 0; k < 3; ++k) {
+      centre[k] = real_constant(c_.chain_state[STATE_REGION_CENTRE + k]);
+      length[k] = real_constant(c_.interaction.box[k]);
+    }
+    confine_pose(centre, real_constant(c_.chain_state[STATE_REGION_SQUARE]), length, pose, moved);
+  }
 
   static HWY_INLINE real_t gather(const double* from, const Lanes& at) {
     return {hn::GatherIndex(D(), from, at.vector())};

@@ -86,16 +86,19 @@ std::uint64_t BlockRun::block_end() const {
   return std::min(parts_.total_steps, blocks_.back().end.step + parts_.interval);
 }
 
-ChainSegment BlockRun::segment(std::uint64_t step, std::uint64_t end) const {
+ChainSegment BlockRun::segment(std::uint64_t block_start, std::uint64_t step,
+                               std::uint64_t end) const {
   const auto& output = parts_.inputs.settings.output;
-  return {step, end - step, output.trajectory_interval, 0, output.pressure_interval};
+  return {step,        end - step,       output.trajectory_interval, 0, output.pressure_interval,
+          block_start, end - block_start};
 }
 
 std::uint64_t BlockRun::advance(std::uint64_t step, const std::function<bool()>& pause) {
   resting_step_.reset();
   if (blocks_.empty()) return end_block(step);
   const std::uint64_t end = block_end();
-  if (step < end) step = parts_.chain.run(segment(step, end), observer_, pause);
+  if (step < end)
+    step = parts_.chain.run(segment(blocks_.back().end.step, step, end), observer_, pause);
   return step < end ? step : end_block(step);
 }
 
@@ -116,7 +119,7 @@ QmBlock BlockRun::sampled_end(std::uint64_t step) {
 void BlockRun::sample_ahead(std::uint64_t step) {
   const std::uint64_t end = std::min(parts_.total_steps, step + parts_.interval);
   if (scf_.done() || step == end) return;
-  const std::uint64_t reached = parts_.chain.run(segment(step, end), ahead_, [&] {
+  const std::uint64_t reached = parts_.chain.run(segment(step, step, end), ahead_, [&] {
     return scf_.done() || parts_.interruption.requested() || ahead_.bytes() > kMostBytesAhead;
   });
   if (reached > step) ahead_end_ = reached;

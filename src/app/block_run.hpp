@@ -87,7 +87,7 @@ class BlockRun {
   };
 
   std::uint64_t block_end() const;
-  ChainSegment segment(std::uint64_t step, std::uint64_t end) const;
+  ChainSegment segment(std::uint64_t block_start, std::uint64_t step, std::uint64_t end) const;
   std::uint64_t end_block(std::uint64_t step);
   QmBlock sampled_end(std::uint64_t step);
   void sample_ahead(std::uint64_t step);

@@ -107,6 +107,12 @@ bool exact_if_served(const Inputs& inputs) {
 void check_exact_options(const Inputs& inputs, const OptionPlaces& places) {
   const Settings::QmSection& qm = inputs.settings.qm;
   const Ensemble ensemble = inputs.settings.sampling.ensemble;
+  if (inputs.settings.sampling.near_share > 0 && !exact_if_served(inputs)) {
+    throw InputError(places("sampling.near-share"),
+                     "only blocks of the exact ensemble have steps near the QM molecule",
+                     fmt::format("{}", inputs.settings.sampling.near_share),
+                     "leave it out, or sampling.ensemble = exact");
+  }
   if (!inputs.system.solute || ensemble == Ensemble::perturbative) return;
   if (ensemble == Ensemble::exact) check_exactness(inputs.settings, places);
   if (!has_qm_program(qm) || !qm.reference.empty()) return;

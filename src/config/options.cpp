@@ -123,6 +123,14 @@ std::vector<Option> sampling_options() {
       real({"sampling", "target-acceptance", "", "acceptance the step sizes are tuned towards"},
            {.minimum = 0, .maximum = 1, .minimum_open = true, .maximum_open = true},
            STARPMC_FIELD(sampling.target_acceptance)),
+      real({"sampling", "near-share", "",
+            "share of each block's steps that move only molecules near the QM molecule, which are "
+            "what its energy depends on; the ensemble is the same"},
+           {.minimum = 0, .maximum = 0.9}, STARPMC_FIELD(sampling.near_share)),
+      real({"sampling", "near-shell", "A",
+            "near are molecules with their centres in a sphere that is so much larger than the QM "
+            "molecule"},
+           {.minimum = 0, .maximum = 100}, STARPMC_FIELD(sampling.near_shell_angstrom)),
       integer(
           {"sampling", "tune-interval", "steps", "steps between two adjustments of the step sizes"},
           {1}, STARPMC_FIELD(sampling.tune_interval)),

@@ -72,6 +72,8 @@ struct Settings {
     double max_translation_angstrom = 0.15;
     double max_rotation_degrees = 15;
     double target_acceptance = 0.4;
+    double near_share = 0;
+    double near_shell_angstrom = 4.5;
     std::uint64_t tune_interval = 500;
     std::uint32_t window = 0;  ///< 0: auto
     bool certified = true;

@@ -11,6 +11,7 @@
 #include "sampling/chain_sizes.hpp"
 #include "sampling/chain_state.hpp"
 #include "sampling/density_update.hpp"
+#include "sampling/near_moves.hpp"
 #include "sampling/pair_virial.hpp"
 #include "sampling/pending_windows.hpp"
 #include "sampling/team_windows.hpp"
@@ -30,6 +31,7 @@ class StarpuChain final : public Chain {
   StarpuChain(const System& system, const Settings& settings, std::uint32_t chain,
               unsigned chains_here)
       : data_(system, settings),
+        near_(system, settings),
         molecules_(system.molecules),
         sampling_(settings.sampling),
         run_(settings.run),
@@ -129,6 +131,7 @@ class StarpuChain final : public Chain {
     sizes_ = ChainSizes::from(state.at("sizes"));
     apply_sizes();
     data_.restore(state.at("data"));
+    plan_of_confined();
     team_.data_changed();
   }
 
@@ -174,6 +177,7 @@ class StarpuChain final : public Chain {
       team_.dissolve();
       window_ = WindowBuffers<Real>(chosen, sizes_.mm_parts);
       planner_ = WindowPlanner(chosen, data_.topology.shape.molecules);
+      plan_of_confined();
       plan_.assign(static_cast<std::size_t>(plan_size(chosen)), 0);
       window_.set_components(data_.components());
     }
@@ -184,6 +188,27 @@ class StarpuChain final : public Chain {
   /// Whoever cuts the grid wants its blocks to be tasks.
   TaskSize task_size() const {
     return run_.tasks == TaskSize::automatic && run_.grid_blocks > 1 ? TaskSize::terms : run_.tasks;
+  }
+
+  void plan_of_confined() {
+    const HostAccess<double> state(data_.chain_state, STARPU_R);
+    planner_.choose_from(confined_molecules(state.data()));
+  }
+
+  /// Whom the steps from `step` on move. No task is under way.
+  void begin_steps(const ChainSegment& segment, std::uint64_t step) {
+    alike_until_ = segment.first_step + segment.steps;
+    if (near_.none()) return;
+    NearMoves::Steps steps{};
+    {
+      const HostAccess<double> lattice(data_.lattice, STARPU_R);
+      const HostAccess<double> state(data_.chain_state, STARPU_RW);
+      steps = near_.begin(segment, step, data_.topology, lattice.data(), state.data());
+    }
+    alike_until_ = steps.end;
+    if (!steps.changed) return;
+    plan_of_confined();
+    team_.data_changed();
   }
 
   void take_poses(std::span<const double> lattice) {
@@ -216,6 +241,8 @@ class StarpuChain final : public Chain {
                        const std::function<bool()>& pause);
 
   ChainData<Real> data_;
+  NearMoves near_;
+  std::uint64_t alike_until_ = 0;  ///< steps that move the same molecules
   std::vector<Molecule> molecules_;
   Settings::SamplingSection sampling_;
   Settings::RunSection run_;
@@ -233,12 +260,12 @@ class StarpuChain final : public Chain {
   std::unique_ptr<PairVirial<Real>> virial_;  ///< null: never asked for
 };
 
-/// Steps from `step` that one window may have: windows end where step sizes are tuned or a frame or
-/// a virial is due.
+/// Steps from `step` that one window may have: windows end where step sizes are tuned, a frame or a
+/// virial is due, or other molecules are moved.
 template <class Real>
 StepRange StarpuChain<Real>::range_from(const ChainSegment& segment, std::uint64_t step) const {
   const std::uint64_t most = std::min(
-      {segment.first_step + segment.steps - step, until_multiple(step, segment.frame_interval),
+      {alike_until_ - step, until_multiple(step, segment.frame_interval),
        until_multiple(step, segment.virial_interval), until_multiple(step, segment.tune_interval),
        static_cast<std::uint64_t>(window_.layout.steps)});
   return {sampling_.seed, step, chain_, static_cast<std::uint32_t>(most),
@@ -267,7 +294,7 @@ PendingWindows StarpuChain<Real>::plan_windows(const ChainSegment& segment, std:
         is_due(step, segment.virial_interval)) {
       break;
     }
-  } while (windows.extents.size() < most && step < segment.first_step + segment.steps);
+  } while (windows.extents.size() < most && step < alike_until_);
   windows_made_ += static_cast<std::int64_t>(windows.extents.size());
   return windows;
 }
@@ -389,8 +416,8 @@ StepPace StarpuChain<Real>::run_windows(const ChainSegment& segment, std::uint64
                                         ChainObserver& observer,
                                         const std::function<bool()>& pause) {
   const bool tries = team_.tries();
-  const std::uint64_t end = segment.first_step + segment.steps;
-  const std::uint64_t until = tries ? std::min(end, step + team_.steps_to_try()) : end;
+  const std::uint64_t until =
+      tries ? std::min(alike_until_, step + team_.steps_to_try()) : alike_until_;
   const bool single = team_.active() || sizes_.windows_per_task == 0;
   const std::size_t ahead = single ? kWindowsAhead : kTasksAhead;
   PaceMeter meter;
@@ -416,6 +443,7 @@ std::uint64_t StarpuChain<Real>::run(const ChainSegment& segment, ChainObserver&
                                      const std::function<bool()>& pause) {
   std::uint64_t step = segment.first_step;
   while (step < segment.first_step + segment.steps && !pause()) {
+    begin_steps(segment, step);
     const bool tried = team_.tries();
     const StepPace pace = run_windows(segment, step, observer, pause);
     if (!tried) continue;

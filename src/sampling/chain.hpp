@@ -42,6 +42,10 @@ struct ChainSegment {
   std::uint64_t frame_interval = 0;   ///< 0: no frames
   std::uint64_t tune_interval = 0;    ///< 0: step sizes stay
   std::uint64_t virial_interval = 0;  ///< 0: no virials; needs output.pressure-interval > 0
+  /// The block that the steps belong to, part of whose steps sampling.near-share moves only
+  /// molecules near the solute; none: all are moved.
+  std::uint64_t block_first_step = 0;
+  std::uint64_t block_steps = 0;
 };
 
 /// Largest displacements of a move.

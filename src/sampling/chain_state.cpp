@@ -49,7 +49,7 @@ ChainData<Real>::ChainData(const System& system, const Settings& settings)
     : topology(make_topology_buffers(system, settings)),
       lattice_host(make_lattice(system, topology.shape)),
       lattice_sites_host(make_lattice_sites<Real>(lattice_host, topology)),
-      chain_state_host(STATE_SIZE, 0.0),
+      chain_state_host(static_cast<std::size_t>(chain_state_size(topology.shape.molecules)), 0.0),
       field_cache_host(FIELDS * stride(), 0.0),
       certified(settings.sampling.certified),
       virials(settings.output.pressure_interval > 0),
@@ -135,7 +135,9 @@ nlohmann::json ChainData<Real>::state() {
   nlohmann::json state{{"lattice", saved(lattice, double{})},
                        {"field_cache", saved(field_cache, double{})}};
   const HostAccess<double> access(chain_state, STARPU_R);
-  std::vector<double> running(access.data().begin(), access.data().end());
+  const auto region = access.data().subspan(STATE_REGION_MOLECULES);
+  std::vector<double> running(access.data().begin(), region.begin());
+  if (region.front() > 0) state["region"] = to_binary(std::span<const double>(region));
   if (reference == nullptr) {
     const auto first = running.begin() + kResponseTotals;
     running.erase(first, first + RESPONSE_TERMS);
@@ -162,13 +164,17 @@ void ChainData<Real>::restore(const nlohmann::json& state) {
   restored(lattice, "lattice", double{});
   restored(field_cache, "field_cache", double{});
   {
-    std::vector<double> running(STATE_SIZE - (reference == nullptr ? RESPONSE_TERMS : 0));
+    std::vector<double> running(STATE_REGION_MOLECULES -
+                                (reference == nullptr ? RESPONSE_TERMS : 0));
     from_binary(state.at("chain_state"), "chain_state", std::span(running));
     if (reference == nullptr) {
       running.insert(running.begin() + kResponseTotals, RESPONSE_TERMS, 0.0);
     }
     const HostAccess<double> access(chain_state, STARPU_W);
     std::ranges::copy(running, access.data().begin());
+    const std::span<double> region = access.data().subspan(STATE_REGION_MOLECULES);
+    region.front() = 0;
+    if (state.contains("region")) from_binary(state.at("region"), "region", region);
   }
   if (components() > 0) {
     restored(molecule_response, "molecule_response", int{});

@@ -274,7 +274,7 @@ struct Buffers {
     mm_partial.assign(MM_TERMS * rows, 0.0);
     mm_energies.assign(MM_TERMS * rows, 0.0);
     table.assign(MM_TERMS * rows * rows, PairReal<Real>{0});
-    chain_state.assign(STATE_SIZE, 0.0);
+    chain_state.assign(static_cast<std::size_t>(chain_state_size(of.shape.molecules)), 0.0);
     chain_state[STATE_MAXIMUM_TRANSLATION] = 0.25;
     chain_state[STATE_MAXIMUM_HALF_TURNS] = 0.04;
     field_cache.assign(FIELDS * padded, 0.0);

@@ -47,12 +47,15 @@ HISTOGRAMS = ("energy", "field", "distance from S", "distance from O", "nearest 
 BINS = 10
 TOLERANCE = 2e-3  # kJ/mol: frames have positions in single precision
 
-# Name, ensemble, STARPMC_MODEL_RESPONSE
+NEAR_SHELL = 1.5  # angstrom: waters are as often within as without
+
+# Name, ensemble, STARPMC_MODEL_RESPONSE, share of the steps that are near the solute
 RUNS = (
-    ("exact", "exact", "1 3"),
-    ("exact, 0.4 of the response", "exact", "0.4 3"),
-    ("exact, 1.3 times the response in 1 of 3 directions", "exact", "1.3 1"),
-    ("perturbative", "perturbative", "1 3"),
+    ("exact", "exact", "1 3", 0),
+    ("exact, 0.4 of the response", "exact", "0.4 3", 0),
+    ("exact, 1.3 times the response in 1 of 3 directions", "exact", "1.3 1", 0),
+    ("exact, 0.4 of the response, half of the steps near the solute", "exact", "0.4 3", 0.5),
+    ("perturbative", "perturbative", "1 3", 0),
 )
 
 
@@ -122,7 +125,7 @@ def run_starpmc(folder, box, waters, run, blocks):
 
 
 def run_chain(folder, box, waters, run, blocks, seed):
-    name, ensemble, response = run
+    name, ensemble, response, near_share = run
     sections = {
         "system": box,
         "sampling": {
@@ -134,6 +137,8 @@ def run_chain(folder, box, waters, run, blocks, seed):
             "max_translation": 0.9,
             "max_rotation": 70,
             "tune_interval": UNTUNED,
+            "near_share": near_share,
+            "near_shell": NEAR_SHELL,
         },
         "qm": {
             "engine": "pyscf",
@@ -218,7 +223,7 @@ def report(name, reference, run):
 
 
 def problems(runs, reference):
-    for name, ensemble, _ in RUNS:
+    for name, ensemble, *_ in RUNS:
         chances = report(name, reference, runs[name])
         if ensemble != "exact":
             if min(chances) > SURELY:

@@ -10,6 +10,7 @@
 #include "potential/potential_lattice.hpp"
 #include "runtime/starpu_runtime.hpp"
 #include "sampling/chain.hpp"
+#include "sampling/near_moves.hpp"
 #include "sampling/reference_tables.hpp"
 #include "system/read_system.hpp"
 #include "tests/codelets/two_cpu_workers.hpp"
@@ -51,6 +52,8 @@ class ReferenceChain : public test::TwoCpuWorkers {
                            .defines = {},
                            .include_folders = {}});
     resolve_cutoffs(settings_, system_.box, OptionPlaces());
+    settings_.sampling.near_share = 0.4;
+    settings_.sampling.near_shell_angstrom = 3.5;
     for (const Vector3& r : system_.solute->positions) {
       centre_ = centre_ + (1.0 / static_cast<double>(system_.solute->atom_count())) * r;
     }
@@ -62,6 +65,18 @@ class ReferenceChain : public test::TwoCpuWorkers {
     chain->set_reference(std::make_shared<const ReferenceTables>(reference_));
     start_ = chain->evaluate();
     return chain;
+  }
+
+  /// Steps that move all molecules, then a block some of whose steps move those near the solute.
+  static void run_both_kinds(Chain& chain, ChainObserver& observer) {
+    chain.run({0, kSteps / 2}, observer);
+    chain.run(of_block(kSteps / 2, kSteps / 2 + kSteps, kSteps / 2, kSteps), observer);
+  }
+
+  /// Of a block of so many steps from `block` on.
+  static ChainSegment of_block(std::uint64_t first, std::uint64_t end, std::uint64_t block,
+                               std::uint64_t steps) {
+    return {first, end - first, 0, 0, 0, block, steps};
   }
 
   System system_;
@@ -175,7 +190,7 @@ TEST_F(ReferenceChain, IsTheSameWhateverComputesIt) {
           settings.sampling.window = window;
           const auto chain = make(settings);
           Recorder found;
-          chain->run({0, kSteps}, found);
+          run_both_kinds(*chain, found);
           const nlohmann::json state = chain->state().at("data");
           if (!first) {
             first = found;
@@ -211,7 +226,7 @@ TEST_F(ReferenceChain, IsTheSameOnADevice) {
     settings_.sampling.window = 50;
     const auto chain = make(settings_);
     Recorder found;
-    chain->run({0, kSteps}, found);
+    run_both_kinds(*chain, found);
     return std::pair(found, chain->state().at("data"));
   };
   const auto [host, host_state] = run(Implementation::simd, TaskSize::windows);
@@ -229,15 +244,18 @@ TEST_F(ReferenceChain, IsTheSameOnADevice) {
 TEST_F(ReferenceChain, GoesOnFromItsState) {
   const StarpuRuntime runtime(Precision::mixed, Implementation::simd);
   const auto chain = make(settings_);
+  // In the midst of the steps near the solute.
+  const ChainSegment rest = of_block(kSteps, 2 * kSteps, 0, 2 * kSteps);
   Recorder before;
-  chain->run({0, kSteps}, before);
+  chain->run(of_block(0, kSteps, 0, 2 * kSteps), before);
   const nlohmann::json state = chain->state();
+  EXPECT_TRUE(state.at("data").contains("region"));
   Recorder onwards;
-  chain->run({kSteps, kSteps}, onwards);
+  chain->run(rest, onwards);
   // Back, as after a block that was rejected; then in another chain, as after a resumption.
   chain->restore(state);
   Recorder again;
-  chain->run({kSteps, kSteps}, again);
+  chain->run(rest, again);
   EXPECT_EQ(again.decisions.hexadecimal_digest(), onwards.decisions.hexadecimal_digest());
   EXPECT_EQ(again.last.values(), onwards.last.values());
   const auto other = make_chain(system_, settings_, 0);
@@ -245,10 +263,42 @@ TEST_F(ReferenceChain, GoesOnFromItsState) {
   other->set_reference(std::make_shared<const ReferenceTables>(reference_));
   other->restore(state);
   Recorder resumed;
-  other->run({kSteps, kSteps}, resumed);
+  other->run(rest, resumed);
   EXPECT_EQ(resumed.decisions.hexadecimal_digest(), onwards.decisions.hexadecimal_digest());
   EXPECT_EQ(resumed.last.values(), onwards.last.values());
   EXPECT_EQ(other->state(), chain->state());
+}
+
+TEST_F(ReferenceChain, NearTheSoluteTheOthersStayAndNoneGoes) {
+  const StarpuRuntime runtime(Precision::mixed, Implementation::simd);
+  const auto chain = make(settings_);
+  const NearPhase near = near_phase(20 * kSteps, 10 * kSteps, settings_.sampling.near_share);
+  ASSERT_TRUE(near.near);
+  double radius = settings_.sampling.near_shell_angstrom;
+  for (const Vector3& r : system_.solute->positions) {
+    radius = std::max(radius, settings_.sampling.near_shell_angstrom + norm(r - centre_));
+  }
+  const auto inside = [&](const Molecule& molecule) {
+    return norm(system_.box.minimum_image(molecule.centre - centre_)) < radius;
+  };
+  Recorder recorder;
+  chain->run(of_block(0, near.begin, 0, 20 * kSteps), recorder);
+  const std::vector<Molecule> before = chain->molecules();
+  chain->run(of_block(near.begin, near.end, 0, 20 * kSteps), recorder);
+  const std::vector<Molecule> after = chain->molecules();
+  chain->run(of_block(near.end, 20 * kSteps, 0, 20 * kSteps), recorder);
+  const std::vector<Molecule> last = chain->molecules();
+  std::size_t near_ones = 0;
+  std::size_t moved_later = 0;
+  for (std::size_t m = 0; m < before.size(); ++m) {
+    EXPECT_EQ(inside(before[m]), inside(after[m])) << m;
+    EXPECT_EQ(inside(before[m]), !(before[m].centre == after[m].centre)) << m;
+    near_ones += inside(before[m]) ? 1 : 0;
+    moved_later += after[m].centre == last[m].centre ? 0 : 1;
+  }
+  EXPECT_GT(near_ones, 5U);
+  EXPECT_LT(near_ones, 30U);
+  EXPECT_GT(moved_later, 55U);
 }
 
 TEST_F(ReferenceChain, StateWithoutOneHasNoTotalsOfItsTerms) {
@@ -257,7 +307,7 @@ TEST_F(ReferenceChain, StateWithoutOneHasNoTotalsOfItsTerms) {
   chain->evaluate();
   const nlohmann::json data = chain->state().at("data");
   EXPECT_EQ(data.at("chain_state").get_binary().size(),
-            (STATE_SIZE - RESPONSE_TERMS) * sizeof(double));
+            (STATE_REGION_MOLECULES - RESPONSE_TERMS) * sizeof(double));
   EXPECT_FALSE(data.contains("response_total"));
   chain->restore(chain->state());
   EXPECT_EQ(chain->state().at("data"), data);

@@ -124,7 +124,7 @@ struct SmallSystem {
     mm_partial.assign(MM_TERMS * rows, 0.0);
     mm_energies.assign(MM_TERMS * rows, 0.0);
     table.assign(MM_TERMS * rows * rows, PairReal<Real>{0});
-    chain_state.assign(STATE_SIZE, 0.0);
+    chain_state.assign(static_cast<std::size_t>(chain_state_size(kMolecules)), 0.0);
     chain_state[STATE_MAXIMUM_TRANSLATION] = 0.3;
     chain_state[STATE_MAXIMUM_HALF_TURNS] = 0.05;
     field_cache.assign(size_of(FIELDS * layout.molecules), 0.0);

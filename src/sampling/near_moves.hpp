@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "sampling/chain.hpp"
+#include "sampling/topology_buffers.hpp"
+#include "system/system.hpp"
+
+namespace starpmc {
+
+/// Steps [begin, end) of a block, in which either all molecules are moved or those near the solute.
+struct NearPhase {
+  std::uint64_t begin;
+  std::uint64_t end;
+  bool near;
+};
+
+/// The phase that step `at` of a block belongs to. A block's phases are the same forwards and
+/// backwards, so that a block as a whole keeps detailed balance as its phases do.
+/// @param share of the block's steps that are near the solute
+NearPhase near_phase(std::uint64_t block_steps, std::uint64_t at, double share);
+
+/// Which molecules a chain moves near the solute (README.md, "Near the solute"): those whose centre
+/// is in a sphere about it as a phase begins. Moves out of the sphere count as rejected, so the
+/// same ones are in it as the phase ends, and each phase keeps detailed balance.
+class NearMoves {
+ public:
+  NearMoves(const System& system, const Settings& settings);
+
+  /// Whether all steps move all molecules, whatever begin() is given.
+  bool none() const { return share_ == 0; }
+
+  /// Steps [.., end) from `step` on that are made alike, and whether the chain's state has been
+  /// changed for them. None of the chain's tasks is under way.
+  struct Steps {
+    std::uint64_t end;
+    bool changed;
+  };
+  /// @param lattice,chain_state as kernels/common/layout.h has them
+  Steps begin(const ChainSegment& segment, std::uint64_t step, const TopologyBuffers& topology,
+              std::span<const double> lattice, std::span<double> chain_state) const;
+
+ private:
+  void confine(const TopologyBuffers& topology, std::span<const double> lattice,
+               std::span<double> chain_state) const;
+
+  double share_;
+  Vector3 centre_;
+  double radius_angstrom_;
+};
+
+/// Those that steps are confined to; empty: all.
+std::vector<int> confined_molecules(std::span<const double> chain_state);
+
+}  // namespace starpmc
