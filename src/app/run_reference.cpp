@@ -83,6 +83,14 @@ std::string obstacle_to_exactness(const Settings& settings, const std::string& e
   return {};
 }
 
+/// @param place of the option, for a message
+void require_no_near_share(const Inputs& inputs, const std::string& place) {
+  const double share = inputs.settings.sampling.near_share;
+  if (share == 0) return;
+  throw InputError(place, "only blocks of the exact ensemble have steps near the QM molecule",
+                   fmt::format("{}", share), "leave it out, or sampling.ensemble = exact");
+}
+
 }  // namespace
 
 std::optional<SoluteReference> given_reference(const Inputs& inputs) {
@@ -107,12 +115,7 @@ bool exact_if_served(const Inputs& inputs) {
 void check_exact_options(const Inputs& inputs, const OptionPlaces& places) {
   const Settings::QmSection& qm = inputs.settings.qm;
   const Ensemble ensemble = inputs.settings.sampling.ensemble;
-  if (inputs.settings.sampling.near_share > 0 && !exact_if_served(inputs)) {
-    throw InputError(places("sampling.near-share"),
-                     "only blocks of the exact ensemble have steps near the QM molecule",
-                     fmt::format("{}", inputs.settings.sampling.near_share),
-                     "leave it out, or sampling.ensemble = exact");
-  }
+  if (!exact_if_served(inputs)) require_no_near_share(inputs, places("sampling.near-share"));
   if (!inputs.system.solute || ensemble == Ensemble::perturbative) return;
   if (ensemble == Ensemble::exact) check_exactness(inputs.settings, places);
   if (!has_qm_program(qm) || !qm.reference.empty()) return;
@@ -141,6 +144,7 @@ std::string settle_ensemble(Inputs& inputs, const std::string& engine, bool serv
     const std::string obstacle =
         obstacle_to_exactness(inputs.settings, engine, serves_exact_ensemble);
     ensemble = obstacle.empty() ? Ensemble::exact : Ensemble::perturbative;
+    if (!obstacle.empty()) require_no_near_share(inputs, "sampling.near-share");
     if (!has_qm_program(inputs.settings.qm)) {
       return fmt::format("{}: the density stays as it is, and its ensemble is sampled", obstacle);
     }

@@ -99,6 +99,7 @@ class Exact(program.TestCase):
                 "steps": 3000,
                 "equilibration_steps": 600,
                 "seed": 3,
+                "near_share": 0.5,
             },
             "qm": {
                 "engine": "pyscf",
@@ -400,14 +401,22 @@ class Exact(program.TestCase):
     def test_by_default_where_it_cannot_be(self):
         """One line says why, and the run is that of the published method, resumed too."""
         knows_not = MODEL | {"STARPMC_MODEL_EXACT": "no"}
-        self.run_model("ever", "--sampling.ensemble", "perturbative")
+        everywhere = ("--sampling.near-share", 0)
+        self.run_model("ever", "--sampling.ensemble", "perturbative", *everywhere)
         config = self.config(**self.default_settings())
+        refused = program.start(
+            "run", config, "--output.folder", self.folder / "near", env=knows_not
+        )
+        self.assertEqual(refused.returncode, 2, refused.stderr)
+        self.assertIn("sampling.near-share", refused.stderr)
         for name, words, env, reason in (
             ("worker", (), knows_not, "cannot serve the exact ensemble"),
             ("interval", ("--qm.interval", 4000), MODEL, "at least one whole qm.interval"),
         ):
             with self.subTest(name):
-                summary = program.simulate(config, self.folder / name, *words, env=env)
+                summary = program.simulate(
+                    config, self.folder / name, *words, *everywhere, env=env
+                )
                 self.assertEqual(summary["ensemble"], "perturbative")
                 lines = [
                     line for line in self.log_of(name).splitlines() if reason in line
@@ -415,7 +424,7 @@ class Exact(program.TestCase):
                 self.assertEqual(len(lines), 1, self.log_of(name))
                 self.assertIn("sampling.ensemble = perturbative", lines[0])
                 said = program.succeed(
-                    "check", config, *words, cwd=self.folder, env=env
+                    "check", config, *words, *everywhere, cwd=self.folder, env=env
                 ).stdout
                 self.assertRegex(said, rf"(?m)^Ensemble .*{reason}")
                 settings = (self.folder / name / "settings.cfg").read_text()
@@ -432,7 +441,7 @@ class Exact(program.TestCase):
     def test_many_short_updates_share_checkpoints(self):
         """One after each, with all updates so far, took ever longer."""
         sections = self.settings(interval=10)
-        sections["sampling"]["ensemble"] = "perturbative"
+        sections["sampling"] |= {"ensemble": "perturbative", "near_share": 0}
         out = self.folder / "short"
         process = subprocess.Popen(
             [program.PROGRAM, "run", self.config(**sections), "--output.folder", out],
@@ -562,6 +571,9 @@ class BadInput(program.TestCase):
         said = self.refused("--qm.response-components", "20")
         self.assertIn("qm.response-components", said)
         self.assertIn("12 configurations", said)
+        said = self.refused("--sampling.ensemble", "perturbative")
+        self.assertIn("sampling.near-share", said)
+        self.assertIn("sampling.ensemble = exact", said)
 
     def test_reference_file(self):
         config = self.config(**self.settings())
