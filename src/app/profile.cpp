@@ -7,13 +7,13 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <chrono>
 #include <fstream>
 #include <iostream>
 #include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "app/chain_count.hpp"
@@ -23,7 +23,7 @@
 #include "app/profile_images.hpp"
 #include "app/run_engines.hpp"
 #include "app/simulation.hpp"
-#include "base/seconds_since.hpp"
+#include "base/process_age.hpp"
 #include "io/log.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/installation.hpp"
@@ -60,6 +60,7 @@ std::string how_to_go_on(const ProfileImages& images) {
 struct Relay {
   std::unique_ptr<RunEngines> engines;  ///< started early; null: none
   std::string device;                   ///< QmEngine::device() of the engines so far
+  bool first = true;                    ///< no image has been sampled by this process
 };
 
 /// Those of an image that has not been begun; null where there is no memory for them beside what
@@ -81,16 +82,19 @@ std::unique_ptr<RunEngines> start_engines(const ProfileImages& images, std::size
 
 /// @param steps of production in all
 /// @param next  the image after it; none: it is the last
+/// @return seconds from the start of its chains to the end
 /// @throws Stopped
-void sample(Ranks& ranks, const ProfileImages& images, std::size_t image, std::uint64_t steps,
-            std::optional<std::size_t> next, Relay& relay) {
+double sample(Ranks& ranks, const ProfileImages& images, std::size_t image, std::uint64_t steps,
+              std::optional<std::size_t> next, Relay& relay) {
   const Begin begin = images.state(image) == ProfileImages::State::absent ? Begin::anew
                       : images.steps_of(image) < steps                    ? Begin::with_more_steps
                                                                           : Begin::at_checkpoints;
+  const double begun_seconds = std::exchange(relay.first, false) ? 0 : process_age_seconds();
   try {
     Inputs inputs = begin == Begin::anew ? images.begin(image) : images.go_on(image, steps);
     if (relay.engines && !relay.engines->serve(inputs, relay.device)) relay.engines.reset();
     Simulation simulation(ranks, std::move(inputs), begin, std::move(relay.engines));
+    simulation.count_seconds_from(begun_seconds);
     relay.device = simulation.qm_device();
     // The next one's start takes as long as much of the sampling, and most cores are idle now.
     std::unique_ptr<RunEngines> engines;
@@ -102,6 +106,7 @@ void sample(Ranks& ranks, const ProfileImages& images, std::size_t image, std::u
     stop_file_logging();
     if (!complete) throw Stopped{simulation.interrupting_signal()};
     relay.engines = std::move(engines);
+    return simulation.summary().wall_seconds;
   } catch (const StoppedAtStart& stop) {
     throw Stopped{stop.signal};
   } catch (const InputError&) {
@@ -130,16 +135,15 @@ void sample_missing(Ranks& ranks, const ProfileImages& images) {
     std::cout << fmt::format("{} of {} images are there\n", images.count() - missing.size(),
                              images.count());
   }
-  const auto start = std::chrono::steady_clock::now();
   Relay relay;
   for (std::size_t made = 1; const std::size_t image : missing) {
     const std::optional<std::size_t> next =
         made < missing.size() ? std::optional(missing[made]) : std::nullopt;
-    sample(ranks, images, image, steps[image], next, relay);
-    const double each = seconds_since(start) / static_cast<double>(made);
-    std::cout << fmt::format("{} sampled; about {:.0f} s more\n", image_name(images, image),
-                             each * static_cast<double>(missing.size() - made))
-              << std::flush;
+    // What the first one's start takes, the next ones do not.
+    const double each = sample(ranks, images, image, steps[image], next, relay);
+    const double more = each * static_cast<double>(missing.size() - made);
+    std::cout << image_name(images, image) << " sampled"
+              << (more > 0 ? fmt::format("; about {:.0f} s more", more) : "") << std::endl;
     ++made;
   }
 }

@@ -211,7 +211,7 @@ void Simulation::run_chains_traced() {
   std::optional<RunTrace> trace;
   if (settings().output.trace) trace.emplace(ranks_, settings().output.folder);
   const auto start = Clock::now();
-  summary_.startup_seconds = process_age_seconds();
+  summary_.startup_seconds = process_age_seconds() - begun_seconds_;
   const codelets::WorkerTimes times;
   run_chains();
   // A task's data can be read before it is counted and recorded.
@@ -262,7 +262,7 @@ void Simulation::fill_summary() {
   summary_.codelet_timings = results_.codelet_timings;
   summary_.worker_tasks = results_.worker_tasks;
   summary_.schedule = results_.schedule;
-  summary_.total_seconds = process_age_seconds();
+  summary_.total_seconds = process_age_seconds() - begun_seconds_;
   summary_.steps_per_second = steps / summary_.wall_seconds;
   summary_.title = inputs_.system.title;
   summary_.output_folder = settings().output.folder;

@@ -50,6 +50,9 @@ class Simulation {
   Simulation(const Simulation&) = delete;
   Simulation& operator=(const Simulation&) = delete;
 
+  /// Of a process that has done other things before: start-up and all seconds of the summary count
+  /// from when it was so old.
+  void count_seconds_from(double process_age_seconds) { begun_seconds_ = process_age_seconds; }
   /// @return whether all steps of all chains were made
   bool run();
   /// Called by a chain's thread as soon as the exact ensemble's reference is there, or else not; to
@@ -143,6 +146,7 @@ class Simulation {
   unsigned ended_ = 0;
   unsigned complete_ = 0;
 
+  double begun_seconds_ = 0;  ///< of the process' age
   bool engines_begun_earlier_;
   std::unique_ptr<RunEngines> engines_;  ///< last: their threads end before what they use does
 };

@@ -5,6 +5,7 @@ usage: test_profile.py PROGRAM [TEST ...]
 """
 
 import json
+import time
 
 from profile_case import (
     BOX,
@@ -32,7 +33,9 @@ class KnownAnswer(ProfileCase):
 
     def test_as_by_quadrature(self):
         places = np.linspace(0, 1, 5)
+        start = time.monotonic()
         rows = self.profile(self.config(**self.settings(places)), self.folder / "profile")
+        elapsed = time.monotonic() - start
         self.assert_as_expected(rows, model_path.free_energies(places, BOX, TEMPERATURE))
         isolated = [float(row["isolated_energy"]) for row in rows]
         np.testing.assert_allclose(isolated, [0, 4.75, 9.5, 2.25, -5], atol=1e-4)
@@ -40,11 +43,13 @@ class KnownAnswer(ProfileCase):
         logs = [path.read_text() for path in sorted((self.folder / "profile").glob("image-*/run.log"))]
         early = [log.count("QM workers were started before this run was") for log in logs]
         self.assertEqual(early, [0, 1, 1, 1, 1])
-        # A summary does not count tasks of the images before it.
-        tasks = [
-            sum(worker["tasks"] for worker in json.loads(path.read_text())["worker_tasks"])
+        # A summary counts neither tasks nor seconds of the images before it.
+        summaries = [
+            json.loads(path.read_text())
             for path in sorted((self.folder / "profile").glob("image-*/summary.json"))
         ]
+        self.assertLess(sum(summary["total_seconds"] for summary in summaries), elapsed)
+        tasks = [sum(worker["tasks"] for worker in one["worker_tasks"]) for one in summaries]
         self.assertLess(max(tasks), 1.5 * min(tasks), tasks)
 
     def test_a_wrong_response_is_made_up_for(self):
