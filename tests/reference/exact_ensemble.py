@@ -54,8 +54,8 @@ RUNS = (
     ("exact", "exact", "1 3", 0),
     ("exact, 0.4 of the response", "exact", "0.4 3", 0),
     ("exact, 1.3 times the response in 1 of 3 directions", "exact", "1.3 1", 0),
-    ("exact, 0.4 of the response, half of the steps near the solute", "exact", "0.4 3", 0.5),
     ("perturbative", "perturbative", "1 3", 0),
+    ("exact, 0.4 of the response, half of the steps near the solute", "exact", "0.4 3", 0.5),
 )
 
 
