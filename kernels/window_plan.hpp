@@ -33,7 +33,7 @@ class WindowPlanner {
  private:
   WindowLayout layout_;
   int molecules_;
-  std::vector<int> chosen_;  ///< empty: all
+  std::vector<int> chosen_;            ///< empty: all
   std::vector<int> slot_of_molecule_;  ///< -1: not in the window; reset after each plan
 };
 

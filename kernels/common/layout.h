@@ -119,6 +119,7 @@ STARPMC_INLINE int entries_size(WindowLayout l) { return entries_threshold(l) + 
 #define STATE_REGION_CENTRE (STATE_REGION_MOLECULES + 1)       /* x, y, z, angstrom */
 #define STATE_REGION_SQUARE (STATE_REGION_MOLECULES + 4)       /* of its radius */
 #define STATE_REGION_FIRST (STATE_REGION_MOLECULES + 5)        /* their numbers from here on */
+/* With places for so many of them. */
 STARPMC_INLINE int chain_state_size(int molecules) { return STATE_REGION_FIRST + molecules; }
 
 /* grid_shares: 64-bit words, l.candidates values, where several devices have a part of the density each:

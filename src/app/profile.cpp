@@ -124,7 +124,7 @@ double sample(Ranks& ranks, const ProfileImages& images, std::size_t image, std:
 }
 
 /// What is not there yet, in turn.
-void sample_missing(Ranks& ranks, const ProfileImages& images) {
+void sample_missing(Ranks& ranks, const ProfileImages& images, Relay& relay) {
   const std::vector<std::uint64_t> steps = images.planned_steps();
   std::vector<std::size_t> missing = images.order();
   std::erase_if(missing, [&](std::size_t image) {
@@ -135,7 +135,6 @@ void sample_missing(Ranks& ranks, const ProfileImages& images) {
     std::cout << fmt::format("{} of {} images are there\n", images.count() - missing.size(),
                              images.count());
   }
-  Relay relay;
   for (std::size_t made = 1; const std::size_t image : missing) {
     const std::optional<std::size_t> next =
         made < missing.size() ? std::optional(missing[made]) : std::nullopt;
@@ -264,11 +263,12 @@ Added add_images(ProfileImages& images, int& status) {
 
 int sample_and_estimate(Ranks& ranks, ProfileImages& images) {
   const std::vector<std::string> estimate = estimate_command(images);
+  Relay relay;
   int status = 0;
   do {
     Added added = Added::none;
     do {
-      sample_missing(ranks, images);
+      sample_missing(ranks, images, relay);
       evaluate(images);
       write_estimate_input(images);
       added = add_images(images, status);

@@ -121,7 +121,8 @@ std::string settings_off_default(const Settings& settings) {
   std::string text;
   for (const config::Option& option : config::options()) {
     const std::string value = option.get(settings);
-    if (value != config::default_text(option)) text += fmt::format("{} = {}\n", option.name(), value);
+    if (value != config::default_text(option))
+      text += fmt::format("{} = {}\n", option.name(), value);
   }
   return text;
 }

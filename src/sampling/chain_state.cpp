@@ -1,6 +1,7 @@
 #include "sampling/chain_state.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "io/binary_json.hpp"
@@ -15,6 +16,27 @@ constexpr int kBatch = 256;
 
 /// Where chain_state has the totals of the response's terms: a state without a reference has none.
 constexpr std::ptrdiff_t kResponseTotals = STATE_TERMS + TERMS - RESPONSE_TERMS;
+
+/// The region's molecules have places where there are such regions.
+std::size_t chain_state_values(const Settings& settings, int molecules) {
+  return static_cast<std::size_t>(
+      chain_state_size(settings.sampling.near_share > 0 ? molecules : 0));
+}
+
+/// @throws RunError where molecules are named that are not there
+void check_region(std::span<const double> region) {
+  const std::span<const double> molecules =
+      region.subspan(STATE_REGION_FIRST - STATE_REGION_MOLECULES);
+  const auto count = static_cast<double>(molecules.size());
+  const auto is_one = [&](double number) {
+    return number >= 0 && number < count && number == std::floor(number);
+  };
+  const double chosen = region.front();
+  if (!(chosen >= 0 && chosen <= count && chosen == std::floor(chosen)) ||
+      !std::ranges::all_of(molecules.first(static_cast<std::size_t>(chosen)), is_one)) {
+    throw RunError("the checkpoint's steps are confined to molecules that are not there");
+  }
+}
 
 double half_turns(double degrees) { return degrees / 360.0; }
 
@@ -49,7 +71,7 @@ ChainData<Real>::ChainData(const System& system, const Settings& settings)
     : topology(make_topology_buffers(system, settings)),
       lattice_host(make_lattice(system, topology.shape)),
       lattice_sites_host(make_lattice_sites<Real>(lattice_host, topology)),
-      chain_state_host(static_cast<std::size_t>(chain_state_size(topology.shape.molecules)), 0.0),
+      chain_state_host(chain_state_values(settings, topology.shape.molecules), 0.0),
       field_cache_host(FIELDS * stride(), 0.0),
       certified(settings.sampling.certified),
       virials(settings.output.pressure_interval > 0),
@@ -175,6 +197,7 @@ void ChainData<Real>::restore(const nlohmann::json& state) {
     const std::span<double> region = access.data().subspan(STATE_REGION_MOLECULES);
     region.front() = 0;
     if (state.contains("region")) from_binary(state.at("region"), "region", region);
+    check_region(region);
   }
   if (components() > 0) {
     restored(molecule_response, "molecule_response", int{});

@@ -100,8 +100,7 @@ ChainTeam<Real>::ChainTeam(ChainData<Real>& data, const WindowLayout& layout,
       member.lattice = DataHandle::temporary<double>(POSE_FIELDS * stride);
       member.lattice_sites =
           DataHandle::temporary<Real>(3 * static_cast<std::size_t>(layout.sites) * stride);
-      member.chain_state = DataHandle::temporary<double>(
-          static_cast<std::size_t>(chain_state_size(data_.topology.shape.molecules)));
+      member.chain_state = DataHandle::temporary<double>(data_.chain_state_host.size());
       member.field_cache = DataHandle::temporary<double>(FIELDS * stride);
       member.record =
           DataHandle::temporary<double>(RECORD_FIELDS * static_cast<std::size_t>(layout.steps));

@@ -1,11 +1,13 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "artificial_reference.hpp"
 #include "config/option_places.hpp"
 #include "config/options.hpp"
+#include "io/binary_json.hpp"
 #include "io/sha256.hpp"
 #include "potential/potential_lattice.hpp"
 #include "runtime/starpu_runtime.hpp"
@@ -267,6 +269,32 @@ TEST_F(ReferenceChain, GoesOnFromItsState) {
   EXPECT_EQ(resumed.decisions.hexadecimal_digest(), onwards.decisions.hexadecimal_digest());
   EXPECT_EQ(resumed.last.values(), onwards.last.values());
   EXPECT_EQ(other->state(), chain->state());
+}
+
+TEST_F(ReferenceChain, StepsConfinedToMoleculesThatAreNotThereAreRefused) {
+  const StarpuRuntime runtime(Precision::mixed, Implementation::simd);
+  const auto chain = make(settings_);
+  Recorder recorder;
+  chain->run(of_block(0, kSteps, 0, 2 * kSteps), recorder);
+  nlohmann::json state = chain->state();
+  const auto& saved = state.at("data").at("region").get_binary();
+  std::vector<double> region(saved.size() / sizeof(double));
+  from_binary(state.at("data").at("region"), "region", std::span(region));
+  const auto with = [&](std::size_t place, double value) {
+    std::vector<double> changed = region;
+    changed.at(place) = value;
+    nlohmann::json other = state;
+    other["data"]["region"] = to_binary(std::span<const double>(changed));
+    return other;
+  };
+  const std::size_t first = STATE_REGION_FIRST - STATE_REGION_MOLECULES;
+  for (const double number : {-1.0, 0.5, 64.0, 1e9, std::nan("")}) {
+    EXPECT_THROW(chain->restore(with(first, number)), RunError) << number;
+  }
+  for (const double count : {-1.0, 65.0, std::nan("")}) {
+    EXPECT_THROW(chain->restore(with(0, count)), RunError) << count;
+  }
+  chain->restore(state);
 }
 
 TEST_F(ReferenceChain, NearTheSoluteTheOthersStayAndNoneGoes) {
