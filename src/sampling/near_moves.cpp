@@ -47,20 +47,20 @@ Vector3 centre_of(const System& system) {
 
 NearPhase near_phase(std::uint64_t block_steps, std::uint64_t at, double share) {
   if (share == 0 || block_steps < kFewestSteps) return {0, block_steps, false};
-  NearPhase before{0, 0, true};
   const std::uint64_t cycles = cycles_of(block_steps);
-  const auto likely = static_cast<std::uint64_t>(
-      static_cast<double>(at) / static_cast<double>(block_steps) * static_cast<double>(cycles));
-  // Rounding may have moved a limit beyond those of the cycle.
-  const std::uint64_t first = likely == 0 ? 0 : likely - 1;
-  if (first > 0) before = near_steps(block_steps, first - 1, share);
-  for (std::uint64_t cycle = first; cycle < cycles; ++cycle) {
-    const NearPhase near = near_steps(block_steps, cycle, share);
-    if (at < near.begin) return {before.end, near.begin, false};
-    if (at < near.end) return near;
-    before = near;
+  // The steps near the solute end well within a cycle: how its own ends are rounded does not
+  // matter.
+  const double turn = static_cast<double>(at) / static_cast<double>(block_steps);
+  const auto cycle =
+      std::min(cycles - 1, static_cast<std::uint64_t>(turn * static_cast<double>(cycles)));
+  const NearPhase near = near_steps(block_steps, cycle, share);
+  if (at < near.begin) {
+    return {cycle == 0 ? 0 : near_steps(block_steps, cycle - 1, share).end, near.begin, false};
   }
-  return {before.end, block_steps, false};
+  if (at < near.end) return near;
+  return {near.end,
+          cycle + 1 == cycles ? block_steps : near_steps(block_steps, cycle + 1, share).begin,
+          false};
 }
 
 NearMoves::NearMoves(const System& system, const Settings& settings)

@@ -38,9 +38,8 @@ class NearMoves {
     std::uint64_t end;
     bool changed;
   };
-  /// @param lattice,chain_state as kernels/common/layout.h has them; the state with a place for
-  /// each
-  ///                            molecule
+  /// @param lattice as kernels/common/layout.h has it
+  /// @param chain_state the same, with a place for each molecule
   Steps begin(const ChainSegment& segment, std::uint64_t step, const TopologyBuffers& topology,
               std::span<const double> lattice, std::span<double> chain_state) const;
 
