@@ -1,7 +1,10 @@
 #include "app/chain_threads.hpp"
 
 #include <atomic>
+#include <exception>
 #include <utility>
+
+#include "kernels/base/logging.hpp"
 
 namespace starpmc {
 
@@ -19,6 +22,7 @@ void ChainThreads::start() { threads_.emplace_back(&ChainThreads::body, this, st
 void ChainThreads::body(unsigned index) {
   const bool first = index == 0;
   bool failed = false;
+  std::unique_ptr<QmEngine> made;
   std::promise<std::unique_ptr<QmEngine>> engine;
   // Called again where a worker that was lost is started again.
   const auto told = std::make_shared<std::atomic_flag>();
@@ -29,27 +33,43 @@ void ChainThreads::body(unsigned index) {
     ordered_.notify_all();
   };
   try {
-    std::unique_ptr<QmEngine> made = make_engine_(index, spawned);
+    made = make_engine_(index, spawned);
     if (first) {
       first_made_.set_value(made == nullptr
                                 ? Engine()
                                 : Engine{true, made->name(), made->version(), made->device(),
                                          made->serves_exact_ensemble()});
     }
-    engine.set_value(std::move(made));
   } catch (...) {
     if (first) first_made_.set_exception(std::current_exception());
     engine.set_exception(std::current_exception());
     failed = true;
   }
   spawned();  // also where there is no process
-  {
-    const std::lock_guard lock(mutex_);
-    ++made_;
-    failed_ = failed_ || failed;
-    ordered_.notify_all();
+  count(made_, failed);
+  if (wait_for_order(true) == Order::wait) {
+    if (made) work(*made);
+    count(returned_, false);
   }
-  if (wait_for_order() == Order::run) run_(index, engine.get_future());
+  if (!failed) engine.set_value(std::move(made));
+  if (wait_for_order(false) == Order::run) run_(index, engine.get_future());
+}
+
+void ChainThreads::work(QmEngine& engine) noexcept {
+  try {
+    work_(engine);
+  } catch (const std::exception& failure) {
+    spdlog::debug("a QM worker that was lent failed: {}", failure.what());
+    const std::lock_guard lock(mutex_);
+    failed_ = true;
+  }
+}
+
+void ChainThreads::count(unsigned& of, bool failed) {
+  const std::lock_guard lock(mutex_);
+  ++of;
+  failed_ = failed_ || failed;
+  ordered_.notify_all();
 }
 
 void ChainThreads::wait_for_processes() {
@@ -61,7 +81,9 @@ ChainThreads::Engine ChainThreads::first_engine() const { return first_engine_.g
 
 bool ChainThreads::wait_for_engines() {
   std::unique_lock lock(mutex_);
-  ordered_.wait(lock, [this] { return made_ == started(); });
+  ordered_.wait(lock, [this] {
+    return made_ == started() && (!work_ || returned_ == started() || order_ != Order::wait);
+  });
   return !failed_;
 }
 
@@ -81,9 +103,18 @@ void ChainThreads::give(Order order, Run run) {
   ordered_.notify_all();
 }
 
-ChainThreads::Order ChainThreads::wait_for_order() {
+void ChainThreads::lend(Work work) {
+  {
+    const std::lock_guard lock(mutex_);
+    work_ = std::move(work);
+  }
+  ordered_.notify_all();
+}
+
+/// @param lendable whether work is an order, too: to wait for another one afterwards
+ChainThreads::Order ChainThreads::wait_for_order(bool lendable) {
   std::unique_lock lock(mutex_);
-  ordered_.wait(lock, [this] { return order_ != Order::wait; });
+  ordered_.wait(lock, [&] { return order_ != Order::wait || (lendable && work_); });
   return order_;
 }
 

@@ -25,6 +25,8 @@ class ChainThreads {
                                                              const std::function<void()>& spawned)>;
   /// A chain's run, with the engine or the reason why there is none; must not throw.
   using Run = std::function<void(unsigned index, std::future<std::unique_ptr<QmEngine>> engine)>;
+  /// What an engine does before its chain runs.
+  using Work = std::function<void(QmEngine& engine)>;
 
   explicit ChainThreads(MakeEngine make_engine);
   /// Chains that were not told to run end without it.
@@ -49,10 +51,13 @@ class ChainThreads {
   /// Waits for the engine of the chain started first.
   /// @throws what making it threw
   Engine first_engine() const;
-  /// Waits for all that have been started.
+  /// Waits for all that have been started, and for the work they were lent to.
   /// @return whether none has failed
   bool wait_for_engines();
 
+  /// Work for all engines there are, and those that are still starting, each on its thread; once,
+  /// before the chains run. What it throws counts as a failure of the engine.
+  void lend(Work work);
   /// Whether the chains have been told to run or to leave.
   bool ordered();
   /// From here on all chains run, those started later too.
@@ -65,15 +70,19 @@ class ChainThreads {
   enum class Order { wait, run, leave };
   void body(unsigned index);
   void give(Order order, Run run = {});
-  Order wait_for_order();
+  void work(QmEngine& engine) noexcept;
+  void count(unsigned& of, bool failed);
+  Order wait_for_order(bool lendable);
 
   MakeEngine make_engine_;
   std::mutex mutex_;  ///< of what follows but the threads
   std::condition_variable ordered_;
   Order order_ = Order::wait;
   Run run_;
-  unsigned spawned_ = 0;  ///< engines whose processes need not be waited for
-  unsigned made_ = 0;     ///< or failed
+  Work work_;              ///< that engines are lent to; empty: none
+  unsigned returned_ = 0;  ///< from there
+  unsigned spawned_ = 0;   ///< engines whose processes need not be waited for
+  unsigned made_ = 0;      ///< or failed
   bool failed_ = false;
   std::promise<Engine> first_made_;
   std::shared_future<Engine> first_engine_{first_made_.get_future()};

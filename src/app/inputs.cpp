@@ -95,13 +95,15 @@ std::optional<System> read_system_of(const Settings& settings, const OptionPlace
   return system;
 }
 
-/// MM molecules of system.chain-coordinates.
-std::vector<std::vector<Molecule>> read_chain_starts(const Inputs& inputs,
-                                                     const OptionPlaces& places,
-                                                     InputErrors& errors) {
+/// MM molecules of further files of the system.
+/// @param option that names them
+std::vector<std::vector<Molecule>> read_starts(const Inputs& inputs,
+                                               std::span<const std::filesystem::path> files,
+                                               const char* option, const OptionPlaces& places,
+                                               InputErrors& errors) {
   std::vector<std::vector<Molecule>> starts;
-  const std::string place = places("system.chain-coordinates");
-  for (const std::filesystem::path& file : inputs.settings.system.chain_coordinates) {
+  const std::string place = places(option);
+  for (const std::filesystem::path& file : files) {
     Settings settings = inputs.settings;
     settings.system.coordinates = file;
     settings.system.frame.reset();
@@ -156,6 +158,13 @@ System system_of_chain(const Inputs& inputs, std::uint32_t number) {
   return system;
 }
 
+System system_of_reference_chain(const Inputs& inputs, std::uint32_t number) {
+  if (inputs.reference_starts.empty()) return system_of_chain(inputs, number);
+  System system = inputs.system;
+  system.molecules = inputs.reference_starts[number % inputs.reference_starts.size()];
+  return system;
+}
+
 System read_system_with(const Settings& settings, const std::filesystem::path& topology) {
   InputErrors errors(InputErrors::Mode::throw_first);
   Settings other = settings;
@@ -191,7 +200,11 @@ void read_inputs(std::span<const std::string> arguments, const std::string& comm
     return;
   }
   inputs.system = std::move(*system);
-  inputs.chain_starts = read_chain_starts(inputs, places, errors);
+  const Settings::SystemSection& files = inputs.settings.system;
+  inputs.chain_starts =
+      read_starts(inputs, files.chain_coordinates, "system.chain-coordinates", places, errors);
+  inputs.reference_starts = read_starts(inputs, files.reference_coordinates,
+                                        "system.reference-coordinates", places, errors);
   complete(inputs, places, errors);
 }
 

@@ -22,6 +22,9 @@ struct Inputs {
   System system;
   /// MM molecules as the second chain begins, and further ones: system.chain-coordinates.
   std::vector<std::vector<Molecule>> chain_starts;
+  /// As the chains begin that the reference density is made from: system.reference-coordinates;
+  /// empty: as the run's.
+  std::vector<std::vector<Molecule>> reference_starts;
   MoleculeOrder order;  ///< of the molecules in the topology
   Potential functions;  ///< the user's pair functions
   DispersionCorrection dispersion;
@@ -35,6 +38,8 @@ Inputs read_inputs(std::span<const std::string> arguments, const std::string& co
 
 /// The system as a chain begins: its MM molecules and those of chain_starts take turns.
 System system_of_chain(const Inputs& inputs, std::uint32_t number);
+/// The same of a chain that the reference density is made from.
+System system_of_reference_chain(const Inputs& inputs, std::uint32_t number);
 
 /// The system of a configuration with another topology.
 /// @throws InputError

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <fstream>
 #include <iostream>
@@ -16,9 +17,9 @@
 #include <utility>
 #include <vector>
 
-#include "app/chain_count.hpp"
 #include "app/inputs.hpp"
 #include "app/interruption.hpp"
+#include "app/next_image.hpp"
 #include "app/profile_energies.hpp"
 #include "app/profile_images.hpp"
 #include "app/run_engines.hpp"
@@ -63,26 +64,9 @@ struct Relay {
   bool first = true;                    ///< no image has been sampled by this process
 };
 
-/// Those of an image that has not been begun; null where there is no memory for them beside what
-/// there is, or they cannot be started: then the image says why, when it is its turn.
-std::unique_ptr<RunEngines> start_engines(const ProfileImages& images, std::size_t image,
-                                          double each_memory_mb) noexcept {
-  try {
-    const unsigned chains = images.inputs().settings.sampling.chains;
-    // How many `auto` is comes out later.
-    if (chains == 0 || each_memory_mb * chains > spare_memory_mb()) return nullptr;
-    auto engines = std::make_unique<RunEngines>(images.preview(image), chains);
-    while (engines->threads().started() < chains) engines->threads().start();
-    return engines;
-  } catch (const std::exception& failure) {
-    spdlog::debug("the next image's QM workers are not started early: {}", failure.what());
-    return nullptr;
-  }
-}
-
 /// @param steps of production in all
 /// @param next  the image after it; none: it is the last
-/// @return seconds from the start of its chains to the end
+/// @return seconds that one like it will take
 /// @throws Stopped
 double sample(Ranks& ranks, const ProfileImages& images, std::size_t image, std::uint64_t steps,
               std::optional<std::size_t> next, Relay& relay) {
@@ -96,17 +80,21 @@ double sample(Ranks& ranks, const ProfileImages& images, std::size_t image, std:
     Simulation simulation(ranks, std::move(inputs), begin, std::move(relay.engines));
     simulation.count_seconds_from(begun_seconds);
     relay.device = simulation.qm_device();
-    // The next one's start takes as long as much of the sampling, and most cores are idle now.
-    std::unique_ptr<RunEngines> engines;
+    std::optional<NextImage> following;
+    std::atomic<double> made_seconds = 0;  // when its reference was there
     if (next && images.state(*next) == ProfileImages::State::absent) {
-      simulation.when_reference_is_there(
-          [&] { engines = start_engines(images, *next, simulation.qm_memory_mb()); });
+      simulation.when_reference_is_there([&] {
+        made_seconds = process_age_seconds();
+        following.emplace(images, *next, simulation);
+      });
     }
     const bool complete = simulation.run();
+    const bool ahead = following && following->makes_reference();
+    if (complete && following) relay.engines = following->finish();
+    following.reset();
     stop_file_logging();
     if (!complete) throw Stopped{simulation.interrupting_signal()};
-    relay.engines = std::move(engines);
-    return simulation.summary().wall_seconds;
+    return ahead ? process_age_seconds() - made_seconds : simulation.summary().wall_seconds;
   } catch (const StoppedAtStart& stop) {
     throw Stopped{stop.signal};
   } catch (const InputError&) {
@@ -157,7 +145,8 @@ void evaluate(const ProfileImages& images) {
   const bool complete = write_energy_differences(
       images,
       [&](std::size_t done, std::size_t total) {
-        std::cout << fmt::format("energies under {} of {} Hamiltonians\n", done + 1, total)
+        std::cout << fmt::format("energies of image {} of {} under all Hamiltonians\n", done + 1,
+                                 total)
                   << std::flush;
       },
       [&] { return interruption.requested(); });

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -201,44 +202,47 @@ bool is_current(const ProfileImages& images, std::size_t image, const SampledCha
   return true;
 }
 
+/// Of all images at once: a frame is read but once, which takes longer than its energies on many
+/// cores.
+std::vector<std::unique_ptr<ImageHamiltonian>> hamiltonians_of(const ProfileImages& images) {
+  std::vector<std::unique_ptr<ImageHamiltonian>> hamiltonians;
+  for (std::size_t image = 0; image < images.count(); ++image) {
+    hamiltonians.push_back(std::make_unique<ImageHamiltonian>(images, image));
+  }
+  return hamiltonians;
+}
+
 }  // namespace
 
 bool write_energy_differences(const ProfileImages& images,
                               const std::function<void(std::size_t, std::size_t)>& tell,
                               const std::function<bool()>& stop) {
-  std::vector<std::vector<ChainEnergies>> energies(images.count());
-  std::vector<std::vector<SampledChain>> chains;
-  for (std::size_t image = 0; image < images.count(); ++image) {
-    chains.push_back(chains_of(images, image));
-    std::erase_if(chains.back(),
-                  [&](const SampledChain& chain) { return is_current(images, image, chain); });
-    for (const SampledChain& chain : chains.back()) {
-      energies[image].push_back({chain.folder, chain.stride, {}, {}});
+  std::vector<std::unique_ptr<ImageHamiltonian>> hamiltonians;
+  const auto evaluate = [&](const Frames& frames, ChainEnergies& sampled) {
+    std::ranges::copy(frames.steps, std::back_inserter(sampled.steps));
+    for (std::size_t under = 0; under < images.count(); ++under) {
+      if (stop()) return false;
+      std::ranges::copy((*hamiltonians[under])(frames.molecules),
+                        std::back_inserter(sampled.of_images[under]));
     }
-  }
-  if (std::ranges::all_of(chains, [](const auto& missing) { return missing.empty(); })) return true;
-  for (std::size_t under = 0; under < images.count(); ++under) {
-    tell(under, images.count());
-    ImageHamiltonian hamiltonian(images, under);
-    for (std::size_t image = 0; image < images.count(); ++image) {
-      const System system = images.system_of(image);
-      for (std::size_t c = 0; c < chains[image].size(); ++c) {
-        ChainEnergies& sampled = energies[image][c];
-        std::vector<double>& values = sampled.of_images.emplace_back();
-        const bool complete = for_frames(chains[image][c], system, [&](const Frames& frames) {
-          if (stop()) return false;
-          if (under == 0) std::ranges::copy(frames.steps, std::back_inserter(sampled.steps));
-          std::ranges::copy(hamiltonian(frames.molecules), std::back_inserter(values));
-          return true;
-        });
-        if (!complete) return false;
-      }
-    }
-  }
+    return true;
+  };
   const double temperature = images.inputs().settings.sampling.temperature_kelvin;
   for (std::size_t image = 0; image < images.count(); ++image) {
-    for (const ChainEnergies& chain : energies[image]) {
-      write_file_atomically(chain.folder / kDifferencesName, xvg_text(chain, image, temperature));
+    std::vector<SampledChain> chains = chains_of(images, image);
+    std::erase_if(chains,
+                  [&](const SampledChain& chain) { return is_current(images, image, chain); });
+    if (chains.empty()) continue;
+    if (hamiltonians.empty()) hamiltonians = hamiltonians_of(images);
+    tell(image, images.count());
+    const System system = images.system_of(image);
+    for (const SampledChain& chain : chains) {
+      ChainEnergies sampled{chain.folder, chain.stride, {}, {}};
+      sampled.of_images.resize(images.count());
+      const bool complete = for_frames(
+          chain, system, [&](const Frames& frames) { return evaluate(frames, sampled); });
+      if (!complete) return false;
+      write_file_atomically(chain.folder / kDifferencesName, xvg_text(sampled, image, temperature));
     }
   }
   return true;

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <iterator>
 #include <limits>
@@ -34,6 +35,7 @@ constexpr double kFarAngstrom = 1.0;
 constexpr const char* kRunSettingsName = "settings.cfg";
 constexpr const char* kSettingsName = "profile.cfg";
 constexpr const char* kImagePrefix = "image-";
+constexpr const char* kAheadName = "ahead";  // in an image's folder
 constexpr const char* kPathName = "path.xyz";
 constexpr const char* kStepsName = "profile-steps.json";
 constexpr const char* kAddedName = "profile-added.json";
@@ -88,6 +90,19 @@ std::vector<fs::path> chain_folders(const fs::path& run) {
   }
   if (folders.empty()) folders.push_back(run);
   return folders;
+}
+
+void add_option(std::vector<std::string>& words, const char* option,
+                std::span<const fs::path> files) {
+  std::vector<std::string> names;
+  for (const fs::path& file : files) names.push_back(file.string());
+  words.insert(words.end(), {option, fmt::format("{}", fmt::join(names, ", "))});
+}
+
+/// Of chains, in turn.
+void add_starts(std::vector<std::string>& words, std::span<const fs::path> files) {
+  add_option(words, "--system.coordinates", files.first(1));
+  add_option(words, "--system.chain-coordinates", files.subspan(1));
 }
 
 std::string text_of(const SolutePath& path) {
@@ -214,24 +229,34 @@ void ProfileImages::clear_images() const {
   if (!fs::is_directory(folder)) return;
   for (const auto& entry : fs::directory_iterator(folder)) {
     const bool is_image = entry.path().filename().string().starts_with(kImagePrefix);
-    if (is_image && entry.is_directory() && fs::exists(entry.path() / kRunSettingsName)) {
+    if (!is_image || !entry.is_directory() || entry.is_symlink()) continue;
+    fs::remove(RunReference::path_in(entry.path() / kAheadName));
+    if (fs::exists(entry.path() / kRunSettingsName)) {
       OutputFolder(entry.path(), true);
     }
   }
 }
 
-/// Of all chains of the neighbour towards the image that is sampled first; for that one, the
-/// configuration's. With one solvent for all chains they would share what it has that is slow to
-/// change, and the scatter between them, which errors are made from, would not tell of it.
-ProfileImages::Solvents ProfileImages::solvents_for(std::size_t image) const {
+/// The one towards the image that is sampled first.
+std::size_t ProfileImages::neighbour_of(std::size_t image) const {
+  return image > nearest_ ? image - 1 : image + 1;
+}
+
+fs::path ProfileImages::ahead_folder(std::size_t image) const { return folder(image) / kAheadName; }
+
+/// The configuration's.
+ProfileImages::Solvents ProfileImages::own_solvents() const {
+  Solvents solvents = inputs_.chain_starts;
+  solvents.insert(solvents.begin(), inputs_.system.molecules);
+  return solvents;
+}
+
+/// Of all chains of an image. With one solvent for all chains of the next they would share what it
+/// has that is slow to change, and the scatter between them, which errors are made from, would not
+/// tell of it.
+ProfileImages::Solvents ProfileImages::ended_with(std::size_t image) const {
   Solvents solvents;
-  if (image == nearest_) {
-    solvents = inputs_.chain_starts;
-    solvents.insert(solvents.begin(), inputs_.system.molecules);
-    return solvents;
-  }
-  const fs::path run = folder(image > nearest_ ? image - 1 : image + 1);
-  for (const fs::path& chain : chain_folders(run)) {
+  for (const fs::path& chain : chain_folders(folder(image))) {
     const StoredState state = read_state_of_run(chain);
     // A run stores its molecules in the order of the system, which all images share.
     std::vector<Molecule> molecules = inputs_.system.molecules;
@@ -248,12 +273,21 @@ ProfileImages::Solvents ProfileImages::solvents_for(std::size_t image) const {
   return solvents;
 }
 
+/// Known as soon as the image has been begun, unlike what its chains end with.
+ProfileImages::Solvents ProfileImages::begun_with(std::size_t image) const {
+  if (image == nearest_) return own_solvents();
+  Inputs begun = go_on(image, steps_of(image));
+  Solvents solvents = std::move(begun.chain_starts);
+  solvents.insert(solvents.begin(), std::move(begun.system.molecules));
+  return solvents;
+}
+
 fs::path ProfileImages::topology_of(std::size_t image) const {
   return topologies_.empty() ? inputs_.settings.system.topology : topologies_[image];
 }
 
-std::vector<fs::path> ProfileImages::write_start(std::size_t image,
-                                                 const Solvents& solvents) const {
+std::vector<fs::path> ProfileImages::write_starts(std::size_t image, const Solvents& solvents,
+                                                  const char* name) const {
   const fs::path here = folder(image);
   std::error_code failure;
   fs::create_directories(here, failure);
@@ -264,41 +298,60 @@ std::vector<fs::path> ProfileImages::write_start(std::size_t image,
       format_xyz({image_name(*this, image), system.solute->elements, system.solute->positions}));
   std::vector<fs::path> files;
   for (std::size_t chain = 0; chain < solvents.size(); ++chain) {
-    files.push_back(fs::absolute(here / fmt::format("start-{}.gro", chain)));
+    files.push_back(fs::absolute(here / fmt::format("{}-{}.gro", name, chain)));
     write_file_atomically(files.back(), gro_text(system, solvents[chain], inputs_.order));
   }
   return files;
 }
 
+std::vector<fs::path> ProfileImages::write_reference_starts(std::size_t image) const {
+  return write_starts(image, begun_with(neighbour_of(image)), "reference-start");
+}
+
 Inputs ProfileImages::begin(std::size_t image) const {
-  return begin_in(image, solvents_for(image));
-}
-
-Inputs ProfileImages::preview(std::size_t image) const {
-  return begin_in(image, {inputs_.system.molecules});
-}
-
-Inputs ProfileImages::begin_in(std::size_t image, const Solvents& solvents) const {
-  const std::vector<fs::path> starts = write_start(image, solvents);
-  const fs::path here = fs::absolute(folder(image));
-  std::vector<std::string> others;
-  for (const fs::path& start : std::span(starts).subspan(1)) others.push_back(start.string());
-  std::vector<std::string> words{
-      fs::absolute(inputs_.settings.output.folder / kSettingsName).string()};
-  const auto set = [&words](const char* option, const std::string& value) {
-    words.insert(words.end(), {option, value});
-  };
-  set("--system.coordinates", starts.front().string());
-  set("--system.chain-coordinates", fmt::format("{}", fmt::join(others, ", ")));
-  set("--system.solute", (here / "solute.xyz").string());
-  set("--system.frame", "auto");
-  set("--system.topology", topology_of(image).string());
-  set("--profile.path", "");
-  set("--profile.topologies", "");
-  set("--sampling.seed", std::to_string(seed_of(inputs_.settings.sampling.seed, numbers_[image])));
-  set("--output.folder", here.string());
-  set("--output.overwrite", "true");
+  Words words = words_of(image, folder(image));
+  const bool first = image == nearest_;
+  const std::vector<fs::path> starts =
+      write_starts(image, first ? own_solvents() : ended_with(neighbour_of(image)), "start");
+  add_starts(words, starts);
+  const fs::path made = RunReference::path_in(ahead_folder(image));
+  if (!first) add_option(words, "--system.reference-coordinates", write_reference_starts(image));
+  if (fs::exists(made)) add_option(words, "--qm.reference", std::array{fs::absolute(made)});
   return read_inputs(words, "profile");
+}
+
+Inputs ProfileImages::begin_ahead(std::size_t image) const {
+  const fs::path here = ahead_folder(image);
+  std::error_code failure;
+  fs::create_directories(here, failure);
+  if (failure) throw RunError(here.string() + ": cannot be created: " + failure.message());
+  Words words = words_of(image, here);
+  add_starts(words, write_reference_starts(image));
+  add_option(words, "--system.reference-coordinates", {});
+  return read_inputs(words, "profile");
+}
+
+/// But for where its chains begin.
+ProfileImages::Words ProfileImages::words_of(std::size_t image, const fs::path& output) const {
+  const std::string profile = fs::absolute(inputs_.settings.output.folder / kSettingsName).string();
+  const std::uint64_t seed = seed_of(inputs_.settings.sampling.seed, numbers_[image]);
+  return {profile,
+          "--system.solute",
+          fs::absolute(folder(image) / "solute.xyz").string(),
+          "--system.frame",
+          "auto",
+          "--system.topology",
+          topology_of(image).string(),
+          "--profile.path",
+          "",
+          "--profile.topologies",
+          "",
+          "--sampling.seed",
+          std::to_string(seed),
+          "--output.folder",
+          fs::absolute(output).string(),
+          "--output.overwrite",
+          "true"};
 }
 
 Inputs ProfileImages::go_on(std::size_t image, std::uint64_t steps) const {

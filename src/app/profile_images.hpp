@@ -58,11 +58,13 @@ class ProfileImages {
   /// @param after images that get a new one behind them, ascending
   void add(std::span<const std::size_t> after, std::span<const double> overlaps);
   /// The inputs of an image that has not been begun, each of whose chains begins in the solvent
-  /// that a chain of its neighbour has ended with; writes the files that they are read from.
+  /// that a chain of its neighbour has ended with, and the making of its reference where that chain
+  /// has begun; writes the files that they are read from. The reference is found where
+  /// begin_ahead() has had it made.
   Inputs begin(std::size_t image) const;
-  /// The same before there is such a neighbour, with a solvent of the configuration: what QM is
-  /// told of is that of begin(), to the bit.
-  Inputs preview(std::size_t image) const;
+  /// Of a run by which its reference alone is made, as begin()'s would make it, to the bit, while
+  /// the neighbour is sampled.
+  Inputs begin_ahead(std::size_t image) const;
   /// Of one that has.
   /// @param steps of production in all
   Inputs go_on(std::size_t image, std::uint64_t steps) const;
@@ -82,10 +84,17 @@ class ProfileImages {
   void require_its_geometry(std::size_t image) const;
   std::filesystem::path topology_of(std::size_t image) const;
   using Solvents = std::vector<std::vector<Molecule>>;  ///< chain by chain, in turn
-  Inputs begin_in(std::size_t image, const Solvents& solvents) const;
+  using Words = std::vector<std::string>;               ///< of a command line
+  std::size_t neighbour_of(std::size_t image) const;
+  std::filesystem::path ahead_folder(std::size_t image) const;
+  Words words_of(std::size_t image, const std::filesystem::path& output) const;
   /// @return the files, of each solvent one
-  std::vector<std::filesystem::path> write_start(std::size_t image, const Solvents& solvents) const;
-  Solvents solvents_for(std::size_t image) const;
+  std::vector<std::filesystem::path> write_starts(std::size_t image, const Solvents& solvents,
+                                                  const char* name) const;
+  std::vector<std::filesystem::path> write_reference_starts(std::size_t image) const;
+  Solvents own_solvents() const;
+  Solvents begun_with(std::size_t image) const;
+  Solvents ended_with(std::size_t image) const;
 
   Inputs inputs_;
   SolutePath path_;

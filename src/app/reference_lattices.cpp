@@ -38,12 +38,13 @@ LatticeChoice potential_choice(Fineness fineness, double coulomb_cutoff) {
 
 ReferenceLattices::ReferenceLattices(const System& system, const Settings& settings,
                                      Fineness fineness, QmEngine& engine, EngineTeam& team,
-                                     WorkProgress progress)
+                                     std::string name, WorkProgress progress)
     : system_(system),
       fineness_(fineness),
       topology_(make_topology_buffers(system, settings)),
       engine_(engine),
       team_(team),
+      name_(std::move(name)),
       progress_(std::move(progress)) {}
 
 /// [row][position], of the rows from first_row on.
@@ -72,7 +73,7 @@ std::vector<double> ReferenceLattices::potentials(const std::vector<Vector3>& po
       progress_(what, std::min(done * kPositionsAtATime, positions.size()), positions.size());
   });
   if (fineness_ == Fineness::fine) {
-    spdlog::info("reference: {}: {} positions by {} QM worker{} in {:.1f} s", what,
+    spdlog::info("{}: {}: {} positions by {} QM worker{} in {:.1f} s", name_, what,
                  positions.size(), engines, engines == 1 ? "" : "s", seconds_since(start));
   }
   return all;
@@ -86,11 +87,11 @@ bool ReferenceLattices::refine(LatticeChoice& choice, const SoluteReference& ref
                            (kRefinement * kRefinement * kRefinement) / kBytesPerMebibyte;
   if (megabytes > kMostTableMegabytes) {
     spdlog::warn(
-        "reference: the table's interpolation errs by {:.3f} kJ/mol (rms) in the energy of a step; "
+        "{}: the table's interpolation errs by {:.3f} kJ/mol (rms) in the energy of a step; "
         "a finer one would take more than {:.0f} MiB. What is sampled stays exact, fewer blocks "
         "are "
         "accepted",
-        error.rms_kj_per_mol, kMostTableMegabytes);
+        name_, error.rms_kj_per_mol, kMostTableMegabytes);
     return false;
   }
   for (LatticeLevelChoice& level : choice.levels) level.spacing_angstrom *= kRefinement;
@@ -112,8 +113,13 @@ void ReferenceLattices::make(const ResponseRequest& request, const MoveSample* m
     for (const std::size_t site : near) positions.push_back(moves->positions()[site]);
   }
   std::vector<double> potential = potentials(positions, 0, 1, "table of the potential");
+  const auto start = std::chrono::steady_clock::now();
   const SoluteResponse response = engine_.response(request, progress_);
-  if (!response.note.empty()) spdlog::info("reference: response: {}", response.note);
+  if (fineness_ == Fineness::fine) {
+    spdlog::info("{}: response of {} components in {:.1f} s", name_, response.components,
+                 seconds_since(start));
+  }
+  if (!response.note.empty()) spdlog::info("{}: response: {}", name_, response.note);
   reference.components = response.components;
   reference.mean_response = response.mean;
   reference.widths = response.widths;
@@ -139,7 +145,12 @@ LatticeSources ReferenceLattices::sources(const SoluteResponse& response,
 
 void ReferenceLattices::make_potential(const SoluteResponse& response, std::span<const double> near,
                                        const LatticePlan& plan, SoluteReference& reference) const {
+  const auto start = std::chrono::steady_clock::now();
   reference.potential = make_potential_lattice(plan, sources(response, near), threads());
+  if (fineness_ == Fineness::fine) {
+    spdlog::info("{}: table of {} values from {} points in {:.1f} s", name_,
+                 reference.potential.values.size(), response.points.size(), seconds_since(start));
+  }
 }
 
 void ReferenceLattices::measure(const SoluteResponse& response, const MoveSample& moves,
@@ -151,10 +162,11 @@ void ReferenceLattices::measure(const SoluteResponse& response, const MoveSample
   const TableError error = moves.error(reference.potential, direct);
   reference.table_error = error;
   spdlog::info(
-      "reference: the interpolation of a table of {} values, {:.2f} A near the solute, errs by "
+      "{}: the interpolation of a table of {} values, {:.2f} A near the solute, errs by "
       "{:.4f} kJ/mol in the energy of a step (rms of {} moves, at most {:.3f})",
-      reference.potential.values.size(), 1 / reference.potential.lattice.level[0].inverse_spacing,
-      error.rms_kj_per_mol, error.moves, error.largest_kj_per_mol);
+      name_, reference.potential.values.size(),
+      1 / reference.potential.lattice.level[0].inverse_spacing, error.rms_kj_per_mol, error.moves,
+      error.largest_kj_per_mol);
 }
 
 void ReferenceLattices::make_response(const SoluteResponse& response, SoluteReference& reference) {

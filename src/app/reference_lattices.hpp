@@ -26,9 +26,10 @@ LatticeChoice potential_choice(Fineness fineness, double coulomb_cutoff);
 /// for its potentials at a few. Potentials are shared out among a team, in slices of a fixed size.
 class ReferenceLattices {
  public:
+  /// @param name     of the reference, in the log
   /// @param progress may be empty
   ReferenceLattices(const System& system, const Settings& settings, Fineness fineness,
-                    QmEngine& engine, EngineTeam& team, WorkProgress progress);
+                    QmEngine& engine, EngineTeam& team, std::string name, WorkProgress progress);
   /// @param moves     by which the error of the density's table is measured: finer ones are made as
   ///                  long as it is too large; null: not measured
   /// @param reference gets all that the engine tells of it, and the tables
@@ -51,6 +52,7 @@ class ReferenceLattices {
   TopologyBuffers topology_;
   QmEngine& engine_;
   EngineTeam& team_;
+  std::string name_;
   WorkProgress progress_;
 };
 

@@ -80,18 +80,19 @@ ReferenceIdentity reference_identity(const System& system, const Settings& setti
 }
 
 ReferencePreparation::ReferencePreparation(const Inputs& inputs, const Interruption& interruption,
-                                           QmEngine& engine, EngineTeam& team,
+                                           QmEngine& engine, EngineTeam& team, std::string name,
                                            std::function<void(const ProgressState&)> report)
     : inputs_(inputs),
       interruption_(interruption),
       engine_(engine),
       team_(team),
+      name_(std::move(name)),
       report_(std::move(report)),
       sweep_(inputs.system.molecules.size()),
       settings_(settings_of_chains(inputs.settings)),
       chains_(
           [&](std::uint32_t number) {
-            return make_chain(system_of_chain(inputs, number), settings_, number);
+            return make_chain(system_of_reference_chain(inputs, number), settings_, number);
           },
           interruption, engine),
       moves_(inputs.system, inputs.settings) {
@@ -179,7 +180,7 @@ std::vector<double> ReferencePreparation::energies_of_tests() {
   const std::size_t engines = team_.run(engine_, work, [this](std::size_t done) {
     tell("reference: test configurations", done, tests_.size());
   });
-  spdlog::info("reference: energies of {} test configurations by {} QM worker{} in {:.1f} s",
+  spdlog::info("{}: energies of {} test configurations by {} QM worker{} in {:.1f} s", name_,
                tests_.size(), engines, engines == 1 ? "" : "s", seconds_since(start));
   return energies;
 }
@@ -190,10 +191,10 @@ ReferencePreparation::Round ReferencePreparation::make_density(std::uint64_t con
   sample_configurations(configurations);
   engine_.forget_configurations();
   for (const Embedding& embedding : embeddings_) engine_.add_configuration(embedding);
-  spdlog::info("reference: {} configurations in {:.1f} s", configurations, seconds_since(start));
+  spdlog::info("{}: {} configurations in {:.1f} s", name_, configurations, seconds_since(start));
   const ReferenceDensity density = engine_.reference(threads());
   if (!density.scf.fallback.empty()) {
-    spdlog::warn("reference: the SCF converged only with help: {}", density.scf.fallback);
+    spdlog::warn("{}: the SCF converged only with help: {}", name_, density.scf.fallback);
   }
   reference_.solute_energy_kj_per_mol = density.solute_energy_kj_per_mol;
   reference_.worker_state = engine_.state();
@@ -218,7 +219,7 @@ void ReferencePreparation::make_tables(Fineness fineness, int most_components) {
     request.tests = tests_;
     request.energies_kj_per_mol = energies_of_tests();
   }
-  ReferenceLattices lattices(inputs_.system, inputs_.settings, fineness, engine_, team_,
+  ReferenceLattices lattices(inputs_.system, inputs_.settings, fineness, engine_, team_, name_,
                              [this](const std::string& what, auto done, auto total) {
                                tell("reference: " + what, done, total);
                              });
@@ -242,20 +243,20 @@ void ReferencePreparation::find_density() {
     chains_.relax(kSweepsOfRelaxation * sweep_, inputs_.settings.sampling.tune_interval);
     const Round now = make_density(configurations);
     spdlog::info(
-        "reference, round {}: in the mean potential of {} configurations the solute has a dipole "
+        "{}, round {}: in the mean potential of {} configurations the solute has a dipole "
         "of {:.3f} debye, and {:.3f} kJ/mol more than isolated",
-        round, configurations, magnitude(now.dipole_debye),
+        name_, round, configurations, magnitude(now.dipole_debye),
         now.solute_energy_kj_per_mol - reference_.isolated_energy_kj_per_mol);
     if (agree(last, now)) return;
     last = now;
   }
   spdlog::warn(
-      "reference: after {} rounds its dipole still changed by more than {} debye and {:.0f} %, or "
+      "{}: after {} rounds its dipole still changed by more than {} debye and {:.0f} %, or "
       "the "
       "cost of its polarisation by more than kT and {:.0f} %; blocks may be accepted less often "
       "for "
       "it, what is sampled stays exact; more qm.configurations make the rounds longer",
-      kMostRounds, kDipoleDebye, 100 * kShareOfDipole, 100 * kShareOfEnergy);
+      name_, kMostRounds, kDipoleDebye, 100 * kShareOfDipole, 100 * kShareOfEnergy);
 }
 
 SoluteReference ReferencePreparation::make() {
@@ -272,9 +273,9 @@ SoluteReference ReferencePreparation::make() {
     width = fmt::format("{:.3f} kJ/mol", reference_.widths.back().width);
   }
   spdlog::info(
-      "reference density of {} configurations in {}: dipole {:.3f} debye, response of {} "
+      "{} density of {} configurations in {}: dipole {:.3f} debye, response of {} "
       "components; width of true less sampled energy on configurations not used for it: {}",
-      reference_.configurations, format_duration(reference_.seconds),
+      name_, reference_.configurations, format_duration(reference_.seconds),
       magnitude(reference_.dipole_debye), reference_.components, width);
   engine_.forget_configurations();
   return std::move(reference_);

@@ -33,9 +33,11 @@ class ReferencePreparation {
  public:
   /// @param engine that finds the density and its response
   /// @param team   shares in what is independent
+  /// @param name   of what is made, in the log
   /// @param report told how far it has come
   ReferencePreparation(const Inputs& inputs, const Interruption& interruption, QmEngine& engine,
-                       EngineTeam& team, std::function<void(const ProgressState&)> report);
+                       EngineTeam& team, std::string name,
+                       std::function<void(const ProgressState&)> report);
 
   /// @throws Cancelled where the run is interrupted; RunError, InputError as the engine
   SoluteReference make();
@@ -61,6 +63,7 @@ class ReferencePreparation {
   const Interruption& interruption_;
   QmEngine& engine_;
   EngineTeam& team_;
+  std::string name_;
   std::function<void(const ProgressState&)> report_;
   std::uint64_t sweep_;
   Settings settings_;  ///< of the chains

@@ -1,8 +1,12 @@
 #include "app/run_engines.hpp"
 
+#include <starpu.h>
+
+#include <algorithm>
+#include <atomic>
 #include <utility>
 
-#include "app/run_reference.hpp"
+#include "app/chain_count.hpp"
 #include "qm/make_engine.hpp"
 
 namespace starpmc {
@@ -30,6 +34,23 @@ std::unique_ptr<QmEngine> RunEngines::make_helper(unsigned number) const {
   return make_engine(settings_, *solute_, {cancel_, {}, {}, device_, number}, false);
 }
 
+RunReference::Helpers RunEngines::helpers(unsigned chains) {
+  const auto start = [this, number = std::make_shared<std::atomic<unsigned>>(chains)] {
+    return make_helper((*number)++);
+  };
+  const auto count = [this, chains]() -> unsigned {
+    const auto threads = static_cast<unsigned>(std::max(1, settings_.threads));
+    const unsigned busy = std::max(1U, chains);
+    const unsigned workers = starpu_cpu_worker_get_count() / threads;
+    if (workers <= busy) return 0;
+    const std::lock_guard lock(mutex_);
+    const double each_mb = forecast_ ? forecast_->memory_mb : 0;
+    const double room = each_mb > 0 ? spare_memory_mb() / each_mb : workers;
+    return std::min(workers - busy, static_cast<unsigned>(room));
+  };
+  return {start, count};
+}
+
 void RunEngines::forecast(const QmForecast& told) {
   ForecastHeard heard;
   {
@@ -51,12 +72,13 @@ void RunEngines::hear_forecast(const ForecastHeard& heard) {
 }
 
 bool RunEngines::serve(const Inputs& inputs, const std::string& device) {
+  Settings::QmSection wanted = inputs.settings.qm;
+  wanted.reference = settings_.reference;  // they know nothing of it
   const bool same_molecule = solute_ && inputs.system.solute &&
                              solute_->elements == inputs.system.solute->elements &&
                              solute_->positions == inputs.system.solute->positions;
-  return same_molecule && settings_ == inputs.settings.qm &&
-         grid_needed_ == !exact_if_served(inputs) && threads_.wait_for_engines() &&
-         threads_.first_engine().device == device;
+  return same_molecule && settings_ == wanted && grid_needed_ == !exact_if_served(inputs) &&
+         threads_.wait_for_engines() && threads_.first_engine().device == device;
 }
 
 }  // namespace starpmc

@@ -8,6 +8,7 @@
 
 #include "app/chain_threads.hpp"
 #include "app/inputs.hpp"
+#include "app/run_reference.hpp"
 #include "qm/cancel_signal.hpp"
 #include "qm/shared_device.hpp"
 
@@ -34,6 +35,11 @@ class RunEngines {
   /// One more, which belongs to no chain.
   /// @param number of the engine: of several GPUs it takes one by that
   std::unique_ptr<QmEngine> make_helper(unsigned number) const;
+
+  /// One for each of StarPU's CPU workers, those of the chains included, as far as there is memory.
+  /// They are made as long as this object lives.
+  /// @param chains of this process
+  RunReference::Helpers helpers(unsigned chains);
 
   /// Told the first worker's forecast, by the thread that starts it or, where that is known, at
   /// once.

@@ -155,12 +155,13 @@ std::string settle_ensemble(Inputs& inputs, const std::string& engine, bool serv
 }
 
 RunReference::RunReference(const Inputs& inputs, const Interruption& interruption, bool make_here,
-                           Helpers helpers)
+                           Helpers helpers, std::string name)
     : inputs_(inputs),
       interruption_(interruption),
       path_(path_in(inputs.settings.output.folder)),
       make_here_(make_here),
-      helpers_(std::move(helpers)) {}
+      helpers_(std::move(helpers)),
+      name_(std::move(name)) {}
 
 std::filesystem::path RunReference::path_in(const std::filesystem::path& folder) {
   return folder / "reference.h5";
@@ -202,7 +203,7 @@ SoluteReference RunReference::make(QmEngine& engine,
                                    std::function<void(const ProgressState&)> report) {
   team_.start(helpers_.count(), helpers_.start);
   SoluteReference reference =
-      ReferencePreparation(inputs_, interruption_, engine, team_, std::move(report)).make();
+      ReferencePreparation(inputs_, interruption_, engine, team_, name_, std::move(report)).make();
   team_.dismiss();
   return reference;
 }
@@ -215,7 +216,10 @@ std::shared_ptr<const RunReference::Shared> RunReference::await_shared(
   {
     const EngineTeam::Loan loan(team_, engine);
     lock.lock();
-    while (shared_ == nullptr && !interruption_.requested()) changed_.wait_for(lock, kPatience);
+    while (shared_ == nullptr && !failed_ && !interruption_.requested()) {
+      changed_.wait_for(lock, kPatience);
+    }
+    if (failed_) throw Cancelled();
     lock.unlock();
   }
   if (interruption_.requested()) throw Cancelled();
@@ -231,9 +235,16 @@ std::shared_ptr<const RunReference::Shared> RunReference::get(
   sought_ = true;
   lock.unlock();
   auto shared = std::make_shared<Shared>();
-  shared->reference = find_or_make(engine, std::move(report));
-  shared->digest = digest(shared->reference);
-  shared->tables = std::make_shared<const ReferenceTables>(shared->reference);
+  try {
+    shared->reference = find_or_make(engine, std::move(report));
+    shared->digest = digest(shared->reference);
+    shared->tables = std::make_shared<const ReferenceTables>(shared->reference);
+  } catch (...) {
+    lock.lock();
+    failed_ = true;
+    changed_.notify_all();
+    throw;
+  }
   lock.lock();
   shared_ = std::move(shared);
   changed_.notify_all();

@@ -62,8 +62,9 @@ class RunReference {
   /// @param make_here where there is none: by the first chain of this process, while the QM
   /// programs
   ///                  of the others help; otherwise another process makes it
+  /// @param name of it in the log
   RunReference(const Inputs& inputs, const Interruption& interruption, bool make_here,
-               Helpers helpers);
+               Helpers helpers, std::string name = "reference");
 
   /// Whether the file that there is can be used, before anything is written.
   /// @param resumed whether the run's folder may hold it
@@ -76,7 +77,7 @@ class RunReference {
   /// @param engine of the chain
   /// @param report of the making
   /// @throws InputError where it is another solute's, cut or damaged; Cancelled where the run is
-  ///         interrupted meanwhile; what making it throws
+  ///         interrupted meanwhile, or another engine failed in making it; what making it throws
   std::shared_ptr<const Shared> get(QmEngine& engine,
                                     std::function<void(const ProgressState&)> report);
 
@@ -94,11 +95,13 @@ class RunReference {
   std::filesystem::path path_;
   bool make_here_;
   Helpers helpers_;
+  std::string name_;
   EngineTeam team_;
   std::function<void()> when_there_;
   std::mutex mutex_;  ///< of what follows
   std::condition_variable changed_;
   bool sought_ = false;
+  bool failed_ = false;
   std::shared_ptr<const Shared> shared_;
 };
 

@@ -63,6 +63,9 @@ class Simulation {
   /// QmEngine::device() of its engines, and what one of them needs; 0: it tells nothing.
   const std::string& qm_device() const { return engine_.device; }
   double qm_memory_mb() const { return forecast_memory_mb_; }
+  /// Whether a device that is not a core takes part.
+  bool has_device() const { return runtime_->opencl_workers() > 0; }
+  Interruption& interruption() { return interruption_; }
   const RunSummary& summary() const { return summary_; }
   int interrupting_signal() const { return results_.interrupting_signal; }
   std::uint64_t steps_done() const { return results_.steps; }
@@ -97,7 +100,6 @@ class Simulation {
   void start_engines();
   void settle_ensemble();
   void stop_if_interrupted();
-  RunReference::Helpers reference_helpers();
   void announce(const QmForecast& forecast);
   void run_threads();
   std::filesystem::path chain_path(unsigned number) const;

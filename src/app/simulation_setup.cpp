@@ -1,10 +1,7 @@
 // What a simulation does before its chains start: stages that all ranks pass, or none.
 
 #include <fmt/format.h>
-#include <starpu.h>
-
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -53,7 +50,8 @@ void Simulation::await_engines() {
     }
     settle_ensemble();
     if (!samples_exactly(inputs_)) return;
-    reference_.emplace(inputs_, interruption_, ranks_.first(), reference_helpers());
+    reference_.emplace(inputs_, interruption_, ranks_.first(),
+                       engines_->helpers(context_.chains_here));
     RunReference::check(inputs_, begin_ != Begin::anew);
     context_.reference = &*reference_;
   });
@@ -94,23 +92,6 @@ void Simulation::settle_ensemble() {
   ensemble_ = starpmc::settle_ensemble(
       inputs_, engine_.exists ? engine_.name : settings().qm.engine, engine_.exact);
   if (settings().sampling.ensemble != asked) context_.fingerprint = input_fingerprint(inputs_);
-}
-
-/// One for each CPU worker, those of the chains included, as far as there is memory.
-RunReference::Helpers Simulation::reference_helpers() {
-  const auto start = [this,
-                      number = std::make_shared<std::atomic<unsigned>>(context_.chains_here)] {
-    return engines_->make_helper((*number)++);
-  };
-  const auto count = [this]() -> unsigned {
-    const unsigned threads = static_cast<unsigned>(std::max(1, settings().qm.threads));
-    const unsigned busy = std::max(1U, context_.chains_here);
-    const unsigned workers = starpu_cpu_worker_get_count() / threads;
-    if (workers <= busy) return 0;
-    const double room = forecast_memory_mb_ > 0 ? spare_memory_mb() / forecast_memory_mb_ : workers;
-    return std::min(workers - busy, static_cast<unsigned>(room));
-  };
-  return {start, count};
 }
 
 /// Once, by a chain's thread before its SCF: there is no log file yet, so a warning goes to the

@@ -38,6 +38,10 @@ std::vector<Option> system_options() {
            "from system.coordinates on again; of the same kinds, with the same box and the QM "
            "molecule in the same place. Empty: all begin with system.coordinates"},
           STARPMC_FIELD(system.chain_coordinates)),
+      path_list({"system", "reference-coordinates", "",
+                 "where the chains begin that the reference density of the exact ensemble is made "
+                 "from, in turn; files as for chain-coordinates. Empty: as the run's chains do"},
+                STARPMC_FIELD(system.reference_coordinates)),
       path_list({"system", "include-folders", "",
                  "folders searched for the topology's #include before those of GROMACS"},
                 STARPMC_FIELD(system.include_folders)),

@@ -30,6 +30,7 @@ struct Settings {
     std::optional<std::uint64_t> frame;  ///< none: the last
     /// Of further chains, in turn with `coordinates`.
     std::vector<std::filesystem::path> chain_coordinates;
+    std::vector<std::filesystem::path> reference_coordinates;
     std::filesystem::path topology;
     std::filesystem::path solute;
     std::string qm_molecule;

@@ -68,12 +68,12 @@ class ProfileCase(program.TestCase):
         ).stdout
         return table(folder / "profile.csv")
 
-    def kill_profile(self, config, folder, there, seconds=0.0, **environment):
+    def kill_profile(self, config, folder, there, seconds=0.0, *words, **environment):
         """Begins or goes on, and is killed so long after the file `there` has come; whether it had not
         ended by then."""
         process = subprocess.Popen(
             [str(program.PROGRAM), "profile", str(config), "--output.folder", str(folder),
-             "--output.checkpoint-interval", "0.1"],
+             "--output.checkpoint-interval", "0.1", *words],
             env=program.environment(**MODEL, **environment),
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip

@@ -69,7 +69,7 @@ class AddedImages(ProfileCase):
         made = self.whole / "made"
         said = (self.whole / "said").read_text()
         self.assertRegex(said, r"images 1 and 2 overlap by 0\.0[0-7]\d, 0\.08 are wanted")
-        for part in ("image 2 of 3 (image-03) sampled", "energies under 3 of 3"):
+        for part in ("image 2 of 3 (image-03) sampled", "energies of image 3 of 3 under all"):
             self.assertIn(part, said)
         self.assertNotIn("an image between them would help", said)
         rows = table(made / "profile.csv")

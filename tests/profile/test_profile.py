@@ -136,6 +136,34 @@ class GoingOn(ProfileCase):
         )
         self.assertIn("3 of 3 images are there", default.stdout)
 
+    def test_references_made_ahead(self):
+        """Where a device samples the next image's reference is made meanwhile. The profile is the same,
+        also of one that is killed while it is made and goes on without the device."""
+        if missing := program.opencl_missing():
+            self.skipTest(missing)
+        config = self.config(**self.settings([0, 0.2, 0.4], steps=3000, chains=2))
+        self.profile(config, self.folder / "whole", "--run.implementation", "simd")
+        device = ("--run.implementation", "opencl")
+        self.profile(config, self.folder / "ahead", *device)
+        for image, count in (("image-01", 1), ("image-02", 1), ("image-03", 0)):
+            log = (self.folder / "ahead" / image / "run.log").read_text()
+            self.assertEqual(log.count("the next image's reference density"), count, image)
+        second = (self.folder / "ahead/image-02/settings.cfg").read_text()
+        self.assertRegex(second, r"(?m)^reference = .*image-02/ahead/reference.h5$")
+        part = self.folder / "part"
+        self.assertTrue(self.kill_profile(config, part, part / "image-02/ahead", 0, *device))
+        self.assertFalse((part / "image-02/ahead/reference.h5").exists())
+        self.assertTrue(self.kill_profile(config, part, part / "image-03/ahead/reference.h5", 0, *device))
+        self.profile(config, part, "--run.implementation", "simd")
+        for folder in ("ahead", "part"):
+            for image in ("image-01", "image-02", "image-03"):
+                for chain in ("chain-0", "chain-1"):
+                    one, other = (
+                        (self.folder / which / image / chain / "dhdl.xvg").read_bytes()
+                        for which in ("whole", folder)
+                    )
+                    self.assertEqual(one, other, f"{folder} {image} {chain}")
+
     def test_chains_go_on(self):
         """Each chain of an image begins in the solvent that the same chain of its neighbour has left; an
         image yet to come has the steps that are wanted now."""
