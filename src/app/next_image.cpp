@@ -7,10 +7,16 @@
 
 namespace starpmc {
 
-NextImage::NextImage(const ProfileImages& images, std::size_t image, Simulation& sampling) noexcept
-    : sampling_(sampling) {
+NextImage::NextImage(const ProfileImages& images, std::size_t image,
+                     std::optional<std::size_t> after, Simulation& sampling,
+                     std::unique_ptr<RunEngines> begun) noexcept
+    : images_(images),
+      image_(image),
+      after_(after),
+      sampling_(sampling),
+      chains_(images.inputs().settings.sampling.chains) {
   try {
-    start(images, image);
+    start(std::move(begun));
   } catch (const std::exception& failure) {
     spdlog::debug("the next image is not begun early: {}", failure.what());
   }
@@ -22,24 +28,44 @@ NextImage::~NextImage() {
   engines_.reset();  // their threads end before what they use does
 }
 
-void NextImage::start(const ProfileImages& images, std::size_t image) {
-  const unsigned chains = images.inputs().settings.sampling.chains;
-  // How many `auto` is comes out later.
-  if (chains == 0 || sampling_.qm_memory_mb() * chains > spare_memory_mb()) return;
-  inputs_ = images.begin_ahead(image);
-  engines_ = std::make_unique<RunEngines>(*inputs_, chains);
-  while (engines_->threads().started() < chains) engines_->threads().start();
+bool NextImage::has_memory() const {
+  return sampling_.qm_memory_mb() * chains_ <= spare_memory_mb();
+}
+
+/// @param users of a device's memory at the same time
+std::unique_ptr<RunEngines> NextImage::start_engines(const Inputs& inputs, unsigned users) const {
+  auto engines = std::make_unique<RunEngines>(inputs, users);
+  while (engines->threads().started() < chains_) engines->threads().start();
+  return engines;
+}
+
+void NextImage::start(std::unique_ptr<RunEngines> begun) {
+  if (chains_ == 0) return;  // how many `auto` is comes out later
+  if (!begun && !has_memory()) return;
+  inputs_ = images_.begin_ahead(image_);
+  if (begun && !begun->serve(*inputs_, sampling_.qm_device())) begun.reset();
+  engines_ = begun ? std::move(begun) : start_engines(*inputs_, 2 * chains_);
   if (sampling_.has_device()) make_reference();
 }
 
 void NextImage::make_reference() {
   Interruption& interruption = sampling_.interruption();
   interruption.on_request([cancel = engines_->cancel_signal()] { cancel->raise(); });
-  const unsigned chains = engines_->threads().started();
-  reference_.emplace(*inputs_, interruption, true, engines_->helpers(chains),
+  reference_.emplace(*inputs_, interruption, true, engines_->helpers(chains_),
                      "the next image's reference");
-  engines_->threads().lend(
-      [this](QmEngine& engine) { reference_->get(engine, [](const ProgressState&) {}); });
+  engines_->threads().lend([this](QmEngine& engine) {
+    reference_->get(engine, [this](const ProgressState&) {
+      std::call_once(later_begun_, [this] { start_later(); });  // these ones are ready
+    });
+  });
+}
+
+void NextImage::start_later() noexcept {
+  try {
+    if (after_ && has_memory()) later_ = start_engines(images_.preview(*after_), 3 * chains_);
+  } catch (const std::exception& failure) {
+    spdlog::debug("the image after the next is not begun early: {}", failure.what());
+  }
 }
 
 std::unique_ptr<RunEngines> NextImage::finish() {

@@ -2,7 +2,9 @@
 
 #include <cstddef>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <utility>
 
 #include "app/inputs.hpp"
 #include "app/profile_images.hpp"
@@ -13,13 +15,18 @@
 namespace starpmc {
 
 /// The next image of a profile, while one is sampled: its QM engines start, and where a device
-/// samples, so that the cores have time, they make its reference, too. What comes of it is what the
-/// image would make when it is its turn. Whatever goes wrong is left to that turn, which says it.
+/// samples, so that the cores have time, they make its reference, too, and those of the one after
+/// it start. What comes of it is what the image would make when it is its turn. Whatever goes wrong
+/// is left to that turn, which says it.
 class NextImage {
  public:
   /// @param image    that has not been begun
+  /// @param after    the one that comes after it and has not been begun, either; may be none
   /// @param sampling of the image before; its run() is under way
-  NextImage(const ProfileImages& images, std::size_t image, Simulation& sampling) noexcept;
+  /// @param begun    the image's engines, where they have been started: take_later() of the image
+  ///                 before; may be null
+  NextImage(const ProfileImages& images, std::size_t image, std::optional<std::size_t> after,
+            Simulation& sampling, std::unique_ptr<RunEngines> begun) noexcept;
   /// Without finish(): `sampling` is stopped, too.
   ~NextImage();
   NextImage(const NextImage&) = delete;
@@ -29,14 +36,25 @@ class NextImage {
   /// Waits for what has been begun; before the end of `sampling`, whose workers it takes.
   /// @return null: there are none
   std::unique_ptr<RunEngines> finish();
+  /// Those of the image after it; null: none have been started. After finish().
+  std::unique_ptr<RunEngines> take_later() { return std::move(later_); }
 
  private:
-  void start(const ProfileImages& images, std::size_t image);
+  void start(std::unique_ptr<RunEngines> begun);
+  std::unique_ptr<RunEngines> start_engines(const Inputs& inputs, unsigned users) const;
+  bool has_memory() const;
   void make_reference();
+  void start_later() noexcept;
 
+  const ProfileImages& images_;
+  std::size_t image_;
+  std::optional<std::size_t> after_;
   Simulation& sampling_;
+  unsigned chains_;
   std::optional<Inputs> inputs_;
   std::unique_ptr<RunEngines> engines_;
+  std::unique_ptr<RunEngines> later_;
+  std::once_flag later_begun_;
   std::optional<RunReference> reference_;
 };
 

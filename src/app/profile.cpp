@@ -60,16 +60,25 @@ std::string how_to_go_on(const ProfileImages& images) {
 /// What an image needs of the one before it, and leaves to the next.
 struct Relay {
   std::unique_ptr<RunEngines> engines;  ///< started early; null: none
+  std::unique_ptr<RunEngines> later;    ///< those of the image after, too
   std::string device;                   ///< QmEngine::device() of the engines so far
   bool first = true;                    ///< no image has been sampled by this process
 };
 
+/// That one of them, where it has not been begun.
+std::optional<std::size_t> absent(const ProfileImages& images, std::span<const std::size_t> next,
+                                  std::size_t number) {
+  if (number >= next.size()) return std::nullopt;
+  return images.state(next[number]) == ProfileImages::State::absent ? std::optional(next[number])
+                                                                    : std::nullopt;
+}
+
 /// @param steps of production in all
-/// @param next  the image after it; none: it is the last
+/// @param next  the images after it
 /// @return seconds that one like it will take
 /// @throws Stopped
 double sample(Ranks& ranks, const ProfileImages& images, std::size_t image, std::uint64_t steps,
-              std::optional<std::size_t> next, Relay& relay) {
+              std::span<const std::size_t> next, Relay& relay) {
   const Begin begin = images.state(image) == ProfileImages::State::absent ? Begin::anew
                       : images.steps_of(image) < steps                    ? Begin::with_more_steps
                                                                           : Begin::at_checkpoints;
@@ -82,15 +91,19 @@ double sample(Ranks& ranks, const ProfileImages& images, std::size_t image, std:
     relay.device = simulation.qm_device();
     std::optional<NextImage> following;
     std::atomic<double> made_seconds = 0;  // when its reference was there
-    if (next && images.state(*next) == ProfileImages::State::absent) {
-      simulation.when_reference_is_there([&] {
+    const std::optional<std::size_t> image_after = absent(images, next, 1);
+    if (const auto next_image = absent(images, next, 0)) {
+      simulation.when_reference_is_there([&, next_image] {
         made_seconds = process_age_seconds();
-        following.emplace(images, *next, simulation);
+        following.emplace(images, *next_image, image_after, simulation, std::move(relay.later));
       });
     }
     const bool complete = simulation.run();
     const bool ahead = following && following->makes_reference();
-    if (complete && following) relay.engines = following->finish();
+    if (complete && following) {
+      relay.engines = following->finish();
+      relay.later = following->take_later();
+    }
     following.reset();
     stop_file_logging();
     if (!complete) throw Stopped{simulation.interrupting_signal()};
@@ -124,8 +137,7 @@ void sample_missing(Ranks& ranks, const ProfileImages& images, Relay& relay) {
                              images.count());
   }
   for (std::size_t made = 1; const std::size_t image : missing) {
-    const std::optional<std::size_t> next =
-        made < missing.size() ? std::optional(missing[made]) : std::nullopt;
+    const auto next = std::span(missing).subspan(made);
     // What the first one's start takes, the next ones do not.
     const double each = sample(ranks, images, image, steps[image], next, relay);
     const double more = each * static_cast<double>(missing.size() - made);

@@ -321,12 +321,20 @@ Inputs ProfileImages::begin(std::size_t image) const {
 }
 
 Inputs ProfileImages::begin_ahead(std::size_t image) const {
+  return ahead_from(image, write_reference_starts(image));
+}
+
+Inputs ProfileImages::preview(std::size_t image) const {
+  return ahead_from(image, write_starts(image, {inputs_.system.molecules}, "reference-start"));
+}
+
+Inputs ProfileImages::ahead_from(std::size_t image, const std::vector<fs::path>& starts) const {
   const fs::path here = ahead_folder(image);
   std::error_code failure;
   fs::create_directories(here, failure);
   if (failure) throw RunError(here.string() + ": cannot be created: " + failure.message());
   Words words = words_of(image, here);
-  add_starts(words, write_reference_starts(image));
+  add_starts(words, starts);
   add_option(words, "--system.reference-coordinates", {});
   return read_inputs(words, "profile");
 }

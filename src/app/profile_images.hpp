@@ -65,6 +65,9 @@ class ProfileImages {
   /// Of a run by which its reference alone is made, as begin()'s would make it, to the bit, while
   /// the neighbour is sampled.
   Inputs begin_ahead(std::size_t image) const;
+  /// The same before its neighbour has been begun, with a solvent of the configuration: what QM is
+  /// told of is that of begin(), to the bit.
+  Inputs preview(std::size_t image) const;
   /// Of one that has.
   /// @param steps of production in all
   Inputs go_on(std::size_t image, std::uint64_t steps) const;
@@ -92,6 +95,7 @@ class ProfileImages {
   std::vector<std::filesystem::path> write_starts(std::size_t image, const Solvents& solvents,
                                                   const char* name) const;
   std::vector<std::filesystem::path> write_reference_starts(std::size_t image) const;
+  Inputs ahead_from(std::size_t image, const std::vector<std::filesystem::path>& starts) const;
   Solvents own_solvents() const;
   Solvents begun_with(std::size_t image) const;
   Solvents ended_with(std::size_t image) const;
