@@ -28,23 +28,27 @@ NextImage::~NextImage() {
   engines_.reset();  // their threads end before what they use does
 }
 
-bool NextImage::has_memory() const {
-  return sampling_.qm_memory_mb() * chains_ <= spare_memory_mb();
+bool NextImage::has_memory(unsigned engines) const {
+  return sampling_.qm_memory_mb() * engines <= spare_memory_mb();
 }
 
-/// @param users of a device's memory at the same time
-std::unique_ptr<RunEngines> NextImage::start_engines(const Inputs& inputs, unsigned users) const {
-  auto engines = std::make_unique<RunEngines>(inputs, users);
-  while (engines->threads().started() < chains_) engines->threads().start();
+/// One more than those of two images may be on a device at the same time.
+std::unique_ptr<RunEngines> NextImage::start_engines(const Inputs& inputs, unsigned count) const {
+  auto engines = std::make_unique<RunEngines>(inputs, 2 * chains_ + 1);
+  while (engines->threads().started() < count) engines->threads().start();
   return engines;
 }
 
 void NextImage::start(std::unique_ptr<RunEngines> begun) {
   if (chains_ == 0) return;  // how many `auto` is comes out later
-  if (!begun && !has_memory()) return;
+  if (!has_memory(chains_)) return;
   inputs_ = images_.begin_ahead(image_);
-  if (begun && !begun->serve(*inputs_, sampling_.qm_device())) begun.reset();
-  engines_ = begun ? std::move(begun) : start_engines(*inputs_, 2 * chains_);
+  if (begun && begun->serve(*inputs_, sampling_.qm_device())) {
+    engines_ = std::move(begun);
+    while (engines_->threads().started() < chains_) engines_->threads().start();
+  } else {
+    engines_ = start_engines(*inputs_, chains_);
+  }
   if (sampling_.has_device()) make_reference();
 }
 
@@ -62,7 +66,7 @@ void NextImage::make_reference() {
 
 void NextImage::start_later() noexcept {
   try {
-    if (after_ && has_memory()) later_ = start_engines(images_.preview(*after_), 3 * chains_);
+    if (after_ && has_memory(1)) later_ = start_engines(images_.preview(*after_), 1);
   } catch (const std::exception& failure) {
     spdlog::debug("the image after the next is not begun early: {}", failure.what());
   }

@@ -15,16 +15,16 @@
 namespace starpmc {
 
 /// The next image of a profile, while one is sampled: its QM engines start, and where a device
-/// samples, so that the cores have time, they make its reference, too, and those of the one after
-/// it start. What comes of it is what the image would make when it is its turn. Whatever goes wrong
-/// is left to that turn, which says it.
+/// samples, so that the cores have time, they make its reference, too, and the first one of the
+/// image after it starts, which will be enough to begin that one's. What comes of it is what the
+/// image would make when it is its turn. Whatever goes wrong is left to that turn, which says it.
 class NextImage {
  public:
   /// @param image    that has not been begun
   /// @param after    the one that comes after it and has not been begun, either; may be none
   /// @param sampling of the image before; its run() is under way
-  /// @param begun    the image's engines, where they have been started: take_later() of the image
-  ///                 before; may be null
+  /// @param begun    the image's engines, where the first has been started: take_later() of the
+  ///                 image before; may be null
   NextImage(const ProfileImages& images, std::size_t image, std::optional<std::size_t> after,
             Simulation& sampling, std::unique_ptr<RunEngines> begun) noexcept;
   /// Without finish(): `sampling` is stopped, too.
@@ -36,13 +36,14 @@ class NextImage {
   /// Waits for what has been begun; before the end of `sampling`, whose workers it takes.
   /// @return null: there are none
   std::unique_ptr<RunEngines> finish();
-  /// Those of the image after it; null: none have been started. After finish().
+  /// Those of the image after it, of which only the first has been started; null: none has. After
+  /// finish().
   std::unique_ptr<RunEngines> take_later() { return std::move(later_); }
 
  private:
   void start(std::unique_ptr<RunEngines> begun);
-  std::unique_ptr<RunEngines> start_engines(const Inputs& inputs, unsigned users) const;
-  bool has_memory() const;
+  std::unique_ptr<RunEngines> start_engines(const Inputs& inputs, unsigned count) const;
+  bool has_memory(unsigned engines) const;
   void make_reference();
   void start_later() noexcept;
 

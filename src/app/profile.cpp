@@ -60,7 +60,7 @@ std::string how_to_go_on(const ProfileImages& images) {
 /// What an image needs of the one before it, and leaves to the next.
 struct Relay {
   std::unique_ptr<RunEngines> engines;  ///< started early; null: none
-  std::unique_ptr<RunEngines> later;    ///< those of the image after, too
+  std::unique_ptr<RunEngines> later;    ///< of the image after, one of them
   std::string device;                   ///< QmEngine::device() of the engines so far
   bool first = true;                    ///< no image has been sampled by this process
 };
@@ -106,7 +106,9 @@ double sample(Ranks& ranks, const ProfileImages& images, std::size_t image, std:
     }
     following.reset();
     stop_file_logging();
-    if (!complete) throw Stopped{simulation.interrupting_signal()};
+    // Also one that came while the next image's reference was waited for.
+    const int signal = simulation.interruption().signal();
+    if (!complete || signal != 0) throw Stopped{signal};
     return ahead ? process_age_seconds() - made_seconds : simulation.summary().wall_seconds;
   } catch (const StoppedAtStart& stop) {
     throw Stopped{stop.signal};

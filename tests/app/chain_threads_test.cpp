@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "kernels/base/error.hpp"
+#include "tests/app/no_engine.hpp"
 
 namespace starpmc {
 namespace {
@@ -62,6 +63,35 @@ TEST(ChainThreads, DoNotWaitForProcessesThatThereAreNot) {
   failing.wait_for_processes();
   EXPECT_FALSE(failing.wait_for_engines());
   EXPECT_THROW(failing.first_engine(), RunError);
+}
+
+/// Also those that start afterwards; then the chains run with the same engines.
+TEST(ChainThreads, EnginesAreLentBeforeTheChainsRun) {
+  std::atomic<unsigned> lent = 0;
+  std::atomic<unsigned> ran = 0;
+  ChainThreads threads([](unsigned, const Spawned&) { return std::make_unique<test::NoEngine>(); });
+  threads.start();
+  EXPECT_TRUE(threads.wait_for_engines());
+  threads.lend([&](QmEngine&) { ++lent; });
+  threads.start();
+  EXPECT_TRUE(threads.wait_for_engines());
+  EXPECT_EQ(lent, 2U);
+  threads.run([&](unsigned, Future engine) { ran += engine.get() != nullptr ? 1 : 0; });
+  threads.join();
+  EXPECT_EQ(ran, 2U);
+  EXPECT_EQ(lent, 2U);
+}
+
+TEST(ChainThreads, WorkThatFailsIsAFailureOfTheEngine) {
+  ChainThreads threads([](unsigned, const Spawned&) { return std::make_unique<test::NoEngine>(); });
+  threads.start();
+  threads.start();
+  std::atomic<unsigned> lent = 0;
+  threads.lend([&](QmEngine&) {
+    if (++lent == 1) throw RunError("lost");
+  });
+  EXPECT_FALSE(threads.wait_for_engines());
+  EXPECT_EQ(lent, 2U);
 }
 
 }  // namespace
