@@ -148,19 +148,16 @@ void EngineTeam::Batch::hand_out(std::unique_lock<std::mutex>& lock) {
   }
 }
 
-EngineTeam::Batch::Batch(EngineTeam& team, QmEngine& own, Work work, bool own_is_idle)
+EngineTeam::Batch::Batch(EngineTeam& team, QmEngine& own, Work work)
     : team_(team),
       own_(own),
       work_(std::move(work)),
-      at_once_(std::max(2U, starpu_cpu_worker_get_count()) - 1),
-      own_is_idle_(own_is_idle) {
+      at_once_(std::max(2U, starpu_cpu_worker_get_count()) - 1) {
   const std::lock_guard lock(team_.mutex_);
   for (Member& member : team_.members_) member.prepared = false;
   Member& mine = team_.members_.emplace_front(team_);
   mine.engine = &own_;
   mine.prepared = true;
-  mine.busy = !own_is_idle;
-  mine_ = &mine;
   team_.batch_ = this;
   foreman_ = std::thread([this] {
     std::unique_lock its_lock(team_.mutex_);
@@ -178,17 +175,9 @@ EngineTeam::Batch::~Batch() {
   close(lock);
 }
 
-/// Under the lock.
-void EngineTeam::Batch::own_joins() {
-  if (std::exchange(own_is_idle_, true)) return;
-  mine_->busy = false;
-  team_.changed_.notify_all();
-}
-
 /// Nothing is handed out any more, and nobody is at work.
 void EngineTeam::Batch::close(std::unique_lock<std::mutex>& lock) {
   if (!open_) return;
-  own_joins();
   open_ = false;
   known_ = next_;
   team_.changed_.notify_all();
@@ -231,7 +220,6 @@ void EngineTeam::Batch::add() {
 
 std::size_t EngineTeam::Batch::finish(const Progress& progress) {
   std::unique_lock lock(team_.mutex_);
-  own_joins();
   wait_for(lock, 0, progress);
   if (error_ != nullptr) {
     close(lock);
@@ -242,23 +230,19 @@ std::size_t EngineTeam::Batch::finish(const Progress& progress) {
   return static_cast<std::size_t>(took_part);
 }
 
-std::size_t EngineTeam::run(QmEngine& own, const Work& work, const Progress& progress,
-                            const std::function<void()>& meanwhile) {
+std::size_t EngineTeam::run(QmEngine& own, const Work& work, const Progress& progress) {
   if (starpu_cpu_worker_get_count() == 0) {
-    if (meanwhile) meanwhile();
     for (std::size_t piece = 0; piece < work.pieces; ++piece) {
       if (progress) progress(piece);
       work.piece(own, piece);
     }
     return 1;
   }
-  Batch batch(*this, own, work, !meanwhile);
+  Batch batch(*this, own, work);
   {
     const std::lock_guard lock(mutex_);
     batch.known_ = work.pieces;
-    changed_.notify_all();
   }
-  if (meanwhile) meanwhile();
   if (progress) progress(0);
   return batch.finish(progress);
 }

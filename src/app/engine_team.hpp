@@ -18,8 +18,6 @@ namespace starpmc {
 /// function of the piece alone. Without CPU workers the calling thread does all, with its own
 /// engine.
 class EngineTeam {
-  struct Member;
-
  public:
   using Start = std::function<std::unique_ptr<QmEngine>()>;
 
@@ -63,8 +61,7 @@ class EngineTeam {
    public:
     /// @param own of the calling thread
     /// @param work its number of pieces does not count
-    /// @param own_is_idle whether it takes part from the start; otherwise from finish() on
-    Batch(EngineTeam& team, QmEngine& own, Work work, bool own_is_idle = true);
+    Batch(EngineTeam& team, QmEngine& own, Work work);
     ~Batch();
     Batch(const Batch&) = delete;
     Batch& operator=(const Batch&) = delete;
@@ -84,11 +81,9 @@ class EngineTeam {
     void wait_for(std::unique_lock<std::mutex>& lock, std::size_t most_waiting,
                   const Progress& progress);
     void close(std::unique_lock<std::mutex>& lock);
-    void own_joins();
 
     EngineTeam& team_;
     QmEngine& own_;
-    Member* mine_;  ///< of own_
     const Work work_;
     std::size_t known_ = 0;  ///< pieces
     std::size_t next_ = 0;   ///< the first that nobody has begun
@@ -96,16 +91,12 @@ class EngineTeam {
     std::size_t at_work_ = 0;  ///< engines at a piece
     std::size_t at_once_;      ///< at most so many
     bool open_ = true;
-    bool own_is_idle_;
     std::exception_ptr error_;
     std::thread foreman_;  ///< hands out the pieces
   };
 
   /// All of the work's pieces; parameters as of Batch.
-  /// @param meanwhile what the calling thread does with its engine while the others begin; may be
-  ///                  empty
-  std::size_t run(QmEngine& own, const Work& work, const Progress& progress,
-                  const std::function<void()>& meanwhile = {});
+  std::size_t run(QmEngine& own, const Work& work, const Progress& progress);
 
  private:
   struct Member {

@@ -50,8 +50,7 @@ ReferenceLattices::ReferenceLattices(const System& system, const Settings& setti
 /// [row][position], of the rows from first_row on.
 std::vector<double> ReferenceLattices::potentials(const std::vector<Vector3>& positions,
                                                   std::size_t first_row, std::size_t rows,
-                                                  const char* what,
-                                                  const std::function<void()>& meanwhile) {
+                                                  const char* what) {
   std::vector<double> all(rows * positions.size());
   const SharedDensity shared = engine_.shared_density();
   EngineTeam::Work work;
@@ -69,11 +68,10 @@ std::vector<double> ReferenceLattices::potentials(const std::vector<Vector3>& po
     }
   };
   const auto start = std::chrono::steady_clock::now();
-  const auto tell = [&](std::size_t done) {
+  const std::size_t engines = team_.run(engine_, work, [&](std::size_t done) {
     if (progress_)
       progress_(what, std::min(done * kPositionsAtATime, positions.size()), positions.size());
-  };
-  const std::size_t engines = team_.run(engine_, work, tell, meanwhile);
+  });
   if (fineness_ == Fineness::fine) {
     spdlog::info("{}: {}: {} positions by {} QM worker{} in {:.1f} s", name_, what,
                  positions.size(), engines, engines == 1 ? "" : "s", seconds_since(start));
@@ -101,16 +99,6 @@ bool ReferenceLattices::refine(LatticeChoice& choice, const SoluteReference& ref
   return true;
 }
 
-SoluteResponse ReferenceLattices::find_response(const ResponseRequest& request) {
-  const auto start = std::chrono::steady_clock::now();
-  SoluteResponse response = engine_.response(request, progress_);
-  if (fineness_ == Fineness::fine) {
-    spdlog::info("{}: response of {} components in {:.1f} s", name_, response.components,
-                 seconds_since(start));
-  }
-  return response;
-}
-
 void ReferenceLattices::make(const ResponseRequest& request, const MoveSample* moves,
                              SoluteReference& reference) {
   const std::vector<Vector3>& nuclei = system_.solute->positions;
@@ -124,9 +112,13 @@ void ReferenceLattices::make(const ResponseRequest& request, const MoveSample* m
     near = near_positions(moves->positions(), nuclei, choice.near_distance_angstrom);
     for (const std::size_t site : near) positions.push_back(moves->positions()[site]);
   }
-  SoluteResponse response;
-  std::vector<double> potential = potentials(positions, 0, 1, "table of the potential",
-                                             [&] { response = find_response(request); });
+  std::vector<double> potential = potentials(positions, 0, 1, "table of the potential");
+  const auto start = std::chrono::steady_clock::now();
+  const SoluteResponse response = engine_.response(request, progress_);
+  if (fineness_ == Fineness::fine) {
+    spdlog::info("{}: response of {} components in {:.1f} s", name_, response.components,
+                 seconds_since(start));
+  }
   if (!response.note.empty()) spdlog::info("{}: response: {}", name_, response.note);
   reference.components = response.components;
   reference.mean_response = response.mean;

@@ -23,8 +23,7 @@ LatticeChoice potential_choice(Fineness fineness, double coulomb_cutoff);
 
 /// The tables of a reference: of density and nuclei, and of the response. The engine is first asked
 /// for the potential of its density alone, which takes many positions, then for the response, and
-/// for its potentials at a few; the first two at the same time, where others of the team can do the
-/// one. Potentials are shared out among a team, in slices of a fixed size.
+/// for its potentials at a few. Potentials are shared out among a team, in slices of a fixed size.
 class ReferenceLattices {
  public:
   /// @param name     of the reference, in the log
@@ -46,9 +45,7 @@ class ReferenceLattices {
   void make_response(const SoluteResponse& response, SoluteReference& reference);
   bool refine(LatticeChoice& choice, const SoluteReference& reference) const;
   std::vector<double> potentials(const std::vector<Vector3>& positions, std::size_t first_row,
-                                 std::size_t rows, const char* what,
-                                 const std::function<void()>& meanwhile = {});
-  SoluteResponse find_response(const ResponseRequest& request);
+                                 std::size_t rows, const char* what);
 
   const System& system_;
   Fineness fineness_;

@@ -89,46 +89,6 @@ TEST_F(EngineTeamTest, AFailureIsToldOnceAndTheTeamGoesOn) {
   EXPECT_EQ(done, 7);
 }
 
-/// The caller's engine is another's until then: pieces wait for it or go to the others.
-TEST_F(EngineTeamTest, TheCallersEngineJoinsWhenItIsFree) {
-  EngineTeam team;
-  NoEngine own;
-  std::atomic<bool> busy = false;
-  std::atomic<int> by_own = 0;
-  std::atomic<int> done = 0;
-  const EngineTeam::Work work{9, 1, {}, [&](QmEngine& engine, std::size_t) {
-                                ++done;
-                                if (&engine != &own) return;
-                                ++by_own;
-                                EXPECT_FALSE(busy);
-                              }};
-  const auto meanwhile = [&] {
-    busy = true;
-    std::this_thread::sleep_for(20ms);
-    EXPECT_EQ(by_own, 0);
-    busy = false;
-  };
-  EXPECT_EQ(team.run(own, work, {}, meanwhile), 1U);
-  EXPECT_EQ(done, 9);
-  EXPECT_EQ(by_own, 9);
-  by_own = 0;
-  done = 0;
-  NoEngine other;
-  const EngineTeam::Loan loan(team, other);
-  const auto others_do_all = [&] {
-    meanwhile();
-    for (int look = 0; look < 1000 && done < 9; ++look) std::this_thread::sleep_for(10ms);
-    EXPECT_EQ(done, 9);
-  };
-  team.run(own, work, {}, others_do_all);
-  EXPECT_EQ(by_own, 0);
-  EXPECT_THROW(team.run(own, work, {}, [] { throw std::runtime_error("meanwhile"); }),
-               std::runtime_error);
-  done = 0;
-  team.run(own, work, {}, {});
-  EXPECT_EQ(done, 9);
-}
-
 /// Whose process takes its time to end: as long as another's does not end, too.
 class SlowToEnd : public NoEngine {
  public:
