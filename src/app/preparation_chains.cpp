@@ -6,6 +6,7 @@
 #include <exception>
 #include <limits>
 #include <mutex>
+#include <nlohmann/json.hpp>
 #include <span>
 #include <thread>
 #include <utility>
@@ -131,6 +132,26 @@ PreparationChains::PreparationChains(const MakeChain& make, const Interruption& 
 void PreparationChains::set_reference(const std::shared_ptr<const ReferenceTables>& reference) {
   for (Member& member : members_) {
     member.chain->set_reference(reference);
+    member.chain->evaluate();
+  }
+}
+
+nlohmann::json PreparationChains::state() {
+  nlohmann::json states = nlohmann::json::array();
+  for (Member& member : members_) {
+    states.push_back({{"step", member.step}, {"chain", member.chain->state()}});
+  }
+  return states;
+}
+
+void PreparationChains::restore(const nlohmann::json& state,
+                                const std::shared_ptr<const ReferenceTables>& reference) {
+  for (std::size_t i = 0; i < kChains; ++i) {
+    Member& member = members_[i];
+    member.step = state.at(i).at("step");
+    // The state has no energies of a response, as none but the last reference has one.
+    member.chain->set_reference(reference);
+    member.chain->restore(state.at(i).at("chain"));
     member.chain->evaluate();
   }
 }

@@ -15,6 +15,8 @@
 #include "app/solvent_potential.hpp"
 #include "sampling/chain.hpp"
 
+#include <nlohmann/json_fwd.hpp>
+
 namespace starpmc {
 
 /// Chains that a reference is made from: always as many, so that what they sample is a function of
@@ -45,6 +47,13 @@ class PreparationChains {
   /// @throws Cancelled where the run is interrupted; what take() throws
   using Take = std::function<void(std::size_t number, SolventPotential)>;
   void sample(std::uint64_t configurations, std::uint64_t spacing, const Take& take);
+
+  /// Of all chains, once a reference has been set.
+  nlohmann::json state();
+  /// Goes on from state() with another reference: set_reference() at that point.
+  /// @throws RunError when it belongs to another system
+  void restore(const nlohmann::json& state,
+               const std::shared_ptr<const ReferenceTables>& reference);
 
  private:
   struct Member {

@@ -4,8 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <optional>
+#include <span>
 #include <thread>
+#include <utility>
 
 #include "app/preparation_plan.hpp"
 #include "base/constants.hpp"
@@ -37,6 +41,18 @@ std::string coulomb_text(const Settings::PotentialSection& potential) {
   return fmt::format("{} ({})", potential.coulomb,
                      std::array{"truncate", "shift", "force-shift", "switch"}.at(
                          static_cast<std::size_t>(potential.coulomb_treatment)));
+}
+
+/// What the engine makes of several configurations is what it makes of this one.
+Embedding mean_of(std::span<const Embedding> embeddings) {
+  Embedding mean = embeddings.front();
+  for (const Embedding& one : embeddings.subspan(1)) {
+    std::ranges::transform(mean.numbers, one.numbers, mean.numbers.begin(), std::plus<>{});
+    mean.largest_potential = std::max(mean.largest_potential, one.largest_potential);
+  }
+  const auto count = static_cast<double>(embeddings.size());
+  for (double& number : mean.numbers) number /= count;
+  return mean;
 }
 
 double magnitude(const std::array<double, 3>& v) { return std::hypot(v[0], v[1], v[2]); }
@@ -80,12 +96,15 @@ ReferenceIdentity reference_identity(const System& system, const Settings& setti
 }
 
 ReferencePreparation::ReferencePreparation(const Inputs& inputs, const Interruption& interruption,
-                                           QmEngine& engine, EngineTeam& team, std::string name,
+                                           QmEngine& engine, EngineTeam& team,
+                                           const PreparationCheckpoint& checkpoint,
+                                           std::string name,
                                            std::function<void(const ProgressState&)> report)
     : inputs_(inputs),
       interruption_(interruption),
       engine_(engine),
       team_(team),
+      checkpoint_(checkpoint),
       name_(std::move(name)),
       report_(std::move(report)),
       sweep_(inputs.system.molecules.size()),
@@ -192,6 +211,12 @@ ReferencePreparation::Round ReferencePreparation::make_density(std::uint64_t con
   engine_.forget_configurations();
   for (const Embedding& embedding : embeddings_) engine_.add_configuration(embedding);
   spdlog::info("{}: {} configurations in {:.1f} s", name_, configurations, seconds_since(start));
+  return find_in_mean(configurations);
+}
+
+/// Of the configurations that the engine keeps.
+ReferencePreparation::Round ReferencePreparation::find_in_mean(std::uint64_t configurations) {
+  state_before_ = engine_.state();
   const ReferenceDensity density = engine_.reference(threads());
   if (!density.scf.fallback.empty()) {
     spdlog::warn("{}: the SCF converged only with help: {}", name_, density.scf.fallback);
@@ -231,14 +256,46 @@ void ReferencePreparation::make_tables(Fineness fineness, int most_components) {
 /// The chain's Hamiltonian is that of the present density, without a response, from here on.
 void ReferencePreparation::sample_with_density() {
   make_tables(Fineness::rough, 0);
-  chains_.set_reference(std::make_shared<const ReferenceTables>(reference_));
+  const auto tables = std::make_shared<const ReferenceTables>(reference_);
+  if (kept_chains_.is_null()) {
+    chains_.set_reference(tables);
+    return;
+  }
+  try {
+    chains_.restore(std::exchange(kept_chains_, {}), tables);
+  } catch (const nlohmann::json::exception& error) {
+    throw RunError(fmt::format(
+        "{}: the chains' state lacks something: {}; remove the file, and the reference is made "
+        "from the start",
+        checkpoint_.path().string(), error.what()));
+  }
+}
+
+void ReferencePreparation::keep(int round, bool settled) {
+  checkpoint_.write({round, settled, seconds_before_ + seconds_since(start_),
+                     reference_.configurations, state_before_, mean_of(embeddings_),
+                     chains_.state()});
+}
+
+/// The SCF in the round's mean potential is done again, with the same result.
+ReferencePreparation::Round ReferencePreparation::go_on_from(PreparationState state) {
+  spdlog::info("{}: goes on after round {}", name_, state.round);
+  seconds_before_ = state.seconds;
+  kept_chains_ = std::move(state.chains);
+  engine_.restore(state.worker_state);
+  engine_.forget_configurations();
+  engine_.add_configuration(state.mean);
+  return find_in_mean(state.configurations);
 }
 
 /// Rounds until two of them agree.
 void ReferencePreparation::find_density() {
-  Round last = make_density(1);
+  std::optional<PreparationState> kept = checkpoint_.read();
+  const int done = kept ? kept->round : 0;
+  bool settled = kept && kept->settled;
+  Round last = kept ? go_on_from(std::move(*kept)) : make_density(1);
   const std::uint64_t configurations = configurations_of_round(inputs_.settings.qm.configurations);
-  for (int round = 1; round <= kMostRounds; ++round) {
+  for (int round = done + 1; !settled; ++round) {
     sample_with_density();
     chains_.relax(kSweepsOfRelaxation * sweep_, inputs_.settings.sampling.tune_interval);
     const Round now = make_density(configurations);
@@ -247,27 +304,30 @@ void ReferencePreparation::find_density() {
         "of {:.3f} debye, and {:.3f} kJ/mol more than isolated",
         name_, round, configurations, magnitude(now.dipole_debye),
         now.solute_energy_kj_per_mol - reference_.isolated_energy_kj_per_mol);
-    if (agree(last, now)) return;
+    const bool agreed = agree(last, now);
+    if (!agreed && round == kMostRounds) warn_of_disagreement();
+    settled = agreed || round == kMostRounds;
+    keep(round, settled);
     last = now;
   }
+}
+
+void ReferencePreparation::warn_of_disagreement() const {
   spdlog::warn(
       "{}: after {} rounds its dipole still changed by more than {} debye and {:.0f} %, or "
-      "the "
-      "cost of its polarisation by more than kT and {:.0f} %; blocks may be accepted less often "
-      "for "
-      "it, what is sampled stays exact; more qm.configurations make the rounds longer",
+      "the cost of its polarisation by more than kT and {:.0f} %; blocks may be accepted less "
+      "often for it, what is sampled stays exact; more qm.configurations make the rounds longer",
       name_, kMostRounds, kDipoleDebye, 100 * kShareOfDipole, 100 * kShareOfEnergy);
 }
 
 SoluteReference ReferencePreparation::make() {
-  const auto start = std::chrono::steady_clock::now();
   find_density();
   sample_with_density();
   tests_ = test_configurations(inputs_.settings.qm.configurations);
   make_density(inputs_.settings.qm.configurations);
   make_tables(Fineness::fine, inputs_.settings.qm.response_components.value_or(
                                   most_response_components(inputs_.settings.qm.configurations)));
-  reference_.seconds = seconds_since(start);
+  reference_.seconds = seconds_before_ + seconds_since(start_);
   std::string width = "not measured";
   if (!reference_.widths.empty()) {
     width = fmt::format("{:.3f} kJ/mol", reference_.widths.back().width);

@@ -1,13 +1,16 @@
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "app/inputs.hpp"
 #include "app/interruption.hpp"
 #include "app/move_sample.hpp"
 #include "app/preparation_chains.hpp"
+#include "app/preparation_checkpoint.hpp"
 #include "app/reference_lattices.hpp"
 #include "io/progress.hpp"
 #include "qm/solute_reference.hpp"
@@ -29,14 +32,16 @@ ReferenceIdentity reference_identity(const System& system, const Settings& setti
 /// sampled Hamiltonian gives. Chains of its own, whose steps are a function of input and seed,
 /// are sampled in rounds: each gives a mean potential, an SCF in it, and the next round's
 /// Hamiltonian, until two rounds agree. The last round's configurations give the response.
+/// After each round it is kept where it is, and one that was killed goes on from there.
 class ReferencePreparation {
  public:
   /// @param engine that finds the density and its response
   /// @param team   shares in what is independent
+  /// @param checkpoint where it goes on from, and is kept
   /// @param name   of what is made, in the log
   /// @param report told how far it has come
   ReferencePreparation(const Inputs& inputs, const Interruption& interruption, QmEngine& engine,
-                       EngineTeam& team, std::string name,
+                       EngineTeam& team, const PreparationCheckpoint& checkpoint, std::string name,
                        std::function<void(const ProgressState&)> report);
 
   /// @throws Cancelled where the run is interrupted; RunError, InputError as the engine
@@ -52,6 +57,10 @@ class ReferencePreparation {
 
   void find_density();
   Round make_density(std::uint64_t configurations);
+  Round find_in_mean(std::uint64_t configurations);
+  void warn_of_disagreement() const;
+  void keep(int round, bool settled);
+  Round go_on_from(PreparationState state);
   void make_tables(Fineness fineness, int most_components);
   void sample_configurations(std::uint64_t configurations);
   std::vector<double> energies_of_tests();
@@ -63,6 +72,7 @@ class ReferencePreparation {
   const Interruption& interruption_;
   QmEngine& engine_;
   EngineTeam& team_;
+  const PreparationCheckpoint& checkpoint_;
   std::string name_;
   std::function<void(const ProgressState&)> report_;
   std::uint64_t sweep_;
@@ -72,6 +82,10 @@ class ReferencePreparation {
   std::vector<Embedding> embeddings_;  ///< of the last configurations
   MoveSample moves_;                   ///< of the configurations that the engine keeps
   SoluteReference reference_;
+  std::vector<double> state_before_;  ///< the engine's, before the last SCF
+  nlohmann::json kept_chains_;        ///< that the chains go on from at their next reference
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  double seconds_before_ = 0;  ///< until it was killed
 };
 
 }  // namespace starpmc

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <thread>
 
+#include "app/preparation_checkpoint.hpp"
 #include "app/reference_preparation.hpp"
 #include "io/reference_file.hpp"
 #include "kernels/base/error.hpp"
@@ -186,24 +187,31 @@ void RunReference::check(const Inputs& inputs, bool resumed) {
 SoluteReference RunReference::find_or_make(QmEngine& engine,
                                            std::function<void(const ProgressState&)> report) {
   if (!make_here_) await_file();
-  if (std::filesystem::exists(path_)) return of_folder(inputs_);
+  const PreparationCheckpoint checkpoint(inputs_);
   SoluteReference reference;
+  if (std::filesystem::exists(path_)) {
+    reference = of_folder(inputs_);
+    if (make_here_) checkpoint.remove();  // of a run that was killed at this point
+    return reference;
+  }
   if (inputs_.settings.qm.reference.empty()) {
-    reference = make(engine, std::move(report));
+    reference = make(engine, checkpoint, std::move(report));
   } else {
     reference = given(inputs_);
     spdlog::info("reference density from {}: {} components", inputs_.settings.qm.reference.string(),
                  reference.components);
   }
   write_reference(path_, reference);
+  checkpoint.remove();
   return reference;
 }
 
-SoluteReference RunReference::make(QmEngine& engine,
+SoluteReference RunReference::make(QmEngine& engine, const PreparationCheckpoint& checkpoint,
                                    std::function<void(const ProgressState&)> report) {
   team_.start(helpers_.count(), helpers_.start);
-  SoluteReference reference =
-      ReferencePreparation(inputs_, interruption_, engine, team_, name_, std::move(report)).make();
+  SoluteReference reference = ReferencePreparation(inputs_, interruption_, engine, team_,
+                                                   checkpoint, name_, std::move(report))
+                                  .make();
   team_.dismiss();
   return reference;
 }

@@ -139,13 +139,34 @@ std::optional<nlohmann::json> read_one(const std::filesystem::path& path,
   }
 }
 
+std::string text_of(const nlohmann::json& content) {
+  std::string body;
+  nlohmann::json::to_cbor(content, body);
+  return fmt::format("{}{}\n{}\n", magic, format_version, digest_of(body)) + body;
+}
+
 }  // namespace
 
 void write_checkpoint(const std::filesystem::path& folder, const nlohmann::json& content) {
-  std::string body;
-  nlohmann::json::to_cbor(content, body);
-  const std::string text = fmt::format("{}{}\n{}\n", magic, format_version, digest_of(body)) + body;
-  write_file_keeping_previous(folder / newest_name, folder / previous_name, text);
+  write_file_keeping_previous(folder / newest_name, folder / previous_name, text_of(content));
+}
+
+void write_checkpoint_file(const std::filesystem::path& path, const nlohmann::json& content) {
+  write_file_atomically(path, text_of(content));
+}
+
+std::optional<nlohmann::json> read_checkpoint_file(const std::filesystem::path& path,
+                                                   std::string& reason) {
+  try {
+    const std::optional<std::string> text = read_whole_file(path);
+    if (text) return std::make_optional(parse(*text));
+  } catch (const Unusable& file) {
+    reason = file.reason;
+  } catch (const OtherVersion& found) {
+    reason = fmt::format("it has version {} of its format; this starpmc reads version {}",
+                         found.version, format_version);
+  }
+  return std::nullopt;
 }
 
 std::optional<nlohmann::json> read_checkpoint(const std::filesystem::path& folder,

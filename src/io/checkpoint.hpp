@@ -29,6 +29,14 @@ void write_checkpoint(const std::filesystem::path& folder, const nlohmann::json&
 std::optional<nlohmann::json> read_checkpoint(const std::filesystem::path& folder,
                                               std::vector<std::string>& warnings);
 
+/// The same file format, of any name, without the one before: replaced as a whole.
+/// @throws RunError naming the file and the system's reason (disk full); the earlier one is intact
+void write_checkpoint_file(const std::filesystem::path& path, const nlohmann::json& content);
+
+/// @param reason why it cannot be used, where it cannot; empty where there is no such file
+std::optional<nlohmann::json> read_checkpoint_file(const std::filesystem::path& path,
+                                                   std::string& reason);
+
 /// Leaves the newest one.
 void remove_previous_checkpoint(const std::filesystem::path& folder);
 

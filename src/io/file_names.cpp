@@ -30,6 +30,7 @@ constexpr auto own_names = std::to_array<std::string_view>({"energies.csv",
                                                             "timeline.svg",
                                                             "paje.trace",
                                                             "reference.h5",
+                                                            "reference-preparation.cbor",
                                                             "blocks.csv"});
 
 bool is_digits(std::string_view text) {

@@ -33,6 +33,7 @@ constexpr auto kMarks = std::to_array<Mark>({
     {"settings.cfg", "# Every option of this run"},
     {"checkpoint.cbor", "starpmc checkpoint "},
     {"checkpoint.previous.cbor", "starpmc checkpoint "},
+    {"reference-preparation.cbor", "starpmc checkpoint "},
     {"report.html", "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta ",
      "Content-Security-Policy"},
     {"timeline.csv", "worker,worker_name,"},

@@ -9,6 +9,7 @@ import csv
 import json
 import math
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -280,6 +281,76 @@ class Exact(program.TestCase):
         self.assertIn(f"go on with: starpmc resume {folder}", said)
         program.succeed("resume", folder, env=MODEL)
         self.assert_same_results(self.folder / "whole", folder)
+
+    def kill_after_a_round(self, *words):
+        """As soon as one has been kept that was not there before; its file."""
+        kept = self.folder / "part/reference-preparation.cbor"
+        before = kept.read_bytes() if kept.exists() else None
+        process = subprocess.Popen(
+            [str(program.PROGRAM), *map(str, words)],
+            env=program.environment(**MODEL, STARPMC_MODEL_SECONDS="0.1"),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        while process.poll() is None:
+            if kept.exists() and kept.read_bytes() != before:
+                process.send_signal(signal.SIGKILL)
+                break
+            time.sleep(0.001)
+        process.wait()
+        return kept
+
+    def test_killed_while_the_reference_is_made(self):
+        """It goes on after the last round, and is that of a run that nobody killed."""
+        sections = self.settings()
+        sections["sampling"]["temperature"] = 3000  # rounds differ
+        self.run_model("whole", sections=sections)
+        folder = self.folder / "part"
+        words = ["run", self.config(**sections), "--output.folder", folder]
+        killed = 0
+        while self.kill_after_a_round(*words).exists():
+            killed += 1
+            words = ["resume", folder]
+        self.assertGreater(killed, 1)
+        log = (folder / "run.log").read_text()
+        for number in range(1, killed + 1):
+            self.assertEqual(log.count(f"reference: goes on after round {number}\n"), 1)
+            self.assertEqual(log.count(f"reference, round {number}: "), 1)
+        self.assertEqual(
+            contents(folder / "reference.h5"),
+            contents(self.folder / "whole/reference.h5"),
+        )
+        self.assert_same_results(self.folder / "whole", folder)
+
+    def test_a_preparation_that_cannot_be_gone_on_from(self):
+        """Torn, or of other settings: said, and made from the start."""
+        left = self.kill_after_a_round(
+            "run", self.config(**self.settings()), "--output.folder", self.folder / "part"
+        ).parent
+        for name, change, reason in (
+            ("torn", self.cut_preparation, "it is torn or damaged"),
+            ("other", self.change_seed, "it is of other settings"),
+        ):
+            folder = self.folder / name
+            shutil.copytree(left, folder)
+            change(folder)
+            program.succeed("resume", folder, env=MODEL)
+            log = (folder / "run.log").read_text()
+            self.assertRegex(log, f"cannot be gone on from, [^\\n]*{reason}")
+            self.assertNotIn("goes on after", log)
+            self.assertFalse((folder / "reference-preparation.cbor").exists())
+
+    @staticmethod
+    def cut_preparation(folder):
+        path = folder / "reference-preparation.cbor"
+        path.write_bytes(path.read_bytes()[:-1])
+
+    @staticmethod
+    def change_seed(folder):
+        path = folder / "settings.cfg"
+        text, count = re.subn(r"(?m)^seed = \d+", "seed = 77", path.read_text())
+        assert count == 1
+        path.write_text(text)
 
     def test_chains_share_the_reference(self):
         summary = self.run_model("both", "--sampling.chains", "2")
