@@ -13,8 +13,6 @@
 namespace starpmc {
 namespace {
 
-constexpr const char* kName = "reference-preparation.cbor";
-
 /// Where its chains begin, where that is not where the run's do.
 std::string digest_of_starts(const Inputs& inputs) {
   Sha256 hash;
@@ -45,8 +43,12 @@ PreparationState from_json(const nlohmann::json& content) {
 }  // namespace
 
 PreparationCheckpoint::PreparationCheckpoint(const Inputs& inputs)
-    : path_(inputs.settings.output.folder / kName),
+    : path_(path_in(inputs.settings.output.folder)),
       identity_{{"fingerprint", input_fingerprint(inputs)}, {"starts", digest_of_starts(inputs)}} {}
+
+std::filesystem::path PreparationCheckpoint::path_in(const std::filesystem::path& folder) {
+  return folder / "reference-preparation.cbor";
+}
 
 void PreparationCheckpoint::write(const PreparationState& state) const {
   write_checkpoint_file(path_, {{"identity", identity_},

@@ -37,6 +37,7 @@ class PreparationCheckpoint {
   void remove() const;
 
   const std::filesystem::path& path() const { return path_; }
+  static std::filesystem::path path_in(const std::filesystem::path& folder);
 
  private:
   std::filesystem::path path_;

@@ -10,6 +10,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "app/preparation_checkpoint.hpp"
 #include "app/profile_requirements.hpp"
 #include "app/profile_topologies.hpp"
 #include "app/run.hpp"
@@ -231,6 +232,7 @@ void ProfileImages::clear_images() const {
     const bool is_image = entry.path().filename().string().starts_with(kImagePrefix);
     if (!is_image || !entry.is_directory() || entry.is_symlink()) continue;
     fs::remove(RunReference::path_in(entry.path() / kAheadName));
+    fs::remove(PreparationCheckpoint::path_in(entry.path() / kAheadName));
     if (fs::exists(entry.path() / kRunSettingsName)) {
       OutputFolder(entry.path(), true);
     }
