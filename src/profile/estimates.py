@@ -24,8 +24,8 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     sys.modules["jax"] = None  # else pymbar compiles its equations anew for every number of frames
     import pymbar
+    from memory import common_inefficiency, inefficiency, ranks_of
     from pymbar.other_estimators import bar
-    from pymbar.timeseries import statistical_inefficiency_multiple
 
     del sys.modules["jax"]  # scipy looks there
 from scipy.special import stdtrit
@@ -35,7 +35,6 @@ NO_OVERLAP = 1e-4
 FEWEST_SAMPLES = 3  # independent ones of an image; fewer give no error
 FEWEST_BLOCKS = 3  # the same of the step to the true Hamiltonian
 FEW_SAMPLES = 20  # of an image: errors from fewer may be too small
-FEWEST_LAGS = 5  # frames apart; a chain with no more tells nothing of its correlation
 PER_INDEPENDENT = 4  # frames that serve for each independent one: all others would add nothing
 ONE_DEVIATION = 0.8413447460685429  # of a normal distribution
 FRACTIONS = numpy.arange(1, 11) / 10  # of the frames, in the convergence
@@ -116,36 +115,23 @@ def sampled_ensemble(image, kt):
     return found
 
 
-def inefficiency(series):
-    """Frames for one independent sample, of all chains of an image together: correlation about their
-    common mean.
-
-    About its own mean a chain does not see what is slower than itself; and a number of samples from
-    each chain's own noisy inefficiency would be too large, being a mean of reciprocals.
-    """
-    long_enough = [one for one in series if len(one) > FEWEST_LAGS]
-    if not long_enough or numpy.ptp(numpy.concatenate(long_enough)) == 0:
-        return 1.0
-    return float(statistical_inefficiency_multiple(long_enough))
-
-
-def ranks_of(series):
-    """Where a few frames have a huge energy, as where an atom of the image overlaps with a solvent
-    molecule, the energies themselves say nothing of how long the others remember."""
-    ranks = numpy.argsort(numpy.argsort(numpy.concatenate(series), kind="stable")).astype(float)
-    return numpy.split(ranks, numpy.cumsum([len(one) for one in series])[:-1])
-
-
-def memory(chains, own):
-    """Frames for one independent sample, judged by the slower of the energies under both neighbours.
-    chains: differences of each, (frames, images)."""
-    found = [1.0]
-    for k in (own - 1, own + 1):
-        if not 0 <= k < chains[0].shape[1]:
-            continue
-        series = [chain[:, k] for chain in chains]
-        found += [inefficiency(series), inefficiency(ranks_of(series))]
-    return max(found)
+def memories(differences):
+    """Of each image, frames for one independent sample, judged by the slower of the energies under
+    both neighbours. differences: [image][chain], (frames, images)."""
+    series = []  # of each image: (values, ranks) under each neighbour
+    for own, chains in enumerate(differences):
+        series.append([])
+        for k in (own - 1, own + 1):
+            if 0 <= k < chains[0].shape[1]:
+                values = [chain[:, k] for chain in chains]
+                series[-1].append((values, ranks_of(values)))
+    common = max(
+        (common_inefficiency([pair[kind] for pairs in series for pair in pairs]) for kind in (0, 1)),
+        default=1.0,
+    )
+    return [
+        max([common, *(inefficiency(one) for pair in pairs for one in pair)]) for pairs in series
+    ]
 
 
 def student_factor(samples):
@@ -162,19 +148,25 @@ def everything(_):
     return slice(None)
 
 
-def step_to_truth(image, kt, share=everything):
-    """kT ln <exp(D/kT)> over configurations of the true Hamiltonian, D being true less sampled."""
-    kept = [shared(kept_differences(chain), share) for chain in image.chains]
-    shift = numpy.concatenate(kept).max()
-    weights = [numpy.exp((differences - shift) / kt) for differences in kept]
-    every = numpy.concatenate(weights)
-    independent = len(every) / inefficiency(weights)
-    spread = every.std(ddof=1) if len(every) > 1 else numpy.inf
-    return Step(
-        float(shift + kt * numpy.log(every.mean())),
-        float(student_factor(independent) * kt * spread / every.mean() / numpy.sqrt(independent)),
-        float(independent),
-    )
+def steps_to_truth(images, kt, share=everything):
+    """Of each image kT ln <exp(D/kT)> over configurations of its true Hamiltonian, D being true less
+    sampled."""
+    kept = [[shared(kept_differences(chain), share) for chain in image.chains] for image in images]
+    shifts = [numpy.concatenate(chains).max() for chains in kept]
+    weights = [
+        [numpy.exp((differences - shift) / kt) for differences in chains]
+        for chains, shift in zip(kept, shifts, strict=True)
+    ]
+    common = common_inefficiency(weights)
+    steps = []
+    for chains, shift in zip(weights, shifts, strict=True):
+        every = numpy.concatenate(chains)
+        mean = every.mean()
+        independent = len(every) / max(common, inefficiency(chains))
+        spread = every.std(ddof=1) if len(every) > 1 else numpy.inf
+        error = student_factor(independent) * kt * spread / mean / numpy.sqrt(independent)
+        steps.append(Step(float(shift + kt * numpy.log(mean)), float(error), float(independent)))
+    return steps
 
 
 @dataclasses.dataclass
@@ -188,13 +180,16 @@ class Samples:
 def samples_of(images, kt):
     """Errors belong to so many frames as are independent of each other. Free energies of these alone
     would have larger ones: what lies between adds to them, if not as much."""
+    sampled = [sampled_ensemble(image, kt) for image in images]
+    differences = [
+        [chain.differences[one.frames] for chain, one in zip(image.chains, chains, strict=True)]
+        for image, chains in zip(images, sampled, strict=True)
+    ]
     frames, independent = [], []
-    for own, image in enumerate(images):
+    for chains, every, memory in zip(sampled, differences, memories(differences), strict=True):
         frames.append([])
         independent.append([])
-        chains = sampled_ensemble(image, kt)
-        every = [chain.differences[one.frames] for chain, one in zip(image.chains, chains, strict=True)]
-        interval = memory(every, own) * chains[0].loss
+        interval = memory * chains[0].loss
         # All along the chains, one after the other: a memory longer than a chain is one, too.
         places = numpy.arange(0, sum(map(len, every)), interval).astype(int)
         first = 0
@@ -350,7 +345,7 @@ def estimate(profile):
     sampled, errors, of_all = solve(samples, kt)
     overlap = numpy.array(of_all.compute_overlap()["matrix"])
     require_overlap(images, numpy.diagonal(overlap, 1))
-    steps = [step_to_truth(image, kt) for image in images]
+    steps = steps_to_truth(images, kt)
     require_blocks(images, steps)
     free_energy, between = true_energies(sampled, errors, steps)
     return Estimate(
@@ -381,7 +376,7 @@ def convergence(profile, image):
                 return slice(max(0, count - part), None) if backward else slice(0, part)
 
             sampled, errors, _ = solve(samples, profile.kt, share)
-            steps = [step_to_truth(one, profile.kt, share) for one in profile.images]
+            steps = steps_to_truth(profile.images, profile.kt, share)
             free_energy, between = true_energies(sampled, errors, steps)
             row += [free_energy[image], between[0, image]]
         rows.append(row)
