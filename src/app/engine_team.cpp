@@ -82,7 +82,13 @@ void EngineTeam::start(unsigned count, const Start& start) {
       member->start = start;
       member->busy = true;
     }
-    submit(*member, 1);
+    try {
+      submit(*member, 1);
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      std::erase_if(members_, [member](const Member& one) { return &one == member; });
+      throw;
+    }
   }
 }
 

@@ -12,6 +12,8 @@
 namespace starpmc {
 namespace {
 
+std::atomic<int> first_of_process{0};
+
 sigset_t stop_signals() {
   sigset_t signals;
   sigemptyset(&signals);
@@ -48,6 +50,8 @@ Interruption::~Interruption() {
   pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
 }
 
+int Interruption::first_signal() { return first_of_process.load(); }
+
 void Interruption::wait_for_signals() {
   const sigset_t signals = stop_signals();
   constexpr timespec kLook{0, 50'000'000};
@@ -58,6 +62,8 @@ void Interruption::wait_for_signals() {
       if (speaks_) say("\nstarpmc: stopped at once; the last checkpoints are whole\n");
       _exit(128 + signal);
     }
+    int none = 0;
+    first_of_process.compare_exchange_strong(none, signal);
     if (speaks_) say(announcement_);
     request();
   }

@@ -24,6 +24,8 @@ class Interruption {
   bool requested() const { return requested_.load(std::memory_order_relaxed); }
   /// The signal that asked for it; 0: none did.
   int signal() const { return signal_.load(); }
+  /// The first that any of this process has had, for what comes after one that has ended.
+  static int first_signal();
   void request();
   /// Called once when the wish comes, by another thread; at once where it has come.
   void on_request(std::function<void()> action);

@@ -3,6 +3,7 @@
 #include <exception>
 
 #include "app/chain_count.hpp"
+#include "kernels/base/error.hpp"
 #include "kernels/base/logging.hpp"
 
 namespace starpmc {
@@ -25,7 +26,8 @@ NextImage::NextImage(const ProfileImages& images, std::size_t image,
 NextImage::~NextImage() {
   if (!engines_) return;
   sampling_.interruption().request();
-  engines_.reset();  // their threads end before what they use does
+  engines_->end();     // what uses the reference
+  reference_.reset();  // what uses the engines
 }
 
 bool NextImage::has_memory(unsigned engines) const {
@@ -39,25 +41,33 @@ std::unique_ptr<RunEngines> NextImage::start_engines(const Inputs& inputs, unsig
   return engines;
 }
 
+/// A signal ends every wait for them.
+void NextImage::cancel_with_sampling(const RunEngines& engines) {
+  sampling_.interruption().on_request([cancel = engines.cancel_signal()] { cancel->raise(); });
+}
+
 void NextImage::start(std::unique_ptr<RunEngines> begun) {
   if (chains_ == 0) return;  // how many `auto` is comes out later
   if (!has_memory(chains_)) return;
   inputs_ = images_.begin_ahead(image_);
-  if (begun && begun->serve(*inputs_, sampling_.qm_device())) {
+  const std::string device = sampling_.qm_device();
+  if (begun) cancel_with_sampling(*begun);
+  if (begun && begun->serve(*inputs_, device)) {
     engines_ = std::move(begun);
     while (engines_->threads().started() < chains_) engines_->threads().start();
   } else {
     engines_ = start_engines(*inputs_, chains_);
+    cancel_with_sampling(*engines_);
   }
-  if (sampling_.has_device()) make_reference();
+  if (sampling_.has_device()) make_reference(device);
 }
 
-void NextImage::make_reference() {
-  Interruption& interruption = sampling_.interruption();
-  interruption.on_request([cancel = engines_->cancel_signal()] { cancel->raise(); });
-  reference_.emplace(*inputs_, interruption, true, engines_->helpers(chains_),
+/// @param device where the image's own engines will be: others' densities differ in the last digits
+void NextImage::make_reference(const std::string& device) {
+  reference_.emplace(*inputs_, sampling_.interruption(), true, engines_->helpers(chains_),
                      "the next image's reference");
-  engines_->threads().lend([this](QmEngine& engine) {
+  engines_->threads().lend([this, device](QmEngine& engine) {
+    if (engine.device() != device) throw RunError("the QM worker is on another device");
     reference_->get(engine, [this](const ProgressState&) {
       std::call_once(later_begun_, [this] { start_later(); });  // these ones are ready
     });

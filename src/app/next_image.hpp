@@ -4,6 +4,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "app/inputs.hpp"
@@ -17,7 +18,8 @@ namespace starpmc {
 /// The next image of a profile, while one is sampled: its QM engines start, and where a device
 /// samples, so that the cores have time, they make its reference, too, and the first one of the
 /// image after it starts, which will be enough to begin that one's. What comes of it is what the
-/// image would make when it is its turn. Whatever goes wrong is left to that turn, which says it.
+/// image would make when it is its turn. Whatever goes wrong is left to that turn, which says it;
+/// but where a task of StarPU's fails, the image that is sampled ends, too.
 class NextImage {
  public:
   /// @param image    that has not been begun
@@ -43,8 +45,9 @@ class NextImage {
  private:
   void start(std::unique_ptr<RunEngines> begun);
   std::unique_ptr<RunEngines> start_engines(const Inputs& inputs, unsigned count) const;
+  void cancel_with_sampling(const RunEngines& engines);
   bool has_memory(unsigned engines) const;
-  void make_reference();
+  void make_reference(const std::string& device);
   void start_later() noexcept;
 
   const ProfileImages& images_;

@@ -165,9 +165,9 @@ void PreparationChains::make_steps(Member& member, std::uint64_t steps,
   if (member.step < end) throw Cancelled();
 }
 
-std::vector<std::jthread> PreparationChains::start(const std::function<void(std::size_t)>& work,
-                                                   std::span<std::exception_ptr> errors) {
-  std::vector<std::jthread> threads;
+void PreparationChains::start(std::vector<std::jthread>& threads,
+                              const std::function<void(std::size_t)>& work,
+                              std::span<std::exception_ptr> errors) {
   for (std::size_t i = 0; i < kChains; ++i) {
     threads.emplace_back([this, &work, errors, i] {
       try {
@@ -178,7 +178,6 @@ std::vector<std::jthread> PreparationChains::start(const std::function<void(std:
       }
     });
   }
-  return threads;
 }
 
 void PreparationChains::relax(std::uint64_t steps, std::uint64_t tune_interval) {
@@ -186,7 +185,9 @@ void PreparationChains::relax(std::uint64_t steps, std::uint64_t tune_interval) 
   const std::function<void(std::size_t)> work = [&](std::size_t chain) {
     make_steps(members_[chain], steps, tune_interval);
   };
-  start(work, errors).clear();  // joins them
+  std::vector<std::jthread> threads;
+  start(threads, work, errors);
+  threads.clear();  // joins them
   rethrow_first(errors);
 }
 
@@ -203,8 +204,9 @@ void PreparationChains::sample(std::uint64_t configurations, std::uint64_t spaci
     }
   };
   {
-    const std::vector<std::jthread> threads = start(work, errors);
+    std::vector<std::jthread> threads;
     try {
+      start(threads, work, errors);
       while (auto made = exchange.get()) take(made->number, std::move(made->potential));
     } catch (...) {
       errors[kChains] = std::current_exception();

@@ -63,8 +63,8 @@ class PreparationChains {
   };
   /// Each chain's work in a thread of its own, until the threads are joined; the failure of one
   /// stops the others.
-  std::vector<std::jthread> start(const std::function<void(std::size_t chain)>& work,
-                                  std::span<std::exception_ptr> errors);
+  void start(std::vector<std::jthread>& threads, const std::function<void(std::size_t chain)>& work,
+             std::span<std::exception_ptr> errors);
   void make_steps(Member& member, std::uint64_t steps, std::uint64_t tune_interval);
 
   const Interruption& interruption_;

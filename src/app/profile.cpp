@@ -47,6 +47,11 @@ struct Stopped {
   int signal;
 };
 
+/// Also where it came while a simulation ended.
+void stop_if_interrupted() {
+  if (const int signal = Interruption::first_signal(); signal != 0) throw Stopped{signal};
+}
+
 std::string name_of(const ProfileImages& images, std::size_t image) {
   return fmt::format("image {} of {} ({})", image + 1, images.count(),
                      images.folder(image).string());
@@ -73,15 +78,21 @@ std::optional<std::size_t> absent(const ProfileImages& images, std::span<const s
                                                                     : std::nullopt;
 }
 
+/// How an image that has been begun goes on: never with fewer steps than it was to have.
+Begin begin_of(const ProfileImages& images, std::size_t image, std::uint64_t& steps) {
+  if (images.state(image) == ProfileImages::State::absent) return Begin::anew;
+  const std::uint64_t before = images.steps_of(image);
+  steps = std::max(steps, before);
+  return before < steps ? Begin::with_more_steps : Begin::at_checkpoints;
+}
+
 /// @param steps of production in all
 /// @param next  the images after it
 /// @return seconds that one like it will take
 /// @throws Stopped
 double sample(Ranks& ranks, const ProfileImages& images, std::size_t image, std::uint64_t steps,
               std::span<const std::size_t> next, Relay& relay) {
-  const Begin begin = images.state(image) == ProfileImages::State::absent ? Begin::anew
-                      : images.steps_of(image) < steps                    ? Begin::with_more_steps
-                                                                          : Begin::at_checkpoints;
+  const Begin begin = begin_of(images, image, steps);
   const double begun_seconds = std::exchange(relay.first, false) ? 0 : process_age_seconds();
   try {
     Inputs inputs = begin == Begin::anew ? images.begin(image) : images.go_on(image, steps);
@@ -107,8 +118,8 @@ double sample(Ranks& ranks, const ProfileImages& images, std::size_t image, std:
     following.reset();
     stop_file_logging();
     // Also one that came while the next image's reference was waited for.
-    const int signal = simulation.interruption().signal();
-    if (!complete || signal != 0) throw Stopped{signal};
+    stop_if_interrupted();
+    if (!complete) throw Stopped{0};
     return ahead ? process_age_seconds() - made_seconds : simulation.summary().wall_seconds;
   } catch (const StoppedAtStart& stop) {
     throw Stopped{stop.signal};
@@ -142,6 +153,7 @@ void sample_missing(Ranks& ranks, const ProfileImages& images, Relay& relay) {
     const auto next = std::span(missing).subspan(made);
     // What the first one's start takes, the next ones do not.
     const double each = sample(ranks, images, image, steps[image], next, relay);
+    stop_if_interrupted();
     const double more = each * static_cast<double>(missing.size() - made);
     std::cout << image_name(images, image) << " sampled"
               << (more > 0 ? fmt::format("; about {:.0f} s more", more) : "") << std::endl;
@@ -149,14 +161,13 @@ void sample_missing(Ranks& ranks, const ProfileImages& images, Relay& relay) {
   }
 }
 
-/// @throws Stopped
-void evaluate(const ProfileImages& images) {
+void write_all_energies(const ProfileImages& images) {
   Interruption interruption;
   const Inputs& inputs = images.inputs();
   const StarpuRuntime runtime(Precision::fp64, inputs.settings.run.implementation,
                               inputs.functions);
   for (const std::string& warning : runtime.warnings()) spdlog::warn(warning);
-  const bool complete = write_energy_differences(
+  write_energy_differences(
       images,
       [&](std::size_t done, std::size_t total) {
         std::cout << fmt::format("energies of image {} of {} under all Hamiltonians\n", done + 1,
@@ -164,7 +175,12 @@ void evaluate(const ProfileImages& images) {
                   << std::flush;
       },
       [&] { return interruption.requested(); });
-  if (!complete) throw Stopped{interruption.signal()};
+}
+
+/// @throws Stopped
+void evaluate(const ProfileImages& images) {
+  write_all_energies(images);
+  stop_if_interrupted();
 }
 
 /// @param arguments after the folder's name

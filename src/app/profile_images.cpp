@@ -194,6 +194,12 @@ void ProfileImages::open_folder() {
     throw InputError("output.folder", "holds a run, not a profile", folder.string(),
                      "choose another folder with --output.folder");
   }
+  std::error_code failure;
+  fs::create_directories(folder, failure);
+  if (failure) {
+    throw RunError(folder.string() + ": cannot create the output folder: " + failure.message());
+  }
+  lock_.emplace(folder);
   const std::string path = text_of(path_);
   if (overwrite) {
     clear_images();
@@ -208,11 +214,6 @@ void ProfileImages::open_folder() {
     find_added();
     save_settings();  // images yet to come follow what may be another value now
     return;
-  }
-  std::error_code failure;
-  fs::create_directories(folder, failure);
-  if (failure) {
-    throw RunError(folder.string() + ": cannot create the output folder: " + failure.message());
   }
   write_file_atomically(path_file, path);
   save_settings();
@@ -376,7 +377,8 @@ std::uint64_t ProfileImages::steps_of(std::size_t image) const {
   return read_settings(folder(image) / kRunSettingsName, {}).sampling.steps;
 }
 
-/// Kept by number: images that have been added since are not in it yet.
+/// Kept by number: images that have been added since are not in it yet. None gets fewer than
+/// sampling.steps, which may have grown.
 std::vector<std::uint64_t> ProfileImages::planned_steps() const {
   const fs::path file = inputs_.settings.output.folder / kStepsName;
   std::vector<std::uint64_t> steps(count(), inputs_.settings.sampling.steps);
@@ -387,7 +389,9 @@ std::vector<std::uint64_t> ProfileImages::planned_steps() const {
                      "remove the file; images keep what has been sampled");
   }
   for (std::size_t i = 0; i < count(); ++i) {
-    if (numbers_[i] < kept.size()) steps[i] = kept[numbers_[i]];
+    if (numbers_[i] < kept.size()) {
+      steps[i] = std::max(steps[i], kept[numbers_[i]].get<std::uint64_t>());
+    }
   }
   return steps;
 }

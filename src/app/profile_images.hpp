@@ -3,12 +3,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "app/added_images.hpp"
 #include "app/inputs.hpp"
+#include "io/folder_lock.hpp"
 #include "system/solute_path.hpp"
 #include "system/system.hpp"
 
@@ -48,8 +50,8 @@ class ProfileImages {
   System system_of(std::size_t image) const;
 
   /// Makes the profile's folder with profile.cfg and path.xyz, or finds them as this profile has
-  /// them, with the images that have been added.
-  /// @throws InputError where they are of another profile; RunError
+  /// them, with the images that have been added. The folder is locked from here on.
+  /// @throws InputError where they are of another profile, or one is writing there; RunError
   void open_folder();
   /// Each image with the next.
   /// @param overlaps of each with the next
@@ -107,6 +109,7 @@ class ProfileImages {
   std::size_t nearest_ = 0;
   std::vector<std::size_t> numbers_;  ///< of the images' folders, from 0
   std::vector<AddedImage> added_;
+  std::optional<FolderLock> lock_;
 };
 
 /// "image 3 of 21"; where images have been added, "image 3 of 22 (image-04)".

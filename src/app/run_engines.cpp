@@ -78,7 +78,8 @@ bool RunEngines::serve(const Inputs& inputs, const std::string& device) {
                              solute_->elements == inputs.system.solute->elements &&
                              solute_->positions == inputs.system.solute->positions;
   return same_molecule && settings_ == wanted && grid_needed_ == !exact_if_served(inputs) &&
-         threads_.wait_for_engines() && threads_.first_engine().device == device;
+         threads_.wait_for_engines() && !cancel_->raised() &&
+         threads_.first_engine().device == device;
 }
 
 }  // namespace starpmc

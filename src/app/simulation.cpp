@@ -68,6 +68,7 @@ Simulation::Simulation(Ranks& ranks, Inputs inputs, Begin begin,
 /// QM programs may take half a second to end: all of them beside each other.
 Simulation::~Simulation() {
   if (engines_) engines_->end();
+  reference_.reset();  // waits for engines that are about to start
   std::vector<std::jthread> ending;
   for (const auto& chain : chains_) {
     if (chain != nullptr) ending.emplace_back([&chain] { chain->end_engine(); });

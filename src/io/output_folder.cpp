@@ -1,7 +1,6 @@
 #include "io/output_folder.hpp"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,33 +15,17 @@
 #include "io/file_names.hpp"
 #include "io/recognised_file.hpp"
 #include "kernels/base/error.hpp"
-#include "kernels/base/logging.hpp"
 
 namespace starpmc {
 namespace {
-
-constexpr const char* lock_name = ".starpmc.lock";
 
 [[noreturn]] void fail(const std::filesystem::path& path, const std::string& action) {
   throw RunError(path.string() + ": " + action + ": " + std::generic_category().message(errno));
 }
 
-bool same_file(int descriptor, int folder, const char* name) {
-  struct stat open_file {};
-  struct stat named_file {};
-  return fstat(descriptor, &open_file) == 0 &&
-         fstatat(folder, name, &named_file, AT_SYMLINK_NOFOLLOW) == 0 &&
-         open_file.st_ino == named_file.st_ino && open_file.st_dev == named_file.st_dev;
-}
-
 [[noreturn]] void refuse_file(const std::filesystem::path& folder) {
   throw InputError("output.folder", "is a file, not a folder", folder.string(),
                    "name another folder, or remove the file");
-}
-
-[[noreturn]] void refuse_second_run(const std::filesystem::path& folder) {
-  throw InputError("output.folder", "another run is writing to this folder", folder.string(),
-                   "wait for it to end, or choose another folder with --output.folder");
 }
 
 /// What lies in a folder: empty for one that is not there.
@@ -91,8 +74,8 @@ std::vector<std::filesystem::path> own_files(const std::filesystem::path& folder
   return found;
 }
 
-/// An earlier run's files, checkpoints first: a run that is killed while it removes them must not
-/// leave what looks like a run to resume.
+/// An earlier run's files, checkpoints first, then the summary: a run that is killed while it
+/// removes them must not leave what looks like a run to resume, or a finished one.
 /// @throws InputError if there are any and `overwrite` is false, or one does not look like a run's
 std::vector<std::filesystem::path> earlier_files(const std::filesystem::path& folder,
                                                  bool overwrite) {
@@ -117,8 +100,9 @@ std::vector<std::filesystem::path> earlier_files(const std::filesystem::path& fo
         "move it away, or choose another folder with --output.folder; nothing has been "
         "changed");
   }
-  std::stable_partition(earlier.begin(), earlier.end(), [](const std::filesystem::path& path) {
-    return path.filename().string().starts_with("checkpoint");
+  std::ranges::stable_sort(earlier, {}, [](const std::filesystem::path& path) {
+    const std::string name = path.filename().string();
+    return name.starts_with("checkpoint") ? 0 : name == summary_name ? 1 : 2;
   });
   return earlier;
 }
@@ -183,8 +167,7 @@ OutputFolder::OutputFolder(const std::filesystem::path& folder, bool overwrite)
   if (!is_folder && std::filesystem::exists(folder)) refuse_file(folder);
   if (!is_folder)
     throw RunError(folder.string() + ": cannot create the output folder: " + failure.message());
-  open_folder();
-  lock();
+  lock_.emplace(path_);
   clear(overwrite);
 }
 
@@ -195,8 +178,7 @@ OutputFolder OutputFolder::resume(const std::filesystem::path& folder, RunState 
 
 OutputFolder::OutputFolder(const std::filesystem::path& folder, RunState state)
     : OutputFolder(folder) {
-  open_folder();
-  lock();
+  lock_.emplace(path_);
   // The run may have been alive until now.
   require_run(folder, state);
 }
@@ -209,54 +191,6 @@ void OutputFolder::remove_temporary_files() const {
   remove(left_over);
 }
 
-OutputFolder::~OutputFolder() { release(); }
-
-void OutputFolder::release() noexcept {
-  if (lock_descriptor_ >= 0) {
-    unlinkat(folder_descriptor_, lock_name, 0);
-    close(lock_descriptor_);
-  }
-  if (folder_descriptor_ >= 0) close(folder_descriptor_);
-}
-
-void OutputFolder::open_folder() {
-  folder_descriptor_ = open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folder_descriptor_ < 0) fail(path_, "cannot open the output folder");
-}
-
-/// The lock is the folder's own, so that nothing is left of it when the process ends, however that
-/// comes.
-void OutputFolder::lock() {
-  if (faccessat(folder_descriptor_, ".", W_OK | X_OK, AT_EACCESS) != 0)
-    fail(path_, "cannot write to the output folder");
-  if (flock(folder_descriptor_, LOCK_EX | LOCK_NB) == 0) return;
-  if (errno == EWOULDBLOCK) refuse_second_run(path_);
-  lock_file();
-}
-
-/// For file systems that can lock files only, as NFS does.
-void OutputFolder::lock_file() {
-  for (;;) {
-    const int descriptor =
-        openat(folder_descriptor_, lock_name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
-    if (descriptor < 0) fail(path_, "cannot write to the output folder");
-    if (flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
-      const int reason = errno;
-      close(descriptor);
-      if (reason == EWOULDBLOCK) refuse_second_run(path_);
-      spdlog::warn("{}: the file system has no locks ({}); do not start a second run there",
-                   path_.string(), std::generic_category().message(reason));
-      return;
-    }
-    // The run that held the lock may have removed the file between our open and our lock.
-    if (same_file(descriptor, folder_descriptor_, lock_name)) {
-      lock_descriptor_ = descriptor;
-      return;
-    }
-    close(descriptor);
-  }
-}
-
 void OutputFolder::clear(bool overwrite) {
   remove(earlier_files(path_, overwrite));
   if (overwrite) remove_empty_chain_folders();
@@ -265,7 +199,7 @@ void OutputFolder::clear(bool overwrite) {
 void OutputFolder::remove(const std::vector<std::filesystem::path>& own_files_below) const {
   for (const std::filesystem::path& path : own_files_below) {
     const bool in_chain = path.has_parent_path();
-    const Subfolder chain(folder_descriptor_, in_chain ? path.parent_path() : ".");
+    const Subfolder chain(lock_->descriptor(), in_chain ? path.parent_path() : ".");
     if (chain.get() < 0 || unlinkat(chain.get(), path.filename().c_str(), 0) != 0)
       fail(path_ / path, "cannot remove the file of an earlier run");
   }
@@ -273,7 +207,7 @@ void OutputFolder::remove(const std::vector<std::filesystem::path>& own_files_be
 
 void OutputFolder::remove_empty_chain_folders() const {
   for (const auto& chain : chain_entries(path_))
-    if (unlinkat(folder_descriptor_, chain.path().filename().c_str(), AT_REMOVEDIR) != 0 &&
+    if (unlinkat(lock_->descriptor(), chain.path().filename().c_str(), AT_REMOVEDIR) != 0 &&
         errno != ENOTEMPTY && errno != EEXIST)
       fail(chain.path(), "cannot remove the folder of an earlier run");
 }
@@ -306,16 +240,16 @@ std::string OutputFolder::chain_name(unsigned chain) { return "chain-" + std::to
 std::filesystem::path OutputFolder::chain_folder(unsigned chain) const {
   const std::string name = chain_name(chain);
   constexpr mode_t new_folder_permissions = 0777;  // less the user's umask
-  if (mkdirat(folder_descriptor_, name.c_str(), new_folder_permissions) != 0 && errno != EEXIST)
+  if (mkdirat(lock_->descriptor(), name.c_str(), new_folder_permissions) != 0 && errno != EEXIST)
     fail(path_ / name, "cannot create the folder of a chain");
-  const Subfolder folder(folder_descriptor_, name);
+  const Subfolder folder(lock_->descriptor(), name);
   if (folder.get() < 0 && (errno == ENOTDIR || errno == ELOOP))
     throw RunError((path_ / name).string() +
                    ": is not a folder (a symbolic link is not followed)\n  remedy: remove it, or "
                    "choose another folder with --output.folder");
   if (folder.get() < 0) fail(path_ / name, "cannot open the folder of a chain");
   // A checkpoint in a folder whose name a power cut takes away would be lost with it.
-  if (fsync(folder_descriptor_) != 0 && errno != EINVAL)
+  if (fsync(lock_->descriptor()) != 0 && errno != EINVAL)
     fail(path_, "cannot write the folder to the disk");
   return path_ / name;
 }

@@ -1,10 +1,13 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "io/folder_lock.hpp"
 
 namespace starpmc {
 
@@ -33,7 +36,6 @@ class OutputFolder {
   /// Throws what the constructor would for an earlier run's files, and changes nothing: for asking
   /// before long preparations.
   static void check(const std::filesystem::path& folder, bool overwrite);
-  ~OutputFolder();
   OutputFolder(const OutputFolder&) = delete;
   OutputFolder& operator=(const OutputFolder&) = delete;
 
@@ -61,17 +63,12 @@ class OutputFolder {
  private:
   explicit OutputFolder(const std::filesystem::path& folder) : path_(folder) {}
   OutputFolder(const std::filesystem::path& folder, RunState state);
-  void open_folder();
-  void lock();
-  void lock_file();
   void clear(bool overwrite);
   void remove(const std::vector<std::filesystem::path>& own_files_below) const;
   void remove_empty_chain_folders() const;
-  void release() noexcept;
 
   std::filesystem::path path_;
-  int folder_descriptor_ = -1;
-  int lock_descriptor_ = -1;
+  std::optional<FolderLock> lock_;
 };
 
 /// Gives a file the name NAME.aside-N, N the first number that is free: out of a run's way, and no

@@ -5,6 +5,8 @@ usage: test_profile.py PROGRAM [TEST ...]
 """
 
 import json
+import signal
+import subprocess
 import time
 
 from profile_case import (
@@ -182,6 +184,54 @@ class GoingOn(ProfileCase):
                 found = ion(folder / f"image-{image + 1:02d}/start-{chain}.gro")
                 np.testing.assert_allclose(found, left, atol=1e-4, err_msg=f"{image} {chain}")
         self.assertIn("\nsteps = 3000\n", (folder / "image-03/settings.cfg").read_text())
+        # One that had been begun, if not yet sampled, has those that it was begun with.
+        summary = json.loads((folder / "image-02/summary.json").read_text())
+        self.assertEqual([chain["steps"] for chain in summary["chains"]], [6000, 6000])
+
+    def start(self, config, folder, *words):
+        return subprocess.Popen(
+            [str(program.PROGRAM), "profile", str(config), "--output.folder", str(folder), *words],
+            env=program.environment(**MODEL), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+            text=True,
+        )  # fmt: skip
+
+    def test_stopped_as_an_image_ends(self):
+        """Whenever the signal comes: no later image is sampled."""
+        config = self.small()
+        stopped = 0
+        for attempt, seconds in enumerate((0, 0.05, 0.15, 0.3)):
+            folder = self.folder / f"stopped-{attempt}"
+            with self.start(config, folder) as process:
+                while process.poll() is None and not (folder / "image-01/summary.json").exists():
+                    time.sleep(0.001)
+                time.sleep(seconds)
+                process.send_signal(signal.SIGTERM)
+                _, said = process.communicate(timeout=60)
+            # Between two images there is nothing to keep: the signal may end the process as it is.
+            self.assertIn(process.returncode, (128 + signal.SIGTERM, -signal.SIGTERM), said)
+            if process.returncode > 0:
+                stopped += 1
+                self.assertIn("stopped; go on with: starpmc profile", said)
+            self.assertFalse((folder / "image-02/summary.json").exists())
+        self.assertGreater(stopped, 0)
+
+    def test_a_second_one_in_its_folder(self):
+        """Is refused, with output.overwrite, too, and nothing of the first one is lost."""
+        config = self.small()
+        folder = self.folder / "both"
+        with self.start(config, folder) as first:
+            while first.poll() is None and not (folder / "image-01/summary.json").exists():
+                time.sleep(0.001)
+            second = program.start(
+                "profile", config, "--output.folder", folder, "--output.overwrite", "true", env=MODEL
+            )
+            running = first.poll() is None
+            _, said = first.communicate(timeout=300)
+        self.assertTrue(running)
+        self.assertEqual(second.returncode, 2, second.stderr)
+        self.assertIn("another run is writing to this folder", second.stderr)
+        self.assertEqual(first.returncode, 0, said)
+        self.assertEqual(len(table(folder / "profile.csv")), 3)
 
     def test_most_frames(self):
         """That many at most of each image, the same ones under all Hamiltonians; with another number what
