@@ -198,8 +198,11 @@ EnsembleEstimate ensemble_average(std::span<const AverageEstimate> chains,
     }
   }
   constexpr double kAgreementToTrustTheErrorWithin = 0.05;
+  constexpr unsigned kManyChains = 8;
   if (ensemble.agreement >= kAgreementToTrustTheErrorWithin) {
-    ensemble.error = ensemble.error_within_chains;
+    ensemble.error = ensemble.chains >= kManyChains && !ensemble.long_enough
+                         ? ensemble.error_between_chains
+                         : ensemble.error_within_chains;
   } else {
     // fmax leaves out the one that is NaN.
     ensemble.error = std::fmax(ensemble.error_within_chains, ensemble.error_between_chains);

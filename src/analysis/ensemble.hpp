@@ -124,7 +124,8 @@ struct EnsembleEstimate {
 ///
 /// with C - 1 and (sum_c b_c)^2 / sum_c (b_c^2 / f_c) degrees of freedom.
 ///
-/// `error` is the one from within the chains if `agreement` is 5 % or more; else the larger of
+/// `error` is the one from within the chains if `agreement` is 5 % or more, but that between them
+/// where there are 8 or more of which some are too short to tell their own; else the larger of
 /// those that are known.
 ///
 /// @param chains estimates of each chain; those without samples do not count

@@ -5,14 +5,11 @@ Between the sampled Hamiltonians, which are of second order about each image's r
 (C. H. Bennett, J. Comput. Phys. 22, 245 (1976)); from there to the true energy of each image by the
 configurations at the ends of its blocks, which are of its true Hamiltonian. All in kJ/mol but what
 is called reduced.
-
-A block starts in the true ensemble and goes on in the sampled one. Frames get the weight
-exp((E_true - E_sampled)/kT) of their block's start: so weighted the starts are of the sampled
-ensemble, and steps that preserve it keep them so, however short a block is beside the solvent's memory.
 """
 
 import dataclasses
 import logging
+import math
 import sys
 import warnings
 
@@ -24,11 +21,11 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     sys.modules["jax"] = None  # else pymbar compiles its equations anew for every number of frames
     import pymbar
-    from memory import common_inefficiency, inefficiency, ranks_of
+    from blocks import everything, sampled_ensemble, shared, steps_to_truth
+    from memory import common_inefficiency, inefficiency, ranks_of, student_factor
     from pymbar.other_estimators import bar
 
     del sys.modules["jax"]  # scipy looks there
-from scipy.special import stdtrit
 
 LEAST_OVERLAP = 0.03  # of neighbours: below it errors are no longer to be believed
 NO_OVERLAP = 1e-4
@@ -36,17 +33,7 @@ FEWEST_SAMPLES = 3  # independent ones of an image; fewer give no error
 FEWEST_BLOCKS = 3  # the same of the step to the true Hamiltonian
 FEW_SAMPLES = 20  # of an image: errors from fewer may be too small
 PER_INDEPENDENT = 4  # frames that serve for each independent one: all others would add nothing
-ONE_DEVIATION = 0.8413447460685429  # of a normal distribution
 FRACTIONS = numpy.arange(1, 11) / 10  # of the frames, in the convergence
-
-
-@dataclasses.dataclass
-class Step:
-    """From the sampled to the true Hamiltonian of an image."""
-
-    energy: float
-    error: float
-    samples: float  # independent ones
 
 
 @dataclasses.dataclass
@@ -74,47 +61,6 @@ class Estimate:
         return numpy.flatnonzero(part >= part.max() / 2).tolist()
 
 
-def kept_blocks(chain):
-    """For each block the one whose end the chain went on from: the last that was accepted."""
-    return numpy.maximum.accumulate(numpy.where(chain.accepted, numpy.arange(len(chain.accepted)), 0))
-
-
-def kept_differences(chain):
-    """True less sampled energy of the configurations that the chain went on from at the ends of its
-    blocks: a rejected block counts the one before it again. The first is no block's end."""
-    return chain.block_differences[kept_blocks(chain)][1:]
-
-
-def frame_differences(chain):
-    """For each frame that of its block's start. A frame at a block's end belongs to that block."""
-    block = numpy.searchsorted(chain.block_steps, chain.steps, side="left")
-    return chain.block_differences[kept_blocks(chain)][numpy.maximum(block, 1) - 1]
-
-
-@dataclasses.dataclass
-class Sampled:
-    """Frames of one chain as samples of the sampled ensemble, in their order."""
-
-    frames: numpy.ndarray  # their numbers, a frame as often as its weight says
-    loss: float  # so many times fewer samples for their unequal weights
-
-
-def sampled_ensemble(image, kt):
-    """[Sampled] of each chain."""
-    reduced = [frame_differences(chain) / kt for chain in image.chains]
-    most = max(one.max() for one in reduced)
-    weights = [numpy.exp(one - most) for one in reduced]
-    every = numpy.concatenate(weights)
-    loss = float(numpy.mean(every**2) / numpy.mean(every) ** 2)
-    found = []
-    for one in weights:
-        # Systematic resampling: a frame as often as the sum of weights passes a half within it.
-        passed = numpy.floor(numpy.cumsum(one) / every.mean() + 0.5).astype(int)
-        times = numpy.diff(passed, prepend=0)
-        found.append(Sampled(numpy.repeat(numpy.arange(len(one)), times), loss))
-    return found
-
-
 def memories(differences):
     """Of each image, frames for one independent sample, judged by the slower of the energies under
     both neighbours. differences: [image][chain], (frames, images)."""
@@ -132,41 +78,6 @@ def memories(differences):
     return [
         max([common, *(inefficiency(one) for pair in pairs for one in pair)]) for pairs in series
     ]
-
-
-def student_factor(samples):
-    """By which an error is larger that comes from the scatter of so few samples."""
-    return float(stdtrit(max(1.0, samples - 1), ONE_DEVIATION))
-
-
-def shared(values, share):
-    """Of a part of what there is. share: a slice of so many."""
-    return values[share(len(values))]
-
-
-def everything(_):
-    return slice(None)
-
-
-def steps_to_truth(images, kt, share=everything):
-    """Of each image kT ln <exp(D/kT)> over configurations of its true Hamiltonian, D being true less
-    sampled."""
-    kept = [[shared(kept_differences(chain), share) for chain in image.chains] for image in images]
-    shifts = [numpy.concatenate(chains).max() for chains in kept]
-    weights = [
-        [numpy.exp((differences - shift) / kt) for differences in chains]
-        for chains, shift in zip(kept, shifts, strict=True)
-    ]
-    common = common_inefficiency(weights)
-    steps = []
-    for chains, shift in zip(weights, shifts, strict=True):
-        every = numpy.concatenate(chains)
-        mean = every.mean()
-        independent = len(every) / max(common, inefficiency(chains))
-        spread = every.std(ddof=1) if len(every) > 1 else numpy.inf
-        error = student_factor(independent) * kt * spread / mean / numpy.sqrt(independent)
-        steps.append(Step(float(shift + kt * numpy.log(mean)), float(error), float(independent)))
-    return steps
 
 
 @dataclasses.dataclass
@@ -189,7 +100,7 @@ def samples_of(images, kt):
     for chains, every, memory in zip(sampled, differences, memories(differences), strict=True):
         frames.append([])
         independent.append([])
-        interval = memory * chains[0].loss
+        interval = max(memory, chains[0].loss)
         # All along the chains, one after the other: a memory longer than a chain is one, too.
         places = numpy.arange(0, sum(map(len, every)), interval).astype(int)
         first = 0
@@ -240,11 +151,11 @@ def differences_of(solved):
         ) from failure
 
 
-def solve(samples, kt, share=everything):
+def solve(samples, kt):
     """(free energies, that of the first being 0; errors of all differences; MBAR)"""
-    of_all = mbar_of(samples.frames, kt, share)
+    of_all = mbar_of(samples.frames, kt)
     found = differences_of(of_all)
-    of_errors = mbar_of(samples.independent, kt, share)
+    of_errors = mbar_of(samples.independent, kt)
     errors = differences_of(of_errors)["dDelta_f"]
     return kt * found["Delta_f"][0], student_factor(of_errors.N_k.min()) * kt * errors, of_all
 
@@ -286,8 +197,10 @@ def pair_overlaps(samples, kt):
     for own in range(len(rows) - 1):
         pair, counts = slice(own, own + 2), [len(rows[own]), len(rows[own + 1])]
         energies = numpy.concatenate([rows[own][:, pair], rows[own + 1][:, pair]]).T
-        matrix = mbar(energies / kt, numpy.array(counts)).compute_overlap()["matrix"]
-        found.append(matrix[0, 1] / counts[1] * sum(counts) / 2)
+        # The integral of p q / (p + q): each frame's weights are p and q over N_p p + N_q q.
+        one, other = mbar(energies / kt, numpy.array(counts)).W_nk.T
+        with numpy.errstate(invalid="ignore", divide="ignore"):
+            found.append(numpy.where(one * other > 0, one * other / (one + other), 0).sum())
     # Where nothing overlaps the equations may have no solution.
     return numpy.nan_to_num(numpy.array(found), nan=0.0)
 
@@ -363,9 +276,12 @@ def estimate(profile):
 
 
 def convergence(profile, image):
-    """(shares, forward, errors, backward, errors): the free energy of an image above the first from
-    the first or the last frames and blocks of all runs."""
-    samples = samples_of(profile.images, profile.kt)
+    """(shares, forward, error, backward, error): the free energy of an image above the first from
+    the first or the last frames and blocks of all runs. Errors are that of all of them, over the square
+    root of the share: what is left of a few independent frames is too little to tell one."""
+    images, kt = profile.images, profile.kt
+    samples = samples_of(images, kt)
+    error = true_energies(*solve(samples, kt)[:2], steps_to_truth(images, kt))[1][0, image]
     rows = []
     for fraction in FRACTIONS:
         row = [fraction]
@@ -375,9 +291,9 @@ def convergence(profile, image):
                 part = max(2, round(fraction * count))
                 return slice(max(0, count - part), None) if backward else slice(0, part)
 
-            sampled, errors, _ = solve(samples, profile.kt, share)
-            steps = steps_to_truth(profile.images, profile.kt, share)
-            free_energy, between = true_energies(sampled, errors, steps)
-            row += [free_energy[image], between[0, image]]
+            found = kt * differences_of(mbar_of(samples.frames, kt, share))["Delta_f"][0]
+            steps = steps_to_truth(images, kt, share)
+            free_energy = found[image] + steps[image].energy - steps[0].energy
+            row += [free_energy, error / math.sqrt(fraction)]
         rows.append(row)
     return numpy.array(rows)

@@ -7,10 +7,12 @@ of one, times g/n.
 
 import numpy
 from pymbar.timeseries import statistical_inefficiency_multiple
+from scipy.special import stdtrit
 
 FEWEST_LAGS = 5  # values apart; a chain with no more tells nothing of its correlation
 WINDOW = 3  # times g: so far the correlation is summed, what follows is noise
 MOST_ROUNDS = 200
+ONE_DEVIATION = 0.8413447460685429  # of a normal distribution
 
 
 def inefficiency(series):
@@ -72,3 +74,7 @@ def common_inefficiency(images):
             break
     return g
 
+
+def student_factor(samples):
+    """By which an error is larger that comes from the scatter of so few samples."""
+    return float(stdtrit(max(1.0, samples - 1), ONE_DEVIATION))

@@ -279,6 +279,29 @@ TEST(EnsembleAverage, ErrorCoversTheTruth) {
   }
 }
 
+/// As at the ends of a few blocks of each.
+TEST(EnsembleAverage, ErrorOfManyShortChainsCoversTheTruth) {
+  constexpr int replicas = 1000;
+  const std::vector<double> means(16, -20000);
+  int covered = 0;
+  double mean_square_error = 0;
+  double mean_square_off = 0;
+  for (int replica = 0; replica < replicas; ++replica) {
+    const auto seed = static_cast<unsigned>(20 * replica);
+    const EnsembleEstimate ensemble = ensemble_of(chains_around(means, 20, seed));
+    const double off = ensemble.mean + 20000;
+    covered += std::abs(off) < ensemble.error;
+    mean_square_error += ensemble.error * ensemble.error / replicas;
+    mean_square_off += off * off / replicas;
+    EXPECT_FALSE(ensemble.long_enough);
+  }
+  std::printf("%.1f %% covered, error %.2f, off by %.2f\n", covered / 10.0,
+              std::sqrt(mean_square_error), std::sqrt(mean_square_off));
+  EXPECT_GE(covered, 0.60 * replicas);
+  EXPECT_LE(covered, 0.75 * replicas);
+  EXPECT_NEAR(std::sqrt(mean_square_error / mean_square_off), 1, 0.15);
+}
+
 EnsembleEstimate good_estimate() {
   EnsembleEstimate estimate;
   estimate.error_within_chains = estimate.error = 0.5;

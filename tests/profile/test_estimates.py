@@ -76,6 +76,46 @@ class Estimates(program.TestCase):
         matrix = estimates.mbar_of(equal, 1.0).compute_overlap()["matrix"]
         self.assertLess(np.diagonal(matrix, 1).min(), estimates.LEAST_OVERLAP)
 
+    def test_overlap_of_pairs_with_unequal_numbers(self):
+        """As of equal numbers: the integral of p q / (p + q)."""
+        rng, distance = np.random.default_rng(6), 3.1
+        x = np.linspace(-12, 15, 20001)
+        p, q = (np.exp(-((x - c) ** 2) / 2) / np.sqrt(2 * np.pi) for c in (0, distance))
+        expected = np.sum(p * q / np.maximum(p + q, 1e-300)) * (x[1] - x[0])
+        for counts in ((4000, 4000), (20000, 1000), (1000, 20000)):
+            frames = []
+            for own, centre in enumerate((0, distance)):
+                at = rng.normal(centre, 1, counts[own])
+                energies = (at[:, None] - np.array([0, distance])) ** 2 / 2
+                frames.append([energies - energies[:, own : own + 1]])
+            (found,) = estimates.pair_overlaps(estimates.Samples(frames, frames), 1.0)
+            print(f"{counts}: {found:.4f}, expected {expected:.4f}")
+            self.assertLess(abs(found / expected - 1), 0.1)
+
+    def test_production_starts_in_the_sampled_ensemble(self):
+        """Which the first blocks have to forget: D/kT is normal there, and has a mean below 0 in the
+        true one. With none left out but the start the step would be 0.023 too large."""
+        rng, chains, blocks, kt, width = np.random.default_rng(7), 8000, 24, 2.0, 0.7
+        differences, accepted = width * rng.normal(size=(1, chains)), [np.ones(chains, bool)]
+        here = differences[0]
+        for _ in range(blocks):  # longer than the memory
+            proposed = width * rng.normal(size=chains)
+            accepted.append(np.log(rng.random(chains)) < here - proposed)
+            differences = np.vstack([differences, proposed])
+            here = np.where(accepted[-1], proposed, here)
+        made = [
+            profile_files.Chain(
+                np.arange(1), np.zeros((1, 1)), np.arange(blocks + 1), kt * differences[:, one],
+                np.array(accepted)[:, one],
+            )
+            for one in range(chains)
+        ]  # fmt: skip
+        (step,) = estimates.steps_to_truth([profile_files.Image("image-01", 0, 0, 0, made, {})], kt)
+        found, error, expected = step.energy / kt, step.error / kt, -(width**2) / 2
+        print(f"{found} +- {error}, expected {expected}")
+        self.assertLess(error, 0.005)
+        self.assertLess(abs(found - expected), 3.5 * error)
+
     def test_mbar_is_solved_whatever_the_energies(self):
         """Offsets of images from 1 to 100 kT, few frames and many: pymbar's default solver fails for one
         in three of these."""
@@ -206,6 +246,17 @@ class Estimates(program.TestCase):
             for own in range(2)
         ]  # fmt: skip
         with self.assertRaisesRegex(profile_files.ProfileError, "(?s)image-01.*blocks.*qm.interval"):
+            estimates.estimate(profile_files.Profile("", "", 300, 2.0, images))
+
+    def test_no_block_accepted(self):
+        """One configuration tells nothing, however often it counts."""
+        images = [
+            profile_files.Image(f"image-0{own + 1}", own, 0, 0, [harmonic_chain(
+                np.array([1.0, 1.1]), own, 2.0, 30, 50, np.random.default_rng(own))], {})
+            for own in range(2)
+        ]  # fmt: skip
+        images[1].chains[0].accepted[1:] = False
+        with self.assertRaisesRegex(profile_files.ProfileError, "(?s)image-02.*worth 1.0 indep"):
             estimates.estimate(profile_files.Profile("", "", 300, 2.0, images))
 
 
