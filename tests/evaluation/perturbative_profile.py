@@ -1,14 +1,15 @@
 """What the published method's sampling makes of a free energy profile: the same images, the density replaced
 after each interval without a test, against the exact ensemble.
 
-    python3 -u perturbative_profile.py FOLDER [--interval 50000] [--steps N] [--output perturbative-profile]
+    python3 -u perturbative_profile.py FOLDER [--interval 50000] [--steps N] [--output FOLDER] [-- OPTIONS]
 
 FOLDER is that of a finished `starpmc profile`. Each of its images is sampled once more, from where its
 chains have ended, with sampling.ensemble = perturbative. The frames get their energies as those of the
 profile did: under the sampled Hamiltonians of all images, whose references lie in FOLDER. From both sets MBAR
 gives free energies of the same Hamiltonians, and the profile's own steps from these to the true ones are
 taken for both, so what differs comes from the ensemble that the frames are of. Errors are made as those of
-the profile. What is there from an earlier, interrupted call is not sampled again.
+the profile. What is there from an earlier, interrupted call is not sampled again. OPTIONS are further ones of
+the runs, for instance --sampling.equilibration-steps 50000.
 
 Needs the Python of the QM program with pymbar, for instance ~/.cache/starpmc/python/bin/python.
 """
@@ -132,8 +133,10 @@ def body():
     parser.add_argument("--steps", type=evaluation.bounded(int, 1, 10**12),
                         help="of production of each chain; by default the profile's")
     parser.add_argument("--output", type=Path, default=Path("perturbative-profile"))
-    parser.add_argument("more", nargs="*", help="further options of the runs, after --")
-    options = parser.parse_args()
+    words = sys.argv[1:]
+    end = words.index("--") if "--" in words else len(words)
+    options = parser.parse_args(words[:end])
+    more = words[end + 1 :]
     if not (options.folder / "profile.json").exists():
         raise evaluation.InputError("FOLDER", "is not that of a finished profile", options.folder,
                                     "finish it with starpmc profile")
@@ -141,7 +144,7 @@ def body():
     images = folders_of_images(options.folder)
     for image in images:
         seconds = sample(program, options.folder / image, options.output / image, options.interval,
-                         options.steps, options.more)
+                         options.steps, more)
         if seconds is not None:
             print(f"{time.strftime('%H:%M:%S')} {image}: {seconds:.0f} s", flush=True)
     evaluate(program, options.folder, options.output, images)

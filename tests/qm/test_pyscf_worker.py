@@ -180,19 +180,20 @@ class DensityTest(unittest.TestCase):
     def test_what_is_repeatable(self):
         """Sums of three threads in any order are hardly ever equal; the program's own always are."""
         for changed, repeatable in (
-            ({}, True), ({"density_fitting": False}, False), ({"method": "b3lyp"}, False),
-            ({"method": "r2scan"}, False), ({"multiplicity": 3}, False),
+            ({}, True), ({"density_fitting": False}, False), ({"method": "b3lyp"}, True),
+            ({"method": "camb3lyp"}, False), ({"method": "r2scan"}, False), ({"multiplicity": 3}, False),
         ):  # fmt: skip
             with self.subTest(changed):
                 settings = request(FORMALDEHYDE, threads=3, **changed)
                 self.assertEqual(mean_field.is_repeatable(settings), repeatable)
                 self.assertTrue(mean_field.is_repeatable(settings | {"threads": 1}))
-        energies = set()
-        for _ in range(4):
-            engine = make_engine(FORMALDEHYDE, threads=3)
-            fields, grid = update(engine, FORMALDEHYDE, TIP3P_WATERS, shifted_force)
-            energies.add((fields["energy"], grid.tobytes()))
-        self.assertEqual(len(energies), 1)
+        for method in ("pbe", "b3lyp"):
+            energies = set()
+            for _ in range(4):
+                engine = make_engine(FORMALDEHYDE, threads=3, method=method)
+                fields, grid = update(engine, FORMALDEHYDE, TIP3P_WATERS, shifted_force)
+                energies.add((fields["energy"], grid.tobytes()))
+            self.assertEqual(len(energies), 1, method)
 
     def test_a_grid_that_nobody_needs_is_small(self):
         large, small = (
@@ -242,13 +243,10 @@ class TwoLevelTest(unittest.TestCase):
             yield numpy.array(TIP3P_WATERS) + shift
 
     def test_energies_and_densities_are_pyscfs(self):
-        for fitting in (True, False):
-            fast = make_engine(
-                FORMALDEHYDE, energy_convergence_hartree=1e-8, density_fitting=fitting
-            )
-            plain = make_engine(
-                FORMALDEHYDE, energy_convergence_hartree=1e-11, density_fitting=fitting
-            )
+        for method, fitting in (("pbe", True), ("pbe", False), ("pbe0", True), ("b3lyp", False)):
+            changed = {"method": method, "density_fitting": fitting}
+            fast = make_engine(FORMALDEHYDE, energy_convergence_hartree=1e-8, **changed)
+            plain = make_engine(FORMALDEHYDE, energy_convergence_hartree=1e-11, **changed)
             plain._scf.convergence._two_level = None
             for waters in self.waters():
                 ours, our_grid = update(fast, FORMALDEHYDE, waters, shifted_force)
@@ -270,8 +268,8 @@ class TwoLevelTest(unittest.TestCase):
         two_level, converge = engine._scf.convergence._two_level, engine._scf.convergence.converge
         fine, coarse = two_level._fine, two_level._coarse
         fine_densities, solutions = [], []
-        two_level._fine = lambda matrix: fine_densities.append(matrix) or fine(matrix)
-        two_level._coarse = lambda matrix: 0.99 * coarse(matrix)
+        two_level._fine = lambda matrix, root: fine_densities.append(matrix) or fine(matrix, root)
+        two_level._coarse = lambda *density: 0.99 * coarse(*density)
         engine._scf.convergence.converge = lambda: solutions.append(converge()) or solutions[-1]
         contractions = []
         for number, waters in enumerate(self.waters()):
@@ -279,7 +277,7 @@ class TwoLevelTest(unittest.TestCase):
             update(engine, FORMALDEHYDE, waters, shifted_force)
             self.assertLessEqual(len(fine_densities), 3 if number == 0 else 1)
             before, after = (
-                two_level._gradient(engine._core + fine(matrix)[1], matrix)[1]
+                two_level._gradient(engine._core + fine(matrix, None)[1], matrix)[1]
                 for matrix in (fine_densities[-1], solutions[-1].matrix)
             )
             print(f"gradient {before:.1e}, corrected {after:.1e}")
@@ -292,7 +290,7 @@ class TwoLevelTest(unittest.TestCase):
         engine = make_engine(FORMALDEHYDE)
         two_level = engine._scf.convergence._two_level
         coarse = two_level._coarse
-        two_level._coarse = lambda matrix: 0.97 * coarse(matrix) + 0.01
+        two_level._coarse = lambda *density: 0.97 * coarse(*density) + 0.01
         wrong, _ = update(engine, FORMALDEHYDE, TIP3P_WATERS, shifted_force)
         self.assertAlmostEqual(wrong["energy"], exact["energy"], delta=1e-5)
 

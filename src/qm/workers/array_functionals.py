@@ -79,9 +79,17 @@ def b88_exchange(xp, n, sigma):
     return energy, by_n, -0.5 * n * per_electron * slope_over_x * x2_per_sigma
 
 
-def vwn_correlation(xp, n, _sigma):
-    """Vosko, Wilk and Nusair's fifth, without spin."""
-    a, x0, b, c = 0.0310907, -0.10498, 3.72744, 12.9352
+def vwn_correlation(x0, b, c):
+    """Vosko, Wilk and Nusair's, without spin."""
+
+    def correlation(xp, n, _sigma):
+        return _vosko_wilk_nusair(xp, n, x0, b, c)
+
+    return correlation
+
+
+def _vosko_wilk_nusair(xp, n, x0, b, c):
+    a = 0.0310907
     q = math.sqrt(4 * c - b * b)
     x = xp.sqrt(SEITZ / xp.cbrt(n))
     quadratic = x * x + b * x + c
@@ -172,7 +180,8 @@ def lyp_correlation(xp, n, sigma):
 # By libxc's numbers.
 PARTS = {
     1: slater_exchange,
-    7: vwn_correlation,
+    7: vwn_correlation(-0.10498, 3.72744, 12.9352),  # their fifth
+    8: vwn_correlation(-0.409286, 13.0720, 42.7198),  # of the random phase approximation
     12: pw_correlation(0.031091),
     13: pw_correlation(0.0310907),
     101: pbe_exchange(),
@@ -186,11 +195,20 @@ PARTS = {
 }
 
 
+# Hybrids that have a number of their own, without their exact exchange: PBE0, B3LYP, BHandHLYP.
+HYBRIDS = {
+    406: [(101, 0.75), (130, 1.0)],
+    402: [(1, 0.08), (106, 0.72), (8, 0.19), (131, 0.81)],
+    436: [(106, 0.5), (131, 1.0)],
+}
+
+
 def parts_of(functional):
-    """[(part, its weight)], or None where one of them is not here, or it is a hybrid."""
-    if dft.libxc.is_hybrid_xc(functional):
-        return None
-    found = [(PARTS.get(number), weight) for number, weight in dft.libxc.parse_xc(functional)[1]]
+    """[(part, its weight)], less the exact exchange of a hybrid; None where one of them is not here."""
+    found = []
+    for whole, weight in dft.libxc.parse_xc(functional)[1]:
+        for number, share in HYBRIDS.get(int(whole), [(whole, 1.0)]):
+            found.append((PARTS.get(int(number)), share * weight))
     return None if not found or any(part is None for part, _ in found) else found
 
 

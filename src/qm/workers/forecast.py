@@ -12,15 +12,18 @@ REFERENCE_SECONDS = 3.5
 EXPONENT = 3
 SHORTEST_SECONDS = 0.05
 FIRST_SCF_SECONDS, FIRST_SCF_UPDATES = 1, 4  # grids, factors and the isolated solute's SCF
-PLAIN_SCF = 8  # times as long with exact exchange, meta-GGAs or open shells
+HYBRID_SCF = 3  # times as long with exact exchange
+PLAIN_SCF = 8  # the same where it is PySCF's own: range-separated exchange, meta-GGAs, open shells
 
 
-def forecast(functions, atoms, request, two_level):
-    """two_level: whether the SCF is two_level.py's."""
+def forecast(functions, atoms, request, two_level, hybrid):
+    """two_level: whether the SCF is two_level.py's; hybrid: whether it has exact exchange."""
     scaled = REFERENCE_SECONDS * (functions / REFERENCE_FUNCTIONS) ** EXPONENT
     seconds = max(SHORTEST_SECONDS, scaled) / request["threads"]
     if not two_level:
         seconds *= PLAIN_SCF
+    elif hybrid:
+        seconds *= HYBRID_SCF
     limit_mb = float(request["memory_mb"])
     pairs = functions * (functions + 1) / 2
     factors_mb = 8 * FITTING_FUNCTIONS * functions * pairs / 2**20

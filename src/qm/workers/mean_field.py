@@ -84,24 +84,26 @@ def build_mean_field(molecule, request, grid):
     return mean_field
 
 
-def is_pure_gga(request):
-    """Of a closed shell: what two_level.py is for. Unknown functionals are refused elsewhere."""
+def is_gga(request):
+    """Of a closed shell, LDA, GGA or a global hybrid of theirs: what two_level.py is for. Unknown
+    functionals are refused elsewhere."""
     try:
         functional = method_names.split(request["method"])[0]
         return (
             request["multiplicity"] == 1
             and functional != "hf"
             and dft.libxc.xc_type(functional) in ("LDA", "GGA")
-            and not dft.libxc.is_hybrid_xc(functional)
+            and dft.numint.NumInt().rsh_and_hybrid_coeff(functional)[0] == 0
         )
     except Exception:  # noqa: BLE001  whatever libxc makes of a name that it does not know
         return False
 
 
 def is_repeatable(request):
-    """Whether an SCF has the same bits each time: what is PySCF's own, exact exchange, integrals
-    without density fitting, open shells, meta-GGAs, adds up in the order in which its threads end."""
-    own = is_pure_gga(request) and request["density_fitting"]
+    """Whether an SCF has the same bits each time: what is PySCF's own, range-separated exchange,
+    integrals without density fitting, open shells, meta-GGAs, adds up in the order in which its threads
+    end."""
+    own = is_gga(request) and request["density_fitting"]
     return own or request["threads"] == 1
 
 

@@ -36,10 +36,10 @@ from mean_field import (
     build_molecule,
     choose_mean_field,
     dispersion_energy,
-    is_pure_gga,
+    is_gga,
     is_repeatable,
 )
-from orbital_response import OrbitalResponse
+from orbital_response import OrbitalResponse, exchange_of
 from point_blocks import KERNEL_SHARES, PointBlocks
 from solvent_scf import (
     Grids,
@@ -110,7 +110,13 @@ class PyscfEngine:
             exact=True,
             device=self.device,
             repeatable=is_repeatable(request),
-            **forecast(self.basis_functions, self.atom_count, request, is_pure_gga(request)),
+            **forecast(
+                self.basis_functions,
+                self.atom_count,
+                request,
+                is_gga(request),
+                exchange_of(mean_field)[2] != 0,
+            ),
         )
         self._device_warning = ""
         self._request = request

@@ -8,11 +8,12 @@ import dataclasses
 
 import array_functionals
 import cached_functional
-import fitted_coulomb
+import fitted_interaction
 import numpy
 from convergence import Convergence
 from embedding import Embedding
-from mean_field import build_grid, is_pure_gga
+from mean_field import build_grid, is_gga
+from orbital_response import exchange_of
 from point_blocks import PointBlocks
 from two_level import TwoLevelScf
 
@@ -59,18 +60,18 @@ def stream_factors_once(density_fitting):
 
 def why_not_on_device(mean_field, request):
     """What of a calculation has no device form; empty: all of it has."""
-    if not is_pure_gga(request) or not cached_functional.serves(
+    if not is_gga(request) or not cached_functional.serves(
         mean_field._numint, mean_field.xc, True
     ):
         return (
             f"qm.method = {request['method']} with qm.multiplicity = {request['multiplicity']}; a "
-            "GPU serves closed shells with LDA and GGA functionals"
+            "GPU serves closed shells with LDA and GGA functionals and their global hybrids"
         )
     if array_functionals.parts_of(mean_field.xc) is None:
         return (
             f"qm.method = {request['method']}; of the GGA functionals a GPU serves those made of "
             "Slater's, PBE, revPBE, RPBE, PBEsol and B88 exchange, VWN, PW92, PBE, PBEsol and LYP "
-            "correlation"
+            "correlation, and their hybrids, as PBE0 and B3LYP"
         )
     return ""
 
@@ -82,7 +83,7 @@ def device_bytes(functions, atoms, request):
     return (
         4 * 8 * functions * points
         + 8 * functions * density_points
-        + fitted_coulomb.size_in_bytes(functions, AUXILIARY_FUNCTIONS * functions)
+        + fitted_interaction.size_in_bytes(functions, AUXILIARY_FUNCTIONS * functions)
         + DEVICE_TEMPORARY_BYTES
     )
 
@@ -120,10 +121,10 @@ class SolventScf:
 
     def coulomb(self, density_matrix):
         """The matrix of a closed shell's density that PySCF need not make; both are the host's."""
-        return self.backend.get(self._coulomb(self.backend.put(density_matrix)))
+        return self.backend.get(self._interaction.coulomb(self.backend.put(density_matrix)))
 
     def _two_level(self, request):
-        """None where PySCF's own SCF has to do: open shells, exact exchange, meta-GGAs, ..."""
+        """None where PySCF's own SCF has to do: open shells, range-separated exchange, meta-GGAs, ..."""
         mean_field = self._mean_field
         integrator = vars(mean_field).get("_numint")
         closed_shell = request["multiplicity"] == 1
@@ -135,35 +136,38 @@ class SolventScf:
             integrator, self._scf_blocks, self._grids.weights, mean_field.xc
         )
         integrator.nr_rks = functional.in_place_of_nr_rks
-        if integrator.libxc.is_hybrid_xc(mean_field.xc):
+        omega, _, exchange_share = exchange_of(mean_field)
+        if omega:
             return None
         coarse_functional = self._coarse_functional(integrator, request)
         fitted = mean_field if request["density_fitting"] else mean_field.density_fit()
         if fitted is not mean_field:
             fitted.with_df.build()
         stream_factors_once(fitted.with_df)
-        coarse_coulomb = fitted_coulomb.make(fitted, self.backend)
-        fine_coulomb = coarse_coulomb
+        coarse_interaction = fitted_interaction.make(fitted, self.backend)
+        fine_interaction = coarse_interaction
         if fitted is not mean_field:
-            fine_coulomb = fitted_coulomb.on_host(mean_field, self.backend)
+            fine_interaction = fitted_interaction.HostInteraction(mean_field, self.backend)
 
-        self._coulomb = fine_coulomb
+        self._interaction = fine_interaction
 
-        def level(coulomb_of, functional):
-            def interaction(density_matrix):
+        def level(interaction, functional):
+            def of_density(matrix, root):
                 with self._stopwatch.measure("coulomb"):
-                    coulomb = coulomb_of(density_matrix)
+                    potential = interaction.coulomb(matrix)
+                    if exchange_share:
+                        potential = potential - 0.5 * exchange_share * interaction.exchange(root())
+                energy = 0.5 * float(self.backend.xp.vdot(potential, matrix))
                 with self._stopwatch.measure("functional"):
-                    _, energy, potential = functional.evaluate(density_matrix)
-                energy += 0.5 * float(self.backend.xp.vdot(coulomb, density_matrix))
-                return energy, coulomb + potential
+                    _, of_functional, more = functional.evaluate(matrix)
+                return energy + of_functional, potential + more
 
-            return interaction
+            return of_density
 
-        coarse = level(coarse_coulomb, coarse_functional)
+        coarse = level(coarse_interaction, coarse_functional)
         return TwoLevelScf(
-            level(fine_coulomb, functional),
-            lambda density_matrix: coarse(density_matrix)[1],
+            level(fine_interaction, functional),
+            lambda *density: coarse(*density)[1],
             mean_field.get_ovlp(),
             self._molecule.nelectron // 2,
             self._stopwatch,

@@ -81,7 +81,8 @@ class _Model:
 
 
 class TwoLevelScf:
-    """The electrons' interaction: fine(density matrix) is (energy, matrix), coarse only the matrix.
+    """The electrons' interaction: fine(matrix, root) is (energy, matrix), coarse only the matrix, of a
+    density matrix and of root(), which gives X with matrix = X X^T.
 
     An update starts from the last density that the fine level was evaluated at, and nothing else
     that the past has left has a part in its result.
@@ -118,8 +119,25 @@ class TwoLevelScf:
 
     def restore(self, occupied):
         occupied = self._backend.put(occupied)
-        matrix = 2 * occupied @ occupied.T
-        self._last = (Density(matrix, occupied, self._coarse(matrix)), self._fine(matrix))
+        density = self._density(2 * occupied @ occupied.T, occupied)
+        self._last = (density, self._of_fine(density))
+
+    def _density(self, matrix, occupied):
+        return Density(matrix, occupied, self._coarse(matrix, self._root(matrix, occupied)))
+
+    def _of_fine(self, density):
+        return self._fine(density.matrix, self._root(density.matrix, density.occupied))
+
+    def _root(self, matrix, occupied):
+        """occupied: None of a guess, which may be of more orbitals than are occupied."""
+        if occupied is not None:
+            return lambda: 2**0.5 * occupied
+
+        def of_guess():
+            values, vectors = self._backend.eigh(matrix)
+            return vectors * self._backend.xp.sqrt(self._backend.xp.maximum(values, 0.0))
+
+        return of_guess
 
     def converge(self, core, make_guess, energy_threshold, max_iterations):
         """make_guess(): a density matrix, for want of a last density. Raises NotConverged."""
@@ -131,11 +149,11 @@ class TwoLevelScf:
             guess = self._backend.put(numpy.asarray(make_guess()))
             density, iterations = self._iterate(
                 _Model(xp, core),
-                Density(guess, None, self._coarse(guess)),
+                self._density(guess, None),
                 FIRST_GRADIENT,
                 max_iterations,
             )
-            self._last = (density, self._fine(density.matrix))
+            self._last = (density, self._of_fine(density))
         for _ in range(MOST_CORRECTIONS):
             known, fine = self._last
             model = _Model(xp, core, known, fine)
@@ -153,7 +171,7 @@ class TwoLevelScf:
                     self._backend.get(density.occupied),
                     iterations,
                 )
-            self._last = (density, self._fine(density.matrix))
+            self._last = (density, self._of_fine(density))
         raise NotConverged(f"{MOST_CORRECTIONS} corrections, gradient {gradient:.1e}", iterations)
 
     def _iterate(self, model, density, threshold, max_iterations):
@@ -187,7 +205,7 @@ class TwoLevelScf:
             if occupied is None:
                 occupied = self._diagonalise(fock)
             matrix = 2 * occupied @ occupied.T
-        return Density(matrix, occupied, self._coarse(matrix))
+        return self._density(matrix, occupied)
 
     def _diagonalise(self, fock):
         """Its occupied orbitals."""

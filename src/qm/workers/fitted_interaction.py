@@ -1,0 +1,84 @@
+"""Coulomb and exchange matrices of a closed shell, from density-fitting factors or exact integrals."""
+
+import numpy
+from pyscf import lib
+
+EXCHANGE_BYTES = 2**27  # of a device, for matrices that are unpacked at a time
+
+
+class FittedInteraction:
+    """By factors that a device keeps: PySCF's Cholesky-decomposed integrals L_Q, packed.
+
+    J = sum over Q of L_Q (L_Q . D), and K = sum over Q of (L_Q X)(L_Q X)^T of a density D = X X^T.
+    """
+
+    def __init__(self, density_fitting, backend):
+        functions = density_fitting.mol.nao
+        self._backend = backend
+        pairs = functions * (functions + 1) // 2
+        count = density_fitting.get_naoaux()
+        self._factors = backend.xp.empty((count, pairs))
+        done = 0
+        for block in density_fitting.loop():
+            self._factors[done : done + len(block)] = backend.put(block)
+            done += len(block)
+        rows, columns = numpy.tril_indices(functions)
+        self._lower = backend.put(rows * functions + columns)
+        place = numpy.empty((functions, functions), dtype=rows.dtype)
+        place[rows, columns] = place[columns, rows] = numpy.arange(pairs)
+        self._place = backend.put(place)
+        self._twice = backend.put(numpy.where(rows == columns, 1.0, 2.0))
+        self._at_once = max(1, EXCHANGE_BYTES // (8 * functions**2))
+
+    def coulomb(self, density_matrix):
+        packed = density_matrix.ravel().take(self._lower) * self._twice
+        return (self._factors.T @ (self._factors @ packed)).take(self._place)
+
+    def exchange(self, root):
+        """root: X, (functions, any number)."""
+        factors, found = self._factors, 0.0
+        for first in range(0, factors.shape[0], self._at_once):
+            matrices = factors[first : first + self._at_once].take(self._place, axis=1)
+            found = found + _of_half_transformed(matrices @ root)
+        return found
+
+
+def _of_half_transformed(half):
+    """half: (factors, functions, columns of X)."""
+    rows = half.transpose(1, 0, 2).reshape(half.shape[1], -1)
+    return rows @ rows.T
+
+
+class HostInteraction:
+    """By PySCF, of whatever integrals the mean field has; matrices are the backend's and travel."""
+
+    def __init__(self, mean_field, backend):
+        self._mean_field = mean_field
+        self._backend = backend
+
+    def coulomb(self, density_matrix):
+        mean_field = self._mean_field
+        return self._backend.put(mean_field.get_j(mean_field.mol, self._backend.get(density_matrix)))
+
+    def exchange(self, root):
+        mean_field, root = self._mean_field, self._backend.get(root)
+        return self._backend.put(mean_field.get_k(mean_field.mol, root @ root.T))
+
+
+class HostFittedInteraction(HostInteraction):
+    """By factors in the host's memory: the exchange has the same bits each time, and PySCF's has not."""
+
+    def exchange(self, root):
+        blocks = self._mean_field.with_df.loop()
+        return sum(_of_half_transformed(lib.unpack_tril(block) @ root) for block in blocks)
+
+
+def size_in_bytes(functions, auxiliary_functions):
+    return 8 * auxiliary_functions * functions * (functions + 1) // 2
+
+
+def make(fitted_mean_field, backend):
+    """Of the backend's arrays."""
+    if backend.on_device:
+        return FittedInteraction(fitted_mean_field.with_df, backend)
+    return HostFittedInteraction(fitted_mean_field, backend)
