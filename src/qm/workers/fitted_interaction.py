@@ -66,19 +66,33 @@ class HostInteraction:
 
 
 class HostFittedInteraction(HostInteraction):
-    """By factors in the host's memory: the exchange has the same bits each time, and PySCF's has not."""
+    """By factors in the host's memory: the exchange has the same bits each time, and PySCF's has not.
+
+    precision: that it is computed in, a coarse level's being single.
+    """
+
+    def __init__(self, mean_field, backend, precision=numpy.float64):
+        super().__init__(mean_field, backend)
+        self._precision = precision
 
     def exchange(self, root):
-        blocks = self._mean_field.with_df.loop()
-        return sum(_of_half_transformed(lib.unpack_tril(block) @ root) for block in blocks)
+        precision = self._precision
+        root = root.astype(precision, copy=False)
+        found = 0.0
+        for block in self._mean_field.with_df.loop():
+            matrices = lib.unpack_tril(block).astype(precision, copy=False)
+            found = found + _of_half_transformed(matrices @ root).astype(float, copy=False)
+        return found
 
 
 def size_in_bytes(functions, auxiliary_functions):
     return 8 * auxiliary_functions * functions * (functions + 1) // 2
 
 
-def make(fitted_mean_field, backend):
-    """Of the backend's arrays."""
+def make_levels(mean_field, fitted, backend):
+    """(fine, coarse) of two_level.py. fitted: mean_field, or the same with density fitting."""
     if backend.on_device:
-        return FittedInteraction(fitted_mean_field.with_df, backend)
-    return HostFittedInteraction(fitted_mean_field, backend)
+        coarse = FittedInteraction(fitted.with_df, backend)
+        return (coarse if fitted is mean_field else HostInteraction(mean_field, backend)), coarse
+    fine = HostFittedInteraction if fitted is mean_field else HostInteraction
+    return fine(mean_field, backend), HostFittedInteraction(fitted, backend, numpy.float32)

@@ -144,11 +144,9 @@ class SolventScf:
         if fitted is not mean_field:
             fitted.with_df.build()
         stream_factors_once(fitted.with_df)
-        coarse_interaction = fitted_interaction.make(fitted, self.backend)
-        fine_interaction = coarse_interaction
-        if fitted is not mean_field:
-            fine_interaction = fitted_interaction.HostInteraction(mean_field, self.backend)
-
+        fine_interaction, coarse_interaction = fitted_interaction.make_levels(
+            mean_field, fitted, self.backend
+        )
         self._interaction = fine_interaction
 
         def level(interaction, functional):
