@@ -215,9 +215,10 @@ void Simulation::run_chains_traced() {
   summary_.startup_seconds = process_age_seconds() - begun_seconds_;
   const codelets::WorkerTimes times;
   run_chains();
-  // A task's data can be read before it is counted and recorded.
-  StarpuRuntime::wait_for_tasks();
   summary_.wall_seconds = seconds_since(start);
+  // A task's data can be read before it is counted and recorded. There may be tasks of a profile's
+  // next image, too, which are no part of the run's time.
+  StarpuRuntime::wait_for_tasks();
   worker_times_ = times.take();
   if (trace) trace->write(named_workers());
 }
