@@ -31,6 +31,7 @@ LEAST_OVERLAP = 0.03  # of neighbours: below it errors are no longer to be belie
 NO_OVERLAP = 1e-4
 FEWEST_SAMPLES = 3  # independent ones of an image; fewer give no error
 FEWEST_BLOCKS = 3  # the same of the step to the true Hamiltonian
+FEWEST_CHAINS = 4  # whose scatter tells an error
 FEW_SAMPLES = 20  # of an image: errors from fewer may be too small
 PER_INDEPENDENT = 4  # frames that serve for each independent one: all others would add nothing
 FRACTIONS = numpy.arange(1, 11) / 10  # of the frames, in the convergence
@@ -241,13 +242,43 @@ def neighbours_by_bar(samples, kt):
     return numpy.array(found)
 
 
-def true_energies(sampled, errors, steps):
-    """(free energies, that of the first being 0; errors of all differences)."""
+def true_energies(sampled, steps):
+    """That of the first being 0."""
     corrections = numpy.array([step.energy for step in steps])
-    correction_errors = numpy.array([step.error for step in steps])
-    square = correction_errors[:, None] ** 2 + correction_errors[None] ** 2
+    return sampled + corrections - corrections[0]
+
+
+def without_chain(chains, number):
+    return [*chains[:number], *chains[number + 1 :]]
+
+
+def errors_between_chains(images, samples, kt):
+    """Of all differences, from what the profile becomes without one chain of every image (jackknife).
+    Chain by chain an image begins where its neighbour has ended: what is slow to change may be the same
+    in all images of a chain, and the images' own errors do not add up as if it were not. 0 where there
+    are too few chains, or not as many of each."""
+    count = len(images[0].chains)
+    if count < FEWEST_CHAINS or any(len(image.chains) != count for image in images):
+        return numpy.zeros((len(images), len(images)))
+    found = []
+    for number in range(count):
+        frames = [without_chain(chains, number) for chains in samples.frames]
+        sampled = kt * differences_of(mbar_of(frames, kt))["Delta_f"][0]
+        fewer = [
+            dataclasses.replace(image, chains=without_chain(image.chains, number)) for image in images
+        ]
+        found.append(true_energies(sampled, steps_to_truth(fewer, kt)))
+    found = numpy.array(found)
+    differences = found[:, None, :] - found[:, :, None]
+    return student_factor(count) * math.sqrt(count - 1) * differences.std(axis=0)
+
+
+def errors_of(images, samples, sampled_errors, steps, kt):
+    """Of all differences, the larger of what the images by themselves and the chains tell."""
+    of_steps = numpy.array([step.error for step in steps]) ** 2
+    square = sampled_errors**2 + of_steps[:, None] + of_steps
     numpy.fill_diagonal(square, 0)
-    return sampled + corrections - corrections[0], numpy.sqrt(errors**2 + square)
+    return numpy.maximum(numpy.sqrt(square), errors_between_chains(images, samples, kt))
 
 
 def estimate(profile):
@@ -260,9 +291,9 @@ def estimate(profile):
     require_overlap(images, numpy.diagonal(overlap, 1))
     steps = steps_to_truth(images, kt)
     require_blocks(images, steps)
-    free_energy, between = true_energies(sampled, errors, steps)
+    between = errors_of(images, samples, errors, steps, kt)
     return Estimate(
-        free_energy,
+        true_energies(sampled, steps),
         between[0],
         between,
         sampled,
@@ -281,7 +312,8 @@ def convergence(profile, image):
     root of the share: what is left of a few independent frames is too little to tell one."""
     images, kt = profile.images, profile.kt
     samples = samples_of(images, kt)
-    error = true_energies(*solve(samples, kt)[:2], steps_to_truth(images, kt))[1][0, image]
+    errors = errors_of(images, samples, solve(samples, kt)[1], steps_to_truth(images, kt), kt)
+    error = errors[0, image]
     rows = []
     for fraction in FRACTIONS:
         row = [fraction]
@@ -292,8 +324,7 @@ def convergence(profile, image):
                 return slice(max(0, count - part), None) if backward else slice(0, part)
 
             found = kt * differences_of(mbar_of(samples.frames, kt, share))["Delta_f"][0]
-            steps = steps_to_truth(images, kt, share)
-            free_energy = found[image] + steps[image].energy - steps[0].energy
+            free_energy = true_energies(found, steps_to_truth(images, kt, share))[image]
             row += [free_energy, error / math.sqrt(fraction)]
         rows.append(row)
     return numpy.array(rows)

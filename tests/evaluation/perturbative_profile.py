@@ -97,8 +97,9 @@ def frames_of(profile, folder, images):
         chains = []
         for path in chain_folders(folder / name):
             table = read_xvg(path / "dhdl.xvg")[1]
-            chains.append(Frames(table[:, 0], table[:, 1:], numpy.zeros(1), numpy.zeros(1),
-                                 numpy.ones(1, bool)))
+            # One block without a difference: nothing leads from the sampled Hamiltonian to another.
+            chains.append(Frames(table[:, 0], table[:, 1:], numpy.zeros(2), numpy.zeros(2),
+                                 numpy.ones(2, bool)))
         found.append(dataclasses.replace(image, chains=chains))
     return found
 
@@ -109,16 +110,18 @@ def compare(folder, made, images):
 
     profile = read_profile(folder)
     exact = estimates.estimate(profile)
-    samples = estimates.samples_of(frames_of(profile, made, images), profile.kt)
-    sampled, errors, _ = estimates.solve(samples, profile.kt)
-    free, between = estimates.true_energies(sampled, errors, exact.steps)
+    frames = frames_of(profile, made, images)
+    samples = estimates.samples_of(frames, profile.kt)
+    sampled, own, _ = estimates.solve(samples, profile.kt)
+    free = estimates.true_energies(sampled, exact.steps)
+    # The steps are the same numbers for both, and so no part of what the two differ by.
+    errors = estimates.errors_of(frames, samples, own, [estimates.Step(0, 0, 0)] * len(own), profile.kt)[0]
     columns = ["image", "coordinate", "exact", "error", "perturbative", "error", "difference", "error"]
     rows = []
     for k, image in enumerate(profile.images):
-        # The step to the true Hamiltonian is the same number for both.
-        error = (exact.error[k] ** 2 + errors[0][k] ** 2) ** 0.5
+        error = (exact.error[k] ** 2 + errors[k] ** 2) ** 0.5
         rows.append([image.folder, f"{image.reaction_coordinate:.3f}", f"{exact.free_energy[k]:.2f}",
-                     f"{exact.error[k]:.2f}", f"{free[k]:.2f}", f"{between[0][k]:.2f}",
+                     f"{exact.error[k]:.2f}", f"{free[k]:.2f}", f"{errors[k]:.2f}",
                      f"{free[k] - exact.free_energy[k]:.2f}", f"{error:.2f}"])
     return columns, rows
 
