@@ -328,15 +328,18 @@ SoluteReference ReferencePreparation::make() {
   make_tables(Fineness::fine, inputs_.settings.qm.response_components.value_or(
                                   most_response_components(inputs_.settings.qm.configurations)));
   reference_.seconds = seconds_before_ + seconds_since(start_);
-  std::string width = "not measured";
+  std::string difference = "not measured";
   if (!reference_.widths.empty()) {
-    width = fmt::format("{:.3f} kJ/mol", reference_.widths.back().width);
+    const ResponseWidth& last = reference_.widths.back();
+    difference =
+        fmt::format("{:.3f} kJ/mol (root mean square; mean {:.3f}, standard deviation {:.3f})",
+                    std::hypot(last.mean, last.width), last.mean, last.width);
   }
   spdlog::info(
       "{} density of {} configurations in {}: dipole {:.3f} debye, response of {} "
-      "components; width of true less sampled energy on configurations not used for it: {}",
+      "components; true less sampled energy on configurations not used for it: {}",
       name_, reference_.configurations, format_duration(reference_.seconds),
-      magnitude(reference_.dipole_debye), reference_.components, width);
+      magnitude(reference_.dipole_debye), reference_.components, difference);
   engine_.forget_configurations();
   return std::move(reference_);
 }

@@ -112,7 +112,7 @@ struct Settings {
     std::filesystem::path reference;         ///< exact ensemble; empty: it is made
     std::uint64_t configurations = 120;      ///< that reference and response are made from
     std::optional<int> response_components;  ///< none: by the tolerance
-    double response_tolerance_kj_per_mol = 0.1;
+    double response_tolerance_kj_per_mol = 0.25;
 
     friend bool operator==(const QmSection&, const QmSection&) = default;
   } qm;

@@ -14,8 +14,8 @@ namespace starpmc {
 /// What is asked of the solute's linear response to its surroundings.
 struct ResponseRequest {
   int most_components = 0;  ///< 0: none, the density itself only
-  /// Fewer components serve where the width of (true - predicted) energy is below this.
-  double tolerance_kj_per_mol = 0.1;
+  /// Fewer components serve where the root mean square of (true - predicted) energy is below this.
+  double tolerance_kj_per_mol = 0.25;
   int threads = 1;
   /// Configurations for measuring that width, and their energies (QmEngine::energy). Those before
   /// the first of them give the components.

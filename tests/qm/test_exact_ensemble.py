@@ -351,7 +351,7 @@ class ResponseTest(unittest.TestCase):
     def test_fewest_components_that_meet_the_tolerance(self):
         steps = [step for step, _, _ in self.fields["widths"]]
         self.assertEqual(steps, [0, 8, 16, 24])
-        widths = [width for _, _, width in self.fields["widths"]]
+        widths = [numpy.hypot(mean, width) for _, mean, width in self.fields["widths"]]
         margin = linear_response.upper_limit(len(held_out(CONFIGURATIONS)))
         tolerance = margin * (widths[1] + widths[2]) / 2
         fields, arrays = respond(self.engine, 24, tolerance)
@@ -362,6 +362,24 @@ class ResponseTest(unittest.TestCase):
         self.assertIn("more than the tolerance", self.fields["note"])
         self.assertEqual(self.told[-1], ("response", 24, 24))
         self.assertEqual(self.told[0], ("equations", 1, 1))
+
+
+class ChoiceTest(unittest.TestCase):
+    def test_tests_that_are_alike(self):
+        """What all of them lack, none of them shows by its scatter."""
+
+        class Predictor:
+            _mean = numpy.zeros((2, 2))
+            lacking = {0: -0.4, 8: -0.3, 16: -0.01}
+
+            def errors(self, densities):
+                return self.lacking[len(densities)] + 1e-3 * numpy.arange(4)
+
+            def respond(self, count):
+                return numpy.zeros((count, 2, 2)), 0.0
+
+        densities, fields = linear_response.choose(Predictor(), 24, 0.1, lambda *_: None)
+        self.assertEqual((len(densities), fields["note"]), (16, ""))
 
 
 class DensityStaysTest(unittest.TestCase):

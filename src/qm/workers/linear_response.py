@@ -8,6 +8,7 @@ make up, wrong in second order for all others, and never below the full response
 """
 
 import dataclasses
+import math
 
 import numpy
 import scipy.stats
@@ -98,13 +99,13 @@ class Predictor:
 
 def choose(predictor, most, tolerance, progress):
     """(densities, fields): the fewest components on the ladder that meet the tolerance, by the
-    upper limit of the width that so many tests tell."""
+    upper limit of the deviation that so many tests tell."""
     nothing = numpy.zeros((0, *predictor._mean.shape))
     densities, note = nothing, ""
     errors = predictor.errors(nothing)
     limit = tolerance / upper_limit(len(errors))
     widths = [_width(0, errors)]
-    if widths[0][2] <= limit:
+    if _deviation(widths[0]) <= limit:
         most = 0
     largest_error = 0.0
     for count in [step for step in LADDER if step < most] + [most] * (most > 0):
@@ -122,12 +123,13 @@ def choose(predictor, most, tolerance, progress):
         densities, largest_error = tried, max(largest_error, error)
         widths.append(_width(count, predictor.errors(densities)))
         progress("response", count, most)
-        if widths[-1][2] <= limit:
+        if _deviation(widths[-1]) <= limit:
             break
     if note and not len(densities):
         raise WorkerError("not-converged", f"no response of the solute: {note}")
-    if widths[-1][2] > limit and not note:
-        note = f"{len(densities)} components, the most allowed, {_shortfall(widths[-1][2], tolerance)}"
+    left = _deviation(widths[-1])
+    if left > limit and not note:
+        note = f"{len(densities)} components, the most allowed, {_shortfall(left, tolerance)}"
     return densities, {
         "components": len(densities),
         "widths": widths,
@@ -136,15 +138,23 @@ def choose(predictor, most, tolerance, progress):
     }
 
 
-def _shortfall(width, tolerance):
-    if width > tolerance:
+def _deviation(width):
+    """Root mean square. The mean belongs to it: what a response leaves out lowers the energy, so it is as
+    large as what blocks will differ by, while tests of one chain are too much alike to show how they
+    scatter."""
+    _, mean, deviation = width
+    return math.hypot(mean, deviation)
+
+
+def _shortfall(deviation, tolerance):
+    if deviation > tolerance:
         return "leave more than the tolerance"
     return "leave what so few tests cannot tell from more than the tolerance"
 
 
 def upper_limit(tests):
-    """Of a normal distribution's width, as a multiple of the one that so many (two or more) samples show."""
-    return float(numpy.sqrt((tests - 1) / scipy.stats.chi2.ppf(1 - CONFIDENCE, tests - 1)))
+    """Of a root mean square, as a multiple of the one that so many samples show."""
+    return float(numpy.sqrt(tests / scipy.stats.chi2.ppf(1 - CONFIDENCE, tests)))
 
 
 def _width(count, errors):
