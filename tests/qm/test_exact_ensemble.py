@@ -370,10 +370,10 @@ class ChoiceTest(unittest.TestCase):
 
         class Predictor:
             _mean = numpy.zeros((2, 2))
-            lacking = {0: -0.4, 8: -0.3, 16: -0.01}
+            lacking = ((0, -0.4), (8, -0.3), (16, -0.01))
 
             def errors(self, densities):
-                return self.lacking[len(densities)] + 1e-3 * numpy.arange(4)
+                return dict(self.lacking)[len(densities)] + 1e-3 * numpy.arange(4)
 
             def respond(self, count):
                 return numpy.zeros((count, 2, 2)), 0.0
