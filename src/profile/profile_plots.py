@@ -1,6 +1,7 @@
 """The plots of a profile: the free energy with its error, overlap, convergence."""
 
 import io
+import textwrap
 
 import matplotlib
 
@@ -57,7 +58,7 @@ def _profile(profile, estimate):
         axis.plot(at, isolated - isolated[0], ":", label="energy of the isolated molecule")
     axis.set_xlabel("reaction coordinate / angstrom u$^{1/2}$")
     axis.set_ylabel("free energy / kJ mol$^{-1}$")
-    axis.set_title(profile.title)
+    axis.set_title(textwrap.fill(profile.title, 60), fontsize="medium")
     right = axis.secondary_yaxis(
         "right", functions=(lambda y: y / KJ_PER_KCAL, lambda y: y * KJ_PER_KCAL)
     )
