@@ -79,6 +79,4 @@ std::optional<PreparationState> PreparationCheckpoint::read() const {
   return std::nullopt;
 }
 
-void PreparationCheckpoint::remove() const { std::filesystem::remove(path_); }
-
 }  // namespace starpmc

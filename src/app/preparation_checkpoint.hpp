@@ -34,7 +34,6 @@ class PreparationCheckpoint {
   /// Empty where there is none that can be gone on from; why, where there is a file, is a warning
   /// in the log.
   std::optional<PreparationState> read() const;
-  void remove() const;
 
   const std::filesystem::path& path() const { return path_; }
   static std::filesystem::path path_in(const std::filesystem::path& folder);

@@ -187,28 +187,29 @@ void RunReference::check(const Inputs& inputs, bool resumed) {
 SoluteReference RunReference::find_or_make(QmEngine& engine,
                                            std::function<void(const ProgressState&)> report) {
   if (!make_here_) await_file();
-  const PreparationCheckpoint checkpoint(inputs_);
   SoluteReference reference;
   if (std::filesystem::exists(path_)) {
     reference = of_folder(inputs_);
-    if (make_here_) checkpoint.remove();  // of a run that was killed at this point
-    return reference;
-  }
-  if (inputs_.settings.qm.reference.empty()) {
-    reference = make(engine, checkpoint, std::move(report));
+  } else if (inputs_.settings.qm.reference.empty()) {
+    reference = make(engine, std::move(report));
+    write_reference(path_, reference);
   } else {
     reference = given(inputs_);
     spdlog::info("reference density from {}: {} components", inputs_.settings.qm.reference.string(),
                  reference.components);
+    write_reference(path_, reference);
   }
-  write_reference(path_, reference);
-  checkpoint.remove();
+  // Also that of a run which was killed before this point.
+  if (make_here_) {
+    std::filesystem::remove(PreparationCheckpoint::path_in(inputs_.settings.output.folder));
+  }
   return reference;
 }
 
-SoluteReference RunReference::make(QmEngine& engine, const PreparationCheckpoint& checkpoint,
+SoluteReference RunReference::make(QmEngine& engine,
                                    std::function<void(const ProgressState&)> report) {
   team_.start(helpers_.count(), helpers_.start);
+  const PreparationCheckpoint checkpoint(inputs_);
   SoluteReference reference = ReferencePreparation(inputs_, interruption_, engine, team_,
                                                    checkpoint, name_, std::move(report))
                                   .make();

@@ -18,7 +18,6 @@
 
 namespace starpmc {
 
-class PreparationCheckpoint;
 class ReferenceTables;
 
 /// What is wrong with the options of the exact ensemble by themselves.
@@ -87,8 +86,7 @@ class RunReference {
 
  private:
   SoluteReference find_or_make(QmEngine& engine, std::function<void(const ProgressState&)> report);
-  SoluteReference make(QmEngine& engine, const PreparationCheckpoint& checkpoint,
-                       std::function<void(const ProgressState&)> report);
+  SoluteReference make(QmEngine& engine, std::function<void(const ProgressState&)> report);
   void await_file() const;
   std::shared_ptr<const Shared> await_shared(std::unique_lock<std::mutex>& lock, QmEngine& engine);
 

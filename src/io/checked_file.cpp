@@ -12,16 +12,17 @@
 #include "kernels/base/error.hpp"
 
 namespace starpmc {
-namespace {
 
-constexpr std::size_t buffer_bytes = std::size_t{1} << 16;
-constexpr mode_t new_file_permissions = 0666;  // less the user's umask
-
-[[noreturn]] void fail_with_errno(const std::filesystem::path& path, std::string_view action) {
+void fail_with_errno(const std::filesystem::path& path, std::string_view action) {
   const std::string reason = errno == ELOOP ? "it is a symbolic link, which is not followed"
                                             : std::generic_category().message(errno);
   throw RunError(path.string() + ": " + std::string(action) + ": " + reason);
 }
+
+namespace {
+
+constexpr std::size_t buffer_bytes = std::size_t{1} << 16;
+constexpr mode_t new_file_permissions = 0666;  // less the user's umask
 
 /// @param kind O_DIRECTORY for a folder
 void synchronise_path(const std::filesystem::path& path, int kind) {

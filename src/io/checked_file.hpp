@@ -7,6 +7,9 @@
 
 namespace starpmc {
 
+/// @throws RunError naming the file or folder, what was tried and the reason that errno has
+[[noreturn]] void fail_with_errno(const std::filesystem::path& path, std::string_view action);
+
 /// A file open for writing whose every write, flush and close is checked.
 /// Every failure is a RunError naming the file and the system's reason.
 class CheckedFile {

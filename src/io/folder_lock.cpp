@@ -9,6 +9,7 @@
 #include <string>
 #include <system_error>
 
+#include "io/checked_file.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/logging.hpp"
 
@@ -16,10 +17,6 @@ namespace starpmc {
 namespace {
 
 constexpr const char* kName = ".starpmc.lock";
-
-[[noreturn]] void fail_of_folder(const std::filesystem::path& path, const std::string& action) {
-  throw RunError(path.string() + ": " + action + ": " + std::generic_category().message(errno));
-}
 
 bool same_file(int descriptor, int folder, const char* name) {
   struct stat open_file {};
@@ -38,7 +35,7 @@ bool same_file(int descriptor, int folder, const char* name) {
 
 FolderLock::FolderLock(const std::filesystem::path& folder)
     : folder_descriptor_(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
-  if (folder_descriptor_ < 0) fail_of_folder(folder, "cannot open the output folder");
+  if (folder_descriptor_ < 0) fail_with_errno(folder, "cannot open the output folder");
   try {
     lock(folder);
   } catch (...) {
@@ -61,7 +58,7 @@ void FolderLock::release() noexcept {
 /// comes.
 void FolderLock::lock(const std::filesystem::path& folder) {
   if (faccessat(folder_descriptor_, ".", W_OK | X_OK, AT_EACCESS) != 0)
-    fail_of_folder(folder, "cannot write to the output folder");
+    fail_with_errno(folder, "cannot write to the output folder");
   if (flock(folder_descriptor_, LOCK_EX | LOCK_NB) == 0) return;
   if (errno == EWOULDBLOCK) refuse_second_run(folder);
   lock_file(folder);
@@ -72,7 +69,7 @@ void FolderLock::lock_file(const std::filesystem::path& folder) {
   for (;;) {
     const int descriptor =
         openat(folder_descriptor_, kName, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
-    if (descriptor < 0) fail_of_folder(folder, "cannot write to the output folder");
+    if (descriptor < 0) fail_with_errno(folder, "cannot write to the output folder");
     if (flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
       const int reason = errno;
       close(descriptor);

@@ -19,10 +19,6 @@
 namespace starpmc {
 namespace {
 
-[[noreturn]] void fail(const std::filesystem::path& path, const std::string& action) {
-  throw RunError(path.string() + ": " + action + ": " + std::generic_category().message(errno));
-}
-
 [[noreturn]] void refuse_file(const std::filesystem::path& folder) {
   throw InputError("output.folder", "is a file, not a folder", folder.string(),
                    "name another folder, or remove the file");
@@ -201,7 +197,7 @@ void OutputFolder::remove(const std::vector<std::filesystem::path>& own_files_be
     const bool in_chain = path.has_parent_path();
     const Subfolder chain(lock_->descriptor(), in_chain ? path.parent_path() : ".");
     if (chain.get() < 0 || unlinkat(chain.get(), path.filename().c_str(), 0) != 0)
-      fail(path_ / path, "cannot remove the file of an earlier run");
+      fail_with_errno(path_ / path, "cannot remove the file of an earlier run");
   }
 }
 
@@ -209,7 +205,7 @@ void OutputFolder::remove_empty_chain_folders() const {
   for (const auto& chain : chain_entries(path_))
     if (unlinkat(lock_->descriptor(), chain.path().filename().c_str(), AT_REMOVEDIR) != 0 &&
         errno != ENOTEMPTY && errno != EEXIST)
-      fail(chain.path(), "cannot remove the folder of an earlier run");
+      fail_with_errno(chain.path(), "cannot remove the folder of an earlier run");
 }
 
 void OutputFolder::check(const std::filesystem::path& folder, bool overwrite) {
@@ -241,16 +237,16 @@ std::filesystem::path OutputFolder::chain_folder(unsigned chain) const {
   const std::string name = chain_name(chain);
   constexpr mode_t new_folder_permissions = 0777;  // less the user's umask
   if (mkdirat(lock_->descriptor(), name.c_str(), new_folder_permissions) != 0 && errno != EEXIST)
-    fail(path_ / name, "cannot create the folder of a chain");
+    fail_with_errno(path_ / name, "cannot create the folder of a chain");
   const Subfolder folder(lock_->descriptor(), name);
   if (folder.get() < 0 && (errno == ENOTDIR || errno == ELOOP))
     throw RunError((path_ / name).string() +
                    ": is not a folder (a symbolic link is not followed)\n  remedy: remove it, or "
                    "choose another folder with --output.folder");
-  if (folder.get() < 0) fail(path_ / name, "cannot open the folder of a chain");
+  if (folder.get() < 0) fail_with_errno(path_ / name, "cannot open the folder of a chain");
   // A checkpoint in a folder whose name a power cut takes away would be lost with it.
   if (fsync(lock_->descriptor()) != 0 && errno != EINVAL)
-    fail(path_, "cannot write the folder to the disk");
+    fail_with_errno(path_, "cannot write the folder to the disk");
   return path_ / name;
 }
 

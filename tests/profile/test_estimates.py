@@ -171,11 +171,7 @@ class Estimates(program.TestCase):
         take them without their weights. Moves that preserve the sampled ensemble, and the test at
         the ends of blocks, as the program does it."""
         constants, kt, blocks, length = np.array([1.0, 1.6]), 2.0, 45000, 4
-        images = [
-            profile_files.Image(f"image-0{own + 1}", own, 0, 0, [harmonic_chain(
-                constants, own, kt, blocks, length, np.random.default_rng(own))], {})
-            for own in range(2)
-        ]  # fmt: skip
+        images = harmonic_images(constants, blocks, length, kt)
         found = estimates.estimate(profile_files.Profile("", "", 300, kt, images))
         sampled = kt / 2 * np.log(constants[1] / constants[0])
         expected = kt / 2 * np.log(constants[1] * TRUE[1] / (constants[0] * TRUE[0]))
@@ -254,27 +250,27 @@ class Estimates(program.TestCase):
         self.assertGreater(ratio, 0.75, said)
 
     def test_too_few_blocks(self):
-        images = [
-            profile_files.Image(f"image-0{own + 1}", own, 0, 0, [harmonic_chain(
-                np.array([1.0, 1.1]), own, 2.0, 2, 50, np.random.default_rng(own))], {})
-            for own in range(2)
-        ]  # fmt: skip
+        images = harmonic_images(np.array([1.0, 1.1]), 2, 50)
         with self.assertRaisesRegex(profile_files.ProfileError, "(?s)image-01.*blocks.*qm.interval"):
             estimates.estimate(profile_files.Profile("", "", 300, 2.0, images))
 
     def test_no_block_accepted(self):
         """One configuration tells nothing, however often it counts."""
-        images = [
-            profile_files.Image(f"image-0{own + 1}", own, 0, 0, [harmonic_chain(
-                np.array([1.0, 1.1]), own, 2.0, 30, 50, np.random.default_rng(own))], {})
-            for own in range(2)
-        ]  # fmt: skip
+        images = harmonic_images(np.array([1.0, 1.1]), 30, 50)
         images[1].chains[0].accepted[1:] = False
         with self.assertRaisesRegex(profile_files.ProfileError, "(?s)image-02.*worth 1.0 indep"):
             estimates.estimate(profile_files.Profile("", "", 300, 2.0, images))
 
 
 TRUE = (2.0, 0.8)  # constants of the true Hamiltonians in those of the sampled ones
+
+
+def harmonic_images(constants, blocks, length, kt=2.0):
+    return [
+        profile_files.Image(f"image-0{own + 1}", own, 0, 0, [harmonic_chain(
+            constants, own, kt, blocks, length, np.random.default_rng(own))], {})
+        for own in range(len(constants))
+    ]  # fmt: skip
 
 
 def harmonic_chain(constants, own, kt, blocks, length, rng):
