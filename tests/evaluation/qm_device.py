@@ -39,9 +39,9 @@ TIP3P = numpy.array([-0.834, 0.417, 0.417])
 WATER = numpy.array([[0.0, 0.0, 0.0], [0.9572, 0.0, 0.0], [-0.24, 0.9266, 0.0]])
 SECONDS = {
     "environment": 60, "small": 40, "functionals": 40, "molecules": 80, "acetone": 60, "chorismate": 150,
-    "reference": 90,
+    "reference": 90, "hybrids": 120,
 }  # fmt: skip
-DEFAULT_PARTS = "environment,small,functionals,chorismate,acetone,molecules"
+DEFAULT_PARTS = "environment,small,functionals,chorismate,reference,hybrids,acetone,molecules"
 PARTS = ("embedding", "coulomb", "functional", "diagonalisation", "scf", "density")
 MOLECULES = (
     # name, elements, positions, charge, changed
@@ -346,15 +346,37 @@ class Evaluation:
         frames = water_box(positions, 8)
         self.compare_and_time("acetone", Solute(elements, positions, 0, frames, self.cupy), cpu=4)
 
-    def chorismate(self):
+    def _chorismate(self, **changed):
         elements, positions, near = shells("chorismate", REPOSITORY / "configs/chorismate.xyz")
         # Beyond the shells that were kept, waters as they come: as many charges as in a run.
         far = water_box(positions, 1, molecules=500)[0].reshape(-1, 3, 3)
         distances = numpy.linalg.norm(far[:, :1] - positions[None], axis=2).min(axis=1)
         far = far[distances > 6.0].reshape(-1, 3)
         frames = [numpy.vstack([frame, far]) for frame in near[:8]]
-        solute = Solute(elements, positions, -2, frames, self.cupy)
-        self.compare_and_time("chorismate", solute, cpu=3)
+        return Solute(elements, positions, -2, frames, self.cupy, **changed)
+
+    def chorismate(self):
+        self.compare_and_time("chorismate", self._chorismate(), cpu=3)
+
+    def hybrids(self):
+        """Global hybrids: exchange by the fitted factors, too."""
+        elements, positions = read_xyz(REPOSITORY / "configs/acetone.xyz")
+        acetone = Solute(
+            elements, positions, 0, water_box(positions, 6), self.cupy, method="pbe0"
+        )
+        for name, solute in (
+            ("acetone, PBE0", acetone),
+            ("chorismate, B3LYP", self._chorismate(method="b3lyp")),
+        ):
+            results = {}
+            for device, frames in (("gpu", 6), ("cpu", 2)):
+                (engine, seconds), _ = quietly(lambda s=solute, d=device: s.engine(d))
+                say(f"  {name}: start {seconds:.2f} s, device {engine.device}")
+                results[device] = self.updates(engine, solute, range(frames), device)
+                del engine
+                gc.collect()
+            self.results[name] = {device: times for device, (_, times) in results.items()}
+            self.compare_frames(name, results["gpu"][0], results["cpu"][0])
 
     def compare_and_time(self, name, solute, cpu):
         (engine, seconds), said = quietly(lambda: solute.engine("gpu"))
@@ -377,7 +399,10 @@ class Evaluation:
         say(f"  cpu: start {seconds:.2f} s")
         results = self.updates(host, solute, range(cpu), "cpu")
         self.results[name].update({"cpu_start": seconds, "cpu": results[1]})
-        for frame, (ours, theirs) in enumerate(zip(gpu[0], results[0], strict=False)):
+        self.compare_frames(name, gpu[0], results[0])
+
+    def compare_frames(self, name, gpu, cpu):
+        for frame, (ours, theirs) in enumerate(zip(gpu, cpu, strict=False)):
             difference = compare(ours, theirs)
             say(f"  frame {frame}: energy {difference[0]:.1e} Hartree, electrons {difference[2]:.1e}, "
                 f"largest of a point {difference[1]:.1e}, sum {difference[3]:.1e}")  # fmt: skip
@@ -433,31 +458,42 @@ class Evaluation:
         say("  three updates:\n" + "\n".join("    " + line[-130:] for line in lines[:30]))
 
     def reference(self):
-        """GPU4PySCF's warm SCF beside ours, where it is installed."""
-        import gpu4pyscf
-
-        say(f"  GPU4PySCF {gpu4pyscf.__version__}")
-        from gpu4pyscf.dft import rks
-
-        elements, positions, _ = shells("chorismate", REPOSITORY / "configs/chorismate.xyz")
-        from pyscf import gto
-
-        molecule = gto.M(atom=list(zip(elements, positions.tolist(), strict=True)), charge=-2,
-                         basis="def2-svp", verbose=0)  # fmt: skip
-        mean_field = rks.RKS(molecule, xc="pbe").density_fit()
-        mean_field.grids.atom_grid = (50, 194)
-        mean_field.conv_tol = 1e-8
-        random = numpy.random.default_rng(3)
-        core = mean_field.get_hcore()
-        density = None
-        for _ in range(4):
-            noise = self.cupy.asarray(random.normal(scale=1e-3, size=core.shape))
-            mean_field.get_hcore = lambda *_, n=noise: core + n + n.T
+        """GPU4PySCF beside it, in the same potentials: its SCF from the last frame's density, nothing else."""
+        try:
+            import gpu4pyscf
+            from gpu4pyscf.dft import rks
+        except ImportError as failure:
+            say(f"  left out: no GPU4PySCF ({failure})")
+            return
+        solute = self._chorismate()
+        (engine, _), _ = quietly(lambda: solute.engine("gpu"))
+        settings = engine._mean_field
+        theirs = rks.RKS(engine.molecule, xc="pbe").density_fit(auxbasis=settings.with_df.auxbasis)
+        theirs.grids.atom_grid = settings.grids.atom_grid
+        theirs.conv_tol, theirs.verbose = 1e-8, 0
+        theirs.get_hcore = lambda *_: self.cupy.asarray(engine._core)
+        theirs.energy_nuc = lambda *_: engine._repulsion
+        density, times = None, []
+        for frame in range(8):
+            arguments = solute.arguments(engine, frame)
             start = time.perf_counter()
-            energy = mean_field.kernel(dm0=density)
+            answer = quietly(lambda a=arguments: engine.update(*a))[0][0]
+            ours = time.perf_counter() - start
             self.cupy.cuda.Device().synchronize()
-            density = mean_field.make_rdm1()
-            say(f"  {1e3 * (time.perf_counter() - start):.0f} ms, {mean_field.cycles} cycles, {energy:.6f}")
+            start = time.perf_counter()
+            energy = theirs.kernel(dm0=density)
+            density = theirs.make_rdm1()
+            self.cupy.cuda.Device().synchronize()
+            times.append((ours, time.perf_counter() - start))
+            difference = answer["energy"] / HARTREE_IN_KJ_PER_MOL - energy
+            say(f"    frame {frame}: update {1e3 * ours:7.1f} ms, {answer['iterations']} cycles; GPU4PySCF's "
+                f"SCF {1e3 * times[-1][1]:7.1f} ms, {theirs.cycles} cycles; {difference:.1e} Hartree apart")  # fmt: skip
+            if not abs(difference) < 1e-5:
+                self.failed.append(f"reference: frame {frame}")
+        warm = [statistics.median(column) for column in zip(*times[1:], strict=True)]
+        say(f"  warm: {1e3 * warm[0]:.1f} ms, embedding and density with it; the SCF alone by GPU4PySCF "
+            f"{gpu4pyscf.__version__} {1e3 * warm[1]:.1f} ms")  # fmt: skip
+        self.results["reference"] = {"warm_seconds": warm[0], "gpu4pyscf_warm_seconds": warm[1]}
 
 
 def quietly(work):
