@@ -193,7 +193,7 @@ class Evaluation:
         start = time.perf_counter()
         import device_choice
 
-        backend, name = device_choice._open()
+        backend, name = device_choice._open(0)
         say(f"opened {name} in {time.perf_counter() - start:.2f} s: {type(backend).__name__}")
         self.cupy = cupy
 
