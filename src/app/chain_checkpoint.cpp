@@ -111,12 +111,13 @@ void ChainRun::restore(const nlohmann::json& checkpoint) {
     output_->set_equilibration(*search_.steps());
   }
   if (samples_exactly()) restore_exact(checkpoint.at("exact"));
-  if (checkpoint.at("steps").get<std::uint64_t>() < settings_.sampling.steps) take_more_steps();
+  const std::uint64_t steps_before = checkpoint.at("steps");
+  if (steps_before < settings_.sampling.steps) take_more_steps(steps_before);
   context_.gate.chain_resumed(number_, gate_passed);
 }
 
 /// Than the run was begun with.
-void ChainRun::take_more_steps() {
+void ChainRun::take_more_steps(std::uint64_t before) {
   output_->take_more_steps();
   if (search_.depends_on_most_steps()) {
     spdlog::warn(
@@ -125,6 +126,7 @@ void ChainRun::take_more_steps() {
         "equilibrated for longer and given other steps",
         number_, *search_.steps(), settings_.sampling.steps);
   }
+  warn_of_capped_blocks(before);
 }
 
 nlohmann::json ChainRun::checkpoint() const {

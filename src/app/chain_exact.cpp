@@ -76,6 +76,19 @@ std::uint64_t ChainRun::block_interval() const {
                          settings_.sampling.steps / kFewestBlocks);
 }
 
+/// @param steps of production that the run was to have when its blocks began
+void ChainRun::warn_of_capped_blocks(std::uint64_t steps) const {
+  if (!schedule_.automatic() || blocks_ == nullptr ||
+      blocks_->interval() != steps / kFewestBlocks) {
+    return;
+  }
+  spdlog::warn(
+      "chain {}: its blocks stay {} steps long, as long as {} steps of production allowed; a run "
+      "of "
+      "{} steps from the start may have longer ones, and other steps",
+      number_, blocks_->interval(), steps, settings_.sampling.steps);
+}
+
 void ChainRun::begin_blocks(const nlohmann::json* state) {
   blocks_ = std::make_unique<BlockRun>(
       BlockRun::Parts{context_.inputs, context_.interruption, reference_->reference, *chain_,
@@ -128,6 +141,12 @@ bool ChainRun::known_by_blocks() {
   const auto answer = context_.gate.arrive(number_, gate, blocks_->statistics());
   if (answer == StoppingGate::Answer::go_on) gate_passed_ = gate;
   return answer == StoppingGate::Answer::known;
+}
+
+/// Others may have more blocks, and would wait for this chain.
+void ChainRun::leave_gate() {
+  if (!context_.gate.active() || blocks_ == nullptr) return;
+  context_.gate.chain_finished(number_, blocks_->blocks().size() - 1, blocks_->statistics());
 }
 
 void ChainRun::finish_blocks() {

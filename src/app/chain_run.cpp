@@ -271,6 +271,7 @@ bool ChainRun::make_steps() {
     }
     if ((step_ < total_steps() || test_is_due()) && !sample()) return false;
   }
+  if (!known_) leave_gate();
   if (blocks_ != nullptr) blocks_->drop_ahead();
   save(checkpoint());  // from which the run may be given more steps
   finish();

@@ -80,7 +80,8 @@ class ChainRun {
   /// @param resumed RunOutput::state() of a checkpoint; null: a new run
   void make_output(const nlohmann::json* resumed);
   void restore(const nlohmann::json& checkpoint);
-  void take_more_steps();
+  /// @param before steps of production it was to have
+  void take_more_steps(std::uint64_t before);
   /// What is not finite must reach neither the averages nor a checkpoint.
   /// @throws RunError naming the terms
   static void require_finite(const EnergyTerms& terms, const std::string& when);
@@ -138,6 +139,8 @@ class ChainRun {
   bool sample_block();
   void go_on_after_test();
   bool known_by_blocks();
+  void leave_gate();
+  void warn_of_capped_blocks(std::uint64_t steps) const;
   void finish_blocks();
   nlohmann::json exact_state() const;
   void restore_exact(const nlohmann::json& state);

@@ -57,6 +57,9 @@ void RankExchange::listen_to_gate() {
        },
        [this](std::size_t chain, std::uint64_t step) {
          add_event({{"resumed", chain}, {"step", step}});
+       },
+       [this](std::size_t chain, std::uint64_t step, const ChainStatistics& energies) {
+         add_event({{"finished", chain}, {"step", step}, {"energies", energies.state()}});
        }});
 }
 
@@ -172,10 +175,12 @@ void RankExchange::take(const Ranks::Message& message) {
 }
 
 void RankExchange::take_event(const json& event, unsigned from) {
+  ChainStatistics energies;
+  if (event.contains("energies")) energies.restore(event.at("energies"));
   if (event.contains("arrived")) {
-    ChainStatistics energies;
-    energies.restore(event.at("energies"));
     gate_.add_arrival(event.at("arrived"), event.at("step"), energies);
+  } else if (event.contains("finished")) {
+    gate_.set_finished(event.at("finished"), event.at("step"), energies);
   } else if (event.contains("resumed")) {
     gate_.set_passed(event.at("resumed"), event.at("step"));
   } else if (event.contains("log") && ranks_.first()) {

@@ -55,18 +55,38 @@ void StoppingGate::add_arrival(std::size_t chain, std::uint64_t step,
   changed_.notify_all();
 }
 
+void StoppingGate::set_finished(std::size_t chain, std::uint64_t step,
+                                const ChainStatistics& energies) {
+  const std::lock_guard lock(mutex_);
+  finished_.insert_or_assign(chain, Finished{step, energies});
+  changed_.notify_all();
+}
+
+void StoppingGate::chain_finished(std::size_t chain, std::uint64_t step,
+                                  const ChainStatistics& energies) {
+  set_finished(chain, step, energies);
+  if (listener_.finished) listener_.finished(chain, step, energies);
+}
+
+StoppingGate::Arrivals StoppingGate::present(std::uint64_t step) const {
+  Arrivals all = arrived_.at(step);
+  for (const auto& [chain, last] : finished_) {
+    if (last.step <= step) all.emplace(chain, last.energies);
+  }
+  return all;
+}
+
 StoppingGate::Answer StoppingGate::arrive(std::size_t chain, std::uint64_t step,
                                           const ChainStatistics& energies) {
   if (listener_.arrived) listener_.arrived(chain, step, energies);
   std::unique_lock lock(mutex_);
-  auto& here = arrived_[step];
-  here.emplace(chain, energies);
+  arrived_[step].emplace(chain, energies);
   changed_.notify_all();
   const auto passed_before = [&] {
     return std::ranges::any_of(passed_, [&](std::uint64_t gate) { return gate >= step; });
   };
   // Someone who has been sent on from here knows the answer.
-  while ((chains_ == 0 || here.size() < chains_) && !passed_before()) {
+  while (!passed_before() && (chains_ == 0 || present(step).size() < chains_)) {
     if (give_up_()) return Answer::given_up;
     changed_.wait_for(lock, std::chrono::milliseconds(50));
   }
@@ -74,7 +94,7 @@ StoppingGate::Answer StoppingGate::arrive(std::size_t chain, std::uint64_t step,
     // All are here, and none will look at an earlier gate again.
     arrived_.erase(arrived_.begin(), arrived_.find(step));
     std::vector<ChainStatistics> all;
-    for (const auto& [number, statistics] : here) all.push_back(statistics);
+    for (const auto& [number, statistics] : present(step)) all.push_back(statistics);
     if (known_to_within(all, error_kj_per_mol_)) return Answer::known;
   }
   passed_[chain] = std::max(passed_[chain], step);

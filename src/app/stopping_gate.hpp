@@ -41,6 +41,8 @@ class StoppingGate {
     std::function<void(std::size_t chain, std::uint64_t step, const ChainStatistics& energies)>
         arrived;
     std::function<void(std::size_t chain, std::uint64_t step)> resumed;
+    std::function<void(std::size_t chain, std::uint64_t step, const ChainStatistics& energies)>
+        finished;
   };
   void set_listener(Listener listener) { listener_ = std::move(listener); }
   /// A chain of another rank has come to the gate at `step`.
@@ -49,16 +51,30 @@ class StoppingGate {
   void chain_resumed(std::size_t chain, std::uint64_t step);
   /// The same of a chain of any rank.
   void set_passed(std::size_t chain, std::uint64_t step);
+  /// A chain of this rank has made all its steps: nobody waits for it at `step` or later, where it
+  /// counts with these energies. Chains need not have equally many gates.
+  void chain_finished(std::size_t chain, std::uint64_t step, const ChainStatistics& energies);
+  /// The same of a chain of any rank.
+  void set_finished(std::size_t chain, std::uint64_t step, const ChainStatistics& energies);
   enum class Answer { go_on, known, given_up };
   /// Waits for all chains. @param energies of the chain's production up to `step`
   Answer arrive(std::size_t chain, std::uint64_t step, const ChainStatistics& energies);
 
  private:
+  struct Finished {
+    std::uint64_t step;
+    ChainStatistics energies;
+  };
+  using Arrivals = std::map<std::size_t, ChainStatistics>;
+  /// At the gate at `step`: those that have come there, and those that have finished before.
+  Arrivals present(std::uint64_t step) const;
+
   std::mutex mutex_;
   std::condition_variable changed_;
   std::size_t chains_ = 0;
   std::vector<std::uint64_t> passed_;  ///< per chain: the last gate it was sent on from
-  std::map<std::uint64_t, std::map<std::size_t, ChainStatistics>> arrived_;
+  std::map<std::uint64_t, Arrivals> arrived_;
+  std::map<std::size_t, Finished> finished_;
   double error_kj_per_mol_;
   std::function<bool()> give_up_;
   Listener listener_;

@@ -31,7 +31,10 @@ struct TwoRanks {
              received.restore(nlohmann::json::from_cbor(nlohmann::json::to_cbor(energies.state())));
              other.add_arrival(chain, step, received);
            },
-           [&other](std::size_t chain, std::uint64_t step) { other.set_passed(chain, step); }});
+           [&other](std::size_t chain, std::uint64_t step) { other.set_passed(chain, step); },
+           [&other](std::size_t chain, std::uint64_t step, const ChainStatistics& energies) {
+             other.set_finished(chain, step, energies);
+           }});
     }
   }
   static bool kNever() { return false; }
@@ -57,6 +60,12 @@ TEST(StoppingGateOfRanks, AResumedChainOfAnotherRankLetsPass) {
   ranks.gates[1].chain_resumed(1, 200);
   EXPECT_EQ(ranks.gates[0].arrive(0, 100, noise(1, 5000)), StoppingGate::Answer::go_on);
   EXPECT_EQ(ranks.gates[0].arrive(0, 200, noise(1, 9000)), StoppingGate::Answer::go_on);
+}
+
+TEST(StoppingGateOfRanks, AFinishedChainOfAnotherRankIsPresent) {
+  TwoRanks ranks(0.5);
+  ranks.gates[1].chain_finished(1, 5, noise(2, 5000));
+  EXPECT_EQ(ranks.gates[0].arrive(0, 7, noise(1, 5000)), StoppingGate::Answer::known);
 }
 
 TEST(StoppingGateOfRanks, GivesUp) {

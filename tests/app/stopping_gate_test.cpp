@@ -91,6 +91,28 @@ TEST_F(Gate, AResumedChainFollowsThoseThatWentOn) {
   EXPECT_EQ(arrive(0, 200, 20000).get(), Answer::go_on);
 }
 
+/// Chains with blocks of different lengths have different numbers of gates.
+TEST_F(Gate, NobodyWaitsForAChainThatHasMadeAllItsSteps) {
+  gate_.set_chains(2);
+  auto first = arrive(0, 19, 50);
+  gate_.chain_finished(1, 19, samples(2, 50));
+  EXPECT_EQ(first.get(), Answer::go_on);
+  EXPECT_EQ(arrive(0, 20, 50).get(), Answer::go_on);
+  // It counts with the energies that it ended with.
+  EXPECT_EQ(arrive(0, 21, 20000).get(), Answer::go_on);
+  gate_.chain_finished(1, 22, samples(2, 20000));
+  EXPECT_EQ(arrive(0, 22, 20000).get(), Answer::known);
+}
+
+TEST_F(Gate, AChainThatFinishesLaterIsWaitedForBefore) {
+  gate_.set_chains(2);
+  auto first = arrive(0, 18, 50);
+  gate_.chain_finished(1, 19, samples(2, 50));
+  EXPECT_TRUE(waits(first));
+  EXPECT_EQ(arrive(1, 18, 50).get(), Answer::go_on);
+  EXPECT_EQ(first.get(), Answer::go_on);
+}
+
 TEST_F(Gate, ARunThatEndsOtherwiseWaitsForNobody) {
   gate_.set_chains(2);
   auto first = arrive(0, 100, 50);

@@ -435,6 +435,24 @@ class Exact(program.TestCase):
         self.assertLessEqual(summary["qm_interval_steps"], 3000 // 20)
         self.assertGreaterEqual(summary["qm_interval_steps"], 60)
 
+    def test_automatic_blocks_of_different_lengths_until_error(self):
+        """A chain with fewer blocks than another has ended before: it is not waited for."""
+        sections = self.settings(interval="auto")
+        sections["sampling"] |= {
+            "chains": 2,
+            "steps": 40000,
+            "equilibration_steps": 6000,
+            "until_error": 0.001,
+            "temperature": 300,
+            "near_share": 0,
+        }
+        summary = self.run_model("run", sections=sections)
+        self.assertFalse(summary["total_energy"]["known_to_within_it"])
+        tables = sorted((self.folder / "run").glob("chain-*/blocks.csv"))
+        lines = [len(table.read_text().splitlines()) for table in tables]
+        self.assertEqual(len(lines), 2)
+        self.assertNotEqual(*lines)
+
     def test_more_steps(self):
         self.run_model("whole")
         self.run_model("part", "--sampling.steps", "1500")
