@@ -56,18 +56,18 @@ class Evaluation : public test::TwoCpuWorkers {
   }
 
   /// Electrons about the first atom, more of them on one side.
-  DensityGrid density(double polarisation) const {
-    constexpr std::size_t kPoints = 3000;
+  DensityGrid density(double polarisation, std::size_t points = 3000) const {
     std::mt19937_64 random(3);
     std::normal_distribution<double> normal(0, 0.8);
     const Vector3& place = system_.solute->positions.front();
     DensityGrid grid;
-    for (std::size_t i = 0; i < kPoints; ++i) {
+    for (std::size_t i = 0; i < points; ++i) {
       const double x = normal(random);
       grid.x.push_back(place.x + x);
       grid.y.push_back(place.y + normal(random));
       grid.z.push_back(place.z + normal(random));
-      grid.charge.push_back(-kElectrons / kPoints * (1 + polarisation * std::tanh(x)));
+      grid.charge.push_back(-kElectrons / static_cast<double>(points) *
+                            (1 + polarisation * std::tanh(x)));
       grid.extent.push_back(0);
     }
     return grid;
@@ -115,6 +115,26 @@ TEST_F(Evaluation, OfTheSoluteIsThatOfAll) {
     expect_near(observer.last, chain->evaluate(), 1e-8);
   }
   expect_near(energies[1], energies[0], 1e-8);
+  EXPECT_EQ(decisions[0], decisions[1]);
+}
+
+/// Tasks of a team have one window each, those of a chain alone several, and longer records.
+TEST_F(Evaluation, ADensityMayBecomeTooSmallForATeam) {
+  const StarpuRuntime runtime(Precision::mixed, Implementation::simd);
+  settings_.output.pressure_interval = 0;
+  std::vector<std::string> decisions;
+  for (const TaskSize tasks : {TaskSize::windows, TaskSize::team}) {
+    settings_.run.tasks = tasks;
+    const auto chain = make_chain(system_, settings_, 0);
+    chain->set_density(density(0.1, 20000));
+    chain->evaluate();
+    Decisions observer;
+    chain->run({0, 400, 0, 0, 0}, observer);
+    chain->set_density(density(-0.1, 1000));
+    chain->evaluate_solute();
+    chain->run({400, 2000, 0, 0, 0}, observer);
+    decisions.push_back(observer.hash.hexadecimal_digest());
+  }
   EXPECT_EQ(decisions[0], decisions[1]);
 }
 
