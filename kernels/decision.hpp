@@ -130,12 +130,23 @@ class Decision {
     for (std::size_t term = 0; term < TERMS; ++term) {
       a_.chain_state[STATE_TERMS + term] += change[term];
     }
-    a_.chain_state[STATE_ACCEPTED] += 1;
+    const bool moved = is_move(occupant.entry, candidate);
+    a_.chain_state[STATE_ACCEPTED] += moved ? 1 : 0;
     respond(occupant.entry, candidate);
     std::copy_n(field, FIELDS, occupant.field);
     occupant.entry = candidate;
     exchange(from, to);
-    return true;
+    return moved;
+  }
+
+  /// A candidate that would leave the region that steps are confined to stays where it is, which
+  /// counts as a rejection (confine_pose).
+  bool is_move(int from, int to) const {
+    if (a_.chain_state[STATE_REGION_MOLECULES] <= 0) return true;
+    for (int field = 0; field < POSE_FIELDS; ++field) {
+      if (window_.field(field, from) != window_.field(field, to)) return true;
+    }
+    return false;
   }
 
   /// As the window's kernels found it, kJ/mol.

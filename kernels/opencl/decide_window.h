@@ -106,7 +106,8 @@ static inline void decide_pass(const Deciding *d, int second, __local double *oc
   if (get_local_id(0) == 0) d->doubt_list[DOUBTS_COUNT] = second ? 0 : doubts.met;
   if (!second && doubts.met > 0) return;
   sum_responses(window, d->plan, o, d->response, d->answers);
-  write_records(window, d->plan, d->energies, d->field_cache, o, d->chain_state, d->record);
+  write_records(window, d->plan, d->entries, d->energies, d->field_cache, o, d->chain_state,
+                d->record);
   DECIDE_BARRIER(CLK_GLOBAL_MEM_FENCE); /* the cache and the responses were read */
   store_occupation(window, d->interaction, d->plan, d->entries, d->energies, o, d->lattice,
                    d->lattice_sites, d->field_cache);

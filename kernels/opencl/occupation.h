@@ -177,11 +177,23 @@ static inline void store_occupation(WindowShape window, Interaction interaction,
   }
 }
 
+/* A candidate that would leave the region that steps are confined to stays where it is, which counts
+   as a rejection (confine_pose). */
+static inline int is_move(WindowShape window, __global const double *entries,
+                          __global const double *chain_state, int from, int to) {
+  const int capacity = entry_capacity(window.layout);
+  int moved = chain_state[STATE_REGION_MOLECULES] <= 0;
+  for (int field = 0; field < POSE_FIELDS && !moved; ++field) {
+    moved = entries[field * capacity + from] != entries[field * capacity + to];
+  }
+  return moved;
+}
+
 /* Running totals after each step, and the counts of the chain. */
 static inline void write_records(WindowShape window, __global const int *plan,
-                                 WindowEnergies energies, __global const double *field_cache,
-                                 Occupation o, __global double *chain_state,
-                                 __global double *record) {
+                                 __global const double *entries, WindowEnergies energies,
+                                 __global const double *field_cache, Occupation o,
+                                 __global double *chain_state, __global double *record) {
   const int item = (int)get_local_id(0);
   const int steps = window.layout.steps;
   int not_finite = 0;
@@ -194,8 +206,9 @@ static inline void write_records(WindowShape window, __global const int *plan,
           field_energy(window, plan, energies, field_cache, k, to) -
           field_energy(window, plan, energies, field_cache, k, from);
     }
-    record[RECORD_ACCEPTED * steps + index] = to != from;
-    accepted += to != from;
+    const int moved = to != from && is_move(window, entries, chain_state, from, to);
+    record[RECORD_ACCEPTED * steps + index] = moved;
+    accepted += moved;
     for (int term = 0; term < MM_TERMS && to == from; ++term) {
       o.change[term * window.steps + index] = 0;
     }

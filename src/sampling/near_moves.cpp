@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
+#include "kernels/base/logging.hpp"
 #include "kernels/scalar/moves.hpp"
 
 namespace starpmc {
@@ -64,8 +66,10 @@ NearPhase near_phase(std::uint64_t block_steps, std::uint64_t at, double share) 
 }
 
 NearMoves::NearMoves(const System& system, const Settings& settings)
-    : share_(system.solute ? settings.sampling.near_share : 0), centre_(centre_of(system)) {
-  radius_angstrom_ = settings.sampling.near_shell_angstrom;
+    : share_(system.solute ? settings.sampling.near_share : 0),
+      centre_(centre_of(system)),
+      radius_angstrom_(settings.sampling.near_shell_angstrom),
+      shell_angstrom_(settings.sampling.near_shell_angstrom) {
   if (!system.solute) return;
   double largest = 0;
   for (const Vector3& position : system.solute->positions) {
@@ -76,7 +80,7 @@ NearMoves::NearMoves(const System& system, const Settings& settings)
 
 NearMoves::Steps NearMoves::begin(const ChainSegment& segment, std::uint64_t step,
                                   const TopologyBuffers& topology, std::span<const double> lattice,
-                                  std::span<double> chain_state) const {
+                                  std::span<double> chain_state) {
   const std::uint64_t end = segment.first_step + segment.steps;
   const bool confined = chain_state[STATE_REGION_MOLECULES] > 0;
   NearPhase phase{step, end, false};
@@ -95,8 +99,17 @@ NearMoves::Steps NearMoves::begin(const ChainSegment& segment, std::uint64_t ste
   return {steps.end, true};
 }
 
+void NearMoves::warn_of_emptiness() {
+  if (std::exchange(warned_, true)) return;
+  spdlog::warn(
+      "as steps near the solute begin no molecule's centre is within {:.3g} A of its own: they "
+      "move "
+      "nothing. Take a sampling.near-shell larger than {:.3g} A, or sampling.near-share = 0",
+      radius_angstrom_, shell_angstrom_);
+}
+
 void NearMoves::confine(const TopologyBuffers& topology, std::span<const double> lattice,
-                        std::span<double> chain_state) const {
+                        std::span<double> chain_state) {
   const double centre[3] = {centre_.x, centre_.y, centre_.z};
   double square = radius_angstrom_ * radius_angstrom_;
   const auto stride = static_cast<std::size_t>(topology.shape.padded_molecules);
@@ -110,7 +123,9 @@ void NearMoves::confine(const TopologyBuffers& topology, std::span<const double>
     if (!scalar::lies_in_sphere(pose, centre, square, topology.interaction.box)) continue;
     chain_state[STATE_REGION_FIRST + found++] = static_cast<double>(m);
   }
-  if (found == 0) {  // There is nothing to move, and nothing may move in.
+  if (found == 0) {
+    warn_of_emptiness();
+    // There is nothing to move, and nothing may move in.
     square = 0;
     chain_state[STATE_REGION_FIRST + found++] = 0;
   }

@@ -41,15 +41,19 @@ class NearMoves {
   /// @param lattice as kernels/common/layout.h has it
   /// @param chain_state the same, with a place for each molecule
   Steps begin(const ChainSegment& segment, std::uint64_t step, const TopologyBuffers& topology,
-              std::span<const double> lattice, std::span<double> chain_state) const;
+              std::span<const double> lattice, std::span<double> chain_state);
 
  private:
   void confine(const TopologyBuffers& topology, std::span<const double> lattice,
-               std::span<double> chain_state) const;
+               std::span<double> chain_state);
+  /// Once.
+  void warn_of_emptiness();
 
   double share_;
   Vector3 centre_;
   double radius_angstrom_;
+  double shell_angstrom_;
+  bool warned_ = false;
 };
 
 /// Those that steps are confined to; empty: all.

@@ -329,6 +329,22 @@ TEST_F(ReferenceChain, NearTheSoluteTheOthersStayAndNoneGoes) {
   EXPECT_GT(moved_later, 55U);
 }
 
+/// A candidate that would leave the sphere stays where it is.
+TEST_F(ReferenceChain, MovesOutOfTheSphereAreRejections) {
+  const StarpuRuntime runtime(Precision::mixed, Implementation::simd);
+  settings_.sampling.near_shell_angstrom = 0.01;  // nobody is there
+  const auto chain = make(settings_);
+  const NearPhase near = near_phase(20 * kSteps, 10 * kSteps, settings_.sampling.near_share);
+  Recorder before;
+  chain->run(of_block(0, near.begin, 0, 20 * kSteps), before);
+  EXPECT_GT(before.accepted_steps, 0U);
+  Recorder recorder;
+  chain->run(of_block(near.begin, near.end, 0, 20 * kSteps), recorder);
+  EXPECT_EQ(recorder.polarisation.size(), near.end - near.begin);
+  EXPECT_EQ(recorder.accepted_steps, 0U);
+  EXPECT_EQ(recorder.last.values(), before.last.values());
+}
+
 TEST_F(ReferenceChain, StateWithoutOneHasNoTotalsOfItsTerms) {
   const StarpuRuntime runtime(Precision::mixed, Implementation::simd);
   const auto chain = make_chain(system_, settings_, 0);
