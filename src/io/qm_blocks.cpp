@@ -102,9 +102,12 @@ double mean(std::span<const double> samples) {
 ///
 /// A block begins in the exact ensemble, and what remains of its start at step t is what the second
 /// covariance tells; so nothing is corrected where blocks are short, all of it where they are long.
+///
+/// @param added to the sample of each block; empty: nothing
 AverageEstimate corrected(std::span<const double> over_steps, std::span<const double> at_end,
                           std::span<const double> difference_at_end,
-                          std::span<const double> difference_at_start, double kt) {
+                          std::span<const double> difference_at_start, double kt,
+                          std::span<const double> added) {
   const double mean_over = mean(over_steps);
   const double mean_end = mean(at_end);
   const double mean_difference_end = mean(difference_at_end);
@@ -114,7 +117,7 @@ AverageEstimate corrected(std::span<const double> over_steps, std::span<const do
     const double end = (at_end[i] - mean_end) * (difference_at_end[i] - mean_difference_end);
     const double start =
         (over_steps[i] - mean_over) * (difference_at_start[i] - mean_difference_start);
-    samples.push_back(over_steps[i] - (end - start) / kt);
+    samples.push_back(over_steps[i] - (end - start) / kt + (added.empty() ? 0 : added[i]));
   }
   return estimate(samples);
 }
@@ -129,19 +132,19 @@ void average_steps(std::span<const QmBlock> blocks, std::span<const BlockEnd* co
     at_start.push_back(kept[i - 1]->difference_kj_per_mol);
     kept_difference.push_back(kept[i]->difference_kj_per_mol);
   }
-  const auto of = [&](const auto& over_steps, const auto& end) {
+  const auto of = [&](const auto& over_steps, const auto& end, std::span<const double> added) {
     std::vector<double> steps_of_block;
     std::vector<double> ends;
     for (std::size_t i = 1; i < blocks.size(); ++i) {
       steps_of_block.push_back(over_steps(blocks[i]));
       ends.push_back(end(blocks[i]));
     }
-    return corrected(steps_of_block, ends, at_end, at_start, kt);
+    return corrected(steps_of_block, ends, at_end, at_start, kt, added);
   };
   for (std::size_t term = 0; term < kTerms; ++term) {
     averages.terms_of_steps[term] =
         of([=](const QmBlock& block) { return block.mean_terms.values()[term]; },
-           [=](const QmBlock& block) { return block.end.terms.values()[term]; });
+           [=](const QmBlock& block) { return block.end.terms.values()[term]; }, {});
   }
   averages.energy_of_steps = of(
       [&](const QmBlock& block) {
@@ -149,8 +152,7 @@ void average_steps(std::span<const QmBlock> blocks, std::span<const BlockEnd* co
         return block.mean_terms.total() - block.end.terms.total() +
                block.end.sampled_energy_kj_per_mol;
       },
-      [](const QmBlock& block) { return block.end.sampled_energy_kj_per_mol; });
-  averages.energy_of_steps.mean += mean(kept_difference);
+      [](const QmBlock& block) { return block.end.sampled_energy_kj_per_mol; }, kept_difference);
 }
 
 std::string line_of(std::size_t number, const QmBlock& block) {
