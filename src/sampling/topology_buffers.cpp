@@ -1,12 +1,31 @@
 #include "sampling/topology_buffers.hpp"
 
-#include <cmath>
+#include <fmt/format.h>
 
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "kernels/base/error.hpp"
 #include "kernels/interaction.hpp"
 #include "kernels/scalar/moves.hpp"
 #include "potential/pair_potential.hpp"
 
 namespace starpmc {
+namespace {
+
+/// Kernels count the coordinates of all molecules' sites, as many for each as the largest has.
+void require_countable(const TopologyShape& shape) {
+  constexpr double kMost = std::numeric_limits<std::int32_t>::max();
+  if (3.0 * shape.sites * shape.padded_molecules < kMost) return;
+  throw InputError(
+      "system.topology", "too many sites: each molecule takes as much room as the largest",
+      fmt::format("{} molecules, {} sites in the largest", shape.molecules, shape.sites),
+      fmt::format("at most {:.0f} molecules of that size", kMost / (3.0 * shape.sites)));
+}
+
+}  // namespace
+
 TopologyBuffers make_topology_buffers(const System& system, const Settings& settings) {
   TopologyBuffers buffers;
   PairPotential potential = make_pair_potential(system, settings);
@@ -18,6 +37,7 @@ TopologyBuffers make_topology_buffers(const System& system, const Settings& sett
   buffers.shape.molecules = molecules;
   // A vector of lanes may start at any molecule: room for one more vector behind the last.
   buffers.shape.padded_molecules = (molecules + 15) / 16 * 16 + 16;
+  require_countable(buffers.shape);
   const Vector3& edges = system.box.lengths;
   buffers.interaction =
       interaction_within({edges.x, edges.y, edges.z}, settings.interaction.coulomb_cutoff_angstrom,
