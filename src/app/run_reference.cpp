@@ -151,6 +151,11 @@ std::string settle_ensemble(Inputs& inputs, const std::string& engine, bool serv
     }
     if (!obstacle.empty()) return fmt::format("{}: {}", obstacle, kPerturbative);
   }
+  if (inputs.settings.output.save_grid) {
+    spdlog::warn(
+        "output.save-grid keeps nothing: blocks of the exact ensemble have no density on a grid. "
+        "Updates of sampling.ensemble = perturbative have one");
+  }
   return "the exact ensemble of the QM/MM Hamiltonian is sampled: blocks of steps about a "
          "reference density, with a test after each";
 }

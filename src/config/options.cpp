@@ -302,7 +302,8 @@ std::vector<Option> output_options() {
               {0}, STARPMC_FIELD(output.pressure_interval)),
       choice({"output", "log-level", "", "least important messages that go to run.log"},
              {"trace", "debug", "info", "warning", "error"}, STARPMC_FIELD(output.log_level)),
-      boolean({"output", "save-grid", "", "keep the density grid of every update as grid-N.bin"},
+      boolean({"output", "save-grid", "",
+               "keep the density grid of every update as grid-N.bin (not in the exact ensemble)"},
               STARPMC_FIELD(output.save_grid)),
       real({"output", "checkpoint-interval", "s",
             "longest time between two checkpoints; a QM update of more than a moment makes one, "
