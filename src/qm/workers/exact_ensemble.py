@@ -3,6 +3,7 @@
 See protocol.md. Atomic units inside but where a name says otherwise.
 """
 
+import concurrent.futures
 import dataclasses
 import functools
 
@@ -72,6 +73,7 @@ class ExactEnsemble:
         self._configurations = []
         self._reference = None
         self._field = None
+        self._background = concurrent.futures.ThreadPoolExecutor(1)
 
     def pack(self, configuration):
         """A configuration as one row, for other workers of the same settings."""
@@ -129,8 +131,11 @@ class ExactEnsemble:
         _check(components, tolerance, threads)
         lib.num_threads(threads)
         try:
-            far = self._far_charges(far_charges.ROUGH if rough else far_charges.FINE, threads)
-            return self._respond(reference, components, tolerance, tests, threads, progress, far)
+            far = self._far_charges(far_charges.ROUGH if rough else far_charges.FINE, threads).result()
+            result = self._respond(reference, components, tolerance, tests, threads, progress, far)
+            if rough:  # It leads to one that is not: solvent is sampled now, and cores have time.
+                self._far_charges(far_charges.FINE, threads)
+            return result
         finally:
             lib.num_threads(self._threads)
 
@@ -158,8 +163,10 @@ class ExactEnsemble:
 
     @functools.cache  # noqa: B019  (as long as the worker lives)
     def _far_charges(self, fineness, threads):
-        """The same for every reference: where they lie, and the solution of their equations."""
-        return far_charges.FarCharges(self._molecule.atom_coords(), fineness, threads)
+        """The same for every reference: where they lie, and the solution of their equations; a future."""
+        return self._background.submit(
+            far_charges.FarCharges, self._molecule.atom_coords(), fineness, threads
+        )
 
     def _show(self, responses):
         """potentials() is about these from here on."""
