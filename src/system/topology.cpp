@@ -348,6 +348,24 @@ class TopologyReader {
       throw InputError(place, "no [ molecules ] section, or an empty one", "",
                        "list the molecules in the order of the coordinates");
     }
+    check_counts();
+  }
+
+  /// Beyond what coordinates can have sums of atoms need not fit into an integer.
+  void check_counts() const {
+    constexpr std::size_t most_atoms = 2 * most_lines_of_a_file;  // of a receptor and a ligand
+    std::size_t atoms = 0;
+    for (const MoleculeCount& entry : topology_.molecules) {
+      const MoleculeDefinition& definition = topology_.definitions[entry.definition];
+      const std::size_t size = std::max<std::size_t>(definition.atoms.size(), 1);
+      if (entry.count > (most_atoms - atoms) / size) {
+        throw InputError(
+            entry.place,
+            fmt::format("[ molecules ] has more than {} atoms with this line", most_atoms),
+            fmt::format("{} {}", definition.name, entry.count), "correct the count");
+      }
+      atoms += entry.count * size;
+    }
   }
 
   TopologyFile topology_;
