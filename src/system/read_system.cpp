@@ -384,8 +384,9 @@ class SystemReader {
       const std::size_t site_type = site_types_.index(atom);
       const AtomType& parameters = site_types_.type(site_type);
       const bool is_virtual = definition.is_virtual(i) || parameters.is_virtual;
-      const Element* element =
-          is_virtual ? nullptr : guess_element(parameters.atomic_number, atom.mass, atom.name);
+      const Element* element = is_virtual ? nullptr
+                                          : guess_element(parameters.atomic_number, atom.mass,
+                                                          atom.name, definition.name);
       type.sites.push_back({atom.name, element ? std::string(element->symbol) : std::string(),
                             site_type, atom.charge, is_virtual ? 0 : atom.mass, reference[i]});
     }
