@@ -189,7 +189,7 @@ std::optional<ScoreRequest> read_score_request(std::span<const std::string> argu
 
 ScoreInput read_score_input(const ScoreRequest& request) {
   ScoreInput input;
-  const PqrModel receptor = read_pqr(request.receptor);
+  const PqrModel receptor = read_only_model(request.receptor);
   input.ligand = read_pqr(request.ligand);
   const ScoredModel scored_receptor{receptor, request.receptor};
   const ScoredModel scored_ligand{input.ligand, request.ligand};

@@ -198,6 +198,16 @@ Option words(const Label& label, Field field) {
   return option;
 }
 
+/// Symbols of a preprocessor.
+template <typename Field>
+Option defines(const Label& label, Field field) {
+  Option option = words(label, field);
+  option.set = [=](Settings& settings, std::string_view text, const PathContext&) {
+    field(settings) = parse_defines(shown_text(text));
+  };
+  return option;
+}
+
 /// Relative paths in a file are meant from that file's folder, wherever the program is started;
 /// those that begin with {cache}/ lie in starpmc's cache.
 inline std::filesystem::path resolve(std::string_view text, const PathContext& context) {

@@ -29,9 +29,9 @@ std::vector<Option> system_options() {
       word({"system", "qm-molecule", "",
             "moleculetype of the topology that is treated by quantum mechanics; empty: none"},
            true, STARPMC_FIELD(system.qm_molecule)),
-      words({"system", "defines", "",
-             "symbols defined for the topology's #ifdef, as NAME or NAME=VALUE"},
-            STARPMC_FIELD(system.defines)),
+      defines({"system", "defines", "",
+               "symbols defined for the topology's #ifdef, as NAME or NAME=VALUE"},
+              STARPMC_FIELD(system.defines)),
       path_list(
           {"system", "chain-coordinates", "",
            "where further chains begin: the second with the first of these, and so on, then "

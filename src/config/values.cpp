@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <system_error>
@@ -137,6 +138,23 @@ std::vector<std::string> parse_list(std::string_view text) {
     if (comma == std::string_view::npos) return parts;
     text.remove_prefix(comma + 1);
   }
+}
+
+std::vector<std::string> parse_defines(std::string_view text) {
+  std::vector<std::string> defines = parse_list(text);
+  const auto is_symbol = [](std::string_view name) {
+    const auto fits = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
+    return !name.empty() && std::isdigit(static_cast<unsigned char>(name.front())) == 0 &&
+           std::ranges::all_of(name, fits);
+  };
+  for (const std::string& define : defines) {
+    const std::string_view name = trim(std::string_view(define).substr(0, define.find('=')));
+    if (!is_symbol(name)) {
+      throw ValueProblem("not the name of a symbol: '" + std::string(name) + "'",
+                         "write names of letters, digits and _, without -D, separated by commas");
+    }
+  }
+  return defines;
 }
 
 std::string number_text(double value) {

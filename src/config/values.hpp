@@ -58,6 +58,10 @@ std::string parse_choice(std::string_view text, std::span<const std::string> cho
 /// @throws ValueProblem for an empty element
 std::vector<std::string> parse_list(std::string_view text);
 
+/// The same of symbols, NAME or NAME=VALUE.
+/// @throws ValueProblem for a name that no topology can have
+std::vector<std::string> parse_defines(std::string_view text);
+
 /// Decimal text that reads back to the same bits: the shortest, or all digits of a whole number.
 std::string number_text(double value);
 std::string join(std::span<const std::string> parts, std::string_view separator);

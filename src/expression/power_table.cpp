@@ -63,24 +63,41 @@ void PowerTable::shift_general_powers(ProgramBuilder& builder) {
 }
 
 void PowerTable::make_powers(ProgramBuilder& builder, Value base) {
-  const auto any = [this](bool positive, bool half) {
-    return std::ranges::any_of(exponents_, [=](double e) {
-      return (e > 0) == positive && joins_chain(e, false) && is_integer(e) != half;
-    });
-  };
-  const bool positive_halves = any(true, true);
-  const bool negative_halves = any(false, true);
+  const bool positive_mixed = set_halves_apart(1);
+  const bool negative_mixed = set_halves_apart(-1);
+  const bool positive_halves = has_powers(1, true);
+  const bool negative_halves = has_powers(-1, true);
   if (positive_halves) values_[0.5] = builder.emit(Operation::square_root, base);
   // Not the root as the base times its reciprocal: that would be no number at 0.
   if (negative_halves && positive_halves) {
     values_[-0.5] = builder.emit(Operation::reciprocal, values_[0.5]);
   } else if (negative_halves) {
     values_[-0.5] = builder.emit(Operation::reciprocal_square_root, base);
-  } else if (any(false, false)) {
-    values_[-1] = builder.emit(Operation::reciprocal, base);
   }
-  multiply_up(builder, positive_halves ? 0.5 : 1);
-  multiply_up(builder, negative_halves ? -0.5 : -1);
+  if (has_powers(-1, false)) values_[-1] = builder.emit(Operation::reciprocal, base);
+  multiply_up(builder, positive_halves && !positive_mixed ? 0.5 : 1);
+  multiply_up(builder, negative_halves && !negative_mixed ? -0.5 : -1);
+}
+
+/// Whether there are half-integer, or integer, powers of a sign.
+bool PowerTable::has_powers(int sign, bool halves) const {
+  return std::ranges::any_of(exponents_, [=](double e) {
+    return e * sign > 0 && joins_chain(e, false) && is_integer(e) != halves;
+  });
+}
+
+/// Integer powers are numbers where the base is negative, and roots are not: where both are needed,
+/// each half-integer power is the root times an integer power.
+bool PowerTable::set_halves_apart(int sign) {
+  if (!has_powers(sign, true) || !has_powers(sign, false)) return false;
+  const double root = 0.5 * sign;
+  const std::set<double> planned = exponents_;
+  for (const double e : planned) {
+    if (e * sign <= 0.5 || !joins_chain(e, false) || is_integer(e)) continue;
+    shifted_[e] = {root, e - root};
+    exponents_.insert(e - root);
+  }
+  return true;
 }
 
 void PowerTable::make_powers_of_root(ProgramBuilder& builder, Value square) {

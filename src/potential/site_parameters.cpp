@@ -103,6 +103,14 @@ double SiteParameterReader::value(const SiteKind& site, const std::string& name)
   }
   if (name == "charge") return site.charge;
   const SiteParameters& parameters = force_field_.parameters.at(site.type);
+  if (!parameters.undefined_place.empty()) {
+    throw InputError(parameters.undefined_place,
+                     "an atom type with only one of c6 and c12 has no sigma and epsilon, which an "
+                     "expression uses",
+                     force_field_.site_type_names.at(site.type),
+                     "give c6 and c12, or neither; or give sigma and epsilon in a table "
+                     "(potential.parameters)");
+  }
   return name == "sigma" ? parameters.sigma_angstrom : parameters.epsilon;
 }
 

@@ -145,9 +145,13 @@ class TransformedPoses : public PoseSource {
   double share_read() const override { return lines_.share_read(); }
 
  private:
-  /// Lines of names or comments come first.
+  /// Lines of names or comments come first; nan and inf are numbers.
   static bool is_heading(std::string_view line) {
     if (line.starts_with('#')) return true;
+    const std::string_view word = trim(line.substr(0, line.find(',')));
+    double number = 0;
+    const char* const word_end = word.data() + word.size();
+    if (std::from_chars(word.data(), word_end, number).ptr == word_end) return false;
     const char first = line.front();
     return (first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z') || first == '"';
   }

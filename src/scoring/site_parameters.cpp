@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "kernels/base/error.hpp"
+#include "system/element_names.hpp"
 #include "system/elements.hpp"
 #include "system/text.hpp"
 #include "system/topology.hpp"
@@ -193,8 +194,16 @@ const WellDepthTable::Entry& WellDepthTable::entry(const PqrAtom& atom,
     const auto found = atoms_.find(key);
     if (found != atoms_.end()) return found->second;
   }
-  const Element* const element = guess_element(0, 0, atom.name);
-  const auto found = element == nullptr ? elements_.end() : elements_.find(element->symbol);
+  const std::vector<const Element*> choice = elements_without_mass(atom.name, atom.residue);
+  if (choice.size() > 1) {
+    throw InputError(
+        place, fmt::format("the atom name can stand for {}", element_choice(choice)),
+        atom.residue + ":" + atom.name,
+        fmt::format("write the symbol's second letter small ({}), begin the name otherwise ({}1), "
+                    "or add 'atom {}:{} DEPTH' to a table like {} and give it as --well-depths",
+                    choice[0]->symbol, choice[1]->symbol, atom.residue, atom.name, path_.string()));
+  }
+  const auto found = choice.empty() ? elements_.end() : elements_.find(choice[0]->symbol);
   if (found != elements_.end()) return found->second;
   throw InputError(place, "no well depth for this atom", atom.residue + ":" + atom.name,
                    fmt::format("add 'atom {}:{} DEPTH' to a table like {} and give it as "

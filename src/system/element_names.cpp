@@ -10,6 +10,7 @@
 
 #include "kernels/base/error.hpp"
 #include "system/elements.hpp"
+#include "system/text.hpp"
 
 namespace starpmc {
 namespace {
@@ -19,6 +20,37 @@ constexpr std::array<int, 6> noble_gases{2, 10, 18, 36, 54, 86};
 constexpr std::array<int, 7> never_alone{1, 5, 6, 7, 14, 15, 16};
 
 bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
+
+/// The first letters in a row.
+std::string_view first_letters(std::string_view name) {
+  const auto first = std::find_if(name.begin(), name.end(), is_letter);
+  return {first, std::find_if_not(first, name.end(), is_letter)};
+}
+
+/// Residues of proteins, protonated and terminal ones too (AMBER's begin with N or C).
+bool is_amino_acid(std::string_view residue) {
+  static constexpr std::array<std::string_view, 48> names{
+      "ALA",  "ARG",  "ASN",  "ASP",  "CYS",  "GLN", "GLU", "GLY",  "HIS",  "ILE",  "LEU",  "LYS",
+      "MET",  "PHE",  "PRO",  "SER",  "THR",  "TRP", "TYR", "VAL",  "ASH",  "GLH",  "LYN",  "CYX",
+      "CYM",  "HID",  "HIE",  "HIP",  "HSD",  "HSE", "HSP", "HISA", "HISB", "HISH", "HISD", "HISE",
+      "ASPH", "GLUH", "LYSH", "CYSH", "ARGN", "ORN", "HYP", "SEP",  "TPO",  "PTR",  "ACE",  "NME"};
+  const auto is_residue = [&](std::string_view text) {
+    return std::ranges::any_of(names, [&](auto name) { return equal_ignoring_case(name, text); });
+  };
+  const bool terminal = residue.size() == 4 &&
+                        std::string_view("NCnc").find(residue.front()) != std::string_view::npos;
+  return is_residue(residue) || (terminal && is_residue(residue.substr(1)));
+}
+
+/// Symbol of an ion in CHARMM's force fields, or nothing.
+std::string_view charmm_ion(std::string_view name) {
+  constexpr std::array<std::array<std::string_view, 2>, 6> ions{
+      {{"SOD", "Na"}, {"POT", "K"}, {"CAL", "Ca"}, {"LIT", "Li"}, {"CES", "Cs"}, {"RUB", "Rb"}}};
+  for (const auto& [ion, symbol] : ions) {
+    if (equal_ignoring_case(ion, name)) return symbol;
+  }
+  return {};
+}
 
 template <std::size_t count>
 bool is_one_of(const std::array<int, count>& numbers, const Element& element) {
@@ -56,9 +88,7 @@ std::size_t nearest_atom(std::span<const Vector3> positions, std::size_t atom) {
 }  // namespace
 
 std::vector<const Element*> elements_in_name(std::string_view atom_name) {
-  const auto first = std::find_if(atom_name.begin(), atom_name.end(), is_letter);
-  const auto last = std::find_if_not(first, atom_name.end(), is_letter);
-  const std::string_view letters(first, last);
+  const std::string_view letters = first_letters(atom_name);
   std::vector<const Element*> found;
   for (std::size_t length : {std::size_t{2}, std::size_t{1}}) {
     const Element* element =
@@ -72,6 +102,21 @@ std::vector<const Element*> elements_in_name(std::string_view atom_name) {
     }
   }
   return found;
+}
+
+std::vector<const Element*> elements_without_mass(std::string_view atom_name,
+                                                  std::string_view residue) {
+  const std::string_view letters = first_letters(atom_name);
+  const bool is_ion = equal_ignoring_case(letters, first_letters(residue));
+  if (is_ion && !charmm_ion(letters).empty()) return {element_by_symbol(charmm_ion(letters))};
+  const std::vector<const Element*> choice = elements_in_name(atom_name);
+  if (choice.size() < 2) return choice;
+  if ((is_ion && letters.size() == 2) || choice[0]->symbol == "Cl" || choice[0]->symbol == "Br") {
+    return {choice[0]};
+  }
+  // Hydrogens are named after what they are bound to (HG), and carbons count in letters (CAB).
+  if (letters.size() > 2 || choice[1]->symbol == "H" || is_amino_acid(residue)) return {choice[1]};
+  return choice;
 }
 
 std::string element_choice(std::span<const Element* const> choice) {

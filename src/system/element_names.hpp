@@ -15,6 +15,12 @@ namespace starpmc {
 /// settles it ("Cl2": Cl).
 std::vector<const Element*> elements_in_name(std::string_view atom_name);
 
+/// Elements of an atom of which name and residue are all that is known, one where they tell: an ion
+/// has its residue's name, CL and BR begin no other names, and amino acids have no metals. Else as
+/// above.
+std::vector<const Element*> elements_without_mass(std::string_view atom_name,
+                                                  std::string_view residue);
+
 /// "Ca or C"; "no element" for none.
 std::string element_choice(std::span<const Element* const> choice);
 

@@ -4,7 +4,9 @@
 #include <cctype>
 #include <cmath>
 #include <string>
+#include <vector>
 
+#include "system/element_names.hpp"
 #include "system/text.hpp"
 
 namespace starpmc {
@@ -90,22 +92,24 @@ const Element* element_by_mass(double mass) {
   return nearest;
 }
 
-const Element* guess_element(int atomic_number, double mass, std::string_view atom_name) {
+const Element* guess_element(int atomic_number, double mass, std::string_view atom_name,
+                             std::string_view residue) {
   if (const Element* element = element_by_number(atomic_number)) {
     return element;
+  }
+  if (mass <= 0) {
+    const std::vector<const Element*> choice = elements_without_mass(atom_name, residue);
+    return choice.empty() ? nullptr : choice.back();
   }
   const std::string_view letters = leading_letters(atom_name);
   for (std::size_t length : {std::size_t{2}, std::size_t{1}}) {
     const Element* element =
         letters.size() >= length ? element_by_symbol(letters.substr(0, length)) : nullptr;
-    // Without a mass only a one-letter symbol, or a name that is the symbol, is to be trusted:
-    // "CA" is far more often a carbon than calcium.
-    const bool certain = length == 1 || letters.size() == length;
-    if (element && (mass > 0 ? mass_fits(*element, mass) : certain && length == 1)) {
+    if (element && mass_fits(*element, mass)) {
       return element;
     }
   }
-  return mass > 0 ? element_by_mass(mass) : nullptr;
+  return element_by_mass(mass);
 }
 
 }  // namespace starpmc

@@ -28,8 +28,10 @@ const Element* element_by_symbol(std::string_view symbol);
 const Element* element_by_mass(double mass);
 
 /// Element of an atom: by its atomic number where given (> 0), else by its name where the mass does
-/// not contradict, else by its mass alone. Nothing where none of them tells.
-const Element* guess_element(int atomic_number, double mass, std::string_view atom_name);
+/// not contradict, else by its mass alone. Without a mass by its name and residue; where the name
+/// can stand for two, the one of one letter. Nothing where none of them tells.
+const Element* guess_element(int atomic_number, double mass, std::string_view atom_name,
+                             std::string_view residue = {});
 
 /// Atoms are taken as bonded where they are nearer than the sum of their radii and this.
 inline constexpr double kBondToleranceAngstrom = 0.4;

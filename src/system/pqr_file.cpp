@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cctype>
+
 #include "kernels/base/error.hpp"
 #include "kernels/base/shown_text.hpp"
 #include "system/text.hpp"
@@ -25,6 +27,15 @@ bool is_atom(std::string_view line, std::string_view& rest) {
   return false;
 }
 
+/// An integer, perhaps with an insertion code behind it, or with the chain before it.
+bool is_residue_number(std::string_view word) {
+  const auto is_letter = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; };
+  if (is_letter(word.front())) word.remove_prefix(1);
+  if (word.starts_with('-')) word.remove_prefix(1);
+  if (!word.empty() && is_letter(word.back())) word.remove_suffix(1);
+  return !word.empty() && word.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
 PqrAtom read_atom(std::string_view rest, std::string_view line, const std::string& place) {
   // serial, name, residue, number, then the five numbers; and perhaps the chain
   constexpr std::size_t kFewest = 9;
@@ -39,6 +50,11 @@ PqrAtom read_atom(std::string_view rest, std::string_view line, const std::strin
                      trim(line), kColumns);
   }
   const std::size_t first = words.size() - 5;
+  // With a column too many, coordinates would be read from the wrong ones.
+  if (!is_residue_number(words[first - 1])) {
+    throw InputError(place, "the column before the last five is no residue number",
+                     words[first - 1], kColumns);
+  }
   const auto number = [&](std::size_t i, const char* what) {
     return parse_number(words[first + i], place, what);
   };
@@ -115,6 +131,18 @@ PqrModel read_pqr(const std::filesystem::path& path) {
   PqrReader reader(path);
   PqrModel model;
   reader.next(model);
+  return model;
+}
+
+PqrModel read_only_model(const std::filesystem::path& path) {
+  PqrReader reader(path);
+  PqrModel model;
+  PqrModel more;
+  reader.next(model);
+  if (reader.next(more)) {
+    throw InputError(place_of(path, more.line), "atoms after the end of the first model", "",
+                     "keep one model, and END after its last atom only");
+  }
   return model;
 }
 

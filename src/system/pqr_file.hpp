@@ -35,7 +35,8 @@ class PqrReader {
   explicit PqrReader(const std::filesystem::path& path);
 
   /// The next model, into `model`; false where there is none.
-  /// @throws InputError naming file and line: a column is missing or no number, a model without
+  /// @throws InputError naming file and line: a column is missing, too many or no number, a model
+  /// without
   ///         atoms, without ENDMDL or with more than 5,000,000 atoms, a file without atoms
   bool next(PqrModel& model);
 
@@ -50,5 +51,9 @@ class PqrReader {
 /// The first model of a file.
 /// @throws InputError
 PqrModel read_pqr(const std::filesystem::path& path);
+
+/// The model of a file that has one.
+/// @throws InputError also where atoms follow it
+PqrModel read_only_model(const std::filesystem::path& path);
 
 }  // namespace starpmc

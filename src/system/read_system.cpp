@@ -352,6 +352,14 @@ class SystemReader {
            !topology_.definitions[definition_index].is_charged();
   }
 
+  void warn_of_external(const MoleculeDefinition& definition) {
+    if (definition.external_section.empty()) return;
+    system_.warnings.push_back(fmt::format(
+        "{}: molecule {} moves freely: its [ {} ] are ignored; leave them out (and the define that "
+        "switches them on), or sample with another program",
+        definition.external_place, definition.name, definition.external_section));
+  }
+
   /// Index of the molecule type of a definition; made at its first instance.
   std::size_t molecule_type(std::size_t definition_index, std::span<const Vector3> instance) {
     if (const auto known = type_of_definition_.find(definition_index);
@@ -363,6 +371,7 @@ class SystemReader {
                             qm_definition_ == no_definition,
                             may_be_forgotten_solute(definition_index)};
     require_rigid(definition, instance, role, system_.notes, system_.warnings);
+    warn_of_external(definition);
     std::vector<Vector3> reference =
         defined_geometry(definition)
             .value_or(std::vector<Vector3>(instance.begin(), instance.end()));
@@ -375,8 +384,9 @@ class SystemReader {
       const std::size_t site_type = site_types_.index(atom);
       const AtomType& parameters = site_types_.type(site_type);
       const bool is_virtual = definition.is_virtual(i) || parameters.is_virtual;
-      const Element* element =
-          is_virtual ? nullptr : guess_element(parameters.atomic_number, atom.mass, atom.name);
+      const Element* element = is_virtual ? nullptr
+                                          : guess_element(parameters.atomic_number, atom.mass,
+                                                          atom.name, definition.name);
       type.sites.push_back({atom.name, element ? std::string(element->symbol) : std::string(),
                             site_type, atom.charge, is_virtual ? 0 : atom.mass, reference[i]});
     }

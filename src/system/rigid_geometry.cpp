@@ -59,7 +59,7 @@ bool place_constrained(const MoleculeDefinition& molecule, std::span<const std::
     positions[atoms[0]] = {};
     return true;
   }
-  if (atoms.size() > 3) {
+  if (atoms.empty() || atoms.size() > 3) {
     return false;
   }
   const double ab = constraint_length(molecule, atoms[0], atoms[1]);

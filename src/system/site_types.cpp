@@ -26,11 +26,13 @@ LennardJones from_pair(CombinationRule rule, const VdwParameters& vdw) {
   return from_sigma_epsilon(kAngstromPerNanometre * vdw.first, vdw.second);
 }
 
-SiteParameters parameters_of(CombinationRule rule, const VdwParameters& vdw) {
+SiteParameters parameters_of(CombinationRule rule, const AtomType& type) {
+  const VdwParameters& vdw = type.vdw;
   if (rule != CombinationRule::geometric_c6_c12) {
     return {kAngstromPerNanometre * vdw.first, vdw.second};
   }
-  if (vdw.first == 0 || vdw.second == 0) return {};
+  if (vdw.first == 0 && vdw.second == 0) return {};
+  if (vdw.first == 0 || vdw.second == 0) return {0, 0, type.place};
   return {kAngstromPerNanometre * std::pow(vdw.second / vdw.first, 1.0 / 6),
           vdw.first * vdw.first / (4 * vdw.second)};
 }
@@ -74,7 +76,7 @@ ForceField SiteTypes::force_field() const {
   field.pairs.resize(n * n);
   for (std::size_t i = 0; i < n; ++i) {
     field.site_type_names.push_back(types_[i]->name);
-    field.parameters.push_back(parameters_of(topology_.combination_rule, types_[i]->vdw));
+    field.parameters.push_back(parameters_of(topology_.combination_rule, *types_[i]));
     for (std::size_t j = 0; j < n; ++j) {
       field.pairs[i * n + j] = combine(topology_.combination_rule, types_[i]->vdw, types_[j]->vdw);
     }

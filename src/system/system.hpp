@@ -17,10 +17,12 @@ struct LennardJones {
 };
 
 /// Lennard-Jones parameters of one site type as the topology gives them. With combination rule 1
-/// (c6 and c12) the sigma and epsilon that these mean; 0 where there is no minimum.
+/// (c6 and c12) the sigma and epsilon that these mean; 0 where both are 0.
 struct SiteParameters {
   double sigma_angstrom = 0;
   double epsilon = 0;  ///< kJ/mol
+  /// Where the topology gives only one of c6 and c12, which no sigma and epsilon mean; else empty.
+  std::string undefined_place{};
 };
 
 /// Site types and the Lennard-Jones coefficients of every pair of them, after the topology's

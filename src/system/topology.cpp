@@ -19,8 +19,12 @@ namespace {
 constexpr std::array<std::string_view, 5> bonded_sections{"bonds", "angles", "dihedrals",
                                                           "impropers", "cmap"};
 
+/// External potentials on the atoms of a molecule, rigid or not: ignored with a warning.
+constexpr std::array<std::string_view, 2> external_sections{"position_restraints",
+                                                            "angle_restraints_z"};
+
 /// Sections that say nothing about rigid molecules without internal energy.
-constexpr std::array<std::string_view, 17> irrelevant_sections{
+constexpr std::array<std::string_view, 15> irrelevant_sections{
     "bondtypes",
     "pairtypes",
     "angletypes",
@@ -32,12 +36,10 @@ constexpr std::array<std::string_view, 17> irrelevant_sections{
     "pairs",
     "pairs_nb",
     "exclusions",
-    "position_restraints",
     "distance_restraints",
     "dihedral_restraints",
     "orientation_restraints",
     "angle_restraints",
-    "angle_restraints_z",
 };
 
 /// Sections that change the energy of a rigid molecule in ways this program does not know.
@@ -117,6 +119,12 @@ class TopologyReader {
       section_ = name;
       return;
     }
+    if (std::any_of(external_sections.begin(), external_sections.end(), is_name)) {
+      current_molecule(line, name);
+      handler_ = &TopologyReader::read_external;
+      section_ = name;
+      return;
+    }
     if (std::any_of(unsupported_sections.begin(), unsupported_sections.end(), is_name)) {
       MoleculeDefinition& molecule = current_molecule(line, name);
       molecule.unsupported_section = name;
@@ -142,6 +150,7 @@ class TopologyReader {
       known.emplace_back(section.name);
     }
     known.insert(known.end(), bonded_sections.begin(), bonded_sections.end());
+    known.insert(known.end(), external_sections.begin(), external_sections.end());
     known.insert(known.end(), irrelevant_sections.begin(), irrelevant_sections.end());
     return suggest(name, known, "correct the section's name, or remove the section");
   }
@@ -169,6 +178,14 @@ class TopologyReader {
     if (molecule.bonded_section.empty()) {
       molecule.bonded_section = section_;
       molecule.bonded_place = line.place;
+    }
+  }
+
+  void read_external(const SourceLine& line) {
+    MoleculeDefinition& molecule = topology_.definitions.back();
+    if (molecule.external_section.empty()) {
+      molecule.external_section = section_;
+      molecule.external_place = line.place;
     }
   }
 
@@ -347,6 +364,24 @@ class TopologyReader {
     if (topology_.molecules.empty()) {
       throw InputError(place, "no [ molecules ] section, or an empty one", "",
                        "list the molecules in the order of the coordinates");
+    }
+    check_counts();
+  }
+
+  /// Beyond what coordinates can have sums of atoms need not fit into an integer.
+  void check_counts() const {
+    constexpr std::size_t most_atoms = 2 * most_lines_of_a_file;  // of a receptor and a ligand
+    std::size_t atoms = 0;
+    for (const MoleculeCount& entry : topology_.molecules) {
+      const MoleculeDefinition& definition = topology_.definitions[entry.definition];
+      const std::size_t size = std::max<std::size_t>(definition.atoms.size(), 1);
+      if (entry.count > (most_atoms - atoms) / size) {
+        throw InputError(
+            entry.place,
+            fmt::format("[ molecules ] has more than {} atoms with this line", most_atoms),
+            fmt::format("{} {}", definition.name, entry.count), "correct the count");
+      }
+      atoms += entry.count * size;
     }
   }
 

@@ -86,6 +86,8 @@ struct MoleculeDefinition {
   std::vector<VirtualSite> virtual_sites;
   std::string bonded_section;  ///< first one with an entry ("bonds", "angles"), else empty
   std::string bonded_place;
+  std::string external_section;  ///< first external potential with an entry, else empty
+  std::string external_place;
   std::string unsupported_section;  ///< name of one this program cannot honour, else empty
   std::string unsupported_place;
 

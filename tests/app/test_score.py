@@ -378,6 +378,24 @@ class Readers(ScoreCase):
             "coulomb+12-6", "--well-depths", self.folder / "wells.txt", "--precision", "fp64")
         self.assertAlmostEqual(float(rows[0]["vdw_kj_per_mol"]), -1, 12)  # at the bottom
 
+    def test_elements_of_two_letters(self):
+        """They are told where the name, or the residue, tells; C1 in their place is another."""
+        wells = {"Cl": 1.1088, "Br": 1.3389, "Zn": 0.0523, "Ca": 1.9238, "C": 0.3598, "Na": 0.0116}
+        (self.folder / "r.pqr").write_text("ATOM 1 H1 ABC 1 0 0 0 0 1.0\n")
+        for name, residue, element in (
+            ("CL1", "LIG", "Cl"), ("Cl1", "LIG", "Cl"), ("CL", "LIG", "Cl"), ("Cl", "LIG", "Cl"),
+            ("BR1", "LIG", "Br"), ("Br", "LIG", "Br"), ("ZN", "ZN2", "Zn"), ("CA", "CA", "Ca"),
+            ("CA", "ALA", "C"), ("CA", "CLYS", "C"), ("CAB", "LIG", "C"), ("NA", "NA+", "Na"),
+            ("SOD", "SOD", "Na"),
+        ):
+            (self.folder / "l.pqr").write_text(f"ATOM 1 {name} {residue} 1 2.0 0 0 0 1.0\n")
+            rows, _ = self.score("--receptor", self.folder / "r.pqr", "--ligand",
+                                 self.folder / "l.pqr", "--terms", "coulomb+12-6", "--precision",
+                                 "fp64")
+            with self.subTest(f"{residue}:{name}"):
+                self.assertAlmostEqual(float(rows[0]["vdw_kj_per_mol"]),
+                                       -math.sqrt(0.0657 * wells[element]), 9)
+
 
 RECEPTOR = "ATOM 1 C1 ABC A 1 0.0 0.0 0.0 0.5 1.7\nATOM 2 O1 ABC A 1 1.2 0.0 0.0 -0.5 1.5\n"
 LIGAND = "ATOM 1 N1 LIG 1 4.0 0.0 0.0 0.5 1.6\nATOM 2 H1 LIG 1 5.0 0.0 0.0 -0.5 1.0\n"
@@ -439,6 +457,18 @@ CASES = [
      ["p.csv:2", "unit quaternion", "length 0"]),
     ("a word in the middle", {"p.csv": "1,0,0,0,1,2,3\n1,0,0,0,a,2,3\n"}, ["--poses", "p.csv"],
      ["p.csv:2", "translation", "'a'"]),
+    ("first line of no numbers", {"p.csv": "nan,0,0,0,1,0,0\n1,0,0,0,1,2,3\n"},
+     ["--poses", "p.csv"], ["p.csv:1", "quaternion", "nan"]),
+    ("first line infinite", {"p.csv": "Infinity,0,0,0,1,0,0\n1,0,0,0,1,2,3\n"},
+     ["--poses", "p.csv"], ["p.csv:1", "quaternion", "Infinity"]),
+    ("a column more, no chain", {"l.pqr": LIGAND.replace("0.5 1.6", "0.5 1.6 77")}, [],
+     ["l.pqr:1", "no residue number", "4.0"]),
+    ("receptor of two parts", {"r.pqr": RECEPTOR + "END\n" + RECEPTOR}, [],
+     ["r.pqr:4", "atoms after the end of the first model"]),
+    ("receptor of two models", {"r.pqr": MODEL + MODEL}, [],
+     ["r.pqr:5", "atoms after the end of the first model"]),
+    ("ambiguous element", {"l.pqr": LIGAND.replace("N1", "NA1")}, ["--terms", "coulomb+12-6"],
+     ["l.pqr:1", "Na or N", "LIG:NA1", "--well-depths"]),
     ("unknown format", {"p.sdf": ""}, ["--poses", "p.sdf"], [".sdf", ".pqr, .xyz or .csv"]),
     ("unknown atom", {"l.pqr": LIGAND.replace("H1", "Qq")}, ["--terms", "coulomb+12-6"],
      ["l.pqr:2", "LIG:Qq", "--well-depths"]),

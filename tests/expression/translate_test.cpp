@@ -125,6 +125,26 @@ TEST(Powers, RootsAreZeroAtZero) {
   EXPECT_THAT(evaluate_program<double>(translate(pool, both), zero), ElementsAre(0, 0));
 }
 
+TEST(Powers, IntegersAreNotMadeFromARootThatANegativeBaseDoesNotHave) {
+  const std::vector<double> minus_two{-2.0};
+  const auto value = [&](const std::string& text) {
+    return evaluate_program<double>(translated({text}), minus_two)[0];
+  };
+  EXPECT_DOUBLE_EQ(value("select(step(x), 1/sqrt(x), 1/x)"), -0.5);
+  EXPECT_DOUBLE_EQ(value("select(step(x), x^-2.5, x^-1 + x^-3)"), -0.625);
+  EXPECT_DOUBLE_EQ(value("select(step(x), x^1.5, x^2)"), 4);
+  EXPECT_DOUBLE_EQ(value("select(step(x), sqrt(x) + x^3.5, 1/x^2 + x^3)"), -7.75);
+}
+
+TEST(Powers, IntegersAndHalvesTogetherHaveTheirValues) {
+  const std::vector<double> four{4.0};
+  const Program program = translated({"x^1.5", "x^3", "x^0.5", "x^-1.5", "x^-2", "x^-3.5"});
+  EXPECT_THAT(evaluate_program<double>(program, four),
+              ElementsAre(8, 64, 2, 0.125, 0.0625, 0.0078125));
+  EXPECT_EQ(count(program, square_root), 1u);
+  EXPECT_EQ(slow_operations(program), 3u);
+}
+
 TEST(SquaredVariable, TheEvenPowersNeedNoRoot) {
   const Program program = translated({kLennardJones}, kOfPairs);
   EXPECT_EQ(slow_operations(program), 1u);

@@ -134,6 +134,22 @@ TEST(PairPotential, AdditionalKeepsTheBuiltIn) {
   EXPECT_NEAR(MmFunction(settings)(4), lennard_jones(4) + 3 * std::exp(-4), 1e-14);
 }
 
+TEST(PairPotential, TypesWithoutSigmaAndEpsilonAreRefusedWhereTheyAreUsed) {
+  System system = example_system();
+  system.force_field.parameters[1] = {0, 0, "a.top:5"};
+  Settings settings = example_settings();
+  settings.potential.mm_additional = "3*exp(-r)";
+  EXPECT_NO_THROW(make_pair_potential(system, settings));
+  settings.potential.mm_additional = kLennardJones;
+  try {
+    make_pair_potential(system, settings);
+    FAIL() << "no error";
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("a.top:5: an atom type with only one of c6 and c12"));
+    EXPECT_THAT(error.what(), HasSubstr("'H'"));
+  }
+}
+
 TEST(PairPotential, MmAndQmmmMayDiffer) {
   Settings settings = example_settings();
   settings.potential.mm_vdw = "none";

@@ -92,6 +92,11 @@ TEST(Elements, AreGuessedFromNumberNameAndMass) {
   EXPECT_EQ(guess_element(0, 0, "1HB2")->symbol, "H");
   EXPECT_EQ(guess_element(0, 15.9994, "XX")->symbol, "O");
   EXPECT_EQ(guess_element(0, 0, "QQ"), nullptr);
+  // Without a mass, by the residue.
+  EXPECT_EQ(guess_element(0, 0, "CL", "CL")->symbol, "Cl");
+  EXPECT_EQ(guess_element(0, 0, "CA", "CA")->symbol, "Ca");
+  EXPECT_EQ(guess_element(0, 0, "CA", "peptide")->symbol, "C");
+  EXPECT_EQ(guess_element(0, 0, "MG", "MG2")->symbol, "Mg");
 }
 
 TEST(Pdb, WritesColumnsOfTheFormat) {

@@ -89,6 +89,19 @@ TEST(ValidInput, IsRead) {
   EXPECT_EQ(system.molecules.size(), 2U);
 }
 
+TEST(ValidInput, AMoleculeThatIsNotThereNeedsNoAtoms) {
+  const TemporaryFolder folder;
+  std::string text = replaced(topology, "[ system ]", "[ moleculetype ]\nNONE 1\n[ system ]");
+  text += "NONE 0\n";
+  const System system = read_system({folder.write("a.gro", valid_coordinates()),
+                                     folder.write("a.top", text),
+                                     {},
+                                     "carbonyl",
+                                     {},
+                                     {}});
+  EXPECT_EQ(system.molecules.size(), 2U);
+}
+
 TEST(ValidInput, AnAtomWithoutRepulsionMayLieInAMolecule) {
   const TemporaryFolder folder;
   const auto gro = folder.write(
@@ -205,6 +218,11 @@ const std::vector<Malformed> malformed_topologies{
      "]\ncarbonyl 1\nSOL 2",
      "]\ncarbonyl 1\nSOL -2",
      {"a.top:24", "number of molecules", "'-2'"}},
+    {"MoleculeCountsWrapAround",
+     't',
+     "]\ncarbonyl 1\nSOL 2",
+     "]\ncarbonyl 1\nSOL 9223372036854775807\nSOL 9223372036854775807\nSOL 4",
+     {"a.top:24", "more than 10000000 atoms", "'SOL 9223372036854775807'"}},
     {"NoDefaults", 't', "[ defaults ]\n1 3 no 1 1\n", "", {"a.top", "[ defaults ]", "oplsaa.ff"}},
     {"Buckingham", 't', "1 3 no", "2 3 no", {"a.top:2", "nbfunc", "'2'"}},
     {"UnknownCombinationRule", 't', "1 3 no", "1 4 no", {"a.top:2", "comb-rule", "'4'"}},

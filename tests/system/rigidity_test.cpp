@@ -163,6 +163,18 @@ TEST_F(FlexibleMolecules, TheQmMoleculeIsSaid) {
                                     "[ bonds ] (")));
 }
 
+TEST_F(FlexibleMolecules, IgnoredRestraintsToAPlaceAreSaid) {
+  std::string text = water_sections;
+  text.insert(text.find("[ system ]"),
+              "[ position_restraints ]\n#ifdef POSRES\n1 1 10 10 10\n#endif\n");
+  EXPECT_THAT(read(text.c_str(), {}, {}).warnings, IsEmpty());
+  EXPECT_THAT(
+      read(text.c_str(), {"POSRES"}, {}).warnings,
+      ElementsAre(testing::AllOf(
+          HasSubstr("w.top:"),
+          HasSubstr("molecule SOL moves freely: its [ position_restraints ] are ignored"))));
+}
+
 constexpr const char* solute_in_water =
     "[ defaults ]\n1 3\n"
     "[ atomtypes ]\nOW 8 15.9994 0 A 0.315 0.636\nHW 1 1.008 0 A 0 0\nC 6 12.011 0 A 0.3 0.3\n"

@@ -126,6 +126,23 @@ TEST(CombinationRules, GiveTheTextbookValues) {
   EXPECT_NEAR(c6_c12.c12, 1e12 * std::sqrt(2.5e-12), 1e-4);
 }
 
+TEST(CombinationRules, OneOfC6AndC12AloneMeansNoSigmaAndEpsilon) {
+  const TemporaryFolder folder;
+  const TopologyFile topology =
+      read_topology(folder.write("a.top",
+                                 "[ defaults ]\n1 1\n[ atomtypes ]\nA 12 0 A 0.0025 2.5e-6\n"
+                                 "B 12 0 A 0 2.5e-6\nH 1 0 A 0 0\n"
+                                 "[ moleculetype ]\nX 1\n[ atoms ]\n"
+                                 "1 A 1 X A 1\n2 B 1 X B 1\n3 H 1 X H 1\n[ molecules ]\nX 1\n"),
+                    {}, {});
+  SiteTypes types(topology);
+  for (const TopologyAtom& atom : topology.definitions[0].atoms) types.index(atom);
+  const auto parameters = types.force_field().parameters;
+  EXPECT_EQ(parameters[0].undefined_place, "");
+  EXPECT_EQ(parameters[1].undefined_place, (folder / "a.top").string() + ":5");
+  EXPECT_EQ(parameters[2].undefined_place, "");
+}
+
 MoleculeDefinition water(std::size_t atoms) {
   MoleculeDefinition molecule;
   molecule.name = "SOL";
