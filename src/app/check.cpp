@@ -119,7 +119,7 @@ void print_steps(const Settings& settings) {
 /// The folder, or the nearest one there is that it would be made in.
 void check_output_folder(const Settings& settings) {
   const std::filesystem::path& folder = settings.output.folder;
-  OutputFolder::check(folder, settings.output.overwrite);
+  OutputFolder::check(folder, settings.output.overwrite, input_paths(settings));
   std::filesystem::path nearest = std::filesystem::absolute(folder);
   while (!std::filesystem::exists(nearest) && nearest.has_relative_path()) {
     nearest = nearest.parent_path();

@@ -165,6 +165,25 @@ System system_of_reference_chain(const Inputs& inputs, std::uint32_t number) {
   return system;
 }
 
+std::vector<InputPath> input_paths(const Settings& settings) {
+  const Settings::SystemSection& system = settings.system;
+  std::vector<InputPath> paths{{"system.coordinates", system.coordinates},
+                               {"system.topology", system.topology},
+                               {"system.solute", system.solute},
+                               {"potential.parameters", settings.potential.parameters},
+                               {"qm.grid-file", settings.qm.grid_file},
+                               {"qm.reference", settings.qm.reference},
+                               {"profile.path", settings.profile.path}};
+  const auto add = [&](const char* option, const std::vector<std::filesystem::path>& files) {
+    for (const std::filesystem::path& file : files) paths.push_back({option, file});
+  };
+  add("system.chain-coordinates", system.chain_coordinates);
+  add("system.reference-coordinates", system.reference_coordinates);
+  add("profile.topologies", settings.profile.topologies);
+  std::erase_if(paths, [](const InputPath& input) { return input.path.empty(); });
+  return paths;
+}
+
 System read_system_with(const Settings& settings, const std::filesystem::path& topology) {
   InputErrors errors(InputErrors::Mode::throw_first);
   Settings other = settings;

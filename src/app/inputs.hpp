@@ -8,6 +8,7 @@
 #include "base/input_errors.hpp"
 #include "config/option_places.hpp"
 #include "config/settings.hpp"
+#include "io/output_folder.hpp"
 #include "kernels/potential.hpp"
 #include "potential/dispersion_correction.hpp"
 #include "system/read_system.hpp"
@@ -40,6 +41,10 @@ Inputs read_inputs(std::span<const std::string> arguments, const std::string& co
 System system_of_chain(const Inputs& inputs, std::uint32_t number);
 /// The same of a chain that the reference density is made from.
 System system_of_reference_chain(const Inputs& inputs, std::uint32_t number);
+
+/// The files that a configuration names and a run reads; the configuration itself is not among
+/// them.
+std::vector<InputPath> input_paths(const Settings& settings);
 
 /// The system of a configuration with another topology.
 /// @throws InputError

@@ -106,6 +106,23 @@ void add_starts(std::vector<std::string>& words, std::span<const fs::path> files
   add_option(words, "--system.chain-coordinates", files.subspan(1));
 }
 
+/// Overwriting clears the images' folders and writes those of the new images there.
+/// @throws InputError where the profile reads something of the one it would replace
+void require_inputs_elsewhere(const Settings& settings) {
+  const fs::path folder = fs::weakly_canonical(fs::absolute(settings.output.folder));
+  for (const InputPath& input : input_paths(settings)) {
+    const fs::path below =
+        fs::weakly_canonical(fs::absolute(input.path)).lexically_relative(folder);
+    const std::string first = below.empty() ? "" : below.begin()->string();
+    if (!first.starts_with(kImagePrefix) && below != kAddedPathName) continue;
+    throw InputError(input.option,
+                     "is of the profile that --output.overwrite true would replace by this one",
+                     input.path.string(),
+                     "choose another folder with --output.folder, or name a copy that lies "
+                     "elsewhere; nothing has been changed");
+  }
+}
+
 std::string text_of(const SolutePath& path) {
   std::string text;
   for (std::size_t i = 0; i < path.images.size(); ++i) {
@@ -194,6 +211,7 @@ void ProfileImages::open_folder() {
     throw InputError("output.folder", "holds a run, not a profile", folder.string(),
                      "choose another folder with --output.folder");
   }
+  if (overwrite) require_inputs_elsewhere(inputs_.settings);
   std::error_code failure;
   fs::create_directories(folder, failure);
   if (failure) {

@@ -5,6 +5,7 @@
 #include <ostream>
 
 #include "app/subcommand_options.hpp"
+#include "base/input_file.hpp"
 #include "config/value_names.hpp"
 #include "kernels/base/error.hpp"
 #include "system/data_folder.hpp"
@@ -95,8 +96,21 @@ void check_sources(const ScoreRequest& request) {
   }
 }
 
+/// Of what is read, nothing is replaced.
+void check_inputs_stay(const ScoreRequest& request, const std::filesystem::path& written) {
+  for (const auto& [option, path] :
+       {std::pair("--receptor", request.receptor), std::pair("--ligand", request.ligand),
+        std::pair("--poses", request.poses), std::pair("--well-depths", request.well_depths),
+        std::pair("--topology", request.topology)}) {
+    if (path.empty() || !is_found_by(path, written)) continue;
+    throw InputError(option, "is the file that --output would write", path.string(),
+                     "choose another name for --output");
+  }
+}
+
 void check_output(const ScoreRequest& request, bool overwrite) {
   for (const auto& path : {request.table_path(), request.json_path()}) {
+    if (request.rows || path != request.table_path()) check_inputs_stay(request, path);
     std::error_code ignored;
     if (overwrite || !std::filesystem::exists(path, ignored)) continue;
     throw InputError("--output", "the file exists", path.string(),

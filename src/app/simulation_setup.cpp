@@ -31,7 +31,8 @@ void Simulation::check_inputs() {
                        "srun -n, or more chains");
     }
     if (begin_ == Begin::anew && ranks_.first()) {
-      OutputFolder::check(settings().output.folder, settings().output.overwrite);
+      OutputFolder::check(settings().output.folder, settings().output.overwrite,
+                          input_paths(settings()));
     }
     share_ = chains == 0 ? ChainShare{0, 1} : equal_share(chains, ranks_.rank(), ranks_.size());
     if (begin_ != Begin::anew) check_checkpoints();

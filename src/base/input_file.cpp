@@ -56,4 +56,15 @@ std::size_t checked_file_size(const std::filesystem::path& path, std::size_t mos
                    std::to_string(bytes / kMebibyte) + " MiB", remedy);
 }
 
+bool is_found_by(const std::filesystem::path& path, const std::filesystem::path& file) {
+  std::error_code ignored;
+  // The name itself may be a link, which is then what counts.
+  const auto place_of_name = [&](const std::filesystem::path& name) {
+    const std::filesystem::path whole = std::filesystem::absolute(name, ignored);
+    return std::filesystem::weakly_canonical(whole.parent_path(), ignored) / whole.filename();
+  };
+  const std::filesystem::path place = place_of_name(file);
+  return place_of_name(path) == place || std::filesystem::weakly_canonical(path, ignored) == place;
+}
+
 }  // namespace starpmc

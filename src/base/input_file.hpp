@@ -22,4 +22,8 @@ std::ifstream open_input_file(const std::filesystem::path& path, std::string_vie
 std::size_t checked_file_size(const std::filesystem::path& path, std::size_t most,
                               std::string_view remedy);
 
+/// Whether `path` is the name `file`, or leads to it by symbolic links: without that name it finds
+/// nothing.
+bool is_found_by(const std::filesystem::path& path, const std::filesystem::path& file);
+
 }  // namespace starpmc

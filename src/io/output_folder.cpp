@@ -11,6 +11,7 @@
 #include <system_error>
 #include <vector>
 
+#include "base/input_file.hpp"
 #include "io/checked_file.hpp"
 #include "io/file_names.hpp"
 #include "io/recognised_file.hpp"
@@ -22,6 +23,14 @@ namespace {
 [[noreturn]] void refuse_file(const std::filesystem::path& folder) {
   throw InputError("output.folder", "is a file, not a folder", folder.string(),
                    "name another folder, or remove the file");
+}
+
+[[noreturn]] void refuse_to_remove(const InputPath& input, const std::filesystem::path& file) {
+  throw InputError(
+      input.option, "is read by this run, and is among what --output.overwrite true would remove",
+      file.string(),
+      "choose another folder with --output.folder, or name a copy that lies elsewhere; "
+      "nothing has been changed");
 }
 
 /// What lies in a folder: empty for one that is not there.
@@ -208,10 +217,18 @@ void OutputFolder::remove_empty_chain_folders() const {
       fail_with_errno(chain.path(), "cannot remove the folder of an earlier run");
 }
 
-void OutputFolder::check(const std::filesystem::path& folder, bool overwrite) {
+void OutputFolder::check(const std::filesystem::path& folder, bool overwrite,
+                         std::span<const InputPath> inputs) {
   if (!std::filesystem::exists(folder)) return;
   if (!std::filesystem::is_directory(folder)) refuse_file(folder);
-  earlier_files(folder, overwrite);
+  const std::vector<std::filesystem::path> removed = earlier_files(folder, overwrite);
+  for (const InputPath& input : inputs) {
+    // Of a run's folder, the trajectory is read, too.
+    const bool is_run = std::filesystem::is_directory(input.path);
+    const std::filesystem::path read = is_run ? input.path / "trajectory.h5md" : input.path;
+    for (const std::filesystem::path& file : removed)
+      if (is_found_by(read, folder / file)) refuse_to_remove(input, folder / file);
+  }
 }
 
 std::filesystem::path set_aside(const std::filesystem::path& path) {

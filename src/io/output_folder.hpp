@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,6 +14,12 @@ namespace starpmc {
 
 /// Of the run that is to go on in a folder.
 enum class RunState { unfinished, any };
+
+/// A file that a run reads, or an earlier run's folder.
+struct InputPath {
+  std::string option;
+  std::filesystem::path path;
+};
 
 /// The folder a run writes to, locked against a second run for as long as the object lives.
 ///
@@ -35,7 +42,9 @@ class OutputFolder {
   static OutputFolder resume(const std::filesystem::path& folder, RunState state);
   /// Throws what the constructor would for an earlier run's files, and changes nothing: for asking
   /// before long preparations.
-  static void check(const std::filesystem::path& folder, bool overwrite);
+  /// @param inputs of the run, none of which overwriting may remove
+  static void check(const std::filesystem::path& folder, bool overwrite,
+                    std::span<const InputPath> inputs = {});
   OutputFolder(const OutputFolder&) = delete;
   OutputFolder& operator=(const OutputFolder&) = delete;
 

@@ -12,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include "base/input_file.hpp"
 #include "kernels/base/error.hpp"
 #include "system/atom_typing.hpp"
 #include "system/data_folder.hpp"
@@ -246,6 +247,10 @@ std::string format_topology(const SolvateRequest& request, const WaterModel& mod
 
 void refuse_existing(const SolvateRequest& request, std::span<const std::filesystem::path> files) {
   for (const std::filesystem::path& file : files) {
+    if (!request.solute.empty() && is_found_by(request.solute, file)) {
+      throw InputError("--solute", "is the file that would be written", file.string(),
+                       "choose another --output");
+    }
     if (!request.overwrite && std::filesystem::exists(file)) {
       throw InputError(file.string(), "the file exists already", "",
                        "choose another --output, or give --overwrite");

@@ -291,6 +291,33 @@ class Overwriting(Output):
         self.simulate("--output.overwrite", "true")
         self.assertEqual({path.name for path in self.out.iterdir()}, FILES)
 
+    def expect_input_kept(self, option, path, *options):
+        """A run and a check that would remove what they read are refused, before they do."""
+        before = digests(self.out)
+        for command in ("run", "check"):
+            result = program.start(
+                command, self.small, "--output.folder", self.out, "--output.overwrite", "true",
+                option, path, *options,
+            )  # fmt: skip
+            self.assertEqual(result.returncode, 2, result.stderr)
+            for part in (option[2:], str(self.out), "remedy: choose another folder"):
+                self.assertIn(part, result.stderr)
+            self.assertEqual(digests(self.out), before)
+
+    def test_inputs_are_not_removed(self):
+        self.simulate("--output.save-grid", "true")
+        link = self.folder / "link.gro"
+        link.symlink_to(self.out / "final.gro")
+        for path in (self.out, self.out / "trajectory.h5md", self.out / "final.gro", link):
+            self.expect_input_kept("--system.coordinates", path)
+        self.expect_input_kept("--system.chain-coordinates", self.out / "final.gro")
+        self.expect_input_kept("--system.reference-coordinates", self.out / "final.gro")
+        self.expect_input_kept("--qm.grid-file", self.out / "grid-0.bin")
+        self.simulate(
+            "--output.overwrite", "true", "--system.coordinates",
+            shutil.copy(self.out / "final.gro", self.folder),
+        )  # fmt: skip
+
     def test_bad_input_leaves_earlier_results(self):
         self.simulate()
         before = digests(self.out)

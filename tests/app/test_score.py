@@ -542,6 +542,19 @@ class Malformed(ScoreCase):
         self.assertEqual({p.name for p in self.folder.iterdir()},
                          {"r.pqr", "l.pqr", "score-output"})
 
+    def test_nothing_that_is_read_is_replaced(self):
+        (self.folder / "r.pqr").write_text(RECEPTOR)
+        (self.folder / "l.pqr").write_text(LIGAND)
+        poses = self.folder / "poses.csv"
+        poses.write_text("1,0,0,0,0,0,5\n")
+        words = ("score", "--receptor", "r.pqr", "--ligand", "l.pqr", "--poses", "poses.csv",
+                 "--output", "poses", "--overwrite")
+        run = program.start(*words, cwd=self.folder)
+        self.assertEqual(run.returncode, 2, run.stderr)
+        self.assertIn("--poses: is the file that --output would write", run.stderr)
+        self.assertEqual(poses.read_text(), "1,0,0,0,0,0,5\n")
+        program.succeed(*words, "--rows", "none", cwd=self.folder)
+
     def test_numbers_that_are_no_result(self):
         """Status 1, a reason, no file."""
         far = RECEPTOR + "ATOM 9 C9 LIG 1 2e19 0 0 0.5 1.5\n"

@@ -147,6 +147,30 @@ TEST(OutputFolder, OverwritingSparesWhatIsNoRuns) {
   }
 }
 
+TEST(OutputFolder, OverwritingRemovesNoInput) {
+  const TemporaryFolder folder;
+  for (const char* name : {"run/reference.h5", "run/chain-0/trajectory.h5md", "run/notes.txt"})
+    folder.write(name, "");
+  const auto run = folder.path() / "run";
+  const auto beside = folder.write("beside.h5", "");
+  std::filesystem::create_symlink(run / "reference.h5", folder.path() / "link.h5");
+  std::filesystem::create_symlink(beside, run / "grid-0.bin");
+  const auto refuses = [&](const std::filesystem::path& input) {
+    try {
+      OutputFolder::check(run, true, std::vector<InputPath>{{"qm.reference", input}});
+    } catch (const InputError& error) {
+      EXPECT_THAT(error.what(), testing::StartsWith("qm.reference"));
+      return true;
+    }
+    return false;
+  };
+  for (const auto& input : {run / "reference.h5", run / "../run/reference.h5", run / "chain-0",
+                            run / "grid-0.bin", folder.path() / "link.h5"})
+    EXPECT_TRUE(refuses(input)) << input;
+  for (const auto& input : {run / "notes.txt", run, beside, folder.path() / "missing.h5"})
+    EXPECT_FALSE(refuses(input)) << input;
+}
+
 std::string resume_error(const std::filesystem::path& folder) {
   try {
     const OutputFolder output = OutputFolder::resume(folder, RunState::unfinished);

@@ -233,6 +233,25 @@ class GoingOn(ProfileCase):
         self.assertEqual(first.returncode, 0, said)
         self.assertEqual(len(table(folder / "profile.csv")), 3)
 
+    def test_what_it_reads_of_the_folder_it_overwrites(self):
+        """Is not removed: the profile is refused before."""
+        config = self.small()
+        folder = self.folder / "kept"
+        self.profile(config, folder)
+        before = (folder / "image-02/final.gro").read_bytes()
+        for option, path in (
+            ("system.coordinates", folder / "image-02/final.gro"),
+            ("system.chain-coordinates", folder / "image-01/start-0.gro"),
+        ):
+            result = program.start(
+                "profile", config, "--output.folder", folder, "--output.overwrite", "true",
+                f"--{option}", path, env=MODEL,
+            )  # fmt: skip
+            self.assertEqual(result.returncode, 2, result.stderr)
+            for part in (option, str(path), "remedy: choose another folder"):
+                self.assertIn(part, result.stderr)
+        self.assertEqual((folder / "image-02/final.gro").read_bytes(), before)
+
     def test_most_frames(self):
         """That many at most of each image, the same ones under all Hamiltonians; with another number what
         was evaluated is evaluated again."""

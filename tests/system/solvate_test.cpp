@@ -263,6 +263,10 @@ TEST_F(Solvate, RefusesBadRequests) {
   folder.write("out.top", "precious");
   EXPECT_THAT(failure(), HasSubstr("the file exists already"));
   EXPECT_EQ(text_of(folder / "out.top"), "precious");
+  request.solute = folder.write("out.gro", "a solute");
+  request.overwrite = true;
+  EXPECT_THAT(failure(), HasSubstr("--solute: is the file that would be written"));
+  EXPECT_EQ(text_of(folder / "out.gro"), "a solute");
 }
 
 TEST_F(Solvate, ATableWithAnUnknownTypeLeavesNoFiles) {
