@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <cerrno>
+#include <cstdio>
 #include <filesystem>
 #include <iostream>
 #include <new>
+#include <string>
 #include <system_error>
 #include <vector>
 
@@ -119,12 +122,25 @@ std::string remedy_of(const std::error_code& code) {
   return "";
 }
 
+/// A table that is cut short, on a disk that is full, must not pass for whole. Whoever closes a
+/// pipe has read enough.
+int told_of_lost_output(int status) {
+  errno = 0;
+  std::cout.flush();
+  const bool failed = std::cout.fail() || std::fflush(stdout) != 0 || std::ferror(stdout) != 0;
+  if (!failed || errno == EPIPE) return status;
+  std::cerr << "starpmc: error: standard output could not be written"
+            << (errno == 0 ? std::string() : ": " + std::generic_category().message(errno))
+            << "\n  remedy: make room, or send it elsewhere\n";
+  return status == 0 ? 1 : status;
+}
+
 }  // namespace
 
 int run_command_line(std::span<const std::string> arguments) {
   start_console_logging();
   try {
-    return dispatch(arguments);
+    return told_of_lost_output(dispatch(arguments));
   } catch (const InputError& error) {
     std::cerr << "starpmc: error: " << error.what() << '\n';
     return 2;

@@ -8,6 +8,7 @@ import hashlib
 import json
 import shutil
 import struct
+import subprocess
 import time
 import unittest
 
@@ -368,6 +369,30 @@ class Seeds(Output):
         for name in ("decisions_sha256", "final_coordinates_sha256"):
             self.assertEqual(len({summary[name] for summary in summaries}), 4, name)
         self.assertEqual(summaries[3]["seed"], 2**64 - 1)
+
+
+class Told(Output):
+    def test_standard_output_on_a_full_disk(self):
+        with open("/dev/full", "w") as full:
+            for arguments in (("expression", "r^2", "--set", "r=2"), ("--help",)):
+                result = subprocess.run(
+                    [program.PROGRAM, *arguments],
+                    stdout=full,
+                    stderr=subprocess.PIPE,
+                    text=True,
+                    check=False,
+                    env=program.environment(),
+                )
+                self.assertEqual(result.returncode, 1, arguments)
+                self.assertIn("standard output could not be written", result.stderr)
+
+    def test_speed_is_that_of_the_steps_made_since_resumption(self):
+        self.simulate()
+        more = STEPS + 10
+        program.succeed("resume", self.out, "--steps", more)
+        summary = json.loads((self.out / "summary.json").read_text())
+        self.assertEqual(summary["steps"], more)
+        self.assertAlmostEqual(summary["steps_per_second"] * summary["wall_seconds"], 10, 6)
 
 
 class Times(program.TestCase):
