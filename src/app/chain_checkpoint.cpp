@@ -85,6 +85,7 @@ void ChainRun::restore(const nlohmann::json& checkpoint) {
   grid_ = grid_from(checkpoint.at("grid"));
   if (grid_.size() > 0) chain_->set_density(grid_);
   step_ = checkpoint.at("step");
+  restored_step_ = step_;
   resumed_ = true;
   updated_ = checkpoint.at("updated");
   after_update_ = energy_terms_from(checkpoint.at("after_update"));

@@ -61,6 +61,8 @@ class ChainRun {
   void remove_previous_checkpoint();
 
   std::uint64_t step() const { return step_; }
+  /// Where it was gone on with; 0: it was not.
+  std::uint64_t restored_step() const { return restored_step_; }
   const ChainSummary& summary() const { return summary_; }
   /// Of the exact ensemble at the ends of blocks.
   const ChainStatistics& energy_statistics() const {
@@ -164,6 +166,7 @@ class ChainRun {
   EnergyTerms after_update_;  ///< energies right after the last update of the density
   std::vector<Molecule> start_of_production_;  ///< empty: not yet
   std::uint64_t step_ = 0;
+  std::uint64_t restored_step_ = 0;
   bool updated_ = false;  ///< the update due at this step has been made
   bool known_ = false;    ///< the ensemble's energy is
   bool resumed_ = false;  ///< from a checkpoint

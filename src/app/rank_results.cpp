@@ -40,7 +40,10 @@ void add_schedule(Schedule& all, const Schedule& rank) {
 }  // namespace
 
 json RankResults::state() const {
-  json state{{"complete", complete}, {"steps", steps}, {"signal", interrupting_signal}};
+  json state{{"complete", complete},
+             {"steps", steps},
+             {"restored_steps", restored_steps},
+             {"signal", interrupting_signal}};
   for (const char* name : {"chains", "statistics", "pressures", "codelets", "workers"}) {
     state[name] = json::array();
   }
@@ -57,6 +60,7 @@ RankResults RankResults::from(const json& state) {
   RankResults results;
   results.complete = state.at("complete");
   results.steps = state.at("steps");
+  results.restored_steps = state.at("restored_steps");
   results.interrupting_signal = state.at("signal");
   for (const json& chain : state.at("chains")) {
     results.chains.push_back(chain_summary_from(chain));
@@ -116,6 +120,7 @@ RankResults merged(const std::vector<RankResults>& ranks) {
   for (const RankResults& rank : ranks) {
     all.complete += rank.complete;
     all.steps += rank.steps;
+    all.restored_steps += rank.restored_steps;
     all.interrupting_signal = std::max(all.interrupting_signal, rank.interrupting_signal);
     append(all.chains, rank.chains);
     append(all.statistics, rank.statistics);

@@ -227,7 +227,11 @@ RankResults Simulation::own_results() const {
   RankResults results;
   results.complete = complete_;
   results.interrupting_signal = interruption_.signal();
-  for (const auto& chain : chains_) results.steps += chain == nullptr ? 0 : chain->step();
+  for (const auto& chain : chains_) {
+    if (chain == nullptr) continue;
+    results.steps += chain->step();
+    results.restored_steps += chain->restored_step();
+  }
   if (complete_ < chains_.size()) return results;
   for (const auto& chain : chains_) {
     results.chains.push_back(chain->summary());
@@ -256,16 +260,13 @@ void Simulation::fill_ensemble() {
 }
 
 void Simulation::fill_summary() {
-  double steps = 0;
-  for (const ChainSummary& chain : results_.chains) {
-    steps += static_cast<double>(chain.steps + chain.equilibration_steps);
-  }
   summary_.chains = results_.chains;
   summary_.codelet_timings = results_.codelet_timings;
   summary_.worker_tasks = results_.worker_tasks;
   summary_.schedule = results_.schedule;
   summary_.total_seconds = process_age_seconds() - begun_seconds_;
-  summary_.steps_per_second = steps / summary_.wall_seconds;
+  summary_.steps_per_second =
+      static_cast<double>(results_.steps - results_.restored_steps) / summary_.wall_seconds;
   summary_.title = inputs_.system.title;
   summary_.output_folder = settings().output.folder;
   summary_.seed = settings().sampling.seed;
