@@ -12,6 +12,7 @@ import numpy
 import scipy.special
 
 FEWEST_EFFECTIVE_SAMPLES = 100
+MANY_CHAINS = 8  # say more of an error by their scatter than each does of itself where they are short
 AGREEMENT = 0.05  # of chains, by the F test, from which on the error from within them is believed
 ONE_DEVIATION = 0.8413447460685429
 
@@ -169,7 +170,11 @@ def together(estimates):
             f = counts @ (means - result.mean) ** 2 / expected.sum()
             below = _satterthwaite(expected, freedom)
             agree = scipy.special.fdtrc(len(chains) - 1, below, f) >= AGREEMENT
-    result.error = within if agree else float(numpy.fmax(within, between))
+    if agree:
+        short = len(chains) >= MANY_CHAINS and not result.long_enough
+        result.error = between if short else within
+    else:
+        result.error = float(numpy.fmax(within, between))
     return result
 
 
