@@ -390,6 +390,15 @@ class Run(program.TestCase):
         self.assertAlmostEqual(found.mean, stated["mean"], delta=1e-9 * abs(stated["mean"]))
         self.assertAlmostEqual(found.error, stated["error"], delta=1e-9 * stated["error"])
 
+    def test_errors_of_many_short_chains_are_told_by_their_scatter(self):
+        random = numpy.random.default_rng(4)
+        series = random.normal(size=(8, 150)).cumsum(axis=1) - 0.1 * numpy.arange(8)[:, None]
+        estimates = [block_average.estimate(values) for values in series]
+        self.assertFalse(any(found.long_enough for found in estimates))
+        counts, means = [150] * 8, [[found.mean] for found in estimates]
+        expected = float(block_average.between(counts, means)[1][0])
+        self.assertAlmostEqual(block_average.together(estimates).error, expected, 9)
+
     def test_xtc(self):
         made = []
         try:
