@@ -96,6 +96,11 @@ class RunFolder:
         return found if is_number(found) else self.setting("sampling", "equilibration-steps", 0)
 
     @property
+    def equilibration_known(self):
+        """Of a run that has not ended its files do not tell where an automatic one did."""
+        return self.finished or self.setting("sampling", "equilibration-steps", "") != "auto"
+
+    @property
     def qm_engine(self):
         """none: pure MM."""
         if self.summary:
@@ -296,4 +301,9 @@ def read_run(path, terms=()):
     read_summary(run)
     read_chains(run)
     read_timeline(run)
+    if not run.equilibration_known:
+        run.problem(
+            "Where equilibration ends is not known before the run does (sampling.equilibration-steps = "
+            "auto): means, errors and structure are of all steps, equilibration included."
+        )
     return run

@@ -86,7 +86,8 @@ def _schedule_facts(schedule):
 
 
 def _run_facts(run):
-    yield "equilibration before", f"{run.equilibration_steps} steps"
+    known = run.equilibration_known
+    yield "equilibration before", f"{run.equilibration_steps} steps" if known else "not known yet"
     if run.finished:
         yield "speed", f"{run.summary['steps_per_second']:.0f} steps/s"
         yield "wall time", f"{run.summary['wall_seconds']:.1f} s"

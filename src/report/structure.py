@@ -26,6 +26,7 @@ class Structure:
     curves: list = field(default_factory=list)
     shown: set = field(default_factory=set)
     pictured: tuple = None  # figure, caption
+    frames_of: str = "frames after equilibration"
 
 
 def choose_atoms(names, elements, wanted):
@@ -62,6 +63,8 @@ def read(run, atoms="", pairs=""):
     them, instead of all of solutes and ions.
     """
     found = Structure()
+    if not run.equilibration_known:
+        found.frames_of = "all frames"
     opened = []
     for chain in run.chains:
         try:
@@ -228,7 +231,7 @@ def _shells(found, with_error):
             f"{shell.minimum:.2f}{'' if shell.clear else ' (not clear)'}", number, curve.frames,
         ])  # fmt: skip
     text = (
-        "Means over frames after equilibration with their errors; minimum image, up to half the "
+        f"Means over {found.frames_of} with their errors; minimum image, up to half the "
         "shortest edge; normalised by the mean density of the box. The coordination number is how "
         "many sites of the second name are within the first minimum around one of the first. All "
         "values are in report-rdf.csv and report-coordination.csv."

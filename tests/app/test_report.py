@@ -385,6 +385,21 @@ class Damage(Report):
             self.assertIn(heading, page.headings)
         self.assertIn("3480", words)  # the last whole line's step
 
+    def test_unfinished_with_automatic_equilibration(self):
+        """Nothing tells where it ends: that is said, and nothing passes for production alone."""
+        self.copy("argon")
+        (self.run / "summary.json").unlink()
+        settings = self.run / "settings.cfg"
+        lines = [line for line in settings.read_text().splitlines()
+                 if not line.startswith("equilibration-steps")]  # fmt: skip
+        lines.insert(lines.index("[sampling]") + 1, "equilibration-steps = auto")
+        settings.write_text("\n".join(lines))
+        self.report()
+        words = " ".join(Page((self.run / "report.html").read_text()).text)
+        self.assertIn("Where equilibration ends is not known", words)
+        self.assertIn("not known yet", words)
+        self.assertNotIn("frames after equilibration", words)
+
     def test_everything_is_damaged(self):
         self.copy("qm")
         (self.run / "summary.json").write_text('{"chains": [{"averages": 7')
