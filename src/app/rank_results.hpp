@@ -12,7 +12,7 @@ namespace starpmc {
 
 /// What one rank has to tell at the end of a run.
 struct RankResults {
-  unsigned complete = 0;    ///< chains that came to their end
+  unsigned complete = 0;             ///< chains that came to their end
   std::uint64_t steps = 0;           ///< made by all of its chains
   std::uint64_t restored_steps = 0;  ///< of these, by an earlier process, from checkpoints
   int interrupting_signal = 0;
