@@ -10,6 +10,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "app/input_fingerprint.hpp"
 #include "app/preparation_checkpoint.hpp"
 #include "app/profile_requirements.hpp"
 #include "app/profile_topologies.hpp"
@@ -41,6 +42,18 @@ constexpr const char* kPathName = "path.xyz";
 constexpr const char* kStepsName = "profile-steps.json";
 constexpr const char* kAddedName = "profile-added.json";
 constexpr const char* kAddedPathName = "path-with-added.xyz";
+constexpr const char* kTopologyName = "profile-topology.sha256";
+/// What free_energy.py and the report make of all images.
+constexpr const char* kResultNames[] = {"profile.csv",
+                                        "profile.json",
+                                        "profile-input.json",
+                                        "profile-overlaps.json",
+                                        "profile.png",
+                                        "profile.svg",
+                                        "profile-overlap.png",
+                                        "profile-overlap.svg",
+                                        "profile-convergence.png",
+                                        "profile-convergence.svg"};
 
 /// Random numbers of an image's own: with the same ones chains of like Hamiltonians come together,
 /// and their samples are no longer independent. Mixed as by SplitMix64 (G. Steele et al., OOPSLA
@@ -104,6 +117,17 @@ void add_option(std::vector<std::string>& words, const char* option,
 void add_starts(std::vector<std::string>& words, std::span<const fs::path> files) {
   add_option(words, "--system.coordinates", files.first(1));
   add_option(words, "--system.chain-coordinates", files.subspan(1));
+}
+
+/// Of the topologies of all images, which files may have changed under the same names.
+std::string topology_text(const Inputs& inputs, std::span<const System> systems) {
+  Inputs of_image = inputs;
+  std::string text = input_fingerprint(of_image).at("topology") + '\n';
+  for (const System& system : systems) {
+    of_image.system = system;
+    text += input_fingerprint(of_image).at("topology") + '\n';
+  }
+  return text;
 }
 
 /// Overwriting clears the images' folders and writes those of the new images there.
@@ -222,18 +246,30 @@ void ProfileImages::open_folder() {
   if (overwrite) {
     clear_images();
     for (const char* name : {kStepsName, kAddedName, kAddedPathName}) fs::remove(folder / name);
+    for (const char* name : kResultNames) fs::remove(folder / name);
   }
+  const fs::path topology_file = folder / kTopologyName;
+  const std::string topology = topology_text(inputs_, systems_);
   if (fs::exists(settings_file) && !overwrite) {
     require_same_settings(settings_file, inputs_.settings);
     if (text_of(path_file) != path) {
       throw InputError("output.folder", "holds a profile along another path", path_file.string(),
                        "give the same profile.path, or another folder with --output.folder");
     }
+    if (fs::exists(topology_file) && text_of(topology_file) != topology) {
+      throw InputError("output.folder",
+                       "holds a profile of other topologies or potential parameters than the files "
+                       "have now",
+                       topology_file.string(),
+                       "put back the files as they were, choose another folder with "
+                       "--output.folder, or replace what is there with --output.overwrite true");
+    }
     find_added();
     save_settings();  // images yet to come follow what may be another value now
     return;
   }
   write_file_atomically(path_file, path);
+  write_file_atomically(topology_file, topology);
   save_settings();
 }
 

@@ -147,7 +147,8 @@ class Level:
         """The converged SCF; from the last density, then afresh, then by the second-order solver."""
         field = self._mean_field(self._molecule(positions))
         for guess in (self._density, None) if self._density is not None else (None,):
-            field.kernel(dm0=guess)
+            # Never None, which PySCF takes to be the orbitals of the attempt before, however bad.
+            field.kernel(dm0=field.get_init_guess() if guess is None else guess)
             if field.converged:
                 break
         if not field.converged and not self._on_gpu:

@@ -109,7 +109,7 @@ std::vector<const Element*> elements_without_mass(std::string_view atom_name,
   const std::string_view letters = first_letters(atom_name);
   const bool is_ion = equal_ignoring_case(letters, first_letters(residue));
   if (is_ion && !charmm_ion(letters).empty()) return {element_by_symbol(charmm_ion(letters))};
-  const std::vector<const Element*> choice = elements_in_name(atom_name);
+  std::vector<const Element*> choice = elements_in_name(atom_name);
   if (choice.size() < 2) return choice;
   if ((is_ion && letters.size() == 2) || choice[0]->symbol == "Cl" || choice[0]->symbol == "Br") {
     return {choice[0]};
