@@ -382,6 +382,28 @@ class BadInput(ProfileCase):
                      sampling={"seed": 6})
         self.refused(["another path"], folder="first")
 
+    def test_a_folder_of_other_files_of_the_same_name(self):
+        """Images of two force fields are no profile; overwriting leaves none of the first one's results."""
+        folder = self.folder / "first"
+        config = self.config(**self.settings([0, 0.2], steps=3000))
+        self.profile(config, folder)
+        for topology in self.folder.glob("*.top"):
+            lines = topology.read_text().splitlines()
+            at = next(i for i, line in enumerate(lines) if "atomtypes" in line) + 1
+            while not lines[at].strip() or lines[at].lstrip().startswith(";"):
+                at += 1
+            words = lines[at].split()
+            words[-2] = str(1.3 * float(words[-2]))
+            lines[at] = " ".join(words)
+            topology.write_text("\n".join(lines) + "\n")
+        refused = program.start("profile", config, "--output.folder", folder, env=MODEL)
+        self.assertEqual(refused.returncode, 2, refused.stderr)
+        self.assertIn("other topologies", refused.stderr)
+        self.assertTrue((folder / "profile.csv").exists())
+        replaced = program.start("profile", config, "--output.folder", folder,
+                                 "--output.overwrite", "true", env=MODEL)  # fmt: skip
+        self.assertEqual(replaced.returncode, 0, replaced.stderr)
+
 
 if __name__ == "__main__":
     program.main()
