@@ -60,6 +60,11 @@ class NamesTest(unittest.TestCase):
         self.assertIn(method, str(caught.exception))
         self.assertIn(remedy, str(caught.exception))
 
+    def test_parts_of_functionals(self):
+        for method, says in (("vwn5", "without exchange"), ("pbe0-2", "subtract"), ("b3lyp-vv10", "subtract")):
+            self.refused(method, says)
+        make_engine(",vwn")
+
     def test_parts_that_would_be_ignored(self):
         for method in ("PBE-D3", "pbe-d3bjm", "pbe_d3", "pbe-d2", "b3lyp-d"):
             self.refused(method, "-d3bj, -d3zero, -d4")

@@ -35,9 +35,14 @@ def split(method):
 
 
 def check_functional(method, functional, libxc):
-    """Refuses exchange alone (lda, b88), unless the comma of PySCF's own notation says so."""
+    """Refuses exchange or correlation alone (lda, vwn5), unless the comma of PySCF's own notation says so,
+    and what PySCF would subtract (pbe0-2)."""
     import numpy
 
+    if "," not in functional and any(weight < 0 for _, weight in libxc.parse_xc(functional)[1]):
+        raise bad_request(
+            f"qm.method = {method}: PySCF would subtract the functional behind '-'; take another name"
+        )
     if "," in functional or libxc.xc_type(functional) not in ("LDA", "GGA"):
         return
     uniform = numpy.array([[1.0], [0.0], [0.0], [0.0]])  # density and its gradient
@@ -46,6 +51,12 @@ def check_functional(method, functional, libxc):
         libxc.eval_xc(name, density, deriv=0)[0][0]
         for name, density in ((functional, rho), ("slater,", uniform[0]))
     )
+    exact = libxc.hybrid_coeff(functional)
+    if libxc.rsh_coeff(functional)[0] == 0 and energy + exact * slater > slater / 2:
+        raise bad_request(
+            f"qm.method = {method} is a correlation functional without exchange in PySCF: name both "
+            f"(lda,vwn; blyp), or write ',{functional}' to mean it"
+        )
     if abs(energy - slater) < 1e-6:
         raise bad_request(
             f"qm.method = {method} is an exchange functional without correlation in PySCF: name both "
