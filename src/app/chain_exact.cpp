@@ -84,8 +84,7 @@ void ChainRun::warn_of_capped_blocks(std::uint64_t steps) const {
   }
   spdlog::warn(
       "chain {}: its blocks stay {} steps long, as long as {} steps of production allowed; a run "
-      "of "
-      "{} steps from the start may have longer ones, and other steps",
+      "of {} steps from the start may have longer ones, and other steps",
       number_, blocks_->interval(), steps, settings_.sampling.steps);
 }
 

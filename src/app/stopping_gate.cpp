@@ -68,10 +68,10 @@ void StoppingGate::chain_finished(std::size_t chain, std::uint64_t step,
   if (listener_.finished) listener_.finished(chain, step, energies);
 }
 
-StoppingGate::Arrivals StoppingGate::present(std::uint64_t step) const {
-  Arrivals all = arrived_.at(step);
+const StoppingGate::Arrivals& StoppingGate::present(std::uint64_t step) {
+  Arrivals& all = arrived_[step];
   for (const auto& [chain, last] : finished_) {
-    if (last.step <= step) all.emplace(chain, last.energies);
+    if (last.step <= step) all.try_emplace(chain, last.energies);
   }
   return all;
 }

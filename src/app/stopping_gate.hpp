@@ -66,8 +66,8 @@ class StoppingGate {
     ChainStatistics energies;
   };
   using Arrivals = std::map<std::size_t, ChainStatistics>;
-  /// At the gate at `step`: those that have come there, and those that have finished before.
-  Arrivals present(std::uint64_t step) const;
+  /// Those at the gate at `step`, and with them those that have finished before.
+  const Arrivals& present(std::uint64_t step);
 
   std::mutex mutex_;
   std::condition_variable changed_;

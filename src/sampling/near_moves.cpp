@@ -103,8 +103,7 @@ void NearMoves::warn_of_emptiness() {
   if (std::exchange(warned_, true)) return;
   spdlog::warn(
       "as steps near the solute begin no molecule's centre is within {:.3g} A of its own: they "
-      "move "
-      "nothing. Take a sampling.near-shell larger than {:.3g} A, or sampling.near-share = 0",
+      "move nothing. Take a sampling.near-shell larger than {:.3g} A, or sampling.near-share = 0",
       radius_angstrom_, shell_angstrom_);
 }
 

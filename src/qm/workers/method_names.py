@@ -39,11 +39,13 @@ def check_functional(method, functional, libxc):
     and what PySCF would subtract (pbe0-2)."""
     import numpy
 
-    if "," not in functional and any(weight < 0 for _, weight in libxc.parse_xc(functional)[1]):
+    if "," in functional:
+        return
+    if any(weight < 0 for _, weight in libxc.parse_xc(functional)[1]):
         raise bad_request(
             f"qm.method = {method}: PySCF would subtract the functional behind '-'; take another name"
         )
-    if "," in functional or libxc.xc_type(functional) not in ("LDA", "GGA"):
+    if libxc.xc_type(functional) not in ("LDA", "GGA"):
         return
     uniform = numpy.array([[1.0], [0.0], [0.0], [0.0]])  # density and its gradient
     rho = uniform if libxc.xc_type(functional) == "GGA" else uniform[0]
