@@ -86,14 +86,22 @@ std::string files_of(const std::string& part, const Settings& settings) {
   return part == "settings" ? "settings.cfg" : part;
 }
 
+std::string digest_of(const TopologyBuffers& buffers) {
+  Sha256 topology;
+  topology.add(std::span<const double>(buffers.reals));
+  topology.add(std::as_bytes(std::span<const int>(buffers.integers)));
+  return topology.hexadecimal_digest();
+}
+
 }  // namespace
+
+std::string topology_digest(const System& system, const Settings& settings) {
+  return digest_of(make_topology_buffers(system, settings));
+}
 
 InputFingerprint input_fingerprint(const Inputs& inputs) {
   const System& system = inputs.system;
   const TopologyBuffers buffers = make_topology_buffers(system, inputs.settings);
-  Sha256 topology;
-  topology.add(std::span<const double>(buffers.reals));
-  topology.add(std::as_bytes(std::span<const int>(buffers.integers)));
   Sha256 coordinates;
   coordinates.add(std::span<const double>(buffers.solute));
   coordinates.add(std::span<const double>(buffers.interaction.box));
@@ -105,7 +113,7 @@ InputFingerprint input_fingerprint(const Inputs& inputs) {
     for (const std::string& element : system.solute->elements) coordinates.add(element + " ");
   }
   InputFingerprint fingerprint{{"settings", digest_of_settings(inputs.settings)},
-                               {"topology", topology.hexadecimal_digest()},
+                               {"topology", digest_of(buffers)},
                                {"coordinates", coordinates.hexadecimal_digest()}};
   if (system.solute && inputs.settings.qm.engine == "frozen" &&
       !inputs.settings.qm.grid_file.empty()) {

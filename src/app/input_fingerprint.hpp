@@ -16,6 +16,9 @@ using InputFingerprint = std::map<std::string, std::string>;
 /// @throws InputError where qm.grid-file cannot be read
 InputFingerprint input_fingerprint(const Inputs& inputs);
 
+/// Its part "topology" alone.
+std::string topology_digest(const System& system, const Settings& settings);
+
 /// The files behind the parts in which `found` is another one than `recorded`, for people; empty:
 /// there is no difference.
 std::string changed_files(const InputFingerprint& recorded, const InputFingerprint& found,

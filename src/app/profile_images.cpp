@@ -121,12 +121,8 @@ void add_starts(std::vector<std::string>& words, std::span<const fs::path> files
 
 /// Of the topologies of all images, which files may have changed under the same names.
 std::string topology_text(const Inputs& inputs, std::span<const System> systems) {
-  Inputs of_image = inputs;
-  std::string text = input_fingerprint(of_image).at("topology") + '\n';
-  for (const System& system : systems) {
-    of_image.system = system;
-    text += input_fingerprint(of_image).at("topology") + '\n';
-  }
+  std::string text = topology_digest(inputs.system, inputs.settings) + '\n';
+  for (const System& system : systems) text += topology_digest(system, inputs.settings) + '\n';
   return text;
 }
 
