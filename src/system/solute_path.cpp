@@ -111,12 +111,20 @@ void check_jumps(const fs::path& path, const std::vector<XyzFrame>& frames,
   }
 }
 
+/// In titles of extended XYZ, what stands in quotation marks is one value.
 /// @param key with its "="
 std::optional<double> number_in(std::string_view title, std::string_view key,
                                 const std::string& place, const std::string& what) {
+  bool quoted = false;
   for (const std::string_view word : split_words(title)) {
-    if (!word.starts_with(key)) continue;
-    return parse_number(word.substr(key.size()), place, what);
+    const bool begins_quoted = quoted;
+    if (std::ranges::count(word, '"') % 2 == 1) quoted = !quoted;
+    if (begins_quoted || !word.starts_with(key)) continue;
+    std::string_view value = word.substr(key.size());
+    if (value.size() > 1 && value.starts_with('"') && value.ends_with('"')) {
+      value = value.substr(1, value.size() - 2);
+    }
+    return parse_number(value, place, what);
   }
   return std::nullopt;
 }

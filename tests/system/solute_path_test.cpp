@@ -77,6 +77,13 @@ TEST_F(SolutePathTest, TitlesTellTheElectronicState) {
   EXPECT_FALSE(path.images[1].multiplicity.has_value());
 }
 
+TEST_F(SolutePathTest, WhatTitlesQuoteIsOneValue) {
+  const std::string title = R"(name="ion, charge=3 multiplicity=4" charge="-1" note="charge=2")";
+  const SolutePath path = read(frame(1.3, 0, title) + frame(1.4, 0));
+  EXPECT_EQ(path.images[0].charge, -1);
+  EXPECT_FALSE(path.images[0].multiplicity.has_value());
+}
+
 TEST_F(SolutePathTest, RefusesOtherAtomsAndJumpsNamingTheImage) {
   const std::string good = frame(1.3, 0) + frame(1.4, 0);
   EXPECT_THAT(message(frame(1.3, 0)), testing::HasSubstr("at least two images"));
