@@ -10,10 +10,12 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
-#include "io/checked_file.hpp"
+#include "base/checked_file.hpp"
 
 namespace starpmc {
 namespace {
@@ -36,8 +38,21 @@ class FileSink : public spdlog::sinks::base_sink<std::mutex> {
   CheckedFile file_;
 };
 
+/// Shows each warning once, however many runs of this process give it: a profile's images warn of
+/// the same box, each in its own file.
+class Console : public spdlog::sinks::stderr_sink_mt {
+ public:
+  /// Called by Sinks alone, under its lock.
+  void log(const spdlog::details::log_msg& message) override {
+    static std::set<std::string> shown;
+    const std::string text(message.payload.data(), message.payload.size());
+    if (message.level == spdlog::level::warn && !shown.insert(text).second) return;
+    spdlog::sinks::stderr_sink_mt::log(message);
+  }
+};
+
 std::shared_ptr<spdlog::sinks::sink> console_sink() {
-  auto sink = std::make_shared<spdlog::sinks::stderr_sink_mt>();
+  auto sink = std::make_shared<Console>();
   sink->set_level(spdlog::level::warn);
   // On a terminal a progress line may be standing there: the message takes its place.
   sink->set_pattern(isatty(STDERR_FILENO) == 1 ? "\r\033[Kstarpmc: %l: %v" : "starpmc: %l: %v");

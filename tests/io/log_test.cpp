@@ -42,10 +42,26 @@ TEST(Log, ErrorsOnlyInTheFileStillWarnsOnTheConsole) {
   const auto path = folder.path() / "run.log";
   testing::internal::CaptureStderr();
   start_file_logging(path, "error");
-  spdlog::warn("a worry");
+  spdlog::warn("another worry");
   stop_file_logging();
-  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("a worry"));
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("another worry"));
   EXPECT_EQ(test::read_all(path), "");
+}
+
+TEST(Log, SeveralRunsShowAWarningOnceAndWriteItEach) {
+  const test::TemporaryFolder folder;
+  testing::internal::CaptureStderr();
+  for (const char* name : {"image-1.log", "image-2.log"}) {
+    start_file_logging(folder.path() / name, "info");
+    spdlog::warn("of every image's box");
+    spdlog::warn("of {}", name);
+    spdlog::error("of both");
+    stop_file_logging();
+    EXPECT_THAT(test::read_all(folder.path() / name), HasSubstr("warning: of every image's box\n"));
+  }
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "starpmc: warning: of every image's box\nstarpmc: warning: of image-1.log\n"
+            "starpmc: error: of both\nstarpmc: warning: of image-2.log\nstarpmc: error: of both\n");
 }
 
 TEST(Log, FileMustNotExist) {
