@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/movement.hpp"
-#include "io/checked_file.hpp"
+#include "base/checked_file.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/logging.hpp"
 

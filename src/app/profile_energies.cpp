@@ -14,8 +14,8 @@
 
 #include "app/profile_hamiltonian.hpp"
 #include "app/run_reference.hpp"
+#include "base/checked_file.hpp"
 #include "base/constants.hpp"
-#include "io/checked_file.hpp"
 #include "io/hdf5_handle.hpp"
 #include "io/json_text.hpp"
 #include "io/output_folder.hpp"

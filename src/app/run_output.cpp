@@ -9,7 +9,7 @@
 
 #include "app/run_reference.hpp"
 #include "app/system_pressure.hpp"
-#include "io/checked_file.hpp"
+#include "base/checked_file.hpp"
 #include "io/checkpoint.hpp"
 #include "io/energy_terms_json.hpp"
 #include "io/final_state.hpp"

@@ -5,7 +5,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "io/checked_file.hpp"
+#include "base/checked_file.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/logging.hpp"
 

@@ -11,10 +11,10 @@
 
 #include "app/chain_count.hpp"
 #include "app/run_warnings.hpp"
+#include "base/checked_file.hpp"
 #include "base/process_age.hpp"
 #include "base/seconds_since.hpp"
 #include "config/value_names.hpp"
-#include "io/checked_file.hpp"
 #include "io/json_text.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/logging.hpp"

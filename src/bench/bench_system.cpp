@@ -6,13 +6,13 @@
 #include <array>
 #include <numeric>
 
+#include "base/checked_file.hpp"
 #include "bench/synthetic_grid.hpp"
 #include "config/options.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/temporary_folder.hpp"
 #include "system/data_folder.hpp"
 #include "system/read_system.hpp"
-#include "system/text.hpp"
 #include "system/xyz_file.hpp"
 
 namespace starpmc {
@@ -103,7 +103,7 @@ SolvatedFiles write_preset_box(const BenchPreset& preset, std::size_t waters,
   if (!preset.solute.empty()) {
     request.solute = folder / preset.solute;
     const Geometry one = read_geometry(configs_folder() / preset.solute);
-    write_file(request.solute, format_xyz(side_by_side(one, preset.copies)));
+    write_file_atomically(request.solute, format_xyz(side_by_side(one, preset.copies)));
   }
   request.waters = static_cast<long>(waters);
   request.model = preset.model;

@@ -2,9 +2,9 @@
 
 #include <string>
 
+#include "base/checked_file.hpp"
 #include "bench/bench_system.hpp"
 #include "config/config_file.hpp"
-#include "io/checked_file.hpp"
 #include "kernels/base/installation.hpp"
 #include "kernels/base/temporary_folder.hpp"
 

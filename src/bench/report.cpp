@@ -15,8 +15,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "base/checked_file.hpp"
 #include "bench/contestant.hpp"
-#include "io/checked_file.hpp"
 #include "io/json_text.hpp"
 #include "kernels/operations.hpp"
 

@@ -13,8 +13,8 @@
 #include <string_view>
 #include <system_error>
 
+#include "base/checked_file.hpp"
 #include "base/nested_json.hpp"
-#include "io/checked_file.hpp"
 #include "io/sha256.hpp"
 #include "kernels/base/error.hpp"
 

@@ -6,7 +6,7 @@
 #include <functional>
 #include <optional>
 
-#include "io/checked_file.hpp"
+#include "base/checked_file.hpp"
 #include "io/continued_file.hpp"
 #include "io/energy_terms.hpp"
 #include "io/sha256.hpp"

@@ -9,7 +9,7 @@
 #include <string>
 #include <system_error>
 
-#include "io/checked_file.hpp"
+#include "base/checked_file.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/logging.hpp"
 

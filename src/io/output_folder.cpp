@@ -11,8 +11,8 @@
 #include <system_error>
 #include <vector>
 
+#include "base/checked_file.hpp"
 #include "base/input_file.hpp"
-#include "io/checked_file.hpp"
 #include "io/file_names.hpp"
 #include "io/recognised_file.hpp"
 #include "kernels/base/error.hpp"
@@ -79,8 +79,22 @@ std::vector<std::filesystem::path> own_files(const std::filesystem::path& folder
   return found;
 }
 
-/// An earlier run's files, checkpoints first, then the summary: a run that is killed while it
-/// removes them must not leave what looks like a run to resume, or a finished one.
+/// What nothing but its place tells to be a run's: other programs write files of that name, too.
+bool may_be_another_programs(const std::filesystem::path& path) {
+  return path.filename() == "trajectory.xtc" || path.filename() == "qm-worker.log";
+}
+
+/// Of the files that are removed, those by which a run is known go first and last: one that is
+/// killed while it removes them must not leave what looks like a run to resume, or a finished
+/// one, nor files that nobody knows for a run's.
+int place_in_removal(const std::filesystem::path& path) {
+  const std::string name = path.filename().string();
+  if (name.starts_with("checkpoint")) return 0;
+  if (name == summary_name) return 1;
+  return name == settings_name ? 3 : 2;
+}
+
+/// An earlier run's files, in the order in which they are to be removed.
 /// @throws InputError if there are any and `overwrite` is false, or one does not look like a run's
 std::vector<std::filesystem::path> earlier_files(const std::filesystem::path& folder,
                                                  bool overwrite) {
@@ -96,19 +110,21 @@ std::vector<std::filesystem::path> earlier_files(const std::filesystem::path& fo
             "choose another folder with --output.folder, or replace the results with "
             "--output.overwrite true");
   }
+  const bool is_run = std::ranges::find(earlier, settings_name) != earlier.end();
   for (const std::filesystem::path& path : earlier) {
-    if (looks_like_a_runs(folder / path)) continue;
+    const bool looks_right = looks_like_a_runs(folder / path);
+    if (looks_right && (is_run || !may_be_another_programs(path))) continue;
     throw InputError(
         "output.folder",
-        "holds a file that has the name of a run's but is not one, and is not removed",
+        looks_right ? "holds a file that another program may have written, as there is no "
+                      "settings.cfg of a run beside it, and is not removed"
+                    : "holds a file that has the name of a run's but is not one, and is not "
+                      "removed",
         (folder / path).string(),
         "move it away, or choose another folder with --output.folder; nothing has been "
         "changed");
   }
-  std::ranges::stable_sort(earlier, {}, [](const std::filesystem::path& path) {
-    const std::string name = path.filename().string();
-    return name.starts_with("checkpoint") ? 0 : name == summary_name ? 1 : 2;
-  });
+  std::ranges::stable_sort(earlier, {}, place_in_removal);
   return earlier;
 }
 

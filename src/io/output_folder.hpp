@@ -26,8 +26,9 @@ struct InputPath {
 /// Files of starpmc's own (see is_own_file()) from an earlier run, in the folder itself or in the
 /// folders of its chains (chain-0, chain-1, ...), are an error, or, with `overwrite`, removed;
 /// anything else in the folder is left alone, and a file that has the name of one of them but does
-/// not begin as a run's does is an error (looks_like_a_runs()). Symbolic links among the own files
-/// and in place of a chain's folder are removed, never followed.
+/// not begin as a run's does is an error (looks_like_a_runs()), and so is a trajectory.xtc or
+/// qm-worker.log, which cannot be told from another program's, without a settings.cfg. Symbolic
+/// links among the own files and in place of a chain's folder are removed, never followed.
 class OutputFolder {
  public:
   /// @param folder    created with its parents if missing; may itself be a symbolic link

@@ -11,7 +11,7 @@
 
 #include "analysis/block_average.hpp"
 #include "analysis/ensemble.hpp"
-#include "io/checked_file.hpp"
+#include "base/checked_file.hpp"
 #include "io/energy_terms.hpp"
 
 namespace starpmc {

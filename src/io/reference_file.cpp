@@ -11,8 +11,8 @@
 #include <span>
 #include <system_error>
 
+#include "base/checked_file.hpp"
 #include "base/nested_json.hpp"
-#include "io/checked_file.hpp"
 #include "io/hdf5_handle.hpp"
 #include "io/optional_json.hpp"
 #include "io/sha256.hpp"

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <iterator>
 
-#include "io/checked_file.hpp"
+#include "base/checked_file.hpp"
 #include "io/site_order.hpp"
 #include "io/trajectory.hpp"
 #include "kernels/base/error.hpp"

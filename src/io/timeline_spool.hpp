@@ -8,7 +8,7 @@
 #include <mutex>
 #include <vector>
 
-#include "io/checked_file.hpp"
+#include "base/checked_file.hpp"
 
 namespace starpmc {
 

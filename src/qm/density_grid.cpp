@@ -1,13 +1,10 @@
 #include "qm/density_grid.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include <array>
 #include <bit>
-#include <cerrno>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -15,9 +12,9 @@
 #include <span>
 #include <string>
 
+#include "base/checked_file.hpp"
 #include "base/input_file.hpp"
 #include "kernels/base/error.hpp"
-#include "qm/worker_process.hpp"
 
 namespace starpmc {
 
@@ -91,17 +88,6 @@ Frame check_frame(const std::filesystem::path& path, std::span<const char> bytes
   return {version, count};
 }
 
-void write_all(int descriptor, std::span<const char> bytes, const std::filesystem::path& path) {
-  while (!bytes.empty()) {
-    const ssize_t count = ::write(descriptor, bytes.data(), bytes.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) {
-      throw RunError(fmt::format("cannot write {}: {}", path.string(), std::strerror(errno)));
-    }
-    bytes = bytes.subspan(static_cast<std::size_t>(count));
-  }
-}
-
 }  // namespace
 
 double drop_small_charges(DensityGrid& grid, double charge_threshold) {
@@ -163,21 +149,7 @@ void write_density_grid(const std::filesystem::path& path, const DensityGrid& gr
     }
   }
   append(bytes, checksum(bytes));
-  // Renamed when complete and on disk: a reader never sees half a file.
-  const std::filesystem::path temporary =
-      path.parent_path() / fmt::format(".{}.{}.temporary", path.filename().string(), getpid());
-  ::unlink(temporary.c_str());  // left by a killed run that had this number
-  FileDescriptor file(
-      ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
-  if (file.get() < 0) {
-    throw RunError(fmt::format("cannot write {}: {}", temporary.string(), std::strerror(errno)));
-  }
-  write_all(file.get(), bytes, temporary);
-  if (fsync(file.get()) != 0) {
-    throw RunError(fmt::format("cannot write {}: {}", temporary.string(), std::strerror(errno)));
-  }
-  file.close();
-  std::filesystem::rename(temporary, path);
+  write_file_atomically(path, bytes);
 }
 
 }  // namespace starpmc

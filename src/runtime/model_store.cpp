@@ -13,7 +13,7 @@
 #include <cstring>
 #include <optional>
 
-#include "io/checked_file.hpp"
+#include "base/checked_file.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/installation.hpp"
 #include "kernels/base/logging.hpp"

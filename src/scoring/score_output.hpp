@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "io/checked_file.hpp"
+#include "base/checked_file.hpp"
 #include "scoring/pose_scorer.hpp"
 
 namespace starpmc {

@@ -12,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include "base/checked_file.hpp"
 #include "base/input_file.hpp"
 #include "kernels/base/error.hpp"
 #include "system/atom_typing.hpp"
@@ -281,10 +282,10 @@ std::vector<Ions> add_ions(const SolvateRequest& request, const Salt& salt, Solv
 
 void write_checked(const SolvatedFiles& files, const Geometry& solute, std::string_view coordinates,
                    std::string_view topology) {
-  write_file(files.topology, topology);
-  write_file(files.coordinates, coordinates);
-  // What is written must be readable: a table of the user's may name types that do not exist.
   try {
+    write_file_atomically(files.topology, topology);
+    write_file_atomically(files.coordinates, coordinates);
+    // What is written must be readable: a table of the user's may name types that do not exist.
     const System system =
         read_system({files.coordinates, files.topology, {}, files.qm_molecule, {}, {}});
     if (system.solute && system.solute->elements != solute.elements) {
@@ -292,9 +293,10 @@ void write_checked(const SolvatedFiles& files, const Geometry& solute, std::stri
                        fmt::format("{}", fmt::join(system.solute->elements, " ")),
                        "check the types that --table gives");
     }
-  } catch (const InputError&) {
-    std::filesystem::remove(files.coordinates);
-    std::filesystem::remove(files.topology);
+  } catch (...) {  // neither is of use without the other
+    std::error_code ignored;
+    std::filesystem::remove(files.coordinates, ignored);
+    std::filesystem::remove(files.topology, ignored);
     throw;
   }
 }

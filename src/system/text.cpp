@@ -52,25 +52,6 @@ std::vector<std::string> read_byte_lines(const std::filesystem::path& file,
   return lines;
 }
 
-void write_file(const std::filesystem::path& file, std::string_view text) {
-  std::filesystem::path temporary = file;
-  temporary += ".tmp";
-  std::ofstream stream(temporary, std::ios::binary);
-  stream.write(text.data(), static_cast<std::streamsize>(text.size()));
-  stream.close();
-  if (!stream) {
-    throw RunError(
-        fmt::format("{}: cannot be written (no such folder, no permission, or the disk "
-                    "is full)",
-                    file.string()));
-  }
-  std::error_code failure;
-  std::filesystem::rename(temporary, file, failure);
-  if (failure) {
-    throw RunError(fmt::format("{}: cannot be written: {}", file.string(), failure.message()));
-  }
-}
-
 std::vector<std::string_view> split_words(std::string_view text) {
   std::vector<std::string_view> words;
   for (std::size_t at = text.find_first_not_of(kBlanks); at != std::string_view::npos;) {

@@ -27,10 +27,6 @@ std::vector<std::string> read_lines(const std::filesystem::path& file, std::stri
 std::vector<std::string> read_byte_lines(const std::filesystem::path& file,
                                          std::string_view remedy);
 
-/// Writes a whole file: to a temporary name first, so that no half-written file is left behind.
-/// @throws RunError if the disk refuses
-void write_file(const std::filesystem::path& file, std::string_view text);
-
 std::vector<std::string_view> split_words(std::string_view text);
 std::string lower_case(std::string_view text);
 bool equal_ignoring_case(std::string_view a, std::string_view b);

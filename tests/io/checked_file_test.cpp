@@ -1,4 +1,4 @@
-#include "io/checked_file.hpp"
+#include "base/checked_file.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -147,6 +147,22 @@ TEST(OutputFolder, OverwritingSparesWhatIsNoRuns) {
   }
 }
 
+TEST(OutputFolder, OverwritingSparesWhatAnotherProgramMayHaveWritten) {
+  for (const char* name : {"trajectory.xtc", "qm-worker.log", "chain-0/qm-worker.log"}) {
+    const TemporaryFolder folder;
+    const auto file = folder.write(name, "GROMACS's");
+    const auto table = folder.write("energies.csv", "# starpmc: running totals\n");
+    const std::string message = input_error(folder.path(), true);
+    EXPECT_THAT(message, HasSubstr(file.string())) << name;
+    EXPECT_THAT(message, HasSubstr("another program"));
+    EXPECT_EQ(test::read_all(file), "GROMACS's");
+    EXPECT_TRUE(std::filesystem::exists(table));
+    folder.write("settings.cfg", "# Every option of this run\n");
+    EXPECT_EQ(input_error(folder.path(), true), "no error");
+    EXPECT_FALSE(std::filesystem::exists(file));
+  }
+}
+
 TEST(OutputFolder, OverwritingRemovesNoInput) {
   const TemporaryFolder folder;
   for (const char* name : {"run/reference.h5", "run/chain-0/trajectory.h5md", "run/notes.txt"})

@@ -14,7 +14,7 @@
 #include <optional>
 #include <thread>
 
-#include "io/checked_file.hpp"
+#include "base/checked_file.hpp"
 #include "io/hdf5_handle.hpp"
 #include "io/site_order.hpp"
 #include "io/trajectory_reader.hpp"

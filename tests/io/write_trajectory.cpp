@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "io/checked_file.hpp"
+#include "base/checked_file.hpp"
 #include "io/site_order.hpp"
 #include "io/trajectory.hpp"
 #include "tests/io/example_system.hpp"
