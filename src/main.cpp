@@ -3,10 +3,12 @@
 #include <vector>
 
 #include "app/command_line.hpp"
+#include "app/device_succession.hpp"
 
 int main(int count, char** words) {
   // A file that may not grow (ulimit -f) is to be an error of that write, not the program's death.
   std::signal(SIGXFSZ, SIG_IGN);
+  starpmc::remember_start();
   const std::vector<std::string> arguments(words + 1, words + count);
   return starpmc::run_command_line(arguments);
 }

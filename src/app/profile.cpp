@@ -1,6 +1,7 @@
 #include "app/profile.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/device_succession.hpp"
 #include "app/inputs.hpp"
 #include "app/interruption.hpp"
 #include "app/next_image.hpp"
@@ -57,9 +59,13 @@ std::string name_of(const ProfileImages& images, std::size_t image) {
                      images.folder(image).string());
 }
 
+std::vector<std::string> arguments_to_go_on(const ProfileImages& images) {
+  const std::filesystem::path& folder = images.inputs().settings.output.folder;
+  return {"profile", (folder / "profile.cfg").string(), "--output.folder", folder.string()};
+}
+
 std::string how_to_go_on(const ProfileImages& images) {
-  return "starpmc profile " + (images.inputs().settings.output.folder / "profile.cfg").string() +
-         " --output.folder " + images.inputs().settings.output.folder.string();
+  return fmt::format("starpmc {}", fmt::join(arguments_to_go_on(images), " "));
 }
 
 /// What an image needs of the one before it, and leaves to the next.
@@ -325,6 +331,7 @@ int make_profile(Ranks& ranks, std::span<const std::string> arguments) {
                            images.path().images.back().coordinate,
                            images.inputs().settings.output.folder.string())
             << types_of(images) << std::flush;
+  const DeviceSuccession succession(arguments_to_go_on(images));
   try {
     return sample_and_estimate(ranks, images);
   } catch (const Stopped& stop) {

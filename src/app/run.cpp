@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "app/device_succession.hpp"
 #include "app/simulation.hpp"
 #include "config/options.hpp"
 #include "io/log.hpp"
@@ -19,10 +20,13 @@
 namespace starpmc {
 namespace {
 
-int simulate(Ranks& ranks, Inputs inputs, Begin begin) {
+/// @param successor the command that goes on with it where a device fails
+int simulate(Ranks& ranks, Inputs inputs, Begin begin, std::span<const std::string> successor) {
   const std::filesystem::path folder = inputs.settings.output.folder;
   try {
     Simulation simulation(ranks, std::move(inputs), begin);
+    std::optional<DeviceSuccession> succession;
+    if (ranks.size() == 1) succession.emplace(successor);
     if (simulation.run()) {
       stop_file_logging();
       if (ranks.first()) std::cout << result_table(simulation.summary()) << std::flush;
@@ -116,7 +120,8 @@ int run_simulation(std::span<const std::string> arguments) {
   return over_ranks([&](Ranks& ranks) {
     std::optional<Inputs> inputs;
     agree(ranks, [&] { inputs = read_inputs(spelt_out(arguments), "run"); });
-    return simulate(ranks, std::move(*inputs), Begin::anew);
+    const std::vector<std::string> successor{"resume", inputs->settings.output.folder.string()};
+    return simulate(ranks, std::move(*inputs), Begin::anew, successor);
   });
 }
 
@@ -188,7 +193,9 @@ int resume_simulation(std::span<const std::string> arguments) {
   return over_ranks([&](Ranks& ranks) {
     std::optional<ResumedRun> run;
     agree(ranks, [&] { run = read_resumed_run(ranks, spelt_out_for_resume(arguments)); });
-    return simulate(ranks, std::move(run->inputs), run->begin);
+    std::vector<std::string> successor{"resume"};
+    successor.insert(successor.end(), arguments.begin(), arguments.end());
+    return simulate(ranks, std::move(run->inputs), run->begin, successor);
   });
 }
 

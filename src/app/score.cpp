@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "app/device_succession.hpp"
 #include "app/interruption.hpp"
 #include "app/score_request.hpp"
 #include "base/seconds_since.hpp"
@@ -273,6 +274,9 @@ int run_score(std::span<const std::string> arguments, std::ostream& out) {
   const StarpuRuntime runtime(request->precision, request->implementation);
   for (const std::string& warning : runtime.warnings()) spdlog::warn(warning);
   const OutputPlace place(request->json_path().parent_path());
+  std::vector<std::string> anew{"score"};
+  anew.insert(anew.end(), arguments.begin(), arguments.end());
+  const DeviceSuccession succession(anew);
   Scoring scoring(*request, input);
   if (!scoring.run(interruption)) {
     spdlog::warn("stopped by a signal; nothing has been written");

@@ -18,6 +18,7 @@
 #include "base/checked_file.hpp"
 #include "bench/contestant.hpp"
 #include "io/json_text.hpp"
+#include "kernels/opencl/host/handles.hpp"
 #include "kernels/operations.hpp"
 
 namespace starpmc {
@@ -103,16 +104,13 @@ nlohmann::ordered_json describe_devices(const StarpuRuntime& runtime) {
   nlohmann::ordered_json devices = nlohmann::ordered_json::array();
   for (const WorkerDescription& worker : runtime.workers()) {
     if (!worker.opencl) continue;
-    constexpr cl_device_info kUuid = 0x106A;  // CL_DEVICE_UUID_KHR
     cl_device_id id = nullptr;
     starpu_opencl_get_device(starpu_worker_get_devid(worker.id), &id);
     cl_device_type type = 0;
     clGetDeviceInfo(id, CL_DEVICE_TYPE, sizeof type, &type, nullptr);
-    std::array<unsigned char, 16> uuid{};
-    const bool known = clGetDeviceInfo(id, kUuid, uuid.size(), uuid.data(), nullptr) == CL_SUCCESS;
     devices.push_back({{"worker", worker.name},
                        {"is_cpu", (type & CL_DEVICE_TYPE_CPU) != 0},
-                       {"uuid", known ? fmt::format("{:02x}", fmt::join(uuid, "")) : ""}});
+                       {"uuid", opencl::device_uuid(id)}});
   }
   return devices;
 }

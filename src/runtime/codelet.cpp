@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "kernels/base/error.hpp"
+#include "runtime/device_failure.hpp"
 #include "runtime/opencl_programs.hpp"
 #include "runtime/taken_workers.hpp"
 #include "runtime/task_gaps.hpp"
@@ -368,6 +369,17 @@ void report_failure(const std::string& what) noexcept {
     failure_text.clear();
   }
   failure_reported = true;
+}
+
+void report_task_failure(const std::string& what) noexcept {
+  try {
+    const int worker = starpu_worker_get_id();
+    if (worker >= 0 && starpu_worker_get_type(worker) == STARPU_OPENCL_WORKER) {
+      tell_device_failure(worker, what);
+    }
+  } catch (...) {  // the task has failed all the same
+  }
+  report_failure(what);
 }
 
 bool failed() noexcept { return failure_reported; }

@@ -167,6 +167,9 @@ std::span<T> span_of(void* buffer) {
 /// Failures inside tasks: StarPU's C callbacks cannot let an exception through. The first message
 /// is kept; the host looks for it wherever it waits.
 void report_failure(const std::string& what) noexcept;
+/// The same of the task that runs on this thread. Where an OpenCL device runs it, whoever waits for
+/// that is told first (on_device_failure()).
+void report_task_failure(const std::string& what) noexcept;
 bool failed() noexcept;
 /// @throws RunError when a task has failed
 void throw_if_failed();
@@ -179,7 +182,7 @@ void guarded(const char* name, Body&& body) noexcept {
   try {
     body();
   } catch (const std::exception& error) {
-    report_failure(std::string(name) + ": " + error.what());
+    report_task_failure(std::string(name) + ": " + error.what());
   }
 }
 

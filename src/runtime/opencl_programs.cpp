@@ -12,6 +12,7 @@
 #include "kernels/opencl/host/device_check.hpp"
 #include "kernels/opencl/host/handles.hpp"
 #include "runtime/codelet.hpp"
+#include "runtime/device_failure.hpp"
 
 namespace starpmc::codelets {
 namespace {
@@ -86,6 +87,7 @@ std::vector<std::string> build_opencl_programs(std::span<const Precision> precis
     if (all.size() <= index) all.resize(index + 1);
     if (!all[index].empty()) continue;
     try {
+      if (has_failed_earlier(worker)) throw RunError("it has failed before");
       cl_context context = nullptr;
       cl_device_id id = nullptr;
       starpu_opencl_get_context(device, &context);
@@ -170,8 +172,8 @@ OpenclLane::~OpenclLane() {
   if (error == CL_SUCCESS) error = clEnqueueBarrierWithWaitList(main_.queue, 1, &done, nullptr);
   if (done != nullptr) clReleaseEvent(done);
   if (error != CL_SUCCESS) {
-    report_failure("OpenCL: joining two queues failed (" + std::string(opencl::error_name(error)) +
-                   ")");
+    report_task_failure("OpenCL: joining two queues failed (" +
+                        std::string(opencl::error_name(error)) + ")");
   }
 }
 

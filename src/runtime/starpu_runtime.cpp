@@ -150,6 +150,7 @@ StarpuRuntime::StarpuRuntime(const OpenclOffer& offer, std::span<const Precision
   models_.save();
   try {
     use_devices(implementation, potential, offer);
+    watch_.emplace();
   } catch (...) {
     codelets::release_opencl_programs();
     starpu_shutdown();
@@ -209,6 +210,7 @@ void StarpuRuntime::use_devices(Implementation implementation, const Potential& 
 
 StarpuRuntime::~StarpuRuntime() {
   starpu_task_wait_for_all();
+  watch_.reset();
   codelets::release_opencl_programs();
   codelets::TaskHistory::forget_all();
   starpu_shutdown();

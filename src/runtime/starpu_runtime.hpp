@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "config/settings.hpp"
 #include "kernels/potential.hpp"
 #include "runtime/codelet.hpp"
+#include "runtime/device_failure.hpp"
 #include "runtime/model_store.hpp"
 
 namespace starpmc {
@@ -77,6 +79,7 @@ class StarpuRuntime {
                    const OpenclOffer& offer);
 
   ModelStore models_;
+  std::optional<codelets::DeviceWatch> watch_;
   std::vector<Precision> precisions_;
   std::size_t devices_without_work_ = 0;
   std::vector<std::string> warnings_;

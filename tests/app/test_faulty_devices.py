@@ -1,13 +1,17 @@
-"""OpenCL devices that are missing, or for which a kernel does not build: a warning, no other results.
+"""OpenCL devices that are missing, for which a kernel does not build, or that fail in the midst of
+a run: a warning, no other results.
 
-    python3 test_faulty_devices.py PROGRAM
+    python3 test_faulty_devices.py PROGRAM LIBFAILING_OPENCL.so
 """
 
 import re
 import shutil
+import sys
 
 import program
 import test_faults
+
+FAILING_OPENCL = sys.argv.pop(2) if len(sys.argv) > 2 and sys.argv[2].endswith(".so") else None
 
 BESIDE = {"STARPU_NCPU": 1, "STARPU_OPENCL_ON_CPUS": 1}
 
@@ -130,6 +134,50 @@ class Opencl(program.TestCase):
         for part in ("run.implementation is opencl", "there is none", str(nowhere)):
             self.assertIn(part, result.stderr)
         self.assertFalse((self.folder / "out").exists())
+
+    def failing(self, how, after=60):
+        """The device fails when StarPU's worker has launched so many kernels."""
+        if FAILING_OPENCL is None:
+            self.skipTest("no libfailing_opencl.so was given")
+        preloaded = {"LD_PRELOAD": FAILING_OPENCL, "STARPU_OPENCL_PIPELINE": 2}
+        sanitized = {"ASAN_OPTIONS": "detect_leaks=0:verify_asan_link_order=0"}
+        return preloaded | sanitized | {"FAILING_OPENCL": how, "FAILING_OPENCL_AFTER": after}
+
+    def expect_continued(self, how, *parts):
+        """The device works for part of the run; the rest is made without it, to the same bits."""
+        # Both kinds of worker are tried, so that the device gets some windows.
+        tried = {"STARPU_CALIBRATE": 1}
+        result = self.start("out", "--sampling.window", 20, **self.failing(how), **tried)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for part in ("OpenCL 0", "has failed", "going on without it", *parts):
+            self.assertIn(part, result.stderr)
+        log = (self.folder / "out" / "run.log").read_text()
+        self.assertIn("going on without it", log)
+        self.assertIn("gets no work: it has failed before", log)
+        alone = self.start("alone", STARPU_NOPENCL=0)
+        self.assertEqual(alone.returncode, 0, alone.stderr)
+        self.assertEqual(self.digests("out"), self.digests("alone"))
+
+    def test_kernels_are_refused(self):
+        self.expect_continued("launch", "CL_OUT_OF_RESOURCES")
+
+    def test_kernels_fail(self):
+        self.expect_continued("kernel", "a kernel or a copy has failed: CL_OUT_OF_RESOURCES")
+
+    def test_copies_fail(self):
+        """StarPU aborts."""
+        self.expect_continued("copy", "StarPU has given it up")
+
+    def test_the_only_device_fails(self):
+        result = self.start("out", "--run.implementation", "opencl", **self.failing("launch"))
+        self.assertEqual(result.returncode, 1, result.stderr)
+        for part in ("going on without it", "no OpenCL device can be used", "it has failed before"):
+            self.assertIn(part, result.stderr)
+        # What there was is kept.
+        resumed = self.start("out", "--run.implementation", "opencl", STARPU_NCPU=1)
+        self.assertEqual(resumed.returncode, 2)
+        resumed = program.start("resume", self.folder / "out", env=BESIDE)
+        self.assertEqual(resumed.returncode, 0, resumed.stderr)
 
 
 if __name__ == "__main__":

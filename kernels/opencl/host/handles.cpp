@@ -1,5 +1,8 @@
 #include "kernels/opencl/host/handles.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <array>
 #include <string>
 #include <utility>
@@ -46,6 +49,13 @@ std::string_view error_name(cl_int error) {
     if (number == error) return name;
   }
   return "unknown OpenCL error";
+}
+
+std::string device_uuid(cl_device_id device) {
+  constexpr cl_device_info kUuid = 0x106A;  // CL_DEVICE_UUID_KHR
+  std::array<unsigned char, 16> uuid{};
+  const cl_int error = clGetDeviceInfo(device, kUuid, uuid.size(), uuid.data(), nullptr);
+  return error == CL_SUCCESS ? fmt::format("{:02x}", fmt::join(uuid, "")) : "";
 }
 
 void check(cl_int error, std::string_view operation, std::string_view subject) {

@@ -6,6 +6,7 @@
 #include <CL/cl.h>
 
 #include <memory>
+#include <string>
 #include <string_view>
 #include <type_traits>
 
@@ -16,6 +17,8 @@ namespace starpmc::opencl {
 void check(cl_int error, std::string_view operation, std::string_view subject = {});
 /// "CL_INVALID_VALUE" and so on, or the number of an error this program does not know.
 std::string_view error_name(cl_int error);
+/// 32 hexadecimal digits that other interfaces know a device by, too; empty: it does not tell.
+std::string device_uuid(cl_device_id device);
 
 struct Release {
   void operator()(cl_context context) const { clReleaseContext(context); }

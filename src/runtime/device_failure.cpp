@@ -1,0 +1,126 @@
+#include "runtime/device_failure.hpp"
+
+#include <fmt/format.h>
+#include <starpu.h>
+#include <starpu_opencl.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <string_view>
+#include <utility>
+
+#include "kernels/opencl/host/handles.hpp"
+#include "runtime/environment.hpp"
+#include "runtime/opencl_programs.hpp"
+
+namespace starpmc::codelets {
+namespace {
+
+std::mutex handler_mutex;
+std::atomic<bool> watching{false};
+std::function<void(const DeviceFailure&)>& handler() {
+  static std::function<void(const DeviceFailure&)> of_process;
+  return of_process;
+}
+
+std::string worker_name(int worker) {
+  char name[128] = "?";
+  starpu_worker_get_name(worker, name, sizeof name);
+  return name;
+}
+
+std::string device_key(int worker) {
+  cl_device_id id = nullptr;
+  starpu_opencl_get_device(starpu_worker_get_devid(worker), &id);
+  std::string uuid = id == nullptr ? "" : opencl::device_uuid(id);
+  return uuid.empty() ? worker_name(worker) : uuid;
+}
+
+}  // namespace
+
+void on_device_failure(std::function<void(const DeviceFailure&)> told) {
+  const std::lock_guard lock(handler_mutex);
+  handler() = std::move(told);
+}
+
+void tell_device_failure(int worker, const std::string& what) {
+  // One at a time: the first may end this process, and the others need not.
+  const std::lock_guard lock(handler_mutex);
+  if (watching && handler()) handler()({device_key(worker), worker_name(worker), what});
+}
+
+bool has_failed_earlier(int worker) {
+  const std::string failed = ';' + environment(kFailedDevices) + ';';
+  return failed.find(';' + device_key(worker) + ';') != std::string::npos;
+}
+
+DeviceWatch::DeviceWatch() {
+  watching = true;
+#ifdef STARPU_SIMGRID
+  return;  // devices there are models
+#endif
+  for (unsigned id = 0; id < starpu_worker_get_count(); ++id) {
+    const int worker = static_cast<int>(id);
+    if (starpu_worker_get_type(worker) == STARPU_OPENCL_WORKER &&
+        has_opencl_program(starpu_worker_get_devid(worker))) {
+      markers_[worker] = nullptr;
+    }
+  }
+  if (markers_.empty()) return;
+  thread_ = std::jthread([this](const std::stop_token& stop) { watch(stop); });
+}
+
+DeviceWatch::~DeviceWatch() {
+  watching = false;
+  if (thread_.joinable()) {
+    thread_.request_stop();
+    thread_.join();
+  }
+  for (const auto& [worker, marker] : markers_) {
+    if (marker != nullptr) clReleaseEvent(marker);
+  }
+}
+
+void DeviceWatch::watch(const std::stop_token& stop) {
+  std::mutex mutex;
+  std::condition_variable_any ended;
+  std::unique_lock lock(mutex);
+  while (!ended.wait_for(lock, stop, std::chrono::seconds(1), [] { return false; })) {
+    if (stop.stop_requested()) return;
+    for (const auto& marker : markers_) look_at(marker.first);
+  }
+}
+
+void DeviceWatch::look_at(int worker) {
+  cl_event& marker = markers_.at(worker);
+  cl_int error = CL_SUCCESS;
+  if (marker != nullptr) {
+    cl_int status = CL_QUEUED;
+    error =
+        clGetEventInfo(marker, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
+    if (error == CL_SUCCESS && status > CL_COMPLETE) return;  // under way
+    if (error == CL_SUCCESS) error = status;
+    clReleaseEvent(std::exchange(marker, nullptr));
+  }
+  if (error == CL_SUCCESS) {
+    cl_command_queue queue = nullptr;
+    starpu_opencl_get_queue(starpu_worker_get_devid(worker), &queue);
+    error = clEnqueueMarkerWithWaitList(queue, 0, nullptr, &marker);
+    if (error == CL_SUCCESS) error = clFlush(queue);
+  }
+  if (error == CL_SUCCESS) return;
+  const std::string what =
+      fmt::format("a kernel or a copy has failed: {} ({})", opencl::error_name(error), error);
+  tell_device_failure(worker, what);
+  // StarPU would wait for ever, and whoever waits for its tasks with it.
+  std::fprintf(stderr, "starpmc: error: %s failed: %s\n", worker_name(worker).c_str(),
+               what.c_str());
+  _exit(1);
+}
+
+}  // namespace starpmc::codelets
