@@ -124,7 +124,8 @@ PreparationChains::PreparationChains(const MakeChain& make, const Interruption& 
     : interruption_(interruption) {
   std::uint32_t number = kFirstChain;
   for (Member& member : members_) {
-    member.recorder.emplace(engine);
+    member.coarse.emplace(engine, Quadrature::coarse);
+    member.fine.emplace(engine, Quadrature::fine);
     member.chain = make(number--);
   }
 }
@@ -192,15 +193,17 @@ void PreparationChains::relax(std::uint64_t steps, std::uint64_t tune_interval) 
 }
 
 void PreparationChains::sample(std::uint64_t configurations, std::uint64_t spacing,
-                               const Take& take) {
+                               Quadrature of_last, const Take& take) {
   Exchange exchange(kChains);
   std::array<std::exception_ptr, kChains + 1> errors;
   const std::function<void(std::size_t)> work = [&](std::size_t chain) {
     const Exchange::Maker maker(exchange);
     Member& member = members_[chain];
+    const bool is_fine = chain == kChains - 1 && of_last == Quadrature::fine;
+    PotentialRecorder& recorder = is_fine ? *member.fine : *member.coarse;
     for (const std::size_t number : numbers_of(chain, configurations)) {
       if (number > 0 || member.step > 0) make_steps(member, spacing, 0);
-      if (!exchange.put({number, member.recorder->record(*member.chain)})) return;
+      if (!exchange.put({number, recorder.record(*member.chain)})) return;
     }
   };
   {

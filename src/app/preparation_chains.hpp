@@ -43,10 +43,13 @@ class PreparationChains {
   void relax(std::uint64_t steps, std::uint64_t tune_interval);
 
   /// So many from here on, `spacing` steps of their chain apart; the very first is the start.
+  /// @param of_last by which quadrature those of the last chain are embedded; the others' are
+  /// coarse
   /// @param take called by this thread as they come up, in no certain order, each with its number
   /// @throws Cancelled where the run is interrupted; what take() throws
   using Take = std::function<void(std::size_t number, SolventPotential)>;
-  void sample(std::uint64_t configurations, std::uint64_t spacing, const Take& take);
+  void sample(std::uint64_t configurations, std::uint64_t spacing, Quadrature of_last,
+              const Take& take);
 
   /// Of all chains, once a reference has been set.
   nlohmann::json state();
@@ -57,7 +60,9 @@ class PreparationChains {
 
  private:
   struct Member {
-    std::optional<PotentialRecorder> recorder;  ///< outlives the chain
+    // They outlive the chain.
+    std::optional<PotentialRecorder> coarse;
+    std::optional<PotentialRecorder> fine;
     std::unique_ptr<Chain> chain;
     std::uint64_t step = 0;
   };

@@ -147,23 +147,23 @@ void ReferencePreparation::tell(const std::string& phase, std::uint64_t done, st
 }
 
 /// So many from here on, embedded by the whole team while the chains go on to the next.
-void ReferencePreparation::sample_configurations(std::uint64_t configurations) {
+void ReferencePreparation::sample_configurations(std::uint64_t configurations, Quadrature of_last) {
   std::vector<std::size_t> numbers;  // of the pieces, in the order in which they come up
   numbers.reserve(configurations);
   std::vector<SolventPotential> potentials(configurations);
   embeddings_.assign(configurations, {});
   EngineTeam::Work work;
-  work.size = kUpdatesOfConfiguration * static_cast<double>(engine_.quadrature_points().size());
+  work.size = kUpdatesOfConfiguration * static_cast<double>(engine_.coarse_points().size());
   work.piece = [&](QmEngine& engine, std::size_t piece) {
     const std::size_t number = numbers[piece];
     const SolventPotential& potential = potentials[number];
-    embeddings_[number] =
-        engine.embedding(potential.at_points, potential.at_nuclei, potential.charges);
+    embeddings_[number] = engine.embedding(potential.at_points, potential.at_nuclei,
+                                           potential.charges, potential.quadrature);
     potentials[number].at_points = {};
   };
   EngineTeam::Batch batch(team_, engine_, work);
   tell("reference: configurations", 0, configurations);
-  chains_.sample(configurations, kSweepsBetweenConfigurations * sweep_,
+  chains_.sample(configurations, kSweepsBetweenConfigurations * sweep_, of_last,
                  [&](std::size_t number, SolventPotential potential) {
                    potentials[number] = std::move(potential);
                    numbers.push_back(number);
@@ -205,9 +205,10 @@ std::vector<double> ReferencePreparation::energies_of_tests() {
 }
 
 /// The density in the mean potential of so many configurations from here on.
-ReferencePreparation::Round ReferencePreparation::make_density(std::uint64_t configurations) {
+ReferencePreparation::Round ReferencePreparation::make_density(std::uint64_t configurations,
+                                                               Quadrature of_last) {
   const auto start = std::chrono::steady_clock::now();
-  sample_configurations(configurations);
+  sample_configurations(configurations, of_last);
   engine_.forget_configurations();
   for (const Embedding& embedding : embeddings_) engine_.add_configuration(embedding);
   spdlog::info("{}: {} configurations in {:.1f} s", name_, configurations, seconds_since(start));
@@ -293,12 +294,12 @@ void ReferencePreparation::find_density() {
   std::optional<PreparationState> kept = checkpoint_.read();
   const int done = kept ? kept->round : 0;
   bool settled = kept && kept->settled;
-  Round last = kept ? go_on_from(std::move(*kept)) : make_density(1);
+  Round last = kept ? go_on_from(std::move(*kept)) : make_density(1, Quadrature::coarse);
   const std::uint64_t configurations = configurations_of_round(inputs_.settings.qm.configurations);
   for (int round = done + 1; !settled; ++round) {
     sample_with_density();
     chains_.relax(kSweepsOfRelaxation * sweep_, inputs_.settings.sampling.tune_interval);
-    const Round now = make_density(configurations);
+    const Round now = make_density(configurations, Quadrature::coarse);
     spdlog::info(
         "{}, round {}: in the mean potential of {} configurations the solute has a dipole "
         "of {:.3f} debye, and {:.3f} kJ/mol more than isolated",
@@ -324,7 +325,8 @@ SoluteReference ReferencePreparation::make() {
   find_density();
   sample_with_density();
   tests_ = test_configurations(inputs_.settings.qm.configurations);
-  make_density(inputs_.settings.qm.configurations);
+  // The last chain's tell by the energies of an SCF in each what the response leaves out.
+  make_density(inputs_.settings.qm.configurations, Quadrature::fine);
   make_tables(Fineness::fine, inputs_.settings.qm.response_components.value_or(
                                   most_response_components(inputs_.settings.qm.configurations)));
   reference_.seconds = seconds_before_ + seconds_since(start_);

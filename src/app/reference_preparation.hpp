@@ -56,13 +56,13 @@ class ReferencePreparation {
   bool agree(const Round& one, const Round& other) const;
 
   void find_density();
-  Round make_density(std::uint64_t configurations);
+  Round make_density(std::uint64_t configurations, Quadrature of_last);
   Round find_in_mean(std::uint64_t configurations);
   void warn_of_disagreement() const;
   void keep(int round, bool settled);
   Round go_on_from(PreparationState state);
   void make_tables(Fineness fineness, int most_components);
-  void sample_configurations(std::uint64_t configurations);
+  void sample_configurations(std::uint64_t configurations, Quadrature of_last);
   std::vector<double> energies_of_tests();
   void sample_with_density();
   int threads() const;

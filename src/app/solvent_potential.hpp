@@ -13,13 +13,15 @@ struct SolventPotential {
   std::vector<double> at_points;
   std::vector<double> at_nuclei;
   PointCharges charges;
+  Quadrature quadrature = Quadrature::fine;  ///< at whose points
 };
 
 /// Takes the place of an engine for a chain that computes the potential of its MM molecules, so
 /// that the engine can be asked later, while the chain goes on. Outlives the chain.
 class PotentialRecorder final : public QmEngine {
  public:
-  explicit PotentialRecorder(const QmEngine& engine) : engine_(engine) {}
+  explicit PotentialRecorder(const QmEngine& engine, Quadrature quadrature = Quadrature::fine)
+      : engine_(engine), quadrature_(quadrature) {}
 
   /// Of the chain's present configuration.
   SolventPotential record(Chain& chain) {
@@ -27,12 +29,15 @@ class PotentialRecorder final : public QmEngine {
     return std::move(potential_);
   }
 
-  const DensityGrid& quadrature_points() const override { return engine_.quadrature_points(); }
+  const DensityGrid& quadrature_points() const override {
+    return quadrature_ == Quadrature::fine ? engine_.quadrature_points() : engine_.coarse_points();
+  }
   QmResult update(std::span<const double> potential, std::span<const double> nuclear_potential,
                   const PointCharges& charges) override {
     potential_ = {{potential.begin(), potential.end()},
                   {nuclear_potential.begin(), nuclear_potential.end()},
-                  charges};
+                  charges,
+                  quadrature_};
     return {};
   }
   std::string name() const override { return engine_.name(); }
@@ -40,6 +45,7 @@ class PotentialRecorder final : public QmEngine {
 
  private:
   const QmEngine& engine_;
+  Quadrature quadrature_;
   SolventPotential potential_;
 };
 

@@ -14,8 +14,8 @@ namespace {
 
 }  // namespace
 
-Embedding QmEngine::embedding(std::span<const double>, std::span<const double>,
-                              const PointCharges&) {
+Embedding QmEngine::embedding(std::span<const double>, std::span<const double>, const PointCharges&,
+                              Quadrature /*quadrature*/) {
   refuse(*this);
 }
 

@@ -112,6 +112,12 @@ struct QmForecast {
   bool repeatable = true;     ///< the same bits each time; else the last digits depend on timing
 };
 
+/// By which of its quadratures an engine embeds a configuration.
+enum class Quadrature {
+  fine,   ///< as its SCF does in update()
+  coarse  ///< on fewer points, where the energy of that configuration does not count
+};
+
 /// A QM program that keeps its density from update to update (one per chain). All but cancel() is
 /// called by one thread at a time.
 class QmEngine {
@@ -120,6 +126,8 @@ class QmEngine {
   /// Positions (angstrom) at which update() expects the potential: the engine's quadrature points.
   /// Empty for a frozen engine. Shape: x, y, z arrays of equal length.
   virtual const DensityGrid& quadrature_points() const = 0;
+  /// Those of Quadrature::coarse; of an engine without one quadrature_points().
+  virtual const DensityGrid& coarse_points() const { return quadrature_points(); }
   /// @param potential        potential of the MM charges, kJ/mol per elementary charge, at
   ///                         quadrature_points()
   /// @param nuclear_potential the same at the solute's nuclei, in their order
@@ -132,11 +140,13 @@ class QmEngine {
   /// What the exact ensemble needs (sampling.ensemble = exact): whether the engine can do what
   /// follows. Others throw RunError naming the engine.
   virtual bool serves_exact_ensemble() const { return false; }
-  /// A configuration's potential, given as to update(), as the SCF takes it. The same bits by any
-  /// engine of the same settings; changes nothing.
+  /// A configuration's potential as the SCF takes it. The same bits by any engine of the same
+  /// settings; changes nothing.
+  /// @param potential at the quadrature's points; all else as to update()
   virtual Embedding embedding(std::span<const double> potential,
                               std::span<const double> nuclear_potential,
-                              const PointCharges& charges);
+                              const PointCharges& charges,
+                              Quadrature quadrature);
   /// Keeps a configuration, of this engine or another. @return how many it keeps now
   virtual std::uint64_t add_configuration(const Embedding& embedding);
   /// Drops the configurations, not the density.

@@ -34,6 +34,7 @@ RestartingEngine::RestartingEngine(Factory factory, std::shared_ptr<CancelSignal
       signal_(signal ? std::move(signal) : std::make_shared<CancelSignal>()),
       engine_(start()),
       points_(engine_->quadrature_points()),
+      coarse_points_(engine_->coarse_points()),
       basis_functions_(engine_->basis_functions()),
       name_(engine_->name()),
       version_(engine_->version()),
@@ -55,7 +56,8 @@ std::unique_ptr<QmEngine> RestartingEngine::start() {
 void RestartingEngine::start_again() {
   ++restarts_;
   std::unique_ptr<QmEngine> fresh = factory_(signal_);
-  if (!same_points(points_, fresh->quadrature_points())) {
+  if (!same_points(points_, fresh->quadrature_points()) ||
+      !same_points(coarse_points_, fresh->coarse_points())) {
     throw RunError(fmt::format(
         "the QM engine {} has other quadrature points after its restart ({} before): has its "
         "installation changed?",
@@ -126,9 +128,9 @@ void RestartingEngine::keep_state() {
 
 Embedding RestartingEngine::embedding(std::span<const double> potential,
                                       std::span<const double> nuclear_potential,
-                                      const PointCharges& charges) {
+                                      const PointCharges& charges, Quadrature quadrature) {
   return repeat("embedding", [&](QmEngine& engine) {
-    return engine.embedding(potential, nuclear_potential, charges);
+    return engine.embedding(potential, nuclear_potential, charges, quadrature);
   });
 }
 

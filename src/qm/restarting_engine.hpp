@@ -35,13 +35,14 @@ class RestartingEngine : public QmEngine {
   explicit RestartingEngine(Factory factory, std::shared_ptr<CancelSignal> signal = nullptr);
 
   const DensityGrid& quadrature_points() const override { return points_; }
+  const DensityGrid& coarse_points() const override { return coarse_points_; }
   /// @throws RunError after most_restarts_per_update, saying how often it was tried, and when a
   ///         fresh worker's quadrature points differ; otherwise as the engine's own
   QmResult update(std::span<const double> potential, std::span<const double> nuclear_potential,
                   const PointCharges& charges) override;
   bool serves_exact_ensemble() const override { return exact_; }
   Embedding embedding(std::span<const double> potential, std::span<const double> nuclear_potential,
-                      const PointCharges& charges) override;
+                      const PointCharges& charges, Quadrature quadrature) override;
   std::uint64_t add_configuration(const Embedding& embedding) override;
   void forget_configurations() override;
   ReferenceDensity reference(int threads) override;
@@ -75,6 +76,7 @@ class RestartingEngine : public QmEngine {
   std::atomic<unsigned> restarts_ = 0;
   std::unique_ptr<QmEngine> engine_;  ///< none: lost
   DensityGrid points_;
+  DensityGrid coarse_points_;
   int basis_functions_;
   std::string name_;
   std::string version_;

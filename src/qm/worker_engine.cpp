@@ -57,13 +57,6 @@ void check_length(const char* what, std::size_t found, std::size_t expected) {
   }
 }
 
-nlohmann::json potential_header(const char* type, const PointCharges& charges) {
-  nlohmann::json header{{"type", type}, {"coulomb_pole", charges.coulomb_pole}};
-  const Vector3& box = charges.box;
-  if (box.x > 0) header["box"] = {box.x, box.y, box.z};
-  return header;
-}
-
 }  // namespace
 
 WorkerEngine::WorkerEngine(const WorkerCommand& command, const QmRequest& request)
@@ -203,24 +196,36 @@ void WorkerEngine::initialise(const QmRequest& request,
   if (ready.header.contains("device")) device_ = text(ready, "device");
   tell_of_device(ready);
   exact_ = has_state_ && optional_field<bool>(ready, "exact").value_or(false);
-  const MessageArray& points = array(ready, "points", 3);
-  points_.x = row_of(points, 0);
-  points_.y = row_of(points, 1);
-  points_.z = row_of(points, 2);
-  points_.charge.assign(points.shape[1], 0.0);
-  if (const auto problem = check_.problem_of_points(points_); !problem.empty()) {
-    process_.fail(problem);
+  points_ = read_points(array(ready, "points", 3));
+  if (has_array(ready, "coarse_points")) {
+    coarse_points_ = read_points(array(ready, "coarse_points", 3));
   }
 }
 
-void WorkerEngine::send_potential(const char* type, std::span<const double> potential,
+DensityGrid WorkerEngine::read_points(const MessageArray& array) {
+  DensityGrid points;
+  points.x = row_of(array, 0);
+  points.y = row_of(array, 1);
+  points.z = row_of(array, 2);
+  points.charge.assign(array.shape[1], 0.0);
+  if (const auto problem = check_.problem_of_points(points); !problem.empty()) {
+    process_.fail(problem);
+  }
+  return points;
+}
+
+void WorkerEngine::send_potential(nlohmann::json header, const DensityGrid& points,
+                                  std::span<const double> potential,
                                   std::span<const double> nuclear_potential,
                                   const PointCharges& charges) {
-  check_length("potential", potential.size(), points_.size());
+  check_length("potential", potential.size(), points.size());
   check_length("nuclear potential", nuclear_potential.size(), atom_count_);
   check_length("point charges", charges.charges.size(), charges.positions.size());
+  header["coulomb_pole"] = charges.coulomb_pole;
+  const Vector3& box = charges.box;
+  if (box.x > 0) header["box"] = {box.x, box.y, box.z};
   const Message request{
-      potential_header(type, charges),
+      std::move(header),
       {vector_array("potential", potential), vector_array("nuclear_potential", nuclear_potential),
        positions_array("charge_positions", charges.positions),
        vector_array("charges", charges.charges)}};
@@ -230,7 +235,7 @@ void WorkerEngine::send_potential(const char* type, std::span<const double> pote
 QmResult WorkerEngine::update(std::span<const double> potential,
                               std::span<const double> nuclear_potential,
                               const PointCharges& charges) {
-  send_potential("update", potential, nuclear_potential, charges);
+  send_potential({{"type", "update"}}, points_, potential, nuclear_potential, charges);
   Message answer = receive("result");
   QmResult result = read_scf(answer);
   const bool has_grid = !held_ || has_array(answer, "grid");

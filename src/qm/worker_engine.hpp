@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -52,11 +53,14 @@ class WorkerEngine : public QmEngine {
   static WorkerVersion version_of(const WorkerCommand& command);
 
   const DensityGrid& quadrature_points() const override { return points_; }
+  const DensityGrid& coarse_points() const override {
+    return coarse_points_.size() == 0 ? points_ : coarse_points_;
+  }
   QmResult update(std::span<const double> potential, std::span<const double> nuclear_potential,
                   const PointCharges& charges) override;
   bool serves_exact_ensemble() const override { return exact_; }
   Embedding embedding(std::span<const double> potential, std::span<const double> nuclear_potential,
-                      const PointCharges& charges) override;
+                      const PointCharges& charges, Quadrature quadrature) override;
   std::uint64_t add_configuration(const Embedding& embedding) override;
   void forget_configurations() override;
   ReferenceDensity reference(int threads) override;
@@ -93,8 +97,11 @@ class WorkerEngine : public QmEngine {
   static bool has_array(const Message& message, const std::string& name);
   std::vector<double> row(const Message& message, const std::string& name, std::size_t length);
   const MessageArray& array(const Message& message, const std::string& name, std::size_t rows);
-  void send_potential(const char* type, std::span<const double> potential,
-                      std::span<const double> nuclear_potential, const PointCharges& charges);
+  DensityGrid read_points(const MessageArray& array);
+  /// @param points where the potential is given
+  void send_potential(nlohmann::json header, const DensityGrid& points,
+                      std::span<const double> potential, std::span<const double> nuclear_potential,
+                      const PointCharges& charges);
   /// Without its grid.
   QmResult read_scf(const Message& message);
   void read_grid(const Message& message, QmResult& result);
@@ -111,6 +118,7 @@ class WorkerEngine : public QmEngine {
   int max_iterations_;
   double energy_convergence_hartree_;
   DensityGrid points_;
+  DensityGrid coarse_points_;  ///< none: it has told of none
   int expected_electrons_ = 0;
   int basis_functions_ = 0;
   std::string name_;

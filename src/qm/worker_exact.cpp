@@ -35,8 +35,10 @@ std::vector<double> WorkerEngine::row(const Message& message, const std::string&
 
 Embedding WorkerEngine::embedding(std::span<const double> potential,
                                   std::span<const double> nuclear_potential,
-                                  const PointCharges& charges) {
-  send_potential("embed", potential, nuclear_potential, charges);
+                                  const PointCharges& charges, Quadrature quadrature) {
+  const bool coarse = quadrature == Quadrature::coarse && coarse_points_.size() > 0;
+  send_potential({{"type", "embed"}, {"coarse", coarse}}, coarse ? coarse_points_ : points_,
+                 potential, nuclear_potential, charges);
   Message answer = receive("embedded");
   const auto numbers = std::ranges::find(answer.arrays, "embedding", &MessageArray::name);
   if (numbers == answer.arrays.end() || numbers->values.empty()) {

@@ -101,7 +101,7 @@ class StarpuChain final : public Chain {
                     const std::function<bool()>& pause) override;
 
   QmResult update_density(QmEngine& engine) override {
-    if (update_ == nullptr) {
+    if (update_ == nullptr || !update_->is_of(engine)) {
       update_ = std::make_unique<DensityUpdate<Real>>(data_, engine, chains_here_);
     }
     return update_->run(molecules());

@@ -21,6 +21,8 @@ class DensityUpdate {
   /// @throws RunError when the engine fails
   QmResult run(std::span<const Molecule> molecules);
 
+  bool is_of(const QmEngine& engine) const { return &engine_ == &engine; }
+
  private:
   void submit_potential();
   /// The task's body: puts the potential back into the engine's order and lets it work.

@@ -76,13 +76,16 @@ class PreparationChainsTest : public testing::Test {
   std::map<std::size_t, std::pair<std::size_t, std::uint64_t>> sample(PreparationChains& chains,
                                                                       std::uint64_t count) {
     std::map<std::size_t, std::pair<std::size_t, std::uint64_t>> taken;
-    chains.sample(count, kSpacing, [&](std::size_t number, SolventPotential potential) {
-      const auto place = std::ranges::find(numbers_, potential.at_points.at(0));
-      ASSERT_NE(place, numbers_.end());
-      const auto chain = static_cast<std::size_t>(place - numbers_.begin());
-      const auto step = static_cast<std::uint64_t>(potential.at_points.at(1));
-      EXPECT_TRUE(taken.insert({number, {chain, step}}).second);
-    });
+    chains.sample(count, kSpacing, Quadrature::fine,
+                  [&](std::size_t number, SolventPotential potential) {
+                    const auto place = std::ranges::find(numbers_, potential.at_points.at(0));
+                    ASSERT_NE(place, numbers_.end());
+                    const auto chain = static_cast<std::size_t>(place - numbers_.begin());
+                    const auto step = static_cast<std::uint64_t>(potential.at_points.at(1));
+                    const bool is_last = chain == PreparationChains::kChains - 1;
+                    EXPECT_EQ(potential.quadrature == Quadrature::fine, is_last);
+                    EXPECT_TRUE(taken.insert({number, {chain, step}}).second);
+                  });
     return taken;
   }
 
@@ -135,7 +138,7 @@ TEST_F(PreparationChainsTest, FailureOfWhoTakesEndsAll) {
   const auto take = [&](std::size_t, const SolventPotential&) {
     if (++taken == 20) throw std::out_of_range("no room");
   };
-  EXPECT_THROW(make()->sample(4000, kSpacing, take), std::out_of_range);
+  EXPECT_THROW(make()->sample(4000, kSpacing, Quadrature::coarse, take), std::out_of_range);
 }
 
 TEST_F(PreparationChainsTest, InterruptionIsCancelled) {

@@ -40,7 +40,7 @@ std::vector<double> conversation(QmEngine& engine) {
   engine.update(potential(1), kNuclear, {});
   engine.forget_configurations();
   for (const double value : {2.0, 4.0}) {
-    const Embedding embedding = engine.embedding(potential(value), kNuclear, {});
+    const Embedding embedding = engine.embedding(potential(value), kNuclear, {}, Quadrature::fine);
     EXPECT_EQ(embedding.largest_potential, value);
     told.push_back(static_cast<double>(engine.add_configuration(embedding)));
   }
@@ -95,6 +95,21 @@ TEST(ExactRequests, AreUnderstood) {
                                  0.5,         -0.5,        d0,         0,           d0,        1,
                                  d0,          d0,          2,          2,           2,         2,
                                  10 + d0 / 2, 20 + d0 / 2, 5 + d0 / 2, 35 + d0 / 2, 5 + d0 / 2}));
+}
+
+TEST(ExactRequests, ACoarseQuadratureIsUsedWhereThereIsOne) {
+  WorkerEngine with(command({"coarse"}), hydrogen());
+  EXPECT_EQ(with.quadrature_points().size(), 5U);
+  EXPECT_EQ(with.coarse_points().size(), 2U);
+  const std::vector<double> two(2, 3.0);
+  EXPECT_EQ(with.embedding(two, kNuclear, {}, Quadrature::coarse).numbers, std::vector<double>{6});
+  EXPECT_EQ(with.embedding(potential(3), kNuclear, {}, Quadrature::fine).numbers, std::vector<double>{15});
+  EXPECT_THROW(with.embedding(two, kNuclear, {}, Quadrature::fine), RunError);
+  EXPECT_THROW(with.embedding(potential(3), kNuclear, {}, Quadrature::coarse), RunError);
+  WorkerEngine without(command({}), hydrogen());
+  EXPECT_EQ(without.coarse_points().size(), 5U);
+  EXPECT_EQ(without.embedding(potential(3), kNuclear, {}, Quadrature::coarse).numbers,
+            std::vector<double>{15});
 }
 
 TEST(ExactRequests, ALostWorkerIsToldAllAgain) {

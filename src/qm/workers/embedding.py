@@ -6,6 +6,8 @@ values at the nuclei show. The quadrature's error in the number of electrons, so
 multiply a constant of hundreds of kJ/mol.
 """
 
+import copy
+
 import numpy
 from array_backend import HOST
 from attraction import AttractionMatrix
@@ -50,16 +52,25 @@ class Embedding:
 
     def __init__(self, molecule, points, weights, blocks):
         self._molecule = molecule
+        self._take(points, weights, blocks)
         backend = blocks.backend
-        self._points = backend.put(points)
-        self._angstrom = self._points * nist.BOHR
-        self._weights = backend.put(weights)
-        self._blocks = blocks
         self._linear = LinearPotential(molecule)
         self._of_near_charges = self.coulomb_matrix
         if backend.on_device:
             attraction = AttractionMatrix(molecule, backend)
             self._of_near_charges = lambda *charges: backend.get(attraction(*charges))
+
+    def _take(self, points, weights, blocks):
+        self._points = blocks.backend.put(points)
+        self._angstrom = self._points * nist.BOHR
+        self._weights = blocks.backend.put(weights)
+        self._blocks = blocks
+
+    def on(self, points, weights, blocks):
+        """The same by another quadrature."""
+        other = copy.copy(self)
+        other._take(points, weights, blocks)
+        return other
 
     def by_quadrature(self, potential, nuclear_potential, charges):
         """Matrix of an electron. potential: Hartree per charge, at the points."""

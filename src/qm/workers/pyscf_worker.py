@@ -44,6 +44,7 @@ from point_blocks import KERNEL_SHARES, PointBlocks
 from solvent_scf import (
     Grids,
     SolventScf,
+    coarse_points,
     device_bytes,
     grid_points,
     real_points,
@@ -162,7 +163,9 @@ class PyscfEngine:
         density_grid.radi_method = dft.radi.mura_knowles
         density_grid.prune = None
         density_grid.build()
-        self._grids = Grids(*real_points(self._scf_grid), *real_points(density_grid))
+        self._grids = Grids(
+            *real_points(self._scf_grid), *coarse_points(self.molecule), *real_points(density_grid)
+        )
         real = density_grid.atm_idx >= 0
         points = self._grids.density_points
         atoms = self.molecule.atom_coords()[density_grid.atm_idx[real]]
@@ -252,6 +255,9 @@ class PyscfEngine:
     def points_angstrom(self):
         return self._grids.points.T * nist.BOHR
 
+    def coarse_points_angstrom(self):
+        return self._grids.coarse_points.T * nist.BOHR
+
     def update(self, potential, nuclear_potential, charges):
         return self._guarded(self._update, potential, nuclear_potential, charges)
 
@@ -271,13 +277,15 @@ class PyscfEngine:
         grid[3] = charge
         return {**fields, **self._seconds()}, grid
 
-    def configuration(self, potential, nuclear_potential, charges):
-        """The solvent's potential as the SCF takes it."""
-        return self._guarded(self._configuration, potential, nuclear_potential, charges)
+    def configuration(self, potential, nuclear_potential, charges, coarse=False):
+        """The solvent's potential as the SCF takes it. coarse: it is given at the coarse points."""
+        return self._guarded(self._configuration, potential, nuclear_potential, charges, coarse)
 
-    def _configuration(self, potential, nuclear_potential, charges):
+    def _configuration(self, potential, nuclear_potential, charges, coarse=False):
         if self._analytic:
             return self._embed_analytically(charges.positions / nist.BOHR, charges.charges)
+        if coarse:
+            return self._embed_by_coarse_quadrature(potential, nuclear_potential, charges)
         return self._embed_by_quadrature(potential, nuclear_potential, charges)
 
     def hold(self):
@@ -390,9 +398,15 @@ class PyscfEngine:
             fields["polarisation_energy"] = gain - unpolarised
         return fields
 
-    def _embed_by_quadrature(self, potential, nuclear_potential, charges):
+    def _embed_by_quadrature(self, *solvent):
+        return self._embed_by(self._scf.embedding, *solvent)
+
+    def _embed_by_coarse_quadrature(self, *solvent):
+        return self._embed_by(self._scf.coarse_embedding, *solvent)
+
+    def _embed_by(self, embedding, potential, nuclear_potential, charges):
         return Configuration(
-            self._scf.embedding.by_quadrature(potential, nuclear_potential, charges),
+            embedding.by_quadrature(potential, nuclear_potential, charges),
             float(self.molecule.atom_charges() @ nuclear_potential),
         )
 

@@ -168,9 +168,10 @@ def _solvent_charges(header, arrays):
     return SolventCharges(arrays["charge_positions"], charges, pole, box)
 
 
-def _solvent(engine, header, arrays):
-    """Potentials in Hartree per charge and the charges, as an engine's update() takes them."""
-    points = engine.points_angstrom().shape[1]
+def _solvent(points, engine, header, arrays):
+    """Potentials in Hartree per charge and the charges, as an engine's update() takes them. points:
+    (3, p), where the potential is given."""
+    points = points.shape[1]
     check_shape(arrays, "potential", (points,))
     check_shape(arrays, "nuclear_potential", (engine.atom_count,))
     return {
@@ -215,7 +216,7 @@ def _restore(engine, arrays):
 def _begin(channel, engine):
     channel.send(
         "ready",
-        {"points": engine.points_angstrom()},
+        {"points": engine.points_angstrom(), **_coarse_points(engine)},
         has_state=_has_state(engine),
         exact=_is_exact(engine),
         expected_electrons=engine.expected_electrons,
@@ -223,6 +224,14 @@ def _begin(channel, engine):
         peak_memory_mb=peak_memory_mb(),
         **_device(engine),
     )
+
+
+def _coarse_points(engine):
+    """Where there are fewer of them."""
+    if not hasattr(engine, "coarse_points_angstrom"):
+        return {}
+    points = engine.coarse_points_angstrom()
+    return {"coarse_points": points} if points.shape[1] < engine.points_angstrom().shape[1] else {}
 
 
 def _device(engine):
@@ -262,7 +271,10 @@ def _answer_exact(channel, engine, header, arrays):
     """Requests of the exact ensemble; False: it is none."""
     exact, request = engine.exact, header["type"]
     if request == "embed":
-        configuration = engine.configuration(**_solvent(engine, header, arrays))
+        coarse = header.get("coarse", False)
+        points = engine.coarse_points_angstrom() if coarse else engine.points_angstrom()
+        solvent = _solvent(points, engine, header, arrays)
+        configuration = engine.configuration(**solvent, **({"coarse": True} if coarse else {}))
         channel.send("embedded", {"embedding": exact.pack(configuration)})
     elif request == "configuration":
         channel.send("configured", configurations=exact.add(_packed(exact, arrays)))
@@ -313,7 +325,7 @@ def _answer(channel, engine, make_engine, header, arrays):
         engine = make_engine(header, arrays["positions"])
         _begin(channel, engine)
     elif header["type"] == "update" and engine is not None:
-        fields, grid = engine.update(**_solvent(engine, header, arrays))
+        fields, grid = engine.update(**_solvent(engine.points_angstrom(), engine, header, arrays))
         fields = {**fields, **_memory(), **_device(engine)}
         answer = {} if grid is None else {"grid": grid}
         channel.send("result", _with_state(engine, answer), **fields)
@@ -339,7 +351,8 @@ def serve(channel, worker, version, make_engine, libraries=()):
     depend on, and restore(state), which raises ValueError where it does not fit; empty: none yet.
     An engine that can run on a GPU has device, a text, and take_device_warning() -> text or "".
     An engine for the exact ensemble has `exact` (see exact_ensemble.py), configuration(...), whose
-    arguments are update()'s, and hold().
+    arguments are update()'s, and hold(). It may have coarse_points_angstrom(), fewer points, and take
+    `coarse = True` for a configuration whose potential is given there.
 
     libraries: names of the distributions that the engine can use, of which those there are are told.
     """

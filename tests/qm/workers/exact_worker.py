@@ -2,7 +2,8 @@
 was told before. Standard library only.
 
 exact_worker.py [killed REQUEST FILE]: is killed once, at the first REQUEST of all processes that share
-FILE. exact_worker.py [nonsense WHAT]: one thing of its answers is none.
+FILE. exact_worker.py [nonsense WHAT]: one thing of its answers is none. exact_worker.py [coarse]: it has
+a coarse quadrature, too, of two points.
 """
 
 import os
@@ -12,6 +13,7 @@ import sys
 
 from fake_worker import POINTS, grid, receive, result_header, send
 
+COARSE_POINTS = 2
 MODE, WHAT, FILE = (*sys.argv[1:4], "", "", "")[:3]
 
 
@@ -38,7 +40,9 @@ class Worker:
             self.state = [energy]
         send(result_header(energy=energy), [grid(), ("state", (1,), [energy])])
 
-    def embed(self, _, arrays):
+    def embed(self, header, arrays):
+        points = COARSE_POINTS if header.get("coarse") else POINTS
+        assert len(arrays["potential"]) == points
         numbers = wrong("embedding", [], [sum(arrays["potential"])])
         send({"type": "embedded"}, [("embedding", (len(numbers),), numbers)])
 
@@ -119,9 +123,10 @@ class Worker:
 def main():
     send({"type": "hello", "protocol": 1, "worker": "exact", "version": "0.1"})
     receive()
+    grids = {"points": POINTS} | ({"coarse_points": COARSE_POINTS} if MODE == "coarse" else {})
     send(
         {"type": "ready", "expected_electrons": 2, "has_state": True, "exact": True},
-        [("points", (3, POINTS), [0.25] * (3 * POINTS))],
+        [(name, (3, count), [0.25] * (3 * count)) for name, count in grids.items()],
     )
     worker = Worker()
     while True:
