@@ -12,6 +12,7 @@
 
 #include "app/input_fingerprint.hpp"
 #include "app/preparation_checkpoint.hpp"
+#include "app/profile_folder.hpp"
 #include "app/profile_requirements.hpp"
 #include "app/profile_topologies.hpp"
 #include "app/run.hpp"
@@ -19,6 +20,7 @@
 #include "base/checked_file.hpp"
 #include "config/option.hpp"
 #include "config/options.hpp"
+#include "io/file_names.hpp"
 #include "io/final_state.hpp"
 #include "io/json_text.hpp"
 #include "io/output_folder.hpp"
@@ -34,27 +36,6 @@ namespace fs = std::filesystem;
 
 /// The box's molecule is none of the path's where it lies farther from all images.
 constexpr double kFarAngstrom = 1.0;
-constexpr const char* kRunSettingsName = "settings.cfg";
-constexpr const char* kSettingsName = "profile.cfg";
-constexpr const char* kImagePrefix = "image-";
-constexpr const char* kAheadName = "ahead";  // in an image's folder
-constexpr const char* kPathName = "path.xyz";
-constexpr const char* kStepsName = "profile-steps.json";
-constexpr const char* kAddedName = "profile-added.json";
-constexpr const char* kAddedPathName = "path-with-added.xyz";
-constexpr const char* kTopologyName = "profile-topology.sha256";
-/// What free_energy.py and the report make of all images.
-constexpr const char* kResultNames[] = {"profile.csv",
-                                        "profile.json",
-                                        "profile-input.json",
-                                        "profile-overlaps.json",
-                                        "profile.png",
-                                        "profile.svg",
-                                        "profile-overlap.png",
-                                        "profile-overlap.svg",
-                                        "profile-convergence.png",
-                                        "profile-convergence.svg"};
-
 /// Random numbers of an image's own: with the same ones chains of like Hamiltonians come together,
 /// and their samples are no longer independent. Mixed as by SplitMix64 (G. Steele et al., OOPSLA
 /// 2014), so that profiles of neighbouring seeds have none in common.
@@ -66,32 +47,6 @@ std::uint64_t seed_of(std::uint64_t seed, std::size_t image) {
     return x ^ (x >> 31U);
   };
   return mixed(mixed(seed) + image);
-}
-
-std::string text_of(const fs::path& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-/// Options that a profile that goes on may have other values of.
-bool may_change(const std::string& option) {
-  return may_change_when_resumed("--" + option) || option == "profile.until-error" ||
-         option == "profile.most-steps" || option == "profile.least-overlap" ||
-         option == "profile.most-added-images" || option == "profile.most-frames" ||
-         option == "output.overwrite" || option == "output.folder";
-}
-
-void require_same_settings(const fs::path& file, const Settings& now) {
-  const Settings before = read_settings(file, {});
-  for (const config::Option& option : config::options()) {
-    if (may_change(option.name()) || option.get(before) == option.get(now)) continue;
-    throw InputError("output.folder",
-                     fmt::format("holds a profile whose {} is {}, here it is {}", option.name(),
-                                 option.get(before), option.get(now)),
-                     file.parent_path().string(),
-                     "choose another folder with --output.folder, or replace what is there with "
-                     "--output.overwrite true");
-  }
 }
 
 /// Of a run, whose only chain lies in the run's folder.
@@ -126,23 +81,6 @@ std::string topology_text(const Inputs& inputs, std::span<const System> systems)
   return text;
 }
 
-/// Overwriting clears the images' folders and writes those of the new images there.
-/// @throws InputError where the profile reads something of the one it would replace
-void require_inputs_elsewhere(const Settings& settings) {
-  const fs::path folder = fs::weakly_canonical(fs::absolute(settings.output.folder));
-  for (const InputPath& input : input_paths(settings)) {
-    const fs::path below =
-        fs::weakly_canonical(fs::absolute(input.path)).lexically_relative(folder);
-    const std::string first = below.empty() ? "" : below.begin()->string();
-    if (!first.starts_with(kImagePrefix) && below != kAddedPathName) continue;
-    throw InputError(input.option,
-                     "is of the profile that --output.overwrite true would replace by this one",
-                     input.path.string(),
-                     "choose another folder with --output.folder, or name a copy that lies "
-                     "elsewhere; nothing has been changed");
-  }
-}
-
 std::string text_of(const SolutePath& path) {
   std::string text;
   for (std::size_t i = 0; i < path.images.size(); ++i) {
@@ -160,7 +98,8 @@ std::string image_name(const ProfileImages& images, std::size_t image) {
   return name + " (" + images.folder(image).filename().string() + ")";
 }
 
-ProfileImages::ProfileImages(Inputs inputs) : inputs_(std::move(inputs)) {
+ProfileImages::ProfileImages(Inputs inputs)
+    : inputs_(std::move(inputs)), folder_(inputs_.settings.output.folder) {
   // Each image is what a run would be by default, too.
   if (exact_if_served(inputs_)) inputs_.settings.sampling.ensemble = Ensemble::exact;
   require_profile(inputs_);
@@ -207,13 +146,12 @@ std::vector<std::size_t> ProfileImages::order() const {
 
 fs::path ProfileImages::folder(std::size_t image) const {
   const int digits = count() - added() > 99 ? 3 : 2;
-  return inputs_.settings.output.folder /
-         fmt::format("{}{:0{}}", kImagePrefix, numbers_[image] + 1, digits);
+  return folder_.path() / fmt::format("{}{:0{}}", kImagePrefix, numbers_[image] + 1, digits);
 }
 
 ProfileImages::State ProfileImages::state(std::size_t image) const {
   if (fs::exists(folder(image) / "summary.json")) return State::finished;
-  return fs::exists(folder(image) / kRunSettingsName) ? State::begun : State::absent;
+  return fs::exists(folder(image) / settings_name) ? State::begun : State::absent;
 }
 
 System ProfileImages::system_of(std::size_t image) const {
@@ -223,71 +161,10 @@ System ProfileImages::system_of(std::size_t image) const {
 }
 
 void ProfileImages::open_folder() {
-  const fs::path& folder = inputs_.settings.output.folder;
-  const fs::path settings_file = folder / kSettingsName;
-  const fs::path path_file = folder / kPathName;
-  const bool overwrite = inputs_.settings.output.overwrite;
-  if (fs::exists(folder / kRunSettingsName)) {
-    throw InputError("output.folder", "holds a run, not a profile", folder.string(),
-                     "choose another folder with --output.folder");
-  }
-  if (overwrite) require_inputs_elsewhere(inputs_.settings);
-  std::error_code failure;
-  fs::create_directories(folder, failure);
-  if (failure) {
-    throw RunError(folder.string() + ": cannot create the output folder: " + failure.message());
-  }
-  lock_.emplace(folder);
-  const std::string path = text_of(path_);
-  if (overwrite) {
-    clear_images();
-    for (const char* name : {kStepsName, kAddedName, kAddedPathName}) fs::remove(folder / name);
-    for (const char* name : kResultNames) fs::remove(folder / name);
-  }
-  const fs::path topology_file = folder / kTopologyName;
-  const std::string topology = topology_text(inputs_, systems_);
-  if (fs::exists(settings_file) && !overwrite) {
-    require_same_settings(settings_file, inputs_.settings);
-    if (text_of(path_file) != path) {
-      throw InputError("output.folder", "holds a profile along another path", path_file.string(),
-                       "give the same profile.path, or another folder with --output.folder");
-    }
-    if (fs::exists(topology_file) && text_of(topology_file) != topology) {
-      throw InputError("output.folder",
-                       "holds a profile of other topologies or potential parameters than the files "
-                       "have now",
-                       topology_file.string(),
-                       "put back the files as they were, choose another folder with "
-                       "--output.folder, or replace what is there with --output.overwrite true");
-    }
-    find_added();
-    save_settings();  // images yet to come follow what may be another value now
-    return;
-  }
-  write_file_atomically(path_file, path);
-  write_file_atomically(topology_file, topology);
-  save_settings();
-}
-
-void ProfileImages::save_settings() const {
-  Settings settings = inputs_.settings;
-  settings.output.overwrite = false;  // what goes on from here keeps what is there
-  write_file_atomically(settings.output.folder / kSettingsName, settings_as_config(settings));
-}
-
-/// Of an earlier profile, with whatever number of images.
-void ProfileImages::clear_images() const {
-  const fs::path& folder = inputs_.settings.output.folder;
-  if (!fs::is_directory(folder)) return;
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    const bool is_image = entry.path().filename().string().starts_with(kImagePrefix);
-    if (!is_image || !entry.is_directory() || entry.is_symlink()) continue;
-    fs::remove(RunReference::path_in(entry.path() / kAheadName));
-    fs::remove(PreparationCheckpoint::path_in(entry.path() / kAheadName));
-    if (fs::exists(entry.path() / kRunSettingsName)) {
-      OutputFolder(entry.path(), true);
-    }
-  }
+  const bool was_there =
+      folder_.open(inputs_.settings, text_of(path_), topology_text(inputs_, systems_));
+  if (was_there) find_added();
+  folder_.save_settings(inputs_.settings);  // images yet to come follow what may be another value
 }
 
 /// The one towards the image that is sampled first.
@@ -394,7 +271,7 @@ Inputs ProfileImages::ahead_from(std::size_t image, const std::vector<fs::path>&
 
 /// But for where its chains begin.
 ProfileImages::Words ProfileImages::words_of(std::size_t image, const fs::path& output) const {
-  const std::string profile = fs::absolute(inputs_.settings.output.folder / kSettingsName).string();
+  const std::string profile = fs::absolute(folder_.path() / kProfileSettingsName).string();
   const std::uint64_t seed = seed_of(inputs_.settings.sampling.seed, numbers_[image]);
   return {profile,
           "--system.solute",
@@ -418,19 +295,19 @@ ProfileImages::Words ProfileImages::words_of(std::size_t image, const fs::path& 
 Inputs ProfileImages::go_on(std::size_t image, std::uint64_t steps) const {
   const fs::path here = fs::absolute(folder(image));
   return read_inputs(
-      std::vector<std::string>{(here / kRunSettingsName).string(), "--output.folder", here.string(),
+      std::vector<std::string>{(here / settings_name).string(), "--output.folder", here.string(),
                                "--sampling.steps", std::to_string(steps)},
       "profile");
 }
 
 std::uint64_t ProfileImages::steps_of(std::size_t image) const {
-  return read_settings(folder(image) / kRunSettingsName, {}).sampling.steps;
+  return read_settings(folder(image) / settings_name, {}).sampling.steps;
 }
 
 /// Kept by number: images that have been added since are not in it yet. None gets fewer than
 /// sampling.steps, which may have grown.
 std::vector<std::uint64_t> ProfileImages::planned_steps() const {
-  const fs::path file = inputs_.settings.output.folder / kStepsName;
+  const fs::path file = folder_.path() / kStepsName;
   std::vector<std::uint64_t> steps(count(), inputs_.settings.sampling.steps);
   if (!fs::exists(file)) return steps;
   const auto kept = nlohmann::json::parse(std::ifstream(file), nullptr, false);
@@ -449,8 +326,7 @@ std::vector<std::uint64_t> ProfileImages::planned_steps() const {
 void ProfileImages::plan_steps(const std::vector<std::uint64_t>& steps) const {
   std::vector<std::uint64_t> by_number(count());
   for (std::size_t i = 0; i < count(); ++i) by_number[numbers_[i]] = steps[i];
-  write_file_atomically(inputs_.settings.output.folder / kStepsName,
-                        json_text(nlohmann::json(by_number)));
+  write_file_atomically(folder_.path() / kStepsName, json_text(nlohmann::json(by_number)));
 }
 
 std::vector<Neighbours> ProfileImages::neighbours(std::span<const double> overlaps) const {
@@ -469,9 +345,8 @@ void ProfileImages::add(std::span<const std::size_t> after, std::span<const doub
   for (const std::size_t image : after) {
     insert({numbers_.size(), numbers[image], numbers[image + 1], overlaps[image]});
   }
-  const fs::path& folder = inputs_.settings.output.folder;
-  write_file_atomically(folder / kAddedPathName, text_of(path_));
-  write_file_atomically(folder / kAddedName, text_of(added_));
+  write_file_atomically(folder_.path() / kAddedPathName, text_of(path_));
+  write_file_atomically(folder_.path() / kAddedName, text_of(added_));
 }
 
 void ProfileImages::insert(const AddedImage& added) {
@@ -482,8 +357,8 @@ void ProfileImages::insert(const AddedImage& added) {
                     numbers_[before + 1] == added.after &&
                     (topologies_.empty() || topologies_[before] == topologies_[before + 1]);
   if (!fits) {
-    throw InputError((inputs_.settings.output.folder / kAddedName).string(),
-                     "names neighbours that are none", fmt::format("image {}", added.number + 1),
+    throw InputError((folder_.path() / kAddedName).string(), "names neighbours that are none",
+                     fmt::format("image {}", added.number + 1),
                      "put back the file as it was, or begin anew with --output.overwrite true");
   }
   path_.images.insert(path_.images.begin() + at + 1,
@@ -499,7 +374,7 @@ void ProfileImages::insert(const AddedImage& added) {
 }
 
 void ProfileImages::find_added() {
-  for (const AddedImage& image : read_added_images(inputs_.settings.output.folder / kAddedName)) {
+  for (const AddedImage& image : read_added_images(folder_.path() / kAddedName)) {
     insert(image);
   }
   for (std::size_t i = 0; i < count(); ++i) require_its_geometry(i);
@@ -513,9 +388,9 @@ void ProfileImages::require_its_geometry(std::size_t image) const {
     return text.substr(text.find('\n', text.find('\n') + 1) + 1);
   };
   const Geometry wanted{"", path_.elements, path_.images[image].positions};
-  if (body(text_of(file)) == body(format_xyz(wanted))) return;
+  if (body(ProfileFolder::text_of(file)) == body(format_xyz(wanted))) return;
   throw InputError(file.string(), "is not the geometry in the middle of its neighbours", "",
-                   "put back " + (inputs_.settings.output.folder / kAddedName).string() +
+                   "put back " + (folder_.path() / kAddedName).string() +
                        ", or remove the folder so that the image is sampled again");
 }
 

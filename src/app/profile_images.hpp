@@ -3,14 +3,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "app/added_images.hpp"
 #include "app/inputs.hpp"
-#include "io/folder_lock.hpp"
+#include "app/profile_folder.hpp"
 #include "system/solute_path.hpp"
 #include "system/system.hpp"
 
@@ -82,8 +81,6 @@ class ProfileImages {
 
  private:
   void place();
-  void save_settings() const;
-  void clear_images() const;
   void find_added();
   void insert(const AddedImage& added);
   void require_its_geometry(std::size_t image) const;
@@ -109,7 +106,7 @@ class ProfileImages {
   std::size_t nearest_ = 0;
   std::vector<std::size_t> numbers_;  ///< of the images' folders, from 0
   std::vector<AddedImage> added_;
-  std::optional<FolderLock> lock_;
+  ProfileFolder folder_;
 };
 
 /// "image 3 of 21"; where images have been added, "image 3 of 22 (image-04)".
