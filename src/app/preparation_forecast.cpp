@@ -49,11 +49,12 @@ PreparationForecast preparation_forecast(const Inputs& inputs, const QmForecast&
 
   const auto tests = static_cast<double>(test_configurations(settings.configurations).size());
   const auto references = static_cast<double>(kUsualRounds + 2);
-  const auto configurations =
-      static_cast<double>(kUsualRounds * of_round + settings.configurations);
+  const std::uint64_t fine = PreparationChains::held_out(settings.configurations);
+  const auto coarse = static_cast<double>(kUsualRounds * of_round + settings.configurations - fine);
   forecast.scfs = static_cast<std::uint64_t>(references + tests);
   forecast.scf_seconds = qm.update_seconds * (references + std::ceil(tests / team) +
-                                              kUpdatesOfConfiguration * configurations);
+                                              kUpdatesOfConfiguration * static_cast<double>(fine) +
+                                              kUpdatesOfCoarseConfiguration * coarse);
 
   forecast.components = std::min(settings.response_components.value_or(usual_components(qm)),
                                  most_response_components(settings.configurations));
@@ -65,11 +66,11 @@ PreparationForecast preparation_forecast(const Inputs& inputs, const QmForecast&
   };
   const double cutoff = inputs.settings.interaction.coulomb_cutoff_angstrom;
   const LatticePlan rough = plan(potential_choice(Fineness::rough, cutoff), 1);
-  const LatticePlan fine = plan(potential_choice(Fineness::fine, cutoff), 1);
+  const LatticePlan of_reference = plan(potential_choice(Fineness::fine, cutoff), 1);
   const std::uint64_t of_density =
-      (kUsualRounds + 1) * rough.near_positions().size() + fine.near_positions().size();
+      (kUsualRounds + 1) * rough.near_positions().size() + of_reference.near_positions().size();
   forecast.positions = of_density;
-  forecast.table_mb = values_of(fine);
+  forecast.table_mb = values_of(of_reference);
   double of_response = 0;
   if (forecast.components > 0) {
     const LatticePlan response = plan(LatticeChoice::for_response(), forecast.components);

@@ -12,7 +12,8 @@ namespace starpmc {
 inline constexpr std::uint64_t kSweepsOfRelaxation = 100;
 inline constexpr std::uint64_t kSweepsBetweenConfigurations = 40;
 /// A configuration's embedding matrix takes so much of an update's time.
-inline constexpr double kUpdatesOfConfiguration = 0.2;
+inline constexpr double kUpdatesOfConfiguration = 0.2;  ///< embedded as an update
+inline constexpr double kUpdatesOfCoarseConfiguration = 0.07;
 /// Of a round before the last, of the configurations asked for.
 inline constexpr std::uint64_t kShareOfRound = 8;
 inline constexpr std::uint64_t kFewestOfRound = 16;

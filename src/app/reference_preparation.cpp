@@ -153,7 +153,8 @@ void ReferencePreparation::sample_configurations(std::uint64_t configurations, Q
   std::vector<SolventPotential> potentials(configurations);
   embeddings_.assign(configurations, {});
   EngineTeam::Work work;
-  work.size = kUpdatesOfConfiguration * static_cast<double>(engine_.coarse_points().size());
+  work.size =
+      kUpdatesOfCoarseConfiguration * static_cast<double>(engine_.quadrature_points().size());
   work.piece = [&](QmEngine& engine, std::size_t piece) {
     const std::size_t number = numbers[piece];
     const SolventPotential& potential = potentials[number];

@@ -118,8 +118,11 @@ void DeviceWatch::look_at(int worker) {
       fmt::format("a kernel or a copy has failed: {} ({})", opencl::error_name(error), error);
   tell_device_failure(worker, what);
   // StarPU would wait for ever, and whoever waits for its tasks with it.
-  std::fprintf(stderr, "starpmc: error: %s failed: %s\n", worker_name(worker).c_str(),
-               what.c_str());
+  std::fputs(fmt::format("starpmc: error: {} failed: {}\n  remedy: go on with the run (starpmc "
+                         "resume); {}={} in the environment leaves the device out\n",
+                         worker_name(worker), what, kFailedDevices, device_key(worker))
+                 .c_str(),
+             stderr);
   _exit(1);
 }
 
