@@ -114,7 +114,9 @@ void ChainRun::restore(const nlohmann::json& checkpoint) {
   if (samples_exactly()) restore_exact(checkpoint.at("exact"));
   const std::uint64_t steps_before = checkpoint.at("steps");
   if (steps_before < settings_.sampling.steps) take_more_steps(steps_before);
-  context_.gate.chain_resumed(number_, gate_passed);
+  // A chain that has come beyond a gate has passed it, whatever an earlier version has kept.
+  gate_passed_ = std::max(gate_passed, gate_behind());
+  context_.gate.chain_resumed(number_, gate_passed_);
 }
 
 /// Than the run was begun with.

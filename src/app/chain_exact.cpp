@@ -133,13 +133,14 @@ void ChainRun::go_on_after_test() {
 }
 
 /// Chains meet at the ends of blocks, which are counted, for they may be of different lengths.
-bool ChainRun::known_by_blocks() {
-  if (!context_.gate.active() || blocks_ == nullptr || blocks_->blocks().size() < 2) return false;
+StoppingGate::Answer ChainRun::ask_gate_of_blocks() {
+  constexpr auto kGoOn = StoppingGate::Answer::go_on;
+  if (!context_.gate.active() || blocks_ == nullptr || blocks_->blocks().size() < 2) return kGoOn;
   const std::uint64_t gate = blocks_->blocks().size() - 1;
-  if (gate <= gate_passed_ || step_ >= total_steps()) return false;
+  if (gate <= gate_passed_ || step_ >= total_steps()) return kGoOn;
   const auto answer = context_.gate.arrive(number_, gate, blocks_->statistics());
-  if (answer == StoppingGate::Answer::go_on) gate_passed_ = gate;
-  return answer == StoppingGate::Answer::known;
+  if (answer == kGoOn) gate_passed_ = gate;
+  return answer;
 }
 
 /// Others may have more blocks, and would wait for this chain.

@@ -208,17 +208,29 @@ void ChainRun::look_for_equilibration() {
 
 void ChainRun::begin_production() { start_of_production_ = chain_->molecules(); }
 
-bool ChainRun::known_well_enough() {
-  if (samples_exactly()) return known_by_blocks();
+StoppingGate::Answer ChainRun::ask_gate() {
+  constexpr auto kGoOn = StoppingGate::Answer::go_on;
+  if (samples_exactly()) return ask_gate_of_blocks();
   if (!context_.gate.active() || step_ >= total_steps() || !search_.steps() ||
       step_ <= *search_.steps()) {
-    return false;
+    return kGoOn;
   }
   const std::uint64_t gate = step_ - gate_origin();
-  if (gate % gate_interval() != 0 || gate <= gate_passed_) return false;
+  if (gate % gate_interval() != 0 || gate <= gate_passed_) return kGoOn;
   const auto answer = context_.gate.arrive(number_, gate, output_->energy_statistics());
-  if (answer == StoppingGate::Answer::go_on) gate_passed_ = gate;
-  return answer == StoppingGate::Answer::known;
+  if (answer == kGoOn) gate_passed_ = gate;
+  return answer;
+}
+
+/// The last gate that a chain has passed that has come so far.
+std::uint64_t ChainRun::gate_behind() const {
+  if (!context_.gate.active() || !search_.steps()) return 0;
+  if (samples_exactly()) {
+    const std::size_t blocks = blocks_ == nullptr ? 0 : blocks_->blocks().size();
+    return blocks < 2 ? 0 : blocks - 2;
+  }
+  const std::uint64_t origin = gate_origin();
+  return step_ <= origin ? 0 : (step_ - 1 - origin) / gate_interval() * gate_interval();
 }
 
 bool ChainRun::run() {
@@ -261,8 +273,15 @@ bool ChainRun::make_steps() {
     begin_output(chain_->evaluate());
   }
   while (!known_ && (step_ < total_steps() || update_is_due() || test_is_due())) {
-    known_ = known_well_enough();
+    const auto answer = ask_gate();
+    known_ = answer == StoppingGate::Answer::known;
     if (known_) break;
+    if (answer == StoppingGate::Answer::given_up) {
+      // It is asked again when the run goes on, and what comes next depends on the answer.
+      if (blocks_ != nullptr) blocks_->drop_ahead();
+      save(checkpoint());
+      return false;
+    }
     go_on_after_test();
     if (update_is_due() && !update()) return false;
     if (context_.interruption.requested()) {

@@ -102,7 +102,8 @@ class ChainRun {
   void take_energy_zero(const QmResult& result);
   void report_update() const;
   bool sample();
-  bool known_well_enough();
+  StoppingGate::Answer ask_gate();
+  std::uint64_t gate_behind() const;
   void check_drift();
   void finish();
   void save_engine_log() const noexcept;
@@ -140,7 +141,7 @@ class ChainRun {
   void begin_blocks(const nlohmann::json* state);
   bool sample_block();
   void go_on_after_test();
-  bool known_by_blocks();
+  StoppingGate::Answer ask_gate_of_blocks();
   void leave_gate();
   void warn_of_capped_blocks(std::uint64_t steps) const;
   void finish_blocks();

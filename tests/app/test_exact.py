@@ -453,6 +453,47 @@ class Exact(program.TestCase):
         self.assertEqual(len(lines), 2)
         self.assertNotEqual(*lines)
 
+    def test_interrupted_while_it_waits_for_another_chain(self):
+        """What comes after a block depends on whether the run ends there: none of it is kept."""
+        sections = self.settings()
+        sections["sampling"] |= {"chains": 2, "until_error": 1e-6}
+        self.run_model("whole", sections=sections)
+        config, out = self.config(**sections), self.folder / "out"
+        slow = {"STARPMC_MODEL_SECONDS": 0.05, "STARPMC_MODEL_FIRST": self.folder / "first"}
+        arguments = (program.PROGRAM, "run", config, "--output.folder", out)
+        with subprocess.Popen(
+            list(map(str, arguments)),
+            env=program.environment(**MODEL, **slow),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        ) as process:
+            chains = [out / f"chain-{number}" for number in (0, 1)]
+
+            def blocks():
+                tables = [chain / "blocks.csv" for chain in chains]
+                return [len(table(path)) if path.exists() else 0 for path in tables]
+
+            while min(blocks()) < 3:
+                self.assertIsNone(process.poll())
+                time.sleep(0.02)
+            while len(set(blocks())) == 1:  # one of them is at the next block's end
+                self.assertIsNone(process.poll())
+                time.sleep(0.02)
+            time.sleep(0.2)
+            process.send_signal(signal.SIGINT)
+            process.wait(60)
+        beyond = [
+            int(table(chain / "energies.csv")[-1]["step"])
+            - int(table(chain / "blocks.csv")[-1]["step"])
+            for chain in chains
+        ]
+        self.assertEqual(min(beyond), 0, beyond)
+        program.succeed("resume", out, env=MODEL)
+        for number in (0, 1):
+            chain = f"chain-{number}"
+            self.assert_same_results(self.folder / "whole" / chain, out / chain)
+
     def test_more_steps(self):
         self.run_model("whole")
         self.run_model("part", "--sampling.steps", "1500")

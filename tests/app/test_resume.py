@@ -529,6 +529,42 @@ class AutomaticChains(program.TestCase):
 
 
 class UntilError(program.TestCase):
+    def test_stopped_again_while_chains_are_apart(self):
+        """A chain that was resumed between two gates still has passed those before."""
+        config = self.config(
+            **program.plain_system("argon/argon"),
+            sampling={"steps": 300000, "equilibration_steps": 1000, "chains": 2,
+                      "until_error": 1e-9},
+            output={"energy_interval": 100, "trajectory_interval": 50000,
+                    "checkpoint_interval": 0.1},
+        )  # fmt: skip
+        out = self.folder / "out"
+        arguments = list(map(str, (program.PROGRAM, "run", config, "--output.folder", out)))
+        quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
+        quiet |= {"stderr": subprocess.DEVNULL, "env": program.environment(STARPU_NCPU=1)}
+        with subprocess.Popen(arguments, **quiet) as process:
+            while not (out / "chain-1" / "checkpoint.cbor").exists():
+                self.assertIsNone(process.poll())
+                time.sleep(0.005)
+            time.sleep(0.05)
+            shutil.copytree(out / "chain-1", self.folder / "behind")
+            time.sleep(1)
+            process.kill()
+        # As after a power cut: one chain's files are older than the other's.
+        shutil.rmtree(out / "chain-1")
+        shutil.copytree(self.folder / "behind", out / "chain-1")
+        log = out / "run.log"
+        with subprocess.Popen([program.PROGRAM, "resume", str(out)], **quiet) as process:
+            while log.read_text().count("goes on at step") < 2:
+                self.assertIsNone(process.poll())
+                time.sleep(0.01)
+            time.sleep(0.3)
+            process.send_signal(signal.SIGINT)
+            process.wait(60)
+        self.assertFalse((out / "summary.json").exists())
+        result = program.start("resume", out, env={"STARPU_NCPU": 1}, timeout=60)
+        self.assertEqual(result.returncode, 0, result.stderr)
+
     def test_ends_early_and_at_the_same_step(self):
         config = self.config(**program.ended_early(chains=2))
         first = program.simulate(config, self.folder / "a")
