@@ -58,7 +58,11 @@ class StarpuChain final : public Chain {
         {run_.tasks, chains_here_, sizes_.windows_per_task, loads_.grid_pairs(sizes_.window)});
     spare_records_.clear();  // a task may have another number of windows now
     window_.set_grid_parts(data_.density == nullptr ? 0 : data_.density->parts().size());
-    if (data_.density == nullptr) clear_grid_energies();
+    if (data_.density == nullptr) {
+      clear_grid_energies();
+    } else if (std::exchange(of_other_precision_, false)) {
+      FullEvaluation<Real>(data_).run_fields();
+    }
   }
 
   void set_reference(std::shared_ptr<const ReferenceTables> reference) override {
@@ -126,12 +130,20 @@ class StarpuChain final : public Chain {
             state.data()[STATE_LARGEST_ERROR]};
   }
 
-  nlohmann::json state() override { return {{"data", data_.state()}, {"sizes", sizes_.state()}}; }
+  nlohmann::json state() override {
+    return {{"data", data_.state()},
+            {"sizes", sizes_.state()},
+            {"precision", static_cast<int>(kPrecisionOf<Real>)}};
+  }
 
   void restore(const nlohmann::json& state) override {
     sizes_ = ChainSizes::from(state.at("sizes"));
     apply_sizes();
     data_.restore(state.at("data"));
+    // The bound of decisions does not allow for another precision's energies of the density. Those
+    // of a fixed reference have the same bits in all.
+    of_other_precision_ = state.value("precision", static_cast<int>(kPrecisionOf<Real>)) !=
+                          static_cast<int>(kPrecisionOf<Real>);
     plan_of_confined();
     team_.data_changed();
   }
@@ -257,6 +269,7 @@ class StarpuChain final : public Chain {
   std::int64_t windows_made_ = 0;
   std::vector<DataHandle> spare_records_;
   TeamWindows<Real> team_;
+  bool of_other_precision_ = false;  ///< the restored energies with the density
   std::unique_ptr<DensityUpdate<Real>> update_;
   std::unique_ptr<PairVirial<Real>> virial_;  ///< null: never asked for
 };

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <random>
 
 #include "config/option_places.hpp"
@@ -92,6 +93,34 @@ TEST_F(Evaluation, OfManyMoleculesIsTheExactEnergy) {
   const EnergyTerms found = chain->evaluate();
   EXPECT_GT(std::abs(found.qmmm_grid), 100);
   expect_near(found, chain->virial().energies, 1e-6);
+}
+
+/// A chain that goes on in another precision decides by energies of its own: those of molecules
+/// that have not moved since must not be another's, for which the bound of its decisions does not
+/// allow.
+TEST_F(Evaluation, RestoredInAnotherPrecisionIsMadeAnew) {
+  settings_.run.precision = Precision::mixed;
+  const Precision both[] = {Precision::mixed, Precision::fp64};
+  const StarpuRuntime runtime(both, Implementation::simd);
+  const auto mixed = make_chain(system_, settings_, 0);
+  mixed->set_density(density(0.1));
+  mixed->evaluate();
+  Decisions observer;
+  mixed->run({0, 400, 0, 0, 0}, observer);
+  settings_.run.precision = Precision::fp64;
+  const auto fp64 = make_chain(system_, settings_, 0);
+  fp64->restore(mixed->state());
+  fp64->set_density(density(0.1));
+  const nlohmann::json restored = fp64->state().at("data").at("field_cache");
+  EXPECT_NE(restored, mixed->state().at("data").at("field_cache"));
+  fp64->evaluate();
+  EXPECT_EQ(restored, fp64->state().at("data").at("field_cache"));
+  // With the same precision nothing is changed.
+  settings_.run.precision = Precision::mixed;
+  const auto again = make_chain(system_, settings_, 0);
+  again->restore(mixed->state());
+  again->set_density(density(0.1));
+  EXPECT_EQ(again->state(), mixed->state());
 }
 
 /// After steps with another density; and the chain goes on alike.
