@@ -111,7 +111,8 @@ ReferencePreparation::ReferencePreparation(const Inputs& inputs, const Interrupt
       settings_(settings_of_chains(inputs.settings)),
       chains_(
           [&](std::uint32_t number) {
-            return make_chain(system_of_reference_chain(inputs, number), settings_, number);
+            return make_chain(system_of_reference_chain(inputs, number), settings_, number,
+                              PreparationChains::kChains);
           },
           interruption, engine),
       moves_(inputs.system, inputs.settings) {
