@@ -171,7 +171,7 @@ class Checker {
       const unsigned chains =
           settings.sampling.chains > 0
               ? settings.sampling.chains
-              : automatic_chains(runtime.cpu_workers(), runtime.opencl_workers(),
+              : automatic_chains(runtime.cpu_workers(), runtime.working_devices(),
                                  forecast_ ? forecast_->memory_mb : 0);
       const DensityGrid grid = density_for_trial(inputs_);
       trial_ = starpmc::try_sampling(inputs_, grid, chains);

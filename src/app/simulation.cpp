@@ -145,7 +145,7 @@ void Simulation::decide_chains() {
   // Ranks that are not bound to cores of their own each count all of them.
   const unsigned cores = std::max(1U, std::thread::hardware_concurrency() / here);
   const unsigned own = automatic_chains(std::min(runtime_->cpu_workers(), cores),
-                                        runtime_->opencl_workers(), memory_mb * here);
+                                        runtime_->working_devices(), memory_mb * here);
   std::vector<unsigned> counts;
   for (const nlohmann::json& count : ranks_.all(own)) counts.push_back(count);
   share_ = stated_share(counts, ranks_.rank());

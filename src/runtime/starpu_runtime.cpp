@@ -266,6 +266,14 @@ std::vector<unsigned> StarpuRuntime::processors() const {
 }
 
 unsigned StarpuRuntime::opencl_workers() const { return starpu_opencl_worker_get_count(); }
+
+unsigned StarpuRuntime::working_devices() const {
+  const std::vector<WorkerDescription> all = workers();
+  return static_cast<unsigned>(std::ranges::count_if(all, [](const WorkerDescription& worker) {
+    return worker.opencl && codelets::implementation_on(worker.id).has_value();
+  }));
+}
+
 std::string StarpuRuntime::scheduler() const {
   // What StarPU runs, which is not what was asked for where the name is unknown to it.
   const starpu_sched_policy* const policy = starpu_sched_ctx_get_sched_policy(0);

@@ -61,6 +61,8 @@ class StarpuRuntime {
   std::vector<WorkerDescription> workers() const;
   unsigned cpu_workers() const;
   unsigned opencl_workers() const;
+  /// Those that get work: which have kernels, where the implementation is allowed.
+  unsigned working_devices() const;
   /// The system's numbers of the logical processors that the CPU workers are bound to.
   std::vector<unsigned> processors() const;
   std::string scheduler() const;
