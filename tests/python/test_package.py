@@ -6,6 +6,7 @@ What the package says is compared with numbers that are read here from the progr
 json and h5py.
 """
 
+import contextlib
 import csv
 import functools
 import json
@@ -308,6 +309,43 @@ class Results(Package):
                 "output": {"trace": True},
             },
         )
+
+    def test_paths_of_any_name(self):
+        """A comma is part of a path, and parts the paths of a list; a comment would cut one off."""
+        settings = self.settings(steps=10, equilibration_steps=0)
+        settings["system"]["include_folders"] = [self.folder, " ."]
+        here = self.enterContext(tempfile.TemporaryDirectory())
+        self.enterContext(contextlib.chdir(here))
+        for folder in ("T300,P1", "#1", "a#b;c"):
+            run = starpmc.run(settings, folder=folder)
+            self.assertEqual(run.settings["output"]["folder"], os.path.abspath(folder))
+            self.assertEqual(run.summary["steps"], 10)
+        self.assertEqual(
+            run.settings["system"]["include-folders"], f"{self.folder}, {os.getcwd()}"
+        )
+        for section, key, value in (
+            ("output", "folder", "run #2"),
+            ("output", "folder", "run ;2"),
+            ("output", "folder", "run "),
+            ("output", "folder", "run\n2"),
+            ("qm", "basis", "6-31g#"),
+            ("potential", "mm_vdw", "4*e*(r/s)^2 # argon"),
+            ("system", "include_folders", [pathlib.Path("a,b")]),
+            ("system", "include_folders", pathlib.Path("a,b")),
+        ):
+            with self.subTest(f"{key} {value}"):
+                with self.assertRaises(starpmc.InputError) as caught:
+                    starpmc.run(settings, **{section: {key: value}})
+                error = caught.exception
+                self.assertEqual(error.key, f"{section}.{key.replace('_', '-')}")
+                found = repr(value)[1:-1] if isinstance(value, str) else "a,b"
+                self.assertIn(found, error.message)
+                self.assertTrue(error.remedy)
+        self.assertEqual(sorted(os.listdir()), ["#1", "T300,P1", "a#b;c"])
+        with self.assertRaisesRegex(starpmc.InputError, "output.folder: cannot be written"):
+            starpmc.write_settings({"output": {"folder": "run #2"}}, "written.cfg")
+        settings["sampling"]["steps"] = " 10 "
+        starpmc.check(settings)
 
     def test_options(self):
         options = starpmc.options()

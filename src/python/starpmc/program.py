@@ -32,7 +32,11 @@ class Option(NamedTuple):
 
     @property
     def is_path(self) -> bool:
-        return self.allowed.startswith(("a path", "paths"))
+        return self.allowed.startswith("a path") or self.is_path_list
+
+    @property
+    def is_path_list(self) -> bool:
+        return self.allowed.startswith("paths")
 
     @property
     def is_expression(self) -> bool:
