@@ -347,6 +347,30 @@ class Results(Package):
         settings["sampling"]["steps"] = " 10 "
         starpmc.check(settings)
 
+    def test_texts_that_look_like_numbers(self):
+        """Paths, names and expressions stay as they are written; the results are found."""
+        sections = self.settings(steps=10, equilibration_steps=0)
+        sections["output"]["folder"] = "001"
+        sections["qm"]["basis"] = "1e3"
+        sections["system"]["defines"] = "true"
+        path = self.config(**sections)
+        with contextlib.chdir(self.folder):
+            settings = starpmc.read_settings(path)
+            run = starpmc.run(path)
+            self.assertEqual(starpmc.run(path, folder="002 ").summary["steps"], 10)
+        self.assertEqual(settings["output"]["folder"], "001")
+        self.assertEqual(settings["qm"]["basis"], "1e3")
+        self.assertEqual(settings["system"]["defines"], "true")
+        self.assertEqual(settings["sampling"]["steps"], 10)
+        self.assertEqual(run.folder, self.folder / "001")
+        self.assertEqual(run.summary["steps"], 10)
+        self.assertEqual(run.settings["output"]["folder"], "001")
+        written = self.folder / "written.cfg"
+        starpmc.write_settings({"potential": {"mm-vdw": "0.10"}}, written)
+        self.assertEqual(
+            starpmc.read_settings(written), {"potential": {"mm-vdw": "0.10"}}
+        )
+
     def test_options(self):
         options = starpmc.options()
         self.assertEqual(options["sampling.temperature"].unit, "K")

@@ -42,6 +42,12 @@ class Option(NamedTuple):
     def is_expression(self) -> bool:
         return "an expression" in self.allowed
 
+    @property
+    def is_text(self) -> bool:
+        """Also where a value looks like a number: a folder named 001."""
+        is_name = self.allowed.startswith(("a name", "names"))
+        return self.is_path or self.is_expression or is_name
+
 
 def _source_folder() -> Path | None:
     """The folder this package was installed from, if pip noted one on this machine."""

@@ -13,7 +13,7 @@ from starpmc.program import Option, options
 
 Settings = Mapping[str, Mapping[str, Any]]
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
-_BLANKS = " \t\r\n\v\f"  # what the program takes off both ends of a value
+BLANKS = " \t\r\n\v\f"  # what the program takes off both ends of a value
 
 
 def as_text(value: Any) -> str:
@@ -33,8 +33,11 @@ def as_text(value: Any) -> str:
     return str(value)
 
 
-def as_value(text: str) -> bool | int | float | str:
-    """The number or truth that a text stands for; the text where it would not read the same."""
+def as_value(text: str, option: Option | None = None) -> bool | int | float | str:
+    """The number or truth that a text stands for; the text where it would not read the same, and
+    of paths, names and expressions."""
+    if option is not None and option.is_text:
+        return text
     if text in ("true", "false"):
         return text == "true"
     if not _NUMBER.fullmatch(text):
@@ -83,7 +86,7 @@ def config_text(settings: Settings) -> str:
             option = known.get(f"{section}.{key}")
             text = as_text(value)
             if option is None or not option.is_path:  # elsewhere blanks at the ends mean nothing
-                text = text.strip(_BLANKS)
+                text = text.strip(BLANKS)
             if _without_comment(text, option) != text or re.search(r"[\r\n]", text):
                 raise InputError(
                     f"{section}.{key}: cannot be written in a .cfg file, found {text!r}",
@@ -127,7 +130,7 @@ def _paths_in(value: Any) -> list[str]:
     if isinstance(value, os.PathLike):
         return [os.fspath(value)]
     several = value if isinstance(value, list | tuple) else as_text(value).split(",")
-    return [as_text(one).strip(_BLANKS) for one in several]
+    return [as_text(one).strip(BLANKS) for one in several]
 
 
 def _absolute(path: str, option: Option) -> str:
@@ -141,7 +144,7 @@ def _without_comment(value: str, option: Option | None) -> str:
     """In an expression `;` separates definitions; in a path a comment comes after a blank."""
     signs = "#" if option is not None and option.is_expression else "#;"
     before = r"(?:^|(?<=\s))" if option is not None and option.is_path else ""
-    return re.split(f"{before}[{signs}]", value, maxsplit=1, flags=re.ASCII)[0].strip(_BLANKS)
+    return re.split(f"{before}[{signs}]", value, maxsplit=1, flags=re.ASCII)[0].strip(BLANKS)
 
 
 def read_settings(path: str | os.PathLike[str]) -> dict[str, dict[str, Any]]:
@@ -167,5 +170,5 @@ def read_settings(path: str | os.PathLike[str]) -> dict[str, dict[str, Any]]:
                 "starpmc.check() says what is wrong with it",
             )
         option = known.get(f"{section}.{key.strip()}")
-        result[section][key.strip()] = as_value(_without_comment(value, option))
+        result[section][key.strip()] = as_value(_without_comment(value, option), option)
     return result
