@@ -547,6 +547,22 @@ class Interrupted(Package):
         self.assertEqual((process.returncode, errors), (0, ""))
         self.expect_resumable()
 
+    def test_stop_while_it_is_followed(self):
+        """As README shows it; a stop by somebody else is told."""
+        settings = self.settings(steps=10**8)
+        with starpmc.run(settings, folder=self.folder / "out", wait=False) as run:
+            for state in run.progress():
+                if (self.folder / "out/checkpoint.cbor").exists():
+                    run.stop()
+        self.assertGreater(state.step, 0)
+        self.expect_resumable()
+        run = starpmc.resume(self.folder / "out", wait=False)
+        states = run.progress()
+        next(states)
+        os.kill(run.pid, signal.SIGINT)
+        with self.assertRaises(starpmc.Stopped):
+            list(states)
+
     def test_exception_of_the_callback(self):
         class Enough(Exception):
             pass
