@@ -179,6 +179,8 @@ class Examples(Package):
         for frame in frames:
             for i in range(4, 196, 3):
                 for j in range(5, 196, 3):
+                    if j == i + 1:  # of the same water
+                        continue
                     apart = (a - b for a, b in zip(frame[i], frame[j], strict=True))
                     shortest = (d - e * round(d / e) for d, e in zip(apart, edges, strict=True))
                     place = int(math.sqrt(sum(d * d for d in shortest)) / 0.1)
@@ -187,7 +189,8 @@ class Examples(Package):
         for place, ((r, g), count) in enumerate(zip(rows, counts, strict=True)):
             self.assertAlmostEqual(r, 0.1 * place + 0.05)
             shell = 4 / 3 * math.pi * ((place + 1) ** 3 - place**3) * 1e-3
-            self.assertAlmostEqual(g, count * math.prod(edges) / (shell * 64 * 64 * len(frames)))
+            self.assertAlmostEqual(g, count * math.prod(edges) / (shell * 64 * 63 * len(frames)))
+        self.assertEqual([g for r, g in rows if 0.9 < r < 1.1], [0, 0])  # the bond of 0.96 A
         self.assertGreater(max(g for _, g in rows), 1)
 
 
@@ -247,6 +250,8 @@ class Results(Package):
             numpy.testing.assert_array_equal(frames.centres[:], centres)
             self.assertEqual(frames.steps.tolist(), list(range(0, 3501, 250)))
             self.assertEqual(frames.sites("OW").tolist(), list(range(4, 196, 3)))
+            of_each = [-1] * 4 + [k for k in range(64) for _ in range(3)]
+            self.assertEqual(frames.molecules.tolist(), of_each)
             self.assertEqual(frames.elements[:6], ["C", "O", "H", "H", "O", "H"])
             with self.assertRaises(IndexError):
                 frames.positions[15]
