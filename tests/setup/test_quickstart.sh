@@ -213,6 +213,36 @@ if ((EUID == 0)); then
   expect "apt fails" 1 'step 1 of 3, "Debian packages", failed: apt-get ended with status 100' \
     'apt-get install --no-install-recommends libhwy-dev'
 fi
+
+# Without being root: what apt-get says is as far as it comes.
+stand_in sudo <<'TOOL'
+case ${SUDOER:?},$1 in
+  no-password,-v) echo "sudo: a password is required" && exit 1 ;;
+  password,-v) touch "$XDG_CACHE_HOME/password-given" ;;
+  no-password,-n) exec "${@:2}" ;;
+  password,-n) [[ -e $XDG_CACHE_HOME/password-given ]] && exec "${@:2}" || exit 1 ;;
+  *) exit 1 ;;
+esac
+TOOL
+chmod a+rx "$folder"
+mkdir -m a=rwx "$folder/cache of another"
+as_user=()
+((EUID != 0)) || as_user=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+go_as_user() { # SUDOER WORD...
+  run "${as_user[@]}" env MISSING=libhwy-dev SUDOER="$1" XDG_CACHE_HOME="$folder/cache of another" \
+    PATH="$tools:$PATH" "$clone/quickstart" "${@:2}"
+}
+if "${as_user[@]}" test -x "$clone/quickstart"; then
+  go_as_user nobody setup
+  expect "sudo refuses" 1 'sudo was refused' 'as root: apt-get install --no-install-recommends libhwy-dev'
+  for sudoer in no-password password; do
+    go_as_user "$sudoer" setup
+    expect "sudo with $sudoer" 1 'failed: apt-get ended with status 100' 'E: Failed to fetch'
+  done
+  expect_that "the password is asked for where it is needed" test -e "$folder/cache of another/password-given"
+else
+  skipped=$((skipped + 1)) && echo "skipped sudo: another user cannot read $folder"
+fi
 with=(A=B)
 
 # ---------------------------------------------------------------- the files around it
