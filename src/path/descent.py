@@ -6,11 +6,13 @@ by the gradients on the way (J. M. Bofill, J. Comput. Chem. 15, 1 (1994)). Lengt
 """
 
 import dataclasses
+import enum
 
 import numpy
 from modes import internal_directions, weighted
 
 FLAT = 1e-4  # Hartree/bohr, largest component: a minimum
+NEARLY_FLAT = 4.5e-4  # as optimisations usually end: a minimum, where the energy falls no more
 MOST_OFF = 0.2  # of a step, beside the way of steepest descent
 SHORTEST = 0.1  # of a step: from there on it is accepted if only the energy falls
 RENEWED = 0.3  # of a step: where they are shorter the Hessian is computed anew,
@@ -19,15 +21,26 @@ LEAST_STEP = 0.02  # of a step: shorter ones lead nowhere
 PIECES = 1000  # of a step, in the integral of its length
 
 
+class End(enum.Enum):
+    """Why a way goes no further."""
+
+    MINIMUM = enum.auto()
+    RISE = enum.auto()  # the energy rises however short the step, though the slope is steep
+    MOST_STEPS = enum.auto()
+
+
 @dataclasses.dataclass
 class Point:
     positions: numpy.ndarray  # bohr
     energy: float
     gradient: numpy.ndarray
 
+    def slope(self):
+        return float(numpy.abs(self.gradient).max())
+
 
 def follow(evaluations, top, direction, hessian, masses, step, most_steps, tell):
-    """(points from the first step on, whether they end in a minimum).
+    """(points from the first step on, End).
 
     top: Point of the transition state; direction: mass-weighted unit vector of its imaginary mode, to
     the side that is followed. A step at whose end the gradient is not as expected is repeated with
@@ -48,18 +61,19 @@ def follow(evaluations, top, direction, hessian, masses, step, most_steps, tell)
         unexpected = off > MOST_OFF and length > SHORTEST * step
         if point.energy > last.energy or unexpected:
             length /= 2
+            # It may have fallen into a higher state, where the next would stay from its density.
+            evaluations.forget_density()
             if length < LEAST_STEP * step:
-                return points[1:], len(points) > 1
+                return points[1:], End.MINIMUM if _levels_out(last, steepest) else End.RISE
         else:
             points.append(point)
             tell(len(points) - 1, point)
             if off < MOST_OFF / 3:
                 length = min(step, 1.5 * length)
-            slope = numpy.abs(point.gradient).max()
-            steepest = max(steepest, slope)
+            steepest = max(steepest, point.slope())
             # (At the transition state it is flat, too, but there the way goes on.)
-            if slope < FLAT < steepest / 4:
-                return points[1:], True
+            if point.slope() < FLAT < steepest / 4:
+                return points[1:], End.MINIMUM
         if len(points) == 1:
             displacement = length * direction
             continue
@@ -67,9 +81,15 @@ def follow(evaluations, top, direction, hessian, masses, step, most_steps, tell)
             curvature = weighted(evaluations.hessian(points[-1].positions), masses)
             length, renewed = step, len(points)
         displacement, whole = _next_step(points[-1], curvature, masses, length)
-        if not whole and numpy.linalg.norm(displacement) < LEAST_STEP * step:
-            return points[1:], True
-    return points[1:], False
+        at_bottom = not whole and numpy.linalg.norm(displacement) < LEAST_STEP * step
+        if at_bottom and _levels_out(points[-1], steepest):
+            return points[1:], End.MINIMUM
+    return points[1:], End.MOST_STEPS
+
+
+def _levels_out(point, steepest):
+    """Where nothing leads on: whether that is since the way has come to its end."""
+    return point.slope() < min(NEARLY_FLAT, steepest / 2)
 
 
 def _off_the_way(change, displacement, curvature, slope):

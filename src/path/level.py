@@ -83,6 +83,10 @@ class Level:
                 hessian[k] += (above - below) / (2 * DISPERSION_STEP)
         return (hessian + hessian.T) / 2
 
+    def forget_density(self):
+        """The next SCF begins afresh."""
+        self._density = None
+
     def _molecule(self, positions):
         request = self._request
         molecule = gto.Mole()

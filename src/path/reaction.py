@@ -5,7 +5,7 @@ import os
 import geometric
 import numpy
 import pyscf
-from descent import follow
+from descent import End, follow
 from errors import FAILURE, INPUT_ERROR, PathError
 from files import read_molecule, same_atoms, write_frames
 from geometry import distance, equal_images, interpolate, superpose, superpose_path
@@ -94,7 +94,7 @@ class Maker:
         sides = []
         for name, sign in (("first side", -1), ("second side", 1)):
             step = self.request.step / ANGSTROM_PER_BOHR
-            points, arrived = self.attempt(
+            points, end = self.attempt(
                 f"reaction path, {name}",
                 follow,
                 self.evaluations,
@@ -113,10 +113,17 @@ class Maker:
                     "give a smaller --step",
                     FAILURE,
                 )
-            if not arrived:
+            if end is End.MOST_STEPS:
                 self.progress(
                     f"reaction path, {name}: not at a minimum after {len(points)} steps, where it "
                     "ends now; more --max-steps go on"
+                )
+            if end is End.RISE:
+                self.progress(
+                    f"reaction path, {name}: not at a minimum after {len(points)} steps, where it "
+                    "breaks off: the energy rises however short the next step, but the largest "
+                    f"gradient is {points[-1].slope():.5f} Hartree/bohr; the SCF may find another "
+                    "state there: look at the last geometry, try another --method or --step"
                 )
             sides.append(points)
         points = [*reversed(sides[0]), saddle, *sides[1]]

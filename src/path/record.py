@@ -138,6 +138,9 @@ class Evaluations:
         found = self._once("hessian", positions, lambda at: self.level.hessian(at).tolist())
         return numpy.array(found)
 
+    def forget_density(self):
+        self.level.forget_density()
+
     def _once(self, kind, positions, compute):
         result = self._record.lookup(kind, positions)
         if result is None:

@@ -2,12 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <vector>
 
 #include "kernels/base/error.hpp"
+#include "system/element_names.hpp"
+#include "system/elements.hpp"
 #include "system/line_source.hpp"
 #include "system/system.hpp"
 #include "system/text.hpp"
@@ -69,9 +72,73 @@ std::string_view take_word(std::string_view& text, std::string_view separators) 
   return word;
 }
 
+/// Elements that the name of an atom, or the word for it in an .xyz file, may stand for: where one
+/// is likely, that and the one of two letters (HG: H or Hg), so that no good file is refused.
+std::vector<const Element*> possible_elements(std::string_view name, std::string_view residue) {
+  std::vector<const Element*> found = elements_without_mass(name, residue);
+  const std::vector<const Element*> in_name = elements_in_name(name);
+  if (!in_name.empty() && std::ranges::find(found, in_name.front()) == found.end()) {
+    found.push_back(in_name.front());
+  }
+  return found;
+}
+
+/// The same of a word that may also be an atomic number.
+std::vector<const Element*> elements_of_word(std::string_view word) {
+  int number = 0;
+  const auto [end, status] = std::from_chars(word.data(), word.data() + word.size(), number);
+  if (status != std::errc() || end != word.data() + word.size()) return possible_elements(word, "");
+  const Element* const element = element_by_number(number);
+  return element == nullptr ? std::vector<const Element*>{} : std::vector{element};
+}
+
+/// Compares the words of frames with the ligand's atoms, where their names tell their elements.
+class AtomOrder {
+ public:
+  explicit AtomOrder(const PqrModel& ligand) {
+    for (const PqrAtom& atom : ligand.atoms) {
+      const bool tells = elements_without_mass(atom.name, atom.residue).size() == 1;
+      atoms_.push_back(
+          {atom.name,
+           tells ? possible_elements(atom.name, atom.residue) : std::vector<const Element*>{},
+           {}});
+    }
+  }
+
+  /// @throws InputError where the word stands for other elements only
+  void check(std::size_t index, std::string_view word, const LineSource& lines) {
+    Atom& atom = atoms_[index];
+    if (word == atom.accepted) return;  // as in the frame before
+    const std::vector<const Element*> found = elements_of_word(word);
+    const bool fits = atom.elements.empty() || found.empty() ||
+                      equal_ignoring_case(word, atom.name) ||
+                      std::ranges::find_first_of(found, atom.elements) != found.end();
+    if (!fits) {
+      throw InputError(lines.place(),
+                       fmt::format("the ligand has atom '{}' ({}) here", atom.name,
+                                   element_choice(atom.elements)),
+                       word,
+                       fmt::format("give each pose the atoms of the ligand, in their order; where "
+                                   "they are, and the ligand's name does not tell the element, "
+                                   "write that name here ({})",
+                                   atom.name));
+    }
+    atom.accepted = word;
+  }
+
+ private:
+  struct Atom {
+    std::string name;
+    std::vector<const Element*> elements;  ///< none: any
+    std::string accepted;                  ///< the last word
+  };
+  std::vector<Atom> atoms_;
+};
+
 class XyzPoses : public PoseSource {
  public:
-  XyzPoses(const std::filesystem::path& path) : lines_(path, "give the path of an .xyz file") {}
+  XyzPoses(const std::filesystem::path& path, const PqrModel& ligand)
+      : lines_(path, "give the path of an .xyz file"), order_(ligand) {}
 
   bool next(std::span<Vector3> positions) override {
     std::string_view line;
@@ -86,16 +153,16 @@ class XyzPoses : public PoseSource {
           "give each pose all atoms of the ligand, in their order");
     }
     if (!lines_.next(line)) fail_at_end(positions.size());
-    for (Vector3& position : positions) {
+    for (std::size_t i = 0; i < positions.size(); ++i) {
       if (!lines_.next(line)) fail_at_end(positions.size());
-      read_atom(line, position);
+      read_atom(line, i, positions[i]);
     }
     return true;
   }
   double share_read() const override { return lines_.share_read(); }
 
  private:
-  void read_atom(std::string_view line, Vector3& position) const {
+  void read_atom(std::string_view line, std::size_t atom, Vector3& position) {
     const std::vector<std::string_view> words = split_words(line);
     if (words.size() < 4) {
       throw InputError(lines_.place(), "no element and three coordinates", line,
@@ -104,6 +171,7 @@ class XyzPoses : public PoseSource {
     position = {parse_in(lines_, words[1], "the x coordinate (angstrom)"),
                 parse_in(lines_, words[2], "the y coordinate (angstrom)"),
                 parse_in(lines_, words[3], "the z coordinate (angstrom)")};
+    order_.check(atom, words[0], lines_);
   }
   [[noreturn]] void fail_at_end(std::size_t atoms) const {
     throw InputError(lines_.place(), "the file ends within a pose", "",
@@ -113,6 +181,7 @@ class XyzPoses : public PoseSource {
   }
 
   LineSource lines_;
+  AtomOrder order_;
 };
 
 class TransformedPoses : public PoseSource {
@@ -187,7 +256,7 @@ class TransformedPoses : public PoseSource {
 std::unique_ptr<PoseSource> open_poses(const std::filesystem::path& path, const PqrModel& ligand) {
   const std::string extension = lower_case(path.extension().string());
   if (extension == ".pqr") return std::make_unique<PqrPoses>(path, ligand);
-  if (extension == ".xyz") return std::make_unique<XyzPoses>(path);
+  if (extension == ".xyz") return std::make_unique<XyzPoses>(path, ligand);
   if (extension == ".csv") return std::make_unique<TransformedPoses>(path, ligand);
   throw InputError(path.string(), "the poses' file format is not known", extension,
                    "use a file whose name ends in .pqr, .xyz or .csv");

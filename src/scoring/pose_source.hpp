@@ -26,7 +26,7 @@ class PoseSource {
 
 /// Opens a list of poses by its name's extension:
 ///   .pqr  models with the ligand's atoms
-///   .xyz  frames with as many atoms as the ligand
+///   .xyz  frames with as many atoms as the ligand, of the same elements where its names tell them
 ///   .csv  a line "w,x,y,z,tx,ty,tz" per pose: the ligand turned about the mean position of its
 ///         sites by the unit quaternion (w, x, y, z), then moved by (tx, ty, tz) angstrom; lines of
 ///         names, and those that begin with #, are read over at the beginning

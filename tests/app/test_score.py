@@ -344,6 +344,55 @@ class Readers(ScoreCase):
                                        float(other["coulomb_kj_per_mol"]), delta=1e-9)
         self.assertEqual(len(receptor), 100)
 
+    def test_elements_of_frames(self):
+        """Words for the ligand's atoms, as programs write them, are taken; other elements are not."""
+        words = {  # by residue:name
+            "LIG:C1": ("C c 6 C1 c1 CA ca C.ar 13C X", "N CL Cl cl Ca 7 1HB"),
+            "LIG:CL1": ("Cl CL cl 17 CL1", "C 6 C1"),
+            "LIG:Cl2": ("Cl CL 17 Cl2", "C"),
+            "ALA:CA": ("C 6 CA Ca", "N HA"),
+            "CA:CA": ("Ca CA 20", "C N"),
+            "LIG:CAB": ("C CAB C2", "N"),
+            "LIG:HG": ("H Hg 1 HG D", "C O"),
+            "LIG:1HB": ("H h hc 1 1HB", "B C"),
+            "LIG:FEA": ("Fe F FE 26", "C"),
+            "LIG:OS": ("O Os os 8", ""),
+            "LIG:NA1": ("N Na O", ""),  # open
+            "LIG:LP1": ("X LP1 O", ""),  # no element
+            "SOD:SOD": ("Na NA 11 SOD", "K"),
+        }
+        (self.folder / "r.pqr").write_text(RECEPTOR)
+        names = [name.split(":") for name in words]
+        (self.folder / "l.pqr").write_text("".join(
+            f"ATOM {i + 1} {name} {residue} 1 {3 * i}.0 5.0 0 0.5 1.6\n"
+            for i, (residue, name) in enumerate(names)))
+        good = [taken.split() for taken, _ in words.values()]
+        common = ("--receptor", self.folder / "r.pqr", "--ligand", self.folder / "l.pqr",
+                  "--poses", self.folder / "p.xyz")
+
+        def write(frames):
+            text = "".join(
+                f"{len(frame)}\n\n" + "".join(f"{word} {3 * i} 5 0\n" for i, word in enumerate(frame))
+                for frame in frames)
+            (self.folder / "p.xyz").write_text(text)
+
+        count = max(map(len, good))
+        write([[taken[k % len(taken)] for taken in good] for k in range(count)])
+        rows, _ = self.score(*common)
+        self.assertEqual(len(rows), count)
+        for atom, (name, (_, refused)) in enumerate(words.items()):
+            for word in refused.split():
+                frame = [taken[0] for taken in good]
+                write([frame, [*frame[:atom], word, *frame[atom + 1:]]])
+                run = program.start("score", *common, "--output", self.folder / "no")
+                with self.subTest(f"{name}: {word}"):
+                    self.assertEqual(run.returncode, 2, run.stderr)
+                    line = 5 + len(words) + atom
+                    self.assertIn(f"p.xyz:{line}: the ligand has atom '{name.split(':')[1]}' (",
+                                  run.stderr)
+                    self.assertIn(f"'{word}'", run.stderr)
+                    self.assertIn("in their order", run.stderr)
+
     def test_serial_numbers_of_six_digits(self):
         (self.folder / "r.pqr").write_text("HETATM100000 C1 ABC A 9999 0.0 0.0 0.0 1.0 1.7\n")
         (self.folder / "l.pqr").write_text("ATOM 1 C1 LIG 1 2.0 0.0 0.0 -1.0 1.7\n")
@@ -445,6 +494,8 @@ CASES = [
      ["p.xyz:5", "ligand's 2 atoms"]),
     ("torn frame", {"p.xyz": FRAME + "2\npose\nN 1 2 3\n"}, ["--poses", "p.xyz"],
      ["p.xyz:7", "ends within a pose"]),
+    ("frame in another order", {"p.xyz": FRAME + "2\npose\nH 5.0 0 0\nN 4.0 0 0\n"},
+     ["--poses", "p.xyz"], ["p.xyz:7", "the ligand has atom 'N1' (N) here", "H", "their order"]),
     ("frame without numbers", {"p.xyz": FRAME.replace("5.0", "five")}, ["--poses", "p.xyz"],
      ["p.xyz:4", "five"]),
     ("no poses", {"p.csv": "w,x,y,z,tx,ty,tz\n"}, ["--poses", "p.csv"],

@@ -4,6 +4,7 @@ SciPy and surfaces whose answer is known."""
 import itertools
 import types
 import unittest
+import unittest.mock
 
 import path_modules  # noqa: F401
 
@@ -11,8 +12,11 @@ import path_modules  # noqa: F401
 
 import descent
 import geometry
+import level
 import modes
 import numpy
+import reaction
+import record
 import saddle
 from errors import PathError
 from scipy.integrate import solve_ivp
@@ -147,19 +151,18 @@ class DescentTest(unittest.TestCase):
         numpy.testing.assert_allclose(updated, updated.T, atol=1e-12)
         numpy.testing.assert_allclose(updated @ step, change, atol=1e-12)
 
-    def test_follows_a_bent_valley(self):
-        """To the minimum, along the way that a fine integration takes."""
+    def valley(self, raised=lambda x: 0.0, forget=lambda: None):
+        """(way, points, End) of follow() in the double well, whose energy is raised at x."""
         masses = numpy.ones(4)
-
         basis = modes.internal_directions(molecule()[:4], masses)
 
-        def evaluate(positions):
-            off = (positions - molecule()[:4]).ravel()
-            energy, slope = double_well(basis.T @ off)
-            return energy, (basis @ slope).reshape(-1, 3)
+        def flat(positions):
+            return basis.T @ (positions - molecule()[:4]).ravel()
 
-        hessian = numpy.diag([-1.0, 6.0] + [0.0] * (basis.shape[1] - 2))
-        top = descent.Point(molecule()[:4], *evaluate(molecule()[:4]))
+        def evaluate(positions):
+            energy, slope = double_well(flat(positions))
+            return energy + raised(flat(positions)[0]), (basis @ slope).reshape(-1, 3)
+
         def differences(positions):
             steps = 1e-4 * numpy.eye(positions.size).reshape(-1, *positions.shape)
             return numpy.array(
@@ -169,13 +172,21 @@ class DescentTest(unittest.TestCase):
                 ]
             )
 
-        surface = types.SimpleNamespace(gradient=evaluate, hessian=differences)
-        points, arrived = descent.follow(
+        surface = types.SimpleNamespace(
+            gradient=evaluate, hessian=differences, forget_density=forget
+        )
+        hessian = numpy.diag([-1.0, 6.0] + [0.0] * (basis.shape[1] - 2))
+        top = descent.Point(molecule()[:4], *evaluate(molecule()[:4]))
+        points, end = descent.follow(
             surface, top, basis[:, 0], basis @ hessian @ basis.T, masses, 0.05, 100,
             lambda *_: None,
         )
-        self.assertTrue(arrived)
-        way = numpy.array([basis.T @ (p.positions - molecule()[:4]).ravel() for p in points])
+        return numpy.array([flat(p.positions) for p in points]), points, end
+
+    def test_follows_a_bent_valley(self):
+        """To the minimum, along the way that a fine integration takes."""
+        way, _, end = self.valley()
+        self.assertIs(end, descent.End.MINIMUM)
         numpy.testing.assert_allclose(way[-1, :2], [1.0, 0.4], atol=2e-3)
 
         def steepest(_, q):
@@ -186,6 +197,80 @@ class DescentTest(unittest.TestCase):
         for q in way[1:17]:
             nearest = numpy.linalg.norm(fine.y.T - q[:2], axis=1).min()
             self.assertLess(nearest, 2e-3)
+
+    def test_a_wall_on_a_slope_is_no_minimum(self):
+        """Where the SCF has only a higher state from somewhere on."""
+        way, points, end = self.valley(lambda x: 0.1 if x > 0.5 else 0.0)
+        self.assertIs(end, descent.End.RISE)
+        self.assertAlmostEqual(way[-1, 0], 0.5, delta=0.05)
+        self.assertGreater(points[-1].slope(), 0.1)
+
+    def test_a_higher_state_is_left_again(self):
+        """An SCF falls into it once, and stays there from its density."""
+        begun = []
+        stays = False
+
+        def raised(x):
+            nonlocal stays
+            if x > 0.5 and not begun:
+                begun.append(x)
+                stays = True
+            return 0.1 if stays else 0.0
+
+        def forget():
+            nonlocal stays
+            stays = False
+
+        way, _, end = self.valley(raised, forget)
+        self.assertTrue(begun)
+        self.assertIs(end, descent.End.MINIMUM)
+        numpy.testing.assert_allclose(way[-1, :2], [1.0, 0.4], atol=2e-3)
+
+    def test_what_begins_afresh(self):
+        """Level's next SCF after forget_density()."""
+        guesses = []
+        field = types.SimpleNamespace(
+            converged=True, get_init_guess=lambda: "fresh", make_rdm1=lambda: "last",
+            kernel=lambda dm0: guesses.append(dm0), e_tot=-1.0,
+        )
+        made = object.__new__(level.Level)
+        made._density, made._on_gpu, made._correction = None, False, None
+        made._molecule, made._mean_field = lambda _: None, lambda _: field
+        evaluations = record.Evaluations(made, types.SimpleNamespace(), None)
+        for _ in range(2):
+            made.energy(molecule())
+        evaluations.forget_density()
+        made.energy(molecule())
+        self.assertEqual(guesses, ["fresh", "last", "fresh"])
+
+    def test_the_user_is_told(self):
+        """How each side ends, in the lines of progress."""
+        told = []
+
+        def progress(text):
+            told.append(text)
+
+        progress.steps = lambda _: None
+        maker = object.__new__(reaction.Maker)
+        maker.request = types.SimpleNamespace(step=0.1, max_steps=7)
+        maker.progress, maker.evaluations, maker.masses = progress, None, MASSES
+        maker.start = maker.end = None
+        top = descent.Point(molecule(), 0.0, numpy.zeros((5, 3)))
+        last = descent.Point(molecule(), -1.0, numpy.full((5, 3), 0.01))
+        ends = iter(
+            [([last], descent.End.RISE), ([last, last], descent.End.MOST_STEPS)]
+            + 2 * [([last], descent.End.MINIMUM)]
+        )
+        with unittest.mock.patch.object(reaction, "follow", lambda *_: next(ends)):
+            points, middle = maker.both_ways(top, numpy.zeros(15), None)
+            self.assertEqual((len(points), middle), (4, 1))
+            rise, steps = told
+            for part in ("first side: not at a minimum after 1 steps", "breaks off", "0.01000"):
+                self.assertIn(part, rise)
+            self.assertIn("second side: not at a minimum after 2 steps", steps)
+            self.assertIn("more --max-steps", steps)
+            maker.both_ways(top, numpy.zeros(15), None)
+        self.assertEqual(len(told), 2)
 
 
 class ModesTest(unittest.TestCase):

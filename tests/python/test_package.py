@@ -6,6 +6,7 @@ What the package says is compared with numbers that are read here from the progr
 json and h5py.
 """
 
+import contextlib
 import csv
 import functools
 import json
@@ -178,6 +179,8 @@ class Examples(Package):
         for frame in frames:
             for i in range(4, 196, 3):
                 for j in range(5, 196, 3):
+                    if j == i + 1:  # of the same water
+                        continue
                     apart = (a - b for a, b in zip(frame[i], frame[j], strict=True))
                     shortest = (d - e * round(d / e) for d, e in zip(apart, edges, strict=True))
                     place = int(math.sqrt(sum(d * d for d in shortest)) / 0.1)
@@ -186,7 +189,8 @@ class Examples(Package):
         for place, ((r, g), count) in enumerate(zip(rows, counts, strict=True)):
             self.assertAlmostEqual(r, 0.1 * place + 0.05)
             shell = 4 / 3 * math.pi * ((place + 1) ** 3 - place**3) * 1e-3
-            self.assertAlmostEqual(g, count * math.prod(edges) / (shell * 64 * 64 * len(frames)))
+            self.assertAlmostEqual(g, count * math.prod(edges) / (shell * 64 * 63 * len(frames)))
+        self.assertEqual([g for r, g in rows if 0.9 < r < 1.1], [0, 0])  # the bond of 0.96 A
         self.assertGreater(max(g for _, g in rows), 1)
 
 
@@ -246,6 +250,8 @@ class Results(Package):
             numpy.testing.assert_array_equal(frames.centres[:], centres)
             self.assertEqual(frames.steps.tolist(), list(range(0, 3501, 250)))
             self.assertEqual(frames.sites("OW").tolist(), list(range(4, 196, 3)))
+            of_each = [-1] * 4 + [k for k in range(64) for _ in range(3)]
+            self.assertEqual(frames.molecules.tolist(), of_each)
             self.assertEqual(frames.elements[:6], ["C", "O", "H", "H", "O", "H"])
             with self.assertRaises(IndexError):
                 frames.positions[15]
@@ -307,6 +313,67 @@ class Results(Package):
                 "potential": {"mm-vdw": "4*e*(r/s)^2; e = 1; s = 2"},
                 "output": {"trace": True},
             },
+        )
+
+    def test_paths_of_any_name(self):
+        """A comma is part of a path, and parts the paths of a list; a comment would cut one off."""
+        settings = self.settings(steps=10, equilibration_steps=0)
+        settings["system"]["include_folders"] = [self.folder, " ."]
+        here = self.enterContext(tempfile.TemporaryDirectory())
+        self.enterContext(contextlib.chdir(here))
+        for folder in ("T300,P1", "#1", "a#b;c"):
+            run = starpmc.run(settings, folder=folder)
+            self.assertEqual(run.settings["output"]["folder"], os.path.abspath(folder))
+            self.assertEqual(run.summary["steps"], 10)
+        self.assertEqual(
+            run.settings["system"]["include-folders"], f"{self.folder}, {os.getcwd()}"
+        )
+        for section, key, value in (
+            ("output", "folder", "run #2"),
+            ("output", "folder", "run ;2"),
+            ("output", "folder", "run "),
+            ("output", "folder", "run\n2"),
+            ("qm", "basis", "6-31g#"),
+            ("potential", "mm_vdw", "4*e*(r/s)^2 # argon"),
+            ("system", "include_folders", [pathlib.Path("a,b")]),
+            ("system", "include_folders", pathlib.Path("a,b")),
+        ):
+            with self.subTest(f"{key} {value}"):
+                with self.assertRaises(starpmc.InputError) as caught:
+                    starpmc.run(settings, **{section: {key: value}})
+                error = caught.exception
+                self.assertEqual(error.key, f"{section}.{key.replace('_', '-')}")
+                found = repr(value)[1:-1] if isinstance(value, str) else "a,b"
+                self.assertIn(found, error.message)
+                self.assertTrue(error.remedy)
+        self.assertEqual(sorted(os.listdir()), ["#1", "T300,P1", "a#b;c"])
+        with self.assertRaisesRegex(starpmc.InputError, "output.folder: cannot be written"):
+            starpmc.write_settings({"output": {"folder": "run #2"}}, "written.cfg")
+        settings["sampling"]["steps"] = " 10 "
+        starpmc.check(settings)
+
+    def test_texts_that_look_like_numbers(self):
+        """Paths, names and expressions stay as they are written; the results are found."""
+        sections = self.settings(steps=10, equilibration_steps=0)
+        sections["output"]["folder"] = "001"
+        sections["qm"]["basis"] = "1e3"
+        sections["system"]["defines"] = "true"
+        path = self.config(**sections)
+        with contextlib.chdir(self.folder):
+            settings = starpmc.read_settings(path)
+            run = starpmc.run(path)
+            self.assertEqual(starpmc.run(path, folder="002 ").summary["steps"], 10)
+        self.assertEqual(settings["output"]["folder"], "001")
+        self.assertEqual(settings["qm"]["basis"], "1e3")
+        self.assertEqual(settings["system"]["defines"], "true")
+        self.assertEqual(settings["sampling"]["steps"], 10)
+        self.assertEqual(run.folder, self.folder / "001")
+        self.assertEqual(run.summary["steps"], 10)
+        self.assertEqual(run.settings["output"]["folder"], "001")
+        written = self.folder / "written.cfg"
+        starpmc.write_settings({"potential": {"mm-vdw": "0.10"}}, written)
+        self.assertEqual(
+            starpmc.read_settings(written), {"potential": {"mm-vdw": "0.10"}}
         )
 
     def test_options(self):
@@ -484,6 +551,22 @@ class Interrupted(Package):
         _, errors = process.communicate(timeout=60)
         self.assertEqual((process.returncode, errors), (0, ""))
         self.expect_resumable()
+
+    def test_stop_while_it_is_followed(self):
+        """As README shows it; a stop by somebody else is told."""
+        settings = self.settings(steps=10**8)
+        with starpmc.run(settings, folder=self.folder / "out", wait=False) as run:
+            for state in run.progress():
+                if (self.folder / "out/checkpoint.cbor").exists():
+                    run.stop()
+        self.assertGreater(state.step, 0)
+        self.expect_resumable()
+        run = starpmc.resume(self.folder / "out", wait=False)
+        states = run.progress()
+        next(states)
+        os.kill(run.pid, signal.SIGINT)
+        with self.assertRaises(starpmc.Stopped):
+            list(states)
 
     def test_exception_of_the_callback(self):
         class Enough(Exception):

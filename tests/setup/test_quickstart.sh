@@ -82,7 +82,17 @@ for argument; do [[ $argument == -* || $argument == \$* || $argument == "${MISSI
 TOOL
 stand_in apt-get <<'TOOL'
 [[ $1 != indextargets ]] || { echo 'http://archive.invalid/debian/'; exit 0; }
+if [[ -n ${APT_WORKS:-} ]]; then
+  [[ $* != *' update' ]] || touch "$XDG_CACHE_HOME/updated"
+  exit 0
+fi
 echo "E: Failed to fetch" && exit 100
+TOOL
+stand_in apt-cache <<'TOOL'
+[[ ! -e $XDG_CACHE_HOME/updated ]] || APT_HAS=make
+for argument; do
+  [[ " ${APT_HAS-make llvm-15-dev} " != *" $argument "* ]] || echo " $argument | 1.0 | http://archive.invalid/debian"
+done
 TOOL
 stand_in dpkg <<'TOOL'
 exit 0
@@ -213,6 +223,59 @@ if ((EUID == 0)); then
   expect "apt fails" 1 'step 1 of 3, "Debian packages", failed: apt-get ended with status 100' \
     'apt-get install --no-install-recommends libhwy-dev'
 fi
+
+# Without being root: what apt-get says is as far as it comes.
+stand_in sudo <<'TOOL'
+case ${SUDOER:?},$1 in
+  no-password,-v) echo "sudo: a password is required" && exit 1 ;;
+  password,-v) touch "$XDG_CACHE_HOME/password-given" ;;
+  no-password,-n) exec "${@:2}" ;;
+  password,-n) [[ -e $XDG_CACHE_HOME/password-given ]] && exec "${@:2}" || exit 1 ;;
+  *) exit 1 ;;
+esac
+TOOL
+chmod a+rx "$folder"
+mkdir -m a=rwx "$folder/cache of another"
+as_user=()
+((EUID != 0)) || as_user=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+go_as_user() { # SUDOER WORD...
+  run "${as_user[@]}" env MISSING=libhwy-dev SUDOER="$1" XDG_CACHE_HOME="$folder/cache of another" \
+    PATH="$tools:$PATH" "$clone/quickstart" "${@:2}"
+}
+if "${as_user[@]}" test -x "$clone/quickstart"; then
+  go_as_user nobody setup
+  expect "sudo refuses" 1 'sudo was refused' 'as root: apt-get install --no-install-recommends libhwy-dev'
+  for sudoer in no-password password; do
+    go_as_user "$sudoer" setup
+    expect "sudo with $sudoer" 1 'failed: apt-get ended with status 100' 'E: Failed to fetch'
+  done
+  expect_that "the password is asked for where it is needed" test -e "$folder/cache of another/password-given"
+else
+  skipped=$((skipped + 1)) && echo "skipped sudo: another user cannot read $folder"
+fi
+
+# LLVM is optional: CMake finds out.
+with=(MISSING=llvm-15-dev)
+go setup --dry-run
+expect "LLVM where apt has it" 0 'install 1 Debian packages with apt-get: llvm-15-dev'
+with=(MISSING=llvm-15-dev APT_HAS=make)
+go build --dry-run
+[[ $output != *llvm* ]] || status=1
+expect "no LLVM where apt has none" 0 'this will'
+echo '# nothing' >"$clone/src/qm/workers/requirements.txt"
+go build
+expect "and the build goes on, and says so" 0 'this release has no llvm-15-dev, which is optional' 'Done in'
+with=(MISSING=llvm-15-dev APT_HAS='' APT_WORKS=1 SUDOER=no-password)
+go setup --dry-run
+expect "before apt has lists LLVM is wanted" 0 'install 1 Debian packages with apt-get: llvm-15-dev'
+go setup
+expect "then it is left" 0 'this release has no llvm-15-dev' 'Done in'
+rm -- "$cache/updated"
+with=(MISSING=libhwy-dev APT_HAS='' APT_WORKS=1 SUDOER=no-password)
+go setup
+expect "unlike what is needed" 1 'apt-get did not install libhwy-dev'
+llvm_of_cmake=$(sed -n 's/.*find_package(LLVM \([0-9]*\) .*/llvm-\1-dev/p' "$repo/CMakeLists.txt" | sort -u | xargs)
+expect_that "LLVM as CMake wants it" grep -qxF "packages_llvm=($llvm_of_cmake)" "$quickstart"
 with=(A=B)
 
 # ---------------------------------------------------------------- the files around it

@@ -2,7 +2,8 @@
 
     python radial_distribution.py results OW OW g.csv
 
-`results` is the folder of a run; names of sites are those of the topology.
+`results` is the folder of a run; names of sites are those of the topology. Pairs within a molecule,
+which is rigid, do not count.
 """
 
 import sys
@@ -25,14 +26,15 @@ def radial_distribution(frames, first, second, after_step):
     chosen = np.flatnonzero(frames.steps > after_step)
     edges = np.arange(0, frames.box[0].min() / 2, BIN_WIDTH)
     counts = np.zeros(len(edges) - 1)
+    between = frames.molecules[first][:, None] != frames.molecules[second][None, :]
     for frame in chosen:
         found = distances(
             frames.positions[frame, first].astype(float),
             frames.positions[frame, second].astype(float),
             frames.box[frame],
         )
-        counts += np.histogram(found[found > 0], edges)[0]
-    pairs = len(first) * len(second) - len(np.intersect1d(first, second))
+        counts += np.histogram(found[between], edges)[0]
+    pairs = between.sum()
     shells = 4 / 3 * np.pi * np.diff(edges**3)
     ideal = len(chosen) * pairs * shells / frames.box[0].prod()
     return (edges[1:] + edges[:-1]) / 2, counts / ideal

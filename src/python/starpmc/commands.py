@@ -16,6 +16,7 @@ from starpmc.process import Process, Progress
 from starpmc.program import find_program, options
 from starpmc.results import Run
 from starpmc.settings import (
+    BLANKS,
     Settings,
     as_text,
     as_words,
@@ -84,7 +85,9 @@ def _output_folder(settings: Settings | Path_, overrides: Settings) -> str:
         is_given = isinstance(settings, Mapping)
         of_all = normalised(settings) if is_given else read_settings(settings)
         given = of_all.get(section, {}).get(key)
-    return as_text(given) if given is not None else options()[_FOLDER].default or ""
+    if given is None:
+        return options()[_FOLDER].default or ""
+    return as_text(given).strip(BLANKS)  # as the program reads its command line
 
 
 def run(

@@ -59,6 +59,7 @@ class Frames:
     positions: (frames, particles, 3), angstrom; box: (frames, 3), the edges; steps: of each frame;
     centres, orientations: of the rigid molecules, exact: angstrom, and unit quaternions w, x, y, z.
     atomic_numbers, elements, charges: of the particles; 0 and "X": a site without an atom.
+    molecules: the rigid molecule of each particle, by its number; -1: the QM molecule.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -73,6 +74,8 @@ class Frames:
         self.charges: np.ndarray = np.asarray(file["particles/all/charge"])
         self.solute_atoms: int = reader.solute_atoms
         self.molecule_types: list[str] = reader.type_names
+        sizes = [self.solute_atoms, *reader.molecule_sizes]
+        self.molecules: np.ndarray = np.repeat(np.arange(-1, len(sizes) - 1), sizes)
         self.centres = self.orientations = None
         if "particles/molecules/position/value" in file:
             molecules = file["particles/molecules"]

@@ -32,11 +32,21 @@ class Option(NamedTuple):
 
     @property
     def is_path(self) -> bool:
-        return self.allowed.startswith(("a path", "paths"))
+        return self.allowed.startswith("a path") or self.is_path_list
+
+    @property
+    def is_path_list(self) -> bool:
+        return self.allowed.startswith("paths")
 
     @property
     def is_expression(self) -> bool:
         return "an expression" in self.allowed
+
+    @property
+    def is_text(self) -> bool:
+        """Also where a value looks like a number: a folder named 001."""
+        is_name = self.allowed.startswith(("a name", "names"))
+        return self.is_path or self.is_expression or is_name
 
 
 def _source_folder() -> Path | None:

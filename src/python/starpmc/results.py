@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from starpmc import run_folder
-from starpmc.errors import ResultsError
+from starpmc.errors import ResultsError, Stopped
 from starpmc.frames import Frames
 from starpmc.process import Process, Progress
 from starpmc.settings import read_settings
@@ -43,6 +43,7 @@ class Run:
         self.folder = Path(os.path.abspath(folder))
         self._process = process
         self._callback = callback
+        self._stop_asked_for = False
 
     def __repr__(self) -> str:
         state = "running" if self.running else "finished" if self.finished else "unfinished"
@@ -85,10 +86,15 @@ class Run:
 
     def progress(self) -> Iterator[Progress]:
         """Each state as the program tells it, some five a second, until it has ended. Raises what
-        it died of, as wait() does."""
-        if self._process is not None:
-            yield from self._process.progress()
+        it died of, as wait() does, but not Stopped after stop()."""
+        if self._process is None:
+            return
+        yield from self._process.progress()
+        try:
             self._raise_error()
+        except Stopped:
+            if not self._stop_asked_for:
+                raise
 
     def wait(self, timeout: float | None = None) -> Run:
         """Until the program has ended; without a timeout, the callback gets the progress.
@@ -114,6 +120,7 @@ class Run:
     def stop(self) -> Run:
         """As Ctrl-C: the program writes its checkpoints and ends; starpmc.resume() goes on."""
         if self.running and self._process is not None:
+            self._stop_asked_for = True
             self._process.stop()
         return self
 

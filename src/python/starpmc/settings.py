@@ -13,7 +13,7 @@ from starpmc.program import Option, options
 
 Settings = Mapping[str, Mapping[str, Any]]
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
-_REFUSED = re.compile(r"[\r\n]")
+BLANKS = " \t\r\n\v\f"  # what the program takes off both ends of a value
 
 
 def as_text(value: Any) -> str:
@@ -33,8 +33,11 @@ def as_text(value: Any) -> str:
     return str(value)
 
 
-def as_value(text: str) -> bool | int | float | str:
-    """The number or truth that a text stands for; the text where it would not read the same."""
+def as_value(text: str, option: Option | None = None) -> bool | int | float | str:
+    """The number or truth that a text stands for; the text where it would not read the same, and
+    of paths, names and expressions."""
+    if option is not None and option.is_text:
+        return text
     if text in ("true", "false"):
         return text == "true"
     if not _NUMBER.fullmatch(text):
@@ -74,13 +77,22 @@ def as_words(settings: Settings) -> list[str]:
 
 
 def config_text(settings: Settings) -> str:
+    """Raises InputError for a value that the program would not read as it is."""
+    known = options()
     lines = []
     for section, values in normalised(settings).items():
         lines.append(f"[{section}]")
         for key, value in values.items():
+            option = known.get(f"{section}.{key}")
             text = as_text(value)
-            if _REFUSED.search(text):
-                raise InputError(f"{section}.{key}: has a line break, found {text!r}", "remove it")
+            if option is None or not option.is_path:  # elsewhere blanks at the ends mean nothing
+                text = text.strip(BLANKS)
+            if _without_comment(text, option) != text or re.search(r"[\r\n]", text):
+                raise InputError(
+                    f"{section}.{key}: cannot be written in a .cfg file, found {text!r}",
+                    "use a value without comment signs (of paths: # or ; at the beginning or after "
+                    "a blank), line breaks or blanks at its ends (rename the file or folder)",
+                )
             lines.append(f"{key} = {text}")
         lines.append("")
     return "\n".join(lines)
@@ -100,10 +112,25 @@ def with_absolute_paths(settings: Settings) -> dict[str, dict[str, Any]]:
             option = known.get(f"{section}.{key}")
             if option is None or not option.is_path:
                 continue
-            several = value if isinstance(value, list | tuple) else as_text(value).split(",")
-            paths = [_absolute(as_text(one).strip(), option) for one in several]
+            if not option.is_path_list:
+                values[key] = _absolute(as_text(value), option)
+                continue
+            paths = [_absolute(one, option) for one in _paths_in(value)]
+            if with_comma := next((path for path in paths if "," in path), None):
+                raise InputError(
+                    f"{section}.{key}: a path in a list contains a comma, found {with_comma!r}",
+                    "rename the file or folder",
+                )
             values[key] = ", ".join(paths)
     return result
+
+
+def _paths_in(value: Any) -> list[str]:
+    """Of a list of paths; as text it has commas between them."""
+    if isinstance(value, os.PathLike):
+        return [os.fspath(value)]
+    several = value if isinstance(value, list | tuple) else as_text(value).split(",")
+    return [as_text(one).strip(BLANKS) for one in several]
 
 
 def _absolute(path: str, option: Option) -> str:
@@ -117,7 +144,7 @@ def _without_comment(value: str, option: Option | None) -> str:
     """In an expression `;` separates definitions; in a path a comment comes after a blank."""
     signs = "#" if option is not None and option.is_expression else "#;"
     before = r"(?:^|(?<=\s))" if option is not None and option.is_path else ""
-    return re.split(f"{before}[{signs}]", value, maxsplit=1)[0].strip()
+    return re.split(f"{before}[{signs}]", value, maxsplit=1, flags=re.ASCII)[0].strip(BLANKS)
 
 
 def read_settings(path: str | os.PathLike[str]) -> dict[str, dict[str, Any]]:
@@ -143,5 +170,5 @@ def read_settings(path: str | os.PathLike[str]) -> dict[str, dict[str, Any]]:
                 "starpmc.check() says what is wrong with it",
             )
         option = known.get(f"{section}.{key.strip()}")
-        result[section][key.strip()] = as_value(_without_comment(value, option))
+        result[section][key.strip()] = as_value(_without_comment(value, option), option)
     return result
