@@ -68,21 +68,26 @@ BlockRun::BlockRun(const Parts& parts, const ChainFolder& folder, const nlohmann
   parts_.interval = state->at("interval");
   start_ = state->at("start");
   kept_ = state->at("kept");
+  planned_end_ = state->value("planned_end", std::uint64_t{0});
   observer_.restore(state->at("observer"));
   if (kept_ >= blocks_.size() && !blocks_.empty()) {
     throw RunError("the checkpoint's blocks do not fit together");
   }
 }
 
-nlohmann::json BlockRun::state() const {
+nlohmann::json BlockRun::state(std::uint64_t step) const {
+  const bool laid_out = parts_.inputs.settings.sampling.near_share > 0 && !blocks_.empty() &&
+                        step > blocks_.back().end.step;
   return {{"interval", parts_.interval},
           {"start", start_},
           {"kept", kept_},
+          {"planned_end", laid_out ? block_end() : 0},
           {"blocks", blocks_state(blocks_)},
           {"observer", observer_.state()}};
 }
 
 std::uint64_t BlockRun::block_end() const {
+  if (planned_end_ > 0) return planned_end_;
   return std::min(parts_.total_steps, blocks_.back().end.step + parts_.interval);
 }
 
@@ -189,6 +194,7 @@ std::uint64_t BlockRun::end_block(std::uint64_t step) {
     throw;
   }
   decide(block, std::move(end_state));
+  planned_end_ = 0;
   return step;
 }
 

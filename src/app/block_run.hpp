@@ -57,7 +57,8 @@ class BlockRun {
   std::optional<std::uint64_t> resting_step() const { return resting_step_; }
 
   /// Everything its future depends on but what chain and output know.
-  nlohmann::json state() const;
+  /// @param step that the chain has come to
+  nlohmann::json state(std::uint64_t step) const;
   /// The first is the start of production.
   std::span<const QmBlock> blocks() const { return blocks_; }
   std::uint64_t interval() const { return parts_.interval; }
@@ -103,6 +104,9 @@ class BlockRun {
   Observer observer_;
   nlohmann::json start_;  ///< the chain's state at the beginning of the block
   std::vector<QmBlock> blocks_;
+  /// Where the block under way ends, whatever steps the run has been given since: its steps near
+  /// the solute are laid out over it. 0: nowhere else than others.
+  std::uint64_t planned_end_ = 0;
   std::size_t kept_ = 0;         ///< the block whose end the present one started from
   double sampled_energy_ = 0;    ///< of the solute and its electrostatics, at the block's end
   DelayedSteps ahead_;           ///< of the next block, made while the last one was tested

@@ -160,7 +160,7 @@ nlohmann::json ChainRun::exact_state() const {
   nlohmann::json state{{"reference", reference_->digest},
                        {"decorrelation", to_binary(decorrelation_)},
                        {"watch_interval", watch_interval_}};
-  if (blocks_ != nullptr) state["blocks"] = blocks_->state();
+  if (blocks_ != nullptr) state["blocks"] = blocks_->state(step_);
   return state;
 }
 

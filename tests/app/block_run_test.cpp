@@ -222,7 +222,7 @@ TEST(BlockRun, ARunThatGoesOnMakesTheSameBlocks) {
       EXPECT_EQ(step, stop);
     }
     const nlohmann::json state = nlohmann::json::from_cbor(nlohmann::json::to_cbor(
-        nlohmann::json{{"blocks", part.blocks->state()}, {"chain", part.chain.state()}}));
+        nlohmann::json{{"blocks", part.blocks->state(step)}, {"chain", part.chain.state()}}));
     part.chain.x = 99;
     part.chain.restore(state.at("chain"));
     part.begin(20, &state.at("blocks"));
@@ -230,6 +230,33 @@ TEST(BlockRun, ARunThatGoesOnMakesTheSameBlocks) {
     EXPECT_EQ(blocks_state(part.blocks->blocks()), blocks_state(whole.blocks->blocks())) << stop;
     EXPECT_EQ(test::read_all(part.folder.path() / "blocks.csv"),
               test::read_all(whole.folder.path() / "blocks.csv"));
+  }
+}
+
+/// Steps near the solute are laid out over a block as it was begun, so that it reads the same
+/// backwards: more steps for the run do not make it longer.
+TEST(BlockRun, ABlockThatWasBegunStaysAsLong) {
+  for (const double near_share : {0.0, 0.5}) {
+    ToyRun run(20, 130);
+    run.inputs.settings.sampling.near_share = near_share;
+    std::uint64_t step = run.go(0, 120);
+    std::uint64_t left = 5;
+    step = run.blocks->take_ahead(step);
+    if (step == 120) step = run.blocks->advance(step, [&] { return left-- == 0; });
+    ASSERT_GT(step, 120U);
+    ASSERT_LT(step, 130U);
+    const nlohmann::json state = run.blocks->state(step);
+    run.inputs.settings.sampling.steps = 200;
+    run.begin(20, &state);
+    std::vector<std::uint64_t> ends;
+    run.go(step, 200);
+    for (const QmBlock& block : run.blocks->blocks()) ends.push_back(block.end.step);
+    ends.erase(ends.begin(), ends.begin() + 7);
+    if (near_share > 0) {
+      EXPECT_THAT(ends, testing::ElementsAre(130, 150, 170, 190, 200));
+    } else {
+      EXPECT_THAT(ends, testing::ElementsAre(140, 160, 180, 200));
+    }
   }
 }
 
@@ -241,7 +268,7 @@ TEST(BlockRun, AnInterruptedTestIsMadeLater) {
   run.engine.cancelled = true;
   EXPECT_THROW(run.go(step, 200), Cancelled);
   EXPECT_EQ(run.blocks->resting_step(), 120U);
-  const nlohmann::json state = run.blocks->state();
+  const nlohmann::json state = run.blocks->state(120);
   run.engine.cancelled = false;
   run.begin(20, &state);
   run.go(120, 200);
