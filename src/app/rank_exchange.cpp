@@ -20,6 +20,7 @@ constexpr std::chrono::milliseconds kHeartbeat{500};
 /// A rank's exchange waits for nothing, however long its tasks take: silence means that the process
 /// or its node is gone, or stopped.
 constexpr std::chrono::seconds kSilence{30};
+constexpr std::chrono::seconds kAway{5};  ///< so long this thread does not wait for anything
 
 json progress_state(const ProgressState& state) {
   return {state.step,      state.total_steps, state.acceptance,
@@ -79,7 +80,8 @@ std::vector<json> RankExchange::take_events() {
 
 void RankExchange::start() {
   if (ranks_.size() == 1) return;
-  heard_.assign(ranks_.size(), Clock::now());
+  looked_ = Clock::now();
+  heard_.assign(ranks_.size(), looked_);
   thread_ = std::thread([this] {
     try {
       exchange();
@@ -202,6 +204,8 @@ void RankExchange::spread_stop() {
 /// node, a stopped process. The others first save what they have.
 void RankExchange::look_for_lost_ranks() {
   const auto now = Clock::now();
+  // A job that was suspended as a whole: the others have not been silent, nobody was there.
+  if (now - std::exchange(looked_, now) > kAway) std::ranges::fill(heard_, now);
   std::string lost;
   bool living_ended = true;
   for (unsigned rank = 0; rank < ranks_.size(); ++rank) {

@@ -61,6 +61,7 @@ class RankExchange {
   bool ended_ = false;  ///< this rank's chains
 
   std::vector<Clock::time_point> heard_;  ///< of each rank, the last time
+  Clock::time_point looked_;              ///< for lost ones
   std::vector<bool> rank_ended_;
   std::vector<bool> rank_left_;  ///< its last message has come
   Clock::time_point last_heartbeat_;
