@@ -225,6 +225,13 @@ class Info(program.TestCase):
         self.assertRegex(engines, r"\n  pyscf +\d+\.\d+.*, dftd3 \d.*, dftd4 \d.*python")
         self.assertRegex(engines, r"\n  psi4 +(1\.|qm.engine: the QM program is not installed)")
 
+    def test_openmp_binds_nothing(self):
+        """It would put the program and its QM workers on the first core."""
+        cores = len(os.sched_getaffinity(0))
+        for binding in ({}, {"OMP_PROC_BIND": "true"}, {"OMP_PLACES": "cores"}):
+            said = program.succeed("info", env=binding | {"STARPU_NOPENCL": 0}).stdout
+            self.assertEqual(len(re.findall(r"(?m)^ +\d+  CPU \d", said)), cores, binding)
+
     def test_says_how_to_get_them(self):
         """Of a Python that has neither, and of a program that is no worker."""
         empty = self.folder / "empty"
