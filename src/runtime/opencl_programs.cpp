@@ -99,7 +99,7 @@ std::vector<std::string> build_opencl_programs(std::span<const Precision> precis
       }
       if (lanes()[device].empty()) make_lanes(device, context, id);
       for (const auto& [precision, program] : all[index]) {
-        opencl::check_device(*program, lanes()[device].front().get(), potential != Potential{});
+        opencl::check_device(*program, lanes()[device].front().get(), potential);
       }
       virial_programs()[device].sources = kernel_sources;
     } catch (const std::exception& error) {

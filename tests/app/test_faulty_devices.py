@@ -66,12 +66,12 @@ class Opencl(program.TestCase):
             file.write("\nthis is no OpenCL;\n")
         return kernels
 
-    def lying_kernels(self, file, right, wrong):
+    def lying_kernels(self, file, right, wrong, folder="opencl"):
         """Kernels that compute something else than the program's."""
         kernels = self.folder / "kernels"
         for part in ("opencl", "common"):
             shutil.copytree(program.REPOSITORY / "kernels" / part, kernels / part)
-        path = kernels / "opencl" / file
+        path = kernels / folder / file
         text = path.read_text()
         self.assertIn(right, text)
         path.write_text(text.replace(right, wrong))
@@ -93,6 +93,26 @@ class Opencl(program.TestCase):
         )
         result = self.start("out", STARPMC_KERNELS=kernels)
         self.expect_elsewhere(result, "OpenCL device", "gets no work", "test window")
+
+    def test_contracted_response(self):
+        """A compiler's liberty that no bound allows for: a product and a sum in one rounding."""
+        kernels = self.lying_kernels(
+            "reference_field.h",
+            "sum += memory->node_weights[n] * *c;",
+            "sum = fma(memory->node_weights[n], *c, sum);",
+        )
+        result = self.start("out", STARPMC_KERNELS=kernels)
+        self.expect_elsewhere(result, "OpenCL device", "gets no work", "same bits", "response")
+
+    def test_contracted_potential(self):
+        kernels = self.lying_kernels(
+            "exact_pairs.h",
+            "const real_t remaining = REAL(1.0) - r * inverse_cutoff;",
+            "const real_t remaining = fma(-r, inverse_cutoff, REAL(1.0));",
+            folder="common",
+        )
+        result = self.start("out", STARPMC_KERNELS=kernels)
+        self.expect_elsewhere(result, "OpenCL device", "gets no work", "same bits", "potential")
 
     def test_wrong_places(self):
         kernels = self.lying_kernels("propose.h", "rotate_site(pose, reference, displacement);",

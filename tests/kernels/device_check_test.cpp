@@ -50,7 +50,7 @@ TEST(DeviceCheck, TakesTheDevicesHere) {
   for (const Precision precision : {Precision::fp64, Precision::mixed, Precision::fixed}) {
     opencl::Program program(device->context.get(), device->id, precision,
                             source_folder() / "kernels");
-    EXPECT_NO_THROW(opencl::check_device(program, device->queue.get(), false));
+    EXPECT_NO_THROW(opencl::check_device(program, device->queue.get()));
   }
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "kernels/opencl/host/operations.hpp"
+#include "kernels/potential.hpp"
 
 namespace starpmc::opencl {
 
@@ -19,8 +20,10 @@ std::string fault_of_roots(Precision precision, std::span<const double> squares,
 
 /// Has the device take 100,000 reciprocal roots and sample a window of 216 three-site molecules,
 /// beside the host: places, thresholds and decisions must have the same bits, energies must be
-/// within what certified decisions allow for. With functions of the user's, the roots alone.
+/// within what certified decisions allow for; not with functions of the user's. What has no bound
+/// on its error must have the host's bits: check_exact().
+/// @param functions that the program was made for
 /// @throws RunError with what differs
-void check_device(Program& program, cl_command_queue queue, bool has_user_functions);
+void check_device(Program& program, cl_command_queue queue, const Potential& functions = {});
 
 }  // namespace starpmc::opencl

@@ -1,0 +1,161 @@
+#include "kernels/opencl/host/device_check_exact.hpp"
+
+#include <cstdint>
+#include <sstream>
+#include <string>
+
+#include "kernels/base/error.hpp"
+#include "kernels/compact_blocks.hpp"
+#include "kernels/opencl/host/small_system.hpp"
+
+namespace starpmc::opencl {
+namespace {
+
+template <class Value>
+void require_same(const std::vector<Value>& host, const std::vector<Value>& device,
+                  const char* what) {
+  for (std::size_t i = 0; i < host.size(); ++i) {
+    if (host[i] == device[i]) continue;
+    std::ostringstream text;
+    text.precision(17);
+    text << what << " is " << device[i] << " there and " << host[i]
+         << " on the host, where all devices must have the same bits";
+    throw RunError(text.str());
+  }
+}
+
+/// Points in and about the molecules, as exact blocks have them: absolute positions, no charges.
+CompactBlocks<double> random_points(const Interaction& interaction) {
+  constexpr std::size_t kPoints = 500;
+  std::array<std::vector<double>, 3> at;
+  std::mt19937_64 random(9);
+  for (int k = 0; k < 3; ++k) {
+    std::uniform_real_distribution<double> place(-0.2 * interaction.box[k], interaction.box[k]);
+    for (std::size_t i = 0; i < kPoints; ++i) at[size_of(k)].push_back(place(random));
+  }
+  CompactBlocks<double> blocks =
+      make_compact_blocks<double>(at[0], at[1], at[2], {}, {}, interaction.box);
+  for (std::size_t i = 0; i < kPoints; ++i) {
+    const std::size_t slot = blocks.slot_of_point[i];
+    for (std::size_t k = 0; k < 3; ++k) {
+      blocks.points[slot / STARPMC_BLOCK_POINTS * STARPMC_BLOCK_VALUES + k * STARPMC_BLOCK_POINTS +
+                    slot % STARPMC_BLOCK_POINTS] = at[k][i];
+    }
+  }
+  return blocks;
+}
+
+template <class Real>
+void check_potential(Program& program, cl_command_queue queue, const Potential& functions,
+                     const SmallSystem<Real>& system) {
+  const CompactBlocks<double> blocks = random_points(system.interaction);
+  std::vector<double> host(blocks.block_count() * STARPMC_BLOCK_POINTS, 0.0);
+  scalar::grid_potential({system.layout, system.interaction, system.topology(), system.lattice,
+                          blocks.blocks, blocks.points, host, &functions});
+  std::vector<double> device(host.size(), 0.0);
+  const cl_context context = context_of(queue);
+  const auto upload = [&]<class Value>(const std::vector<Value>& values) {
+    return Memory(context, queue, std::span<const Value>(values));
+  };
+  const Memory reals = upload(system.reals);
+  const Memory integers = upload(system.integers);
+  const Memory lattice = upload(system.lattice);
+  const Memory headers = upload(blocks.blocks);
+  const Memory points = upload(blocks.points);
+  const Memory potential = upload(device);
+  grid_potential(program, queue, system.layout, system.interaction, system.shape, reals.buffer(),
+                 integers.buffer(), lattice.buffer(), static_cast<int>(blocks.block_count()),
+                 headers.buffer(), points.buffer(), potential.buffer());
+  potential.read(device);
+  require_same(host, device, "the molecules' potential at a point, in kJ/mol per charge,");
+}
+
+/// Two levels, the second of which holds the cell.
+PotentialLattice lattice_of(const Interaction& interaction, int components,
+                            std::vector<float>& values) {
+  PotentialLattice lattice{};
+  lattice.components = components;
+  std::mt19937 random(static_cast<unsigned>(components));
+  std::uniform_real_distribution<float> uniform(-3, 3);
+  for (int k = 0; k < 3; ++k) {
+    lattice.centre[k] = 0.4 * interaction.box[k];
+    lattice.box[k] = interaction.box[k];
+    lattice.inverse_box[k] = 1 / interaction.box[k];
+  }
+  for (const double spacing : {0.7, 1.6}) {
+    LatticeLevel& level = lattice.level[lattice.levels++];
+    const double half = spacing < 1 ? 5 : 0.53 * interaction.box[2];
+    const int each_side = static_cast<int>(std::ceil(half / spacing)) + 2;
+    level.inverse_spacing = 1 / spacing;
+    level.first = static_cast<int>(values.size());
+    for (int k = 0; k < 3; ++k) {
+      level.nodes[k] = 2 * each_side + 1;
+      level.origin[k] = -each_side * spacing;
+    }
+    for (int i = lattice_size(level, components); i > 0; --i) values.push_back(uniform(random));
+  }
+  return lattice;
+}
+
+/// @param system its window has been sampled on the host
+template <class Real>
+void check_field(Program& program, cl_command_queue queue, const SmallSystem<Real>& system) {
+  constexpr int kComponents = 24;
+  std::vector<float> potential_values;
+  std::vector<float> response_values;
+  const PotentialLattice potential = lattice_of(system.interaction, 1, potential_values);
+  const PotentialLattice response = lattice_of(system.interaction, kComponents, response_values);
+  const std::vector<double> none(size_of(SmallSystem<Real>::kCandidates), 0.0);
+  std::vector<double> energies = none;
+  std::vector<std::int32_t> responses(none.size() * kComponents, 0);
+  scalar::reference_field(ReferenceFieldArguments{system.host_window(), potential, potential_values,
+                                                  response, response_values, energies, responses});
+  const cl_context context = context_of(queue);
+  const auto upload = [&]<class Value>(const std::vector<Value>& values) {
+    return Memory(context, queue, std::span<const Value>(values));
+  };
+  const Memory reals = upload(system.reals);
+  const Memory integers = upload(system.integers);
+  const Memory plan = upload(system.plan);
+  const Memory entries = upload(system.entries);
+  const Memory on_potential = upload(potential_values);
+  const Memory on_response = upload(response_values);
+  std::vector<double> device_energies = none;
+  std::vector<std::int32_t> device_responses(responses.size(), 0);
+  const Memory on_energies = upload(device_energies);
+  const Memory on_responses = upload(device_responses);
+  const WindowExtent extent{system.plan[PLAN_STEPS], system.plan[PLAN_CANDIDATES],
+                            system.plan[PLAN_STARTS]};
+  reference_field(program, queue,
+                  {system.layout, system.interaction, system.shape, extent, reals.buffer(),
+                   integers.buffer(), plan.buffer(), entries.buffer()},
+                  {potential, response, on_potential.buffer(), on_response.buffer(),
+                   on_energies.buffer(), on_responses.buffer()});
+  on_energies.read(device_energies);
+  on_responses.read(device_responses);
+  require_same(energies, device_energies, "a molecule's energy in a reference's field, in kJ/mol,");
+  require_same(responses, device_responses, "a molecule's part in a response, in whole units,");
+}
+
+template <class Real>
+void check_all(Program& program, cl_command_queue queue, const Potential& functions) {
+  SmallSystem<Real> system;
+  check_potential(program, queue, functions, system);
+  system.sample();
+  check_field(program, queue, system);
+}
+
+}  // namespace
+
+void check_exact(Program& program, cl_command_queue queue, const Potential& functions) {
+  switch (program.precision()) {
+    case Precision::fp64:
+      return check_all<double>(program, queue, functions);
+    case Precision::mixed:
+      return check_all<float>(program, queue, functions);
+    case Precision::fixed:
+      return check_all<FixedCoordinate>(program, queue, functions);
+  }
+}
+
+}  // namespace starpmc::opencl

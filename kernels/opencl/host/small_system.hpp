@@ -1,0 +1,233 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <random>
+#include <span>
+#include <vector>
+
+#include "kernels/interaction.hpp"
+#include "kernels/opencl/host/launch.hpp"
+#include "kernels/operations.hpp"
+#include "kernels/scalar/moves.hpp"
+#include "kernels/window_plan.hpp"
+
+// What a device is checked with (device_check.hpp).
+namespace starpmc::opencl {
+
+/// A device's memory with a copy of host values.
+class Memory {
+ public:
+  template <class Value>
+  Memory(cl_context context, cl_command_queue queue, std::span<const Value> values)
+      : queue_(queue) {
+    cl_int error = CL_SUCCESS;
+    memory_.reset(clCreateBuffer(context, CL_MEM_READ_WRITE, values.size_bytes(), nullptr, &error));
+    check(error, "clCreateBuffer");
+    check(clEnqueueWriteBuffer(queue, memory_.get(), CL_TRUE, 0, values.size_bytes(), values.data(),
+                               0, nullptr, nullptr),
+          "clEnqueueWriteBuffer");
+  }
+  template <class Value>
+  void read(std::vector<Value>& values) const {
+    check(clEnqueueReadBuffer(queue_, memory_.get(), CL_TRUE, 0, values.size() * sizeof(Value),
+                              values.data(), 0, nullptr, nullptr),
+          "clEnqueueReadBuffer");
+  }
+  Buffer buffer() const { return {memory_.get(), 0}; }
+
+ private:
+  Owned<cl_mem> memory_;
+  cl_command_queue queue_;
+};
+
+inline cl_context context_of(cl_command_queue queue) {
+  cl_context context = nullptr;
+  check(clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof context, &context, nullptr),
+        "clGetCommandQueueInfo");
+  return context;
+}
+
+/// 216 molecules of three sites on a lattice, and all that a window reads and writes.
+template <class Real>
+struct SmallSystem {
+  static constexpr int kSide = 6;
+  static constexpr int kMolecules = kSide * kSide * kSide;
+  static constexpr int kSteps = 64;
+  static constexpr int kCandidates = 96;
+  static constexpr int kSites = 3;
+  static constexpr double kEdge = 18.9;
+
+  std::vector<double> reals;
+  std::vector<int> integers;
+  TopologyShape shape{1, kSites, 2, kMolecules, (kMolecules + 15) / 16 * 16, 0, {}};
+  Interaction interaction = interaction_within({kEdge, 1.02 * kEdge, 1.04 * kEdge}, 9.4, 9);
+  WindowLayout layout{kSteps, kCandidates, kSites, shape.padded_molecules};
+  StepRange range{0x5EED, 1000, 0, kSteps, 2.5};
+  StepTuning tuning{0.4, 1, 0.5, 0, 0};
+  /// As certified decisions of such a window allow for.
+  DecisionBound bound{kPrecisionOf<Real> == Precision::fp64 ? 1e-7 : 0.03, 1e-6, 0};
+  std::vector<int> plan;
+  std::vector<double> entries;
+  std::vector<PairReal<Real>> outside;
+  std::vector<double> lattice;
+  std::vector<Real> lattice_sites;
+  std::vector<double> mm_partial;
+  std::vector<double> mm_energies;
+  std::vector<PairReal<Real>> table;
+  std::vector<double> chain_state;
+  std::vector<double> field_cache;
+  std::vector<double> record;
+
+  SmallSystem() {
+    set_topology();
+    place_molecules();
+    const auto rows = size_of(entry_capacity(layout));
+    plan.assign(size_of(plan_size(layout)), 0);
+    entries.assign(size_of(entries_size(layout)), 0.0);
+    outside.assign(size_of(layout.molecules), PairReal<Real>{0});
+    mm_partial.assign(MM_TERMS * rows, 0.0);
+    mm_energies.assign(MM_TERMS * rows, 0.0);
+    table.assign(MM_TERMS * rows * rows, PairReal<Real>{0});
+    chain_state.assign(static_cast<std::size_t>(chain_state_size(kMolecules)), 0.0);
+    chain_state[STATE_MAXIMUM_TRANSLATION] = 0.3;
+    chain_state[STATE_MAXIMUM_HALF_TURNS] = 0.05;
+    field_cache.assign(size_of(FIELDS * layout.molecules), 0.0);
+    record.assign(size_of(RECORD_FIELDS * kSteps), 0.0);
+    WindowPlanner(layout, kMolecules).plan(range, plan);
+  }
+
+  Topology topology() const { return {shape, reals, integers}; }
+  starpmc::Window host_window() const { return {layout, interaction, topology(), plan, entries}; }
+  int steps() const { return plan[PLAN_STEPS]; }
+
+  /// The window on the host.
+  void sample() {
+    scalar::propose_moves(ProposeMovesArguments<Real>{
+        layout, interaction, range, topology(), chain_state, lattice, plan, entries, outside});
+    scalar::mm_pair(MmPairArguments<Real>{host_window(), lattice, lattice_sites, outside, 0,
+                                          kMolecules, mm_partial});
+    scalar::mm_pair_table(MmPairTableArguments<Real>{host_window(), table});
+    const std::array<std::span<const double>, 1> partials{mm_partial};
+    scalar::mm_pair_reduce(
+        MmPairReduceArguments<Real>{host_window(), partials, table, mm_energies});
+    starpmc::Certification certification;
+    certification.active = true;
+    certification.bound = bound;
+    scalar::metropolis_decide(MetropolisDecideArguments<Real>{host_window(),
+                                                              tuning,
+                                                              certification,
+                                                              {},
+                                                              {},
+                                                              mm_energies,
+                                                              table,
+                                                              chain_state,
+                                                              lattice,
+                                                              lattice_sites,
+                                                              field_cache,
+                                                              record});
+  }
+
+  /// The same by a device.
+  void sample(Program& program, cl_command_queue queue);
+
+ private:
+  void set_topology() {
+    reals.assign(size_of(topology_reals_size(shape)), 0.0);
+    const double sites[kSites][4] = {
+        {0, 0, 0, -0.8476}, {0.8165, 0.5774, 0, 0.4238}, {-0.8165, 0.5774, 0, 0.4238}};
+    for (int site = 0; site < kSites; ++site) {
+      std::copy_n(sites[site], 4, &reals[size_of(topology_site(shape, 0, site))]);
+    }
+    const double sixth = std::pow(3.166, 6);
+    const double c6 = 4 * 0.65 * sixth;
+    const double c12 = c6 * sixth;
+    const double rc = interaction.vdw_cutoff;
+    const double slope = 12 * c12 / std::pow(rc, 13) - 6 * c6 / std::pow(rc, 7);
+    const double shift = c6 / std::pow(rc, 6) - c12 / std::pow(rc, 12) - slope * rc;
+    const double pair[] = {c12, c6, shift, slope};
+    std::copy_n(pair, 4, &reals[size_of(topology_pair(shape, 0, 0))]);
+    integers.assign(size_of(topology_integers_size(shape)), 0);
+    integers[size_of(topology_site_count(shape, 0))] = kSites;
+    for (int site = 1; site < kSites; ++site) {
+      integers[size_of(topology_site_type(shape, 0, site))] = 1;
+    }
+    shape.largest_radius = 1.0001;
+  }
+
+  void place_molecules() {
+    std::mt19937_64 random(4);
+    std::uniform_real_distribution<double> unit(-1, 1);
+    const auto stride = size_of(layout.molecules);
+    lattice.assign(POSE_FIELDS * stride, 0.0);
+    lattice_sites.assign(3 * kSites * stride, Real{});
+    for (int m = 0; m < kMolecules; ++m) {
+      const int cell[] = {m % kSide, m / kSide % kSide, m / kSide / kSide};
+      double pose[POSE_FIELDS];
+      for (int k = 0; k < 3; ++k) {
+        pose[k] = (cell[k] + 0.5 + 0.05 * unit(random)) * interaction.box[k] / kSide;
+      }
+      double squared = 0;
+      for (int k = POSE_W; k < POSE_FIELDS; ++k) {
+        pose[k] = unit(random);
+        squared += pose[k] * pose[k];
+      }
+      for (int k = POSE_W; k < POSE_FIELDS; ++k) pose[k] /= std::sqrt(squared);
+      for (int k = 0; k < POSE_FIELDS; ++k) lattice[size_of(k) * stride + size_of(m)] = pose[k];
+      for (int site = 0; site < kSites; ++site) {
+        double displacement[3];
+        scalar::rotate_site(pose, topology().site(0, site), displacement);
+        for (int k = 0; k < 3; ++k) {
+          lattice_sites[size_of(3 * site + k) * stride + size_of(m)] =
+              stored_site<Real>(pose[k], displacement[k], interaction.box[k]);
+        }
+      }
+    }
+  }
+};
+
+template <class Real>
+void SmallSystem<Real>::sample(Program& program, cl_command_queue queue) {
+  const cl_context context = context_of(queue);
+  const auto upload = [&]<class Value>(const std::vector<Value>& values) {
+    return Memory(context, queue, std::span<const Value>(values));
+  };
+  const Memory on_reals = upload(reals);
+  const Memory on_integers = upload(integers);
+  const Memory on_plan = upload(plan);
+  const Memory on_entries = upload(entries);
+  const Memory on_outside = upload(outside);
+  const Memory on_lattice = upload(lattice);
+  const Memory on_sites = upload(lattice_sites);
+  const Memory on_partial = upload(mm_partial);
+  const Memory on_energies = upload(mm_energies);
+  const Memory on_table = upload(table);
+  const Memory on_state = upload(chain_state);
+  const Memory on_cache = upload(field_cache);
+  const Memory on_record = upload(record);
+  const WindowExtent extent{plan[PLAN_STEPS], plan[PLAN_CANDIDATES], plan[PLAN_STARTS]};
+  Certification certification;
+  certification.active = true;
+  certification.bound = bound;
+  WholeWindow whole;
+  whole.decide.mm_energies = on_energies.buffer();
+  whole.decide.table = on_table.buffer();
+  whole.decide.chain_state = on_state.buffer();
+  whole.decide.lattice = on_lattice.buffer();
+  whole.decide.lattice_sites = on_sites.buffer();
+  whole.decide.field_cache = on_cache.buffer();
+  whole.outside = on_outside.buffer();
+  whole.mm_partial = on_partial.buffer();
+  const WindowTask task{range, tuning, extent, on_record.buffer()};
+  sample_windows(program, queue,
+                 {layout, interaction, shape, extent, on_reals.buffer(), on_integers.buffer(),
+                  on_plan.buffer(), on_entries.buffer()},
+                 std::span(&task, 1), certification, whole);
+  on_entries.read(entries);
+  on_lattice.read(lattice);
+  on_state.read(chain_state);
+  on_record.read(record);
+}
+
+}  // namespace starpmc::opencl
