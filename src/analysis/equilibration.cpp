@@ -1,5 +1,6 @@
 #include "analysis/equilibration.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <span>
@@ -17,6 +18,31 @@ double effective_blocks(std::span<const double> blocks) {
   const IntegratedCovariance found = integrated_covariance(blocks);
   if (found.sum == 0) return 1;
   return static_cast<double>(blocks.size()) * found.variance / found.sum;
+}
+
+/// Above it one per cent of Student's distribution lies, to a few per cent from three degrees of
+/// freedom on: the first terms of its Cornish-Fisher expansion (Abramowitz and Stegun, 26.7.5), of
+/// which every machine gets the same bits.
+double upper_per_cent_of_t(double degrees_of_freedom) {
+  constexpr double z = 2.3263478740408408;  // of the normal distribution
+  constexpr double z3 = z * z * z;
+  constexpr double first = (z3 + z) / 4;
+  constexpr double second = (5 * z3 * z * z + 16 * z3 + 3 * z) / 96;
+  const double inverse = 1 / degrees_of_freedom;
+  return z + (first + second * inverse) * inverse;
+}
+
+/// Whether the means of two parts differ by more than such parts of what the second one is.
+bool differ(std::span<const double> before, std::span<const double> rest) {
+  const auto mean = [](std::span<const double> part) {
+    return std::accumulate(part.begin(), part.end(), 0.0) / static_cast<double>(part.size());
+  };
+  const IntegratedCovariance found = integrated_covariance(rest);
+  const double variance =
+      found.sum / static_cast<double>(before.size()) + found.sum / static_cast<double>(rest.size());
+  const double limit = upper_per_cent_of_t(std::max(1.0, found.degrees_of_freedom));
+  const double difference = mean(before) - mean(rest);
+  return difference * difference > limit * limit * variance;
 }
 
 /// Of the straight line of least squares through values at equal distances.
@@ -76,6 +102,7 @@ Equilibration detect_equilibration(const BlockAverage& series) {
     best.share = 1 - size / static_cast<double>(blocks.size());
     best.mean_from_there = std::accumulate(rest.begin(), rest.end(), 0.0) / size;
     best.effective_samples_from_there = best.effective_samples_of_all * effective / of_all;
+    best.stands_out = differ(blocks.first(blocks.size() - rest.size()), rest);
   }
   return best;
 }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <iostream>
 
 #include "first_order_series.hpp"
 
@@ -33,7 +34,8 @@ TEST(Equilibration, FindsARelaxation) {
 }
 
 TEST(Equilibration, IsRarelyLateInAStationarySeries) {
-  for (const int length : {1000, 4000, 100000}) {
+  // Of 5, 10, 50, 200 and 5,000 independent samples.
+  for (const int length : {100, 200, 1000, 4000, 100000}) {
     int late = 0;
     for (unsigned seed = 1; seed <= 200; ++seed) {
       const Equilibration found = detected(0.9, length, 0, 1, seed);
@@ -41,7 +43,8 @@ TEST(Equilibration, IsRarelyLateInAStationarySeries) {
       EXPECT_GE(found.effective_samples_from_there, found.effective_samples_of_all);
       EXPECT_LE(found.share, 0.5);
     }
-    EXPECT_LE(late, length == 1000 ? 20 : 2) << length;
+    std::cout << length << ": " << late << " of 200 late\n";
+    EXPECT_LE(late, length < 1000 ? 14 : length == 1000 ? 5 : 0) << length;
   }
 }
 
