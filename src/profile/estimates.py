@@ -66,8 +66,9 @@ def memories(differences):
     """Of each image, frames for one independent sample, judged by the slower of the energies under
     both neighbours. differences: [image][chain], (frames, images)."""
     series = []  # of each image: (values, ranks) under each neighbour
-    for own, chains in enumerate(differences):
+    for own, every in enumerate(differences):
         series.append([])
+        chains = [chain for chain in every if len(chain) > 0]
         for k in (own - 1, own + 1):
             if 0 <= k < chains[0].shape[1]:
                 values = [chain[:, k] for chain in chains]

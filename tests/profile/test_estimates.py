@@ -8,6 +8,7 @@ import sys
 from profile_case import np, program
 
 sys.path.insert(0, str(program.REPOSITORY / "src/profile"))
+import blocks
 import estimates
 import memory
 import profile_files
@@ -118,6 +119,43 @@ class Estimates(program.TestCase):
         print(f"{found} +- {error}, expected {expected}")
         self.assertLess(error, 0.005)
         self.assertLess(abs(found - expected), 3.5 * error)
+
+    def test_frames_of_the_first_blocks(self):
+        """Profiles by eight chains of ten blocks, true less sampled energy linear in the coordinate: the
+        free energy of two oscillators beside each other is 0. With all frames as of starts in the true
+        ensemble it would be 0.2 kT too low."""
+        kt, found, accepted = 2.0, [], []
+        for seed in range(120):
+            images = tilted_images(np.random.default_rng(seed), 0.95, kt, 2, chains=8, blocks=10)
+            accepted += [chain.accepted[1:].mean() for image in images for chain in image.chains]
+            found.append(estimates.solve(estimates.samples_of(images, kt), kt)[0][1] / kt)
+        self.assertLess(abs(np.mean(accepted) - 0.65), 0.03)
+        mean, error = np.mean(found), np.std(found) / np.sqrt(len(found))
+        said = f"{mean} +- {error} kT, expected 0"
+        print(said)
+        self.assertLess(error, 0.04, said)
+        self.assertLess(abs(mean), 3 * error, said)
+
+    def test_frames_that_are_left_out(self):
+        """The same blocks of each chain, whatever it has accepted; those of the first block are as many as
+        there are."""
+        (image,) = tilted_images(np.random.default_rng(9), 0.95, 1.0, images=1, chains=8, blocks=12)
+        image.chains[3].accepted[1:] = False
+        first = blocks.blocks_to_leave_out(image)
+        self.assertEqual(first, 4)
+        kept = 0
+        for chain, one in zip(image.chains, blocks.sampled_ensemble(image, 1.0), strict=True):
+            block = 1 + one.frames // 20
+            self.assertFalse(np.isin(block, [2, 3, 4]).any())
+            np.testing.assert_array_equal(one.frames[block == 1], np.arange(20))
+            kept += len(one.frames)
+            self.assertEqual(blocks.states_between(chain, first) > 0, chain is not image.chains[3])
+        self.assertLess(abs(kept - 8 * 9 * 20), 4)
+        for chain in image.chains:
+            middle = (chain.steps > 20) & (chain.steps <= 80)
+            chain.steps, chain.differences = chain.steps[middle], chain.differences[middle]
+        with self.assertRaisesRegex(profile_files.ProfileError, "(?s)image-01.*trajectory-interval"):
+            blocks.sampled_ensemble(image, 1.0)
 
     def test_mbar_is_solved_whatever_the_energies(self):
         """Offsets of images from 1 to 100 kT, few frames and many: pymbar's default solver fails for one
@@ -255,11 +293,41 @@ class Estimates(program.TestCase):
             estimates.estimate(profile_files.Profile("", "", 300, 2.0, images))
 
     def test_no_block_accepted(self):
-        """One configuration tells nothing, however often it counts."""
-        images = harmonic_images(np.array([1.0, 1.1]), 30, 50)
-        images[1].chains[0].accepted[1:] = False
-        with self.assertRaisesRegex(profile_files.ProfileError, "(?s)image-02.*worth 1.0 indep"):
+        """Where chains started tells nothing of the true ensemble, however many they are."""
+        images = tilted_images(np.random.default_rng(10), 0.95, 2.0, images=2, chains=8, blocks=12)
+        for chain in images[1].chains:
+            chain.accepted[1:] = False
+        with self.assertRaisesRegex(profile_files.ProfileError, "(?s)image-02.*worth 0.0 indep"):
             estimates.estimate(profile_files.Profile("", "", 300, 2.0, images))
+
+
+def tilted_images(rng, tilt, kt, images, chains, blocks, length=20):
+    """Oscillators beside each other, whose true energy is tilt kT x above the sampled one; chains begin in
+    the sampled ensemble. Frames remember 20 others."""
+    memory, centres = np.exp(-1 / 20), 1.2 * np.arange(images)
+    x = rng.normal(size=(images, chains))
+    positions, differences, accepted = [], [tilt * kt * x], [np.ones_like(x, bool)]
+    for _ in range(blocks):
+        y = x
+        for _ in range(length):
+            y = memory * y + np.sqrt(1 - memory**2) * rng.normal(size=x.shape)
+            positions.append(y)
+        differences.append(tilt * kt * y)
+        accepted.append(np.log(rng.random(x.shape)) < -tilt * (y - x))
+        x = np.where(accepted[-1], y, x)
+    positions, differences, accepted = map(np.array, (positions, differences, accepted))
+    found = []
+    for own in range(images):
+        energies = kt / 2 * (positions[:, own, :, None] + centres[own] - centres) ** 2
+        made = [
+            profile_files.Chain(
+                1 + np.arange(blocks * length), energies[:, one] - energies[:, one, own : own + 1],
+                length * np.arange(blocks + 1), differences[:, own, one], accepted[:, own, one],
+            )
+            for one in range(chains)
+        ]  # fmt: skip
+        found.append(profile_files.Image(f"image-0{own + 1}", own, 0, 0, made, {}))
+    return found
 
 
 TRUE = (2.0, 0.8)  # constants of the true Hamiltonians in those of the sampled ones
