@@ -328,7 +328,8 @@ std::vector<Option> profile_options() {
                 STARPMC_FIELD(profile.topologies)),
       real({"profile", "until-error", "kJ/mol",
             "images that the error of the free energies comes from most are sampled on until the "
-            "largest is known to within this; 0: each gets sampling.steps"},
+            "largest is known to within this, and those with few independent samples in any case; "
+            "0: each gets sampling.steps"},
            {.minimum = 0}, STARPMC_FIELD(profile.until_error_kj_per_mol)),
       integer({"profile", "most-steps", "steps",
                "steps of production that until-error may give one image; 0: ten times "

@@ -32,7 +32,7 @@ NO_OVERLAP = 1e-4
 FEWEST_SAMPLES = 3  # independent ones of an image; fewer give no error
 FEWEST_BLOCKS = 3  # the same of the step to the true Hamiltonian
 FEWEST_CHAINS = 4  # whose scatter tells an error
-FEW_SAMPLES = 20  # of an image: errors from fewer may be too small
+FEW_SAMPLES = 20  # of an image, frames or blocks: errors from fewer may be too small
 PER_INDEPENDENT = 4  # frames that serve for each independent one: all others would add nothing
 FRACTIONS = numpy.arange(1, 11) / 10  # of the frames, in the convergence
 
@@ -52,6 +52,11 @@ class Estimate:
 
     def largest_error(self):
         return float(self.error.max())
+
+    def few_samples(self):
+        """Images whose errors may be too small: those of so few frames or blocks."""
+        fewest = numpy.minimum(self.samples, [step.samples for step in self.steps])
+        return numpy.flatnonzero(fewest < FEW_SAMPLES).tolist()
 
     def most_of_the_error(self):
         """Images whose part in the errors' squares is at least half the largest part: of each step

@@ -116,6 +116,7 @@ def json_document(profile, estimate, rows, converged):
         "images": rows,
         "largest_error": estimate.largest_error(),
         "images_with_most_of_the_error": estimate.most_of_the_error(),
+        "images_with_few_samples": estimate.few_samples(),
         "errors_of_differences": estimate.between_errors.tolist(),
         "overlap": estimate.overlap.tolist(),
         "convergence": {
@@ -151,10 +152,10 @@ def warn(profile, estimate, least_overlap, few_samples):
                 f"be too small; an image between them would help{why and ', but '}{why}",
                 file=sys.stderr,
             )
-    few = [str(k + 1) for k, count in enumerate(estimate.samples) if count < few_samples]
+    few = [str(k + 1) for k in estimate.few_samples()]
     if few:
         print(
-            f"starpmc: warning: fewer than {few_samples} independent samples of image "
+            f"starpmc: warning: fewer than {few_samples} independent frames or blocks of image "
             f"{', '.join(few)}: errors may be too small; more sampling.steps would help",
             file=sys.stderr,
         )

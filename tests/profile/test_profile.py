@@ -333,6 +333,27 @@ class GoingOn(ProfileCase):
             summary = json.loads((folder / f"image-0{row['image']}/summary.json").read_text())
             self.assertEqual(summary["steps"], given)
 
+    def test_until_error_with_few_samples(self):
+        """An error that is small enough does not count while there are few independent samples."""
+        config = self.config(**self.settings([0, 0.2, 0.4], steps=1500))
+        folder = self.folder / "few"
+
+        def least_samples():
+            return [
+                min(float(row["independent_frames"]), float(row["independent_blocks"]))
+                for row in table(folder / "profile.csv")
+            ]
+
+        wanted = ("--profile.until-error", 1000, "--profile.most-steps")
+        self.profile(config, folder, *wanted, 2000)
+        self.assertLess(min(least_samples()), 20)
+        self.assertRegex(self.said, "few independent samples of . images.*all the steps they may have")
+        self.profile(config, folder, *wanted, 100000)
+        self.assertGreaterEqual(min(least_samples()), 20)
+        self.assertRegex(self.said, "few independent samples of . images: twice the steps")
+        steps = json.loads((folder / "profile-steps.json").read_text())
+        self.assertGreater(max(steps), 1500)
+
 
 class BadInput(ProfileCase):
     def refused(self, says, path=None, status=2, folder="refused", **changes):
