@@ -218,9 +218,10 @@ std::vector<Option> qm_reference_options() {
                         "auto: as few as response-tolerance allows"},
                        {0, 1024}, STARPMC_FIELD(qm.response_components)),
       real({"qm", "response-tolerance", "kJ/mol",
-            "root mean square of true less sampled energy, on configurations that the response was "
-            "not made from, below which no more components are taken; so that few of them do not "
-            "deceive, what is looked at is its upper limit at 95 % confidence"},
+            "root mean square of true less sampled energy, on configurations that the response's "
+            "components were not made from, though the mean potential was, below which no more "
+            "components are taken; so that few of them do not deceive, what is looked at is its "
+            "upper limit at 95 % confidence"},
            {.minimum = 0}, STARPMC_FIELD(qm.response_tolerance_kj_per_mol)),
   };
 }
