@@ -22,7 +22,13 @@ with warnings.catch_warnings():
     sys.modules["jax"] = None  # else pymbar compiles its equations anew for every number of frames
     import pymbar
     from blocks import everything, sampled_ensemble, shared, steps_to_truth
-    from memory import common_inefficiency, inefficiency, ranks_of, student_factor
+    from memory import (
+        common_inefficiency,
+        inefficiency,
+        ranks_of,
+        student_factor,
+        to_95,
+    )
     from pymbar.other_estimators import bar
 
     del sys.modules["jax"]  # scipy looks there
@@ -42,6 +48,7 @@ class Estimate:
     free_energy: numpy.ndarray  # of each image, that of the first being 0
     error: numpy.ndarray
     between_errors: numpy.ndarray  # (images, images), of differences
+    half_widths: numpy.ndarray  # of the same, of intervals that hold at 95 %
     sampled: numpy.ndarray  # of the sampled Hamiltonians
     steps: list
     neighbours: numpy.ndarray  # (images - 1, 2): sampled, by BAR, and error
@@ -279,12 +286,27 @@ def errors_between_chains(images, samples, kt):
     return student_factor(count) * math.sqrt(count - 1) * differences.std(axis=0)
 
 
-def errors_of(images, samples, sampled_errors, steps, kt):
-    """Of all differences, the larger of what the images by themselves and the chains tell."""
-    of_steps = numpy.array([step.error for step in steps]) ** 2
-    square = sampled_errors**2 + of_steps[:, None] + of_steps
+def errors_of_images(sampled_errors, of_steps):
+    """Of all differences. of_steps: error of each image's step."""
+    square = sampled_errors**2 + (of_steps**2)[:, None] + of_steps**2
     numpy.fill_diagonal(square, 0)
-    return numpy.maximum(numpy.sqrt(square), errors_between_chains(images, samples, kt))
+    return numpy.sqrt(square)
+
+
+def errors_of(images, samples, sampled_errors, steps, kt):
+    """(errors, half-widths of intervals that hold at 95 %) of all differences, the larger of what the
+    images by themselves and the chains tell. Each part has as many degrees of freedom as samples."""
+    fewest = chosen_frames(samples.independent)[1].min()
+    of_steps = numpy.array([step.error for step in steps])
+    wider = numpy.array([to_95(step.samples) for step in steps])
+    chains = errors_between_chains(images, samples, kt)
+    return (
+        numpy.maximum(errors_of_images(sampled_errors, of_steps), chains),
+        numpy.maximum(
+            errors_of_images(to_95(fewest) * sampled_errors, wider * of_steps),
+            to_95(len(images[0].chains)) * chains,
+        ),
+    )
 
 
 def estimate(profile):
@@ -297,11 +319,12 @@ def estimate(profile):
     require_overlap(images, numpy.diagonal(overlap, 1))
     steps = steps_to_truth(images, kt)
     require_blocks(images, steps)
-    between = errors_of(images, samples, errors, steps, kt)
+    between, half_widths = errors_of(images, samples, errors, steps, kt)
     return Estimate(
         true_energies(sampled, steps),
         between[0],
         between,
+        half_widths,
         sampled,
         steps,
         neighbours_by_bar(samples, kt),
@@ -318,7 +341,7 @@ def convergence(profile, image):
     root of the share: what is left of a few independent frames is too little to tell one."""
     images, kt = profile.images, profile.kt
     samples = samples_of(images, kt)
-    errors = errors_of(images, samples, solve(samples, kt)[1], steps_to_truth(images, kt), kt)
+    errors, _ = errors_of(images, samples, solve(samples, kt)[1], steps_to_truth(images, kt), kt)
     error = errors[0, image]
     rows = []
     for fraction in FRACTIONS:

@@ -15,7 +15,8 @@ import profile_files
 
 
 def deviation(chains, frames, memory, slow, seed, common=0.0):
-    """Free energy of the last of four oscillators, which is 0, over its error. slow: what share of a
+    """Free energy of the last of four oscillators, which is 0, over its error and over half its interval
+    at 95 %. slow: what share of a
     coordinate's variance is remembered; the rest is new in every frame. common: the share of what never
     changes along a chain, and is the same in all images."""
     images, kept, kt = 4, np.exp(-1 / memory), 2.5
@@ -42,7 +43,7 @@ def deviation(chains, frames, memory, slow, seed, common=0.0):
         ]  # fmt: skip
         found.append(profile_files.Image(f"image-0{own + 1}", own, 0, 0, series, {}))
     result = estimates.estimate(profile_files.Profile("", "", 300, kt, found))
-    return result.free_energy[-1] / result.error[-1]
+    return result.free_energy[-1] / np.array([result.error[-1], result.half_widths[0, -1]])
 
 
 class Estimates(program.TestCase):
@@ -263,29 +264,72 @@ class Estimates(program.TestCase):
     def test_errors_cover(self):
         """Of many short profiles of oscillators beside each other, whose free energies are 0: by one
         chain, and by many that are hardly longer than what they remember."""
+        within = []
         for chains, frames, remembered, slow in (
             (1, 600, 10, 1.0), (1, 120, 9, 0.55), (16, 60, 10, 1.0), (16, 60, 40, 1.0)
         ):  # fmt: skip
-            ratio = np.sqrt(
-                np.mean(
-                    [deviation(chains, frames, remembered, slow, seed) ** 2 for seed in range(60)]
-                )
-            )
+            found = [deviation(chains, frames, remembered, slow, seed) for seed in range(60)]
+            of_errors, of_intervals = np.transpose(found)
+            ratio = np.sqrt(np.mean(of_errors**2))
             said = f"{chains} chains of {frames} frames: deviations are {ratio:.2f} of the errors"
             print(said)
             self.assertLess(ratio, 1.2, said)  # 60 give 1.0 +- 0.09
             self.assertGreater(ratio, 0.75, said)
+            within += list(np.abs(of_intervals) < 1)
+        print(f"{np.mean(within):.3f} within 95 %")
+        self.assertLess(abs(np.mean(within) - 0.95), 0.045)  # three standard deviations
 
     def test_errors_cover_what_chains_have_in_common(self):
         """Each chain's images begin where the one before has ended. By the errors of the images alone the
         deviation would be 1.9 of them."""
-        ratio = np.sqrt(
-            np.mean([deviation(16, 100, 3, 1.0, seed, common=0.3) ** 2 for seed in range(60)])
-        )
+        found = [deviation(16, 100, 3, 1.0, seed, common=0.3)[0] for seed in range(60)]
+        ratio = np.sqrt(np.mean(np.square(found)))
         said = f"deviations are {ratio:.2f} of the errors"
         print(said)
         self.assertLess(ratio, 1.2, said)  # 60 give 1.0 +- 0.09
         self.assertGreater(ratio, 0.75, said)
+
+    def test_intervals_of_few_samples(self):
+        """Of steps to the true Hamiltonian by as many chains of one block: 68 % of them are off by less
+        than the error, and 95 % by less than what belongs to it. 1.96 errors would hold 88 % of three."""
+        rng, kt, repeats = np.random.default_rng(11), 2.0, 4000
+        for chains in (3, 5, 20):
+            found = []
+            for differences in 0.02 * kt * rng.normal(size=(repeats, chains)):
+                made = [
+                    profile_files.Chain(
+                        np.arange(1), np.zeros((1, 1)), np.arange(2), np.array([0.0, one]),
+                        np.ones(2, bool),
+                    )
+                    for one in differences
+                ]  # fmt: skip
+                image = profile_files.Image("image-01", 0, 0, 0, made, {})
+                (step,) = estimates.steps_to_truth([image], kt)
+                self.assertEqual(step.samples, chains)
+                found.append((step.energy - 0.02**2 * kt / 2) / step.error)
+            for width, expected in ((1, 0.683), (memory.to_95(chains), 0.95)):
+                share = np.mean(np.abs(found) < width)
+                print(f"{chains} samples: {share:.3f} within {width:.2f} errors, expected {expected}")
+                allowed = 4 * np.sqrt(expected * (1 - expected) / repeats)
+                self.assertLess(abs(share - expected), allowed)
+
+    def test_intervals_of_differences(self):
+        """Each part has its own degrees of freedom; what the chains tell, one less than chains."""
+        images = tilted_images(np.random.default_rng(12), 0.3, 2.0, images=2, chains=5, blocks=40)
+        samples = estimates.samples_of(images, 2.0)
+        steps = [blocks.Step(0.0, error, number) for error, number in ((0.4, 3), (0.2, 9))]
+        fewest = estimates.chosen_frames(samples.independent)[1].min()
+        for sampled in (0.3, 0.0):
+            matrix = sampled * (1 - np.eye(2))
+            _, found = estimates.errors_of(images, samples, matrix, steps, 2.0)
+            parts = ((0.4, 3), (0.2, 9), (sampled, fewest))
+            expected = np.sqrt(sum((one * memory.to_95(number)) ** 2 for one, number in parts))
+            self.assertAlmostEqual(found[0, 1], expected)
+            self.assertEqual(found[0, 0], 0)
+        alike = [blocks.Step(0.0, 0.0, 9)] * 2
+        errors, found = estimates.errors_of(images, samples, np.zeros((2, 2)), alike, 2.0)
+        self.assertGreater(errors[0, 1], 0)
+        self.assertAlmostEqual(found[0, 1] / errors[0, 1], 2.7764 / 1.1417, places=3)
 
     def test_too_few_blocks(self):
         images = harmonic_images(np.array([1.0, 1.1]), 2, 50)
