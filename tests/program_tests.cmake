@@ -85,7 +85,7 @@ if(TARGET starpmc)
   starpmc_program_test(path/path path/test_path.py 300 "path")
   starpmc_program_test(path/path_slow path/test_path.py 1800 "path;slow" --slow SlowTest)
   starpmc_program_test(profile/profile profile/test_profile.py 900 "profile;device")
-  starpmc_program_test(profile/estimates profile/test_estimates.py 120 "profile")
+  starpmc_program_test(profile/estimates profile/test_estimates.py 300 "profile")
   starpmc_program_test(profile/added_images profile/test_added_images.py 300 "profile;device"
                        AddedImages)
   starpmc_program_test(profile/added_images_and_steps profile/test_added_images.py 900

@@ -69,6 +69,10 @@ BlockRun::BlockRun(const Parts& parts, const ChainFolder& folder, const nlohmann
   start_ = state->at("start");
   kept_ = state->at("kept");
   planned_end_ = state->value("planned_end", std::uint64_t{0});
+  if (!blocks_.empty()) {
+    accepted_ = std::ranges::count_if(std::span(blocks_).subspan(1), &QmBlock::accepted);
+    first_ = first_of_true_ensemble(blocks_.size() - 1, accepted_);
+  }
   observer_.restore(state->at("observer"));
   if (kept_ >= blocks_.size() && !blocks_.empty()) {
     throw RunError("the checkpoint's blocks do not fit together");
@@ -212,7 +216,20 @@ void BlockRun::decide(const QmBlock& block, nlohmann::json end_state) {
   table_.append(blocks_.size() - 1, block);
   report(block);
   observer_.clear();
-  if (blocks_.size() > 1) statistics_.add(kept().end.true_energy_kj_per_mol());
+  add_energy();
+}
+
+/// Of what the last test has left. How many of the first blocks are left out depends on how many
+/// have been accepted.
+void BlockRun::add_energy() {
+  if (blocks_.size() < 2) return;
+  accepted_ += blocks_.back().accepted ? 1 : 0;
+  const std::size_t first = first_of_true_ensemble(blocks_.size() - 1, accepted_);
+  if (std::exchange(first_, first) == first) {
+    statistics_.add(kept().end.true_energy_kj_per_mol());
+  } else {
+    statistics_ = energies_of(blocks_);
+  }
 }
 
 }  // namespace starpmc

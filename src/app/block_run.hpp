@@ -96,6 +96,7 @@ class BlockRun {
   void decide(const QmBlock& block, nlohmann::json end_state);
   const QmBlock& kept() const { return blocks_[kept_]; }
   void report(const QmBlock& block) const;
+  void add_energy();
 
   Parts parts_;
   double kt_;
@@ -112,6 +113,8 @@ class BlockRun {
   DelayedSteps ahead_;           ///< of the next block, made while the last one was tested
   std::uint64_t ahead_end_ = 0;  ///< where they end; 0: there are none
   std::optional<std::uint64_t> resting_step_;
+  std::uint64_t accepted_ = 0;  ///< blocks, the start not counted
+  std::size_t first_ = 1;       ///< of the blocks that statistics_ has
   ChainStatistics statistics_;
   double worker_memory_mb_ = -1;
   BlockTable table_;

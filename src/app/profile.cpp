@@ -15,6 +15,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -220,8 +221,27 @@ int run_estimate(const std::vector<std::string>& command) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
-/// Plans twice the steps for images that the error of the profile comes from most.
-/// @return whether there are such, because the error is larger than is wanted
+/// Images that are to have more steps, by profile.json: those that too large an error comes from
+/// most, and those whose errors may be too small because they have few independent samples. Without
+/// the latter a profile would end as soon as its error is too small by chance.
+std::set<std::size_t> images_in_want(const nlohmann::json& profile, double wanted) {
+  std::set<std::size_t> found = profile.at("images_with_few_samples");
+  if (profile.at("largest_error").get<double>() > wanted) {
+    found.merge(profile.at("images_with_most_of_the_error").get<std::set<std::size_t>>());
+  }
+  return found;
+}
+
+/// What plan_more() found, with the error.
+std::string said_of_error(const nlohmann::json& profile, double wanted) {
+  const std::size_t few = profile.at("images_with_few_samples").size();
+  return fmt::format("largest error {:.3f} kJ/mol, {:.3f} are wanted{}: ",
+                     profile.at("largest_error").get<double>(), wanted,
+                     few == 0 ? "" : fmt::format("; few independent samples of {} images", few));
+}
+
+/// Plans twice the steps for images_in_want().
+/// @return whether there are such that may have more
 bool plan_more(const ProfileImages& images) {
   const Settings& settings = images.inputs().settings;
   const double wanted = settings.profile.until_error_kj_per_mol;
@@ -229,20 +249,20 @@ bool plan_more(const ProfileImages& images) {
   const fs::path file = settings.output.folder / "profile.json";
   const auto profile = nlohmann::json::parse(std::ifstream(file), nullptr, false);
   if (!profile.is_object()) throw RunError(file.string() + ": cannot be read");
-  const double error = profile.at("largest_error");
-  if (error <= wanted) return false;
+  const std::set<std::size_t> in_want = images_in_want(profile, wanted);
+  if (in_want.empty()) return false;
   const std::uint64_t most = settings.profile.most_steps > 0 ? settings.profile.most_steps
                                                              : kMostRuns * settings.sampling.steps;
   std::vector<std::uint64_t> steps = images.planned_steps();
   std::size_t chosen = 0;
-  for (const std::size_t image : profile.at("images_with_most_of_the_error")) {
+  for (const std::size_t image : in_want) {
     if (2 * steps.at(image) > most) continue;
     steps[image] *= 2;
     ++chosen;
   }
-  std::cout << fmt::format("largest error {:.3f} kJ/mol, {:.3f} are wanted: ", error, wanted)
-            << (chosen == 0 ? std::string("the images it comes from have had all the steps they "
-                                          "may have (profile.most-steps)\n")
+  std::cout << said_of_error(profile, wanted)
+            << (chosen == 0 ? std::string("the images that this comes from have had all the "
+                                          "steps they may have (profile.most-steps)\n")
                             : fmt::format("twice the steps for {} of the images\n", chosen))
             << std::flush;
   if (chosen > 0) images.plan_steps(steps);

@@ -144,7 +144,9 @@ std::string xvg_header(std::size_t images, std::size_t own, std::uint64_t stride
                        double temperature_kelvin) {
   std::string text = fmt::format(
       "# Energies of the other images less that of image {} for what was sampled with it: its\n"
-      "# sampled Hamiltonian. The time is the Monte Carlo step. Of {} frames of production one.\n"
+      "# sampled Hamiltonian, with its dispersion correction. The time is the Monte Carlo step. Of "
+      "{}\n"
+      "# frames of production one.\n"
       "@    title \"\\xD\\f{{}}H\"\n"
       "@    xaxis  label \"Time (ps)\"\n"
       "@    yaxis  label \"\\xD\\f{{}}H (kJ/mol)\"\n"

@@ -9,6 +9,7 @@
 
 #include "app/run_reference.hpp"
 #include "io/reference_file.hpp"
+#include "potential/dispersion_correction.hpp"
 #include "sampling/reference_tables.hpp"
 
 namespace starpmc {
@@ -25,9 +26,11 @@ ImageHamiltonian::ImageHamiltonian(const ProfileImages& images, std::size_t imag
   const auto file = RunReference::path_in(images.folder(image));
   const SoluteReference reference = read_reference(
       file, file.string(), "put it back, or remove the folder so that the image is sampled again");
-  own_energy_ = reference.solute_energy_kj_per_mol;
   const auto tables = std::make_shared<const ReferenceTables>(reference);
   const System system = images.system_of(image);
+  // As a run's total energy has it: a constant, but one of the image's Lennard-Jones types.
+  own_energy_ = reference.solute_energy_kj_per_mol +
+                dispersion_correction(system, images.inputs().settings).energy_kj_per_mol;
   const unsigned count = std::clamp(kFramesPerWorker * starpu_worker_get_count(), 1U, kMostFrames);
   for (unsigned k = 0; k < count; ++k) {
     evaluators_.push_back(

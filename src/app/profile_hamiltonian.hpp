@@ -22,7 +22,7 @@ class ImageHamiltonian {
   std::vector<double> operator()(std::span<const std::vector<Molecule>> frames);
 
  private:
-  double own_energy_ = 0;
+  double own_energy_ = 0;  ///< of every frame: the reference's and the dispersion correction
   std::vector<std::unique_ptr<SoluteEnergies>> evaluators_;  ///< each for one frame at a time
 };
 

@@ -341,7 +341,8 @@ SoluteReference ReferencePreparation::make() {
   }
   spdlog::info(
       "{} density of {} configurations in {}: dipole {:.3f} debye, response of {} "
-      "components; true less sampled energy on configurations not used for it: {}",
+      "components; true less sampled energy on configurations that these were not made from, "
+      "though the mean potential was: {}",
       name_, reference_.configurations, format_duration(reference_.seconds),
       magnitude(reference_.dipole_debye), reference_.components, difference);
   engine_.forget_configurations();

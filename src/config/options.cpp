@@ -218,9 +218,10 @@ std::vector<Option> qm_reference_options() {
                         "auto: as few as response-tolerance allows"},
                        {0, 1024}, STARPMC_FIELD(qm.response_components)),
       real({"qm", "response-tolerance", "kJ/mol",
-            "root mean square of true less sampled energy, on configurations that the response was "
-            "not made from, below which no more components are taken; so that few of them do not "
-            "deceive, what is looked at is its upper limit at 95 % confidence"},
+            "root mean square of true less sampled energy, on configurations that the response's "
+            "components were not made from, though the mean potential was, below which no more "
+            "components are taken; so that few of them do not deceive, what is looked at is its "
+            "upper limit at 95 % confidence"},
            {.minimum = 0}, STARPMC_FIELD(qm.response_tolerance_kj_per_mol)),
   };
 }
@@ -328,7 +329,8 @@ std::vector<Option> profile_options() {
                 STARPMC_FIELD(profile.topologies)),
       real({"profile", "until-error", "kJ/mol",
             "images that the error of the free energies comes from most are sampled on until the "
-            "largest is known to within this; 0: each gets sampling.steps"},
+            "largest is known to within this, and those with few independent samples in any case; "
+            "0: each gets sampling.steps"},
            {.minimum = 0}, STARPMC_FIELD(profile.until_error_kj_per_mol)),
       integer({"profile", "most-steps", "steps",
                "steps of production that until-error may give one image; 0: ten times "

@@ -83,6 +83,16 @@ std::vector<const BlockEnd*> kept_ends(std::span<const QmBlock> blocks) {
   return kept;
 }
 
+/// No more than one block in so many is left out as one that remembers the sampled ensemble.
+constexpr std::uint64_t kLeastPart = 4;
+constexpr double kAcceptedBlocks = 2;  ///< after which it is forgotten
+
+std::size_t first_kept(std::span<const QmBlock> blocks) {
+  if (blocks.empty()) return 1;
+  const auto accepted = std::ranges::count_if(blocks.subspan(1), &QmBlock::accepted);
+  return first_of_true_ensemble(blocks.size() - 1, static_cast<std::uint64_t>(accepted));
+}
+
 AverageEstimate estimate(std::span<const double> samples) {
   BlockAverage average;
   for (const double sample : samples) average.add(sample);
@@ -127,7 +137,10 @@ void average_steps(std::span<const QmBlock> blocks, std::span<const BlockEnd* co
   std::vector<double> at_end;
   std::vector<double> at_start;
   std::vector<double> kept_difference;
-  for (std::size_t i = 1; i < blocks.size(); ++i) {
+  // Those whose start is of the true ensemble.
+  const std::size_t first =
+      std::max<std::size_t>(1, std::min(first_kept(blocks) + 1, blocks.size() - 1));
+  for (std::size_t i = first; i < blocks.size(); ++i) {
     at_end.push_back(blocks[i].end.difference_kj_per_mol);
     at_start.push_back(kept[i - 1]->difference_kj_per_mol);
     kept_difference.push_back(kept[i]->difference_kj_per_mol);
@@ -135,7 +148,7 @@ void average_steps(std::span<const QmBlock> blocks, std::span<const BlockEnd* co
   const auto of = [&](const auto& over_steps, const auto& end, std::span<const double> added) {
     std::vector<double> steps_of_block;
     std::vector<double> ends;
-    for (std::size_t i = 1; i < blocks.size(); ++i) {
+    for (std::size_t i = first; i < blocks.size(); ++i) {
       steps_of_block.push_back(over_steps(blocks[i]));
       ends.push_back(end(blocks[i]));
     }
@@ -197,11 +210,19 @@ std::vector<QmBlock> blocks_from(const json& state) {
   return blocks;
 }
 
+std::size_t first_of_true_ensemble(std::uint64_t tests, std::uint64_t accepted) {
+  if (accepted == 0) return 1;
+  const double share = static_cast<double>(accepted) / static_cast<double>(tests);
+  const auto needed = static_cast<std::uint64_t>(std::ceil(kAcceptedBlocks / share));
+  return 1 + std::min(needed, tests / kLeastPart);
+}
+
 BlockAverages average_blocks(std::span<const QmBlock> blocks, double kt) {
   BlockAverages averages;
   if (blocks.empty()) return averages;
   const std::vector<const BlockEnd*> kept = kept_ends(blocks);
   averages.blocks = blocks.size() - 1;
+  const std::size_t first = first_kept(blocks);
   SeriesMoments differences;
   BlockAverage difference;
   BlockAverage energy;
@@ -213,6 +234,7 @@ BlockAverages average_blocks(std::span<const QmBlock> blocks, double kt) {
     averages.accepted += blocks[i].accepted ? 1 : 0;
     difference.add(blocks[i].end.difference_kj_per_mol);
     differences.add(blocks[i].end.difference_kj_per_mol);
+    if (i < first) continue;
     const BlockEnd& end = *kept[i];
     energy.add(end.true_energy_kj_per_mol());
     dipole.add(magnitude(end.dipole_debye));
@@ -236,7 +258,8 @@ BlockAverages average_blocks(std::span<const QmBlock> blocks, double kt) {
 ChainStatistics energies_of(std::span<const QmBlock> blocks) {
   ChainStatistics statistics;
   const std::vector<const BlockEnd*> kept = kept_ends(blocks);
-  for (std::size_t i = 1; i < kept.size(); ++i) statistics.add(kept[i]->true_energy_kj_per_mol());
+  for (std::size_t i = first_kept(blocks); i < kept.size(); ++i)
+    statistics.add(kept[i]->true_energy_kj_per_mol());
   return statistics;
 }
 

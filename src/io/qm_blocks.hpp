@@ -58,8 +58,14 @@ nlohmann::json blocks_state(std::span<const QmBlock> blocks);
 /// @throws RunError, nlohmann::json::exception where it is not one
 std::vector<QmBlock> blocks_from(const nlohmann::json& state);
 
+/// The first block of a chain whose end, once tested, is of the true ensemble. Production begins in
+/// the sampled one, and has forgotten it after about as many blocks as it takes to accept two; no
+/// more than a quarter is left out. As in src/profile/blocks.py.
+std::size_t first_of_true_ensemble(std::uint64_t tests, std::uint64_t accepted);
+
 /// Of one chain, over its blocks. Averages are over block ends, where a rejected block counts the
-/// configuration before it again: samples of the exact ensemble.
+/// configuration before it again: samples of the exact ensemble from first_of_true_ensemble() on,
+/// and those over steps are of the blocks that begin there.
 struct BlockAverages {
   std::uint64_t blocks = 0;
   std::uint64_t accepted = 0;
@@ -77,7 +83,8 @@ struct BlockAverages {
 /// @param kt kJ/mol
 BlockAverages average_blocks(std::span<const QmBlock> blocks, double kt);
 
-/// The true total energy at block ends, for the error that ends a run and for several chains.
+/// The true total energy at the same block ends, for the error that ends a run and for several
+/// chains.
 ChainStatistics energies_of(std::span<const QmBlock> blocks);
 
 }  // namespace starpmc

@@ -3,6 +3,12 @@
 A block starts in the true ensemble and goes on in the sampled one. Frames get the weight
 exp((E_true - E_sampled)/kT) of their block's start: so weighted the starts are of the sampled
 ensemble, and steps that preserve it keep them so, however short a block is beside the solvent's memory.
+
+That is so once tests have made the starts of the true ensemble. Production itself starts in the
+sampled one: frames of its first block are of it as they are. Starts of the next blocks are of neither,
+and their frames are left out, as are these starts in the step to the true Hamiltonian: as many of each
+chain, whatever it has accepted. To wait for a chain's own first accepted block would not do: chains
+that reject for long are those whose configuration has a low D, and would be too few.
 """
 
 import dataclasses
@@ -10,6 +16,7 @@ import math
 
 import numpy
 from memory import common_inefficiency, inefficiency, student_factor
+from profile_files import FAILURE, ProfileError
 
 LEAST_PART = 4  # of the blocks: no more than one in so many is left out as the sampled ensemble's
 
@@ -45,14 +52,38 @@ def blocks_to_leave_out(image):
 
 
 def states_between(chain, left_out):
-    """Different configurations at most among those of kept_differences()."""
-    return 1 + int(chain.accepted[left_out + 1 :].sum())
+    """Different configurations at most among those of kept_differences(). Where production started is
+    none that a test has made one of the true ensemble."""
+    first = bool(chain.accepted[1 : left_out + 1].any())
+    return first + int(chain.accepted[left_out + 1 :].sum())
 
 
-def frame_differences(chain):
-    """For each frame that of its block's start. A frame at a block's end belongs to that block."""
+def starts_of_frames(chain):
+    """For each frame the number of blocks before that which it is of. A frame at a block's end belongs
+    to that block."""
     block = numpy.searchsorted(chain.block_steps, chain.steps, side="left")
-    return chain.block_differences[kept_blocks(chain)][numpy.maximum(block, 1) - 1]
+    return numpy.maximum(block, 1) - 1
+
+
+def frame_weights(image, kt):
+    """For each frame of each chain, as samples of the sampled ensemble; their mean over those that are
+    not left out is 1."""
+    left_out = blocks_to_leave_out(image)
+    starts = [starts_of_frames(chain) for chain in image.chains]
+    reduced = [
+        chain.block_differences[kept_blocks(chain)][start] / kt
+        for chain, start in zip(image.chains, starts, strict=True)
+    ]
+    settled = numpy.concatenate(
+        [one[start >= left_out] for one, start in zip(reduced, starts, strict=True)]
+    )
+    most = settled.max(initial=-numpy.inf)
+    mean = numpy.exp(settled - most).mean() if len(settled) > 0 else 1.0
+    return [
+        # Of the others a difference may be far above `most`: it has no weight, and must not overflow.
+        numpy.where(start >= left_out, numpy.exp(numpy.minimum(one - most, 0)) / mean, start == 0)
+        for one, start in zip(reduced, starts, strict=True)
+    ]
 
 
 @dataclasses.dataclass
@@ -65,15 +96,21 @@ class Sampled:
 
 def sampled_ensemble(image, kt):
     """[Sampled] of each chain."""
-    reduced = [frame_differences(chain) / kt for chain in image.chains]
-    most = max(one.max() for one in reduced)
-    weights = [numpy.exp(one - most) for one in reduced]
+    weights = frame_weights(image, kt)
     every = numpy.concatenate(weights)
+    every = every[every > 0]
+    if len(every) == 0:
+        raise ProfileError(
+            image.folder,
+            "all its frames are of the first blocks, which are left out but for the very first",
+            "more sampling.steps or a shorter output.trajectory-interval",
+            FAILURE,
+        )
     loss = float(numpy.mean(every**2) / numpy.mean(every) ** 2)
     found = []
     for one in weights:
         # Systematic resampling: a frame as often as the sum of weights passes a half within it.
-        passed = numpy.floor(numpy.cumsum(one) / every.mean() + 0.5).astype(int)
+        passed = numpy.floor(numpy.cumsum(one) + 0.5).astype(int)
         times = numpy.diff(passed, prepend=0)
         found.append(Sampled(numpy.repeat(numpy.arange(len(one)), times), loss))
     return found
@@ -110,7 +147,9 @@ def steps_to_truth(images, kt, share=everything):
             len(every) / max(common, inefficiency(chains)),
             sum(states_between(chain, first) for chain in image.chains),
         )
-        spread = every.std(ddof=1) if len(every) > 1 else numpy.inf
-        error = student_factor(independent) * kt * spread / mean / numpy.sqrt(independent)
+        error = numpy.inf
+        if len(every) > 1 and independent > 0:
+            relative = every.std(ddof=1) / mean / numpy.sqrt(independent)
+            error = student_factor(independent) * kt * relative
         steps.append(Step(float(shift + kt * numpy.log(mean)), float(error), float(independent)))
     return steps

@@ -22,7 +22,13 @@ with warnings.catch_warnings():
     sys.modules["jax"] = None  # else pymbar compiles its equations anew for every number of frames
     import pymbar
     from blocks import everything, sampled_ensemble, shared, steps_to_truth
-    from memory import common_inefficiency, inefficiency, ranks_of, student_factor
+    from memory import (
+        common_inefficiency,
+        inefficiency,
+        ranks_of,
+        student_factor,
+        to_95,
+    )
     from pymbar.other_estimators import bar
 
     del sys.modules["jax"]  # scipy looks there
@@ -32,7 +38,7 @@ NO_OVERLAP = 1e-4
 FEWEST_SAMPLES = 3  # independent ones of an image; fewer give no error
 FEWEST_BLOCKS = 3  # the same of the step to the true Hamiltonian
 FEWEST_CHAINS = 4  # whose scatter tells an error
-FEW_SAMPLES = 20  # of an image: errors from fewer may be too small
+FEW_SAMPLES = 20  # of an image, frames or blocks: errors from fewer may be too small
 PER_INDEPENDENT = 4  # frames that serve for each independent one: all others would add nothing
 FRACTIONS = numpy.arange(1, 11) / 10  # of the frames, in the convergence
 
@@ -42,6 +48,7 @@ class Estimate:
     free_energy: numpy.ndarray  # of each image, that of the first being 0
     error: numpy.ndarray
     between_errors: numpy.ndarray  # (images, images), of differences
+    half_widths: numpy.ndarray  # of the same, of intervals that hold at 95 %
     sampled: numpy.ndarray  # of the sampled Hamiltonians
     steps: list
     neighbours: numpy.ndarray  # (images - 1, 2): sampled, by BAR, and error
@@ -52,6 +59,11 @@ class Estimate:
 
     def largest_error(self):
         return float(self.error.max())
+
+    def few_samples(self):
+        """Images whose errors may be too small: those of so few frames or blocks."""
+        fewest = numpy.minimum(self.samples, [step.samples for step in self.steps])
+        return numpy.flatnonzero(fewest < FEW_SAMPLES).tolist()
 
     def most_of_the_error(self):
         """Images whose part in the errors' squares is at least half the largest part: of each step
@@ -66,8 +78,9 @@ def memories(differences):
     """Of each image, frames for one independent sample, judged by the slower of the energies under
     both neighbours. differences: [image][chain], (frames, images)."""
     series = []  # of each image: (values, ranks) under each neighbour
-    for own, chains in enumerate(differences):
+    for own, every in enumerate(differences):
         series.append([])
+        chains = [chain for chain in every if len(chain) > 0]
         for k in (own - 1, own + 1):
             if 0 <= k < chains[0].shape[1]:
                 values = [chain[:, k] for chain in chains]
@@ -273,12 +286,27 @@ def errors_between_chains(images, samples, kt):
     return student_factor(count) * math.sqrt(count - 1) * differences.std(axis=0)
 
 
-def errors_of(images, samples, sampled_errors, steps, kt):
-    """Of all differences, the larger of what the images by themselves and the chains tell."""
-    of_steps = numpy.array([step.error for step in steps]) ** 2
-    square = sampled_errors**2 + of_steps[:, None] + of_steps
+def errors_of_images(sampled_errors, of_steps):
+    """Of all differences. of_steps: error of each image's step."""
+    square = sampled_errors**2 + (of_steps**2)[:, None] + of_steps**2
     numpy.fill_diagonal(square, 0)
-    return numpy.maximum(numpy.sqrt(square), errors_between_chains(images, samples, kt))
+    return numpy.sqrt(square)
+
+
+def errors_of(images, samples, sampled_errors, steps, kt):
+    """(errors, half-widths of intervals that hold at 95 %) of all differences, the larger of what the
+    images by themselves and the chains tell. Each part has as many degrees of freedom as samples."""
+    fewest = chosen_frames(samples.independent)[1].min()
+    of_steps = numpy.array([step.error for step in steps])
+    wider = numpy.array([to_95(step.samples) for step in steps])
+    chains = errors_between_chains(images, samples, kt)
+    return (
+        numpy.maximum(errors_of_images(sampled_errors, of_steps), chains),
+        numpy.maximum(
+            errors_of_images(to_95(fewest) * sampled_errors, wider * of_steps),
+            to_95(len(images[0].chains)) * chains,
+        ),
+    )
 
 
 def estimate(profile):
@@ -291,11 +319,12 @@ def estimate(profile):
     require_overlap(images, numpy.diagonal(overlap, 1))
     steps = steps_to_truth(images, kt)
     require_blocks(images, steps)
-    between = errors_of(images, samples, errors, steps, kt)
+    between, half_widths = errors_of(images, samples, errors, steps, kt)
     return Estimate(
         true_energies(sampled, steps),
         between[0],
         between,
+        half_widths,
         sampled,
         steps,
         neighbours_by_bar(samples, kt),
@@ -312,7 +341,7 @@ def convergence(profile, image):
     root of the share: what is left of a few independent frames is too little to tell one."""
     images, kt = profile.images, profile.kt
     samples = samples_of(images, kt)
-    errors = errors_of(images, samples, solve(samples, kt)[1], steps_to_truth(images, kt), kt)
+    errors, _ = errors_of(images, samples, solve(samples, kt)[1], steps_to_truth(images, kt), kt)
     error = errors[0, image]
     rows = []
     for fraction in FRACTIONS:

@@ -38,6 +38,7 @@ COLUMNS = (
     ("block_acceptance", "{:.4f}"),
     ("pair_overlap", "{:.4f}"),
     ("folder", "{}"),
+    ("half_width_95", "{:.4f}"),
 )
 
 
@@ -68,6 +69,7 @@ def rows_of(profile, estimate):
                 "block_acceptance": mean_over_chains(image, acceptance),
                 "pair_overlap": None if last else estimate.pair_overlap[k],
                 "folder": image.folder,
+                "half_width_95": estimate.half_widths[0, k],
             }
         )
     return rows
@@ -97,7 +99,8 @@ def acceptance(chain):
 def csv_text(profile, rows):
     lines = [
         "# starpmc profile " + profile.version,
-        "# kJ/mol, above the first image; angstrom u^1/2; debye; errors are standard deviations",
+        "# kJ/mol, above the first image; angstrom u^1/2; debye; errors are half-widths of intervals",
+        "# that hold at 68 %, by Student's distribution, half_width_95 is that of free_energy at 95 %",
         ",".join(name for name, _ in COLUMNS),
     ]
     for row in rows:
@@ -116,7 +119,9 @@ def json_document(profile, estimate, rows, converged):
         "images": rows,
         "largest_error": estimate.largest_error(),
         "images_with_most_of_the_error": estimate.most_of_the_error(),
+        "images_with_few_samples": estimate.few_samples(),
         "errors_of_differences": estimate.between_errors.tolist(),
+        "half_widths_95_of_differences": estimate.half_widths.tolist(),
         "overlap": estimate.overlap.tolist(),
         "convergence": {
             name: [
@@ -151,10 +156,10 @@ def warn(profile, estimate, least_overlap, few_samples):
                 f"be too small; an image between them would help{why and ', but '}{why}",
                 file=sys.stderr,
             )
-    few = [str(k + 1) for k, count in enumerate(estimate.samples) if count < few_samples]
+    few = [str(k + 1) for k in estimate.few_samples()]
     if few:
         print(
-            f"starpmc: warning: fewer than {few_samples} independent samples of image "
+            f"starpmc: warning: fewer than {few_samples} independent frames or blocks of image "
             f"{', '.join(few)}: errors may be too small; more sampling.steps would help",
             file=sys.stderr,
         )

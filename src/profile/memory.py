@@ -13,6 +13,7 @@ FEWEST_LAGS = 5  # values apart; a chain with no more tells nothing of its corre
 WINDOW = 3  # times g: so far the correlation is summed, what follows is noise
 MOST_ROUNDS = 200
 ONE_DEVIATION = 0.8413447460685429  # of a normal distribution
+TWO_SIDED_95 = 0.975
 
 
 def inefficiency(series):
@@ -75,6 +76,13 @@ def common_inefficiency(images):
     return g
 
 
-def student_factor(samples):
-    """By which an error is larger that comes from the scatter of so few samples."""
-    return float(stdtrit(max(1.0, samples - 1), ONE_DEVIATION))
+def student_factor(samples, probability=ONE_DEVIATION):
+    """By which an error is larger that comes from the scatter of so few samples: a deviation is less
+    than the error with this probability. As it stands, 68 % are between the two."""
+    return float(stdtrit(max(1.0, samples - 1), probability))
+
+
+def to_95(samples):
+    """By which half an interval that holds at 95 % is wider than an error with student_factor(): 1.96
+    for many samples, 3.3 for three."""
+    return student_factor(samples, TWO_SIDED_95) / student_factor(samples)

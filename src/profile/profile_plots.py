@@ -50,7 +50,7 @@ def draw(profile, estimate, converged):
 def _profile(profile, estimate):
     figure, axis = plt.subplots(figsize=(6.4, 4))
     at = [image.reaction_coordinate for image in profile.images]
-    low, high = (estimate.free_energy + sign * 1.96 * estimate.error for sign in (-1, 1))
+    low, high = (estimate.free_energy + sign * estimate.half_widths[0] for sign in (-1, 1))
     axis.fill_between(at, low, high, alpha=0.3, linewidth=0, label="95 %")
     axis.plot(at, estimate.free_energy, "o-", markersize=3, label="in solution")
     isolated = numpy.array([image.isolated_energy for image in profile.images])

@@ -8,13 +8,12 @@ from matplotlib.ticker import MaxNLocator
 COORDINATE = "reaction coordinate (Å u^½)"
 KJ_PER_KCAL = 4.184
 MOST_NUMBERS = 12  # images whose overlaps are written into the matrix, too
-NORMAL_95 = 1.96
 
 
 def free_energy(profile):
     figure, axis = charts.new_figure((6, 3.8))
     at, energies = profile.column("reaction_coordinate"), profile.column("free_energy")
-    band = NORMAL_95 * profile.column("error")
+    band = profile.half_widths()[0]
     axis.fill_between(at, energies - band, energies + band, alpha=0.3, lw=0, label="95 %")
     axis.plot(at, energies, "o-", ms=3, label="in solution, free energy")
     isolated = profile.column("isolated_energy")

@@ -9,6 +9,7 @@ import numpy
 import run_folder
 
 RESULT, SETTINGS = "profile.json", "profile.cfg"
+NORMAL_95 = 1.96
 
 
 @dataclass
@@ -44,10 +45,17 @@ class ProfileFolder:
             raise ValueError(f"{name} has another number of images")
         return found
 
+    def half_widths(self):
+        """Of all differences, of intervals that hold at 95 %. A profile of an earlier version has none."""
+        if "half_widths_95_of_differences" in self.document:
+            return self.matrix("half_widths_95_of_differences")
+        return NORMAL_95 * self.matrix("errors_of_differences")
+
     def difference(self, start, end):
-        """(free energy of image `end` above image `start`, its error)"""
+        """(free energy of image `end` above image `start`, its error, half its interval at 95 %)"""
         energies = self.column("free_energy")
-        return energies[end] - energies[start], self.matrix("errors_of_differences")[start, end]
+        errors, half_widths = self.matrix("errors_of_differences"), self.half_widths()
+        return energies[end] - energies[start], errors[start, end], half_widths[start, end]
 
     def places(self):
         """Minimum, transition state and product: the highest image between the ends and the lowest

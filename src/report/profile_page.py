@@ -17,6 +17,7 @@ COLUMNS = (
     ("coordinate, Å u^½", "reaction_coordinate", "{:.3f}"),
     ("free energy, kJ/mol", "free_energy", "{:.2f}"),
     ("error", "error", "{:.2f}"),
+    ("95 %", "half_width_95", "{:.2f}"),
     ("isolated molecule, kJ/mol", "isolated_energy", "{:.2f}"),
     ("interaction, kJ/mol", "interaction_energy", "{:.1f}"),
     ("dipole, D", "dipole", "{:.2f}"),
@@ -33,12 +34,12 @@ COLUMNS = (
 
 
 def _difference_row(profile, start, end):
-    energy, error = profile.difference(start.image, end.image)
+    energy, error, half_width = profile.difference(start.image, end.image)
     return [
         f"{end.name} (image {end.image + 1}) above {start.name} (image {start.image + 1})",
         sections.with_error(energy, error),
         sections.with_error(energy / KJ_PER_KCAL, error / KJ_PER_KCAL),
-        f"{1.96 * error:.2f}",
+        f"{half_width:.2f}",
     ]
 
 
@@ -47,8 +48,9 @@ def result(profile, gallery):
     rows = [_difference_row(profile, first, other) for other in others]
     text = (
         "Free energies of the solvent around a solute that is held in the geometry of each image, "
-        "with the solute's own energy; errors are standard deviations, the band is 1.96 of them to "
-        "either side. Vibrations of the solute are not in it."
+        "with the solute's own energy. A deviation is less than the error at 68 %, and within the band at "
+        "95 %, by Student's distribution for as many samples as are independent. Vibrations of the solute "
+        "are not in it."
     )
     html = page.table(["difference", "kJ/mol ± error", "kcal/mol ± error", "95 %, kJ/mol"], rows)
     figure = gallery.take(profile_charts.free_energy(profile), "profile")

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <random>
 
 #include "app/block_test.hpp"
 #include "base/constants.hpp"
@@ -185,6 +186,59 @@ TEST(BlockRun, StepsAreCorrectedToFirstOrder) {
   }
 }
 
+/// A coordinate x whose blocks keep some of it and whose true energy is kTilt kT x above the
+/// sampled one: its mean is 0 in the sampled ensemble, where production begins, and -kTilt in the
+/// true one.
+std::vector<QmBlock> tilted_blocks(std::uint64_t count, double tilt, std::mt19937_64& random) {
+  constexpr double kKept = 0.6;  // over half a block
+  std::normal_distribution<double> normal;
+  std::uniform_real_distribution<double> uniform;
+  const auto moved = [&](double x) {
+    return kKept * x + std::sqrt(1 - kKept * kKept) * normal(random);
+  };
+  const auto block = [&](double middle, double end, bool accepted) {
+    QmBlock made;
+    made.mean_terms.qmmm_grid = middle;
+    made.end.terms.qmmm_grid = end;
+    made.end.sampled_energy_kj_per_mol = end;
+    made.end.difference_kj_per_mol = tilt * kKt * end;
+    made.accepted = accepted;
+    return made;
+  };
+  double x = normal(random);
+  std::vector<QmBlock> blocks{block(x, x, true)};
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const double middle = moved(x);
+    const double end = moved(middle);
+    const bool accepted = uniform(random) < std::exp(-tilt * (end - x));
+    blocks.push_back(block(middle, end, accepted));
+    if (accepted) x = end;
+  }
+  return blocks;
+}
+
+TEST(BlockRun, TheFirstBlocksAreLeftOut) {
+  constexpr double kTilt = 0.35;
+  constexpr std::uint64_t kBlocks = 12;
+  std::mt19937_64 random(4);
+  BlockAverage ends;
+  BlockAverage steps;
+  BlockAverage energies;
+  for (int chain = 0; chain < 20000; ++chain) {
+    const std::vector<QmBlock> blocks = tilted_blocks(kBlocks, kTilt, random);
+    const BlockAverages averages = average_blocks(blocks, kKt);
+    EXPECT_EQ(averages.blocks, kBlocks);
+    ends.add(averages.terms[static_cast<std::size_t>(TERM_QMMM_GRID)].mean);
+    steps.add(averages.terms_of_steps[static_cast<std::size_t>(TERM_QMMM_GRID)].mean);
+    energies.add(energies_of(blocks).estimate().mean / (1 + kTilt * kKt));
+  }
+  // With all blocks they would be 0.03 too large.
+  EXPECT_NEAR(ends.estimate().mean, -kTilt, 0.018);
+  EXPECT_NEAR(energies.estimate().mean, -kTilt, 0.018);
+  EXPECT_NEAR(steps.estimate().mean, -kTilt, 0.018);
+  EXPECT_LT(ends.estimate().standard_error, 0.005);
+}
+
 TEST(BlockRun, ARejectedBlockIsPutBack) {
   ToyRun run(10, 1000);
   EXPECT_EQ(run.go(0, 0), 0U);
@@ -228,6 +282,8 @@ TEST(BlockRun, ARunThatGoesOnMakesTheSameBlocks) {
     part.begin(20, &state.at("blocks"));
     part.go(step, kSteps);
     EXPECT_EQ(blocks_state(part.blocks->blocks()), blocks_state(whole.blocks->blocks())) << stop;
+    EXPECT_EQ(part.blocks->statistics().state(), whole.blocks->statistics().state()) << stop;
+    EXPECT_EQ(part.blocks->statistics().state(), energies_of(part.blocks->blocks()).state());
     EXPECT_EQ(test::read_all(part.folder.path() / "blocks.csv"),
               test::read_all(whole.folder.path() / "blocks.csv"));
   }

@@ -106,6 +106,7 @@ def frames_of(profile, folder, images):
 
 def compare(folder, made, images):
     import estimates
+    from blocks import Step
     from profile_files import read_profile
 
     profile = read_profile(folder)
@@ -115,7 +116,8 @@ def compare(folder, made, images):
     sampled, own, _ = estimates.solve(samples, profile.kt)
     free = estimates.true_energies(sampled, exact.steps)
     # The steps are the same numbers for both, and so no part of what the two differ by.
-    errors = estimates.errors_of(frames, samples, own, [estimates.Step(0, 0, 0)] * len(own), profile.kt)[0]
+    steps = [Step(0, 0, 0)] * len(own)
+    errors = estimates.errors_of(frames, samples, own, steps, profile.kt)[0][0]
     columns = ["image", "coordinate", "exact", "error", "perturbative", "error", "difference", "error"]
     rows = []
     for k, image in enumerate(profile.images):

@@ -82,6 +82,15 @@ def free_energies(places, box, temperature, spacing=0.15, sigmas=None):
     return np.array(found) - found[0]
 
 
+def dispersion_correction(sigma, box):
+    """kJ/mol, with the cutoff at half the box and a shifted potential: what src/potential adds for the
+    pairs of one ion with the solute's atoms."""
+    cutoff, sites = box / 2, 1 + len(sigma)
+    c6 = 4 * np.sqrt(SOLUTE_EPSILON * ION_EPSILON) * np.sqrt(sigma * ION_SIGMA) ** 6
+    left_out = -8 * np.pi / 3 * sites / box**3 / cutoff**3 + 1 / cutoff**6
+    return sites / 2 * c6.mean() * left_out
+
+
 def write_path(path, places):
     frames = []
     for place in places:

@@ -8,13 +8,15 @@ import sys
 from profile_case import np, program
 
 sys.path.insert(0, str(program.REPOSITORY / "src/profile"))
+import blocks
 import estimates
 import memory
 import profile_files
 
 
 def deviation(chains, frames, memory, slow, seed, common=0.0):
-    """Free energy of the last of four oscillators, which is 0, over its error. slow: what share of a
+    """Free energy of the last of four oscillators, which is 0, over its error and over half its interval
+    at 95 %. slow: what share of a
     coordinate's variance is remembered; the rest is new in every frame. common: the share of what never
     changes along a chain, and is the same in all images."""
     images, kept, kt = 4, np.exp(-1 / memory), 2.5
@@ -41,7 +43,7 @@ def deviation(chains, frames, memory, slow, seed, common=0.0):
         ]  # fmt: skip
         found.append(profile_files.Image(f"image-0{own + 1}", own, 0, 0, series, {}))
     result = estimates.estimate(profile_files.Profile("", "", 300, kt, found))
-    return result.free_energy[-1] / result.error[-1]
+    return result.free_energy[-1] / np.array([result.error[-1], result.half_widths[0, -1]])
 
 
 class Estimates(program.TestCase):
@@ -118,6 +120,43 @@ class Estimates(program.TestCase):
         print(f"{found} +- {error}, expected {expected}")
         self.assertLess(error, 0.005)
         self.assertLess(abs(found - expected), 3.5 * error)
+
+    def test_frames_of_the_first_blocks(self):
+        """Profiles by eight chains of ten blocks, true less sampled energy linear in the coordinate: the
+        free energy of two oscillators beside each other is 0. With all frames as of starts in the true
+        ensemble it would be 0.2 kT too low."""
+        kt, found, accepted = 2.0, [], []
+        for seed in range(120):
+            images = tilted_images(np.random.default_rng(seed), 0.95, kt, 2, chains=8, blocks=10)
+            accepted += [chain.accepted[1:].mean() for image in images for chain in image.chains]
+            found.append(estimates.solve(estimates.samples_of(images, kt), kt)[0][1] / kt)
+        self.assertLess(abs(np.mean(accepted) - 0.65), 0.03)
+        mean, error = np.mean(found), np.std(found) / np.sqrt(len(found))
+        said = f"{mean} +- {error} kT, expected 0"
+        print(said)
+        self.assertLess(error, 0.04, said)
+        self.assertLess(abs(mean), 3 * error, said)
+
+    def test_frames_that_are_left_out(self):
+        """The same blocks of each chain, whatever it has accepted; those of the first block are as many as
+        there are."""
+        (image,) = tilted_images(np.random.default_rng(9), 0.95, 1.0, images=1, chains=8, blocks=12)
+        image.chains[3].accepted[1:] = False
+        first = blocks.blocks_to_leave_out(image)
+        self.assertEqual(first, 4)
+        kept = 0
+        for chain, one in zip(image.chains, blocks.sampled_ensemble(image, 1.0), strict=True):
+            block = 1 + one.frames // 20
+            self.assertFalse(np.isin(block, [2, 3, 4]).any())
+            np.testing.assert_array_equal(one.frames[block == 1], np.arange(20))
+            kept += len(one.frames)
+            self.assertEqual(blocks.states_between(chain, first) > 0, chain is not image.chains[3])
+        self.assertLess(abs(kept - 8 * 9 * 20), 4)
+        for chain in image.chains:
+            middle = (chain.steps > 20) & (chain.steps <= 80)
+            chain.steps, chain.differences = chain.steps[middle], chain.differences[middle]
+        with self.assertRaisesRegex(profile_files.ProfileError, "(?s)image-01.*trajectory-interval"):
+            blocks.sampled_ensemble(image, 1.0)
 
     def test_mbar_is_solved_whatever_the_energies(self):
         """Offsets of images from 1 to 100 kT, few frames and many: pymbar's default solver fails for one
@@ -225,29 +264,72 @@ class Estimates(program.TestCase):
     def test_errors_cover(self):
         """Of many short profiles of oscillators beside each other, whose free energies are 0: by one
         chain, and by many that are hardly longer than what they remember."""
+        within = []
         for chains, frames, remembered, slow in (
             (1, 600, 10, 1.0), (1, 120, 9, 0.55), (16, 60, 10, 1.0), (16, 60, 40, 1.0)
         ):  # fmt: skip
-            ratio = np.sqrt(
-                np.mean(
-                    [deviation(chains, frames, remembered, slow, seed) ** 2 for seed in range(60)]
-                )
-            )
+            found = [deviation(chains, frames, remembered, slow, seed) for seed in range(60)]
+            of_errors, of_intervals = np.transpose(found)
+            ratio = np.sqrt(np.mean(of_errors**2))
             said = f"{chains} chains of {frames} frames: deviations are {ratio:.2f} of the errors"
             print(said)
             self.assertLess(ratio, 1.2, said)  # 60 give 1.0 +- 0.09
             self.assertGreater(ratio, 0.75, said)
+            within += list(np.abs(of_intervals) < 1)
+        print(f"{np.mean(within):.3f} within 95 %")
+        self.assertLess(abs(np.mean(within) - 0.95), 0.045)  # three standard deviations
 
     def test_errors_cover_what_chains_have_in_common(self):
         """Each chain's images begin where the one before has ended. By the errors of the images alone the
         deviation would be 1.9 of them."""
-        ratio = np.sqrt(
-            np.mean([deviation(16, 100, 3, 1.0, seed, common=0.3) ** 2 for seed in range(60)])
-        )
+        found = [deviation(16, 100, 3, 1.0, seed, common=0.3)[0] for seed in range(60)]
+        ratio = np.sqrt(np.mean(np.square(found)))
         said = f"deviations are {ratio:.2f} of the errors"
         print(said)
         self.assertLess(ratio, 1.2, said)  # 60 give 1.0 +- 0.09
         self.assertGreater(ratio, 0.75, said)
+
+    def test_intervals_of_few_samples(self):
+        """Of steps to the true Hamiltonian by as many chains of one block: 68 % of them are off by less
+        than the error, and 95 % by less than what belongs to it. 1.96 errors would hold 88 % of three."""
+        rng, kt, repeats = np.random.default_rng(11), 2.0, 4000
+        for chains in (3, 5, 20):
+            found = []
+            for differences in 0.02 * kt * rng.normal(size=(repeats, chains)):
+                made = [
+                    profile_files.Chain(
+                        np.arange(1), np.zeros((1, 1)), np.arange(2), np.array([0.0, one]),
+                        np.ones(2, bool),
+                    )
+                    for one in differences
+                ]  # fmt: skip
+                image = profile_files.Image("image-01", 0, 0, 0, made, {})
+                (step,) = estimates.steps_to_truth([image], kt)
+                self.assertEqual(step.samples, chains)
+                found.append((step.energy - 0.02**2 * kt / 2) / step.error)
+            for width, expected in ((1, 0.683), (memory.to_95(chains), 0.95)):
+                share = np.mean(np.abs(found) < width)
+                print(f"{chains} samples: {share:.3f} within {width:.2f} errors, expected {expected}")
+                allowed = 4 * np.sqrt(expected * (1 - expected) / repeats)
+                self.assertLess(abs(share - expected), allowed)
+
+    def test_intervals_of_differences(self):
+        """Each part has its own degrees of freedom; what the chains tell, one less than chains."""
+        images = tilted_images(np.random.default_rng(12), 0.3, 2.0, images=2, chains=5, blocks=40)
+        samples = estimates.samples_of(images, 2.0)
+        steps = [blocks.Step(0.0, error, number) for error, number in ((0.4, 3), (0.2, 9))]
+        fewest = estimates.chosen_frames(samples.independent)[1].min()
+        for sampled in (0.3, 0.0):
+            matrix = sampled * (1 - np.eye(2))
+            _, found = estimates.errors_of(images, samples, matrix, steps, 2.0)
+            parts = ((0.4, 3), (0.2, 9), (sampled, fewest))
+            expected = np.sqrt(sum((one * memory.to_95(number)) ** 2 for one, number in parts))
+            self.assertAlmostEqual(found[0, 1], expected)
+            self.assertEqual(found[0, 0], 0)
+        alike = [blocks.Step(0.0, 0.0, 9)] * 2
+        errors, found = estimates.errors_of(images, samples, np.zeros((2, 2)), alike, 2.0)
+        self.assertGreater(errors[0, 1], 0)
+        self.assertAlmostEqual(found[0, 1] / errors[0, 1], 2.7764 / 1.1417, places=3)
 
     def test_too_few_blocks(self):
         images = harmonic_images(np.array([1.0, 1.1]), 2, 50)
@@ -255,11 +337,41 @@ class Estimates(program.TestCase):
             estimates.estimate(profile_files.Profile("", "", 300, 2.0, images))
 
     def test_no_block_accepted(self):
-        """One configuration tells nothing, however often it counts."""
-        images = harmonic_images(np.array([1.0, 1.1]), 30, 50)
-        images[1].chains[0].accepted[1:] = False
-        with self.assertRaisesRegex(profile_files.ProfileError, "(?s)image-02.*worth 1.0 indep"):
+        """Where chains started tells nothing of the true ensemble, however many they are."""
+        images = tilted_images(np.random.default_rng(10), 0.95, 2.0, images=2, chains=8, blocks=12)
+        for chain in images[1].chains:
+            chain.accepted[1:] = False
+        with self.assertRaisesRegex(profile_files.ProfileError, "(?s)image-02.*worth 0.0 indep"):
             estimates.estimate(profile_files.Profile("", "", 300, 2.0, images))
+
+
+def tilted_images(rng, tilt, kt, images, chains, blocks, length=20):
+    """Oscillators beside each other, whose true energy is tilt kT x above the sampled one; chains begin in
+    the sampled ensemble. Frames remember 20 others."""
+    memory, centres = np.exp(-1 / 20), 1.2 * np.arange(images)
+    x = rng.normal(size=(images, chains))
+    positions, differences, accepted = [], [tilt * kt * x], [np.ones_like(x, bool)]
+    for _ in range(blocks):
+        y = x
+        for _ in range(length):
+            y = memory * y + np.sqrt(1 - memory**2) * rng.normal(size=x.shape)
+            positions.append(y)
+        differences.append(tilt * kt * y)
+        accepted.append(np.log(rng.random(x.shape)) < -tilt * (y - x))
+        x = np.where(accepted[-1], y, x)
+    positions, differences, accepted = map(np.array, (positions, differences, accepted))
+    found = []
+    for own in range(images):
+        energies = kt / 2 * (positions[:, own, :, None] + centres[own] - centres) ** 2
+        made = [
+            profile_files.Chain(
+                1 + np.arange(blocks * length), energies[:, one] - energies[:, one, own : own + 1],
+                length * np.arange(blocks + 1), differences[:, own, one], accepted[:, own, one],
+            )
+            for one in range(chains)
+        ]  # fmt: skip
+        found.append(profile_files.Image(f"image-0{own + 1}", own, 0, 0, made, {}))
+    return found
 
 
 TRUE = (2.0, 0.8)  # constants of the true Hamiltonians in those of the sampled ones

@@ -96,6 +96,33 @@ class KnownAnswer(ProfileCase):
         self.assert_as_expected(rows, expected)
         self.assertNotIn("Lennard-Jones types", self.said)
 
+    def test_dispersion_correction(self):
+        """A constant of each image: the same configurations, free energies that differ by it."""
+        places = np.array([0, 0.1])
+        sections = self.settings(places, steps=6000)
+        names, sigmas = [], [model_path.SOLUTE_SIGMA * (1 + 2 * place) for place in places]
+        for k, sigma in enumerate(sigmas):
+            names.append(self.folder / f"image-{k}.top")
+            names[-1].write_text(model_path.topology(sigma))
+        sections["profile"]["topologies"] = ", ".join(map(str, names))
+        config = self.config(**sections)
+        cut = self.profile(config, self.folder / "cut")
+        whole = self.profile(
+            config, self.folder / "whole", "--interaction.dispersion-correction", "energy"
+        )
+        constants = []
+        for folder in ("image-01", "image-02"):
+            summary = json.loads((self.folder / "whole" / folder / "summary.json").read_text())
+            constants.append(summary["final_energies"]["dispersion_correction"])
+        expected = [model_path.dispersion_correction(sigma, BOX) for sigma in sigmas]
+        np.testing.assert_allclose(constants, expected, rtol=1e-4)
+        self.assertGreater(abs(constants[1] - constants[0]), 0.1)
+        for name in ("free_energy", "sampled_free_energy", "bar_to_next"):
+            row = -1 if name.endswith("energy") else 0
+            difference = float(whole[row][name]) - float(cut[row][name])
+            self.assertLess(abs(difference - (constants[1] - constants[0])), 1e-3, name)
+        self.assertEqual(whole[1]["reference_correction"], cut[1]["reference_correction"])
+
     def test_closed_cycle(self):
         """There and back again, with other configurations and references."""
         places = [0, 0.5, 1, 0.5, 0]
@@ -305,6 +332,27 @@ class GoingOn(ProfileCase):
         for row, given in zip(table(folder / "profile.csv"), steps, strict=True):
             summary = json.loads((folder / f"image-0{row['image']}/summary.json").read_text())
             self.assertEqual(summary["steps"], given)
+
+    def test_until_error_with_few_samples(self):
+        """An error that is small enough does not count while there are few independent samples."""
+        config = self.config(**self.settings([0, 0.2, 0.4], steps=1500))
+        folder = self.folder / "few"
+
+        def least_samples():
+            return [
+                min(float(row["independent_frames"]), float(row["independent_blocks"]))
+                for row in table(folder / "profile.csv")
+            ]
+
+        wanted = ("--profile.until-error", 1000, "--profile.most-steps")
+        self.profile(config, folder, *wanted, 2000)
+        self.assertLess(min(least_samples()), 20)
+        self.assertRegex(self.said, "few independent samples of . images.*all the steps they may have")
+        self.profile(config, folder, *wanted, 100000)
+        self.assertGreaterEqual(min(least_samples()), 20)
+        self.assertRegex(self.said, "few independent samples of . images: twice the steps")
+        steps = json.loads((folder / "profile-steps.json").read_text())
+        self.assertGreater(max(steps), 1500)
 
 
 class BadInput(ProfileCase):

@@ -89,8 +89,14 @@ class Report(ProfileCase):
         self.assertIn(
             f"transition state (image {top + 1}) above minimum (image {low + 1})", words
         )
-        self.assertIn(f"{1.96 * found['errors_of_differences'][low][top]:.2f}", words)
+        self.assertIn(f"{found['half_widths_95_of_differences'][low][top]:.2f}", words)
         self.assertIn(f"{energies[top] - energies[low]:.2f}", words)
+        # A profile of an earlier version has errors alone.
+        del found["half_widths_95_of_differences"]
+        (folder / "profile.json").write_text(json.dumps(found))
+        self.report(folder)
+        words = " ".join(self.page(folder).text)
+        self.assertIn(f"{1.96 * found['errors_of_differences'][low][top]:.2f}", words)
         self.assertIn("Transition state, image 3, last frame: the QM molecule and the", words)
 
     def test_of_what_there_is(self):
