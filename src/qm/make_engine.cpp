@@ -122,10 +122,8 @@ WorkerCommand worker_command(const Settings::QmSection& settings) {
   command.time_limit_seconds = settings.time_limit_seconds;
   if (settings.engine == "psi4") {
     command.remedy_if_missing =
-        "apt install psi4 (Debian and Ubuntu; its Python is the default), or conda create -n psi4 "
-        "-c conda-forge psi4, and then qm.python = .../envs/psi4/bin/python ('conda env list' "
-        "shows "
-        "where that is); or write qm.engine = pyscf";
+        "apt install psi4 (Psi4 1.3 of Debian and Ubuntu; its Python, /usr/bin/python3, is the "
+        "default), or set qm.python = the Python of another Psi4 1.3; or write qm.engine = pyscf";
   }
   return command;
 }
