@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <numeric>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -83,9 +82,7 @@ std::unique_ptr<QmEngine> make_frozen(const Settings::QmSection& settings, const
     throw InputError("qm.grid-file", "the frozen engine needs a density grid", "",
                      "the path of a grid saved by output.save-grid");
   }
-  const auto& numbers = solute.atomic_numbers;
-  const int electrons = std::accumulate(numbers.begin(), numbers.end(), 0) - settings.charge;
-  return std::make_unique<FrozenEngine>(settings.grid_file, electrons);
+  return std::make_unique<FrozenEngine>(solute, settings.charge, settings.grid_file);
 }
 
 }  // namespace
