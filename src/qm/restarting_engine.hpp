@@ -66,6 +66,7 @@ class RestartingEngine : public QmEngine {
  private:
   std::unique_ptr<QmEngine> start();
   void start_again();
+  void take_device(const std::string& device);
   void retire();
   void keep_state();
   template <typename Work>
@@ -80,7 +81,7 @@ class RestartingEngine : public QmEngine {
   int basis_functions_;
   std::string name_;
   std::string version_;
-  std::string device_;  ///< of the first worker
+  std::string device_;  ///< of the last worker
   std::vector<double> state_;
   // What a fresh worker has to be told again.
   std::vector<Embedding> configurations_;
