@@ -15,11 +15,11 @@ bool same_points(const DensityGrid& one, const DensityGrid& other) {
   return one.x == other.x && one.y == other.y && one.z == other.z;
 }
 
-/// @throws RunError where that was the last try
+/// @throws WorkersLost where that was the last try
 void announce_restart(const char* what, unsigned tries, const WorkerLost& lost) {
   constexpr unsigned most = RestartingEngine::most_restarts_per_update;
   if (tries > most) {
-    throw RunError(
+    throw WorkersLost(
         fmt::format("the QM {} was tried {} times, with a fresh worker each, and failed every "
                     "time; at last: {}",
                     what, tries, lost.what()));

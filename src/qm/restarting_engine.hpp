@@ -36,8 +36,8 @@ class RestartingEngine : public QmEngine {
 
   const DensityGrid& quadrature_points() const override { return points_; }
   const DensityGrid& coarse_points() const override { return coarse_points_; }
-  /// @throws RunError after most_restarts_per_update, saying how often it was tried, and when a
-  ///         fresh worker's quadrature points differ; otherwise as the engine's own
+  /// @throws WorkersLost after most_restarts_per_update, saying how often it was tried
+  /// @throws RunError when a fresh worker's quadrature points differ; otherwise as the engine's own
   QmResult update(std::span<const double> potential, std::span<const double> nuclear_potential,
                   const PointCharges& charges) override;
   bool serves_exact_ensemble() const override { return exact_; }
