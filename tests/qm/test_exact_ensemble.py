@@ -16,7 +16,9 @@ from pyscf_worker_tests import REPOSITORY, WORKERS
 # isort: split
 
 import subprocess
+import unittest.mock
 
+import exact_ensemble
 import far_charges
 import galerkin
 import linear_response
@@ -613,6 +615,21 @@ class RefusalTest(unittest.TestCase):
         fields, _ = respond(engine, 24)
         self.assertEqual(fields["components"], 10)  # five occupied orbitals, two empty ones
         self.assertIn("10 components", fields["note"])
+
+
+    def test_components_find_room_in_a_message(self):
+        """share() puts all matrices into one array."""
+        self.assertEqual(exact_ensemble.most_components(1500), 118)
+        self.assertEqual(exact_ensemble.most_components(20000), 0)
+        functions = 7  # 28 numbers each
+        with unittest.mock.patch.object(exact_ensemble, "MAX_ARRAY_NUMBERS", 6 * 28 + 1):
+            engine, _ = prepared(WATER, 45, basis="sto-3g")
+            fields, _ = respond(engine, 24)
+        self.assertEqual(engine.basis_functions, functions)
+        self.assertEqual(fields["components"], 5)
+        self.assertIn("5 components, the most allowed", fields["note"])
+        self.assertIn("no room in a message", fields["note"])
+        self.assertEqual(engine.exact.share()["matrices"].shape, (6, 28))
 
 
 class ProtocolTest(unittest.TestCase):
