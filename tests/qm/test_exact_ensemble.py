@@ -16,6 +16,7 @@ from pyscf_worker_tests import REPOSITORY, WORKERS
 # isort: split
 
 import subprocess
+import tracemalloc
 import unittest.mock
 
 import exact_ensemble
@@ -493,6 +494,23 @@ class FarChargesTest(unittest.TestCase):
         errors = shifted_force(far.points, fitted) - true
         print(f"cutoffs through chorismate: {errors.std():.4f} of {true.std():.2f} kJ/mol per e")
         self.assertLess(errors.std(), 0.015)
+
+
+    def test_memory(self):
+        """Of a large solute the kernel would take gigabytes, of this one 0.3."""
+        solute = gto.M(atom=str(REPOSITORY / "configs/chorismate.xyz"), charge=-2, verbose=0)
+        nuclei = solute.atom_coords()
+        tracemalloc.start()
+        self.addCleanup(tracemalloc.stop)
+        far = far_charges.FarCharges(nuclei, far_charges.FINE, 2)
+        kept, most = tracemalloc.get_traced_memory()
+        self.assertLess(kept, 1.1 * 8 * len(far.points) ** 2)
+        self.assertLess(most, 0.2e9)
+
+        columns = len(far.targets), len(far.shape.targets), far.shape.spheres.radii.size
+        potential, *shapes = (numpy.ones((1, count)) for count in columns)
+        far.fit(potential, shapes, [0])
+        self.assertLess(tracemalloc.get_traced_memory()[1], 0.2e9)
 
 
 class EquationsTest(unittest.TestCase):
