@@ -1,23 +1,10 @@
 #include "app/chain_count.hpp"
 
 #include <algorithm>
-#include <fstream>
-#include <limits>
-#include <string>
+
+#include "base/free_memory.hpp"
 
 namespace starpmc {
-
-double free_memory_mb() {
-  std::ifstream meminfo("/proc/meminfo");
-  std::string name;
-  double kilobytes = 0;
-  std::string unit;
-  while (meminfo >> name >> kilobytes) {
-    std::getline(meminfo, unit);
-    if (name == "MemAvailable:") return kilobytes / 1024;
-  }
-  return std::numeric_limits<double>::infinity();
-}
 
 double spare_memory_mb() {
   constexpr double kShare = 0.5;

@@ -2,10 +2,7 @@
 
 namespace starpmc {
 
-/// Of this machine: MemAvailable of /proc/meminfo; infinite where there is none.
-double free_memory_mb();
-
-/// What QM workers beyond those that chains are at work with may take of it.
+/// What QM workers beyond those that chains are at work with may take of free_memory_mb().
 double spare_memory_mb();
 
 /// Number of chains for `--sampling.chains auto`: with a QM worker one per CPU worker, for a core

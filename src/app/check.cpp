@@ -27,6 +27,7 @@
 #include "app/run_reference.hpp"
 #include "app/sampling_trial.hpp"
 #include "base/constants.hpp"
+#include "base/free_memory.hpp"
 #include "base/input_errors.hpp"
 #include "io/output_folder.hpp"
 #include "kernels/base/shown_text.hpp"

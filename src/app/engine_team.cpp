@@ -10,6 +10,7 @@
 
 #include "codelets/operations.hpp"
 #include "kernels/base/logging.hpp"
+#include "qm/errors.hpp"
 #include "runtime/codelet.hpp"
 
 namespace starpmc {
@@ -42,12 +43,26 @@ void EngineTeam::task(Member& member) noexcept {
   // Under the lock, as the team may end with it.
   const std::lock_guard lock(mutex_);
   member.busy = false;
-  if (!starts) {
-    --batch_->at_work_;
-    if (error == nullptr) ++batch_->done_;
-    if (batch_->error_ == nullptr) batch_->error_ = error;
-  }
+  if (!starts) batch_->end_piece(member, error);
   changed_.notify_all();
+}
+
+void EngineTeam::Batch::end_piece(Member& member, std::exception_ptr error) {
+  --at_work_;
+  try {
+    if (error != nullptr) std::rethrow_exception(error);
+    ++done_;
+  } catch (const WorkersLost& lost) {
+    if (member.engine != &own_) {
+      spdlog::warn("a QM worker is lost, others do its part of the reference: {}", lost.what());
+      member.lost = true;
+      again_.push_back(member.piece);
+      return;
+    }
+    if (error_ == nullptr) error_ = error;
+  } catch (...) {
+    if (error_ == nullptr) error_ = error;
+  }
 }
 
 void EngineTeam::start_engine(Member& member) {
@@ -126,18 +141,24 @@ void EngineTeam::remove(std::unique_lock<std::mutex>& lock, QmEngine& engine) {
 }
 
 EngineTeam::Member* EngineTeam::idle_member() {
-  const auto idle = std::ranges::find_if(
-      members_, [](const Member& member) { return !member.busy && member.engine != nullptr; });
+  const auto idle = std::ranges::find_if(members_, [](const Member& member) {
+    return !member.busy && !member.lost && member.engine != nullptr;
+  });
   return idle == members_.end() ? nullptr : &*idle;
 }
 
 /// Pieces to all that are idle, as many as may be at work.
 void EngineTeam::Batch::hand_out(std::unique_lock<std::mutex>& lock) {
-  while (next_ < known_ && at_work_ < at_once_ && error_ == nullptr) {
+  while (waiting() > 0 && at_work_ < at_once_ && error_ == nullptr) {
     Member* const member = team_.idle_member();
     if (member == nullptr) return;
     member->busy = true;
-    member->piece = next_++;
+    if (again_.empty()) {
+      member->piece = next_++;
+    } else {
+      member->piece = again_.back();
+      again_.pop_back();
+    }
     ++at_work_;
     lock.unlock();
     std::exception_ptr error;
@@ -186,6 +207,7 @@ void EngineTeam::Batch::close(std::unique_lock<std::mutex>& lock) {
   if (!open_) return;
   open_ = false;
   known_ = next_;
+  again_.clear();
   team_.changed_.notify_all();
   lock.unlock();
   foreman_.join();
@@ -201,7 +223,7 @@ void EngineTeam::Batch::wait_for(std::unique_lock<std::mutex>& lock, std::size_t
   const std::size_t at_once = std::exchange(at_once_, std::numeric_limits<std::size_t>::max());
   team_.changed_.notify_all();
   std::size_t told = done_;
-  while (error_ == nullptr && known_ - next_ + (most_waiting == 0 ? at_work_ : 0) > most_waiting) {
+  while (error_ == nullptr && waiting() + (most_waiting == 0 ? at_work_ : 0) > most_waiting) {
     team_.changed_.wait(lock);
     if (progress && done_ > std::exchange(told, done_)) progress(done_);
   }
@@ -217,7 +239,7 @@ void EngineTeam::Batch::add() {
     return;
   }
   team_.changed_.notify_all();
-  if (known_ - next_ > kMostWaiting) wait_for(lock, kMostWaiting / 2, {});
+  if (waiting() > kMostWaiting) wait_for(lock, kMostWaiting / 2, {});
   if (error_ != nullptr) {
     close(lock);
     std::rethrow_exception(std::exchange(error_, nullptr));

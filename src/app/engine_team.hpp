@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <vector>
 
 #include "qm/engine.hpp"
 
@@ -15,9 +16,12 @@ namespace starpmc {
 
 /// QM engines that share independent pieces of work. Each piece is a task of one of StarPU's CPU
 /// workers, done by one engine; which does which is chance, so what a piece gives must be a
-/// function of the piece alone. Without CPU workers the calling thread does all, with its own
-/// engine.
+/// function of the piece alone. What an engine had begun when its workers were lost for good
+/// (WorkersLost) another one does, and the team goes on without it; the caller's own is not spared.
+/// Without CPU workers the calling thread does all, with its own engine.
 class EngineTeam {
+  struct Member;
+
  public:
   using Start = std::function<std::unique_ptr<QmEngine>()>;
 
@@ -77,6 +81,8 @@ class EngineTeam {
 
    private:
     friend class EngineTeam;
+    std::size_t waiting() const { return known_ - next_ + again_.size(); }
+    void end_piece(Member& member, std::exception_ptr error);
     void hand_out(std::unique_lock<std::mutex>& lock);
     void wait_for(std::unique_lock<std::mutex>& lock, std::size_t most_waiting,
                   const Progress& progress);
@@ -85,8 +91,9 @@ class EngineTeam {
     EngineTeam& team_;
     QmEngine& own_;
     const Work work_;
-    std::size_t known_ = 0;  ///< pieces
-    std::size_t next_ = 0;   ///< the first that nobody has begun
+    std::size_t known_ = 0;           ///< pieces
+    std::size_t next_ = 0;            ///< the first that nobody has begun
+    std::vector<std::size_t> again_;  ///< begun by engines that are lost
     std::size_t done_ = 0;
     std::size_t at_work_ = 0;  ///< engines at a piece
     std::size_t at_once_;      ///< at most so many
@@ -107,6 +114,7 @@ class EngineTeam {
     Start start = {};
     bool busy = false;
     bool prepared = false;
+    bool lost = false;
     std::size_t piece = 0;
   };
   void submit(Member& member, double size);

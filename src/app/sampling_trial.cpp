@@ -12,6 +12,7 @@
 #include "bench/step_observers.hpp"
 #include "bench/synthetic_grid.hpp"
 #include "bench/synthetic_reference.hpp"
+#include "qm/frozen_engine.hpp"
 #include "sampling/chain.hpp"
 
 namespace starpmc {
@@ -74,7 +75,7 @@ DensityGrid density_for_trial(const Inputs& inputs) {
   const auto& qm = inputs.settings.qm;
   DensityGrid grid;
   if (qm.engine == "frozen") {
-    grid = read_density_grid(qm.grid_file);
+    grid = read_density_of(solute, qm.charge, qm.grid_file);
   } else {
     const int electrons =
         std::accumulate(solute.atomic_numbers.begin(), solute.atomic_numbers.end(), -qm.charge);

@@ -12,6 +12,7 @@
 #include "app/resume_point.hpp"
 #include "app/simulation.hpp"
 #include "base/checked_file.hpp"
+#include "base/free_memory.hpp"
 #include "config/options.hpp"
 #include "io/log.hpp"
 #include "kernels/base/error.hpp"

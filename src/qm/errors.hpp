@@ -18,6 +18,12 @@ class WorkerKilled : public WorkerLost {
   using WorkerLost::WorkerLost;
 };
 
+/// So were all the fresh ones that a RestartingEngine tried: another engine may still do it.
+class WorkersLost : public RunError {
+ public:
+  using RunError::RunError;
+};
+
 /// QmEngine::cancel() was called.
 class Cancelled : public RunError {
  public:

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <numeric>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -83,9 +82,7 @@ std::unique_ptr<QmEngine> make_frozen(const Settings::QmSection& settings, const
     throw InputError("qm.grid-file", "the frozen engine needs a density grid", "",
                      "the path of a grid saved by output.save-grid");
   }
-  const auto& numbers = solute.atomic_numbers;
-  const int electrons = std::accumulate(numbers.begin(), numbers.end(), 0) - settings.charge;
-  return std::make_unique<FrozenEngine>(settings.grid_file, electrons);
+  return std::make_unique<FrozenEngine>(solute, settings.charge, settings.grid_file);
 }
 
 }  // namespace
@@ -122,10 +119,8 @@ WorkerCommand worker_command(const Settings::QmSection& settings) {
   command.time_limit_seconds = settings.time_limit_seconds;
   if (settings.engine == "psi4") {
     command.remedy_if_missing =
-        "apt install psi4 (Debian and Ubuntu; its Python is the default), or conda create -n psi4 "
-        "-c conda-forge psi4, and then qm.python = .../envs/psi4/bin/python ('conda env list' "
-        "shows "
-        "where that is); or write qm.engine = pyscf";
+        "apt install psi4 (Psi4 1.3 of Debian and Ubuntu; its Python, /usr/bin/python3, is the "
+        "default), or set qm.python = the Python of another Psi4 1.3; or write qm.engine = pyscf";
   }
   return command;
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "kernels/base/logging.hpp"
+#include "qm/shared_device.hpp"
 
 namespace starpmc {
 
@@ -14,11 +15,11 @@ bool same_points(const DensityGrid& one, const DensityGrid& other) {
   return one.x == other.x && one.y == other.y && one.z == other.z;
 }
 
-/// @throws RunError where that was the last try
+/// @throws WorkersLost where that was the last try
 void announce_restart(const char* what, unsigned tries, const WorkerLost& lost) {
   constexpr unsigned most = RestartingEngine::most_restarts_per_update;
   if (tries > most) {
-    throw RunError(
+    throw WorkersLost(
         fmt::format("the QM {} was tried {} times, with a fresh worker each, and failed every "
                     "time; at last: {}",
                     what, tries, lost.what()));
@@ -63,6 +64,7 @@ void RestartingEngine::start_again() {
         "installation changed?",
         name_, points_.size()));
   }
+  take_device(fresh->device());
   const std::vector<double>& start = before_reference_ ? *before_reference_ : state_;
   if (!start.empty()) fresh->restore(start);
   for (const Embedding& kept : configurations_) fresh->add_configuration(kept);
@@ -71,6 +73,18 @@ void RestartingEngine::start_again() {
   if (adopted_) fresh->adopt(*adopted_);
   if (held_) fresh->hold_density();
   engine_ = std::move(fresh);
+}
+
+/// A worker that replaces another need not find the GPU again (QmRequest::device_required).
+void RestartingEngine::take_device(const std::string& device) {
+  const std::string before = std::exchange(device_, device);
+  if (device == before || (!is_gpu(device) && !is_gpu(before))) return;
+  spdlog::warn(
+      "the QM worker that replaces the one lost runs on another device: {}, before on {}{}", device,
+      before,
+      is_gpu(device) ? ""
+                     : "; updates take longer, and a run that is resumed asks for a "
+                       "GPU again");
 }
 
 void RestartingEngine::retire() {

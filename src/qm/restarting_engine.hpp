@@ -36,8 +36,8 @@ class RestartingEngine : public QmEngine {
 
   const DensityGrid& quadrature_points() const override { return points_; }
   const DensityGrid& coarse_points() const override { return coarse_points_; }
-  /// @throws RunError after most_restarts_per_update, saying how often it was tried, and when a
-  ///         fresh worker's quadrature points differ; otherwise as the engine's own
+  /// @throws WorkersLost after most_restarts_per_update, saying how often it was tried
+  /// @throws RunError when a fresh worker's quadrature points differ; otherwise as the engine's own
   QmResult update(std::span<const double> potential, std::span<const double> nuclear_potential,
                   const PointCharges& charges) override;
   bool serves_exact_ensemble() const override { return exact_; }
@@ -66,6 +66,7 @@ class RestartingEngine : public QmEngine {
  private:
   std::unique_ptr<QmEngine> start();
   void start_again();
+  void take_device(const std::string& device);
   void retire();
   void keep_state();
   template <typename Work>
@@ -80,7 +81,7 @@ class RestartingEngine : public QmEngine {
   int basis_functions_;
   std::string name_;
   std::string version_;
-  std::string device_;  ///< of the first worker
+  std::string device_;  ///< of the last worker
   std::vector<double> state_;
   // What a fresh worker has to be told again.
   std::vector<Embedding> configurations_;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -42,7 +43,27 @@ FileDescriptor above_standard_streams(int descriptor) {
   return FileDescriptor(fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
 }
 
-/// The environment of this program with `additional` in front of what they replace.
+/// By these an MPI library knows a process as a rank of a launcher's. A child is none: a Python
+/// module that calls MPI_Init would fail or hang, for this process is that rank. Of Slurm's they
+/// are those of a step's task; what the job has (SLURM_JOB_ID, SLURM_TMPDIR) stays.
+constexpr std::array rank_variables = {
+    "OMPI_",       "ORTE_",         "PRTE_",         "PMIX_",
+    "PMI_",        "PMI2_",         "PALS_",         "HYDI_",
+    "HYDRA_",      "MPI_LOCAL",     "MV2_COMM_",     "SLURM_STEP",
+    "SLURM_PMI",   "SLURM_PROCID",  "SLURM_LOCALID", "SLURM_NODEID",
+    "SLURM_GTIDS", "SLURM_NPROCS",  "SLURM_NTASKS",  "SLURM_TASK",
+    "SLURM_SRUN_", "SLURM_LAUNCH_", "SLURM_MPI_",    "SLURM_DISTRIBUTION"};
+/// They would bind a child's threads to cores that are this program's to give.
+constexpr std::array binding_variables = {"OMP_PLACES=", "GOMP_CPU_AFFINITY=", "KMP_AFFINITY="};
+
+bool is_for_children(const std::string& variable) {
+  const auto begins = [&](const char* start) { return variable.starts_with(start); };
+  return std::ranges::none_of(rank_variables, begins) &&
+         std::ranges::none_of(binding_variables, begins);
+}
+
+/// The environment of this program, but for what is this process' own, with `additional` in front
+/// of what they replace.
 std::vector<std::string> merged_environment(const std::vector<std::string>& additional) {
   std::vector<std::string> merged = additional;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
@@ -50,7 +71,7 @@ std::vector<std::string> merged_environment(const std::vector<std::string>& addi
     const std::string name = variable.substr(0, variable.find('=') + 1);
     const bool replaced = std::any_of(additional.begin(), additional.end(),
                                       [&](const auto& other) { return other.starts_with(name); });
-    if (!replaced) merged.push_back(variable);
+    if (!replaced && is_for_children(variable)) merged.push_back(variable);
   }
   return merged;
 }

@@ -26,9 +26,10 @@ struct SpawnedProcess {
 };
 
 /// Starts `command` (absolute path first) in a process group of its own, so that Ctrl-C reaches
-/// this program only; with default signal handling, all other descriptors closed, the CPU affinity
-/// this program was started with (the thread may be bound to one core by StarPU), and SIGKILL when
-/// the starting thread ends (prctl(2), PR_SET_PDEATHSIG).
+/// this program only; with default signal handling, all other descriptors closed, the environment
+/// without what makes this process a rank of MPI or binds its threads, the CPU affinity this
+/// program was started with (the thread may be bound to one core by StarPU), and SIGKILL when the
+/// starting thread ends (prctl(2), PR_SET_PDEATHSIG).
 /// @throws RunError when it cannot be started
 SpawnedProcess spawn_process(const std::vector<std::string>& command,
                              const std::vector<std::string>& environment, int error_descriptor);

@@ -16,12 +16,14 @@ namespace starpmc {
 namespace {
 
 /// numpy's BLAS stays single: the workers have threads of their own, and both together would
-/// oversubscribe the cores. Passive waiting leaves the cores to the sampling next to it.
+/// oversubscribe the cores. Passive waiting leaves the cores to the sampling next to it; bound to
+/// the first ones, the threads of all workers would share a few.
 std::vector<std::string> worker_environment(const QmRequest& request) {
   return {fmt::format("OMP_NUM_THREADS={}", request.threads),
           "OPENBLAS_NUM_THREADS=1",
           "MKL_NUM_THREADS=1",
           "OMP_WAIT_POLICY=passive",
+          "OMP_PROC_BIND=false",
           "PYTHONUNBUFFERED=1",
           "PYTHONDONTWRITEBYTECODE=1"};
 }

@@ -8,9 +8,12 @@
 #include <cstdlib>
 #include <future>
 #include <latch>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <stdexcept>
 #include <thread>
+#include <vector>
 
 #include "kernels/base/error.hpp"
 #include "runtime/codelet.hpp"
@@ -87,6 +90,50 @@ TEST_F(EngineTeamTest, AFailureIsToldOnceAndTheTeamGoesOn) {
   std::atomic<int> done = 0;
   team.run(own, {7, 1, {}, [&](QmEngine&, std::size_t) { ++done; }}, {});
   EXPECT_EQ(done, 7);
+}
+
+/// Each of the other engines loses its worker for good in its second piece.
+TEST_F(EngineTeamTest, AnotherDoesWhatALostEngineHadBegun) {
+  constexpr std::size_t kPieces = 40;
+  constexpr unsigned kHelpers = 3;
+  auto all = std::async(std::launch::async, [] {
+    EngineTeam team;
+    NoEngine own;
+    std::atomic<unsigned> started = 0;
+    team.start(kHelpers, [&] {
+      ++started;
+      return std::make_unique<NoEngine>();
+    });
+    while (started < kHelpers) std::this_thread::sleep_for(1ms);
+    std::mutex mutex;
+    std::map<QmEngine*, int> begun;
+    std::vector<int> done(kPieces);
+    const auto piece = [&](QmEngine& engine, std::size_t number) {
+      std::this_thread::sleep_for(1ms);
+      const std::lock_guard lock(mutex);
+      if (++begun[&engine] == 2 && &engine != &own) throw WorkersLost("gone for good");
+      ++done[number];
+    };
+    team.run(own, {kPieces, 1, {}, piece}, {});
+    EXPECT_EQ(done, std::vector<int>(kPieces, 1));
+    EXPECT_EQ(begun.size(), 1 + kHelpers);
+    for (const auto& [engine, pieces] : begun) {
+      EXPECT_TRUE(engine == &own || pieces == 2) << pieces;
+    }
+    // Nor has the team any use for them later.
+    team.run(own, {5, 1, {}, piece}, {});
+    EXPECT_EQ(begun[&own], kPieces - kHelpers + 5);
+  });
+  exit_unless_ready(all, "a batch does not end without its lost engines");
+  all.get();
+}
+
+TEST_F(EngineTeamTest, TheCallersOwnEngineIsNotSpared) {
+  EngineTeam team;
+  NoEngine own;
+  const EngineTeam::Work lost{
+      3, 1, {}, [](QmEngine&, std::size_t) { throw WorkersLost("gone for good"); }};
+  EXPECT_THROW(team.run(own, lost, {}), WorkersLost);
 }
 
 /// Whose process takes its time to end: as long as another's does not end, too.

@@ -241,7 +241,7 @@ class Info(program.TestCase):
         self.assertIn("psi4", said)
         self.assertEqual(said.count("the QM program is not installed"), 2, said)
         self.assertIn("./quickstart setup", said)
-        self.assertIn("conda-forge", said)
+        self.assertIn("apt install psi4", said)
         self.assertIn("qm.python = ", said)
         for other in (pathlib.Path("/nonexistent/python"), pathlib.Path("/bin/true")):
             said = program.succeed("info", "--qm.python", other).stdout
@@ -253,7 +253,7 @@ class Info(program.TestCase):
         })  # fmt: skip
         result = program.start("run", config, cwd=self.folder)
         self.assertEqual(result.returncode, 2, result.stderr)
-        self.assertIn("conda-forge", result.stderr)
+        self.assertIn("apt install psi4", result.stderr)
         self.assertIn("qm.python = ", result.stderr)
 
 

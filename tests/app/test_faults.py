@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 import unittest
+import unittest.mock
 
 try:
     import h5py
@@ -32,6 +33,11 @@ EQUILIBRATION = 400
 INTERVAL = 500  # between QM updates, of which there are 4
 FAULTY_UPDATE = 2
 WORKERS = pathlib.Path(__file__).resolve().parent / "workers"
+IGNORING_CHILDREN = """#!{0}
+import os, signal, sys
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+os.execv("{1}", ["{1}", *sys.argv[1:]])
+"""
 NEVER = 10**6  # as an interval of steps or seconds
 # One implementation: the last bits of the running energies in fp32 are an implementation's own.
 SIMD = ("--run.implementation", "simd")
@@ -130,6 +136,13 @@ class LostWorker(Faults):
 
     def test_killed(self):
         self.replaced("killed", "signal 9")
+
+    def test_killed_under_a_parent_that_ignores_children(self):
+        ignoring = self.folder / "ignoring"
+        ignoring.write_text(IGNORING_CHILDREN.format(sys.executable, program.PROGRAM))
+        ignoring.chmod(0o755)
+        with unittest.mock.patch.object(program, "PROGRAM", ignoring):
+            self.replaced("killed", "signal 9")
 
     def test_hung(self):
         self.replaced("hangs", "qm.time-limit", qm={"time_limit": 3})

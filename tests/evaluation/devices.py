@@ -19,7 +19,7 @@ import evaluation
 from evaluation import CONFIGS, HERE, Failure, aligned, bounded, choose, numbers
 
 sys.path.insert(0, str(HERE.parent / "reference"))
-from learning import ELECTRONS, middle_of_solute, random_points
+from learning import ELECTRONS, nuclei_of_solute, random_points
 from reference_energies import write_grid
 
 PRECISIONS = ("mixed", "fp64", "fixed")
@@ -61,8 +61,8 @@ class Session:
             STARPU_NOPENCL=devices or self.request.devices, STARPU_NCPU=self.request.cores)
 
     @staticmethod
-    def points(system, count, middle):
-        points = random_points(count, middle)
+    def points(system, count, nuclei):
+        points = random_points(count, nuclei)
         points[:, 3] *= ELECTRONS_OF[system] / ELECTRONS
         return points
 
@@ -75,10 +75,8 @@ class Session:
             cache = Path.home() / ".cache" / "starpmc" / "bench" / f"bench-{system}.gro"
             path = self.folder / f"{system}-{points}.grid"
             if not cache.exists():  # a check makes the box
-                write_grid(path, self.points(system, 1000, (0, 0, 0)))
-                self.program.call("check", CONFIGS / f"bench-{system}.cfg", "--qm.engine", "frozen",
-                                  "--qm.grid-file", path)  # fmt: skip
-            write_grid(path, self.points(system, points, middle_of_solute(cache)))
+                self.program.call("check", CONFIGS / f"bench-{system}.cfg")
+            write_grid(path, self.points(system, points, nuclei_of_solute(cache)))
             self.grids[system, points] = path
         return self.grids[system, points]
 

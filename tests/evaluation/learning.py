@@ -25,6 +25,8 @@ sys.path.insert(0, str(ROOT / "tests" / "reference"))
 from reference_energies import write_grid
 
 ELECTRONS = 124  # of the solute
+CHARGES = {"H": 1, "C": 6, "N": 7, "O": 8}
+WIDTH = 0.35  # angstrom, of the electrons about a nucleus: the program asks for a core there
 WORKERS = {
     "PoCL and a core": {"STARPU_OPENCL_ON_CPUS": "1"},
     "two PoCL devices": {
@@ -39,20 +41,23 @@ RUN_OF_WINDOWS = 10
 HARDLY_SLOWER = 1.3
 
 
-def random_points(count, middle):
-    """All electrons, as points normally distributed about the middle of the solute."""
-    points = np.random.default_rng(1).normal(0, 1.5, (count, 4))
-    points[:, :3] += middle
+def random_points(count, nuclei):
+    """All electrons, as points normally distributed about the nuclei, to each as many as its charge."""
+    positions, charges = nuclei
+    random = np.random.default_rng(1)
+    points = random.normal(0, WIDTH, (count, 4))
+    points[:, :3] += positions[random.choice(len(charges), count, p=charges / charges.sum())]
     points[:, 3] = -ELECTRONS / count
     return points
 
 
-def middle_of_solute(structure):
-    """Angstrom; of the atoms of the first residue that is no water in a .gro file."""
+def nuclei_of_solute(structure):
+    """(angstrom, charges) of the atoms of the residues that are no water in a .gro file."""
     lines = structure.read_text().splitlines()[2:-1]
     atoms = [line for line in lines if line[5:10].strip() not in ("SOL", "HOH", "WAT")]
-    positions = [[float(word) for word in line[20:].split()[:3]] for line in atoms]
-    return [10 * sum(column) / len(atoms) for column in zip(*positions)]
+    positions = [[10 * float(word) for word in line[20:].split()[:3]] for line in atoms]
+    charges = [CHARGES[line[10:15].strip().rstrip("0123456789")] for line in atoms]
+    return np.array(positions), np.array(charges)
 
 
 def run(program, folder, home, grid, steps, workers, options):
@@ -142,10 +147,10 @@ def main():
         if not cache.exists():
             first = [arguments.programs[0], "check", ROOT / "configs" / "bench-A.cfg"]
             subprocess.run(list(map(str, first)), check=True, stdout=subprocess.DEVNULL)
-        middle = middle_of_solute(cache)
+        nuclei = nuclei_of_solute(cache)
         grids = {"large": folder / "large.grid", "small": folder / "small.grid"}
-        write_grid(grids["large"], random_points(arguments.points, middle))
-        write_grid(grids["small"], random_points(arguments.points // SMALLER, middle))
+        write_grid(grids["large"], random_points(arguments.points, nuclei))
+        write_grid(grids["small"], random_points(arguments.points // SMALLER, nuclei))
         for workers in WORKERS:
             compare(folder, grids, workers, arguments)
 

@@ -129,7 +129,10 @@ TEST(DropSmallCharges, ReportsWhatIsLost) {
 
 TEST_F(DensityGridFile, FrozenEngineReturnsItEveryTime) {
   write_density_grid(path_, grid_);
-  FrozenEngine engine(path_, 2);
+  Solute hydrogen;
+  hydrogen.elements = {"H", "H"};
+  hydrogen.positions = {{0, 0.1, -1}, {2, 2.1, -3}};
+  FrozenEngine engine(hydrogen, 0, path_);
   EXPECT_EQ(engine.quadrature_points().size(), 0U);
   EXPECT_EQ(engine.name(), "frozen");
   for (int repetition = 0; repetition < 2; ++repetition) {
@@ -142,9 +145,76 @@ TEST_F(DensityGridFile, FrozenEngineReturnsItEveryTime) {
   }
 }
 
+/// Where tests/data/qm/formaldehyde.xyz has it.
+Solute formaldehyde() {
+  Solute solute;
+  solute.name = "formaldehyde";
+  solute.elements = {"C", "O", "H", "H"};
+  solute.positions = {
+      {0, 0, 0}, {1.203, 0, 0}, {-0.580753, 0.935377, 0}, {-0.580753, -0.935377, 0}};
+  return solute;
+}
+
+/// The message of the InputError that the stored density of formaldehyde must give.
+std::string refusal_for(const Solute& solute, int charge = 0) {
+  const fs::path file = test_data_folder() / "qm/formaldehyde.grid";
+  try {
+    FrozenEngine(solute, charge, file);
+  } catch (const InputError& error) {
+    for (const std::string& part : {file.string(), solute.name, std::string("output.save-grid")}) {
+      EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+    }
+    return error.what();
+  }
+  ADD_FAILURE() << "no InputError";
+  return {};
+}
+
+void expect_in(const std::string& part, const std::string& whole) {
+  EXPECT_NE(whole.find(part), std::string::npos) << "no '" << part << "' in: " << whole;
+}
+
+TEST(StoredGrid, ThatLiesElsewhereIsRefused) {
+  for (const double shift : {0.5, 4.0, 9.0}) {
+    for (const Vector3 direction : {Vector3{1, 0, 0}, Vector3{0, -1, 0}, Vector3{0, 0, 1}}) {
+      Solute moved = formaldehyde();
+      for (Vector3& position : moved.positions) position = position + shift * direction;
+      const std::string message = refusal_for(moved);
+      expect_in("electrons within 0.4 A of nucleus ", message);
+      expect_in("apart", message);
+    }
+  }
+  Solute far = formaldehyde();
+  for (Vector3& position : far.positions) position.z += 30;
+  expect_in("more than 15 A from any nucleus", refusal_for(far));
+}
+
+TEST(StoredGrid, OfAnotherGeometryOrSoluteIsRefused) {
+  Solute turned = formaldehyde();
+  for (Vector3& position : turned.positions) position = {position.y, position.x, position.z};
+  expect_in("centres of density and nuclei are 0.77 A apart", refusal_for(turned));
+  expect_in("of nucleus 2 (O at 0.00 1.20 0.00)", refusal_for(turned));
+  Solute bent = formaldehyde();
+  bent.positions[3] = {-0.580753, 0, -0.935377};
+  expect_in("of nucleus 4 (H at -0.58 0.00 -0.94)", refusal_for(bent));
+  Solute other = formaldehyde();
+  other.elements = {"C", "S", "Cl", "Cl"};
+  expect_in("16 electrons, where 56 are due", refusal_for(other));
+  expect_in("where 6 are due", refusal_for(formaldehyde(), 10));
+}
+
+/// Coordinates of a .gro file are rounded to 0.01 A, and a geometry may be another method's.
+TEST(StoredGrid, OfNearlyTheSameGeometryIsTaken) {
+  Solute near = formaldehyde();
+  for (Vector3& position : near.positions) position = position + Vector3{0.05, -0.05, 0.05};
+  EXPECT_NO_THROW(FrozenEngine(near, 0, test_data_folder() / "qm/formaldehyde.grid"));
+  EXPECT_NO_THROW(FrozenEngine(near, 1, test_data_folder() / "qm/formaldehyde.grid"));
+}
+
 TEST(StoredGrid, FormaldehydeHasSixteenElectrons) {
-  FrozenEngine engine(test_data_folder() / "qm/formaldehyde.grid", 16);
+  FrozenEngine engine(formaldehyde(), 0, test_data_folder() / "qm/formaldehyde.grid");
   const QmResult result = engine.update({}, {}, {});
+  EXPECT_EQ(result.expected_electrons, 16);
   EXPECT_NEAR(result.electrons_on_grid, 16.0, 1e-3);
   EXPECT_GT(result.grid.size(), 5000U);
 }

@@ -14,9 +14,11 @@
 #include <sstream>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "kernels/base/error.hpp"
+#include "qm/shared_device.hpp"
 #include "qm/worker_engine.hpp"
 #include "tests/test_folders.hpp"
 
@@ -177,6 +179,39 @@ TEST(RestartingEngine, KilledBetweenUpdates) {
   kill(process, SIGKILL);
   EXPECT_EQ(update(engine, 0.1).energy_kj_per_mol, 5.5);
   EXPECT_EQ(engine.restarts(), 1U);
+}
+
+/// The second update is made by a worker that finds none of the GPUs that the first one found.
+TEST(RestartingEngine, ALostGpuIsToldOf) {
+  for (const std::string fault : {"gone", ""}) {
+    const FaultFile devices;
+    const CapturedLog log;
+    SharedDevice device;
+    QmRequest request = hydrogen();
+    request.device = "gpu";
+    pid_t process = 0;
+    bool again = false;
+    RestartingEngine engine([&](const std::shared_ptr<CancelSignal>& signal) {
+      WorkerCommand command{
+          {"/usr/bin/python3", workers + "device_worker.py", devices.path(), "gpu", fault},
+          20,
+          signal};
+      auto worker = device.start(command, request, std::exchange(again, true));
+      process = worker->process_id();
+      return worker;
+    });
+    EXPECT_EQ(engine.device(), "a GPU: 1 workers, required");
+    update(engine, 2.0);
+    kill(process, SIGKILL);
+    update(engine, 2.0);
+    EXPECT_EQ(engine.restarts(), 1U);
+    EXPECT_EQ(engine.device(),
+              fault.empty() ? "a GPU: 1 workers, or not" : "CPU (why not): 1 workers, or not");
+    if (fault.empty()) continue;
+    expect_in("runs on another device: CPU (why not)", log.text());
+    expect_in("before on a GPU", log.text());
+    expect_in("updates take longer", log.text());
+  }
 }
 
 TEST(RestartingEngine, WhatTheWorkerReportsIsNotRepeated) {

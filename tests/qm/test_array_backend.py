@@ -274,6 +274,9 @@ class UpdateTest(unittest.TestCase):
                         update(device, molecule, shift), update(host, molecule, shift)
                     )
 
+    def test_the_hosts_blocks_are_whole_blocks_of_pyscf(self):
+        self.assertEqual(HOST.points_per_block, 5 * dft.gen_grid.BLKSIZE)
+
     def test_points_in_several_blocks(self):
         backend = strict_backend()
         backend.points_per_block, backend.distances_at_once = 700, 999

@@ -16,7 +16,10 @@ from pyscf_worker_tests import REPOSITORY, WORKERS
 # isort: split
 
 import subprocess
+import tracemalloc
+import unittest.mock
 
+import exact_ensemble
 import far_charges
 import galerkin
 import linear_response
@@ -493,6 +496,23 @@ class FarChargesTest(unittest.TestCase):
         self.assertLess(errors.std(), 0.015)
 
 
+    def test_memory(self):
+        """Of a large solute the kernel would take gigabytes, of this one 0.3."""
+        solute = gto.M(atom=str(REPOSITORY / "configs/chorismate.xyz"), charge=-2, verbose=0)
+        nuclei = solute.atom_coords()
+        tracemalloc.start()
+        self.addCleanup(tracemalloc.stop)
+        far = far_charges.FarCharges(nuclei, far_charges.FINE, 2)
+        kept, most = tracemalloc.get_traced_memory()
+        self.assertLess(kept, 1.1 * 8 * len(far.points) ** 2)
+        self.assertLess(most, 0.2e9)
+
+        columns = len(far.targets), len(far.shape.targets), far.shape.spheres.radii.size
+        potential, *shapes = (numpy.ones((1, count)) for count in columns)
+        far.fit(potential, shapes, [0])
+        self.assertLess(tracemalloc.get_traced_memory()[1], 0.2e9)
+
+
 class EquationsTest(unittest.TestCase):
     def test_subspace_solves(self):
         """A poor preconditioner, right-hand sides that depend on each other."""
@@ -613,6 +633,21 @@ class RefusalTest(unittest.TestCase):
         fields, _ = respond(engine, 24)
         self.assertEqual(fields["components"], 10)  # five occupied orbitals, two empty ones
         self.assertIn("10 components", fields["note"])
+
+
+    def test_components_find_room_in_a_message(self):
+        """share() puts all matrices into one array."""
+        self.assertEqual(exact_ensemble.most_components(1500), 118)
+        self.assertEqual(exact_ensemble.most_components(20000), 0)
+        functions = 7  # 28 numbers each
+        with unittest.mock.patch.object(exact_ensemble, "MAX_ARRAY_NUMBERS", 6 * 28 + 1):
+            engine, _ = prepared(WATER, 45, basis="sto-3g")
+            fields, _ = respond(engine, 24)
+        self.assertEqual(engine.basis_functions, functions)
+        self.assertEqual(fields["components"], 5)
+        self.assertIn("5 components, the most allowed", fields["note"])
+        self.assertIn("no room in a message", fields["note"])
+        self.assertEqual(engine.exact.share()["matrices"].shape, (6, 28))
 
 
 class ProtocolTest(unittest.TestCase):

@@ -215,6 +215,45 @@ TEST(WorkerEngine, StandardErrorGoesToTheLog) {
   EXPECT_TRUE(engine.log().starts_with("complaint 0\n")) << engine.log();
 }
 
+/// Under mpirun or srun a worker is no rank, and its threads go where they like.
+TEST(WorkerEngine, TheWorkerHasNoRankAndItsThreadsAreNotBound) {
+  const std::vector<std::string> of_the_rank = {"OMPI_COMM_WORLD_SIZE",
+                                                "OMPI_MCA_ess",
+                                                "PMIX_RANK",
+                                                "PMI_RANK",
+                                                "PMI_FD",
+                                                "ORTE_SCHIZO",
+                                                "PRTE_LAUNCHED",
+                                                "MPI_LOCALRANKID",
+                                                "SLURM_PROCID",
+                                                "SLURM_STEP_ID",
+                                                "SLURM_STEPID",
+                                                "SLURM_STEP_NUM_TASKS",
+                                                "SLURM_LOCALID",
+                                                "SLURM_PMIX_MAPPING",
+                                                "OMP_PLACES",
+                                                "GOMP_CPU_AFFINITY",
+                                                "KMP_AFFINITY"};
+  const std::vector<std::string> others = {"SLURM_JOB_ID", "OMP_STACKSIZE", "PMIXED"};
+  for (const auto* names : {&of_the_rank, &others}) {
+    for (const std::string& name : *names) setenv(name.c_str(), "7", 1);
+  }
+  setenv("OMP_PROC_BIND", "close", 1);
+  WorkerEngine engine(command("says-environment"), hydrogen());
+  update(engine);
+  const std::string variables = "\n" + engine.log();
+  for (const std::string& name : of_the_rank) {
+    EXPECT_EQ(variables.find("\n" + name + "="), std::string::npos) << name;
+    unsetenv(name.c_str());
+  }
+  for (const std::string& name : others) {
+    expect_in("\n" + name + "=7\n", variables);
+    unsetenv(name.c_str());
+  }
+  expect_in("\nOMP_PROC_BIND=false\n", variables);
+  unsetenv("OMP_PROC_BIND");
+}
+
 TEST(WorkerEngine, WhatNoCalculationGivesIsRefused) {
   const std::pair<const char*, const char*> answers[] = {
       {"energy-1e308", "its energy is 1e+308 kJ/mol"},

@@ -3,13 +3,13 @@
 The programs are written once, over `xp`, in operations that NumPy and CuPy share. Where each has a
 better way of its own the backend has a method. Arrays of the two never mix: put() and get() are the
 only ways between them, and on the host both leave an array as it is.
+
+Psi4's worker imports this, too: its Python has NumPy, but neither PySCF nor SciPy.
 """
 
 import numpy
-import scipy.linalg
-from pyscf import dft
 
-HOST_POINTS_PER_BLOCK = 5 * dft.gen_grid.BLKSIZE
+HOST_POINTS_PER_BLOCK = 5 * 56  # five of PySCF's own blocks, dft.gen_grid.BLKSIZE
 # In single precision what is below this is zero on the host, so that no product of three factors is
 # subnormal: those cost an Intel core a hundred times what others do (a third of an SCF iteration's time).
 SMALLEST_SINGLE = 1e-12
@@ -38,6 +38,8 @@ class HostBackend:
         return array
 
     def eigh(self, matrix):
+        import scipy.linalg  # not at the top: see there
+
         return scipy.linalg.eigh(matrix)
 
     def functions_of_block(self, values, smallest):

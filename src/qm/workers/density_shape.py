@@ -54,15 +54,15 @@ class Shape:
             total = sum(charges[:, some] @ values_of(place) for some, place in places)
             return backend.get(total)
 
-        return self._of(summed, backend)
+        return self._of(summed, len(charges), backend)
 
     def of_points(self, points):
         """The same of a unit charge on each point."""
         ((_, place),) = _places(points, len(points), HOST)
-        return self._of(lambda values_of: values_of(place), HOST)
+        return self._of(lambda values_of: values_of(place), len(points), HOST)
 
-    def _of(self, summed, backend):
-        xp = backend.xp
+    def _of(self, summed, rows, backend):
+        xp, none = backend.xp, numpy.zeros((rows, 0))  # of a shape without targets or spheres
         targets, centres, radii = (
             backend.put(array) for array in (self.targets, self.spheres.centres, self.spheres.radii)
         )
@@ -82,10 +82,11 @@ class Shape:
 
         firsts, spheres = range(0, len(self.targets), at_once), range(len(self.spheres.radii))
         if backend.on_device:  # which another thread would not know: each has one of its own
-            return numpy.hstack([*map(distances, firsts)]), numpy.hstack([*map(beyond, spheres)])
+            of_targets, of_spheres = map(distances, firsts), map(beyond, spheres)
+            return numpy.hstack([none, *of_targets]), numpy.hstack([none, *of_spheres])
         with concurrent.futures.ThreadPoolExecutor(self.threads) as pool:
             of_targets, of_spheres = pool.map(distances, firsts), pool.map(beyond, spheres)
-            return numpy.hstack([*of_targets]), numpy.hstack([*of_spheres])
+            return numpy.hstack([none, *of_targets]), numpy.hstack([none, *of_spheres])
 
 
 def _places(points, at_once, backend):

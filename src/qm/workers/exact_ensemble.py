@@ -15,7 +15,7 @@ from density_shape import RESPONSE_GRID, Quadrature
 from orbital_response import NoGroundState
 from pyscf import lib
 from pyscf.data import nist
-from worker_protocol import HARTREE_IN_KJ_PER_MOL, WorkerError
+from worker_protocol import HARTREE_IN_KJ_PER_MOL, MAX_ARRAY_NUMBERS, WorkerError
 
 
 @dataclasses.dataclass
@@ -49,6 +49,11 @@ class Field:
     @property
     def matrices(self):
         return lib.unpack_tril(self.triangles)
+
+
+def most_components(functions):
+    """What share() has to put into one array of a message, beside the reference."""
+    return max(0, MAX_ARRAY_NUMBERS // (functions * (functions + 1) // 2) - 1)
 
 
 def total(density):
@@ -204,9 +209,14 @@ class ExactEnsemble:
         predictor = linear_response.Predictor(
             orbitals, precondition, perturbations, mean, self._tests(tested, energies)
         )
-        densities, fields = linear_response.choose(
-            predictor, min(components, len(perturbations)), tolerance, progress
-        )
+        functions = self._molecule.nao
+        most = min(components, len(perturbations), most_components(functions))
+        densities, fields = linear_response.choose(predictor, most, tolerance, progress)
+        if fields["note"] and most < min(components, len(perturbations)):
+            fields["note"] += (
+                f" (more of {functions} basis functions find no room in a message to the other workers; "
+                "a smaller qm.basis has fewer)"
+            )
         if len(densities):
             fields["smallest_eigenvalue"] = predictor.smallest_eigenvalue
         return densities, spectrum, fields

@@ -17,7 +17,7 @@ import scipy.linalg
 from density_potential import sphere
 from density_shape import DENSITY_GRID, ROUGH_GRID, Shape, Spheres, distances_between
 from pyscf.data import nist
-from threads import gram
+from threads import add_gram
 
 
 @dataclasses.dataclass(frozen=True)
@@ -66,6 +66,7 @@ SPHERE_DISTANCE = 6.0  # angstrom, from the outermost nucleus to the centres of 
 SPHERE_MARGIN = 1.0  # angstrom; so far beyond the nuclei they go
 LEAST_RADIUS = 2.9  # angstrom; a smaller solute has as many spheres
 SPHERE_WEIGHT = 1e-3  # 1/bohr^3: some times 1/rc^3, as most charges of a solvent are that far away
+COLUMNS_AT_ONCE = 512  # of the kernel: 50 MB for a hundred atoms, some times
 RIDGE = 1e-12  # of the largest eigenvalue of the normal equations: what the shells do not determine
 
 
@@ -106,8 +107,9 @@ class NeutralCharges:
         self._normal /= numpy.linalg.norm(self._normal)
 
     def reduce(self, rows):
-        """Of (points, k) the products with the basis, (points - 1, k)."""
-        return (rows - 2 * self._normal[:, None] * (self._normal @ rows))[1:]
+        """Of (points, k), which it overwrites, the products with the basis, (points - 1, k)."""
+        rows -= numpy.multiply.outer(2 * self._normal, self._normal @ rows)
+        return rows[1:]
 
     def expand(self, coefficients):
         """The charges, (k, points), of (points - 1, k)."""
@@ -123,8 +125,16 @@ def largest_eigenvalue(matrix):
     return numpy.linalg.norm(vector)
 
 
+def _slices(count, at_once):
+    return [slice(first, first + at_once) for first in range(0, count, at_once)]
+
+
 class FarCharges:
-    """targets: where fit() wants potentials; shape: what else it wants to know of the densities."""
+    """targets: where fit() wants potentials; shape: what else it wants to know of the densities.
+
+    What a unit charge on each point gives of all that, the kernel, takes gigabytes for a hundred atoms. It
+    is made in blocks of columns, whenever it is needed; only the normal equations are kept.
+    """
 
     def __init__(self, nuclei, fineness, threads):
         self.fineness = fineness
@@ -138,19 +148,32 @@ class FarCharges:
             cutoff_spheres(nuclei, fineness),
             threads,
         )
-        kernel = numpy.hstack(
-            [
-                1 / distances_between(self.points, self.targets),
-                self._weighted(self.shape.of_points(self.points)),
-            ]
-        )
-        self._of_equal_charges = kernel.mean(axis=0)
         self._neutral = NeutralCharges(len(self.points))
-        self._reduced = self._neutral.reduce(kernel)
-        del kernel
-        normal = gram(self._reduced, threads)
+        of_equal_charges = []
+        normal = numpy.zeros((len(self.points) - 1, len(self.points) - 1))
+        for kernel in self._kernel():
+            of_equal_charges.append(kernel.mean(axis=0))
+            add_gram(normal, self._neutral.reduce(kernel), threads)
+        self._of_equal_charges = numpy.hstack(of_equal_charges)
         normal[numpy.diag_indices_from(normal)] += RIDGE * largest_eigenvalue(normal)
-        self._factor = scipy.linalg.cho_factor(normal, overwrite_a=True)
+        # As its transpose, in the order in memory that LAPACK takes without a copy.
+        self._factor = scipy.linalg.cho_factor(normal.T, overwrite_a=True)
+
+    def _kernel(self):
+        """Blocks (points, some) of what a unit charge on each point gives, in the order of fit()."""
+        for some in _slices(len(self.targets), COLUMNS_AT_ONCE):
+            yield 1 / distances_between(self.points, self.targets[some])
+        targets, spheres = self.shape.targets, self.shape.spheres
+        no_spheres = Spheres(spheres.centres[:0], spheres.radii[:0])
+        for some in _slices(len(targets), COLUMNS_AT_ONCE):
+            yield self._weighted(self._of_part(targets[some], no_spheres))
+        at_once = max(1, COLUMNS_AT_ONCE // spheres.radii.shape[1])
+        for some in _slices(len(spheres.radii), at_once):
+            part = Spheres(spheres.centres[some], spheres.radii[some])
+            yield self._weighted(self._of_part(targets[:0], part))
+
+    def _of_part(self, targets, spheres):
+        return dataclasses.replace(self.shape, targets=targets, spheres=spheres).of_points(self.points)
 
     @staticmethod
     def _weighted(shapes):
@@ -162,5 +185,10 @@ class FarCharges:
         wanted = numpy.hstack([potentials, self._weighted(shapes)])
         totals = numpy.asarray(total_charges, float)[:, None]
         lacks = wanted - totals * self._of_equal_charges
-        coefficients = scipy.linalg.cho_solve(self._factor, self._reduced @ lacks.T)
+        products, first = 0.0, 0
+        for kernel in self._kernel():
+            columns = slice(first, first + kernel.shape[1])
+            products = products + self._neutral.reduce(kernel) @ lacks[:, columns].T
+            first = columns.stop
+        coefficients = scipy.linalg.cho_solve(self._factor, products)
         return totals / len(self.points) + self._neutral.expand(coefficients)

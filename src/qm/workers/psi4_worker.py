@@ -35,6 +35,7 @@ from worker_protocol import (
 CORE = psi4.core
 BOHR = psi4.constants.bohr2angstroms
 DENSITY_BLOCK_POINTS = 200
+VERSION = "1.3."  # any patch of it
 
 
 def grid_options(radial, angular, scheme, pruning):
@@ -44,6 +45,17 @@ def grid_options(radial, angular, scheme, pruning):
         "dft_radial_scheme": scheme,
         "dft_pruning_scheme": pruning,
     }
+
+
+def check_version():
+    """A later Psi4 would take what is given in angstrom for bohr without a word (charges, from 1.6 on), and
+    keeps its DIIS elsewhere."""
+    if not psi4.__version__.startswith(VERSION):
+        raise bad_request(
+            f"qm.engine = psi4: found Psi4 {psi4.__version__} ({sys.executable}), which the worker does not "
+            f"know: {VERSION}x is needed. Let qm.python be one that has it (Debian and Ubuntu: apt install "
+            "psi4, qm.python = /usr/bin/python3), or write qm.engine = pyscf"
+        )
 
 
 def check_request(request):
@@ -80,6 +92,7 @@ class Psi4Engine:
     """One wave function, driven by hand, and the points of both grids (bohr inside)."""
 
     def __init__(self, request, positions_angstrom):
+        check_version()
         check_request(request)
         psi4.set_num_threads(request["threads"])
         psi4.set_memory(f"{request['memory_mb']} MB")
@@ -224,7 +237,8 @@ class Psi4Engine:
     def _coulomb_matrix(self, positions, charges):
         external = CORE.ExternalPotential()
         for charge, position in zip(charges, positions):
-            external.addCharge(float(charge), *(float(x) for x in position))  # angstrom in 1.3.2
+            # Psi4 1.3 takes the molecule's units, here angstrom: see check_version().
+            external.addCharge(float(charge), *(float(x) for x in position))
         return external.computePotentialMatrix(self._basis)
 
     def _embed_analytically(self, positions, charges):

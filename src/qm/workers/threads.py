@@ -26,15 +26,19 @@ def for_each(work, items, threads):
 
 def gram(rows, threads):
     """rows @ rows.T, half of it computed."""
-    count = len(rows)
-    result = numpy.empty((count, count))
-    firsts = range(0, count, ROWS_AT_ONCE)
+    result = numpy.zeros((len(rows), len(rows)))
+    add_gram(result, rows, threads)
+    return result
 
-    def fill(pair):
+
+def add_gram(result, rows, threads):
+    """Adds gram(rows) to a symmetric matrix."""
+    firsts = range(0, len(rows), ROWS_AT_ONCE)
+
+    def add(pair):
         some, other = (slice(first, first + ROWS_AT_ONCE) for first in pair)
-        result[some, other] = rows[some] @ rows[other].T
+        result[some, other] += rows[some] @ rows[other].T
         if some != other:
             result[other, some] = result[some, other].T
 
-    for_each(fill, [(one, other) for one in firsts for other in firsts if other <= one], threads)
-    return result
+    for_each(add, [(one, other) for one in firsts for other in firsts if other <= one], threads)

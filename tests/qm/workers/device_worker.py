@@ -2,13 +2,14 @@
 
 device_worker.py FILE CHOICE [FAULT]: of `auto` it makes CHOICE, once; whoever is asked to choose again
 takes another. FILE keeps what each was asked, a word each. FAULT dies: the first ends before it says.
+FAULT gone: whoever may do without a GPU finds none.
 """
 
 import os
 import sys
 import time
 
-from fake_worker import POINTS, receive, send
+from fake_worker import POINTS, grid, receive, result_header, send
 
 FILE, CHOICE, FAULT = (*sys.argv[1:4], "")[:3]
 
@@ -30,6 +31,8 @@ if FAULT == "dies" and not before:
     os._exit(3)
 if asked == "auto":
     asked = "cpu" if (CHOICE == "cpu") != ("auto" in before and FAULT != "dies") else "gpu"
+if FAULT == "gone" and not header["device_required"]:
+    asked = "cpu"
 name = {"cpu": "CPU (why not)", "gpu": "a GPU"}[asked]
 send(
     {
@@ -48,4 +51,4 @@ send(
     [("points", (3, POINTS), [0.25] * (3 * POINTS))],
 )
 while receive()[0]["type"] != "quit":
-    pass
+    send(result_header(), [grid()])

@@ -121,6 +121,10 @@ def misbehave_on_update(mode, arrays, header=None):
     say_nonsense(mode)
     if mode.startswith("leaves-things"):
         leave_things_behind(mode)
+    if mode == "says-environment":
+        for name, value in os.environ.items():
+            print(f"{name}={value}", file=sys.stderr)
+        send(result_header(), [grid()])
     if mode == "floods":
         for _ in range(64):
             sys.stderr.write("much ado about nothing\n" * 100_000)
