@@ -69,7 +69,7 @@ LibraryMessages::LibraryMessages() {
   }
   abort_from = kept_;
   abort_to = terminal_;
-  std::signal(SIGABRT, show_and_abort);
+  before_ = std::signal(SIGABRT, show_and_abort);
   ::dup2(kept_, STDERR_FILENO);
 }
 
@@ -78,7 +78,7 @@ LibraryMessages::~LibraryMessages() { end(); }
 void LibraryMessages::restore() {
   if (terminal_ >= 0 && kept_ >= 0) {
     ::dup2(terminal_, STDERR_FILENO);
-    std::signal(SIGABRT, SIG_DFL);
+    std::signal(SIGABRT, before_);
   }
   if (terminal_ >= 0) ::close(terminal_);
   if (kept_ >= 0) ::close(kept_);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <csignal>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,7 @@ class LibraryMessages {
  private:
   void restore();
 
+  void (*before_)(int) = SIG_DFL;  ///< what an abort led to
   int terminal_ = -1;
   int kept_ = -1;
 };

@@ -61,8 +61,11 @@ TEST_F(RunWarnings, EquilibrationThatCameToNoEnd) {
               ElementsAre(AllOf(HasSubstr("in 1 of 3 chains energies and step sizes had not"),
                                 HasSubstr("sampling.equilibration-steps"))));
   run = good(1);
-  run.equilibrations[0] = {
-      .share = 0.3, .effective_samples_from_there = 200, .effective_samples_of_all = 100};
+  run.equilibrations[0] = {.share = 0.3,
+                           .effective_samples_from_there = 200,
+                           .effective_samples_of_all = 100,
+                           .mean_from_there = 0,
+                           .stands_out = true};
   EXPECT_THAT(run_warnings(run), ElementsAre(HasSubstr("up to 30 % of the steps")));
 }
 

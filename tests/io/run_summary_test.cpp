@@ -231,7 +231,8 @@ TEST(RunSummary, EquilibrationIntoProduction) {
   summary.equilibrations[1] = {.share = 0.25,
                                .effective_samples_from_there = 120,
                                .effective_samples_of_all = 100,
-                               .mean_from_there = -20};
+                               .mean_from_there = -20,
+                               .stands_out = true};
   std::string table = result_table(summary);
   EXPECT_THAT(table, HasSubstr("500 steps into production"));
   EXPECT_THAT(table, HasSubstr("from there is -16.0000"));
