@@ -154,6 +154,7 @@ class AddedImages(ProfileCase):
     def test_before_the_first_sampled(self):
         """Where the box has the molecule of the last image; both have the same topology."""
         sections = self.settings(FAR[::-1], steps=3000)
+        sections["profile"]["least_overlap"] = WANTED
         sections["profile"]["topologies"] = ", ".join(2 * [str(sections["system"]["topology"])])
         rows = self.profile(self.config(**sections), self.folder / "made")
         self.assertEqual([row["folder"] for row in rows], ["image-01", "image-03", "image-02"])
