@@ -333,6 +333,7 @@ void Codelet::count(void* codelet) {
   starpu_profiling_task_info& info = *task->profiling_info;
   if (info.workerid < 0) return;
   const bool on_cpu = starpu_worker_get_type(info.workerid) == STARPU_CPU_WORKER;
+  if (!on_cpu) device_task_ends(info.workerid);
   const unsigned implementation =
       on_cpu ? starpu_task_get_implementation(const_cast<starpu_task*>(task)) : 0;
   unsigned slot = on_cpu ? implementation : kOpenclSlot;
@@ -369,6 +370,13 @@ void report_failure(const std::string& what) noexcept {
     failure_text.clear();
   }
   failure_reported = true;
+}
+
+void count_task_of_device() noexcept {
+  const int worker = starpu_worker_get_id();
+  if (worker >= 0 && starpu_worker_get_type(worker) == STARPU_OPENCL_WORKER) {
+    device_task_begins(worker);
+  }
 }
 
 void report_task_failure(const std::string& what) noexcept {

@@ -170,6 +170,8 @@ void report_failure(const std::string& what) noexcept;
 /// The same of the task that runs on this thread. Where an OpenCL device runs it, whoever waits for
 /// that is told first (on_device_failure()).
 void report_task_failure(const std::string& what) noexcept;
+/// Counts the task that begins on this thread, where a device runs it (DeviceWatch).
+void count_task_of_device() noexcept;
 bool failed() noexcept;
 /// @throws RunError when a task has failed
 void throw_if_failed();
@@ -178,6 +180,7 @@ void clear_failure() noexcept;
 /// Runs a task's body; an exception becomes a reported failure.
 template <class Body>
 void guarded(const char* name, Body&& body) noexcept {
+  count_task_of_device();
   if (failed()) return;  // the run ends anyway: do not work on garbage
   try {
     body();

@@ -5,6 +5,8 @@
 #include <starpu_opencl.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -23,6 +25,8 @@ namespace {
 
 std::mutex handler_mutex;
 std::atomic<bool> watching{false};
+std::array<std::atomic<std::uint64_t>, STARPU_NMAXWORKERS> begun{};
+std::array<std::atomic<std::uint64_t>, STARPU_NMAXWORKERS> ended{};
 std::function<void(const DeviceFailure&)>& handler() {
   static std::function<void(const DeviceFailure&)> of_process;
   return of_process;
@@ -59,6 +63,9 @@ bool has_failed_earlier(int worker) {
   return failed.find(';' + device_key(worker) + ';') != std::string::npos;
 }
 
+void device_task_begins(int worker) { ++begun[static_cast<std::size_t>(worker)]; }
+void device_task_ends(int worker) { ++ended[static_cast<std::size_t>(worker)]; }
+
 DeviceWatch::DeviceWatch() {
   watching = true;
 #ifdef STARPU_SIMGRID
@@ -66,12 +73,14 @@ DeviceWatch::DeviceWatch() {
 #endif
   for (unsigned id = 0; id < starpu_worker_get_count(); ++id) {
     const int worker = static_cast<int>(id);
+    begun[id] = 0;
+    ended[id] = 0;
     if (starpu_worker_get_type(worker) == STARPU_OPENCL_WORKER &&
         has_opencl_program(starpu_worker_get_devid(worker))) {
-      markers_[worker] = nullptr;
+      devices_[worker] = {};
     }
   }
-  if (markers_.empty()) return;
+  if (devices_.empty()) return;
   thread_ = std::jthread([this](const std::stop_token& stop) { watch(stop); });
 }
 
@@ -81,23 +90,41 @@ DeviceWatch::~DeviceWatch() {
     thread_.request_stop();
     thread_.join();
   }
-  for (const auto& [worker, marker] : markers_) {
-    if (marker != nullptr) clReleaseEvent(marker);
+  for (const auto& [worker, device] : devices_) {
+    if (device.marker != nullptr) clReleaseEvent(device.marker);
   }
 }
 
 void DeviceWatch::watch(const std::stop_token& stop) {
   std::mutex mutex;
-  std::condition_variable_any ended;
+  std::condition_variable_any ending;
   std::unique_lock lock(mutex);
-  while (!ended.wait_for(lock, stop, std::chrono::seconds(1), [] { return false; })) {
+  while (!ending.wait_for(lock, stop, std::chrono::seconds(1), [] { return false; })) {
     if (stop.stop_requested()) return;
-    for (const auto& marker : markers_) look_at(marker.first);
+    for (auto& [worker, device] : devices_) look_at(worker, device);
   }
 }
 
-void DeviceWatch::look_at(int worker) {
-  cl_event& marker = markers_.at(worker);
+void DeviceWatch::look_at(int worker, Watched& device) {
+  constexpr int kLeastSeconds = 5;
+  constexpr int kTimesAsLong = 20;
+  const std::uint64_t now = ended[static_cast<std::size_t>(worker)];
+  const bool has_tasks = begun[static_cast<std::size_t>(worker)] > now;
+  if (!has_tasks || now != device.ended) {
+    if (has_tasks) device.longest = std::max(device.longest, device.seconds);
+    device.seconds = 0;
+    device.ended = now;
+    return;
+  }
+  // Queues are left alone while tasks end: that another thread than StarPU's puts something there
+  // is not what drivers are tried with.
+  if (++device.seconds > std::max(kLeastSeconds, kTimesAsLong * device.longest)) {
+    ask(worker, device);
+  }
+}
+
+void DeviceWatch::ask(int worker, Watched& device) {
+  cl_event& marker = device.marker;
   cl_int error = CL_SUCCESS;
   if (marker != nullptr) {
     cl_int status = CL_QUEUED;

@@ -2,6 +2,7 @@
 
 #include <CL/cl.h>
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
@@ -30,9 +31,14 @@ bool has_failed_earlier(int worker);
 /// Environment variable with the keys of devices that are to get no work, with ';' between them.
 inline constexpr const char* kFailedDevices = "STARPMC_FAILED_DEVICES";
 
-/// While it lives, failures are told. Looks every second whether the devices still work. StarPU
-/// waits for ever for a kernel that has failed after its launch: it polls for "complete", which a
-/// status that tells an error never is.
+/// Counts the tasks that an OpenCL device has been given and has ended.
+void device_task_begins(int worker);
+void device_task_ends(int worker);
+
+/// While it lives, failures are told. Looks every second whether devices that have tasks still end
+/// them, and asks one that has not done so for a while, five seconds at least. StarPU waits for
+/// ever for a kernel that has failed after its launch: it polls for "complete", which a status that
+/// tells an error never is.
 class DeviceWatch {
  public:
   /// Of the devices that have kernels.
@@ -42,10 +48,18 @@ class DeviceWatch {
   ~DeviceWatch();
 
  private:
+  /// Of a worker's device.
+  struct Watched {
+    std::uint64_t ended = 0;    ///< tasks, when it was looked at last
+    int seconds = 0;            ///< since then
+    int longest = 0;            ///< that tasks have taken to end
+    cl_event marker = nullptr;  ///< put into its queue to ask
+  };
   void watch(const std::stop_token& stop);
-  void look_at(int worker);
+  static void look_at(int worker, Watched& device);
+  static void ask(int worker, Watched& device);
 
-  std::map<int, cl_event> markers_;  ///< the last one put into each worker's queue
+  std::map<int, Watched> devices_;
   std::jthread thread_;
 };
 
