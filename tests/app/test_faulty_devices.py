@@ -155,7 +155,7 @@ class Opencl(program.TestCase):
             self.assertIn(part, result.stderr)
         self.assertFalse((self.folder / "out").exists())
 
-    def failing(self, how, after=60):
+    def failing(self, how, after=20):
         """The device fails when StarPU's worker has launched so many kernels."""
         if FAILING_OPENCL is None:
             self.skipTest("no libfailing_opencl.so was given")
