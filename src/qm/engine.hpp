@@ -145,8 +145,7 @@ class QmEngine {
   /// @param potential at the quadrature's points; all else as to update()
   virtual Embedding embedding(std::span<const double> potential,
                               std::span<const double> nuclear_potential,
-                              const PointCharges& charges,
-                              Quadrature quadrature);
+                              const PointCharges& charges, Quadrature quadrature);
   /// Keeps a configuration, of this engine or another. @return how many it keeps now
   virtual std::uint64_t add_configuration(const Embedding& embedding);
   /// Drops the configurations, not the density.

@@ -103,7 +103,8 @@ TEST(ExactRequests, ACoarseQuadratureIsUsedWhereThereIsOne) {
   EXPECT_EQ(with.coarse_points().size(), 2U);
   const std::vector<double> two(2, 3.0);
   EXPECT_EQ(with.embedding(two, kNuclear, {}, Quadrature::coarse).numbers, std::vector<double>{6});
-  EXPECT_EQ(with.embedding(potential(3), kNuclear, {}, Quadrature::fine).numbers, std::vector<double>{15});
+  EXPECT_EQ(with.embedding(potential(3), kNuclear, {}, Quadrature::fine).numbers,
+            std::vector<double>{15});
   EXPECT_THROW(with.embedding(two, kNuclear, {}, Quadrature::fine), RunError);
   EXPECT_THROW(with.embedding(potential(3), kNuclear, {}, Quadrature::coarse), RunError);
   WorkerEngine without(command({}), hydrogen());
