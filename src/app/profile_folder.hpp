@@ -35,7 +35,7 @@ class ProfileFolder {
   /// As profile.cfg, by which a profile that was stopped goes on.
   void save_settings(Settings settings) const;
   /// A file's; empty: there is none.
-  static std::string text_of(const std::filesystem::path& file);
+  static std::string text_of(const std::filesystem::path& path);
 
  private:
   void require_same(const std::string& path, const std::string& topology) const;

@@ -47,9 +47,9 @@ std::string device_key(int worker) {
 
 }  // namespace
 
-void on_device_failure(std::function<void(const DeviceFailure&)> told) {
+void on_device_failure(std::function<void(const DeviceFailure&)> to_be_told) {
   const std::lock_guard lock(handler_mutex);
-  handler() = std::move(told);
+  handler() = std::move(to_be_told);
 }
 
 void tell_device_failure(int worker, const std::string& what) {

@@ -20,7 +20,7 @@ struct DeviceFailure {
 
 /// Who hears of it, on any thread, while StarPU is there; a process has one. What a device held is
 /// lost, so whoever goes on must begin from what lies elsewhere.
-void on_device_failure(std::function<void(const DeviceFailure&)> handler);
+void on_device_failure(std::function<void(const DeviceFailure&)> to_be_told);
 
 /// Tells the handler; returns if there is none.
 void tell_device_failure(int worker, const std::string& what);
