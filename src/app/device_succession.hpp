@@ -11,8 +11,8 @@ namespace starpmc {
 // the process had been killed and resumed. What StarPU has on such a device cannot be had back, and
 // ending StarPU may wait for it for ever.
 
-/// Keeps what a successor begins with: the environment and the processors that this process was
-/// given, before StarPU changes both. Without it there is no successor.
+/// Keeps what a successor begins with: the environment that this process was given, before StarPU
+/// changes it. Without it there is no successor.
 void remember_start();
 
 /// While it lives, a device that fails ends this process in favour of `starpmc ARGUMENTS`.

@@ -1,11 +1,11 @@
 #include "app/openmp_binding.hpp"
 
 #include <dlfcn.h>
-#include <sched.h>
 
 #include <cstdlib>
-#include <numeric>
 #include <vector>
+
+#include "base/processors.hpp"
 
 namespace starpmc {
 namespace {
@@ -34,28 +34,16 @@ std::vector<int> processors_of_places() {
   return processors;
 }
 
-void run_on(const std::vector<int>& processors) {
-  const int most = std::accumulate(processors.begin(), processors.end(), 0,
-                                   [](int a, int b) { return a > b ? a : b; });
-  constexpr std::size_t kBits = 8 * sizeof(unsigned long);
-  std::vector<unsigned long> mask(static_cast<std::size_t>(most) / kBits + 1);
-  for (const int processor : processors) {
-    const auto bit = static_cast<std::size_t>(processor);
-    mask[bit / kBits] |= 1UL << (bit % kBits);
-  }
-  // Where it fails the process stays where it is.
-  sched_setaffinity(0, mask.size() * sizeof(unsigned long),
-                    reinterpret_cast<const cpu_set_t*>(mask.data()));
-}
-
 }  // namespace
 
 void undo_openmp_binding() {
   bool any = false;
   for (const char* const name : kBindings) any = any || std::getenv(name) != nullptr;
   if (!any) return;
-  const std::vector<int> processors = processors_of_places();
-  if (!processors.empty()) run_on(processors);
+  if (const std::vector<int> numbers = processors_of_places(); !numbers.empty()) {
+    processors_at_start() = Processors(numbers);
+    processors_at_start().use();
+  }
   for (const char* const name : kBindings) unsetenv(name);
 }
 

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,21 +18,12 @@
 #define CLOSE_RANGE_CLOEXEC (1U << 2)
 #endif
 
+#include "base/processors.hpp"
 #include "kernels/base/error.hpp"
 
 namespace starpmc {
 
 namespace {
-
-cpu_set_t current_affinity() {
-  cpu_set_t affinity;
-  CPU_ZERO(&affinity);
-  sched_getaffinity(0, sizeof(affinity), &affinity);
-  return affinity;
-}
-
-/// Taken before main(), hence before StarPU binds any thread.
-const cpu_set_t affinity_at_start = current_affinity();
 
 /// A program started with closed standard streams gets pipes numbered 0 to 2, which the child's
 /// dup2() calls would overwrite.
@@ -112,7 +102,7 @@ void reset_signals() {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != plan.parent) _exit(127);  // the parent died before prctl()
-  sched_setaffinity(0, sizeof(affinity_at_start), &affinity_at_start);
+  processors_at_start().use();
   dup2(plan.standard_input, STDIN_FILENO);
   dup2(plan.standard_output, STDOUT_FILENO);
   dup2(plan.standard_error, STDERR_FILENO);

@@ -8,6 +8,7 @@ import contextlib
 import csv
 import json
 import math
+import os
 import re
 import shutil
 import signal
@@ -511,6 +512,13 @@ class Exact(program.TestCase):
         """What the workers were told of the density grid."""
         log = (self.folder / name / "qm-worker.log").read_text()
         return set(re.findall(r"density grid: ([a-z ]+)", log))
+
+    def test_openmp_does_not_bind_workers(self):
+        """It has bound the program's first thread before main()."""
+        self.run_model("run", "--sampling.steps", "200", OMP_PROC_BIND="true")
+        log = (self.folder / "run" / "qm-worker.log").read_text()
+        found = {int(count) for count in re.findall(r"processors: (\d+)", log)}
+        self.assertEqual(found, {len(os.sched_getaffinity(0))})
 
     def default_settings(self):
         sections = self.settings()

@@ -35,6 +35,8 @@ def serve_slowly(channel, name, version, engine):
             self._seconds = SECONDS * (1 if is_first() else 20)
             needed = "needed" if init["grid_needed"] else "not needed"
             print(f"density grid: {needed}", file=sys.stderr, flush=True)
+            processors = len(os.sched_getaffinity(0))
+            print(f"processors: {processors}", file=sys.stderr, flush=True)
             if os.environ.get("STARPMC_MODEL_EXACT") == "no":
                 del self.exact
 

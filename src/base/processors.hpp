@@ -1,0 +1,29 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+namespace starpmc {
+
+/// Logical processors that a thread may run on.
+class Processors {
+ public:
+  /// Of the calling thread; none where the system does not tell.
+  static Processors of_this_thread();
+  /// @param numbers the system's
+  explicit Processors(std::span<const int> numbers);
+
+  /// Lets the calling thread run on them; where it may not, it stays where it is. Of a child
+  /// between fork() and exec(), too.
+  void use() const noexcept;
+
+ private:
+  Processors() = default;
+  std::vector<unsigned long> mask_;
+};
+
+/// Those that the process was given, found before main(), hence before StarPU binds any thread:
+/// for processes that take its place or are its children.
+Processors& processors_at_start();
+
+}  // namespace starpmc
