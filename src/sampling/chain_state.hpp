@@ -3,10 +3,10 @@
 #include <array>
 #include <memory>
 
+#include "kernels/exact_points.hpp"
 #include "sampling/blocked_points.hpp"
 #include "sampling/chain.hpp"
 #include "sampling/decision_bound.hpp"
-#include "sampling/exact_points.hpp"
 #include "sampling/reference_tables.hpp"
 #include "sampling/window_buffers.hpp"
 

@@ -2,8 +2,8 @@
 
 #include <optional>
 
+#include "kernels/exact_points.hpp"
 #include "runtime/resting_workers.hpp"
-#include "sampling/exact_points.hpp"
 #include "sampling/task_sizes.hpp"
 #include "system/system.hpp"
 

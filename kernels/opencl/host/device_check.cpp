@@ -38,9 +38,8 @@ void check_roots(Program& program, cl_command_queue queue) {
   std::uniform_real_distribution<double> exponent(-4, 6);
   for (double& square : squares) square = std::pow(10, exponent(random));
   std::vector<double> roots(3 * squares.size(), 0.0);
-  const cl_context context = context_of(queue);
-  const Memory from(context, queue, std::span<const double>(squares));
-  const Memory to(context, queue, std::span<const double>(roots));
+  const Memory from(queue, squares);
+  const Memory to(queue, roots);
   const int group = program.shape().sum_group;
   Launch(program, queue, "check_reciprocal_roots")
       .with(cl_int{kRoots})

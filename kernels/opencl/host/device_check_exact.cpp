@@ -5,7 +5,7 @@
 #include <string>
 
 #include "kernels/base/error.hpp"
-#include "kernels/compact_blocks.hpp"
+#include "kernels/exact_points.hpp"
 #include "kernels/opencl/host/small_system.hpp"
 
 namespace starpmc::opencl {
@@ -33,16 +33,8 @@ CompactBlocks<double> random_points(const Interaction& interaction) {
     std::uniform_real_distribution<double> place(-0.2 * interaction.box[k], interaction.box[k]);
     for (std::size_t i = 0; i < kPoints; ++i) at[size_of(k)].push_back(place(random));
   }
-  CompactBlocks<double> blocks =
-      make_compact_blocks<double>(at[0], at[1], at[2], {}, {}, interaction.box);
-  for (std::size_t i = 0; i < kPoints; ++i) {
-    const std::size_t slot = blocks.slot_of_point[i];
-    for (std::size_t k = 0; k < 3; ++k) {
-      blocks.points[slot / STARPMC_BLOCK_POINTS * STARPMC_BLOCK_VALUES + k * STARPMC_BLOCK_POINTS +
-                    slot % STARPMC_BLOCK_POINTS] = at[k][i];
-    }
-  }
-  return blocks;
+  const auto blocks = make_compact_blocks<double>(at[0], at[1], at[2], {}, {}, interaction.box);
+  return make_exact_points(blocks, at[0], at[1], at[2], {}, {});
 }
 
 template <class Real>
@@ -53,16 +45,12 @@ void check_potential(Program& program, cl_command_queue queue, const Potential& 
   scalar::grid_potential({system.layout, system.interaction, system.topology(), system.lattice,
                           blocks.blocks, blocks.points, host, &functions});
   std::vector<double> device(host.size(), 0.0);
-  const cl_context context = context_of(queue);
-  const auto upload = [&]<class Value>(const std::vector<Value>& values) {
-    return Memory(context, queue, std::span<const Value>(values));
-  };
-  const Memory reals = upload(system.reals);
-  const Memory integers = upload(system.integers);
-  const Memory lattice = upload(system.lattice);
-  const Memory headers = upload(blocks.blocks);
-  const Memory points = upload(blocks.points);
-  const Memory potential = upload(device);
+  const Memory reals(queue, system.reals);
+  const Memory integers(queue, system.integers);
+  const Memory lattice(queue, system.lattice);
+  const Memory headers(queue, blocks.blocks);
+  const Memory points(queue, blocks.points);
+  const Memory potential(queue, device);
   grid_potential(program, queue, system.layout, system.interaction, system.shape, reals.buffer(),
                  integers.buffer(), lattice.buffer(), static_cast<int>(blocks.block_count()),
                  headers.buffer(), points.buffer(), potential.buffer());
@@ -110,20 +98,16 @@ void check_field(Program& program, cl_command_queue queue, const SmallSystem<Rea
   std::vector<std::int32_t> responses(none.size() * kComponents, 0);
   scalar::reference_field(ReferenceFieldArguments{system.host_window(), potential, potential_values,
                                                   response, response_values, energies, responses});
-  const cl_context context = context_of(queue);
-  const auto upload = [&]<class Value>(const std::vector<Value>& values) {
-    return Memory(context, queue, std::span<const Value>(values));
-  };
-  const Memory reals = upload(system.reals);
-  const Memory integers = upload(system.integers);
-  const Memory plan = upload(system.plan);
-  const Memory entries = upload(system.entries);
-  const Memory on_potential = upload(potential_values);
-  const Memory on_response = upload(response_values);
+  const Memory reals(queue, system.reals);
+  const Memory integers(queue, system.integers);
+  const Memory plan(queue, system.plan);
+  const Memory entries(queue, system.entries);
+  const Memory on_potential(queue, potential_values);
+  const Memory on_response(queue, response_values);
   std::vector<double> device_energies = none;
   std::vector<std::int32_t> device_responses(responses.size(), 0);
-  const Memory on_energies = upload(device_energies);
-  const Memory on_responses = upload(device_responses);
+  const Memory on_energies(queue, device_energies);
+  const Memory on_responses(queue, device_responses);
   const WindowExtent extent{system.plan[PLAN_STEPS], system.plan[PLAN_CANDIDATES],
                             system.plan[PLAN_STARTS]};
   reference_field(program, queue,

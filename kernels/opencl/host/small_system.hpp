@@ -16,17 +16,24 @@
 // What a device is checked with (device_check.hpp).
 namespace starpmc::opencl {
 
+inline cl_context context_of(cl_command_queue queue) {
+  cl_context context = nullptr;
+  check(clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof context, &context, nullptr),
+        "clGetCommandQueueInfo");
+  return context;
+}
+
 /// A device's memory with a copy of host values.
 class Memory {
  public:
   template <class Value>
-  Memory(cl_context context, cl_command_queue queue, std::span<const Value> values)
-      : queue_(queue) {
+  Memory(cl_command_queue queue, const std::vector<Value>& values) : queue_(queue) {
+    const std::size_t bytes = values.size() * sizeof(Value);
     cl_int error = CL_SUCCESS;
-    memory_.reset(clCreateBuffer(context, CL_MEM_READ_WRITE, values.size_bytes(), nullptr, &error));
+    memory_.reset(clCreateBuffer(context_of(queue), CL_MEM_READ_WRITE, bytes, nullptr, &error));
     check(error, "clCreateBuffer");
-    check(clEnqueueWriteBuffer(queue, memory_.get(), CL_TRUE, 0, values.size_bytes(), values.data(),
-                               0, nullptr, nullptr),
+    check(clEnqueueWriteBuffer(queue, memory_.get(), CL_TRUE, 0, bytes, values.data(), 0, nullptr,
+                               nullptr),
           "clEnqueueWriteBuffer");
   }
   template <class Value>
@@ -41,13 +48,6 @@ class Memory {
   Owned<cl_mem> memory_;
   cl_command_queue queue_;
 };
-
-inline cl_context context_of(cl_command_queue queue) {
-  cl_context context = nullptr;
-  check(clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof context, &context, nullptr),
-        "clGetCommandQueueInfo");
-  return context;
-}
 
 /// 216 molecules of three sites on a lattice, and all that a window reads and writes.
 template <class Real>
@@ -189,23 +189,19 @@ struct SmallSystem {
 
 template <class Real>
 void SmallSystem<Real>::sample(Program& program, cl_command_queue queue) {
-  const cl_context context = context_of(queue);
-  const auto upload = [&]<class Value>(const std::vector<Value>& values) {
-    return Memory(context, queue, std::span<const Value>(values));
-  };
-  const Memory on_reals = upload(reals);
-  const Memory on_integers = upload(integers);
-  const Memory on_plan = upload(plan);
-  const Memory on_entries = upload(entries);
-  const Memory on_outside = upload(outside);
-  const Memory on_lattice = upload(lattice);
-  const Memory on_sites = upload(lattice_sites);
-  const Memory on_partial = upload(mm_partial);
-  const Memory on_energies = upload(mm_energies);
-  const Memory on_table = upload(table);
-  const Memory on_state = upload(chain_state);
-  const Memory on_cache = upload(field_cache);
-  const Memory on_record = upload(record);
+  const Memory on_reals(queue, reals);
+  const Memory on_integers(queue, integers);
+  const Memory on_plan(queue, plan);
+  const Memory on_entries(queue, entries);
+  const Memory on_outside(queue, outside);
+  const Memory on_lattice(queue, lattice);
+  const Memory on_sites(queue, lattice_sites);
+  const Memory on_partial(queue, mm_partial);
+  const Memory on_energies(queue, mm_energies);
+  const Memory on_table(queue, table);
+  const Memory on_state(queue, chain_state);
+  const Memory on_cache(queue, field_cache);
+  const Memory on_record(queue, record);
   const WindowExtent extent{plan[PLAN_STEPS], plan[PLAN_CANDIDATES], plan[PLAN_STARTS]};
   Certification certification;
   certification.active = true;
