@@ -373,18 +373,12 @@ void report_failure(const std::string& what) noexcept {
 }
 
 void count_task_of_device() noexcept {
-  const int worker = starpu_worker_get_id();
-  if (worker >= 0 && starpu_worker_get_type(worker) == STARPU_OPENCL_WORKER) {
-    device_task_begins(worker);
-  }
+  if (const int worker = device_worker_here(); worker >= 0) device_task_begins(worker);
 }
 
 void report_task_failure(const std::string& what) noexcept {
   try {
-    const int worker = starpu_worker_get_id();
-    if (worker >= 0 && starpu_worker_get_type(worker) == STARPU_OPENCL_WORKER) {
-      tell_device_failure(worker, what);
-    }
+    if (const int worker = device_worker_here(); worker >= 0) tell_device_failure(worker, what);
   } catch (...) {  // the task has failed all the same
   }
   report_failure(what);

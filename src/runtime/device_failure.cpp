@@ -32,12 +32,6 @@ std::function<void(const DeviceFailure&)>& handler() {
   return of_process;
 }
 
-std::string worker_name(int worker) {
-  char name[128] = "?";
-  starpu_worker_get_name(worker, name, sizeof name);
-  return name;
-}
-
 std::string device_key(int worker) {
   cl_device_id id = nullptr;
   starpu_opencl_get_device(starpu_worker_get_devid(worker), &id);
@@ -46,6 +40,18 @@ std::string device_key(int worker) {
 }
 
 }  // namespace
+
+int device_worker_here() noexcept {
+  const int worker = starpu_worker_get_id();
+  const bool drives = worker >= 0 && starpu_worker_get_type(worker) == STARPU_OPENCL_WORKER;
+  return drives ? worker : -1;
+}
+
+std::string worker_name(int worker) {
+  char name[128] = "?";
+  starpu_worker_get_name(worker, name, sizeof name);
+  return name;
+}
 
 void on_device_failure(std::function<void(const DeviceFailure&)> to_be_told) {
   const std::lock_guard lock(handler_mutex);

@@ -22,6 +22,12 @@ struct DeviceFailure {
 /// lost, so whoever goes on must begin from what lies elsewhere.
 void on_device_failure(std::function<void(const DeviceFailure&)> to_be_told);
 
+/// The worker of this thread, where it drives an OpenCL device; negative: it does not.
+int device_worker_here() noexcept;
+
+/// StarPU's name of a worker.
+std::string worker_name(int worker);
+
 /// Tells the handler; returns if there is none.
 void tell_device_failure(int worker, const std::string& what);
 

@@ -104,9 +104,7 @@ std::vector<std::string> build_opencl_programs(std::span<const Precision> precis
       virial_programs()[device].sources = kernel_sources;
     } catch (const std::exception& error) {
       all[index].clear();
-      char name[128] = "?";
-      starpu_worker_get_name(worker, name, sizeof name);
-      warnings.push_back(std::string("OpenCL device ") + name + " gets no work: " + error.what());
+      warnings.push_back("OpenCL device " + worker_name(worker) + " gets no work: " + error.what());
     }
   }
   return warnings;

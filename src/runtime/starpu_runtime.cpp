@@ -242,9 +242,7 @@ void StarpuRuntime::wait_for_tasks() { starpu_task_wait_for_all(); }
 std::vector<WorkerDescription> StarpuRuntime::workers() const {
   std::vector<WorkerDescription> result;
   for (unsigned id = 0; id < starpu_worker_get_count(); ++id) {
-    char name[128] = "";
-    starpu_worker_get_name(static_cast<int>(id), name, sizeof name);
-    result.push_back({static_cast<int>(id), name,
+    result.push_back({static_cast<int>(id), codelets::worker_name(static_cast<int>(id)),
                       starpu_worker_get_type(static_cast<int>(id)) == STARPU_OPENCL_WORKER});
   }
   return result;
