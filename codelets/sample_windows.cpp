@@ -168,10 +168,6 @@ class DeviceWindows {
     const std::size_t record =
         RECORD_FIELDS * static_cast<std::size_t>(a_.layout.steps) * sizeof(double);
     std::uint64_t step = a_.range.first_step;
-    if (a_.has_static_terms() && a_.grid_blocks == 0 && !a_.has_reference) {
-      opencl::qmmm_coulomb_grid_reduce(program_, queue_, a_.layout.candidates, {},
-                                       buffer(kGridEnergies));
-    }
     std::vector<opencl::WindowTask> tasks;
     for (int i = 0; i < a_.windows; ++i) {
       opencl::Buffer records = buffer(kRecord);

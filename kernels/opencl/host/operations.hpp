@@ -163,7 +163,7 @@ struct WholeWindow {
   DecideBuffers decide;
   Buffer outside;
   Buffer mm_partial;
-  int blocks = 0;  ///< compact blocks of the density; 0: none, and grid energies stay as they are
+  int blocks = 0;  ///< compact blocks of the density; 0: none
   Buffer block_headers;
   Buffer points;
   ReferenceField reference{};  ///< in the place of a density
@@ -176,7 +176,9 @@ struct WindowTask {
   Buffer record;
 };
 /// All operations of windows, from propose_moves to metropolis_decide; several of them in one
-/// launch where that is faster. certification.solute and .nuclei serve the energies, too.
+/// launch where that is faster, and then what they hand to each other lies in scratch memory: the
+/// caller's buffers of plan, entries and energies need not be written. certification.solute and
+/// .nuclei serve the energies, too.
 /// @param window its extent is that of each task
 void sample_windows(Program& program, cl_command_queue queue, const Window& window,
                     std::span<const WindowTask> tasks, const Certification& certification,

@@ -9,6 +9,75 @@ bool has_reference(const WholeWindow& whole) {
   return whole.reference.potential_values.memory != nullptr;
 }
 
+/// What windows hand from one operation to the next, in one piece of memory: each buffer that a
+/// kernel is given costs its launch half a microsecond, and a chain's steps wait for launches.
+class Intermediates {
+ public:
+  Intermediates(const Program& program, const WindowLayout& layout, int components)
+      : rows_(size_of(entry_capacity(layout))), candidates_(size_of(layout.candidates)) {
+    const std::size_t pair_real = program.single() ? sizeof(cl_float) : sizeof(cl_double);
+    plan_ = take(size_of(plan_size(layout)) * sizeof(cl_int));
+    entries_ = take(size_of(entries_size(layout)) * sizeof(cl_double));
+    outside_ = take(size_of(layout.molecules) * pair_real);
+    mm_partial_ = take(MM_TERMS * rows_ * sizeof(cl_double));
+    mm_energies_ = take(MM_TERMS * rows_ * sizeof(cl_double));
+    table_ = take(MM_TERMS * rows_ * rows_ * pair_real);
+    grid_energies_ = take(candidates_ * sizeof(cl_double));
+    nuclei_energies_ = take(STATIC_TERMS * candidates_ * sizeof(cl_double));
+    responses_ = take(size_of(components) * candidates_ * sizeof(cl_int));
+  }
+
+  std::size_t total_bytes() const { return total_bytes_; }
+
+  /// They lie in `memory` from now on.
+  void place(Buffer memory, Window& window, WholeWindow& whole) const {
+    window.plan = behind(memory, plan_);
+    window.entries = behind(memory, entries_);
+    whole.outside = behind(memory, outside_);
+    whole.mm_partial = behind(memory, mm_partial_);
+    DecideBuffers& decide = whole.decide;
+    decide.mm_energies = behind(memory, mm_energies_);
+    decide.table = behind(memory, table_);
+    move_if_there(decide.grid_energies, behind(memory, grid_energies_));
+    move_if_there(decide.nuclei_energies, behind(memory, nuclei_energies_));
+    move_if_there(decide.response.candidates, behind(memory, responses_));
+    move_if_there(whole.reference.energies, behind(memory, grid_energies_));
+    move_if_there(whole.reference.responses, behind(memory, responses_));
+  }
+
+ private:
+  std::size_t take(std::size_t bytes) {
+    constexpr std::size_t kAlignment = 64;
+    const std::size_t offset = total_bytes_;
+    total_bytes_ += (bytes + kAlignment - 1) / kAlignment * kAlignment;
+    return offset;
+  }
+  static void move_if_there(Buffer& buffer, const Buffer& place) {
+    if (buffer.memory != nullptr) buffer = place;
+  }
+
+  std::size_t rows_;
+  std::size_t candidates_;
+  std::size_t total_bytes_ = 0;
+  std::size_t plan_;
+  std::size_t entries_;
+  std::size_t outside_;
+  std::size_t mm_partial_;
+  std::size_t mm_energies_;
+  std::size_t table_;
+  std::size_t grid_energies_;
+  std::size_t nuclei_energies_;
+  std::size_t responses_;
+};
+
+/// Without a density and without a reference there is no field.
+void clear_field(Program& program, cl_command_queue queue, const Window& window,
+                 const WholeWindow& whole) {
+  const Buffer& energies = whole.decide.grid_energies;
+  if (energies.memory == nullptr || whole.blocks != 0 || has_reference(whole)) return;
+  qmmm_coulomb_grid_reduce(program, queue, window.layout.candidates, {}, energies);
+}
+
 /// A launch per operation, as CPUs like it: their kernels differ in their groups.
 void sample_by_operations(Program& program, cl_command_queue queue, const Window& window,
                           const WindowTask& task, const Certification& certification,
@@ -51,11 +120,15 @@ class FusedWindows {
       check_extent(program_, tasks_[i].extent, components());
       bytes = std::max(bytes, work_of(i).total_bytes);
     }
-    scratch_ = {program_.scratch(queue_, bytes), 0};
+    const Intermediates intermediates(program_, window_.layout, components());
+    const Buffer memory{program_.scratch(queue_, intermediates.total_bytes() + bytes), 0};
+    intermediates.place(memory, window_, whole_);
+    scratch_ = behind(memory, intermediates.total_bytes());
   }
 
   void run() {
     fill_with_zeros(queue_, 2, scratch_);  // the counters of groups
+    clear_field(program_, queue_, window_, whole_);
     const Work first = work_of(0);
     propose_moves_and_sites(program_, queue_, window_of(0), tasks_[0].range,
                             whole_.decide.chain_state, whole_.decide.lattice, whole_.outside,
@@ -157,10 +230,10 @@ class FusedWindows {
 
   Program& program_;
   cl_command_queue queue_;
-  const Window& window_;
+  Window window_;
   std::span<const WindowTask> tasks_;
   const Certification& certification_;
-  const WholeWindow& whole_;
+  WholeWindow whole_;
   Buffer scratch_;
 };
 
@@ -216,6 +289,7 @@ void sample_windows(Program& program, cl_command_queue queue, const Window& wind
     FusedWindows(program, queue, window, tasks, certification, whole).run();
     return;
   }
+  clear_field(program, queue, window, whole);
   for (const WindowTask& task : tasks) {
     Window one = window;
     one.extent = task.extent;
