@@ -20,7 +20,7 @@ namespace {
 using DevicePrograms = std::map<Precision, std::unique_ptr<opencl::Program>>;
 
 /// Queues of one device beside StarPU's.
-constexpr std::size_t kLanes = 8;
+constexpr std::size_t kLanes = 16;
 std::map<int, std::vector<opencl::Owned<cl_command_queue>>>& lanes() {
   static std::map<int, std::vector<opencl::Owned<cl_command_queue>>> all;
   return all;

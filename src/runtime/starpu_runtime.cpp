@@ -89,7 +89,7 @@ void set_environment(Implementation implementation, const OpenclOffer& offer) {
   }
   if (!accelerators.empty()) {
     // Tasks of several chains side by side on a GPU.
-    set_if_unset("STARPU_OPENCL_PIPELINE", "4");
+    set_if_unset("STARPU_OPENCL_PIPELINE", "16");
     // Idle CPU workers poll: they would slow the thread that feeds the GPU, and the one that
     // collects the results. Where nothing but QM updates is for the CPU, one worker is enough.
     if (implementation == Implementation::opencl) set_if_unset("STARPU_NCPU", "1");

@@ -152,7 +152,7 @@ expect "no source of StarPU" 1 'step 2 of 5, "StarPU", failed' 'no source of Sta
 
 # A cached StarPU, as a finished build leaves it.
 # shellcheck source=/dev/null
-recipe=$(source <(sed -n '/^min_cpu_workers=/p; /^starpu_options=(/,/^)/p; /^starpu_recipe()/p' \
+recipe=$(source <(sed -n '/^min_cpu_workers=/p; /^starpu_pipeline=/p; /^starpu_options=(/,/^)/p; /^starpu_recipe()/p' \
   "$quickstart") && starpu_recipe)
 starpu=$cache/starpmc/starpu-1.4.10
 mkdir -p "$starpu/lib/pkgconfig" "$starpu/share"

@@ -216,11 +216,14 @@ void SmallSystem<Real>::sample(Program& program, cl_command_queue queue) {
   whole.outside = on_outside.buffer();
   whole.mm_partial = on_partial.buffer();
   const WindowTask task{range, tuning, extent, on_record.buffer()};
-  sample_windows(program, queue,
-                 {layout, interaction, shape, extent, on_reals.buffer(), on_integers.buffer(),
-                  on_plan.buffer(), on_entries.buffer()},
-                 std::span(&task, 1), certification, whole);
+  const Window window{layout,           interaction,        shape,
+                      extent,           on_reals.buffer(),  on_integers.buffer(),
+                      on_plan.buffer(), on_entries.buffer()};
+  // By itself, too: whole windows may keep their entries to themselves.
+  propose_moves(program, queue, window, range, on_state.buffer(), on_lattice.buffer(),
+                on_outside.buffer());
   on_entries.read(entries);
+  sample_windows(program, queue, window, std::span(&task, 1), certification, whole);
   on_lattice.read(lattice);
   on_state.read(chain_state);
   on_record.read(record);
