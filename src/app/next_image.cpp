@@ -1,5 +1,6 @@
 #include "app/next_image.hpp"
 
+#include <algorithm>
 #include <exception>
 
 #include "app/chain_count.hpp"
@@ -10,11 +11,12 @@ namespace starpmc {
 
 NextImage::NextImage(const ProfileImages& images, std::size_t image,
                      std::optional<std::size_t> after, Simulation& sampling,
-                     std::unique_ptr<RunEngines> begun) noexcept
+                     std::unique_ptr<RunEngines> begun, std::shared_ptr<IdleWorkers> idle) noexcept
     : images_(images),
       image_(image),
       after_(after),
       sampling_(sampling),
+      idle_(std::move(idle)),
       chains_(images.inputs().settings.sampling.chains) {
   try {
     start(std::move(begun));
@@ -31,12 +33,13 @@ NextImage::~NextImage() {
 }
 
 bool NextImage::has_memory(unsigned engines) const {
-  return sampling_.qm_memory_mb() * engines <= spare_memory_mb();
+  const double more = std::max(0.0, engines - static_cast<double>(idle_->count()));
+  return sampling_.qm_memory_mb() * more <= spare_memory_mb();
 }
 
 /// One more than those of two images may be on a device at the same time.
 std::unique_ptr<RunEngines> NextImage::start_engines(const Inputs& inputs, unsigned count) const {
-  auto engines = std::make_unique<RunEngines>(inputs, 2 * chains_ + 1);
+  auto engines = std::make_unique<RunEngines>(inputs, 2 * chains_ + 1, idle_);
   while (engines->threads().started() < count) engines->threads().start();
   return engines;
 }

@@ -27,8 +27,10 @@ class NextImage {
   /// @param sampling of the image before; its run() is under way
   /// @param begun    the image's engines, where the first has been started: take_later() of the
   ///                 image before; may be null
+  /// @param idle     the workers of earlier images, which serve these ones
   NextImage(const ProfileImages& images, std::size_t image, std::optional<std::size_t> after,
-            Simulation& sampling, std::unique_ptr<RunEngines> begun) noexcept;
+            Simulation& sampling, std::unique_ptr<RunEngines> begun,
+            std::shared_ptr<IdleWorkers> idle) noexcept;
   /// Without finish(): `sampling` is stopped, too.
   ~NextImage();
   NextImage(const NextImage&) = delete;
@@ -54,6 +56,7 @@ class NextImage {
   std::size_t image_;
   std::optional<std::size_t> after_;
   Simulation& sampling_;
+  std::shared_ptr<IdleWorkers> idle_;
   unsigned chains_;
   std::optional<Inputs> inputs_;
   std::unique_ptr<RunEngines> engines_;

@@ -71,6 +71,8 @@ std::string how_to_go_on(const ProfileImages& images) {
 
 /// What an image needs of the one before it, and leaves to the next.
 struct Relay {
+  /// Workers that no image needs at the moment.
+  std::shared_ptr<IdleWorkers> idle = std::make_shared<IdleWorkers>();
   std::unique_ptr<RunEngines> engines;  ///< started early; null: none
   std::unique_ptr<RunEngines> later;    ///< of the image after, one of them
   std::string device;                   ///< QmEngine::device() of the engines so far
@@ -93,6 +95,13 @@ Begin begin_of(const ProfileImages& images, std::size_t image, std::uint64_t& st
   return before < steps ? Begin::with_more_steps : Begin::at_checkpoints;
 }
 
+/// For an image whose engines have not been started early; null: how many chains there will be is
+/// not known.
+std::unique_ptr<RunEngines> engines_of(const Inputs& inputs, const Relay& relay) {
+  const unsigned chains = inputs.settings.sampling.chains;
+  return chains == 0 ? nullptr : std::make_unique<RunEngines>(inputs, chains, relay.idle);
+}
+
 /// @param steps of production in all
 /// @param next  the images after it
 /// @return seconds that one like it will take
@@ -104,6 +113,7 @@ double sample(Ranks& ranks, const ProfileImages& images, std::size_t image, std:
   try {
     Inputs inputs = begin == Begin::anew ? images.begin(image) : images.go_on(image, steps);
     if (relay.engines && !relay.engines->serve(inputs, relay.device)) relay.engines.reset();
+    if (!relay.engines) relay.engines = engines_of(inputs, relay);
     Simulation simulation(ranks, std::move(inputs), begin, std::move(relay.engines));
     simulation.count_seconds_from(begun_seconds);
     relay.device = simulation.qm_device();
@@ -113,7 +123,8 @@ double sample(Ranks& ranks, const ProfileImages& images, std::size_t image, std:
     if (const auto next_image = absent(images, next, 0)) {
       simulation.when_reference_is_there([&, next_image] {
         made_seconds = process_age_seconds();
-        following.emplace(images, *next_image, image_after, simulation, std::move(relay.later));
+        following.emplace(images, *next_image, image_after, simulation, std::move(relay.later),
+                          relay.idle);
       });
     }
     const bool complete = simulation.run();
@@ -166,6 +177,7 @@ void sample_missing(Ranks& ranks, const ProfileImages& images, Relay& relay) {
               << (more > 0 ? fmt::format("; about {:.0f} s more", more) : "") << std::endl;
     ++made;
   }
+  relay.idle->clear();
 }
 
 void write_all_energies(const ProfileImages& images) {

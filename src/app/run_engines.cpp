@@ -11,18 +11,19 @@
 
 namespace starpmc {
 
-RunEngines::RunEngines(const Inputs& inputs, unsigned users)
+RunEngines::RunEngines(const Inputs& inputs, unsigned users, std::shared_ptr<IdleWorkers> idle)
     : settings_(inputs.settings.qm),
       solute_(inputs.system.solute),
       grid_needed_(!exact_if_served(inputs)),
       device_(std::make_shared<SharedDevice>(users)),
+      idle_(std::move(idle)),
       threads_([this](unsigned index,
                       const std::function<void()>& spawned) -> std::unique_ptr<QmEngine> {
         if (!solute_) return nullptr;
-        return make_engine(
-            settings_, *solute_,
-            {cancel_, [this](const QmForecast& told) { forecast(told); }, spawned, device_, index},
-            grid_needed_);
+        return make_engine(settings_, *solute_,
+                           {cancel_, [this](const QmForecast& told) { forecast(told); }, spawned,
+                            device_, index, idle_},
+                           grid_needed_);
       }) {}
 
 void RunEngines::end() {
@@ -31,7 +32,7 @@ void RunEngines::end() {
 }
 
 std::unique_ptr<QmEngine> RunEngines::make_helper(unsigned number) const {
-  return make_engine(settings_, *solute_, {cancel_, {}, {}, device_, number}, false);
+  return make_engine(settings_, *solute_, {cancel_, {}, {}, device_, number, idle_}, false);
 }
 
 RunReference::Helpers RunEngines::helpers(unsigned chains) {
@@ -45,7 +46,8 @@ RunReference::Helpers RunEngines::helpers(unsigned chains) {
     if (workers <= busy) return 0;
     const std::lock_guard lock(mutex_);
     const double each_mb = forecast_ ? forecast_->memory_mb : 0;
-    const double room = each_mb > 0 ? spare_memory_mb() / each_mb : workers;
+    const double idle = idle_ ? static_cast<double>(idle_->count()) : 0;  // these have theirs
+    const double room = each_mb > 0 ? idle + spare_memory_mb() / each_mb : workers;
     return std::min(workers - busy, static_cast<unsigned>(room));
   };
   return {start, count};

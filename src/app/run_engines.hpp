@@ -21,7 +21,8 @@ class RunEngines {
   using ForecastHeard = std::function<void(const QmForecast&)>;
 
   /// @param users of a GPU: all chains of the run, also those of processes on other hosts
-  RunEngines(const Inputs& inputs, unsigned users);
+  /// @param idle  where their workers come from and go to; null: they are started and end
+  RunEngines(const Inputs& inputs, unsigned users, std::shared_ptr<IdleWorkers> idle = nullptr);
   ~RunEngines() { end(); }
   RunEngines(const RunEngines&) = delete;
   RunEngines& operator=(const RunEngines&) = delete;
@@ -58,6 +59,7 @@ class RunEngines {
   bool grid_needed_;
   std::shared_ptr<CancelSignal> cancel_ = std::make_shared<CancelSignal>();
   std::shared_ptr<SharedDevice> device_;
+  std::shared_ptr<IdleWorkers> idle_;
   std::mutex mutex_;  ///< of what follows
   std::optional<QmForecast> forecast_;
   ForecastHeard heard_;

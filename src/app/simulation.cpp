@@ -50,7 +50,7 @@ Simulation::Simulation(Ranks& ranks, Inputs inputs, Begin begin,
       exchange_(ranks, interruption_, progress_, gate_,
                 how_to_go_on(ranks, settings().output.folder)),
       context_{inputs_, interruption_, progress_, gate_, nullptr, input_fingerprint(inputs_)},
-      engines_begun_earlier_(engines != nullptr),
+      engines_begun_earlier_(engines != nullptr && engines->threads().started() > 0),
       engines_(std::move(engines)) {
   try {
     check_inputs();

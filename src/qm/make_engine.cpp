@@ -139,6 +139,7 @@ std::unique_ptr<QmEngine> make_engine(const Settings::QmSection& settings, const
   WorkerCommand command = worker_command(settings);
   command.on_forecast = watch.on_forecast;
   command.on_spawn = watch.on_spawn;
+  command.idle = watch.idle;
   return std::make_unique<RestartingEngine>(
       [command, request, device = watch.device ? watch.device : std::make_shared<SharedDevice>(),
        again = false](const std::shared_ptr<CancelSignal>& signal) mutable {

@@ -23,6 +23,8 @@ struct EngineWatch {
   /// Of all engines of a run; none: this engine's own.
   std::shared_ptr<SharedDevice> device = {};
   unsigned number = 0;  ///< of the engine: of several GPUs it takes one by that
+  /// Of which its workers are, and become, one; none: they are started and end.
+  std::shared_ptr<IdleWorkers> idle = {};
 };
 
 /// The engine that `settings` names: pyscf and psi4 in a worker process, which is started again

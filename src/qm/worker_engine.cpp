@@ -68,28 +68,32 @@ WorkerEngine::WorkerEngine(const WorkerCommand& command, const QmRequest& reques
 
 WorkerVersion WorkerEngine::version_of(const WorkerCommand& command) {
   const WorkerEngine worker(command, QmRequest(), HelloOnly());
-  return {worker.name_, worker.version_, worker.libraries_};
+  return worker.worker_.version;
 }
 
 WorkerEngine::WorkerEngine(const WorkerCommand& command, const QmRequest& request,
                            HelloOnly /*unused*/)
     : time_limit_seconds_(command.time_limit_seconds),
       cancel_(command.cancel_signal ? command.cancel_signal : std::make_shared<CancelSignal>()),
-      process_(command.command, worker_environment(request), cancel_),
+      idle_(command.idle),
+      kind_{command.command, worker_environment(request), request.device_number},
       check_(request),
       atom_count_(request.positions.size()),
       max_iterations_(request.max_iterations),
       energy_convergence_hartree_(request.energy_convergence_hartree),
       remedy_if_missing_(command.remedy_if_missing) {
-  if (command.on_spawn) command.on_spawn();
-  say_hello();
+  find_worker(command);
 }
 
 WorkerEngine::~WorkerEngine() {
   try {
+    if (idle_ && answered_ && !cancel_->raised()) {
+      idle_->give(kind_, std::move(worker_));
+      return;
+    }
     const auto soon = WorkerProcess::Deadline::clock::now() + std::chrono::milliseconds(200);
-    send_message(process_, {{{"type", "quit"}}, {}}, soon);
-    process_.close_input_and_wait(std::chrono::milliseconds(500));
+    send_message(process(), {{{"type", "quit"}}, {}}, soon);
+    process().close_input_and_wait(std::chrono::milliseconds(500));
   } catch (const std::exception&) {
     // It has gone or is busy: the process's destructor kills it.
   }
@@ -101,8 +105,13 @@ WorkerProcess::Deadline WorkerEngine::deadline() const {
          std::chrono::milliseconds(static_cast<long long>(1000 * bounded));
 }
 
+void WorkerEngine::send(const Message& message) {
+  answered_ = false;
+  send_message(process(), message, deadline());
+}
+
 Message WorkerEngine::receive(const std::string& expected_type, const std::string& or_type) {
-  Message message = receive_message(process_, deadline());
+  Message message = receive_message(process(), deadline());
   if (message.type() == "error") {
     const std::string reason = text(message, "reason");
     const std::string said = text(message, "message");
@@ -115,7 +124,7 @@ Message WorkerEngine::receive(const std::string& expected_type, const std::strin
     }
     if (reason == "not-converged") {
       state_.clear();
-      process_.report(
+      process().report(
           "the SCF did not converge: " + said,
           fmt::format(
               "a larger qm.max-iterations (now {}; a run that is resumed may have another), "
@@ -123,12 +132,13 @@ Message WorkerEngine::receive(const std::string& expected_type, const std::strin
               "qm.method or qm.basis; check qm.charge and qm.multiplicity, too",
               max_iterations_, energy_convergence_hartree_));
     }
-    process_.report(fmt::format("{}: {}", reason, said));
+    process().report(fmt::format("{}: {}", reason, said));
   }
   if (message.type() != expected_type && (or_type.empty() || message.type() != or_type)) {
-    process_.fail(
+    process().fail(
         fmt::format("it answered '{}' where '{}' was due", text(message, "type"), expected_type));
   }
+  answered_ = message.type() != "forecast" && message.type() != "progress";
   return message;
 }
 
@@ -143,10 +153,10 @@ const MessageArray& WorkerEngine::array(const Message& message, const std::strin
                                         std::size_t rows) {
   const auto found = std::find_if(message.arrays.begin(), message.arrays.end(),
                                   [&](const auto& array) { return array.name == name; });
-  if (found == message.arrays.end()) process_.fail(fmt::format("array {} is missing", name));
+  if (found == message.arrays.end()) process().fail(fmt::format("array {} is missing", name));
   if (found->shape.size() != 2 || found->shape[0] != rows || found->shape[1] == 0) {
-    process_.fail(fmt::format("array {} has the wrong shape ({}), expected ({}, points)", name,
-                              fmt::join(found->shape, ", "), rows));
+    process().fail(fmt::format("array {} has the wrong shape ({}), expected ({}, points)", name,
+                               fmt::join(found->shape, ", "), rows));
   }
   return *found;
 }
@@ -155,26 +165,38 @@ bool WorkerEngine::has_array(const Message& message, const std::string& name) {
   return std::ranges::any_of(message.arrays, [&](const auto& a) { return a.name == name; });
 }
 
-void WorkerEngine::say_hello() {
+void WorkerEngine::find_worker(const WorkerCommand& command) {
+  if (idle_) worker_ = idle_->take(kind_, cancel_);
+  const bool found = worker_.process != nullptr;
+  if (!found) {
+    worker_.process =
+        idle_ ? idle_->start(kind_, cancel_)
+              : std::make_unique<WorkerProcess>(kind_.command, kind_.environment, cancel_);
+  }
+  if (command.on_spawn) command.on_spawn();
+  if (!found) hear_hello();
+}
+
+void WorkerEngine::hear_hello() {
   const Message hello = receive("hello");
   const int protocol = field<int>(hello, "protocol");
   if (protocol != worker_protocol_version) {
-    process_.fail(fmt::format("it speaks version {} of the protocol, this program version {}",
-                              protocol, worker_protocol_version));
+    process().fail(fmt::format("it speaks version {} of the protocol, this program version {}",
+                               protocol, worker_protocol_version));
   }
-  name_ = text(hello, "worker");
-  version_ = text(hello, "version");
+  worker_.version.name = text(hello, "worker");
+  worker_.version.version = text(hello, "version");
   if (!hello.header.contains("libraries")) return;
   for (const auto& [name, version] :
        field<std::map<std::string, std::string>>(hello, "libraries")) {
-    libraries_[shown_text(name)] = shown_text(version);
+    worker_.version.libraries[shown_text(name)] = shown_text(version);
   }
 }
 
 void WorkerEngine::initialise(const QmRequest& request,
                               const std::function<void(const QmForecast&)>& on_forecast) {
   Message init{init_header(request), {positions_array("positions", request.positions)}};
-  send_message(process_, init, deadline());
+  send(init);
   Message ready = receive("ready", "forecast");
   if (ready.type() == "forecast") {
     const QmForecast forecast{
@@ -190,8 +212,8 @@ void WorkerEngine::initialise(const QmRequest& request,
   }
   expected_electrons_ = field<int>(ready, "expected_electrons");
   if (expected_electrons_ != check_.electrons()) {
-    process_.fail(fmt::format("it expects {} electrons; elements and charge make {}",
-                              expected_electrons_, check_.electrons()));
+    process().fail(fmt::format("it expects {} electrons; elements and charge make {}",
+                               expected_electrons_, check_.electrons()));
   }
   basis_functions_ = optional_field<int>(ready, "basis_functions").value_or(0);
   has_state_ = optional_field<bool>(ready, "has_state").value_or(false);
@@ -211,7 +233,7 @@ DensityGrid WorkerEngine::read_points(const MessageArray& array) {
   points.z = row_of(array, 2);
   points.charge.assign(array.shape[1], 0.0);
   if (const auto problem = check_.problem_of_points(points); !problem.empty()) {
-    process_.fail(problem);
+    process().fail(problem);
   }
   return points;
 }
@@ -231,7 +253,7 @@ void WorkerEngine::send_potential(nlohmann::json header, const DensityGrid& poin
       {vector_array("potential", potential), vector_array("nuclear_potential", nuclear_potential),
        positions_array("charge_positions", charges.positions),
        vector_array("charges", charges.charges)}};
-  send_message(process_, request, deadline());
+  send(request);
 }
 
 QmResult WorkerEngine::update(std::span<const double> potential,
@@ -250,7 +272,7 @@ QmResult WorkerEngine::update(std::span<const double> potential,
       std::max(largest_magnitude(potential), largest_magnitude(nuclear_potential));
   const auto problem =
       has_grid ? check_.problem_of(result, largest) : check_.problem_without_grid(result, largest);
-  if (!problem.empty()) process_.fail(problem);
+  if (!problem.empty()) process().fail(problem);
   if (!held_) keep_state(answer);
   return result;
 }
@@ -260,14 +282,14 @@ void WorkerEngine::keep_state(Message& message) {
   const auto state = std::find_if(message.arrays.begin(), message.arrays.end(),
                                   [](const auto& array) { return array.name == "state"; });
   if (state == message.arrays.end() || state->values.empty()) {
-    process_.fail("array state of 'result' is missing or empty");
+    process().fail("array state of 'result' is missing or empty");
   }
   state_ = std::move(state->values);
 }
 
 void WorkerEngine::restore(std::span<const double> state) {
   if (!has_state_) return QmEngine::restore(state);
-  send_message(process_, {{{"type", "restore"}}, {vector_array("state", state)}}, deadline());
+  send({{{"type", "restore"}}, {vector_array("state", state)}});
   receive("restored");
   held_ = false;
   state_.assign(state.begin(), state.end());
@@ -276,7 +298,7 @@ void WorkerEngine::restore(std::span<const double> state) {
 /// What keeps the SCF off a GPU, or has made it leave one.
 void WorkerEngine::tell_of_device(const Message& message) {
   if (message.header.contains("device_warning")) {
-    spdlog::warn("QM engine {}: {}", name_, text(message, "device_warning"));
+    spdlog::warn("QM engine {}: {}", name(), text(message, "device_warning"));
   }
 }
 
@@ -295,9 +317,9 @@ QmResult WorkerEngine::read_scf(const Message& message) {
   if (message.header.contains("fallback")) result.fallback = text(message, "fallback");
   read_interactions(message, result);
   const auto dipole = field<std::vector<double>>(message, "dipole");
-  if (dipole.size() != 3) process_.fail("field dipole of 'result' has not three components");
+  if (dipole.size() != 3) process().fail("field dipole of 'result' has not three components");
   std::copy(dipole.begin(), dipole.end(), result.dipole_debye);
-  if (!result.converged) process_.report("the SCF did not converge");
+  if (!result.converged) process().report("the SCF did not converge");
   return result;
 }
 
@@ -307,7 +329,7 @@ void WorkerEngine::read_grid(const Message& message, QmResult& result) {
   result.grid = {row_of(grid, 0), row_of(grid, 1), row_of(grid, 2), row_of(grid, 3),
                  row_of(grid, 4)};
   for (double& extent : result.grid.extent) {
-    if (!(extent >= 0)) process_.fail("array grid of 'result' has a negative extent");
+    if (!(extent >= 0)) process().fail("array grid of 'result' has a negative extent");
     extent = std::min(extent, kLargestExtentAngstrom);
   }
 }
@@ -322,7 +344,7 @@ void WorkerEngine::read_interactions(const Message& message, QmResult& result) {
   const auto dipole = optional_field<std::vector<double>>(message, "isolated_dipole");
   if (!dipole) return;
   if (dipole->size() != 3) {
-    process_.fail("field isolated_dipole of 'result' has not three components");
+    process().fail("field isolated_dipole of 'result' has not three components");
   }
   result.isolated_dipole_debye = {(*dipole)[0], (*dipole)[1], (*dipole)[2]};
 }

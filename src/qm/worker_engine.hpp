@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <functional>
-#include <map>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "qm/engine.hpp"
+#include "qm/idle_workers.hpp"
 #include "qm/result_check.hpp"
 #include "qm/worker_process.hpp"
 
@@ -27,15 +27,10 @@ struct WorkerCommand {
   std::function<void(const QmForecast&)> on_forecast = {};
   /// Told when the process has been started, of which nothing has been heard yet.
   std::function<void()> on_spawn = {};
+  /// Where a worker comes from, if there is one, and goes to; none: it is started, and ends.
+  std::shared_ptr<IdleWorkers> idle = {};
   /// What to do where the worker lacks its QM program.
   std::string remedy_if_missing = "./quickstart setup, or point qm.python to a Python that has it";
-};
-
-/// What a worker says of itself.
-struct WorkerVersion {
-  std::string name;                              ///< "pyscf", ...
-  std::string version;                           ///< of the QM program
-  std::map<std::string, std::string> libraries;  ///< that it may use, and their versions
 };
 
 /// A QM program in a process of its own, spoken to by the protocol of protocol.md.
@@ -74,19 +69,23 @@ class WorkerEngine : public QmEngine {
   void restore(std::span<const double> state) override;
   void cancel() noexcept override { cancel_->raise(); }
   int basis_functions() const override { return basis_functions_; }
-  std::string name() const override { return name_; }
-  std::string version() const override { return version_; }
+  std::string name() const override { return worker_.version.name; }
+  std::string version() const override { return worker_.version.version; }
   std::string device() const override { return device_; }
-  std::string log() const override { return process_.log(); }
+  std::string log() const override { return process().log(); }
 
-  pid_t process_id() const { return process_.process_id(); }
+  pid_t process_id() const { return process().process_id(); }
 
  private:
   struct HelloOnly {};
   WorkerEngine(const WorkerCommand& command, const QmRequest& request, HelloOnly);
+  WorkerProcess& process() const { return *worker_.process; }
   WorkerProcess::Deadline deadline() const;
+  void send(const Message& message);
   Message receive(const std::string& expected_type, const std::string& or_type = {});
-  void say_hello();
+  /// One that is idle, or a new one.
+  void find_worker(const WorkerCommand& command);
+  void hear_hello();
   void initialise(const QmRequest& request,
                   const std::function<void(const QmForecast&)>& on_forecast);
   template <typename Number>
@@ -112,7 +111,10 @@ class WorkerEngine : public QmEngine {
 
   double time_limit_seconds_;
   std::shared_ptr<CancelSignal> cancel_;
-  WorkerProcess process_;
+  std::shared_ptr<IdleWorkers> idle_;
+  WorkerKind kind_;
+  StartedWorker worker_;
+  bool answered_ = true;  ///< all that it was asked
   ResultCheck check_;
   std::size_t atom_count_;
   int max_iterations_;
@@ -121,10 +123,7 @@ class WorkerEngine : public QmEngine {
   DensityGrid coarse_points_;  ///< none: it has told of none
   int expected_electrons_ = 0;
   int basis_functions_ = 0;
-  std::string name_;
-  std::string version_;
   std::string device_;
-  std::map<std::string, std::string> libraries_;
   std::string remedy_if_missing_;
   bool has_state_ = false;
   bool exact_ = false;

@@ -24,10 +24,10 @@ std::vector<double> WorkerEngine::row(const Message& message, const std::string&
       std::ranges::find_if(message.arrays, [&](const auto& a) { return a.name == name; });
   if (found == message.arrays.end()) {
     if (length == 0) return {};
-    process_.fail(fmt::format("array {} is missing", name));
+    process().fail(fmt::format("array {} is missing", name));
   }
   if (found->values.size() != length) {
-    process_.fail(
+    process().fail(
         fmt::format("array {} has {} numbers, expected {}", name, found->values.size(), length));
   }
   return found->values;
@@ -42,31 +42,29 @@ Embedding WorkerEngine::embedding(std::span<const double> potential,
   Message answer = receive("embedded");
   const auto numbers = std::ranges::find(answer.arrays, "embedding", &MessageArray::name);
   if (numbers == answer.arrays.end() || numbers->values.empty()) {
-    process_.fail("array embedding is missing or empty");
+    process().fail("array embedding is missing or empty");
   }
   return {std::move(numbers->values),
           std::max(largest_magnitude(potential), largest_magnitude(nuclear_potential))};
 }
 
 std::uint64_t WorkerEngine::add_configuration(const Embedding& embedding) {
-  send_message(process_,
-               {{{"type", "configuration"}}, {vector_array("embedding", embedding.numbers)}},
-               deadline());
+  send({{{"type", "configuration"}}, {vector_array("embedding", embedding.numbers)}});
   const Message answer = receive("configured");
   const int count = field<int>(answer, "configurations");
-  if (count < 1) process_.fail(fmt::format("it keeps {} configurations after one more", count));
+  if (count < 1) process().fail(fmt::format("it keeps {} configurations after one more", count));
   largest_potential_ = std::max(largest_potential_, embedding.largest_potential);
   return static_cast<std::uint64_t>(count);
 }
 
 void WorkerEngine::forget_configurations() {
-  send_message(process_, {{{"type", "forget"}}, {}}, deadline());
+  send({{{"type", "forget"}}, {}});
   receive("forgotten");
   largest_potential_ = 0;
 }
 
 ReferenceDensity WorkerEngine::reference(int threads) {
-  send_message(process_, {{{"type", "reference"}, {"threads", threads}}, {}}, deadline());
+  send({{{"type", "reference"}, {"threads", threads}}, {}});
   Message answer = receive("result");
   ReferenceDensity reference{read_scf(answer), field<double>(answer, "solute_energy")};
   std::string problem = check_.problem_without_grid(reference.scf, largest_potential_);
@@ -75,7 +73,7 @@ ReferenceDensity WorkerEngine::reference(int threads) {
     alone.energy_kj_per_mol = reference.solute_energy_kj_per_mol;
     problem = check_.problem_without_grid(alone, 0);
   }
-  if (!problem.empty()) process_.fail(problem);
+  if (!problem.empty()) process().fail(problem);
   keep_state(answer);
   components_ = 0;
   return reference;
@@ -92,13 +90,13 @@ SoluteResponse WorkerEngine::response(const ResponseRequest& request,
   const Message asked{
       header,
       {vector_array("tests", tests), vector_array("energies", request.energies_kj_per_mol)}};
-  send_message(process_, asked, deadline());
+  send(asked);
   Message answer = receive("progress", "response");
   while (answer.type() == "progress") {
     const int done = field<int>(answer, "done");
     const int total = field<int>(answer, "total");
     if (done < 0 || total < 1 || done > total) {
-      process_.fail(fmt::format("it has done {} of {} parts", done, total));
+      process().fail(fmt::format("it has done {} of {} parts", done, total));
     }
     const std::string what = answer.header.contains("what") ? text(answer, "what") : "response";
     if (progress) {
@@ -108,7 +106,7 @@ SoluteResponse WorkerEngine::response(const ResponseRequest& request,
   }
   SoluteResponse response = read_response(answer, request.most_components);
   if (const auto problem = check_.problem_of_response(response); !problem.empty()) {
-    process_.fail(problem);
+    process().fail(problem);
   }
   components_ = static_cast<std::size_t>(response.components);
   return response;
@@ -118,21 +116,21 @@ SoluteResponse WorkerEngine::read_response(const Message& message, int most_comp
   SoluteResponse response;
   response.components = field<int>(message, "components");
   if (response.components < 0 || response.components > most_components) {
-    process_.fail(fmt::format("its response has {} components, at most {} were asked for",
-                              response.components, most_components));
+    process().fail(fmt::format("its response has {} components, at most {} were asked for",
+                               response.components, most_components));
   }
   const auto components = static_cast<std::size_t>(response.components);
   if (message.header.contains("widths")) {
     for (const auto& width : field<std::vector<std::vector<double>>>(message, "widths")) {
-      if (width.size() != 3) process_.fail("field widths of 'response' has not three columns");
+      if (width.size() != 3) process().fail("field widths of 'response' has not three columns");
       response.widths.push_back({static_cast<int>(width[0]), width[1], width[2]});
     }
   }
   const MessageArray& strengths = array(message, "strengths", 1 + components);
   const std::size_t points = strengths.shape[1];
-  if (points > kMostPoints) process_.fail(fmt::format("its response has {} points", points));
+  if (points > kMostPoints) process().fail(fmt::format("its response has {} points", points));
   const MessageArray& positions = array(message, "points", points);
-  if (positions.shape[1] != 3) process_.fail("array points of 'response' has not three columns");
+  if (positions.shape[1] != 3) process().fail("array points of 'response' has not three columns");
   response.points = positions_of(positions);
   response.strengths = strengths.values;
   if (message.header.contains("note")) response.note = text(message, "note");
@@ -146,30 +144,29 @@ SoluteResponse WorkerEngine::read_response(const Message& message, int most_comp
 std::vector<double> WorkerEngine::potentials(std::span<const Vector3> positions) {
   if (positions.empty()) return {};
   const std::vector<Vector3> all(positions.begin(), positions.end());
-  send_message(process_, {{{"type", "potentials"}}, {positions_array("positions", all)}},
-               deadline());
+  send({{{"type", "potentials"}}, {positions_array("positions", all)}});
   const Message answer = receive("potentials");
   const MessageArray& values = array(answer, "values", 1 + components_);
   if (values.shape[1] != positions.size()) {
-    process_.fail(fmt::format("it tells the potential at {} positions, expected {}",
-                              values.shape[1], positions.size()));
+    process().fail(fmt::format("it tells the potential at {} positions, expected {}",
+                               values.shape[1], positions.size()));
   }
   const auto problem = check_.problem_of_potentials(values.values, positions.size());
-  if (!problem.empty()) process_.fail(problem);
+  if (!problem.empty()) process().fail(problem);
   return values.values;
 }
 
 double WorkerEngine::energy(std::uint64_t configuration) {
-  send_message(process_, {{{"type", "energy"}, {"configuration", configuration}}, {}}, deadline());
+  send({{{"type", "energy"}, {"configuration", configuration}}, {}});
   QmResult result;
   result.energy_kj_per_mol = field<double>(receive("energy"), "energy");
   const std::string problem = check_.problem_without_grid(result, largest_potential_);
-  if (!problem.empty()) process_.fail(problem);
+  if (!problem.empty()) process().fail(problem);
   return result.energy_kj_per_mol;
 }
 
 SharedDensity WorkerEngine::shared_density() {
-  send_message(process_, {{{"type", "share"}}, {}}, deadline());
+  send({{{"type", "share"}}, {}});
   Message answer = receive("shared");
   SharedDensity density;
   density.rows = 1 + components_;
@@ -185,13 +182,13 @@ void WorkerEngine::adopt(const SharedDensity& density) {
   matrices.shape = {density.rows, density.matrices.size() / density.rows};
   const Message request{{{"type", "adopt"}},
                         {std::move(matrices), vector_array("cores", density.cores)}};
-  send_message(process_, request, deadline());
+  send(request);
   receive("adopted");
   components_ = density.rows - 1;
 }
 
 void WorkerEngine::hold_density() {
-  send_message(process_, {{{"type", "hold"}}, {}}, deadline());
+  send({{{"type", "hold"}}, {}});
   receive("held");
   held_ = true;
 }

@@ -58,7 +58,7 @@ Number WorkerEngine::field(const Message& message, const std::string& name) {
   try {
     return value_of<Number>(message.header.at(name));
   } catch (const nlohmann::json::exception&) {
-    process_.fail(
+    process().fail(
         fmt::format("field {} of '{}' is missing or malformed", name, text(message, "type")));
   }
 }

@@ -281,11 +281,17 @@ std::string WorkerProcess::with_last_lines(const std::string& problem) const {
                                    : fmt::format("; its last lines:\n{}", lines));
 }
 
+bool WorkerProcess::fit() const {
+  return !reaped_ && !at_fault_ && !wait_for_exit(std::chrono::milliseconds(0));
+}
+
 void WorkerProcess::fail(const std::string& problem) const {
+  at_fault_ = true;
   throw WorkerLost(with_last_lines(problem));
 }
 
 void WorkerProcess::report(const std::string& problem, const std::string& remedy) const {
+  at_fault_ = true;
   throw RunError(with_last_lines(problem) + (remedy.empty() ? "" : "\nremedy: " + remedy));
 }
 

@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernels/base/temporary_folder.hpp"
@@ -55,6 +56,10 @@ class WorkerProcess {
   /// For what the worker said itself. @throws RunError with `problem`, its last lines and `remedy`
   [[noreturn]] void report(const std::string& problem, const std::string& remedy = {}) const;
   pid_t process_id() const { return process_id_; }
+  /// Whether it runs, and nobody has found fault with it.
+  bool fit() const;
+  /// From here on this one ends every wait.
+  void heed(std::shared_ptr<const CancelSignal> cancel) { cancel_ = std::move(cancel); }
 
   /// Standard error so far, its end at most; fit to be shown.
   std::string log() const;
@@ -81,6 +86,7 @@ class WorkerProcess {
   std::size_t buffer_used_ = 0;
   pid_t process_id_ = -1;
   bool reaped_ = false;
+  mutable bool at_fault_ = false;
   int exit_status_ = 0;
 };
 

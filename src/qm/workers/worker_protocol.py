@@ -5,6 +5,7 @@ factory of its engine.
 """
 
 import dataclasses
+import gc
 import importlib.metadata
 import json
 import math
@@ -369,6 +370,9 @@ def serve(channel, worker, version, make_engine, libraries=()):
             header, arrays = channel.receive()
             if header is None or header["type"] == "quit":
                 return 0
+            if header["type"] == "init" and engine is not None:
+                engine = None  # another molecule: this one makes room
+                gc.collect()
             engine = _answer(channel, engine, make_engine, header, arrays)
         except WorkerError as error:
             print(f"error ({error.reason}): {error}", file=sys.stderr, flush=True)
