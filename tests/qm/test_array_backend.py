@@ -208,6 +208,28 @@ class AttractionTest(unittest.TestCase):
                     found = backend.get(matrix(positions, charges))
                     numpy.testing.assert_allclose(found, expected, atol=1e-12)
 
+    def test_potentials(self):
+        random = numpy.random.default_rng(5)
+        points = 3 * random.normal(size=(40, 3))
+        for basis in ("sto-3g", "def2-svpd", "cc-pvdz", "def2-tzvp"):
+            with self.subTest(basis):
+                atoms = list(zip(*FORMALDEHYDE, strict=True))
+                molecule = gto.M(atom=atoms, basis=basis, verbose=0)
+                points[:3] = [molecule.atom_coord(0), [0, 0, 300], [0, 1e-4, 0]]
+                backend = strict_backend()
+                matrix = attraction.AttractionMatrix(molecule, backend)
+                matrices = random.normal(size=(3, molecule.nao, molecule.nao))
+                matrices += matrices.transpose(0, 2, 1)
+                expected = numpy.einsum(
+                    "kmn,gmn->kg", matrices, molecule.intor("int1e_grids", grids=points)
+                )
+                for values_at_once in (attraction.VALUES_AT_ONCE, 5000):
+                    kept, attraction.VALUES_AT_ONCE = attraction.VALUES_AT_ONCE, values_at_once
+                    self.addCleanup(setattr, attraction, "VALUES_AT_ONCE", kept)
+                    found = matrix.potentials(matrices, points)
+                    numpy.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-10)
+                self.assertEqual(matrix.potentials(matrices, points[:0]).shape, (3, 0))
+
     def test_no_charges(self):
         molecule = gto.M(atom="He", basis="sto-3g", verbose=0)
         backend = strict_backend()

@@ -1,9 +1,10 @@
-"""Matrices of 1/r of point charges by McMurchie and Davidson's scheme, as array expressions.
+"""Matrices of 1/r of point charges, and potentials of densities, by McMurchie and Davidson's scheme, as
+array expressions.
 
 For a device: PySCF's integrals run on the host, and would be most of an update's time there. Products of
 two primitive functions are sums of Hermite Gaussians, which the solute's rigid geometry makes once. A
 set of charges then is a potential and its derivatives at each product's centre, summed over the charges,
-and the matrix a sum over products. No step adds into an element from several places, so the same input
+and the matrix a sum over products. The potential of a density at a point is the same the other way round. No step adds into an element from several places, so the same input
 has the same bits.
 """
 
@@ -128,6 +129,8 @@ class _Products:
         self.shares = shares[kept].reshape(count, -1, one.functions * other.functions)
         self.rows = one.firsts[i[kept], None] + numpy.arange(one.functions)
         self.columns = other.firsts[j[kept], None] + numpy.arange(other.functions)
+        # A matrix has the elements of two different shells twice.
+        self.times = numpy.where(self.rows[:, 0] == self.columns[:, 0], 1.0, 2.0)
 
     def _shares(self, one, other, axes, weights):
         """(pairs, primitives, Hermite functions, functions of one, of the other)."""
@@ -216,6 +219,7 @@ class _OfOrder:
         centres = numpy.concatenate([one.centres for one in products])
         self._centres = [backend.put(centres[:, axis, None]) for axis in range(3)]
         self._shares = [backend.put(one.shares) for one in products]
+        self._places = [(one.rows[:, :, None], one.columns[:, None], one.times) for one in products]
         self._fields = self._derivatives
         if len(self._hermite) <= MOST_FUSED_RESULTS:
             self._fields = backend.fused(self._derivatives)
@@ -232,12 +236,35 @@ class _OfOrder:
             first += products
         return result
 
+    def potentials(self, matrices, points):
+        """(matrices, points): of these products' share in symmetric matrices, the host's."""
+        xp = self._backend.xp
+        coefficients = self._coefficients(matrices)
+        parts = [coefficients @ values for _, values in self._values_at(points)]
+        return xp.concatenate([xp.zeros((len(matrices), 0)), *parts], axis=1)
+
+    def _coefficients(self, matrices):
+        """(matrices, Hermite functions times products), as _values_at() has them."""
+        parts = []
+        for (rows, columns, times), shares in zip(self._places, self._shares, strict=True):
+            elements = matrices[:, rows, columns] * times[:, None, None]
+            elements = elements.reshape(len(matrices), len(times), -1, 1)
+            here = shares[None] @ self._backend.put(elements)
+            parts.append(here.reshape(len(matrices), -1, len(self._hermite)))
+        whole = self._backend.xp.concatenate(parts, axis=1)
+        return whole.transpose(0, 2, 1).reshape(len(matrices), -1)
+
     def _sums(self, positions, charges):
         """(products, Hermite functions): sums over the charges."""
-        xp = self._backend.xp
-        result = xp.zeros((self._count, len(self._hermite)))
+        result = self._backend.xp.zeros((self._count, len(self._hermite)))
+        for some, values in self._values_at(positions):
+            result += (values @ charges[some]).reshape(len(self._hermite), self._count).T
+        return result
+
+    def _values_at(self, positions):
+        """Of some positions at a time (slice, (Hermite functions times products, positions))."""
         at_once = max(1, VALUES_AT_ONCE // self._count)
-        for first in range(0, len(charges), at_once):
+        for first in range(0, len(positions), at_once):
             some = slice(first, first + at_once)
             x, y, z = (
                 centre - positions[some, axis] for axis, centre in enumerate(self._centres)
@@ -245,10 +272,8 @@ class _OfOrder:
             boys = self._boys(self._exponents * (x * x + y * y + z * z))
             fields = self._fields(x, y, z, self._exponents, *boys)
             fields = fields if isinstance(fields, tuple) else (fields,)
-            # One product for all: of one by one the launches would take longer than the work.
-            stacked = xp.stack(fields).reshape(len(fields) * self._count, -1)
-            result += (stacked @ charges[some]).reshape(len(fields), self._count).T
-        return result
+            # One array for all: of one by one the launches would take longer than the work.
+            yield some, self._backend.xp.stack(fields).reshape(len(fields) * self._count, -1)
 
     def _derivatives(self, x, y, z, exponents, *boys):
         """Of 1/r smeared by the products, in the order of hermite_orders()."""
@@ -274,7 +299,7 @@ class _OfOrder:
 
 
 class AttractionMatrix:
-    """Called with positions (n, 3) in bohr and charges: the host's arrays, and its matrix."""
+    """Called with positions (n, 3) in bohr and charges: the host's arrays, and the device's matrix."""
 
     def __init__(self, molecule, backend):
         self._backend = backend
@@ -308,3 +333,9 @@ class AttractionMatrix:
         found = [one for order in self._orders for one in order.elements(positions, charges)]
         elements = backend.xp.concatenate([*found, backend.xp.zeros(1)])
         return elements.take(self._place)
+
+    def potentials(self, matrices, points):
+        """(matrices, points): sum over m, n of D_mn (m| 1/|r - R| |n) of symmetric matrices at points
+        (n, 3) in bohr; all are the host's."""
+        there = self._backend.put(points)
+        return self._backend.get(sum(order.potentials(matrices, there) for order in self._orders))

@@ -87,6 +87,7 @@ class ElectronsAndNuclei:
     """Potential of a positive charge in the field of a density and the nuclei, smooth inside.
 
     The cores are those of one density, by fit_cores() or, where that is known, set_core_weights().
+    potential(matrices, points, threads): as DensityPotential.at().
     """
 
     def __init__(self, molecule, potential):
@@ -120,7 +121,7 @@ class ElectronsAndNuclei:
 
     def fit_cores(self, density_matrix, threads):
         points = points_around(self._nuclei)
-        electrons = self._potential.at(density_matrix[None], points, threads)[0]
+        electrons = self._potential(density_matrix[None], points, threads)[0]
         functions = numpy.vstack(
             [
                 gaussian_potentials(numpy.linalg.norm(points - nucleus, axis=1), exponents)

@@ -56,9 +56,10 @@ class Embedding:
         backend = blocks.backend
         self._linear = LinearPotential(molecule)
         self._of_near_charges = self.coulomb_matrix
+        self.attraction = None  # on the host PySCF's integrals are faster
         if backend.on_device:
-            attraction = AttractionMatrix(molecule, backend)
-            self._of_near_charges = lambda *charges: backend.get(attraction(*charges))
+            self.attraction = AttractionMatrix(molecule, backend)
+            self._of_near_charges = lambda *charges: backend.get(self.attraction(*charges))
 
     def _take(self, points, weights, blocks):
         self._points = blocks.backend.put(points)

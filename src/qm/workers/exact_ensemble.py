@@ -65,14 +65,16 @@ class ExactEnsemble:
 
     equations(configuration, density, threads) -> (OrbitalResponse, preconditioner).
     guarded(work, *arguments): its result, by other means where a device fails. backend(): the present one.
+    attraction(): the present AttractionMatrix; None: there is none.
     """
 
-    def __init__(self, molecule, solve, equations, threads, guarded, backend):
+    def __init__(self, molecule, solve, equations, threads, guarded, backend, attraction):
         self._molecule = molecule
         self._solve = solve
         self._equations = equations
         self._guarded = guarded
         self._backend = backend
+        self._attraction = attraction
         self._threads = threads
         self._potential = DensityPotential(molecule)
         self._configurations = []
@@ -120,7 +122,7 @@ class ExactEnsemble:
             sum(one.nuclear_interaction for one in self._configurations) / count,
         )
         fields, density = self._solve(mean)
-        field = ElectronsAndNuclei(self._molecule, self._potential)
+        field = ElectronsAndNuclei(self._molecule, self._electrons)
         field.fit_cores(total(density), threads or self._threads)
         self._field = Field(lib.pack_tril(total(density)[None]), field)
         interaction = fields["interaction_electrons"] + fields["interaction_nuclei"]
@@ -244,7 +246,7 @@ class ExactEnsemble:
         triangles = arrays["matrices"]
         if triangles.ndim != 2 or triangles.shape[1] != functions * (functions + 1) // 2:
             raise WorkerError("failure", f"array matrices of shape {triangles.shape}")
-        reference = ElectronsAndNuclei(self._molecule, self._potential)
+        reference = ElectronsAndNuclei(self._molecule, self._electrons)
         reference.set_core_weights(arrays["cores"])
         self._field = Field(triangles, reference)
 
@@ -259,9 +261,18 @@ class ExactEnsemble:
     def _all_potentials(self, points, threads):
         """(1 + r, points) in atomic units: of the reference, and of the responses."""
         field = self._field
-        values = -self._potential.at(field.matrices, points, threads)
+        values = -self._electrons(field.matrices, points, threads)
         values[0] = field.reference.given_electrons(points, -values[0])
         return values
+
+    def _electrons(self, *arguments):
+        return self._guarded(self._unguarded_electrons, *arguments)
+
+    def _unguarded_electrons(self, matrices, points, threads):
+        attraction = self._attraction()
+        if attraction is None:
+            return self._potential.at(matrices, points, threads)
+        return attraction.potentials(matrices, points)
 
     def _shapes(self, far, threads):
         """Of the densities of _all_potentials(), in the same order."""

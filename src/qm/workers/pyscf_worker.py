@@ -146,6 +146,7 @@ class PyscfEngine:
             request["threads"],
             self._guarded,
             lambda: self._scf.backend,
+            lambda: self._scf.embedding.attraction,
         )
 
     def take_device_warning(self):
