@@ -15,10 +15,12 @@
 namespace starpmc {
 namespace {
 
-/// Frames that are evaluated at once for each worker: one is prepared or read while another is
+/// Threads that evaluate frames, for each worker: one prepares or reads while another's are
 /// computed.
-constexpr unsigned kFramesPerWorker = 2;
-constexpr unsigned kMostFrames = 32;
+constexpr unsigned kThreadsPerWorker = 2;
+constexpr unsigned kMostThreads = 32;
+/// That a thread takes at a time.
+constexpr std::size_t kFramesAtOnce = 8;
 
 }  // namespace
 
@@ -31,7 +33,8 @@ ImageHamiltonian::ImageHamiltonian(const ProfileImages& images, std::size_t imag
   // As a run's total energy has it: a constant, but one of the image's Lennard-Jones types.
   own_energy_ = reference.solute_energy_kj_per_mol +
                 dispersion_correction(system, images.inputs().settings).energy_kj_per_mol;
-  const unsigned count = std::clamp(kFramesPerWorker * starpu_worker_get_count(), 1U, kMostFrames);
+  const unsigned count =
+      std::clamp(kThreadsPerWorker * starpu_worker_get_count(), 1U, kMostThreads);
   for (unsigned k = 0; k < count; ++k) {
     evaluators_.push_back(
         std::make_unique<SoluteEnergies>(system, images.inputs().settings, tables));
@@ -44,8 +47,12 @@ std::vector<double> ImageHamiltonian::operator()(std::span<const std::vector<Mol
   std::atomic<std::size_t> next = 0;
   const auto evaluate = [&](std::size_t own) {
     try {
-      for (std::size_t k = next++; k < frames.size(); k = next++) {
-        energies[k] = own_energy_ + evaluators_[own]->of(frames[k]).total();
+      for (std::size_t first = next.fetch_add(kFramesAtOnce); first < frames.size();
+           first = next.fetch_add(kFramesAtOnce)) {
+        const auto some = frames.subspan(first, std::min(kFramesAtOnce, frames.size() - first));
+        std::ranges::transform(
+            evaluators_[own]->of(some), &energies[first],
+            [this](const EnergyTerms& terms) { return own_energy_ + terms.total(); });
       }
     } catch (...) {
       failures[own] = std::current_exception();
@@ -53,7 +60,8 @@ std::vector<double> ImageHamiltonian::operator()(std::span<const std::vector<Mol
   };
   {
     std::vector<std::jthread> others;
-    const std::size_t count = std::min(evaluators_.size(), frames.size());
+    const std::size_t pieces = (frames.size() + kFramesAtOnce - 1) / kFramesAtOnce;
+    const std::size_t count = std::min(evaluators_.size(), pieces);
     for (std::size_t own = 1; own < count; ++own) others.emplace_back(evaluate, own);
     evaluate(0);
   }

@@ -23,7 +23,7 @@ class ImageHamiltonian {
 
  private:
   double own_energy_ = 0;  ///< of every frame: the reference's and the dispersion correction
-  std::vector<std::unique_ptr<SoluteEnergies>> evaluators_;  ///< each for one frame at a time
+  std::vector<std::unique_ptr<SoluteEnergies>> evaluators_;  ///< each for one thread
 };
 
 }  // namespace starpmc

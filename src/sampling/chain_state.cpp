@@ -6,6 +6,7 @@
 
 #include "io/binary_json.hpp"
 #include "kernels/scalar/moves.hpp"
+#include "sampling/placed_candidate.hpp"
 #include "sampling/reference_virial.hpp"
 
 namespace starpmc {
@@ -298,26 +299,9 @@ void FullEvaluation<Real>::load(WindowBuffers<Real>& window, Batch batch, bool w
     std::ranges::fill(outside.data(), PairReal<Real>{0});
     std::fill(place(first + count), place(data_.molecules()), PairReal<Real>{1});
   }
-  const std::size_t capacity = window.rows();
   for (std::size_t i = 0; i < count; ++i) {
-    const auto index = static_cast<int>(i);
-    const auto molecule = static_cast<int>(first + i);
-    plan[static_cast<std::size_t>(plan_step_molecule(layout) + index)] = molecule;
-    plan[static_cast<std::size_t>(plan_candidate_step(layout) + index)] = index;
-    double pose[POSE_FIELDS];
-    for (std::size_t field = 0; field < POSE_FIELDS; ++field) {
-      pose[field] = lattice[field * data_.stride() + first + i];
-      entries[field * capacity + i] = pose[field];
-    }
-    const int type = topology.type_of(molecule);
-    for (int site = 0; site < topology.site_count(type); ++site) {
-      double displacement[3];
-      scalar::rotate_site(pose, topology.site(type, site), displacement);
-      for (std::size_t k = 0; k < 3; ++k) {
-        entries[(POSE_FIELDS + 3 * static_cast<std::size_t>(site) + k) * capacity + i] =
-            displacement[k];
-      }
-    }
+    place_candidate(topology, layout, static_cast<int>(i), static_cast<int>(first + i), lattice,
+                    data_.stride(), plan, entries);
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "config/settings.hpp"
 #include "io/energy_terms.hpp"
@@ -25,8 +26,9 @@ class SoluteEnergies {
   SoluteEnergies& operator=(const SoluteEnergies&) = delete;
 
   /// Those of the MM molecules with each other are 0. The reference's own energy is not among them.
-  /// @param molecules as many and of the same types as the system's
-  EnergyTerms of(std::span<const Molecule> molecules);
+  /// @param frames of each its MM molecules, as many and of the same types as the system's
+  /// @return of each frame; the same bits whichever frames come together
+  std::vector<EnergyTerms> of(std::span<const std::vector<Molecule>> frames);
 
  private:
   struct Data;

@@ -14,6 +14,7 @@
 #include "sampling/chain.hpp"
 #include "sampling/near_moves.hpp"
 #include "sampling/reference_tables.hpp"
+#include "sampling/solute_energies.hpp"
 #include "system/read_system.hpp"
 #include "tests/codelets/two_cpu_workers.hpp"
 #include "tests/test_folders.hpp"
@@ -86,6 +87,16 @@ class ReferenceChain : public test::TwoCpuWorkers {
   Vector3 centre_;
   SoluteReference reference_;
   mutable EnergyTerms start_;
+};
+
+/// The MM molecules as frames have them.
+class Frames final : public ChainObserver {
+ public:
+  void on_step(std::uint64_t, bool, const EnergyTerms&) override {}
+  void on_frame(std::uint64_t, std::span<const Molecule> molecules) override {
+    all.emplace_back(molecules.begin(), molecules.end());
+  }
+  std::vector<std::vector<Molecule>> all;
 };
 
 /// What the tables' splines are, by the recursion that defines them.
@@ -211,6 +222,31 @@ TEST_F(ReferenceChain, IsTheSameWhateverComputesIt) {
 }
 
 /// PoCL, where there is one: whole windows, and a task per term.
+/// More molecules than are evaluated together, and frames that begin in the middle of a batch.
+TEST_F(ReferenceChain, EnergiesOfManyFramesAreThoseOfEach) {
+  Settings settings = settings_;
+  settings.run.precision = Precision::fp64;
+  const StarpuRuntime runtime(Precision::fp64, Implementation::simd);
+  Frames frames;
+  const auto chain = make(settings);
+  chain->run({0, 2400, 40}, frames);
+  ASSERT_GT(frames.all.size() * system_.molecules.size(), 3000U);
+  const auto tables = std::make_shared<const ReferenceTables>(reference_);
+  SoluteEnergies of_all(system_, settings, tables);
+  SoluteEnergies of_each(system_, settings, tables);
+  const std::vector<EnergyTerms> together = of_all.of(frames.all);
+  ASSERT_EQ(together.size(), frames.all.size());
+  for (std::size_t k = 0; k < together.size(); ++k) {
+    const EnergyTerms alone = of_each.of(std::span(frames.all).subspan(k, 1)).front();
+    EXPECT_EQ(alone.values(), together[k].values()) << k;
+  }
+  // Those of a chain that stands where the last frame was taken.
+  EnergyTerms last = chain->evaluate();
+  last.mm_coulomb = last.mm_vdw = 0;
+  EXPECT_NEAR(last.total(), together.back().total(), 1e-9);
+  EXPECT_NE(together.front().total(), together.back().total());
+}
+
 TEST_F(ReferenceChain, IsTheSameOnADevice) {
   unsetenv("STARPU_NOPENCL");
   setenv("STARPU_OPENCL_ON_CPUS", "1", 1);
