@@ -56,7 +56,8 @@ def sample(program, source, made, interval, steps, more):
     if (made / "summary.json").exists():
         return None
     first, *others = (path.resolve() for path in chain_folders(source))
-    words = ["--sampling.ensemble", "perturbative", "--qm.interval", interval, "--qm.reference", "",
+    words = ["--sampling.ensemble", "perturbative", "--sampling.near-share", 0,
+             "--qm.interval", interval, "--qm.reference", "",
              "--system.coordinates", first, "--system.chain-coordinates", ", ".join(map(str, others)),
              "--system.reference-coordinates", "", "--output.overwrite", "true", *more]
     if steps:
