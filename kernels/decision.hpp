@@ -117,8 +117,8 @@ class Decision {
     if (a_.certification.active && std::abs(total - threshold) <= bound) {
       const GridChange grid{change[TERM_QMMM_GRID], std::abs(field[FIELD_QMMM_GRID]) +
                                                         std::abs(occupant.field[FIELD_QMMM_GRID])};
-      const Step step_in_doubt{slot, occupant.entry, candidate, threshold,
-                               change[TERM_QMMM_POLARISATION]};
+      const Step step_in_doubt{
+          slot, occupant.entry, candidate, threshold, change[TERM_QMMM_POLARISATION], total};
       const double exact = certified(step_in_doubt, grid);
       double& largest = a_.chain_state[STATE_LARGEST_ERROR];
       largest = std::max(largest, std::abs(total - exact) / bound);
@@ -161,6 +161,7 @@ class Decision {
     int to;
     double threshold;
     double polarisation;  ///< its change: exact
+    double quick;         ///< the energy change as the window's kernels found it
   };
 
   /// The step's energy change: exact, but for the grid term's part where its error decides nothing.
@@ -170,10 +171,11 @@ class Decision {
         step.slot, step.from, step.to,
         [&](int other) { return occupants_[static_cast<std::size_t>(other)].entry; });
     if (a_.certification.exact_blocks.empty()) {
-      return energy_of_units(others + scalar::exact_units(grid.value) +
-                             scalar::exact_units(step.polarisation));
+      return exact_near(
+          others + scalar::exact_units(grid.value) + scalar::exact_units(step.polarisation),
+          step.quick);
     }
-    const double quick = energy_of_units(others) + grid.value;
+    const double quick = exact_near(others, step.quick - grid.value) + grid.value;
     if (std::abs(quick - step.threshold) >
         grid_error_bound(a_.certification.bound, grid.magnitude)) {
       return quick;
@@ -182,7 +184,7 @@ class Decision {
       doubted_->push_back(step.to);
       return quick;
     }
-    return energy_of_units(others + grid_change(step.from, step.to));
+    return exact_near(others + grid_change(step.from, step.to), quick);
   }
 
   std::uint64_t grid_change(int from, int to) const {

@@ -47,6 +47,13 @@ inline double energy_of_units(std::uint64_t units) {
   return static_cast<double>(static_cast<std::int64_t>(units)) / STARPMC_ENERGY_UNITS;
 }
 
+/// The energy of a sum that may have wrapped, kJ/mol.
+/// @param quick the same, off by less than half of STARPMC_ENERGY_RANGE
+inline double exact_near(std::uint64_t units, double quick) {
+  const double energy = energy_of_units(units);
+  return energy + STARPMC_ENERGY_RANGE * std::rint((quick - energy) / STARPMC_ENERGY_RANGE);
+}
+
 /// x, y, z, charge of every charged site of a lattice.
 inline std::vector<double> lattice_charges(const GridPotentialArguments& a) {
   std::vector<double> sites;

@@ -5,9 +5,9 @@
      w_from_real(x)   nearest integer of a real, ties to even, as a 64-bit word; |x| < 2^62
      r_max(a, b)
    Every operation is correctly rounded, none is contracted, and energies are summed as integers, in
-   units of 2^-STARPMC_ENERGY_BITS kJ/mol: a sum has the same bits on every device, in any order and
-   any split. Integer overflow wraps, so that even after it differences of sums are right. */
-#define STARPMC_ENERGY_UNITS 1099511627776.0 /* 2^40 per kJ/mol */
+   units of 2^-40 kJ/mol: a sum has the same bits on every device, in any order and any split. A sum
+   that overflows wraps, and tells its energy but for a multiple of STARPMC_ENERGY_RANGE: several
+   molecules that lie in each other are enough. Which one, its quick value tells (exact_near). */
 
 /* Displacement by the nearest image along one edge. */
 STARPMC_FUNCTION real_t exact_image(real_t displacement, real_t length, real_t inverse_length) {

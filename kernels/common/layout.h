@@ -28,6 +28,10 @@ namespace starpmc {
    energies of a window are kept up to date by adding and subtracting pairs, and an overlap's 1e20
    would leave its rounding error behind when the other molecule moves away. */
 #define STARPMC_LARGEST_PAIR_ENERGY 1e6
+/* Exact energies are sums of whole units, so many per kJ/mol (exact_pairs.h), and wrap at a range of
+   2^64 of these, in kJ/mol. */
+#define STARPMC_ENERGY_UNITS 1099511627776.0 /* 2^40 */
+#define STARPMC_ENERGY_RANGE 16777216.0      /* 2^24 */
 /* Points of one compact block of a grid. */
 #define STARPMC_BLOCK_POINTS 256
 /* A molecule visited a third time in a window has four possible histories; a fourth visit closes

@@ -31,8 +31,10 @@ typedef struct {
   int met;      /* doubts met so far */
 } Doubts;
 
-static inline double energy_of(ulong units) {
-  return (double)as_long(units) / STARPMC_ENERGY_UNITS;
+/* As exact_near of exact_blocks.hpp. */
+static inline double exact_near(ulong units, double quick) {
+  const double energy = (double)as_long(units) / STARPMC_ENERGY_UNITS;
+  return energy + STARPMC_ENERGY_RANGE * rint((quick - energy) / STARPMC_ENERGY_RANGE);
 }
 
 /* An item's part of the exact change of a step met in the second pass: from the list, or else by this
@@ -68,7 +70,7 @@ static inline void list_doubt(Doubts *doubts, int index, int from, int to) {
    pass, the answers to later doubts belong to another history. */
 static inline int settle(Doubts *doubts, Occupation o, int index, ulong units,
                          __global double *chain_state) {
-  const double exact = energy_of(units);
+  const double exact = exact_near(units, o.total[index]);
   const int accepted = exact < o.threshold[index];
   if (accepted != OUTCOME_ACCEPTED(o.outcome[index])) doubts->answered = 0;
   ++doubts->met;

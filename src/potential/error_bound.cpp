@@ -1,5 +1,7 @@
 #include "potential/error_bound.hpp"
 
+#include <limits>
+
 #include "kernels/base/error.hpp"
 #include "kernels/common/layout.h"
 
@@ -136,6 +138,27 @@ Interval rounded(Interval range, double relative, double least) {
   return result;
 }
 
+/// Whether operands that may be infinite, having overflowed, may make no number.
+bool may_be_no_number(Operation operation, const Interval& a, const Interval& b) {
+  const auto meets_zero = [](const Interval& infinite, const Interval& other) {
+    return !infinite.is_bounded() && other.contains(0);
+  };
+  switch (operation) {
+    case Operation::multiply:
+      return meets_zero(a, b) || meets_zero(b, a);
+    case Operation::divide:
+      return !a.is_bounded() && !b.is_bounded();
+    case Operation::add:
+      return (a.high == kInfinity && b.low == -kInfinity) ||
+             (a.low == -kInfinity && b.high == kInfinity);
+    case Operation::subtract:
+      return (a.high == kInfinity && b.high == kInfinity) ||
+             (a.low == -kInfinity && b.low == -kInfinity);
+    default:
+      return false;
+  }
+}
+
 Value evaluated(const Instruction& instruction, const Value& a, const Value& b, const Value& c,
                 double unit_roundoff) {
   const Operation operation = instruction.operation;
@@ -169,6 +192,9 @@ Value evaluated(const Instruction& instruction, const Value& a, const Value& b, 
   result.rounding = std::min(result.rounding, result.value.width());
   result.jump = std::min(result.jump, result.value.width());
   result.defined = both(operands, local.defined);
+  if (may_be_no_number(operation, a.value, b.value)) {
+    result.defined = both(result.defined, Defined::perhaps);
+  }
   return result;
 }
 
@@ -200,11 +226,15 @@ ErrorBound::ErrorBound(const Program& program, std::span<const double> coefficie
   }
   const auto add = [&](double x) {
     Value value{Interval::point(x)};
-    if (!std::isfinite(x)) {
-      const Defined defined = std::isnan(x) ? Defined::never : Defined::always;
+    const bool single = unit_roundoff > 0x1p-50;
+    // In fp32 it is infinite, and 0 times it no number.
+    const bool overflows = single && std::abs(x) > std::numeric_limits<float>::max();
+    if (!std::isfinite(x) || overflows) {
+      const Defined defined = std::isnan(x) ? Defined::never
+                              : overflows   ? Defined::perhaps
+                                            : Defined::always;
       value = {Interval::everything(), {}, kInfinity, 0, defined};
     }
-    const bool single = unit_roundoff > 0x1p-50;
     const bool subnormal = x != 0 && std::abs(x) < 0x1p-1022;
     if (subnormal || (single && static_cast<double>(static_cast<float>(x)) != x)) {
       value.rounding = std::abs(x) * 2 * kSingle + (single ? 0x1p-126 : 0x1p-1022);

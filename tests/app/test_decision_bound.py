@@ -259,6 +259,59 @@ class DecisionBound(program.TestCase):
         self.assertEqual(len(set(outcomes.values())), 1, outcomes)
 
 
+def write_rod(folder):
+    """A rod of ten sites in a lattice of atoms, which its moves run into by the dozen."""
+    edge, cells = 32.0, 10
+    rod = [(16 + 1.5 * (i - 4.5), 16.0, 16.0) for i in range(10)]
+    places = [(k + 0.5) * edge / cells for k in range(cells)]
+    free = [
+        atom
+        for atom in itertools.product(places, repeat=3)
+        if min(math.dist(atom, site) for site in rod) > 2.9
+    ]
+    lines = ["rod", str(len(rod) + len(free))]
+    for index, site in enumerate(rod + free, 1):
+        residue, name = (1, "ROD") if index <= len(rod) else (index, "ATOM")
+        lines.append(f"{residue:5d}{name:<5}    C{index % 10000:5d}" + "".join(f"{x / 10:12.6f}" for x in site))
+    lines.append(3 * f"{edge / 10:12.6f}")
+    (folder / "rod.gro").write_text("\n".join(lines) + "\n")
+    atoms = "".join(f"{i} C 1 ROD C 1 0 12\n" for i in range(1, len(rod) + 1))
+    (folder / "rod.top").write_text(
+        "[ defaults ]\n1 2 no 1 1\n[ atomtypes ]\nC 6 12 0 A .30 0.3\n"
+        f"[ moleculetype ]\nROD 1\n[ atoms ]\n{atoms}"
+        "[ moleculetype ]\nATOM 1\n[ atoms ]\n1 C 1 ATOM C 1 0 12\n"
+        f"[ system ]\nrod\n[ molecules ]\nROD 1\nATOM {len(free)}\n"
+    )
+
+
+class HighWalls(program.TestCase):
+    def test_energies_beyond_the_range_of_whole_units(self):
+        """Nine molecules that the wall counts in full are more than a sum of whole units holds."""
+        write_rod(self.folder)
+        config = self.config(
+            system={
+                "coordinates": self.folder / "rod.gro",
+                "topology": self.folder / "rod.top",
+                "rigid": "ROD",
+            },
+            interaction={"vdw_cutoff": 9},
+            potential={"mm_additional": "1e7*step(2.8-r)"},
+            sampling={"steps": 20000, "seed": 1, "max_translation": 1, "max_rotation": 40, "chains": 1},
+        )
+        outcomes = set()
+        for number, words in enumerate(
+            (
+                ("--sampling.certified", "false", "--run.precision", "fp64"),
+                *(("--run.precision", precision) for precision in PRECISIONS),
+                ("--run.implementation", "scalar"),
+            )
+        ):
+            summary = program.simulate(config, self.folder / str(number), *words)
+            self.assertLess(summary["final_energies"]["mm_vdw"], 0, words)
+            outcomes.add(summary["decisions_sha256"])
+        self.assertEqual(len(outcomes), 1)
+
+
 PRECISIONS = ("mixed", "fixed", "fp64")
 IMPLEMENTATIONS = ["simd"] + ([] if program.opencl_missing() else ["opencl"])
 

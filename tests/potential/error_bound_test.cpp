@@ -263,6 +263,20 @@ TEST(ErrorBound, KnowsWhereThereIsNoNumber) {
   EXPECT_EQ(ErrorBound(power.value, Coefficients{3, 0}).over({1.5, 1.9}).defined, Defined::always);
 }
 
+/// Such a number is infinite in fp32, and none where it is multiplied by 0.
+TEST(ErrorBound, NumbersBeyondTheLargestOfFp32MayBecomeNone) {
+  const auto defined = [](const char* text, const Coefficients& coefficients, double unit) {
+    const Function function(text);
+    return ErrorBound(function.value, coefficients, unit).over({6, 7}).defined;
+  };
+  EXPECT_EQ(defined("1e39*step(3-r)", {}, kSingle), Defined::perhaps);
+  EXPECT_EQ(defined("1e39*step(3-r)", {}, 0x1p-53), Defined::always);
+  EXPECT_EQ(defined("x*y*step(3-r)", {1e20, 1e20}, kSingle), Defined::perhaps);
+  EXPECT_EQ(defined("x*y*step(3-r)", {1e10, 1e10}, kSingle), Defined::always);
+  EXPECT_EQ(defined("exp(x*r)-exp(y*r)", {20, 20}, kSingle), Defined::perhaps);
+  EXPECT_EQ(defined("exp(x*r)-exp(y*r)", {20, 20}, 0x1p-53), Defined::always);
+}
+
 TEST(ErrorBound, PolesAreUnbounded) {
   for (const char* const text : {"1/(r-2)", "tan(r-2+1.5707963267948966)", "1/(r-2)^2"}) {
     const Function function(text);
