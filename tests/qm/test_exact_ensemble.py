@@ -15,9 +15,11 @@ from pyscf_worker_tests import REPOSITORY, WORKERS
 
 # isort: split
 
+import gc
 import subprocess
 import tracemalloc
 import unittest.mock
+import weakref
 
 import exact_ensemble
 import far_charges
@@ -365,6 +367,20 @@ class ResponseTest(unittest.TestCase):
         self.assertIn("more than the tolerance", self.fields["note"])
         self.assertEqual(self.told[-1], ("response", 24, 24))
         self.assertEqual(self.told[0], ("equations", 1, 1))
+
+
+class ManyCalculationsTest(unittest.TestCase):
+    def test_nothing_of_one_stays(self):
+        """A worker's process serves several solutes, one after the other."""
+        for rough in (True, False):
+            engine, _ = prepared(WATER, 12, basis="sto-3g")
+            engine.exact.respond(0, 1e-9, (numpy.zeros(0, int), numpy.zeros(0)), 1, print, rough)
+            if not rough:
+                respond(engine, 2)
+            kept = weakref.ref(engine), weakref.ref(engine.exact)
+            del engine
+            gc.collect()
+            self.assertEqual([one() for one in kept], [None, None], rough)
 
 
 class ChoiceTest(unittest.TestCase):

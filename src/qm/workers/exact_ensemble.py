@@ -5,7 +5,6 @@ See protocol.md. Atomic units inside but where a name says otherwise.
 
 import concurrent.futures
 import dataclasses
-import functools
 
 import far_charges
 import linear_response
@@ -81,6 +80,7 @@ class ExactEnsemble:
         self._reference = None
         self._field = None
         self._background = concurrent.futures.ThreadPoolExecutor(1)
+        self._far = {}
 
     def pack(self, configuration):
         """A configuration as one row, for other workers of the same settings."""
@@ -168,12 +168,13 @@ class ExactEnsemble:
             "spectrum": spectrum,
         }
 
-    @functools.cache  # noqa: B019  (as long as the worker lives)
     def _far_charges(self, fineness, threads):
         """The same for every reference: where they lie, and the solution of their equations; a future."""
-        return self._background.submit(
-            far_charges.FarCharges, self._molecule.atom_coords(), fineness, threads
-        )
+        if (fineness, threads) not in self._far:
+            self._far[fineness, threads] = self._background.submit(
+                far_charges.FarCharges, self._molecule.atom_coords(), fineness, threads
+            )
+        return self._far[fineness, threads]
 
     def _show(self, responses):
         """potentials() is about these from here on."""
