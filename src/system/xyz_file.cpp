@@ -9,7 +9,7 @@
 #include "kernels/base/error.hpp"
 #include "system/element_names.hpp"
 #include "system/elements.hpp"
-#include "system/gro_file.hpp"
+#include "system/gro_molecule.hpp"
 #include "system/text.hpp"
 
 namespace starpmc {
@@ -29,7 +29,7 @@ const Element& element_of(std::string_view word, const std::string& place) {
 }
 
 Geometry geometry_of_gro(const std::filesystem::path& path) {
-  const GroFile file = read_gro(path);
+  const GroFile file = read_gro_molecule(path);
   Geometry geometry{file.title, {}, {}};
   std::vector<std::string> names;
   std::vector<std::string> places;
