@@ -56,6 +56,22 @@ std::size_t checked_file_size(const std::filesystem::path& path, std::size_t mos
                    std::to_string(bytes / kMebibyte) + " MiB", remedy);
 }
 
+std::filesystem::path without_dots(const std::filesystem::path& path) {
+  std::filesystem::path shorter;
+  for (const std::filesystem::path& part : path) {
+    const bool at_root = !shorter.empty() && !shorter.has_relative_path();
+    if (part == "." || (part == ".." && at_root)) continue;
+    const bool has_above = shorter.has_relative_path() && shorter.filename() != "..";
+    std::error_code ignored;
+    if (part == ".." && has_above && !std::filesystem::is_symlink(shorter, ignored)) {
+      shorter = shorter.parent_path();
+    } else {
+      shorter /= part;
+    }
+  }
+  return shorter;
+}
+
 bool is_found_by(const std::filesystem::path& path, const std::filesystem::path& file) {
   std::error_code ignored;
   // The name itself may be a link, which is then what counts.

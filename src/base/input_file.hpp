@@ -22,6 +22,10 @@ std::ifstream open_input_file(const std::filesystem::path& path, std::string_vie
 std::size_t checked_file_size(const std::filesystem::path& path, std::size_t most,
                               std::string_view remedy);
 
+/// The path without "." and "..", as far as the same file is meant: "link/.." stays, as it is the
+/// folder above the one that a symbolic link leads to, not the one that the link lies in.
+std::filesystem::path without_dots(const std::filesystem::path& path);
+
 /// Whether `path` is the name `file`, or leads to it by symbolic links: without that name it finds
 /// nothing.
 bool is_found_by(const std::filesystem::path& path, const std::filesystem::path& file);
