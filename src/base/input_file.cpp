@@ -1,5 +1,6 @@
 #include "base/input_file.hpp"
 
+#include <array>
 #include <cerrno>
 #include <system_error>
 
@@ -43,6 +44,16 @@ std::ifstream open_input_file(const std::filesystem::path& path, std::string_vie
   }
   throw InputError(path.string(), "cannot be opened", std::generic_category().message(reason),
                    remedy);
+}
+
+void skip_byte_order_mark(std::istream& stream) {
+  constexpr std::string_view mark = "\xEF\xBB\xBF";
+  std::array<char, mark.size()> beginning{};
+  stream.read(beginning.data(), beginning.size());
+  if (std::string_view(beginning.data(), static_cast<std::size_t>(stream.gcount())) == mark) return;
+  if (stream.bad()) return;
+  stream.clear();  // a file of less than three bytes has ended
+  stream.seekg(0);
 }
 
 std::size_t checked_file_size(const std::filesystem::path& path, std::size_t most,

@@ -17,6 +17,10 @@ std::string kind_of_other_file(const std::filesystem::path& path);
 /// @throws InputError if there is no such file, if it is something else, or cannot be opened
 std::ifstream open_input_file(const std::filesystem::path& path, std::string_view remedy);
 
+/// Reads over the byte order mark that some editors put before the first line of a text in UTF-8.
+/// @param stream at the file's beginning
+void skip_byte_order_mark(std::istream& stream);
+
 /// Size of such a file.
 /// @throws InputError if it is larger than `most` bytes
 std::size_t checked_file_size(const std::filesystem::path& path, std::size_t most,

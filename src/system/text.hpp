@@ -16,7 +16,8 @@ std::string place_of(const std::filesystem::path& file, std::size_t line);
 
 inline constexpr std::size_t most_lines_of_a_file = 5'000'000;
 
-/// All lines of a text file, without line ends ("\n" or "\r\n"), as shown_text() shows them.
+/// All lines of a text file, without line ends ("\n" or "\r\n") and a byte order mark, as
+/// shown_text() shows them.
 /// @param remedy what to do if the file is not there
 /// @throws InputError if the file cannot be read, is not a regular one, or is larger than 256 MiB
 /// or
