@@ -48,7 +48,9 @@ struct SolvatedFiles {
 };
 
 /// Puts the solute into a cube of water and writes coordinates (.gro) and topology (.top), which
-/// includes GROMACS's oplsaa.ff. Water and parameters come from GROMACS's data.
+/// includes GROMACS's oplsaa.ff. Water and parameters come from GROMACS's data. Earlier files of
+/// these names are replaced when the new ones have been read back; until then nothing of theirs
+/// changes.
 /// @throws InputError for a bad request or missing data; RunError if nothing can be written
 SolvatedFiles write_solvated_files(const SolvateRequest& request);
 

@@ -1,0 +1,78 @@
+// What solvate reads and refuses, and what it leaves alone.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "system/gromacs_data.hpp"
+#include "system/read_system.hpp"
+#include "system/solvated_files.hpp"
+#include "tests/system/temporary_folder.hpp"
+#include "tests/test_folders.hpp"
+
+namespace starpmc {
+namespace {
+
+using test::input_error;
+using test::TemporaryFolder;
+using testing::HasSubstr;
+
+std::string text_of(const std::filesystem::path& file) {
+  std::stringstream text;
+  text << std::ifstream(file).rdbuf();
+  return text.str();
+}
+
+class SolvateFiles : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (gromacs_folders().empty()) GTEST_SKIP() << "gromacs-data is not installed";
+    request.output = folder / "out";
+  }
+
+  TemporaryFolder folder;
+  SolvateRequest request;
+};
+
+TEST_F(SolvateFiles, WhatFailsLeavesEarlierFilesAlone) {
+  request.solute = folder.write("he.xyz", "1\n\nHe 0 0 0\n");
+  request.waters = 30;
+  request.overwrite = true;
+  request.table = folder.write("types.txt", "type opls_13O He\n");
+  folder.write("out.gro", "earlier coordinates");
+  folder.write("out.top", "earlier topology");
+  const auto failure = [&] { return input_error([&] { write_solvated_files(request); }); };
+  const auto names = [&] {
+    std::vector<std::string> found;
+    for (const auto& entry : std::filesystem::directory_iterator(folder / "")) {
+      found.push_back(entry.path().filename().string());
+    }
+    return found;
+  };
+  // The message names the file that would have been, not one that is gone.
+  EXPECT_THAT(failure(),
+              testing::AllOf(testing::StartsWith((folder / "out.top").string() + ":"),
+                             HasSubstr("unknown atom type, found 'opls_13O'"),
+                             HasSubstr("\n  remedy: "), testing::Not(HasSubstr("temporary"))));
+  EXPECT_EQ(text_of(folder / "out.gro"), "earlier coordinates");
+  EXPECT_EQ(text_of(folder / "out.top"), "earlier topology");
+  EXPECT_THAT(names(), testing::UnorderedElementsAre("he.xyz", "types.txt", "out.gro", "out.top"));
+
+  folder.write("types.txt", "type opls_130 He # helium\n");
+  std::filesystem::remove(folder / "out.top");
+  folder.write("out.top/notes.txt", "precious");
+  EXPECT_THAT(failure(), testing::AllOf(HasSubstr("out.top: is not a regular file"),
+                                        HasSubstr("found 'a folder'")));
+  EXPECT_EQ(text_of(folder / "out.gro"), "earlier coordinates");
+  EXPECT_EQ(text_of(folder / "out.top/notes.txt"), "precious");
+
+  std::filesystem::remove_all(folder / "out.top");
+  write_solvated_files(request);
+  EXPECT_THAT(names(), testing::UnorderedElementsAre("he.xyz", "types.txt", "out.gro", "out.top"));
+  request.table = folder / "out.top";
+  EXPECT_THAT(failure(), HasSubstr("--table: is the file that would be written"));
+}
+
+}  // namespace
+}  // namespace starpmc
