@@ -74,5 +74,26 @@ TEST_F(SolvateFiles, WhatFailsLeavesEarlierFilesAlone) {
   EXPECT_THAT(failure(), HasSubstr("--table: is the file that would be written"));
 }
 
+TEST_F(SolvateFiles, ABrokenSoluteIsMadeWhole) {
+  // Ethane, the boundary of its file's box between the carbons.
+  request.solute = folder.write("ethane.gro",
+                                "ethane\n8\n"
+                                "    1ETH     C1    1   1.000   1.000   0.076\n"
+                                "    1ETH     C2    2   1.000   1.000   2.924\n"
+                                "    1ETH     H3    3   1.102   1.000   0.117\n"
+                                "    1ETH     H4    4   0.949   1.088   0.117\n"
+                                "    1ETH     H5    5   0.949   0.912   0.117\n"
+                                "    1ETH     H6    6   0.898   1.000   2.884\n"
+                                "    1ETH     H7    7   1.051   0.912   2.884\n"
+                                "    1ETH     H8    8   1.051   1.088   2.884\n"
+                                "   3.0   3.0   3.0\n");
+  request.waters = 100;
+  const SolvatedFiles files = write_solvated_files(request);
+  const System system = read_system({files.coordinates, files.topology, {}, "ethane", {}, {}});
+  EXPECT_NEAR(norm(system.solute->positions[0] - system.solute->positions[1]), 1.52, 1e-5);
+  EXPECT_EQ(files.solute_types[0].type, "opls_135");  // a methyl's, not that of three bonds
+  EXPECT_EQ(files.solute_types[1].type, "opls_135");
+}
+
 }  // namespace
 }  // namespace starpmc
