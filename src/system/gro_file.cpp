@@ -6,6 +6,7 @@
 #include <cctype>
 #include <iterator>
 
+#include "base/byte_columns.hpp"
 #include "base/constants.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/shown_text.hpp"
@@ -15,6 +16,7 @@ namespace starpmc {
 namespace {
 
 constexpr std::size_t first_coordinate_column = 20;
+constexpr std::size_t name_width = 5;
 constexpr std::string_view column_remedy =
     "an atom line has residue number, residue name, atom name and atom number in 5 columns each, "
     "then x, y, z in nanometre, for example '    1SOL     OW    1   0.230   0.628   0.113'";
@@ -139,9 +141,9 @@ std::string format_gro(std::string_view title, std::span<const GroAtom> atoms, c
   for (std::size_t i = 0; i < atoms.size(); ++i) {
     const GroAtom& atom = atoms[i];
     // Residue and atom numbers have five columns: they wrap around, as in GROMACS.
-    fmt::format_to(std::back_inserter(text), "{:5d}{:<5.5s}{:>5.5s}{:5d}",
-                   atom.residue_number % 100000, atom.residue_name, atom.atom_name,
-                   (i + 1) % 100000);
+    fmt::format_to(std::back_inserter(text), "{:5d}{}{}{:5d}", atom.residue_number % 100000,
+                   left_column(atom.residue_name, name_width),
+                   right_column(atom.atom_name, name_width), (i + 1) % 100000);
     for (double value : {atom.position.x, atom.position.y, atom.position.z}) {
       fmt::format_to(std::back_inserter(text), "{:{}.{}f}", value / kAngstromPerNanometre, width,
                      decimals);

@@ -68,6 +68,24 @@ TEST(Gro, WhatIsWrittenReadsBack) {
   EXPECT_NEAR(file.box.lengths.z, 12.123456, 1e-7);
 }
 
+TEST(Gro, NamesInUtf8FillTheirColumnsByBytes) {
+  const TemporaryFolder folder;
+  // 6 bytes, cut between characters; 5 bytes; a wide character; ASCII.
+  const std::vector<GroAtom> atoms{{1, "W\u00e4sser", "AR\u00e4\u00f6", {1, 2, 3}},
+                                   {2, "\u6c29\u6c14", "\u00c4\u00d6", {4, 5, 6}},
+                                   {3, "abcd\u00e4", "A", {7, 8, 9}}};
+  const auto path = folder.write("a.gro", format_gro("t", atoms, {{20, 20, 20}}, 7));
+  const GroFile file = read_gro(path);
+  ASSERT_EQ(file.atoms.size(), 3U);
+  const std::vector<std::string> residues{"W\u00e4ss", "\u6c29", "abcd"};
+  const std::vector<std::string> names{"AR\u00e4", "\u00c4\u00d6", "A"};
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(file.atoms[i].residue_name, residues[i]);
+    EXPECT_EQ(file.atoms[i].atom_name, names[i]);
+    EXPECT_LT(norm(file.atoms[i].position - atoms[i].position), 1e-6);
+  }
+}
+
 TEST(Xyz, WhatIsWrittenReadsBack) {
   const TemporaryFolder folder;
   const Geometry geometry{"title", {"C", "Cl"}, {{1.23456789012, 0, -3}, {100, 2e-7, 3}}};
