@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <iterator>
 
 #include "base/byte_columns.hpp"
@@ -36,14 +37,20 @@ std::size_t coordinate_width(std::string_view line, const std::string& place) {
   return second - first;
 }
 
+/// 0 for what is no number: programs write blanks or "*****" for one that does not fit, and nothing
+/// that is read depends on it.
+int residue_number(std::string_view text) {
+  int number = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return status == std::errc() && end == text.data() + text.size() ? number : 0;
+}
+
 GroAtom read_atom(std::string_view line, std::size_t width, const std::string& place) {
   if (line.size() < first_coordinate_column + 3 * width) {
     throw InputError(place, "the atom line is too short", trim(line), column_remedy);
   }
   GroAtom atom;
-  const std::string_view number = trim(line.substr(0, 5));
-  atom.residue_number =
-      number.empty() ? 0 : static_cast<int>(parse_integer(number, place, "the residue number", 0));
+  atom.residue_number = residue_number(trim(line.substr(0, 5)));
   atom.residue_name = shown_text(trim(line.substr(5, 5)));
   atom.atom_name = shown_text(trim(line.substr(10, 5)));
   const auto coordinate = [&](std::size_t axis, std::string_view name) {

@@ -68,6 +68,22 @@ TEST(Gro, WhatIsWrittenReadsBack) {
   EXPECT_NEAR(file.box.lengths.z, 12.123456, 1e-7);
 }
 
+TEST(Gro, ResidueNumbersNeedNotBeNumbers) {
+  const TemporaryFolder folder;
+  const auto number = [&](const std::string& text) {
+    const std::string line = text + "SOL     OW    1   0.230   0.628   0.113\n";
+    const GroFile file = read_gro(folder.write("a.gro", "t\n1\n" + line + "2.0 2.0 2.0\n"));
+    EXPECT_EQ(file.atoms[0].residue_name, "SOL") << text;
+    EXPECT_NEAR(file.atoms[0].position.x, 2.30, 1e-14) << text;
+    return file.atoms[0].residue_number;
+  };
+  EXPECT_EQ(number("   12"), 12);
+  EXPECT_EQ(number("   -1"), -1);
+  EXPECT_EQ(number("*****"), 0);
+  EXPECT_EQ(number("     "), 0);
+  EXPECT_EQ(number("A0000"), 0);
+}
+
 TEST(Gro, NamesInUtf8FillTheirColumnsByBytes) {
   const TemporaryFolder folder;
   // 6 bytes, cut between characters; 5 bytes; a wide character; ASCII.
