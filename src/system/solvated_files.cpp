@@ -50,7 +50,7 @@ constexpr std::array<WaterModel, 4> water_models{{
     {"tip4p", "oplsaa.ff/tip4p.itp", "tip4p.gro"},
 }};
 
-void check_size(const SolvateRequest& request) {
+void check_numbers(const SolvateRequest& request) {
   if (request.waters.has_value() == request.edge_angstrom.has_value()) {
     throw InputError("starpmc solvate", "the size of the box is not given, or given twice", "",
                      "give either --waters NUMBER or --box ANGSTROM");
@@ -63,6 +63,11 @@ void check_size(const SolvateRequest& request) {
   if (request.edge_angstrom && !(*request.edge_angstrom >= 5 && *request.edge_angstrom <= 300)) {
     throw InputError("--box", "the edge is out of range", fmt::format("{}", *request.edge_angstrom),
                      "ask for 5 to 300 angstrom");
+  }
+  constexpr int most_charge = 1000;  // as qm.charge
+  if (request.charge < -most_charge || request.charge > most_charge) {
+    throw InputError("--charge", "the charge is out of range", std::to_string(request.charge),
+                     "give the solute's charge, -1000 to 1000 elementary charges");
   }
   const double distance = request.ion_distance_angstrom;
   if (!(distance >= 2 && distance <= 100)) {
@@ -306,7 +311,7 @@ void write_checked(const SolvatedFiles& files, const Geometry& solute, std::stri
 }  // namespace
 
 SolvatedFiles write_solvated_files(const SolvateRequest& request) {
-  check_size(request);
+  check_numbers(request);
   const std::optional<Salt> salt = read_salt(request);
   const WaterModel& model = find_model(request.model);
   SolvatedFiles files;

@@ -95,5 +95,17 @@ TEST_F(SolvateFiles, ABrokenSoluteIsMadeWhole) {
   EXPECT_EQ(files.solute_types[1].type, "opls_135");
 }
 
+TEST_F(SolvateFiles, RefusesChargesThatARunWouldRefuse) {
+  request.solute = source_folder() / "configs/chorismate.xyz";
+  request.waters = 200;
+  request.ions = "NaCl:0.1";
+  for (const int charge : {1001, -1001, 2000000000, -2000000000}) {
+    request.charge = charge;
+    EXPECT_THAT(input_error([&] { write_solvated_files(request); }),
+                testing::AllOf(HasSubstr("--charge: the charge is out of range"),
+                               HasSubstr(std::to_string(charge)), HasSubstr("-1000 to 1000")));
+  }
+}
+
 }  // namespace
 }  // namespace starpmc
