@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -37,10 +38,10 @@ bool equal_ignoring_case(std::string_view a, std::string_view b);
 /// @throws InputError if the text is no number, or not finite
 double parse_number(std::string_view text, std::string_view place, std::string_view what);
 
-/// An integer of at least `minimum`.
+/// An integer of at least `minimum`, and at most `maximum`.
 /// @throws InputError otherwise
 long parse_integer(std::string_view text, std::string_view place, std::string_view what,
-                   long minimum);
+                   long minimum, long maximum = std::numeric_limits<long>::max());
 
 /// The name most like `name`, or an empty string where none is similar.
 std::string nearest_name(std::string_view name, std::span<const std::string> known);
