@@ -13,7 +13,8 @@ struct FilePair {
 };
 
 /// Writes both under temporary names beside their own, and gives them their own names, in the place
-/// of earlier files, once `read` has read them. Where anything fails, earlier files stay.
+/// of earlier files, once `read` has read them. Where they cannot be written or read, earlier files
+/// stay.
 /// @param read given the temporary names; messages of what it throws get the files' own
 /// @throws what `read` throws as InputError or RunError; RunError if a file cannot be written
 void write_readable_pair(const FilePair& files, std::string_view coordinates,
