@@ -1,5 +1,6 @@
 #include "base/input_file.hpp"
 
+#include <array>
 #include <cerrno>
 #include <system_error>
 
@@ -45,6 +46,16 @@ std::ifstream open_input_file(const std::filesystem::path& path, std::string_vie
                    remedy);
 }
 
+void skip_byte_order_mark(std::istream& stream) {
+  constexpr std::string_view mark = "\xEF\xBB\xBF";
+  std::array<char, mark.size()> beginning{};
+  stream.read(beginning.data(), beginning.size());
+  if (std::string_view(beginning.data(), static_cast<std::size_t>(stream.gcount())) == mark) return;
+  if (stream.bad()) return;
+  stream.clear();  // a file of less than three bytes has ended
+  stream.seekg(0);
+}
+
 std::size_t checked_file_size(const std::filesystem::path& path, std::size_t most,
                               std::string_view remedy) {
   std::error_code failure;
@@ -54,6 +65,22 @@ std::size_t checked_file_size(const std::filesystem::path& path, std::size_t mos
   throw InputError(path.string(),
                    "is larger than " + std::to_string(most / kMebibyte) + " MiB, the most allowed",
                    std::to_string(bytes / kMebibyte) + " MiB", remedy);
+}
+
+std::filesystem::path without_dots(const std::filesystem::path& path) {
+  std::filesystem::path shorter;
+  for (const std::filesystem::path& part : path) {
+    const bool at_root = !shorter.empty() && !shorter.has_relative_path();
+    if (part == "." || (part == ".." && at_root)) continue;
+    const bool has_above = shorter.has_relative_path() && shorter.filename() != "..";
+    std::error_code ignored;
+    if (part == ".." && has_above && !std::filesystem::is_symlink(shorter, ignored)) {
+      shorter = shorter.parent_path();
+    } else {
+      shorter /= part;
+    }
+  }
+  return shorter;
 }
 
 bool is_found_by(const std::filesystem::path& path, const std::filesystem::path& file) {

@@ -17,10 +17,18 @@ std::string kind_of_other_file(const std::filesystem::path& path);
 /// @throws InputError if there is no such file, if it is something else, or cannot be opened
 std::ifstream open_input_file(const std::filesystem::path& path, std::string_view remedy);
 
+/// Reads over the byte order mark that some editors put before the first line of a text in UTF-8.
+/// @param stream at the file's beginning
+void skip_byte_order_mark(std::istream& stream);
+
 /// Size of such a file.
 /// @throws InputError if it is larger than `most` bytes
 std::size_t checked_file_size(const std::filesystem::path& path, std::size_t most,
                               std::string_view remedy);
+
+/// The path without "." and "..", as far as the same file is meant: "link/.." stays, as it is the
+/// folder above the one that a symbolic link leads to, not the one that the link lies in.
+std::filesystem::path without_dots(const std::filesystem::path& path);
 
 /// Whether `path` is the name `file`, or leads to it by symbolic links: without that name it finds
 /// nothing.

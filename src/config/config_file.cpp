@@ -21,6 +21,7 @@ constexpr std::uintmax_t max_file_bytes = 1 << 20;
 
 std::string read_text(const std::filesystem::path& file) {
   std::ifstream stream = open_input_file(file, "write the path of a configuration file (.cfg)");
+  skip_byte_order_mark(stream);
   std::string text(max_file_bytes + 1, '\0');
   stream.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(stream.gcount()));
@@ -29,7 +30,6 @@ std::string read_text(const std::filesystem::path& file) {
   if (text.size() > max_file_bytes || text.find('\0') != std::string::npos)
     throw InputError(file.string(), "is not a text file of at most 1 MiB", "",
                      "name the .cfg file itself");
-  if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);  // byte order mark of some editors
   return text;
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/input_file.hpp"
 #include "config/option.hpp"
 #include "config/values.hpp"
 #include "kernels/base/installation.hpp"
@@ -216,7 +217,7 @@ inline std::filesystem::path resolve(std::string_view text, const PathContext& c
   const std::filesystem::path path = text.starts_with(kCache)
                                          ? cache_folder() / text.substr(kCache.size())
                                          : context.folder / std::filesystem::path(text);
-  return std::filesystem::absolute(path).lexically_normal();
+  return without_dots(std::filesystem::absolute(path));
 }
 
 template <typename Field>

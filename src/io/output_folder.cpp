@@ -33,6 +33,24 @@ namespace {
       "nothing has been changed");
 }
 
+bool exists_there(const std::filesystem::path& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(std::filesystem::symlink_status(path, ignored));
+}
+
+/// Neither the folder nor one above it can be made where a link that leads nowhere has its name.
+void refuse_dangling_link(const std::filesystem::path& folder) {
+  std::filesystem::path above = std::filesystem::absolute(folder);
+  while (!exists_there(above) && above.has_relative_path()) above = above.parent_path();
+  std::error_code failure;
+  if (std::filesystem::exists(above, failure)) return;
+  if (failure && failure != std::errc::too_many_symbolic_link_levels) return;
+  throw InputError("output.folder", "is, or lies below, a symbolic link that leads nowhere",
+                   above.string(),
+                   "make the folder that the link names, remove the link, or choose another folder "
+                   "with --output.folder");
+}
+
 /// What lies in a folder: empty for one that is not there.
 /// @throws RunError if it cannot be listed
 std::vector<std::filesystem::directory_entry> entries_of(const std::filesystem::path& folder) {
@@ -94,11 +112,27 @@ int place_in_removal(const std::filesystem::path& path) {
   return name == settings_name ? 3 : 2;
 }
 
+/// A folder cannot be replaced by a file, and may hold what is the user's.
+void refuse_folders(const std::filesystem::path& folder,
+                    const std::vector<std::filesystem::path>& own_files_below) {
+  for (const std::filesystem::path& path : own_files_below) {
+    std::error_code ignored;
+    const auto status = std::filesystem::symlink_status(folder / path, ignored);
+    if (!std::filesystem::is_directory(status)) continue;
+    throw InputError("output.folder", "holds a folder that has the name of a run's file",
+                     (folder / path).string(),
+                     "move it away, or choose another folder with --output.folder; nothing has "
+                     "been changed");
+  }
+}
+
 /// An earlier run's files, in the order in which they are to be removed.
 /// @throws InputError if there are any and `overwrite` is false, or one does not look like a run's
+/// or is a folder
 std::vector<std::filesystem::path> earlier_files(const std::filesystem::path& folder,
                                                  bool overwrite) {
   std::vector<std::filesystem::path> earlier = own_files(folder);
+  refuse_folders(folder, earlier);
   if (!earlier.empty() && !overwrite) {
     const bool finished = std::ranges::find(earlier, summary_name) != earlier.end();
     throw InputError(
@@ -126,11 +160,6 @@ std::vector<std::filesystem::path> earlier_files(const std::filesystem::path& fo
   }
   std::ranges::stable_sort(earlier, {}, place_in_removal);
   return earlier;
-}
-
-bool exists_there(const std::filesystem::path& path) {
-  std::error_code ignored;
-  return std::filesystem::exists(std::filesystem::symlink_status(path, ignored));
 }
 
 /// @throws InputError if the folder does not hold such a run
@@ -182,6 +211,7 @@ std::filesystem::path own_path(const std::filesystem::path& folder, std::string_
 
 OutputFolder::OutputFolder(const std::filesystem::path& folder, bool overwrite)
     : OutputFolder(folder) {
+  refuse_dangling_link(folder);
   std::error_code failure;
   std::filesystem::create_directories(folder, failure);
   const bool is_folder = std::filesystem::is_directory(folder);
@@ -235,6 +265,7 @@ void OutputFolder::remove_empty_chain_folders() const {
 
 void OutputFolder::check(const std::filesystem::path& folder, bool overwrite,
                          std::span<const InputPath> inputs) {
+  refuse_dangling_link(folder);
   if (!std::filesystem::exists(folder)) return;
   if (!std::filesystem::is_directory(folder)) refuse_file(folder);
   const std::vector<std::filesystem::path> removed = earlier_files(folder, overwrite);

@@ -27,14 +27,16 @@ struct InputPath {
 /// folders of its chains (chain-0, chain-1, ...), are an error, or, with `overwrite`, removed;
 /// anything else in the folder is left alone, and a file that has the name of one of them but does
 /// not begin as a run's does is an error (looks_like_a_runs()), and so is a trajectory.xtc or
-/// qm-worker.log, which cannot be told from another program's, without a settings.cfg. Symbolic
-/// links among the own files and in place of a chain's folder are removed, never followed.
+/// qm-worker.log, which cannot be told from another program's, without a settings.cfg, and a folder
+/// that has the name of such a file. Symbolic links among the own files and in place of a chain's
+/// folder are removed, never followed.
 class OutputFolder {
  public:
   /// @param folder    created with its parents if missing; may itself be a symbolic link
   /// @param overwrite the option output.overwrite
   /// @throws InputError if the folder holds an earlier run's files and `overwrite` is false, is in
-  ///         use by a live run (overwrite or not), or is not a folder; RunError if not writable
+  ///         use by a live run (overwrite or not), or is not a folder, or lies below a symbolic
+  ///         link that leads nowhere; RunError if not writable
   OutputFolder(const std::filesystem::path& folder, bool overwrite);
   /// Opens and locks the folder of a run; changes nothing there.
   /// @throws InputError if the folder is missing, holds no run (no settings.cfg), holds a finished

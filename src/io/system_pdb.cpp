@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "base/byte_columns.hpp"
 #include "base/checked_file.hpp"
 #include "io/site_order.hpp"
 #include "io/trajectory.hpp"
@@ -33,7 +34,8 @@ void write_system_pdb(const std::filesystem::path& path, const System& system,
   const Vector3& edges = system.box.lengths;
   const auto labels = particle_labels(system);
   const auto positions = particle_positions(system, molecules);
-  std::string text = fmt::format("TITLE     {:.70s}\nREMARK    by starpmc\n", system.title);
+  std::string text =
+      fmt::format("TITLE     {}\nREMARK    by starpmc\n", first_bytes(system.title, 70));
   fmt::format_to(std::back_inserter(text),
                  "CRYST1{:9.3f}{:9.3f}{:9.3f}{:7.2f}{:7.2f}{:7.2f} P 1           1\n", edges.x,
                  edges.y, edges.z, 90.0, 90.0, 90.0);
@@ -45,13 +47,13 @@ void write_system_pdb(const std::filesystem::path& path, const System& system,
           fmt::format("{}: atom {} at ({}, {}, {}) A does not fit the columns of a PDB file",
                       path.string(), i + 1, r[0], r[1], r[2]));
     // Serial and residue numbers wrap around, as readers of large systems expect.
-    fmt::format_to(std::back_inserter(text),
-                   "HETATM{:5d} {:<4.4s} {:<4.4s}{}{:4d}    {:8.3f}{:8.3f}{:8.3f}{:6.2f}{:6.2f}"
-                   "          {:>2.2s}\n",
-                   (i + 1) % 100000, atom_name(label), label.residue,
-                   system.solute && label.residue_number == 1 ? 'A' : 'B',
-                   label.residue_number % 10000, r[0], r[1], r[2], 1.0, 0.0,
-                   upper_case(label.element));
+    fmt::format_to(
+        std::back_inserter(text),
+        "HETATM{:5d} {} {}{}{:4d}    {:8.3f}{:8.3f}{:8.3f}{:6.2f}{:6.2f}"
+        "          {}\n",
+        (i + 1) % 100000, left_column(atom_name(label), 4), left_column(label.residue, 4),
+        system.solute && label.residue_number == 1 ? 'A' : 'B', label.residue_number % 10000, r[0],
+        r[1], r[2], 1.0, 0.0, right_column(upper_case(label.element), 2));
   }
   write_file_atomically(path, text + "END\n");
 }

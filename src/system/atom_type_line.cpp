@@ -1,6 +1,7 @@
 #include "system/atom_type_line.hpp"
 
 #include <cctype>
+#include <limits>
 
 #include "kernels/base/error.hpp"
 #include "system/text.hpp"
@@ -36,8 +37,8 @@ AtomType parse_atom_type(CombinationRule rule, std::span<const std::string_view>
   type.name = words[0];
   const bool number_alone = particle == 4 && !std::isalpha(static_cast<unsigned char>(words[1][0]));
   if (particle == 5 || number_alone) {
-    type.atomic_number =
-        static_cast<int>(parse_integer(words[particle - 3], line.place, "the atomic number", 0));
+    type.atomic_number = static_cast<int>(parse_integer(
+        words[particle - 3], line.place, "the atomic number", 0, std::numeric_limits<int>::max()));
   }
   type.mass = parse_number(words[particle - 2], line.place, "the mass (g/mol)");
   type.charge = parse_number(words[particle - 1], line.place, "the charge (e)");

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <iterator>
 
+#include "base/byte_columns.hpp"
 #include "base/constants.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/shown_text.hpp"
@@ -15,6 +17,7 @@ namespace starpmc {
 namespace {
 
 constexpr std::size_t first_coordinate_column = 20;
+constexpr std::size_t name_width = 5;
 constexpr std::string_view column_remedy =
     "an atom line has residue number, residue name, atom name and atom number in 5 columns each, "
     "then x, y, z in nanometre, for example '    1SOL     OW    1   0.230   0.628   0.113'";
@@ -34,14 +37,20 @@ std::size_t coordinate_width(std::string_view line, const std::string& place) {
   return second - first;
 }
 
+/// 0 for what is no number: programs write blanks or "*****" for one that does not fit, and nothing
+/// that is read depends on it.
+int residue_number(std::string_view text) {
+  int number = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return status == std::errc() && end == text.data() + text.size() ? number : 0;
+}
+
 GroAtom read_atom(std::string_view line, std::size_t width, const std::string& place) {
   if (line.size() < first_coordinate_column + 3 * width) {
     throw InputError(place, "the atom line is too short", trim(line), column_remedy);
   }
   GroAtom atom;
-  const std::string_view number = trim(line.substr(0, 5));
-  atom.residue_number =
-      number.empty() ? 0 : static_cast<int>(parse_integer(number, place, "the residue number", 0));
+  atom.residue_number = residue_number(trim(line.substr(0, 5)));
   atom.residue_name = shown_text(trim(line.substr(5, 5)));
   atom.atom_name = shown_text(trim(line.substr(10, 5)));
   const auto coordinate = [&](std::size_t axis, std::string_view name) {
@@ -139,9 +148,9 @@ std::string format_gro(std::string_view title, std::span<const GroAtom> atoms, c
   for (std::size_t i = 0; i < atoms.size(); ++i) {
     const GroAtom& atom = atoms[i];
     // Residue and atom numbers have five columns: they wrap around, as in GROMACS.
-    fmt::format_to(std::back_inserter(text), "{:5d}{:<5.5s}{:>5.5s}{:5d}",
-                   atom.residue_number % 100000, atom.residue_name, atom.atom_name,
-                   (i + 1) % 100000);
+    fmt::format_to(std::back_inserter(text), "{:5d}{}{}{:5d}", atom.residue_number % 100000,
+                   left_column(atom.residue_name, name_width),
+                   right_column(atom.atom_name, name_width), (i + 1) % 100000);
     for (double value : {atom.position.x, atom.position.y, atom.position.z}) {
       fmt::format_to(std::back_inserter(text), "{:{}.{}f}", value / kAngstromPerNanometre, width,
                      decimals);

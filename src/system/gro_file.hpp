@@ -13,7 +13,7 @@ namespace starpmc {
 
 /// One atom line of a .gro file.
 struct GroAtom {
-  int residue_number = 1;
+  int residue_number = 1;  ///< 0 where the file has no number
   std::string residue_name;
   std::string atom_name;
   Vector3 position;      ///< angstrom (nanometre in the file)

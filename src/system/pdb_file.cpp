@@ -8,6 +8,8 @@
 #include <iterator>
 #include <string_view>
 
+#include "base/byte_columns.hpp"
+
 namespace starpmc {
 namespace {
 
@@ -24,9 +26,9 @@ class PdbText {
   explicit PdbText(const System& system) {
     const Vector3& edges = system.box.lengths;
     text_ = fmt::format(
-        "TITLE     {:.70s}\nCRYST1{:9.3f}{:9.3f}{:9.3f}{:7.2f}{:7.2f}{:7.2f} P 1"
+        "TITLE     {}\nCRYST1{:9.3f}{:9.3f}{:9.3f}{:7.2f}{:7.2f}{:7.2f} P 1"
         "           1\n",
-        system.title, edges.x, edges.y, edges.z, 90.0, 90.0, 90.0);
+        first_bytes(system.title, 70), edges.x, edges.y, edges.z, 90.0, 90.0, 90.0);
   }
 
   void add_atom(std::string_view record, std::string_view name, std::string_view residue,
@@ -36,10 +38,11 @@ class PdbText {
     const std::string shown =
         name.size() < 4 && element.size() == 1 ? fmt::format(" {}", name) : std::string(name);
     fmt::format_to(std::back_inserter(text_),
-                   "{:<6s}{:5d} {:<4.4s} {:>3.3s} {}{:4d}    {:8.3f}{:8.3f}{:8.3f}{:6.2f}{:6.2f}"
-                   "          {:>2.2s}\n",
-                   record, ++atoms_ % 100000, shown, upper_case(residue), chain,
-                   residue_number % 10000, r.x, r.y, r.z, 1.0, 0.0, upper_case(element));
+                   "{:<6s}{:5d} {} {} {}{:4d}    {:8.3f}{:8.3f}{:8.3f}{:6.2f}{:6.2f}"
+                   "          {}\n",
+                   record, ++atoms_ % 100000, left_column(shown, 4),
+                   right_column(upper_case(residue), 3), chain, residue_number % 10000, r.x, r.y,
+                   r.z, 1.0, 0.0, right_column(upper_case(element), 2));
   }
 
   std::string finish() && { return std::move(text_) + "END\n"; }

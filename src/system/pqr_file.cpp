@@ -16,13 +16,13 @@ constexpr std::string_view kColumns =
 
 constexpr std::size_t kMostAtoms = 5'000'000;
 
-/// What follows the record's name, which a serial number of six digits may touch.
+/// What follows the record's name, which a serial number may touch: one of six digits, or what
+/// programs write for numbers that do not fit, such as "*****" or "A0000".
 bool is_atom(std::string_view line, std::string_view& rest) {
   for (const std::string_view name : {"ATOM", "HETATM"}) {
     if (!line.starts_with(name)) continue;
     rest = line.substr(name.size());
-    const char next = rest.empty() ? ' ' : rest.front();
-    return next == ' ' || next == '\t' || (next >= '0' && next <= '9');
+    return true;
   }
   return false;
 }

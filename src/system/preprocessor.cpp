@@ -6,6 +6,7 @@
 #include <array>
 #include <cctype>
 #include <map>
+#include <optional>
 
 #include "kernels/base/error.hpp"
 #include "kernels/base/shown_text.hpp"
@@ -64,27 +65,77 @@ class Preprocessor {
     count_file(raw, file);
     stack_.push_back(file);
     const std::size_t open_before = conditionals_.size();
-    for (std::size_t i = 0; i < raw.size(); ++i) {
-      const std::string place = place_of(file, i + 1);
-      std::string text(trim(raw[i].substr(0, raw[i].find(';'))));
-      while (text.ends_with('\\')) {
-        text.pop_back();
-        if (++i == raw.size()) {
-          throw InputError(place, "the line is continued, but the file ends", "\\",
-                           "remove the backslash at the end of the line");
-        }
-        text += ' ';
-        text += trim(raw[i].substr(0, raw[i].find(';')));
-        check_length(text, place);
-      }
-      check_length(text, place);
-      read_line(text, place);
+    std::size_t next = 0;
+    while (const auto line = next_kept(raw, next, file)) {
+      const std::string place = place_of(file, *line + 1);
+      read_line(joined_line(raw, *line, next, file), place);
     }
     if (conditionals_.size() > open_before) {
       throw InputError(conditionals_.back().place, "the conditional is never closed", "",
                        "add '#endif' before the end of the file");
     }
     stack_.pop_back();
+  }
+
+  static std::string_view without_comment(std::string_view line) {
+    return trim(line.substr(0, line.find(';')));
+  }
+
+  /// The next line that is kept. Directives before it are carried out.
+  /// @param next index of the line to begin with; becomes that of the line after the one found
+  std::optional<std::size_t> next_kept(std::span<const std::string> raw, std::size_t& next,
+                                       const std::filesystem::path& file) {
+    while (next < raw.size()) {
+      const std::size_t line = next++;
+      if (trim(raw[line]).starts_with('#')) {
+        const std::string place = place_of(file, line + 1);
+        run_directive(joined_directive(raw, line, next, place), place);
+      } else if (active()) {
+        return line;
+      }
+    }
+    return std::nullopt;
+  }
+
+  /// A directive and the lines that continue it; a backslash in its comment continues nothing.
+  static std::string joined_directive(std::span<const std::string> raw, std::size_t first,
+                                      std::size_t& next, const std::string& place) {
+    std::string text(without_comment(raw[first]));
+    while (text.ends_with('\\')) {
+      text.pop_back();
+      if (next == raw.size()) refuse_continued_end(place);
+      text.append(" ").append(without_comment(raw[next++]));
+      check_length(text, place);
+    }
+    check_length(text, place);
+    return text;
+  }
+
+  /// A line and those that continue it. As in GROMACS, lines are joined before comments are cut
+  /// off, so that a comment that ends in a backslash takes the next line with it.
+  std::string joined_line(std::span<const std::string> raw, std::size_t first, std::size_t& next,
+                          const std::filesystem::path& file) {
+    const std::string place = place_of(file, first + 1);
+    std::string text(trim(raw[first]));
+    while (text.ends_with('\\')) {
+      text.back() = ' ';
+      const auto more = next_kept(raw, next, file);
+      if (!more) refuse_continued_end(place);
+      text += trim(raw[*more]);
+      check_length(text, place);
+    }
+    check_length(text, place);
+    const std::string_view kept = without_comment(text);
+    if (kept.ends_with('\\')) {
+      throw InputError(place, "the line is not continued: a comment follows its backslash", text,
+                       "end the line with the backslash, or remove the backslash");
+    }
+    return std::string(kept);
+  }
+
+  [[noreturn]] static void refuse_continued_end(const std::string& place) {
+    throw InputError(place, "the line is continued, but the file ends", "\\",
+                     "remove the backslash at the end of the line");
   }
 
   void count_file(std::span<const std::string> raw, const std::filesystem::path& file) {
@@ -114,14 +165,10 @@ class Preprocessor {
   void read_line(std::string_view text, const std::string& place) {
     // GROMACS takes lines that begin with '*' for comments; the AMBER force fields have some.
     if (text.starts_with('*')) return;
-    if (text.starts_with('#')) {
-      run_directive(text, place);
-    } else if (active() && !text.empty()) {
-      replaced_in_line_ = 0;
-      std::string replaced = substitute(text, place, 0);
-      if (!trim(replaced).empty()) {
-        lines_.push_back({shown_text(trim(replaced), kBlanks), place});
-      }
+    replaced_in_line_ = 0;
+    const std::string replaced = substitute(text, place, 0);
+    if (!trim(replaced).empty()) {
+      lines_.push_back({shown_text(trim(replaced), kBlanks), place});
     }
   }
 

@@ -6,7 +6,8 @@
 #include <string>
 
 #include "kernels/base/error.hpp"
-#include "system/gro_file.hpp"
+#include "system/gro_molecule.hpp"
+#include "system/rigid_geometry.hpp"
 #include "system/text.hpp"
 #include "system/xyz_file.hpp"
 
@@ -23,7 +24,7 @@ struct SoluteFile {
 SoluteFile read_solute_file(const std::filesystem::path& path) {
   SoluteFile file;
   if (lower_case(path.extension().string()) == ".gro") {
-    for (const GroAtom& atom : read_gro(path).atoms) {
+    for (const GroAtom& atom : read_gro_molecule(path).atoms) {
       file.positions.push_back(atom.position);
       file.atoms.push_back({atom.atom_name, nullptr, place_of(path, atom.line)});
     }
@@ -37,6 +38,32 @@ SoluteFile read_solute_file(const std::filesystem::path& path) {
         {"", element_by_symbol(geometry.elements[i]), place_of(path, i + first_line)});
   }
   return file;
+}
+
+/// Atoms that lie where the box's coordinates have them, but not all of them in one image of the
+/// box: another molecule.
+void check_same_image(const Box& box, const SoluteFile& file, std::span<const Vector3> positions,
+                      std::span<const std::vector<NamedAtom>> named) {
+  std::vector<Vector3> whole(positions.begin(), positions.end());
+  const std::vector<std::size_t> neighbours = make_whole(box, whole);
+  // Where the coordinates leave open how a long molecule lies, the file decides.
+  if (open_distance(box, file.positions, whole, neighbours)) return;
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    const std::size_t j = neighbours[i];
+    const double in_file = norm(file.positions[i] - file.positions[j]);
+    const double in_box = norm(whole[i] - whole[j]);
+    if (norm(file.positions[i] - file.positions[j] - (whole[i] - whole[j])) <=
+        2 * largest_shift_angstrom) {
+      continue;
+    }
+    throw InputError(file.atoms[i].place,
+                     fmt::format("the distance from atom {} to atom {} is another one than in {}, "
+                                 "where it is {:.3f} angstrom",
+                                 i + 1, j + 1, named[i].front().place, in_box),
+                     fmt::format("{:.3f} angstrom", in_file),
+                     "write the molecule whole, not broken over the boundary of a periodic box "
+                     "('gmx trjconv -pbc mol')");
+  }
 }
 
 }  // namespace
@@ -60,6 +87,7 @@ void take_solute_file(const std::filesystem::path& path, const Box& box, Solute&
           "give the solute's coordinates in the frame of the box, or leave out the solute file");
     }
   }
+  if (!solute.positions.empty()) check_same_image(box, file, solute.positions, named);
   solute.positions = file.positions;
   for (std::size_t i = 0; i < named.size(); ++i) {
     named[i].push_back(file.atoms[i]);

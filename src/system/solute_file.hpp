@@ -11,11 +11,12 @@
 namespace starpmc {
 
 /// Takes the QM molecule's coordinates, with more digits, from an .xyz or .gro file of their own.
+/// A .gro file's molecule that is broken over the boundary of the file's box is made whole.
 /// @param solute positions as the box's coordinates have them, or none; replaced
 /// @param named  one list for each atom of the topology; what the file tells is added (the elements
 ///               of an .xyz file, the names of a .gro file)
 /// @throws InputError naming file and line if the file cannot be read, has another number of atoms
-///         or atoms elsewhere
+///         or atoms elsewhere, or is broken where the coordinates are not
 void take_solute_file(const std::filesystem::path& path, const Box& box, Solute& solute,
                       std::span<std::vector<NamedAtom>> named);
 

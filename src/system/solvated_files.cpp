@@ -10,9 +10,9 @@
 #include <optional>
 #include <set>
 #include <span>
+#include <utility>
 #include <vector>
 
-#include "base/checked_file.hpp"
 #include "base/input_file.hpp"
 #include "kernels/base/error.hpp"
 #include "system/atom_typing.hpp"
@@ -21,6 +21,7 @@
 #include "system/gro_file.hpp"
 #include "system/gromacs_data.hpp"
 #include "system/read_system.hpp"
+#include "system/readable_pair.hpp"
 #include "system/rigid_geometry.hpp"
 #include "system/solvation.hpp"
 #include "system/superposition.hpp"
@@ -49,7 +50,7 @@ constexpr std::array<WaterModel, 4> water_models{{
     {"tip4p", "oplsaa.ff/tip4p.itp", "tip4p.gro"},
 }};
 
-void check_size(const SolvateRequest& request) {
+void check_numbers(const SolvateRequest& request) {
   if (request.waters.has_value() == request.edge_angstrom.has_value()) {
     throw InputError("starpmc solvate", "the size of the box is not given, or given twice", "",
                      "give either --waters NUMBER or --box ANGSTROM");
@@ -62,6 +63,11 @@ void check_size(const SolvateRequest& request) {
   if (request.edge_angstrom && !(*request.edge_angstrom >= 5 && *request.edge_angstrom <= 300)) {
     throw InputError("--box", "the edge is out of range", fmt::format("{}", *request.edge_angstrom),
                      "ask for 5 to 300 angstrom");
+  }
+  constexpr int most_charge = 1000;  // as qm.charge
+  if (request.charge < -most_charge || request.charge > most_charge) {
+    throw InputError("--charge", "the charge is out of range", std::to_string(request.charge),
+                     "give the solute's charge, -1000 to 1000 elementary charges");
   }
   const double distance = request.ion_distance_angstrom;
   if (!(distance >= 2 && distance <= 100)) {
@@ -248,11 +254,17 @@ std::string format_topology(const SolvateRequest& request, const WaterModel& mod
 
 void refuse_existing(const SolvateRequest& request, std::span<const std::filesystem::path> files) {
   for (const std::filesystem::path& file : files) {
-    if (!request.solute.empty() && is_found_by(request.solute, file)) {
-      throw InputError("--solute", "is the file that would be written", file.string(),
+    for (const auto& [option, input] :
+         {std::pair("--solute", request.solute), std::pair("--table", request.table)}) {
+      if (input.empty() || !is_found_by(input, file)) continue;
+      throw InputError(option, "is the file that would be written", file.string(),
                        "choose another --output");
     }
-    if (!request.overwrite && std::filesystem::exists(file)) {
+    if (const std::string kind = kind_of_other_file(file); !kind.empty()) {
+      throw InputError(file.string(), "is not a regular file, and is not replaced", kind,
+                       "choose another --output, or move it away");
+    }
+    if (!request.overwrite && std::filesystem::exists(std::filesystem::symlink_status(file))) {
       throw InputError(file.string(), "the file exists already", "",
                        "choose another --output, or give --overwrite");
     }
@@ -282,29 +294,24 @@ std::vector<Ions> add_ions(const SolvateRequest& request, const Salt& salt, Solv
 
 void write_checked(const SolvatedFiles& files, const Geometry& solute, std::string_view coordinates,
                    std::string_view topology) {
-  try {
-    write_file_atomically(files.topology, topology);
-    write_file_atomically(files.coordinates, coordinates);
-    // What is written must be readable: a table of the user's may name types that do not exist.
+  // What is written must be readable: a table of the user's may name types that do not exist.
+  const auto read = [&](const FilePair& written) {
     const System system =
-        read_system({files.coordinates, files.topology, {}, files.qm_molecule, {}, {}});
+        read_system({written.coordinates, written.topology, {}, files.qm_molecule, {}, {}});
     if (system.solute && system.solute->elements != solute.elements) {
-      throw InputError(files.topology.string(), "reads back with other elements than the solute's",
+      throw InputError(written.topology.string(),
+                       "reads back with other elements than the solute's",
                        fmt::format("{}", fmt::join(system.solute->elements, " ")),
                        "check the types that --table gives");
     }
-  } catch (...) {  // neither is of use without the other
-    std::error_code ignored;
-    std::filesystem::remove(files.coordinates, ignored);
-    std::filesystem::remove(files.topology, ignored);
-    throw;
-  }
+  };
+  write_readable_pair({files.coordinates, files.topology}, coordinates, topology, read);
 }
 
 }  // namespace
 
 SolvatedFiles write_solvated_files(const SolvateRequest& request) {
-  check_size(request);
+  check_numbers(request);
   const std::optional<Salt> salt = read_salt(request);
   const WaterModel& model = find_model(request.model);
   SolvatedFiles files;

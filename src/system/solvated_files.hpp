@@ -18,7 +18,7 @@ struct SolvateRequest {
   std::optional<double> edge_angstrom;  ///< ... or the cube's edge
   std::string model = "tip3p";          ///< tip3p, spc, spce or tip4p
   std::filesystem::path output;         ///< the files' name without .gro and .top
-  int charge = 0;                       ///< of the solute; noted in the topology
+  int charge = 0;                       ///< of the solute, -1000 to 1000; noted in the topology
   std::string ions;                  ///< "NaCl:0.15": salt in mol/L, and counter-ions; empty: none
   double ion_distance_angstrom = 6;  ///< of ions from the solute and each other
   std::uint64_t seed = 1;
@@ -48,7 +48,9 @@ struct SolvatedFiles {
 };
 
 /// Puts the solute into a cube of water and writes coordinates (.gro) and topology (.top), which
-/// includes GROMACS's oplsaa.ff. Water and parameters come from GROMACS's data.
+/// includes GROMACS's oplsaa.ff. Water and parameters come from GROMACS's data. Earlier files of
+/// these names are replaced when the new ones have been read back; until then nothing of theirs
+/// changes.
 /// @throws InputError for a bad request or missing data; RunError if nothing can be written
 SolvatedFiles write_solvated_files(const SolvateRequest& request);
 

@@ -36,6 +36,7 @@ std::vector<std::string> read_byte_lines(const std::filesystem::path& file,
   constexpr std::size_t most_bytes = std::size_t{256} << 20U;
   std::ifstream stream = open_input_file(file, remedy);
   checked_file_size(file, most_bytes, remedy);
+  skip_byte_order_mark(stream);
   std::vector<std::string> lines;
   for (std::string line; std::getline(stream, line);) {
     if (!line.empty() && line.back() == '\r') {
@@ -91,15 +92,18 @@ double parse_number(std::string_view text, std::string_view place, std::string_v
 }
 
 long parse_integer(std::string_view text, std::string_view place, std::string_view what,
-                   long minimum) {
+                   long minimum, long maximum) {
   const std::string_view digits = trim(text);
   long value = 0;
   const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (digits.empty() || status != std::errc() || end != digits.data() + digits.size() ||
-      value < minimum) {
-    throw InputError(place, fmt::format("{} is not an integer of at least {}", what, minimum),
+      value < minimum || value > maximum) {
+    const std::string range = maximum == std::numeric_limits<long>::max()
+                                  ? fmt::format("of at least {}", minimum)
+                                  : fmt::format("from {} to {}", minimum, maximum);
+    throw InputError(place, fmt::format("{} is not an integer {}", what, range),
                      digits.empty() ? "nothing" : digits,
-                     fmt::format("write an integer of at least {}", minimum));
+                     fmt::format("write an integer {}", range));
   }
   return value;
 }

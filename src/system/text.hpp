@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,7 +17,8 @@ std::string place_of(const std::filesystem::path& file, std::size_t line);
 
 inline constexpr std::size_t most_lines_of_a_file = 5'000'000;
 
-/// All lines of a text file, without line ends ("\n" or "\r\n"), as shown_text() shows them.
+/// All lines of a text file, without line ends ("\n" or "\r\n") and a byte order mark, as
+/// shown_text() shows them.
 /// @param remedy what to do if the file is not there
 /// @throws InputError if the file cannot be read, is not a regular one, or is larger than 256 MiB
 /// or
@@ -36,10 +38,10 @@ bool equal_ignoring_case(std::string_view a, std::string_view b);
 /// @throws InputError if the text is no number, or not finite
 double parse_number(std::string_view text, std::string_view place, std::string_view what);
 
-/// An integer of at least `minimum`.
+/// An integer of at least `minimum`, and at most `maximum`.
 /// @throws InputError otherwise
 long parse_integer(std::string_view text, std::string_view place, std::string_view what,
-                   long minimum);
+                   long minimum, long maximum = std::numeric_limits<long>::max());
 
 /// The name most like `name`, or an empty string where none is similar.
 std::string nearest_name(std::string_view name, std::span<const std::string> known);

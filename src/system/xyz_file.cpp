@@ -5,11 +5,12 @@
 #include <algorithm>
 #include <cctype>
 #include <iterator>
+#include <limits>
 
 #include "kernels/base/error.hpp"
 #include "system/element_names.hpp"
 #include "system/elements.hpp"
-#include "system/gro_file.hpp"
+#include "system/gro_molecule.hpp"
 #include "system/text.hpp"
 
 namespace starpmc {
@@ -20,7 +21,8 @@ const Element& element_of(std::string_view word, const std::string& place) {
     return std::isdigit(static_cast<unsigned char>(c)) != 0;
   });
   const Element* element =
-      number ? element_by_number(static_cast<int>(parse_integer(word, place, "the element", 1)))
+      number ? element_by_number(static_cast<int>(
+                   parse_integer(word, place, "the element", 1, std::numeric_limits<int>::max())))
              : element_by_symbol(word);
   if (!element) {
     throw InputError(place, "unknown element", word, "write a symbol such as C, N, O, Cl");
@@ -29,7 +31,7 @@ const Element& element_of(std::string_view word, const std::string& place) {
 }
 
 Geometry geometry_of_gro(const std::filesystem::path& path) {
-  const GroFile file = read_gro(path);
+  const GroFile file = read_gro_molecule(path);
   Geometry geometry{file.title, {}, {}};
   std::vector<std::string> names;
   std::vector<std::string> places;

@@ -57,6 +57,24 @@ class Check(program.TestCase):
                 self.assertEqual(result.returncode, 2, result.stderr)
                 self.assertIn(part, result.stderr)
 
+    def test_refuses_output_folders_that_a_run_refuses(self):
+        config = self.small()
+        out = self.folder / "out"
+        (out / "report.html").mkdir(parents=True)
+        kept = out / "checkpoint.cbor"
+        kept.write_bytes(b"starpmc checkpoint 1")
+        link = self.folder / "link"
+        link.symlink_to("nowhere")
+        for folder, part in ((out, "report.html"), (link, "leads nowhere"), (link / "below", "leads nowhere")):
+            with self.subTest(folder.name):
+                words = (config, "--output.folder", folder, "--output.overwrite", "true")
+                said = [program.start(command, *words) for command in ("check", "run")]
+                for result in said:
+                    self.assertEqual(result.returncode, 2, result.stderr)
+                    self.assertIn(part, result.stderr)
+                self.assertEqual(said[0].stderr, said[1].stderr)
+                self.assertTrue(kept.exists())
+
     def test_finds_all_that_is_wrong(self):
         """One error of each input that does not depend on another."""
         topology = self.folder / "bad.top"

@@ -99,6 +99,32 @@ TEST_F(ReadSettings, CommandLinePathsAreRelativeToTheWorkingDirectory) {
             std::filesystem::canonical(folder_.path() / "box.gro"));
 }
 
+TEST_F(ReadSettings, DotsBelowALinkMeanWhatTheSystemOpens) {
+  folder_.write("far/data/box.gro", "the far one");
+  std::filesystem::create_directory(folder_.path() / "far/here");
+  folder_.write("data/box.gro", "the near one");
+  std::filesystem::create_directory_symlink("far/here", folder_.path() / "link");
+  const auto opened = [&](const std::string& text) {
+    return test::read_all(
+        read(write("[system]\nsolute = " + text + "\nqm-molecule = CHOR\n")).system.solute);
+  };
+  EXPECT_EQ(opened("link/../data/box.gro"), "the far one");
+  EXPECT_EQ(opened("link/.././data/box.gro"), "the far one");
+  EXPECT_EQ(opened("include/../data/box.gro"), "the near one");
+  EXPECT_EQ(read(write("[system]\nsolute = ./include/../data/./box.gro\nqm-molecule = CHOR\n"))
+                .system.solute,
+            folder_.path() / "data/box.gro");
+  // A configuration that is reached through the link.
+  folder_.write("far/here/run.cfg", test::read_all(write("")));
+  folder_.write("far/box.gro", "above");
+  EXPECT_EQ(
+      test::read_all(read(folder_.path() / "link/run.cfg",
+                          {"--system.coordinates", (folder_.path() / "link/../box.gro").string(),
+                           "--system.topology", (folder_.path() / "system.top").string()})
+                         .system.coordinates),
+      "above");
+}
+
 TEST_F(ReadSettings, WrittenConfigurationReadsBackTheSame) {
   const Settings settings = read(
       write("temperature = 298.14999999999998\nmax-translation = 0.1\nseed = 7\n"

@@ -117,11 +117,42 @@ TEST(OutputFolder, AFileInItsPlace) {
   EXPECT_THROW(OutputFolder(file / "below", false), RunError);
 }
 
-TEST(OutputFolder, AFolderNamedAsAResultIsNotRemoved) {
+TEST(OutputFolder, AFolderNamedAsAResultIsRefusedBeforeAnythingIsRemoved) {
+  for (const char* name : {"energies.csv", "report.html", "summary.json", "settings.cfg",
+                           "trajectory.xtc", "chain-0/run.log"}) {
+    const TemporaryFolder folder;
+    const auto notes = folder.write(std::string(name) + "/notes.txt", "precious");
+    const auto checkpoint = folder.write("checkpoint.cbor", "starpmc checkpoint 1");
+    for (const bool overwrite : {true, false}) {
+      const std::string message = input_error(folder.path(), overwrite);
+      EXPECT_THAT(message, HasSubstr("holds a folder that has the name of a run's file, found '" +
+                                     (folder.path() / name).string()));
+      EXPECT_THAT(message, HasSubstr("remedy: move it away"));
+      try {
+        OutputFolder::check(folder.path(), overwrite);
+        ADD_FAILURE() << "check() has no objection";
+      } catch (const InputError& error) {
+        EXPECT_EQ(error.what(), message);
+      }
+    }
+    EXPECT_EQ(test::read_all(notes), "precious");
+    EXPECT_TRUE(std::filesystem::exists(checkpoint));
+  }
+}
+
+TEST(OutputFolder, ALinkThatLeadsNowhereIsRefused) {
   const TemporaryFolder folder;
-  folder.write("energies.csv/notes.txt", "precious");
-  EXPECT_THROW(OutputFolder(folder.path(), true), RunError);
-  EXPECT_TRUE(std::filesystem::exists(folder.path() / "energies.csv/notes.txt"));
+  const auto link = folder.path() / "link";
+  std::filesystem::create_symlink(folder.path() / "nowhere", link);
+  for (const auto& path : {link, link / "below/deeper"}) {
+    const std::string message = input_error(path, true);
+    EXPECT_THAT(message, HasSubstr("a symbolic link that leads nowhere, found '" + link.string()));
+    EXPECT_THAT(message, HasSubstr("remedy: make the folder"));
+    EXPECT_THROW(OutputFolder::check(path, true), InputError);
+  }
+  EXPECT_NO_THROW(OutputFolder::check(folder.path() / "new/folder", true));
+  std::filesystem::create_directory(folder.path() / "nowhere");
+  EXPECT_NO_THROW(OutputFolder::check(link, true));
 }
 
 TEST(OutputFolder, AnOldLockFileIsNotTrusted) {

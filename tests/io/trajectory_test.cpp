@@ -12,6 +12,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <sstream>
 #include <thread>
 
 #include "base/checked_file.hpp"
@@ -634,6 +635,29 @@ TEST(SystemPdb, HasALineForEveryParticle) {
   EXPECT_THAT(text, testing::EndsWith("END\n"));
   write_system_pdb(path, example_system(), example_system().molecules);  // once more
   EXPECT_EQ(test::read_all(path), text);
+}
+
+TEST(SystemPdb, NamesInUtf8FillTheirColumnsByBytes) {
+  const TemporaryFolder folder;
+  System system = example_system();
+  system.title = std::string(69, 't') + "\u00e4 and more";
+  system.molecule_types[0].name = "W\u00e4sser";
+  system.molecule_types[0].sites[0].name = "O\u00e4\u6c29";
+  system.molecule_types[1].name = "\u6c29\u6c14";
+  const auto path = folder.path() / "system.pdb";
+  write_system_pdb(path, system, system.molecules);
+  std::istringstream lines(test::read_all(path));
+  std::string line;
+  std::getline(lines, line);
+  EXPECT_EQ(line, "TITLE     " + std::string(69, 't'));
+  std::vector<std::string> atoms;
+  while (std::getline(lines, line)) {
+    if (line.starts_with("HETATM")) atoms.push_back(line);
+  }
+  ASSERT_EQ(atoms.size(), 2U + 6U * 4U + 2U);
+  for (const std::string& atom : atoms) EXPECT_EQ(atom.size(), 78U) << atom;
+  EXPECT_EQ(atoms[2].substr(0, 26), "HETATM    3 O\u00e4  W\u00e4sB   2");
+  EXPECT_EQ(atoms[26].substr(17, 4), "\u6c29 ");
 }
 
 TEST(SystemPdb, RefusesWhatTheColumnsCannotHold) {

@@ -298,6 +298,11 @@ const std::vector<Malformed> malformed_topologies{
      "SOL 2\n[ atoms ]",
      "SOL 2\n[ moleculetype ]\nother 1\n[ atoms ]",
      {"a.top:13", "no [ atoms ]"}},
+    {"AtomicNumberBeyondInt",
+     't',
+     "CM 6 12.011",
+     "CM 4294967302 12.011",
+     {"a.top:6", "the atomic number", "4294967302", "2147483647"}},
     {"NoMolecules", 't', "[ molecules ]\ncarbonyl 1\nSOL 2\n", "", {"a.top", "[ molecules ]"}},
 };
 
@@ -361,6 +366,8 @@ TEST(MalformedFiles, SoluteFiles) {
   EXPECT_THAT(read("s.xyz", "2\n\nC 10 10 ten\nO 11.2 10 10\n"),
               HasSubstr("s.xyz:3: the z coordinate (angstrom) is not a number, found 'ten'"));
   EXPECT_THAT(read("s.xyz", "2\n\nC 10 10\nO 11.2 10 10\n"), HasSubstr("s.xyz:3: no element and"));
+  EXPECT_THAT(read("s.xyz", "2\n\n4294967302 10 10 10\nO 11.2 10 10\n"),
+              HasSubstr("s.xyz:3: the element is not an integer from 1 to 2147483647"));
   EXPECT_THAT(read("s.mol2", "x"), HasSubstr("found '.mol2'"));
 }
 

@@ -178,6 +178,84 @@ TEST(SoluteFile, InGroNamesAreWitnesses) {
                              HasSubstr("s.gro:3) stands for N")));
 }
 
+/// The first four atoms of the small system, formaldehyde, moved up and wrapped atom by atom: the
+/// boundary z = 0 goes through the C=O bond.
+GroFile broken_formaldehyde() {
+  GroFile gro = read_gro(test_data("small/small.gro"));
+  for (GroAtom& atom : gro.atoms) {
+    atom.position.z = std::fmod(atom.position.z + 6, gro.box.lengths.z);
+  }
+  return gro;
+}
+
+/// Distances of all pairs of the solute's atoms, one after the other.
+std::vector<double> distances(std::span<const Vector3> positions) {
+  std::vector<double> all;
+  for (const Vector3& a : positions) {
+    for (const Vector3& b : positions) all.push_back(norm(a - b));
+  }
+  return all;
+}
+
+TEST(SoluteFile, ABrokenMoleculeIsMadeWhole) {
+  const TemporaryFolder folder;
+  const System plain = read_system(
+      {test_data("small/small.gro"), test_data("small/small.top"), {}, "formaldehyde", {}, {}});
+  const std::vector<double> right = distances(plain.solute->positions);
+  const GroFile gro = broken_formaldehyde();
+  const auto all = folder.write("all.gro", format_gro("all", gro.atoms, gro.box, 7));
+  const std::span<const GroAtom> atoms = gro.atoms;
+  const auto solute = folder.write("s.gro", format_gro("solute", atoms.first(4), gro.box, 7));
+  const auto waters = folder.write("w.gro", format_gro("waters", atoms.subspan(4), gro.box, 7));
+  for (const auto& coordinates : {all, waters}) {
+    const System system =
+        read_system({coordinates, test_data("small/small.top"), solute, "formaldehyde", {}, {}});
+    EXPECT_THAT(distances(system.solute->positions),
+                testing::Pointwise(testing::DoubleNear(1e-5), right));
+  }
+  // As starpmc solvate reads it: the elements, too, follow from neighbours.
+  const Geometry geometry = read_geometry(solute);
+  EXPECT_THAT(distances(geometry.positions), testing::Pointwise(testing::DoubleNear(1e-5), right));
+  EXPECT_EQ(geometry.elements, plain.solute->elements);
+}
+
+TEST(SoluteFile, ThatIsBrokenWithoutABoxIsRefused) {
+  const TemporaryFolder folder;
+  const GroFile gro = broken_formaldehyde();
+  Geometry geometry{"", {"C", "O", "H", "H"}, {}};
+  for (std::size_t i = 0; i < 4; ++i) geometry.positions.push_back(gro.atoms[i].position);
+  const auto all = folder.write("all.gro", format_gro("all", gro.atoms, gro.box, 7));
+  const auto solute = folder.write("s.xyz", format_xyz(geometry));
+  EXPECT_THAT(test::input_error([&] {
+                read_system({all, test_data("small/small.top"), solute, "formaldehyde", {}, {}});
+              }),
+              testing::AllOf(HasSubstr("s.xyz:"), HasSubstr("all.gro:"),
+                             HasSubstr("another one than in"), HasSubstr("-pbc mol")));
+}
+
+TEST(SoluteFile, AWholeMoleculeInATightBoxStaysAsItIs) {
+  const TemporaryFolder folder;
+  // Its ends are nearer to each other over the boundary than the bonds are long.
+  const std::vector<GroAtom> atoms{{1, "M", "C1", {0.2, 1, 1}},
+                                   {1, "M", "C2", {1.7, 1, 1}},
+                                   {1, "M", "C3", {3.2, 1, 1}},
+                                   {1, "M", "C4", {4.7, 1, 1}}};
+  const auto file = folder.write("m.gro", format_gro("chain", atoms, {{5.0, 5.0, 5.0}}, 7));
+  const Geometry geometry = read_geometry(file);
+  for (std::size_t i = 0; i < atoms.size(); ++i) {
+    EXPECT_LT(norm(geometry.positions[i] - atoms[i].position), 1e-6) << i;
+  }
+}
+
+TEST(SoluteFile, OfADistanceThatStaysOpenIsRefused) {
+  const TemporaryFolder folder;
+  const std::vector<GroAtom> atoms{{1, "M", "C1", {1, 1, 1}}, {1, "M", "C2", {8, 1, 1}}};
+  const auto file = folder.write("m.gro", format_gro("pair", atoms, {{12, 12, 12}}, 7));
+  EXPECT_THAT(test::input_error([&] { read_geometry(file); }),
+              testing::AllOf(HasSubstr("m.gro:4: neighbouring atoms 2 (C2) and 1 (C1)"),
+                             HasSubstr("7.000 as well as 5.000")));
+}
+
 TEST(Wrapping, MoleculesBrokenOverTheBoundaryAreTheSame) {
   const TemporaryFolder folder;
   GroFile gro = read_gro(test_data("small/small.gro"));

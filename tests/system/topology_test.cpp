@@ -39,12 +39,33 @@ TEST(Preprocessor, DefinesConditionsAndContinuations) {
                                  "#endif\n"
                                  "#ifdef HIDDEN\nno\n#endif\n"
                                  "#undef FLAG\n#ifdef FLAG\nno\n#endif\n"
-                                 "a \\ ; joined\n b\\\nc\n"
+                                 "a \\\n b\\\nc ; joined\n"
                                  "  # ifdef GIVEN\n GIVEN\n#endif\n");
   const std::vector<std::string> defines{"GIVEN=7.5"};
   EXPECT_THAT(texts(preprocess(file, defines, {})),
               ElementsAre("1 2 1 0.1 345000", "LENGTH_IS_NOT_REPLACED xLENGTH", "yes", "yes too",
                           "a  b c", "7.5"));
+}
+
+TEST(Preprocessor, JoinsLinesBeforeItCutsComments) {
+  const TemporaryFolder folder;
+  const auto read = [&](std::string_view text) {
+    return texts(preprocess(folder.write("a.top", text), {}, {}));
+  };
+  // GROMACS reads over the second line, too: the old value's comment takes it along.
+  EXPECT_THAT(read("first\n; old value \\\n1 2 0.3\nlast\n"), ElementsAre("first", "last"));
+  EXPECT_THAT(read("1 ; one \\ \n 2\n3\n"), ElementsAre("1", "3"));
+  EXPECT_THAT(read("1 \\\r\n2 ; two\r\n3\r\n"), ElementsAre("1  2", "3"));
+  // Directives are never continued by their comments, nor lines that are left out.
+  EXPECT_THAT(read("#define A 1 ; one \\\nA\n"), ElementsAre("1"));
+  EXPECT_THAT(read("#ifdef NO\n1 \\\n#endif\n2\n"), ElementsAre("2"));
+  EXPECT_THAT(read("1 \\\n#ifdef NO\n2\n#else\n3\n#endif\n4\n"), ElementsAre("1  3", "4"));
+  EXPECT_THAT(test::input_error([&] { read("1\n2 \\ ; two\n3\n"); }),
+              testing::AllOf(testing::HasSubstr("a.top:2: the line is not continued"),
+                             testing::HasSubstr("found '2 \\ ; two'"),
+                             testing::HasSubstr("remedy: end the line with the backslash")));
+  EXPECT_THAT(test::input_error([&] { read("1\n; \\\n"); }),
+              testing::HasSubstr("a.top:2: the line is continued, but the file ends"));
 }
 
 TEST(Preprocessor, FindsIncludesBesideTheFileThenInFolders) {
