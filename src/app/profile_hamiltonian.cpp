@@ -20,7 +20,7 @@ namespace {
 constexpr unsigned kThreadsPerWorker = 2;
 constexpr unsigned kMostThreads = 32;
 /// That a thread takes at a time.
-constexpr std::size_t kFramesAtOnce = 8;
+constexpr std::size_t kFramesOfThread = 8;
 
 }  // namespace
 
@@ -47,9 +47,9 @@ std::vector<double> ImageHamiltonian::operator()(std::span<const std::vector<Mol
   std::atomic<std::size_t> next = 0;
   const auto evaluate = [&](std::size_t own) {
     try {
-      for (std::size_t first = next.fetch_add(kFramesAtOnce); first < frames.size();
-           first = next.fetch_add(kFramesAtOnce)) {
-        const auto some = frames.subspan(first, std::min(kFramesAtOnce, frames.size() - first));
+      for (std::size_t first = next.fetch_add(kFramesOfThread); first < frames.size();
+           first = next.fetch_add(kFramesOfThread)) {
+        const auto some = frames.subspan(first, std::min(kFramesOfThread, frames.size() - first));
         std::ranges::transform(
             evaluators_[own]->of(some), &energies[first],
             [this](const EnergyTerms& terms) { return own_energy_ + terms.total(); });
@@ -60,7 +60,7 @@ std::vector<double> ImageHamiltonian::operator()(std::span<const std::vector<Mol
   };
   {
     std::vector<std::jthread> others;
-    const std::size_t pieces = (frames.size() + kFramesAtOnce - 1) / kFramesAtOnce;
+    const std::size_t pieces = (frames.size() + kFramesOfThread - 1) / kFramesOfThread;
     const std::size_t count = std::min(evaluators_.size(), pieces);
     for (std::size_t own = 1; own < count; ++own) others.emplace_back(evaluate, own);
     evaluate(0);

@@ -14,7 +14,7 @@ namespace {
 
 /// Molecules evaluated together, of one frame or of several: each task costs StarPU as much as some
 /// hundred of them.
-constexpr std::size_t kBatch = 2048;
+constexpr std::size_t kMoleculesAtOnce = 2048;
 
 /// Nothing is decided here, and no pressure asked for.
 Settings settings_of_energies(Settings settings) {
@@ -30,7 +30,7 @@ struct SoluteEnergies::Data {
        std::shared_ptr<const ReferenceTables> reference)
       : system(from), chain(from, settings) {
     chain.set_reference(std::move(reference));
-    constexpr int kCandidates = static_cast<int>(kBatch);
+    constexpr int kCandidates = static_cast<int>(kMoleculesAtOnce);
     for (auto& window : windows) {
       window.emplace(WindowLayout{kCandidates, kCandidates, chain.topology.shape.sites,
                                   chain.topology.shape.padded_molecules},
@@ -130,7 +130,7 @@ class Evaluation {
     for (std::size_t field = begin; field < end; ++field) {
       for (std::size_t i = 0; i < count; ++i) {
         totals_[(first + i) / chain_.molecules()][MM_TERMS + field] +=
-            energies.data()[(field - begin) * kBatch + i];
+            energies.data()[(field - begin) * kMoleculesAtOnce + i];
       }
     }
   }
@@ -163,9 +163,9 @@ std::vector<EnergyTerms> SoluteEnergies::of(std::span<const std::vector<Molecule
   const auto collect = [&] {
     if (under_way) evaluation.collect(*under_way->window, under_way->first, under_way->count);
   };
-  for (std::size_t first = 0; first < evaluation.molecules(); first += kBatch) {
-    const WindowBuffers<double>& window = *data_->windows.at(first / kBatch % 2);
-    const std::size_t count = std::min(kBatch, evaluation.molecules() - first);
+  for (std::size_t first = 0; first < evaluation.molecules(); first += kMoleculesAtOnce) {
+    const WindowBuffers<double>& window = *data_->windows.at(first / kMoleculesAtOnce % 2);
+    const std::size_t count = std::min(kMoleculesAtOnce, evaluation.molecules() - first);
     evaluation.load(window, first, count);
     evaluation.submit(window, count);
     collect();
