@@ -100,6 +100,7 @@ void TrajectoryReader::open() {
   open(edges_, "particles/all/box/edges/value", {3});
   if (molecules > 0) {
     check_species();
+    types_ = read_molecule_types(file_.get());
     open(centre_, "particles/molecules/position/value", {molecules, 3});
     open(orientation_, "particles/molecules/orientation/value", {molecules, 4});
   }
