@@ -32,25 +32,24 @@ constexpr std::size_t kPoseNumbers = 7;  ///< x, y, z, w, i, j, k
 constexpr const char* kAnIntactFile =
     "name another frame (system.frame), or a file that is as a run has left it";
 
+constexpr const char* kTheFileAsItWas = "name a file that is as a run has left it";
+
 std::string shown(const Vector3& v) { return fmt::format("{}, {}, {}", v.x, v.y, v.z); }
 
-/// Of a molecule type's reference geometry, or of the QM molecule.
-void check_place(const Vector3& position, const std::filesystem::path& path,
-                 const std::string& whose) {
-  if (is_place(position)) return;
+[[noreturn]] void refuse_place(const Vector3& position, const std::filesystem::path& path,
+                               const std::string& whose, const char* remedy) {
   refuse(path, fmt::format("{} lies nowhere within {:g} angstrom", whose, kFarthestAngstrom),
-         shown(position), "name a file that is as a run has left it");
+         shown(position), remedy);
 }
 
 void check_poses(const StoredState& state, const std::filesystem::path& path) {
   for (std::size_t m = 0; m < state.molecules.size(); ++m) {
     const auto& [type, centre, q] = state.molecules[m];
     if (is_pose(centre, q)) continue;
-    refuse(path,
-           fmt::format("molecule {} ({}) has no centre within {:g} angstrom, or no unit quaternion "
-                       "for an orientation",
-                       m + 1, state.types[type].name, kFarthestAngstrom),
-           fmt::format("{} and {}, {}, {}, {}", shown(centre), q.w, q.x, q.y, q.z), kAnIntactFile);
+    const std::string name = fmt::format("molecule {} ({})", m + 1, state.types[type].name);
+    if (!is_place(centre)) refuse_place(centre, path, "the centre of " + name, kAnIntactFile);
+    refuse(path, name + " has no unit quaternion for an orientation",
+           fmt::format("{}, {}, {}, {}", q.w, q.x, q.y, q.z), kAnIntactFile);
   }
 }
 
@@ -127,13 +126,17 @@ class HeaderReader {
   void check_references(const StoredState& state) const {
     for (const MoleculeType& type : state.types) {
       for (const Site& site : type.sites) {
-        check_place(site.reference, path_,
-                    fmt::format("site {} of the rigid geometry of {}", site.name, type.name));
+        if (is_place(site.reference)) continue;
+        refuse_place(site.reference, path_,
+                     fmt::format("site {} of the rigid geometry of {}", site.name, type.name),
+                     kTheFileAsItWas);
       }
     }
     for (std::size_t i = 0; i < state.solute_atoms.size(); ++i) {
-      check_place(state.solute_positions[i], path_,
-                  fmt::format("atom {} of the QM molecule {}", i + 1, state.solute_name));
+      if (is_place(state.solute_positions[i])) continue;
+      refuse_place(state.solute_positions[i], path_,
+                   fmt::format("atom {} of the QM molecule {}", i + 1, state.solute_name),
+                   kTheFileAsItWas);
     }
   }
 

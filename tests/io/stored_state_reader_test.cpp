@@ -148,13 +148,13 @@ TEST_F(StoredStateOfForeignFile, PosesThatAreNoneAreRefused) {
   const std::vector<double> centre{1, 2, 3};
   for (const double wrong : {kNan, std::numeric_limits<double>::infinity(), 1e300, -1e9}) {
     put(centres, {1, 2, 0}, {1, wrong, 3});
-    expect_refused("molecule 3 (SOL) has no centre");
+    expect_refused("the centre of molecule 3 (SOL) lies nowhere");
   }
   put(centres, {1, 2, 0}, centre);
   read_stored_state(path, {});
   for (const double wrong : {0.0, kNan, 1.001}) {
     put(orientations, {1, 6, 0}, {wrong, 0, 0, 0});
-    expect_refused("molecule 7 (AR) has no centre");
+    expect_refused("molecule 7 (AR) has no unit quaternion");
   }
   read_stored_state(path, 0);  // the other frame is as it was
 }
@@ -195,7 +195,7 @@ TEST_F(StoredStateOfForeignFile, PosesOfACheckpointThatAreNoneAreRefused) {
     FAIL();
   } catch (const InputError& error) {
     EXPECT_THAT(error.what(), AllOf(HasSubstr(checkpoint_path(folder.path()).string()),
-                                    HasSubstr("molecule 2 (SOL) has no centre")));
+                                    HasSubstr("the centre of molecule 2 (SOL) lies nowhere")));
   }
 }
 
