@@ -66,9 +66,10 @@ bool names_another_system(const OptionPlaces& places) {
       [&](const char* option) { return places.doubtful(option); });
 }
 
+/// @param first of system.coordinates, where these are further files
 std::optional<System> read_system_of(const Settings& settings, const OptionPlaces& places,
                                      InputErrors& errors, std::optional<Box>& box,
-                                     MoleculeOrder& order) {
+                                     MoleculeOrder& order, const System* first = nullptr) {
   const Settings::SystemSection& files = settings.system;
   std::optional<StoredState> state;
   const bool found = errors.attempt([&] { state = stored_state(files, places); });
@@ -80,7 +81,8 @@ std::optional<System> read_system_of(const Settings& settings, const OptionPlace
                           files.include_folders,
                           files.rigid,
                           settings.qm.elements,
-                          state ? &*state : nullptr};
+                          state ? &*state : nullptr,
+                          first};
   if (names_another_system(places)) {
     box = check_system_files(named, errors);
     return std::nullopt;
@@ -109,7 +111,9 @@ std::vector<std::vector<Molecule>> read_starts(const Inputs& inputs,
     settings.system.frame.reset();
     std::optional<Box> box;
     MoleculeOrder order;
-    std::optional<System> system = read_system_of(settings, places, errors, box, order);
+    // Their molecules are those of inputs.system, in its reference geometries.
+    std::optional<System> system =
+        read_system_of(settings, places, errors, box, order, &inputs.system);
     if (!system) continue;
     errors.attempt([&] { require_same_but_solvent(inputs.system, *system, file, place); });
     starts.push_back(std::move(system->molecules));

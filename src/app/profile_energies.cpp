@@ -22,6 +22,7 @@
 #include "io/reference_file.hpp"
 #include "io/trajectory_reader.hpp"
 #include "kernels/base/error.hpp"
+#include "system/pose_transfer.hpp"
 
 namespace starpmc {
 namespace {
@@ -81,7 +82,9 @@ struct ChainEnergies {
   std::vector<std::vector<double>> of_images;  ///< [image][frame], kJ/mol
 };
 
-std::vector<Molecule> molecules_of(const TrajectoryFrame& frame, const System& system) {
+/// @param transfer from the file's reference geometries to the system's
+std::vector<Molecule> molecules_of(const TrajectoryFrame& frame, const System& system,
+                                   const PoseTransfer& transfer) {
   std::vector<Molecule> molecules = system.molecules;
   for (std::size_t m = 0; m < molecules.size(); ++m) {
     const double* const x = &frame.centres[3 * m];
@@ -89,7 +92,7 @@ std::vector<Molecule> molecules_of(const TrajectoryFrame& frame, const System& s
     molecules[m].centre = {x[0], x[1], x[2]};
     molecules[m].orientation = {q[0], q[1], q[2], q[3]};
   }
-  return molecules;
+  return transfer(molecules);
 }
 
 /// Some frames of production.
@@ -105,13 +108,16 @@ constexpr std::size_t kFramesAtOnce = 256;
 /// @return whether all have been taken
 template <class Take>
 bool for_frames(const SampledChain& chain, const System& system, Take&& take) {
+  const fs::path file = chain.folder / "trajectory.h5md";
   std::optional<TrajectoryReader> reader;
   std::uint64_t count = 0;
   {
     const std::lock_guard lock(hdf5::library_mutex());
-    reader.emplace(chain.folder / "trajectory.h5md", system);
+    reader.emplace(file, system);
     count = reader->frame_count();
   }
+  // Where coordinates tell a molecule's geometry, it lies in each image's run as in its own.
+  const PoseTransfer transfer(reader->molecule_types(), system.molecule_types, file);
   bool complete = true;
   std::uint64_t produced = 0;
   for (std::uint64_t next = 0; complete && next < count;) {
@@ -125,7 +131,7 @@ bool for_frames(const SampledChain& chain, const System& system, Take&& take) {
       if (frame.step <= static_cast<std::int64_t>(chain.equilibration_steps)) continue;
       if (++produced % chain.stride != 0) continue;
       frames.steps.push_back(frame.step);
-      frames.molecules.push_back(molecules_of(frame, system));
+      frames.molecules.push_back(molecules_of(frame, system, transfer));
     }
     complete = take(frames);
   }

@@ -26,6 +26,7 @@
 #include "io/output_folder.hpp"
 #include "io/stored_state_reader.hpp"
 #include "kernels/base/error.hpp"
+#include "system/pose_transfer.hpp"
 #include "system/superposition.hpp"
 #include "system/xyz_file.hpp"
 
@@ -189,16 +190,13 @@ ProfileImages::Solvents ProfileImages::ended_with(std::size_t image) const {
   for (const fs::path& chain : chain_folders(folder(image))) {
     const StoredState state = read_state_of_run(chain);
     // A run stores its molecules in the order of the system, which all images share.
-    std::vector<Molecule> molecules = inputs_.system.molecules;
-    if (state.molecules.size() != molecules.size()) {
-      throw InputError(chain.string(), "has another number of molecules than this profile",
+    if (!std::ranges::equal(state.molecules, inputs_.system.molecules, {}, &Molecule::type,
+                            &Molecule::type)) {
+      throw InputError(chain.string(), "has other molecules than this profile",
                        std::to_string(state.molecules.size()), "begin in another folder");
     }
-    for (std::size_t m = 0; m < molecules.size(); ++m) {
-      molecules[m].centre = state.molecules[m].centre;
-      molecules[m].orientation = state.molecules[m].orientation;
-    }
-    solvents.push_back(std::move(molecules));
+    const PoseTransfer transfer(state.types, inputs_.system.molecule_types, state.path);
+    solvents.push_back(transfer(state.molecules));
   }
   return solvents;
 }
@@ -206,9 +204,13 @@ ProfileImages::Solvents ProfileImages::ended_with(std::size_t image) const {
 /// Known as soon as the image has been begun, unlike what its chains end with.
 ProfileImages::Solvents ProfileImages::begun_with(std::size_t image) const {
   if (image == nearest_) return own_solvents();
-  Inputs begun = go_on(image, steps_of(image));
-  Solvents solvents = std::move(begun.chain_starts);
-  solvents.insert(solvents.begin(), std::move(begun.system.molecules));
+  const Inputs begun = go_on(image, steps_of(image));
+  const PoseTransfer transfer(begun.system.molecule_types, inputs_.system.molecule_types,
+                              begun.settings.system.coordinates);
+  Solvents solvents{transfer(begun.system.molecules)};
+  for (const std::vector<Molecule>& start : begun.chain_starts) {
+    solvents.push_back(transfer(start));
+  }
   return solvents;
 }
 

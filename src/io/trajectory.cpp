@@ -1,9 +1,11 @@
 #include "io/trajectory.hpp"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -335,6 +337,24 @@ Trajectory::Trajectory(const std::filesystem::path& path, const System& system,
 
 Trajectory::Trajectory(std::unique_ptr<Writer> writer) : writer_(std::move(writer)) {}
 
+namespace {
+
+/// Frames of both would be of one header.
+void require_same_geometries(std::span<const MoleculeType> stored, const System& system,
+                             const std::filesystem::path& path) {
+  const auto reference = [](const Site& site) { return site.reference; };
+  for (std::size_t i = 0; i < stored.size() && i < system.molecule_types.size(); ++i) {
+    const MoleculeType& own = system.molecule_types[i];
+    if (std::ranges::equal(stored[i].sites, own.sites, {}, reference, reference)) continue;
+    throw InputError(
+        path.string(),
+        "the trajectory to be continued has another rigid geometry of molecule " + own.name, "",
+        how_to_put_right("the file as the run left it"));
+  }
+}
+
+}  // namespace
+
 Trajectory Trajectory::resume(const std::filesystem::path& path, const System& system,
                               const TrajectoryOptions& options, const TrajectoryExtent& extent) {
   check(path, system, extent);
@@ -353,6 +373,7 @@ void Trajectory::check(const std::filesystem::path& path, const System& system,
                          " frames where there were " + std::to_string(extent.frames),
                      "", remedy);
   }
+  require_same_geometries(earlier.molecule_types(), system, path);
   if (extent.frames == 0) return;
   const std::string found = earlier.read(extent.frames - 1).sha256();
   if (found == extent.last_frame_sha256) return;

@@ -1,5 +1,6 @@
 #include "io/trajectory_frame.hpp"
 
+#include <cmath>
 #include <span>
 
 #include "io/sha256.hpp"
@@ -15,6 +16,17 @@ std::string TrajectoryFrame::sha256() const {
     hash.add(numbers);
   }
   return hash.hexadecimal_digest();
+}
+
+bool is_place(const Vector3& position) {
+  return std::abs(position.x) <= kFarthestAngstrom && std::abs(position.y) <= kFarthestAngstrom &&
+         std::abs(position.z) <= kFarthestAngstrom;
+}
+
+bool is_pose(const Vector3& centre, const Quaternion& orientation) {
+  constexpr double largest_error = 1e-6;
+  const auto& [w, x, y, z] = orientation;
+  return std::abs(w * w + x * x + y * y + z * z - 1) < largest_error && is_place(centre);
 }
 
 }  // namespace starpmc

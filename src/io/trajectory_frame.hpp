@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "system/geometry.hpp"
+
 namespace starpmc {
 
 /// What a frame of trajectory.h5md says, in the numbers of the file.
@@ -18,6 +20,16 @@ struct TrajectoryFrame {
   /// 64 hexadecimal digits.
   std::string sha256() const;
 };
+
+/// No file's coordinates are farther from the origin: beyond it, doubles no longer tell positions
+/// apart to the digits that files have.
+inline constexpr double kFarthestAngstrom = 1e8;
+
+/// Whether numbers are a place: false for what is not finite.
+bool is_place(const Vector3& position);
+/// Whether numbers are the pose of a rigid molecule. A frame that never reached the disk reads as
+/// zeros, which are no rotation.
+bool is_pose(const Vector3& centre, const Quaternion& orientation);
 
 /// How far a trajectory has come: what a checkpoint keeps of it.
 struct TrajectoryExtent {

@@ -1,12 +1,17 @@
 #include "io/trajectory_header.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <cstdlib>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "io/hdf5_handle.hpp"
+#include "io/hdf5_reading.hpp"
 #include "io/site_order.hpp"
+#include "kernels/base/error.hpp"
 
 namespace starpmc {
 namespace {
@@ -78,6 +83,29 @@ void write_molecule_types(hid_t file, const System& system) {
 void write_trajectory_header(hid_t file, const System& system, const std::string& version) {
   write_program(file, version);
   write_molecule_types(file, system);
+}
+
+std::vector<MoleculeType> read_molecule_types(hid_t file) {
+  const std::string folder = "parameters/molecule_types/";
+  std::vector<MoleculeType> types;
+  std::size_t sites = 0;
+  for (std::size_t i = 0; hdf5::exists(file, folder + std::to_string(i)); ++i) {
+    const std::string group = folder + std::to_string(i);
+    MoleculeType type{hdf5::text_attribute(file, group, "name"), {}};
+    if (hdf5::exists(file, group + "/site_names")) {  // written only where there are sites
+      const auto names = hdf5::texts(file, group + "/site_names");
+      // Many types may be one and the same, linked to under many names.
+      sites += names.size();
+      if (sites > hdf5::kMostAtoms)
+        throw RunError(fmt::format("{} have more than the {} sites that are allowed", folder,
+                                   hdf5::kMostAtoms));
+      const auto reference = hdf5::points(file, group + "/reference_position", names.size());
+      for (std::size_t s = 0; s < names.size(); ++s)
+        type.sites.push_back({names[s], "", 0, 0, 0, reference[s]});
+    }
+    types.push_back(std::move(type));
+  }
+  return types;
 }
 
 ParticleFacts particle_facts(const System& system) {

@@ -24,4 +24,9 @@ ParticleFacts particle_facts(const System& system);
 void write_trajectory_header(hid_t file, const System& system, const std::string& version);
 void write_particle_facts(hid_t particles, const System& system);
 
+/// Names and, of their sites, names and reference positions, as the header has them. The caller
+/// holds hdf5::library_mutex().
+/// @throws RunError where they cannot be read
+std::vector<MoleculeType> read_molecule_types(hid_t file);
+
 }  // namespace starpmc

@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
-#include <span>
 #include <vector>
 
 #include "io/continued_file.hpp"
@@ -66,15 +64,6 @@ bool holds(const Handle& file, const std::string& name, hid_t memory_type,
   return found == expected;
 }
 
-/// A frame that never reached the disk reads as zeros, which are no rotation.
-bool is_state(std::span<const double> centre, std::span<const double> orientation) {
-  constexpr double largest_error = 1e-6;
-  double norm = 0;
-  for (const double part : orientation) norm += part * part;
-  return std::abs(norm - 1) < largest_error &&
-         std::ranges::all_of(centre, [](double value) { return std::isfinite(value); });
-}
-
 }  // namespace
 
 TrajectoryReader::TrajectoryReader(const std::filesystem::path& path, const System& system)
@@ -111,6 +100,7 @@ void TrajectoryReader::open() {
   open(edges_, "particles/all/box/edges/value", {3});
   if (molecules > 0) {
     check_species();
+    types_ = read_molecule_types(file_.get());
     open(centre_, "particles/molecules/position/value", {molecules, 3});
     open(orientation_, "particles/molecules/orientation/value", {molecules, 4});
   }
@@ -162,8 +152,9 @@ TrajectoryFrame TrajectoryReader::read(std::uint64_t index) const {
 
 void TrajectoryReader::check_states(const TrajectoryFrame& frame) const {
   for (std::size_t i = 0; i < system_.molecules.size(); ++i) {
-    if (!is_state(std::span(frame.centres).subspan(3 * i, 3),
-                  std::span(frame.orientations).subspan(4 * i, 4)))
+    const double* const c = &frame.centres[3 * i];
+    const double* const q = &frame.orientations[4 * i];
+    if (!is_pose({c[0], c[1], c[2]}, {q[0], q[1], q[2], q[3]}))
       throw RunError(fmt::format("molecule {} has no centre or no orientation there", i));
   }
 }

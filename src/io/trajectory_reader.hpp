@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <vector>
 
 #include "io/hdf5_handle.hpp"
 #include "io/trajectory_frame.hpp"
@@ -22,6 +23,9 @@ class TrajectoryReader {
   TrajectoryReader(const TrajectoryReader&) = delete;
   TrajectoryReader& operator=(const TrajectoryReader&) = delete;
 
+  /// Names and reference geometries that the file's poses are of; those of the system are others
+  /// where they were taken from other coordinates (PoseTransfer).
+  const std::vector<MoleculeType>& molecule_types() const { return types_; }
   /// Frames that every part of the file has.
   std::uint64_t frame_count() const { return frames_; }
   /// @param index below frame_count()
@@ -37,6 +41,7 @@ class TrajectoryReader {
   std::filesystem::path path_;
   const System& system_;
   std::size_t particles_;
+  std::vector<MoleculeType> types_;
   hdf5::Handle file_;
   hdf5::Handle step_;
   hdf5::Handle edges_;

@@ -26,9 +26,6 @@
 namespace starpmc {
 namespace {
 
-// Equilibrated water is of one model, and its topology may be of another: gmx solvate's spc216.gro
-// lies within 0.052 A of TIP3P.
-constexpr double largest_rmsd_angstrom = 0.1;
 constexpr double rmsd_of_rounding_angstrom = 0.01;  // three decimals in nm: 0.005 A at most
 constexpr std::size_t no_definition = static_cast<std::size_t>(-1);
 constexpr std::size_t most_overlaps_told = 10;
@@ -235,7 +232,8 @@ class SystemReader {
       if (entry.count == 1) read_solute(definition, first);
       return;
     }
-    const bool has_geometry = defined_geometry(definition).has_value();
+    const bool has_geometry =
+        defined_geometry(definition).has_value() || given_geometry(definition) != nullptr;
     for (std::size_t i = 0; i < entry.count; ++i) {
       read_molecule(entry.definition, first + i * definition.atoms.size(), has_geometry);
     }
@@ -292,6 +290,32 @@ class SystemReader {
     return positions;
   }
 
+  /// The geometry of the first coordinates of the system, where they tell it and are in another
+  /// file; else null.
+  const MoleculeType* given_geometry(const MoleculeDefinition& definition) const {
+    if (files_.first == nullptr || defined_geometry(definition)) return nullptr;
+    const auto type =
+        std::ranges::find(files_.first->molecule_types, definition.name, &MoleculeType::name);
+    const bool is_there =
+        type != files_.first->molecule_types.end() && type->sites.size() == definition.atoms.size();
+    return is_there ? &*type : nullptr;
+  }
+
+  [[noreturn]] void refuse_geometry(const MoleculeDefinition& definition, std::size_t first,
+                                    double rmsd) const {
+    const bool is_given = given_geometry(definition) != nullptr;
+    throw InputError(
+        line_place(first),
+        fmt::format("molecule {} does not have the geometry {} (root mean square deviation above "
+                    "{} angstrom)",
+                    definition.name, is_given ? "that system.coordinates gives it" : "of its model",
+                    kLargestRmsdAngstrom),
+        fmt::format("{:.3f} angstrom", rmsd),
+        is_given ? "give files of one system, whose molecules have one rigid geometry"
+                 : "use coordinates made for this rigid model, or the model they were made for; "
+                   "flexible molecules are not supported");
+  }
+
   void read_molecule(std::size_t definition_index, std::size_t first, bool has_geometry) {
     const MoleculeDefinition& definition = topology_.definitions[definition_index];
     const std::vector<Vector3> positions = whole_molecule(definition, first, has_geometry);
@@ -306,15 +330,7 @@ class SystemReader {
       }
     }
     const Superposition fit = superpose(reference, target);
-    if (fit.rmsd > largest_rmsd_angstrom) {
-      throw InputError(line_place(first),
-                       fmt::format("molecule {} does not have the geometry of its model (root mean "
-                                   "square deviation above {} angstrom)",
-                                   definition.name, largest_rmsd_angstrom),
-                       fmt::format("{:.3f} angstrom", fit.rmsd),
-                       "use coordinates made for this rigid model, or the model they were made "
-                       "for; flexible molecules are not supported");
-    }
+    if (!(fit.rmsd <= kLargestRmsdAngstrom)) refuse_geometry(definition, first, fit.rmsd);
     if (fit.rmsd > rmsd_of_rounding_angstrom) {
       Fitted& fitted = fitted_[type];
       ++fitted.count;
@@ -333,7 +349,7 @@ class SystemReader {
           "{}: {} molecules {} differ in geometry from their rigid model and were fitted to it; "
           "their atoms moved by at most {:.3f} A (root mean square; up to {:g} A is allowed)",
           coordinates_.path.string(), fitted.count, system_.molecule_types[type].name,
-          fitted.largest_rmsd, largest_rmsd_angstrom));
+          fitted.largest_rmsd, kLargestRmsdAngstrom));
     }
   }
 
@@ -360,6 +376,24 @@ class SystemReader {
         definition.external_place, definition.name, definition.external_section));
   }
 
+  /// About the centre.
+  std::vector<Vector3> reference_geometry(const MoleculeDefinition& definition,
+                                          std::span<const Vector3> instance) const {
+    if (const MoleculeType* const given = given_geometry(definition)) {
+      // As it is, to the last bit: poses of both files are then of one geometry.
+      std::vector<Vector3> reference;
+      for (const Site& site : given->sites) reference.push_back(site.reference);
+      return reference;
+    }
+    std::vector<Vector3> reference =
+        defined_geometry(definition)
+            .value_or(std::vector<Vector3>(instance.begin(), instance.end()));
+    check_constraint_lengths(definition, reference);
+    place_virtual_sites(definition, reference);
+    centre_on_mass(definition, reference);
+    return reference;
+  }
+
   /// Index of the molecule type of a definition; made at its first instance.
   std::size_t molecule_type(std::size_t definition_index, std::span<const Vector3> instance) {
     if (const auto known = type_of_definition_.find(definition_index);
@@ -372,12 +406,7 @@ class SystemReader {
                             may_be_forgotten_solute(definition_index)};
     require_rigid(definition, instance, role, system_.notes, system_.warnings);
     warn_of_external(definition);
-    std::vector<Vector3> reference =
-        defined_geometry(definition)
-            .value_or(std::vector<Vector3>(instance.begin(), instance.end()));
-    check_constraint_lengths(definition, reference);
-    place_virtual_sites(definition, reference);
-    centre_on_mass(definition, reference);
+    const std::vector<Vector3> reference = reference_geometry(definition, instance);
     MoleculeType type{definition.name, {}};
     for (std::size_t i = 0; i < definition.atoms.size(); ++i) {
       const TopologyAtom& atom = definition.atoms[i];

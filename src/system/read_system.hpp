@@ -22,6 +22,9 @@ struct SystemFiles {
   std::vector<std::string> rigid = {};  ///< moleculetypes kept rigid though nothing constrains them
   std::vector<std::string> elements = {};  ///< stated elements of QM atoms: see solute_elements()
   const StoredState* state = nullptr;      ///< takes the place of `coordinates` where there is one
+  /// As other coordinates of the same topology have made it: a geometry that is not defined without
+  /// coordinates is the one there. Null: these are the first.
+  const System* first = nullptr;
 };
 
 /// The molecules as the topology lists them: indices into System::molecules, which are sorted by
@@ -32,9 +35,10 @@ inline constexpr std::size_t kSolutePlace = static_cast<std::size_t>(-1);
 /// Reads, checks and assembles a system.
 /// Positions are taken from the .gro file (nanometre there, angstrom here); the geometry of a rigid
 /// molecule comes from its [settles] or [constraints] and virtual sites where they define it fully,
-/// otherwise from its first instance, and each instance is fitted onto its coordinates; one of a
-/// stored state that has the same geometry there keeps its numbers. An MM molecule that its
-/// [settles] and [constraints] do not hold in shape must be named in `rigid`.
+/// otherwise from its first instance (that of `first` where it is given), and each instance is
+/// fitted onto its coordinates; one of a stored state that has the same geometry there keeps its
+/// numbers. An MM molecule that its [settles] and [constraints] do not hold in shape must be named
+/// in `rigid`.
 /// @param order if not null, is given the topology's
 /// @throws InputError naming file and line
 System read_system(const SystemFiles& files, MoleculeOrder* order = nullptr);

@@ -6,6 +6,11 @@
 
 namespace starpmc {
 
+/// Bodies that lie farther from each other are not of one shape. Equilibrated water is of one
+/// model, and its topology may be of another: gmx solvate's spc216.gro lies within 0.052 A of
+/// TIP3P.
+inline constexpr double kLargestRmsdAngstrom = 0.1;
+
 /// How a rigid body lies on given points.
 struct Superposition {
   Quaternion orientation;  ///< w >= 0; the identity for a single point

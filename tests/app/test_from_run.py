@@ -16,6 +16,25 @@ import program
 
 STEPS = 2100  # the last frame is at the end
 
+RIGID = """[ defaults ]
+1 2 yes 0.5 0.5
+[ atomtypes ]
+CT 6 12.0 0 A 0.25 0.3
+[ moleculetype ]
+W 1
+[ atoms ]
+1 CT 1 W C1 1 0.3 12.0
+2 CT 1 W C2 1 -0.2 12.0
+3 CT 1 W C3 1 0.4 12.0
+4 CT 1 W C4 1 -0.5 12.0
+[ bonds ]
+1 2 1
+[ system ]
+rigid
+[ molecules ]
+W 2
+"""
+
 
 def poses(folder, frame):
     with h5py.File(folder / "trajectory.h5md") as file:
@@ -116,6 +135,46 @@ class FromRun(program.TestCase):
         for part in ("the input has changed", f"system.chain-coordinates {self.first}"):
             self.assertIn(part, result.stderr)
 
+    def test_chains_of_a_geometry_from_coordinates(self):
+        """Each file's first molecule is turned otherwise; the positions are those of its file."""
+        files = [self.write_rigid(turned) for turned in (0, 1)]
+        topology = self.folder / "rigid.top"
+        topology.write_text(RIGID)
+        config = self.config(
+            system={"coordinates": files[0], "topology": topology, "rigid": "W",
+                    "chain_coordinates": files[1]},
+            sampling={"steps": 10, "chains": 2},
+            run={"precision": "fp64"},
+            output={"trajectory_interval": 5},
+        )  # fmt: skip
+        program.simulate(config, self.folder / "rigid")
+        for chain, path in enumerate(files):
+            with h5py.File(self.folder / f"rigid/chain-{chain}/trajectory.h5md") as file:
+                found = file["particles/all/position/value"][0] / 10
+            expected = [line[20:].split() for line in path.read_text().splitlines()[2:-1]]
+            apart = found - np.array(expected, float)
+            apart -= 3 * np.rint(apart / 3)
+            self.assertLess(np.abs(apart).max(), 1e-6, chain)
+        squeezed = self.write_rigid(1, 1.2)
+        self.refused_of(
+            config, "--system.chain-coordinates", squeezed,
+            "molecule W does not have the geometry that system.coordinates gives it",
+        )
+
+    def write_rigid(self, turned, width=1.0):
+        """Two molecules of four sites, the first of them turned about z by so many right angles."""
+        shape = np.array([[0, 0, 0], [0.15 * width, 0, 0], [0.05, 0.14, 0], [0.06, 0.05, 0.13 * width]])
+        quarter = np.array([[0, -1, 0], [1, 0, 0], [0, 0, 1]])
+        first = shape @ np.linalg.matrix_power(quarter, turned).T + 0.7
+        atoms = np.concatenate((first, shape @ quarter + 2.1))
+        lines = [
+            f"{1 + i // 4:5d}W    {f'C{1 + i % 4}':>5s}{i + 1:5d}" + "".join(f"{x:13.8f}" for x in at)
+            for i, at in enumerate(atoms)
+        ]
+        path = self.folder / f"rigid-{turned}-{width}.gro"
+        path.write_text("\n".join(["rigid", "8", *lines, "3 3 3"]) + "\n")
+        return path
+
     def test_chains_of_another_system(self):
         chains = "--system.chain-coordinates"
         text = (program.DATA / "small/small.gro").read_text().splitlines()
@@ -136,8 +195,11 @@ class FromRun(program.TestCase):
         self.refused(chains, self.folder / "missing.gro", "missing.gro")
 
     def refused(self, *words):
+        self.refused_of(self.small, *words)
+
+    def refused_of(self, config, *words):
         *words, part = words
-        result = program.start("energy", self.small, *words)
+        result = program.start("energy", config, *words)
         self.assertEqual(result.returncode, 2, result.stdout + result.stderr)
         self.assertIn(part, result.stderr)
         self.assertIn("remedy: ", result.stderr)

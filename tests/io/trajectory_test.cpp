@@ -108,6 +108,39 @@ TEST(Trajectory, MoleculesAreWholeWithTheirCentresInTheBox) {
               std::hypot(0.757, 0.585), 1e-12);
 }
 
+/// Those that were taken from other coordinates: its frames are of the geometries in its header.
+TEST(Trajectory, TellsItsReferenceGeometriesAndIsContinuedWithNoOthers) {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "trajectory.h5md";
+  const System system = example_system();
+  TrajectoryExtent extent;
+  {
+    Trajectory trajectory(path, system);
+    trajectory.append(0, system.molecules);
+    extent = trajectory.extent();
+    trajectory.close();
+  }
+  System other = system;
+  for (Site& site : other.molecule_types[0].sites) {
+    site.reference = {site.reference.y, -site.reference.x, site.reference.z};
+  }
+  {
+    const std::lock_guard lock(hdf5::library_mutex());
+    const TrajectoryReader reader(path, other);
+    ASSERT_EQ(reader.molecule_types().size(), 2U);
+    EXPECT_EQ(reader.molecule_types()[0].sites[1].reference,
+              system.molecule_types[0].sites[1].reference);
+  }
+  Trajectory::check(path, system, extent);
+  try {
+    Trajectory::check(path, other, extent);
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), testing::AllOf(HasSubstr(path.string()),
+                                             HasSubstr("another rigid geometry of molecule SOL")));
+  }
+}
+
 TEST(Trajectory, WorksWithoutSoluteAndWithoutMolecules) {
   const TemporaryFolder folder;
   System fluid = example_system();
