@@ -124,8 +124,8 @@ class Preprocessor {
       text += trim(raw[*more]);
       check_length(text, place);
     }
-    check_length(text, place);
     const std::string_view kept = without_comment(text);
+    check_length(kept, place);
     if (kept.ends_with('\\')) {
       throw InputError(place, "the line is not continued: a comment follows its backslash", text,
                        "end the line with the backslash, or remove the backslash");
