@@ -11,6 +11,7 @@ import numpy
 import pyscf
 from basis_check import check_basis
 from errors import FAILURE, PathError
+from fitting_basis import fitting_basis
 from pyscf import dft, gto, lib, scf
 from pyscf.data import nist, radii
 from pyscf.solvent import smd
@@ -122,7 +123,7 @@ class Level:
             field.xc = self._functional
             self._check_functional(field)
         if self._request.density_fitting:
-            field = field.density_fit()
+            field = field.density_fit(auxbasis=fitting_basis(molecule))
         if self.permittivity is not None:
             field = field.PCM()
             field.with_solvent.method = "C-PCM"
