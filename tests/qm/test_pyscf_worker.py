@@ -205,7 +205,7 @@ class EnergyTest(unittest.TestCase):
 class DensityTest(unittest.TestCase):
     def test_forecast_is_told_before_the_scf(self):
         told = []
-        for method, share in (("pbe", 1), ("hf", PLAIN_SCF)):
+        for method, share in (("pbe", 1), ("hf", PLAIN_SCF), ("vv10", PLAIN_SCF)):
             settings = request(FORMALDEHYDE, method=method)
             positions = numpy.array(FORMALDEHYDE[1], float)
             stopped = KeyboardInterrupt("here")
@@ -219,13 +219,14 @@ class DensityTest(unittest.TestCase):
             self.assertEqual(told[-1]["basis_functions"], 38)
             self.assertAlmostEqual(told[-1]["seconds_update"], share * told[0]["seconds_update"])
             self.assertTrue(told[-1]["repeatable"])
-        self.assertEqual(len(told), 2)
+        self.assertEqual(len(told), 3)
 
     def test_what_is_repeatable(self):
         """Sums of three threads in any order are hardly ever equal; the program's own always are."""
         for changed, repeatable in (
             ({}, True), ({"density_fitting": False}, False), ({"method": "b3lyp"}, True),
             ({"method": "camb3lyp"}, False), ({"method": "r2scan"}, False), ({"multiplicity": 3}, False),
+            ({"method": "vv10"}, False),
         ):  # fmt: skip
             with self.subTest(changed):
                 settings = request(FORMALDEHYDE, threads=3, **changed)

@@ -86,14 +86,15 @@ def build_mean_field(molecule, request, grid):
 
 
 def is_gga(request):
-    """Of a closed shell, LDA, GGA or a global hybrid of theirs: what two_level.py is for. Unknown
-    functionals are refused elsewhere."""
+    """Of a closed shell, LDA, GGA or a global hybrid of theirs, without non-local correlation: what
+    two_level.py is for. Unknown functionals are refused elsewhere."""
     try:
         functional = method_names.split(request["method"])[0]
         return (
             request["multiplicity"] == 1
             and functional != "hf"
             and dft.libxc.xc_type(functional) in ("LDA", "GGA")
+            and not dft.libxc.is_nlc(functional)
             and dft.numint.NumInt().rsh_and_hybrid_coeff(functional)[0] == 0
         )
     except Exception:  # noqa: BLE001  whatever libxc makes of a name that it does not know
