@@ -182,6 +182,16 @@ class EnergyTest(unittest.TestCase):
                 for part in ("polarisation_energy", "interaction_electrons"):
                     self.assertLess(abs(fitted[part] - exact[part]), 0.5)
 
+    def test_one_basis_function(self):
+        """Its Fock matrix commutes with any density: there is no error to extrapolate by."""
+        for element, charge in (("He", 0), ("H", -1)):
+            molecule = ([element], [[0, 0, 0]])
+            fields, _ = update(
+                make_engine(molecule, basis="sto-3g", charge=charge), molecule, TIP3P_WATERS[1:2], coulomb
+            )
+            self.assertTrue(fields["converged"])
+            self.assertAlmostEqual(fields["polarisation_energy"], 0.0, delta=1e-3)
+
     def test_hartree_fock_runs(self):
         engine = make_engine(WATER, method="hf")
         fields, _ = update(engine, WATER, TIP3P_WATERS[1:], coulomb)
