@@ -51,9 +51,11 @@ def principal_components(orbital_response, precondition, differences):
     values, vectors = numpy.linalg.eigh((gram + gram.T) / 2)
     order = numpy.argsort(-values, kind="stable")
     values, vectors = values[order], vectors[:, order]
-    kept = values > LEAST_PRINCIPAL * values[0]
+    kept = values > LEAST_PRINCIPAL * values[0].clip(0)
     scaled = vectors[:, kept] / numpy.sqrt(values[kept])
-    return scaled.T @ amplitudes, values / values.clip(0).sum()
+    # A solvent without charges has no components, and no shares.
+    every = max(values.clip(0).sum(), numpy.finfo(float).tiny)
+    return scaled.T @ amplitudes, values / every
 
 
 class Predictor:
