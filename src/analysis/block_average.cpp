@@ -54,7 +54,6 @@ AverageEstimate BlockAverage::estimate() const {
   estimate.count = moments_.count;
   if (moments_.count < 2) return estimate;
   estimate.degrees_of_freedom = static_cast<double>(moments_.count - 1);
-  estimate.long_enough = true;
   if (moments_.squared_deviations == 0) return estimate;
 
   const IntegratedCovariance blocks = integrated_covariance(blocks_);

@@ -26,7 +26,8 @@ struct AverageEstimate {
   /// counts here as at least that of an exponential correlation with the neighbours' own r,
   /// (1 + r) / (1 - r): no reversible Markov chain has less, for its correlation is a mixture of
   /// exponentials and that a convex function of r. Known far better than the sum over the window,
-  /// it keeps out series whose sum came out small by chance.
+  /// it keeps out series whose sum came out small by chance. False, too, of a series that never
+  /// changed: its error is 0, which says nothing unless the quantity cannot change.
   bool long_enough = false;
 
   double effective_samples() const { return static_cast<double>(count) / statistical_inefficiency; }

@@ -5,14 +5,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "io/qm_blocks.hpp"
+
 namespace starpmc {
 namespace {
 
 /// Shares of accepted steps beyond which step sizes cannot be right.
 constexpr double kLowAcceptance = 0.05;
 constexpr double kHighAcceptance = 0.95;
-/// Of blocks: a reference and a response that fit have far more.
-constexpr double kLowBlockAcceptance = 0.7;
 
 using Warnings = std::vector<std::string>;
 
@@ -93,11 +93,28 @@ void add_acceptance(Warnings& warnings, const RunSummary& summary) {
 void add_blocks(Warnings& warnings, const RunSummary& summary) {
   double blocks = 0;
   double accepted = 0;
+  std::size_t remembering = 0;
+  double lowest = 1;
   for (const ChainSummary& chain : summary.chains) {
-    for (std::size_t i = 1; i < chain.blocks.size(); ++i) {
-      ++blocks;
-      accepted += chain.blocks[i].accepted ? 1 : 0;
-    }
+    if (chain.blocks.size() < 2) continue;
+    const std::uint64_t tests = chain.blocks.size() - 1;
+    const auto passed = static_cast<std::uint64_t>(
+        std::ranges::count_if(chain.blocks.begin() + 1, chain.blocks.end(), &QmBlock::accepted));
+    blocks += static_cast<double>(tests);
+    accepted += static_cast<double>(passed);
+    if (!remembers_start(tests, passed)) continue;
+    ++remembering;
+    lowest = std::min(lowest, static_cast<double>(passed) / static_cast<double>(tests));
+  }
+  if (remembering > 0) {
+    warnings.push_back(fmt::format(
+        "block acceptance is too low in {} of {} chains (down to {:.0f} %) to forget within a "
+        "quarter "
+        "of the blocks the sampled ensemble that production starts in: averages of the exact "
+        "ensemble may be off by more than their errors; make more steps (sampling.steps), or have "
+        "more blocks accepted (a finer qm.response-tolerance, more qm.configurations, a shorter "
+        "qm.interval)",
+        remembering, summary.chains.size(), 100 * lowest));
   }
   if (blocks == 0 || accepted >= kLowBlockAcceptance * blocks) return;
   warnings.push_back(fmt::format(

@@ -87,6 +87,12 @@ std::vector<const BlockEnd*> kept_ends(std::span<const QmBlock> blocks) {
 constexpr std::uint64_t kLeastPart = 4;
 constexpr double kAcceptedBlocks = 2;  ///< after which it is forgotten
 
+/// @param accepted not 0
+std::uint64_t needed_to_forget(std::uint64_t tests, std::uint64_t accepted) {
+  const double share = static_cast<double>(accepted) / static_cast<double>(tests);
+  return static_cast<std::uint64_t>(std::ceil(kAcceptedBlocks / share));
+}
+
 std::size_t first_kept(std::span<const QmBlock> blocks) {
   if (blocks.empty()) return 1;
   const auto accepted = std::ranges::count_if(blocks.subspan(1), &QmBlock::accepted);
@@ -212,9 +218,14 @@ std::vector<QmBlock> blocks_from(const json& state) {
 
 std::size_t first_of_true_ensemble(std::uint64_t tests, std::uint64_t accepted) {
   if (accepted == 0) return 1;
-  const double share = static_cast<double>(accepted) / static_cast<double>(tests);
-  const auto needed = static_cast<std::uint64_t>(std::ceil(kAcceptedBlocks / share));
-  return 1 + std::min(needed, tests / kLeastPart);
+  return 1 + std::min(needed_to_forget(tests, accepted), tests / kLeastPart);
+}
+
+bool remembers_start(std::uint64_t tests, std::uint64_t accepted) {
+  if (tests == 0) return false;
+  if (accepted == 0) return true;
+  return static_cast<double>(accepted) < kLowBlockAcceptance * static_cast<double>(tests) &&
+         needed_to_forget(tests, accepted) > tests / kLeastPart;
 }
 
 BlockAverages average_blocks(std::span<const QmBlock> blocks, double kt) {

@@ -63,6 +63,12 @@ std::vector<QmBlock> blocks_from(const nlohmann::json& state);
 /// more than a quarter is left out. As in src/profile/blocks.py.
 std::size_t first_of_true_ensemble(std::uint64_t tests, std::uint64_t accepted);
 
+/// Shares of accepted blocks below it are low: a reference and a response that fit have far more.
+inline constexpr double kLowBlockAcceptance = 0.7;
+
+/// Whether so few blocks are accepted that a quarter left out does not forget the sampled ensemble.
+bool remembers_start(std::uint64_t tests, std::uint64_t accepted);
+
 /// Of one chain, over its blocks. Averages are over block ends, where a rejected block counts the
 /// configuration before it again: samples of the exact ensemble from first_of_true_ensemble() on,
 /// and those over steps are of the blocks that begin there.

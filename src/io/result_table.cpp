@@ -328,7 +328,8 @@ std::string with_error(const AverageEstimate& average) {
                                         0, most_decimals)
                            : 3;
   const std::string mean = fmt::format("{:.{}f}", average.mean, decimals);
-  if (average.count < 2) return fmt::format("{:>14}", mean);
+  // Of what never changed 0 is no error, or needs none.
+  if (average.count < 2 || average.error == 0) return fmt::format("{:>14}", mean);
   return fmt::format("{:>14} ± {:.{}f}{}", mean, average.error, decimals,
                      average.long_enough ? "" : " (too short to tell)");
 }

@@ -10,7 +10,8 @@ import method_names
 import numpy
 import pyscf
 from basis_check import check_basis
-from errors import FAILURE, PathError
+from errors import FAILURE, INPUT_ERROR, PathError
+from fitting_basis import fitting_basis
 from pyscf import dft, gto, lib, scf
 from pyscf.data import nist, radii
 from pyscf.solvent import smd
@@ -70,7 +71,10 @@ class Level:
     def hessian(self, positions):
         """(3 atoms, 3 atoms)."""
         size = 3 * len(self.elements)
-        hessian = on_host(self._solve(positions).Hessian().kernel())
+        try:
+            hessian = on_host(self._solve(positions).Hessian().kernel())
+        except NotImplementedError as missing:
+            raise self._no_hessian(f"its Hessian is not to be had: {missing}", FAILURE) from missing
         hessian = hessian.transpose(0, 2, 1, 3).reshape(size, size)
         if self._correction:
             for k in range(size):
@@ -122,7 +126,7 @@ class Level:
             field.xc = self._functional
             self._check_functional(field)
         if self._request.density_fitting:
-            field = field.density_fit()
+            field = field.density_fit(auxbasis=fitting_basis(molecule))
         if self.permittivity is not None:
             field = field.PCM()
             field.with_solvent.method = "C-PCM"
@@ -146,6 +150,16 @@ class Level:
                 f"PySCF does not know the functional: {error}",
                 "take one that it knows, such as pbe, b3lyp or pbe0, or hf",
             ) from error
+        if field._numint.libxc.is_nlc(self._functional):
+            raise self._no_hessian("PySCF has no Hessian of non-local correlation (VV10)", INPUT_ERROR)
+
+    def _no_hessian(self, problem, status):
+        return PathError(
+            f"--method {self._request.method}",
+            f"{problem}, which the transition state needs",
+            "take another, such as pbe-d3bj, b3lyp-d4 or camb3lyp",
+            status,
+        )
 
     def _solve(self, positions):
         """The converged SCF; from the last density, then afresh, then by the second-order solver."""

@@ -19,6 +19,9 @@ from memory import common_inefficiency, inefficiency, student_factor
 from profile_files import FAILURE, ProfileError
 
 LEAST_PART = 4  # of the blocks: no more than one in so many is left out as the sampled ensemble's
+# Of blocks: where more are accepted, true and sampled energy are so alike that what is kept too much of
+# the sampled ensemble does not matter.
+LOW_ACCEPTANCE = 0.7
 
 
 @dataclasses.dataclass
@@ -28,6 +31,8 @@ class Step:
     energy: float
     error: float
     samples: float  # independent ones
+    acceptance: float = 1.0  # of blocks
+    remembers_start: bool = False  # so that energy and error are not to be believed
 
 
 def kept_blocks(chain):
@@ -44,11 +49,27 @@ def kept_differences(chain, left_out):
 def blocks_to_leave_out(image):
     """Of each chain of an image, by their number, the start included: production starts in the sampled
     ensemble, and has forgotten it after about as many blocks as it takes to accept two."""
-    tests = numpy.concatenate([chain.accepted[1:] for chain in image.chains])
-    if not tests.any():
+    acceptance = block_acceptance(image)
+    if acceptance == 0:
         return 1
-    fewest = min(len(chain.accepted) for chain in image.chains)
-    return 1 + min(math.ceil(2 / tests.mean()), (fewest - 1) // LEAST_PART)
+    return 1 + min(math.ceil(2 / acceptance), _most_to_leave_out(image))
+
+
+def _most_to_leave_out(image):
+    return (min(len(chain.accepted) for chain in image.chains) - 1) // LEAST_PART
+
+
+def block_acceptance(image):
+    tests = numpy.concatenate([chain.accepted[1:] for chain in image.chains])
+    return float(tests.mean()) if len(tests) > 0 else 1.0
+
+
+def remembers_start(image):
+    """Whether so few blocks are accepted that what is kept of them has not forgotten the sampled ensemble."""
+    acceptance = block_acceptance(image)
+    if acceptance >= LOW_ACCEPTANCE:
+        return False
+    return acceptance == 0 or math.ceil(2 / acceptance) > _most_to_leave_out(image)
 
 
 def states_between(chain, left_out):
@@ -151,5 +172,13 @@ def steps_to_truth(images, kt, share=everything):
         if len(every) > 1 and independent > 0:
             relative = every.std(ddof=1) / mean / numpy.sqrt(independent)
             error = student_factor(independent) * kt * relative
-        steps.append(Step(float(shift + kt * numpy.log(mean)), float(error), float(independent)))
+        steps.append(
+            Step(
+                float(shift + kt * numpy.log(mean)),
+                float(error),
+                float(independent),
+                block_acceptance(image),
+                remembers_start(image),
+            )
+        )
     return steps

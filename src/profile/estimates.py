@@ -65,6 +65,14 @@ class Estimate:
         fewest = numpy.minimum(self.samples, [step.samples for step in self.steps])
         return numpy.flatnonzero(fewest < FEW_SAMPLES).tolist()
 
+    def biased_steps(self):
+        """Images whose blocks remember the sampled ensemble that production starts in."""
+        return numpy.flatnonzero([step.remembers_start for step in self.steps]).tolist()
+
+    def in_want(self):
+        """Images that need more steps whatever their errors."""
+        return sorted({*self.few_samples(), *self.biased_steps()})
+
     def most_of_the_error(self):
         """Images whose part in the errors' squares is at least half the largest part: of each step
         between neighbours half belongs to either."""

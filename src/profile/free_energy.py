@@ -119,7 +119,7 @@ def json_document(profile, estimate, rows, converged):
         "images": rows,
         "largest_error": estimate.largest_error(),
         "images_with_most_of_the_error": estimate.most_of_the_error(),
-        "images_with_few_samples": estimate.few_samples(),
+        "images_with_few_samples": estimate.in_want(),
         "errors_of_differences": estimate.between_errors.tolist(),
         "half_widths_95_of_differences": estimate.half_widths.tolist(),
         "overlap": estimate.overlap.tolist(),
@@ -161,6 +161,15 @@ def warn(profile, estimate, least_overlap, few_samples):
         print(
             f"starpmc: warning: fewer than {few_samples} independent frames or blocks of image "
             f"{', '.join(few)}: errors may be too small; more sampling.steps would help",
+            file=sys.stderr,
+        )
+    for k in estimate.biased_steps():
+        print(
+            f"starpmc: warning: block acceptance of image {k + 1} is {100 * estimate.steps[k].acceptance:.0f} "
+            "%, too low for its chains to forget within a quarter of their blocks the sampled ensemble "
+            "that production starts in: its free energy may be off by more than its error; more "
+            "sampling.steps, or more blocks accepted (a finer qm.response-tolerance, more "
+            "qm.configurations, a shorter qm.interval)",
             file=sys.stderr,
         )
 

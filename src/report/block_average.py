@@ -97,9 +97,8 @@ def estimate(series):
     if n < 2:
         result.effective_samples = float(n)
         return result
-    result.long_enough = True
     result.effective_samples = float(n)
-    if numpy.ptp(series) == 0:
+    if numpy.ptp(series) == 0:  # which says nothing of its error, unless it cannot change
         return result
     blocks, length = _blocks(series)
     found = _integrated(blocks)

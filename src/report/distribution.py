@@ -160,6 +160,13 @@ def _mean_and_error(chains):
     return (numpy.array([getattr(column, key) for column in found]) for key in ("mean", "error"))
 
 
+def _unknown_where_constant(mean, error):
+    """From the first bin with counts on: those that never changed have an error of 0, which is none. Nearer
+    together no two sites have ever been, and are not expected to be."""
+    reached = numpy.cumsum(mean) > 0
+    return numpy.where(reached & (error == 0), numpy.nan, error)
+
+
 def _first_maximum(curve, noise, start):
     """Its place, and whether the curve falls beyond it by more than noise does."""
     highest = start
@@ -195,10 +202,11 @@ class Curve:
         shells = 4 / 3 * numpy.pi * (self.outer**3 - (self.outer - counter.bin_width) ** 3)
         mean, error = _mean_and_error(chains)
         scale = volume / (counter.pairs * shells)
-        self.g, self.g_error = scale * mean, scale * error
+        self.g, self.g_error = scale * mean, _unknown_where_constant(mean, scale * error)
         centres = len(counter.pair.centre.particles)
         cumulative = [numpy.cumsum(rows, axis=1) / centres for rows in chains]
-        self.n, self.n_error = _mean_and_error(cumulative)
+        mean, error = _mean_and_error(cumulative)
+        self.n, self.n_error = mean, _unknown_where_constant(mean, error)
         smoothed = [
             scipy.ndimage.gaussian_filter1d(scale * rows, SMOOTHING / counter.bin_width)
             for rows in chains

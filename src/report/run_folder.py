@@ -12,6 +12,10 @@ import numpy
 
 # Nuclei and electrons together; the QM molecule's own energy. Earlier versions had neither.
 COLUMNS_OF_QM = {"qmmm_coulomb": "QM-MM Coulomb, both", "solute": "solute's own"}
+# Of a run with a fixed reference, whose field is that of density and nuclei in one: their sum is the
+# term, as in the program's own table (src/io/result_table.cpp).
+OF_REFERENCE_ONLY = "qmmm_polarisation"
+PARTS_IN_ONE = ("qmmm_nuclei", "qmmm_grid")
 LONGEST_TEXT = 1 << 28  # bytes: nothing that a run writes as text is longer
 ROWS_AT_ONCE = 200_000
 # What a damaged file may raise while it is read.
@@ -114,10 +118,13 @@ class RunFolder:
         """Those of this kind of system and of the version that sampled it: without charges, say,
         there is no Coulomb energy."""
         of_qm = () if self.qm_engine == "none" else COLUMNS_OF_QM
+        reference = any(OF_REFERENCE_ONLY in chain.energies for chain in self.chains)
+        parts = PARTS_IN_ONE if reference and of_qm else ()
         found = [
             column
             for column in (*self.energy_terms, *of_qm)
-            if all(column in chain.energies for chain in self.chains)
+            if column not in parts
+            and all(column in chain.energies for chain in self.chains)
             and any(chain.energies[column].any() for chain in self.chains)
         ]
         return found if len(found) > 1 else []  # the only one is the total

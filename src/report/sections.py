@@ -149,6 +149,12 @@ def energies(run, gallery):
     return page.charts(figures) + page.paragraph(f"Lines of energies.csv.{shaded}", "quiet")
 
 
+def _long_enough(found):
+    if found["count"] > 1 and found["error"] == 0:
+        return "constant"
+    return "yes" if found["long_enough"] else "no"
+
+
 def averages(run, gallery):
     production = [chain.production("total", run.equilibration_of(chain))[1] for chain in run.chains]
     if not all(len(values) > 3 for values in production):
@@ -165,7 +171,7 @@ def averages(run, gallery):
                 f"{chain.name}, {name}" if len(run.chains) > 1 else name,
                 f"{found['mean']:.3f}", f"{found['error']:.3f}", found["count"],
                 f"{found['statistical_inefficiency']:.1f}", f"{found['effective_samples']:.0f}",
-                "yes" if found["long_enough"] else "no",
+                _long_enough(found),
             ])  # fmt: skip
     head = ["kJ/mol", "mean", "error", "samples", "inefficiency", "effective samples",
             "long enough"]  # fmt: skip

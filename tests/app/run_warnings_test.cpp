@@ -82,6 +82,27 @@ TEST_F(RunWarnings, AcceptanceThatIsNoUse) {
   EXPECT_THAT(run_warnings(run), ElementsAre(AllOf(HasSubstr("too short"), HasSubstr("raise"))));
 }
 
+TEST_F(RunWarnings, BlocksThatDoNotForgetTheirStart) {
+  RunSummary run = good(2);
+  const auto with_blocks = [](std::size_t tests, std::size_t accepted) {
+    std::vector<QmBlock> blocks(tests + 1);
+    for (std::size_t i = accepted + 1; i <= tests; ++i) blocks[i].accepted = false;
+    return blocks;
+  };
+  run.chains[0].blocks = run.chains[1].blocks = with_blocks(12, 9);
+  EXPECT_THAT(run_warnings(run), IsEmpty());
+  run.chains[1].blocks = with_blocks(12, 3);  // two are accepted in eight, three may be left out
+  EXPECT_THAT(run_warnings(run),
+              ElementsAre(AllOf(HasSubstr("in 1 of 2 chains (down to 25 %)"),
+                                HasSubstr("sampling.steps"), HasSubstr("qm.interval")),
+                          HasSubstr("50 % of the blocks were accepted")));
+  run.chains[1].blocks = with_blocks(120, 30);
+  EXPECT_THAT(run_warnings(run), ElementsAre(HasSubstr("30 % of the blocks were accepted")));
+  run.chains[0].blocks.clear();
+  run.chains[1].blocks = with_blocks(3, 0);
+  EXPECT_THAT(run_warnings(run), testing::SizeIs(2));
+}
+
 TEST_F(RunWarnings, MoleculesThatStayWhereTheyAre) {
   RunSummary run = good(2);
   run.chains[1].movement = Movement{0.5, 1.9, 500, 0};

@@ -179,6 +179,9 @@ class Exact(program.TestCase):
         self.run_model("run", "--sampling.chains", "2")
         program.succeed("report", self.folder / "run", "--png", timeout=300)
         page = (self.folder / "run/report.html").read_text()
+        self.assertIn("QM-MM Coulomb, both", page)
+        for part in ("QM-MM electrons", "QM-MM nuclei"):  # the reference's field is of both
+            self.assertNotIn(part, page)
         self.assertNotIn("left out", page)
         self.assertIn("<h2>Exact ensemble</h2>", page)
         self.assertTrue((self.folder / "run/report-block-differences.png").exists())

@@ -542,5 +542,23 @@ class Browser(Report):
             self.assertGreater(len(colours), 100)
 
 
+class TermsTest(unittest.TestCase):
+    def test_density_and_nuclei_of_a_reference_are_one(self):
+        import run_folder
+
+        every = ("mm_vdw", "qmmm_nuclei", "qmmm_grid", "qmmm_polarisation")
+        together = ("qmmm_coulomb", "solute")
+        for columns, shown in (
+            (every, ["mm_vdw", "qmmm_polarisation", *together]),
+            (every[:3], [*every[:3], *together]),
+        ):
+            energies = {column: numpy.array([1.0, 2.0]) for column in (*columns, *together)}
+            chain = run_folder.Chain("chain", pathlib.Path("."), {}, energies)
+            terms = {column: run_folder.EnergyTerm(column, "kJ/mol") for column in every}
+            run = run_folder.RunFolder(pathlib.Path("."), terms, chains=[chain])
+            run.summary = {"qm_engine": "pyscf"}
+            self.assertEqual(run.terms, shown)
+
+
 if __name__ == "__main__":
     program.main()

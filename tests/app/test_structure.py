@@ -255,6 +255,23 @@ class Known(Made):
                 deviation = (curve.n - expected)[known] / curve.n_error[known]
                 self.assertLess(abs(deviation).max(), 4)
 
+    def test_bins_without_counts_have_no_error(self):
+        """One pair at 3 and at 6 angstrom: what lies between has been empty in all frames, and the error of
+        that is not known; below 3 there is nothing to know."""
+        edges = numpy.array([22.0, 21.0, 20.0])
+        kinds = [Kind("A", 1, ("A", 18, 0, (0, 0, 0))), Kind("B", 1, ("B", 10, 0, (0, 0, 0)))]
+        distances = numpy.random.default_rng(3).choice([3.03, 6.03], 200)
+        frames = numpy.zeros((200, 2, 3))
+        frames[:, 1, 0] = distances
+        curve = curves_of(self.made([], kinds, frames, edges), pairs="A:B")["A:B"]
+        occupied = curve.g > 0
+        self.assertEqual(occupied.sum(), 2)
+        numpy.testing.assert_array_equal(curve.g_error[curve.r < 3], 0)
+        self.assertTrue((curve.g_error[occupied] > 0).all())
+        self.assertTrue(numpy.isnan(curve.g_error[(curve.r > 3) & ~occupied]).all())
+        self.assertTrue(numpy.isnan(curve.n_error[-1]))  # always one, which may be chance
+        self.assertFalse(block_average.estimate(numpy.full(500, 3.3)).long_enough)
+
     def test_errors_know_correlation_and_chains(self):
         """Against the scatter over independent runs: of long correlation, of several chains."""
         edges = numpy.array([12.0, 12.0, 12.0])

@@ -36,6 +36,25 @@ def weighted_rotation(positions, onto):
     return rotation.apply(positions - centre) + target
 
 
+class LevelTest(unittest.TestCase):
+    def test_no_hessian(self):
+        """Whatever PySCF has none of is said in a sentence."""
+        request = types.SimpleNamespace(
+            method="hf", basis="sto-3g", charge=0, multiplicity=1, density_fitting=False,
+            solvent="none", max_iterations=100,
+        )  # fmt: skip
+        of_helium = level.Level(request, ["He"])
+        missing = NotImplementedError("UKS Hessian for NLC functional")
+        with (
+            unittest.mock.patch("pyscf.hessian.rhf.Hessian.kernel", side_effect=missing),
+            self.assertRaises(PathError) as caught,
+        ):
+            of_helium.hessian(numpy.zeros((1, 3)))
+        self.assertEqual(caught.exception.status, 1)
+        for part in ("--method hf", "UKS Hessian for NLC", "take another"):
+            self.assertIn(part, str(caught.exception))
+
+
 class SuperpositionTest(unittest.TestCase):
     def test_undoes_a_motion(self):
         still = molecule()

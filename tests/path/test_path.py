@@ -292,6 +292,7 @@ class BadInputTest(program.TestCase):
         self.refused(*guess, "--charge", 1, says=["--charge 1", "13 electrons", "even"])
         self.refused(*guess, "--multiplicity", 2, says=["14 electrons", "odd"])
         self.refused(*guess, "--method", "pbe-d3", says=["--method pbe-d3", "d3bj"])
+        self.refused(*guess, "--method", "wb97x-v", says=["--method wb97x-v", "VV10", "pbe-d3bj"])
         self.refused(*guess, "--basis", "unheard", says=["--basis unheard", "def2-svp"])
         self.refused(*guess, "--solvent", "beer", says=["--solvent beer", "permittivity"])
         self.refused("--transition-state", "none.xyz", says=["none.xyz", "cannot be read"])

@@ -3,6 +3,8 @@
 usage: test_estimates.py PROGRAM [TEST ...]
 """
 
+import contextlib
+import io
 import sys
 
 from profile_case import np, program
@@ -10,6 +12,7 @@ from profile_case import np, program
 sys.path.insert(0, str(program.REPOSITORY / "src/profile"))
 import blocks
 import estimates
+import free_energy
 import memory
 import profile_files
 
@@ -120,6 +123,44 @@ class Estimates(program.TestCase):
         print(f"{found} +- {error}, expected {expected}")
         self.assertLess(error, 0.005)
         self.assertLess(abs(found - expected), 3.5 * error)
+
+    def test_blocks_that_do_not_forget_their_start(self):
+        """Of few blocks of low acceptance a quarter is no end of the sampled ensemble: the image counts
+        among those that need more steps, as many independent samples as it may have."""
+        biased = []
+        for steepness, count in ((0.1, 12), (2.0, 12), (2.0, 400)):
+            rng = np.random.default_rng(3)
+            images = tilted_images(rng, steepness, 1.0, images=2, chains=16, blocks=count)
+            for step in estimates.steps_to_truth(images, 1.0):
+                print(f"{count} blocks, {step.acceptance:.2f} of them accepted: {step.remembers_start}")
+                self.assertEqual(step.acceptance < 0.6, steepness > 1)
+                biased.append(step.remembers_start)
+        self.assertEqual(biased, [False, False, True, True, False, False])
+        steps = [blocks.Step(0.0, 0.1, 90.0, 0.3, True), blocks.Step(0.0, 0.1, 90.0, 0.9)]
+        found = estimates.Estimate(
+            free_energy=None, error=None, between_errors=None, half_widths=None, sampled=None,
+            steps=steps, neighbours=None, overlap=None, pair_overlap=[0.4],
+            samples=np.array([50, 9]), frames=[],
+        )  # fmt: skip
+        self.assertEqual((found.biased_steps(), found.few_samples(), found.in_want()), ([0], [1], [0, 1]))
+        never = tilted_images(np.random.default_rng(3), 2.0, 1.0, images=1, chains=2, blocks=12)[0]
+        for chain in never.chains:
+            chain.accepted[1:] = False
+        self.assertTrue(blocks.remembers_start(never))
+
+    def test_it_is_said(self):
+        images = [profile_files.Image(f"image-0{k}", 0, 0, 0, [], {}) for k in (1, 2)]
+        steps = [blocks.Step(0.0, 0.1, 90.0, 0.3, True), blocks.Step(0.0, 0.1, 90.0, 0.9)]
+        found = estimates.Estimate(
+            free_energy=None, error=None, between_errors=None, half_widths=None, sampled=None,
+            steps=steps, neighbours=None, overlap=None, pair_overlap=[0.4],
+            samples=np.array([50, 60]), frames=[],
+        )  # fmt: skip
+        with contextlib.redirect_stderr(io.StringIO()) as said:
+            free_energy.warn(profile_files.Profile("", "", 300, 2.5, images), found, 0.1, 20)
+        self.assertIn("block acceptance of image 1 is 30 %", said.getvalue())
+        self.assertIn("sampling.steps", said.getvalue())
+        self.assertEqual(said.getvalue().count("warning"), 1)
 
     def test_frames_of_the_first_blocks(self):
         """Profiles by eight chains of ten blocks, true less sampled energy linear in the coordinate: the

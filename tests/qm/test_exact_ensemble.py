@@ -400,6 +400,48 @@ class ChoiceTest(unittest.TestCase):
         densities, fields = linear_response.choose(Predictor(), 24, 0.1, lambda *_: None)
         self.assertEqual((len(densities), fields["note"]), (16, ""))
 
+    def test_more_components_that_predict_worse(self):
+        """As of a radical that is nearly degenerate."""
+
+        class Predictor:
+            _mean = numpy.zeros((2, 2))
+
+            def __init__(self, **lacking):
+                self._lacking = {int(key[1:]): value for key, value in lacking.items()}
+
+            def errors(self, densities):
+                return self._lacking[len(densities)] * numpy.array([1.0, -1.0, 1.0, -1.0])
+
+            def respond(self, count):
+                return numpy.zeros((count, 2, 2)), 1e-6 * count
+
+        for lacking, best in (
+            ({"r0": 2.0, "r8": 8.0, "r16": 8.1, "r24": 8.2}, 0),
+            ({"r0": 2.0, "r8": 1.0, "r16": 3.0, "r24": 2.5}, 8),
+            ({"r0": 2.0, "r8": 3.0, "r16": 1.5, "r24": 1.4}, 24),
+        ):
+            with self.subTest(best=best):
+                found = linear_response.choose(Predictor(**lacking), 24, 0.5, lambda *_: None)
+                densities, fields = found
+                self.assertEqual((len(densities), fields["components"]), (best, best))
+                self.assertEqual(fields["widths"][-1][0], best)
+                self.assertEqual(fields["largest_residual"], 1e-6 * best)
+                self.assertIn(f"{best} components", fields["note"])
+                self.assertEqual("24 leave" in fields["note"], best < 24)
+
+    def test_a_solvent_without_charges(self):
+        """It has no components, and leaves nothing out."""
+        engine = make_engine(WATER, basis="sto-3g")
+        for _ in range(24):
+            nowhere = solvent(engine, numpy.zeros((0, 3)), numpy.zeros(0))
+            engine.exact.add(engine.configuration(**nowhere))
+        engine.exact.reference()
+        fields, arrays = respond(engine, 8, tolerance=0.5)
+        self.assertEqual((fields["components"], fields["note"]), (0, ""))
+        numpy.testing.assert_allclose(fields["widths"], [[0, 0, 0]], atol=SAME_ENERGY)
+        self.assertTrue(numpy.isfinite(arrays["spectrum"]).all())
+        self.assertEqual(arrays["strengths"].shape[0], 1)
+
 
 class DensityStaysTest(unittest.TestCase):
     def test_hold(self):

@@ -71,6 +71,18 @@ class NamesTest(unittest.TestCase):
         for method in ("b97-3c", "wB97X-D", "b97-d", "b97-d3bj", "wb97x-d4", "cf22d"):
             self.refused(method, "take another")
 
+    def test_other_spellings_of_what_would_be_ignored(self):
+        for method in (
+            *("wb97xd", "wb97xd3", "b973c", "b973c-d3bj", "hyb_gga_xc_wb97xd", "gga_xc_b97d"),
+            *("gga_xc_b973c", "beefvdw", "gga_x_beefvdw,lyp", "oblypd", "ssbd,lyp", "mgga_c_cf22d"),
+            *("hyb_gga_xc_wb97x-d4", "hyb_gga_xc_b97-d4", "hyb_gga_xc_b97,-d4"),
+        ):
+            self.refused(method, "take another")
+
+    def test_no_correction_beside_non_local_correlation(self):
+        for method in ("hyb_gga_xc_wb97x_v-d4", "hyb_mgga_xc_wb97m_v-d4", "vv10-d3bj", "b97m_v-d3bj"):
+            self.refused(method, "VV10")
+
     def test_exchange_alone(self):
         self.refused("lda", "lda,vwn")
         self.refused("b88", "blyp")

@@ -16,6 +16,9 @@ from pyscf import lib
 from pyscf.data import nist
 from worker_protocol import HARTREE_IN_KJ_PER_MOL, MAX_ARRAY_NUMBERS, WorkerError
 
+# Of the response equations' matrix, Hartree: other solutes have 0.2 and more.
+NEARLY_DEGENERATE = 1e-2
+
 
 @dataclasses.dataclass
 class Configuration:
@@ -219,6 +222,11 @@ class ExactEnsemble:
             fields["note"] += (
                 f" (more of {functions} basis functions find no room in a message to the other workers; "
                 "a smaller qm.basis has fewer)"
+            )
+        if fields["note"] and predictor.smallest_eigenvalue < NEARLY_DEGENERATE:
+            fields["note"] += (
+                f"; the solute's ground state is nearly degenerate (smallest eigenvalue "
+                f"{predictor.smallest_eigenvalue:.1e} Hartree), which no linear response follows"
             )
         if len(densities):
             fields["smallest_eigenvalue"] = predictor.smallest_eigenvalue

@@ -51,9 +51,11 @@ def principal_components(orbital_response, precondition, differences):
     values, vectors = numpy.linalg.eigh((gram + gram.T) / 2)
     order = numpy.argsort(-values, kind="stable")
     values, vectors = values[order], vectors[:, order]
-    kept = values > LEAST_PRINCIPAL * values[0]
+    kept = values > LEAST_PRINCIPAL * values[0].clip(0)
     scaled = vectors[:, kept] / numpy.sqrt(values[kept])
-    return scaled.T @ amplitudes, values / values.clip(0).sum()
+    # A solvent without charges has no components, and no shares.
+    every = max(values.clip(0).sum(), numpy.finfo(float).tiny)
+    return scaled.T @ amplitudes, values / every
 
 
 class Predictor:
@@ -97,53 +99,67 @@ class Predictor:
         return numpy.array(found)
 
 
+@dataclasses.dataclass
+class _Rung:
+    densities: numpy.ndarray
+    width: list
+    error: float  # of its equations
+
+    @property
+    def deviation(self):
+        """Root mean square. The mean belongs to it: what a response leaves out lowers the energy, so it is
+        as large as what blocks will differ by, while tests of one chain are too much alike to show how
+        they scatter."""
+        _, mean, deviation = self.width
+        return math.hypot(mean, deviation)
+
+
 def choose(predictor, most, tolerance, progress):
     """(densities, fields): the fewest components on the ladder that meet the tolerance, by the
-    upper limit of the deviation that so many tests tell."""
+    upper limit of the deviation that so many tests tell; where none do, those of least deviation."""
     nothing = numpy.zeros((0, *predictor._mean.shape))
-    densities, note = nothing, ""
     errors = predictor.errors(nothing)
     limit = tolerance / upper_limit(len(errors))
-    widths = [_width(0, errors)]
-    if _deviation(widths[0]) <= limit:
-        most = 0
-    largest_error = 0.0
-    for count in [step for step in LADDER if step < most] + [most] * (most > 0):
-        try:
-            tried, error = predictor.respond(count)
-        except NotPositive as failure:
-            note = f"{count} components: the response is not negative definite ({failure})"
-            break
-        if error > RESPONSE_ERROR:
-            note = (
-                f"{count} components: the coupled-perturbed equations did not converge in "
-                f"{MOST_ITERATIONS} iterations (error {error:.0e} of the energy)"
-            )
-            break
-        densities, largest_error = tried, max(largest_error, error)
-        widths.append(_width(count, predictor.errors(densities)))
-        progress("response", count, most)
-        if _deviation(widths[-1]) <= limit:
-            break
-    if note and not len(densities):
+    rungs = [_Rung(nothing, _width(0, errors), 0.0)]
+    note = _climb(predictor, rungs, most, limit, progress) if rungs[0].deviation > limit else ""
+    if note and len(rungs) == 1:
         raise WorkerError("not-converged", f"no response of the solute: {note}")
-    left = _deviation(widths[-1])
+    # Of a solute that is nearly degenerate more components may predict energies worse than none.
+    best = min(range(len(rungs)), key=lambda rung: rungs[rung].deviation)
+    left, count = rungs[best].deviation, len(rungs[best].densities)
     if left > limit and not note:
-        note = f"{len(densities)} components, the most allowed, {_shortfall(left, tolerance)}"
-    return densities, {
-        "components": len(densities),
-        "widths": widths,
+        most_allowed = ", the most allowed," if best == len(rungs) - 1 else ""
+        note = f"{count} components{most_allowed} {_shortfall(left, tolerance)}"
+    if best < len(rungs) - 1:
+        note += (
+            f"; {len(rungs[-1].densities)} leave {rungs[-1].deviation:.2f} kJ/mol, more than the "
+            f"{left:.2f} of {count}"
+        )
+    return rungs[best].densities, {
+        "components": count,
+        "widths": [rung.width for rung in rungs[: best + 1]],
         "note": note,
-        "largest_residual": largest_error,
+        "largest_residual": max(rung.error for rung in rungs[: best + 1]),
     }
 
 
-def _deviation(width):
-    """Root mean square. The mean belongs to it: what a response leaves out lowers the energy, so it is as
-    large as what blocks will differ by, while tests of one chain are too much alike to show how they
-    scatter."""
-    _, mean, deviation = width
-    return math.hypot(mean, deviation)
+def _climb(predictor, rungs, most, limit, progress):
+    """Adds to the rungs until one meets the limit; what kept it from going on, if anything did."""
+    for count in [step for step in LADDER if step < most] + [most] * (most > 0):
+        try:
+            densities, error = predictor.respond(count)
+        except NotPositive as failure:
+            return f"{count} components: the response is not negative definite ({failure})"
+        if error > RESPONSE_ERROR:
+            return (
+                f"{count} components: the coupled-perturbed equations did not converge in "
+                f"{MOST_ITERATIONS} iterations (error {error:.0e} of the energy)"
+            )
+        rungs.append(_Rung(densities, _width(count, predictor.errors(densities)), error))
+        progress("response", count, most)
+        if rungs[-1].deviation <= limit:
+            break
+    return ""
 
 
 def _shortfall(deviation, tolerance):

@@ -6,6 +6,7 @@ import dispersion
 import method_names
 import numpy
 from basis_check import check_basis
+from fitting_basis import fitting_basis
 from pyscf import dft, gto, lib, scf
 from pyscf.data import nist
 from worker_protocol import bad_request
@@ -75,7 +76,7 @@ def choose_mean_field(molecule, request, grid):
 def build_mean_field(molecule, request, grid):
     mean_field = choose_mean_field(molecule, request, grid)
     if request["density_fitting"]:
-        mean_field = mean_field.density_fit()
+        mean_field = mean_field.density_fit(auxbasis=fitting_basis(molecule))
         # Without this a pure functional's J is made from integrals computed anew in every iteration.
         mean_field.with_df.build()
     mean_field.conv_tol = request["energy_convergence_hartree"]
@@ -85,14 +86,15 @@ def build_mean_field(molecule, request, grid):
 
 
 def is_gga(request):
-    """Of a closed shell, LDA, GGA or a global hybrid of theirs: what two_level.py is for. Unknown
-    functionals are refused elsewhere."""
+    """Of a closed shell, LDA, GGA or a global hybrid of theirs, without non-local correlation: what
+    two_level.py is for. Unknown functionals are refused elsewhere."""
     try:
         functional = method_names.split(request["method"])[0]
         return (
             request["multiplicity"] == 1
             and functional != "hf"
             and dft.libxc.xc_type(functional) in ("LDA", "GGA")
+            and not dft.libxc.is_nlc(functional)
             and dft.numint.NumInt().rsh_and_hybrid_coeff(functional)[0] == 0
         )
     except Exception:  # noqa: BLE001  whatever libxc makes of a name that it does not know

@@ -9,6 +9,23 @@ CORRECTIONS = ("d3bj", "d3zero", "d4")
 WITHOUT_THEIR_CORRECTION = {"b97-d", "b97_d", "b97d", "wb97x-d", "wb97x_d", "cf22d"}
 # With a correction these names mean another functional than libxc's of that name.
 OTHER_WITH_CORRECTION = {"b97", "b97m", "wb97", "wb97x", "wb97m"}
+# The same by libxc's numbers, for PySCF knows each under many spellings (wb97xd, hyb_gga_xc_wb97x_d).
+NUMBERS_WITHOUT_THEIR_CORRECTION = {
+    *(64, 65, 66, 67),  # oTPSS-D, OPBE-D, OPWLYP-D, OBLYP-D
+    *(92, 312),  # SSB-D, revSSB-D
+    170,  # B97-D
+    *(285, 286),  # BEEF-vdW
+    327,  # B97-3c
+    *(340, 341),  # CF22D
+    399,  # wB97X-D3
+    471,  # wB97X-D
+}
+NUMBERS_OTHER_WITH_CORRECTION = {
+    254,  # B97M-V
+    407,  # B97
+    *(463, 464, 466),  # wB97, wB97X, wB97X-V
+    531,  # wB97M-V
+}
 
 
 def split(method):
@@ -21,10 +38,7 @@ def split(method):
         or re.search(r"[-_]3c$", functional)
         or (correction and functional in OTHER_WITH_CORRECTION)
     ):
-        raise bad_request(
-            f"qm.method = {method}: the QM program would leave a part of this method out; take "
-            "another, such as pbe-d3bj or b3lyp-d4"
-        )
+        raise _left_out(method)
     if re.search(r"[-_]d([234]|$)", functional):
         raise bad_request(
             f"qm.method = {method}: of dispersion corrections there are "
@@ -34,11 +48,35 @@ def split(method):
     return functional, correction
 
 
+def _left_out(method):
+    return bad_request(
+        f"qm.method = {method}: the QM program would leave a part of this method out; take "
+        "another, such as pbe-d3bj or b3lyp-d4"
+    )
+
+
+def check_dispersion(method, functional, libxc):
+    """Refuses what PySCF would compute without the dispersion that belongs to it, or with two."""
+    numbers = {int(number) for number, _ in libxc.parse_xc(functional)[1]}
+    if numbers & NUMBERS_WITHOUT_THEIR_CORRECTION:
+        raise _left_out(method)
+    correction = split(method)[1]
+    if correction and libxc.is_nlc(functional):
+        raise bad_request(
+            f"qm.method = {method}: {functional} has a dispersion of its own, non-local correlation "
+            f"(VV10), and -{correction} would add another; take {functional} alone, or another "
+            "functional, such as pbe-d3bj or b3lyp-d4"
+        )
+    if correction and numbers & NUMBERS_OTHER_WITH_CORRECTION:
+        raise _left_out(method)
+
+
 def check_functional(method, functional, libxc):
     """Refuses exchange or correlation alone (lda, vwn5), unless the comma of PySCF's own notation says so,
-    and what PySCF would subtract (pbe0-2)."""
+    what PySCF would subtract (pbe0-2), and what check_dispersion() does."""
     import numpy
 
+    check_dispersion(method, functional, libxc)
     if "," in functional:
         return
     if any(weight < 0 for _, weight in libxc.parse_xc(functional)[1]):

@@ -13,6 +13,7 @@ import fitted_interaction
 import numpy
 from convergence import Convergence
 from embedding import Embedding
+from fitting_basis import fitting_basis
 from mean_field import build_grid, is_gga
 from orbital_response import exchange_of
 from point_blocks import PointBlocks
@@ -166,8 +167,9 @@ class SolventScf:
         if omega:
             return None
         coarse_functional = self._coarse_functional(integrator, request)
-        fitted = mean_field if request["density_fitting"] else mean_field.density_fit()
-        if fitted is not mean_field:
+        fitted = mean_field
+        if not request["density_fitting"]:
+            fitted = mean_field.density_fit(auxbasis=fitting_basis(self._molecule))
             fitted.with_df.build()
         stream_factors_once(fitted.with_df)
         fine_interaction, coarse_interaction = fitted_interaction.make_levels(

@@ -222,6 +222,8 @@ def _extrapolate(kept, backend):
     count = len(kept)
     errors = backend.xp.stack([error.ravel() for _, error in kept])
     products = backend.get(errors @ errors.T)
+    if products[-1, -1] == 0:  # of one basis function, say: nothing to combine
+        return kept[-1][0]
     equations = numpy.ones((count + 1, count + 1))
     equations[:count, :count] = products / products.diagonal().min()
     equations[count, count] = 0
