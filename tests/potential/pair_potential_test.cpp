@@ -114,6 +114,41 @@ TEST(PairPotential, TreatmentsOfTheCutoff) {
   }
 }
 
+/// Energy and slope are 0 at the cutoff, by way of exp(-1/0) and, for the slope, 0 times infinity.
+TEST(PairPotential, TreatmentsOfWhatEndsBelowTheCutoff) {
+  Settings settings = example_settings();
+  for (const std::string factor : {"", "epsilon1*epsilon2*"}) {
+    for (const std::string text : {"exp(-1/max(0,5-r))", "sqrt(max(0,1-(r/5)^2))"}) {
+      settings.potential.mm_vdw = factor + text;
+      const double expected = MmFunction(settings)(4);
+      EXPECT_GT(expected, 0.05);
+      for (const auto treatment : {CutoffTreatment::shift, CutoffTreatment::force_shift}) {
+        Settings treated = settings;
+        treated.potential.treatment = treatment;
+        EXPECT_DOUBLE_EQ(MmFunction(treated)(4), expected) << factor + text;
+        EXPECT_EQ(MmFunction(treated)(7), 0) << factor + text;
+      }
+    }
+  }
+}
+
+TEST(PairPotential, TreatmentsNeedAFiniteCutoff) {
+  Settings settings = example_settings();
+  settings.potential.treatment = CutoffTreatment::force_shift;
+  const auto expect_error = [&](const std::string& text, const std::string& message) {
+    settings.potential.mm_vdw = text;
+    try {
+      make_pair_potential(example_system(), settings);
+      ADD_FAILURE() << "no error: " << text;
+    } catch (const InputError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("potential.mm-vdw")) << text;
+      EXPECT_THAT(error.what(), HasSubstr(message)) << text;
+    }
+  };
+  expect_error("epsilon1*epsilon2/(r-9)", "not finite at the cutoff 9 A");
+  expect_error("sqrt(9-r)", "its derivative, which force-shift needs, is not finite at the cutoff");
+}
+
 TEST(PairPotential, PairsWithoutEnergyAreAbsent) {
   Settings settings = example_settings();
   settings.potential.mm_vdw = kLennardJones;
