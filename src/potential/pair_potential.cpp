@@ -299,19 +299,21 @@ class Maker {
     std::vector<bool> done(result_.kinds.size() * result_.kinds.size());
     const double cutoff = settings_.interaction.vdw_cutoff_angstrom;
     CutoffJump jump;
+    std::string place;
     for (const std::size_t a : firsts) {
       for (const std::size_t b : seconds) {
         if (done[a * result_.kinds.size() + b]) continue;
         done[a * result_.kinds.size() + b] = true;
         if (symmetric) done[b * result_.kinds.size() + a] = true;
         const auto values = parameters(function, a, b);
-        if (function.is_zero(values)) {
-          if (symmetric) check_symmetry(function, a, b, std::nullopt);
-          continue;
+        if (symmetric) {
+          function.check_symmetry(
+              {values, parameters(function, b, a), names_of(a, b), names_of(b, a)});
         }
+        if (function.is_zero(values)) continue;
         const std::vector<double> coefficients = function.coefficients(values, names_of(a, b));
-        jump.see(function.value(cutoff, coefficients), names_of(a, b));
-        if (symmetric) check_symmetry(function, a, b, coefficients);
+        const double last = function.value(cutoff, coefficients);
+        if (jump.see(last, names_of(a, b))) place = function.place_of_largest(values, cutoff);
         for (double* const to : {pair(a, b) + at, pair(b, a) + at}) {
           if (to == pair(b, a) + at && !symmetric) continue;
           to[0] = 1;
@@ -319,28 +321,7 @@ class Maker {
         }
       }
     }
-    warn_of(jump, settings_.potential.treatment, function.place(), cutoff, "potential.treatment");
-  }
-
-  /// @param coefficients of sites a and b; none: the function is zero
-  void check_symmetry(PairFunction& function, std::size_t a, std::size_t b,
-                      const std::optional<std::vector<double>>& coefficients) const {
-    const auto swapped = parameters(function, b, a);
-    const bool zero = function.is_zero(swapped);
-    bool same = zero == !coefficients.has_value();
-    if (same && !zero) {
-      const auto others = function.coefficients(swapped, names_of(b, a));
-      for (const double part : {0.45, 0.6, 0.8, 0.95}) {
-        const double r = part * settings_.interaction.vdw_cutoff_angstrom;
-        const double one = function.value(r, *coefficients);
-        const double other = function.value(r, others);
-        same = same && !(std::abs(one - other) > 1e-9 * std::max(std::abs(one), std::abs(other)));
-      }
-    }
-    if (same) return;
-    throw InputError(function.place(), "the energy changes when the two sites are swapped",
-                     names_of(a, b).substr(1),
-                     "use the parameters of sites 1 and 2 alike, as in sqrt(epsilon1*epsilon2)");
+    warn_of(jump, settings_.potential.treatment, place, cutoff, "potential.treatment");
   }
 
   /// Shifted force as kernels/scalar/pair_functions.hpp has it, or the user's function.

@@ -257,5 +257,69 @@ TEST(PairPotential, ErrorsNameTheOption) {
   EXPECT_THAT(message(), testing::AllOf(HasSubstr("not finite"), HasSubstr("H and C")));
 }
 
+/// What is said of two expressions that are added up, of which the second one is at fault.
+std::string said_of_additional(const std::string& replacing, const std::string& additional,
+                               CutoffTreatment treatment = CutoffTreatment::truncate) {
+  OptionPlaces places("a.cfg");
+  places.set("potential.mm-vdw", "a.cfg:7: potential.mm-vdw");
+  places.set("potential.mm-additional", "a.cfg:8: potential.mm-additional");
+  Settings settings = example_settings();
+  settings.potential.mm_vdw = replacing;
+  settings.potential.mm_additional = additional;
+  settings.potential.treatment = treatment;
+  try {
+    const auto warnings = make_pair_potential(example_system(), settings, places).warnings;
+    return warnings.empty() ? "nothing" : warnings.front();
+  } catch (const InputError& error) {
+    return error.what();
+  }
+}
+
+TEST(PairPotential, OfTwoExpressionsTheOneAtFaultIsNamed) {
+  using testing::StartsWith;
+  const std::string place = "a.cfg:8: potential.mm-additional: ";
+  EXPECT_THAT(said_of_additional("1/r^12", "sqrt(abs(r-6)-0.5)"), StartsWith(place));
+  EXPECT_THAT(said_of_additional("1/r^12", "log(epsilon1*epsilon2)"), StartsWith(place));
+  EXPECT_THAT(said_of_additional("1/r^12", "1/(r-9)"), StartsWith(place));
+  EXPECT_THAT(said_of_additional("1/r^12", "1/(r-9)", CutoffTreatment::shift), StartsWith(place));
+  EXPECT_THAT(said_of_additional("1/r^12", "sqrt(9-r)", CutoffTreatment::force_shift),
+              StartsWith(place));
+  EXPECT_THAT(said_of_additional("1/r^12", "epsilon1/r"), StartsWith(place));
+  EXPECT_THAT(said_of_additional("1/r^12", "10"), StartsWith(place));
+  EXPECT_THAT(said_of_additional("epsilon1/r", "1/r^12"),
+              StartsWith("a.cfg:7: potential.mm-vdw: "));
+  EXPECT_EQ(said_of_additional("epsilon1/r^6", "epsilon2/r^6"), "nothing");
+}
+
+TEST(PairPotential, SitesMayBeSwappedAtAllDistances) {
+  for (const std::string text :
+       {"1/r^6+max(0,4-r)*(epsilon1-epsilon2)", "(epsilon1-epsilon2)*max(0,0.02-abs(r-8.8))",
+        "exp(-r)+1e-6*step(0.1-r)*epsilon1", "select(step(3-r),epsilon1,0)"}) {
+    EXPECT_THAT(said_of_additional("0", text), HasSubstr("the two sites are swapped")) << text;
+  }
+  // The same over the reals, but not as the text has it.
+  for (const std::string text :
+       {"1/(r*(epsilon1+epsilon2+3))", "sqrt(epsilon1+1)*sqrt(epsilon2+1)*(1/r^12-1/r^6)",
+        "((epsilon1+epsilon2)^2-epsilon1^2-2*epsilon1*epsilon2-epsilon2^2+1)*(1-(r/"
+        "4)^2)*exp(-r)"}) {
+    for (const auto treatment : {CutoffTreatment::truncate, CutoffTreatment::force_shift}) {
+      EXPECT_THAT(said_of_additional("0", text, treatment),
+                  testing::Not(HasSubstr("the two sites are swapped")))
+          << text;
+    }
+  }
+}
+
+TEST(PairPotential, NarrowRegionsWithoutAValueAreFound) {
+  for (const std::string text : {"sqrt(abs(r-7.066)-0.02)", "sqrt(abs(r-7.066123)-0.00002)",
+                                 "exp(-1/max(0,5-r))*log(abs(r-8.8)-0.0001)"}) {
+    EXPECT_THAT(said_of_additional("none", text), HasSubstr("not finite at a distance of")) << text;
+  }
+  for (const std::string text :
+       {"exp(-1/max(0,5-r))", "select(step(5-r),sqrt(5-r),0)", "0.01*sqrt(abs(r-7.066))"}) {
+    EXPECT_EQ(said_of_additional("none", text), "nothing") << text;
+  }
+}
+
 }  // namespace
 }  // namespace starpmc
