@@ -17,20 +17,18 @@
 #include "potential/grid_error.hpp"
 #include "potential/lennard_jones.hpp"
 #include "potential/pair_function.hpp"
+#include "potential/potential_options.hpp"
 #include "potential/system_error.hpp"
 
 namespace starpmc {
 namespace {
-
-constexpr const char* kBuiltIn = "built-in";
-constexpr const char* kNone = "none";
 
 /// The van der Waals energy of one kind of pairs.
 struct Role {
   const std::string& replacing;
   const std::string& additional;
   const char* prefix;  ///< of the two options
-  bool is_built_in() const { return replacing == kBuiltIn; }
+  bool is_built_in() const { return replacing == kBuiltInPotential; }
 };
 
 /// Makes a PairPotential.
@@ -45,7 +43,8 @@ class Maker {
 
   /// @return whether there is no error
   bool read_functions(InputErrors& errors) {
-    if (!errors.attempt([this] { check_options(); })) return false;
+    if (!errors.attempt([this] { check_potential_options(system_, settings_, places_); }))
+      return false;
     const bool coulomb = errors.attempt([this] { read_coulomb(); });
     const bool mm = errors.attempt([&] { mm_ = read(mm_role(), both_sites()); });
     const bool qmmm = errors.attempt(
@@ -64,8 +63,8 @@ class Maker {
     all.coulomb = coulomb_derivative();
     all.coulomb_pole = coulomb_ != nullptr ? result_.functions.coulomb_pole : 1;
     const auto& options = settings_.potential;
-    if (options.mm_vdw == kBuiltIn) all.mm.push_back(built_in_derivative());
-    if (options.qmmm_vdw == kBuiltIn) all.qmmm.push_back(built_in_derivative());
+    if (options.mm_vdw == kBuiltInPotential) all.mm.push_back(built_in_derivative());
+    if (options.qmmm_vdw == kBuiltInPotential) all.qmmm.push_back(built_in_derivative());
     const auto parameters_of = [this](const PairFunction& function) {
       return [this, &function](std::size_t a, std::size_t b) { return parameters(function, a, b); };
     };
@@ -104,32 +103,6 @@ class Maker {
 
   std::string place(const std::string& key) const { return places_("potential." + key); }
 
-  bool asks(CutoffTreatment treatment) const {
-    return settings_.potential.treatment == treatment ||
-           settings_.potential.coulomb_treatment == treatment;
-  }
-
-  void check_options() const {
-    const auto& options = settings_.potential;
-    if (options.coulomb != kBuiltIn && system_.solute && settings_.qm.embedding == "analytic") {
-      throw InputError(place("coulomb"), "not known to the engine's analytic integrals",
-                       options.coulomb, "write qm.embedding = quadrature, or coulomb = built-in");
-    }
-    const double distance = options.switch_distance_angstrom;
-    if (asks(CutoffTreatment::switching) && distance == 0) {
-      throw InputError(place("switch-distance"), "where switch begins is missing", "",
-                       "write a distance below the cutoff");
-    }
-    const auto check = [&](CutoffTreatment treatment, double cutoff) {
-      if (treatment != CutoffTreatment::switching || distance < cutoff) return;
-      throw InputError(place("switch-distance"), "not below the cutoff",
-                       fmt::format("{} A", distance),
-                       fmt::format("write less than the cutoff, {} A", cutoff));
-    };
-    check(options.treatment, settings_.interaction.vdw_cutoff_angstrom);
-    check(options.coulomb_treatment, settings_.interaction.coulomb_cutoff_angstrom);
-  }
-
   std::vector<std::string> names_of_site(char suffix, bool charged) const {
     std::vector<std::string> names;
     for (const std::string& name : reader_.names()) {
@@ -145,9 +118,9 @@ class Maker {
 
   void read_coulomb() {
     const auto& options = settings_.potential;
-    if (options.coulomb == kBuiltIn) return;
+    if (options.coulomb == kBuiltInPotential) return;
     const double cutoff = settings_.interaction.coulomb_cutoff_angstrom;
-    const std::string text = options.coulomb == kNone ? "0" : options.coulomb;
+    const std::string text = options.coulomb == kNoPotential ? "0" : options.coulomb;
     coulomb_ = std::make_unique<PairFunction>(
         std::vector<PairFunction::Text>{{place("coulomb"), text}}, std::vector<std::string>{},
         Cutoff{options.coulomb_treatment, cutoff, options.switch_distance_angstrom});
@@ -200,7 +173,7 @@ class Maker {
     const auto add = [&](const std::string& text, const char* key) {
       texts.push_back({place(std::string(role.prefix) + key), text});
     };
-    if (!role.is_built_in() && role.replacing != kNone) add(role.replacing, "-vdw");
+    if (!role.is_built_in() && role.replacing != kNoPotential) add(role.replacing, "-vdw");
     if (!role.additional.empty()) add(role.additional, "-additional");
     if (texts.empty()) return nullptr;
     return std::make_unique<PairFunction>(

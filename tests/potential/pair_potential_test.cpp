@@ -310,6 +310,38 @@ TEST(PairPotential, SitesMayBeSwappedAtAllDistances) {
   }
 }
 
+/// The built-in energies would silently stay as interaction.vdw-modifier has them.
+TEST(PairPotential, TreatmentsWithoutAnExpressionAreRefused) {
+  const auto message = [&](const Settings::PotentialSection& potential) {
+    Settings settings = example_settings();
+    settings.potential = potential;
+    try {
+      make_pair_potential(example_system(), settings, OptionPlaces("a.cfg"));
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string("no error");
+  };
+  Settings::PotentialSection potential;
+  potential.treatment = CutoffTreatment::force_shift;
+  EXPECT_THAT(message(potential),
+              testing::AllOf(HasSubstr("a.cfg: potential.treatment: "), HasSubstr("'force-shift'"),
+                             HasSubstr("interaction.vdw-modifier")));
+  potential.coulomb = "1/r";
+  EXPECT_THAT(message(potential), HasSubstr("potential.treatment: "));
+  potential.qmmm_additional = "1/r^12";
+  EXPECT_EQ(message(potential), "no error");
+  potential = {};
+  potential.switch_distance_angstrom = 7;
+  EXPECT_THAT(message(potential),
+              testing::AllOf(HasSubstr("potential.switch-distance: "), HasSubstr("'7 A'"),
+                             HasSubstr("interaction.vdw-modifier")));
+  potential.mm_vdw = "1/r^12";
+  EXPECT_EQ(message(potential), "no error") << "it may be there for another treatment";
+  potential.coulomb_treatment = CutoffTreatment::shift;
+  EXPECT_THAT(message(potential), HasSubstr("potential.coulomb-treatment: "));
+}
+
 TEST(PairPotential, NarrowRegionsWithoutAValueAreFound) {
   for (const std::string text : {"sqrt(abs(r-7.066)-0.02)", "sqrt(abs(r-7.066123)-0.00002)",
                                  "exp(-1/max(0,5-r))*log(abs(r-8.8)-0.0001)"}) {
