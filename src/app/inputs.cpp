@@ -142,8 +142,16 @@ void complete(Inputs& inputs, const OptionPlaces& places, InputErrors& errors) {
     PairPotential potential = make_pair_potential(inputs.system, inputs.settings, places);
     inputs.functions = std::move(potential.functions);
     inputs.warnings = inputs.system.warnings;
+    std::vector<std::string> of_virial;
+    if (inputs.functions.in_mm() || inputs.functions.in_nuclei()) {
+      of_virial = virial_warnings(inputs.system, inputs.settings, places);
+    }
+    if (!of_virial.empty() && inputs.settings.output.pressure_interval > 0) {
+      throw InputError(places("output.pressure-interval"), "no pressure: " + of_virial.front(), "",
+                       "or leave out the pressure");
+    }
     for (const auto& more :
-         {input_warnings(inputs.system, inputs.settings, places), potential.warnings}) {
+         {input_warnings(inputs.system, inputs.settings, places), potential.warnings, of_virial}) {
       inputs.warnings.insert(inputs.warnings.end(), more.begin(), more.end());
     }
   });

@@ -215,4 +215,11 @@ double PairFunction::value(double distance, std::span<const double> coefficients
   return result;
 }
 
+const std::string& PairFunction::place_without_slope(const Parameters& parameters,
+                                                     double distance) {
+  return place_where([&](Node part) {
+    return std::isnan(value_of(expression::derivative(pool_, part, "r"), parameters, distance));
+  });
+}
+
 }  // namespace starpmc

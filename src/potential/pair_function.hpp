@@ -58,6 +58,8 @@ class PairFunction {
 
   /// Of the option whose expression is the largest at a distance.
   const std::string& place_of_largest(const Parameters& parameters, double distance);
+  /// Of the option whose expression has no derivative at a distance.
+  const std::string& place_without_slope(const Parameters& parameters, double distance);
 
  private:
   struct Part {

@@ -19,6 +19,7 @@
 #include "potential/pair_function.hpp"
 #include "potential/potential_options.hpp"
 #include "potential/system_error.hpp"
+#include "potential/virial_check.hpp"
 
 namespace starpmc {
 namespace {
@@ -77,7 +78,40 @@ class Maker {
     return all;
   }
 
+  /// What is said of functions whose virial is not known at some distance.
+  std::vector<std::string> virial_warnings() {
+    const PairDerivatives derivatives = make_derivatives();
+    std::vector<std::string> warnings;
+    const auto see = [&](const std::unique_ptr<PairFunction>& function,
+                         const std::vector<PairDerivatives::Function>& derived) {
+      if (function == nullptr) return;
+      const auto warning = virial_warning(*function, derived.back());
+      if (warning) warnings.push_back(*warning);
+    };
+    see(mm_, derivatives.mm);
+    see(qmmm_, derivatives.qmmm);
+    return warnings;
+  }
+
  private:
+  std::optional<std::string> virial_warning(PairFunction& function,
+                                            const PairDerivatives::Function& derived) const {
+    for (std::size_t a = 0; a < derived.kinds; ++a) {
+      for (std::size_t b = 0; b < derived.kinds; ++b) {
+        const double* const row = derived.of_pair(static_cast<int>(a), static_cast<int>(b));
+        if (row == nullptr) continue;
+        const auto r = undefined_slope(derived, {row, derived.coefficients()},
+                                       settings_.interaction.vdw_cutoff_angstrom);
+        if (!r) continue;
+        return fmt::format(
+            "{}: the derivative at a distance of {:.4g} A{} is not a number though the energy is: "
+            "virial and pressure are wrong; write the expression as select() of its pieces",
+            function.place_without_slope(parameters(function, a, b), *r), *r, names_of(a, b));
+      }
+    }
+    return std::nullopt;
+  }
+
   Role mm_role() const {
     return {settings_.potential.mm_vdw, settings_.potential.mm_additional, "mm"};
   }
@@ -379,6 +413,11 @@ bool check_expressions(const System& system, const Settings& settings, const Opt
   bool readable = false;
   errors.attempt([&] { readable = Maker(system, settings, places).read_functions(errors); });
   return readable;
+}
+
+std::vector<std::string> virial_warnings(const System& system, const Settings& settings,
+                                         const OptionPlaces& places) {
+  return Maker(system, settings, places).virial_warnings();
 }
 
 PairDerivatives make_pair_derivatives(const System& system, const Settings& settings,

@@ -310,6 +310,23 @@ TEST(PairPotential, SitesMayBeSwappedAtAllDistances) {
   }
 }
 
+/// Beyond 6.6 A 0 times infinity, which the virial would take for its largest term.
+TEST(PairPotential, MissingSlopesAreWarnedOf) {
+  OptionPlaces places("a.cfg");
+  places.set("potential.mm-additional", "a.cfg:8: potential.mm-additional");
+  Settings settings = example_settings();
+  settings.potential.mm_vdw = kLennardJones;
+  settings.potential.mm_additional = "exp(-exp(exp(r)))";
+  EXPECT_THAT(virial_warnings(example_system(), settings, places),
+              ElementsAre(testing::AllOf(HasSubstr("a.cfg:8: potential.mm-additional: "),
+                                         HasSubstr("between atom types O and O"),
+                                         HasSubstr("virial and pressure are wrong"))));
+  for (const char* const text : {"exp(-1/max(0,5-r))", "sqrt(max(0,1-(r/5)^2))", "sqrt(9-r)"}) {
+    settings.potential.mm_additional = text;
+    EXPECT_THAT(virial_warnings(example_system(), settings, places), testing::IsEmpty()) << text;
+  }
+}
+
 /// The built-in energies would silently stay as interaction.vdw-modifier has them.
 TEST(PairPotential, TreatmentsWithoutAnExpressionAreRefused) {
   const auto message = [&](const Settings::PotentialSection& potential) {
