@@ -62,6 +62,7 @@ std::pair<std::string, double> read_argument(const std::string& text) {
 struct Request {
   std::string text;
   std::string variable;
+  bool variable_given = false;
   ValuesByName arguments;
   bool second = false;
   bool pairs = false;
@@ -81,6 +82,7 @@ Request make_request(const std::string& text, const options::variables_map& valu
   Request request;
   request.text = text;
   request.variable = values["variable"].as<std::string>();
+  request.variable_given = !values["variable"].defaulted();
   if (values.contains("set")) {
     for (const std::string& word : values["set"].as<std::vector<std::string>>()) {
       if (!request.arguments.insert(read_argument(word)).second) {
@@ -100,12 +102,21 @@ Request make_request(const std::string& text, const options::variables_map& valu
 struct Outputs {
   std::vector<std::string> names;
   std::vector<Node> nodes;
+  std::vector<std::string> written;  ///< variables of the text, those that cancel among them
 };
+
+/// All of a pool that holds a text and nothing else.
+std::vector<std::string> all_variables(const Pool& pool) {
+  std::vector<Node> all;
+  for (std::uint32_t i = 0; i < pool.size(); ++i) all.push_back({i});
+  return pool.variables(all);
+}
 
 Outputs differentiate(Pool& pool, const Request& request) {
   Outputs outputs;
   outputs.names.emplace_back("value");
   outputs.nodes.push_back(expression::parse(pool, request.text));
+  outputs.written = all_variables(pool);
   for (const char* const name : {"derivative", "second_derivative"}) {
     if (outputs.nodes.size() == 2 && !request.second) break;
     outputs.names.emplace_back(name);
@@ -115,6 +126,7 @@ Outputs differentiate(Pool& pool, const Request& request) {
 }
 
 constexpr const char* kOnce = "once";
+constexpr const char* kEach = "each";
 
 struct NamedProgram {
   std::string name;
@@ -129,35 +141,42 @@ std::vector<NamedProgram> translate(Pool& pool, const Outputs& outputs, const Re
   how.varying = {how.square_input};
   PartedProgram parted =
       expression::part(expression::translate(pool, outputs.nodes, how), how.varying);
-  return {{kOnce, std::move(parted.once)}, {"each", std::move(parted.each)}};
+  return {{kOnce, std::move(parted.once)}, {kEach, std::move(parted.each)}};
 }
 
-/// Outputs of the programs, the second of which is given the first one's.
+/// Outputs of the programs. The second one is given the square of the variable, then the outputs of
+/// the first one, whatever its inputs are called.
 template <class Real>
 std::vector<double> evaluate_as(const std::vector<NamedProgram>& programs, const Request& request) {
   std::vector<Real> results;
   for (const auto& [name, program] : programs) {
     std::vector<Real> inputs;
-    for (const std::string& input : program.inputs) {
-      if (const auto found = request.arguments.find(input); found != request.arguments.end()) {
-        inputs.push_back(static_cast<Real>(found->second));
-      } else if (input == request.variable + "_squared") {
-        const double variable = request.arguments.at(request.variable);
-        inputs.push_back(static_cast<Real>(variable * variable));
+    if (name == kEach) {
+      const double variable = request.arguments.at(request.variable);
+      inputs.push_back(static_cast<Real>(variable * variable));
+      inputs.insert(inputs.end(), results.begin(), results.end());
+    } else {
+      for (const std::string& input : program.inputs) {
+        inputs.push_back(static_cast<Real>(request.arguments.at(input)));
       }
     }
-    inputs.insert(inputs.end(), results.begin(), results.end());
     results = expression::evaluate_program<Real>(program, inputs);
   }
   return {results.begin(), results.end()};
 }
 
-void check_arguments(const std::vector<std::string>& variables, const Request& request) {
+void require_variable(const Outputs& outputs, std::string_view option, const std::string& name) {
+  if (std::ranges::find(outputs.written, name) != outputs.written.end()) return;
+  throw InputError(option, "the expression has no such variable", name,
+                   outputs.written.empty()
+                       ? "it has none: leave it out"
+                       : fmt::format("its variables: {}", fmt::join(outputs.written, ", ")));
+}
+
+void check_arguments(const std::vector<std::string>& variables, const Outputs& outputs,
+                     const Request& request) {
   for (const auto& [name, value] : request.arguments) {
-    if (name != request.variable && std::ranges::find(variables, name) == variables.end()) {
-      throw InputError("starpmc expression --set", "the expression has no such variable", name,
-                       fmt::format("its variables: {}", fmt::join(variables, ", ")));
-    }
+    if (name != request.variable) require_variable(outputs, "starpmc expression --set", name);
   }
   std::vector<std::string> needed = variables;
   if (request.pairs) needed.push_back(request.variable);
@@ -167,14 +186,19 @@ void check_arguments(const std::vector<std::string>& variables, const Request& r
                        "add --set " + name + "=VALUE");
     }
   }
+  if (!request.pairs || request.arguments.at(request.variable) > 0) return;
+  throw InputError("starpmc expression --set",
+                   "with --pairs the variable is the root of its square",
+                   fmt::format("{}={}", request.variable, request.arguments.at(request.variable)),
+                   "write a value above 0, or leave out --pairs");
 }
 
 /// Values at the arguments; none where no argument is given.
 std::optional<std::vector<double>> evaluate(const std::vector<NamedProgram>& programs,
                                             const std::vector<std::string>& variables,
-                                            const Request& request) {
+                                            const Outputs& outputs, const Request& request) {
   if (request.arguments.empty()) return std::nullopt;
-  check_arguments(variables, request);
+  check_arguments(variables, outputs, request);
   if (request.precision == Precision::fp64) return evaluate_as<double>(programs, request);
   return evaluate_as<float>(programs, request);
 }
@@ -313,11 +337,14 @@ int run_expression(std::span<const std::string> arguments, std::ostream& out) {
   const Request request = make_request(arguments[0], values);
   Pool pool;
   const Outputs outputs = differentiate(pool, request);
+  if (request.variable_given) {
+    require_variable(outputs, "starpmc expression --variable", request.variable);
+  }
   Report report{request, outputs.names, {}, pool.variables(outputs.nodes), {}, {}, {}};
   for (const Node node : outputs.nodes) report.texts.push_back(expression::print(pool, node));
   report.naive = translate_naively(pool, outputs);
   report.programs = translate(pool, outputs, request);
-  report.values = evaluate(report.programs, report.variables, request);
+  report.values = evaluate(report.programs, report.variables, outputs, request);
   if (request.json) {
     out << json_text(as_json(report));
   } else {

@@ -133,6 +133,20 @@ void check_expressions_without_system(Settings settings, const OptionPlaces& pla
   check_expressions(System(), settings, places, errors);
 }
 
+/// @throws InputError where the pressure is asked for and cannot be had
+std::vector<std::string> warnings_of_virial(const Inputs& inputs, const OptionPlaces& places) {
+  if (!inputs.functions.in_mm() && !inputs.functions.in_nuclei()) return {};
+  InputErrors errors(inputs.settings.output.pressure_interval > 0 ? InputErrors::Mode::throw_first
+                                                                  : InputErrors::Mode::collect);
+  std::vector<std::string> warnings;
+  errors.attempt([&] { warnings = virial_warnings(inputs.system, inputs.settings, places); });
+  if (!errors.collects() && !warnings.empty()) {
+    throw InputError(places("output.pressure-interval"), "no pressure: " + warnings.front(), "",
+                     "or leave out pressure-interval");
+  }
+  return warnings;
+}
+
 /// What has to fit together.
 void complete(Inputs& inputs, const OptionPlaces& places, InputErrors& errors) {
   errors.attempt([&] { check_electron_count(inputs.system, inputs.settings, places); });
@@ -146,8 +160,9 @@ void complete(Inputs& inputs, const OptionPlaces& places, InputErrors& errors) {
     PairPotential potential = make_pair_potential(inputs.system, inputs.settings, places);
     inputs.functions = std::move(potential.functions);
     inputs.warnings = inputs.system.warnings;
+    const std::vector<std::string> of_virial = warnings_of_virial(inputs, places);
     for (const auto& more :
-         {input_warnings(inputs.system, inputs.settings, places), potential.warnings}) {
+         {input_warnings(inputs.system, inputs.settings, places), potential.warnings, of_virial}) {
       inputs.warnings.insert(inputs.warnings.end(), more.begin(), more.end());
     }
   });

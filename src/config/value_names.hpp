@@ -29,5 +29,18 @@ constexpr const char* value_name(Implementation implementation) {
   }
   return "any";
 }
+constexpr const char* value_name(CutoffTreatment treatment) {
+  switch (treatment) {
+    case CutoffTreatment::truncate:
+      return "truncate";
+    case CutoffTreatment::shift:
+      return "shift";
+    case CutoffTreatment::force_shift:
+      return "force-shift";
+    case CutoffTreatment::switching:
+      break;
+  }
+  return "switch";
+}
 
 }  // namespace starpmc

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "expression/number_rules.hpp"
+#include "expression/pieces.hpp"
 
 namespace starpmc::expression {
 namespace {
@@ -14,7 +15,10 @@ namespace {
 class Differentiator {
  public:
   Differentiator(Pool& pool, std::string_view variable)
-      : pool_(pool), variable_(variable), derivatives_(pool.size(), pool.number(0)) {}
+      : pool_(pool),
+        pieces_(pool),
+        variable_(variable),
+        derivatives_(pool.size(), pool.number(0)) {}
 
   Node differentiate(Node root) {
     for (const Node node : pool_.reachable({&root, 1})) {
@@ -58,18 +62,28 @@ class Differentiator {
     for (std::size_t i = 0; i < powers.size(); ++i) {
       if (!varies(powers[i].node)) continue;
       std::vector<Operand> rest = powers;
-      rest[i] = {of_power(powers[i]), 1};
-      terms.push_back({pool_.product(rest, pool_.value(node)), 1});
+      rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
+      terms.push_back({times(rest, of_power(powers[i]), pool_.value(node)), 1});
     }
     return pool_.sum(terms);
   }
 
   Node of_power(const Operand& power) {
     if (power.factor == 1) return of(power.node);
-    if (pool_.kind(power.node) == Kind::product) return of_power_of_product(power);
-    std::vector<Operand> factors = lowered(power);
-    factors.push_back({of(power.node), 1});
-    return pool_.product(factors, power.factor);
+    const std::vector<Operand> factors = lowered(power);
+    // with pieces all of the base's derivative decides whether it is 0
+    if (pool_.kind(power.node) == Kind::product && !pieces_.may_diverge(factors)) {
+      return of_power_of_product(power);
+    }
+    return times(factors, of(power.node), power.factor);
+  }
+
+  /// factor powers[0] powers[1] ... slope; 0 where the slope is 0 in a piece.
+  Node times(const std::vector<Operand>& powers, Node slope, double factor) {
+    if (pieces_.may_diverge(powers)) return pieces_.times(pool_.product(powers, factor), slope);
+    std::vector<Operand> all = powers;
+    all.push_back({slope, 1});
+    return pool_.product(all, factor);
   }
 
   /// b^(e-1); as b^e b^-1 where an integer e is so large that e - 1 has to be rounded.
@@ -117,10 +131,10 @@ class Differentiator {
       case Operation::power:
         return of_general_power(node, a, b);
       case Operation::atan2:  // (a' b - b' a) / (a^2 + b^2)
-        return pool_.product({{pool_.sum({{pool_.product({{of(a), 1}, {b, 1}}), 1},
-                                          {pool_.product({{of(b), 1}, {a, 1}}), -1}}),
-                               1},
-                              {pool_.sum({{square(a), 1}, {square(b), 1}}), -1}});
+        return times({{pool_.sum({{square(a), 1}, {square(b), 1}}), -1}},
+                     pool_.sum({{pool_.product({{of(a), 1}, {b, 1}}), 1},
+                                {pool_.product({{of(b), 1}, {a, 1}}), -1}}),
+                     1);
       case Operation::min:
         return piecewise(step_of_difference(a, b), of(b), of(a));
       case Operation::max:
@@ -128,7 +142,7 @@ class Differentiator {
       case Operation::select:
         return piecewise(a, of(b), of(c));
       default:
-        return pool_.product({{of_unary(node, a), 1}, {of(a), 1}});
+        return pieces_.times(of_unary(node, a), of(a));
     }
   }
 
@@ -137,13 +151,17 @@ class Differentiator {
     std::vector<Operand> terms;
     if (varies(a)) {
       const Node less = pool_.sum({{b, 1}}, -1);
-      terms.push_back({pool_.product({{b, 1}, {pool_.power(a, less), 1}, {of(a), 1}}), 1});
+      terms.push_back({times({{b, 1}, {pool_.power(a, less), 1}}, of(a), 1), 1});
     }
     if (varies(b)) {
-      terms.push_back(
-          {pool_.product({{pool_.apply(Operation::log, {a}), 1}, {node, 1}, {of(b), 1}}), 1});
+      terms.push_back({times({{b_slope_factor(node, a), 1}}, of(b), 1), 1});
     }
     return pool_.sum(terms);
+  }
+
+  /// log(a) a^b, and 0 where a is 0 in a piece: infinity times 0.
+  Node b_slope_factor(Node power, Node a) {
+    return pieces_.times(pool_.apply(Operation::log, {a}), power);
   }
 
   Node of_unary(Node node, Node a) {
@@ -206,6 +224,7 @@ class Differentiator {
   }
 
   Pool& pool_;
+  PieceProducts pieces_;
   std::string_view variable_;
   std::vector<Node> derivatives_;
 };

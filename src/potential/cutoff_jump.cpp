@@ -13,10 +13,11 @@ constexpr double kLargestOfThermalEnergy = 0.1;
 
 }  // namespace
 
-void CutoffJump::see(double energy, const std::string& between) {
-  if (std::abs(energy) <= std::abs(energy_)) return;
+bool CutoffJump::see(double energy, const std::string& between) {
+  if (std::abs(energy) <= std::abs(energy_)) return false;
   energy_ = energy;
   between_ = between;
+  return true;
 }
 
 std::optional<std::string> CutoffJump::warning(const std::string& place, double cutoff,

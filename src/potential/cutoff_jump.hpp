@@ -12,7 +12,8 @@ class CutoffJump {
  public:
   /// @param energy  at the cutoff, kJ/mol
   /// @param between " between atom types ... and ..."
-  void see(double energy, const std::string& between);
+  /// @return whether it is the largest so far
+  bool see(double energy, const std::string& between);
 
   /// What to say of a jump of more than a tenth of kT: a site that crosses the cutoff changes the
   /// energy by it. Lennard-Jones at 2.5 sigma stays below.

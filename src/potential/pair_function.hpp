@@ -1,6 +1,8 @@
 #pragma once
 
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,17 +43,46 @@ class PairFunction {
   std::vector<double> coefficients(const Parameters& parameters, const std::string& sites);
   /// The value at a distance.
   double value(double distance, std::span<const double> coefficients) const;
-  const std::string& place() const { return place_; }
+
+  /// Parameters of sites a and b, and of b and a.
+  struct BothWays {
+    Parameters parameters;
+    Parameters swapped;
+    std::string sites;
+    std::string swapped_sites;
+  };
+  /// Nothing to do where the expression shows it. Otherwise values are compared, from the least
+  /// distance that counts to the cutoff.
+  /// @throws InputError unless the energy stays the same when the two sites are swapped
+  void check_symmetry(const BothWays& both);
+
+  /// Of the option whose expression is the largest at a distance.
+  const std::string& place_of_largest(const Parameters& parameters, double distance);
+  /// Of the option whose expression has no derivative at a distance.
+  const std::string& place_without_slope(const Parameters& parameters, double distance);
 
  private:
+  struct Part {
+    std::string place;
+    expression::Node node;
+  };
+  void treat_sum();
   PartedProgram translate(std::span<const expression::Node> outputs);
   void check_cutoff(const Parameters& parameters, const std::string& sites);
+  bool is_symmetric(expression::Node node);
+  std::optional<double> asymmetric_distance(const BothWays& both);
+  std::optional<double> not_finite_distance(std::span<const double> coefficients) const;
+  double value_of(expression::Node node, const Parameters& parameters, double distance) const;
+  /// @param at_fault whether a part is
+  const std::string& place_where(const std::function<bool(expression::Node)>& at_fault) const;
 
-  std::string place_;
+  std::string place_;  ///< of the first option, for what none of them does alone
+  std::vector<Part> parts_;
   Cutoff cutoff_;
   expression::Pool pool_;
   expression::Node untreated_;
   expression::Node function_;
+  std::optional<bool> symmetric_;  ///< none: not asked for yet
   std::vector<std::string> used_;
   PartedProgram parted_;
 };

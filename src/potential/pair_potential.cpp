@@ -17,20 +17,19 @@
 #include "potential/grid_error.hpp"
 #include "potential/lennard_jones.hpp"
 #include "potential/pair_function.hpp"
+#include "potential/potential_options.hpp"
 #include "potential/system_error.hpp"
+#include "potential/virial_check.hpp"
 
 namespace starpmc {
 namespace {
-
-constexpr const char* kBuiltIn = "built-in";
-constexpr const char* kNone = "none";
 
 /// The van der Waals energy of one kind of pairs.
 struct Role {
   const std::string& replacing;
   const std::string& additional;
   const char* prefix;  ///< of the two options
-  bool is_built_in() const { return replacing == kBuiltIn; }
+  bool is_built_in() const { return replacing == kBuiltInPotential; }
 };
 
 /// Makes a PairPotential.
@@ -45,7 +44,8 @@ class Maker {
 
   /// @return whether there is no error
   bool read_functions(InputErrors& errors) {
-    if (!errors.attempt([this] { check_options(); })) return false;
+    if (!errors.attempt([this] { check_potential_options(system_, settings_, places_); }))
+      return false;
     const bool coulomb = errors.attempt([this] { read_coulomb(); });
     const bool mm = errors.attempt([&] { mm_ = read(mm_role(), both_sites()); });
     const bool qmmm = errors.attempt(
@@ -64,8 +64,8 @@ class Maker {
     all.coulomb = coulomb_derivative();
     all.coulomb_pole = coulomb_ != nullptr ? result_.functions.coulomb_pole : 1;
     const auto& options = settings_.potential;
-    if (options.mm_vdw == kBuiltIn) all.mm.push_back(built_in_derivative());
-    if (options.qmmm_vdw == kBuiltIn) all.qmmm.push_back(built_in_derivative());
+    if (options.mm_vdw == kBuiltInPotential) all.mm.push_back(built_in_derivative());
+    if (options.qmmm_vdw == kBuiltInPotential) all.qmmm.push_back(built_in_derivative());
     const auto parameters_of = [this](const PairFunction& function) {
       return [this, &function](std::size_t a, std::size_t b) { return parameters(function, a, b); };
     };
@@ -78,7 +78,40 @@ class Maker {
     return all;
   }
 
+  /// What is said of functions whose virial is not known at some distance.
+  std::vector<std::string> virial_warnings() {
+    const PairDerivatives derivatives = make_derivatives();
+    std::vector<std::string> warnings;
+    const auto see = [&](const std::unique_ptr<PairFunction>& function,
+                         const std::vector<PairDerivatives::Function>& derived) {
+      if (function == nullptr) return;
+      const auto warning = virial_warning(*function, derived.back());
+      if (warning) warnings.push_back(*warning);
+    };
+    see(mm_, derivatives.mm);
+    see(qmmm_, derivatives.qmmm);
+    return warnings;
+  }
+
  private:
+  std::optional<std::string> virial_warning(PairFunction& function,
+                                            const PairDerivatives::Function& derived) const {
+    for (std::size_t a = 0; a < derived.kinds; ++a) {
+      for (std::size_t b = 0; b < derived.kinds; ++b) {
+        const double* const row = derived.of_pair(static_cast<int>(a), static_cast<int>(b));
+        if (row == nullptr) continue;
+        const auto r = undefined_slope(derived, {row, derived.coefficients()},
+                                       settings_.interaction.vdw_cutoff_angstrom);
+        if (!r) continue;
+        return fmt::format(
+            "{}: the derivative at a distance of {:.4g} A{} is not a number though the energy is: "
+            "virial and pressure are wrong; write the expression as select() of its pieces",
+            function.place_without_slope(parameters(function, a, b), *r), *r, names_of(a, b));
+      }
+    }
+    return std::nullopt;
+  }
+
   Role mm_role() const {
     return {settings_.potential.mm_vdw, settings_.potential.mm_additional, "mm"};
   }
@@ -104,32 +137,6 @@ class Maker {
 
   std::string place(const std::string& key) const { return places_("potential." + key); }
 
-  bool asks(CutoffTreatment treatment) const {
-    return settings_.potential.treatment == treatment ||
-           settings_.potential.coulomb_treatment == treatment;
-  }
-
-  void check_options() const {
-    const auto& options = settings_.potential;
-    if (options.coulomb != kBuiltIn && system_.solute && settings_.qm.embedding == "analytic") {
-      throw InputError(place("coulomb"), "not known to the engine's analytic integrals",
-                       options.coulomb, "write qm.embedding = quadrature, or coulomb = built-in");
-    }
-    const double distance = options.switch_distance_angstrom;
-    if (asks(CutoffTreatment::switching) && distance == 0) {
-      throw InputError(place("switch-distance"), "where switch begins is missing", "",
-                       "write a distance below the cutoff");
-    }
-    const auto check = [&](CutoffTreatment treatment, double cutoff) {
-      if (treatment != CutoffTreatment::switching || distance < cutoff) return;
-      throw InputError(place("switch-distance"), "not below the cutoff",
-                       fmt::format("{} A", distance),
-                       fmt::format("write less than the cutoff, {} A", cutoff));
-    };
-    check(options.treatment, settings_.interaction.vdw_cutoff_angstrom);
-    check(options.coulomb_treatment, settings_.interaction.coulomb_cutoff_angstrom);
-  }
-
   std::vector<std::string> names_of_site(char suffix, bool charged) const {
     std::vector<std::string> names;
     for (const std::string& name : reader_.names()) {
@@ -145,9 +152,9 @@ class Maker {
 
   void read_coulomb() {
     const auto& options = settings_.potential;
-    if (options.coulomb == kBuiltIn) return;
+    if (options.coulomb == kBuiltInPotential) return;
     const double cutoff = settings_.interaction.coulomb_cutoff_angstrom;
-    const std::string text = options.coulomb == kNone ? "0" : options.coulomb;
+    const std::string text = options.coulomb == kNoPotential ? "0" : options.coulomb;
     coulomb_ = std::make_unique<PairFunction>(
         std::vector<PairFunction::Text>{{place("coulomb"), text}}, std::vector<std::string>{},
         Cutoff{options.coulomb_treatment, cutoff, options.switch_distance_angstrom});
@@ -200,7 +207,7 @@ class Maker {
     const auto add = [&](const std::string& text, const char* key) {
       texts.push_back({place(std::string(role.prefix) + key), text});
     };
-    if (!role.is_built_in() && role.replacing != kNone) add(role.replacing, "-vdw");
+    if (!role.is_built_in() && role.replacing != kNoPotential) add(role.replacing, "-vdw");
     if (!role.additional.empty()) add(role.additional, "-additional");
     if (texts.empty()) return nullptr;
     return std::make_unique<PairFunction>(
@@ -299,19 +306,21 @@ class Maker {
     std::vector<bool> done(result_.kinds.size() * result_.kinds.size());
     const double cutoff = settings_.interaction.vdw_cutoff_angstrom;
     CutoffJump jump;
+    std::string place;
     for (const std::size_t a : firsts) {
       for (const std::size_t b : seconds) {
         if (done[a * result_.kinds.size() + b]) continue;
         done[a * result_.kinds.size() + b] = true;
         if (symmetric) done[b * result_.kinds.size() + a] = true;
         const auto values = parameters(function, a, b);
-        if (function.is_zero(values)) {
-          if (symmetric) check_symmetry(function, a, b, std::nullopt);
-          continue;
+        if (symmetric) {
+          function.check_symmetry(
+              {values, parameters(function, b, a), names_of(a, b), names_of(b, a)});
         }
+        if (function.is_zero(values)) continue;
         const std::vector<double> coefficients = function.coefficients(values, names_of(a, b));
-        jump.see(function.value(cutoff, coefficients), names_of(a, b));
-        if (symmetric) check_symmetry(function, a, b, coefficients);
+        const double last = function.value(cutoff, coefficients);
+        if (jump.see(last, names_of(a, b))) place = function.place_of_largest(values, cutoff);
         for (double* const to : {pair(a, b) + at, pair(b, a) + at}) {
           if (to == pair(b, a) + at && !symmetric) continue;
           to[0] = 1;
@@ -319,28 +328,7 @@ class Maker {
         }
       }
     }
-    warn_of(jump, settings_.potential.treatment, function.place(), cutoff, "potential.treatment");
-  }
-
-  /// @param coefficients of sites a and b; none: the function is zero
-  void check_symmetry(PairFunction& function, std::size_t a, std::size_t b,
-                      const std::optional<std::vector<double>>& coefficients) const {
-    const auto swapped = parameters(function, b, a);
-    const bool zero = function.is_zero(swapped);
-    bool same = zero == !coefficients.has_value();
-    if (same && !zero) {
-      const auto others = function.coefficients(swapped, names_of(b, a));
-      for (const double part : {0.45, 0.6, 0.8, 0.95}) {
-        const double r = part * settings_.interaction.vdw_cutoff_angstrom;
-        const double one = function.value(r, *coefficients);
-        const double other = function.value(r, others);
-        same = same && !(std::abs(one - other) > 1e-9 * std::max(std::abs(one), std::abs(other)));
-      }
-    }
-    if (same) return;
-    throw InputError(function.place(), "the energy changes when the two sites are swapped",
-                     names_of(a, b).substr(1),
-                     "use the parameters of sites 1 and 2 alike, as in sqrt(epsilon1*epsilon2)");
+    warn_of(jump, settings_.potential.treatment, place, cutoff, "potential.treatment");
   }
 
   /// Shifted force as kernels/scalar/pair_functions.hpp has it, or the user's function.
@@ -425,6 +413,11 @@ bool check_expressions(const System& system, const Settings& settings, const Opt
   bool readable = false;
   errors.attempt([&] { readable = Maker(system, settings, places).read_functions(errors); });
   return readable;
+}
+
+std::vector<std::string> virial_warnings(const System& system, const Settings& settings,
+                                         const OptionPlaces& places) {
+  return Maker(system, settings, places).virial_warnings();
 }
 
 PairDerivatives make_pair_derivatives(const System& system, const Settings& settings,

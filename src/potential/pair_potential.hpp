@@ -51,4 +51,8 @@ bool check_expressions(const System& system, const Settings& settings, const Opt
 PairDerivatives make_pair_derivatives(const System& system, const Settings& settings,
                                       const OptionPlaces& places = OptionPlaces());
 
+/// Of expressions that have energies but no derivative somewhere: the virial would be nonsense.
+std::vector<std::string> virial_warnings(const System& system, const Settings& settings,
+                                         const OptionPlaces& places = OptionPlaces());
+
 }  // namespace starpmc

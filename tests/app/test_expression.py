@@ -55,6 +55,25 @@ class Expression(program.TestCase):
         self.assertLessEqual(result["each"]["operations"]["total"], 11)
         program.succeed("expression", LENNARD_JONES, "--pairs")
 
+    def test_pairs_of_variables_with_names_of_coefficients(self):
+        text = "coefficient0*exp(-coefficient1*r)/coefficient2"
+        sets = ("--set=coefficient0=3", "--set=coefficient1=0.5", "--set=coefficient2=7", "--set=r=2")
+        values = self.described(text, "--pairs", *sets)["values"]
+        self.assertTrue(math.isclose(values["value"], 3 / 7 * math.exp(-1), rel_tol=1e-13))
+        self.assertTrue(math.isclose(values["derivative"], -1.5 / 7 * math.exp(-1), rel_tol=1e-13))
+        other = ("--variable=coefficient0", "--set=coefficient0=2", "--set=a=5")
+        values = self.described("coefficient0*a", "--pairs", *other)["values"]
+        self.assertTrue(math.isclose(values["value"], 10, rel_tol=1e-13))
+
+    def test_variables_that_cancel(self):
+        for text in ("a-a+r^2", "0*a+r^2", "select(1,r^2,a)", "b; b=0*a+r^2"):
+            with self.subTest(text):
+                values = self.described(text, "--set=a=3", "--set=r=2")["values"]
+                self.assertEqual(values, {"value": 4, "derivative": 4})
+                self.assertEqual(self.described(text, "--set=r=2")["values"], values)
+                slope = self.described(text, "--variable=a", "--set=r=2")["values"]["derivative"]
+                self.assertEqual(slope, 0)
+
     def compiled(self, source):
         """The function of an OpenCL source, which is C but for its types and a few functions."""
         names = "#define real double\n#define rsqrt(x) (1 / sqrt(x))\n"
@@ -137,6 +156,11 @@ class Expression(program.TestCase):
             (("r", "--set=r=1", "--set=r=2"), ("twice",)),
             (("r", "--precision=half"), ("fp64, mixed or fixed",)),
             (("r_squared*r", "--pairs"), ("means the square of r",)),
+            (("r^3", "--pairs", "--set=r=-3"), ("--set", "'r=-3'", "above 0")),
+            (("r^3", "--pairs", "--set=r=0"), ("--set", "'r=0'", "above 0")),
+            (("r^2", "--variable=q", "--set=r=2"), ("--variable", "no such variable", "'q'", "r")),
+            (("r^2", "--variable=q"), ("--variable", "no such variable", "'q'", "r")),
+            (("3", "--variable=x"), ("--variable", "no such variable", "leave it out")),
             (("r", "--jsonn"), ("--json",)),
             (("(" * 100000,), ("limit: 500 levels",)),
         ):

@@ -114,6 +114,41 @@ TEST(PairPotential, TreatmentsOfTheCutoff) {
   }
 }
 
+/// Energy and slope are 0 at the cutoff, by way of exp(-1/0) and, for the slope, 0 times infinity.
+TEST(PairPotential, TreatmentsOfWhatEndsBelowTheCutoff) {
+  Settings settings = example_settings();
+  for (const std::string factor : {"", "epsilon1*epsilon2*"}) {
+    for (const std::string text : {"exp(-1/max(0,5-r))", "sqrt(max(0,1-(r/5)^2))"}) {
+      settings.potential.mm_vdw = factor + text;
+      const double expected = MmFunction(settings)(4);
+      EXPECT_GT(expected, 0.05);
+      for (const auto treatment : {CutoffTreatment::shift, CutoffTreatment::force_shift}) {
+        Settings treated = settings;
+        treated.potential.treatment = treatment;
+        EXPECT_DOUBLE_EQ(MmFunction(treated)(4), expected) << factor + text;
+        EXPECT_EQ(MmFunction(treated)(7), 0) << factor + text;
+      }
+    }
+  }
+}
+
+TEST(PairPotential, TreatmentsNeedAFiniteCutoff) {
+  Settings settings = example_settings();
+  settings.potential.treatment = CutoffTreatment::force_shift;
+  const auto expect_error = [&](const std::string& text, const std::string& message) {
+    settings.potential.mm_vdw = text;
+    try {
+      make_pair_potential(example_system(), settings);
+      ADD_FAILURE() << "no error: " << text;
+    } catch (const InputError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("potential.mm-vdw")) << text;
+      EXPECT_THAT(error.what(), HasSubstr(message)) << text;
+    }
+  };
+  expect_error("epsilon1*epsilon2/(r-9)", "not finite at the cutoff 9 A");
+  expect_error("sqrt(9-r)", "its derivative, which force-shift needs, is not finite at the cutoff");
+}
+
 TEST(PairPotential, PairsWithoutEnergyAreAbsent) {
   Settings settings = example_settings();
   settings.potential.mm_vdw = kLennardJones;
@@ -220,6 +255,119 @@ TEST(PairPotential, ErrorsNameTheOption) {
                                         HasSubstr("'alpha1'"), HasSubstr("^")));
   settings.potential.qmmm_vdw = "1/(epsilon1*r)";
   EXPECT_THAT(message(), testing::AllOf(HasSubstr("not finite"), HasSubstr("H and C")));
+}
+
+/// What is said of two expressions that are added up, of which the second one is at fault.
+std::string said_of_additional(const std::string& replacing, const std::string& additional,
+                               CutoffTreatment treatment = CutoffTreatment::truncate) {
+  OptionPlaces places("a.cfg");
+  places.set("potential.mm-vdw", "a.cfg:7: potential.mm-vdw");
+  places.set("potential.mm-additional", "a.cfg:8: potential.mm-additional");
+  Settings settings = example_settings();
+  settings.potential.mm_vdw = replacing;
+  settings.potential.mm_additional = additional;
+  settings.potential.treatment = treatment;
+  try {
+    const auto warnings = make_pair_potential(example_system(), settings, places).warnings;
+    return warnings.empty() ? "nothing" : warnings.front();
+  } catch (const InputError& error) {
+    return error.what();
+  }
+}
+
+TEST(PairPotential, OfTwoExpressionsTheOneAtFaultIsNamed) {
+  using testing::StartsWith;
+  const std::string place = "a.cfg:8: potential.mm-additional: ";
+  EXPECT_THAT(said_of_additional("1/r^12", "sqrt(abs(r-6)-0.5)"), StartsWith(place));
+  EXPECT_THAT(said_of_additional("1/r^12", "log(epsilon1*epsilon2)"), StartsWith(place));
+  EXPECT_THAT(said_of_additional("1/r^12", "1/(r-9)"), StartsWith(place));
+  EXPECT_THAT(said_of_additional("1/r^12", "1/(r-9)", CutoffTreatment::shift), StartsWith(place));
+  EXPECT_THAT(said_of_additional("1/r^12", "sqrt(9-r)", CutoffTreatment::force_shift),
+              StartsWith(place));
+  EXPECT_THAT(said_of_additional("1/r^12", "epsilon1/r"), StartsWith(place));
+  EXPECT_THAT(said_of_additional("1/r^12", "10"), StartsWith(place));
+  EXPECT_THAT(said_of_additional("epsilon1/r", "1/r^12"),
+              StartsWith("a.cfg:7: potential.mm-vdw: "));
+  EXPECT_EQ(said_of_additional("epsilon1/r^6", "epsilon2/r^6"), "nothing");
+}
+
+TEST(PairPotential, SitesMayBeSwappedAtAllDistances) {
+  for (const std::string text :
+       {"1/r^6+max(0,4-r)*(epsilon1-epsilon2)", "(epsilon1-epsilon2)*max(0,0.02-abs(r-8.8))",
+        "exp(-r)+1e-6*step(0.1-r)*epsilon1", "select(step(3-r),epsilon1,0)"}) {
+    EXPECT_THAT(said_of_additional("0", text), HasSubstr("the two sites are swapped")) << text;
+  }
+  // The same over the reals, but not as the text has it.
+  for (const std::string text :
+       {"1/(r*(epsilon1+epsilon2+3))", "sqrt(epsilon1+1)*sqrt(epsilon2+1)*(1/r^12-1/r^6)",
+        "((epsilon1+epsilon2)^2-epsilon1^2-2*epsilon1*epsilon2-epsilon2^2+1)*(1-(r/"
+        "4)^2)*exp(-r)"}) {
+    for (const auto treatment : {CutoffTreatment::truncate, CutoffTreatment::force_shift}) {
+      EXPECT_THAT(said_of_additional("0", text, treatment),
+                  testing::Not(HasSubstr("the two sites are swapped")))
+          << text;
+    }
+  }
+}
+
+/// Beyond 6.6 A 0 times infinity, which the virial would take for its largest term.
+TEST(PairPotential, MissingSlopesAreWarnedOf) {
+  OptionPlaces places("a.cfg");
+  places.set("potential.mm-additional", "a.cfg:8: potential.mm-additional");
+  Settings settings = example_settings();
+  settings.potential.mm_vdw = kLennardJones;
+  settings.potential.mm_additional = "exp(-exp(exp(r)))";
+  EXPECT_THAT(virial_warnings(example_system(), settings, places),
+              ElementsAre(testing::AllOf(HasSubstr("a.cfg:8: potential.mm-additional: "),
+                                         HasSubstr("between atom types O and O"),
+                                         HasSubstr("virial and pressure are wrong"))));
+  for (const char* const text : {"exp(-1/max(0,5-r))", "sqrt(max(0,1-(r/5)^2))", "sqrt(9-r)"}) {
+    settings.potential.mm_additional = text;
+    EXPECT_THAT(virial_warnings(example_system(), settings, places), testing::IsEmpty()) << text;
+  }
+}
+
+/// The built-in energies would silently stay as interaction.vdw-modifier has them.
+TEST(PairPotential, TreatmentsWithoutAnExpressionAreRefused) {
+  const auto message = [&](const Settings::PotentialSection& potential) {
+    Settings settings = example_settings();
+    settings.potential = potential;
+    try {
+      make_pair_potential(example_system(), settings, OptionPlaces("a.cfg"));
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string("no error");
+  };
+  Settings::PotentialSection potential;
+  potential.treatment = CutoffTreatment::force_shift;
+  EXPECT_THAT(message(potential),
+              testing::AllOf(HasSubstr("a.cfg: potential.treatment: "), HasSubstr("'force-shift'"),
+                             HasSubstr("interaction.vdw-modifier")));
+  potential.coulomb = "1/r";
+  EXPECT_THAT(message(potential), HasSubstr("potential.treatment: "));
+  potential.qmmm_additional = "1/r^12";
+  EXPECT_EQ(message(potential), "no error");
+  potential = {};
+  potential.switch_distance_angstrom = 7;
+  EXPECT_THAT(message(potential),
+              testing::AllOf(HasSubstr("potential.switch-distance: "), HasSubstr("'7 A'"),
+                             HasSubstr("interaction.vdw-modifier")));
+  potential.mm_vdw = "1/r^12";
+  EXPECT_EQ(message(potential), "no error") << "it may be there for another treatment";
+  potential.coulomb_treatment = CutoffTreatment::shift;
+  EXPECT_THAT(message(potential), HasSubstr("potential.coulomb-treatment: "));
+}
+
+TEST(PairPotential, NarrowRegionsWithoutAValueAreFound) {
+  for (const std::string text : {"sqrt(abs(r-7.066)-0.02)", "sqrt(abs(r-7.066123)-0.00002)",
+                                 "exp(-1/max(0,5-r))*log(abs(r-8.8)-0.0001)"}) {
+    EXPECT_THAT(said_of_additional("none", text), HasSubstr("not finite at a distance of")) << text;
+  }
+  for (const std::string text :
+       {"exp(-1/max(0,5-r))", "select(step(5-r),sqrt(5-r),0)", "0.01*sqrt(abs(r-7.066))"}) {
+    EXPECT_EQ(said_of_additional("none", text), "nothing") << text;
+  }
 }
 
 }  // namespace
