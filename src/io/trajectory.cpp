@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <stdexcept>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -45,10 +46,21 @@ Handle create_file(const std::string& path) {
           path + ": cannot create the trajectory"};
 }
 
+/// Until then a file is tried again: a process that this one has just started has all its files,
+/// locks included, until it has become the program that it is to be.
+constexpr std::chrono::milliseconds longest_wait{2000};
+constexpr std::chrono::milliseconds between_tries{20};
+
 Handle open_file(const std::string& path, bool locked) {
   const hdf5::QuietErrors quiet;
   const Handle access = hdf5::frame_file_access(locked);
-  return {H5Fopen(path.c_str(), H5F_ACC_RDWR, access.get()),
+  const auto last_try = std::chrono::steady_clock::now() + longest_wait;
+  hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDWR, access.get());
+  while (file < 0 && std::chrono::steady_clock::now() < last_try) {
+    std::this_thread::sleep_for(between_tries);
+    file = H5Fopen(path.c_str(), H5F_ACC_RDWR, access.get());
+  }
+  return {file,
           path + ": cannot open the trajectory to go on with it (is another program reading it?)"};
 }
 
