@@ -1,7 +1,10 @@
 #include "io/trajectory.hpp"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include <sys/stat.h>
 
@@ -473,6 +476,30 @@ TEST(Trajectory, AResumptionIsInPlaceAndLosesNothingWhereverItIsKilled) {
       }
     }
   }
+}
+
+/// As by a process that has been forked and has not yet become another program.
+TEST(Trajectory, IsWaitedForWhereItsLockIsOnItsWayOut) {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "trajectory.h5md";
+  const System system = example_system();
+  {
+    Trajectory trajectory(path, system);
+    append_frames(trajectory, system, 0, 3);
+  }
+  const TrajectoryExtent extent = extent_of(path, system, 3);
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  ASSERT_GE(descriptor, 0);
+  ASSERT_EQ(flock(descriptor, LOCK_SH | LOCK_NB), 0);
+  {
+    const std::jthread leaving([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(300));
+      close(descriptor);
+    });
+    Trajectory resumed = Trajectory::resume(path, system, {}, extent);
+    append_frames(resumed, system, 3, 5);
+  }
+  EXPECT_EQ(TrajectoryReader(path, system).frame_count(), 5U);
 }
 
 TEST(Trajectory, AResumedOneThatEndsEarlierDropsTheRest) {
