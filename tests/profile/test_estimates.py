@@ -5,7 +5,11 @@ usage: test_estimates.py PROGRAM [TEST ...]
 
 import contextlib
 import io
+import os
 import sys
+
+# Matrices are small: threads that wait for each other on busy cores take five times as long.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from profile_case import np, program
 
