@@ -6,8 +6,6 @@
 namespace starpmc::opencl {
 namespace {
 
-std::size_t aligned(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
-
 void decide_pass(Program& program, cl_command_queue queue, const Window& window,
                  const StepTuning& tuning, const Certification& certification,
                  const DecideBuffers& buffers, const DecideWork& work, Buffer scratch,

@@ -9,66 +9,40 @@ bool has_reference(const WholeWindow& whole) {
   return whole.reference.potential_values.memory != nullptr;
 }
 
-/// What windows hand from one operation to the next, in one piece of memory: each buffer that a
-/// kernel is given costs its launch half a microsecond, and a chain's steps wait for launches.
-class Intermediates {
- public:
-  Intermediates(const Program& program, const WindowLayout& layout, int components)
-      : rows_(size_of(entry_capacity(layout))), candidates_(size_of(layout.candidates)) {
-    const std::size_t pair_real = program.single() ? sizeof(cl_float) : sizeof(cl_double);
-    plan_ = take(size_of(plan_size(layout)) * sizeof(cl_int));
-    entries_ = take(size_of(entries_size(layout)) * sizeof(cl_double));
-    outside_ = take(size_of(layout.molecules) * pair_real);
-    mm_partial_ = take(MM_TERMS * rows_ * sizeof(cl_double));
-    mm_energies_ = take(MM_TERMS * rows_ * sizeof(cl_double));
-    table_ = take(MM_TERMS * rows_ * rows_ * pair_real);
-    grid_energies_ = take(candidates_ * sizeof(cl_double));
-    nuclei_energies_ = take(STATIC_TERMS * candidates_ * sizeof(cl_double));
-    responses_ = take(size_of(components) * candidates_ * sizeof(cl_int));
-  }
-
-  std::size_t total_bytes() const { return total_bytes_; }
-
-  /// They lie in `memory` from now on.
-  void place(Buffer memory, Window& window, WholeWindow& whole) const {
-    window.plan = behind(memory, plan_);
-    window.entries = behind(memory, entries_);
-    whole.outside = behind(memory, outside_);
-    whole.mm_partial = behind(memory, mm_partial_);
-    DecideBuffers& decide = whole.decide;
-    decide.mm_energies = behind(memory, mm_energies_);
-    decide.table = behind(memory, table_);
-    move_if_there(decide.grid_energies, behind(memory, grid_energies_));
-    move_if_there(decide.nuclei_energies, behind(memory, nuclei_energies_));
-    move_if_there(decide.response.candidates, behind(memory, responses_));
-    move_if_there(whole.reference.energies, behind(memory, grid_energies_));
-    move_if_there(whole.reference.responses, behind(memory, responses_));
-  }
-
- private:
-  std::size_t take(std::size_t bytes) {
-    constexpr std::size_t kAlignment = 64;
-    const std::size_t offset = total_bytes_;
-    total_bytes_ += (bytes + kAlignment - 1) / kAlignment * kAlignment;
-    return offset;
-  }
-  static void move_if_there(Buffer& buffer, const Buffer& place) {
+/// Puts what windows hand from one operation to the next into one piece of memory: each buffer that
+/// a kernel is given costs its launch half a microsecond, and a chain's steps wait for launches.
+/// @return bytes of it that this takes, whatever the memory
+std::size_t place_intermediates(const Program& program, Buffer memory, Window& window,
+                                WholeWindow& whole) {
+  std::size_t total = 0;
+  const auto take = [&](std::size_t bytes) {
+    const Buffer place = behind(memory, total);
+    total += aligned(bytes);
+    return place;
+  };
+  const auto move_if_there = [](Buffer& buffer, const Buffer& place) {
     if (buffer.memory != nullptr) buffer = place;
-  }
-
-  std::size_t rows_;
-  std::size_t candidates_;
-  std::size_t total_bytes_ = 0;
-  std::size_t plan_;
-  std::size_t entries_;
-  std::size_t outside_;
-  std::size_t mm_partial_;
-  std::size_t mm_energies_;
-  std::size_t table_;
-  std::size_t grid_energies_;
-  std::size_t nuclei_energies_;
-  std::size_t responses_;
-};
+  };
+  const WindowLayout& layout = window.layout;
+  const std::size_t rows = size_of(entry_capacity(layout));
+  const std::size_t candidates = size_of(layout.candidates);
+  const std::size_t pair_real = program.single() ? sizeof(cl_float) : sizeof(cl_double);
+  DecideBuffers& decide = whole.decide;
+  window.plan = take(size_of(plan_size(layout)) * sizeof(cl_int));
+  window.entries = take(size_of(entries_size(layout)) * sizeof(cl_double));
+  whole.outside = take(size_of(layout.molecules) * pair_real);
+  whole.mm_partial = take(MM_TERMS * rows * sizeof(cl_double));
+  decide.mm_energies = take(MM_TERMS * rows * sizeof(cl_double));
+  decide.table = take(MM_TERMS * rows * rows * pair_real);
+  const Buffer grid_energies = take(candidates * sizeof(cl_double));
+  move_if_there(decide.grid_energies, grid_energies);
+  move_if_there(whole.reference.energies, grid_energies);
+  move_if_there(decide.nuclei_energies, take(STATIC_TERMS * candidates * sizeof(cl_double)));
+  const Buffer responses = take(size_of(decide.response.components) * candidates * sizeof(cl_int));
+  move_if_there(decide.response.candidates, responses);
+  move_if_there(whole.reference.responses, responses);
+  return total;
+}
 
 /// Without a density and without a reference there is no field.
 void clear_field(Program& program, cl_command_queue queue, const Window& window,
@@ -120,10 +94,12 @@ class FusedWindows {
       check_extent(program_, tasks_[i].extent, components());
       bytes = std::max(bytes, work_of(i).total_bytes);
     }
-    const Intermediates intermediates(program_, window_.layout, components());
-    const Buffer memory{program_.scratch(queue_, intermediates.total_bytes() + bytes), 0};
-    intermediates.place(memory, window_, whole_);
-    scratch_ = behind(memory, intermediates.total_bytes());
+    Window any_window = window_;
+    WholeWindow any_whole = whole_;
+    const std::size_t intermediates = place_intermediates(program_, {}, any_window, any_whole);
+    const Buffer memory{program_.scratch(queue_, intermediates + bytes), 0};
+    place_intermediates(program_, memory, window_, whole_);
+    scratch_ = behind(memory, intermediates);
   }
 
   void run() {

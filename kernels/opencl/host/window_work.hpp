@@ -79,6 +79,9 @@ inline Buffer some(const Buffer& buffer, const Buffer& other) {
   return buffer.memory != nullptr ? buffer : other;
 }
 
+/// Where the next part of scratch memory may begin.
+inline std::size_t aligned(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
+
 inline Buffer behind(Buffer buffer, std::size_t bytes) {
   buffer.offset_bytes += bytes;
   return buffer;
