@@ -14,6 +14,20 @@ inline bool is_even(double x) { return is_integer(x) && std::fmod(x, 2) == 0; }
 /// are exact. Beyond, e - 1 may be e again.
 inline bool is_countable(double x) { return is_integer(x) && std::abs(x) <= 0x1p52; }
 
+/// Operations that compare or round: their values jump.
+inline bool is_discontinuous(Operation operation) {
+  switch (operation) {
+    case Operation::floor:
+    case Operation::ceil:
+    case Operation::step:
+    case Operation::delta:
+    case Operation::select:
+      return true;
+    default:
+      return false;
+  }
+}
+
 /// a + b if that is a double exactly.
 inline std::optional<double> exact_sum(double a, double b) {
   const double sum = a + b;

@@ -8,19 +8,8 @@ namespace starpmc::expression {
 namespace {
 
 bool makes_pieces(Operation operation) {
-  switch (operation) {
-    case Operation::abs:
-    case Operation::floor:
-    case Operation::ceil:
-    case Operation::min:
-    case Operation::max:
-    case Operation::step:
-    case Operation::delta:
-    case Operation::select:
-      return true;
-    default:
-      return false;
-  }
+  return is_discontinuous(operation) || operation == Operation::abs ||
+         operation == Operation::min || operation == Operation::max;
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "expression/number_rules.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/common/layout.h"
 
@@ -114,19 +115,6 @@ Value discontinuous(Operation operation, const Value& a, const Value& b, const V
   }
 }
 
-bool compares(Operation operation) {
-  switch (operation) {
-    case Operation::floor:
-    case Operation::ceil:
-    case Operation::step:
-    case Operation::delta:
-    case Operation::select:
-      return true;
-    default:
-      return false;
-  }
-}
-
 /// The range with every end moved by the rounding of an operation; rounding keeps signs.
 Interval rounded(Interval range, double relative, double least) {
   if (relative == 0) return range;
@@ -162,7 +150,7 @@ bool may_be_no_number(Operation operation, const Interval& a, const Interval& b)
 Value evaluated(const Instruction& instruction, const Value& a, const Value& b, const Value& c,
                 double unit_roundoff) {
   const Operation operation = instruction.operation;
-  if (compares(operation)) return discontinuous(operation, a, b, c);
+  if (expression::is_discontinuous(operation)) return discontinuous(operation, a, b, c);
   if (operation == Operation::min || operation == Operation::max) {
     return lesser_or_greater(a, b, operation == Operation::max);
   }
