@@ -8,6 +8,7 @@
 #include "system/gromacs_data.hpp"
 #include "system/read_system.hpp"
 #include "system/solvated_files.hpp"
+#include "tests/system/solvate_case.hpp"
 #include "tests/system/temporary_folder.hpp"
 #include "tests/test_folders.hpp"
 
@@ -15,25 +16,10 @@ namespace starpmc {
 namespace {
 
 using test::input_error;
-using test::TemporaryFolder;
+using test::text_of;
 using testing::HasSubstr;
 
-std::string text_of(const std::filesystem::path& file) {
-  std::stringstream text;
-  text << std::ifstream(file).rdbuf();
-  return text.str();
-}
-
-class SolvateFiles : public testing::Test {
- protected:
-  void SetUp() override {
-    if (gromacs_folders().empty()) GTEST_SKIP() << "gromacs-data is not installed";
-    request.output = folder / "out";
-  }
-
-  TemporaryFolder folder;
-  SolvateRequest request;
-};
+using SolvateFiles = test::SolvateCase;
 
 TEST_F(SolvateFiles, WhatFailsLeavesEarlierFilesAlone) {
   request.solute = folder.write("he.xyz", "1\n\nHe 0 0 0\n");

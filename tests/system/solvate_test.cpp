@@ -18,6 +18,7 @@
 #include "system/solvation.hpp"
 #include "system/topology.hpp"
 #include "system/xyz_file.hpp"
+#include "tests/system/solvate_case.hpp"
 #include "tests/system/temporary_folder.hpp"
 #include "tests/test_folders.hpp"
 
@@ -26,15 +27,10 @@ namespace {
 
 using test::input_error;
 using test::TemporaryFolder;
+using test::text_of;
 using testing::HasSubstr;
 
 const std::filesystem::path chorismate = source_folder() / "configs/chorismate.xyz";
-
-std::string text_of(const std::filesystem::path& file) {
-  std::stringstream text;
-  text << std::ifstream(file).rdbuf();
-  return text.str();
-}
 
 /// Smallest distance (angstrom) of atoms of different molecules; the solute counts as one.
 double smallest_distance(const System& system) {
@@ -59,16 +55,7 @@ double smallest_distance(const System& system) {
   return smallest;
 }
 
-class Solvate : public testing::Test {
- protected:
-  void SetUp() override {
-    if (gromacs_folders().empty()) GTEST_SKIP() << "gromacs-data is not installed";
-    request.output = folder / "out";
-  }
-
-  TemporaryFolder folder;
-  SolvateRequest request;
-};
+using Solvate = test::SolvateCase;
 
 TEST_F(Solvate, HoldsExactlySoManyWatersWithoutOverlap) {
   for (const char* model : {"tip3p", "spc", "spce", "tip4p"}) {
