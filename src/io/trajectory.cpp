@@ -55,13 +55,16 @@ Handle open_file(const std::string& path, bool locked) {
   const hdf5::QuietErrors quiet;
   const Handle access = hdf5::frame_file_access(locked);
   const auto last_try = std::chrono::steady_clock::now() + longest_wait;
-  hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDWR, access.get());
-  while (file < 0 && std::chrono::steady_clock::now() < last_try) {
-    std::this_thread::sleep_for(between_tries);
-    file = H5Fopen(path.c_str(), H5F_ACC_RDWR, access.get());
+  for (;;) {
+    const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDWR, access.get());
+    if (file < 0 && std::chrono::steady_clock::now() < last_try) {
+      std::this_thread::sleep_for(between_tries);
+      continue;
+    }
+    return {file, path +
+                      ": cannot open the trajectory to go on with it (is another program "
+                      "reading it?)"};
   }
-  return {file,
-          path + ": cannot open the trajectory to go on with it (is another program reading it?)"};
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <condition_variable>
 #include <csignal>
+#include <functional>
 #include <future>
 #include <thread>
 #include <utility>
