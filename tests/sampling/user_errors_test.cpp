@@ -48,7 +48,6 @@ Settings settings() {
   Settings settings;
   settings.interaction.coulomb_cutoff_angstrom = kCutoff;
   settings.interaction.vdw_cutoff_angstrom = kCutoff;
-  settings.potential.treatment = CutoffTreatment::force_shift;
   return settings;
 }
 
@@ -56,6 +55,7 @@ Settings settings() {
 Settings with_mm(const std::string& more) {
   Settings result = settings();
   result.potential.mm_vdw = kLennardJones;
+  result.potential.treatment = CutoffTreatment::force_shift;
   if (!more.empty()) {
     result.potential.mm_additional = "(" + more + ")*sqrt(epsilon1*epsilon2)/0.636";
   }
