@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <ranges>
 
 #include "kernels/base/error.hpp"
 
@@ -14,9 +15,8 @@ namespace {
 /// Nodes beyond the region that a level serves, on each side: what the spline does at the end of
 /// the lattice falls by 0.27 a node.
 constexpr int kGuardNodes = 4;
-/// erfc(3.2) is 6e-6: at the margin of the next finer level, a Gaussian charge that wide is a
-/// point.
-constexpr double kGaussianReach = 3.2;
+/// A ball smaller than that is as hard to follow as a point.
+constexpr double kLeastSpacingsOfBall = 2;
 
 LatticeLevel level_of(const double half_extent[3], double spacing) {
   LatticeLevel level{};
@@ -30,6 +30,8 @@ LatticeLevel level_of(const double half_extent[3], double spacing) {
   return level;
 }
 
+double coordinate(const Vector3& r, int axis) { return axis == 0 ? r.x : axis == 1 ? r.y : r.z; }
+
 double squared_distance(const Vector3& a, const Vector3& b) { return dot(a - b, a - b); }
 
 }  // namespace
@@ -40,12 +42,12 @@ LatticePlan::LatticePlan(const LatticeChoice& choice, std::span<const Vector3> n
   const double edges[3] = {box.lengths.x, box.lengths.y, box.lengths.z};
   double half_solute[3];
   for (int k = 0; k < 3; ++k) {
-    const auto coordinate = [k](const Vector3& r) { return k == 0 ? r.x : k == 1 ? r.y : r.z; };
-    const auto [least, most] = std::ranges::minmax(nuclei, {}, coordinate);
-    lattice_.centre[k] = (coordinate(least) + coordinate(most)) / 2;
+    const auto [least, most] = std::ranges::minmax(
+        nuclei | std::views::transform([k](const Vector3& r) { return coordinate(r, k); }));
+    lattice_.centre[k] = (least + most) / 2;
     lattice_.box[k] = edges[k];
     lattice_.inverse_box[k] = 1 / edges[k];
-    half_solute[k] = (coordinate(most) - coordinate(least)) / 2;
+    half_solute[k] = (most - least) / 2;
   }
   const int grain = choice.component_grain;
   lattice_.components = (components + grain - 1) / grain * grain;
@@ -88,9 +90,18 @@ Vector3 LatticePlan::position(int level, int node) const {
           lattice_.centre[2] + (l.origin[2] + z / l.inverse_spacing)};
 }
 
-double LatticePlan::gaussian_per_angstrom(int level) const {
+double LatticePlan::ball_radius(int level, std::span<const Vector3> points) const {
   if (level == 0) return 0;
-  return kGaussianReach / choice_.levels[static_cast<std::size_t>(level - 1)].margin_angstrom;
+  const LatticeLevel& finer = lattice_.level[level - 1];
+  double radius = choice_.levels[static_cast<std::size_t>(level - 1)].margin_angstrom;
+  for (int k = 0; k < 3; ++k) {
+    const double served = (finer.nodes[k] / 2 - kGuardNodes) / finer.inverse_spacing;
+    if (served >= lattice_.box[k] / 2) continue;  // all there is
+    for (const Vector3& point : points) {
+      radius = std::min(radius, served - std::abs(coordinate(point, k) - lattice_.centre[k]));
+    }
+  }
+  return std::max(radius, kLeastSpacingsOfBall / lattice_.level[level].inverse_spacing);
 }
 
 void LatticePlan::find_near_nodes(double near_distance, std::span<const Vector3> nuclei) {

@@ -49,9 +49,9 @@ class LatticePlan {
 
   int node_count(int level) const;
   Vector3 position(int level, int node) const;
-  /// On other levels the potential of a point charge is that of a Gaussian charge exp(-(b r)^2),
-  /// which a lattice so coarse can follow; b in 1/A, 0: a point.
-  double gaussian_per_angstrom(int level) const;
+  /// On other levels than the finest a point charge is a ball of charge, whose potential a lattice
+  /// so coarse can follow. All balls lie where the next finer level serves. Radius, A; 0: points.
+  double ball_radius(int level, std::span<const Vector3> points) const;
 
  private:
   void find_near_nodes(double near_distance, std::span<const Vector3> nuclei);

@@ -2,21 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <limits>
 
 #include "base/wide_vectors.hpp"
 
 namespace starpmc {
 namespace {
 
-constexpr double kWhereErfIsOne = 6;
-
-struct Axis {
-  const double* points;     ///< of a group
-  const double* positions;  ///< PointSum::kPositions
-};
-
 /// By the nearest image.
-STARPMC_WIDE_VECTORS void squared_distances(std::size_t count, const std::array<Axis, 3>& axes,
+STARPMC_WIDE_VECTORS void squared_distances(std::size_t count, const PointSum::Axes& axes,
                                             const ExactBox& box, double* squared) {
   constexpr std::size_t kPositions = PointSum::kPositions;
   for (std::size_t k = 0; k < count; ++k) {
@@ -31,51 +26,98 @@ STARPMC_WIDE_VECTORS void squared_distances(std::size_t count, const std::array<
   }
 }
 
-/// values -= factor / r, r as it is.
-STARPMC_WIDE_VECTORS void subtract_inverse(std::size_t count, const std::array<Axis, 3>& axes,
-                                           const double* factor, double* values) {
+/// The same of positions that have their x and y in common.
+STARPMC_WIDE_VECTORS void squared_distances_on_a_line(std::size_t count, const PointSum::Axes& axes,
+                                                      const ExactBox& box, double* squared) {
   constexpr std::size_t kPositions = PointSum::kPositions;
   for (std::size_t k = 0; k < count; ++k) {
+    double d[2];
+    for (int axis = 0; axis < 2; ++axis) {
+      d[axis] = scalar::exact_image(axes[axis].positions[0] - axes[axis].points[k],
+                                    box.length[axis], box.inverse[axis]);
+    }
     for (std::size_t n = 0; n < kPositions; ++n) {
-      const double squared = scalar::exact_distance_squared(
-          axes[0].positions[n] - axes[0].points[k], axes[1].positions[n] - axes[1].points[k],
-          axes[2].positions[n] - axes[2].points[k]);
-      values[k * kPositions + n] -= factor[n] / std::sqrt(squared);
+      const double z = scalar::exact_image(axes[2].positions[n] - axes[2].points[k], box.length[2],
+                                           box.inverse[2]);
+      squared[k * kPositions + n] = scalar::exact_distance_squared(d[0], d[1], z);
     }
   }
 }
 
-/// values += factor (smoothed - 1/r)
-STARPMC_WIDE_VECTORS void replace_inverse(std::size_t count, const double* squared,
-                                          const double* smoothed, double factor, double* values) {
+/// Not by the nearest image.
+STARPMC_WIDE_VECTORS void plain_squared_distances(std::size_t count, const PointSum::Axes& axes,
+                                                  double* squared) {
+  constexpr std::size_t kPositions = PointSum::kPositions;
+  for (std::size_t k = 0; k < count; ++k) {
+    for (std::size_t n = 0; n < kPositions; ++n) {
+      squared[k * kPositions + n] = scalar::exact_distance_squared(
+          axes[0].positions[n] - axes[0].points[k], axes[1].positions[n] - axes[1].points[k],
+          axes[2].positions[n] - axes[2].points[k]);
+    }
+  }
+}
+
+/// values -= factor / r
+STARPMC_WIDE_VECTORS void subtract_inverse(std::size_t count, const double* inverses,
+                                           const double* factor, double* values) {
+  constexpr std::size_t kPositions = PointSum::kPositions;
+  for (std::size_t k = 0; k < count; ++k) {
+    for (std::size_t n = 0; n < kPositions; ++n) {
+      values[k * kPositions + n] -= factor[n] * inverses[k * kPositions + n];
+    }
+  }
+}
+
+/// values += factor (phi - 1/r) where r < R, phi the potential of a ball of radius R with a density
+/// of (1 - (r/R)^2)^2: (35 - 35 s^2 + 21 s^4 - 5 s^6)/(16 R), s = r/R, with the value and the first
+/// three derivatives of 1/r at R.
+STARPMC_WIDE_VECTORS void spread(std::size_t count, const double* squared, const double* inverses,
+                                 double radius, double factor, double* values) {
+  const double inverse_square = 1 / (radius * radius);
+  const double scale = factor / (16 * radius);
   for (std::size_t i = 0; i < count; ++i) {
-    values[i] += factor * (smoothed[i] - 1 / std::sqrt(squared[i]));
+    const double s2 = squared[i] * inverse_square;
+    const double change = scale * (35 - s2 * (35 - s2 * (21 - s2 * 5))) - factor * inverses[i];
+    values[i] += s2 < 1 ? change : 0;
   }
 }
 
 STARPMC_WIDE_VECTORS void add_products(std::size_t count, const double* strengths,
                                        const double* values, double* sums) {
-  constexpr std::size_t kPositions = PointSum::kPositions;
+  // Vectors that are written down: loops over arrays get their sums from memory at each point.
+  using Wide [[gnu::vector_size(8 * sizeof(double))]] = double;
+  constexpr std::size_t kWide = sizeof(Wide) / sizeof(double);
+  constexpr std::size_t kSums = PointSum::kPositions / kWide;
+  Wide sum[kSums];
+  std::memcpy(sum, sums, sizeof sum);
   for (std::size_t k = 0; k < count; ++k) {
-    for (std::size_t n = 0; n < kPositions; ++n) {
-      sums[n] += strengths[k] * values[k * kPositions + n];
-    }
+    Wide row[kSums];
+    std::memcpy(row, &values[k * PointSum::kPositions], sizeof row);
+    for (std::size_t n = 0; n < kSums; ++n) sum[n] += strengths[k] * row[n];
   }
+  std::memcpy(sums, sum, sizeof sum);
+}
+
+/// Of the positions from a point.
+STARPMC_WIDE_VECTORS double least_squared_distance(const PointSum::Axes& axes,
+                                                   const ExactBox& box) {
+  PointSum::Potentials squared;
+  squared_distances(1, axes, box, squared.data());
+  for (std::size_t half = PointSum::kPositions / 2; half > 0; half /= 2) {
+    for (std::size_t n = 0; n < half; ++n) squared[n] = std::min(squared[n], squared[n + half]);
+  }
+  return squared[0];
 }
 
 }  // namespace
 
 PointSum::PointSum(const Interaction& interaction, const Potential* functions,
-                   std::span<const Vector3> points, double gaussian_per_angstrom)
+                   std::span<const Vector3> points, double ball_radius)
     : count_(points.size()),
       box_(interaction),
       cutoff_(interaction.coulomb_cutoff),
-      coulomb_(interaction, functions) {
-  if (gaussian_per_angstrom > 0 && pole() != 0) {
-    const double reach = kWhereErfIsOne / gaussian_per_angstrom;
-    gaussian_reach_squared_ = reach * reach;
-    gaussian_.emplace(gaussian_per_angstrom);
-  }
+      coulomb_(interaction, functions),
+      ball_radius_(pole() == 0 ? 0 : ball_radius) {
   for (const Vector3& point : points) {
     points_[0].push_back(point.x);
     points_[1].push_back(point.y);
@@ -100,19 +142,29 @@ void PointSum::place(std::span<const Vector3> positions) {
     at_[1][n] = position.y;
     at_[2][n] = position.z;
   }
+  on_a_line_ = std::ranges::all_of(positions, [&](const Vector3& position) {
+    return position.x == positions[0].x && position.y == positions[0].y;
+  });
 }
 
-/// Of all the positions, by any image: all values are 0.
-bool PointSum::beyond_cutoff(const Group& group, std::span<const Vector3> positions) const {
+double PointSum::least_distance(const Group& group) const {
   constexpr double kRounding = 1e-6;
-  const double least = cutoff_ + group.radius + kRounding;
-  return std::ranges::all_of(positions, [&](const Vector3& position) {
-    const Vector3 d = position - group.centre;
-    return scalar::exact_distance_squared(
-               scalar::exact_image(d.x, box_.length[0], box_.inverse[0]),
-               scalar::exact_image(d.y, box_.length[1], box_.inverse[1]),
-               scalar::exact_image(d.z, box_.length[2], box_.inverse[2])) > least * least;
-  });
+  const Axes from_centre{Axis{&group.centre.x, at_[0].data()}, Axis{&group.centre.y, at_[1].data()},
+                         Axis{&group.centre.z, at_[2].data()}};
+  return std::sqrt(least_squared_distance(from_centre, box_)) - group.radius - kRounding;
+}
+
+PointSum::Axes PointSum::axes(const Group& group) const {
+  return {Axis{&points_[0][group.first], at_[0].data()},
+          Axis{&points_[1][group.first], at_[1].data()},
+          Axis{&points_[2][group.first], at_[2].data()}};
+}
+
+void PointSum::find_distances(const Group& group) {
+  const auto find = on_a_line_ ? squared_distances_on_a_line : squared_distances;
+  find(group.count, axes(group), box_, squared_.data());
+  const std::size_t values = group.count * kPositions;
+  inverse_roots(std::span(squared_).first(values), std::span(inverses_).first(values));
 }
 
 void PointSum::leave_out_pole(const Group& group, std::span<const bool> bare) {
@@ -120,19 +172,10 @@ void PointSum::leave_out_pole(const Group& group, std::span<const bool> bare) {
   for (std::size_t n = 0; n < bare.size(); ++n) {
     if (bare[n]) factor[n] = pole() * STARPMC_COULOMB_CONSTANT;
   }
-  const std::array<Axis, 3> axes{Axis{&points_[0][group.first], at_[0].data()},
-                                 Axis{&points_[1][group.first], at_[1].data()},
-                                 Axis{&points_[2][group.first], at_[2].data()}};
-  subtract_inverse(group.count, axes, factor.data(), values_.data());
-}
-
-/// Wide charges for points, where that makes a difference.
-void PointSum::smooth(std::size_t values) {
-  const std::span<const double> squared = std::span(squared_).first(values);
-  if (std::ranges::min(squared) > gaussian_reach_squared_) return;
-  gaussian_->values(squared, std::span(smoothed_).first(values));
-  replace_inverse(values, squared_.data(), smoothed_.data(), pole() * STARPMC_COULOMB_CONSTANT,
-                  values_.data());
+  const std::size_t values = group.count * kPositions;
+  plain_squared_distances(group.count, axes(group), squared_.data());
+  inverse_roots(std::span(squared_).first(values), std::span(inverses_).first(values));
+  subtract_inverse(group.count, inverses_.data(), factor.data(), values_.data());
 }
 
 void PointSum::operator()(std::span<const Vector3> positions, std::span<const bool> bare,
@@ -141,15 +184,17 @@ void PointSum::operator()(std::span<const Vector3> positions, std::span<const bo
   const bool any_bare = std::ranges::find(bare, true) != bare.end();
   std::ranges::fill(sums, Potentials{});
   for (const Group& group : groups_) {
-    if (!any_bare && beyond_cutoff(group, positions)) continue;
+    const double least = least_distance(group);
+    if (!any_bare && least > cutoff_) continue;
+    find_distances(group);
     const std::size_t values = group.count * kPositions;
-    const std::array<Axis, 3> axes{Axis{&points_[0][group.first], at_[0].data()},
-                                   Axis{&points_[1][group.first], at_[1].data()},
-                                   Axis{&points_[2][group.first], at_[2].data()}};
-    squared_distances(group.count, axes, box_, squared_.data());
-    coulomb_.values(std::span(squared_).first(values), std::span(values_).first(values));
+    coulomb_.values(std::span(squared_).first(values), std::span(inverses_).first(values),
+                    std::span(values_).first(values));
+    if (least < ball_radius_) {
+      spread(values, squared_.data(), inverses_.data(), ball_radius_,
+             pole() * STARPMC_COULOMB_CONSTANT, values_.data());
+    }
     if (any_bare) leave_out_pole(group, bare);
-    if (gaussian_) smooth(values);
     for (std::size_t c = 0; c < sums.size(); ++c) {
       add_products(group.count, &strengths[c * count_ + group.first], values_.data(),
                    sums[c].data());

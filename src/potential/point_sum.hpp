@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cstddef>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -20,11 +19,18 @@ class PointSum {
  public:
   static constexpr std::size_t kPositions = 16;  ///< at a time, at most
   using Potentials = std::array<double, kPositions>;
+  /// Coordinates along an axis of a group's points and of the positions.
+  struct Axis {
+    const double* points;
+    const double* positions;
+  };
+  using Axes = std::array<Axis, 3>;
 
-  /// @param gaussian_per_angstrom b of A erf(b r)/r, which takes the place of the 1/r part A/r; 0:
+  /// @param ball_radius A, of balls of charge whose potential takes the place of the 1/r part A/r;
+  /// 0:
   ///        nothing does
   PointSum(const Interaction& interaction, const Potential* functions,
-           std::span<const Vector3> points, double gaussian_per_angstrom = 0);
+           std::span<const Vector3> points, double ball_radius = 0);
 
   /// @param strengths [component][point]
   /// @param bare      of each position whether A/r (not by the nearest image) is left out there
@@ -46,22 +52,24 @@ class PointSum {
   using Rows = std::array<double, kGroup * kPositions>;  // [point][position]
 
   void place(std::span<const Vector3> positions);
-  bool beyond_cutoff(const Group& group, std::span<const Vector3> positions) const;
+  /// Of a point of the group and one of the positions, by any image; rounded down.
+  double least_distance(const Group& group) const;
+  Axes axes(const Group& group) const;
+  void find_distances(const Group& group);
   void leave_out_pole(const Group& group, std::span<const bool> bare);
-  void smooth(std::size_t values);
 
   std::size_t count_;
   ExactBox box_;
   double cutoff_;
   RadialCoulomb coulomb_;
-  std::optional<GaussianPotential> gaussian_;
-  double gaussian_reach_squared_ = 0;
+  double ball_radius_;
   std::array<std::vector<double>, 3> points_;  ///< x, y, z
   std::vector<Group> groups_;
   std::array<Potentials, 3> at_;
+  bool on_a_line_ = false;  ///< along z
   Rows squared_;
+  Rows inverses_;
   Rows values_;
-  Rows smoothed_;
 };
 
 }  // namespace starpmc

@@ -15,7 +15,31 @@
 namespace starpmc {
 namespace {
 
-constexpr int kPositionsAtATime = PointSum::kPositions;
+struct Part {
+  int first = 0;
+  int count = 0;
+};
+
+/// `total` things in parts of at most PointSum::kPositions, none of them in two rows.
+class Parts {
+ public:
+  Parts(int total, int row)
+      : total_(total), row_(row), of_row_((row + kMost - 1) / kMost), rows_(total / row) {}
+  explicit Parts(int total) : Parts(total, std::max(total, 1)) {}
+
+  int size() const { return total_ == 0 ? 0 : rows_ * of_row_; }
+  Part operator[](int index) const {
+    const int first = index % of_row_ * kMost;
+    return {index / of_row_ * row_ + first, std::min(kMost, row_ - first)};
+  }
+
+ private:
+  static constexpr int kMost = PointSum::kPositions;
+  int total_;
+  int row_;
+  int of_row_;
+  int rows_;
+};
 
 /// Values at the nodes of a level, some nodes at a time. One per thread.
 class LevelValues {
@@ -25,7 +49,7 @@ class LevelValues {
         sources_(sources),
         level_(level),
         sum_(sources.interaction, sources.functions, sources.points,
-             plan.gaussian_per_angstrom(level)),
+             plan.ball_radius(level, sources.points)),
         sums_(static_cast<std::size_t>(plan.components())) {}
 
   /// @param near of each node its index among the near positions, or -1
@@ -60,16 +84,16 @@ class LevelValues {
   std::vector<PointSum::Potentials> sums_;
 };
 
-/// Calls work(first, count) of a worker of its own per thread, for parts of `total`.
+/// Calls work(part) of a worker of its own per thread, for all parts.
 template <class MakeWorker>
-void in_parts(int total, unsigned threads, const MakeWorker& make_worker) {
+void in_parts(const Parts& parts, unsigned threads, const MakeWorker& make_worker) {
   std::atomic<int> next{0};
   const auto run = [&] {
     auto worker = make_worker();
     for (;;) {
-      const int first = next.fetch_add(kPositionsAtATime);
-      if (first >= total) return;
-      worker(first, std::min(kPositionsAtATime, total - first));
+      const int index = next.fetch_add(1);
+      if (index >= parts.size()) return;
+      worker(parts[index]);
     }
   };
   std::vector<std::jthread> others;
@@ -88,13 +112,15 @@ std::vector<double> level_values(const LatticePlan& plan, const LatticeSources& 
     int index = 0;
     for (const int node : plan.near_nodes()) near[static_cast<std::size_t>(node)] = index++;
   }
-  in_parts(nodes, threads, [&] {
-    return [&, worker = LevelValues(plan, sources, level)](int first, int count) mutable {
-      const auto begin = static_cast<std::size_t>(first);
-      const auto size = static_cast<std::size_t>(count);
+  // Along z: the nodes of a part have x and y in common.
+  const int row = plan.lattice().level[level].nodes[2];
+  in_parts(Parts(nodes, row), threads, [&] {
+    return [&, worker = LevelValues(plan, sources, level)](Part part) mutable {
+      const auto begin = static_cast<std::size_t>(part.first);
+      const auto size = static_cast<std::size_t>(part.count);
       std::span<const int> places(near);
       if (level == 0) places = places.subspan(begin, size);
-      worker(first, places, std::span(values).subspan(begin * stride, size * stride));
+      worker(part.first, places, std::span(values).subspan(begin * stride, size * stride));
     };
   });
   return values;
@@ -123,11 +149,11 @@ std::vector<double> direct_potential(std::span<const Vector3> positions,
     const auto found = std::ranges::lower_bound(near, position);
     return found != near.end() && *found == position ? found - near.begin() : -1;
   };
-  in_parts(static_cast<int>(positions.size()), threads, [&] {
+  in_parts(Parts(static_cast<int>(positions.size())), threads, [&] {
     return [&, sum = PointSum(sources.interaction, sources.functions, sources.points)](
-               int first, int count) mutable {
-      const auto begin = static_cast<std::size_t>(first);
-      const auto size = static_cast<std::size_t>(count);
+               Part part) mutable {
+      const auto begin = static_cast<std::size_t>(part.first);
+      const auto size = static_cast<std::size_t>(part.count);
       std::array<bool, PointSum::kPositions> bare{};
       for (std::size_t n = 0; n < size; ++n) bare[n] = place_of(begin + n) >= 0;
       std::array<PointSum::Potentials, 1> sums;

@@ -25,9 +25,9 @@ struct LatticeSources {
 /// the coefficient of the Coulomb function's 1/r part,
 ///   near nodes:              A near(R) + sum over points of c S(|R - r|)
 ///   others of that level:    sum of c V(|R - r|)
-///   nodes of other levels:   the same with A erf(b r)/r for A/r (LatticePlan says b),
-/// distances by the nearest image, V 0 beyond the cutoff. The same bits everywhere
-/// (kernels/common/exact_pairs.h), for any number of threads.
+///   nodes of other levels:   the same with a ball's potential for A/r (LatticePlan says which),
+/// distances by the nearest image, V 0 beyond the cutoff. The same bits everywhere, for any number
+/// of threads.
 /// @throws RunError where a value is not finite
 LatticeValues make_potential_lattice(const LatticePlan& plan, const LatticeSources& sources,
                                      unsigned threads);

@@ -10,15 +10,18 @@
 
 namespace starpmc {
 
-/// Coulomb energies of unit charges at many distances, kJ/mol, with the bits of exact energies
-/// (kernels/common/exact_pairs.h). For one thread.
+/// Coulomb energies of unit charges at many distances, kJ/mol, the same bits everywhere. Those of
+/// the built-in function are without a root or a division; those of a user's have the bits of exact
+/// energies (kernels/common/exact_pairs.h). For one thread.
 class RadialCoulomb {
  public:
   /// @param functions of the user's; null: none
   RadialCoulomb(const Interaction& interaction, const Potential* functions);
 
   /// V, 0 beyond the cutoff.
-  void values(std::span<const double> squared_distances, std::span<double> energies);
+  /// @param inverses inverse_roots() of the squared distances
+  void values(std::span<const double> squared_distances, std::span<const double> inverses,
+              std::span<double> energies);
   /// Coefficient of its 1/r part, in units of the Coulomb constant.
   double pole() const { return pole_; }
 
@@ -28,15 +31,7 @@ class RadialCoulomb {
   std::optional<simd::BlockEvaluator<double>> user_;
 };
 
-/// erf(b r)/r at many distances, the same bits everywhere.
-class GaussianPotential {
- public:
-  /// @param per_angstrom b
-  explicit GaussianPotential(double per_angstrom);
-  void values(std::span<const double> squared_distances, std::span<double> potentials);
-
- private:
-  simd::BlockEvaluator<double> evaluator_;
-};
+/// x^(-1/2) to 4e-11 by multiplications alone.
+void inverse_roots(std::span<const double> x, std::span<double> roots);
 
 }  // namespace starpmc
