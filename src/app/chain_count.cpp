@@ -1,6 +1,7 @@
 #include "app/chain_count.hpp"
 
 #include <algorithm>
+#include <thread>
 
 #include "base/free_memory.hpp"
 
@@ -25,6 +26,13 @@ unsigned automatic_chains(unsigned cpu_workers, unsigned devices, double worker_
   const double more = std::max(0.0, kUsableShare * free_memory_mb / worker_memory_mb);
   const double room = 1 + std::min(more, 1e6);
   return std::max(1U, std::min(cpu_workers, static_cast<unsigned>(room)));
+}
+
+unsigned qm_workers(const Settings::QmSection& settings, unsigned chains) {
+  if (settings.engine != "pyscf") return chains;  // others have no state to go on from
+  const unsigned at_a_time = std::max(1U, std::thread::hardware_concurrency() /
+                                              static_cast<unsigned>(std::max(1, settings.threads)));
+  return std::min(chains, settings.workers ? static_cast<unsigned>(*settings.workers) : at_a_time);
 }
 
 }  // namespace starpmc

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "config/settings.hpp"
+
 namespace starpmc {
 
 /// What QM workers beyond those that chains are at work with may take of free_memory_mb().
@@ -14,5 +16,9 @@ unsigned automatic_chains(unsigned cpu_workers, unsigned devices, double worker_
 /// The same for a given amount of free memory.
 unsigned automatic_chains(unsigned cpu_workers, unsigned devices, double worker_memory_mb,
                           double free_memory_mb);
+
+/// How many QM workers so many chains of a process have: qm.workers, or as many as updates can be
+/// made at a time. Further chains use these in turn.
+unsigned qm_workers(const Settings::QmSection& settings, unsigned chains);
 
 }  // namespace starpmc

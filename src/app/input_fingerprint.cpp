@@ -32,6 +32,7 @@ std::string digest_of_settings(Settings settings) {
   settings.sampling.steps = 0;  // a run may be given more
   settings.qm.python.clear();
   settings.qm.time_limit_seconds = 0;
+  settings.qm.workers.reset();
   settings.qm.threads = 0;
   settings.qm.device.clear();  // a density is a density: the SCF converges to its tolerance on each
   // Neither moves a solution that has converged, and more of them can help one that does not.

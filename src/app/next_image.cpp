@@ -39,7 +39,8 @@ bool NextImage::has_memory(unsigned engines) const {
 
 /// One more than those of two images may be on a device at the same time.
 std::unique_ptr<RunEngines> NextImage::start_engines(const Inputs& inputs, unsigned count) const {
-  auto engines = std::make_unique<RunEngines>(inputs, 2 * chains_ + 1, idle_);
+  const unsigned users = 2 * qm_workers(inputs.settings.qm, chains_) + 1;
+  auto engines = std::make_unique<RunEngines>(inputs, chains_, users, idle_);
   while (engines->threads().started() < count) engines->threads().start();
   return engines;
 }
@@ -51,7 +52,7 @@ void NextImage::cancel_with_sampling(const RunEngines& engines) {
 
 void NextImage::start(std::unique_ptr<RunEngines> begun) {
   if (chains_ == 0) return;  // how many `auto` is comes out later
-  if (!has_memory(chains_)) return;
+  if (!has_memory(qm_workers(images_.inputs().settings.qm, chains_))) return;
   inputs_ = images_.begin_ahead(image_);
   const std::string device = sampling_.qm_device();
   if (begun) cancel_with_sampling(*begun);

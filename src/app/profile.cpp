@@ -1,4 +1,5 @@
 #include "app/profile.hpp"
+#include "app/chain_count.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -99,7 +100,9 @@ Begin begin_of(const ProfileImages& images, std::size_t image, std::uint64_t& st
 /// not known.
 std::unique_ptr<RunEngines> engines_of(const Inputs& inputs, const Relay& relay) {
   const unsigned chains = inputs.settings.sampling.chains;
-  return chains == 0 ? nullptr : std::make_unique<RunEngines>(inputs, chains, relay.idle);
+  if (chains == 0) return nullptr;
+  return std::make_unique<RunEngines>(inputs, chains, qm_workers(inputs.settings.qm, chains),
+                                      relay.idle);
 }
 
 /// @param steps of production in all

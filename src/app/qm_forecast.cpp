@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/chain_count.hpp"
+
 namespace starpmc {
 namespace {
 
@@ -15,8 +17,8 @@ double rounded(double value) {
   return std::round(value / unit) * unit;
 }
 
-unsigned chains_at_least(const Settings& settings) {
-  return std::max(1U, settings.sampling.chains);  // 0: auto
+unsigned workers_at_least(const Settings& settings) {
+  return qm_workers(settings.qm, std::max(1U, settings.sampling.chains));  // 0: auto
 }
 
 }  // namespace
@@ -40,7 +42,7 @@ std::uint64_t updates_of_chain(const Settings& settings, std::uint64_t interval)
 std::string describe(const QmForecast& forecast, const Settings& settings) {
   std::string text = fmt::format(
       "the QM molecule has {} basis functions: about {} until the first update, {} an update and "
-      "{:g} GB for each chain (estimates, good to a factor of three)",
+      "{:g} GB for each QM worker (estimates, good to a factor of three)",
       forecast.basis_functions, duration(forecast.first_seconds), duration(forecast.update_seconds),
       rounded(forecast.memory_mb / 1024));
   if (settings.qm.interval == 0) return text;  // auto: not known yet
@@ -54,7 +56,7 @@ std::string describe(const QmForecast& forecast, const Settings& settings) {
 bool is_large(const QmForecast& forecast, const Settings& settings, double free_memory_mb) {
   constexpr double kLongUpdateSeconds = 60;
   return forecast.update_seconds > kLongUpdateSeconds ||
-         forecast.memory_mb * chains_at_least(settings) > free_memory_mb;
+         forecast.memory_mb * workers_at_least(settings) > free_memory_mb;
 }
 
 std::string why_unrepeatable(const Settings& settings) {

@@ -60,10 +60,9 @@ void check_override(const std::string& word) {
   if (!word.starts_with("--") || may_change_when_resumed(word)) return;
   throw InputError(
       "command line", "this option may not change when a run is resumed", word,
-      "leave it out; sampling.steps, options of [run], qm.python, qm.time-limit, qm.threads, "
-      "qm.memory, qm.device, qm.max-iterations, output.checkpoint-interval, output.log-level and "
-      "output.trace "
-      "may");
+      "leave it out; sampling.steps, options of [run], qm.python, qm.time-limit, qm.workers, "
+      "qm.threads, qm.memory, qm.device, qm.max-iterations, output.checkpoint-interval, "
+      "output.log-level and output.trace may");
 }
 
 /// The words with the short form of output.trace spelt out.
@@ -102,10 +101,11 @@ boost::program_options::options_description resume_options() {
 }
 
 bool may_change_when_resumed(std::string_view option) {
-  constexpr std::array<std::string_view, 11> kMay{"--run.",
+  constexpr std::array<std::string_view, 12> kMay{"--run.",
                                                   kStepsOption,
                                                   "--qm.python",
                                                   "--qm.time-limit",
+                                                  "--qm.workers",
                                                   "--qm.threads",
                                                   "--qm.memory",
                                                   "--qm.device",

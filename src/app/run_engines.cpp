@@ -4,27 +4,51 @@
 
 #include <algorithm>
 #include <atomic>
+#include <limits>
 #include <utility>
 
 #include "app/chain_count.hpp"
-#include "qm/make_engine.hpp"
 
 namespace starpmc {
 
-RunEngines::RunEngines(const Inputs& inputs, unsigned users, std::shared_ptr<IdleWorkers> idle)
+RunEngines::RunEngines(const Inputs& inputs, unsigned chains, unsigned users,
+                       std::shared_ptr<IdleWorkers> idle)
     : settings_(inputs.settings.qm),
       solute_(inputs.system.solute),
       grid_needed_(!exact_if_served(inputs)),
       device_(std::make_shared<SharedDevice>(users)),
       idle_(std::move(idle)),
-      threads_([this](unsigned index,
-                      const std::function<void()>& spawned) -> std::unique_ptr<QmEngine> {
-        if (!solute_) return nullptr;
-        return make_engine(settings_, *solute_,
-                           {cancel_, [this](const QmForecast& told) { forecast(told); }, spawned,
-                            device_, index, idle_},
-                           grid_needed_);
-      }) {}
+      workers_(qm_workers(settings_, chains == 0 ? std::numeric_limits<unsigned>::max() : chains)),
+      threads_([this](unsigned index, const std::function<void()>& spawned) {
+        return make(index, spawned);
+      }) {
+  if (!solute_ || (chains == 0 ? !settings_.workers : workers_ == chains)) return;
+  // Processes end with the thread that has started them, and a chain's thread before other chains.
+  if (!idle_) idle_ = std::make_shared<IdleWorkers>();
+  pool_ = std::make_shared<EnginePool>(cancel_, idle_);
+}
+
+EngineWatch RunEngines::watch(unsigned index, const std::function<void()>& spawned) {
+  return {cancel_, [this](const QmForecast& told) { forecast(told); }, spawned, device_, index,
+          idle_};
+}
+
+std::unique_ptr<QmEngine> RunEngines::make(unsigned index, const std::function<void()>& spawned) {
+  if (!solute_) return nullptr;
+  if (!pool_) return make_engine(settings_, *solute_, watch(index, spawned), grid_needed_);
+  if (index >= workers_) {
+    spawned();
+    return std::make_unique<PooledEngine>(pool_, std::nullopt);
+  }
+  try {
+    const std::size_t own =
+        pool_->add(make_engine(settings_, *solute_, watch(index, spawned), grid_needed_));
+    return std::make_unique<PooledEngine>(pool_, own);
+  } catch (...) {
+    pool_->add(std::current_exception());
+    throw;
+  }
+}
 
 void RunEngines::end() {
   if (!threads_.ordered()) cancel_->raise();
@@ -41,7 +65,7 @@ RunReference::Helpers RunEngines::helpers(unsigned chains) {
   };
   const auto count = [this, chains]() -> unsigned {
     const auto threads = static_cast<unsigned>(std::max(1, settings_.threads));
-    const unsigned busy = std::max(1U, chains);
+    const unsigned busy = std::max(1U, qm_workers(settings_, chains));
     const unsigned workers = starpu_cpu_worker_get_count() / threads;
     if (workers <= busy) return 0;
     const std::lock_guard lock(mutex_);

@@ -10,6 +10,8 @@
 #include "app/inputs.hpp"
 #include "app/run_reference.hpp"
 #include "qm/cancel_signal.hpp"
+#include "qm/engine_pool.hpp"
+#include "qm/make_engine.hpp"
 #include "qm/shared_device.hpp"
 
 namespace starpmc {
@@ -20,9 +22,11 @@ class RunEngines {
  public:
   using ForecastHeard = std::function<void(const QmForecast&)>;
 
-  /// @param users of a GPU: all chains of the run, also those of processes on other hosts
-  /// @param idle  where their workers come from and go to; null: they are started and end
-  RunEngines(const Inputs& inputs, unsigned users, std::shared_ptr<IdleWorkers> idle = nullptr);
+  /// @param chains of this process, which may have fewer engines (qm_workers()); 0: not known
+  /// @param users  of a GPU: the engines of the run, also those of processes on other hosts
+  /// @param idle   where their workers come from and go to; null: they are started and end
+  RunEngines(const Inputs& inputs, unsigned chains, unsigned users,
+             std::shared_ptr<IdleWorkers> idle = nullptr);
   ~RunEngines() { end(); }
   RunEngines(const RunEngines&) = delete;
   RunEngines& operator=(const RunEngines&) = delete;
@@ -53,6 +57,8 @@ class RunEngines {
 
  private:
   void forecast(const QmForecast& told);
+  std::unique_ptr<QmEngine> make(unsigned index, const std::function<void()>& spawned);
+  EngineWatch watch(unsigned index, const std::function<void()>& spawned);
 
   Settings::QmSection settings_;
   std::optional<Solute> solute_;
@@ -60,7 +66,9 @@ class RunEngines {
   std::shared_ptr<CancelSignal> cancel_ = std::make_shared<CancelSignal>();
   std::shared_ptr<SharedDevice> device_;
   std::shared_ptr<IdleWorkers> idle_;
-  std::mutex mutex_;  ///< of what follows
+  unsigned workers_;
+  std::shared_ptr<EnginePool> pool_;  ///< of more chains than engines; null: each has its own
+  std::mutex mutex_;                  ///< of what follows
   std::optional<QmForecast> forecast_;
   ForecastHeard heard_;
   ChainThreads threads_;  ///< last: they end before what they use does

@@ -228,7 +228,8 @@ std::shared_ptr<const RunReference::Shared> RunReference::await_shared(
   if (shared_ != nullptr) return shared_;
   lock.unlock();
   {
-    const EngineTeam::Loan loan(team_, engine);
+    std::optional<EngineTeam::Loan> loan;
+    if (engine.helps_with_reference()) loan.emplace(team_, engine);
     lock.lock();
     while (shared_ == nullptr && !failed_ && !interruption_.requested()) {
       changed_.wait_for(lock, kPatience);
@@ -245,7 +246,7 @@ std::shared_ptr<const RunReference::Shared> RunReference::await_shared(
 std::shared_ptr<const RunReference::Shared> RunReference::get(
     QmEngine& engine, std::function<void(const ProgressState&)> report) {
   std::unique_lock lock(mutex_);
-  if (sought_) return await_shared(lock, engine);
+  if (sought_ || !engine.helps_with_reference()) return await_shared(lock, engine);
   sought_ = true;
   lock.unlock();
   auto shared = std::make_shared<Shared>();

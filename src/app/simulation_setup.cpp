@@ -79,8 +79,11 @@ void Simulation::start_engines() {
   const unsigned chains = settings().sampling.chains;
   context_.chains_here = chains == 0 ? 0 : share_.count;
   // All chains, also those of processes on other hosts: how a run is dealt out is no part of it.
-  const unsigned users = chains == 0 ? std::max(1U, std::thread::hardware_concurrency()) : chains;
-  if (engines_ == nullptr) engines_ = std::make_unique<RunEngines>(inputs_, users);
+  const unsigned users = chains == 0 ? std::max(1U, std::thread::hardware_concurrency())
+                                     : qm_workers(settings().qm, share_.count) * ranks_.size();
+  if (engines_ == nullptr) {
+    engines_ = std::make_unique<RunEngines>(inputs_, context_.chains_here, users);
+  }
   chains_.resize(engines_->threads().started());
   engines_->hear_forecast([this](const QmForecast& forecast) { announce(forecast); });
   interruption_.on_request([cancel = engines_->cancel_signal()] { cancel->raise(); });

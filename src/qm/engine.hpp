@@ -140,6 +140,8 @@ class QmEngine {
   /// What the exact ensemble needs (sampling.ensemble = exact): whether the engine can do what
   /// follows. Others throw RunError naming the engine.
   virtual bool serves_exact_ensemble() const { return false; }
+  /// Whether what follows can be asked of this one, and not only of others of its settings.
+  virtual bool helps_with_reference() const { return true; }
   /// A configuration's potential as the SCF takes it. The same bits by any engine of the same
   /// settings; changes nothing.
   /// @param potential at the quadrature's points; all else as to update()

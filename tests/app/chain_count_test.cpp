@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <thread>
+
 #include <cmath>
 #include <string>
 
@@ -111,6 +114,21 @@ TEST_F(FreeMemory, NonsenseIsNoLimit) {
   of_process(std::string("31\n\n- cgroup2\n") + kVersion2, "nonsense\n0:\n0::/gone\n");
   EXPECT_EQ(found(), 8000);
   EXPECT_EQ(free_memory_mb("/nonexistent"), INFINITY);
+}
+
+TEST(QmWorkers, AreAsManyAsUpdatesCanBeMadeAtATime) {
+  Settings::QmSection settings;
+  const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
+  EXPECT_EQ(qm_workers(settings, 1), 1U);
+  EXPECT_EQ(qm_workers(settings, cores), cores);
+  EXPECT_EQ(qm_workers(settings, 7 * cores), cores);
+  settings.threads = static_cast<int>(2 * cores);
+  EXPECT_EQ(qm_workers(settings, 3), 1U);
+  settings.workers = 3;
+  EXPECT_EQ(qm_workers(settings, 7), 3U);
+  EXPECT_EQ(qm_workers(settings, 2), 2U);
+  settings.engine = "psi4";
+  EXPECT_EQ(qm_workers(settings, 7), 7U) << "it cannot go on from another chain's density";
 }
 
 }  // namespace

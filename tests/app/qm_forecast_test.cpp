@@ -22,11 +22,11 @@ TEST(QmForecast, HasOneDigitInAUnitOfItsSize) {
   const QmForecast forecast{1234, 5321, 612, 147};
   EXPECT_EQ(describe(forecast, settings_of(250'000, 1000)),
             "the QM molecule has 1234 basis functions: about 10 min until the first update, 2 min "
-            "an update and 5 GB for each chain (estimates, good to a factor of three); 250 updates "
+            "an update and 5 GB for each QM worker (estimates, good to a factor of three); 250 updates "
             "a chain: 10 h");
   EXPECT_EQ(describe({24, 260, 0.2, 0.046}, settings_of(1001, 1000)),
             "the QM molecule has 24 basis functions: about 0.2 s until the first update, 0.05 s an "
-            "update and 0.3 GB for each chain (estimates, good to a factor of three); 2 updates a "
+            "update and 0.3 GB for each QM worker (estimates, good to a factor of three); 2 updates a "
             "chain: 0.09 s");
 }
 
@@ -39,8 +39,13 @@ TEST(QmForecast, IsLargeFromAMinuteAnUpdateOrWithoutRoom) {
   const QmForecast quick{24, 1000, 1, 59};
   EXPECT_FALSE(is_large(quick, settings_of(1000, 100), kUnlimited));
   EXPECT_TRUE(is_large({24, 1000, 1, 61}, settings_of(1000, 100), kUnlimited));
-  EXPECT_FALSE(is_large(quick, settings_of(1000, 100, 4), 4001));
-  EXPECT_TRUE(is_large(quick, settings_of(1000, 100, 4), 3999));
+  Settings four = settings_of(1000, 100, 4);
+  four.qm.workers = 4;
+  EXPECT_FALSE(is_large(quick, four, 4001));
+  EXPECT_TRUE(is_large(quick, four, 3999));
+  four.qm.workers = 2;
+  EXPECT_FALSE(is_large(quick, four, 2001)) << "chains use them in turn";
+  EXPECT_TRUE(is_large(quick, four, 1999));
   EXPECT_FALSE(is_large(quick, settings_of(1000, 100, 0), 1001)) << "auto: one is certain";
 }
 
