@@ -82,10 +82,11 @@ std::vector<std::string> input_warnings(const System& system, const Settings& se
   check_cutoff("interaction.coulomb-cutoff", interaction.coulomb_cutoff_angstrom);
   check_cutoff("interaction.vdw-cutoff", interaction.vdw_cutoff_angstrom);
   if (const double edge = system.box.shortest_edge(); edge < shortest_edge_angstrom) {
-    warnings.push_back(
-        fmt::format("{}: the box's shortest edge is {:.3f} A, so that no cutoff can be longer than "
-                    "{:.3f} A; the file is in nm: was it written in A?",
-                    settings.system.coordinates.string(), edge, edge / 2));
+    warnings.push_back(fmt::format(
+        "{}: the box's shortest edge is {:.3f} A, so that no cutoff can be longer than "
+        "{:.3f} A; take a larger box; if that is not what it should be, see whether its "
+        "lengths are in nm",
+        settings.system.coordinates.string(), edge, edge / 2));
   }
   if (const double charge = net_charge(system, settings); std::abs(charge) > least_net_charge) {
     const double cutoff = interaction.coulomb_cutoff_angstrom;

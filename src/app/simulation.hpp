@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <exception>
 #include <memory>
@@ -133,16 +134,16 @@ class Simulation {
   RunContext context_;
   RunSummary summary_;
   codelets::WorkerTimes::Counts worker_times_;
-  RankResults results_;   ///< of all ranks
-  std::string forecast_;  ///< of the engine, for the log; empty: it tells none
-  double forecast_memory_mb_ = 0;
+  RankResults results_;  ///< of all ranks
+  std::atomic<double> forecast_memory_mb_ = 0;
   ChainThreads::Engine engine_;
   std::string ensemble_;    ///< which one is sampled and why, for the log
   std::string more_steps_;  ///< what has become of a run's number of steps, for the log
   ChainShare share_;        ///< of this rank
 
-  std::mutex mutex_;  ///< of what follows
+  mutable std::mutex mutex_;  ///< of what follows
   std::condition_variable changed_;
+  std::string forecast_;  ///< of the engine, for the log; empty: it has told none yet
   std::vector<std::unique_ptr<ChainRun>> chains_;  ///< from share_.first on
   std::exception_ptr error_;
   unsigned ended_ = 0;

@@ -102,12 +102,16 @@ void Simulation::settle_ensemble() {
 /// Once, by a chain's thread before its SCF: there is no log file yet, so a warning goes to the
 /// terminal now and into the log with the other inputs.
 void Simulation::announce(const QmForecast& forecast) {
-  forecast_ = describe(forecast, settings());
+  const std::string text = describe(forecast, settings());
+  {
+    const std::lock_guard lock(mutex_);
+    forecast_ = text;
+  }
   forecast_memory_mb_ = forecast.memory_mb;
   if (ranks_.first() && is_large(forecast, settings(), free_memory_mb())) {
     spdlog::warn(
         "{}; Ctrl-C ends it at any time, a smaller basis or a larger qm.interval makes it shorter",
-        forecast_);
+        text);
   }
   if (ranks_.first() && !forecast.repeatable) spdlog::warn(why_unrepeatable(settings()));
 }
@@ -212,7 +216,7 @@ void Simulation::log_inputs() const {
   for (const std::string& note : system.notes) spdlog::info(note);
   for (const std::string& warning : inputs_.warnings) spdlog::warn(warning);
   if (engine_.exists) spdlog::info("QM engine: {} {}", engine_.name, engine_.version);
-  if (!forecast_.empty()) spdlog::info("{}", forecast_);
+  if (const std::lock_guard lock(mutex_); !forecast_.empty()) spdlog::info("{}", forecast_);
   if (!ensemble_.empty()) spdlog::info("{}", ensemble_);
   for (unsigned rank = 0; ranks_.size() > 1 && rank < ranks_.size(); ++rank) {
     spdlog::info("process {} of {}: {}", rank + 1, ranks_.size(), ranks_.name(rank));

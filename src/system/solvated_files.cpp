@@ -253,6 +253,11 @@ std::string format_topology(const SolvateRequest& request, const WaterModel& mod
 }
 
 void refuse_existing(const SolvateRequest& request, std::span<const std::filesystem::path> files) {
+  const std::filesystem::path folder = request.output.parent_path();
+  if (!folder.empty() && !std::filesystem::is_directory(folder)) {
+    throw InputError("--output", "there is no such folder", folder.string(),
+                     "make it first, or choose another");
+  }
   for (const std::filesystem::path& file : files) {
     for (const auto& [option, input] :
          {std::pair("--solute", request.solute), std::pair("--table", request.table)}) {

@@ -60,6 +60,14 @@ TEST_F(SolvateFiles, WhatFailsLeavesEarlierFilesAlone) {
   EXPECT_THAT(failure(), HasSubstr("--table: is the file that would be written"));
 }
 
+TEST_F(SolvateFiles, AFolderThatIsNotThereIsNamed) {
+  request.waters = 30;
+  request.output = folder / "nowhere/out";
+  EXPECT_THAT(input_error([&] { write_solvated_files(request); }),
+              testing::AllOf(HasSubstr("--output: there is no such folder"), HasSubstr("nowhere'"),
+                             testing::Not(HasSubstr("temporary"))));
+}
+
 TEST_F(SolvateFiles, ABrokenSoluteIsMadeWhole) {
   // Ethane, the boundary of its file's box between the carbons.
   request.solute = folder.write("ethane.gro",
