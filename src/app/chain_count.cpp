@@ -1,8 +1,11 @@
 #include "app/chain_count.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/free_memory.hpp"
+#include "kernels/base/error.hpp"
 
 namespace starpmc {
 
@@ -25,6 +28,14 @@ unsigned automatic_chains(unsigned cpu_workers, unsigned devices, double worker_
   const double more = std::max(0.0, kUsableShare * free_memory_mb / worker_memory_mb);
   const double room = 1 + std::min(more, 1e6);
   return std::max(1U, std::min(cpu_workers, static_cast<unsigned>(room)));
+}
+
+void require_chains_for_all(const Ranks& ranks, unsigned chains) {
+  if (chains == 0 || chains >= ranks.size()) return;
+  throw InputError("sampling.chains", "there are fewer chains than processes",
+                   fmt::format("{} chains, {} processes", chains, ranks.size()),
+                   "whole chains are spread over the processes: start fewer with mpirun -np or "
+                   "srun -n, or more chains");
 }
 
 }  // namespace starpmc

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "mpi/ranks.hpp"
+
 namespace starpmc {
 
 /// What QM workers beyond those that chains are at work with may take of free_memory_mb().
@@ -14,5 +16,9 @@ unsigned automatic_chains(unsigned cpu_workers, unsigned devices, double worker_
 /// The same for a given amount of free memory.
 unsigned automatic_chains(unsigned cpu_workers, unsigned devices, double worker_memory_mb,
                           double free_memory_mb);
+
+/// @param chains 0: auto
+/// @throws InputError where there are too few for each rank to have one
+void require_chains_for_all(const Ranks& ranks, unsigned chains);
 
 }  // namespace starpmc

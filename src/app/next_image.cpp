@@ -52,7 +52,7 @@ void NextImage::cancel_with_sampling(const RunEngines& engines) {
 void NextImage::start(std::unique_ptr<RunEngines> begun) {
   if (chains_ == 0) return;  // how many `auto` is comes out later
   if (!has_memory(chains_)) return;
-  inputs_ = images_.begin_ahead(image_);
+  inputs_ = read_inputs(images_.begin_ahead(image_), "profile");
   const std::string device = sampling_.qm_device();
   if (begun) cancel_with_sampling(*begun);
   if (begun && begun->serve(*inputs_, device)) {
@@ -79,7 +79,8 @@ void NextImage::make_reference(const std::string& device) {
 
 void NextImage::start_later() noexcept {
   try {
-    if (after_ && has_memory(1)) later_ = start_engines(images_.preview(*after_), 1);
+    if (after_ && has_memory(1))
+      later_ = start_engines(read_inputs(images_.preview(*after_), "profile"), 1);
   } catch (const std::exception& failure) {
     spdlog::debug("the image after the next is not begun early: {}", failure.what());
   }
