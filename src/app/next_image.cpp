@@ -9,7 +9,7 @@
 
 namespace starpmc {
 
-NextImage::NextImage(const ProfileImages& images, std::size_t image,
+NextImage::NextImage(const ProfileImages& images, unsigned chains, std::size_t image,
                      std::optional<std::size_t> after, Simulation& sampling,
                      std::unique_ptr<RunEngines> begun, std::shared_ptr<IdleWorkers> idle) noexcept
     : images_(images),
@@ -17,7 +17,7 @@ NextImage::NextImage(const ProfileImages& images, std::size_t image,
       after_(after),
       sampling_(sampling),
       idle_(std::move(idle)),
-      chains_(images.inputs().settings.sampling.chains) {
+      chains_(chains) {
   try {
     start(std::move(begun));
   } catch (const std::exception& failure) {
@@ -39,7 +39,8 @@ bool NextImage::has_memory(unsigned engines) const {
 
 /// One more than those of two images may be on a device at the same time.
 std::unique_ptr<RunEngines> NextImage::start_engines(const Inputs& inputs, unsigned count) const {
-  auto engines = std::make_unique<RunEngines>(inputs, 2 * chains_ + 1, idle_);
+  const unsigned users = 2 * inputs.settings.sampling.chains + 1;
+  auto engines = std::make_unique<RunEngines>(inputs, users, idle_);
   while (engines->threads().started() < count) engines->threads().start();
   return engines;
 }

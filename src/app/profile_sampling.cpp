@@ -8,9 +8,11 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "app/chain_share.hpp"
 #include "app/common_files.hpp"
 #include "app/interruption.hpp"
 #include "app/next_image.hpp"
+#include "app/profile_folder.hpp"
 #include "base/process_age.hpp"
 #include "io/log.hpp"
 #include "kernels/base/error.hpp"
@@ -36,9 +38,13 @@ Begin begin_of(const ProfileImages& images, std::size_t image, std::uint64_t& st
 /// What the inputs of an image are read from, and may be new in its folder.
 std::vector<std::string> files_in(const fs::path& folder) {
   std::vector<std::string> files;
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    const std::string type = entry.path().extension().string();
-    if (type == ".gro" || type == ".xyz" || type == ".cfg") files.push_back(entry.path().string());
+  for (const fs::path& here : {folder, folder / kAheadName}) {
+    if (!fs::is_directory(here)) continue;
+    for (const auto& entry : fs::directory_iterator(here)) {
+      const std::string type = entry.path().extension().string();
+      const bool read = type == ".gro" || type == ".xyz" || type == ".cfg" || type == ".h5";
+      if (read) files.push_back(entry.path().string());
+    }
   }
   return files;
 }
@@ -110,6 +116,12 @@ std::optional<std::size_t> ProfileSampling::absent(std::span<const Missing> next
   return images_.state(image) == ProfileImages::State::absent ? std::optional(image) : std::nullopt;
 }
 
+/// 0: it comes out later.
+unsigned ProfileSampling::own_chains() const {
+  const unsigned chains = images_.inputs().settings.sampling.chains;
+  return equal_share(chains, ranks_.rank(), ranks_.size()).count;
+}
+
 /// @param next the images after it
 /// @return seconds that one like it will take
 double ProfileSampling::simulate(const Missing& missing, std::span<const Missing> next) {
@@ -126,14 +138,13 @@ double ProfileSampling::simulate(const Missing& missing, std::span<const Missing
   device_ = simulation.qm_device();
   std::optional<NextImage> following;
   std::atomic<double> made_seconds = 0;  // when its reference was there
-  // Several ranks begin an image together: what one does early the others would not know of.
-  const bool alone = ranks_.size() == 1;
-  const auto next_image = alone ? absent(next, 0) : std::nullopt;
-  const auto image_after = alone ? absent(next, 1) : std::nullopt;
+  // Rank 0 makes every reference; the others find workers of the images before.
+  const auto next_image = ranks_.first() ? absent(next, 0) : std::nullopt;
   if (next_image) {
     simulation.when_reference_is_there([&] {
       made_seconds = process_age_seconds();
-      following.emplace(images_, *next_image, image_after, simulation, std::move(later_), idle_);
+      following.emplace(images_, own_chains(), *next_image, absent(next, 1), simulation,
+                        std::move(later_), idle_);
     });
   }
   const bool complete = simulation.run();
