@@ -86,6 +86,12 @@ if(TARGET starpmc)
   starpmc_program_test(path/path path/test_path.py 300 "path")
   starpmc_program_test(path/path_slow path/test_path.py 1800 "path;slow" --slow SlowTest)
   starpmc_program_test(profile/profile profile/test_profile.py 1200 "profile;device")
+  starpmc_program_test(profile/ranks profile/test_profile_ranks.py 600 "profile;device"
+                       Same.test_as_one_process Refused)
+  starpmc_program_test(profile/ranks_that_end profile/test_profile_ranks.py 900 "profile;device"
+                       Failed Stopped)
+  starpmc_program_test(profile/ranks_ahead profile/test_profile_ranks.py 600 "profile;device"
+                       Same.test_references_made_ahead)
   starpmc_program_test(profile/rigid_solvent profile/test_rigid_solvent.py 600 "profile;device")
   starpmc_program_test(profile/estimates profile/test_estimates.py 300 "profile")
   starpmc_program_test(profile/added_images profile/test_added_images.py 300 "profile;device"

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "io/json_text.hpp"
@@ -39,9 +40,14 @@ std::string obstacle(const Neighbours& pair) {
 
 std::vector<AddedImage> read_added_images(const fs::path& file) {
   if (!fs::exists(file)) return {};
+  std::ifstream stream(file);
+  return added_images_in({std::istreambuf_iterator<char>(stream), {}}, file);
+}
+
+std::vector<AddedImage> added_images_in(const std::string& text, const fs::path& file) {
   std::vector<AddedImage> added;
   try {
-    const auto list = nlohmann::json::parse(std::ifstream(file));
+    const auto list = nlohmann::json::parse(text);
     for (const nlohmann::json& image : list.at("images")) {
       const auto number_in = [&](const nlohmann::json& value) {
         const auto number = value.get<std::int64_t>();

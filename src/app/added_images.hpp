@@ -27,6 +27,8 @@ struct AddedImage {
 /// @throws InputError where the file is damaged
 std::vector<AddedImage> read_added_images(const std::filesystem::path& file);
 std::string text_of(std::span<const AddedImage> added);
+/// @param file that the text is of
+std::vector<AddedImage> added_images_in(const std::string& text, const std::filesystem::path& file);
 
 /// The image in the middle of two neighbours that lie on each other: its positions are the mean of
 /// theirs, and so is its coordinate.

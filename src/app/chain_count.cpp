@@ -1,9 +1,12 @@
 #include "app/chain_count.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <thread>
 
 #include "base/free_memory.hpp"
+#include "kernels/base/error.hpp"
 
 namespace starpmc {
 
@@ -33,6 +36,14 @@ unsigned qm_workers(const Settings::QmSection& settings, unsigned chains) {
   const unsigned at_a_time = std::max(1U, std::thread::hardware_concurrency() /
                                               static_cast<unsigned>(std::max(1, settings.threads)));
   return std::min(chains, settings.workers ? static_cast<unsigned>(*settings.workers) : at_a_time);
+}
+
+void require_chains_for_all(const Ranks& ranks, unsigned chains) {
+  if (chains == 0 || chains >= ranks.size()) return;
+  throw InputError("sampling.chains", "there are fewer chains than processes",
+                   fmt::format("{} chains, {} processes", chains, ranks.size()),
+                   "whole chains are spread over the processes: start fewer with mpirun -np or "
+                   "srun -n, or more chains");
 }
 
 }  // namespace starpmc

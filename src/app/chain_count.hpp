@@ -1,6 +1,7 @@
 #pragma once
 
 #include "config/settings.hpp"
+#include "mpi/ranks.hpp"
 
 namespace starpmc {
 
@@ -20,5 +21,9 @@ unsigned automatic_chains(unsigned cpu_workers, unsigned devices, double worker_
 /// How many QM workers so many chains of a process have: qm.workers, or as many as updates can be
 /// made at a time. Further chains use these in turn.
 unsigned qm_workers(const Settings::QmSection& settings, unsigned chains);
+
+/// @param chains 0: auto
+/// @throws InputError where there are too few for each rank to have one
+void require_chains_for_all(const Ranks& ranks, unsigned chains);
 
 }  // namespace starpmc

@@ -9,7 +9,7 @@
 
 namespace starpmc {
 
-NextImage::NextImage(const ProfileImages& images, std::size_t image,
+NextImage::NextImage(const ProfileImages& images, unsigned chains, std::size_t image,
                      std::optional<std::size_t> after, Simulation& sampling,
                      std::unique_ptr<RunEngines> begun, std::shared_ptr<IdleWorkers> idle) noexcept
     : images_(images),
@@ -17,7 +17,7 @@ NextImage::NextImage(const ProfileImages& images, std::size_t image,
       after_(after),
       sampling_(sampling),
       idle_(std::move(idle)),
-      chains_(images.inputs().settings.sampling.chains) {
+      chains_(chains) {
   try {
     start(std::move(begun));
   } catch (const std::exception& failure) {
@@ -53,7 +53,7 @@ void NextImage::cancel_with_sampling(const RunEngines& engines) {
 void NextImage::start(std::unique_ptr<RunEngines> begun) {
   if (chains_ == 0) return;  // how many `auto` is comes out later
   if (!has_memory(qm_workers(images_.inputs().settings.qm, chains_))) return;
-  inputs_ = images_.begin_ahead(image_);
+  inputs_ = read_inputs(images_.begin_ahead(image_), "profile");
   const std::string device = sampling_.qm_device();
   if (begun) cancel_with_sampling(*begun);
   if (begun && begun->serve(*inputs_, device)) {
@@ -80,7 +80,8 @@ void NextImage::make_reference(const std::string& device) {
 
 void NextImage::start_later() noexcept {
   try {
-    if (after_ && has_memory(1)) later_ = start_engines(images_.preview(*after_), 1);
+    if (after_ && has_memory(1))
+      later_ = start_engines(read_inputs(images_.preview(*after_), "profile"), 1);
   } catch (const std::exception& failure) {
     spdlog::debug("the image after the next is not begun early: {}", failure.what());
   }

@@ -22,15 +22,16 @@ namespace starpmc {
 /// but where a task of StarPU's fails, the image that is sampled ends, too.
 class NextImage {
  public:
+  /// @param chains   of an image, as many of them as are this process'
   /// @param image    that has not been begun
   /// @param after    the one that comes after it and has not been begun, either; may be none
   /// @param sampling of the image before; its run() is under way
   /// @param begun    the image's engines, where the first has been started: take_later() of the
   ///                 image before; may be null
   /// @param idle     the workers of earlier images, which serve these ones
-  NextImage(const ProfileImages& images, std::size_t image, std::optional<std::size_t> after,
-            Simulation& sampling, std::unique_ptr<RunEngines> begun,
-            std::shared_ptr<IdleWorkers> idle) noexcept;
+  NextImage(const ProfileImages& images, unsigned chains, std::size_t image,
+            std::optional<std::size_t> after, Simulation& sampling,
+            std::unique_ptr<RunEngines> begun, std::shared_ptr<IdleWorkers> idle) noexcept;
   /// Without finish(): `sampling` is stopped, too.
   ~NextImage();
   NextImage(const NextImage&) = delete;
@@ -57,7 +58,7 @@ class NextImage {
   std::optional<std::size_t> after_;
   Simulation& sampling_;
   std::shared_ptr<IdleWorkers> idle_;
-  unsigned chains_;
+  unsigned chains_;  ///< of this process
   std::optional<Inputs> inputs_;
   std::unique_ptr<RunEngines> engines_;
   std::unique_ptr<RunEngines> later_;

@@ -9,6 +9,8 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -76,7 +78,6 @@ std::vector<SampledChain> chains_of(const ProfileImages& images, std::size_t ima
 
 /// Energies of the frames of one chain under all Hamiltonians.
 struct ChainEnergies {
-  fs::path folder;
   std::uint64_t stride;
   std::vector<std::int64_t> steps;
   std::vector<std::vector<double>> of_images;  ///< [image][frame], kJ/mol
@@ -181,10 +182,6 @@ std::string xvg_text(const ChainEnergies& chain, std::size_t own, double tempera
   return text;
 }
 
-}  // namespace
-
-namespace {
-
 /// Whether it is of these images: where some have been added, there are more.
 bool is_of_these(const ProfileImages& images, std::size_t image, std::uint64_t stride,
                  const fs::path& file) {
@@ -220,37 +217,94 @@ std::vector<std::unique_ptr<ImageHamiltonian>> hamiltonians_of(const ProfileImag
   return hamiltonians;
 }
 
+/// Evaluates the frames of all images.
+class Evaluation {
+ public:
+  Evaluation(Ranks& ranks, const ProfileImages& images, const std::function<bool()>& stop)
+      : ranks_(ranks), images_(images), stop_(stop) {}
+
+  /// @return of an image those whose energies are yet to be written
+  std::vector<SampledChain> outdated(std::size_t image) const;
+  /// @param chains one for each rank at most
+  /// @return whether it came to its end
+  bool write(std::size_t image, std::span<const SampledChain> chains);
+
+ private:
+  std::optional<std::string> text_of(std::size_t image, const SampledChain& chain);
+  bool add(const Frames& frames, ChainEnergies& sampled);
+
+  Ranks& ranks_;
+  const ProfileImages& images_;
+  const std::function<bool()>& stop_;
+  std::vector<std::unique_ptr<ImageHamiltonian>> hamiltonians_;  ///< made when they are needed
+};
+
+std::vector<SampledChain> Evaluation::outdated(std::size_t image) const {
+  const nlohmann::json found = of_first(ranks_, [&] {
+    nlohmann::json list = nlohmann::json::array();
+    for (const SampledChain& chain : chains_of(images_, image)) {
+      if (is_current(images_, image, chain)) continue;
+      list.push_back({chain.folder.string(), chain.equilibration_steps, chain.stride});
+    }
+    return list;
+  });
+  std::vector<SampledChain> chains;
+  for (const nlohmann::json& chain : found) {
+    chains.push_back({chain.at(0).get<std::string>(), chain.at(1), chain.at(2)});
+  }
+  return chains;
+}
+
+bool Evaluation::add(const Frames& frames, ChainEnergies& sampled) {
+  std::ranges::copy(frames.steps, std::back_inserter(sampled.steps));
+  for (std::size_t under = 0; under < images_.count(); ++under) {
+    if (stop_()) return false;
+    std::ranges::copy((*hamiltonians_[under])(frames.molecules),
+                      std::back_inserter(sampled.of_images[under]));
+  }
+  return true;
+}
+
+/// None where it was stopped.
+std::optional<std::string> Evaluation::text_of(std::size_t image, const SampledChain& chain) {
+  if (hamiltonians_.empty()) hamiltonians_ = hamiltonians_of(images_);
+  ChainEnergies sampled{chain.stride, {}, {}};
+  sampled.of_images.resize(images_.count());
+  const bool complete = for_frames(chain, images_.system_of(image),
+                                   [&](const Frames& frames) { return add(frames, sampled); });
+  if (!complete) return std::nullopt;
+  return xvg_text(sampled, image, images_.inputs().settings.sampling.temperature_kelvin);
+}
+
+bool Evaluation::write(std::size_t image, std::span<const SampledChain> chains) {
+  nlohmann::json mine;  // null: not made
+  agree(ranks_, [&] {
+    if (ranks_.rank() >= chains.size()) return;
+    if (auto text = text_of(image, chains[ranks_.rank()])) mine = std::move(*text);
+  });
+  const std::vector<nlohmann::json> texts = ranks_.all(mine);
+  agree(ranks_, [&] {
+    for (std::size_t k = 0; ranks_.first() && k < chains.size(); ++k) {
+      if (texts[k].is_null()) continue;
+      write_file_atomically(chains[k].folder / kDifferencesName,
+                            texts[k].get_ref<const std::string&>());
+    }
+  });
+  return std::ranges::none_of(std::span(texts).first(chains.size()), &nlohmann::json::is_null);
+}
+
 }  // namespace
 
-bool write_energy_differences(const ProfileImages& images,
+bool write_energy_differences(Ranks& ranks, const ProfileImages& images,
                               const std::function<void(std::size_t, std::size_t)>& tell,
                               const std::function<bool()>& stop) {
-  std::vector<std::unique_ptr<ImageHamiltonian>> hamiltonians;
-  const auto evaluate = [&](const Frames& frames, ChainEnergies& sampled) {
-    std::ranges::copy(frames.steps, std::back_inserter(sampled.steps));
-    for (std::size_t under = 0; under < images.count(); ++under) {
-      if (stop()) return false;
-      std::ranges::copy((*hamiltonians[under])(frames.molecules),
-                        std::back_inserter(sampled.of_images[under]));
-    }
-    return true;
-  };
-  const double temperature = images.inputs().settings.sampling.temperature_kelvin;
+  Evaluation evaluation(ranks, images, stop);
   for (std::size_t image = 0; image < images.count(); ++image) {
-    std::vector<SampledChain> chains = chains_of(images, image);
-    std::erase_if(chains,
-                  [&](const SampledChain& chain) { return is_current(images, image, chain); });
-    if (chains.empty()) continue;
-    if (hamiltonians.empty()) hamiltonians = hamiltonians_of(images);
-    tell(image, images.count());
-    const System system = images.system_of(image);
-    for (const SampledChain& chain : chains) {
-      ChainEnergies sampled{chain.folder, chain.stride, {}, {}};
-      sampled.of_images.resize(images.count());
-      const bool complete = for_frames(
-          chain, system, [&](const Frames& frames) { return evaluate(frames, sampled); });
-      if (!complete) return false;
-      write_file_atomically(chain.folder / kDifferencesName, xvg_text(sampled, image, temperature));
+    const std::vector<SampledChain> chains = evaluation.outdated(image);
+    if (!chains.empty() && ranks.first()) tell(image, images.count());
+    for (std::size_t first = 0; first < chains.size(); first += ranks.size()) {
+      const std::size_t count = std::min<std::size_t>(ranks.size(), chains.size() - first);
+      if (!evaluation.write(image, std::span(chains).subspan(first, count))) return false;
     }
   }
   return true;

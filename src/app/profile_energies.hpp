@@ -5,16 +5,18 @@
 #include <string>
 
 #include "app/profile_images.hpp"
+#include "mpi/ranks.hpp"
 
 namespace starpmc {
 
 /// Evaluates the frames of every image's production under the Hamiltonians that all images have
 /// been sampled with, and writes their differences from its own: dhdl.xvg in the folders of its
-/// chains, as GROMACS writes it. No SCF is needed. StarPU runs.
-/// @param tell how far it has come: images done of so many
-/// @param stop asked now and then
+/// chains, as GROMACS writes it. No SCF is needed. StarPU runs. The chains of an image are dealt to
+/// the ranks, which all call it; rank 0 writes.
+/// @param tell how far it has come, at rank 0: images done of so many
+/// @param stop asked now and then; one rank's is enough
 /// @return whether it came to its end
-bool write_energy_differences(const ProfileImages& images,
+bool write_energy_differences(Ranks& ranks, const ProfileImages& images,
                               const std::function<void(std::size_t, std::size_t)>& tell,
                               const std::function<bool()>& stop);
 

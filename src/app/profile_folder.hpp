@@ -32,6 +32,7 @@ class ProfileFolder {
   /// @return whether the profile was there
   /// @throws InputError where it is another one's, or one is writing there; RunError
   bool open(const Settings& settings, const std::string& path, const std::string& topology);
+  bool is_open() const { return lock_.has_value(); }
   /// As profile.cfg, by which a profile that was stopped goes on.
   void save_settings(Settings settings) const;
   /// A file's; empty: there is none.

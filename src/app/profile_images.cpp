@@ -1,32 +1,25 @@
 #include "app/profile_images.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <fstream>
-#include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "app/common_files.hpp"
 #include "app/input_fingerprint.hpp"
-#include "app/preparation_checkpoint.hpp"
 #include "app/profile_folder.hpp"
 #include "app/profile_requirements.hpp"
 #include "app/profile_topologies.hpp"
-#include "app/run.hpp"
 #include "app/run_reference.hpp"
 #include "base/checked_file.hpp"
 #include "config/option.hpp"
 #include "config/options.hpp"
 #include "io/file_names.hpp"
-#include "io/final_state.hpp"
 #include "io/json_text.hpp"
-#include "io/output_folder.hpp"
-#include "io/stored_state_reader.hpp"
 #include "kernels/base/error.hpp"
-#include "system/pose_transfer.hpp"
 #include "system/superposition.hpp"
 #include "system/xyz_file.hpp"
 
@@ -37,43 +30,6 @@ namespace fs = std::filesystem;
 
 /// The box's molecule is none of the path's where it lies farther from all images.
 constexpr double kFarAngstrom = 1.0;
-/// Random numbers of an image's own: with the same ones chains of like Hamiltonians come together,
-/// and their samples are no longer independent. Mixed as by SplitMix64 (G. Steele et al., OOPSLA
-/// 2014), so that profiles of neighbouring seeds have none in common.
-std::uint64_t seed_of(std::uint64_t seed, std::size_t image) {
-  const auto mixed = [](std::uint64_t x) {
-    x += 0x9e3779b97f4a7c15U;
-    x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9U;
-    x = (x ^ (x >> 27U)) * 0x94d049bb133111ebU;
-    return x ^ (x >> 31U);
-  };
-  return mixed(mixed(seed) + image);
-}
-
-/// Of a run, whose only chain lies in the run's folder.
-std::vector<fs::path> chain_folders(const fs::path& run) {
-  std::vector<fs::path> folders;
-  for (unsigned chain = 0;; ++chain) {
-    fs::path folder = run / OutputFolder::chain_name(chain);
-    if (!fs::is_directory(folder)) break;
-    folders.push_back(std::move(folder));
-  }
-  if (folders.empty()) folders.push_back(run);
-  return folders;
-}
-
-void add_option(std::vector<std::string>& words, const char* option,
-                std::span<const fs::path> files) {
-  std::vector<std::string> names;
-  for (const fs::path& file : files) names.push_back(file.string());
-  words.insert(words.end(), {option, fmt::format("{}", fmt::join(names, ", "))});
-}
-
-/// Of chains, in turn.
-void add_starts(std::vector<std::string>& words, std::span<const fs::path> files) {
-  add_option(words, "--system.coordinates", files.first(1));
-  add_option(words, "--system.chain-coordinates", files.subspan(1));
-}
 
 /// Of the topologies of all images, which files may have changed under the same names.
 std::string topology_text(const Inputs& inputs, std::span<const System> systems) {
@@ -161,145 +117,30 @@ System ProfileImages::system_of(std::size_t image) const {
   return system;
 }
 
-void ProfileImages::open_folder() {
-  const bool was_there =
-      folder_.open(inputs_.settings, text_of(path_), topology_text(inputs_, systems_));
-  if (was_there) find_added();
-  folder_.save_settings(inputs_.settings);  // images yet to come follow what may be another value
+/// Of what was given, which another rank may have read otherwise.
+std::string ProfileImages::identity() const {
+  return text_of(path_) + topology_text(inputs_, systems_);
 }
 
-/// The one towards the image that is sampled first.
-std::size_t ProfileImages::neighbour_of(std::size_t image) const {
-  return image > nearest_ ? image - 1 : image + 1;
-}
-
-fs::path ProfileImages::ahead_folder(std::size_t image) const { return folder(image) / kAheadName; }
-
-/// The configuration's.
-ProfileImages::Solvents ProfileImages::own_solvents() const {
-  Solvents solvents = inputs_.chain_starts;
-  solvents.insert(solvents.begin(), inputs_.system.molecules);
-  return solvents;
-}
-
-/// Of all chains of an image. With one solvent for all chains of the next they would share what it
-/// has that is slow to change, and the scatter between them, which errors are made from, would not
-/// tell of it.
-ProfileImages::Solvents ProfileImages::ended_with(std::size_t image) const {
-  Solvents solvents;
-  for (const fs::path& chain : chain_folders(folder(image))) {
-    const StoredState state = read_state_of_run(chain);
-    // A run stores its molecules in the order of the system, which all images share.
-    if (!std::ranges::equal(state.molecules, inputs_.system.molecules, {}, &Molecule::type,
-                            &Molecule::type)) {
-      throw InputError(chain.string(), "has other molecules than this profile",
-                       std::to_string(state.molecules.size()), "begin in another folder");
+void ProfileImages::open_folder(Ranks& ranks) {
+  const std::string given = identity();
+  const nlohmann::json opened = of_first(ranks, [&]() -> nlohmann::json {
+    const bool was_there =
+        folder_.open(inputs_.settings, text_of(path_), topology_text(inputs_, systems_));
+    if (was_there) find_added();
+    folder_.save_settings(inputs_.settings);  // images yet to come follow what may be another value
+    return {{"given", given}, {"added", text_of(added_)}};
+  });
+  agree(ranks, [&] {
+    if (ranks.first()) return;
+    if (opened.at("given") != given) {
+      throw InputError(inputs_.file, "or a file of the profile reads otherwise here than at rank 0",
+                       "", "give all processes the same input files, on a file system they share");
     }
-    const PoseTransfer transfer(state.types, inputs_.system.molecule_types, state.path);
-    solvents.push_back(transfer(state.molecules));
-  }
-  return solvents;
-}
-
-/// Known as soon as the image has been begun, unlike what its chains end with.
-ProfileImages::Solvents ProfileImages::begun_with(std::size_t image) const {
-  if (image == nearest_) return own_solvents();
-  const Inputs begun = go_on(image, steps_of(image));
-  const PoseTransfer transfer(begun.system.molecule_types, inputs_.system.molecule_types,
-                              begun.settings.system.coordinates);
-  Solvents solvents{transfer(begun.system.molecules)};
-  for (const std::vector<Molecule>& start : begun.chain_starts) {
-    solvents.push_back(transfer(start));
-  }
-  return solvents;
-}
-
-fs::path ProfileImages::topology_of(std::size_t image) const {
-  return topologies_.empty() ? inputs_.settings.system.topology : topologies_[image];
-}
-
-std::vector<fs::path> ProfileImages::write_starts(std::size_t image, const Solvents& solvents,
-                                                  const char* name) const {
-  const fs::path here = folder(image);
-  std::error_code failure;
-  fs::create_directories(here, failure);
-  if (failure) throw RunError(here.string() + ": cannot be created: " + failure.message());
-  const System system = system_of(image);
-  write_file_atomically(
-      here / "solute.xyz",
-      format_xyz({image_name(*this, image), system.solute->elements, system.solute->positions}));
-  std::vector<fs::path> files;
-  for (std::size_t chain = 0; chain < solvents.size(); ++chain) {
-    files.push_back(fs::absolute(here / fmt::format("{}-{}.gro", name, chain)));
-    write_file_atomically(files.back(), gro_text(system, solvents[chain], inputs_.order));
-  }
-  return files;
-}
-
-std::vector<fs::path> ProfileImages::write_reference_starts(std::size_t image) const {
-  return write_starts(image, begun_with(neighbour_of(image)), "reference-start");
-}
-
-Inputs ProfileImages::begin(std::size_t image) const {
-  Words words = words_of(image, folder(image));
-  const bool first = image == nearest_;
-  const std::vector<fs::path> starts =
-      write_starts(image, first ? own_solvents() : ended_with(neighbour_of(image)), "start");
-  add_starts(words, starts);
-  const fs::path made = RunReference::path_in(ahead_folder(image));
-  if (!first) add_option(words, "--system.reference-coordinates", write_reference_starts(image));
-  if (fs::exists(made)) add_option(words, "--qm.reference", std::array{fs::absolute(made)});
-  return read_inputs(words, "profile");
-}
-
-Inputs ProfileImages::begin_ahead(std::size_t image) const {
-  return ahead_from(image, write_reference_starts(image));
-}
-
-Inputs ProfileImages::preview(std::size_t image) const {
-  return ahead_from(image, write_starts(image, {inputs_.system.molecules}, "reference-start"));
-}
-
-Inputs ProfileImages::ahead_from(std::size_t image, const std::vector<fs::path>& starts) const {
-  const fs::path here = ahead_folder(image);
-  std::error_code failure;
-  fs::create_directories(here, failure);
-  if (failure) throw RunError(here.string() + ": cannot be created: " + failure.message());
-  Words words = words_of(image, here);
-  add_starts(words, starts);
-  add_option(words, "--system.reference-coordinates", {});
-  return read_inputs(words, "profile");
-}
-
-/// But for where its chains begin.
-ProfileImages::Words ProfileImages::words_of(std::size_t image, const fs::path& output) const {
-  const std::string profile = fs::absolute(folder_.path() / kProfileSettingsName).string();
-  const std::uint64_t seed = seed_of(inputs_.settings.sampling.seed, numbers_[image]);
-  return {profile,
-          "--system.solute",
-          fs::absolute(folder(image) / "solute.xyz").string(),
-          "--system.frame",
-          "auto",
-          "--system.topology",
-          topology_of(image).string(),
-          "--profile.path",
-          "",
-          "--profile.topologies",
-          "",
-          "--sampling.seed",
-          std::to_string(seed),
-          "--output.folder",
-          fs::absolute(output).string(),
-          "--output.overwrite",
-          "true"};
-}
-
-Inputs ProfileImages::go_on(std::size_t image, std::uint64_t steps) const {
-  const fs::path here = fs::absolute(folder(image));
-  return read_inputs(
-      std::vector<std::string>{(here / settings_name).string(), "--output.folder", here.string(),
-                               "--sampling.steps", std::to_string(steps)},
-      "profile");
+    const auto& added = opened.at("added").get_ref<const std::string&>();
+    for (const AddedImage& image : added_images_in(added, kAddedName)) insert(image);
+  });
+  await_common_files(ranks, std::array{folder_.path() / kProfileSettingsName});
 }
 
 std::uint64_t ProfileImages::steps_of(std::size_t image) const {
@@ -347,6 +188,7 @@ void ProfileImages::add(std::span<const std::size_t> after, std::span<const doub
   for (const std::size_t image : after) {
     insert({numbers_.size(), numbers[image], numbers[image + 1], overlaps[image]});
   }
+  if (!folder_.is_open()) return;
   write_file_atomically(folder_.path() / kAddedPathName, text_of(path_));
   write_file_atomically(folder_.path() / kAddedName, text_of(added_));
 }
@@ -376,9 +218,7 @@ void ProfileImages::insert(const AddedImage& added) {
 }
 
 void ProfileImages::find_added() {
-  for (const AddedImage& image : read_added_images(folder_.path() / kAddedName)) {
-    insert(image);
-  }
+  for (const AddedImage& image : read_added_images(folder_.path() / kAddedName)) insert(image);
   for (std::size_t i = 0; i < count(); ++i) require_its_geometry(i);
 }
 

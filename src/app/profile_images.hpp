@@ -10,6 +10,7 @@
 #include "app/added_images.hpp"
 #include "app/inputs.hpp"
 #include "app/profile_folder.hpp"
+#include "mpi/ranks.hpp"
 #include "system/solute_path.hpp"
 #include "system/system.hpp"
 
@@ -49,29 +50,33 @@ class ProfileImages {
   System system_of(std::size_t image) const;
 
   /// Makes the profile's folder with profile.cfg and path.xyz, or finds them as this profile has
-  /// them, with the images that have been added. The folder is locked from here on.
-  /// @throws InputError where they are of another profile, or one is writing there; RunError
-  void open_folder();
+  /// them, with the images that have been added. The folder is locked from here on, and rank 0's:
+  /// the other ranks take from it which images there are, and write nothing. All ranks call it.
+  /// @throws InputError where they are of another profile, or one is writing there; RunError;
+  ///         AgreedFailure where there are several ranks
+  void open_folder(Ranks& ranks);
   /// Each image with the next.
   /// @param overlaps of each with the next
   std::vector<Neighbours> neighbours(std::span<const double> overlaps) const;
-  /// Puts an image between each of these and the next, and keeps that in the folder.
+  /// Puts an image between each of these and the next, and keeps that in the folder, if it is this
+  /// rank's.
   /// @param after images that get a new one behind them, ascending
   void add(std::span<const std::size_t> after, std::span<const double> overlaps);
+  using Words = std::vector<std::string>;  ///< that read_inputs() takes
   /// The inputs of an image that has not been begun, each of whose chains begins in the solvent
   /// that a chain of its neighbour has ended with, and the making of its reference where that chain
   /// has begun; writes the files that they are read from. The reference is found where
   /// begin_ahead() has had it made.
-  Inputs begin(std::size_t image) const;
+  Words begin(std::size_t image) const;
   /// Of a run by which its reference alone is made, as begin()'s would make it, to the bit, while
   /// the neighbour is sampled.
-  Inputs begin_ahead(std::size_t image) const;
+  Words begin_ahead(std::size_t image) const;
   /// The same before its neighbour has been begun, with a solvent of the configuration: what QM is
   /// told of is that of begin(), to the bit.
-  Inputs preview(std::size_t image) const;
+  Words preview(std::size_t image) const;
   /// Of one that has.
   /// @param steps of production in all
-  Inputs go_on(std::size_t image, std::uint64_t steps) const;
+  Words go_on(std::size_t image, std::uint64_t steps) const;
   /// Steps of production that an image was begun, or last gone on, with.
   std::uint64_t steps_of(std::size_t image) const;
   /// Those that it is to have: sampling.steps, or what plan_steps() has said.
@@ -81,12 +86,12 @@ class ProfileImages {
 
  private:
   void place();
+  std::string identity() const;
   void find_added();
   void insert(const AddedImage& added);
   void require_its_geometry(std::size_t image) const;
   std::filesystem::path topology_of(std::size_t image) const;
   using Solvents = std::vector<std::vector<Molecule>>;  ///< chain by chain, in turn
-  using Words = std::vector<std::string>;               ///< of a command line
   std::size_t neighbour_of(std::size_t image) const;
   std::filesystem::path ahead_folder(std::size_t image) const;
   Words words_of(std::size_t image, const std::filesystem::path& output) const;
@@ -94,7 +99,7 @@ class ProfileImages {
   std::vector<std::filesystem::path> write_starts(std::size_t image, const Solvents& solvents,
                                                   const char* name) const;
   std::vector<std::filesystem::path> write_reference_starts(std::size_t image) const;
-  Inputs ahead_from(std::size_t image, const std::vector<std::filesystem::path>& starts) const;
+  Words ahead_from(std::size_t image, const std::vector<std::filesystem::path>& starts) const;
   Solvents own_solvents() const;
   Solvents begun_with(std::size_t image) const;
   Solvents ended_with(std::size_t image) const;

@@ -22,9 +22,9 @@ namespace {
 
 /// @param successor the command that goes on with it where a device fails
 int simulate(Ranks& ranks, Inputs inputs, Begin begin, std::span<const std::string> successor) {
-  const std::filesystem::path folder = inputs.settings.output.folder;
+  const std::string how_to_go_on = Simulation::how_to_go_on(ranks, inputs.settings.output.folder);
   try {
-    Simulation simulation(ranks, std::move(inputs), begin);
+    Simulation simulation(ranks, std::move(inputs), begin, how_to_go_on);
     std::optional<DeviceSuccession> succession;
     if (ranks.size() == 1) succession.emplace(successor);
     if (simulation.run()) {
@@ -36,14 +36,14 @@ int simulate(Ranks& ranks, Inputs inputs, Begin begin, std::span<const std::stri
     stop_file_logging();
     if (ranks.first()) {
       std::cerr << fmt::format("starpmc: stopped after {} steps; go on with: {}\n",
-                               simulation.steps_done(), Simulation::how_to_go_on(ranks, folder));
+                               simulation.steps_done(), how_to_go_on);
     }
     return 128 + simulation.interrupting_signal();
   } catch (const StoppedAtStart& stop) {
     if (ranks.first()) {
       std::cerr << "starpmc: stopped while the run was being prepared; "
                 << (begin == Begin::anew ? "nothing has been written"
-                                         : "go on with: " + Simulation::how_to_go_on(ranks, folder))
+                                         : "go on with: " + how_to_go_on)
                 << '\n';
     }
     return 128 + stop.signal;

@@ -32,23 +32,19 @@ using Clock = std::chrono::steady_clock;
 }  // namespace
 
 std::string Simulation::how_to_go_on(const Ranks& ranks, const std::filesystem::path& folder) {
-  const std::string resume = "starpmc resume " + folder.string();
-  return ranks.size() == 1 ? resume : fmt::format("mpirun -np {} {}", ranks.size(), resume);
+  return ranks.launched("starpmc resume " + folder.string());
 }
 
-Simulation::Simulation(Ranks& ranks, Inputs inputs, Begin begin,
+Simulation::Simulation(Ranks& ranks, Inputs inputs, Begin begin, const std::string& how_to_go_on,
                        std::unique_ptr<RunEngines> engines)
     : ranks_(ranks),
-      interruption_(ranks.first(), ranks.size() == 1
-                                       ? std::string()
-                                       : how_to_go_on(ranks, inputs.settings.output.folder)),
+      interruption_(ranks.first(), ranks.size() == 1 ? std::string() : how_to_go_on),
       inputs_(std::move(inputs)),
       begin_(begin),
       progress_(progress_of_ranks(ranks)),
       gate_(settings().sampling.until_error_kj_per_mol,
             [this] { return interruption_.requested(); }),
-      exchange_(ranks, interruption_, progress_, gate_,
-                how_to_go_on(ranks, settings().output.folder)),
+      exchange_(ranks, interruption_, progress_, gate_, how_to_go_on),
       context_{inputs_, interruption_, progress_, gate_, nullptr, input_fingerprint(inputs_)},
       engines_begun_earlier_(engines != nullptr && engines->threads().started() > 0),
       engines_(std::move(engines)) {

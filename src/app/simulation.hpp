@@ -42,10 +42,11 @@ class Simulation {
  public:
   /// Whatever can be wrong with the input or the machine is found before the output folder is
   /// touched.
-  /// @param engines of its chains, begun earlier; null: it starts them
+  /// @param how_to_go_on the command, for messages
+  /// @param engines      of its chains, begun earlier; null: it starts them
   /// @throws InputError, RunError; AgreedFailure where there are several ranks
   /// @throws StoppedAtStart at all ranks
-  Simulation(Ranks& ranks, Inputs inputs, Begin begin,
+  Simulation(Ranks& ranks, Inputs inputs, Begin begin, const std::string& how_to_go_on,
              std::unique_ptr<RunEngines> engines = nullptr);
   ~Simulation();
   Simulation(const Simulation&) = delete;
@@ -70,7 +71,7 @@ class Simulation {
   const RunSummary& summary() const { return summary_; }
   int interrupting_signal() const { return results_.interrupting_signal; }
   std::uint64_t steps_done() const { return results_.steps; }
-  /// The command that does.
+  /// The command that does, of a run by itself.
   static std::string how_to_go_on(const Ranks& ranks, const std::filesystem::path& folder);
 
  private:

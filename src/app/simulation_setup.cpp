@@ -2,12 +2,13 @@
 
 #include <fmt/format.h>
 #include <algorithm>
-#include <chrono>
+#include <array>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <thread>
 
 #include "app/chain_count.hpp"
+#include "app/common_files.hpp"
 #include "app/qm_forecast.hpp"
 #include "app/resume_point.hpp"
 #include "app/simulation.hpp"
@@ -25,12 +26,7 @@ namespace starpmc {
 void Simulation::check_inputs() {
   agree(ranks_, [this] {
     const unsigned chains = settings().sampling.chains;
-    if (chains > 0 && chains < ranks_.size()) {
-      throw InputError("sampling.chains", "there are fewer chains than processes",
-                       fmt::format("{} chains, {} processes", chains, ranks_.size()),
-                       "whole chains are spread over the processes: start fewer with mpirun -np or "
-                       "srun -n, or more chains");
-    }
+    require_chains_for_all(ranks_, chains);
     if (begin_ == Begin::anew && ranks_.first()) {
       OutputFolder::check(settings().output.folder, settings().output.overwrite,
                           input_paths(settings()));
@@ -125,14 +121,8 @@ void Simulation::stop_if_interrupted() {
 /// Rank 0 first: what StarPU measures of a machine, and the performance models that it finds, may
 /// lie in one folder for all.
 void Simulation::start_starpu() {
-  const auto start = [this] {
+  agree_first_before_others(ranks_, [this] {
     runtime_.emplace(settings().run.precision, settings().run.implementation, inputs_.functions);
-  };
-  agree(ranks_, [&] {
-    if (ranks_.first()) start();
-  });
-  agree(ranks_, [&] {
-    if (!ranks_.first()) start();
   });
   starpu_membership_.emplace(ranks_);
 }
@@ -165,24 +155,7 @@ void Simulation::give_more_steps() {
 
 /// The ranks see one folder, not one of the same name on each node.
 void Simulation::require_common_folder() {
-  const std::filesystem::path settings_file = settings().output.folder / "settings.cfg";
-  const auto written = [&] {
-    std::error_code error;
-    const auto time = std::filesystem::last_write_time(settings_file, error);
-    return error ? 0 : static_cast<std::int64_t>(time.time_since_epoch().count());
-  };
-  const std::int64_t expected = ranks_.all(written()).front();
-  agree(ranks_, [&] {
-    constexpr int kLooks = 100;  // a network file system may take seconds to show what is new
-    for (int look = 0; written() != expected; ++look) {
-      if (look == kLooks) {
-        throw InputError("output.folder", "is not the folder that rank 0 writes to",
-                         settings().output.folder.string(),
-                         "choose a folder on a file system that all nodes share");
-      }
-      std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    }
-  });
+  await_common_files(ranks_, std::array{settings().output.folder / "settings.cfg"});
 }
 
 void Simulation::start_logging() {

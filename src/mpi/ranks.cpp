@@ -60,6 +60,10 @@ std::string Ranks::name(unsigned rank) const {
   return fmt::format("rank {} ({})", rank, hosts().at(rank));
 }
 
+std::string Ranks::launched(const std::string& command) const {
+  return size() == 1 ? command : fmt::format("mpirun -np {} {}", size(), command);
+}
+
 std::unique_ptr<Ranks> join_ranks() {
   const Launch launch = launch_of_this_process();
   // A single process needs no MPI, whoever started it.
@@ -80,6 +84,23 @@ void agree(Ranks& ranks, const std::function<void()>& stage) {
     if (rank > 0) message.insert(0, ranks.name(rank) + ": ");
     throw AgreedFailure(message, failure.at("status"));
   }
+}
+
+void agree_first_before_others(Ranks& ranks, const std::function<void()>& stage) {
+  agree(ranks, [&] {
+    if (ranks.first()) stage();
+  });
+  agree(ranks, [&] {
+    if (!ranks.first()) stage();
+  });
+}
+
+nlohmann::json of_first(Ranks& ranks, const std::function<nlohmann::json()>& find) {
+  nlohmann::json found;
+  agree(ranks, [&] {
+    if (ranks.first()) found = find();
+  });
+  return ranks.all(found).front();
 }
 
 int over_ranks(const std::function<int(Ranks&)>& body) {

@@ -45,6 +45,8 @@ class Ranks {
   bool first() const { return rank() == 0; }
   /// "rank 1 (node7)"
   std::string name(unsigned rank) const;
+  /// A command as one writes it for as many ranks: "mpirun -np 2 starpmc ..."; itself for one.
+  std::string launched(const std::string& command) const;
 };
 
 /// The ranks that the launcher of this process has started. MPI is touched only where there is one.
@@ -68,6 +70,13 @@ class AgreedFailure : public std::runtime_error {
 /// @throws AgreedFailure with the message of the lowest rank that failed; what `stage` throws where
 ///     this process is alone
 void agree(Ranks& ranks, const std::function<void()>& stage);
+
+/// agree() at rank 0 first, then at the others, which find what it leaves in a folder for all.
+void agree_first_before_others(Ranks& ranks, const std::function<void()>& stage);
+
+/// What rank 0 finds, or does, at every rank. All ranks call it.
+/// @throws as agree()
+nlohmann::json of_first(Ranks& ranks, const std::function<nlohmann::json()>& find);
 
 /// The exit status of `body`. A failure that all agree on is told by rank 0; one that they do not,
 /// ends the others at once.

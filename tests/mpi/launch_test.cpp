@@ -126,5 +126,22 @@ TEST(Agree, AllWell) {
   EXPECT_NO_THROW(agree(ranks, [] {}));
 }
 
+TEST(OfFirst, WhatRank0FindsCounts) {
+  FakeRanks ranks({nullptr, nullptr});
+  EXPECT_EQ(of_first(ranks,
+                     [] {
+                       return nlohmann::json{1, "found"};
+                     }),
+            (nlohmann::json{1, "found"}));
+  EXPECT_THROW(of_first(ranks, []() -> nlohmann::json { throw std::runtime_error("none"); }),
+               AgreedFailure);
+}
+
+TEST(Launched, ACommandForAsManyRanks) {
+  EXPECT_EQ(FakeRanks({nullptr, nullptr}).launched("starpmc resume a"),
+            "mpirun -np 3 starpmc resume a");
+  EXPECT_EQ(FakeRanks({}).launched("starpmc resume a"), "starpmc resume a");
+}
+
 }  // namespace
 }  // namespace starpmc
