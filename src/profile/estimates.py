@@ -63,9 +63,10 @@ class Estimate:
         return float(self.error.max())
 
     def few_samples(self):
-        """Images whose errors may be too small: those of so few frames or blocks."""
-        fewest = numpy.minimum(self.samples, [step.samples for step in self.steps])
-        return numpy.flatnonzero(fewest < FEW_SAMPLES).tolist()
+        """Images whose errors may be too small: those that may have so few independent frames or
+        blocks. By their number as estimated those would pass that have too short a memory by chance,
+        whose errors are too small for the same reason."""
+        return numpy.flatnonzero(self.at_least < FEW_SAMPLES).tolist()
 
     def biased_steps(self):
         """Images whose blocks remember the sampled ensemble that production starts in."""

@@ -159,7 +159,7 @@ def warn(profile, estimate, least_overlap, few_samples):
     few = [str(k + 1) for k in estimate.few_samples()]
     if few:
         print(
-            f"starpmc: warning: fewer than {few_samples} independent frames or blocks of "
+            f"starpmc: warning: there may be fewer than {few_samples} independent frames or blocks of "
             f"image {', '.join(few)}: errors may be too small; more sampling.steps would help",
             file=sys.stderr,
         )
