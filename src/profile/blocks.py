@@ -9,19 +9,33 @@ sampled one: frames of its first block are of it as they are. Starts of the next
 and their frames are left out, as are these starts in the step to the true Hamiltonian: as many of each
 chain, whatever it has accepted. To wait for a chain's own first accepted block would not do: chains
 that reject for long are those whose configuration has a low D, and would be too few.
+
+How many: a start in the sampled ensemble is one in the true ensemble with the weight exp(D/kT). So
+after n blocks the mean of exp(D/kT) is larger than in the true ensemble by its autocovariance there,
+over its mean: by the factor exp(v rho(n)) where D is normal and v = var(D)/(kT)^2. Blocks may all be
+accepted while rho hardly falls, as where the solvent remembers for longer than a block.
 """
 
 import dataclasses
 import math
 
 import numpy
-from memory import common_inefficiency, inefficiency, student_factor
+from memory import common_inefficiency, inefficiency, student_factor, upper_limit
 from profile_files import FAILURE, ProfileError
 
 LEAST_PART = 4  # of the blocks: no more than one in so many is left out as the sampled ensemble's
-# Of blocks: where more are accepted, true and sampled energy are so alike that what is kept too much of
-# the sampled ensemble does not matter.
-LOW_ACCEPTANCE = 0.7
+ENOUGH = 0.25  # of the error: so much of the sampled ensemble may be left in a step
+# Of an error over kT: where a mean of exp(D/kT) is not known to a third of it, a few blocks with the
+# largest D make it, which tell neither its logarithm nor the error.
+TOO_WIDE = 1 / 3
+
+
+@dataclasses.dataclass
+class Beginning:
+    """Of an image's production, which starts in the sampled ensemble."""
+
+    left_out: int  # blocks of each chain, the start included
+    remembered: bool  # the sampled ensemble in what is kept
 
 
 @dataclasses.dataclass
@@ -32,7 +46,10 @@ class Step:
     error: float
     samples: float  # independent ones
     acceptance: float = 1.0  # of blocks
-    remembers_start: bool = False  # so that energy and error are not to be believed
+    # So that energy and error are not to be believed:
+    remembers_start: bool = False
+    too_wide: bool = False  # is the distribution of D
+    at_least: float = 0.0  # independent samples, by the upper limit of their memory
 
 
 def kept_blocks(chain):
@@ -46,30 +63,58 @@ def kept_differences(chain, left_out):
     return chain.block_differences[kept_blocks(chain)][left_out:]
 
 
-def blocks_to_leave_out(image):
-    """Of each chain of an image, by their number, the start included: production starts in the sampled
-    ensemble, and has forgotten it after about as many blocks as it takes to accept two."""
-    acceptance = block_acceptance(image)
-    if acceptance == 0:
-        return 1
-    return 1 + min(math.ceil(2 / acceptance), _most_to_leave_out(image))
-
-
-def _most_to_leave_out(image):
-    return (min(len(chain.accepted) for chain in image.chains) - 1) // LEAST_PART
-
-
 def block_acceptance(image):
     tests = numpy.concatenate([chain.accepted[1:] for chain in image.chains])
     return float(tests.mean()) if len(tests) > 0 else 1.0
 
 
-def remembers_start(image):
-    """Whether so few blocks are accepted that what is kept of them has not forgotten the sampled ensemble."""
+def _least_and_most_to_leave_out(image):
+    """Two accepted blocks at least, a quarter at most, and the start."""
+    most = (min(len(chain.accepted) for chain in image.chains) - 1) // LEAST_PART
     acceptance = block_acceptance(image)
-    if acceptance >= LOW_ACCEPTANCE:
-        return False
-    return acceptance == 0 or math.ceil(2 / acceptance) > _most_to_leave_out(image)
+    least = math.ceil(2 / acceptance) if acceptance > 0 else 0
+    return 1 + min(least, most), 1 + most
+
+
+def _beginning(image, chains, g, longest):
+    """chains: kept differences over kT, of each chain. g, longest: what their inefficiency is and may
+    be."""
+    acceptance = block_acceptance(image)
+    first, most = _least_and_most_to_leave_out(image)
+    if acceptance == 0:
+        return Beginning(first, remembered=True)
+    variance = numpy.concatenate(chains).var()
+    count = min(len(chain.accepted) for chain in image.chains)
+    # By independent proposals alone, so many of which are accepted, it would be 2/acceptance - 1.
+    longest = max(longest, 2 / acceptance - 1)
+    left = variance * numpy.exp(-2 * numpy.arange(count) / longest)
+
+    def remembered(first):
+        error = math.sqrt(variance * g / (len(chains) * (count - first)))
+        # The first is the largest, and may be too large for exp().
+        shift = left[first]
+        bias = shift + math.log(numpy.exp(left[first:] - shift).mean())
+        return bool(bias > ENOUGH * error)
+
+    while first < most and remembered(first):
+        first += 1
+    return Beginning(first, remembered(first))
+
+
+def beginnings(images, kt):
+    """[Beginning] of each image: as much is left out as makes what is left of the sampled ensemble
+    small beside the error of the step. Of what D is in itself: exp(D/kT) tells its memory badly."""
+    kept = []
+    for image in images:
+        first, _ = _least_and_most_to_leave_out(image)
+        kept.append([kept_differences(chain, first) / kt for chain in image.chains])
+    common = common_inefficiency(kept)
+    longest = upper_limit(common, sum(len(chain) for chains in kept for chain in chains))
+    found = []
+    for image, chains in zip(images, kept, strict=True):
+        g = max(common, inefficiency(chains))
+        found.append(_beginning(image, chains, g, max(longest, g)))
+    return found
 
 
 def states_between(chain, left_out):
@@ -86,10 +131,9 @@ def starts_of_frames(chain):
     return numpy.maximum(block, 1) - 1
 
 
-def frame_weights(image, kt):
+def frame_weights(image, kt, left_out):
     """For each frame of each chain, as samples of the sampled ensemble; their mean over those that are
     not left out is 1."""
-    left_out = blocks_to_leave_out(image)
     starts = [starts_of_frames(chain) for chain in image.chains]
     reduced = [
         chain.block_differences[kept_blocks(chain)][start] / kt
@@ -115,9 +159,9 @@ class Sampled:
     loss: float  # frames for one of equal weight
 
 
-def sampled_ensemble(image, kt):
-    """[Sampled] of each chain."""
-    weights = frame_weights(image, kt)
+def sampled_ensemble(image, kt, left_out):
+    """[Sampled] of each chain. left_out: blocks."""
+    weights = frame_weights(image, kt, left_out)
     every = numpy.concatenate(weights)
     every = every[every > 0]
     if len(every) == 0:
@@ -146,13 +190,12 @@ def everything(_):
     return slice(None)
 
 
-def steps_to_truth(images, kt, share=everything):
+def steps_to_truth(images, kt, begun, share=everything):
     """Of each image kT ln <exp(D/kT)> over configurations of its true Hamiltonian, D being true less
-    sampled."""
-    left_out = [blocks_to_leave_out(image) for image in images]
+    sampled. begun: their beginnings()."""
     kept = [
-        [shared(kept_differences(chain, first), share) for chain in image.chains]
-        for image, first in zip(images, left_out, strict=True)
+        [shared(kept_differences(chain, one.left_out), share) for chain in image.chains]
+        for image, one in zip(images, begun, strict=True)
     ]
     shifts = [numpy.concatenate(chains).max() for chains in kept]
     weights = [
@@ -160,14 +203,13 @@ def steps_to_truth(images, kt, share=everything):
         for chains, shift in zip(kept, shifts, strict=True)
     ]
     common = common_inefficiency(weights)
+    longest = upper_limit(common, sum(len(chain) for chains in weights for chain in chains))
     steps = []
-    for image, first, chains, shift in zip(images, left_out, weights, shifts, strict=True):
-        every = numpy.concatenate(chains)
+    for image, one, chains, shift in zip(images, begun, weights, shifts, strict=True):
+        every, g = numpy.concatenate(chains), max(common, inefficiency(chains))
         mean = every.mean()
-        independent = min(
-            len(every) / max(common, inefficiency(chains)),
-            sum(states_between(chain, first) for chain in image.chains),
-        )
+        states = sum(states_between(chain, one.left_out) for chain in image.chains)
+        independent = min(len(every) / g, states)
         error = numpy.inf
         if len(every) > 1 and independent > 0:
             relative = every.std(ddof=1) / mean / numpy.sqrt(independent)
@@ -178,7 +220,9 @@ def steps_to_truth(images, kt, share=everything):
                 float(error),
                 float(independent),
                 block_acceptance(image),
-                remembers_start(image),
+                one.remembered,
+                bool(error > TOO_WIDE * kt),
+                float(min(len(every) / max(g, longest), states)),
             )
         )
     return steps

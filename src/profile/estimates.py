@@ -21,13 +21,14 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     sys.modules["jax"] = None  # else pymbar compiles its equations anew for every number of frames
     import pymbar
-    from blocks import everything, sampled_ensemble, shared, steps_to_truth
+    from blocks import beginnings, everything, sampled_ensemble, shared, steps_to_truth
     from memory import (
         common_inefficiency,
         inefficiency,
         ranks_of,
         student_factor,
         to_95,
+        upper_limit,
     )
     from pymbar.other_estimators import bar
 
@@ -55,23 +56,29 @@ class Estimate:
     overlap: numpy.ndarray  # (images, images)
     pair_overlap: numpy.ndarray  # (images - 1): of each image with the next, the two alone
     samples: numpy.ndarray  # number of independent frames of each image
+    at_least: numpy.ndarray  # the same of frames or blocks, by the upper limit of their memory
     frames: list  # of each image, (frames, images): the energies that free energies come from
 
     def largest_error(self):
         return float(self.error.max())
 
     def few_samples(self):
-        """Images whose errors may be too small: those of so few frames or blocks."""
-        fewest = numpy.minimum(self.samples, [step.samples for step in self.steps])
-        return numpy.flatnonzero(fewest < FEW_SAMPLES).tolist()
+        """Images whose errors may be too small: those that may have so few independent frames or
+        blocks. By their number as estimated those would pass that have too short a memory by chance,
+        whose errors are too small for the same reason."""
+        return numpy.flatnonzero(self.at_least < FEW_SAMPLES).tolist()
 
     def biased_steps(self):
         """Images whose blocks remember the sampled ensemble that production starts in."""
         return numpy.flatnonzero([step.remembers_start for step in self.steps]).tolist()
 
+    def wide_steps(self):
+        """Images whose true and sampled energies differ by so much that few blocks make the step."""
+        return numpy.flatnonzero([step.too_wide for step in self.steps]).tolist()
+
     def in_want(self):
         """Images that need more steps whatever their errors."""
-        return sorted({*self.few_samples(), *self.biased_steps()})
+        return sorted({*self.few_samples(), *self.biased_steps(), *self.wide_steps()})
 
     def most_of_the_error(self):
         """Images whose part in the errors' squares is at least half the largest part: of each step
@@ -83,8 +90,8 @@ class Estimate:
 
 
 def memories(differences):
-    """Of each image, frames for one independent sample, judged by the slower of the energies under
-    both neighbours. differences: [image][chain], (frames, images)."""
+    """Of each image, frames for one independent sample, and as many as it may well take; judged by
+    the slower of the energies under both neighbours. differences: [image][chain], (frames, images)."""
     series = []  # of each image: (values, ranks) under each neighbour
     for own, every in enumerate(differences):
         series.append([])
@@ -97,9 +104,9 @@ def memories(differences):
         (common_inefficiency([pair[kind] for pairs in series for pair in pairs]) for kind in (0, 1)),
         default=1.0,
     )
-    return [
-        max([common, *(inefficiency(one) for pair in pairs for one in pair)]) for pairs in series
-    ]
+    longest = upper_limit(common, sum(len(chain) for every in differences for chain in every))
+    own = [max([common, *(inefficiency(one) for pair in pairs for one in pair)]) for pairs in series]
+    return [(g, max(longest, g)) for g in own]
 
 
 @dataclasses.dataclass
@@ -108,30 +115,36 @@ class Samples:
 
     frames: list  # those that free energies come from
     independent: list  # fewer, for the errors
+    at_least: numpy.ndarray  # of each image: how many of these there are surely
 
 
-def samples_of(images, kt):
+def samples_of(images, kt, begun):
     """Errors belong to so many frames as are independent of each other. Free energies of these alone
     would have larger ones: what lies between adds to them, if not as much."""
-    sampled = [sampled_ensemble(image, kt) for image in images]
+    sampled = [
+        sampled_ensemble(image, kt, one.left_out) for image, one in zip(images, begun, strict=True)
+    ]
     differences = [
         [chain.differences[one.frames] for chain, one in zip(image.chains, chains, strict=True)]
         for image, chains in zip(images, sampled, strict=True)
     ]
-    frames, independent = [], []
-    for chains, every, memory in zip(sampled, differences, memories(differences), strict=True):
+    frames, independent, at_least = [], [], []
+    for chains, every, (memory, longest) in zip(
+        sampled, differences, memories(differences), strict=True
+    ):
         frames.append([])
         independent.append([])
-        interval = max(memory, chains[0].loss)
+        interval, count = max(memory, chains[0].loss), sum(map(len, every))
+        at_least.append(count / max(longest, chains[0].loss))
         # All along the chains, one after the other: a memory longer than a chain is one, too.
-        places = numpy.arange(0, sum(map(len, every)), interval).astype(int)
+        places = numpy.arange(0, count, interval).astype(int)
         first = 0
         for differences in every:
             frames[-1].append(differences[:: max(1, int(interval / PER_INDEPENDENT))])
             here = (places >= first) & (places < first + len(differences))
             independent[-1].append(differences[places[here] - first])
             first += len(differences)
-    return Samples(frames, independent)
+    return Samples(frames, independent, numpy.array(at_least))
 
 
 def chosen_frames(samples, share=everything):
@@ -228,9 +241,10 @@ def pair_overlaps(samples, kt):
 
 
 def overlaps_of_neighbours(profile):
-    samples = samples_of(profile.images, profile.kt)
-    require_samples(profile.images, chosen_frames(samples.independent)[1])
-    return pair_overlaps(samples, profile.kt)
+    images, kt = profile.images, profile.kt
+    samples = samples_of(images, kt, beginnings(images, kt))
+    require_samples(images, chosen_frames(samples.independent)[1])
+    return pair_overlaps(samples, kt)
 
 
 def require_blocks(images, steps):
@@ -273,7 +287,7 @@ def without_chain(chains, number):
     return [*chains[:number], *chains[number + 1 :]]
 
 
-def errors_between_chains(images, samples, kt):
+def errors_between_chains(images, samples, begun, kt):
     """Of all differences, from what the profile becomes without one chain of every image (jackknife).
     Chain by chain an image begins where its neighbour has ended: what is slow to change may be the same
     in all images of a chain, and the images' own errors do not add up as if it were not. 0 where there
@@ -288,7 +302,7 @@ def errors_between_chains(images, samples, kt):
         fewer = [
             dataclasses.replace(image, chains=without_chain(image.chains, number)) for image in images
         ]
-        found.append(true_energies(sampled, steps_to_truth(fewer, kt)))
+        found.append(true_energies(sampled, steps_to_truth(fewer, kt, begun)))
     found = numpy.array(found)
     differences = found[:, None, :] - found[:, :, None]
     return student_factor(count) * math.sqrt(count - 1) * differences.std(axis=0)
@@ -301,13 +315,13 @@ def errors_of_images(sampled_errors, of_steps):
     return numpy.sqrt(square)
 
 
-def errors_of(images, samples, sampled_errors, steps, kt):
+def errors_of(images, samples, sampled_errors, begun, steps, kt):
     """(errors, half-widths of intervals that hold at 95 %) of all differences, the larger of what the
     images by themselves and the chains tell. Each part has as many degrees of freedom as samples."""
     fewest = chosen_frames(samples.independent)[1].min()
     of_steps = numpy.array([step.error for step in steps])
     wider = numpy.array([to_95(step.samples) for step in steps])
-    chains = errors_between_chains(images, samples, kt)
+    chains = errors_between_chains(images, samples, begun, kt)
     return (
         numpy.maximum(errors_of_images(sampled_errors, of_steps), chains),
         numpy.maximum(
@@ -319,15 +333,16 @@ def errors_of(images, samples, sampled_errors, steps, kt):
 
 def estimate(profile):
     images, kt = profile.images, profile.kt
-    samples = samples_of(images, kt)
+    begun = beginnings(images, kt)
+    samples = samples_of(images, kt, begun)
     counts = chosen_frames(samples.independent)[1]
     require_samples(images, counts)
     sampled, errors, of_all = solve(samples, kt)
     overlap = numpy.array(of_all.compute_overlap()["matrix"])
     require_overlap(images, numpy.diagonal(overlap, 1))
-    steps = steps_to_truth(images, kt)
+    steps = steps_to_truth(images, kt, begun)
     require_blocks(images, steps)
-    between, half_widths = errors_of(images, samples, errors, steps, kt)
+    between, half_widths = errors_of(images, samples, errors, begun, steps, kt)
     return Estimate(
         true_energies(sampled, steps),
         between[0],
@@ -339,6 +354,7 @@ def estimate(profile):
         overlap,
         pair_overlaps(samples, kt),
         counts,
+        numpy.minimum(samples.at_least, [step.at_least for step in steps]),
         [numpy.concatenate(chains) for chains in samples.frames],
     )
 
@@ -348,8 +364,10 @@ def convergence(profile, image):
     the first or the last frames and blocks of all runs. Errors are that of all of them, over the square
     root of the share: what is left of a few independent frames is too little to tell one."""
     images, kt = profile.images, profile.kt
-    samples = samples_of(images, kt)
-    errors, _ = errors_of(images, samples, solve(samples, kt)[1], steps_to_truth(images, kt), kt)
+    begun = beginnings(images, kt)
+    samples = samples_of(images, kt, begun)
+    steps = steps_to_truth(images, kt, begun)
+    errors, _ = errors_of(images, samples, solve(samples, kt)[1], begun, steps, kt)
     error = errors[0, image]
     rows = []
     for fraction in FRACTIONS:
@@ -361,7 +379,7 @@ def convergence(profile, image):
                 return slice(max(0, count - part), None) if backward else slice(0, part)
 
             found = kt * differences_of(mbar_of(samples.frames, kt, share))["Delta_f"][0]
-            free_energy = true_energies(found, steps_to_truth(images, kt, share))[image]
+            free_energy = true_energies(found, steps_to_truth(images, kt, begun, share))[image]
             row += [free_energy, error / math.sqrt(fraction)]
         rows.append(row)
     return numpy.array(rows)

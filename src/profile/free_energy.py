@@ -159,17 +159,25 @@ def warn(profile, estimate, least_overlap, few_samples):
     few = [str(k + 1) for k in estimate.few_samples()]
     if few:
         print(
-            f"starpmc: warning: fewer than {few_samples} independent frames or blocks of image "
-            f"{', '.join(few)}: errors may be too small; more sampling.steps would help",
+            f"starpmc: warning: there may be fewer than {few_samples} independent frames or blocks of "
+            f"image {', '.join(few)}: errors may be too small; more sampling.steps would help",
+            file=sys.stderr,
+        )
+    for k in estimate.wide_steps():
+        print(
+            f"starpmc: warning: the step of image {k + 1} to its true Hamiltonian has an error of "
+            f"{estimate.steps[k].error:.2f} kJ/mol, above a third of kT: true and sampled energy differ by "
+            "so much that a few blocks make it, and the error may be too small; more sampling.steps, or "
+            "a reference that fits better (a finer qm.response-tolerance, more qm.configurations)",
             file=sys.stderr,
         )
     for k in estimate.biased_steps():
         print(
-            f"starpmc: warning: block acceptance of image {k + 1} is {100 * estimate.steps[k].acceptance:.0f} "
-            "%, too low for its chains to forget within a quarter of their blocks the sampled ensemble "
-            "that production starts in: its free energy may be off by more than its error; more "
-            "sampling.steps, or more blocks accepted (a finer qm.response-tolerance, more "
-            "qm.configurations, a shorter qm.interval)",
+            f"starpmc: warning: chains of image {k + 1} do not forget within a quarter of their blocks the "
+            "sampled ensemble that production starts in (solvent or chain remember too long; "
+            f"{100 * estimate.steps[k].acceptance:.0f} % of the blocks are accepted): its free energy may "
+            "be off by more than its error; more sampling.steps, or a reference that fits better (a finer "
+            "qm.response-tolerance, more qm.configurations)",
             file=sys.stderr,
         )
 

@@ -80,7 +80,7 @@ class Estimates(program.TestCase):
             x = rng.normal(centre, 1, 100 if own % 2 else 300)
             energies = (x[:, None] - centres) ** 2 / 2
             frames.append([energies - energies[:, own : own + 1]])
-        samples = estimates.Samples(frames, frames)
+        samples = estimates.Samples(frames, frames, None)
         found = estimates.pair_overlaps(samples, 1.0)
         np.testing.assert_allclose(found[:-1], 0.5, atol=1e-6)
         self.assertLess(found[-1], 1e-4)
@@ -100,7 +100,7 @@ class Estimates(program.TestCase):
                 at = rng.normal(centre, 1, counts[own])
                 energies = (at[:, None] - np.array([0, distance])) ** 2 / 2
                 frames.append([energies - energies[:, own : own + 1]])
-            (found,) = estimates.pair_overlaps(estimates.Samples(frames, frames), 1.0)
+            (found,) = estimates.pair_overlaps(estimates.Samples(frames, frames, None), 1.0)
             print(f"{counts}: {found:.4f}, expected {expected:.4f}")
             self.assertLess(abs(found / expected - 1), 0.1)
 
@@ -122,7 +122,7 @@ class Estimates(program.TestCase):
             )
             for one in range(chains)
         ]  # fmt: skip
-        (step,) = estimates.steps_to_truth([profile_files.Image("image-01", 0, 0, 0, made, {})], kt)
+        (step,) = steps_of([profile_files.Image("image-01", 0, 0, 0, made, {})], kt)
         found, error, expected = step.energy / kt, step.error / kt, -(width**2) / 2
         print(f"{found} +- {error}, expected {expected}")
         self.assertLess(error, 0.005)
@@ -135,36 +135,87 @@ class Estimates(program.TestCase):
         for steepness, count in ((0.1, 12), (2.0, 12), (2.0, 400)):
             rng = np.random.default_rng(3)
             images = tilted_images(rng, steepness, 1.0, images=2, chains=16, blocks=count)
-            for step in estimates.steps_to_truth(images, 1.0):
+            for step in steps_of(images, 1.0):
                 print(f"{count} blocks, {step.acceptance:.2f} of them accepted: {step.remembers_start}")
                 self.assertEqual(step.acceptance < 0.6, steepness > 1)
                 biased.append(step.remembers_start)
         self.assertEqual(biased, [False, False, True, True, False, False])
-        steps = [blocks.Step(0.0, 0.1, 90.0, 0.3, True), blocks.Step(0.0, 0.1, 90.0, 0.9)]
-        found = estimates.Estimate(
-            free_energy=None, error=None, between_errors=None, half_widths=None, sampled=None,
-            steps=steps, neighbours=None, overlap=None, pair_overlap=[0.4],
-            samples=np.array([50, 9]), frames=[],
-        )  # fmt: skip
-        self.assertEqual((found.biased_steps(), found.few_samples(), found.in_want()), ([0], [1], [0, 1]))
         never = tilted_images(np.random.default_rng(3), 2.0, 1.0, images=1, chains=2, blocks=12)[0]
         for chain in never.chains:
             chain.accepted[1:] = False
-        self.assertTrue(blocks.remembers_start(never))
+        (begun,) = blocks.beginnings([never], 1.0)
+        self.assertEqual((begun.left_out, begun.remembered), (1, True))
+
+    def test_slow_differences(self):
+        """The solvent remembers for longer than a block. Nearly all blocks are accepted, however much true
+        and sampled energy differ, and production's start in the sampled ensemble makes the step too
+        large: by 0.7 of its error in these chains, with no more left out than two accepted blocks."""
+        kt, sizes = 2.5, {"images": 5, "chains": 8, "kept": 0.95, "width": 1.5}
+        found = []
+        for seed in range(24):
+            images = slow_images(np.random.default_rng(seed), kt, blocks=300, **sizes)
+            for step, begun in zip(steps_of(images, kt), blocks.beginnings(images, kt), strict=True):
+                self.assertGreater(step.acceptance, 0.7)
+                found.append(
+                    (step.energy / kt + 1.5**2 / 2, step.error / kt, begun.left_out, begun.remembered)
+                )
+        bias, error, left_out, remembered = np.mean(found, axis=0)
+        within = np.mean([abs(one[0]) < one[1] for one in found])
+        print(f"off by {bias:.3f} of {error:.3f} kT, {within:.2f} within, {left_out} blocks, {remembered}")
+        self.assertLess(abs(bias), 0.3 * error)
+        self.assertGreater(within, 0.5)
+        self.assertLess(remembered, 0.5)
+        remembered = [
+            begun.remembered
+            for seed in range(6)
+            for begun in blocks.beginnings(
+                slow_images(np.random.default_rng(seed), kt, blocks=60, **sizes), kt
+            )
+        ]
+        self.assertGreater(np.mean(remembered), 0.9)
+
+    def test_what_is_fast_or_small_loses_nothing(self):
+        """As many blocks are left out as it takes to accept two, where the solvent forgets within a block
+        and where true and sampled energy are so alike that their start does not matter."""
+        for kept, width in ((0.0, 0.3), (0.0, 1.0), (0.9, 0.1)):
+            images = slow_images(np.random.default_rng(2), 2.5, 4, 4, 200, kept, width)
+            for image, begun in zip(images, blocks.beginnings(images, 2.5), strict=True):
+                self.assertEqual(begun.left_out, 1 + np.ceil(2 / blocks.block_acceptance(image)))
+                self.assertFalse(begun.remembered)
+
+    def test_few_samples_by_chance(self):
+        """Eight independent samples of an image: those whose memory seems shorter are told all the same."""
+        few = surely = count = 0
+        for seed in range(60):
+            images = slow_images(np.random.default_rng(seed), 2.5, 2, 4, 40, 0.9, 0.5)
+            for step in steps_of(images, 2.5):
+                count += 1
+                few += step.samples < estimates.FEW_SAMPLES
+                surely += step.at_least < estimates.FEW_SAMPLES
+        print(f"of {count}: {few} by what the memory seems to be, {surely} by what it may be")
+        self.assertGreater(surely, 0.95 * count)
+        images = slow_images(np.random.default_rng(1), 2.5, 2, 4, 40, 0.0, 0.5)
+        for step in steps_of(images, 2.5):
+            self.assertGreater(step.at_least, 1.5 * estimates.FEW_SAMPLES)
 
     def test_it_is_said(self):
-        images = [profile_files.Image(f"image-0{k}", 0, 0, 0, [], {}) for k in (1, 2)]
-        steps = [blocks.Step(0.0, 0.1, 90.0, 0.3, True), blocks.Step(0.0, 0.1, 90.0, 0.9)]
+        images = [profile_files.Image(f"image-0{k}", 0, 0, 0, [], {}) for k in range(1, 6)]
+        steps = [
+            blocks.Step(0.0, 0.1, 90.0, 0.3, remembers_start=True), blocks.Step(0.0, 0.1, 90.0),
+            blocks.Step(0.0, 1.4, 90.0, too_wide=True), blocks.Step(0.0, 0.1, 90.0),
+        ]  # fmt: skip
         found = estimates.Estimate(
             free_energy=None, error=None, between_errors=None, half_widths=None, sampled=None,
             steps=steps, neighbours=None, overlap=None, pair_overlap=[0.4],
-            samples=np.array([50, 60]), frames=[],
+            samples=np.array([50, 24, 60, 60]), at_least=np.array([50, 19, 60, 60]), frames=[],
         )  # fmt: skip
+        self.assertEqual((found.biased_steps(), found.few_samples(), found.wide_steps()), ([0], [1], [2]))
+        self.assertEqual(found.in_want(), [0, 1, 2])
         with contextlib.redirect_stderr(io.StringIO()) as said:
             free_energy.warn(profile_files.Profile("", "", 300, 2.5, images), found, 0.1, 20)
-        self.assertIn("block acceptance of image 1 is 30 %", said.getvalue())
-        self.assertIn("sampling.steps", said.getvalue())
-        self.assertEqual(said.getvalue().count("warning"), 1)
+        for words in ("image 1 do not forget", "30 %", "fewer than 20 .*of image 2", "image 3 .*1.40"):
+            self.assertRegex(said.getvalue(), words)
+        self.assertEqual(said.getvalue().count("warning"), 3)
 
     def test_frames_of_the_first_blocks(self):
         """Profiles by eight chains of ten blocks, true less sampled energy linear in the coordinate: the
@@ -174,7 +225,7 @@ class Estimates(program.TestCase):
         for seed in range(120):
             images = tilted_images(np.random.default_rng(seed), 0.95, kt, 2, chains=8, blocks=10)
             accepted += [chain.accepted[1:].mean() for image in images for chain in image.chains]
-            found.append(estimates.solve(estimates.samples_of(images, kt), kt)[0][1] / kt)
+            found.append(estimates.solve(samples_of(images, kt), kt)[0][1] / kt)
         self.assertLess(abs(np.mean(accepted) - 0.65), 0.03)
         mean, error = np.mean(found), np.std(found) / np.sqrt(len(found))
         said = f"{mean} +- {error} kT, expected 0"
@@ -187,10 +238,10 @@ class Estimates(program.TestCase):
         there are."""
         (image,) = tilted_images(np.random.default_rng(9), 0.95, 1.0, images=1, chains=8, blocks=12)
         image.chains[3].accepted[1:] = False
-        first = blocks.blocks_to_leave_out(image)
+        first = blocks.beginnings([image], 1.0)[0].left_out
         self.assertEqual(first, 4)
         kept = 0
-        for chain, one in zip(image.chains, blocks.sampled_ensemble(image, 1.0), strict=True):
+        for chain, one in zip(image.chains, blocks.sampled_ensemble(image, 1.0, first), strict=True):
             block = 1 + one.frames // 20
             self.assertFalse(np.isin(block, [2, 3, 4]).any())
             np.testing.assert_array_equal(one.frames[block == 1], np.arange(20))
@@ -201,7 +252,7 @@ class Estimates(program.TestCase):
             middle = (chain.steps > 20) & (chain.steps <= 80)
             chain.steps, chain.differences = chain.steps[middle], chain.differences[middle]
         with self.assertRaisesRegex(profile_files.ProfileError, "(?s)image-01.*trajectory-interval"):
-            blocks.sampled_ensemble(image, 1.0)
+            blocks.sampled_ensemble(image, 1.0, first)
 
     def test_mbar_is_solved_whatever_the_energies(self):
         """Offsets of images from 1 to 100 kT, few frames and many: pymbar's default solver fails for one
@@ -286,7 +337,7 @@ class Estimates(program.TestCase):
         energies = np.exp(np.exp(series[:, :1] / 2))  # kJ/mol, under the other image
         self.assertLess(estimates.inefficiency([energies[:, 0]]), expected / 3)
         both = np.concatenate([np.zeros_like(energies), energies], axis=1)
-        self.assertGreater(estimates.memories([[both]])[0], 0.6 * expected)
+        self.assertGreater(estimates.memories([[both]])[0][0], 0.6 * expected)
 
     def test_common_memory(self):
         """Of many short series, whose own means hide a part of it, and which scatter by themselves."""
@@ -349,7 +400,7 @@ class Estimates(program.TestCase):
                     for one in differences
                 ]  # fmt: skip
                 image = profile_files.Image("image-01", 0, 0, 0, made, {})
-                (step,) = estimates.steps_to_truth([image], kt)
+                (step,) = steps_of([image], kt)
                 self.assertEqual(step.samples, chains)
                 found.append((step.energy - 0.02**2 * kt / 2) / step.error)
             for width, expected in ((1, 0.683), (memory.to_95(chains), 0.95)):
@@ -361,18 +412,19 @@ class Estimates(program.TestCase):
     def test_intervals_of_differences(self):
         """Each part has its own degrees of freedom; what the chains tell, one less than chains."""
         images = tilted_images(np.random.default_rng(12), 0.3, 2.0, images=2, chains=5, blocks=40)
-        samples = estimates.samples_of(images, 2.0)
+        begun = blocks.beginnings(images, 2.0)
+        samples = estimates.samples_of(images, 2.0, begun)
         steps = [blocks.Step(0.0, error, number) for error, number in ((0.4, 3), (0.2, 9))]
         fewest = estimates.chosen_frames(samples.independent)[1].min()
         for sampled in (0.3, 0.0):
             matrix = sampled * (1 - np.eye(2))
-            _, found = estimates.errors_of(images, samples, matrix, steps, 2.0)
+            _, found = estimates.errors_of(images, samples, matrix, begun, steps, 2.0)
             parts = ((0.4, 3), (0.2, 9), (sampled, fewest))
             expected = np.sqrt(sum((one * memory.to_95(number)) ** 2 for one, number in parts))
             self.assertAlmostEqual(found[0, 1], expected)
             self.assertEqual(found[0, 0], 0)
         alike = [blocks.Step(0.0, 0.0, 9)] * 2
-        errors, found = estimates.errors_of(images, samples, np.zeros((2, 2)), alike, 2.0)
+        errors, found = estimates.errors_of(images, samples, np.zeros((2, 2)), begun, alike, 2.0)
         self.assertGreater(errors[0, 1], 0)
         self.assertAlmostEqual(found[0, 1] / errors[0, 1], 2.7764 / 1.1417, places=3)
 
@@ -388,6 +440,37 @@ class Estimates(program.TestCase):
             chain.accepted[1:] = False
         with self.assertRaisesRegex(profile_files.ProfileError, "(?s)image-02.*worth 0.0 indep"):
             estimates.estimate(profile_files.Profile("", "", 300, 2.0, images))
+
+
+def steps_of(images, kt):
+    return estimates.steps_to_truth(images, kt, blocks.beginnings(images, kt))
+
+
+def samples_of(images, kt):
+    return estimates.samples_of(images, kt, blocks.beginnings(images, kt))
+
+
+def slow_images(rng, kt, images, chains, blocks, kept, width):
+    """D is normal in the sampled ensemble, `width` kT wide, and of it `kept` is left after a block: the
+    step is -width^2/2 kT."""
+    here = width * rng.normal(size=(images, chains))
+    differences, accepted = [here], [np.ones_like(here, bool)]
+    for _ in range(blocks):
+        proposed = kept * here + np.sqrt(1 - kept**2) * width * rng.normal(size=here.shape)
+        accepted.append(np.log(rng.random(here.shape)) < here - proposed)
+        differences.append(proposed)
+        here = np.where(accepted[-1], proposed, here)
+    differences, accepted = kt * np.array(differences), np.array(accepted)
+    return [
+        profile_files.Image(f"image-0{own + 1}", own, 0, 0, [
+            profile_files.Chain(
+                np.arange(1), np.zeros((1, 1)), np.arange(blocks + 1), differences[:, own, one],
+                accepted[:, own, one],
+            )
+            for one in range(chains)
+        ], {})
+        for own in range(images)
+    ]  # fmt: skip
 
 
 def tilted_images(rng, tilt, kt, images, chains, blocks, length=20):
