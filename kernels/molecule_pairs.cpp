@@ -96,6 +96,14 @@ SitePairTerms<T> terms_of_molecules(std::span<const PairTerm> terms, const Topol
   const int first = std::min(target_type, source_type);
   const int second = std::max(target_type, source_type);
   SitePairTerms<T> pairs;
+  const auto most =
+      static_cast<std::size_t>(topology.site_count(first) * topology.site_count(second));
+  pairs.sites.reserve(2 * most);
+  pairs.parts.reserve(3);
+  pairs.present.reserve(most);
+  std::size_t per_pair = 0;
+  for (const PairTerm& term : terms) per_pair += term.coefficients();
+  pairs.coefficients.reserve(most * per_pair);
   /// A site of each type, and which of them is the target's.
   const auto add = [&](int i, int j, bool target_first) {
     const double charges =

@@ -106,15 +106,13 @@ void PairText::write_roots() {
     y = text_.multiply_add(y, third_order(h), y);
   }
   const std::string r = text_.multiply(r2_, y);
-  const std::string h = remainder(r);
-  if (text_.single() && set_ == InstructionSet::avx2) {
-    const std::string correction = third_order(h);
-    root_ = text_.multiply_add(r, correction, r);
-    inverse_ = text_.multiply_add(y, correction, y);
-    return;
-  }
-  root_ = text_.multiply_add(halved(r), h, r);
-  inverse_ = text_.multiply_add(halved(y), h, y);
+  // one correction for both, as it is or halved at its root: as exact, and one operation less
+  const std::string correction =
+      text_.single() && set_ == InstructionSet::avx2
+          ? third_order(remainder(r))
+          : text_.multiply_add(text_.negate(r), halved(y), text_.constant(0.5));
+  root_ = text_.multiply_add(r, correction, r);
+  inverse_ = text_.multiply_add(y, correction, y);
 }
 
 /// Newton's step corrects the estimate y of 1/r and r^2 y, the estimate of r, by one and the same
@@ -146,7 +144,7 @@ std::string PairText::slope_of_third_order(const std::string& h) {
 std::string PairText::squared_inverse() { return text_.multiply(inverse(), inverse()); }
 
 /// Half of a normal number: one off its exponent. Processors have more units for integers than for
-/// products; what becomes of 0, infinities and NaN does not matter, for h is NaN beside them.
+/// products; what becomes of 0, infinities and NaN does not matter, for r^2 y is NaN beside them.
 std::string PairText::halved(const std::string& x) {
   const std::string integers =
       joined({"<", std::to_string(text_.lanes()), text_.single() ? " x i32>" : " x i64>"});

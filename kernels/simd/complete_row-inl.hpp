@@ -8,7 +8,7 @@
 #endif
 
 #include <bit>
-#include <memory>
+#include <optional>
 
 #include "kernels/entry_groups.hpp"
 #include "kernels/simd/user_row-inl.hpp"
@@ -102,23 +102,29 @@ class NearTest {
   Displacements<InWide> wide_;
 };
 
+/// What an entry's energies need memory for, worth keeping between calls.
+template <class Real>
+struct CompleteRowMemory {
+  UserRowMemory<Real, PairReal<Real>> far;
+  UserRowMemory<Real, double> near;
+};
+
 /// An entry's energies with its neighbours: in lanes of PairReal, and the near ones in fp64; all in
 /// fp64 where functions of the user's need it (Potential::mm_as_pairs).
 template <class Real>
 class CompleteRow {
  public:
-  explicit CompleteRow(const Window& window)
-      : window_(window),
-        is_near_(window.interaction),
-        far_row_(window.topology, window.interaction),
-        near_row_(window.topology, window.interaction) {
+  CompleteRow(const Window& window, CompleteRowMemory<Real>& memory)
+      : window_(window), is_near_(window.interaction) {
+    const Topology& topology = window.topology;
     if (const auto* const potential = potential_of(window.potential, &Potential::in_mm)) {
       if (kHasNear && potential->mm_as_pairs) {
-        user_far_row_ =
-            std::make_unique<FarUserRow>(*potential, window.topology, window.interaction);
+        user_far_row_.emplace(*potential, topology, window.interaction, memory.far);
       }
-      user_row_ =
-          std::make_unique<UserRow<Real, double>>(*potential, window.topology, window.interaction);
+      user_row_.emplace(*potential, topology, window.interaction, memory.near);
+    } else {
+      far_row_.emplace(topology, window.interaction);
+      if (kHasNear) near_row_.emplace(topology, window.interaction);
     }
   }
 
@@ -131,19 +137,18 @@ class CompleteRow {
   template <class Store>
   HWY_INLINE void operator()(int type, const Neighbours<Real>& neighbours, Store&& store) {
     if (user_row_) return with_functions(type, neighbours, store);
-    far_row_(far_target_, type, neighbours.far(), Neighbours<Real>::kFarthestNear,
-             [&](std::size_t first, auto lanes, const auto& energies)
-                 HWY_ATTR { store_far(neighbours, first, lanes, energies, store); });
-    if constexpr (kHasNear) {
-      near_row_(near_target_, type, neighbours.near(), 0.0,
+    (*far_row_)(far_target_, type, neighbours.far(), Neighbours<Real>::kFarthestNear,
                 [&](std::size_t first, auto lanes, const auto& energies)
-                    HWY_ATTR { store_near(neighbours, first, lanes, energies, store); });
+                    HWY_ATTR { store_far(neighbours, first, lanes, energies, store); });
+    if constexpr (kHasNear) {
+      (*near_row_)(near_target_, type, neighbours.near(), 0.0,
+                   [&](std::size_t first, auto lanes, const auto& energies)
+                       HWY_ATTR { store_near(neighbours, first, lanes, energies, store); });
     }
   }
 
  private:
   static constexpr bool kHasNear = Neighbours<Real>::kHasNear;
-  using FarUserRow = UserRow<Real, PairReal<Real>>;
 
   template <class Store>
   void with_functions(int type, const Neighbours<Real>& neighbours, Store& store) {
@@ -199,10 +204,12 @@ class CompleteRow {
 
   const Window& window_;
   NearTest<Real> is_near_;
-  MoleculeRow<Real, PairReal<Real>> far_row_;
-  MoleculeRow<Real, double> near_row_;
-  std::unique_ptr<FarUserRow> user_far_row_;  ///< null: as the near ones
-  std::unique_ptr<UserRow<Real, double>> user_row_;
+  // Of the built-in functions:
+  std::optional<MoleculeRow<Real, PairReal<Real>>> far_row_;
+  std::optional<MoleculeRow<Real, double>> near_row_;
+  // or of the user's:
+  std::optional<UserRow<Real, PairReal<Real>>> user_far_row_;  ///< none: as the near ones
+  std::optional<UserRow<Real, double>> user_row_;
   MoleculeTarget<Real, PairReal<Real>> far_target_;
   MoleculeTarget<Real, double> near_target_;
 };

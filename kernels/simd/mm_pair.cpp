@@ -35,6 +35,7 @@ template <class Real>
 struct PairMemory {
   CellList<Real> cells;
   NeighbourMemory<Real> neighbours;
+  CompleteRowMemory<Real> row;
 };
 
 /// mm_pair for one window.
@@ -44,7 +45,7 @@ class PairEnergies {
   PairEnergies(const MmPairArguments<Real>& arguments, PairMemory<Real>& memory)
       : a_(arguments),
         reach_(a_.window.topology, a_.window.interaction),
-        row_(a_.window),
+        row_(a_.window, memory.row),
         neighbours_(a_.window.interaction, memory.neighbours),
         cells_(memory.cells) {
     cells_.build(a_, reach_.largest());

@@ -20,6 +20,7 @@ template <class Real>
 struct TableMemory {
   MoleculeSet<Real> entries;
   NeighbourMemory<Real> neighbours;
+  CompleteRowMemory<Real> row;
 };
 
 /// mm_pair_table for one window. An energy has the same bits whichever of its molecules moves, so
@@ -32,7 +33,7 @@ class PairTable {
         rows_(static_cast<std::size_t>(entry_capacity(a_.window.layout))),
         groups_(a_.window),
         reach_(a_.window.topology, a_.window.interaction),
-        row_(a_.window),
+        row_(a_.window, memory.row),
         neighbours_(a_.window.interaction, memory.neighbours),
         set_(memory.entries) {
     set_.reset(groups_.entries().size(), static_cast<std::size_t>(a_.window.layout.sites));

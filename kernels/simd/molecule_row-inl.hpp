@@ -13,20 +13,10 @@
 #include <span>
 #include <vector>
 
-#include "kernels/molecule_reach.hpp"
-#include "kernels/simd/molecule_list-inl.hpp"
+#include "kernels/simd/molecule_places-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace starpmc::simd::HWY_NAMESPACE {
-
-/// A molecule whose energies are wanted, in lanes of T.
-template <class Real, class T>
-struct MoleculeTarget {
-  using Site = std::conditional_t<kFixed<Real>, std::int32_t, T>;
-  typename Stored<Real>::Centre centre[3];
-  std::vector<Site> sites;  ///< x, y, z of each site, as lists have them
-  int type;
-};
 
 /// The pairs of a site of one molecule type with one of another that have energy, in an order, and
 /// two by two, such that a sum over them has the same bits whichever molecule is the target.
@@ -118,18 +108,16 @@ struct LaneEnergies {
 
 /// @tparam T type of the lanes
 template <class Real, class T>
-class MoleculeRow {
+class MoleculeRow : private MoleculePlaces<Real, T> {
  public:
-  using D = hn::ScalableTag<T>;
-  using V = VecOf<D>;
-  using List = MoleculeList<Real>;
-  using Target = MoleculeTarget<Real, T>;
+  using Places = MoleculePlaces<Real, T>;
+  using typename Places::D;
+  using typename Places::List;
+  using typename Places::Target;
+  using typename Places::V;
 
   MoleculeRow(const Topology& topology, const Interaction& interaction)
-      : topology_(topology),
-        reach_(topology, interaction),
-        coulomb_(D(), interaction.coulomb_cutoff),
-        displacements_(D(), interaction) {
+      : Places(topology, interaction), coulomb_(D(), interaction.coulomb_cutoff) {
     vdw_cutoff_squared_ =
         hn::Set(D(), static_cast<T>(interaction.vdw_cutoff * interaction.vdw_cutoff));
     const int types = topology.shape.molecule_types;
@@ -157,7 +145,13 @@ class MoleculeRow {
     }
   }
 
- protected:
+ private:
+  using Places::displacements_;
+  using Places::half_offset;
+  using Places::reach_;
+  using Places::topology_;
+  using typename Places::SiteLanes;
+  using typename Places::SiteWord;
   using SitePoint = std::conditional_t<kFixed<Real>, Point<VecOf<IntegersOf<D>>>, Point<V>>;
 
   template <Care kCare, class Store>
@@ -181,9 +175,9 @@ class MoleculeRow {
     const D d;
     if (!pairs.triangle.empty()) return of_three_sites<kCare>(target, list, pairs, first);
     LaneEnergies<V> sum{hn::Zero(d), hn::Zero(d)};
-    place(target, list, first, pairs);
-    const SiteWord* const targets = target_sites_.get();
-    const SiteWord* const sources = source_sites_.get();
+    SiteWord* const targets = target_sites_.get();
+    SiteWord* const sources = source_sites_.get();
+    this->place(target, list, first, pairs.sites_a, pairs.sites_b, targets, sources, hn::Lanes(d));
     const auto squared = [&](std::size_t a, std::size_t b) HWY_ATTR {
       return squared_between<kCare>(load_site(targets + a), load_site(sources + b));
     };
@@ -253,60 +247,6 @@ class MoleculeRow {
     return limited(sum);
   }
 
-  /// Half of what the centres of the list's molecules are away from the target's.
-  HWY_INLINE Point<V> half_offset(const Target& target, const List& list, std::size_t first) const {
-    const D d;
-    const V half = hn::Set(d, T{0.5});
-    const auto along = [&](int k) HWY_ATTR {
-      if constexpr (kFixed<Real>) {
-        return hn::Zero(d);  // not needed
-      } else {
-        return hn::Mul(half,
-                       displacements_.between(list.centre(static_cast<std::size_t>(k)) + first,
-                                              target.centre[k], k));
-      }
-    };
-    return {along(0), along(1), along(2)};
-  }
-
-  using SiteLanes = std::conditional_t<kFixed<Real>, IntegersOf<D>, D>;
-
-  /// Lays the sites of the target and of the list's molecules out, seen from amid their centres: so
-  /// seen, the displacement of two sites is exactly the reverse of what it is where the other
-  /// molecule is the target.
-  HWY_INLINE void place(const Target& target, const List& list, std::size_t first,
-                        const SitePairs<T>& pairs) const {
-    const D d;
-    const SiteLanes lanes;
-    const std::size_t size = hn::Lanes(lanes);
-    const std::size_t stride = static_cast<std::size_t>(list.site(1) - list.site(0));
-    const auto* source = list.site(0) + first;
-    SiteWord* to = source_sites_.get();
-    if constexpr (kFixed<Real>) {
-      for (std::size_t k = 0; k < 3 * pairs.sites_b; ++k, source += stride, to += size) {
-        hn::Store(hn::LoadU(lanes, source), lanes, to);
-      }
-      to = target_sites_.get();
-      for (std::size_t k = 0; k < 3 * pairs.sites_a; ++k, to += size) {
-        hn::Store(hn::Set(lanes, target.sites[k]), lanes, to);
-      }
-    } else {
-      const Point<V> halves = half_offset(target, list, first);
-      for (std::size_t b = 0; b < pairs.sites_b; ++b, source += 3 * stride, to += 3 * size) {
-        hn::Store(hn::Add(load_lanes<Real>(d, source), halves.x), d, to);
-        hn::Store(hn::Add(load_lanes<Real>(d, source + stride), halves.y), d, to + size);
-        hn::Store(hn::Add(load_lanes<Real>(d, source + 2 * stride), halves.z), d, to + 2 * size);
-      }
-      const auto* site = target.sites.data();
-      to = target_sites_.get();
-      for (std::size_t a = 0; a < pairs.sites_a; ++a, site += 3, to += 3 * size) {
-        hn::Store(hn::Sub(hn::Set(d, site[0]), halves.x), d, to);
-        hn::Store(hn::Sub(hn::Set(d, site[1]), halves.y), d, to + size);
-        hn::Store(hn::Sub(hn::Set(d, site[2]), halves.z), d, to + 2 * size);
-      }
-    }
-  }
-
   HWY_INLINE void place_three(const Target& target, const List& list, std::size_t first,
                               SitePoint (&a)[3], SitePoint (&b)[3]) const {
     const D d;
@@ -331,8 +271,6 @@ class MoleculeRow {
       }
     }
   }
-
-  using SiteWord = hn::TFromD<SiteLanes>;
 
   static HWY_INLINE SitePoint load_site(const SiteWord* from) {
     const SiteLanes lanes;
@@ -393,10 +331,7 @@ class MoleculeRow {
             hn::IfThenElseZero(hn::Lt(r2, vdw_cutoff_squared_), hn::Add(lj, shift))};
   }
 
-  const Topology& topology_;
-  MoleculeReach reach_;
   CoulombWithin<D> coulomb_;
-  Displacements<D> displacements_;
   V vdw_cutoff_squared_;
   std::vector<SitePairs<T>> pairs_;  ///< per pair of molecule types
   // A vector for each coordinate.

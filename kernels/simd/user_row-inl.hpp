@@ -15,22 +15,34 @@
 HWY_BEFORE_NAMESPACE();
 namespace starpmc::simd::HWY_NAMESPACE {
 
+/// What a row needs memory for, worth keeping between calls.
+template <class Real, class T>
+struct UserRowMemory {
+  VectorMemory<typename MoleculeTarget<Real, T>::Site> targets;
+  VectorMemory<T> sources;
+  VectorMemory<T> energies[2];
+};
+
 /// The sites of the target and of the list's molecules are laid out as seen from amid their centres
-/// (MoleculeRow::place), or in fixed precision where they are, and MoleculePairs does the rest.
+/// (MoleculePlaces::place), or in fixed precision where they are, and MoleculePairs does the rest.
 /// @tparam T type of the lanes
 template <class Real, class T>
-class UserRow : private MoleculeRow<Real, T> {
+class UserRow : private MoleculePlaces<Real, T> {
  public:
-  using Row = MoleculeRow<Real, T>;
-  using typename Row::D;
-  using typename Row::List;
-  using typename Row::Target;
-  using typename Row::V;
+  using Places = MoleculePlaces<Real, T>;
+  using typename Places::D;
+  using typename Places::List;
+  using typename Places::Target;
+  using typename Places::V;
 
-  UserRow(const Potential& potential, const Topology& topology, const Interaction& interaction)
-      : Row(topology, interaction),
+  UserRow(const Potential& potential, const Topology& topology, const Interaction& interaction,
+          UserRowMemory<Real, T>& memory)
+      : Places(topology, interaction),
         interaction_(interaction),
-        function_(potential, PairsWith::molecules) {
+        function_(potential, PairsWith::molecules),
+        memory_(memory) {
+    sites_.reserve(static_cast<std::size_t>(topology.shape.molecule_types) *
+                   topology.shape.molecule_types);
     const int types = topology.shape.molecule_types;
     for (int type = 0; type < types; ++type) {
       for (int other = 0; other < types; ++other) {
@@ -42,8 +54,8 @@ class UserRow : private MoleculeRow<Real, T> {
     arguments_.squared_cutoffs[0] = squared(interaction.coulomb_cutoff);
     arguments_.squared_cutoffs[1] = squared(interaction.vdw_cutoff);
     for (std::size_t k = 0; k < 2; ++k) {
-      energies_[k].grow(kTogether);
-      arguments_.energies[k] = energies_[k].data();
+      memory_.energies[k].grow(kTogether);
+      arguments_.energies[k] = memory_.energies[k].data();
     }
     for (std::size_t k = 0; k < 3; ++k) {
       arguments_.units[k] = static_cast<T>(fixed_unit(interaction.box[k]));
@@ -76,8 +88,8 @@ class UserRow : private MoleculeRow<Real, T> {
       }
       for (std::size_t i = 0; i < count; i += hn::Lanes(d)) {
         store(first + i, hn::FirstN(d, count - i),
-              LaneEnergies<V>{limited(hn::Load(d, energies_[0].data() + i)),
-                              limited(hn::Load(d, energies_[1].data() + i))});
+              LaneEnergies<V>{limited(hn::Load(d, arguments_.energies[0] + i)),
+                              limited(hn::Load(d, arguments_.energies[1] + i))});
       }
     }
   }
@@ -106,46 +118,25 @@ class UserRow : private MoleculeRow<Real, T> {
     static_assert(hn::MaxLanes(d) <= kMoleculeGrain<T>);
     const std::size_t count = arguments_.target_count;
     if constexpr (kFixed<Real>) {
-      targets_.grow(3 * count);
-      typename Target::Site* const to = targets_.data();  // axis by axis
+      memory_.targets.grow(3 * count);
+      typename Target::Site* const to = memory_.targets.data();  // axis by axis
       for (std::size_t i = 0; i < 3 * count; ++i) to[i % 3 * count + i / 3] = target.sites[i];
       arguments_.fixed_targets = to;
       // a list's rows have whole vectors, too
       arguments_.fixed_sources = list.site(0) + first;
       arguments_.stride = static_cast<std::size_t>(list.site(1) - list.site(0));
     } else {
-      constexpr std::size_t stride = kTogether;
-      arguments_.stride = stride;
-      targets_.grow(3 * count * stride);
-      sources_.grow(3 * sites * stride);
-      arguments_.targets = targets_.data();
-      arguments_.sources = sources_.data();
+      arguments_.stride = kTogether;
+      memory_.targets.grow(3 * count * kTogether);
+      memory_.sources.grow(3 * sites * kTogether);
+      T* const targets = memory_.targets.data();
+      T* const sources = memory_.sources.data();
+      arguments_.targets = targets;
+      arguments_.sources = sources;
       for (std::size_t i = 0; i < molecules; i += hn::Lanes(d)) {
-        const Point<V> halves = this->half_offset(target, list, first + i);
-        const T* site = target.sites.data();
-        T* to = targets_.data() + i;
-        for (std::size_t a = 0; a < count; ++a, site += 3, to += 3 * stride) {
-          store_point(hn::Sub(hn::Set(d, site[0]), halves.x),
-                      hn::Sub(hn::Set(d, site[1]), halves.y),
-                      hn::Sub(hn::Set(d, site[2]), halves.z), to, stride);
-        }
-        to = sources_.data() + i;
-        for (std::size_t b = 0; b < sites; ++b, to += 3 * stride) {
-          const auto at = [&](std::size_t k) HWY_ATTR {
-            return load_lanes<Real>(d, list.site(3 * b + k) + first + i);
-          };
-          store_point(hn::Add(at(0), halves.x), hn::Add(at(1), halves.y), hn::Add(at(2), halves.z),
-                      to, stride);
-        }
+        Places::place(target, list, first + i, count, sites, targets + i, sources + i, kTogether);
       }
     }
-  }
-
-  static HWY_INLINE void store_point(V x, V y, V z, T* to, std::size_t stride) {
-    const D d;
-    hn::StoreU(x, d, to);
-    hn::StoreU(y, d, to + stride);
-    hn::StoreU(z, d, to + 2 * stride);
   }
 
   /// limited_user_energy
@@ -161,9 +152,7 @@ class UserRow : private MoleculeRow<Real, T> {
   std::vector<std::uint64_t> rows_;
   const std::uint32_t* sites_of_rows_ = nullptr;  ///< what rows_ is made of, and its stride
   std::uint64_t row_ = 0;
-  VectorMemory<typename Target::Site> targets_;
-  VectorMemory<T> sources_;
-  VectorMemory<T> energies_[2];
+  UserRowMemory<Real, T>& memory_;
 };
 
 }  // namespace starpmc::simd::HWY_NAMESPACE
