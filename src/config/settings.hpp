@@ -104,7 +104,7 @@ struct Settings {
     std::filesystem::path grid_file;  ///< frozen engine: the density to use
     double time_limit_seconds = 3600;
     std::filesystem::path python;  ///< empty: the one found at build time
-    std::optional<int> workers;  ///< none: as many as chains, or as updates can be made at a time
+    std::optional<int> workers;    ///< none: one a chain, as far as there are cores
     int threads = 1;
     int memory_mb = 4000;
     std::string device = "cpu";  ///< auto, cpu, gpu

@@ -20,14 +20,16 @@ Settings settings_of(std::uint64_t steps, std::uint64_t interval, unsigned chain
 
 TEST(QmForecast, HasOneDigitInAUnitOfItsSize) {
   const QmForecast forecast{1234, 5321, 612, 147};
-  EXPECT_EQ(describe(forecast, settings_of(250'000, 1000)),
-            "the QM molecule has 1234 basis functions: about 10 min until the first update, 2 min "
-            "an update and 5 GB for each QM worker (estimates, good to a factor of three); 250 updates "
-            "a chain: 10 h");
-  EXPECT_EQ(describe({24, 260, 0.2, 0.046}, settings_of(1001, 1000)),
-            "the QM molecule has 24 basis functions: about 0.2 s until the first update, 0.05 s an "
-            "update and 0.3 GB for each QM worker (estimates, good to a factor of three); 2 updates a "
-            "chain: 0.09 s");
+  EXPECT_EQ(
+      describe(forecast, settings_of(250'000, 1000)),
+      "the QM molecule has 1234 basis functions: about 10 min until the first update, 2 min "
+      "an update and 5 GB for each QM worker (estimates, good to a factor of three); 250 updates "
+      "a chain: 10 h");
+  EXPECT_EQ(
+      describe({24, 260, 0.2, 0.046}, settings_of(1001, 1000)),
+      "the QM molecule has 24 basis functions: about 0.2 s until the first update, 0.05 s an "
+      "update and 0.3 GB for each QM worker (estimates, good to a factor of three); 2 updates a "
+      "chain: 0.09 s");
 }
 
 TEST(QmForecast, SaysNothingOfUpdatesWhoseNumberIsNotKnown) {
