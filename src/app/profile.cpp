@@ -44,12 +44,12 @@ void evaluate(Ranks& ranks, const ProfileImages& images) {
 }
 
 /// What came of a step that rank 0 alone has made.
-struct Outcome {
+struct ProfileOutcome {
   int status;  ///< of the script
   bool again;
 };
 
-Outcome add_images(Ranks& ranks, ProfileImages& images) {
+ProfileOutcome add_images(Ranks& ranks, ProfileImages& images) {
   const nlohmann::json found = of_first(ranks, [&]() -> nlohmann::json {
     write_estimate_input(images);
     const AddedOrNot added = choose_added(images);
@@ -61,7 +61,7 @@ Outcome add_images(Ranks& ranks, ProfileImages& images) {
   return {found.at(0), !after.empty()};
 }
 
-Outcome estimate(Ranks& ranks, const ProfileImages& images) {
+ProfileOutcome estimate(Ranks& ranks, const ProfileImages& images) {
   const nlohmann::json found = of_first(ranks, [&]() -> nlohmann::json {
     const int status = run_estimate(estimate_command(images));
     return {status, status == 0 && plan_more(images)};
@@ -72,7 +72,7 @@ Outcome estimate(Ranks& ranks, const ProfileImages& images) {
 int sample_and_estimate(Ranks& ranks, ProfileImages& images) {
   of_first(ranks, [&] { return estimate_command(images); });  // is all there that it takes?
   ProfileSampling sampling(ranks, images);
-  Outcome made{};
+  ProfileOutcome made{};
   do {
     do {
       sampling.sample_missing();
