@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <ranges>
 
 #include "kernels/base/error.hpp"
 
@@ -42,8 +41,10 @@ LatticePlan::LatticePlan(const LatticeChoice& choice, std::span<const Vector3> n
   const double edges[3] = {box.lengths.x, box.lengths.y, box.lengths.z};
   double half_solute[3];
   for (int k = 0; k < 3; ++k) {
-    const auto [least, most] = std::ranges::minmax(
-        nuclei | std::views::transform([k](const Vector3& r) { return coordinate(r, k); }));
+    const auto along_axis = [k](const Vector3& r) { return coordinate(r, k); };
+    const auto [first, last] = std::ranges::minmax(nuclei, {}, along_axis);
+    const double least = along_axis(first);
+    const double most = along_axis(last);
     lattice_.centre[k] = (least + most) / 2;
     lattice_.box[k] = edges[k];
     lattice_.inverse_box[k] = 1 / edges[k];
@@ -95,7 +96,8 @@ double LatticePlan::ball_radius(int level, std::span<const Vector3> points) cons
   const LatticeLevel& finer = lattice_.level[level - 1];
   double radius = choice_.levels[static_cast<std::size_t>(level - 1)].margin_angstrom;
   for (int k = 0; k < 3; ++k) {
-    const double served = (finer.nodes[k] / 2 - kGuardNodes) / finer.inverse_spacing;
+    const int nodes_served = finer.nodes[k] / 2 - kGuardNodes;
+    const double served = nodes_served / finer.inverse_spacing;
     if (served >= lattice_.box[k] / 2) continue;  // all there is
     for (const Vector3& point : points) {
       radius = std::min(radius, served - std::abs(coordinate(point, k) - lattice_.centre[k]));
