@@ -5,8 +5,10 @@ Run by any Python that has src/qm/workers/requirements.txt. With CuPy and a GPU 
 
 import contextlib
 import functools
+import gc
 import importlib.util
 import io
+import tracemalloc
 import unittest
 
 from pyscf_worker_tests import REPOSITORY
@@ -229,6 +231,20 @@ class AttractionTest(unittest.TestCase):
                     found = matrix.potentials(matrices, points)
                     numpy.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-10)
                 self.assertEqual(matrix.potentials(matrices, points[:0]).shape, (3, 0))
+
+    def test_nothing_of_a_call_stays(self):
+        """Not even until the collector of cycles runs, which on a device may be gigabytes later."""
+        molecule, points = gto.M(atom="Ne", basis="cc-pvtz", verbose=0), numpy.ones((2000, 3))
+        matrix = attraction.AttractionMatrix(molecule, HOST)
+        matrices = numpy.eye(molecule.nao)[None]
+        matrix.potentials(matrices, points)
+        gc.collect()
+        gc.disable()
+        self.addCleanup(gc.enable)
+        tracemalloc.start()
+        self.addCleanup(tracemalloc.stop)
+        matrix.potentials(matrices, points)
+        self.assertLess(tracemalloc.get_traced_memory()[0], points.nbytes)
 
     def test_no_charges(self):
         molecule = gto.M(atom="He", basis="sto-3g", verbose=0)

@@ -9,6 +9,7 @@ has the same bits.
 """
 
 import itertools
+import math
 
 import numpy
 import scipy.special
@@ -28,6 +29,10 @@ def hermite_orders(order):
     """(t, u, v) with t + u + v <= order."""
     triples = itertools.product(range(order + 1), repeat=3)
     return sorted((triple for triple in triples if sum(triple) <= order), key=lambda one: (sum(one), one))
+
+
+def hermite_count(order):
+    return math.comb(order + 3, 3)
 
 
 class _Shells:
@@ -276,25 +281,25 @@ class _OfOrder:
             yield some, self._backend.xp.stack(fields).reshape(len(fields) * self._count, -1)
 
     def _derivatives(self, x, y, z, exponents, *boys):
-        """Of 1/r smeared by the products, in the order of hermite_orders()."""
-        level, scale = {}, 1.0
-        for n, one in enumerate(boys):
-            level[n, (0, 0, 0)] = one * scale
-            scale = scale * (-2.0 * exponents)
-        axes = (x, y, z)
+        """Of 1/r smeared by the products, in the order of hermite_orders().
 
-        def at(n, triple):
-            if (n, triple) not in level:
+        Each level, from the highest, is made of the one above, and of two only are there arrays.
+        """
+        axes, scales = (x, y, z), [1.0]
+        for _ in boys[1:]:
+            scales.append(scales[-1] * (-2.0 * exponents))
+        level = {}
+        for n in reversed(range(len(boys))):
+            above, level = level, {(0, 0, 0): boys[n] * scales[n]}
+            for triple in self._hermite[1 : hermite_count(self._order - n)]:
                 axis = next(k for k in range(3) if triple[k])
                 lower = tuple(t - (k == axis) for k, t in enumerate(triple))
-                value = axes[axis] * at(n + 1, lower)
+                value = axes[axis] * above[lower]
                 if lower[axis]:
                     lowest = tuple(t - (k == axis) for k, t in enumerate(lower))
-                    value = value + lower[axis] * at(n + 1, lowest)
-                level[n, triple] = value
-            return level[n, triple]
-
-        fields = tuple(at(0, triple) for triple in self._hermite)
+                    value = value + lower[axis] * above[lowest]
+                level[triple] = value
+        fields = tuple(level[triple] for triple in self._hermite)
         return fields[0] if len(fields) == 1 else fields
 
 
