@@ -21,7 +21,9 @@ TABLE_STEP = 0.1
 # From here on the Boys function is its asymptote (to 1e-15 for orders up to 8: e^-x x^8 is less).
 TABLE_END = 60.0
 TAYLOR_TERMS = 8
-VALUES_AT_ONCE = 2**20  # products times charges
+# Of the arrays that live at a time, each of products times charges. Smaller ones of high orders would
+# leave a GPU waiting for launches.
+BYTES_AT_ONCE = 2**29
 MOST_FUSED_RESULTS = 40  # a kernel's arguments have room for no more than some eighty arrays
 
 
@@ -245,7 +247,7 @@ class _OfOrder:
         """(matrices, points): of these products' share in symmetric matrices, the host's."""
         xp = self._backend.xp
         coefficients = self._coefficients(matrices)
-        parts = [coefficients @ values for _, values in self._values_at(points)]
+        parts = [coefficients @ self._values_at(points[some]) for some in self._slices(len(points))]
         return xp.concatenate([xp.zeros((len(matrices), 0)), *parts], axis=1)
 
     def _coefficients(self, matrices):
@@ -262,23 +264,28 @@ class _OfOrder:
     def _sums(self, positions, charges):
         """(products, Hermite functions): sums over the charges."""
         result = self._backend.xp.zeros((self._count, len(self._hermite)))
-        for some, values in self._values_at(positions):
-            result += (values @ charges[some]).reshape(len(self._hermite), self._count).T
+        for some in self._slices(len(positions)):
+            sums = self._values_at(positions[some]) @ charges[some]
+            result += sums.reshape(len(self._hermite), self._count).T
         return result
 
+    def _slices(self, positions):
+        """Of so many positions, whose arrays in _values_at() keep to BYTES_AT_ONCE."""
+        # The derivatives twice, when they become one array, beside differences and Boys functions, or
+        # what the latter are made of.
+        arrays = 2 * len(self._hermite) + self._order + 4
+        arrays = max(arrays, self._order + TAYLOR_TERMS + 12)
+        at_once = max(1, BYTES_AT_ONCE // (8 * arrays * self._count))
+        return [slice(first, first + at_once) for first in range(0, positions, at_once)]
+
     def _values_at(self, positions):
-        """Of some positions at a time (slice, (Hermite functions times products, positions))."""
-        at_once = max(1, VALUES_AT_ONCE // self._count)
-        for first in range(0, len(positions), at_once):
-            some = slice(first, first + at_once)
-            x, y, z = (
-                centre - positions[some, axis] for axis, centre in enumerate(self._centres)
-            )
-            boys = self._boys(self._exponents * (x * x + y * y + z * z))
-            fields = self._fields(x, y, z, self._exponents, *boys)
-            fields = fields if isinstance(fields, tuple) else (fields,)
-            # One array for all: of one by one the launches would take longer than the work.
-            yield some, self._backend.xp.stack(fields).reshape(len(fields) * self._count, -1)
+        """(Hermite functions times products, positions)."""
+        x, y, z = (centre - positions[:, axis] for axis, centre in enumerate(self._centres))
+        boys = self._boys(self._exponents * (x * x + y * y + z * z))
+        fields = self._fields(x, y, z, self._exponents, *boys)
+        fields = fields if isinstance(fields, tuple) else (fields,)
+        # One array for all: of one by one the launches would take longer than the work.
+        return self._backend.xp.stack(fields).reshape(len(fields) * self._count, -1)
 
     def _derivatives(self, x, y, z, exponents, *boys):
         """Of 1/r smeared by the products, in the order of hermite_orders().
