@@ -234,6 +234,20 @@ class AttractionTest(unittest.TestCase):
                     numpy.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-10)
                 self.assertEqual(matrix.potentials(matrices, points[:0]).shape, (3, 0))
 
+    def test_coefficients_are_kept_for_the_same_matrices(self):
+        molecule, points = gto.M(atom="He", basis="def2-svp", verbose=0), numpy.eye(3)
+        matrix, matrices = attraction.AttractionMatrix(molecule, HOST), numpy.ones((1, 5, 5))
+        with unittest.mock.patch.object(
+            attraction._OfOrder, "coefficients", autospec=True, side_effect=attraction._OfOrder.coefficients
+        ) as made:
+            first = matrix.potentials(matrices, points)
+            of_all_orders = made.call_count
+            numpy.testing.assert_array_equal(matrix.potentials(matrices.copy(), points), first)
+            self.assertEqual(made.call_count, of_all_orders)
+            matrices *= 2
+            numpy.testing.assert_array_equal(matrix.potentials(matrices, points), 2 * first)
+            self.assertEqual(made.call_count, 2 * of_all_orders)
+
     def test_nothing_of_a_call_stays(self):
         """Not even until the collector of cycles runs, which on a device may be gigabytes later."""
         molecule, points = gto.M(atom="Ne", basis="cc-pvtz", verbose=0), numpy.ones((2000, 3))

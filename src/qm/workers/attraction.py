@@ -243,15 +243,15 @@ class _OfOrder:
             first += products
         return result
 
-    def potentials(self, matrices, points):
-        """(matrices, points): of these products' share in symmetric matrices, the host's."""
+    def potentials(self, coefficients, points):
+        """(matrices, points): of these products' share in the matrices of coefficients()."""
         xp = self._backend.xp
-        coefficients = self._coefficients(matrices)
         parts = [coefficients @ self._values_at(points[some]) for some in self._slices(len(points))]
-        return xp.concatenate([xp.zeros((len(matrices), 0)), *parts], axis=1)
+        return xp.concatenate([xp.zeros((len(coefficients), 0)), *parts], axis=1)
 
-    def _coefficients(self, matrices):
-        """(matrices, Hermite functions times products), as _values_at() has them."""
+    def coefficients(self, matrices):
+        """(matrices, Hermite functions times products), as _values_at() has them, of the host's symmetric
+        ones."""
         parts = []
         for (rows, columns, times), shares in zip(self._places, self._shares, strict=True):
             elements = matrices[:, rows, columns] * times[:, None, None]
@@ -337,6 +337,7 @@ class AttractionMatrix:
             place[one.columns[:, None], one.rows[:, :, None]] = numbers
             done += size
         self._place = backend.put(place)
+        self._last = None, []  # matrices of potentials() and their coefficients
 
     def __call__(self, positions, charges):
         """sum over charges of q (m| 1/|r - R| |n)."""
@@ -350,4 +351,13 @@ class AttractionMatrix:
         """(matrices, points): sum over m, n of D_mn (m| 1/|r - R| |n) of symmetric matrices at points
         (n, 3) in bohr; all are the host's."""
         there = self._backend.put(points)
-        return self._backend.get(sum(order.potentials(matrices, there) for order in self._orders))
+        orders = zip(self._orders, self._coefficients_of(matrices), strict=True)
+        return self._backend.get(sum(order.potentials(those, there) for order, those in orders))
+
+    def _coefficients_of(self, matrices):
+        """Of each order. Points come a thousand at a time, all of them with the same matrices."""
+        known, coefficients = self._last
+        if not numpy.array_equal(known, matrices):
+            coefficients = [order.coefficients(matrices) for order in self._orders]
+            self._last = matrices.copy(), coefficients
+        return coefficients
