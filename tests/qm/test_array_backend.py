@@ -5,9 +5,12 @@ Run by any Python that has src/qm/workers/requirements.txt. With CuPy and a GPU 
 
 import contextlib
 import functools
+import gc
 import importlib.util
 import io
+import tracemalloc
 import unittest
+import unittest.mock
 
 from pyscf_worker_tests import REPOSITORY
 
@@ -18,6 +21,7 @@ import attraction
 import device_choice
 import numpy
 import pyscf_worker
+import solvent_scf
 from array_backend import HOST, DeviceBackend
 from followed_orbitals import FollowedOrbitals
 from pyscf import dft, gto
@@ -202,9 +206,9 @@ class AttractionTest(unittest.TestCase):
                 expected = numpy.einsum(
                     "g,gmn->mn", charges, molecule.intor("int1e_grids", grids=positions)
                 )
-                for values_at_once in (attraction.VALUES_AT_ONCE, 5000):
-                    kept, attraction.VALUES_AT_ONCE = attraction.VALUES_AT_ONCE, values_at_once
-                    self.addCleanup(setattr, attraction, "VALUES_AT_ONCE", kept)
+                for bytes_at_once in (attraction.BYTES_AT_ONCE, 1_000_000):
+                    kept, attraction.BYTES_AT_ONCE = attraction.BYTES_AT_ONCE, bytes_at_once
+                    self.addCleanup(setattr, attraction, "BYTES_AT_ONCE", kept)
                     found = backend.get(matrix(positions, charges))
                     numpy.testing.assert_allclose(found, expected, atol=1e-12)
 
@@ -223,12 +227,58 @@ class AttractionTest(unittest.TestCase):
                 expected = numpy.einsum(
                     "kmn,gmn->kg", matrices, molecule.intor("int1e_grids", grids=points)
                 )
-                for values_at_once in (attraction.VALUES_AT_ONCE, 5000):
-                    kept, attraction.VALUES_AT_ONCE = attraction.VALUES_AT_ONCE, values_at_once
-                    self.addCleanup(setattr, attraction, "VALUES_AT_ONCE", kept)
+                for bytes_at_once in (attraction.BYTES_AT_ONCE, 1_000_000):
+                    kept, attraction.BYTES_AT_ONCE = attraction.BYTES_AT_ONCE, bytes_at_once
+                    self.addCleanup(setattr, attraction, "BYTES_AT_ONCE", kept)
                     found = matrix.potentials(matrices, points)
                     numpy.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-10)
                 self.assertEqual(matrix.potentials(matrices, points[:0]).shape, (3, 0))
+
+    def test_coefficients_are_kept_for_the_same_matrices(self):
+        molecule, points = gto.M(atom="He", basis="def2-svp", verbose=0), numpy.eye(3)
+        matrix, matrices = attraction.AttractionMatrix(molecule, HOST), numpy.ones((1, 5, 5))
+        with unittest.mock.patch.object(
+            attraction._OfOrder, "coefficients", autospec=True, side_effect=attraction._OfOrder.coefficients
+        ) as made:
+            first = matrix.potentials(matrices, points)
+            of_all_orders = made.call_count
+            numpy.testing.assert_array_equal(matrix.potentials(matrices.copy(), points), first)
+            self.assertEqual(made.call_count, of_all_orders)
+            matrices *= 2
+            numpy.testing.assert_array_equal(matrix.potentials(matrices, points), 2 * first)
+            self.assertEqual(made.call_count, 2 * of_all_orders)
+
+    def test_nothing_of_a_call_stays(self):
+        """Not even until the collector of cycles runs, which on a device may be gigabytes later."""
+        molecule, points = gto.M(atom="Ne", basis="cc-pvtz", verbose=0), numpy.ones((2000, 3))
+        matrix = attraction.AttractionMatrix(molecule, HOST)
+        matrices = numpy.eye(molecule.nao)[None]
+        matrix.potentials(matrices, points)
+        gc.collect()
+        gc.disable()
+        self.addCleanup(gc.enable)
+        tracemalloc.start()
+        self.addCleanup(tracemalloc.stop)
+        matrix.potentials(matrices, points)
+        self.assertLess(tracemalloc.get_traced_memory()[0], points.nbytes)
+
+    def test_arrays_keep_to_their_bytes(self):
+        """Of all orders, up to that of two f functions; and the device's forecast has them."""
+        budget = 2**23
+        molecule = gto.M(atom="Ne", basis="cc-pvtz", verbose=0)
+        points, charges = numpy.ones((20000, 3)), numpy.ones(20000)
+        matrix, matrices = attraction.AttractionMatrix(molecule, HOST), numpy.eye(molecule.nao)[None]
+        request = worker_request(["Ne"])
+        with unittest.mock.patch.object(attraction, "BYTES_AT_ONCE", 0):
+            forecast = solvent_scf.device_bytes(molecule.nao, 1, request)
+        with unittest.mock.patch.object(attraction, "BYTES_AT_ONCE", budget):
+            self.assertEqual(solvent_scf.device_bytes(molecule.nao, 1, request), forecast + budget)
+            for work in (lambda: matrix.potentials(matrices, points), lambda: matrix(points, charges)):
+                tracemalloc.start()
+                self.addCleanup(tracemalloc.stop)
+                work()
+                self.assertLess(tracemalloc.get_traced_memory()[1], 1.1 * budget)
+                tracemalloc.stop()
 
     def test_no_charges(self):
         molecule = gto.M(atom="He", basis="sto-3g", verbose=0)

@@ -9,6 +9,7 @@ has the same bits.
 """
 
 import itertools
+import math
 
 import numpy
 import scipy.special
@@ -20,7 +21,9 @@ TABLE_STEP = 0.1
 # From here on the Boys function is its asymptote (to 1e-15 for orders up to 8: e^-x x^8 is less).
 TABLE_END = 60.0
 TAYLOR_TERMS = 8
-VALUES_AT_ONCE = 2**20  # products times charges
+# Of the arrays that live at a time, each of products times charges. Smaller ones of high orders would
+# leave a GPU waiting for launches.
+BYTES_AT_ONCE = 2**29
 MOST_FUSED_RESULTS = 40  # a kernel's arguments have room for no more than some eighty arrays
 
 
@@ -28,6 +31,10 @@ def hermite_orders(order):
     """(t, u, v) with t + u + v <= order."""
     triples = itertools.product(range(order + 1), repeat=3)
     return sorted((triple for triple in triples if sum(triple) <= order), key=lambda one: (sum(one), one))
+
+
+def hermite_count(order):
+    return math.comb(order + 3, 3)
 
 
 class _Shells:
@@ -236,15 +243,15 @@ class _OfOrder:
             first += products
         return result
 
-    def potentials(self, matrices, points):
-        """(matrices, points): of these products' share in symmetric matrices, the host's."""
+    def potentials(self, coefficients, points):
+        """(matrices, points): of these products' share in the matrices of coefficients()."""
         xp = self._backend.xp
-        coefficients = self._coefficients(matrices)
-        parts = [coefficients @ values for _, values in self._values_at(points)]
-        return xp.concatenate([xp.zeros((len(matrices), 0)), *parts], axis=1)
+        parts = [coefficients @ self._values_at(points[some]) for some in self._slices(len(points))]
+        return xp.concatenate([xp.zeros((len(coefficients), 0)), *parts], axis=1)
 
-    def _coefficients(self, matrices):
-        """(matrices, Hermite functions times products), as _values_at() has them."""
+    def coefficients(self, matrices):
+        """(matrices, Hermite functions times products), as _values_at() has them, of the host's symmetric
+        ones."""
         parts = []
         for (rows, columns, times), shares in zip(self._places, self._shares, strict=True):
             elements = matrices[:, rows, columns] * times[:, None, None]
@@ -257,44 +264,49 @@ class _OfOrder:
     def _sums(self, positions, charges):
         """(products, Hermite functions): sums over the charges."""
         result = self._backend.xp.zeros((self._count, len(self._hermite)))
-        for some, values in self._values_at(positions):
-            result += (values @ charges[some]).reshape(len(self._hermite), self._count).T
+        for some in self._slices(len(positions)):
+            sums = self._values_at(positions[some]) @ charges[some]
+            result += sums.reshape(len(self._hermite), self._count).T
         return result
 
+    def _slices(self, positions):
+        """Of so many positions, whose arrays in _values_at() keep to BYTES_AT_ONCE."""
+        # The derivatives twice, when they become one array, beside differences and Boys functions, or
+        # what the latter are made of.
+        arrays = 2 * len(self._hermite) + self._order + 4
+        arrays = max(arrays, self._order + TAYLOR_TERMS + 12)
+        at_once = max(1, BYTES_AT_ONCE // (8 * arrays * self._count))
+        return [slice(first, first + at_once) for first in range(0, positions, at_once)]
+
     def _values_at(self, positions):
-        """Of some positions at a time (slice, (Hermite functions times products, positions))."""
-        at_once = max(1, VALUES_AT_ONCE // self._count)
-        for first in range(0, len(positions), at_once):
-            some = slice(first, first + at_once)
-            x, y, z = (
-                centre - positions[some, axis] for axis, centre in enumerate(self._centres)
-            )
-            boys = self._boys(self._exponents * (x * x + y * y + z * z))
-            fields = self._fields(x, y, z, self._exponents, *boys)
-            fields = fields if isinstance(fields, tuple) else (fields,)
-            # One array for all: of one by one the launches would take longer than the work.
-            yield some, self._backend.xp.stack(fields).reshape(len(fields) * self._count, -1)
+        """(Hermite functions times products, positions)."""
+        x, y, z = (centre - positions[:, axis] for axis, centre in enumerate(self._centres))
+        boys = self._boys(self._exponents * (x * x + y * y + z * z))
+        fields = self._fields(x, y, z, self._exponents, *boys)
+        fields = fields if isinstance(fields, tuple) else (fields,)
+        # One array for all: of one by one the launches would take longer than the work.
+        return self._backend.xp.stack(fields).reshape(len(fields) * self._count, -1)
 
     def _derivatives(self, x, y, z, exponents, *boys):
-        """Of 1/r smeared by the products, in the order of hermite_orders()."""
-        level, scale = {}, 1.0
-        for n, one in enumerate(boys):
-            level[n, (0, 0, 0)] = one * scale
-            scale = scale * (-2.0 * exponents)
-        axes = (x, y, z)
+        """Of 1/r smeared by the products, in the order of hermite_orders().
 
-        def at(n, triple):
-            if (n, triple) not in level:
+        Each level, from the highest, is made of the one above, and of two only are there arrays.
+        """
+        axes, scales = (x, y, z), [1.0]
+        for _ in boys[1:]:
+            scales.append(scales[-1] * (-2.0 * exponents))
+        level = {}
+        for n in reversed(range(len(boys))):
+            above, level = level, {(0, 0, 0): boys[n] * scales[n]}
+            for triple in self._hermite[1 : hermite_count(self._order - n)]:
                 axis = next(k for k in range(3) if triple[k])
                 lower = tuple(t - (k == axis) for k, t in enumerate(triple))
-                value = axes[axis] * at(n + 1, lower)
+                value = axes[axis] * above[lower]
                 if lower[axis]:
                     lowest = tuple(t - (k == axis) for k, t in enumerate(lower))
-                    value = value + lower[axis] * at(n + 1, lowest)
-                level[n, triple] = value
-            return level[n, triple]
-
-        fields = tuple(at(0, triple) for triple in self._hermite)
+                    value = value + lower[axis] * above[lowest]
+                level[triple] = value
+        fields = tuple(level[triple] for triple in self._hermite)
         return fields[0] if len(fields) == 1 else fields
 
 
@@ -325,6 +337,7 @@ class AttractionMatrix:
             place[one.columns[:, None], one.rows[:, :, None]] = numbers
             done += size
         self._place = backend.put(place)
+        self._last = None, []  # matrices of potentials() and their coefficients
 
     def __call__(self, positions, charges):
         """sum over charges of q (m| 1/|r - R| |n)."""
@@ -338,4 +351,13 @@ class AttractionMatrix:
         """(matrices, points): sum over m, n of D_mn (m| 1/|r - R| |n) of symmetric matrices at points
         (n, 3) in bohr; all are the host's."""
         there = self._backend.put(points)
-        return self._backend.get(sum(order.potentials(matrices, there) for order in self._orders))
+        orders = zip(self._orders, self._coefficients_of(matrices), strict=True)
+        return self._backend.get(sum(order.potentials(those, there) for order, those in orders))
+
+    def _coefficients_of(self, matrices):
+        """Of each order. Points come a thousand at a time, all of them with the same matrices."""
+        known, coefficients = self._last
+        if not numpy.array_equal(known, matrices):
+            coefficients = [order.coefficients(matrices) for order in self._orders]
+            self._last = matrices.copy(), coefficients
+        return coefficients

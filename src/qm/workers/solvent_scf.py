@@ -8,6 +8,7 @@ import dataclasses
 import functools
 
 import array_functionals
+import attraction
 import cached_functional
 import fitted_interaction
 import numpy
@@ -98,6 +99,7 @@ def device_bytes(functions, atoms, request):
         + 4 * functions * coarse_points
         + 8 * functions * density_points
         + fitted_interaction.size_in_bytes(functions, AUXILIARY_FUNCTIONS * functions)
+        + attraction.BYTES_AT_ONCE
         + DEVICE_TEMPORARY_BYTES
     )
 

@@ -4,6 +4,7 @@ A worker script calls take_over_stdout() before it imports anything noisy, then 
 factory of its engine.
 """
 
+import ctypes
 import dataclasses
 import gc
 import importlib.metadata
@@ -147,6 +148,14 @@ def resident_memory_mb():
 def peak_memory_mb():
     """The largest resident set so far."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
+
+
+def _give_memory_back():
+    """What nobody refers to, to the system; else glibc keeps most of it."""
+    gc.collect()
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)
 
 
 def check_shape(arrays, name, shape):
@@ -372,7 +381,7 @@ def serve(channel, worker, version, make_engine, libraries=()):
                 return 0
             if header["type"] == "init" and engine is not None:
                 engine = None  # another molecule: this one makes room
-                gc.collect()
+                _give_memory_back()
             engine = _answer(channel, engine, make_engine, header, arrays)
         except WorkerError as error:
             print(f"error ({error.reason}): {error}", file=sys.stderr, flush=True)
