@@ -256,7 +256,13 @@ Forgetting forgetting(std::span<const QmBlock> blocks, double kt) {
   }
   if (kept.size() < 2) return {};
   const IntegratedCovariance found = integrated_covariance(kept);
-  if (!(found.variance > 0)) return {};
+  if (!(found.variance >
+        0)) {  // one configuration, of which nothing is known where others are refused
+    const double share = static_cast<double>(accepted) / static_cast<double>(tests);
+    return {.blocks = 0,
+            .enough = share >= kLowBlockAcceptance ||
+                      needed_to_forget(tests, accepted) <= tests / kLeastPart};
+  }
   const double g = found.sum / found.variance;
   // By independent proposals alone, so many of which are accepted, it would be 2/acceptance - 1.
   const double rejected =
