@@ -62,7 +62,7 @@ BlockRun::BlockRun(const Parts& parts, const ChainFolder& folder, const nlohmann
       scf_(parts.engine),
       observer_(parts.output),
       blocks_(state == nullptr ? std::vector<QmBlock>() : blocks_from(state->at("blocks"))),
-      statistics_(energies_of(blocks_)),
+      statistics_(energies_of(blocks_, kt_)),
       table_(folder.file("blocks.csv"), blocks_) {
   if (state == nullptr) return;
   parts_.interval = state->at("interval");
@@ -71,7 +71,8 @@ BlockRun::BlockRun(const Parts& parts, const ChainFolder& folder, const nlohmann
   planned_end_ = state->value("planned_end", std::uint64_t{0});
   if (!blocks_.empty()) {
     accepted_ = std::ranges::count_if(std::span(blocks_).subspan(1), &QmBlock::accepted);
-    first_ = first_of_true_ensemble(blocks_.size() - 1, accepted_);
+    forgetting_ = forgetting(blocks_, kt_);
+    first_ = first_of_true_ensemble(blocks_.size() - 1, accepted_, forgetting_);
   }
   observer_.restore(state->at("observer"));
   if (kept_ >= blocks_.size() && !blocks_.empty()) {
@@ -219,16 +220,19 @@ void BlockRun::decide(const QmBlock& block, nlohmann::json end_state) {
   add_energy();
 }
 
-/// Of what the last test has left. How many of the first blocks are left out depends on how many
-/// have been accepted.
+/// Of what the last test has left. How many of the first blocks are left out depends on all that
+/// there are.
 void BlockRun::add_energy() {
   if (blocks_.size() < 2) return;
   accepted_ += blocks_.back().accepted ? 1 : 0;
-  const std::size_t first = first_of_true_ensemble(blocks_.size() - 1, accepted_);
+  if (blocks_of_forgetting(blocks_.size()) == blocks_.size()) {
+    forgetting_ = forgetting(blocks_, kt_);
+  }
+  const std::size_t first = first_of_true_ensemble(blocks_.size() - 1, accepted_, forgetting_);
   if (std::exchange(first_, first) == first) {
     statistics_.add(kept().end.true_energy_kj_per_mol());
   } else {
-    statistics_ = energies_of(blocks_);
+    statistics_ = energies_of(blocks_, kt_);
   }
 }
 

@@ -114,7 +114,8 @@ class BlockRun {
   std::uint64_t ahead_end_ = 0;  ///< where they end; 0: there are none
   std::optional<std::uint64_t> resting_step_;
   std::uint64_t accepted_ = 0;  ///< blocks, the start not counted
-  std::size_t first_ = 1;       ///< of the blocks that statistics_ has
+  Forgetting forgetting_;
+  std::size_t first_ = 1;  ///< of the blocks that statistics_ has
   ChainStatistics statistics_;
   double worker_memory_mb_ = -1;
   BlockTable table_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/constants.hpp"
 #include "io/qm_blocks.hpp"
 
 namespace starpmc {
@@ -102,18 +103,16 @@ void add_blocks(Warnings& warnings, const RunSummary& summary) {
         std::ranges::count_if(chain.blocks.begin() + 1, chain.blocks.end(), &QmBlock::accepted));
     blocks += static_cast<double>(tests);
     accepted += static_cast<double>(passed);
-    if (!remembers_start(tests, passed)) continue;
+    if (!remembers_start(chain.blocks, kGasConstant * summary.temperature_kelvin)) continue;
     ++remembering;
     lowest = std::min(lowest, static_cast<double>(passed) / static_cast<double>(tests));
   }
   if (remembering > 0) {
     warnings.push_back(fmt::format(
-        "block acceptance is too low in {} of {} chains (down to {:.0f} %) to forget within a "
-        "quarter "
-        "of the blocks the sampled ensemble that production starts in: averages of the exact "
-        "ensemble may be off by more than their errors; make more steps (sampling.steps), or have "
-        "more blocks accepted (a finer qm.response-tolerance, more qm.configurations, a shorter "
-        "qm.interval)",
+        "{} of {} chains do not forget within a quarter of their blocks (down to {:.0f} % of which "
+        "are accepted) the sampled ensemble that production starts in: averages of the exact "
+        "ensemble may be off by more than their errors; make more steps (sampling.steps), or a "
+        "reference that fits better (a finer qm.response-tolerance, more qm.configurations)",
         remembering, summary.chains.size(), 100 * lowest));
   }
   if (blocks == 0 || accepted >= kLowBlockAcceptance * blocks) return;

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "analysis/integrated_covariance.hpp"
 #include "io/binary_json.hpp"
 #include "io/energy_terms_json.hpp"
 #include "kernels/base/error.hpp"
@@ -93,10 +95,26 @@ std::uint64_t needed_to_forget(std::uint64_t tests, std::uint64_t accepted) {
   return static_cast<std::uint64_t>(std::ceil(kAcceptedBlocks / share));
 }
 
-std::size_t first_kept(std::span<const QmBlock> blocks) {
+std::uint64_t accepted_of(std::span<const QmBlock> blocks) {
+  return static_cast<std::uint64_t>(std::ranges::count_if(blocks.subspan(1), &QmBlock::accepted));
+}
+
+std::size_t first_kept(std::span<const QmBlock> blocks, double kt) {
   if (blocks.empty()) return 1;
-  const auto accepted = std::ranges::count_if(blocks.subspan(1), &QmBlock::accepted);
-  return first_of_true_ensemble(blocks.size() - 1, static_cast<std::uint64_t>(accepted));
+  return first_of_true_ensemble(blocks.size() - 1, accepted_of(blocks), forgetting(blocks, kt));
+}
+
+/// For each block what the start still changes in a mean from there on, over kT.
+std::vector<double> left_from(std::size_t blocks, double variance, double inefficiency) {
+  constexpr double kHuge = 500;  // whose exp() is finite
+  std::vector<double> left(blocks);
+  double sum = 0;
+  for (std::size_t n = blocks; n-- > 0;) {
+    const double here = variance * std::exp(-2 * static_cast<double>(n) / inefficiency);
+    sum += std::exp(std::min(here, kHuge));
+    left[n] = std::log(sum / static_cast<double>(blocks - n));
+  }
+  return left;
 }
 
 AverageEstimate estimate(std::span<const double> samples) {
@@ -145,7 +163,7 @@ void average_steps(std::span<const QmBlock> blocks, std::span<const BlockEnd* co
   std::vector<double> kept_difference;
   // Those whose start is of the true ensemble.
   const std::size_t first =
-      std::max<std::size_t>(1, std::min(first_kept(blocks) + 1, blocks.size() - 1));
+      std::max<std::size_t>(1, std::min(first_kept(blocks, kt) + 1, blocks.size() - 1));
   for (std::size_t i = first; i < blocks.size(); ++i) {
     at_end.push_back(blocks[i].end.difference_kj_per_mol);
     at_start.push_back(kept[i - 1]->difference_kj_per_mol);
@@ -216,16 +234,59 @@ std::vector<QmBlock> blocks_from(const json& state) {
   return blocks;
 }
 
-std::size_t first_of_true_ensemble(std::uint64_t tests, std::uint64_t accepted) {
-  if (accepted == 0) return 1;
-  return 1 + std::min(needed_to_forget(tests, accepted), tests / kLeastPart);
+std::size_t blocks_of_forgetting(std::size_t blocks) {
+  constexpr std::size_t kParts = 8;
+  const std::size_t part = std::max<std::size_t>(1, std::bit_floor(blocks) / kParts);
+  return blocks - blocks % part;
 }
 
-bool remembers_start(std::uint64_t tests, std::uint64_t accepted) {
-  if (tests == 0) return false;
-  if (accepted == 0) return true;
-  return static_cast<double>(accepted) < kLowBlockAcceptance * static_cast<double>(tests) &&
-         needed_to_forget(tests, accepted) > tests / kLeastPart;
+Forgetting forgetting(std::span<const QmBlock> blocks, double kt) {
+  constexpr double kEnough = 0.25;  // of the error: so much may be left
+  constexpr double kChains = 16;
+  blocks = blocks.first(blocks_of_forgetting(blocks.size()));
+  if (blocks.size() < 2) return {};
+  const std::uint64_t tests = blocks.size() - 1;
+  const std::uint64_t accepted = accepted_of(blocks);
+  if (accepted == 0) return {.blocks = 0, .enough = false};
+  const std::size_t least = first_of_true_ensemble(tests, accepted, {});
+  const std::vector<const BlockEnd*> ends = kept_ends(blocks);
+  std::vector<double> kept;
+  for (std::size_t i = least; i < ends.size(); ++i) {
+    kept.push_back(ends[i]->difference_kj_per_mol / kt);
+  }
+  if (kept.size() < 2) return {};
+  const IntegratedCovariance found = integrated_covariance(kept);
+  if (!(found.variance >
+        0)) {  // one configuration, of which nothing is known where others are refused
+    const double share = static_cast<double>(accepted) / static_cast<double>(tests);
+    return {.blocks = 0,
+            .enough = share >= kLowBlockAcceptance ||
+                      needed_to_forget(tests, accepted) <= tests / kLeastPart};
+  }
+  const double g = found.sum / found.variance;
+  // By independent proposals alone, so many of which are accepted, it would be 2/acceptance - 1.
+  const double rejected =
+      kAcceptedBlocks * static_cast<double>(tests) / static_cast<double>(accepted) - 1;
+  const std::vector<double> left = left_from(blocks.size(), found.variance, std::max(g, rejected));
+  const auto small = [&](std::size_t first) {
+    const auto count = static_cast<double>(blocks.size() - first);
+    return left[first] <= kEnough * std::sqrt(found.sum / (kChains * count));
+  };
+  const std::size_t most = 1 + tests / kLeastPart;
+  std::size_t first = least;
+  while (first < most && !small(first)) ++first;
+  return {.blocks = first - 1, .enough = small(first)};
+}
+
+std::size_t first_of_true_ensemble(std::uint64_t tests, std::uint64_t accepted,
+                                   const Forgetting& found) {
+  if (accepted == 0) return 1;
+  return 1 + std::min(std::max<std::uint64_t>(needed_to_forget(tests, accepted), found.blocks),
+                      tests / kLeastPart);
+}
+
+bool remembers_start(std::span<const QmBlock> blocks, double kt) {
+  return !forgetting(blocks, kt).enough;
 }
 
 BlockAverages average_blocks(std::span<const QmBlock> blocks, double kt) {
@@ -233,7 +294,7 @@ BlockAverages average_blocks(std::span<const QmBlock> blocks, double kt) {
   if (blocks.empty()) return averages;
   const std::vector<const BlockEnd*> kept = kept_ends(blocks);
   averages.blocks = blocks.size() - 1;
-  const std::size_t first = first_kept(blocks);
+  const std::size_t first = first_kept(blocks, kt);
   SeriesMoments differences;
   BlockAverage difference;
   BlockAverage energy;
@@ -266,10 +327,10 @@ BlockAverages average_blocks(std::span<const QmBlock> blocks, double kt) {
   return averages;
 }
 
-ChainStatistics energies_of(std::span<const QmBlock> blocks) {
+ChainStatistics energies_of(std::span<const QmBlock> blocks, double kt) {
   ChainStatistics statistics;
   const std::vector<const BlockEnd*> kept = kept_ends(blocks);
-  for (std::size_t i = first_kept(blocks); i < kept.size(); ++i)
+  for (std::size_t i = first_kept(blocks, kt); i < kept.size(); ++i)
     statistics.add(kept[i]->true_energy_kj_per_mol());
   return statistics;
 }

@@ -58,16 +58,33 @@ nlohmann::json blocks_state(std::span<const QmBlock> blocks);
 /// @throws RunError, nlohmann::json::exception where it is not one
 std::vector<QmBlock> blocks_from(const nlohmann::json& state);
 
-/// The first block of a chain whose end, once tested, is of the true ensemble. Production begins in
-/// the sampled one, and has forgotten it after about as many blocks as it takes to accept two; no
-/// more than a quarter is left out. As in src/profile/blocks.py.
-std::size_t first_of_true_ensemble(std::uint64_t tests, std::uint64_t accepted);
+/// How many blocks a chain takes to forget the sampled ensemble, in which production begins, as its
+/// true less sampled energies D say: until what the start still changes,
+/// kT ln <exp(v exp(-2n/g))> over the blocks n that are kept, is small beside the error of a mean
+/// of D; v is its variance over (kT)^2, g its inefficiency. All blocks may be accepted while D
+/// hardly changes. As in src/profile/blocks.py, but of one chain: g is what it seems to be, whose
+/// upper end would be far too large; and the error is that of sixteen, so that it serves their
+/// mean, too.
+struct Forgetting {
+  std::size_t blocks = 0;
+  bool enough = true;  ///< no more than a quarter was needed
+};
+/// @param kt kJ/mol
+Forgetting forgetting(std::span<const QmBlock> blocks, double kt);
+/// Of how many of so many blocks forgetting() is found: changed at every 16th to 8th of them, so
+/// that a run need not ask at every test.
+std::size_t blocks_of_forgetting(std::size_t blocks);
+
+/// The first block of a chain whose end, once tested, is of the true ensemble: as many are left out
+/// as it takes to accept two, and to forget; no more than a quarter.
+std::size_t first_of_true_ensemble(std::uint64_t tests, std::uint64_t accepted,
+                                   const Forgetting& found);
 
 /// Shares of accepted blocks below it are low: a reference and a response that fit have far more.
 inline constexpr double kLowBlockAcceptance = 0.7;
 
-/// Whether so few blocks are accepted that a quarter left out does not forget the sampled ensemble.
-bool remembers_start(std::uint64_t tests, std::uint64_t accepted);
+/// Whether a quarter left out does not forget the sampled ensemble. @param kt kJ/mol
+bool remembers_start(std::span<const QmBlock> blocks, double kt);
 
 /// Of one chain, over its blocks. Averages are over block ends, where a rejected block counts the
 /// configuration before it again: samples of the exact ensemble from first_of_true_ensemble() on,
@@ -90,7 +107,7 @@ struct BlockAverages {
 BlockAverages average_blocks(std::span<const QmBlock> blocks, double kt);
 
 /// The true total energy at the same block ends, for the error that ends a run and for several
-/// chains.
-ChainStatistics energies_of(std::span<const QmBlock> blocks);
+/// chains. @param kt kJ/mol
+ChainStatistics energies_of(std::span<const QmBlock> blocks, double kt);
 
 }  // namespace starpmc

@@ -122,8 +122,8 @@ std::string isolated_dipole(const RunSummary& summary, fmt::format_string<double
 }
 
 /// In the exact ensemble of the ends of its blocks.
-AverageEstimate total_of(const ChainSummary& chain) {
-  return chain.blocks.empty() ? chain.averages.total : energies_of(chain.blocks).estimate();
+AverageEstimate total_of(const ChainSummary& chain, double kt) {
+  return chain.blocks.empty() ? chain.averages.total : energies_of(chain.blocks, kt).estimate();
 }
 
 std::string updates_of(const ChainSummary& chain) {
@@ -203,7 +203,8 @@ std::string chain_lines(const RunSummary& summary) {
     const ChainSummary& chain = summary.chains[i];
     text += fmt::format("  {:>5} {:>13} {:>12} {:>10.1f} % {:>24} {:>10}\n", i,
                         chain.equilibration_steps, chain.steps, 100 * chain.acceptance,
-                        with_error(total_of(chain)), updates_of(chain));
+                        with_error(total_of(chain, kGasConstant * summary.temperature_kelvin)),
+                        updates_of(chain));
   }
   const EnsembleEstimate& energy = summary.total_energy;
   text += fmt::format(
@@ -244,7 +245,7 @@ std::string chain_lines(const RunSummary& summary) {
 
 std::string update_average_lines(const RunSummary& summary) {
   const ChainSummary& chain = summary.chains.front();
-  const QmAverages averages = average_updates(chain);
+  const QmAverages averages = average_updates(chain, summary.temperature_kelvin);
   std::string text;
   const auto add = [&](const char* name, const AverageEstimate& average) {
     if (average.count > 0) text += fmt::format("  {:<22}{}\n", name, with_error(average));

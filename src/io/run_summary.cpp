@@ -7,6 +7,7 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 
+#include "base/constants.hpp"
 #include "io/hdf5_handle.hpp"
 
 namespace starpmc {
@@ -95,7 +96,7 @@ const char* name_of(EquilibrationEnd end) {
   return "";
 }
 
-json chain_json(const ChainSummary& chain) {
+json chain_json(const ChainSummary& chain, double temperature_kelvin) {
   json document{{"steps", chain.steps},
                 {"equilibration_steps", chain.equilibration_steps},
                 {"equilibration_end", name_of(chain.equilibration_end)},
@@ -125,7 +126,7 @@ json chain_json(const ChainSummary& chain) {
                             {"molecules_never_moved", chain.movement->never_moved}};
   }
   if (chain.qm_interval_steps > 0) document["qm_interval_steps"] = chain.qm_interval_steps;
-  document["qm_averages"] = updates_average_json(average_updates(chain));
+  document["qm_averages"] = updates_average_json(average_updates(chain, temperature_kelvin));
   document["qm_updates"] = json::array();
   for (const auto& update : chain.qm_updates)
     document["qm_updates"].push_back(to_json_record(update));
@@ -250,9 +251,9 @@ bool is_exact(const RunSummary& summary) {
   return !summary.chains.empty() && !summary.chains.front().blocks.empty();
 }
 
-QmAverages average_updates(const ChainSummary& chain) {
+QmAverages average_updates(const ChainSummary& chain, double temperature_kelvin) {
   if (chain.blocks.empty()) return average_updates(chain.qm_updates, chain.equilibration_steps);
-  const BlockAverages averages = average_blocks(chain.blocks, 1);
+  const BlockAverages averages = average_blocks(chain.blocks, kGasConstant * temperature_kelvin);
   return {
       averages.dipole_debye, averages.dipole_components_debye, averages.polarisation_energy, {}};
 }
@@ -262,7 +263,7 @@ QmEnsemble average_updates(const RunSummary& summary) {
   std::vector<AverageEstimate> polarisations;
   std::vector<AverageEstimate> jumps;
   for (const ChainSummary& chain : summary.chains) {
-    const QmAverages averages = average_updates(chain);
+    const QmAverages averages = average_updates(chain, summary.temperature_kelvin);
     dipoles.push_back(averages.dipole_debye);
     polarisations.push_back(averages.polarisation_energy_kj_per_mol);
     jumps.push_back(averages.jump_kj_per_mol);
@@ -324,12 +325,12 @@ void to_json(json& document, const RunSummary& summary) {
   if (!summary.qm_device.empty()) document["qm_device"] = summary.qm_device;
   document["energy_zero"] = name_of(energy_zero(summary));
   if (summary.chains.size() == 1) {
-    document.update(chain_json(summary.chains.front()));
+    document.update(chain_json(summary.chains.front(), summary.temperature_kelvin));
     add_blocks(document, summary.chains.front(), summary.temperature_kelvin);
   } else {
     document["chains"] = json::array();
     for (const auto& chain : summary.chains) {
-      document["chains"].push_back(chain_json(chain));
+      document["chains"].push_back(chain_json(chain, summary.temperature_kelvin));
       add_blocks(document["chains"].back(), chain, summary.temperature_kelvin);
     }
   }

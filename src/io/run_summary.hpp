@@ -191,7 +191,7 @@ struct QmEnsemble {
 };
 QmEnsemble average_updates(const RunSummary& summary);
 /// The same of one chain. In the exact ensemble of the ends of its blocks, without jumps.
-QmAverages average_updates(const ChainSummary& chain);
+QmAverages average_updates(const ChainSummary& chain, double temperature_kelvin);
 
 /// Whether the run's averages are over the ends of blocks of the exact ensemble.
 bool is_exact(const RunSummary& summary);

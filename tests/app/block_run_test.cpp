@@ -230,7 +230,7 @@ TEST(BlockRun, TheFirstBlocksAreLeftOut) {
     EXPECT_EQ(averages.blocks, kBlocks);
     ends.add(averages.terms[static_cast<std::size_t>(TERM_QMMM_GRID)].mean);
     steps.add(averages.terms_of_steps[static_cast<std::size_t>(TERM_QMMM_GRID)].mean);
-    energies.add(energies_of(blocks).estimate().mean / (1 + kTilt * kKt));
+    energies.add(energies_of(blocks, kKt).estimate().mean / (1 + kTilt * kKt));
   }
   // With all blocks they would be 0.03 too large.
   EXPECT_NEAR(ends.estimate().mean, -kTilt, 0.018);
@@ -283,7 +283,7 @@ TEST(BlockRun, ARunThatGoesOnMakesTheSameBlocks) {
     part.go(step, kSteps);
     EXPECT_EQ(blocks_state(part.blocks->blocks()), blocks_state(whole.blocks->blocks())) << stop;
     EXPECT_EQ(part.blocks->statistics().state(), whole.blocks->statistics().state()) << stop;
-    EXPECT_EQ(part.blocks->statistics().state(), energies_of(part.blocks->blocks()).state());
+    EXPECT_EQ(part.blocks->statistics().state(), energies_of(part.blocks->blocks(), kKt).state());
     EXPECT_EQ(test::read_all(part.folder.path() / "blocks.csv"),
               test::read_all(whole.folder.path() / "blocks.csv"));
   }

@@ -93,8 +93,8 @@ TEST_F(RunWarnings, BlocksThatDoNotForgetTheirStart) {
   EXPECT_THAT(run_warnings(run), IsEmpty());
   run.chains[1].blocks = with_blocks(12, 3);  // two are accepted in eight, three may be left out
   EXPECT_THAT(run_warnings(run),
-              ElementsAre(AllOf(HasSubstr("in 1 of 2 chains (down to 25 %)"),
-                                HasSubstr("sampling.steps"), HasSubstr("qm.interval")),
+              ElementsAre(AllOf(HasSubstr("1 of 2 chains"), HasSubstr("down to 25 %"),
+                                HasSubstr("sampling.steps")),
                           HasSubstr("50 % of the blocks were accepted")));
   run.chains[1].blocks = with_blocks(120, 30);
   EXPECT_THAT(run_warnings(run), ElementsAre(HasSubstr("30 % of the blocks were accepted")));
