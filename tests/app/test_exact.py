@@ -453,6 +453,7 @@ class Exact(program.TestCase):
             "until_error": 0.001,
             "temperature": 300,
             "near_share": 0,
+            "seed": 6,
         }
         summary = self.run_model("run", sections=sections)
         self.assertFalse(summary["total_energy"]["known_to_within_it"])
