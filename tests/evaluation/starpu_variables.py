@@ -78,7 +78,7 @@ class Session:
         summary = self.program.with_environment(**variables).run(
             CONFIGS / "bench-R.cfg", self.folder / "out", *self.inputs, *QUIET, "--qm.engine", "frozen",
             "--qm.grid-file", self.grid, "--sampling.chains", chains, "--sampling.steps", steps)
-        return 1e6 / summary["steps_per_second"], [chain["decisions_sha256"] for chain in summary["chains"]]
+        return 1e6 / summary["steps_per_second"], [chain["decisions_sha256"] for chain in summary.get("chains", [summary])]
 
     def steps(self, chains):
         self.microseconds(DEFAULTS, {}, chains, FIRST_STEPS)  # models
@@ -105,11 +105,12 @@ def measure(session, chains):
             microseconds, decisions = session.microseconds(name, variables, chains, steps)
             if base is None:
                 base, expected = microseconds, decisions
-                defaults.append(time)
+                defaults.append(base)
             if decisions != expected:
                 raise evaluation.Failure(f"{name}: other decisions than with {DEFAULTS}")
             ratios.setdefault(name, []).append(microseconds / base)
-            print(f"  {counted(chains, 'chain')}, {name}: {microseconds:.2f} us a step", file=sys.stderr, flush=True)
+            print(f"  {counted(chains, 'chain')}, {name}: {microseconds:.2f} us a step", file=sys.stderr,
+                  flush=True)
     return ratios, statistics.median(defaults)
 
 
