@@ -80,8 +80,8 @@ void NextImage::make_reference(const std::string& device) {
 
 void NextImage::start_later() noexcept {
   try {
-    if (after_ && has_memory(1))
-      later_ = start_engines(read_inputs(images_.preview(*after_), "profile"), 1);
+    if (!after_ || !has_memory(1)) return;
+    later_ = start_engines(read_inputs(images_.preview(*after_), "profile"), 1);
   } catch (const std::exception& failure) {
     spdlog::debug("the image after the next is not begun early: {}", failure.what());
   }

@@ -37,7 +37,7 @@ std::unique_ptr<QmEngine> RunEngines::make(unsigned index, const std::function<v
   if (!solute_) return nullptr;
   if (!pool_) return make_engine(settings_, *solute_, watch(index, spawned), grid_needed_);
   if (index >= workers_) {
-    spawned();
+    spawned();  // it has no process, and waits for the others' to be ready
     return std::make_unique<PooledEngine>(pool_, std::nullopt);
   }
   try {

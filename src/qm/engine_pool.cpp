@@ -20,8 +20,6 @@ constexpr std::chrono::milliseconds kPatience{100};
 EnginePool::EnginePool(std::shared_ptr<CancelSignal> cancel, std::shared_ptr<IdleWorkers> processes)
     : cancel_(std::move(cancel)), processes_(std::move(processes)) {}
 
-EnginePool::~EnginePool() = default;
-
 std::size_t EnginePool::add(std::unique_ptr<QmEngine> engine) {
   auto member = std::make_unique<Member>();
   member->engine = std::move(engine);

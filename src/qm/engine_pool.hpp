@@ -32,11 +32,9 @@ class EnginePool {
   /// @param processes where those of the engines are started: they outlive the threads that make
   ///                  the engines
   EnginePool(std::shared_ptr<CancelSignal> cancel, std::shared_ptr<IdleWorkers> processes);
-  ~EnginePool();
   EnginePool(const EnginePool&) = delete;
   EnginePool& operator=(const EnginePool&) = delete;
 
-  const std::shared_ptr<IdleWorkers>& processes() const { return processes_; }
   void cancel() noexcept { cancel_->raise(); }
 
   /// An engine that has made no update yet, or the reason why there is none. @return its number
