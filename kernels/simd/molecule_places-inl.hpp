@@ -91,6 +91,7 @@ class MoleculePlaces {
     }
   }
 
+ protected:
   const Topology& topology_;
   MoleculeReach reach_;
   Displacements<D> displacements_;
