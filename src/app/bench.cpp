@@ -1,4 +1,4 @@
-#include "app/bench.hpp"
+#include "app/subcommands.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
