@@ -16,6 +16,7 @@
 #include "kernels/operations.hpp"
 #include "kernels/scalar/moves.hpp"
 #include "kernels/window_plan.hpp"
+#include "kernels/with_precision.hpp"
 
 namespace starpmc::opencl {
 namespace {
@@ -122,14 +123,7 @@ void check_device(Program& program, cl_command_queue queue, const Potential& fun
   check_roots(program, queue);
   check_exact(program, queue, functions);
   if (functions != Potential{}) return;
-  switch (program.precision()) {
-    case Precision::fp64:
-      return check_window<double>(program, queue);
-    case Precision::mixed:
-      return check_window<float>(program, queue);
-    case Precision::fixed:
-      return check_window<FixedCoordinate>(program, queue);
-  }
+  with_precision(program.precision(), [&]<class Real>() { check_window<Real>(program, queue); });
 }
 
 }  // namespace starpmc::opencl
