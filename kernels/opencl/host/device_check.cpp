@@ -43,9 +43,7 @@ void check_roots(Program& program, cl_command_queue queue) {
   const Memory to(queue, roots);
   const int group = program.shape().sum_group;
   Launch(program, queue, "check_reciprocal_roots")
-      .with(cl_int{kRoots})
-      .with(from.buffer())
-      .with(to.buffer())
+      .with(cl_int{kRoots}, from.buffer(), to.buffer())
       .run({size_of(program.compute_units()), 1}, {size_of(group), 1});
   to.read(roots);
   const std::string fault = fault_of_roots(program.precision(), squares, roots);
