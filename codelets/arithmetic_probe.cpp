@@ -1,45 +1,32 @@
-#include "codelets/operations.hpp"
+#include "codelets/operation_codelet.hpp"
 
 namespace starpmc::codelets {
 namespace {
 
-constexpr const char* kName = "arithmetic_probe";
+template <class Real>
+struct ArithmeticProbe : TaskArguments {
+  static constexpr const char* kName = "arithmetic_probe";
+  static constexpr auto kSimdKernel = simd::arithmetic_probe<PairReal<Real>>;
+  static constexpr auto kScalarKernel = scalar::arithmetic_probe<PairReal<Real>>;
+  enum : std::size_t { kResult };
 
-struct Arguments : TaskArguments {
   ArithmeticLoop loop;
   int rounds;
+
+  void host(Kernel<ArithmeticProbeArguments> kernel, HostBuffers b) const {
+    kernel({loop, rounds, b.write<double>(kResult)});
+  }
+  void device(OpenclPlace place, DeviceBuffers b) const {
+    opencl::arithmetic_probe(place.program, place.queue, loop, rounds, b.at(kResult));
+  }
 };
-
-template <void (*kKernel)(const ArithmeticProbeArguments&)>
-void on_cpu(void* buffers[], void* argument) {
-  guarded(kName, [&] {
-    const auto& a = arguments_of<Arguments>(argument);
-    kKernel({a.loop, a.rounds, span_of<double>(buffers[0])});
-  });
-}
-
-template <class Real>
-void on_opencl(void* buffers[], void* argument) {
-  guarded(kName, [&] {
-    const auto& a = arguments_of<Arguments>(argument);
-    const OpenclPlace place = opencl_place(kPrecisionOf<Real>);
-    opencl::arithmetic_probe(place.program, place.queue, a.loop, a.rounds,
-                             opencl_buffer(buffers[0]));
-  });
-}
 
 }  // namespace
 
 template <class Real>
 void arithmetic_probe(ArithmeticLoop loop, int rounds, starpu_data_handle_t result) {
-  static PotentialCodelet codelet(
-      operation_name<Real>(kName),
-      {on_cpu<simd::arithmetic_probe<PairReal<Real>>>,
-       on_cpu<scalar::arithmetic_probe<PairReal<Real>>>, on_opencl<Real>});
-  const Arguments a{
-      {work_bucket(static_cast<double>(rounds) * (1 << static_cast<int>(loop)))}, loop, rounds};
-  const Access accesses[] = {{result, STARPU_W}};
-  codelet.submit(accesses, a);
+  submit<Real>(ArithmeticProbe<Real>{{}, loop, rounds},
+               static_cast<double>(rounds) * (1 << static_cast<int>(loop)), {{result, STARPU_W}});
 }
 
 STARPMC_FOR_ALL_PRECISIONS(arithmetic_probe)

@@ -12,46 +12,39 @@ struct CertificationPlaces {
   std::size_t exact_points;
 };
 
-inline Certification certification_view(void* buffers[], const CertificationArguments& arguments,
+inline Certification certification_view(HostBuffers b, const CertificationArguments& arguments,
                                         const CertificationPlaces& places) {
-  const auto view_if = [&](bool present, std::size_t index) {
-    return present ? span_of<const double>(buffers[index]) : std::span<const double>();
-  };
   const bool exact = arguments.blocks > 0;
   return {arguments.active != 0,
           arguments.bound,
-          view_if(exact, places.exact_blocks),
-          view_if(exact, places.exact_points),
-          view_if(arguments.nuclei > 0, places.solute),
+          b.read_if<double>(exact, places.exact_blocks),
+          b.read_if<double>(exact, places.exact_points),
+          b.read_if<double>(arguments.nuclei > 0, places.solute),
           arguments.nuclei};
 }
 
-inline opencl::Certification opencl_certification(void* buffers[],
+inline opencl::Certification opencl_certification(DeviceBuffers b,
                                                   const CertificationArguments& arguments,
                                                   const CertificationPlaces& places) {
-  const auto buffer_if = [&](bool present, std::size_t index) {
-    return present ? opencl_buffer(buffers[index]) : opencl::Buffer{};
-  };
   const bool exact = arguments.blocks > 0;
   return {arguments.active != 0,
           arguments.bound,
           arguments.blocks,
-          buffer_if(exact, places.exact_blocks),
-          buffer_if(exact, places.exact_points),
-          buffer_if(arguments.nuclei > 0, places.solute),
+          b.at_if(exact, places.exact_blocks),
+          b.at_if(exact, places.exact_points),
+          b.at_if(arguments.nuclei > 0, places.solute),
           arguments.nuclei};
 }
 
 /// The response in a task's buffers from `first` on: candidates, molecules, total.
-inline ResponseArguments response_view(void* buffers[], int components, std::size_t first) {
+inline ResponseArguments response_view(HostBuffers b, int components, std::size_t first) {
   if (components == 0) return {};
-  return {components, span_of<const int>(buffers[first]), span_of<int>(buffers[first + 1]),
-          span_of<std::int64_t>(buffers[first + 2])};
+  return {components, b.read<int>(first), b.write<int>(first + 1),
+          b.write<std::int64_t>(first + 2)};
 }
-inline opencl::ResponseBuffers opencl_response(void* buffers[], int components, std::size_t first) {
+inline opencl::ResponseBuffers opencl_response(DeviceBuffers b, int components, std::size_t first) {
   if (components == 0) return {};
-  return {components, opencl_buffer(buffers[first]), opencl_buffer(buffers[first + 1]),
-          opencl_buffer(buffers[first + 2])};
+  return {components, b.at(first), b.at(first + 1), b.at(first + 2)};
 }
 
 }  // namespace starpmc::codelets

@@ -18,7 +18,7 @@ struct Arguments : TaskArguments {
 };
 
 /// Which of a task's buffers is what.
-enum Place : std::size_t { kReals, kIntegers, kLattice, kSums, kSolute, kBlocks, kPoints };
+enum Place : std::size_t { kLattice = kTopologyIntegers + 1, kSums, kSolute, kBlocks, kPoints };
 
 std::size_t place(const Arguments& a, Place wanted) {
   return wanted > kSolute && !a.solute ? wanted - 1U : wanted;
@@ -28,32 +28,27 @@ template <void (*kKernel)(const PairVirialArguments&)>
 void on_cpu(void* buffers[], void* argument) {
   guarded(kName, [&] {
     const auto& a = arguments_of<Arguments>(argument);
-    const auto view_if = [&](bool present, Place wanted) {
-      return present ? span_of<const double>(buffers[place(a, wanted)]) : std::span<const double>();
-    };
+    const HostBuffers b(buffers);
     const PairVirialConstants& c = a.constants;
     kKernel({c.interaction,
-             {c.topology, span_of<const double>(buffers[kReals]),
-              span_of<const int>(buffers[kIntegers])},
+             topology_view(b, c.topology),
              c.functions,
-             span_of<const double>(buffers[kLattice]),
+             b.read<double>(kLattice),
              a.first_molecule,
              a.last_molecule,
-             view_if(a.solute, kSolute),
+             b.read_if<double>(a.solute, kSolute),
              a.solute ? c.nuclei : 0,
              {c.solute_centre[0], c.solute_centre[1], c.solute_centre[2]},
-             view_if(a.density, kBlocks),
-             view_if(a.density, kPoints),
-             span_of<double>(buffers[kSums])});
+             b.read_if<double>(a.density, place(a, kBlocks)),
+             b.read_if<double>(a.density, place(a, kPoints)),
+             b.write<double>(kSums)});
   });
 }
 
 void on_opencl(void* buffers[], void* argument) {
   guarded(kName, [&] {
     const auto& a = arguments_of<Arguments>(argument);
-    const auto buffer_if = [&](bool present, Place wanted) {
-      return present ? opencl_buffer(buffers[place(a, wanted)]) : opencl::Buffer{};
-    };
+    const DeviceBuffers b(buffers);
     const PairVirialConstants& c = a.constants;
     const opencl::VirialShape shape{c.interaction,
                                     c.topology,
@@ -66,10 +61,9 @@ void on_opencl(void* buffers[], void* argument) {
     starpu_opencl_get_queue(starpu_worker_get_devid(starpu_worker_get_id()), &queue);
     virial_program(*c.functions)
         .run(queue, shape, a.last_molecule,
-             {opencl_buffer(buffers[kReals]), opencl_buffer(buffers[kIntegers]),
-              opencl_buffer(buffers[kLattice]), buffer_if(a.solute, kSolute),
-              buffer_if(a.density, kBlocks), buffer_if(a.density, kPoints),
-              opencl_buffer(buffers[kSums])});
+             {b.at(kTopologyReals), b.at(kTopologyIntegers), b.at(kLattice),
+              b.at_if(a.solute, kSolute), b.at_if(a.density, place(a, kBlocks)),
+              b.at_if(a.density, place(a, kPoints)), b.at(kSums)});
   });
 }
 

@@ -1,36 +1,29 @@
-#include "codelets/operations.hpp"
+#include "codelets/operation_codelet.hpp"
 
 namespace starpmc::codelets {
 namespace {
 
-constexpr const char* kName = "pose_energies";
+template <class Real>
+struct PoseEnergies : TaskArguments {
+  static constexpr const char* kName = "pose_energies";
+  static constexpr auto kSimdKernel = simd::pose_energies<Real>;
+  static constexpr auto kScalarKernel = scalar::pose_energies<Real>;
+  enum : std::size_t { kLigand, kPositions, kReceptorBlocks, kReceptorSites, kEnergies };
 
-struct Arguments : TaskArguments {
   PoseInteraction interaction;
   opencl::PoseExtent extent;
+
+  void host(Kernel<PoseEnergiesArguments<Real>> kernel, HostBuffers b) const {
+    kernel({interaction, extent.sites, extent.poses, b.read<double>(kLigand),
+            b.read<double>(kPositions), b.read<double>(kReceptorBlocks),
+            b.read<Real>(kReceptorSites), b.write<double>(kEnergies)});
+  }
+  void device(OpenclPlace place, DeviceBuffers b) const {
+    opencl::pose_energies(place.program, place.queue, interaction, extent,
+                          {b.at(kLigand), b.at(kPositions), b.at(kReceptorBlocks),
+                           b.at(kReceptorSites), b.at(kEnergies)});
+  }
 };
-
-template <class Real, void (*kKernel)(const PoseEnergiesArguments<Real>&)>
-void on_cpu(void* buffers[], void* argument) {
-  guarded(kName, [&] {
-    const auto& a = arguments_of<Arguments>(argument);
-    kKernel({a.interaction, a.extent.sites, a.extent.poses, span_of<const double>(buffers[0]),
-             span_of<const double>(buffers[1]), span_of<const double>(buffers[2]),
-             span_of<const Real>(buffers[3]), span_of<double>(buffers[4])});
-  });
-}
-
-template <class Real>
-void on_opencl(void* buffers[], void* argument) {
-  guarded(kName, [&] {
-    const auto& a = arguments_of<Arguments>(argument);
-    const OpenclPlace place = opencl_place(kPrecisionOf<Real>);
-    opencl::pose_energies(
-        place.program, place.queue, a.interaction, a.extent,
-        {opencl_buffer(buffers[0]), opencl_buffer(buffers[1]), opencl_buffer(buffers[2]),
-         opencl_buffer(buffers[3]), opencl_buffer(buffers[4])});
-  });
-}
 
 /// A codelet, and so a history, for each kind of interaction: their pairs take different times.
 template <class Real, bool kLennardJones, bool kCutoff>
@@ -40,9 +33,8 @@ PotentialCodelet& codelet() {
                            : kLennardJones && kCutoff ? "_12_6_cutoff"
                            : kLennardJones            ? "_12_6"
                                                       : "_cutoff";
-  static PotentialCodelet codelet(operation_name<Real>((kName + kind).c_str()),
-                                  {on_cpu<Real, simd::pose_energies<Real>>,
-                                   on_cpu<Real, scalar::pose_energies<Real>>, on_opencl<Real>});
+  static PotentialCodelet codelet(operation_name<Real>((PoseEnergies<Real>::kName + kind).c_str()),
+                                  implementations_of<Real, PoseEnergies<Real>>());
   return codelet;
 }
 
@@ -64,13 +56,13 @@ const std::string& pose_energies_model(const PoseInteraction& interaction) {
 template <class Real>
 void pose_energies(const PoseInteraction& interaction, const opencl::PoseExtent& extent,
                    double pairs, const PoseHandles& handles, starpu_data_handle_t energies) {
-  const Arguments a{{work_bucket(pairs)}, interaction, extent};
+  const PoseEnergies<Real> task{{work_bucket(pairs)}, interaction, extent};
   const Access accesses[] = {{handles.ligand, STARPU_R},
                              {handles.positions, STARPU_R},
                              {handles.receptor_blocks, STARPU_R},
                              {handles.receptor_sites, STARPU_R},
                              {energies, STARPU_W}};
-  codelet_for<Real>(interaction).submit(accesses, a);
+  codelet_for<Real>(interaction).submit(accesses, task);
 }
 
 STARPMC_FOR_ALL_PRECISIONS(pose_energies_model)

@@ -65,88 +65,68 @@ StepTuning tuning_of(const Arguments& a, int index) {
 template <class Real>
 class HostWindows {
  public:
-  HostWindows(void** buffers, const Arguments& a, const Operations<Real>& operations)
-      : buffers_(buffers), a_(a), operations_(operations) {}
+  HostWindows(HostBuffers b, const Arguments& a, const Operations<Real>& operations)
+      : b_(b), a_(a), operations_(operations) {}
 
   void run() const {
     const std::size_t record = RECORD_FIELDS * static_cast<std::size_t>(a_.layout.steps);
     std::uint64_t step = a_.range.first_step;
     if (a_.has_static_terms() && a_.grid_blocks == 0 && !a_.has_reference) {
-      std::ranges::fill(doubles(kGridEnergies), 0.0);
+      std::ranges::fill(b_.write<double>(kGridEnergies), 0.0);
     }
     for (int i = 0; i < a_.windows; ++i) {
       propose(range_of(a_, i, step));
-      const Window window = window_view(buffers_, a_);
+      const Window window = window_view(b_, a_);
       evaluate(window);
       decide(window, tuning_of(a_, i),
-             doubles(kRecord).subspan(static_cast<std::size_t>(i) * record, record));
+             b_.write<double>(kRecord).subspan(static_cast<std::size_t>(i) * record, record));
       step += static_cast<std::uint64_t>(a_.extents[i].steps);
     }
   }
 
  private:
-  std::span<double> doubles(std::size_t index) const { return span_of<double>(buffers_[index]); }
-  std::span<double> doubles_if(bool present, std::size_t index) const {
-    return present ? doubles(index) : std::span<double>();
-  }
-  std::span<PairReal<Real>> pair_reals(std::size_t index) const {
-    return span_of<PairReal<Real>>(buffers_[index]);
-  }
-
   void propose(const StepRange& range) const {
-    operations_.propose_moves(
-        {a_.layout,
-         a_.interaction,
-         range,
-         {a_.topology, span_of<const double>(buffers_[0]), span_of<const int>(buffers_[1])},
-         doubles(kChainState),
-         doubles(kLattice),
-         span_of<int>(buffers_[2]),
-         span_of<double>(buffers_[3]),
-         pair_reals(kOutside)});
+    operations_.propose_moves({a_.layout, a_.interaction, range, topology_view(b_, a_.topology),
+                               b_.read<double>(kChainState), b_.read<double>(kLattice),
+                               b_.write<int>(kPlan), b_.write<double>(kEntries),
+                               b_.write<PairReal<Real>>(kOutside)});
   }
 
   void evaluate(const Window& window) const {
     if (a_.grid_blocks != 0) {
-      operations_.qmmm_coulomb_grid({window, doubles(kBlockHeaders),
-                                     span_of<const Real>(buffers_[kPoints]),
-                                     doubles(kGridEnergies)});
+      operations_.qmmm_coulomb_grid({window, b_.read<double>(kBlockHeaders), b_.read<Real>(kPoints),
+                                     b_.write<double>(kGridEnergies)});
     }
     if (a_.has_reference) {
-      ReferenceFieldArguments field{window,
-                                    a_.lattices.potential,
-                                    span_of<const float>(buffers_[kPotentialValues]),
-                                    a_.lattices.response,
-                                    {},
-                                    doubles(kGridEnergies),
-                                    {}};
-      if (a_.lattices.has_response()) {
-        field.response_values = span_of<const float>(buffers_[kResponseValues]);
-        field.responses = span_of<int>(buffers_[kResponse]);
-      }
-      operations_.reference_field(field);
+      const bool responds = a_.lattices.has_response();
+      operations_.reference_field(
+          {window, a_.lattices.potential, b_.read<float>(kPotentialValues), a_.lattices.response,
+           b_.read_if<float>(responds, kResponseValues), b_.write<double>(kGridEnergies),
+           b_.write_if<int>(responds, kResponse)});
     }
     if (a_.has_static_terms()) {
-      operations_.qmmm_nuclei_vdw({window, doubles(kSolute), a_.nuclei, doubles(kNucleiEnergies)});
+      operations_.qmmm_nuclei_vdw(
+          {window, b_.read<double>(kSolute), a_.nuclei, b_.write<double>(kNucleiEnergies)});
     }
-    operations_.mm_pair({window, doubles(kLattice), span_of<const Real>(buffers_[kLatticeSites]),
-                         pair_reals(kOutside), 0, a_.topology.molecules, doubles(kMmPartial)});
-    operations_.mm_pair_table({window, pair_reals(kTable)});
-    const std::span<const double> partials[] = {doubles(kMmPartial)};
-    operations_.mm_pair_reduce({window, partials, pair_reals(kTable), doubles(kMmEnergies)});
+    operations_.mm_pair({window, b_.read<double>(kLattice), b_.read<Real>(kLatticeSites),
+                         b_.read<PairReal<Real>>(kOutside), 0, a_.topology.molecules,
+                         b_.write<double>(kMmPartial)});
+    operations_.mm_pair_table({window, b_.write<PairReal<Real>>(kTable)});
+    operations_.mm_pair_reduce({window, b_.parts(kMmPartial, 1), b_.read<PairReal<Real>>(kTable),
+                                b_.write<double>(kMmEnergies)});
   }
 
   void decide(const Window& window, const StepTuning& tuning, std::span<double> record) const {
     const bool fields = a_.has_static_terms();
     operations_.metropolis_decide(
-        {window, tuning, certification_view(buffers_, a_.certification, kCertification),
-         doubles_if(fields, kGridEnergies), doubles_if(fields, kNucleiEnergies),
-         doubles(kMmEnergies), pair_reals(kTable), doubles(kChainState), doubles(kLattice),
-         span_of<Real>(buffers_[kLatticeSites]), doubles(kFieldCache), record,
-         response_view(buffers_, a_.components(), kResponse)});
+        {window, tuning, certification_view(b_, a_.certification, kCertification),
+         b_.read_if<double>(fields, kGridEnergies), b_.read_if<double>(fields, kNucleiEnergies),
+         b_.write<double>(kMmEnergies), b_.read<PairReal<Real>>(kTable),
+         b_.write<double>(kChainState), b_.write<double>(kLattice), b_.write<Real>(kLatticeSites),
+         b_.write<double>(kFieldCache), record, response_view(b_, a_.components(), kResponse)});
   }
 
-  void** buffers_;
+  HostBuffers b_;
   const Arguments& a_;
   const Operations<Real>& operations_;
 };
@@ -154,15 +134,15 @@ class HostWindows {
 template <class Real, const Operations<Real>& kOperations>
 void on_cpu(void* buffers[], void* argument) {
   guarded(kName, [&] {
-    HostWindows<Real>(buffers, arguments_of<Arguments>(argument), kOperations).run();
+    HostWindows<Real>(HostBuffers(buffers), arguments_of<Arguments>(argument), kOperations).run();
   });
 }
 
 /// The same enqueued on a device.
 class DeviceWindows {
  public:
-  DeviceWindows(void** buffers, const Arguments& a, const OpenclPlace& place)
-      : buffers_(buffers), a_(a), program_(place.program), queue_(place.queue) {}
+  DeviceWindows(DeviceBuffers b, const Arguments& a, const OpenclPlace& place)
+      : b_(b), a_(a), program_(place.program), queue_(place.queue) {}
 
   void run() const {
     const std::size_t record =
@@ -170,52 +150,47 @@ class DeviceWindows {
     std::uint64_t step = a_.range.first_step;
     std::vector<opencl::WindowTask> tasks;
     for (int i = 0; i < a_.windows; ++i) {
-      opencl::Buffer records = buffer(kRecord);
+      opencl::Buffer records = b_.at(kRecord);
       records.offset_bytes += static_cast<std::size_t>(i) * record;
       tasks.push_back({range_of(a_, i, step), tuning_of(a_, i), a_.extents[i], records});
       step += static_cast<std::uint64_t>(a_.extents[i].steps);
     }
-    opencl::sample_windows(program_, queue_, opencl_window(buffers_, a_), tasks,
-                           opencl_certification(buffers_, a_.certification, kCertification),
+    opencl::sample_windows(program_, queue_, opencl_window(b_, a_), tasks,
+                           opencl_certification(b_, a_.certification, kCertification),
                            whole_windows());
   }
 
  private:
-  opencl::Buffer buffer(std::size_t index) const { return opencl_buffer(buffers_[index]); }
-  opencl::Buffer buffer_if(bool present, std::size_t index) const {
-    return present ? buffer(index) : opencl::Buffer{};
-  }
-
   opencl::ReferenceField reference() const {
     if (!a_.has_reference) return {};
     const bool responds = a_.lattices.has_response();
-    return {a_.lattices.potential,    a_.lattices.response,
-            buffer(kPotentialValues), buffer_if(responds, kResponseValues),
-            buffer(kGridEnergies),    buffer_if(responds, kResponse)};
+    return {a_.lattices.potential,   a_.lattices.response,
+            b_.at(kPotentialValues), b_.at_if(responds, kResponseValues),
+            b_.at(kGridEnergies),    b_.at_if(responds, kResponse)};
   }
 
   opencl::WholeWindow whole_windows() const {
     const bool fields = a_.has_static_terms();
     const bool density = a_.grid_blocks != 0;
-    return {{buffer_if(fields, kGridEnergies),
-             buffer_if(fields, kNucleiEnergies),
-             buffer(kMmEnergies),
-             buffer(kTable),
-             buffer(kChainState),
-             buffer(kLattice),
-             buffer(kLatticeSites),
-             buffer(kFieldCache),
+    return {{b_.at_if(fields, kGridEnergies),
+             b_.at_if(fields, kNucleiEnergies),
+             b_.at(kMmEnergies),
+             b_.at(kTable),
+             b_.at(kChainState),
+             b_.at(kLattice),
+             b_.at(kLatticeSites),
+             b_.at(kFieldCache),
              {},
-             opencl_response(buffers_, a_.components(), kResponse)},
-            buffer(kOutside),
-            buffer(kMmPartial),
+             opencl_response(b_, a_.components(), kResponse)},
+            b_.at(kOutside),
+            b_.at(kMmPartial),
             a_.grid_blocks,
-            buffer_if(density, kBlockHeaders),
-            buffer_if(density, kPoints),
+            b_.at_if(density, kBlockHeaders),
+            b_.at_if(density, kPoints),
             reference()};
   }
 
-  void** buffers_;
+  DeviceBuffers b_;
   const Arguments& a_;
   opencl::Program& program_;
   cl_command_queue queue_;
@@ -226,7 +201,7 @@ void on_opencl(void* buffers[], void* argument) {
   guarded(kName, [&] {
     const auto& a = arguments_of<Arguments>(argument);
     const OpenclLane lane(kPrecisionOf<Real>, a.range.chain);
-    DeviceWindows(buffers, a, lane.place()).run();
+    DeviceWindows(DeviceBuffers(buffers), a, lane.place()).run();
   });
 }
 

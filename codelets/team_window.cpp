@@ -1,5 +1,6 @@
 #include "codelets/team_window.hpp"
 
+#include <limits>
 #include <vector>
 
 #include "codelets/certification.hpp"
@@ -17,7 +18,7 @@ struct Arguments : WindowArguments {
   int members;
   /// Places of buffers that not every task has; those of members come one behind the other.
   struct Places {
-    int record, scratch, own_energies, own_shares, energies, shares;
+    std::size_t record, scratch, own_energies, own_shares, energies, shares;
   } places;
 
   bool decides() const { return task.stages.decide || task.stages.find_doubts; }
@@ -43,57 +44,49 @@ enum Buffers : std::size_t {
   kOthers
 };
 
+/// The place of a buffer that a task does not have.
+constexpr std::size_t kAbsent = std::numeric_limits<std::size_t>::max();
+
 constexpr CertificationPlaces kCertification{kSolute, kExactBlocks, kExactPoints};
 
 template <class Real>
 class HostMember {
  public:
-  HostMember(void** buffers, const Arguments& a, const Operations<Real>& operations)
-      : buffers_(buffers), a_(a), operations_(operations) {}
+  HostMember(HostBuffers b, const Arguments& a, const Operations<Real>& operations)
+      : b_(b), a_(a), operations_(operations) {}
 
   void run() const {
     const TeamStages& stages = a_.task.stages;
-    if (a_.decides()) add_up(window_view(buffers_, a_));
-    if (stages.find_doubts) find_doubts(window_view(buffers_, a_));
-    if (stages.decide || stages.settle) decide(window_view(buffers_, a_), stages.settle);
+    if (a_.decides()) add_up(window_view(b_, a_));
+    if (stages.find_doubts) find_doubts(window_view(b_, a_));
+    if (stages.decide || stages.settle) decide(window_view(b_, a_), stages.settle);
     if (!stages.evaluate) return;
     propose();
-    evaluate(window_view(buffers_, a_));
+    evaluate(window_view(b_, a_));
   }
 
  private:
-  template <class T>
-  std::span<T> values(std::size_t index) const {
-    return span_of<T>(buffers_[index]);
-  }
-  std::span<double> doubles(std::size_t index) const { return values<double>(index); }
-  std::span<PairReal<Real>> pair_reals(std::size_t index) const {
-    return values<PairReal<Real>>(index);
-  }
-
   /// The energies of the window's candidates with all of the density, and those of its entries.
   void add_up(const Window& window) const {
-    std::vector<std::span<const double>> energies;
-    for (int i = 0; i < a_.members; ++i) {
-      energies.push_back(doubles(static_cast<std::size_t>(a_.places.energies + i)));
-    }
-    operations_.qmmm_coulomb_grid_reduce({window.candidates(), energies, doubles(kGridEnergies)});
-    const std::span<const double> partials[] = {doubles(kMmPartial)};
-    operations_.mm_pair_reduce({window, partials, pair_reals(kTable), doubles(kMmEnergies)});
+    operations_.qmmm_coulomb_grid_reduce({window.candidates(),
+                                          b_.parts(a_.places.energies, a_.members),
+                                          b_.write<double>(kGridEnergies)});
+    operations_.mm_pair_reduce({window, b_.parts(kMmPartial, 1), b_.read<PairReal<Real>>(kTable),
+                                b_.write<double>(kMmEnergies)});
   }
 
   MetropolisDecideArguments<Real> decision(const Window& window) const {
     return {window,
             a_.task.tuning,
-            certification_view(buffers_, a_.task.certification, kCertification),
-            doubles(kGridEnergies),
-            doubles(kNucleiEnergies),
-            doubles(kMmEnergies),
-            pair_reals(kTable),
-            doubles(kChainState),
-            doubles(kLattice),
-            values<Real>(kLatticeSites),
-            doubles(kFieldCache),
+            certification_view(b_, a_.task.certification, kCertification),
+            b_.read<double>(kGridEnergies),
+            b_.read<double>(kNucleiEnergies),
+            b_.write<double>(kMmEnergies),
+            b_.read<PairReal<Real>>(kTable),
+            b_.write<double>(kChainState),
+            b_.write<double>(kLattice),
+            b_.write<Real>(kLatticeSites),
+            b_.write<double>(kFieldCache),
             {},
             {}};
   }
@@ -107,15 +100,14 @@ class HostMember {
     operations_.doubted_grid_changes(
         arguments,
         {static_cast<std::size_t>(a_.task.first_block), static_cast<std::size_t>(a_.task.blocks)},
-        values<std::uint64_t>(static_cast<std::size_t>(a_.places.own_shares)));
+        b_.write<std::uint64_t>(a_.places.own_shares));
   }
 
   /// By candidate the sum of what all members found; none where one did not look.
   std::vector<std::uint64_t> grid_changes(int candidates) const {
     std::vector<std::uint64_t> sums(static_cast<std::size_t>(candidates), 0);
     for (int i = 0; i < a_.members; ++i) {
-      const auto shares =
-          values<const std::uint64_t>(static_cast<std::size_t>(a_.places.shares + i));
+      const auto shares = b_.read<std::uint64_t>(a_.places.shares + static_cast<std::size_t>(i));
       for (std::size_t candidate = 0; candidate < sums.size(); ++candidate) {
         std::uint64_t& sum = sums[candidate];
         const bool known = sum != STARPMC_NO_SHARE && shares[candidate] != STARPMC_NO_SHARE;
@@ -127,7 +119,7 @@ class HostMember {
 
   void decide(const Window& window, bool with_shares) const {
     MetropolisDecideArguments<Real> arguments = decision(window);
-    arguments.record = doubles(static_cast<std::size_t>(a_.places.record));
+    arguments.record = b_.write<double>(a_.places.record);
     std::vector<std::uint64_t> changes;
     if (with_shares) changes = grid_changes(window.candidates());
     arguments.certification.grid_changes = changes;
@@ -135,44 +127,40 @@ class HostMember {
   }
 
   void propose() const {
-    operations_.propose_moves(
-        {a_.layout,
-         a_.interaction,
-         a_.task.range,
-         {a_.topology, span_of<const double>(buffers_[0]), span_of<const int>(buffers_[1])},
-         doubles(kChainState),
-         doubles(kLattice),
-         values<int>(2),
-         doubles(3),
-         pair_reals(kOutside)});
+    operations_.propose_moves({a_.layout, a_.interaction, a_.task.range,
+                               topology_view(b_, a_.topology), b_.read<double>(kChainState),
+                               b_.read<double>(kLattice), b_.write<int>(kPlan),
+                               b_.write<double>(kEntries), b_.write<PairReal<Real>>(kOutside)});
   }
 
   void evaluate(const Window& window) const {
-    operations_.qmmm_coulomb_grid({window, doubles(kBlockHeaders), values<const Real>(kPoints),
-                                   doubles(static_cast<std::size_t>(a_.places.own_energies))});
-    operations_.qmmm_nuclei_vdw(
-        {window, doubles(kSolute), a_.task.certification.nuclei, doubles(kNucleiEnergies)});
-    operations_.mm_pair({window, doubles(kLattice), values<const Real>(kLatticeSites),
-                         pair_reals(kOutside), 0, a_.topology.molecules, doubles(kMmPartial)});
-    operations_.mm_pair_table({window, pair_reals(kTable)});
+    operations_.qmmm_coulomb_grid({window, b_.read<double>(kBlockHeaders), b_.read<Real>(kPoints),
+                                   b_.write<double>(a_.places.own_energies)});
+    operations_.qmmm_nuclei_vdw({window, b_.read<double>(kSolute), a_.task.certification.nuclei,
+                                 b_.write<double>(kNucleiEnergies)});
+    operations_.mm_pair({window, b_.read<double>(kLattice), b_.read<Real>(kLatticeSites),
+                         b_.read<PairReal<Real>>(kOutside), 0, a_.topology.molecules,
+                         b_.write<double>(kMmPartial)});
+    operations_.mm_pair_table({window, b_.write<PairReal<Real>>(kTable)});
   }
 
-  void** buffers_;
+  HostBuffers b_;
   const Arguments& a_;
   const Operations<Real>& operations_;
 };
 
 template <class Real, const Operations<Real>& kOperations>
 void on_cpu(void* buffers[], void* argument) {
-  guarded(kName,
-          [&] { HostMember<Real>(buffers, arguments_of<Arguments>(argument), kOperations).run(); });
+  guarded(kName, [&] {
+    HostMember<Real>(HostBuffers(buffers), arguments_of<Arguments>(argument), kOperations).run();
+  });
 }
 
 /// The same enqueued on a device.
 class DeviceMember {
  public:
-  DeviceMember(void** buffers, const Arguments& a, const OpenclPlace& place)
-      : buffers_(buffers), a_(a), program_(place.program), queue_(place.queue) {}
+  DeviceMember(DeviceBuffers b, const Arguments& a, const OpenclPlace& place)
+      : b_(b), a_(a), program_(place.program), queue_(place.queue) {}
 
   void run() const {
     const TeamStages& stages = a_.task.stages;
@@ -182,41 +170,39 @@ class DeviceMember {
     }
     if (stages.find_doubts) {
       opencl::team_find_doubts(program_, queue_, member, a_.task.tuning, energies(),
-                               buffer(a_.places.own_shares));
+                               b_.at(a_.places.own_shares));
     }
     if (stages.settle) {
-      opencl::team_settle(program_, queue_, member, a_.task.tuning, of_members(a_.places.shares));
+      opencl::team_settle(program_, queue_, member, a_.task.tuning,
+                          b_.parts(a_.places.shares, a_.members));
     }
     if (!stages.evaluate) return;
     member.window.extent = a_.task.next;
-    opencl::team_evaluate(program_, queue_, member, a_.task.range, buffer(a_.places.own_energies));
+    opencl::team_evaluate(program_, queue_, member, a_.task.range, b_.at(a_.places.own_energies));
   }
 
  private:
-  opencl::Buffer buffer(int index) const {
-    return index < 0 ? opencl::Buffer{} : opencl_buffer(buffers_[index]);
-  }
-  std::vector<opencl::Buffer> of_members(int first) const {
-    std::vector<opencl::Buffer> all;
-    for (int i = 0; i < a_.members; ++i) all.push_back(buffer(first + i));
-    return all;
-  }
-  std::vector<opencl::Buffer> energies() const { return of_members(a_.places.energies); }
+  std::vector<opencl::Buffer> energies() const { return b_.parts(a_.places.energies, a_.members); }
 
   opencl::TeamWindow view() const {
-    const opencl::DecideBuffers decide{
-        buffer(kGridEnergies), buffer(kNucleiEnergies), buffer(kMmEnergies),
-        buffer(kTable),        buffer(kChainState),     buffer(kLattice),
-        buffer(kLatticeSites), buffer(kFieldCache),     buffer(a_.places.record)};
-    return {opencl_window(buffers_, a_),
-            opencl_certification(buffers_, a_.task.certification, kCertification),
-            {decide, buffer(kOutside), buffer(kMmPartial), a_.task.blocks, buffer(kBlockHeaders),
-             buffer(kPoints)},
+    const opencl::DecideBuffers decide{b_.at(kGridEnergies),
+                                       b_.at(kNucleiEnergies),
+                                       b_.at(kMmEnergies),
+                                       b_.at(kTable),
+                                       b_.at(kChainState),
+                                       b_.at(kLattice),
+                                       b_.at(kLatticeSites),
+                                       b_.at(kFieldCache),
+                                       b_.at_if(a_.places.record != kAbsent, a_.places.record)};
+    return {opencl_window(b_, a_),
+            opencl_certification(b_, a_.task.certification, kCertification),
+            {decide, b_.at(kOutside), b_.at(kMmPartial), a_.task.blocks, b_.at(kBlockHeaders),
+             b_.at(kPoints)},
             a_.task.first_block,
-            buffer(a_.places.scratch)};
+            b_.at_if(a_.places.scratch != kAbsent, a_.places.scratch)};
   }
 
-  void** buffers_;
+  DeviceBuffers b_;
   const Arguments& a_;
   opencl::Program& program_;
   cl_command_queue queue_;
@@ -225,7 +211,8 @@ class DeviceMember {
 template <class Real>
 void on_opencl(void* buffers[], void* argument) {
   guarded(kName, [&] {
-    DeviceMember(buffers, arguments_of<Arguments>(argument), opencl_place(kPrecisionOf<Real>))
+    DeviceMember(DeviceBuffers(buffers), arguments_of<Arguments>(argument),
+                 opencl_place(kPrecisionOf<Real>))
         .run();
   });
 }
@@ -258,14 +245,14 @@ std::vector<Access> accesses_of_member(const WindowHandles& window, const TeamMe
                                {h.decide.certification.exact_blocks, STARPU_R},
                                {h.decide.certification.exact_points, STARPU_R}};
   const auto add_if = [&](bool present, starpu_data_handle_t handle, starpu_data_access_mode mode) {
-    if (!present) return -1;
+    if (!present) return kAbsent;
     accesses.push_back({handle, mode});
-    return static_cast<int>(accesses.size()) - 1;
+    return accesses.size() - 1;
   };
   const auto add_all = [&](bool present, std::span<const starpu_data_handle_t> handles) {
-    const int first = static_cast<int>(accesses.size());
+    const std::size_t first = accesses.size();
     for (const auto handle : handles) add_if(present, handle, STARPU_R);
-    return present ? first : -1;
+    return present ? first : kAbsent;
   };
   // A device that finds no doubts has decided.
   a.places.record =

@@ -3,9 +3,8 @@
 #include <string>
 #include <type_traits>
 
+#include "codelets/buffers.hpp"
 #include "kernels/operations.hpp"
-#include "runtime/codelet.hpp"
-#include "runtime/opencl_programs.hpp"
 
 /// Instantiates an operation, a function template without overloads, for every precision.
 #define STARPMC_FOR_ALL_PRECISIONS(operation)             \
@@ -34,28 +33,38 @@ struct WindowHandles {
   starpu_data_handle_t entries;
 };
 
-/// Buffers 0 to 3 of every task of a window.
-inline std::array<Access, 4> window_accesses(const WindowHandles& handles) {
-  return {{{handles.topology_reals, STARPU_R},
-           {handles.topology_integers, STARPU_R},
-           {handles.plan, STARPU_R},
-           {handles.entries, STARPU_R}}};
-}
-inline constexpr std::size_t kWindowBuffers = 4;
+/// Places of the buffers that every task of a window begins with.
+enum WindowBuffers : std::size_t {
+  kTopologyReals,
+  kTopologyIntegers,
+  kPlan,
+  kEntries,
+  kWindowBuffers  ///< how many
+};
 
-inline Window window_view(void* buffers[], const WindowArguments& arguments) {
-  return {arguments.layout,
-          arguments.interaction,
-          {arguments.topology, span_of<const double>(buffers[0]), span_of<const int>(buffers[1])},
-          span_of<const int>(buffers[2]),
-          span_of<const double>(buffers[3]),
-          arguments.potential};
+/// A window's accesses followed by `more`.
+inline std::vector<Access> accesses_of(const WindowHandles& handles,
+                                       std::initializer_list<Access> more) {
+  std::vector<Access> all{{handles.topology_reals, STARPU_R},
+                          {handles.topology_integers, STARPU_R},
+                          {handles.plan, STARPU_R},
+                          {handles.entries, STARPU_R}};
+  all.insert(all.end(), more);
+  return all;
 }
 
-inline opencl::Window opencl_window(void* buffers[], const WindowArguments& arguments) {
-  return {arguments.layout,          arguments.interaction,     arguments.topology,
-          arguments.extent,          opencl_buffer(buffers[0]), opencl_buffer(buffers[1]),
-          opencl_buffer(buffers[2]), opencl_buffer(buffers[3])};
+inline Topology topology_view(HostBuffers b, const TopologyShape& shape) {
+  return {shape, b.read<double>(kTopologyReals), b.read<int>(kTopologyIntegers)};
+}
+
+inline Window window_view(HostBuffers b, const WindowArguments& arguments) {
+  return {arguments.layout,   arguments.interaction,    topology_view(b, arguments.topology),
+          b.read<int>(kPlan), b.read<double>(kEntries), arguments.potential};
+}
+
+inline opencl::Window opencl_window(DeviceBuffers b, const WindowArguments& arguments) {
+  return {arguments.layout,     arguments.interaction,   arguments.topology, arguments.extent,
+          b.at(kTopologyReals), b.at(kTopologyIntegers), b.at(kPlan),        b.at(kEntries)};
 }
 
 /// "starpmc_qmmm_coulomb_grid_mixed", what the codelets of an operation share of their names.
@@ -69,15 +78,6 @@ std::string operation_name(const char* operation) {
 template <class Real>
 std::string codelet_name(const char* operation) {
   return with_potential_hash(operation_name<Real>(operation));
-}
-
-/// A window's accesses followed by `more`.
-inline std::vector<Access> accesses_of(const WindowHandles& handles,
-                                       std::initializer_list<Access> more) {
-  const auto window = window_accesses(handles);
-  std::vector<Access> all(window.begin(), window.end());
-  all.insert(all.end(), more);
-  return all;
 }
 
 }  // namespace starpmc::codelets

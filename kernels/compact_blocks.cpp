@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
+
+#include "kernels/stored_value.hpp"
 
 namespace starpmc {
 namespace {
@@ -146,15 +147,6 @@ Real stored_coordinate(double position, double origin, double edge) {
   } else {
     (void)edge;
     return static_cast<Real>(position - origin);
-  }
-}
-
-template <class Real>
-Real stored_value(double value) {
-  if constexpr (kPrecisionOf<Real> == Precision::fixed) {
-    return {std::bit_cast<std::int32_t>(static_cast<float>(value))};
-  } else {
-    return static_cast<Real>(value);
   }
 }
 

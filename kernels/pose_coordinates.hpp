@@ -1,6 +1,5 @@
 #pragma once
 
-#include <bit>
 #include <cstdint>
 
 #include "kernels/common/layout.h"
@@ -28,26 +27,6 @@ PairReal<Real> pose_difference(Real a, Real b) {
            static_cast<float>(fixed_unit(STARPMC_POSE_SPAN));
   } else {
     return a - b;
-  }
-}
-
-/// Any other value, as receptor_sites stores it.
-template <class Real>
-Real pose_value(double value) {
-  if constexpr (kPrecisionOf<Real> == Precision::fixed) {
-    return {std::bit_cast<std::int32_t>(static_cast<float>(value))};
-  } else {
-    return static_cast<Real>(value);
-  }
-}
-
-/// The value that pose_value() stored.
-template <class Real>
-PairReal<Real> stored_pose_value(Real stored) {
-  if constexpr (kPrecisionOf<Real> == Precision::fixed) {
-    return std::bit_cast<float>(stored.value);
-  } else {
-    return stored;
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "kernels/compact_blocks.hpp"
 #include "kernels/pose_coordinates.hpp"
+#include "kernels/stored_value.hpp"
 
 namespace starpmc {
 namespace {
@@ -44,7 +45,7 @@ ReceptorBlocks<Real> make_receptor_blocks(const ReceptorSites& sites,
     for (std::size_t field = 0; field < fields; ++field) {
       const double value = (*values[field])[site];
       place[field * STARPMC_BLOCK_POINTS] =
-          field < 3 ? pose_coordinate<Real>(value - header[field]) : pose_value<Real>(value);
+          field < 3 ? pose_coordinate<Real>(value - header[field]) : stored_value<Real>(value);
     }
     header[RECEPTOR_BLOCK_SITES] += 1;
   }

@@ -3,6 +3,7 @@
 
 #include "kernels/operations.hpp"
 #include "kernels/pose_coordinates.hpp"
+#include "kernels/stored_value.hpp"
 
 namespace starpmc::scalar {
 namespace {
@@ -30,7 +31,7 @@ PlacedSite<Real> receptor_site(const PoseEnergiesArguments<Real>& a, std::size_t
   const auto fields = static_cast<std::size_t>(receptor_fields(a.interaction));
   const Real* const first = &a.receptor_sites[block * fields * STARPMC_BLOCK_POINTS];
   const auto field = [&](int k) { return first[k * STARPMC_BLOCK_POINTS + place]; };
-  const auto value = [&](int k) { return stored_pose_value(field(k)); };
+  const auto value = [&](int k) { return value_of_stored(field(k)); };
   const bool vdw = a.interaction.lennard_jones != 0;
   return {field(RECEPTOR_X),
           field(RECEPTOR_Y),

@@ -1,4 +1,4 @@
-#include "app/bench.hpp"
+#include "app/subcommands.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -13,7 +13,6 @@
 
 #include "app/bench_options.hpp"
 #include "app/subcommand_options.hpp"
-#include "bench/precision_list.hpp"
 #include "bench/report.hpp"
 #include "config/value_names.hpp"
 #include "kernels/base/error.hpp"
@@ -76,7 +75,7 @@ std::optional<WorkerChoice> read_workers(const options::variables_map& values) {
 }
 
 std::vector<Precision> read_precisions(const options::variables_map& values) {
-  std::vector<Precision> all(kBenchPrecisions.begin(), kBenchPrecisions.end());
+  std::vector<Precision> all(std::begin(kPrecisions), std::end(kPrecisions));
   if (!values.contains("precision")) return all;
   Words names;
   for (const Precision precision : all) names.emplace_back(value_name(precision));

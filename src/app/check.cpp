@@ -1,4 +1,4 @@
-#include "app/check.hpp"
+#include "app/subcommands.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

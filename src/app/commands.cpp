@@ -4,18 +4,9 @@
 #include <array>
 #include <iostream>
 
-#include "app/bench.hpp"
-#include "app/check.hpp"
-#include "app/energy.hpp"
-#include "app/expression.hpp"
-#include "app/info.hpp"
-#include "app/path.hpp"
-#include "app/profile.hpp"
-#include "app/report.hpp"
 #include "app/run.hpp"
-#include "app/score.hpp"
 #include "app/score_request.hpp"
-#include "app/solvate.hpp"
+#include "app/subcommands.hpp"
 
 namespace starpmc {
 namespace {

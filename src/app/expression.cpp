@@ -1,4 +1,4 @@
-#include "app/expression.hpp"
+#include "app/subcommands.hpp"
 
 #include <fmt/format.h>
 

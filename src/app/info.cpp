@@ -1,4 +1,4 @@
-#include "app/info.hpp"
+#include "app/subcommands.hpp"
 
 #include <fmt/format.h>
 

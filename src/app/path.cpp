@@ -1,4 +1,4 @@
-#include "app/path.hpp"
+#include "app/subcommands.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "app/profile.hpp"
+#include "app/subcommands.hpp"
 
 #include <fmt/format.h>
 

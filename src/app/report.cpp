@@ -1,4 +1,4 @@
-#include "app/report.hpp"
+#include "app/subcommands.hpp"
 
 #include <boost/program_options.hpp>
 #include <filesystem>

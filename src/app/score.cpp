@@ -1,4 +1,4 @@
-#include "app/score.hpp"
+#include "app/subcommands.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>

@@ -13,11 +13,11 @@
 #include "bench/measurement.hpp"
 #include "bench/operations.hpp"
 #include "bench/precision_errors.hpp"
-#include "bench/precision_list.hpp"
 #include "bench/root_accuracy.hpp"
 #include "bench/target.hpp"
 #include "bench/whole_steps.hpp"
 #include "config/value_names.hpp"
+#include "kernels/with_precision.hpp"
 #include "sampling/window_loads.hpp"
 
 namespace starpmc {
@@ -112,9 +112,8 @@ class Benchmark {
   }
   std::uint32_t window_steps(const BenchSystem& bench, std::optional<int> components,
                              Precision precision) const {
-    if (precision == Precision::fp64) return window_steps<double>(bench, components);
-    if (precision == Precision::mixed) return window_steps<float>(bench, components);
-    return window_steps<FixedCoordinate>(bench, components);
+    return with_precision(precision,
+                          [&]<class Real>() { return window_steps<Real>(bench, components); });
   }
   double& ceiling(const BenchTarget& target, Precision precision) {
     return ceilings_[{target.worker, target.implementation, precision}];

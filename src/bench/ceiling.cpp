@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "bench/measurement.hpp"
-#include "bench/precision_list.hpp"
 #include "codelets/operations.hpp"
+#include "kernels/with_precision.hpp"
 #include "runtime/data_handle.hpp"
 
 namespace starpmc {

@@ -4,8 +4,6 @@
 #include <cmath>
 #include <iterator>
 
-#include "bench/precision_list.hpp"
-
 namespace starpmc {
 namespace {
 

@@ -7,9 +7,9 @@
 #include <optional>
 
 #include "bench/operations.hpp"
-#include "bench/precision_list.hpp"
 #include "config/value_names.hpp"
 #include "kernels/base/error.hpp"
+#include "kernels/with_precision.hpp"
 #include "sampling/chain.hpp"
 #include "sampling/window_loads.hpp"
 

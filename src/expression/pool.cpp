@@ -130,6 +130,22 @@ std::strong_ordering Pool::compare(Node a, Node b) const {
   return std::strong_ordering::equal;
 }
 
+Node Pool::with_operands(Node node, std::span<const Operand> operands) {
+  switch (kind(node)) {
+    case Kind::sum:
+      return sum(operands, value(node));
+    case Kind::product:
+      return product(operands, value(node));
+    case Kind::function: {
+      std::vector<Node> arguments;
+      for (const Operand& operand : operands) arguments.push_back(operand.node);
+      return apply(operation(node), arguments);
+    }
+    default:
+      return node;
+  }
+}
+
 bool Pool::leads_with_minus(Node node) const {
   if (kind(node) == Kind::product) return value(node) < 0;
   return kind(node) == Kind::sum && operands(node)[0].factor < 0;

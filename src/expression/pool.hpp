@@ -76,6 +76,8 @@ class Pool {
   Node product(std::span<const Operand> powers, double coefficient = 1);
   /// Any operation of the language; those of arithmetic become sums and products.
   Node apply(Operation operation, std::span<const Node> arguments);
+  /// The node of this kind with other operands.
+  Node with_operands(Node node, std::span<const Operand> operands);
 
   Node sum(std::initializer_list<Operand> terms, double constant = 0) {
     return sum({terms.begin(), terms.size()}, constant);

@@ -19,23 +19,6 @@ constexpr std::size_t kMostTurns = kMostTerms * kMostFactors;
 
 using Operands = std::vector<Operand>;
 
-/// The node of this kind with other operands.
-Node with_operands(Pool& pool, Node node, const Operands& operands) {
-  switch (pool.kind(node)) {
-    case Kind::sum:
-      return pool.sum(operands, pool.value(node));
-    case Kind::product:
-      return pool.product(operands, pool.value(node));
-    case Kind::function: {
-      std::vector<Node> arguments;
-      for (const Operand& operand : operands) arguments.push_back(operand.node);
-      return pool.apply(pool.operation(node), arguments);
-    }
-    default:
-      return node;
-  }
-}
-
 /// Rebuilds expressions from their leaves; `make` makes a node of rebuilt operands.
 std::vector<Node> rebuild(Pool& pool, std::span<const Node> roots,
                           const std::function<Node(Node, const Operands&)>& make) {
@@ -89,7 +72,7 @@ class CoefficientGatherer {
 
   Node make(Node node, const Operands& operands) {
     if (pool_.kind(node) == Kind::sum) return spread_coefficients(operands, pool_.value(node));
-    if (pool_.kind(node) != Kind::product) return with_operands(pool_, node, operands);
+    if (pool_.kind(node) != Kind::product) return pool_.with_operands(node, operands);
     Operands powers;
     for (const Operand& power : operands) split(power, powers);
     return spread(pool_.product(powers, pool_.value(node)));
@@ -170,7 +153,7 @@ class FactorTaker {
     };
     if (pool_.kind(node) != Kind::sum || operands.size() > kMostTerms ||
         std::ranges::any_of(operands, is_long)) {
-      return with_operands(pool_, node, operands);
+      return pool_.with_operands(node, operands);
     }
     turns_ = 0;
     return take_out(operands, pool_.value(node));
@@ -285,7 +268,7 @@ std::vector<Node> square_even_powers(Pool& pool, std::span<const Node> roots,
   };
   const auto can_double = [](const Operand& factor) { return std::isfinite(2 * factor.factor); };
   return rebuild(pool, roots, [&](Node node, const Operands& rebuilt) {
-    if (pool.kind(node) != Kind::product) return with_operands(pool, node, rebuilt);
+    if (pool.kind(node) != Kind::product) return pool.with_operands(node, rebuilt);
     const auto before = pool.operands(node);
     Operands powers;
     for (std::size_t i = 0; i < rebuilt.size(); ++i) {

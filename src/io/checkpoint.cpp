@@ -17,6 +17,7 @@
 #include "base/nested_json.hpp"
 #include "io/sha256.hpp"
 #include "kernels/base/error.hpp"
+#include "kernels/base/file_descriptor.hpp"
 
 namespace starpmc {
 namespace {
@@ -37,24 +38,10 @@ struct OtherVersion {
   unsigned version;
 };
 
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  ~Descriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return number_; }
-
- private:
-  int number_;
-};
-
 /// @returns nothing if there is no such file
 std::optional<std::string> read_whole_file(const std::filesystem::path& path) {
   // O_NONBLOCK: a pipe of that name must not be waited for.
-  const Descriptor file(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  const FileDescriptor file(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (file.get() < 0 && errno == ENOENT) return std::nullopt;
   if (file.get() < 0 && errno == ELOOP)
     throw Unusable{"it is a symbolic link, which is not followed"};

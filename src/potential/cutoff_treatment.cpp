@@ -20,20 +20,6 @@ using expression::Node;
 using expression::Operand;
 using expression::Pool;
 
-Node with_operands(Pool& pool, Node node, const std::vector<Operand>& operands) {
-  switch (pool.kind(node)) {
-    case Kind::sum:
-      return pool.sum(operands, pool.value(node));
-    case Kind::product:
-      return pool.product(operands, pool.value(node));
-    default:
-      break;
-  }
-  std::vector<Node> arguments;
-  for (const Operand& operand : operands) arguments.push_back(operand.node);
-  return pool.apply(pool.operation(node), arguments);
-}
-
 /// A function at one distance. Parts of it may be infinite there, as beyond 5 A the exponent in
 /// exp(-1/max(0, 5 - r)): what depends on the distance only is then computed as kernels do.
 class AtDistance {
@@ -108,7 +94,7 @@ class AtDistance {
     for (const Operand& operand : pool_.operands(old)) {
       operands.push_back({replaced(operand.node), operand.factor});
     }
-    return with_operands(pool_, old, operands);
+    return pool_.with_operands(old, operands);
   }
 
   Pool& pool_;
@@ -143,7 +129,7 @@ Node substitute(Pool& pool, Node node, const Substitution& substitution) {
       for (const Operand& operand : pool.operands(old)) {
         operands.push_back({replaced.at(operand.node.index), operand.factor});
       }
-      now = with_operands(pool, old, operands);
+      now = pool.with_operands(old, operands);
     }
     replaced.emplace(old.index, now);
   }

@@ -2,7 +2,7 @@
 
 #include <atomic>
 
-#include "qm/file_descriptor.hpp"
+#include "kernels/base/file_descriptor.hpp"
 
 namespace starpmc {
 

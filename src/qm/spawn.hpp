@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "qm/file_descriptor.hpp"
+#include "kernels/base/file_descriptor.hpp"
 
 namespace starpmc {
 

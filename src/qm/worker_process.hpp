@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/base/file_descriptor.hpp"
 #include "kernels/base/temporary_folder.hpp"
 #include "qm/cancel_signal.hpp"
-#include "qm/file_descriptor.hpp"
 #include "qm/worker_log.hpp"
 
 namespace starpmc {

@@ -8,6 +8,7 @@
 #include "base/constants.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/window_plan.hpp"
+#include "kernels/with_precision.hpp"
 #include "sampling/chain_sizes.hpp"
 #include "sampling/chain_state.hpp"
 #include "sampling/density_update.hpp"
@@ -125,7 +126,7 @@ class StarpuChain final : public Chain {
 
   CertificationReport certification() override {
     const HostAccess<double> state(data_.chain_state, STARPU_R);
-    return {data_.certified, data_.bound.absolute, data_.bound.relative,
+    return {data_.certified, data_.bound.absolute,
             static_cast<std::uint64_t>(state.data()[STATE_CERTIFIED]),
             state.data()[STATE_LARGEST_ERROR]};
   }
@@ -475,15 +476,9 @@ std::uint64_t StarpuChain<Real>::run(const ChainSegment& segment, ChainObserver&
 
 std::unique_ptr<Chain> make_chain(const System& system, const Settings& settings,
                                   std::uint32_t chain, unsigned chains_here) {
-  switch (settings.run.precision) {
-    case Precision::fp64:
-      return std::make_unique<StarpuChain<double>>(system, settings, chain, chains_here);
-    case Precision::mixed:
-      return std::make_unique<StarpuChain<float>>(system, settings, chain, chains_here);
-    case Precision::fixed:
-      break;
-  }
-  return std::make_unique<StarpuChain<FixedCoordinate>>(system, settings, chain, chains_here);
+  return with_precision(settings.run.precision, [&]<class Real>() -> std::unique_ptr<Chain> {
+    return std::make_unique<StarpuChain<Real>>(system, settings, chain, chains_here);
+  });
 }
 
 }  // namespace starpmc

@@ -58,7 +58,6 @@ struct StepSizes {
 struct CertificationReport {
   bool active;
   double bound_kj_per_mol;         ///< on the error of a step's energy change
-  double relative_bound;           ///< and this times the energies it is the difference of
   std::uint64_t steps;             ///< evaluated again
   double largest_error_in_bounds;  ///< of those, relative to the bound
 };

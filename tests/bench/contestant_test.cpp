@@ -9,9 +9,9 @@
 
 #include "bench/measurement.hpp"
 #include "bench/operations.hpp"
-#include "bench/precision_list.hpp"
 #include "config/value_names.hpp"
 #include "kernels/base/error.hpp"
+#include "kernels/with_precision.hpp"
 #include "potential/pair_potential.hpp"
 
 namespace starpmc {

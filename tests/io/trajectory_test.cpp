@@ -23,10 +23,12 @@
 #include "io/site_order.hpp"
 #include "io/trajectory_reader.hpp"
 #include "kernels/base/error.hpp"
+#include "system/read_system.hpp"
 #include "tests/io/child_process.hpp"
 #include "tests/io/example_system.hpp"
 #include "tests/io/temporary_folder.hpp"
 #include "tests/io/traced_process.hpp"
+#include "tests/test_folders.hpp"
 
 namespace starpmc {
 namespace {
@@ -695,6 +697,30 @@ TEST(SystemPdb, HasALineForEveryParticle) {
   EXPECT_THAT(text, testing::EndsWith("END\n"));
   write_system_pdb(path, example_system(), example_system().molecules);  // once more
   EXPECT_EQ(test::read_all(path), text);
+}
+
+TEST(SystemPdb, HasTheSystemOfItsFiles) {
+  const System system = read_system({test_data_folder() / "small/small.gro",
+                                     test_data_folder() / "small/small.top",
+                                     {},
+                                     "formaldehyde",
+                                     {},
+                                     {}});
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "system.pdb";
+  write_system_pdb(path, system, system.molecules);
+  std::istringstream text(test::read_all(path));
+  std::string line;
+  std::getline(text, line);
+  EXPECT_THAT(line, testing::StartsWith("TITLE     formaldehyde in 64 tip3p"));
+  std::vector<std::string> atoms;
+  while (std::getline(text, line)) {
+    if (line.starts_with("HETATM")) atoms.push_back(line);
+  }
+  ASSERT_EQ(atoms.size(), 4U + 3U * 64U);
+  EXPECT_EQ(atoms[0].substr(0, 27), "HETATM    1  C1  formA   1 ");
+  EXPECT_NEAR(std::stod(atoms[0].substr(30, 8)), system.solute->positions[0].x, 5e-4);
+  EXPECT_EQ(atoms[0].substr(76), " C");
 }
 
 TEST(SystemPdb, NamesInUtf8FillTheirColumnsByBytes) {

@@ -1,13 +1,11 @@
-// Coordinates: .gro, .xyz and .pdb.
+// Coordinates: .gro, .xyz and .pqr.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
-#include <sstream>
 
 #include "system/elements.hpp"
 #include "system/gro_file.hpp"
-#include "system/pdb_file.hpp"
 #include "system/pqr_file.hpp"
 #include "system/preprocessor.hpp"
 #include "system/read_system.hpp"
@@ -173,27 +171,6 @@ TEST(Elements, AreGuessedFromNumberNameAndMass) {
   EXPECT_EQ(guess_element(0, 0, "CA", "CA")->symbol, "Ca");
   EXPECT_EQ(guess_element(0, 0, "CA", "peptide")->symbol, "C");
   EXPECT_EQ(guess_element(0, 0, "MG", "MG2")->symbol, "Mg");
-}
-
-TEST(Pdb, WritesColumnsOfTheFormat) {
-  const System system = read_system(
-      {test_data("small/small.gro"), test_data("small/small.top"), {}, "formaldehyde", {}, {}});
-  std::istringstream text(format_pdb(system));
-  std::string line;
-  std::getline(text, line);
-  EXPECT_THAT(line, HasSubstr("TITLE     formaldehyde in 64 tip3p"));
-  std::getline(text, line);
-  EXPECT_EQ(line.substr(0, 33), "CRYST1   12.534   12.534   12.534");
-  std::getline(text, line);
-  ASSERT_EQ(line.size(), 78U);
-  EXPECT_EQ(line.substr(0, 27), "HETATM    1  C1  FOR A   1 ");
-  EXPECT_NEAR(std::stod(line.substr(30, 8)), system.solute->positions[0].x, 5e-4);
-  EXPECT_EQ(line.substr(76, 2), " C");
-  std::size_t atoms = 1;
-  std::string last;
-  for (; std::getline(text, line); last = line) atoms += line.starts_with("HETATM") ? 1 : 0;
-  EXPECT_EQ(atoms, 4U + 3U * 64U);
-  EXPECT_EQ(last, "END");
 }
 
 }  // namespace

@@ -8,7 +8,7 @@ void arithmetic_probe(Program& program, cl_command_queue queue, ArithmeticLoop l
   const LaunchShape& shape = program.shape();
   const std::size_t groups = size_of(program.compute_units() * shape.groups_per_unit);
   const auto launch = [&](Launch& kernel) {
-    kernel.with(cl_int{rounds}).with(result).run({groups, 1}, {size_of(shape.sum_group), 1});
+    kernel.with(cl_int{rounds}, result).run({groups, 1}, {size_of(shape.sum_group), 1});
   };
   if (loop == ArithmeticLoop::pair) {
     Launch kernel(program, queue, "arithmetic_probe_pair");

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <system_error>
 
+#include "kernels/base/file_descriptor.hpp"
 #include "kernels/base/installation.hpp"
 #include "kernels/base/logging.hpp"
 
@@ -19,21 +20,6 @@ namespace {
 
 constexpr std::string_view kMagic = "starpmc kernels 1\n";
 constexpr off_t kLargestFile = off_t{1} << 30;
-
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  ~Descriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  explicit operator bool() const { return number_ >= 0; }
-  int number() const { return number_; }
-
- private:
-  int number_;
-};
 
 void log_failure(std::string_view what, const std::filesystem::path& path) {
   spdlog::debug("kernel cache: {} '{}': {}", what, path.string(),
@@ -65,18 +51,19 @@ bool is_private(const struct stat& status) {
 }
 
 /// The folder, if it can be trusted.
-Descriptor open_folder(const std::filesystem::path& folder) {
-  Descriptor descriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+FileDescriptor open_folder(const std::filesystem::path& folder) {
+  FileDescriptor descriptor(
+      ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   struct stat status {};
-  if (!descriptor || ::fstat(descriptor.number(), &status) != 0) {
+  if (descriptor.get() < 0 || ::fstat(descriptor.get(), &status) != 0) {
     log_failure("cannot open", folder);
-    return Descriptor(-1);
+    return {};
   }
   if (!is_private(status)) {
     spdlog::debug("kernel cache: '{}' is left alone: others may write to it", folder.string());
-    return Descriptor(-1);
+    return {};
   }
-  return Descriptor(::fcntl(descriptor.number(), F_DUPFD_CLOEXEC, 0));
+  return descriptor;
 }
 
 std::optional<std::string> read_all(int file, std::size_t size) {
@@ -159,12 +146,12 @@ std::filesystem::path BinaryCache::file_of(std::string_view key) const {
 std::optional<std::vector<unsigned char>> BinaryCache::load(std::string_view key) const {
   std::error_code error;
   if (!std::filesystem::exists(folder_, error)) return std::nullopt;
-  const Descriptor folder = open_folder(folder_);
-  if (!folder) return std::nullopt;
-  const Descriptor file(
-      ::openat(folder.number(), file_name(key).c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+  const FileDescriptor folder = open_folder(folder_);
+  if (folder.get() < 0) return std::nullopt;
+  const FileDescriptor file(
+      ::openat(folder.get(), file_name(key).c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
   struct stat status {};
-  if (!file || ::fstat(file.number(), &status) != 0) {
+  if (file.get() < 0 || ::fstat(file.get(), &status) != 0) {
     if (errno != ENOENT) log_failure("cannot open", file_of(key));
     return std::nullopt;
   }
@@ -173,7 +160,7 @@ std::optional<std::vector<unsigned char>> BinaryCache::load(std::string_view key
                   file_of(key).string());
     return std::nullopt;
   }
-  const auto content = read_all(file.number(), static_cast<std::size_t>(status.st_size));
+  const auto content = read_all(file.get(), static_cast<std::size_t>(status.st_size));
   const std::string_view binary = content ? binary_in(*content, key) : std::string_view();
   if (binary.empty()) {
     spdlog::debug("kernel cache: '{}' is not what was asked for", file_of(key).string());
@@ -188,19 +175,19 @@ void BinaryCache::store(std::string_view key, std::span<const unsigned char> bin
   if (::mkdir(folder_.c_str(), S_IRWXU) != 0 && errno != EEXIST) {
     return log_failure("cannot make", folder_);
   }
-  const Descriptor folder = open_folder(folder_);
-  if (!folder) return;
+  const FileDescriptor folder = open_folder(folder_);
+  if (folder.get() < 0) return;
   const std::string name = file_name(key);
   const std::string aside = name + "." + std::to_string(::getpid()) + ".new";
-  ::unlinkat(folder.number(), aside.c_str(), 0);  // what a killed process of this number left
-  const Descriptor file(::openat(folder.number(), aside.c_str(),
-                                 O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-                                 S_IRUSR | S_IWUSR));
+  ::unlinkat(folder.get(), aside.c_str(), 0);  // what a killed process of this number left
+  const FileDescriptor file(::openat(folder.get(), aside.c_str(),
+                                     O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                                     S_IRUSR | S_IWUSR));
   const std::string_view bytes(reinterpret_cast<const char*>(binary.data()), binary.size());
-  if (!file || !write_all(file.number(), file_content(key, bytes)) ||
-      ::renameat(folder.number(), aside.c_str(), folder.number(), name.c_str()) != 0) {
+  if (file.get() < 0 || !write_all(file.get(), file_content(key, bytes)) ||
+      ::renameat(folder.get(), aside.c_str(), folder.get(), name.c_str()) != 0) {
     log_failure("cannot write", file_of(key));
-    ::unlinkat(folder.number(), aside.c_str(), 0);
+    ::unlinkat(folder.get(), aside.c_str(), 0);
     return;
   }
   remove_oldest(folder_, kMostFiles);

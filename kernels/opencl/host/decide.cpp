@@ -22,20 +22,12 @@ void exact_changes(Program& program, cl_command_queue queue, const Window& windo
                    const DecideWork& work, Buffer scratch) {
   const Buffer& unused = buffers.mm_energies;
   Launch(program, queue, "exact_changes")
-      .with(window_shape(window))
-      .with(window.interaction)
-      .with(cl_int{certification.nuclei})
-      .with(cl_int{certification.blocks})
-      .with(window.topology_reals)
-      .with(window.topology_integers)
-      .with(window.plan)
-      .with(window.entries)
-      .with(buffers.lattice)
-      .with(some(certification.solute, unused))
-      .with(some(certification.exact_blocks, unused))
-      .with(some(certification.exact_points, unused))
-      .with(scratch)
-      .with(behind(scratch, work.answers_bytes))
+      .with(window_shape(window), window.interaction, cl_int{certification.nuclei},
+            cl_int{certification.blocks})
+      .with_buffers_of(window)
+      .with(buffers.lattice, some(certification.solute, unused),
+            some(certification.exact_blocks, unused), some(certification.exact_points, unused),
+            scratch, behind(scratch, work.answers_bytes))
       .with_local(size_of(program.shape().exact_group) * sizeof(cl_ulong))
       .run({size_of(work.groups), 1}, {size_of(program.shape().exact_group), 1});
 }
@@ -90,38 +82,19 @@ void set_decide_arguments(Launch& launch, const Window& window, const StepTuning
                           const DecideWork& work, Buffer scratch, bool exact) {
   const Buffer& unused = scratch;
   const auto if_exact = [&](const Buffer& buffer) { return exact ? some(buffer, unused) : unused; };
-  launch.with(window_shape(window))
-      .with(window.interaction)
-      .with(tuning)
-      .with(cl_int{certification.active})
-      .with(certification.bound)
-      .with(cl_int{buffers.grid_energies.memory != nullptr})
-      .with(cl_int{buffers.nuclei_energies.memory != nullptr})
-      .with(cl_int{certification.nuclei})
-      .with(cl_int{certification.blocks})
-      .with(cl_int{buffers.response.components})
-      .with(cl_int{work.groups})
-      .with(if_exact(window.topology_reals))
-      .with(if_exact(window.topology_integers))
-      .with(window.plan)
-      .with(window.entries)
-      .with(some(buffers.grid_energies, unused))
-      .with(some(buffers.nuclei_energies, unused))
-      .with(buffers.mm_energies)
-      .with(behind(scratch, work.differences_bytes))
-      .with(buffers.chain_state)
-      .with(buffers.lattice)
-      .with(buffers.lattice_sites)
-      .with(buffers.field_cache)
-      .with(buffers.record)
-      .with(some(buffers.response.candidates, unused))
-      .with(some(buffers.response.molecules, unused))
-      .with(some(buffers.response.total, unused))
-      .with(if_exact(certification.solute))
-      .with(if_exact(certification.exact_blocks))
-      .with(if_exact(certification.exact_points))
-      .with(scratch)
-      .with(behind(scratch, work.answers_bytes));
+  launch.with(window_shape(window), window.interaction, tuning, cl_int{certification.active},
+              certification.bound, cl_int{buffers.grid_energies.memory != nullptr},
+              cl_int{buffers.nuclei_energies.memory != nullptr}, cl_int{certification.nuclei},
+              cl_int{certification.blocks}, cl_int{buffers.response.components},
+              cl_int{work.groups}, if_exact(window.topology_reals),
+              if_exact(window.topology_integers), window.plan, window.entries,
+              some(buffers.grid_energies, unused), some(buffers.nuclei_energies, unused),
+              buffers.mm_energies, behind(scratch, work.differences_bytes), buffers.chain_state,
+              buffers.lattice, buffers.lattice_sites, buffers.field_cache, buffers.record,
+              some(buffers.response.candidates, unused), some(buffers.response.molecules, unused),
+              some(buffers.response.total, unused), if_exact(certification.solute),
+              if_exact(certification.exact_blocks), if_exact(certification.exact_points), scratch,
+              behind(scratch, work.answers_bytes));
 }
 
 void decide_at_first(Program& program, cl_command_queue queue, const Window& window,
@@ -130,13 +103,9 @@ void decide_at_first(Program& program, cl_command_queue queue, const Window& win
   check_extent(program, window.extent, buffers.response.components);
   const int group = program.shape().difference_group;
   Launch(program, queue, "candidate_differences")
-      .with(window_shape(window))
-      .with(window.plan)
-      .with(buffers.table)
-      .with(cl_int{buffers.response.components})
-      .with(some(buffers.response.candidates, scratch))
-      .with(some(buffers.response.molecules, scratch))
-      .with(behind(scratch, work.differences_bytes))
+      .with(window_shape(window), window.plan, buffers.table, cl_int{buffers.response.components},
+            some(buffers.response.candidates, scratch), some(buffers.response.molecules, scratch),
+            behind(scratch, work.differences_bytes))
       .run({groups_for(window.extent.candidates, group), size_of(window.extent.candidates)},
            {size_of(group), 1});
   decide_pass(program, queue, window, tuning, certification, buffers, work, scratch, false);

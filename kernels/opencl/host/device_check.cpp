@@ -16,6 +16,7 @@
 #include "kernels/operations.hpp"
 #include "kernels/scalar/moves.hpp"
 #include "kernels/window_plan.hpp"
+#include "kernels/with_precision.hpp"
 
 namespace starpmc::opencl {
 namespace {
@@ -42,9 +43,7 @@ void check_roots(Program& program, cl_command_queue queue) {
   const Memory to(queue, roots);
   const int group = program.shape().sum_group;
   Launch(program, queue, "check_reciprocal_roots")
-      .with(cl_int{kRoots})
-      .with(from.buffer())
-      .with(to.buffer())
+      .with(cl_int{kRoots}, from.buffer(), to.buffer())
       .run({size_of(program.compute_units()), 1}, {size_of(group), 1});
   to.read(roots);
   const std::string fault = fault_of_roots(program.precision(), squares, roots);
@@ -122,14 +121,7 @@ void check_device(Program& program, cl_command_queue queue, const Potential& fun
   check_roots(program, queue);
   check_exact(program, queue, functions);
   if (functions != Potential{}) return;
-  switch (program.precision()) {
-    case Precision::fp64:
-      return check_window<double>(program, queue);
-    case Precision::mixed:
-      return check_window<float>(program, queue);
-    case Precision::fixed:
-      return check_window<FixedCoordinate>(program, queue);
-  }
+  with_precision(program.precision(), [&]<class Real>() { check_window<Real>(program, queue); });
 }
 
 }  // namespace starpmc::opencl

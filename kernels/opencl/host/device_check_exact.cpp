@@ -7,6 +7,7 @@
 #include "kernels/base/error.hpp"
 #include "kernels/exact_points.hpp"
 #include "kernels/opencl/host/small_system.hpp"
+#include "kernels/with_precision.hpp"
 
 namespace starpmc::opencl {
 namespace {
@@ -132,14 +133,8 @@ void check_all(Program& program, cl_command_queue queue, const Potential& functi
 }  // namespace
 
 void check_exact(Program& program, cl_command_queue queue, const Potential& functions) {
-  switch (program.precision()) {
-    case Precision::fp64:
-      return check_all<double>(program, queue, functions);
-    case Precision::mixed:
-      return check_all<float>(program, queue, functions);
-    case Precision::fixed:
-      return check_all<FixedCoordinate>(program, queue, functions);
-  }
+  with_precision(program.precision(),
+                 [&]<class Real>() { check_all<Real>(program, queue, functions); });
 }
 
 }  // namespace starpmc::opencl

@@ -32,14 +32,8 @@ void qmmm_coulomb_grid_pairs(Program& program, cl_command_queue queue, const Win
                              const GridWork& work, int blocks, Buffer sites, Buffer block_headers,
                              Buffer points, Buffer partials) {
   Launch(program, queue, "qmmm_coulomb_grid_pairs")
-      .with(pair_constants(window.interaction))
-      .with(cl_int{work.capacity})
-      .with(sites)
-      .with(cl_int{blocks})
-      .with(cl_int{work.blocks_per_chunk})
-      .with(block_headers)
-      .with(points)
-      .with(partials)
+      .with(pair_constants(window.interaction), cl_int{work.capacity}, sites, cl_int{blocks},
+            cl_int{work.blocks_per_chunk}, block_headers, points, partials)
       .run({size_of(work.chunks), size_of(work.slices)}, {size_of(program.shape().grid_group), 1});
 }
 
@@ -47,14 +41,8 @@ void qmmm_coulomb_grid_sum(Program& program, cl_command_queue queue, const Windo
                            const GridWork& work, Buffer sites, Buffer partials, Buffer energies) {
   const int group = program.shape().grid_sum_group;
   Launch(program, queue, "qmmm_coulomb_grid_sum")
-      .with(pair_constants(window.interaction))
-      .with(cl_int{window.layout.sites})
-      .with(cl_int{work.capacity})
-      .with(cl_int{work.parts()})
-      .with(cl_int{window.extent.candidates})
-      .with(sites)
-      .with(partials)
-      .with(energies)
+      .with(pair_constants(window.interaction), cl_int{window.layout.sites}, cl_int{work.capacity},
+            cl_int{work.parts()}, cl_int{window.extent.candidates}, sites, partials, energies)
       .with_local(size_of(group) * sizeof(cl_double))
       .run({size_of(window.extent.candidates), 1}, {size_of(group), 1});
 }
@@ -71,12 +59,8 @@ void qmmm_coulomb_grid(Program& program, cl_command_queue queue, const Window& w
   const Buffer partials{sites.memory, work.partials_bytes};
   Launch(program, queue, "place_charged_sites")
       .with(window_shape(window))
-      .with(window.topology_reals)
-      .with(window.topology_integers)
-      .with(window.plan)
-      .with(window.entries)
-      .with(cl_int{work.capacity})
-      .with(sites)
+      .with_buffers_of(window)
+      .with(cl_int{work.capacity}, sites)
       .run({groups_for(work.capacity, shape.site_group), 1}, {size_of(shape.site_group), 1});
   qmmm_coulomb_grid_pairs(program, queue, window, work, blocks, sites, block_headers, points,
                           partials);
@@ -89,15 +73,8 @@ void grid_potential(Program& program, cl_command_queue queue, const WindowLayout
                     Buffer block_headers, Buffer points, Buffer potential) {
   if (blocks == 0) return;
   Launch(program, queue, "grid_potential")
-      .with(layout)
-      .with(topology)
-      .with(interaction)
-      .with(topology_reals)
-      .with(topology_integers)
-      .with(lattice)
-      .with(block_headers)
-      .with(points)
-      .with(potential)
+      .with(layout, topology, interaction, topology_reals, topology_integers, lattice,
+            block_headers, points, potential)
       .with_local(size_of(LaunchShape::kPotentialTile) * sizeof(cl_double4))
       .run({size_of(blocks), 1}, {size_of(program.shape().potential_group), 1});
 }

@@ -45,17 +45,20 @@ class Launch {
   Launch(PreparedKernel& kernel, cl_command_queue queue, const char* name)
       : name_(name), queue_(queue), kernel_(kernel) {}
 
-  /// A value as it is: a number or a structure that host and device share.
-  template <class Value>
-  requires(std::is_trivially_copyable_v<Value> &&
-           !std::is_pointer_v<Value>) Launch& with(const Value& value) {
-    return set(sizeof(Value), &value);
+  /// Buffers, and values as they are: numbers, and structures that host and device share.
+  template <class... Values>
+  Launch& with(const Values&... values) {
+    (add(values), ...);
+    return *this;
   }
-  Launch& with(Buffer buffer) {
-    check(kernel_.set(argument_++, buffer.memory), "clSetKernelArg", name_);
-    return with(static_cast<cl_ulong>(buffer.offset_bytes));
+  /// The four that nearly every kernel of a window reads.
+  Launch& with_buffers_of(const Window& window) {
+    return with(window.topology_reals, window.topology_integers, window.plan, window.entries);
   }
-  Launch& with_local(std::size_t bytes) { return set(bytes, nullptr); }
+  Launch& with_local(std::size_t bytes) {
+    set(bytes, nullptr);
+    return *this;
+  }
 
   /// @param groups number of work-groups, at least one in each dimension
   void run(std::array<std::size_t, 2> groups, std::array<std::size_t, 2> group_size) {
@@ -66,9 +69,17 @@ class Launch {
   }
 
  private:
-  Launch& set(std::size_t size, const void* value) {
+  template <class Value>
+  requires(std::is_trivially_copyable_v<Value> &&
+           !std::is_pointer_v<Value>) void add(const Value& value) {
+    set(sizeof(Value), &value);
+  }
+  void add(const Buffer& buffer) {
+    check(kernel_.set(argument_++, buffer.memory), "clSetKernelArg", name_);
+    add(static_cast<cl_ulong>(buffer.offset_bytes));
+  }
+  void set(std::size_t size, const void* value) {
     check(kernel_.set(argument_++, size, value), "clSetKernelArg", name_);
-    return *this;
   }
 
   const char* name_;

@@ -10,18 +10,9 @@ void propose_moves_and_sites(Program& program, cl_command_queue queue, const Win
   const std::size_t picks = picks_bytes(window.extent.steps);
   check_local_memory(program, picks, "propose_moves");
   Launch(program, queue, "propose_moves")
-      .with(window_shape(window))
-      .with(window.interaction)
-      .with(range)
-      .with(window.topology_reals)
-      .with(window.topology_integers)
-      .with(chain_state)
-      .with(lattice)
-      .with(window.plan)
-      .with(window.entries)
-      .with(outside)
-      .with(cl_int{site_capacity})
-      .with(some(sites, chain_state))
+      .with(window_shape(window), window.interaction, range, window.topology_reals,
+            window.topology_integers, chain_state, lattice, window.plan, window.entries, outside,
+            cl_int{site_capacity}, some(sites, chain_state))
       .with_local(picks)
       .run({1, 1}, {size_of(program.shape().propose_group), 1});
 }

@@ -121,29 +121,15 @@ void VirialProgram::run(cl_command_queue queue, const VirialShape& shape, int la
   const Buffer partials =
       grow(partials_, partials_bytes_, size_of(groups) * VIRIAL_SUMS * sizeof(VirialTotal));
   Launch(kernel("place_virial_sites"), queue, "place_virial_sites")
-      .with(topology)
-      .with(buffers.topology_reals)
-      .with(buffers.topology_integers)
-      .with(buffers.lattice)
-      .with(sites)
+      .with(topology, buffers.topology_reals, buffers.topology_integers, buffers.lattice, sites)
       .run({groups_for(topology.sites * topology.molecules, kSiteGroup), 1}, {kSiteGroup, 1});
   Launch(kernel("pair_virial"), queue, "pair_virial")
-      .with(shape)
-      .with(buffers.topology_reals)
-      .with(buffers.topology_integers)
-      .with(buffers.lattice)
-      .with(sites)
-      .with(Buffer{tables_.get(), 0})
-      .with(buffers.solute)
-      .with(buffers.blocks)
-      .with(buffers.points)
-      .with(partials)
+      .with(shape, buffers.topology_reals, buffers.topology_integers, buffers.lattice, sites,
+            Buffer{tables_.get(), 0}, buffers.solute, buffers.blocks, buffers.points, partials)
       .with_local(size_of(group_) * sizeof(cl_ulong))
       .run({size_of(groups), 1}, {size_of(group_), 1});
   Launch(kernel("pair_virial_sum"), queue, "pair_virial_sum")
-      .with(cl_int{groups})
-      .with(partials)
-      .with(buffers.sums)
+      .with(cl_int{groups}, partials, buffers.sums)
       .run({1, 1}, {VIRIAL_SUMS, 1});
 }
 

@@ -11,10 +11,7 @@ constexpr std::size_t kTargetSiteBytes = 96;  ///< at most
 void add_partial(Program& program, cl_command_queue queue, int count, bool first, Buffer partial,
                  Buffer energies) {
   Launch(program, queue, "add_partial_energies")
-      .with(cl_int{count})
-      .with(cl_int{first})
-      .with(partial)
-      .with(energies)
+      .with(cl_int{count}, cl_int{first}, partial, energies)
       .run({groups_for(count, kSumItems), 1}, {kSumItems, 1});
 }
 
@@ -43,16 +40,10 @@ void qmmm_coulomb_grid_reduce(Program& program, cl_command_queue queue, int cand
 void qmmm_nuclei_vdw(Program& program, cl_command_queue queue, const Window& window, int nuclei,
                      Buffer solute, Buffer energies) {
   Launch(program, queue, "qmmm_nuclei_vdw")
-      .with(window_shape(window))
-      .with(window.interaction)
-      .with(pair_constants(window.interaction))
-      .with(cl_int{nuclei})
-      .with(window.topology_reals)
-      .with(window.topology_integers)
-      .with(window.plan)
-      .with(window.entries)
-      .with(some(solute, energies))
-      .with(energies)
+      .with(window_shape(window), window.interaction, pair_constants(window.interaction),
+            cl_int{nuclei})
+      .with_buffers_of(window)
+      .with(some(solute, energies), energies)
       .with_local(size_of(program.shape().sum_group) * sizeof(cl_double))
       .run({size_of(window.extent.candidates), 1}, {size_of(program.shape().sum_group), 1});
 }
@@ -61,18 +52,10 @@ void mm_pair(Program& program, cl_command_queue queue, const Window& window, int
              int last_molecule, Buffer lattice, Buffer lattice_sites, Buffer outside,
              Buffer energies) {
   Launch(program, queue, "mm_pair")
-      .with(window_shape(window))
-      .with(pair_constants(window.interaction))
-      .with(cl_int{first_molecule})
-      .with(cl_int{last_molecule})
-      .with(window.topology_reals)
-      .with(window.topology_integers)
-      .with(window.plan)
-      .with(window.entries)
-      .with(lattice)
-      .with(lattice_sites)
-      .with(outside)
-      .with(energies)
+      .with(window_shape(window), pair_constants(window.interaction), cl_int{first_molecule},
+            cl_int{last_molecule})
+      .with_buffers_of(window)
+      .with(lattice, lattice_sites, outside, energies)
       .with_local(target_bytes(program, window))
       .run({pair_groups(program, window), 1},
            {program.is_cpu() ? 1 : size_of(program.shape().pair_group), 1});
@@ -80,12 +63,8 @@ void mm_pair(Program& program, cl_command_queue queue, const Window& window, int
 
 void mm_pair_table(Program& program, cl_command_queue queue, const Window& window, Buffer table) {
   Launch launch(program, queue, "mm_pair_table");
-  launch.with(window_shape(window))
-      .with(pair_constants(window.interaction))
-      .with(window.topology_reals)
-      .with(window.topology_integers)
-      .with(window.plan)
-      .with(window.entries)
+  launch.with(window_shape(window), pair_constants(window.interaction))
+      .with_buffers_of(window)
       .with(table);
   if (program.is_cpu()) {
     const int rows = entry_capacity(window.layout);
@@ -103,10 +82,7 @@ void mm_pair_reduce(Program& program, cl_command_queue queue, const Window& wind
   const int capacity = entry_capacity(window.layout);
   if (partials.empty()) fill_with_zeros(queue, MM_TERMS * capacity, energies);
   Launch(program, queue, "mm_pair_reduce")
-      .with(window_shape(window))
-      .with(partials.empty() ? energies : partials[0])
-      .with(table)
-      .with(energies)
+      .with(window_shape(window), partials.empty() ? energies : partials[0], table, energies)
       .with_local(size_of(program.shape().sum_group) * sizeof(cl_double))
       .run({groups_for(window.extent.candidates + window.extent.starts, kSumEntries), MM_TERMS},
            {size_of(program.shape().sum_group), 1});

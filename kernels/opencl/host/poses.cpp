@@ -16,15 +16,9 @@ void pose_energies(Program& program, cl_command_queue queue, const PoseInteracti
   const std::size_t group = size_of(program.shape().pose_group);
   const std::size_t real = program.single() ? sizeof(cl_float) : sizeof(cl_double);
   Launch(program, queue, "pose_energies")
-      .with(interaction)
-      .with(cl_int{extent.sites})
-      .with(cl_int{extent.poses})
-      .with(cl_int{extent.blocks})
-      .with(buffers.ligand)
-      .with(buffers.positions)
-      .with(buffers.receptor_blocks)
-      .with(buffers.receptor_sites)
-      .with(buffers.energies)
+      .with(interaction, cl_int{extent.sites}, cl_int{extent.poses}, cl_int{extent.blocks},
+            buffers.ligand, buffers.positions, buffers.receptor_blocks, buffers.receptor_sites,
+            buffers.energies)
       .with_local(kPoseTile * kPoseTileFields * real)
       .with_local(group * sizeof(cl_double))
       .run({size_of(extent.poses), 1}, {group, 1});
@@ -37,7 +31,7 @@ void pose_energies_reduce(Program& program, cl_command_queue queue, int poses,
                    std::to_string(STARPMC_MOST_PARTIALS) + " partial sums");
   }
   Launch launch(program, queue, "pose_energies_reduce");
-  launch.with(cl_int{poses}).with(static_cast<cl_int>(partials.size()));
+  launch.with(cl_int{poses}, static_cast<cl_int>(partials.size()));
   for (std::size_t i = 0; i < STARPMC_MOST_PARTIALS; ++i) {
     launch.with(partials[i < partials.size() ? i : 0]);
   }

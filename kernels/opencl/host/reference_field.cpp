@@ -7,17 +7,10 @@ void reference_field(Program& program, cl_command_queue queue, const Window& win
                      const ReferenceField& field) {
   check_local_memory(program, sizeof(ReferenceMemory), "reference_field");
   Launch(program, queue, "reference_field")
-      .with(window_shape(window))
-      .with(field.potential)
-      .with(field.response)
-      .with(window.topology_reals)
-      .with(window.topology_integers)
-      .with(window.plan)
-      .with(window.entries)
-      .with(field.potential_values)
-      .with(some(field.response_values, field.potential_values))
-      .with(field.energies)
-      .with(some(field.responses, field.energies))
+      .with(window_shape(window), field.potential, field.response)
+      .with_buffers_of(window)
+      .with(field.potential_values, some(field.response_values, field.potential_values),
+            field.energies, some(field.responses, field.energies))
       .with_local(sizeof(ReferenceMemory))
       .run({size_of(window.extent.candidates), 1}, {size_of(program.shape().reference_group), 1});
 }

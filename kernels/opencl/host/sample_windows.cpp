@@ -172,13 +172,9 @@ class FusedWindows {
     set_decide_arguments(launch, window, tasks_[i].tuning, certification_, buffers_of(i),
                          work.decide, scratch_, false);
     launch.with_local(occupation_bytes(program_, extent.steps, components()))
-        .with(pair_constants(window.interaction))
-        .with(cl_int{work.grid.parts()})
-        .with(cl_int{work.grid.capacity})
-        .with(sites_of(work))
-        .with(partials_of(work))
-        .with(whole_.mm_partial)
-        .with(whole_.decide.table)
+        .with(pair_constants(window.interaction), cl_int{work.grid.parts()},
+              cl_int{work.grid.capacity}, sites_of(work), partials_of(work), whole_.mm_partial,
+              whole_.decide.table)
         .run({groups, 1}, {size_of(program_.shape().decide_group), 1});
   }
 
@@ -196,11 +192,8 @@ class FusedWindows {
     launch
         .with_local(std::max(occupation_bytes(program_, window.extent.steps, components()),
                              picks_bytes(next_shape.steps)))
-        .with(next_shape)
-        .with(tasks_[next].range)
-        .with(cl_int{next_work.grid.capacity})
-        .with(sites_of(next_work))
-        .with(whole_.outside)
+        .with(next_shape, tasks_[next].range, cl_int{next_work.grid.capacity}, sites_of(next_work),
+              whole_.outside)
         .run({size_of(work.decide.groups), 1}, {size_of(program_.shape().decide_group), 1});
   }
 
@@ -228,31 +221,13 @@ void window_energies(Program& program, cl_command_queue queue, const Window& win
                                 ? window.extent.candidates
                                 : 0;
   Launch(program, queue, "window_energies")
-      .with(window_shape(window))
-      .with(window.interaction)
-      .with(pair_constants(window.interaction))
-      .with(cl_int{tiles})
-      .with(cl_int{certification.nuclei})
-      .with(cl_int{work.chunks})
-      .with(cl_int{work.slices})
-      .with(cl_int{whole.blocks})
-      .with(cl_int{work.blocks_per_chunk})
-      .with(cl_int{work.capacity})
-      .with(window.topology_reals)
-      .with(window.topology_integers)
-      .with(window.plan)
-      .with(window.entries)
-      .with(decide.lattice)
-      .with(decide.lattice_sites)
-      .with(whole.outside)
-      .with(some(certification.solute, unused))
-      .with(sites)
-      .with(some(whole.block_headers, unused))
-      .with(some(whole.points, unused))
-      .with(whole.mm_partial)
-      .with(decide.table)
-      .with(some(decide.nuclei_energies, unused))
-      .with(partials)
+      .with(window_shape(window), window.interaction, pair_constants(window.interaction),
+            cl_int{tiles}, cl_int{certification.nuclei}, cl_int{work.chunks}, cl_int{work.slices},
+            cl_int{whole.blocks}, cl_int{work.blocks_per_chunk}, cl_int{work.capacity})
+      .with_buffers_of(window)
+      .with(decide.lattice, decide.lattice_sites, whole.outside, some(certification.solute, unused),
+            sites, some(whole.block_headers, unused), some(whole.points, unused), whole.mm_partial,
+            decide.table, some(decide.nuclei_energies, unused), partials)
       .with_local(target_bytes(program, window))
       .run({size_of(entries + work.parts() + tiles + nuclei_groups), 1},
            {size_of(program.shape().pair_group), 1});

@@ -72,26 +72,15 @@ void team_find_doubts(Program& program, cl_command_queue queue, const TeamWindow
   decide_at_first(program, queue, window, tuning, certification, member.whole.decide, work,
                   member.scratch);
   Launch(program, queue, "exact_grid_shares")
-      .with(window_shape(window))
-      .with(window.interaction)
-      .with(cl_int{member.first_block})
-      .with(cl_int{member.whole.blocks})
-      .with(window.topology_reals)
-      .with(window.topology_integers)
-      .with(window.plan)
-      .with(window.entries)
-      .with(certification.exact_blocks)
-      .with(certification.exact_points)
-      .with(member.scratch)
-      .with(answers)
+      .with(window_shape(window), window.interaction, cl_int{member.first_block},
+            cl_int{member.whole.blocks})
+      .with_buffers_of(window)
+      .with(certification.exact_blocks, certification.exact_points, member.scratch, answers)
       .with_local(shared_bytes)
       .run({size_of(work.groups), 1}, {size_of(program.shape().exact_group), 1});
   Launch(program, queue, "collect_grid_shares")
-      .with(cl_int{window.extent.candidates})
-      .with(cl_int{work.groups})
-      .with(member.scratch)
-      .with(answers)
-      .with(own_shares)
+      .with(cl_int{window.extent.candidates}, cl_int{work.groups}, member.scratch, answers,
+            own_shares)
       .with_local(shared_bytes)
       .run({1, 1}, {size_of(program.shape().exact_group), 1});
 }
@@ -105,28 +94,16 @@ void team_settle(Program& program, cl_command_queue queue, const TeamWindow& mem
   const Buffer sums{program.scratch(queue, size_of(candidates) * sizeof(cl_ulong)), 0};
   for (std::size_t i = 0; i < own_shares.size(); ++i) {
     Launch(program, queue, "add_grid_shares")
-        .with(cl_int{candidates})
-        .with(cl_int{i == 0})
-        .with(own_shares[i])
-        .with(sums)
+        .with(cl_int{candidates}, cl_int{i == 0}, own_shares[i], sums)
         .run({groups_for(candidates, kShareItems), 1}, {kShareItems, 1});
   }
   Launch(program, queue, "exact_changes_with_shares")
-      .with(window_shape(window))
-      .with(window.interaction)
-      .with(cl_int{certification.nuclei})
-      .with(cl_int{certification.blocks})
-      .with(window.topology_reals)
-      .with(window.topology_integers)
-      .with(window.plan)
-      .with(window.entries)
-      .with(member.whole.decide.lattice)
-      .with(certification.solute)
-      .with(certification.exact_blocks)
-      .with(certification.exact_points)
-      .with(sums)
-      .with(member.scratch)
-      .with(behind(member.scratch, work.answers_bytes))
+      .with(window_shape(window), window.interaction, cl_int{certification.nuclei},
+            cl_int{certification.blocks})
+      .with_buffers_of(window)
+      .with(member.whole.decide.lattice, certification.solute, certification.exact_blocks,
+            certification.exact_points, sums, member.scratch,
+            behind(member.scratch, work.answers_bytes))
       .with_local(size_of(program.shape().exact_group) * sizeof(cl_ulong))
       .run({size_of(work.groups), 1}, {size_of(program.shape().exact_group), 1});
   settle_doubts(program, queue, window, tuning, certification, member.whole.decide, work,

@@ -1,4 +1,4 @@
-#include "qm/file_descriptor.hpp"
+#include "kernels/base/file_descriptor.hpp"
 
 #include <unistd.h>
 

@@ -1,13 +1,8 @@
 #pragma once
 
-#include <array>
-
 #include "kernels/precision.hpp"
 
 namespace starpmc {
-
-/// Precisions the benchmark knows.
-inline constexpr std::array kBenchPrecisions{Precision::fp64, Precision::mixed, Precision::fixed};
 
 /// Calls function.operator()<Real>() with the type that selects a precision.
 template <class Function>
