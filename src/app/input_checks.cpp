@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <map>
 #include <numeric>
 #include <string_view>
@@ -97,6 +98,18 @@ std::vector<std::string> input_warnings(const System& system, const Settings& se
         "the cutoff ({:.4g} A), by Born's equation {:.1f} kJ/mol for one of this charge in water",
         charge, cutoff, born_energy(charge, cutoff, water_permittivity)));
   }
+  const std::uint64_t steps = settings.sampling.steps;
+  const auto check_interval = [&](const char* name, std::uint64_t interval, const char* averages) {
+    if (steps == 0 || interval <= steps) return;
+    warnings.push_back(
+        fmt::format("{}: found {}, but production has {} steps (sampling.steps): {} have one "
+                    "sample at most, and "
+                    "so no error; lower it, or make more steps",
+                    places(name), interval, steps, averages));
+  };
+  check_interval("output.energy-interval", settings.output.energy_interval,
+                 "mean energies over steps");
+  check_interval("output.pressure-interval", settings.output.pressure_interval, "mean pressures");
   if (settings.sampling.equilibration_steps == 0U && settings.sampling.chains != 1) {
     warnings.push_back(fmt::format(
         "{}: without steps of equilibration all chains begin to count at one configuration, so "

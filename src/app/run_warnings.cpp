@@ -52,10 +52,11 @@ void add_equilibration(Warnings& warnings, const RunSummary& summary) {
     }
     warnings.push_back(fmt::format(
         "production began before the system was equilibrated: in {} of {} chains the total energy "
-        "relaxes over up to {:.0f} % of the steps, which the averages contain: make more steps of "
+        "relaxes over up to {:.0f} % of the {}, which the averages contain: make more steps of "
         "equilibration (sampling.equilibration-steps), by at least those, or see total_energy in "
         "summary.json for the mean without them",
-        late, summary.equilibrations.size(), 100 * share));
+        late, summary.equilibrations.size(), 100 * share,
+        is_exact(summary) ? "blocks that the mean is of" : "steps"));
   }
   const auto unsettled = std::ranges::count(summary.chains, EquilibrationEnd::not_settled,
                                             &ChainSummary::equilibration_end);

@@ -252,7 +252,10 @@ void Simulation::fill_ensemble() {
   summary_.energy_known =
       gate_.active() && known_to_within(results_.statistics, summary_.until_error_kj_per_mol);
   summary_.equilibrations = equilibrations_of(results_.statistics);
-  for (const std::string& warning : run_warnings(summary_)) spdlog::warn("{}", warning);
+  const std::vector<std::string> of_results = run_warnings(summary_);
+  for (const std::string& warning : of_results) spdlog::warn("{}", warning);
+  summary_.warnings = inputs_.warnings;
+  summary_.warnings.insert(summary_.warnings.end(), of_results.begin(), of_results.end());
 }
 
 void Simulation::fill_summary() {

@@ -32,6 +32,12 @@ double scf_seconds(const ChainSummary& chain) {
   return seconds / static_cast<double>(chain.blocks.size());
 }
 
+/// What is left out beside the error, where that may be more.
+std::string first_order_mark(double width, double kt) {
+  if (width <= kWidthOfFirstOrder * kt) return "";
+  return fmt::format(" only: the standard deviation above is {:.2f} kT", width / kt);
+}
+
 json block_json(const QmBlock& block) {
   return {{"step", block.end.step},
           {"true_energy_kj_per_mol", block.end.true_energy_kj_per_mol()},
@@ -72,7 +78,8 @@ json blocks_json(const ChainSummary& chain, double temperature_kelvin) {
 
 std::string block_lines(const ChainSummary& chain, double temperature_kelvin) {
   if (chain.blocks.empty()) return "";
-  const BlockAverages averages = average_blocks(chain.blocks, kGasConstant * temperature_kelvin);
+  const double kt = kGasConstant * temperature_kelvin;
+  const BlockAverages averages = average_blocks(chain.blocks, kt);
   std::string text = fmt::format(
       "\nExact ensemble: {} blocks of {} steps, each with an SCF ({:.2f} s) and a test\n"
       "  {:<22}{:>14.1f} %\n",
@@ -89,8 +96,9 @@ std::string block_lines(const ChainSummary& chain, double temperature_kelvin) {
   text += fmt::format("  {:<22}{:>14.0f} independent of each other\n", "samples of energy",
                       averages.energy.effective_samples());
   text += fmt::format("  {:<22}{} at block ends\n", "total energy", with_error(averages.energy));
-  text += fmt::format("  {:<22}{} from all steps, corrected to first order\n", "",
-                      with_error(averages.energy_of_steps));
+  text += fmt::format("  {:<22}{} from all steps, corrected to first order{}\n", "",
+                      with_error(averages.energy_of_steps),
+                      first_order_mark(averages.width_kj_per_mol, kt));
   return text;
 }
 

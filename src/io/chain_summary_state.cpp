@@ -63,6 +63,8 @@ json chain_summary_state(const ChainSummary& chain) {
   }
   state["blocks"] = blocks_state(chain.blocks);
   state["response_components"] = chain.response_components;
+  const TableError& table = chain.table_error;
+  state["table_error"] = {table.rms_kj_per_mol, table.largest_kj_per_mol, table.moves};
   return state;
 }
 
@@ -111,6 +113,8 @@ ChainSummary chain_summary_from(const json& state) {
   }
   chain.blocks = blocks_from(state.at("blocks"));
   chain.response_components = state.at("response_components");
+  const json& table = state.at("table_error");
+  chain.table_error = {table.at(0), table.at(1), table.at(2)};
   return chain;
 }
 

@@ -99,11 +99,6 @@ std::uint64_t accepted_of(std::span<const QmBlock> blocks) {
   return static_cast<std::uint64_t>(std::ranges::count_if(blocks.subspan(1), &QmBlock::accepted));
 }
 
-std::size_t first_kept(std::span<const QmBlock> blocks, double kt) {
-  if (blocks.empty()) return 1;
-  return first_of_true_ensemble(blocks.size() - 1, accepted_of(blocks), forgetting(blocks, kt));
-}
-
 /// For each block what the start still changes in a mean from there on, over kT.
 std::vector<double> left_from(std::size_t blocks, double variance, double inefficiency) {
   constexpr double kHuge = 500;  // whose exp() is finite
@@ -163,7 +158,7 @@ void average_steps(std::span<const QmBlock> blocks, std::span<const BlockEnd* co
   std::vector<double> kept_difference;
   // Those whose start is of the true ensemble.
   const std::size_t first =
-      std::max<std::size_t>(1, std::min(first_kept(blocks, kt) + 1, blocks.size() - 1));
+      std::max<std::size_t>(1, std::min(first_averaged(blocks, kt) + 1, blocks.size() - 1));
   for (std::size_t i = first; i < blocks.size(); ++i) {
     at_end.push_back(blocks[i].end.difference_kj_per_mol);
     at_start.push_back(kept[i - 1]->difference_kj_per_mol);
@@ -285,6 +280,11 @@ std::size_t first_of_true_ensemble(std::uint64_t tests, std::uint64_t accepted,
                       tests / kLeastPart);
 }
 
+std::size_t first_averaged(std::span<const QmBlock> blocks, double kt) {
+  if (blocks.empty()) return 1;
+  return first_of_true_ensemble(blocks.size() - 1, accepted_of(blocks), forgetting(blocks, kt));
+}
+
 bool remembers_start(std::span<const QmBlock> blocks, double kt) {
   return !forgetting(blocks, kt).enough;
 }
@@ -294,7 +294,7 @@ BlockAverages average_blocks(std::span<const QmBlock> blocks, double kt) {
   if (blocks.empty()) return averages;
   const std::vector<const BlockEnd*> kept = kept_ends(blocks);
   averages.blocks = blocks.size() - 1;
-  const std::size_t first = first_kept(blocks, kt);
+  const std::size_t first = first_averaged(blocks, kt);
   SeriesMoments differences;
   BlockAverage difference;
   BlockAverage energy;
@@ -330,7 +330,7 @@ BlockAverages average_blocks(std::span<const QmBlock> blocks, double kt) {
 ChainStatistics energies_of(std::span<const QmBlock> blocks, double kt) {
   ChainStatistics statistics;
   const std::vector<const BlockEnd*> kept = kept_ends(blocks);
-  for (std::size_t i = first_kept(blocks, kt); i < kept.size(); ++i)
+  for (std::size_t i = first_averaged(blocks, kt); i < kept.size(); ++i)
     statistics.add(kept[i]->true_energy_kj_per_mol());
   return statistics;
 }

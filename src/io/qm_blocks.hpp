@@ -80,6 +80,12 @@ std::size_t blocks_of_forgetting(std::size_t blocks);
 std::size_t first_of_true_ensemble(std::uint64_t tests, std::uint64_t accepted,
                                    const Forgetting& found);
 
+/// The same of these blocks: the first one that averages at block ends are of. @param kt kJ/mol
+std::size_t first_averaged(std::span<const QmBlock> blocks, double kt);
+
+/// Above so many kT the first order of energy_of_steps may be off by more than its error.
+inline constexpr double kWidthOfFirstOrder = 0.25;
+
 /// Shares of accepted blocks below it are low: a reference and a response that fit have far more.
 inline constexpr double kLowBlockAcceptance = 0.7;
 
@@ -99,7 +105,8 @@ struct BlockAverages {
   AverageEstimate dipole_debye;  ///< of its magnitude
   std::array<AverageEstimate, 3> dipole_components_debye;
   AverageEstimate polarisation_energy;  ///< count 0: not known
-  /// Over all steps, which are of the sampled Hamiltonian, corrected to first order.
+  /// Over all steps, which are between the sampled and the true ensemble, corrected to first order;
+  /// the error is of the statistics alone.
   AverageEstimate energy_of_steps;
   std::array<AverageEstimate, EnergyTerms::names.size()> terms_of_steps;
 };

@@ -17,6 +17,39 @@
 namespace starpmc {
 namespace {
 
+/// Down to the second one of the error, as a chemist writes a result.
+int decimals_for(double error) {
+  constexpr int most = 6;
+  if (!(error > 0) || !std::isfinite(error)) return 3;
+  return std::clamp(1 - static_cast<int>(std::floor(std::log10(error))), 0, most);
+}
+
+/// @param unit with the space before it
+std::string value_text(const AverageEstimate& average, int width, std::string_view unit) {
+  if (average.count == 0) return fmt::format("{:>{}}", "no samples", width);
+  const int decimals = decimals_for(average.error);
+  std::string text = fmt::format("{:>{}.{}f}", average.mean, width, decimals);
+  if (average.count == 1) return fmt::format("{}{} (one sample)", text, unit);
+  // Of what never changed 0 is no error, or needs none.
+  if (average.error == 0) return fmt::format("{}{}", text, unit);
+  if (std::isfinite(average.error)) text += fmt::format(" ± {:.{}f}", average.error, decimals);
+  return fmt::format("{}{}{}", text, unit, average.long_enough ? "" : " (too short to tell)");
+}
+
+AverageEstimate as_one(const EnsembleEstimate& all) {
+  AverageEstimate average;
+  average.mean = all.mean;
+  average.error = all.error;
+  average.count = all.count;
+  average.long_enough = all.long_enough;
+  return average;
+}
+
+std::string error_text(double error) {
+  if (!std::isfinite(error)) return "unknown";
+  return error == 0 ? "0" : fmt::format("{:.{}f}", error, decimals_for(error));
+}
+
 std::string agreement_text(const EnsembleEstimate& estimate) {
   if (std::isnan(estimate.agreement)) return "unknown";
   if (estimate.chains_disagree()) {
@@ -27,6 +60,27 @@ std::string agreement_text(const EnsembleEstimate& estimate) {
   return fmt::format("their means differ no more than their errors explain (F test: {:.2g})",
                      estimate.agreement);
 }
+
+/// Of several chains.
+std::string ensemble_lines(const RunSummary& summary) {
+  const EnsembleEstimate& energy = summary.total_energy;
+  std::string text = fmt::format("{:<24}{}", "Mean total energy", with_error(energy, "kJ/mol"));
+  if (energy.count > 0) {
+    text += fmt::format(
+        "{}; error within chains {}, between chains {}", is_exact(summary) ? ", at block ends" : "",
+        error_text(energy.error_within_chains), error_text(energy.error_between_chains));
+  }
+  return text +
+         fmt::format("\n{:<24}{}, R-hat {}\n", "Agreement of chains", agreement_text(energy),
+                     std::isnan(energy.r_hat) ? "unknown" : fmt::format("{:.3f}", energy.r_hat));
+}
+
+/// Of which ensemble means over all steps are; empty: of the one that is sampled.
+const char* ensemble_of_steps(const RunSummary& summary) {
+  return is_exact(summary) ? ", between the sampled and the true ensemble" : "";
+}
+
+constexpr const char* kOriginOfDipole = "about the centre of nuclear charge";
 
 std::string qm_lines(const std::vector<QmUpdateRecord>& updates) {
   std::string text;
@@ -97,21 +151,26 @@ std::string zero_line(const RunSummary& summary) {
   return "";
 }
 
-/// Averages are of all production: what they would be without its relaxation.
+/// What the mean total energy would be without the relaxation that it is of.
 std::string equilibration_line(const RunSummary& summary) {
   if (summary.equilibrations.empty()) return "";
   double steps = 0;
+  double first = 0;  // of the averages
+  bool relaxed = false;
   for (std::size_t i = 0; i < summary.equilibrations.size(); ++i) {
-    steps = std::max(
-        steps, summary.equilibrations[i].share * static_cast<double>(summary.chains[i].steps));
+    steps = std::max(steps, equilibrated_after(summary, i));
+    first = std::max(first, steps_of_energy(summary.chains[i], summary.temperature_kelvin).first);
+    relaxed |= summary.equilibrations[i].share > 0;
   }
   if (steps == 0) return fmt::format("{:<24}before production\n", "Equilibrated");
+  std::string text = fmt::format("{:<24}{:.0f} steps into production", "Equilibrated", steps);
+  if (!relaxed) return text + ", where averages at block ends begin\n";
   const auto late = std::ranges::count_if(summary.equilibrations, &Equilibration::is_late);
-  return fmt::format(
-      "{:<24}{:.0f} steps into production; averages are of all of it, the mean total energy "
-      "from there is {:.4f}{}\n",
-      "Equilibrated", steps, mean_total_energy_equilibrated(summary),
-      late == 0 ? "" : "; late: more steps of equilibration are needed");
+  text += is_exact(summary) ? fmt::format("; averages at block ends begin after {:.0f}", first)
+                            : "; averages are of all of it";
+  return text + fmt::format(", the mean total energy from there is {:.4f}{}\n",
+                            mean_total_energy_equilibrated(summary),
+                            late == 0 ? "" : "; late: more steps of equilibration are needed");
 }
 
 /// In debye, as `layout` says; empty where it is not known.
@@ -138,13 +197,7 @@ std::string mean_with_error(const RunSummary& summary, const Part& part) {
   if (summary.chains.size() == 1) return with_error(part(summary.chains.front().averages));
   std::vector<AverageEstimate> parts;
   for (const ChainSummary& chain : summary.chains) parts.push_back(part(chain.averages));
-  const EnsembleEstimate all = ensemble_average(parts);
-  AverageEstimate average;
-  average.mean = all.mean;
-  average.error = all.error;
-  average.count = all.count;
-  average.long_enough = all.long_enough;
-  return with_error(average);
+  return with_error(as_one(ensemble_average(parts)));
 }
 
 std::string energy_lines(const RunSummary& summary) {
@@ -168,6 +221,10 @@ std::string energy_lines(const RunSummary& summary) {
     } else {
       add("solute's own", std::mem_fn(&EnergyAverages::solute));
     }
+  }
+  if (const double constant = summary.chains.front().dispersion_correction_kj_per_mol;
+      constant != 0) {
+    text += fmt::format("  {:<22}{:>14.3f}\n", "dispersion correction", constant);
   }
   add("total", std::mem_fn(&EnergyAverages::total));
   return text;
@@ -206,39 +263,29 @@ std::string chain_lines(const RunSummary& summary) {
                         with_error(total_of(chain, kGasConstant * summary.temperature_kelvin)),
                         updates_of(chain));
   }
-  const EnsembleEstimate& energy = summary.total_energy;
-  text += fmt::format(
-      "\n{:<24}{:.4f} kJ/mol; error {:.2g} (within chains {:.2g}, between chains {:.2g}){}\n{:<24}"
-      "{}, R-hat {:.3f}\n",
-      "Mean total energy", energy.mean, energy.error, energy.error_within_chains,
-      energy.error_between_chains, energy.long_enough ? "" : ", chains too short to tell",
-      "Agreement of chains", agreement_text(energy), energy.r_hat);
-  text += equilibration_line(summary);
+  text += "\n" + ensemble_lines(summary) + equilibration_line(summary);
   text += zero_line(summary);
   text += all_block_lines(summary);
   const QmEnsemble updates = average_updates(summary);
   if (updates.dipole_debye.count > 0) {
-    text += fmt::format("{:<24}{:.4f} debye; error {:.2g}{}\n", "Mean dipole",
-                        updates.dipole_debye.mean, updates.dipole_debye.error,
-                        isolated_dipole(summary, "; {:.3f} of the isolated solute"));
+    text +=
+        fmt::format("{:<24}{}, {}{}\n", "Mean dipole", with_error(updates.dipole_debye, "debye"),
+                    kOriginOfDipole, isolated_dipole(summary, "; {:.3f} of the isolated solute"));
   }
   const EnsembleEstimate& polarisation = updates.polarisation_energy_kj_per_mol;
   if (polarisation.count > 0) {
-    text += fmt::format("{:<24}{:.4f} kJ/mol; error {:.2g}\n", "Polarisation energy",
-                        polarisation.mean, polarisation.error);
+    text += fmt::format("{:<24}{}\n", "Polarisation energy", with_error(polarisation, "kJ/mol"));
   }
   const EnsembleEstimate& jump = updates.jump_kj_per_mol;
   if (jump.count > 0) {
-    text += fmt::format("{:<24}{:.4f} kJ/mol; error {:.2g}{}\n", "Mean jump", jump.mean, jump.error,
+    text += fmt::format("{:<24}{}{}\n", "Mean jump", with_error(jump, "kJ/mol"),
                         thermal_energy(summary));
   }
   const EnsembleEstimate& pressure = summary.pressure_bar;
   if (pressure.count > 0) {
-    text += fmt::format("{:<24}{:.1f} bar; error {:.2g}\n", "Mean pressure", pressure.mean,
-                        pressure.error);
+    text += fmt::format("{:<24}{}\n", "Mean pressure", with_error(pressure, "bar"));
   }
-  text += fmt::format("\nMean energy over all steps{} (kJ/mol)\n",
-                      is_exact(summary) ? ", of the sampled Hamiltonian" : "") +
+  text += fmt::format("\nMean energy over all steps{} (kJ/mol)\n", ensemble_of_steps(summary)) +
           energy_lines(summary);
   return text;
 }
@@ -251,18 +298,28 @@ std::string update_average_lines(const RunSummary& summary) {
     if (average.count > 0) text += fmt::format("  {:<22}{}\n", name, with_error(average));
   };
   add("dipole, debye", averages.dipole_debye);
-  if (!text.empty()) text += isolated_dipole(summary, "  of the isolated solute{:>14.3f}\n");
+  const bool dipole = !text.empty();
+  if (dipole) text += isolated_dipole(summary, "  of the isolated solute{:>14.3f}\n");
   add("polarisation energy", averages.polarisation_energy_kj_per_mol);
   add("jump", averages.jump_kj_per_mol);
   if (text.empty()) return text;
-  return fmt::format("\nMean over the {}, energies in kJ/mol{}\n",
-                     is_exact(summary) ? "ends of blocks" : "QM updates", thermal_energy(summary)) +
+  return fmt::format("\nMean over the {}, energies in kJ/mol{}{}{}\n",
+                     is_exact(summary) ? "ends of blocks" : "QM updates", thermal_energy(summary),
+                     dipole ? ", dipole " : "", dipole ? kOriginOfDipole : "") +
          text;
 }
 
 std::string single_chain_lines(const RunSummary& summary) {
   const ChainSummary& chain = summary.chains.front();
-  std::string text = "\nMean energy (kJ/mol)\n" + energy_lines(summary);
+  std::string text;
+  if (is_exact(summary)) {
+    text = fmt::format("\n{:<24}{}, at block ends\n\nMean energy over all steps{} (kJ/mol)\n",
+                       "Mean total energy", with_error(summary.total_energy, "kJ/mol"),
+                       ensemble_of_steps(summary));
+  } else {
+    text = "\nMean energy (kJ/mol)\n";
+  }
+  text += energy_lines(summary);
   text += zero_line(summary);
   text += update_average_lines(summary);
   if (chain.averages.pressure_bar.count > 0) {
@@ -320,19 +377,13 @@ std::string schedule_line(const RunSummary& summary) {
 
 }  // namespace
 
-/// Digits down to the second one of the error, as a chemist writes a result.
 std::string with_error(const AverageEstimate& average) {
-  const bool has_error = average.error > 0 && std::isfinite(average.error);
-  constexpr int most_decimals = 6;
-  const int decimals = has_error
-                           ? std::clamp(1 - static_cast<int>(std::floor(std::log10(average.error))),
-                                        0, most_decimals)
-                           : 3;
-  const std::string mean = fmt::format("{:.{}f}", average.mean, decimals);
-  // Of what never changed 0 is no error, or needs none.
-  if (average.count < 2 || average.error == 0) return fmt::format("{:>14}", mean);
-  return fmt::format("{:>14} ± {:.{}f}{}", mean, average.error, decimals,
-                     average.long_enough ? "" : " (too short to tell)");
+  constexpr int width = 14;
+  return value_text(average, width, "");
+}
+
+std::string with_error(const EnsembleEstimate& estimate, std::string_view unit) {
+  return value_text(as_one(estimate), 0, fmt::format(" {}", unit));
 }
 
 std::string result_table(const RunSummary& summary) {

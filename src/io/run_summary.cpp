@@ -15,6 +15,12 @@ namespace {
 
 using nlohmann::json;
 
+/// JSON has no "not a number".
+json number_or_null(double value) { return std::isfinite(value) ? json(value) : json(nullptr); }
+
+/// Of no samples there is none.
+json mean_or_null(double mean, std::uint64_t count) { return count > 0 ? json(mean) : json(); }
+
 json terms_json(const EnergyTerms& terms, bool reference) {
   json object;
   const auto values = terms.values();
@@ -24,10 +30,24 @@ json terms_json(const EnergyTerms& terms, bool reference) {
   return object;
 }
 
-json averages_json(const EnergyAverages& averages, bool reference) {
+/// Of what is the same in each sample.
+AverageEstimate constant(double value, std::uint64_t count) {
+  AverageEstimate average;
+  average.mean = value;
+  average.count = count;
+  average.long_enough = true;
+  return average;
+}
+
+json averages_json(const ChainSummary& chain) {
+  const EnergyAverages& averages = chain.averages;
   json object;
-  for (std::size_t i = 0; i < EnergyTerms::count(reference); ++i)
+  for (std::size_t i = 0; i < EnergyTerms::count(chain.reference); ++i)
     object[std::string(EnergyTerms::names[i])] = average_json(averages.terms[i]);
+  if (chain.dispersion_correction_kj_per_mol != 0) {
+    object["dispersion_correction"] =
+        average_json(constant(chain.dispersion_correction_kj_per_mol, averages.total.count));
+  }
   object["qmmm_coulomb"] = average_json(averages.qmmm_coulomb);
   object["solute"] = average_json(averages.solute);
   object["total"] = average_json(averages.total);
@@ -101,7 +121,7 @@ json chain_json(const ChainSummary& chain, double temperature_kelvin) {
                 {"equilibration_steps", chain.equilibration_steps},
                 {"equilibration_end", name_of(chain.equilibration_end)},
                 {"acceptance", chain.acceptance},
-                {"averages", averages_json(chain.averages, chain.reference)},
+                {"averages", averages_json(chain)},
                 {"final_energies", final_energies_json(chain)},
                 {"drift", terms_json(chain.drift, chain.reference)},
                 {"final_max_translation_angstrom", chain.final_max_translation_angstrom},
@@ -137,13 +157,10 @@ void add_blocks(json& document, const ChainSummary& chain, double temperature_ke
   if (!chain.blocks.empty()) document["exact"] = blocks_json(chain, temperature_kelvin);
 }
 
-/// JSON has no "not a number".
-json number_or_null(double value) { return std::isfinite(value) ? json(value) : json(nullptr); }
-
 json estimate_json(const EnsembleEstimate& estimate) {
   return {{"chains", estimate.chains},
           {"count", estimate.count},
-          {"mean", estimate.mean},
+          {"mean", mean_or_null(estimate.mean, estimate.count)},
           {"error", number_or_null(estimate.error)},
           {"error_within_chains", number_or_null(estimate.error_within_chains)},
           {"error_between_chains", number_or_null(estimate.error_between_chains)},
@@ -166,15 +183,14 @@ const char* name_of(EnergyZero zero) {
   return "";
 }
 
-/// Averages are of all steps of production; this says which would be better left out.
+/// Averages are of more; this says of which steps of production they had better not be.
 json equilibration_json(const RunSummary& summary) {
   json document = {{"mean_without_it", mean_total_energy_equilibrated(summary)},
                    {"chains", json::array()}};
   for (std::size_t i = 0; i < summary.equilibrations.size(); ++i) {
     const Equilibration& found = summary.equilibrations[i];
-    const auto steps = static_cast<double>(summary.chains[i].steps);
     document["chains"].push_back(
-        {{"steps_of_production", std::llround(found.share * steps)},
+        {{"steps_of_production", std::llround(equilibrated_after(summary, i))},
          {"late", found.is_late()},
          {"mean_without_it", found.mean_from_there},
          {"effective_samples_without_it", found.effective_samples_from_there},
@@ -227,8 +243,8 @@ json schedule_json(const Schedule& schedule, double wall_seconds) {
 }  // namespace
 
 json average_json(const AverageEstimate& average) {
-  return {{"mean", average.mean},
-          {"error", average.error},
+  return {{"mean", mean_or_null(average.mean, average.count)},
+          {"error", average.count > 1 ? number_or_null(average.error) : json()},
           {"statistical_inefficiency", average.statistical_inefficiency},
           {"count", average.count},
           {"effective_samples", average.effective_samples()},
@@ -271,12 +287,27 @@ QmEnsemble average_updates(const RunSummary& summary) {
   return {ensemble_average(dipoles), ensemble_average(polarisations), ensemble_average(jumps)};
 }
 
+StepsOfEnergy steps_of_energy(const ChainSummary& chain, double temperature_kelvin) {
+  if (chain.blocks.empty()) return {0, static_cast<double>(chain.steps)};
+  const auto end_of = [&](std::size_t block) {
+    return static_cast<double>(chain.blocks[block].end.step - chain.blocks.front().end.step);
+  };
+  const double first = end_of(first_averaged(chain.blocks, kGasConstant * temperature_kelvin) - 1);
+  return {first, end_of(chain.blocks.size() - 1) - first};
+}
+
+double equilibrated_after(const RunSummary& summary, std::size_t chain) {
+  const StepsOfEnergy steps = steps_of_energy(summary.chains[chain], summary.temperature_kelvin);
+  return steps.first + summary.equilibrations[chain].share * steps.count;
+}
+
 double mean_total_energy_equilibrated(const RunSummary& summary) {
   double steps = 0;
   double sum = 0;
   for (std::size_t i = 0; i < summary.equilibrations.size(); ++i) {
     const Equilibration& found = summary.equilibrations[i];
-    const double used = (1 - found.share) * static_cast<double>(summary.chains[i].steps);
+    const double used =
+        (1 - found.share) * steps_of_energy(summary.chains[i], summary.temperature_kelvin).count;
     steps += used;
     sum += used * found.mean_from_there;
   }
@@ -293,21 +324,26 @@ EnergyZero energy_zero(const RunSummary& summary) {
 }
 
 void to_json(json& document, const RunSummary& summary) {
-  document = json{
-      {"title", summary.title},
-      {"units", {{"energy", "kJ/mol"}, {"length", "angstrom"}, {"charge", "e"}, {"time", "s"}}},
-      {"equilibration_steps", longest_equilibration(summary)},
-      {"total_energy", ensemble_json(summary)},
-      {"steps_per_second", summary.steps_per_second},
-      {"wall_seconds", summary.wall_seconds},
-      {"startup_seconds", summary.startup_seconds},
-      {"total_seconds", summary.total_seconds},
-      {"seed", summary.seed},
-      {"temperature_kelvin", summary.temperature_kelvin},
-      {"precision", summary.precision},
-      {"ensemble", is_exact(summary) ? "exact" : "perturbative"},
-      {"qm_engine", summary.qm_engine.empty() ? "none" : summary.qm_engine},
-      {"versions", versions_json(summary)}};
+  document = json{{"title", summary.title},
+                  {"units",
+                   {{"energy", "kJ/mol"},
+                    {"length", "angstrom"},
+                    {"charge", "e"},
+                    {"dipole", "debye, about the centre of nuclear charge"},
+                    {"time", "s"}}},
+                  {"warnings", summary.warnings},
+                  {"equilibration_steps", longest_equilibration(summary)},
+                  {"total_energy", ensemble_json(summary)},
+                  {"steps_per_second", summary.steps_per_second},
+                  {"wall_seconds", summary.wall_seconds},
+                  {"startup_seconds", summary.startup_seconds},
+                  {"total_seconds", summary.total_seconds},
+                  {"seed", summary.seed},
+                  {"temperature_kelvin", summary.temperature_kelvin},
+                  {"precision", summary.precision},
+                  {"ensemble", is_exact(summary) ? "exact" : "perturbative"},
+                  {"qm_engine", summary.qm_engine.empty() ? "none" : summary.qm_engine},
+                  {"versions", versions_json(summary)}};
   if (summary.pressure_bar.count > 0) {
     document["pressure_bar"] = estimate_json(summary.pressure_bar);
   }

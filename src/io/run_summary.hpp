@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
@@ -129,6 +130,7 @@ struct RunSummary {
   EnsembleEstimate pressure_bar;  ///< the same; count 0: none
   /// Of the total energy, kJ/mol, per chain; empty: not known.
   std::vector<Equilibration> equilibrations;
+  std::vector<std::string> warnings;  ///< of the input, and of the results
   double until_error_kj_per_mol = 0;  ///< sampling.until-error
   bool energy_known = false;          ///< to within that
 
@@ -175,6 +177,16 @@ WorkerShares shares_of(const WorkerTasks& worker, double wall_seconds);
 /// One chain's results lie at the top, those of more in "chains".
 void to_json(nlohmann::json& document, const RunSummary& summary);
 
+/// The steps of a chain's production that its mean total energy is of: all, or in the exact
+/// ensemble those of the blocks that are not left out.
+struct StepsOfEnergy {
+  double first = 0;
+  double count = 0;
+};
+StepsOfEnergy steps_of_energy(const ChainSummary& chain, double temperature_kelvin);
+/// Steps of production after which a chain's total energy has relaxed. @param summary with
+/// equilibrations
+double equilibrated_after(const RunSummary& summary, std::size_t chain);
 /// The mean of all chains without what is better left out of each. @param summary with
 /// equilibrations
 double mean_total_energy_equilibrated(const RunSummary& summary);
@@ -200,8 +212,10 @@ bool is_exact(const RunSummary& summary);
 nlohmann::json blocks_json(const ChainSummary& chain, double temperature_kelvin);
 /// The same for the terminal.
 std::string block_lines(const ChainSummary& chain, double temperature_kelvin);
-/// The magnitude that a mean and its error are written with: digits down to the error's second.
+/// A mean and its error with digits down to the error's second, right-aligned as in a table.
 std::string with_error(const AverageEstimate& average);
+/// The same of all chains, in a line.
+std::string with_error(const EnsembleEstimate& estimate, std::string_view unit);
 nlohmann::json average_json(const AverageEstimate& average);
 
 /// A short table for the terminal: averages and their errors, acceptance, QM updates, drift, speed

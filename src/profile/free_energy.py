@@ -84,7 +84,8 @@ def mean_over_chains(image, value):
 def interaction_energy(chain):
     """Of solute and solvent: mean over block ends of all QM/MM terms as sampled."""
     ends = chain["exact"]["averages_at_block_ends"]
-    return sum(ends[name]["mean"] for name in ends if name.startswith("qmmm_") and ends[name])
+    means = [ends[name]["mean"] for name in ends if name.startswith("qmmm_") and ends[name]]
+    return None if None in means else sum(means)
 
 
 def dipole(chain):

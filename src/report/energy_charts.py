@@ -36,9 +36,21 @@ def _against_step(run, column, label, title):
         for chain in run.chains
     ]
     figure, axis = _chart_of_steps(series, label, title)
-    if run.equilibration_steps > 0:
-        axis.axvspan(0, run.equilibration_steps, color="#808080", alpha=0.15, lw=0)
+    _shade_equilibration(run, axis)
     return figure
+
+
+def _shade_equilibration(run, axis):
+    """Grey where it is the same in all chains."""
+    steps = [run.equilibration_of(chain) for chain in run.chains]
+    if len(set(steps)) == 1:
+        if steps[0] > 0:
+            axis.axvspan(0, steps[0], color="#808080", alpha=0.15, lw=0)
+        return
+    for index, end in enumerate(steps):
+        colour = charts.colour(index, len(run.chains))
+        axis.axvspan(0, end, color=colour, alpha=0.15 / len(steps) + 0.02, lw=0)
+        axis.axvline(end, color=colour, lw=0.8, ls="--")
 
 
 def energy_figures(run):

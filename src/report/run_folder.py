@@ -47,6 +47,11 @@ class Chain:
     def trajectory(self):
         return trajectory_in(self.folder)
 
+    @property
+    def has_dispersion_correction(self):
+        """Which is a constant part of the total energy."""
+        return "dispersion_correction" in self.results.get("averages", {})
+
     def production(self, column, equilibration_steps):
         """Steps and values after equilibration: those that the run's averages are made of."""
         steps, values = self.energies["step"], self.energies[column]
@@ -100,6 +105,17 @@ class RunFolder:
         return found if is_number(found) else self.setting("sampling", "equilibration-steps", 0)
 
     @property
+    def is_exact(self):
+        """Whether it has ended and is of the exact ensemble."""
+        return self.summary.get("ensemble") == "exact"
+
+    @property
+    def warnings(self):
+        """Those of the run itself, when it has ended; earlier versions kept none."""
+        found = self.summary.get("warnings")
+        return [text for text in found if isinstance(text, str)] if isinstance(found, list) else []
+
+    @property
     def equilibration_known(self):
         """Of a run that has not ended its files do not tell where an automatic one did."""
         return self.finished or self.setting("sampling", "equilibration-steps", "") != "auto"
@@ -127,7 +143,8 @@ class RunFolder:
             and all(column in chain.energies for chain in self.chains)
             and any(chain.energies[column].any() for chain in self.chains)
         ]
-        return found if len(found) > 1 else []  # the only one is the total
+        corrected = any(chain.has_dispersion_correction for chain in self.chains)
+        return found if len(found) > 1 or corrected else []  # the only one is the total
 
     def problem(self, text):
         self.problems.append(text)

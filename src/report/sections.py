@@ -15,6 +15,15 @@ import worker_charts
 
 MOST_UPDATES_LISTED = 12
 MOST_CHAINS_LISTED = 4  # of more, the summary has the rest
+POOR_R_HAT = 1.1  # as in src/analysis/ensemble.hpp
+WIDTH_OF_FIRST_ORDER = 0.25  # kT, as in src/io/qm_blocks.hpp
+GAS_CONSTANT = 8.31446261815324e-3  # kJ/mol/K
+ORIGIN_OF_DIPOLE = "about the centre of nuclear charge"
+BETWEEN = (
+    "A block begins in the true ensemble and relaxes towards the sampled one, so that means over "
+    "all steps are between both: nearer to the true one the shorter qm.interval is, and the "
+    "narrower the true less the sampled energy."
+)
 
 
 class Parts:
@@ -37,13 +46,24 @@ class Parts:
             self.made.append((heading, html))
 
 
-def with_error(mean, error, long_enough=True):
-    """Digits down to the second one of the error."""
+def with_error(mean, error, long_enough=True, count=None):
+    """Digits down to the second one of the error. count: of samples, where it is known."""
+    if mean is None or count == 0:
+        return "no samples"
+    if count == 1:
+        return f"{mean:.3f} (one sample)"
     known = error is not None and math.isfinite(error) and error > 0
     decimals = min(6, max(0, 1 - math.floor(math.log10(error)))) if known else 3
     if not known:
         return f"{mean:.{decimals}f}"
     return f"{mean:.{decimals}f} ± {error:.{decimals}f}{'' if long_enough else ' (too short to tell)'}"
+
+
+def text_of(found):
+    """Of an average of the summary, over one chain or all."""
+    return with_error(
+        found["mean"], found.get("error"), found.get("long_enough", True), found.get("count")
+    )
 
 
 def averages_of(run, chain, column):
@@ -52,6 +72,8 @@ def averages_of(run, chain, column):
     stated = chain.results.get("averages", {}).get(key)
     if stated:
         return stated
+    if column not in chain.energies:
+        return None
     _, values = chain.production(column, run.equilibration_of(chain))
     return vars(block_average.estimate(values)) if len(values) else None
 
@@ -60,7 +82,7 @@ def _average_text(run, chain, column):
     found = averages_of(run, chain, column)
     if not found:
         return "–"
-    return with_error(found["mean"], found["error"], found["long_enough"])
+    return text_of(found)
 
 
 def _chain_facts(chain):
@@ -85,9 +107,19 @@ def _schedule_facts(schedule):
     yield "moved between memories", f"{schedule['bytes_between_memories'] / 1e6:.4g} MB"
 
 
+def _equilibration(run):
+    if not run.equilibration_known:
+        return "not known yet"
+    steps = [run.equilibration_of(chain) for chain in run.chains]
+    if len(set(steps)) > 1:
+        return ", ".join(
+            f"{chain.name}: {count} steps" for chain, count in zip(run.chains, steps, strict=True)
+        )
+    return f"{steps[0]} steps"
+
+
 def _run_facts(run):
-    known = run.equilibration_known
-    yield "equilibration before", f"{run.equilibration_steps} steps" if known else "not known yet"
+    yield "equilibration before", _equilibration(run)
     if run.finished:
         yield "speed", f"{run.summary['steps_per_second']:.0f} steps/s"
         yield "wall time", f"{run.summary['wall_seconds']:.1f} s"
@@ -98,44 +130,76 @@ def results(run):
     columns = {
         column: energy_charts.energy(run, column).title for column in ("total", *run.terms)
     }
+    if all(chain.has_dispersion_correction for chain in run.chains):
+        columns["dispersion_correction"] = "dispersion correction"
     if all("pressure" in chain.energies for chain in run.chains):
         columns["pressure"] = "pressure, bar"
+    found = run.summary.get("total_energy")
+    html = _ensemble(run, found) if found else ""
+    over = " over all steps" if run.is_exact else ""
     if len(run.chains) == 1:
         chain = run.chains[0]
-        html = page.table(
-            ["energy, kJ/mol", "mean ± error"],
+        html += page.table(
+            [f"energy{over}, kJ/mol", "mean ± error"],
             [[name, _average_text(run, chain, column)] for column, name in columns.items()],
         )
         facts = [*_chain_facts(chain).items(), *_run_facts(run)]
-        return html + page.table(["run", ""], facts)
+    else:
+        html += _chains(run, columns, over)
+        facts = _run_facts(run)
+    if run.is_exact:
+        html += page.paragraph(BETWEEN, "quiet")
+    return html + page.table(["run", ""], facts)
+
+
+def _chains(run, columns, over):
     facts = [_chain_facts(chain) for chain in run.chains]
+    at_ends = run.is_exact and all(exact_charts.blocks_of(chain) for chain in run.chains)
     rows = [
-        [chain.name, *(_average_text(run, chain, column) for column in columns), *fact.values()]
+        [chain.name, *([_total_at_ends(chain)] if at_ends else []),
+         *(_average_text(run, chain, column) for column in columns), *fact.values()]
         for chain, fact in zip(run.chains, facts, strict=True)
-    ]
-    html = page.table(["mean ± error, kJ/mol", *columns.values(), *facts[0]], rows)
-    if run.summary.get("total_energy"):
-        html = _ensemble(run.summary["total_energy"]) + html
-    return html + page.table(["run", ""], _run_facts(run))
+    ]  # fmt: skip
+    head = [
+        "mean ± error, kJ/mol", *(["total energy at block ends"] if at_ends else []),
+        *(f"{name}{over}" for name in columns.values()), *facts[0],
+    ]  # fmt: skip
+    return page.table(head, rows)
 
 
-def _ensemble(found):
+def _total_at_ends(chain):
+    return text_of(chain.results["exact"]["averages_at_block_ends"]["total"])
+
+
+def _ensemble(run, found):
+    """Of all chains, or what the only one says of itself."""
+
     def number(key, digits):
         value = found.get(key)
         return "unknown" if value is None else f"{value:.{digits}f}"
 
-    html = page.table(
-        ["total energy of all chains, kJ/mol", "error", "within chains", "between chains",
-         "agreement (F test)", "R-hat"],
-        [[number("mean", 3), number("error", 3), number("error_within_chains", 3),
-          number("error_between_chains", 3), number("agreement_of_chains", 3),
-          number("r_hat", 4)]],
-    )  # fmt: skip
-    agreement = found.get("agreement_of_chains")
+    of = " at block ends" if run.is_exact else ""
+    several = len(run.chains) > 1
+    columns = {f"total energy{of}{' of all chains' if several else ''}, kJ/mol": text_of(found)}
+    if several:
+        columns |= {
+            "error within chains": number("error_within_chains", 3),
+            "between chains": number("error_between_chains", 3),
+            "agreement (F test)": number("agreement_of_chains", 3),
+        }
+    columns["R-hat" if several else "R-hat of both halves"] = number("r_hat", 4)
+    html = page.table(columns, [columns.values()])
+    agreement, r_hat = found.get("agreement_of_chains"), found.get("r_hat")
     if agreement is not None and agreement < 0.01:
         html += page.paragraph(
             "The chains disagree: their means differ by more than their errors explain. They sample "
             "different states, or are too short."
+        )
+    elif r_hat is not None and r_hat > POOR_R_HAT:
+        html += page.paragraph(
+            f"R-hat is above {POOR_R_HAT}: the means of {'half chains' if several else 'both halves'} "
+            "scatter by nearly half of the energies' own spread, or more. The run is too short for "
+            "fluctuations as large as these."
         )
     return html
 
@@ -145,7 +209,10 @@ def energies(run, gallery):
         return ""
     figures = [page.figure(gallery.take(figure, name))
                for name, figure in energy_charts.energy_figures(run)]  # fmt: skip
-    shaded = " Equilibration is shaded." if run.equilibration_steps else ""
+    shaded = " Equilibration is shaded" if run.equilibration_steps else ""
+    if shaded and len({run.equilibration_of(chain) for chain in run.chains}) > 1:
+        shaded += ", of each chain in its colour"
+    shaded += "." if shaded else ""
     return page.charts(figures) + page.paragraph(f"Lines of energies.csv.{shaded}", "quiet")
 
 
@@ -173,7 +240,8 @@ def averages(run, gallery):
                 f"{found['statistical_inefficiency']:.1f}", f"{found['effective_samples']:.0f}",
                 _long_enough(found),
             ])  # fmt: skip
-    head = ["kJ/mol", "mean", "error", "samples", "inefficiency", "effective samples",
+    over = "over all steps, kJ/mol" if run.is_exact else "kJ/mol"
+    head = [over, "mean", "error", "samples", "inefficiency", "effective samples",
             "long enough"]  # fmt: skip
     figures = [
         page.figure(gallery.take(energy_charts.running_average(run), "running-mean")),
@@ -193,14 +261,14 @@ def _compare(run, chain, found):
     stated = chain.results.get("averages", {}).get("total")
     if not stated:
         return
-    same = found.count == stated["count"] and math.isclose(
-        found.mean, stated["mean"], rel_tol=1e-9, abs_tol=1e-9
-    )
+    count, mean = stated["count"], stated["mean"]
+    same = found.count == count and math.isclose(found.mean, mean, rel_tol=1e-9, abs_tol=1e-9)
     if not same:
+        said = f"{count} of {mean:.6f}" if count else "none"
         run.problem(
             f"{chain.name}: energies.csv has {found.count} samples of mean {found.mean:.6f} "
-            f"kJ/mol, summary.json says {stated['count']} of {stated['mean']:.6f}: they are not "
-            "of the same run, or energies.csv has been changed."
+            f"kJ/mol, summary.json says {said}: they are not of the same run, or energies.csv has "
+            "been changed."
         )
 
 
@@ -217,7 +285,7 @@ def qm(run, gallery):
         "last update are from the same change by the QM program's quadrature."
     )
     if energy_charts.has_dipoles(run):
-        text += " The dipole is that about the centre of nuclear charge."
+        text += f" The dipole is that {ORIGIN_OF_DIPOLE}."
     html = page.charts(figures) + page.paragraph(text, "quiet") + _means_over_updates(run)
     for chain in run.chains[:MOST_CHAINS_LISTED]:
         html += _updates(chain, len(run.chains) > 1)
@@ -239,20 +307,44 @@ def exact(run, gallery):
             f"{100 * found['block_acceptance']:.1f} %",
             with_error(found["difference_kj_per_mol"]["mean"], None),
             f"{found['difference_width_kj_per_mol']:.3f}", f"{found['effective_samples']:.0f}",
-            *(with_error(of["total"]["mean"], of["total"]["error"], of["total"]["long_enough"])
-              for of in (ends, steps)),
+            text_of(ends["total"]), text_of(steps["total"]) + _first_order(run, found),
         ])  # fmt: skip
     head = ["", "blocks", "steps each", "accepted", "true less sampled, kJ/mol",
             "standard deviation", "independent samples", "total energy at block ends, kJ/mol",
-            "from all steps, corrected"]  # fmt: skip
+            "from all steps, corrected to first order"]  # fmt: skip
     text = (
         "At a block's end an SCF gives the true energy, and a Metropolis test with what it changes "
         "by against the sampled energy accepts or rejects the block: ends of blocks are samples of "
         "the QM/MM Hamiltonian's own ensemble, a rejected block counting the end before it again. "
-        "Everything else on this page is over all steps, which are of the sampled Hamiltonian."
+        "Everything else on this page is over all steps. " + BETWEEN
     )
     html = page.charts(figures) + page.paragraph(text, "quiet") + page.table(head, rows)
     return html + _means_over_updates(run)
+
+
+def _kt(run):
+    """kJ/mol."""
+    return GAS_CONSTANT * run.summary["temperature_kelvin"]
+
+
+def _first_order(run, found):
+    """The error beside it is of the statistics alone."""
+    width = found["difference_width_kj_per_mol"] / _kt(run)
+    return f"; first order only: the width is {width:.2f} kT" if width > WIDTH_OF_FIRST_ORDER else ""
+
+
+def _blocks_in_short(run):
+    """How far means over frames may be from the true ensemble; nothing of other runs."""
+    if not run.finished or not all(exact_charts.blocks_of(chain) for chain in run.chains):
+        return ""
+    found = [chain.results["exact"] for chain in run.chains]
+    blocks = sum(chain["blocks"] for chain in found)
+    accepted = sum(chain["accepted_blocks"] for chain in found)
+    width = max(chain["difference_width_kj_per_mol"] for chain in found) / _kt(run)
+    return (
+        f"{BETWEEN} Here {100 * accepted / blocks:.1f} % of {blocks} blocks were accepted, and the "
+        f"standard deviation of the true less the sampled energy is {width:.2f} kT."
+    )
 
 
 def _number(update, key):
@@ -262,14 +354,14 @@ def _number(update, key):
 def _means_over_updates(run):
     """Of all chains; what the QM program does not tell is left out."""
     rows = [
-        [name, with_error(found["mean"], found.get("error"))]
+        [name, text_of(found)]
         for key, name in (
-            ("dipole_debye", "dipole, D"),
+            ("dipole_debye", f"dipole {ORIGIN_OF_DIPOLE}, D"),
             ("polarisation_energy_kj_per_mol", "polarisation energy, kJ/mol"),
         )
         if isinstance(found := run.summary.get(key), dict)
     ]
-    over = "block ends" if run.summary.get("ensemble") == "exact" else "QM updates of production"
+    over = "block ends" if run.is_exact else "QM updates of production"
     return page.table([over, "mean ± error"], rows) if rows else ""
 
 
@@ -292,6 +384,12 @@ def _updates(chain, several):
     if len(updates) > len(rows):
         title += f"the last {len(rows)} of {len(updates)} updates"
     return (page.paragraph(title) if title else "") + page.table(head, rows)
+
+
+def _structure(run, found, gallery):
+    html = structure.section(found, gallery, with_error)
+    text = _blocks_in_short(run) if found.curves else ""
+    return html + page.paragraph(text, "quiet") if text else html
 
 
 def workers(run, gallery):
@@ -366,11 +464,12 @@ def build(run, found, with_png, program_version):
     parts.add("Results", results, run)
     parts.add("Energies", energies, run, gallery)
     parts.add("Averages and errors", averages, run, gallery)
-    parts.add("Structure", structure.section, found, gallery, with_error)
+    parts.add("Structure", _structure, run, found, gallery)
     parts.add("QM updates", qm, run, gallery)
     parts.add("Exact ensemble", exact, run, gallery)
     parts.add("Workers", workers, run, gallery)
     parts.add("Configuration", configuration, run)
     parts.add("Versions", versions, run, program_version)
-    html = page.document(_title(run), _subtitle(run), run.problems, parts.made)
+    notes = [*run.problems, *(f"The run warned: {text}" for text in run.warnings)]
+    html = page.document(_title(run), _subtitle(run), notes, parts.made)
     return html, gallery.pictures

@@ -69,7 +69,7 @@ def read(run, atoms="", pairs=""):
     for chain in run.chains:
         try:
             require_file(chain.trajectory)
-            opened.append(Trajectory(chain.trajectory))
+            opened.append((chain, Trajectory(chain.trajectory)))
         except FileNotFoundError:
             run.problem(f"{chain.name}: there is no trajectory.h5md.")
         except DAMAGE as error:
@@ -80,13 +80,15 @@ def read(run, atoms="", pairs=""):
     except DAMAGE as error:
         run.problem(f"The trajectory cannot be read: {error}")
     finally:
-        for trajectory in opened:
+        for _, trajectory in opened:
             trajectory.__exit__()
     return found
 
 
 def _read_opened(run, atoms, pairs, opened, found):
-    first = opened[0]
+    """opened: (chain, trajectory) of those that can be read."""
+    trajectories = [trajectory for _, trajectory in opened]
+    first = trajectories[0]
     names = first.solute_names()
     elements = [symbol(z) for z in first.atomic_numbers[: first.solute_atoms]]
     found.atoms = choose_atoms(names, elements, atoms)
@@ -95,13 +97,13 @@ def _read_opened(run, atoms, pairs, opened, found):
     found.catalogue = Catalogue(first)
     chosen = _choose_pairs(found, atoms, pairs)
     usable = [
-        (chain, frame)
-        for chain, trajectory in enumerate(opened)
+        (number, frame)
+        for number, (chain, trajectory) in enumerate(opened)
         for frame in range(trajectory.frames)
-        if trajectory.steps[frame] > run.equilibration_steps
+        if trajectory.steps[frame] > run.equilibration_of(chain)
     ]
     if chosen and usable:
-        found.curves = _count_distances(chosen, found.catalogue, opened, usable)
+        found.curves = _count_distances(chosen, found.catalogue, trajectories, usable)
 
 
 def _choose_pairs(found, atoms, pairs):

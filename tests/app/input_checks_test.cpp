@@ -103,6 +103,19 @@ TEST_F(Warnings, NothingIsSaidOfAnOrdinaryBox) {
   EXPECT_THAT(of(waters(1000, 15)), IsEmpty());
 }
 
+TEST_F(Warnings, IntervalsLongerThanProductionLeaveNoSamples) {
+  settings.output.energy_interval = 100;
+  settings.output.pressure_interval = 200;
+  settings.sampling.steps = 200;
+  EXPECT_THAT(of(waters(2, 20)), IsEmpty());
+  settings.sampling.steps = 50;
+  places.set("output.pressure-interval", "run.cfg:3: output.pressure-interval");
+  EXPECT_THAT(of(waters(2, 20)),
+              ElementsAre(AllOf(HasSubstr("output.energy-interval: found 100"),
+                                HasSubstr("50 steps (sampling.steps)"), HasSubstr("lower it")),
+                          HasSubstr("run.cfg:3: output.pressure-interval: found 200")));
+}
+
 TEST_F(Warnings, ShortCutoffsMayBeNanometres) {
   cutoffs(9, 0.9);
   EXPECT_THAT(of(waters(2, 20)),

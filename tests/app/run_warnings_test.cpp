@@ -67,6 +67,8 @@ TEST_F(RunWarnings, EquilibrationThatCameToNoEnd) {
                            .mean_from_there = 0,
                            .stands_out = true};
   EXPECT_THAT(run_warnings(run), ElementsAre(HasSubstr("up to 30 % of the steps")));
+  run.chains[0].blocks.resize(121);
+  EXPECT_THAT(run_warnings(run), ElementsAre(HasSubstr("30 % of the blocks that the mean is of")));
 }
 
 TEST_F(RunWarnings, AcceptanceThatIsNoUse) {

@@ -15,6 +15,7 @@ import signal
 import subprocess
 import sys
 import time
+import unittest.mock
 
 import h5py
 import numpy as np
@@ -185,9 +186,68 @@ class Exact(program.TestCase):
         self.assertNotIn("left out", page)
         self.assertIn("<h2>Exact ensemble</h2>", page)
         self.assertTrue((self.folder / "run/report-block-differences.png").exists())
+        for part in (
+            "total energy at block ends of all chains", "about the centre of nuclear charge",
+            "relaxes towards the sampled one", "blocks were accepted, and the standard deviation",
+        ):  # fmt: skip
+            self.assertIn(part, page)
         self.run_model(
             "run", "--output.overwrite", "true"
         )  # all these files are its own
+
+    def test_python_package(self):
+        """Its tables are those of the files, and an example compares true energies."""
+        try:
+            import pandas  # noqa: F401
+        except ImportError as error:
+            self.skipTest(str(error))
+        package = program.REPOSITORY / "src/python"
+        self.enterContext(unittest.mock.patch.object(sys, "path", [str(package), *sys.path]))
+        import starpmc
+
+        summary = self.run_model("run", "--sampling.chains", "2")
+        run = starpmc.load(self.folder / "run")
+        self.assertEqual(run.warnings, summary["warnings"])
+        self.assertIn("shortest edge", " ".join(run.warnings))
+        for number, chain in enumerate(summary["chains"]):
+            rows = table(self.folder / f"run/chain-{number}/blocks.csv")
+            blocks = run.blocks.loc[number]
+            self.assertEqual(blocks.step.tolist(), [int(row["step"]) for row in rows])
+            self.assertEqual(blocks.accepted.tolist(), [row["accepted"] == "1" for row in rows])
+            for key in ("true_energy_kj_per_mol", "difference_kj_per_mol"):
+                stated = [test[key] for test in chain["exact"]["tests"]]
+                np.testing.assert_allclose(blocks[key], stated, atol=1e-6)
+            stated = chain["exact"]["averages_at_block_ends"]["total"]
+            for key in ("mean", "error"):
+                self.assertEqual(run.block_averages.loc[(number, "total"), key], stated[key])
+            dipole = chain["qm_averages"]["dipole_debye"]["mean"]
+            self.assertEqual(run.block_averages.loc[(number, "dipole"), "mean"], dipole)
+        for key, name in (("total_energy", "total"), ("dipole_debye", "dipole")):
+            for number in ("mean", "error", "r_hat"):
+                stated = summary[key][number]
+                np.testing.assert_equal(
+                    run.ensemble.loc[name, number], math.nan if stated is None else stated
+                )
+        self.assertEqual(run.ensemble.loc["dipole", "unit"], "debye")
+        # A run that goes on: its last line is being written.
+        chain = self.folder / "run/chain-1"
+        (self.folder / "run/summary.json").unlink()
+        text = (chain / "blocks.csv").read_text()
+        (chain / "blocks.csv").write_text(text[:-5])
+        self.assertEqual(len(run.blocks.loc[1]), len(run.blocks.loc[0]) - 1)
+        self.assertEqual(run.warnings, [])
+
+        example = package / "examples/two_temperatures.py"
+        words = [self.config(**self.settings()), self.folder / "both", "298.15", "308.15"]
+        said = subprocess.run(
+            [sys.executable, example, *words], check=True, capture_output=True, text=True,
+            env=program.environment(**MODEL, STARPMC=program.PROGRAM, PYTHONPATH=package),
+        ).stdout  # fmt: skip
+        for temperature in ("298.15", "308.15"):
+            summary = json.loads((self.folder / f"both/{temperature}/summary.json").read_text())
+            total = summary["total_energy"]
+            self.assertIn(f"{temperature} K: {total['mean']:.4f} +- {total['error']:.4f}", said)
+            self.assertNotEqual(total["mean"], summary["averages"]["total"]["mean"])
 
     def test_steps_ahead_change_nothing(self):
         """With one worker no steps are made while the SCF runs."""

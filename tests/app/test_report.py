@@ -230,6 +230,118 @@ class Content(Report):
                     self.assertEqual((means[2], errors[2]), (half.mean, half.error))
 
 
+class Changed(Report):
+    """Results as sections.py makes them of a run whose summary says something else."""
+
+    def results(self, name, change=None, make=None):
+        import run_folder
+        import sections
+
+        terms = [("mm_vdw", "MM-MM van der Waals", "kJ/mol")]
+        run = run_folder.read_run(run_path(name), terms)
+        if change:
+            change(run.summary)
+        return " ".join(Page((make or sections.results)(run)).text)
+
+    def test_without_samples_there_is_no_mean(self):
+        def change(summary):
+            nothing = {"mean": None, "error": None, "count": 0}
+            one = {"mean": -7.25, "error": None, "count": 1}
+            summary["averages"]["total"] |= nothing
+            summary["averages"]["pressure_bar"] |= one
+            summary["total_energy"] |= nothing | {"r_hat": None}
+
+        text = self.results("argon", change)
+        self.assertEqual(text.count("no samples"), 2)
+        self.assertIn("-7.250 (one sample)", text)
+        self.assertIn("unknown", text)
+
+    def test_r_hat(self):
+        for name in ("argon", "qm"):
+            for r_hat, remarks in ((1.02, 0), (1.7, 1)):
+                text = self.results(name, lambda summary, r=r_hat: summary["total_energy"].update(
+                    r_hat=r, agreement_of_chains=0.5))  # fmt: skip
+                self.assertIn(f"{r_hat:.4f}", text)
+                self.assertEqual(text.count("R-hat is above 1.1"), remarks)
+
+    def test_too_short_is_said_of_all_chains(self):
+        import sections
+
+        def change(summary):
+            mean = {"mean": -20.0, "error": 3.0, "count": 40, "long_enough": False}
+            summary["total_energy"] |= mean
+            summary["dipole_debye"] |= mean
+
+        self.assertIn("-20.0 ± 3.0 (too short to tell)", self.results("qm", change))
+        text = self.results("qm", change, sections._means_over_updates)
+        self.assertIn("dipole about the centre of nuclear charge, D", text)
+        self.assertIn("-20.0 ± 3.0 (too short to tell)", text)
+
+    def test_dispersion_correction_is_a_row(self):
+        def change(summary):
+            summary["averages"]["dispersion_correction"] = {
+                "mean": -88.4969, "error": 0, "count": 150, "long_enough": True
+            }  # fmt: skip
+
+        text = self.results("argon", change)
+        self.assertRegex(text, r"dispersion correction\s+-88\.497")
+        self.assertIn("van der Waals", text)  # which is not the total then
+        self.assertNotIn("dispersion", self.results("argon"))
+
+    def test_equilibration_of_each_chain(self):
+        def change(summary):
+            summary["chains"][1]["equilibration_steps"] = 2000
+            summary["equilibration_steps"] = 2000
+
+        self.assertIn("chain 0: 500 steps, chain 1: 2000 steps", self.results("qm", change))
+        self.assertRegex(self.results("qm"), r"equilibration before\s+500 steps")
+
+    def test_warnings_are_notes(self):
+        summary = json.loads((run_path("qm") / "summary.json").read_text())
+        said = [text for text in summary["warnings"] if "shortest edge" in text]
+        self.assertEqual(len(said), 1)  # of the input
+        log = (run_path("qm") / "run.log").read_text()
+        for text in summary["warnings"]:
+            self.assertIn(text, log)
+            self.assertIn(f"The run warned: {text}", " ".join(Page(report_of("qm")).text))
+
+    def test_exact_ensemble(self):
+        """What is of which ensemble; the runs are those of test_exact.py."""
+        import run_folder
+        import sections
+
+        mean = {"mean": -1854.4, "error": 20.0, "count": 36, "long_enough": False}
+        block = {"step": 600, "difference_kj_per_mol": 0.5, "accepted": True}
+        exact = {
+            "blocks": 2, "accepted_blocks": 1, "tests": [block] * 3, "block_steps": 100,
+            "block_acceptance": 0.5, "difference_width_kj_per_mol": 1.25, "effective_samples": 9,
+            "difference_kj_per_mol": mean, "averages_at_block_ends": {"total": mean},
+            "averages_of_steps_corrected": {"total": mean | {"mean": -1853.0}},
+        }  # fmt: skip
+
+        def change(summary):
+            summary["ensemble"] = "exact"
+            summary["total_energy"] |= mean
+            for chain in summary.get("chains", [summary]):
+                chain["exact"] = exact
+
+        for name in ("argon", "qm"):
+            text = self.results(name, change)
+            first, _, rest = text.partition("-1854 ± 20 (too short to tell)")
+            self.assertIn("total energy at block ends", first)
+            self.assertIn("over all steps", rest)
+            self.assertIn("relaxes towards the sampled one", rest)
+        self.assertEqual(text.count("-1854 ± 20"), 3)  # all, and each chain
+        run = run_folder.read_run(run_path("qm"))
+        change(run.summary)
+        text = sections._blocks_in_short(run)
+        self.assertIn("50.0 % of 4 blocks", text)
+        self.assertIn("is 0.50 kT", text)
+        self.assertIn("first order only: the width is 0.50 kT", sections._first_order(run, exact))
+        exact["difference_width_kj_per_mol"] = 0.5
+        self.assertEqual(sections._first_order(run, exact), "")
+
+
 class Workers(Report):
     def write_timeline(self, tasks):
         """Two workers: three short tasks and a pause, a hundred tasks long; one that updates."""

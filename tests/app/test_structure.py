@@ -10,6 +10,7 @@ import itertools
 import json
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -395,6 +396,22 @@ class Run(program.TestCase):
         self.assertEqual([row["pair"] for row in rows], ["O2:OW", "H3:OW", "H3:HW1+HW2"])
         names = {path.name for path in self.folder.glob("report-rdf-*.png")}
         self.assertEqual(names, {"report-rdf-O2-OW.png", "report-rdf-H3-OW-HW1-HW2.png"})
+
+    def test_each_chain_has_its_own_equilibration(self):
+        """Of 500 and 2000 steps, with a frame each 250 up to 3500."""
+        copy = self.folder / "run"
+        shutil.copytree(self.run_folder, copy)
+        summary = json.loads((copy / "summary.json").read_text())
+        summary["equilibration_steps"] = 2000
+        for chain, steps in zip(summary["chains"], (EQUILIBRATION, 2000), strict=True):
+            chain["equilibration_steps"] = steps
+        (copy / "summary.json").write_text(json.dumps(summary))
+        curves = curves_of(copy, pairs="O2:OW")
+        self.assertEqual(curves["O2:OW"].frames, 12 + 6)
+        (copy / "chain-0/trajectory.h5md").unlink()
+        run = run_folder.read_run(copy)
+        found = structure.read(run, pairs="O2:OW")
+        self.assertEqual([curve.frames for curve in found.curves], [6])
 
     def test_errors_of_chains_are_the_summarys(self):
         run = run_folder.read_run(self.run_folder)

@@ -7,8 +7,32 @@
 namespace starpmc {
 namespace {
 
+QmBlock block(std::uint64_t step, double difference) {
+  QmBlock block;
+  block.end.step = step;
+  block.end.terms = {1.5, 2.5, 3.5, 4.5, 5.5};
+  block.end.difference_kj_per_mol = difference;
+  block.end.sampled_energy_kj_per_mol = -1800 - difference;
+  block.end.dipole_debye = {{0.5, 0.25, -difference}};
+  block.end.polarisation_energy_kj_per_mol = -3 * difference;
+  block.end.seconds = difference;
+  block.mean_terms = {-1, -2, -3, -4, -difference};
+  block.probability = 0.5;
+  block.accepted = difference < 2;
+  return block;
+}
+
 TEST(ChainSummaryState, EverythingSurvives) {
   ChainSummary chain;
+  chain.equilibration_steps = 77;
+  chain.equilibration_end = EquilibrationEnd::not_settled;
+  chain.reference = true;
+  chain.table_error = {0.001, 0.02, 1260};
+  chain.averages.pressure_bar = {1.5, 0.5, 0.4, 2, 20, 9, false};
+  chain.dispersion_correction_kj_per_mol = -88.5;
+  chain.movement = Movement{4, 1.9, 500, 7};
+  chain.blocks = {block(77, 1.25), block(1327, 0.75), block(2577, 2.25)};
+  chain.response_components = 5;
   chain.steps = 1ULL << 40;
   chain.acceptance = 0.1;
   for (std::size_t i = 0; i < chain.averages.terms.size(); ++i) {
@@ -40,6 +64,8 @@ TEST(ChainSummaryState, EverythingSurvives) {
   before.chains = {chain};
   after.chains = {back};
   EXPECT_EQ(nlohmann::json(before), nlohmann::json(after));
+  EXPECT_EQ(chain_summary_state(back), chain_summary_state(chain));
+  EXPECT_EQ(back.table_error, chain.table_error);
   EXPECT_EQ(back.averages.total.mean, chain.averages.total.mean);
   EXPECT_EQ(back.drift.mm_vdw, -1e-300);
 }

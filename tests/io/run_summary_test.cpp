@@ -3,8 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <nlohmann/json.hpp>
+
+#include "base/constants.hpp"
 
 namespace starpmc {
 namespace {
@@ -109,6 +113,55 @@ TEST(RunSummary, JsonHoldsEverything) {
   EXPECT_EQ(document["versions"]["pyscf"], "2.6");
   EXPECT_EQ(document["seed"].get<std::uint64_t>(), 18446744073709551615U);
   EXPECT_EQ(document["units"]["energy"], "kJ/mol");
+  EXPECT_THAT(document["units"]["dipole"].get<std::string>(),
+              HasSubstr("about the centre of nuclear charge"));
+  EXPECT_TRUE(document["warnings"].empty());
+  EXPECT_FALSE(document["averages"].contains("dispersion_correction"));
+}
+
+TEST(RunSummary, JsonHoldsWarnings) {
+  RunSummary summary = example();
+  summary.warnings = {"too short", "too hot"};
+  EXPECT_EQ(nlohmann::json(summary)["warnings"], nlohmann::json({"too short", "too hot"}));
+}
+
+/// What is not known is null, and the table says so.
+TEST(RunSummary, WithoutSamplesThereIsNoMean) {
+  RunSummary summary = example();
+  ChainSummary& chain = summary.chains.front();
+  chain.averages.total = {};
+  chain.averages.solute = {21.5, 0, 0, 1, 1, 0, false};
+  chain.averages.qmmm_coulomb = {-900, 0, 0, 1, 200, 199, false};  // never changed
+  const nlohmann::json averages = nlohmann::json(summary)["averages"];
+  EXPECT_TRUE(averages["total"]["mean"].is_null());
+  EXPECT_TRUE(averages["total"]["error"].is_null());
+  EXPECT_EQ(averages["total"]["count"], 0);
+  EXPECT_EQ(averages["solute"]["mean"], 21.5);
+  EXPECT_TRUE(averages["solute"]["error"].is_null());
+  EXPECT_EQ(averages["qmmm_coulomb"]["error"], 0);
+  EXPECT_TRUE(nlohmann::json(summary)["total_energy"]["mean"].is_null());
+  const std::string table = result_table(summary);
+  EXPECT_THAT(table, HasSubstr("  total                     no samples\n"));
+  EXPECT_THAT(table, HasSubstr("21.500 (one sample)\n"));
+  EXPECT_THAT(table, HasSubstr("  QM-MM Coulomb, both         -900.000\n"));
+  summary.chains.push_back(chain);
+  const std::string both = result_table(summary);
+  EXPECT_THAT(both, HasSubstr("Mean total energy       no samples\n"));
+  EXPECT_THAT(both, HasSubstr("R-hat unknown\n"));
+  EXPECT_THAT(both, Not(HasSubstr("nan")));
+}
+
+/// The terms add up to the total with it.
+TEST(RunSummary, DispersionCorrectionIsARow) {
+  RunSummary summary = example();
+  summary.chains.front().dispersion_correction_kj_per_mol = -88.4969;
+  const nlohmann::json average = nlohmann::json(summary)["averages"]["dispersion_correction"];
+  EXPECT_EQ(average["mean"], -88.4969);
+  EXPECT_EQ(average["error"], 0);
+  EXPECT_EQ(average["count"], 200);
+  EXPECT_THAT(result_table(summary), HasSubstr("  dispersion correction        -88.497\n"));
+  summary.chains.push_back(summary.chains.front());
+  EXPECT_THAT(result_table(summary), HasSubstr("  dispersion correction        -88.497\n"));
 }
 
 TEST(RunSummary, JsonOfARunWithoutQm) {
@@ -128,6 +181,7 @@ TEST(RunSummary, JsonOfSeveralChains) {
   summary.chains.push_back(summary.chains.front());
   summary.chains[1].acceptance = 0.5;
   summary.total_energy.mean = -7;
+  summary.total_energy.count = 400;
   summary.total_energy.r_hat = std::numeric_limits<double>::quiet_NaN();
   const nlohmann::json document = nlohmann::json::parse(nlohmann::json(summary).dump());
   EXPECT_EQ(document["chains"].size(), 2U);
@@ -156,10 +210,11 @@ TEST(RunSummary, MeansOfSeveralChainsUpdates) {
   EXPECT_NEAR(document["dipole_debye"]["mean"].get<double>(),
               (std::hypot(1.5, 2.25, 0.125) + 2 * std::hypot(2.25, 0.125)) / 3, 1e-12);
   const std::string table = result_table(summary);
-  EXPECT_THAT(table, HasSubstr("-23.0000 kJ/mol; error 2.3"));
-  EXPECT_THAT(table, HasSubstr("2.4047 debye"));
+  EXPECT_THAT(table, HasSubstr("-23.0 ± 2.3 kJ/mol (too short to tell)\n"));
+  EXPECT_THAT(table,
+              HasSubstr("debye (too short to tell), about the centre of nuclear charge; 1.000"));
   EXPECT_EQ(document["jump_kj_per_mol"]["mean"], -3.25);
-  EXPECT_THAT(table, HasSubstr("-3.2500 kJ/mol; error 0 (kT is 2.48)"));
+  EXPECT_THAT(table, HasSubstr("-3.250 kJ/mol (kT is 2.48)"));
 }
 
 TEST(RunSummary, ZeroOfTheEnergy) {
@@ -199,11 +254,14 @@ TEST(ResultTable, OfSeveralChains) {
   RunSummary summary = example();
   summary.chains.push_back(summary.chains.front());
   summary.total_energy.mean = -20345.5;
-  summary.total_energy.error = 0.5;
+  summary.total_energy.error = 360;
+  summary.total_energy.error_between_chains = 0.5;
+  summary.total_energy.count = 400;
   summary.total_energy.r_hat = 1.02;
   const std::string table = result_table(summary);
   EXPECT_THAT(table, HasSubstr("Chains (2)"));
-  EXPECT_THAT(table, HasSubstr("-20345.5000 kJ/mol; error 0.5"));
+  EXPECT_THAT(table, HasSubstr("-20346 ± 360 kJ/mol (too short to tell); error within chains "
+                               "unknown, between chains 0.50\n"));
   EXPECT_THAT(table, HasSubstr("R-hat 1.020"));
   EXPECT_THAT(table, HasSubstr("20.0 %"));
   EXPECT_THAT(table, HasSubstr("50.0 %"));
@@ -248,6 +306,78 @@ TEST(RunSummary, EquilibrationIntoProduction) {
   EXPECT_EQ(found["chains"][1]["late"], true);
 }
 
+/// Of `count` steps each, the first one where production begins; true less sampled energies turn
+/// about, all of them accepted.
+std::vector<QmBlock> blocks_of(std::size_t tests, std::uint64_t steps, double difference) {
+  std::vector<QmBlock> blocks(tests + 1);
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    BlockEnd& end = blocks[i].end;
+    end.step = 5000 + i * steps;
+    end.difference_kj_per_mol = i % 2 == 0 ? difference : -difference;
+    end.sampled_energy_kj_per_mol = -100 - end.difference_kj_per_mol / 2;
+  }
+  return blocks;
+}
+
+/// Blocks that do not count are no part of the series whose equilibration is found.
+TEST(RunSummary, EquilibrationIntoTheExactEnsemble) {
+  RunSummary summary = example();
+  ChainSummary& chain = summary.chains.front();
+  chain.steps = 4000;
+  chain.blocks = blocks_of(40, 100, 0.1);
+  const double kt = kGasConstant * summary.temperature_kelvin;
+  const std::size_t left_out = first_averaged(chain.blocks, kt) - 1;
+  ASSERT_GE(left_out, 2U);
+  const StepsOfEnergy steps = steps_of_energy(chain, summary.temperature_kelvin);
+  EXPECT_EQ(steps.first, 100.0 * static_cast<double>(left_out));
+  EXPECT_EQ(steps.first + steps.count, 4000);
+  summary.equilibrations = {{.mean_from_there = -10}};
+  EXPECT_THAT(
+      result_table(summary),
+      HasSubstr(fmt::format("{} steps into production, where averages at block ends begin\n",
+                            100 * left_out)));
+  summary.equilibrations[0] = {.share = 0.5, .mean_from_there = -20};
+  const double begin = steps.first + steps.count / 2;
+  const nlohmann::json found = nlohmann::json(summary)["total_energy"]["equilibration"];
+  EXPECT_EQ(found["chains"][0]["steps_of_production"], std::llround(begin));
+  EXPECT_THAT(result_table(summary),
+              HasSubstr(fmt::format("{:.0f} steps into production; averages at block ends begin "
+                                    "after {:.0f}, the mean total energy from there is -20.0000\n",
+                                    begin, steps.first)));
+  // Means have the weights of the steps that they are of.
+  summary.chains.push_back(chain);
+  summary.chains[1].blocks.resize(21);
+  const StepsOfEnergy half = steps_of_energy(summary.chains[1], summary.temperature_kelvin);
+  summary.equilibrations.push_back({.mean_from_there = -10});
+  EXPECT_NEAR(mean_total_energy_equilibrated(summary),
+              (-20 * steps.count / 2 - 10 * half.count) / (steps.count / 2 + half.count), 1e-12);
+}
+
+TEST(ResultTable, OfTheExactEnsembleTellsItsMeansApart) {
+  RunSummary summary = example();
+  ChainSummary& chain = summary.chains.front();
+  chain.blocks = blocks_of(40, 100, 0.1);
+  summary.total_energy.mean = -1854.4;
+  summary.total_energy.error = 20;
+  summary.total_energy.count = 36;
+  const std::string mean =
+      "Mean total energy       -1854 ± 20 kJ/mol (too short to tell), at block ends";
+  const std::string steps =
+      "Mean energy over all steps, between the sampled and the true ensemble (kJ/mol)\n";
+  std::string table = result_table(summary);
+  EXPECT_THAT(table, HasSubstr("\n" + mean + "\n"));
+  EXPECT_THAT(table, HasSubstr("\n" + steps));
+  EXPECT_THAT(table, HasSubstr("from all steps, corrected to first order\n"));
+  chain.blocks = blocks_of(40, 100, 1);
+  EXPECT_THAT(result_table(summary),
+              HasSubstr("from all steps, corrected to first order only: the standard deviation "
+                        "above is 0.41 kT\n"));
+  summary.chains.push_back(chain);
+  table = result_table(summary);
+  EXPECT_THAT(table, HasSubstr("\n" + mean + "; error within chains unknown"));
+  EXPECT_THAT(table, HasSubstr("\n" + steps));
+}
+
 TEST(ResultTable, SaysWhetherChainsAgree) {
   RunSummary summary = example();
   summary.chains.push_back(summary.chains.front());
@@ -276,7 +406,7 @@ TEST(ResultTable, CanBeRead) {
   EXPECT_THAT(table, HasSubstr("polarisation energy          -20.000\n"));
   EXPECT_THAT(table, HasSubstr("dipole, debye"));
   EXPECT_THAT(table, HasSubstr("of the isolated solute"));
-  EXPECT_THAT(table, HasSubstr("(kT is 2.48)"));
+  EXPECT_THAT(table, HasSubstr("(kT is 2.48), dipole about the centre of nuclear charge\n"));
   EXPECT_THAT(table, HasSubstr("1.0e-09 kJ/mol"));
   EXPECT_THAT(table, HasSubstr("812 steps/s, 3 min 36 s in all, 10.5 s of it start-up"));
   EXPECT_THAT(table, HasSubstr("results/quickstart"));

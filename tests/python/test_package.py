@@ -194,7 +194,58 @@ class Examples(Package):
         self.assertGreater(max(g for _, g in rows), 1)
 
 
+    def test_radial_distribution_of_chains(self):
+        """Each chain's production begins after its own equilibration."""
+        folder = self.folder / "results"
+        summary = program.simulate(self.config_file(chains=2), folder)
+        summary["chains"][1]["equilibration_steps"] = summary["equilibration_steps"] = 2000
+        (folder / "summary.json").write_text(json.dumps(summary))
+        output = self.folder / "g.csv"
+        self.example("radial_distribution.py", folder, "OW", "OW", output)
+        g = [float(line.split(",")[1]) for line in output.read_text().splitlines()[1:]]
+        counts, frames = numpy.zeros(len(g)), 0
+        for number, equilibration in enumerate((EQUILIBRATION, 2000)):
+            with h5py.File(folder / f"chain-{number}/trajectory.h5md") as file:
+                group = file["particles/all"]
+                used = group["position/step"][:] > equilibration
+                edges = group["box/edges/value"][0]
+                for positions in group["position/value"][:][used].astype(float):
+                    oxygens = positions[4::3]
+                    apart = oxygens[:, None] - oxygens[None]
+                    apart -= edges * numpy.round(apart / edges)
+                    apart = numpy.sqrt((apart**2).sum(axis=2))[~numpy.eye(64, dtype=bool)]
+                    counts += numpy.histogram(apart, 0.1 * numpy.arange(len(g) + 1))[0]
+                    frames += 1
+        self.assertEqual(frames, 12 + 6)
+        shells = 4 / 3 * math.pi * numpy.diff((0.1 * numpy.arange(len(g) + 1)) ** 3)
+        numpy.testing.assert_allclose(
+            g, counts * numpy.prod(edges) / (shells * 64 * 63 * frames), atol=1e-6
+        )
+
+
 class Results(Package):
+    def test_without_samples(self):
+        """There is no mean of none, and no error of one."""
+        settings = self.settings(steps=60)
+        settings["output"] = {"energy_interval": 50}
+        run = starpmc.run(settings, folder=self.folder / "one")
+        total = run.averages.loc[(0, "total")]
+        self.assertEqual(total["count"], 1)
+        self.assertTrue(math.isfinite(total["mean"]))
+        self.assertTrue(math.isnan(total["error"]))
+        settings["output"]["energy_interval"] = 1000
+        run = starpmc.run(settings, folder=self.folder / "none")
+        self.assertTrue(math.isnan(run.averages.loc[(0, "total"), "mean"]))
+        self.assertTrue(math.isnan(run.ensemble.loc["total", "mean"]))
+        self.assertIn("no samples", run.table)
+        said = "output.energy-interval: found 1000, but production has 60 steps"
+        self.assertIn(said, " ".join(run.warnings))
+        self.assertEqual(len(run.blocks), 0)
+        self.assertEqual(len(run.block_averages), 0)
+        again = starpmc.load(run.folder)
+        self.assertIn(said, " ".join(again.warnings))
+        self.assertEqual(again.warnings, again.summary["warnings"])
+
     def test_run_from_dictionaries(self):
         """As from the file, relative paths and all, and its files as they are."""
         by_program = program.simulate(self.config_file(chains=2), self.folder / "program")

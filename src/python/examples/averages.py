@@ -19,9 +19,15 @@ def main(config, folder):
     print(file=sys.stderr)
     for warning in run.warnings:
         print("warning:", warning, file=sys.stderr)
+    print("of all chains:")
+    print(run.ensemble[["mean", "error", "long_enough", "unit"]].to_string())
+    print("over all steps:")
     print(run.averages[["mean", "error", "effective_samples", "unit"]].to_string())
+    if len(run.blocks):
+        print("at the ends of the exact ensemble's blocks:")
+        print(run.block_averages[["mean", "error", "effective_samples", "unit"]].to_string())
 
-    # The same mean from the table of energies: production begins after equilibration.
+    # The mean over all steps from the table of energies: production begins after equilibration.
     for number, chain in enumerate(run.chains):
         energies = run.energies.loc[number]
         production = energies[energies.index > chain["equilibration_steps"]]

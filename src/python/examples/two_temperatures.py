@@ -21,10 +21,13 @@ def main(config, folder, *temperatures):
             folder=f"{folder}/{temperature:g}",
             sampling={"temperature": temperature, "chains": 1},
         )
-        total = run.averages.loc[(0, "total")]
+        # Of the true Hamiltonian: in the exact ensemble run.averages is not, and each run has a sampled
+        # one of its own.
+        total = run.summary["total_energy"]
         means.append((total["mean"], total["error"]))
-        print(f"{temperature:g} K: {total['mean']:.4f} +- {total['error']:.4f} {total['unit']}")
-        # Of the potential energy, from its fluctuations.
+        print(f"{temperature:g} K: {total['mean']:.4f} +- {total['error']:.4f} kJ/mol")
+        # From the fluctuations of the potential energy; in the exact ensemble of the sampled one, which
+        # has nearly the same.
         energies = run.energies.loc[0].total
         production = energies[energies.index > run.summary["equilibration_steps"]]
         capacity = production.var(ddof=0) / (GAS_CONSTANT * temperature**2)

@@ -18,6 +18,21 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _WITHOUT_UNIT = {"acceptance", "step", "chain"}
+# Of the columns of blocks.csv, as summary.json names them.
+_BLOCK_COLUMNS = {
+    "true_energy": "true_energy_kj_per_mol",
+    "sampled_energy": "sampled_energy_kj_per_mol",
+    "difference": "difference_kj_per_mol",
+}
+_FIRST_COLUMNS = ["mean", "error", "effective_samples", "long_enough", "unit"]
+# What summary.json says of all chains together: name here, unit.
+_ENSEMBLE = {
+    "total_energy": ("total", "kJ/mol"),
+    "dipole_debye": ("dipole", "debye"),
+    "polarisation_energy_kj_per_mol": ("polarisation_energy", "kJ/mol"),
+    "jump_kj_per_mol": ("jump", "kJ/mol"),
+    "pressure_bar": ("pressure", "bar"),
+}
 
 
 def unit_of(column: str) -> str:
@@ -25,6 +40,16 @@ def unit_of(column: str) -> str:
     if column in _WITHOUT_UNIT:
         return "1"
     return "bar" if column.startswith("pressure") else "kJ/mol"
+
+
+def _averages_table(rows: dict[tuple[int, str], dict[str, Any]]) -> pd.DataFrame:
+    """By chain and term; NaN: of no samples there is no mean, of one no error."""
+    import pandas as pd
+
+    found = pd.DataFrame.from_dict(rows, orient="index")
+    found.index = pd.MultiIndex.from_tuples(rows, names=["chain", "term"])
+    found = found.astype({"mean": float, "error": float})
+    return found[_FIRST_COLUMNS + [name for name in found if name not in _FIRST_COLUMNS]]
 
 
 class Run:
@@ -76,8 +101,14 @@ class Run:
 
     @property
     def warnings(self) -> list[str]:
-        """What the program has warned of since it was started from here."""
-        return list(self._process.warnings) if self._process else []
+        """What the program has warned of since it was started from here; of a run that was not, what
+        it warned of its input and results when it had ended."""
+        if self._process:
+            return list(self._process.warnings)
+        run = self._open()
+        if self.finished:
+            run_folder.read_summary(run)
+        return run.warnings
 
     @property
     def table(self) -> str:
@@ -187,23 +218,95 @@ class Run:
 
     @property
     def averages(self) -> pd.DataFrame:
-        """Means over production by chain and term, as summary.json has them: mean, error (with
-        correlation), effective_samples, long_enough (to tell the error), unit."""
+        """Means over all steps of production by chain and term, as summary.json has them: mean, error
+        (with correlation), effective_samples, long_enough (to tell the error), unit. Of the exact
+        ensemble they are between the sampled and the true one: see ensemble, block_averages."""
+        return _averages_table(
+            {
+                (number, term): {**values, "unit": unit_of(term)}
+                for number, chain in enumerate(self.chains)
+                for term, values in chain["averages"].items()
+            }
+        )
+
+    @property
+    def ensemble(self) -> pd.DataFrame:
+        """Means over all chains by quantity (total, dipole, polarisation_energy, jump, pressure, as
+        far as there are such), with error, r_hat, long_enough, unit and what else summary.json says.
+        In the exact ensemble all but the pressure are of its block ends. The dipole is the magnitude
+        about the centre of nuclear charge."""
         import pandas as pd
 
-        rows = {
-            (number, term): {**values, "unit": unit_of(term)}
-            for number, chain in enumerate(self.chains)
-            for term, values in chain["averages"].items()
-        }
-        found = pd.DataFrame.from_dict(rows, orient="index")
-        found.index = pd.MultiIndex.from_tuples(rows, names=["chain", "term"])
-        first = ["mean", "error", "effective_samples", "long_enough", "unit"]
-        return found[first + [name for name in found.columns if name not in first]]
+        rows = {}
+        for key, (name, unit) in _ENSEMBLE.items():
+            if key in self.summary:
+                values = self.summary[key]
+                single = {k: v for k, v in values.items() if not isinstance(v, dict | list)}
+                rows[name] = {**single, "unit": unit}
+        found = pd.DataFrame.from_dict(rows, orient="index").rename_axis("quantity")
+        numbers = [column for column in found if column.startswith(("mean", "error", "r_hat"))]
+        found = found.astype(dict.fromkeys(numbers, float))
+        first = ["mean", "error", "long_enough", "r_hat", "unit"]
+        return found[first + [name for name in found if name not in first]]
+
+    @property
+    def blocks(self) -> pd.DataFrame:
+        """The blocks of the exact ensemble by chain and number: step of the end, true and sampled
+        energy there and their difference (kJ/mol), probability, accepted. Block 0 is where production
+        begins. A rejected block's end is not of the ensemble: the last accepted one counts again.
+        Empty of other runs."""
+        import pandas as pd
+
+        tables = {}
+        for number, folder in run_folder.places_of_chains(self._open()).items():
+            path = folder / "blocks.csv"
+            if path.exists():
+                table = self._read_blocks(path)
+                tables[number] = table.rename(columns=_BLOCK_COLUMNS).set_index("block")
+        if not tables:
+            columns = ["step", *_BLOCK_COLUMNS.values(), "probability", "accepted"]
+            index = pd.MultiIndex.from_arrays([[], []], names=["chain", "block"])
+            return pd.DataFrame(columns=columns, index=index)
+        return pd.concat(tables, names=["chain", "block"])
+
+    def _read_blocks(self, path: Path) -> pd.DataFrame:
+        """A line that is still being written is left out."""
+        import io
+
+        import pandas as pd
+
+        try:
+            text = run_folder.read_text(path)
+            table = pd.read_csv(io.StringIO(text[: text.rfind("\n") + 1]), comment="#")
+            if missing := {"block", "step", *_BLOCK_COLUMNS, "accepted"} - set(table.columns):
+                raise ValueError(f"it has no column {min(missing)}")
+            return table.astype({"block": "int64", "step": "int64", "accepted": bool})
+        except run_folder.DAMAGE as error:
+            raise ResultsError(f"{path}: cannot be read: {error}") from error
+
+    @property
+    def block_averages(self) -> pd.DataFrame:
+        """Means at block ends by chain and term, which are of the exact ensemble: as averages, and the
+        dipole. Empty of other runs."""
+        import pandas as pd
+
+        rows = {}
+        for number, chain in enumerate(self.chains):
+            if "exact" not in chain:
+                continue
+            for term, values in chain["exact"]["averages_at_block_ends"].items():
+                rows[(number, term)] = {**values, "unit": "kJ/mol"}
+            if dipole := chain.get("qm_averages", {}).get("dipole_debye"):
+                rows[(number, "dipole")] = {**dipole, "unit": "debye"}
+        if not rows:
+            index = pd.MultiIndex.from_arrays([[], []], names=["chain", "term"])
+            return pd.DataFrame(columns=_FIRST_COLUMNS, index=index)
+        return _averages_table(rows)
 
     @property
     def qm_updates(self) -> pd.DataFrame:
-        """The QM updates by chain and step; units are in the columns' names. Empty without QM."""
+        """The QM updates by chain and step; units are in the columns' names. Empty without QM, and of
+        the exact ensemble, which has blocks instead. Dipoles are about the centre of nuclear charge."""
         import pandas as pd
 
         rows = [
