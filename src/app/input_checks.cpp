@@ -19,6 +19,16 @@ constexpr double shortest_cutoff_angstrom = 6;
 constexpr double shortest_edge_angstrom = 15;
 constexpr double least_net_charge = 0.01;
 constexpr double water_permittivity = 78.4;  // at 298 K
+constexpr double kelvin_of_0_celsius = 273.15;
+constexpr double lowest_in_celsius = 15;
+constexpr double highest_in_celsius = 60;
+
+/// A solute or liquids such as water: not what is sampled at 25 K, as neon may be.
+bool has_charges(const System& system) {
+  return system.solute || std::ranges::any_of(system.molecule_types, [](const MoleculeType& type) {
+           return std::ranges::any_of(type.sites, [](const Site& s) { return s.charge != 0; });
+         });
+}
 
 }  // namespace
 
@@ -96,6 +106,12 @@ std::vector<std::string> input_warnings(const System& system, const Settings& se
         "without a neutralising background; left out is the energy of an ion with what lies beyond "
         "the cutoff ({:.4g} A), by Born's equation {:.1f} kJ/mol for one of this charge in water",
         charge, cutoff, born_energy(charge, cutoff, water_permittivity)));
+  }
+  const double kelvin = settings.sampling.temperature_kelvin;
+  if (kelvin >= lowest_in_celsius && kelvin <= highest_in_celsius && has_charges(system)) {
+    warnings.push_back(
+        fmt::format("{}: {:g} K is cold; did you mean {:g} K ({:g} degrees Celsius)?",
+                    places("sampling.temperature"), kelvin, kelvin + kelvin_of_0_celsius, kelvin));
   }
   if (settings.sampling.equilibration_steps == 0U && settings.sampling.chains != 1) {
     warnings.push_back(fmt::format(
