@@ -20,6 +20,16 @@ constexpr double shortest_cutoff_angstrom = 6;
 constexpr double shortest_edge_angstrom = 15;
 constexpr double least_net_charge = 0.01;
 constexpr double water_permittivity = 78.4;  // at 298 K
+constexpr double kelvin_of_0_celsius = 273.15;
+constexpr double lowest_in_celsius = 15;
+constexpr double highest_in_celsius = 60;
+
+/// A solute or liquids such as water: not what is sampled at 25 K, as neon may be.
+bool has_charges(const System& system) {
+  return system.solute || std::ranges::any_of(system.molecule_types, [](const MoleculeType& type) {
+           return std::ranges::any_of(type.sites, [](const Site& s) { return s.charge != 0; });
+         });
+}
 
 }  // namespace
 
@@ -110,6 +120,12 @@ std::vector<std::string> input_warnings(const System& system, const Settings& se
   check_interval("output.energy-interval", settings.output.energy_interval,
                  "mean energies over steps");
   check_interval("output.pressure-interval", settings.output.pressure_interval, "mean pressures");
+  const double kelvin = settings.sampling.temperature_kelvin;
+  if (kelvin >= lowest_in_celsius && kelvin <= highest_in_celsius && has_charges(system)) {
+    warnings.push_back(
+        fmt::format("{}: {:g} K is cold; did you mean {:g} K ({:g} degrees Celsius)?",
+                    places("sampling.temperature"), kelvin, kelvin + kelvin_of_0_celsius, kelvin));
+  }
   if (settings.sampling.equilibration_steps == 0U && settings.sampling.chains != 1) {
     warnings.push_back(fmt::format(
         "{}: without steps of equilibration all chains begin to count at one configuration, so "

@@ -27,7 +27,8 @@ void check_electron_count(const System& system, const Settings& settings,
 double born_energy(double charge, double distance_angstrom, double relative_permittivity);
 
 /// What is allowed but likely a mistake or easily overlooked: cutoffs below 6 A, a box below 15 A,
-/// a net charge, several chains that start to count where they all begin.
+/// a net charge, temperatures that look like degrees Celsius, several chains that start to count
+/// where they all begin.
 /// @param settings with resolved cutoffs
 std::vector<std::string> input_warnings(const System& system, const Settings& settings,
                                         const OptionPlaces& places);

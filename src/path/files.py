@@ -2,6 +2,7 @@
 
 import math
 import os
+import re
 from pathlib import Path
 
 import numpy
@@ -36,9 +37,35 @@ def read_molecule(path):
             f"{count} atoms, and {max(len(lines) - 2, 0)} lines for them",
             "give at least two atoms, and their number in the first line",
         )
+    _require_end(path, lines, count + 2)
     atoms = [_atom(f"{path}:{k + 3}", line) for k, line in enumerate(lines[2 : count + 2])]
     elements, positions = zip(*atoms, strict=True)
     return list(elements), numpy.array(positions) / ANGSTROM_PER_BOHR
+
+
+def _require_end(path, lines, end):
+    """Refuses more atoms than their number says, and more frames than one."""
+    if len(lines) > end and len(lines[end].split()) >= 4:
+        raise PathError(
+            f"{path}:{end + 1}",
+            f"more than {end - 2} atoms, found {lines[end].strip()!r}",
+            "correct the number of atoms in line 1",
+        )
+    begins = []
+    line = end
+    while True:
+        while line < len(lines) and not lines[line].strip():
+            line += 1
+        if len(lines) - line < 3 or not re.fullmatch("[0-9]+", lines[line].strip()):
+            break
+        begins.append(line)
+        line += int(lines[line]) + 2
+    if begins:
+        raise PathError(
+            f"{path}:{begins[0] + 1}",
+            f"another frame, where one is wanted, found {len(begins) + 1} frames",
+            f"give the one you mean alone: the first with 'head -n {end}'",
+        )
 
 
 def _atom(place, line):

@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <cmath>
+#include <utility>
 
 #include "base/constants.hpp"
 #include "kernels/base/error.hpp"
@@ -14,6 +17,36 @@
 
 namespace starpmc {
 namespace {
+
+/// Of the whole topology: what a molecule's atoms take from them must be known before.
+constexpr std::array<std::string_view, 3> force_field_sections{"defaults", "atomtypes",
+                                                               "nonbond_params"};
+
+/// Numbers of two files that differ by what the last digit of six is rounded by are the same.
+constexpr double rounding_of_six_digits = 1e-5;
+
+bool same_number(double a, double b) {
+  return std::abs(a - b) <= rounding_of_six_digits * std::max(std::abs(a), std::abs(b));
+}
+
+bool same_vdw(const VdwParameters& a, const VdwParameters& b) {
+  return same_number(a.first, b.first) && same_number(a.second, b.second);
+}
+
+/// A number and a mass of 0 are not given: many files leave them to [ atoms ].
+bool same_type(const AtomType& a, const AtomType& b) {
+  const bool numbers =
+      a.atomic_number == 0 || b.atomic_number == 0 || a.atomic_number == b.atomic_number;
+  const bool masses = a.mass == 0 || b.mass == 0 || same_number(a.mass, b.mass);
+  return numbers && masses && same_number(a.charge, b.charge) && a.is_virtual == b.is_virtual &&
+         same_vdw(a.vdw, b.vdw);
+}
+
+[[noreturn]] void refuse_second(const SourceLine& line, std::string_view what,
+                                std::string_view first_place) {
+  throw InputError(line.place, fmt::format("{} with other parameters than before", what), line.text,
+                   fmt::format("the first is at {}; keep one", first_place));
+}
 
 /// Energies of a molecule's own shape: a rigid molecule has none.
 constexpr std::array<std::string_view, 5> bonded_sections{"bonds", "angles", "dihedrals",
@@ -52,6 +85,7 @@ class TopologyReader {
   explicit TopologyReader(const std::filesystem::path& file) { topology_.path = file; }
 
   TopologyFile read(std::span<const SourceLine> lines) {
+    is_complete_ = true;
     read_lines_of(lines);
     check_complete();
     return std::move(topology_);
@@ -109,6 +143,13 @@ class TopologyReader {
     }
     const std::string name = lower_case(trim(std::string_view(line.text).substr(1, close - 1)));
     const auto is_name = [&](std::string_view known) { return known == name; };
+    if (is_complete_ && !topology_.definitions.empty() &&
+        std::any_of(force_field_sections.begin(), force_field_sections.end(), is_name)) {
+      throw InputError(line.place, "a section of the force field after a [ moleculetype ]",
+                       line.text,
+                       fmt::format("put it before the first [ moleculetype ], which is at {}",
+                                   topology_.definitions.front().place));
+    }
     if (std::any_of(irrelevant_sections.begin(), irrelevant_sections.end(), is_name)) {
       handler_ = &TopologyReader::read_over;
       return;
@@ -179,6 +220,27 @@ class TopologyReader {
       molecule.bonded_section = section_;
       molecule.bonded_place = line.place;
     }
+    if (section_ == "bonds") read_bond(line);
+  }
+
+  /// Bonds are only compared with coordinates: what cannot be read is no error.
+  void read_bond(const SourceLine& line) {
+    constexpr std::array<std::string_view, 2> restraints{"6", "10"};
+    const auto words = split_words(line.text);
+    if (words.size() > 2 && std::ranges::find(restraints, words[2]) != restraints.end()) {
+      return;
+    }
+    MoleculeDefinition& molecule = topology_.definitions.back();
+    const auto atom = [&](std::size_t word) -> std::size_t {
+      std::size_t number = 0;
+      if (word < words.size()) {
+        std::from_chars(words[word].data(), words[word].data() + words[word].size(), number);
+      }
+      return number <= molecule.atoms.size() ? number : 0;
+    };
+    const std::size_t i = atom(0);
+    const std::size_t j = atom(1);
+    if (i > 0 && j > 0 && i != j) molecule.bonds.push_back({i - 1, j - 1, line.place});
   }
 
   void read_external(const SourceLine& line) {
@@ -224,7 +286,13 @@ class TopologyReader {
     const auto words =
         words_of(line, 6, "name [bond_type] [at.num] mass charge ptype sigma epsilon");
     const AtomType type = parse_atom_type(topology_.combination_rule, words, line);
-    topology_.atom_types.insert_or_assign(type.name, type);
+    const auto [known, is_new] = topology_.atom_types.try_emplace(type.name, type);
+    if (is_new) return;
+    AtomType& first = known->second;
+    if (!same_type(first, type))
+      refuse_second(line, "a second atom type of this name", first.place);
+    if (first.atomic_number == 0) first.atomic_number = type.atomic_number;
+    if (first.mass == 0) first.mass = type.mass;
   }
 
   void read_pair_parameters(const SourceLine& line) {
@@ -233,9 +301,19 @@ class TopologyReader {
       throw InputError(line.place, "funct of [ nonbond_params ] is not Lennard-Jones", words[2],
                        "use funct 1");
     }
-    topology_.pair_parameters.push_back(
-        {std::string(words[0]), std::string(words[1]),
-         parse_vdw(topology_.combination_rule, words[3], words[4], line), line.place});
+    const PairParameters pair{std::string(words[0]), std::string(words[1]),
+                              parse_vdw(topology_.combination_rule, words[3], words[4], line),
+                              line.place};
+    const auto [known, is_new] = pair_indices_.try_emplace(std::minmax(pair.type_i, pair.type_j),
+                                                           topology_.pair_parameters.size());
+    if (is_new) {
+      topology_.pair_parameters.push_back(pair);
+      return;
+    }
+    const PairParameters& first = topology_.pair_parameters[known->second];
+    if (!same_vdw(first.vdw, pair.vdw)) {
+      refuse_second(line, "a second line for this pair of atom types", first.place);
+    }
   }
 
   void read_molecule_type(const SourceLine& line) {
@@ -261,6 +339,7 @@ class TopologyReader {
     }
     TopologyAtom atom;
     atom.type = words[1];
+    atom.residue = words[3];
     atom.name = words[4];
     atom.place = line.place;
     const auto type = topology_.atom_types.find(words[1]);
@@ -366,6 +445,19 @@ class TopologyReader {
                        "list the molecules in the order of the coordinates");
     }
     check_counts();
+    check_pairs();
+  }
+
+  void check_pairs() const {
+    for (const PairParameters& pair : topology_.pair_parameters) {
+      for (const std::string& name : {pair.type_i, pair.type_j}) {
+        if (topology_.atom_types.contains(name)) continue;
+        std::vector<std::string> known;
+        for (const auto& [type, unused] : topology_.atom_types) known.push_back(type);
+        throw InputError(pair.place, "unknown atom type in [ nonbond_params ]", name,
+                         suggest(name, known, "add it to [ atomtypes ], or remove the line"));
+      }
+    }
   }
 
   /// Beyond what coordinates can have sums of atoms need not fit into an integer.
@@ -389,7 +481,9 @@ class TopologyReader {
   Handler handler_ = nullptr;
   std::string section_;
   std::map<std::string, std::string, std::less<>> molecule_places_;
+  std::map<std::pair<std::string, std::string>, std::size_t> pair_indices_;
   bool has_defaults_ = false;
+  bool is_complete_ = false;  ///< no part of a topology
 };
 
 }  // namespace
@@ -411,11 +505,18 @@ std::size_t TopologyFile::definition_index(std::string_view name, std::string_vi
     }
   }
   std::vector<std::string> known;
+  std::vector<std::string> alike;
+  std::size_t found = 0;
   for (std::size_t i = 0; i < definitions.size(); ++i) {
-    if (equal_ignoring_case(definitions[i].name, name)) {
-      return i;
-    }
     known.push_back(definitions[i].name);
+    if (!equal_ignoring_case(definitions[i].name, name)) continue;
+    alike.push_back(definitions[i].name);
+    found = i;
+  }
+  if (alike.size() == 1) return found;
+  if (alike.size() > 1) {
+    throw InputError(place, "more than one [ moleculetype ] has this name in another case", name,
+                     fmt::format("write one of {}", fmt::join(alike, ", ")));
   }
   const std::string all = fmt::format("{}", fmt::join(known, ", "));
   throw InputError(

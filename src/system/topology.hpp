@@ -49,6 +49,7 @@ struct TopologyAtom {
   double charge = 0;  ///< of the type, where the line gives none
   double mass = 0;    ///< of the type, where the line gives none
   std::string place;
+  std::string residue{};
 };
 
 /// One line of [ settles ]: atom `oxygen` and the two after it.
@@ -64,6 +65,13 @@ struct Constraint {
   std::size_t i = 0;
   std::size_t j = 0;
   double length_angstrom = 0;  ///< 0 where it is left to [ constrainttypes ]
+  std::string place;
+};
+
+/// One line of [ bonds ], but for those that are restraints (functions 6 and 10).
+struct Bond {
+  std::size_t i = 0;
+  std::size_t j = 0;
   std::string place;
 };
 
@@ -83,6 +91,7 @@ struct MoleculeDefinition {
   std::vector<TopologyAtom> atoms;
   std::vector<Settle> settles;
   std::vector<Constraint> constraints;
+  std::vector<Bond> bonds;
   std::vector<VirtualSite> virtual_sites;
   std::string bonded_section;  ///< first one with an entry ("bonds", "angles"), else empty
   std::string bonded_place;
@@ -114,7 +123,7 @@ struct TopologyFile {
   std::vector<MoleculeCount> molecules;
 
   /// Index of a moleculetype: the exact name, else the same name in another case (as GROMACS).
-  /// @throws InputError at `place`, suggesting the nearest name
+  /// @throws InputError at `place`, suggesting the nearest name, or naming several in another case
   std::size_t definition_index(std::string_view name, std::string_view place) const;
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <iterator>
 #include <limits>
 
@@ -84,10 +85,35 @@ Geometry read_frame(const std::filesystem::path& path, const std::vector<std::st
   return geometry;
 }
 
+/// Lines that begin another frame after the first; what else may follow it says nothing.
+std::vector<std::size_t> further_frames(const std::vector<std::string>& lines, std::size_t next) {
+  std::vector<std::size_t> begins;
+  while (true) {
+    while (next < lines.size() && trim(lines[next]).empty()) ++next;
+    if (next == lines.size()) return begins;
+    const std::string_view word = trim(lines[next]);
+    std::size_t count = 0;
+    const auto [end, status] = std::from_chars(word.data(), word.data() + word.size(), count);
+    const bool is_number = status == std::errc() && end == word.data() + word.size();
+    if (!is_number || count == 0 || lines.size() - next < 3) return begins;
+    begins.push_back(next);
+    next += std::min(count + 2, lines.size() - next);
+  }
+}
+
 }  // namespace
 
 Geometry read_xyz(const std::filesystem::path& path) {
-  return read_frame(path, read_lines(path, "give the path of an .xyz file"), 0);
+  const std::vector<std::string> lines = read_lines(path, "give the path of an .xyz file");
+  Geometry geometry = read_frame(path, lines, 0);
+  const std::size_t length = geometry.elements.size() + 2;
+  if (const auto further = further_frames(lines, length); !further.empty()) {
+    throw InputError(
+        place_of(path, further.front() + 1), "another frame, where one is wanted",
+        fmt::format("{} frames", further.size() + 1),
+        fmt::format("give the one you mean alone: the first with 'head -n {}'", length));
+  }
+  return geometry;
 }
 
 std::vector<XyzFrame> read_xyz_frames(const std::filesystem::path& path) {

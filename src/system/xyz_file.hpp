@@ -16,7 +16,7 @@ struct Geometry {
   std::vector<Vector3> positions;     ///< angstrom
 };
 
-/// Reads the first frame of an XYZ file (count, title, then element x y z in angstrom; further
+/// Reads an XYZ file of one frame (count, title, then element x y z in angstrom; further
 /// columns are read over; an element may be given by its atomic number).
 /// @throws InputError naming file and line
 Geometry read_xyz(const std::filesystem::path& path);

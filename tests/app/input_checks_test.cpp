@@ -148,6 +148,21 @@ TEST_F(Warnings, ChainsThatAllCountFromOneConfiguration) {
   }
 }
 
+TEST_F(Warnings, ATemperatureMayHaveBeenWrittenInCelsius) {
+  cutoffs(6, 6);
+  settings.sampling.temperature_kelvin = 25;
+  EXPECT_THAT(of(waters(1000, 15)),
+              ElementsAre(AllOf(HasSubstr("sampling.temperature"), HasSubstr("25 K"),
+                                HasSubstr("did you mean 298.15 K"))));
+  System neon = waters(1000, 15);
+  neon.molecule_types = {{"NE", {{"NE", "Ne", 0, 0, 20, {}}}}};
+  EXPECT_THAT(of(neon), IsEmpty());
+  for (const double kelvin : {4.2, 90.0}) {
+    settings.sampling.temperature_kelvin = kelvin;
+    EXPECT_THAT(of(waters(1000, 15)), IsEmpty());
+  }
+}
+
 TEST_F(Warnings, ANetChargeIsSaidWithItsBornTerm) {
   cutoffs(12, 12);
   System system = waters(4, 30);

@@ -319,6 +319,12 @@ class BadInputTest(program.TestCase):
         self.refused("--transition-state", "d.xyz", says=["d.xyz:4"])
         write(self.folder / "e.xyz", "4\n\nH 1.1 0.6 0\nC 0 0 0\nN 0 1.2 0\n")
         self.refused("--transition-state", "e.xyz", says=["e.xyz:1", "4 atoms"])
+        write(self.folder / "f.xyz", HCN.replace("3", "2", 1))
+        self.refused(
+            "--transition-state", "f.xyz", says=["f.xyz:5", "more than 2 atoms", "N 0.0 1.2 0.0"]
+        )
+        write(self.folder / "g.xyz", f"{HCN}\n{HCN}{HCN}")
+        self.refused("--transition-state", "g.xyz", says=["g.xyz:7", "3 frames", "head -n 5"])
 
     def test_no_convergence(self):
         write(self.folder / "guess.xyz", HCN)

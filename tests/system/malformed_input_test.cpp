@@ -89,6 +89,21 @@ TEST(ValidInput, IsRead) {
   EXPECT_EQ(system.molecules.size(), 2U);
 }
 
+TEST(ValidInput, TheSameParametersMayBeGivenAgain) {
+  const TemporaryFolder folder;
+  const std::string again =
+      "OW 8 15.9994 0 A 3.15e-1 6.36e-01\nCM 0 0 0 A 0.375 0.44\n[ nonbond_params ]\n"
+      "OW CM 1 0.3 0.5\nCM OW 1 0.30 5e-1\n[ moleculetype ]\ncarbonyl";
+  const System system =
+      read_system({folder.write("a.gro", valid_coordinates()),
+                   folder.write("a.top", replaced(topology, "[ moleculetype ]\ncarbonyl", again)),
+                   {},
+                   "carbonyl",
+                   {},
+                   {}});
+  EXPECT_EQ(system.molecules.size(), 2U);
+}
+
 TEST(ValidInput, AMoleculeThatIsNotThereNeedsNoAtoms) {
   const TemporaryFolder folder;
   std::string text = replaced(topology, "[ system ]", "[ moleculetype ]\nNONE 1\n[ system ]");
@@ -303,6 +318,26 @@ const std::vector<Malformed> malformed_topologies{
      "CM 6 12.011",
      "CM 4294967302 12.011",
      {"a.top:6", "the atomic number", "4294967302", "2147483647"}},
+    {"ForceFieldAfterAMolecule",
+     't',
+     "[ system ]",
+     "[ atomtypes ]\nZZ 6 12 0 A 0.1 0.1\n[ system ]",
+     {"a.top:20", "after a [ moleculetype ]", "a.top:8"}},
+    {"UnknownTypeOfAPair",
+     't',
+     "[ moleculetype ]\ncarbonyl",
+     "[ nonbond_params ]\nOW CN 1 0.3 0.5\n[ moleculetype ]\ncarbonyl",
+     {"a.top:8", "unknown atom type in [ nonbond_params ]", "'CN'", "did you mean 'CM'"}},
+    {"AtomTypeWithOtherParameters",
+     't',
+     "CM 6 12.011",
+     "OW 8 15.9994 0 A 0.32 0.636\nCM 6 12.011",
+     {"a.top:6", "second atom type", "a.top:4", "keep one"}},
+    {"PairWithOtherParameters",
+     't',
+     "[ moleculetype ]\ncarbonyl",
+     "[ nonbond_params ]\nOW CM 1 0.3 0.5\nCM OW 1 0.3 0.6\n[ moleculetype ]\ncarbonyl",
+     {"a.top:9", "second line for this pair", "a.top:8", "keep one"}},
     {"NoMolecules", 't', "[ molecules ]\ncarbonyl 1\nSOL 2\n", "", {"a.top", "[ molecules ]"}},
 };
 
@@ -361,6 +396,9 @@ TEST(MalformedFiles, SoluteFiles) {
   EXPECT_THAT(read("s.xyz", "3\n\nC 10 10 10\nO 11.2 10 10\n"),
               HasSubstr("s.xyz:5: the file ends before 3 atoms"));
   EXPECT_THAT(read("s.xyz", "1\n\nC 10 10 10\nO 11.2 10 10\n"), HasSubstr("s.xyz:4: more than 1"));
+  EXPECT_THAT(read("s.xyz", "2\n\nC 10 10 10\nO 11.2 10 10\n\n2\n\nC 10 10 10\nO 11.2 10 10\n"),
+              testing::AllOf(HasSubstr("s.xyz:6: another frame"), HasSubstr("found '2 frames'"),
+                             HasSubstr("head -n 4")));
   EXPECT_THAT(read("s.xyz", "2\n\nC 10 10 10\nXq 11.2 10 10\n"),
               HasSubstr("s.xyz:4: unknown element, found 'Xq'"));
   EXPECT_THAT(read("s.xyz", "2\n\nC 10 10 ten\nO 11.2 10 10\n"),

@@ -332,6 +332,34 @@ TEST(AtomTypes, GuessesAreMarked) {
               testing::ElementsAre("opls_900?", "opls_272?", "opls_240", "opls_240"));
 }
 
+TEST(AtomTypes, CarbonsAndIodineWithoutATypeOfTheirOwnAreGuesses) {
+  const auto first_type = [](Geometry geometry) { return built_in_types(geometry).at(0); };
+  // Carbon dioxide, a planar methyl and CH3I; then butyne's C2, ethylene and acetylene.
+  EXPECT_EQ(first_type({"", {"C", "O", "O"}, {{0, 0, 0}, {0, 0, 1.16}, {0, 0, -1.16}}}),
+            "opls_931?");
+  const Vector3 h2{-0.54, 0.935, 0};
+  const Vector3 h3{-0.54, -0.935, 0};
+  EXPECT_EQ(first_type({"", {"C", "H", "H", "H"}, {{0, 0, 0}, {1.08, 0, 0}, h2, h3}}), "opls_141?");
+  EXPECT_EQ(first_type({"",
+                        {"I", "C", "H", "H", "H"},
+                        {{0, 0, 2.14},
+                         {0, 0, 0},
+                         {1.03, 0, -0.35},
+                         {-0.515, 0.892, -0.35},
+                         {-0.515, -0.892, -0.35}}}),
+            "opls_732?");
+  EXPECT_EQ(
+      first_type({"", {"C", "C", "C", "C"}, {{0, 0, 0}, {0, 0, 1.2}, {0, 0, -1.46}, {0, 0, 2.66}}}),
+      "opls_931");
+  EXPECT_EQ(first_type({"",
+                        {"C", "C", "H", "H", "H", "H"},
+                        {{0, 0, 0}, {1.33, 0, 0}, h2, h3, {1.87, 0.935, 0}, {1.87, -0.935, 0}}}),
+            "opls_143");
+  EXPECT_EQ(
+      first_type({"", {"C", "C", "H", "H"}, {{0, 0, 0}, {0, 0, 1.2}, {0, 0, -1.06}, {0, 0, 2.26}}}),
+      "opls_925");
+}
+
 TEST(AtomTypes, IonsOfOneAtom) {
   const auto type_of = [](const char* element) {
     return built_in_types({"", {element}, {{0, 0, 0}}}).at(0);

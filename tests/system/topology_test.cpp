@@ -132,6 +132,18 @@ TEST(Topology, ReadsTheVariantsOfAtomTypes) {
   EXPECT_NEAR(field.pair(0, 2).c6, 4 * 0.4 * std::pow(3.0, 6), 1e-9);
 }
 
+TEST(Topology, NamesOfMoleculesInAnotherCaseMustBeClear) {
+  TopologyFile topology;
+  for (const char* name : {"lig", "LIG", "Sol"}) {
+    topology.definitions.emplace_back();
+    topology.definitions.back().name = name;
+  }
+  EXPECT_EQ(topology.definition_index("LIG", "here"), 1U);
+  EXPECT_EQ(topology.definition_index("SOL", "here"), 2U);
+  EXPECT_THAT(test::input_error([&] { topology.definition_index("Lig", "a.top:3"); }),
+              testing::AllOf(testing::HasSubstr("a.top:3: "), testing::HasSubstr("lig, LIG")));
+}
+
 TEST(CombinationRules, GiveTheTextbookValues) {
   const VdwParameters i{0.3, 0.4};
   const VdwParameters j{0.35, 0.9};
