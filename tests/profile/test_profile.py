@@ -421,6 +421,8 @@ class BadInput(ProfileCase):
         self.refused(["sampling.ensemble"], sampling={"ensemble": "perturbative"})
         self.refused(["trajectory-interval", "at least 20"], output={"trajectory_interval": 1000})
         self.refused(["qm.charge"], qm={"charge": 1})
+        self.refused(["sampling.until-error", "profile.until-error"], sampling={"until_error": 1})
+        self.refused(["pressure-interval", "no use of"], output={"pressure_interval": 1000})
         self.assertFalse((self.folder / "refused").exists())
 
     def test_a_folder_of_another_profile(self):
