@@ -12,6 +12,7 @@
 #include "app/run_reference.hpp"
 #include "bench/paper_boxes.hpp"
 #include "config/options.hpp"
+#include "io/file_names.hpp"
 #include "io/stored_state_reader.hpp"
 #include "kernels/base/error.hpp"
 #include "potential/pair_potential.hpp"
@@ -133,6 +134,39 @@ void check_expressions_without_system(Settings settings, const OptionPlaces& pla
   check_expressions(System(), settings, places, errors);
 }
 
+/// The folder of the run that system.coordinates is of: its own, that of one of its chains, or that
+/// in which the trajectory lies.
+std::optional<std::filesystem::path> run_continued(const Settings& settings) {
+  const std::filesystem::path& from = settings.system.coordinates;
+  const std::filesystem::path folder = is_hdf5_file(from) ? from.parent_path() : from;
+  for (const std::filesystem::path& run :
+       {folder, std::filesystem::absolute(folder).parent_path()}) {
+    std::error_code ignored;
+    if (std::filesystem::is_regular_file(run / settings_name, ignored)) return run;
+    if (!folder.filename().string().starts_with("chain-")) break;
+  }
+  return std::nullopt;
+}
+
+/// Random numbers are those of seed, chain and step, and steps count from 0 in every run.
+void warn_of_same_seed(Inputs& inputs, const OptionPlaces& places) {
+  const auto& from = inputs.settings.system.coordinates;
+  if (!is_hdf5_file(from) && !std::filesystem::is_directory(from)) return;
+  const auto run = run_continued(inputs.settings);
+  if (!run) return;
+  std::uint64_t seed = 0;
+  try {
+    seed = read_settings(*run / settings_name, {}).sampling.seed;
+  } catch (const InputError&) {
+    return;  // those of another version
+  }
+  if (seed != inputs.settings.sampling.seed) return;
+  inputs.warnings.push_back(fmt::format(
+      "{}: the run that {} is of had the same random numbers, sampling.seed = {}: what both sample "
+      "is not independent of each other; give this run another seed",
+      places("sampling.seed"), from.string(), seed));
+}
+
 /// @throws InputError where the pressure is asked for and cannot be had
 std::vector<std::string> warnings_of_virial(const Inputs& inputs, const OptionPlaces& places) {
   if (!inputs.functions.in_mm() && !inputs.functions.in_nuclei()) return {};
@@ -244,6 +278,9 @@ void read_inputs(std::span<const std::string> arguments, const std::string& comm
   inputs.reference_starts = read_starts(inputs, files.reference_coordinates,
                                         "system.reference-coordinates", places, errors);
   complete(inputs, places, errors);
+  const bool runs =
+      command == "run" || (command == "check" && inputs.settings.profile.path.empty());
+  if (runs) warn_of_same_seed(inputs, places);
 }
 
 }  // namespace starpmc

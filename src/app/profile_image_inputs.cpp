@@ -56,6 +56,18 @@ void add_option(std::vector<std::string>& words, const char* option,
   words.insert(words.end(), {option, fmt::format("{}", fmt::join(names, ", "))});
 }
 
+/// Where their number is `auto`, and would be decided anew for each image, that of the first image
+/// that has been sampled: each chain goes on from one of the neighbour, and errors come from what
+/// the profile is without one chain of each image. 0: none has been.
+std::size_t decided_chains(const ProfileImages& images) {
+  if (images.inputs().settings.sampling.chains != 0) return 0;
+  for (const std::size_t image : images.order()) {
+    if (images.state(image) != ProfileImages::State::finished) continue;
+    return chain_folders(images.folder(image)).size();
+  }
+  return 0;
+}
+
 /// Of chains, in turn.
 void add_starts(std::vector<std::string>& words, std::span<const fs::path> files) {
   add_option(words, "--system.coordinates", files.first(1));
@@ -172,23 +184,27 @@ ProfileImages::Words ProfileImages::ahead_from(std::size_t image,
 ProfileImages::Words ProfileImages::words_of(std::size_t image, const fs::path& output) const {
   const std::string profile = fs::absolute(folder_.path() / kProfileSettingsName).string();
   const std::uint64_t seed = seed_of(inputs_.settings.sampling.seed, numbers_[image]);
-  return {profile,
-          "--system.solute",
-          fs::absolute(folder(image) / "solute.xyz").string(),
-          "--system.frame",
-          "auto",
-          "--system.topology",
-          topology_of(image).string(),
-          "--profile.path",
-          "",
-          "--profile.topologies",
-          "",
-          "--sampling.seed",
-          std::to_string(seed),
-          "--output.folder",
-          fs::absolute(output).string(),
-          "--output.overwrite",
-          "true"};
+  Words words{profile,
+              "--system.solute",
+              fs::absolute(folder(image) / "solute.xyz").string(),
+              "--system.frame",
+              "auto",
+              "--system.topology",
+              topology_of(image).string(),
+              "--profile.path",
+              "",
+              "--profile.topologies",
+              "",
+              "--sampling.seed",
+              std::to_string(seed),
+              "--output.folder",
+              fs::absolute(output).string(),
+              "--output.overwrite",
+              "true"};
+  if (const std::size_t chains = decided_chains(*this); chains > 0) {
+    words.insert(words.end(), {"--sampling.chains", std::to_string(chains)});
+  }
+  return words;
 }
 
 ProfileImages::Words ProfileImages::go_on(std::size_t image, std::uint64_t steps) const {

@@ -37,8 +37,16 @@ void require_profile(const Inputs& inputs) {
            "leave it out");
   }
   if (settings.output.pressure_interval > 0) {
-    refuse("output.pressure-interval", "there is no pressure in the exact ensemble",
+    refuse("output.pressure-interval", "a profile makes no use of the pressure",
            std::to_string(settings.output.pressure_interval), "leave it out");
+  }
+  if (settings.sampling.until_error_kj_per_mol > 0) {
+    refuse(
+        "sampling.until-error",
+        "it would end each image where its total energy is known, which says nothing of its free "
+        "energy, and no further steps could be made",
+        fmt::format("{:g}", settings.sampling.until_error_kj_per_mol),
+        "leave it out; profile.until-error ends a profile");
   }
   if (settings.sampling.steps / settings.output.trajectory_interval < kFewestFrames) {
     refuse("output.trajectory-interval",

@@ -190,6 +190,12 @@ def everything(_):
     return slice(None)
 
 
+def step_energy(differences, kt):
+    """kT ln <exp(D/kT)> of an image. differences: D of configurations of its true Hamiltonian."""
+    shift = differences.max()
+    return float(shift + kt * numpy.log(numpy.exp((differences - shift) / kt).mean()))
+
+
 def steps_to_truth(images, kt, begun, share=everything):
     """Of each image kT ln <exp(D/kT)> over configurations of its true Hamiltonian, D being true less
     sampled. begun: their beginnings()."""
@@ -205,7 +211,7 @@ def steps_to_truth(images, kt, begun, share=everything):
     common = common_inefficiency(weights)
     longest = upper_limit(common, sum(len(chain) for chains in weights for chain in chains))
     steps = []
-    for image, one, chains, shift in zip(images, begun, weights, shifts, strict=True):
+    for image, one, differences, chains in zip(images, begun, kept, weights, strict=True):
         every, g = numpy.concatenate(chains), max(common, inefficiency(chains))
         mean = every.mean()
         states = sum(states_between(chain, one.left_out) for chain in image.chains)
@@ -216,7 +222,7 @@ def steps_to_truth(images, kt, begun, share=everything):
             error = student_factor(independent) * kt * relative
         steps.append(
             Step(
-                float(shift + kt * numpy.log(mean)),
+                step_energy(numpy.concatenate(differences), kt),
                 float(error),
                 float(independent),
                 block_acceptance(image),

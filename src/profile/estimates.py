@@ -21,7 +21,16 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     sys.modules["jax"] = None  # else pymbar compiles its equations anew for every number of frames
     import pymbar
-    from blocks import beginnings, everything, sampled_ensemble, shared, steps_to_truth
+    from blocks import (
+        beginnings,
+        everything,
+        kept_differences,
+        sampled_ensemble,
+        shared,
+        starts_of_frames,
+        step_energy,
+        steps_to_truth,
+    )
     from memory import (
         common_inefficiency,
         inefficiency,
@@ -38,7 +47,10 @@ LEAST_OVERLAP = 0.03  # of neighbours: below it errors are no longer to be belie
 NO_OVERLAP = 1e-4
 FEWEST_SAMPLES = 3  # independent ones of an image; fewer give no error
 FEWEST_BLOCKS = 3  # the same of the step to the true Hamiltonian
-FEWEST_CHAINS = 4  # whose scatter tells an error
+FEWEST_PARTS = 4  # chains, or segments of fewer chains, whose scatter tells an error
+SEGMENTS = 12  # of all chains, where there are fewer
+# Of a segment: shorter ones remember each other, and scatter too little.
+LEAST_SAMPLES_OF_SEGMENT = 3
 FEW_SAMPLES = 20  # of an image, frames or blocks: errors from fewer may be too small
 PER_INDEPENDENT = 4  # frames that serve for each independent one: all others would add nothing
 FRACTIONS = numpy.arange(1, 11) / 10  # of the frames, in the convergence
@@ -58,6 +70,8 @@ class Estimate:
     samples: numpy.ndarray  # number of independent frames of each image
     at_least: numpy.ndarray  # the same of frames or blocks, by the upper limit of their memory
     frames: list  # of each image, (frames, images): the energies that free energies come from
+    # What images have in common all along a chain is in the errors: there are chains enough.
+    between_chains: bool = True
 
     def largest_error(self):
         return float(self.error.max())
@@ -116,6 +130,8 @@ class Samples:
     frames: list  # those that free energies come from
     independent: list  # fewer, for the errors
     at_least: numpy.ndarray  # of each image: how many of these there are surely
+    # [image][chain]: of each of `frames` the block whose end its own started from.
+    starts: list = dataclasses.field(default_factory=list)
 
 
 def samples_of(images, kt, begun):
@@ -128,23 +144,25 @@ def samples_of(images, kt, begun):
         [chain.differences[one.frames] for chain, one in zip(image.chains, chains, strict=True)]
         for image, chains in zip(images, sampled, strict=True)
     ]
-    frames, independent, at_least = [], [], []
-    for chains, every, (memory, longest) in zip(
-        sampled, differences, memories(differences), strict=True
+    frames, independent, at_least, starts = [], [], [], []
+    for image, chains, every, (memory, longest) in zip(
+        images, sampled, differences, memories(differences), strict=True
     ):
         frames.append([])
         independent.append([])
+        starts.append([])
         interval, count = max(memory, chains[0].loss), sum(map(len, every))
         at_least.append(count / max(longest, chains[0].loss))
         # All along the chains, one after the other: a memory longer than a chain is one, too.
         places = numpy.arange(0, count, interval).astype(int)
-        first = 0
-        for differences in every:
-            frames[-1].append(differences[:: max(1, int(interval / PER_INDEPENDENT))])
+        first, apart = 0, max(1, int(interval / PER_INDEPENDENT))
+        for chain, one, differences in zip(image.chains, chains, every, strict=True):
+            frames[-1].append(differences[::apart])
+            starts[-1].append(starts_of_frames(chain)[one.frames[::apart]])
             here = (places >= first) & (places < first + len(differences))
             independent[-1].append(differences[places[here] - first])
             first += len(differences)
-    return Samples(frames, independent, numpy.array(at_least))
+    return Samples(frames, independent, numpy.array(at_least), starts)
 
 
 def chosen_frames(samples, share=everything):
@@ -153,13 +171,16 @@ def chosen_frames(samples, share=everything):
     return numpy.concatenate(rows).T, numpy.array([len(one) for one in rows])
 
 
-def mbar(energies, counts):
-    """energies (images, frames) in kT, frames in the order of the images that they come from.
+def mbar(energies, counts, start=None):
+    """energies (images, frames) in kT, frames in the order of the images that they come from. start:
+    free energies of nearly the same frames.
 
     pymbar's default solver gives up at times where all is well, with 300 frames of images 20 kT apart
     that overlap by one half. This one iterates self-consistently where Newton's steps fail; it begins
     with the linear response's differences, of medians, for a few frames may have huge energies.
     """
+    if start is not None:
+        return pymbar.MBAR(energies, counts, initial_f_k=start, solver_protocol="robust")
     to_next = numpy.split(numpy.diff(energies, axis=0), numpy.cumsum(counts)[:-1], axis=1)
     start = [0.0]
     for k in range(len(counts) - 1):
@@ -283,29 +304,73 @@ def true_energies(sampled, steps):
     return sampled + corrections - corrections[0]
 
 
-def without_chain(chains, number):
-    return [*chains[:number], *chains[number + 1 :]]
+@dataclasses.dataclass
+class Parts:
+    """Of a profile, which are left out in turn."""
+
+    count: int
+    of_frames: list  # [image][chain]: for each frame of Samples.frames its part
+    of_ends: list  # the same for each of kept_differences()
 
 
-def errors_between_chains(images, samples, begun, kt):
-    """Of all differences, from what the profile becomes without one chain of every image (jackknife).
-    Chain by chain an image begins where its neighbour has ended: what is slow to change may be the same
-    in all images of a chain, and the images' own errors do not add up as if it were not. 0 where there
-    are too few chains, or not as many of each."""
-    count = len(images[0].chains)
-    if count < FEWEST_CHAINS or any(len(image.chains) != count for image in images):
-        return numpy.zeros((len(images), len(images)))
+def parts_of(images, samples, begun, steps):
+    """Chains, of images with more chains than others several in a part; segments in time of these where
+    there are few chains, cut between the same blocks in frames and in blocks' ends. No parts where that
+    is too short for segments."""
+    chains = min(len(image.chains) for image in images)
+    segments = 1
+    if chains < FEWEST_PARTS:
+        independent = zip(images, chosen_frames(samples.independent)[1], steps, strict=True)
+        least = min(min(count, step.samples) / len(image.chains) for image, count, step in independent)
+        segments = min(SEGMENTS // chains, int(least / LEAST_SAMPLES_OF_SEGMENT))
+    of_frames, of_ends = [], []
+    for image, starts, one in zip(images, samples.starts, begun, strict=True):
+        of_frames.append([])
+        of_ends.append([])
+        for number, (chain, start) in enumerate(zip(image.chains, starts, strict=True)):
+            first, ends = number % chains * segments, len(chain.accepted) - one.left_out
+            # Frames of the first block, which starts before those that are left out, are the earliest.
+            place = numpy.maximum(start - one.left_out, 0)
+            of_frames[-1].append(first + place * segments // ends)
+            of_ends[-1].append(first + numpy.arange(ends) * segments // ends)
+    count = chains * segments
+    return Parts(count if count >= FEWEST_PARTS else 0, of_frames, of_ends)
+
+
+def without_part(series, parts, number):
+    """series, parts: [chain]."""
+    return [one[part != number] for one, part in zip(series, parts, strict=True)]
+
+
+def errors_between_parts(images, samples, begun, steps, kt):
+    """(errors of all differences, number of parts) from what the profile becomes without one part of
+    every image (jackknife). So it tells of what images have in common: chain by chain an image begins
+    where its neighbour has ended, and what is slow to change may be the same in all images of a chain.
+    And of what sampled free energy and step of an image have in common: both come from the same blocks,
+    whose D weighs the frames. The images' own errors do not add up as if it were not so. 0 where there
+    are too few parts."""
+    parts = parts_of(images, samples, begun, steps)
+    if parts.count == 0:
+        return numpy.zeros((len(images), len(images))), 0
+    ends = [
+        [kept_differences(chain, one.left_out) for chain in image.chains]
+        for image, one in zip(images, begun, strict=True)
+    ]
+    of_all = mbar_of(samples.frames, kt).f_k
     found = []
-    for number in range(count):
-        frames = [without_chain(chains, number) for chains in samples.frames]
-        sampled = kt * differences_of(mbar_of(frames, kt))["Delta_f"][0]
-        fewer = [
-            dataclasses.replace(image, chains=without_chain(image.chains, number)) for image in images
-        ]
-        found.append(true_energies(sampled, steps_to_truth(fewer, kt, begun)))
+    for number in range(parts.count):
+        frames, fewer = (
+            [without_part(*of_image, number) for of_image in zip(series, of, strict=True)]
+            for series, of in ((samples.frames, parts.of_frames), (ends, parts.of_ends))
+        )
+        energies, counts = chosen_frames(frames)
+        sampled = kt * differences_of(mbar(energies / kt, counts, of_all))["Delta_f"][0]
+        corrections = numpy.array([step_energy(numpy.concatenate(chains), kt) for chains in fewer])
+        found.append(sampled + corrections)
     found = numpy.array(found)
     differences = found[:, None, :] - found[:, :, None]
-    return student_factor(count) * math.sqrt(count - 1) * differences.std(axis=0)
+    scatter = math.sqrt(parts.count - 1) * differences.std(axis=0)
+    return student_factor(parts.count) * scatter, parts.count
 
 
 def errors_of_images(sampled_errors, of_steps):
@@ -317,16 +382,16 @@ def errors_of_images(sampled_errors, of_steps):
 
 def errors_of(images, samples, sampled_errors, begun, steps, kt):
     """(errors, half-widths of intervals that hold at 95 %) of all differences, the larger of what the
-    images by themselves and the chains tell. Each part has as many degrees of freedom as samples."""
+    images by themselves and the parts of the profile tell. Each has as many degrees of freedom as samples."""
     fewest = chosen_frames(samples.independent)[1].min()
     of_steps = numpy.array([step.error for step in steps])
     wider = numpy.array([to_95(step.samples) for step in steps])
-    chains = errors_between_chains(images, samples, begun, kt)
+    between, parts = errors_between_parts(images, samples, begun, steps, kt)
     return (
-        numpy.maximum(errors_of_images(sampled_errors, of_steps), chains),
+        numpy.maximum(errors_of_images(sampled_errors, of_steps), between),
         numpy.maximum(
             errors_of_images(to_95(fewest) * sampled_errors, wider * of_steps),
-            to_95(len(images[0].chains)) * chains,
+            to_95(parts) * between,
         ),
     )
 
@@ -356,19 +421,17 @@ def estimate(profile):
         counts,
         numpy.minimum(samples.at_least, [step.at_least for step in steps]),
         [numpy.concatenate(chains) for chains in samples.frames],
+        min(len(image.chains) for image in images) >= FEWEST_PARTS,
     )
 
 
-def convergence(profile, image):
+def convergence(profile, image, error):
     """(shares, forward, error, backward, error): the free energy of an image above the first from
     the first or the last frames and blocks of all runs. Errors are that of all of them, over the square
     root of the share: what is left of a few independent frames is too little to tell one."""
     images, kt = profile.images, profile.kt
     begun = beginnings(images, kt)
     samples = samples_of(images, kt, begun)
-    steps = steps_to_truth(images, kt, begun)
-    errors, _ = errors_of(images, samples, solve(samples, kt)[1], begun, steps, kt)
-    error = errors[0, image]
     rows = []
     for fraction in FRACTIONS:
         row = [fraction]

@@ -123,6 +123,7 @@ def json_document(profile, estimate, rows, converged):
         "images_with_few_samples": estimate.in_want(),
         "errors_of_differences": estimate.between_errors.tolist(),
         "half_widths_95_of_differences": estimate.half_widths.tolist(),
+        "errors_between_chains": estimate.between_chains,
         "overlap": estimate.overlap.tolist(),
         "convergence": {
             name: [
@@ -157,6 +158,13 @@ def warn(profile, estimate, least_overlap, few_samples):
                 f"be too small; an image between them would help{why and ', but '}{why}",
                 file=sys.stderr,
             )
+    if not estimate.between_chains:
+        print(
+            "starpmc: warning: fewer than four chains: errors do not tell what images have in common along "
+            "each of them, where one goes on from its neighbour's solvent, and may be too small; "
+            "sampling.chains of 4 or more would help",
+            file=sys.stderr,
+        )
     few = [str(k + 1) for k in estimate.few_samples()]
     if few:
         print(
@@ -225,7 +233,8 @@ def make(folder, only_overlaps):
     found = estimate(profile)
     rows = rows_of(profile, found)
     converged = {
-        name: convergence(profile, image) for name, image in points_of_interest(found).items()
+        name: convergence(profile, image, found.error[image])
+        for name, image in points_of_interest(found).items()
     }
     for image, frames in zip(profile.images, found.frames, strict=True):
         text = weighted_frames_text(image, frames)

@@ -108,6 +108,16 @@ class FromRun(program.TestCase):
         self.follow(self.first, "--system.topology", topology, "--output.overwrite", "true")
         self.assertLess(np.abs(poses(second, 0)[0] - expected[0]).max(), 0.1)
 
+    def test_the_same_seed(self):
+        """Steps count from 0 in every run: with the same seed its random numbers are those of the other."""
+        trajectory = self.first / "trajectory.h5md"
+        for coordinates, seed, warns in (
+            (self.first, 1, True), (trajectory, 1, True), (self.first, 2, False)
+        ):  # fmt: skip
+            self.follow(coordinates, "--sampling.seed", seed, "--output.overwrite", "true")
+            said = "give this run another seed" in (self.folder / "second/run.log").read_text()
+            self.assertEqual(said, warns, (coordinates, seed))
+
     def test_resumed(self):
         """Other positions there are another input."""
         second = self.follow(self.first)

@@ -4,6 +4,7 @@ usage: test_estimates.py PROGRAM [TEST ...]
 """
 
 import contextlib
+import dataclasses
 import io
 import os
 import sys
@@ -216,6 +217,11 @@ class Estimates(program.TestCase):
         for words in ("image 1 do not forget", "30 %", "fewer than 20 .*of image 2", "image 3 .*1.40"):
             self.assertRegex(said.getvalue(), words)
         self.assertEqual(said.getvalue().count("warning"), 3)
+        found = dataclasses.replace(found, between_chains=False)
+        with contextlib.redirect_stderr(io.StringIO()) as said:
+            free_energy.warn(profile_files.Profile("", "", 300, 2.5, images), found, 0.1, 20)
+        self.assertRegex(said.getvalue(), "fewer than four chains.*sampling.chains")
+        self.assertEqual(said.getvalue().count("warning"), 4)
 
     def test_frames_of_the_first_blocks(self):
         """Profiles by eight chains of ten blocks, true less sampled energy linear in the coordinate: the
@@ -410,7 +416,8 @@ class Estimates(program.TestCase):
                 self.assertLess(abs(share - expected), allowed)
 
     def test_intervals_of_differences(self):
-        """Each part has its own degrees of freedom; what the chains tell, one less than chains."""
+        """Each part has its own degrees of freedom; what the chains tell, one less than chains, of the image
+        with fewest where they are not as many of each."""
         images = tilted_images(np.random.default_rng(12), 0.3, 2.0, images=2, chains=5, blocks=40)
         begun = blocks.beginnings(images, 2.0)
         samples = estimates.samples_of(images, 2.0, begun)
@@ -424,9 +431,49 @@ class Estimates(program.TestCase):
             self.assertAlmostEqual(found[0, 1], expected)
             self.assertEqual(found[0, 0], 0)
         alike = [blocks.Step(0.0, 0.0, 9)] * 2
-        errors, found = estimates.errors_of(images, samples, np.zeros((2, 2)), begun, alike, 2.0)
-        self.assertGreater(errors[0, 1], 0)
-        self.assertAlmostEqual(found[0, 1] / errors[0, 1], 2.7764 / 1.1417, places=3)
+        for chains, ratio in ((5, 2.7764 / 1.1417), (4, 3.1824 / 1.1969)):
+            images[1].chains = images[1].chains[:chains]
+            samples = estimates.samples_of(images, 2.0, begun)
+            errors, found = estimates.errors_of(images, samples, np.zeros((2, 2)), begun, alike, 2.0)
+            self.assertGreater(errors[0, 1], 0)
+            self.assertAlmostEqual(found[0, 1] / errors[0, 1], ratio, places=3)
+
+    def test_parts(self):
+        """Chains, or segments of fewer; in frames and in ends of blocks between the same blocks; and
+        none where they would be too short."""
+        for chains, count, segments in ((5, 40, 1), (2, 200, 6), (1, 200, 12), (1, 12, 0)):
+            images = tilted_images(np.random.default_rng(13), 0.3, 2.0, 2, chains=chains, blocks=count)
+            begun = blocks.beginnings(images, 2.0)
+            samples = estimates.samples_of(images, 2.0, begun)
+            parts = estimates.parts_of(images, samples, begun, estimates.steps_to_truth(images, 2.0, begun))
+            self.assertEqual(parts.count, segments * chains)
+            if segments == 0:
+                continue
+            for number, one in enumerate(begun):
+                of_ends = np.concatenate(parts.of_ends[number])
+                np.testing.assert_array_equal(np.unique(of_ends), np.arange(parts.count))
+                self.assertLess(np.ptp(np.bincount(of_ends)), 2)
+                for starts, frames, ends in zip(
+                    samples.starts[number], parts.of_frames[number], parts.of_ends[number], strict=True
+                ):
+                    kept = starts >= one.left_out
+                    np.testing.assert_array_equal(frames[kept], ends[starts[kept] - one.left_out])
+                    self.assertEqual(set(frames[~kept]) - {ends[0]}, set())
+
+    def test_errors_cover_what_frames_and_blocks_have_in_common(self):
+        """True less sampled energy is linear in the coordinate, with opposite slopes in the two images: the
+        weights of frames, and so the sampled free energy, are off by the same as the step. The free
+        energies are the same. As of independent parts the deviation would be 1.4 of the error."""
+        slopes, found = np.array([[0.7], [-0.7]]), []
+        for seed in range(40):
+            images = tilted_images(np.random.default_rng(seed), slopes, 2.0, 2, 2, 200, length=10)
+            result = estimates.estimate(profile_files.Profile("", "", 300, 2.0, images))
+            found.append(result.free_energy[1] / result.error[1])
+        ratio = np.sqrt(np.mean(np.square(found)))
+        said = f"deviations are {ratio:.2f} of the errors"
+        print(said)
+        self.assertLess(ratio, 1.2, said)
+        self.assertGreater(ratio, 0.75, said)
 
     def test_too_few_blocks(self):
         images = harmonic_images(np.array([1.0, 1.1]), 2, 50)

@@ -215,6 +215,18 @@ class GoingOn(ProfileCase):
         summary = json.loads((folder / "image-02/summary.json").read_text())
         self.assertEqual([chain["steps"] for chain in summary["chains"]], [6000, 6000])
 
+    def test_chains_are_as_many_for_all_images(self):
+        """Whatever `auto` would be when an image's turn comes, as where the profile goes on on a machine
+        with more cores."""
+        config = self.config(**self.settings([0, 0.2], steps=3000, chains="auto"))
+        folder = self.folder / "auto"
+        first = folder / "image-01/summary.json"
+        self.assertTrue(self.kill_profile(config, folder, first, STARPU_NCPU="2"))
+        self.profile(config, folder, env={"STARPU_NCPU": "1"})
+        chains = [len(list((folder / name).glob("chain-*"))) for name in ("image-01", "image-02")]
+        self.assertEqual(chains[0], chains[1])
+        self.assertRegex((folder / "image-02/settings.cfg").read_text(), "\nchains = [1-9]")
+
     def start(self, config, folder, *words):
         return subprocess.Popen(
             [str(program.PROGRAM), "profile", str(config), "--output.folder", str(folder), *words],
@@ -421,6 +433,8 @@ class BadInput(ProfileCase):
         self.refused(["sampling.ensemble"], sampling={"ensemble": "perturbative"})
         self.refused(["trajectory-interval", "at least 20"], output={"trajectory_interval": 1000})
         self.refused(["qm.charge"], qm={"charge": 1})
+        self.refused(["sampling.until-error", "profile.until-error"], sampling={"until_error": 1})
+        self.refused(["pressure-interval", "no use of"], output={"pressure_interval": 1000})
         self.assertFalse((self.folder / "refused").exists())
 
     def test_a_folder_of_another_profile(self):
