@@ -63,6 +63,7 @@ TEST(ChainSummaryState, EverythingSurvives) {
   RunSummary after;
   before.chains = {chain};
   after.chains = {back};
+  before.temperature_kelvin = after.temperature_kelvin = 300;
   EXPECT_EQ(nlohmann::json(before), nlohmann::json(after));
   EXPECT_EQ(chain_summary_state(back), chain_summary_state(chain));
   EXPECT_EQ(back.table_error, chain.table_error);
