@@ -79,6 +79,7 @@ nlohmann::json ChainStatistics::state() const {
     squared_deviations.push_back(segment.squared_deviations);
   }
   return {{"expected_samples", expected_samples_},
+          {"remembers_start", remembers_start_ ? 1 : 0},
           {"average", average_.state()},
           {"segment_mean", std::move(means)},
           {"segment_squared_deviations", std::move(squared_deviations)}};
@@ -87,6 +88,9 @@ nlohmann::json ChainStatistics::state() const {
 void ChainStatistics::restore(const nlohmann::json& document) {
   const StateDocument values("statistics of a chain", document);
   const std::uint64_t expected_samples = values.count("expected_samples");
+  // Checkpoints of earlier versions lack it.
+  const bool remembers =
+      document.contains("remembers_start") && values.count("remembers_start") != 0;
   BlockAverage average;
   average.restore(values.object("average"));
   // Both numbers of samples fix how many segments there are and how long each is.
@@ -104,6 +108,7 @@ void ChainStatistics::restore(const nlohmann::json& document) {
   }
   average_ = std::move(average);
   expected_samples_ = expected_samples;
+  remembers_start_ = remembers;
   segment_length_ = length;
   segments_ = std::move(segments);
 }

@@ -26,6 +26,11 @@ class ChainStatistics {
 
   void add(double sample);
 
+  /// Whether what the chain began with still shows in its samples, so that no error tells how far
+  /// their mean is off (exact ensemble). Goes with the samples wherever their state() goes.
+  void set_remembers_start(bool remembers) { remembers_start_ = remembers; }
+  bool remembers_start() const { return remembers_start_; }
+
   std::uint64_t count() const { return average_.count(); }
   AverageEstimate estimate() const { return average_.estimate(); }
   /// For detect_equilibration().
@@ -45,6 +50,7 @@ class ChainStatistics {
   std::uint64_t expected_samples_;
   std::uint64_t segment_length_;  ///< samples of each segment but the last
   std::vector<SeriesMoments> segments_;
+  bool remembers_start_ = false;
 };
 
 /// Potential scale reduction R-hat: how much wider the distribution of all series together is than

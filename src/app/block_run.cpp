@@ -231,6 +231,7 @@ void BlockRun::add_energy() {
   const std::size_t first = first_of_true_ensemble(blocks_.size() - 1, accepted_, forgetting_);
   if (std::exchange(first_, first) == first) {
     statistics_.add(kept().end.true_energy_kj_per_mol());
+    statistics_.set_remembers_start(!forgetting_.enough);
   } else {
     statistics_ = energies_of(blocks_, kt_);
   }

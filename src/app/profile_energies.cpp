@@ -67,10 +67,9 @@ std::vector<SampledChain> chains_of(const ProfileImages& images, std::size_t ima
   const std::uint64_t stride = stride_of(images.inputs().settings, of_chains);
   std::vector<SampledChain> chains;
   for (const nlohmann::json& chain : of_chains) {
-    fs::path here = folder;
-    if (summary.contains("chains")) {
-      here /= OutputFolder::chain_name(static_cast<unsigned>(chains.size()));
-    }
+    // A single chain has no folder of its own, unless their number was found (auto).
+    fs::path here = folder / OutputFolder::chain_name(static_cast<unsigned>(chains.size()));
+    if (!fs::exists(here)) here = folder;
     chains.push_back({here, chain.at("equilibration_steps").get<std::uint64_t>(), stride});
   }
   return chains;

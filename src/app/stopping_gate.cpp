@@ -26,6 +26,7 @@ std::vector<Equilibration> equilibrations_of(const std::vector<ChainStatistics>&
 
 bool known_to_within(const std::vector<ChainStatistics>& chains, double error_kj_per_mol) {
   return converged(ensemble_of(chains), error_kj_per_mol) &&
+         std::ranges::none_of(chains, &ChainStatistics::remembers_start) &&
          std::ranges::none_of(equilibrations_of(chains), &Equilibration::is_late);
 }
 

@@ -18,8 +18,8 @@ EnsembleEstimate ensemble_of(const std::vector<ChainStatistics>& chains);
 /// Of each chain.
 std::vector<Equilibration> equilibrations_of(const std::vector<ChainStatistics>& chains);
 
-/// converged(), and no chain's production begins before it is equilibrated: the mean of such a
-/// chain is off by more than its error tells.
+/// converged(), and no chain's production begins before it is equilibrated or remembers the sampled
+/// ensemble that it began in: the mean of such a chain is off by more than its error tells.
 bool known_to_within(const std::vector<ChainStatistics>& chains, double error_kj_per_mol);
 
 /// Where chains meet to ask whether the ensemble's mean energy is known well enough

@@ -332,6 +332,7 @@ ChainStatistics energies_of(std::span<const QmBlock> blocks, double kt) {
   const std::vector<const BlockEnd*> kept = kept_ends(blocks);
   for (std::size_t i = first_averaged(blocks, kt); i < kept.size(); ++i)
     statistics.add(kept[i]->true_energy_kj_per_mol());
+  statistics.set_remembers_start(remembers_start(blocks, kt));
   return statistics;
 }
 

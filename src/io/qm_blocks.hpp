@@ -114,7 +114,7 @@ struct BlockAverages {
 BlockAverages average_blocks(std::span<const QmBlock> blocks, double kt);
 
 /// The true total energy at the same block ends, for the error that ends a run and for several
-/// chains. @param kt kJ/mol
+/// chains; with remembers_start(). @param kt kJ/mol
 ChainStatistics energies_of(std::span<const QmBlock> blocks, double kt);
 
 }  // namespace starpmc

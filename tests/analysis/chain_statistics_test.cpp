@@ -135,6 +135,19 @@ std::string refusal(const nlohmann::json& document) {
   return "";
 }
 
+TEST(ChainStatistics, SaysWhetherItRemembersItsStart) {
+  ChainStatistics chain;
+  EXPECT_FALSE(chain.remembers_start());
+  chain.set_remembers_start(true);
+  ChainStatistics other;
+  other.restore(chain.state());
+  EXPECT_TRUE(other.remembers_start());
+  nlohmann::json earlier = chain.state();
+  earlier.erase("remembers_start");
+  other.restore(earlier);
+  EXPECT_FALSE(other.remembers_start());
+}
+
 TEST(ChainStatistics, RefusesAStateThatIsNotOne) {
   ChainStatistics chain;
   for (int i = 0; i < 70; ++i) chain.add(i);  // 35 segments of two samples

@@ -68,6 +68,14 @@ TEST(StoppingGateOfRanks, AFinishedChainOfAnotherRankIsPresent) {
   EXPECT_EQ(ranks.gates[0].arrive(0, 7, noise(1, 5000)), StoppingGate::Answer::known);
 }
 
+TEST(StoppingGateOfRanks, AChainOfAnotherRankThatRemembersItsStartIsNotKnown) {
+  TwoRanks ranks(0.5);
+  ChainStatistics remembering = noise(2, 5000);
+  remembering.set_remembers_start(true);
+  ranks.gates[1].chain_finished(1, 5, remembering);
+  EXPECT_EQ(ranks.gates[0].arrive(0, 7, noise(1, 5000)), StoppingGate::Answer::go_on);
+}
+
 TEST(StoppingGateOfRanks, GivesUp) {
   std::atomic<bool> stop = false;
   StoppingGate gate(0.5, [&] { return stop.load(); });

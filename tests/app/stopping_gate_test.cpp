@@ -77,6 +77,17 @@ TEST_F(Gate, DoesNotStopARunThatIsEquilibratedLate) {
   EXPECT_EQ(gate_.arrive(chains - 1, 200, stationary.back()), Answer::known);
 }
 
+/// Of two chains one has not forgotten the sampled ensemble that its production began in.
+TEST_F(Gate, DoesNotStopARunWhoseChainsRememberTheirStart) {
+  gate_.set_chains(2);
+  ChainStatistics remembering = samples(1, 20000);
+  remembering.set_remembers_start(true);
+  gate_.add_arrival(0, 100, remembering);
+  gate_.add_arrival(0, 200, samples(1, 20000));
+  EXPECT_EQ(gate_.arrive(1, 100, samples(2, 20000)), Answer::go_on);
+  EXPECT_EQ(gate_.arrive(1, 200, samples(2, 20000)), Answer::known);
+}
+
 TEST_F(Gate, WaitsUntilTheNumberOfChainsIsKnown) {
   auto first = arrive(0, 100, 50);
   EXPECT_TRUE(waits(first));

@@ -113,12 +113,13 @@ def compare(folder, made, images):
     profile = read_profile(folder)
     exact = estimates.estimate(profile)
     frames = frames_of(profile, made, images)
-    samples = estimates.samples_of(frames, profile.kt)
+    begun = estimates.beginnings(frames, profile.kt)
+    samples = estimates.samples_of(frames, profile.kt, begun)
     sampled, own, _ = estimates.solve(samples, profile.kt)
     free = estimates.true_energies(sampled, exact.steps)
     # The steps are the same numbers for both, and so no part of what the two differ by.
     steps = [Step(0, 0, 0)] * len(own)
-    errors = estimates.errors_of(frames, samples, own, steps, profile.kt)[0][0]
+    errors = estimates.errors_of(frames, samples, own, begun, steps, profile.kt)[0][0]
     columns = ["image", "coordinate", "exact", "error", "perturbative", "error", "difference", "error"]
     rows = []
     for k, image in enumerate(profile.images):

@@ -97,6 +97,7 @@ TEST(QmBlocks, ForgettingIsOfTheBlocksSoFar) {
     }
     EXPECT_EQ(found.blocks, forgetting(so_far, kKt).blocks) << count;
     EXPECT_EQ(remembers_start(so_far, kKt), !found.enough) << count;
+    EXPECT_EQ(energies_of(so_far, kKt).remembers_start(), !found.enough) << count;
   }
   EXPECT_LT(asked, 70);
 }
