@@ -74,6 +74,8 @@ std::optional<System> read_system_of(const Settings& settings, const OptionPlace
   const Settings::SystemSection& files = settings.system;
   std::optional<StoredState> state;
   const bool found = errors.attempt([&] { state = stored_state(files, places); });
+  // A stored density has its electrons already.
+  const bool has_own_charge = settings.qm.engine == "frozen" || places.doubtful("qm.charge");
   const SystemFiles named{found ? files.coordinates : std::filesystem::path(),
                           files.topology,
                           files.solute,
@@ -83,7 +85,8 @@ std::optional<System> read_system_of(const Settings& settings, const OptionPlace
                           files.rigid,
                           settings.qm.elements,
                           state ? &*state : nullptr,
-                          first};
+                          first,
+                          has_own_charge ? std::nullopt : std::optional(settings.qm.charge)};
   if (names_another_system(places)) {
     box = check_system_files(named, errors);
     return std::nullopt;

@@ -92,14 +92,15 @@ Box read_box(std::string_view line, std::size_t atom_count, const std::string& p
 }
 
 /// After the first frame there may be blank lines or another frame, nothing else.
-void check_rest(std::span<const std::string> lines, std::size_t next,
+/// @return whether there is another one
+bool check_rest(std::span<const std::string> lines, std::size_t next,
                 const std::filesystem::path& path) {
   std::size_t blank = next;
   while (blank < lines.size() && trim(lines[blank]).empty()) {
     ++blank;
   }
   if (blank == lines.size()) {
-    return;
+    return false;
   }
   const std::string_view count = next + 1 < lines.size() ? trim(lines[next + 1]) : "";
   const bool another_frame = !count.empty() && std::all_of(count.begin(), count.end(), [](char c) {
@@ -110,6 +111,7 @@ void check_rest(std::span<const std::string> lines, std::size_t next,
                      trim(lines[blank]),
                      "correct the number of atoms in line 2, or remove what follows");
   }
+  return true;
 }
 
 }  // namespace
@@ -137,8 +139,15 @@ GroFile read_gro(const std::filesystem::path& path) {
     file.atoms.back().line = i + 3;
   }
   file.box = read_box(lines[count + 2], count, place_of(path, count + 3));
-  check_rest(lines, count + 3, path);
+  file.has_more_frames = check_rest(lines, count + 3, path);
   return file;
+}
+
+bool is_of_a_run(const GroFile& file) { return file.title.ends_with(", by starpmc"); }
+
+std::string describe_more_frames(const std::filesystem::path& path) {
+  return fmt::format("{}: the first of several frames is read; give the one you mean alone",
+                     path.string());
 }
 
 std::string format_gro(std::string_view title, std::span<const GroAtom> atoms, const Box& box,

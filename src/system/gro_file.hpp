@@ -26,6 +26,7 @@ struct GroFile {
   std::string title;
   std::vector<GroAtom> atoms;
   Box box;
+  bool has_more_frames = false;
 };
 
 /// Reads the first frame of a GROMACS .gro file: fixed columns, any number of decimals (taken from
@@ -33,6 +34,13 @@ struct GroFile {
 /// box.
 /// @throws InputError naming file and line
 GroFile read_gro(const std::filesystem::path& path);
+
+/// Whether a run of this program has left the file: it calls the QM molecule's atoms by their
+/// elements and numbers.
+bool is_of_a_run(const GroFile& file);
+
+/// A warning that only the first frame is read.
+std::string describe_more_frames(const std::filesystem::path& path);
 
 /// Text of a .gro file.
 /// @param decimals digits after the decimal point, in nanometre

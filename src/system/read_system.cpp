@@ -10,6 +10,8 @@
 #include <set>
 
 #include "kernels/base/error.hpp"
+#include "system/atom_order.hpp"
+#include "system/element_names.hpp"
 #include "system/elements.hpp"
 #include "system/gro_file.hpp"
 #include "system/overlaps.hpp"
@@ -56,6 +58,9 @@ class SystemReader {
     if (!read_files(box)) return std::nullopt;
     system_.title = coordinates_.title;
     system_.box = coordinates_.box;
+    if (coordinates_.has_more_frames) {
+      system_.warnings.push_back(describe_more_frames(coordinates_.path));
+    }
     const bool found = errors_.attempt([this] { find_solute(); });
     errors_.attempt([this] { find_rigid(); });
     if (!found || !errors_.attempt([this] { check_atom_count(); })) return std::nullopt;
@@ -64,6 +69,7 @@ class SystemReader {
     sort_molecules(topology_order);
     system_.force_field = site_types_.force_field();
     note_fitted();
+    warn_of_names();
     check_overlaps();
     if (errors_.all().size() > errors_before_) return std::nullopt;
     return std::move(system_);
@@ -92,6 +98,12 @@ class SystemReader {
   }
 
  private:
+  /// Molecules of a kind whose atoms the coordinates call otherwise.
+  struct OtherNames {
+    std::size_t count = 0;
+    std::string text;  ///< of the first
+  };
+
   /// Molecules whose coordinates do not have their model's geometry.
   struct Fitted {
     std::size_t count = 0;
@@ -263,22 +275,88 @@ class SystemReader {
         "the molecule whole ('gmx trjconv -pbc mol')");
   }
 
+  [[noreturn]] void refuse_atom(const MoleculeDefinition& definition, std::size_t first,
+                                std::size_t i) const {
+    const GroAtom& atom = coordinates_.atoms[first + i];
+    refuse_order(definition, i, line_place(first + i),
+                 definition.atoms.size() == 1
+                     ? fmt::format("{} of residue {}", atom.atom_name, atom.residue_name)
+                     : atom.atom_name);
+  }
+
+  /// Whether a residue is called as another molecule of one atom.
+  bool is_of_another_ion(const MoleculeDefinition& definition, std::string_view residue) const {
+    if (same_name(residue, definition.name) || same_name(residue, definition.atoms[0].residue)) {
+      return false;
+    }
+    return std::ranges::any_of(topology_.molecules, [&](const MoleculeCount& entry) {
+      const MoleculeDefinition& other = topology_.definitions[entry.definition];
+      return entry.count > 0 && other.atoms.size() == 1 && same_name(residue, other.name);
+    });
+  }
+
+  /// Of a molecule of one atom.
+  bool is_another_ion(const MoleculeDefinition& definition, const GroAtom& atom) const {
+    if (is_of_another_ion(definition, atom.residue_name)) return true;
+    const TopologyAtom& there = definition.atoms[0];
+    if (same_name(atom.atom_name, there.name)) return false;
+    const auto elements = elements_without_mass(atom.atom_name, atom.residue_name);
+    const auto named = elements_without_mass(there.name, there.residue);
+    if (elements.empty() || named.empty()) {
+      return first_letter(atom.atom_name) != first_letter(there.name);
+    }
+    return std::ranges::find_first_of(elements, named) == elements.end();
+  }
+
+  void check_names(const MoleculeDefinition& definition, std::size_t first, bool is_solute) {
+    const std::span<const GroAtom> atoms =
+        std::span(coordinates_.atoms).subspan(first, definition.atoms.size());
+    if (atoms.size() == 1 && !definition.is_virtual(0)) {
+      if (is_another_ion(definition, atoms[0])) refuse_atom(definition, first, 0);
+    } else {
+      for (std::size_t i = 0; i < atoms.size(); ++i) {
+        if (first_letter(atoms[i].atom_name) != first_letter(definition.atoms[i].name) &&
+            !definition.is_virtual(i)) {
+          refuse_atom(definition, first, i);
+        }
+      }
+    }
+    if (is_solute && (files_.state != nullptr || is_of_a_run(coordinates_))) return;
+    std::vector<std::string> names;
+    for (const GroAtom& atom : atoms) names.push_back(atom.atom_name);
+    const auto other = first_other_name(definition, names);
+    if (!other) return;
+    const Charges charges = is_solute ? Charges::unused : Charges::used;
+    if (const auto misplaced = first_misplaced(definition, names, charges)) {
+      refuse_atom(definition, first, *misplaced);
+    }
+    OtherNames& found = other_names_[definition.name];
+    if (++found.count > 1) return;
+    found.text =
+        fmt::format("{}: atom {} of molecule {} is called '{}' here and '{}' in the topology ({})",
+                    line_place(first + *other), *other + 1, definition.name, names[*other],
+                    definition.atoms[*other].name, definition.atoms[*other].place);
+  }
+
+  void warn_of_names() {
+    for (const auto& [molecule, found] : other_names_) {
+      system_.warnings.push_back(fmt::format(
+          "{}; {}: atoms are told by their order alone, so see that it is the same in both files",
+          found.text,
+          found.count == 1
+              ? "it is the only molecule of this kind with other names"
+              : fmt::format("{} molecules of this kind have other names", found.count)));
+    }
+  }
+
   /// Coordinates of a molecule, whole; checks its atom names.
   /// @param has_geometry whether its geometry is known without them
   std::vector<Vector3> whole_molecule(const MoleculeDefinition& definition, std::size_t first,
-                                      bool has_geometry) const {
+                                      bool has_geometry, bool is_solute = false) {
+    check_names(definition, first, is_solute);
     std::vector<Vector3> positions;
     for (std::size_t i = 0; i < definition.atoms.size(); ++i) {
-      const GroAtom& atom = coordinates_.atoms[first + i];
-      const std::string& name = definition.atoms[i].name;
-      if (!definition.is_virtual(i) && first_letter(atom.atom_name) != first_letter(name)) {
-        throw InputError(line_place(first + i),
-                         fmt::format("atom {} of molecule {} is '{}' in the topology ({})", i + 1,
-                                     definition.name, name, definition.atoms[i].place),
-                         atom.atom_name,
-                         "list the molecules and atoms in the same order in both files");
-      }
-      positions.push_back(atom.position);
+      positions.push_back(coordinates_.atoms[first + i].position);
     }
     const std::vector<Vector3> written = positions;
     const std::vector<std::size_t> neighbours = make_whole(system_.box, positions);
@@ -425,6 +503,19 @@ class SystemReader {
     return index;
   }
 
+  /// The topology may leave out the QM molecule's charges, which nothing uses.
+  void warn_of_charge(const MoleculeDefinition& definition) {
+    if (!files_.qm_charge || !definition.is_charged()) return;
+    double charge = 0;
+    for (const TopologyAtom& atom : definition.atoms) charge += atom.charge;
+    constexpr double rounding = 0.5;
+    if (std::abs(charge - *files_.qm_charge) < rounding) return;
+    system_.warnings.push_back(fmt::format(
+        "{}: the charges of the QM molecule {} add up to {:+.4g} e in the topology, and qm.charge, "
+        "which counts, is {:+d}: correct what is wrong",
+        definition.place, definition.name, charge, *files_.qm_charge));
+  }
+
   void read_solute(const MoleculeDefinition& definition, std::size_t first) {
     Solute solute;
     solute.name = definition.name;
@@ -440,19 +531,27 @@ class SystemReader {
     }
     std::vector<std::vector<NamedAtom>> named(definition.atoms.size());
     if (solute_in_coordinates_) {
-      solute.positions = whole_molecule(definition, first, !files_.solute.empty());
+      solute.positions = whole_molecule(definition, first, !files_.solute.empty(), true);
       for (std::size_t i = 0; i < named.size(); ++i) {
         named[i].push_back(
             {coordinates_.atoms[first + i].atom_name, nullptr, line_place(first + i)});
       }
     }
     if (!files_.solute.empty()) {
-      take_solute_file(files_.solute, system_.box, solute, named);
+      take_solute_file(files_.solute, system_.box, definition, solute, named, system_.warnings);
     }
-    for (const Element* element : solute_elements(definition, types, named, files_.elements)) {
+    const std::vector<const Element*> elements =
+        solute_elements(definition, types, named, files_.elements);
+    for (const Element* element : elements) {
       solute.elements.emplace_back(element->symbol);
       solute.atomic_numbers.push_back(element->atomic_number);
     }
+    std::vector<std::string> places;
+    for (const std::vector<NamedAtom>& atom : named) places.push_back(atom.back().place);
+    if (auto warning = check_bonds(definition, elements, solute.positions, places)) {
+      system_.warnings.push_back(*std::move(warning));
+    }
+    warn_of_charge(definition);
     if (!definition.bonded_section.empty()) {
       system_.notes.push_back(fmt::format(
           "the QM molecule {} stays as the coordinates have it: its [ {} ] ({}) are not used",
@@ -499,6 +598,7 @@ class SystemReader {
   std::string solute_line_;
   std::size_t molecules_before_solute_ = 0;
   std::map<std::size_t, std::size_t> type_of_definition_;
+  std::map<std::string, OtherNames> other_names_;
   std::map<std::size_t, Fitted> fitted_;   ///< by molecule type
   std::vector<std::size_t> lines_;         ///< first line of each molecule, in the file's order
   std::vector<std::size_t> sorted_lines_;  ///< and in the system's order

@@ -25,6 +25,7 @@ struct SystemFiles {
   /// As other coordinates of the same topology have made it: a geometry that is not defined without
   /// coordinates is the one there. Null: these are the first.
   const System* first = nullptr;
+  std::optional<int> qm_charge{};  ///< of the QM molecule, to be compared with the topology's
 };
 
 /// The molecules as the topology lists them: indices into System::molecules, which are sorted by

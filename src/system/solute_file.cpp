@@ -6,6 +6,7 @@
 #include <string>
 
 #include "kernels/base/error.hpp"
+#include "system/atom_order.hpp"
 #include "system/gro_molecule.hpp"
 #include "system/rigid_geometry.hpp"
 #include "system/text.hpp"
@@ -19,14 +20,19 @@ constexpr double largest_shift_angstrom = 0.02;
 struct SoluteFile {
   std::vector<Vector3> positions;
   std::vector<NamedAtom> atoms;
+  std::vector<std::string> names{};  ///< that tell an order
+  bool has_more_frames = false;
 };
 
 SoluteFile read_solute_file(const std::filesystem::path& path) {
   SoluteFile file;
   if (lower_case(path.extension().string()) == ".gro") {
-    for (const GroAtom& atom : read_gro_molecule(path).atoms) {
+    const GroFile gro = read_gro_molecule(path);
+    file.has_more_frames = gro.has_more_frames;
+    for (const GroAtom& atom : gro.atoms) {
       file.positions.push_back(atom.position);
       file.atoms.push_back({atom.atom_name, nullptr, place_of(path, atom.line)});
+      if (!is_of_a_run(gro)) file.names.push_back(atom.atom_name);
     }
     return file;
   }
@@ -68,8 +74,9 @@ void check_same_image(const Box& box, const SoluteFile& file, std::span<const Ve
 
 }  // namespace
 
-void take_solute_file(const std::filesystem::path& path, const Box& box, Solute& solute,
-                      std::span<std::vector<NamedAtom>> named) {
+void take_solute_file(const std::filesystem::path& path, const Box& box,
+                      const MoleculeDefinition& molecule, Solute& solute,
+                      std::span<std::vector<NamedAtom>> named, std::vector<std::string>& warnings) {
   const SoluteFile file = read_solute_file(path);
   if (file.positions.size() != named.size()) {
     throw InputError(
@@ -77,6 +84,10 @@ void take_solute_file(const std::filesystem::path& path, const Box& box, Solute&
         fmt::format("molecule {} has {} atoms in the topology", solute.name, named.size()),
         std::to_string(file.positions.size()), "use the same atoms in the same order");
   }
+  if (const auto atom = first_misplaced(molecule, file.names, Charges::unused)) {
+    refuse_order(molecule, *atom, file.atoms[*atom].place, file.names[*atom]);
+  }
+  if (file.has_more_frames) warnings.push_back(describe_more_frames(path));
   for (std::size_t i = 0; i < solute.positions.size(); ++i) {
     const double shift = norm(box.minimum_image(file.positions[i] - solute.positions[i]));
     if (shift > largest_shift_angstrom) {

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "system/geometry.hpp"
@@ -15,9 +16,12 @@ namespace starpmc {
 /// @param solute positions as the box's coordinates have them, or none; replaced
 /// @param named  one list for each atom of the topology; what the file tells is added (the elements
 ///               of an .xyz file, the names of a .gro file)
+/// @param warnings what is allowed but likely a mistake is added
 /// @throws InputError naming file and line if the file cannot be read, has another number of atoms
-///         or atoms elsewhere, or is broken where the coordinates are not
-void take_solute_file(const std::filesystem::path& path, const Box& box, Solute& solute,
-                      std::span<std::vector<NamedAtom>> named);
+///         or another order of their names, atoms elsewhere, or is broken where the coordinates are
+///         not
+void take_solute_file(const std::filesystem::path& path, const Box& box,
+                      const MoleculeDefinition& molecule, Solute& solute,
+                      std::span<std::vector<NamedAtom>> named, std::vector<std::string>& warnings);
 
 }  // namespace starpmc

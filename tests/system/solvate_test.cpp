@@ -333,7 +333,7 @@ TEST(AtomTypes, GuessesAreMarked) {
 }
 
 TEST(AtomTypes, CarbonsAndIodineWithoutATypeOfTheirOwnAreGuesses) {
-  const auto first_type = [](Geometry geometry) { return built_in_types(geometry).at(0); };
+  const auto first_type = [](const Geometry& geometry) { return built_in_types(geometry).at(0); };
   // Carbon dioxide, a planar methyl and CH3I; then butyne's C2, ethylene and acetylene.
   EXPECT_EQ(first_type({"", {"C", "O", "O"}, {{0, 0, 0}, {0, 0, 1.16}, {0, 0, -1.16}}}),
             "opls_931?");
