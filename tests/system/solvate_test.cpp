@@ -334,7 +334,7 @@ TEST(AtomTypes, GuessesAreMarked) {
 
 TEST(AtomTypes, CarbonsAndIodineWithoutATypeOfTheirOwnAreGuesses) {
   const auto first_type = [](const Geometry& geometry) { return built_in_types(geometry).at(0); };
-  // Carbon dioxide, a planar methyl and CH3I; then butyne's C2, ethylene and acetylene.
+  // Carbon dioxide, a planar methyl and CH3I; then butadiyne's C2, ethylene and acetylene.
   EXPECT_EQ(first_type({"", {"C", "O", "O"}, {{0, 0, 0}, {0, 0, 1.16}, {0, 0, -1.16}}}),
             "opls_931?");
   const Vector3 h2{-0.54, 0.935, 0};
@@ -349,7 +349,10 @@ TEST(AtomTypes, CarbonsAndIodineWithoutATypeOfTheirOwnAreGuesses) {
                          {-0.515, -0.892, -0.35}}}),
             "opls_732?");
   EXPECT_EQ(
-      first_type({"", {"C", "C", "C", "C"}, {{0, 0, 0}, {0, 0, 1.2}, {0, 0, -1.46}, {0, 0, 2.66}}}),
+      first_type(
+          {"",
+           {"C", "C", "C", "C", "H", "H"},
+           {{0, 0, 0}, {0, 0, 1.2}, {0, 0, -1.38}, {0, 0, -2.58}, {0, 0, 2.26}, {0, 0, -3.64}}}),
       "opls_931");
   EXPECT_EQ(first_type({"",
                         {"C", "C", "H", "H", "H", "H"},
