@@ -82,6 +82,20 @@ class Alchemlyb(program.TestCase):
         overlap = json.loads((self.made / "profile.json").read_text())["overlap"]
         np.testing.assert_allclose(mbar.overlap_matrix, overlap, atol=1e-3)
 
+    def test_frames_that_all_count_alike(self):
+        """tests/evaluation/perturbative_profile.py, here from the profile's own frames."""
+        sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "evaluation"))
+        import perturbative_profile
+
+        images = perturbative_profile.folders_of_images(self.made)
+        columns, rows = perturbative_profile.compare(self.made, self.made, images)
+        self.assertEqual(columns[-2:], ["difference", "error"])
+        self.assertEqual([row[0] for row in rows], ["image-01", "image-02", "image-03"])
+        for row in rows[1:]:
+            difference, error = map(float, row[-2:])
+            self.assertLess(0, error)
+            self.assertLess(abs(difference), 3 * error)
+
     def test_all_frames_agree(self):
         """They are correlated and not weighted, which matters little here: not to the same digits."""
         _, u_nk = self.read("image-*/chain-*/dhdl.xvg")
