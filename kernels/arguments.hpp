@@ -89,7 +89,7 @@ void for_each_entry(const Window& window, Function function) {
   for (int slot = 0; slot < window.starts(); ++slot) function(start_entry(window.layout, slot));
 }
 
-/// propose_moves: plan in; poses, sites and thresholds of the window out.
+/// propose_moves: plan, poses, sites and thresholds of the window out.
 template <class Real>
 struct ProposeMovesArguments {
   WindowLayout layout;
