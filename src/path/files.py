@@ -56,7 +56,7 @@ def _require_end(path, lines, end):
     while True:
         while line < len(lines) and not lines[line].strip():
             line += 1
-        if len(lines) - line < 3 or not re.fullmatch("[0-9]+", lines[line].strip()):
+        if len(lines) - line < 3 or not re.fullmatch("0*[1-9][0-9]*", lines[line].strip()):
             break
         begins.append(line)
         line += int(lines[line]) + 2

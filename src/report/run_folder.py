@@ -245,8 +245,9 @@ def read_chains(run):
         several = folder != run.path
         label = f"{folder.name}/" if several else ""
         results = run.summary
-        if several:
-            listed = run.summary.get("chains")
+        listed = run.summary.get("chains")
+        # Where auto came to one chain, its folder is chain-0 and its results are the run's.
+        if several and (listed is not None or number > 0):
             results = listed[number] if isinstance(listed, list) and number < len(listed) else {}
             results = results if isinstance(results, dict) else {}
         energies = {name: numpy.empty(0) for name in ("step", "total", "acceptance")}

@@ -127,10 +127,11 @@ std::optional<std::string> check_bonds(const MoleculeDefinition& molecule,
       const TopologyAtom& other = molecule.atoms[j];
       if (elements[i] != elements[j] || one.type == other.type) continue;
       if (!bonds.whole_with_exchanged(i, j)) continue;
-      throw InputError(places[i],
-                       fmt::format("{}, but none with atoms {} ({}) and {} ({}) exchanged", found,
-                                   i + 1, one.name, j + 1, other.name),
-                       "", "list the atoms in the topology's order");
+      return fmt::format(
+          "{}: {}, but none with atoms {} ({}) and {} ({}) exchanged: unless a reaction has "
+          "exchanged "
+          "them, list the atoms in the topology's order",
+          places[i], found, i + 1, one.name, j + 1, other.name);
     }
   }
   if (broken <= most_broken_by_reactions || least_part_of_bonds * broken <= molecule.bonds.size()) {

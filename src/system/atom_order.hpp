@@ -40,9 +40,9 @@ std::optional<std::size_t> first_misplaced(const MoleculeDefinition& molecule,
 /// Compares coordinates with the topology's [ bonds ], which a reaction breaks a few of.
 /// @param elements of the atoms
 /// @param places   of the atoms in the file of the coordinates
-/// @return a warning where many bonds are too long
-/// @throws InputError where two or more are, and none with two atoms of one element and different
-///         types exchanged
+/// @return a warning where many bonds are too long, or two or more are and none with two atoms of
+/// one
+///         element and different types exchanged: a reaction may have done that, too
 std::optional<std::string> check_bonds(const MoleculeDefinition& molecule,
                                        std::span<const Element* const> elements,
                                        std::span<const Vector3> positions,

@@ -284,20 +284,24 @@ class SystemReader {
                      : atom.atom_name);
   }
 
-  /// Whether a residue is called as another molecule of one atom.
-  bool is_of_another_ion(const MoleculeDefinition& definition, std::string_view residue) const {
-    if (same_name(residue, definition.name) || same_name(residue, definition.atoms[0].residue)) {
-      return false;
-    }
+  /// Whether a residue is called as another molecule of one atom, with other parameters: a QM ion
+  /// is set apart from its like by the name of its moleculetype.
+  bool is_of_another_ion(const MoleculeDefinition& definition, std::string_view residue,
+                         bool is_solute) const {
+    const TopologyAtom& atom = definition.atoms[0];
+    if (same_name(residue, definition.name) || same_name(residue, atom.residue)) return false;
     return std::ranges::any_of(topology_.molecules, [&](const MoleculeCount& entry) {
       const MoleculeDefinition& other = topology_.definitions[entry.definition];
-      return entry.count > 0 && other.atoms.size() == 1 && same_name(residue, other.name);
+      return entry.count > 0 && other.atoms.size() == 1 && same_name(residue, other.name) &&
+             (other.atoms[0].type != atom.type ||
+              (!is_solute && other.atoms[0].charge != atom.charge));
     });
   }
 
   /// Of a molecule of one atom.
-  bool is_another_ion(const MoleculeDefinition& definition, const GroAtom& atom) const {
-    if (is_of_another_ion(definition, atom.residue_name)) return true;
+  bool is_another_ion(const MoleculeDefinition& definition, const GroAtom& atom,
+                      bool is_solute) const {
+    if (is_of_another_ion(definition, atom.residue_name, is_solute)) return true;
     const TopologyAtom& there = definition.atoms[0];
     if (same_name(atom.atom_name, there.name)) return false;
     const auto elements = elements_without_mass(atom.atom_name, atom.residue_name);
@@ -312,7 +316,7 @@ class SystemReader {
     const std::span<const GroAtom> atoms =
         std::span(coordinates_.atoms).subspan(first, definition.atoms.size());
     if (atoms.size() == 1 && !definition.is_virtual(0)) {
-      if (is_another_ion(definition, atoms[0])) refuse_atom(definition, first, 0);
+      if (is_another_ion(definition, atoms[0], is_solute)) refuse_atom(definition, first, 0);
     } else {
       for (std::size_t i = 0; i < atoms.size(); ++i) {
         if (first_letter(atoms[i].atom_name) != first_letter(definition.atoms[i].name) &&

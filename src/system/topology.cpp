@@ -25,6 +25,9 @@ constexpr std::array<std::string_view, 3> force_field_sections{"defaults", "atom
 /// Numbers of two files that differ by what the last digit of six is rounded by are the same.
 constexpr double rounding_of_six_digits = 1e-5;
 
+/// Masses of one element, g/mol.
+constexpr double rounding_of_masses = 0.1;
+
 bool same_number(double a, double b) {
   return std::abs(a - b) <= rounding_of_six_digits * std::max(std::abs(a), std::abs(b));
 }
@@ -33,13 +36,12 @@ bool same_vdw(const VdwParameters& a, const VdwParameters& b) {
   return same_number(a.first, b.first) && same_number(a.second, b.second);
 }
 
-/// A number and a mass of 0 are not given: many files leave them to [ atoms ].
+/// A number and a mass of 0 are not given: many files leave them to [ atoms ], and charges, too.
 bool same_type(const AtomType& a, const AtomType& b) {
   const bool numbers =
       a.atomic_number == 0 || b.atomic_number == 0 || a.atomic_number == b.atomic_number;
-  const bool masses = a.mass == 0 || b.mass == 0 || same_number(a.mass, b.mass);
-  return numbers && masses && same_number(a.charge, b.charge) && a.is_virtual == b.is_virtual &&
-         same_vdw(a.vdw, b.vdw);
+  const bool masses = a.mass == 0 || b.mass == 0 || std::abs(a.mass - b.mass) <= rounding_of_masses;
+  return numbers && masses && a.is_virtual == b.is_virtual && same_vdw(a.vdw, b.vdw);
 }
 
 [[noreturn]] void refuse_second(const SourceLine& line, std::string_view what,
@@ -293,6 +295,7 @@ class TopologyReader {
       refuse_second(line, "a second atom type of this name", first.place);
     if (first.atomic_number == 0) first.atomic_number = type.atomic_number;
     if (first.mass == 0) first.mass = type.mass;
+    if (!same_number(first.charge, type.charge)) first.other_charge_place = type.place;
   }
 
   void read_pair_parameters(const SourceLine& line) {
@@ -344,6 +347,13 @@ class TopologyReader {
     atom.place = line.place;
     const auto type = topology_.atom_types.find(words[1]);
     const bool known = type != topology_.atom_types.end();
+    if (known && words.size() <= 6 && !type->second.other_charge_place.empty()) {
+      throw InputError(
+          line.place,
+          fmt::format("the atom has the charge of its type, which is given twice ({}, {})",
+                      type->second.place, type->second.other_charge_place),
+          line.text, "write the charge here, or keep one atom type");
+    }
     atom.charge = words.size() > 6 ? parse_number(words[6], line.place, "the charge (e)")
                                    : (known ? type->second.charge : 0);
     atom.mass = words.size() > 7 ? parse_number(words[7], line.place, "the mass (g/mol)")

@@ -32,6 +32,7 @@ struct AtomType {
   bool is_virtual = false;
   VdwParameters vdw;
   std::string place;
+  std::string other_charge_place;  ///< where it is given once more, with another charge; or empty
 };
 
 /// One line of [ nonbond_params ].

@@ -132,6 +132,22 @@ TEST(Topology, ReadsTheVariantsOfAtomTypes) {
   EXPECT_NEAR(field.pair(0, 2).c6, 4 * 0.4 * std::pow(3.0, 6), 1e-9);
 }
 
+TEST(Topology, OfATypeGivenTwiceTheChargeCountsWhereAtomsHaveNone) {
+  const TemporaryFolder folder;
+  const auto read = [&](const char* atom) {
+    return read_topology(
+        folder.write("a.top",
+                     "[ defaults ]\n1 2\n[ atomtypes ]\nCT 12.01 0 A 0.34 0.36\n"
+                     "CT 12.011 -0.18 A 0.34 0.36\n[ moleculetype ]\nM 1\n[ atoms ]\n" +
+                         std::string(atom) + "\n[ system ]\nx\n[ molecules ]\nM 1\n"),
+        {}, {});
+  };
+  EXPECT_EQ(read("1 CT 1 M C 1 -0.1").definitions[0].atoms[0].charge, -0.1);
+  EXPECT_THAT(test::input_error([&] { read("1 CT 1 M C 1"); }),
+              testing::AllOf(testing::HasSubstr("a.top:9: "), testing::HasSubstr("a.top:4, "),
+                             testing::HasSubstr("a.top:5)"), testing::HasSubstr("remedy")));
+}
+
 TEST(Topology, NamesOfMoleculesInAnotherCaseMustBeClear) {
   TopologyFile topology;
   for (const char* name : {"lig", "LIG", "Sol"}) {
