@@ -65,12 +65,16 @@ std::vector<SampledChain> chains_of(const ProfileImages& images, std::size_t ima
   const fs::path folder = images.folder(image);
   const auto of_chains = summary.value("chains", nlohmann::json::array({summary}));
   const std::uint64_t stride = stride_of(images.inputs().settings, of_chains);
+  const std::vector<fs::path> folders = OutputFolder::chain_folders_of(folder);
+  if (folders.size() < of_chains.size()) {
+    throw InputError(folder.string(), "folders of chains are missing",
+                     fmt::format("{} of {}", folders.size(), of_chains.size()),
+                     "put them back, or remove the folder so that the image is sampled again");
+  }
   std::vector<SampledChain> chains;
   for (const nlohmann::json& chain : of_chains) {
-    // A single chain has no folder of its own, unless their number was found (auto).
-    fs::path here = folder / OutputFolder::chain_name(static_cast<unsigned>(chains.size()));
-    if (!fs::exists(here)) here = folder;
-    chains.push_back({here, chain.at("equilibration_steps").get<std::uint64_t>(), stride});
+    chains.push_back(
+        {folders[chains.size()], chain.at("equilibration_steps").get<std::uint64_t>(), stride});
   }
   return chains;
 }

@@ -37,18 +37,6 @@ std::uint64_t seed_of(std::uint64_t seed, std::size_t image) {
   return mixed(mixed(seed) + image);
 }
 
-/// Of a run, whose only chain lies in the run's folder.
-std::vector<fs::path> chain_folders(const fs::path& run) {
-  std::vector<fs::path> folders;
-  for (unsigned chain = 0;; ++chain) {
-    fs::path folder = run / OutputFolder::chain_name(chain);
-    if (!fs::is_directory(folder)) break;
-    folders.push_back(std::move(folder));
-  }
-  if (folders.empty()) folders.push_back(run);
-  return folders;
-}
-
 void add_option(std::vector<std::string>& words, const char* option,
                 std::span<const fs::path> files) {
   std::vector<std::string> names;
@@ -63,7 +51,7 @@ std::size_t decided_chains(const ProfileImages& images) {
   if (images.inputs().settings.sampling.chains != 0) return 0;
   for (const std::size_t image : images.order()) {
     if (images.state(image) != ProfileImages::State::finished) continue;
-    return chain_folders(images.folder(image)).size();
+    return OutputFolder::chain_folders_of(images.folder(image)).size();
   }
   return 0;
 }
@@ -95,7 +83,7 @@ ProfileImages::Solvents ProfileImages::own_solvents() const {
 /// tell of it.
 ProfileImages::Solvents ProfileImages::ended_with(std::size_t image) const {
   Solvents solvents;
-  for (const fs::path& chain : chain_folders(folder(image))) {
+  for (const fs::path& chain : OutputFolder::chain_folders_of(folder(image))) {
     const StoredState state = read_state_of_run(chain);
     // A run stores its molecules in the order of the system, which all images share.
     if (!std::ranges::equal(state.molecules, inputs_.system.molecules, {}, &Molecule::type,

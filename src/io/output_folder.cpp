@@ -297,6 +297,18 @@ std::filesystem::path ChainFolder::file(std::string_view name) const {
 
 std::string OutputFolder::chain_name(unsigned chain) { return "chain-" + std::to_string(chain); }
 
+std::vector<std::filesystem::path> OutputFolder::chain_folders_of(
+    const std::filesystem::path& run) {
+  std::vector<std::filesystem::path> folders;
+  for (unsigned chain = 0;; ++chain) {
+    std::filesystem::path folder = run / chain_name(chain);
+    if (!std::filesystem::is_directory(folder)) break;
+    folders.push_back(std::move(folder));
+  }
+  if (folders.empty()) folders.push_back(run);
+  return folders;
+}
+
 std::filesystem::path OutputFolder::chain_folder(unsigned chain) const {
   const std::string name = chain_name(chain);
   constexpr mode_t new_folder_permissions = 0777;  // less the user's umask

@@ -62,6 +62,9 @@ class OutputFolder {
   std::filesystem::path file(std::string_view name) const;
   /// chain-N
   static std::string chain_name(unsigned chain);
+  /// Where the chains of a run lie: chain-0, chain-1 ..., or the run's own folder, which a single
+  /// chain has whose number was given.
+  static std::vector<std::filesystem::path> chain_folders_of(const std::filesystem::path& run);
   /// The folder chain-N of chain N in this one, created if missing.
   /// @throws RunError if it cannot be, or if something else, a symbolic link say, has its name
   std::filesystem::path chain_folder(unsigned chain) const;

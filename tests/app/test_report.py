@@ -497,6 +497,19 @@ class Damage(Report):
             self.assertIn(heading, page.headings)
         self.assertIn("3480", words)  # the last whole line's step
 
+    def test_one_chain_that_auto_found(self):
+        """Its files lie in chain-0, its results at the top of summary.json."""
+        self.copy("argon")
+        chain = self.run / "chain-0"
+        chain.mkdir()
+        for name in ("energies.csv", "trajectory.h5md"):
+            (self.run / name).rename(chain / name)
+        self.report()
+        words = " ".join(Page((self.run / "report.html").read_text()).text)
+        self.assertNotIn("steps so far", words)
+        for fact in ("acceptance", "drift"):
+            self.assertIn(fact, words)
+
     def test_unfinished_with_automatic_equilibration(self):
         """Nothing tells where it ends: that is said, and nothing passes for production alone."""
         self.copy("argon")

@@ -226,6 +226,10 @@ class GoingOn(ProfileCase):
         chains = [len(list((folder / name).glob("chain-*"))) for name in ("image-01", "image-02")]
         self.assertEqual(chains[0], chains[1])
         self.assertRegex((folder / "image-02/settings.cfg").read_text(), "\nchains = [1-9]")
+        # One chain lies in chain-0 where auto found it, and in the image's folder where it was given.
+        self.profile(config, self.folder / "one", env={"STARPU_NCPU": "1"})
+        self.assertTrue((self.folder / "one/image-01/chain-0/dhdl.xvg").exists())
+        self.assertTrue((self.folder / "one/image-02/dhdl.xvg").exists())
 
     def start(self, config, folder, *words):
         return subprocess.Popen(
