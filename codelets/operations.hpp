@@ -138,6 +138,14 @@ struct SampleHandles {
   ReferenceHandles reference;  ///< in the place of a density; null: none
 };
 
+/// Where windows are made by several workers, each with a part of the density: who makes these, and
+/// which worker that is. Such tasks wait for each other while they run, so all members' must be
+/// submitted, in the same order for each.
+struct TeamTask {
+  TeamMember member{};
+  int worker = kAnyWorker;
+};
+
 /// Several consecutive windows in one task: proposal, every energy term and decision, one after
 /// another on one worker. Where a window's tasks would be shorter than StarPU's cost of a task, or
 /// where one device does all of them anyway.
@@ -148,7 +156,8 @@ template <class Real>
 void sample_windows(const WindowHandles& window, const WindowArguments& arguments,
                     const StepRange& range, std::span<const opencl::WindowExtent> extents,
                     const StepTuning& tuning, const CertificationArguments& certification,
-                    int nuclei, const ReferenceLattices& lattices, const SampleHandles& handles);
+                    int nuclei, const ReferenceLattices& lattices, const SampleHandles& handles,
+                    const TeamTask& team = {});
 
 template <class Real>
 void grid_potential(const WindowArguments& arguments, starpu_data_handle_t topology_reals,

@@ -4,11 +4,14 @@
 #include "codelets/operations.hpp"
 #include "codelets/window_operations.hpp"
 #include "kernels/opencl/host/handles.hpp"
+#include "runtime/worker_times.hpp"
 
 namespace starpmc::codelets {
 namespace {
 
 constexpr const char* kName = "sample_windows";
+/// A team's windows take another time: the others are waited for.
+constexpr const char* kTeamName = "team_windows";
 
 struct Arguments : WindowArguments {
   StepRange range;
@@ -19,11 +22,25 @@ struct Arguments : WindowArguments {
   int grid_blocks;  ///< compact blocks of the density grid; 0: none
   bool has_reference;
   ReferenceLattices lattices;
+  TeamMember member;
   opencl::WindowExtent extents[kMostWindowsPerTask];
 
   int components() const { return lattices.response.components; }
   bool has_static_terms() const { return starpmc::has_static_terms(interaction, nuclei) != 0; }
+  const char* name() const { return member.has_others() ? kTeamName : kName; }
 };
+
+/// Runs a task's body; the other members of its team are not left waiting.
+template <class Body>
+void guarded_member(const Arguments& a, Body&& body) noexcept {
+  guarded(a.name(), [&] {
+    try {
+      body();
+    } catch (const ExchangeAbandoned&) {  // whoever has failed tells of it
+    }
+  });
+  if (a.member.has_others() && failed()) a.member.abandon();
+}
 
 enum Buffers : std::size_t {
   kLattice = kWindowBuffers,
@@ -94,8 +111,9 @@ class HostWindows {
 
   void evaluate(const Window& window) const {
     if (a_.grid_blocks != 0) {
-      operations_.qmmm_coulomb_grid({window, b_.read<double>(kBlockHeaders), b_.read<Real>(kPoints),
-                                     b_.write<double>(kGridEnergies)});
+      operations_.qmmm_coulomb_grid(
+          {window, b_.read<double>(kBlockHeaders), b_.read<Real>(kPoints), grid_energies()});
+      if (a_.member.has_others()) a_.member.tell();
     }
     if (a_.has_reference) {
       const bool responds = a_.lattices.has_response();
@@ -114,6 +132,13 @@ class HostWindows {
     operations_.mm_pair_table({window, b_.write<PairReal<Real>>(kTable)});
     operations_.mm_pair_reduce({window, b_.parts(kMmPartial, 1), b_.read<PairReal<Real>>(kTable),
                                 b_.write<double>(kMmEnergies)});
+    if (a_.member.has_others()) {
+      const auto count = static_cast<std::size_t>(window.candidates());
+      std::ranges::copy(a_.member.sums(count), b_.write<double>(kGridEnergies).begin());
+    }
+  }
+  std::span<double> grid_energies() const {
+    return a_.member.has_others() ? a_.member.own() : b_.write<double>(kGridEnergies);
   }
 
   void decide(const Window& window, const StepTuning& tuning, std::span<double> record) const {
@@ -133,9 +158,8 @@ class HostWindows {
 
 template <class Real, const Operations<Real>& kOperations>
 void on_cpu(void* buffers[], void* argument) {
-  guarded(kName, [&] {
-    HostWindows<Real>(HostBuffers(buffers), arguments_of<Arguments>(argument), kOperations).run();
-  });
+  const auto& a = arguments_of<Arguments>(argument);
+  guarded_member(a, [&] { HostWindows<Real>(HostBuffers(buffers), a, kOperations).run(); });
 }
 
 /// The same enqueued on a device.
@@ -158,9 +182,17 @@ class DeviceWindows {
     opencl::sample_windows(program_, queue_, opencl_window(b_, a_), tasks,
                            opencl_certification(b_, a_.certification, kCertification),
                            whole_windows());
+    if (a_.member.has_others()) count_exchanges();
   }
 
  private:
+  /// A member's energies to the host, and their sums back.
+  void count_exchanges() const {
+    std::uint64_t values = 0;
+    for (int i = 0; i < a_.windows; ++i) values += static_cast<unsigned>(a_.extents[i].candidates);
+    count_transfers({2 * values * sizeof(double), 2 * static_cast<unsigned>(a_.windows)});
+  }
+
   opencl::ReferenceField reference() const {
     if (!a_.has_reference) return {};
     const bool responds = a_.lattices.has_response();
@@ -187,7 +219,8 @@ class DeviceWindows {
             a_.grid_blocks,
             b_.at_if(density, kBlockHeaders),
             b_.at_if(density, kPoints),
-            reference()};
+            reference(),
+            a_.member};
   }
 
   DeviceBuffers b_;
@@ -198,8 +231,8 @@ class DeviceWindows {
 
 template <class Real>
 void on_opencl(void* buffers[], void* argument) {
-  guarded(kName, [&] {
-    const auto& a = arguments_of<Arguments>(argument);
+  const auto& a = arguments_of<Arguments>(argument);
+  guarded_member(a, [&] {
     const OpenclLane lane(kPrecisionOf<Real>, a.range.chain);
     DeviceWindows(DeviceBuffers(buffers), a, lane.place()).run();
   });
@@ -211,10 +244,12 @@ template <class Real>
 void sample_windows(const WindowHandles& window, const WindowArguments& arguments,
                     const StepRange& range, std::span<const opencl::WindowExtent> extents,
                     const StepTuning& tuning, const CertificationArguments& certification,
-                    int nuclei, const ReferenceLattices& lattices, const SampleHandles& h) {
-  static PotentialCodelet codelet(operation_name<Real>(kName),
-                                  {on_cpu<Real, kSimdOperations<Real>>,
-                                   on_cpu<Real, kScalarOperations<Real>>, on_opencl<Real>});
+                    int nuclei, const ReferenceLattices& lattices, const SampleHandles& h,
+                    const TeamTask& team) {
+  constexpr Codelet::Implementations kImplementations{
+      on_cpu<Real, kSimdOperations<Real>>, on_cpu<Real, kScalarOperations<Real>>, on_opencl<Real>};
+  static PotentialCodelet alone(operation_name<Real>(kName), kImplementations);
+  static PotentialCodelet shared(operation_name<Real>(kTeamName), kImplementations);
   Arguments a{arguments,
               range,
               tuning,
@@ -224,7 +259,9 @@ void sample_windows(const WindowHandles& window, const WindowArguments& argument
               static_cast<int>(h.grid_blocks),
               h.reference.potential_values != nullptr,
               lattices,
+              team.member,
               {}};
+  a.worker = team.worker;
   std::ranges::copy(extents, a.extents);
   double candidates = 0;
   for (const auto& extent : extents) candidates += extent.candidates;
@@ -259,7 +296,7 @@ void sample_windows(const WindowHandles& window, const WindowArguments& argument
     accesses.push_back({h.decide.response.molecules, STARPU_RW});
     accesses.push_back({h.decide.response.total, STARPU_RW});
   }
-  codelet.submit(accesses, a);
+  (a.member.has_others() ? shared : alone).submit(accesses, a);
 }
 
 STARPMC_FOR_ALL_PRECISIONS(sample_windows)

@@ -16,27 +16,20 @@ struct Operations {
   void (*mm_pair_table)(const MmPairTableArguments<Real>&);
   void (*mm_pair_reduce)(const MmPairReduceArguments<Real>&);
   void (*metropolis_decide)(const MetropolisDecideArguments<Real>&);
-  void (*doubted_grid_changes)(const MetropolisDecideArguments<Real>&, BlockRange,
-                               std::span<std::uint64_t>);
   void (*qmmm_coulomb_grid_reduce)(const CoulombGridReduceArguments&);
 };
 
 template <class Real>
 inline constexpr Operations<Real> kSimdOperations{
-    simd::propose_moves<Real>,     simd::qmmm_coulomb_grid<Real>, simd::reference_field,
-    simd::qmmm_nuclei_vdw<Real>,   simd::mm_pair<Real>,           simd::mm_pair_table<Real>,
-    simd::mm_pair_reduce<Real>,    simd::metropolis_decide<Real>, simd::doubted_grid_changes<Real>,
-    simd::qmmm_coulomb_grid_reduce};
+    simd::propose_moves<Real>,   simd::qmmm_coulomb_grid<Real>, simd::reference_field,
+    simd::qmmm_nuclei_vdw<Real>, simd::mm_pair<Real>,           simd::mm_pair_table<Real>,
+    simd::mm_pair_reduce<Real>,  simd::metropolis_decide<Real>, simd::qmmm_coulomb_grid_reduce};
 template <class Real>
-inline constexpr Operations<Real> kScalarOperations{scalar::propose_moves<Real>,
-                                                    scalar::qmmm_coulomb_grid<Real>,
-                                                    scalar::reference_field,
-                                                    scalar::qmmm_nuclei_vdw<Real>,
-                                                    scalar::mm_pair<Real>,
-                                                    scalar::mm_pair_table<Real>,
-                                                    scalar::mm_pair_reduce<Real>,
-                                                    scalar::metropolis_decide<Real>,
-                                                    scalar::doubted_grid_changes<Real>,
-                                                    scalar::qmmm_coulomb_grid_reduce};
+inline constexpr Operations<Real> kScalarOperations{
+    scalar::propose_moves<Real>,     scalar::qmmm_coulomb_grid<Real>,
+    scalar::reference_field,         scalar::qmmm_nuclei_vdw<Real>,
+    scalar::mm_pair<Real>,           scalar::mm_pair_table<Real>,
+    scalar::mm_pair_reduce<Real>,    scalar::metropolis_decide<Real>,
+    scalar::qmmm_coulomb_grid_reduce};
 
 }  // namespace starpmc::codelets

@@ -233,9 +233,6 @@ struct Certification {
   std::span<const double> exact_points;
   std::span<const double> solute;
   int nuclei = 0;
-  /// Where others evaluate the density's part: by candidate, what a step there changes, in exact
-  /// units, or STARPMC_NO_SHARE; empty: nobody does.
-  std::span<const std::uint64_t> grid_changes{};
 };
 
 /// The solute's response to the molecules of a window (kernels/common/layout.h).
@@ -252,12 +249,6 @@ struct ResponseArguments {
     return (candidate ? candidates.data() : molecules.data()) +
            static_cast<std::ptrdiff_t>(row) * components;
   }
-};
-
-/// Some compact blocks in a row.
-struct BlockRange {
-  std::size_t first = 0;
-  std::size_t count = 0;
 };
 
 /// metropolis_decide: accepts or rejects the steps of a window in order.

@@ -51,16 +51,6 @@ class Decision {
     tune_step_sizes(a_.tuning, a_.chain_state);
   }
 
-  /// Instead of run(): candidates whose exact grid energies it will ask for, if they overturn
-  /// nothing. Spoils chain_state and mm_energies.
-  std::vector<int> doubted() {
-    std::vector<int> candidates;
-    doubted_ = &candidates;
-    for (int step = 0; step < window_.steps(); ++step) decide(step);
-    doubted_ = nullptr;
-    return candidates;
-  }
-
  private:
   std::size_t cache_index(int field, int slot) const {
     const int molecule = window_.plan[plan_start_molecule(window_.layout) + slot];
@@ -180,18 +170,7 @@ class Decision {
         grid_error_bound(a_.certification.bound, grid.magnitude)) {
       return quick;
     }
-    if (doubted_ != nullptr) {
-      doubted_->push_back(step.to);
-      return quick;
-    }
-    return exact_near(others + grid_change(step.from, step.to), quick);
-  }
-
-  std::uint64_t grid_change(int from, int to) const {
-    const std::span<const std::uint64_t> known = a_.certification.grid_changes;
-    const std::uint64_t change =
-        known.empty() ? STARPMC_NO_SHARE : known[static_cast<std::size_t>(to)];
-    return change == STARPMC_NO_SHARE ? exact_.change_of_grid(from, to) : change;
+    return exact_near(others + exact_.change_of_grid(step.from, step.to), quick);
   }
 
   /// Of a move from one entry to another: -(d . (2 Y + d))/2 with d the change of y. Exact.
@@ -269,26 +248,6 @@ class Decision {
   ExactEnergies exact_;
   std::size_t rows_;
   std::vector<Occupant> occupants_;
-  std::vector<int>* doubted_ = nullptr;  ///< null: decisions are made
 };
-
-/// What Decision::doubted() finds, evaluated with some of the density's blocks.
-template <class Real, class Exchange>
-void evaluate_doubted(const MetropolisDecideArguments<Real>& arguments, Exchange exchange,
-                      ExactGridSum exact_grid_energy, BlockRange blocks,
-                      std::span<std::uint64_t> changes) {
-  Certification part = arguments.certification;
-  part.exact_blocks =
-      part.exact_blocks.subspan(blocks.first * BLOCK_FIELDS, blocks.count * BLOCK_FIELDS);
-  part.exact_points = part.exact_points.subspan(blocks.first * STARPMC_BLOCK_VALUES,
-                                                blocks.count * STARPMC_BLOCK_VALUES);
-  const Window& window = arguments.window;
-  const ExactEnergies exact(window, part, arguments.lattice, exact_grid_energy);
-  std::ranges::fill(changes, STARPMC_NO_SHARE);
-  for (const int to : Decision(arguments, exchange, exact_grid_energy).doubted()) {
-    const int from = window.plan[plan_candidate_parent(window.layout) + to];
-    changes[static_cast<std::size_t>(to)] = exact.change_of_grid(from, to);
-  }
-}
 
 }  // namespace starpmc

@@ -126,11 +126,6 @@ STARPMC_INLINE int entries_size(WindowLayout l) { return entries_threshold(l) + 
 /* With places for so many of them. */
 STARPMC_INLINE int chain_state_size(int molecules) { return STATE_REGION_FIRST + molecules; }
 
-/* grid_shares: 64-bit words, l.candidates values, where several devices have a part of the density each:
-   how the exact energy with a device's part changes as a molecule steps to the candidate, in
-   1/STARPMC_ENERGY_UNITS kJ/mol; STARPMC_NO_SHARE where it has not been evaluated. */
-#define STARPMC_NO_SHARE ((STARPMC_WORD64)1 << 63)
-
 /* record: double, one array of l.steps values per field: what a window tells the host. */
 #define RECORD_ACCEPTED 0
 #define RECORD_TERMS 1 /* running totals after the step */

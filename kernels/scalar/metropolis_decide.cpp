@@ -21,20 +21,8 @@ void metropolis_decide(const MetropolisDecideArguments<Real>& arguments) {
   Decision(arguments, Exchange<Real>{}, exact_grid_energy).run();
 }
 
-template <class Real>
-void doubted_grid_changes(const MetropolisDecideArguments<Real>& arguments, BlockRange blocks,
-                          std::span<std::uint64_t> changes) {
-  evaluate_doubted(arguments, Exchange<Real>{}, exact_grid_energy, blocks, changes);
-}
-
 template void metropolis_decide(const MetropolisDecideArguments<double>&);
 template void metropolis_decide(const MetropolisDecideArguments<float>&);
 template void metropolis_decide(const MetropolisDecideArguments<FixedCoordinate>&);
-template void doubted_grid_changes(const MetropolisDecideArguments<double>&, BlockRange,
-                                   std::span<std::uint64_t>);
-template void doubted_grid_changes(const MetropolisDecideArguments<float>&, BlockRange,
-                                   std::span<std::uint64_t>);
-template void doubted_grid_changes(const MetropolisDecideArguments<FixedCoordinate>&, BlockRange,
-                                   std::span<std::uint64_t>);
 
 }  // namespace starpmc::scalar

@@ -116,21 +116,9 @@ template <class Real>
 void metropolis_decide(const MetropolisDecideArguments<Real>& a) {
   Decision(a, exchange_of<Real>(), exact_grid_energy).run();
 }
-template <class Real>
-void doubted_grid_changes(const MetropolisDecideArguments<Real>& a, BlockRange blocks,
-                          std::span<std::uint64_t> changes) {
-  evaluate_doubted(a, exchange_of<Real>(), exact_grid_energy, blocks, changes);
-}
-
 template void metropolis_decide(const MetropolisDecideArguments<double>&);
 template void metropolis_decide(const MetropolisDecideArguments<float>&);
 template void metropolis_decide(const MetropolisDecideArguments<FixedCoordinate>&);
-template void doubted_grid_changes(const MetropolisDecideArguments<double>&, BlockRange,
-                                   std::span<std::uint64_t>);
-template void doubted_grid_changes(const MetropolisDecideArguments<float>&, BlockRange,
-                                   std::span<std::uint64_t>);
-template void doubted_grid_changes(const MetropolisDecideArguments<FixedCoordinate>&, BlockRange,
-                                   std::span<std::uint64_t>);
 
 template <>
 void mm_pair_reduce(const MmPairReduceArguments<double>& a) {

@@ -284,7 +284,9 @@ std::vector<Option> run_options() {
           {"run", "tasks", "",
            "what a StarPU task is: an energy term of a window; several whole windows (for one fast "
            "device, or for windows that take less than a millisecond, by StarPU's performance "
-           "model); or a device's part of a window that several devices share (team)"},
+           "model); or a device's part of windows that several devices share (team), which auto "
+           "tries "
+           "where one chain has several devices"},
           {"auto", "terms", "windows", "team"}, STARPMC_FIELD(run.tasks)),
   };
 }

@@ -24,7 +24,7 @@ constexpr std::array<Row, 18> kRows{{
     {"mm_pair_reduce", "MM sums", 0xC4E3B2},
     {"metropolis_decide", "decision", 0xE8862E},
     {"sample_windows", "whole windows", 0x2A9FB0},
-    {"team_window", "shared window", 0x1F7F8C},
+    {"team_windows", "shared windows", 0x1F7F8C},
     {"grid_potential", "potential for QM", 0xE58CA8},
     {"qm_update", "QM update", 0xC8342F},
     {"qm_preparation", "QM preparation", 0xE07A6E},

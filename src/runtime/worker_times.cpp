@@ -2,14 +2,26 @@
 
 #include <starpu.h>
 
+#include <atomic>
+
 #include "runtime/task_gaps.hpp"
 
 namespace starpmc::codelets {
 namespace {
 
+/// By tasks.
+struct Counted {
+  std::atomic<std::uint64_t> bytes{0};
+  std::atomic<std::uint64_t> count{0};
+};
+Counted& counted() {
+  static Counted of_tasks;
+  return of_tasks;
+}
+
 /// Since the last call.
 Transfers take_transfers() {
-  Transfers all;
+  Transfers all{counted().bytes.exchange(0), counted().count.exchange(0)};
   for (int bus = 0; bus < starpu_bus_get_count(); ++bus) {
     starpu_profiling_bus_info info{};
     if (starpu_bus_get_profiling_info(bus, &info) != 0) continue;
@@ -38,6 +50,11 @@ std::vector<double> take_waiting() {
 }
 
 }  // namespace
+
+void count_transfers(const Transfers& moved) {
+  counted().bytes += moved.bytes;
+  counted().count += moved.count;
+}
 
 WorkerTimes::WorkerTimes() : without_tasks_before_(TaskGaps::of_process().seconds()) {
   take_transfers();

@@ -11,6 +11,9 @@ struct Transfers {
   std::uint64_t count = 0;
 };
 
+/// Adds what a task moves by itself, beside StarPU.
+void count_transfers(const Transfers& moved);
+
 /// What StarPU counts while it profiles, from the making of this object to the call. One at a time.
 class WorkerTimes {
  public:

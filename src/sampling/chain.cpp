@@ -249,7 +249,6 @@ class StarpuChain final : public Chain {
   void submit(const ChainSegment& segment, PendingWindows& windows);
   void submit_terms(const ChainSegment& segment, const PendingWindows& windows);
   void submit_whole(const ChainSegment& segment, const PendingWindows& windows);
-  void submit_to_team(const ChainSegment& segment, const PendingWindows& windows);
   void observe(PendingWindows& windows, ChainObserver& observer);
   StepPace run_windows(const ChainSegment& segment, std::uint64_t& step, ChainObserver& observer,
                        const std::function<bool()>& pause);
@@ -297,7 +296,8 @@ StepTuning StarpuChain<Real>::tuning_at(const ChainSegment& segment, std::uint64
 /// The windows of the next task; none reaches beyond a frame, a virial or a tuning.
 template <class Real>
 PendingWindows StarpuChain<Real>::plan_windows(const ChainSegment& segment, std::uint64_t step) {
-  const std::size_t most = team_.active() ? 1 : std::max<std::size_t>(sizes_.windows_per_task, 1);
+  const std::size_t most =
+      team_.active() ? team_.windows_per_task() : std::max<std::size_t>(sizes_.windows_per_task, 1);
   const std::size_t record = RECORD_FIELDS * static_cast<std::size_t>(window_.layout.steps) * most;
   PendingWindows windows{step, windows_made_, {}, take_spare(spare_records_, record)};
   do {
@@ -366,24 +366,12 @@ void StarpuChain<Real>::submit_whole(const ChainSegment& segment, const PendingW
                                  data_.topology.nuclei, data_.reference_lattices(), handles);
 }
 
-/// One window. Its decision follows with the next one, or where somebody asks for what comes of it.
-template <class Real>
-void StarpuChain<Real>::submit_to_team(const ChainSegment& segment, const PendingWindows& windows) {
-  StepRange range = range_from(segment, windows.first_step);
-  range.steps = static_cast<std::uint32_t>(windows.extents.front().steps);
-  team_.submit(
-      {range, windows.extents.front(), tuning_at(segment, windows.end()), windows.record.get()});
-  if (is_due(windows.end(), segment.virial_interval) ||
-      is_due(windows.end(), segment.frame_interval)) {
-    team_.finish();
-  }
-}
-
 template <class Real>
 void StarpuChain<Real>::submit(const ChainSegment& segment, PendingWindows& windows) {
   const codelets::LabelledTasks label({static_cast<std::int32_t>(chain_), windows.first_window});
   if (team_.active()) {
-    submit_to_team(segment, windows);
+    team_.submit({range_from(segment, windows.first_step), windows.extents,
+                  tuning_at(segment, windows.end()), windows.record.get()});
   } else if (sizes_.windows_per_task == 0) {
     submit_terms(segment, windows);
   } else {
@@ -433,8 +421,8 @@ StepPace StarpuChain<Real>::run_windows(const ChainSegment& segment, std::uint64
   const bool tries = team_.tries();
   const std::uint64_t until =
       tries ? std::min(alike_until_, step + team_.steps_to_try()) : alike_until_;
-  const bool single = team_.active() || sizes_.windows_per_task == 0;
-  const std::size_t ahead = single ? kWindowsAhead : kTasksAhead;
+  const bool terms = !team_.active() && sizes_.windows_per_task == 0;
+  const std::size_t ahead = terms ? kWindowsAhead : kTasksAhead;
   PaceMeter meter;
   std::deque<PendingWindows> pending;
   const auto observe_first = [&] {
@@ -446,9 +434,10 @@ StepPace StarpuChain<Real>::run_windows(const ChainSegment& segment, std::uint64
     pending.push_back(plan_windows(segment, step));
     submit(segment, pending.back());
     step = pending.back().end();
-    if (pending.size() >= ahead) observe_first();
+    // A team's tasks wait for each other: none may be before what reads the first member's state.
+    const bool wait = team_.active() && pending.back().virial != nullptr;
+    while (pending.size() >= (wait ? 1 : ahead)) observe_first();
   }
-  team_.finish();
   while (!pending.empty()) observe_first();
   return meter.pace();
 }

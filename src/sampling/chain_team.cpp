@@ -24,18 +24,6 @@ void copy_handle(const DataHandle& from, const DataHandle& to) {
   std::ranges::copy(source.data(), target.data().begin());
 }
 
-/// Seconds of its tasks so far, on one worker.
-double seconds_on(const std::string& codelet, int worker) {
-  std::uint64_t nanoseconds = 0;
-  for (const codelets::Codelet* const known : codelets::Codelet::all()) {
-    if (known->name() != codelet) continue;
-    for (const auto& counters : known->statistics().counters) {
-      nanoseconds += counters[static_cast<std::size_t>(worker)].nanoseconds;
-    }
-  }
-  return static_cast<double>(nanoseconds) * 1e-9;
-}
-
 }  // namespace
 
 std::vector<TeamWorker> team_workers(Precision precision) {
@@ -75,35 +63,21 @@ std::vector<std::size_t> shares_of(std::size_t groups, const std::vector<double>
 }
 
 template <class Real>
-ChainTeam<Real>::ChainTeam(ChainData<Real>& data, const WindowLayout& layout,
+ChainTeam<Real>::ChainTeam(ChainData<Real>& data, const WindowLayout& layout, std::size_t windows,
                            const std::vector<TeamWorker>& workers)
     : data_(data), layout_(layout) {
-  const auto candidates = static_cast<std::size_t>(layout.candidates);
   const std::size_t stride = data.stride();
   for (const TeamWorker& worker : workers) {
-    Member member{
-        worker.worker,
-        WindowBuffers<Real>(layout, 1),
-        {},
-        {DataHandle::temporary<double>(candidates), DataHandle::temporary<double>(candidates)},
-        DataHandle::temporary<std::uint64_t>(candidates),
-        {},
-        {},
-        {},
-        {},
-        {},
-        {},
-        worker.pairs_per_second};
-    const std::size_t scratch = codelets::team_scratch_size<Real>(worker.worker, layout);
-    if (scratch > 0) member.scratch = DataHandle::temporary<double>(scratch);
+    Member member{worker.worker,          WindowBuffers<Real>(layout, 1), {}, {}, {}, {}, {}, {},
+                  worker.pairs_per_second};
     if (!members_.empty()) {
       member.lattice = DataHandle::temporary<double>(POSE_FIELDS * stride);
       member.lattice_sites =
           DataHandle::temporary<Real>(3 * static_cast<std::size_t>(layout.sites) * stride);
       member.chain_state = DataHandle::temporary<double>(data_.chain_state_host.size());
       member.field_cache = DataHandle::temporary<double>(FIELDS * stride);
-      member.record =
-          DataHandle::temporary<double>(RECORD_FIELDS * static_cast<std::size_t>(layout.steps));
+      member.record = DataHandle::temporary<double>(
+          RECORD_FIELDS * static_cast<std::size_t>(layout.steps) * windows);
     }
     members_.push_back(std::move(member));
   }
@@ -117,12 +91,19 @@ void ChainTeam<Real>::release_density() {
 
 template <class Real>
 void ChainTeam<Real>::take_density() {
-  release_density();
+  cut_density();
   stale_ = true;
+}
+
+template <class Real>
+void ChainTeam<Real>::cut_density() {
+  release_density();
   BlockedPoints<Real>& density = *data_.density;
   const std::size_t blocks = density.blocks().block_count();
   const std::size_t groups = (blocks + kGroupBlocks - 1) / kGroupBlocks;
   while (members_.size() > groups) members_.pop_back();
+  exchange_ = std::make_unique<EnergyExchange>(members_.size(),
+                                               static_cast<std::size_t>(layout_.candidates));
   std::vector<double> weights;
   for (const Member& member : members_) weights.push_back(member.weight);
   const std::vector<std::size_t> firsts = shares_of(groups, weights);
@@ -146,106 +127,63 @@ void ChainTeam<Real>::copy_state() {
 }
 
 template <class Real>
-codelets::TeamMemberHandles ChainTeam<Real>::handles_of(const Member& member) const {
+codelets::SampleHandles ChainTeam<Real>::handles_of(const Member& member,
+                                                    starpu_data_handle_t record) const {
   const bool first = is_first(member);
   const auto own = [&](const DataHandle& of_chain, const DataHandle& copy) {
     return first ? of_chain.get() : copy.get();
   };
-  const codelets::DecideHandles decide{member.window.mm_energies.get(),
-                                       member.window.table.get(),
-                                       own(data_.chain_state, member.chain_state),
-                                       own(data_.lattice, member.lattice),
-                                       own(data_.lattice_sites, member.lattice_sites),
-                                       own(data_.field_cache, member.field_cache),
-                                       !first     ? member.record.get()
-                                       : pending_ ? pending_->record
-                                                  : nullptr,
-                                       member.window.grid_energies.get(),
-                                       member.window.nuclei_energies.get(),
-                                       data_.certification_handles(),
-                                       {}};
-  return {decide,
+  return {{member.window.mm_energies.get(),
+           member.window.table.get(),
+           own(data_.chain_state, member.chain_state),
+           own(data_.lattice, member.lattice),
+           own(data_.lattice_sites, member.lattice_sites),
+           own(data_.field_cache, member.field_cache),
+           first ? record : member.record.get(),
+           member.window.grid_energies.get(),
+           member.window.nuclei_energies.get(),
+           data_.certification_handles(),
+           {}},
           member.window.outside.get(),
           member.window.mm_partials.front().get(),
           member.blocks->headers.get(),
           member.blocks->points.get(),
-          shares_ ? member.scratch.get() : nullptr};
+          member.blocks->blocks,
+          {}};
 }
 
 template <class Real>
-void ChainTeam<Real>::submit_task(const Member& member, const codelets::TeamStages& stages,
-                                  const TeamStep* next) {
-  std::vector<starpu_data_handle_t> energies;
-  std::vector<starpu_data_handle_t> shares;
-  for (const Member& each : members_) {
-    energies.push_back(each.energies[turn_].get());
-    shares.push_back(each.shares.get());
-  }
-  codelets::TeamTask task{member.worker,
-                          stages,
-                          {},
-                          {},
-                          {},
-                          data_.certification_arguments(),
-                          static_cast<int>(member.blocks->first_block),
-                          static_cast<int>(member.blocks->blocks)};
-  if (pending_) task.tuning = pending_->tuning;
-  if (next != nullptr) {
-    task.range = next->range;
-    task.next = next->extent;
-  }
-  const codelets::WindowArguments arguments =
-      data_.arguments(layout_, pending_ ? pending_->extent : opencl::WindowExtent{});
-  codelets::team_window<Real>(
-      data_.handles(member.window), arguments, task, handles_of(member),
-      {member.energies[1 - turn_].get(), member.shares.get(), energies, shares});
-}
-
-template <class Real>
-void ChainTeam<Real>::submit_tasks(const TeamStep* next) {
-  const bool decides = pending_.has_value();
-  if (decides && shares_) {
-    for (const Member& member : members_) submit_task(member, {.find_doubts = true}, nullptr);
-  }
-  for (const Member& member : members_) {
-    submit_task(
-        member,
-        {.decide = decides && !shares_, .settle = decides && shares_, .evaluate = next != nullptr},
-        next);
-  }
-  turn_ = 1 - turn_;
-}
-
-template <class Real>
-void ChainTeam<Real>::submit(const TeamStep& next) {
+void ChainTeam<Real>::submit(const TeamWindowsTask& task) {
   if (stale_) copy_state();
-  submit_tasks(&next);
-  pending_ = next;
+  try {
+    for (std::size_t i = 0; i < members_.size(); ++i) submit_to(i, task);
+  } catch (...) {  // members that have theirs would wait for ever
+    for (std::size_t i = 0; i < members_.size(); ++i) exchange_->abandon(i);
+    throw;
+  }
 }
 
 template <class Real>
-void ChainTeam<Real>::finish() {
-  if (!pending_) return;
-  submit_tasks(nullptr);
-  pending_.reset();
+void ChainTeam<Real>::submit_to(std::size_t i, const TeamWindowsTask& task) {
+  const Member& member = members_[i];
+  codelets::sample_windows<Real>(data_.handles(member.window), data_.arguments(layout_, {}),
+                                 task.range, task.extents, task.tuning,
+                                 data_.certification_arguments(), data_.topology.nuclei,
+                                 data_.reference_lattices(), handles_of(member, task.record),
+                                 {{exchange_.get(), i}, member.worker});
 }
 
 template <class Real>
 void ChainTeam<Real>::balance() {
-  const std::string codelet = codelets::codelet_name<Real>("team_window");
   std::vector<double> seconds;
-  for (const Member& member : members_) seconds.push_back(seconds_on(codelet, member.worker));
-  const std::vector<double> before = std::exchange(seconds_before_, seconds);
-  if (before.size() != seconds.size()) return;  // it begins
-  for (std::size_t i = 0; i < seconds.size(); ++i) seconds[i] -= before[i];
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    seconds.push_back(exchange_->working_seconds(i));
+  }
   const auto [least, most] = std::ranges::minmax(seconds);
   if (least <= 0 || most < kEqualTimes * least) return;
   const std::vector<double> now = shares();
   for (std::size_t i = 0; i < members_.size(); ++i) members_[i].weight = now[i] / seconds[i];
-  finish();
-  const bool stale = stale_;
-  take_density();
-  stale_ = stale;
+  cut_density();
 }
 
 template <class Real>

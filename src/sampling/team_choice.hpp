@@ -14,9 +14,8 @@ namespace starpmc {
 
 /// How the windows of a chain with a density are made.
 enum class WindowWay {
-  alone,         ///< by one worker, or any
-  sharing,       ///< by a team whose members share the exact energies of steps in doubt
-  self_reliant,  ///< by a team whose members do not
+  alone,  ///< by one worker, or any
+  team,
 };
 
 /// How long steps took from when a window was there until a later one was.
@@ -52,11 +51,10 @@ class WayTrial {
   /// @param alone_too whether a team has to prove that it is worth it
   explicit WayTrial(bool alone_too) {
     // A new team's first windows bring the density to its members, and tell how fast these are.
-    for (int i = 0; i < kBalances; ++i) plan_.push_back({WindowWay::sharing, false});
+    for (int i = 0; i < kBalances; ++i) plan_.push_back({WindowWay::team, false});
     for (int i = 0; i < kRounds; ++i) {
       if (alone_too) plan_.push_back({WindowWay::alone, true});
-      plan_.push_back({WindowWay::sharing, true});
-      plan_.push_back({WindowWay::self_reliant, true});
+      plan_.push_back({WindowWay::team, true});
     }
     best_.fill(std::numeric_limits<double>::infinity());
     if (alone_too) choice_ = WindowWay::alone;
@@ -83,9 +81,7 @@ class WayTrial {
     }
     ++at_;
     if (!done()) return;
-    for (const WindowWay way : {WindowWay::sharing, WindowWay::self_reliant}) {
-      if (of(way) < kGain * of(choice_)) choice_ = way;
-    }
+    if (of(WindowWay::team) < kGain * of(choice_)) choice_ = WindowWay::team;
   }
 
   /// Best seconds of a step so far; infinite: not tried.
@@ -105,8 +101,8 @@ class WayTrial {
   std::vector<Try> plan_;
   std::size_t at_ = 0;
   int in_vain_ = 0;
-  std::array<double, 3> best_{};
-  WindowWay choice_ = WindowWay::sharing;
+  std::array<double, 2> best_{};
+  WindowWay choice_ = WindowWay::team;
 };
 
 }  // namespace starpmc

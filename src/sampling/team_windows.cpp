@@ -16,11 +16,9 @@ namespace {
 constexpr std::uint64_t kWindowsToTry = 16;
 constexpr std::uint64_t kFewestWindows = 4;
 constexpr double kLongSeconds = 0.2;
-/// Of the density's pairs of a window, on the fastest worker: below it an exchange costs more.
+/// Of the density's pairs of a window, on the fastest worker: half of less is not worth an
+/// exchange.
 constexpr double kLeastSeconds = 150e-6;
-/// By run.tasks = auto. Two H100 took 0.26 to 1.24 of the pace of one (README.md): not before a
-/// team's window costs less.
-constexpr bool kTriedUnasked = false;
 
 bool has_device(const std::vector<TeamWorker>& workers) {
   return std::ranges::any_of(workers, [](const TeamWorker& worker) {
@@ -39,10 +37,11 @@ template <class Real>
 void TeamWindows<Real>::take_density(ChainData<Real>& data, const WindowLayout& layout,
                                      const Conditions& conditions) {
   const bool asked_for = conditions.tasks == TaskSize::team;
-  const bool possible = asked_for || (kTriedUnasked && conditions.tasks == TaskSize::automatic &&
-                                      conditions.chains_here == 1 && !settled_alone_);
-  // Only certified decisions are the same on members that compute differently.
-  if (!possible || !data.certified || data.density == nullptr ||
+  const bool possible = asked_for || (conditions.tasks == TaskSize::automatic && !settled_alone_);
+  // A team's tasks wait for each other while they run, so two teams could each wait for a worker
+  // that the other one has. And only certified decisions are the same on members that compute
+  // differently.
+  if (!possible || conditions.chains_here != 1 || !data.certified || data.density == nullptr ||
       data.density->blocks().block_count() <= kGroupBlocks) {
     dissolve();
     return;
@@ -56,9 +55,11 @@ void TeamWindows<Real>::take_density(ChainData<Real>& data, const WindowLayout& 
   const bool promising = has_device(workers) &&
                          conditions.grid_pairs / workers.front().pairs_per_second > kLeastSeconds;
   if (!asked_for && !promising) return;
-  team_ = std::make_unique<ChainTeam<Real>>(data, layout, workers);
+  // Together they take a window in less time.
+  windows_per_task_ = std::clamp<std::size_t>(conditions.windows_per_task * workers.size(), 1,
+                                              codelets::kMostWindowsPerTask);
+  team_ = std::make_unique<ChainTeam<Real>>(data, layout, windows_per_task_, workers);
   trial_.emplace(!asked_for);
-  windows_per_task_ = std::max<std::size_t>(conditions.windows_per_task, 1);
   window_steps_ = layout.steps;
 }
 
@@ -71,11 +72,6 @@ void TeamWindows<Real>::dissolve() {
 template <class Real>
 void TeamWindows<Real>::data_changed() {
   if (team_ != nullptr) team_->data_changed();
-}
-
-template <class Real>
-void TeamWindows<Real>::finish() {
-  if (team_ != nullptr) team_->finish();
 }
 
 template <class Real>
@@ -99,7 +95,6 @@ void TeamWindows<Real>::tell(const StepPace& pace) {
   const bool was_alone = way() == WindowWay::alone;
   trial_->tell(counts ? pace : StepPace{});
   if (was_alone) team_->data_changed();
-  team_->share_doubts(way() == WindowWay::sharing);
   if (!trial_->done()) return;
   spdlog::info("{}", outcome());
   if (way() != WindowWay::alone) return;
@@ -117,12 +112,9 @@ std::string TeamWindows<Real>::outcome() const {
     return std::isfinite(seconds) ? fmt::format("{:.4g}", 1e6 * seconds) : std::string("?");
   };
   const bool alone = way() == WindowWay::alone;
-  return fmt::format(
-      "one chain on {} workers, {}: {} % of the density; {} us a step alone, {} where they share "
-      "doubts, {} where each settles all",
-      team_->members(), alone ? "which is not worth it" : "which is fastest",
-      fmt::join(shares, ", "), pace(WindowWay::alone), pace(WindowWay::sharing),
-      pace(WindowWay::self_reliant));
+  return fmt::format("one chain on {} workers{}: {} % of the density; {} us a step, {} alone",
+                     team_->members(), alone ? ", which is not worth it" : "",
+                     fmt::join(shares, ", "), pace(WindowWay::team), pace(WindowWay::alone));
 }
 
 template class TeamWindows<double>;

@@ -17,9 +17,9 @@ class TeamWindows {
   /// What decides whether there is a team.
   struct Conditions {
     TaskSize tasks;
-    unsigned chains_here;  ///< see make_chain()
-    std::size_t windows_per_task;
-    double grid_pairs;  ///< of a window
+    unsigned chains_here;          ///< see make_chain()
+    std::size_t windows_per_task;  ///< by one worker alone
+    double grid_pairs;             ///< of a window
   };
 
   /// Before the density goes, and when the next one is there or none.
@@ -33,9 +33,9 @@ class TeamWindows {
 
   /// Whether the next windows are the team's.
   bool active() const { return team_ != nullptr && way() != WindowWay::alone; }
-  void submit(const TeamStep& next) { team_->submit(next); }
-  /// The team's windows submitted so far are decided.
-  void finish();
+  void submit(const TeamWindowsTask& task) { team_->submit(task); }
+  /// Windows that a task of it has at most.
+  std::size_t windows_per_task() const { return windows_per_task_; }
 
   /// Whether ways are tried: windows on their way are waited for, and tell() told, after `steps`
   /// steps or as soon as it is enough().

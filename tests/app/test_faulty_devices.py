@@ -163,18 +163,18 @@ class Opencl(program.TestCase):
         sanitized = {"ASAN_OPTIONS": "detect_leaks=0:verify_asan_link_order=0"}
         return preloaded | sanitized | {"FAILING_OPENCL": how, "FAILING_OPENCL_AFTER": after}
 
-    def expect_continued(self, how, *parts):
+    def expect_continued(self, how, *parts, options=()):
         """The device works for part of the run; the rest is made without it, to the same bits."""
         # Both kinds of worker are tried, so that the device gets some windows.
         tried = {"STARPU_CALIBRATE": 1}
-        result = self.start("out", "--sampling.window", 20, **self.failing(how), **tried)
+        result = self.start("out", "--sampling.window", 20, *options, **self.failing(how), **tried)
         self.assertEqual(result.returncode, 0, result.stderr)
         for part in ("OpenCL 0", "has failed", "going on without it", *parts):
             self.assertIn(part, result.stderr)
         log = (self.folder / "out" / "run.log").read_text()
         self.assertIn("going on without it", log)
         self.assertIn("gets no work: it has failed before", log)
-        alone = self.start("alone", STARPU_NOPENCL=0)
+        alone = self.start("alone", *options, STARPU_NOPENCL=0)
         self.assertEqual(alone.returncode, 0, alone.stderr)
         self.assertEqual(self.digests("out"), self.digests("alone"))
 
@@ -187,6 +187,15 @@ class Opencl(program.TestCase):
     def test_copies_fail(self):
         """StarPU aborts."""
         self.expect_continued("copy", "StarPU has given it up")
+
+    TEAM = ("--run.tasks", "team")
+
+    def test_a_member_of_a_team_refuses_kernels(self):
+        """A core waits for the device's energies."""
+        self.expect_continued("launch", "team_windows", "CL_OUT_OF_RESOURCES", options=self.TEAM)
+
+    def test_kernels_of_a_member_of_a_team_fail(self):
+        self.expect_continued("kernel", options=self.TEAM)
 
     def test_the_only_device_fails(self):
         result = self.start("out", "--run.implementation", "opencl", **self.failing("launch"))

@@ -131,17 +131,27 @@ class Devices(Team):
         # At first it is found out how a window is made and shared out best.
         few, many = 2 * STEPS, 10 * STEPS
         each = (travelled(many) - travelled(few)) * window / (many - few)
-        # The energies of each device: to the host, and on to the other one; the exact ones the same.
-        exchanged = 2 * 2 * 8 * (2 * window + 2)
-        record = 8 * RECORD * window
-        print(f"{each:.0f} bytes a window, {2 * exchanged + record} at most")
+        # The energies of each device: to the host, and their sums back, of a candidate each step at least.
+        exchanged = 2 * 2 * 8
+        least, most = (exchanged * n + 8 * RECORD * window for n in (window, 2 * window + 2))
+        print(f"{each:.0f} bytes a window, {least} to {most} expected")
         # Coordinates and caches of 64 waters would be 12,000 more.
-        self.assertLess(each, 1.25 * (2 * exchanged + record))
+        self.assertGreater(each, 0.9 * least)
+        self.assertLess(each, 1.1 * most)
 
     def test_one_worker_is_no_team(self):
         expected = self.alone()
         summary = self.run_small("one", *TEAM, "simd", **ONE_CORE)
         self.assertEqual(outcome(summary), outcome(expected))
+        self.assertFalse(timings_of_team(summary))
+
+    def test_several_chains_are_no_teams(self):
+        """Two teams could each wait for a worker that the other one has."""
+        chains = ("--sampling.chains", 2)
+        expected = self.alone(*chains)
+        summary = self.run_small("chains", *TEAM, "simd", *chains, **TWO_CORES)
+        for ours, theirs in zip(summary["chains"], expected["chains"], strict=True):
+            self.assertEqual(outcome(ours), outcome(theirs))
         self.assertFalse(timings_of_team(summary))
 
     def test_uncertified_is_no_team(self):

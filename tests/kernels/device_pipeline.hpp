@@ -10,7 +10,6 @@
 #include "kernels/base/error.hpp"
 #include "kernels/opencl/host/handles.hpp"
 #include "kernels/opencl/host/operations.hpp"
-#include "kernels/opencl/host/team_window.hpp"
 #include "pose_case.hpp"
 #include "reference_case.hpp"
 #include "tests/test_folders.hpp"
@@ -231,6 +230,13 @@ class DevicePipeline {
   /// A window's operations, several of them in one launch where the device likes that.
   template <class Real>
   void sample(Buffers<Real>& b, const StepRange& range, const StepTuning& tuning) {
+    sample_part(b, range, tuning, 0, static_cast<int>(b.system->blocks.size() / BLOCK_FIELDS), {});
+  }
+
+  /// The same by a member of a team with the density's blocks [first, last).
+  template <class Real>
+  void sample_part(Buffers<Real>& b, const StepRange& range, const StepTuning& tuning, int first,
+                   int last, const TeamMember& member) {
     b.plan_ahead(range);
     extent_ = {b.plan[PLAN_STEPS], b.plan[PLAN_CANDIDATES], b.plan[PLAN_STARTS]};
     const DeviceWindow window(*this, b);
@@ -241,43 +247,16 @@ class DevicePipeline {
     const opencl::Certification certification = memory.certification(b);
     const opencl::WindowTask task{range, tuning, extent_, at(memory.record)};
     opencl::sample_windows(program_, queue(), window.window, std::span(&task, 1), certification,
-                           {memory.buffers(), at(outside), at(partial), certification.blocks,
-                            certification.exact_blocks, at(points)});
+                           {memory.buffers(),
+                            at(outside),
+                            at(partial),
+                            last - first,
+                            at(memory.blocks, size(first) * BLOCK_FIELDS * sizeof(double)),
+                            at(points, size(first) * STARPMC_BLOCK_VALUES * sizeof(Real)),
+                            {},
+                            member});
     download(window.plan, b.plan);
     memory.download(*this, b);
-  }
-
-  /// The same by two members of a team (team_window.hpp), who must come to the same.
-  template <class Real>
-  void sample_by_team(Buffers<Real>& b, const StepRange& range, const StepTuning& tuning,
-                      bool sharing) {
-    b.plan_ahead(range);
-    extent_ = {b.plan[PLAN_STEPS], b.plan[PLAN_CANDIDATES], b.plan[PLAN_STARTS]};
-    const int blocks = static_cast<int>(b.system->blocks.size() / BLOCK_FIELDS);
-    const Member<Real> members[] = {{*this, b, 0, blocks / 2}, {*this, b, blocks / 2, blocks}};
-    const opencl::Buffer energies[] = {at(members[0].energies), at(members[1].energies)};
-    const opencl::Buffer shares[] = {at(members[0].shares), at(members[1].shares)};
-    for (const auto& m : members) {
-      opencl::team_evaluate(program_, queue(), m.team, range, at(m.energies));
-    }
-    for (const auto& m : members) {
-      if (sharing) {
-        opencl::team_find_doubts(program_, queue(), m.team, tuning, energies, at(m.shares));
-      } else {
-        opencl::team_decide(program_, queue(), m.team, tuning, energies);
-      }
-    }
-    for (const auto& m : members) {
-      if (sharing) opencl::team_settle(program_, queue(), m.team, tuning, shares);
-    }
-    Buffers<Real> other = b;
-    members[1].memory.download(*this, other);
-    members[0].memory.download(*this, b);
-    download(members[0].window.plan, b.plan);
-    EXPECT_EQ(b.lattice, other.lattice);
-    EXPECT_EQ(b.lattice_sites, other.lattice_sites);
-    EXPECT_EQ(b.chain_state, other.chain_state);
-    EXPECT_EQ(b.field_cache, other.field_cache);
   }
 
   template <class Real>
@@ -375,39 +354,7 @@ class DevicePipeline {
   };
 
   /// With the blocks [first, last) of the density.
-  template <class Real>
-  struct Member {
-    DeviceWindow window;
-    DecideMemory memory;
-    Memory outside;
-    Memory partial;
-    Memory points;
-    Memory energies;
-    Memory shares;
-    Memory scratch;
-    opencl::TeamWindow team;
-
-    Member(DevicePipeline& pipeline, const Buffers<Real>& b, int first, int last)
-        : window(pipeline, b),
-          memory(pipeline, b),
-          outside(pipeline.upload(b.outside)),
-          partial(pipeline.upload(b.mm_partial)),
-          points(pipeline.upload(b.points)),
-          energies(pipeline.upload(b.grid_energies)),
-          shares(pipeline.upload(std::vector<std::uint64_t>(b.grid_energies.size()))),
-          scratch(pipeline.upload(
-              std::vector<char>(opencl::team_scratch_bytes(pipeline.program_, b.layout)))),
-          team{window.window,
-               memory.certification(b),
-               {memory.buffers(), at(outside), at(partial), last - first,
-                at(memory.blocks, size(first) * BLOCK_FIELDS * sizeof(double)),
-                at(points, size(first) * STARPMC_BLOCK_VALUES * sizeof(Real))},
-               first,
-               at(scratch)} {}
-
-    static std::size_t size(int value) { return static_cast<std::size_t>(value); }
-  };
-
+  static std::size_t size(int value) { return static_cast<std::size_t>(value); }
   cl_command_queue queue() const { return device_.queue.get(); }
   static opencl::Buffer at(const Memory& memory, std::size_t offset = 0) {
     return {memory.get(), kOffset + offset};

@@ -1,16 +1,19 @@
 #include <gtest/gtest.h>
 
+#include <array>
+#include <thread>
+
 #include "device_pipeline.hpp"
 
 namespace starpmc::test {
 namespace {
 
-/// Windows of two members, on one device or on the host.
+/// Windows of two members with a device's queue each, on threads of their own.
 class DeviceTeam {
  public:
-  DeviceTeam(const Device& device, Precision precision, const opencl::LaunchShape& shape,
-             bool sharing)
-      : pipeline_(device, precision, shape), sharing_(sharing) {}
+  DeviceTeam(const std::array<Device, 2>& devices, Precision precision,
+             const opencl::LaunchShape& shape)
+      : first_(devices[0], precision, shape), second_(devices[1], precision, shape) {}
 
   template <class Real>
   void propose(Buffers<Real>& b, const StepRange& range) {
@@ -21,64 +24,26 @@ class DeviceTeam {
   void evaluate(Buffers<Real>&) {}
   template <class Real>
   void decide(Buffers<Real>& b, const StepTuning& tuning) {
-    pipeline_.sample_by_team(b, range_, tuning, sharing_);
-  }
-
- private:
-  DevicePipeline pipeline_;
-  StepRange range_{};
-  bool sharing_;
-};
-
-/// Decisions on the host with exact changes of the density's energy found part by part.
-class HostTeam : public HostPipeline<SimdLevel> {
- public:
-  template <class Real>
-  void decide(Buffers<Real>& b, const StepTuning& tuning) {
-    MetropolisDecideArguments<Real> a{
-        b.window(),        tuning,          b.certification(), b.grid_energies,
-        b.nuclei_energies, b.mm_energies,   b.table,           b.chain_state,
-        b.lattice,         b.lattice_sites, b.field_cache,     b.record};
-    std::vector<std::uint64_t> first = changes(a, true);
-    const std::vector<std::uint64_t> second = changes(a, false);
-    for (std::size_t i = 0; i < first.size(); ++i) {
-      EXPECT_EQ(first[i] == STARPMC_NO_SHARE, second[i] == STARPMC_NO_SHARE) << i;
-      if (first[i] == STARPMC_NO_SHARE) continue;
-      ++shared;
-      first[i] += second[i];
+    const auto blocks = static_cast<int>(b.system->blocks.size() / BLOCK_FIELDS);
+    EnergyExchange exchange(2, static_cast<std::size_t>(b.layout.candidates));
+    Buffers<Real> other = b;
+    {
+      const std::jthread thread([&] {
+        second_.sample_part(other, range_, tuning, blocks / 3, blocks, {&exchange, 1});
+      });
+      first_.sample_part(b, range_, tuning, 0, blocks / 3, {&exchange, 0});
     }
-    a.certification.grid_changes = first;
-    simd::metropolis_decide(a);
+    EXPECT_EQ(b.lattice, other.lattice);
+    EXPECT_EQ(b.lattice_sites, other.lattice_sites);
+    EXPECT_EQ(b.chain_state, other.chain_state);
+    EXPECT_EQ(b.field_cache, other.field_cache);
   }
-
-  int shared = 0;  ///< steps whose exact changes were told
 
  private:
-  template <class Real>
-  static std::vector<std::uint64_t> changes(MetropolisDecideArguments<Real> a, bool first) {
-    const std::size_t blocks = a.certification.exact_blocks.size() / BLOCK_FIELDS;
-    const BlockRange range =
-        first ? BlockRange{0, blocks / 3} : BlockRange{blocks / 3, blocks - blocks / 3};
-    std::vector<std::uint64_t> found(a.grid_energies.size());
-    std::vector<double> state(a.chain_state.begin(), a.chain_state.end());
-    std::vector<double> energies(a.mm_energies.begin(), a.mm_energies.end());
-    a.chain_state = state;
-    a.mm_energies = energies;
-    simd::doubted_grid_changes(a, range, found);
-    return found;
-  }
+  DevicePipeline first_;
+  DevicePipeline second_;
+  StepRange range_{};
 };
-
-TEST(TeamWindow, HostsDecideAsOneAlone) {
-  for (const SystemOptions& options : {SystemOptions{}, few_molecules()}) {
-    const TestSystem system = make_system(options);
-    HostTeam team;
-    expect_certified_chain<float>(team, system, 4);
-    EXPECT_GT(team.shared, 0);
-    HostTeam fixed;
-    expect_certified_chain<FixedCoordinate>(fixed, system, 4);
-  }
-}
 
 struct TeamCase {
   const char* name;
@@ -89,31 +54,32 @@ struct TeamCase {
 class TeamOnDevice : public testing::TestWithParam<TeamCase> {
  protected:
   void SetUp() override {
-    device_ = find_device(GetParam().type);
-    if (!device_) GTEST_SKIP() << "no OpenCL device of this type with double precision";
-  }
-  void expect_one_chain(bool sharing) const {
-    DeviceTeam mixed(*device_, Precision::mixed, GetParam().shape, sharing);
-    expect_certified_chain<float>(mixed, make_system(few_molecules()), 3, false);
-    SystemOptions options;
-    options.waters = 150;
-    options.grid_points = 900;
-    const TestSystem system = make_system(options);
-    const ChainOptions chain{
-        .steps = 150, .candidates = 302, .windows = 3, .tuning = true, .bound = 0.5};
-    HostPipeline<ScalarLevel> reference;
-    const auto a = run_chain<double>(reference, system, chain);
-    const auto b = run_chain<float>(mixed, system, chain);
-    EXPECT_EQ(a.accepted, b.accepted);
-    EXPECT_EQ(a.lattice, b.lattice);
-    EXPECT_GT(b.chain_state[STATE_CERTIFIED], 0);
+    for (Device& device : devices_) {
+      std::optional<Device> found = find_device(GetParam().type);
+      if (!found) GTEST_SKIP() << "no OpenCL device of this type with double precision";
+      device = std::move(*found);
+    }
   }
 
-  std::optional<Device> device_;
+  std::array<Device, 2> devices_;
 };
 
-TEST_P(TeamOnDevice, SharingDoubtsDecidesAsOneAlone) { expect_one_chain(true); }
-TEST_P(TeamOnDevice, SelfReliantDecidesAsOneAlone) { expect_one_chain(false); }
+TEST_P(TeamOnDevice, DecidesAsOneAlone) {
+  DeviceTeam mixed(devices_, Precision::mixed, GetParam().shape);
+  expect_certified_chain<float>(mixed, make_system(few_molecules()), 3, false);
+  SystemOptions options;
+  options.waters = 150;
+  options.grid_points = 900;
+  const TestSystem system = make_system(options);
+  const ChainOptions chain{
+      .steps = 150, .candidates = 302, .windows = 3, .tuning = true, .bound = 0.5};
+  HostPipeline<ScalarLevel> reference;
+  const auto a = run_chain<double>(reference, system, chain);
+  const auto b = run_chain<float>(mixed, system, chain);
+  EXPECT_EQ(a.accepted, b.accepted);
+  EXPECT_EQ(a.lattice, b.lattice);
+  EXPECT_GT(b.chain_state[STATE_CERTIFIED], 0);
+}
 
 /// As in sample_windows_test.cpp: what PoCL takes of a GPU's kernels.
 opencl::LaunchShape gpu_team_on_cpu() {

@@ -24,28 +24,16 @@ WindowWay choice(bool alone_too, const Seconds& of_a_step) {
 }
 
 TEST(WayTrial, TheFastestIsKept) {
-  EXPECT_EQ(
-      choice(true, {{WindowWay::alone, 1}, {WindowWay::sharing, 3}, {WindowWay::self_reliant, 2}}),
-      WindowWay::alone);
-  EXPECT_EQ(
-      choice(true, {{WindowWay::alone, 3}, {WindowWay::sharing, 1}, {WindowWay::self_reliant, 2}}),
-      WindowWay::sharing);
-  EXPECT_EQ(
-      choice(true, {{WindowWay::alone, 3}, {WindowWay::sharing, 2}, {WindowWay::self_reliant, 1}}),
-      WindowWay::self_reliant);
+  EXPECT_EQ(choice(true, {{WindowWay::alone, 1}, {WindowWay::team, 3}}), WindowWay::alone);
+  EXPECT_EQ(choice(true, {{WindowWay::alone, 3}, {WindowWay::team, 1}}), WindowWay::team);
 }
 
 TEST(WayTrial, ATeamHasToBeWorthIt) {
-  const Seconds hardly{
-      {WindowWay::alone, 1}, {WindowWay::sharing, 0.99}, {WindowWay::self_reliant, 0.98}};
-  EXPECT_EQ(choice(true, hardly), WindowWay::alone);
+  EXPECT_EQ(choice(true, {{WindowWay::alone, 1}, {WindowWay::team, 0.98}}), WindowWay::alone);
 }
 
 TEST(WayTrial, OneAloneIsNotTriedWhereATeamIsAskedFor) {
-  EXPECT_EQ(choice(false, {{WindowWay::sharing, 2}, {WindowWay::self_reliant, 1}}),
-            WindowWay::self_reliant);
-  EXPECT_EQ(choice(false, {{WindowWay::sharing, 1}, {WindowWay::self_reliant, 2}}),
-            WindowWay::sharing);
+  EXPECT_EQ(choice(false, {{WindowWay::team, 2}}), WindowWay::team);
 }
 
 TEST(WayTrial, ADisturbanceDecidesNothing) {
@@ -53,13 +41,13 @@ TEST(WayTrial, ADisturbanceDecidesNothing) {
   bool disturbed = false;
   while (!trial.done()) {
     double seconds = trial.way() == WindowWay::alone ? 2 : 1;
-    if (trial.way() == WindowWay::sharing && !trial.balances() && !disturbed) {
+    if (trial.way() == WindowWay::team && !trial.balances() && !disturbed) {
       seconds = 100;
       disturbed = true;
     }
     trial.tell({seconds, 1});
   }
-  EXPECT_EQ(trial.way(), WindowWay::sharing);
+  EXPECT_EQ(trial.way(), WindowWay::team);
 }
 
 TEST(WayTrial, WhatCannotBeMeasuredStaysAsItWas) {

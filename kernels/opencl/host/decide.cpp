@@ -6,6 +6,10 @@
 namespace starpmc::opencl {
 namespace {
 
+int groups_of_exact_changes(const Program& program) {
+  return program.compute_units() * program.shape().exact_groups_per_unit;
+}
+
 void decide_pass(Program& program, cl_command_queue queue, const Window& window,
                  const StepTuning& tuning, const Certification& certification,
                  const DecideBuffers& buffers, const DecideWork& work, Buffer scratch,
@@ -15,6 +19,20 @@ void decide_pass(Program& program, cl_command_queue queue, const Window& window,
   launch.with_local(occupation_bytes(program, window.extent.steps, buffers.response.components))
       .with_local(size_of(program.shape().decide_group) * sizeof(cl_ulong))
       .run({1, 1}, {size_of(program.shape().decide_group), 1});
+}
+
+void decide_at_first(Program& program, cl_command_queue queue, const Window& window,
+                     const StepTuning& tuning, const Certification& certification,
+                     const DecideBuffers& buffers, const DecideWork& work, Buffer scratch) {
+  check_extent(program, window.extent, buffers.response.components);
+  const int group = program.shape().difference_group;
+  Launch(program, queue, "candidate_differences")
+      .with(window_shape(window), window.plan, buffers.table, cl_int{buffers.response.components},
+            some(buffers.response.candidates, scratch), some(buffers.response.molecules, scratch),
+            behind(scratch, work.differences_bytes))
+      .run({groups_for(window.extent.candidates, group), size_of(window.extent.candidates)},
+           {size_of(group), 1});
+  decide_pass(program, queue, window, tuning, certification, buffers, work, scratch, false);
 }
 
 void exact_changes(Program& program, cl_command_queue queue, const Window& window,
@@ -58,10 +76,6 @@ void check_extent(const Program& program, const WindowExtent& extent, int compon
                  ": use smaller windows");
 }
 
-int groups_of_exact_changes(const Program& program) {
-  return program.compute_units() * program.shape().exact_groups_per_unit;
-}
-
 DecideWork decide_work(const Program& program, const Window& window, int groups, int components) {
   const int doubts = program.shape().most_doubts;
   const std::size_t candidates = size_of(window.extent.candidates);
@@ -97,26 +111,6 @@ void set_decide_arguments(Launch& launch, const Window& window, const StepTuning
               behind(scratch, work.answers_bytes));
 }
 
-void decide_at_first(Program& program, cl_command_queue queue, const Window& window,
-                     const StepTuning& tuning, const Certification& certification,
-                     const DecideBuffers& buffers, const DecideWork& work, Buffer scratch) {
-  check_extent(program, window.extent, buffers.response.components);
-  const int group = program.shape().difference_group;
-  Launch(program, queue, "candidate_differences")
-      .with(window_shape(window), window.plan, buffers.table, cl_int{buffers.response.components},
-            some(buffers.response.candidates, scratch), some(buffers.response.molecules, scratch),
-            behind(scratch, work.differences_bytes))
-      .run({groups_for(window.extent.candidates, group), size_of(window.extent.candidates)},
-           {size_of(group), 1});
-  decide_pass(program, queue, window, tuning, certification, buffers, work, scratch, false);
-}
-
-void settle_doubts(Program& program, cl_command_queue queue, const Window& window,
-                   const StepTuning& tuning, const Certification& certification,
-                   const DecideBuffers& buffers, const DecideWork& work, Buffer scratch) {
-  decide_pass(program, queue, window, tuning, certification, buffers, work, scratch, true);
-}
-
 void metropolis_decide(Program& program, cl_command_queue queue, const Window& window,
                        const StepTuning& tuning, const Certification& certification,
                        const DecideBuffers& buffers) {
@@ -126,7 +120,7 @@ void metropolis_decide(Program& program, cl_command_queue queue, const Window& w
   decide_at_first(program, queue, window, tuning, certification, buffers, work, scratch);
   if (!certification.active) return;
   exact_changes(program, queue, window, certification, buffers, work, scratch);
-  settle_doubts(program, queue, window, tuning, certification, buffers, work, scratch);
+  decide_pass(program, queue, window, tuning, certification, buffers, work, scratch, true);
 }
 
 }  // namespace starpmc::opencl

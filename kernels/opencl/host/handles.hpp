@@ -25,6 +25,7 @@ struct Release {
   void operator()(cl_program program) const { clReleaseProgram(program); }
   void operator()(cl_kernel kernel) const { clReleaseKernel(kernel); }
   void operator()(cl_mem memory) const { clReleaseMemObject(memory); }
+  void operator()(cl_event event) const { clReleaseEvent(event); }
   void operator()(cl_command_queue queue) const { clReleaseCommandQueue(queue); }
 };
 template <class Handle>

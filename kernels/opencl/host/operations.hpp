@@ -15,6 +15,7 @@
 
 #include "kernels/arguments.hpp"
 #include "kernels/common/layout.h"
+#include "kernels/energy_exchange.hpp"
 #include "kernels/opencl/host/launch_shape.hpp"
 #include "kernels/precision.hpp"
 
@@ -167,6 +168,7 @@ struct WholeWindow {
   Buffer block_headers;
   Buffer points;
   ReferenceField reference{};  ///< in the place of a density
+  TeamMember member{};         ///< has others: the density is a part, and the queue is waited for
 };
 /// One of several windows in a row.
 struct WindowTask {

@@ -15,9 +15,9 @@ namespace {
 
 /// Positions, thresholds and decisions: the same bits on every device, so no freedom for the
 /// compiler.
-constexpr std::array<std::string_view, 6> kExactFiles{
-    "opencl/propose_moves.cl",    "opencl/metropolis_decide.cl", "opencl/grid_shares.cl",
-    "opencl/window_decisions.cl", "opencl/grid_potential.cl",    "opencl/reference_field.cl"};
+constexpr std::array<std::string_view, 5> kExactFiles{
+    "opencl/propose_moves.cl", "opencl/metropolis_decide.cl", "opencl/window_decisions.cl",
+    "opencl/grid_potential.cl", "opencl/reference_field.cl"};
 /// Energies.
 constexpr std::array<std::string_view, 9> kPairFiles{
     "opencl/charged_sites.cl",    "opencl/qmmm_coulomb_grid.cl", "opencl/qmmm_nuclei_vdw.cl",

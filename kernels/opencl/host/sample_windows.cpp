@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <optional>
 
+#include "kernels/opencl/host/handles.hpp"
 #include "kernels/opencl/host/window_work.hpp"
 
 namespace starpmc::opencl {
@@ -52,6 +54,41 @@ void clear_field(Program& program, cl_command_queue queue, const Window& window,
   qmmm_coulomb_grid_reduce(program, queue, window.layout.candidates, {}, energies);
 }
 
+/// Brings a team's energies of a window's candidates in the place of a member's own, which its
+/// queue computes; meanwhile the queue goes on with what does not need them.
+class TeamEnergies {
+ public:
+  TeamEnergies(cl_command_queue queue, const TeamMember& member, int candidates,
+               const Buffer& energies)
+      : queue_(queue), member_(member), count_(size_of(candidates)), energies_(energies) {
+    cl_event read = nullptr;
+    check(clEnqueueReadBuffer(queue_, energies_.memory, CL_FALSE, energies_.offset_bytes, bytes(),
+                              member_.own().data(), 0, nullptr, &read),
+          "clEnqueueReadBuffer");
+    read_.reset(read);
+    check(clFlush(queue_), "clFlush");
+  }
+
+  void finish() {
+    check(clFlush(queue_), "clFlush");
+    cl_event read = read_.get();
+    check(clWaitForEvents(1, &read), "clWaitForEvents");
+    member_.tell();
+    check(clEnqueueWriteBuffer(queue_, energies_.memory, CL_FALSE, energies_.offset_bytes, bytes(),
+                               member_.sums(count_).data(), 0, nullptr, nullptr),
+          "clEnqueueWriteBuffer");
+  }
+
+ private:
+  std::size_t bytes() const { return count_ * sizeof(double); }
+
+  cl_command_queue queue_;
+  const TeamMember& member_;
+  std::size_t count_;
+  const Buffer& energies_;
+  Owned<cl_event> read_;
+};
+
 /// A launch per operation, as CPUs like it: their kernels differ in their groups.
 void sample_by_operations(Program& program, cl_command_queue queue, const Window& window,
                           const WindowTask& task, const Certification& certification,
@@ -64,6 +101,10 @@ void sample_by_operations(Program& program, cl_command_queue queue, const Window
     qmmm_coulomb_grid(program, queue, window, whole.blocks, whole.block_headers, whole.points,
                       decide.grid_energies);
   }
+  std::optional<TeamEnergies> team;
+  if (whole.member.has_others()) {
+    team.emplace(queue, whole.member, window.extent.candidates, decide.grid_energies);
+  }
   if (has_reference(whole)) reference_field(program, queue, window, whole.reference);
   if (has_static_terms(window.interaction, certification.nuclei) != 0) {
     qmmm_nuclei_vdw(program, queue, window, certification.nuclei, certification.solute,
@@ -74,6 +115,7 @@ void sample_by_operations(Program& program, cl_command_queue queue, const Window
   mm_pair_table(program, queue, window, decide.table);
   const Buffer partials[] = {whole.mm_partial};
   mm_pair_reduce(program, queue, window, partials, decide.table, decide.mm_energies);
+  if (team) team->finish();
   metropolis_decide(program, queue, window, task.tuning, certification, decide);
 }
 
@@ -114,8 +156,7 @@ class FusedWindows {
       const Work work = work_of(i);
       // By itself: it is not compiled with the liberties that pair terms have.
       if (has_reference(whole_)) reference_field(program_, queue_, window, whole_.reference);
-      window_energies(program_, queue_, window, work.grid, certification_, whole_, sites_of(work),
-                      partials_of(work));
+      energies(window, work);
       decide(i, window, work);
       settle(i, window, work);
     }
@@ -156,6 +197,28 @@ class FusedWindows {
     return buffers;
   }
 
+  /// Whether parts of the density's energies are left to be added up with the decisions.
+  bool leaves_grid_parts() const { return whole_.blocks > 0 && !whole_.member.has_others(); }
+
+  void energies(const Window& window, const Work& work) {
+    const Buffer sites = sites_of(work);
+    const Buffer partials = partials_of(work);
+    if (!whole_.member.has_others()) {
+      window_energies(program_, queue_, window, work.grid, certification_, whole_, sites, partials);
+      return;
+    }
+    // The density first: while the others are told, the device goes on with the rest.
+    const Buffer& energies = whole_.decide.grid_energies;
+    qmmm_coulomb_grid_pairs(program_, queue_, window, work.grid, whole_.blocks, sites,
+                            whole_.block_headers, whole_.points, partials);
+    qmmm_coulomb_grid_sum(program_, queue_, window, work.grid, sites, partials, energies);
+    TeamEnergies team(queue_, whole_.member, window.extent.candidates, energies);
+    WholeWindow rest = whole_;
+    rest.blocks = 0;
+    window_energies(program_, queue_, window, {}, certification_, rest, sites, partials);
+    team.finish();
+  }
+
   /// The sums of energies, then the decisions.
   void decide(std::size_t i, const Window& window, const Work& work) {
     constexpr int kSumEntries = 16;   // SUM_ENTRIES of window_sums.h
@@ -167,14 +230,14 @@ class FusedWindows {
     const std::size_t groups =
         MM_TERMS * groups_for(extent.candidates + extent.starts, kSumEntries) +
         groups_for(extent.candidates * extent.candidates, kPairsPerItem * group_size) +
-        (whole_.blocks > 0 ? groups_for(extent.candidates, kGridSums) : 0);
+        (leaves_grid_parts() ? groups_for(extent.candidates, kGridSums) : 0);
     Launch launch(program_, queue_, "window_decide");
     set_decide_arguments(launch, window, tasks_[i].tuning, certification_, buffers_of(i),
                          work.decide, scratch_, false);
     launch.with_local(occupation_bytes(program_, extent.steps, components()))
-        .with(pair_constants(window.interaction), cl_int{work.grid.parts()},
-              cl_int{work.grid.capacity}, sites_of(work), partials_of(work), whole_.mm_partial,
-              whole_.decide.table)
+        .with(pair_constants(window.interaction),
+              cl_int{leaves_grid_parts() ? work.grid.parts() : 0}, cl_int{work.grid.capacity},
+              sites_of(work), partials_of(work), whole_.mm_partial, whole_.decide.table)
         .run({groups, 1}, {size_of(program_.shape().decide_group), 1});
   }
 

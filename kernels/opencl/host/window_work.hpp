@@ -43,16 +43,6 @@ struct DecideWork {
   std::size_t total_bytes = 0;
 };
 DecideWork decide_work(const Program& program, const Window& window, int groups, int components);
-/// Of exact_changes and its like.
-int groups_of_exact_changes(const Program& program);
-/// Decides all steps; those in doubt are listed in `scratch`, and then nothing else changes.
-void decide_at_first(Program& program, cl_command_queue queue, const Window& window,
-                     const StepTuning& tuning, const Certification& certification,
-                     const DecideBuffers& buffers, const DecideWork& work, Buffer scratch);
-/// Decides them again where some were in doubt, whose answers are in `scratch`.
-void settle_doubts(Program& program, cl_command_queue queue, const Window& window,
-                   const StepTuning& tuning, const Certification& certification,
-                   const DecideBuffers& buffers, const DecideWork& work, Buffer scratch);
 /// @throws RunError where the device cannot decide such a window
 void check_extent(const Program& program, const WindowExtent& extent, int components);
 std::size_t occupation_bytes(const Program& program, int steps, int components);
