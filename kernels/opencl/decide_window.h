@@ -8,17 +8,21 @@
 #define TUNING_STATE __global double *
 #include "common/tuning.h"
 
-/* What kernels that decide take. */
-#define DECIDE_PARAMETERS                                                                         \
+/* What kernels that decide take. PART: BUFFER, or PLACE where a window's launches are handed all that
+   they hand to each other in one piece of memory */
+#define DECIDE_PARAMETERS(PART)                                                                   \
   WindowShape window, Interaction interaction, StepTuning tuning, int certify,                    \
       DecisionBound bound, int has_grid, int has_nuclei, int nuclei, int blocks, int components,  \
-      int shares,                                                                                 \
-      BUFFER(topology_reals), BUFFER(topology_integers), BUFFER(plan), BUFFER(entries),           \
-      BUFFER(grid_energies), BUFFER(nuclei_energies), BUFFER(mm_energies), BUFFER(differences),   \
+      int shares, PART(plan), PART(entries), PART(grid_energies), PART(nuclei_energies),          \
+      PART(mm_energies), PART(differences), PART(responses), PART(doubt_list), PART(answers),     \
       BUFFER(chain_state), BUFFER(lattice), BUFFER(lattice_sites), BUFFER(field_cache),           \
-      BUFFER(record), BUFFER(responses), BUFFER(molecule_response), BUFFER(response_total),       \
-      BUFFER(solute), BUFFER(exact_blocks), BUFFER(exact_points),                                 \
-      BUFFER(doubt_list), BUFFER(answers), __local double *occupation
+      BUFFER(record), BUFFER(molecule_response), BUFFER(response_total),                          \
+      __local double *occupation
+/* And those that evaluate exactly, too. */
+#define AND_EXACT_PARAMETERS                                                     \
+  , BUFFER(topology_reals), BUFFER(topology_integers), BUFFER(solute), BUFFER(exact_blocks), \
+      BUFFER(exact_points)
+#define WITHOUT_EXACT_PARAMETERS
 
 typedef struct {
   WindowShape window;
@@ -43,28 +47,36 @@ typedef struct {
   __global ulong *answers;
 } Deciding;
 
-#define DECIDE_ARRAYS                   \
+/* OF: OF_BUFFER or OF_PLACE, as PART */
+#define DECIDE_ARRAYS(OF)                                                     \
+  __global int *plan = (__global int *)OF(plan);                              \
+  __global double *entries = (__global double *)OF(entries);                  \
+  __global double *grid_energies = (__global double *)OF(grid_energies);      \
+  __global double *nuclei_energies = (__global double *)OF(nuclei_energies);  \
+  __global double *mm_energies = (__global double *)OF(mm_energies);          \
+  __global double *differences = (__global double *)OF(differences);          \
+  __global const int *responses = (__global const int *)OF(responses);        \
+  __global int *doubt_list = (__global int *)OF(doubt_list);                  \
+  __global ulong *answers = (__global ulong *)OF(answers);                    \
+  ARRAY(double, chain_state);                                                 \
+  ARRAY(double, lattice);                                                     \
+  ARRAY(coordinate, lattice_sites);                                           \
+  ARRAY(double, field_cache);                                                 \
+  ARRAY(double, record);                                                      \
+  ARRAY(int, molecule_response);                                              \
+  ARRAY(long, response_total);
+#define EXACT_ARRAYS                      \
   CONSTANT_ARRAY(double, topology_reals); \
   CONSTANT_ARRAY(int, topology_integers); \
-  ARRAY(int, plan);                       \
-  ARRAY(double, entries);                 \
-  ARRAY(double, grid_energies);           \
-  ARRAY(double, nuclei_energies);         \
-  ARRAY(double, mm_energies);             \
-  ARRAY(double, differences);             \
-  ARRAY(double, chain_state);             \
-  ARRAY(double, lattice);                 \
-  ARRAY(coordinate, lattice_sites);       \
-  ARRAY(double, field_cache);             \
-  ARRAY(double, record);                  \
-  CONSTANT_ARRAY(int, responses);         \
-  ARRAY(int, molecule_response);          \
-  ARRAY(long, response_total);            \
   CONSTANT_ARRAY(double, solute);         \
   CONSTANT_ARRAY(double, exact_blocks);   \
-  CONSTANT_ARRAY(double, exact_points);   \
-  ARRAY(int, doubt_list);                 \
-  ARRAY(ulong, answers);
+  CONSTANT_ARRAY(double, exact_points);
+#define WITHOUT_EXACT_ARRAYS                    \
+  __global const double *topology_reals = 0;    \
+  __global const int *topology_integers = 0;    \
+  __global const double *solute = 0;            \
+  __global const double *exact_blocks = 0;      \
+  __global const double *exact_points = 0;
 
 /* EXACT: whether exact energies are asked for */
 #define DECIDING(EXACT)                                                                           \

@@ -38,6 +38,15 @@ typedef real coordinate;
 #define CONSTANT_ARRAY(type, name) \
   __global const type *name = (__global const type *)(name##_memory + name##_offset)
 
+/* Buffers of one memory object, which a kernel is given once: each object costs a launch half a
+   microsecond. */
+#define PLACE(name) ulong name##_offset
+#define OF_BUFFER(name) (name##_memory + name##_offset)
+#define OF_PLACE(name) (handed_memory + name##_offset)
+#define PLACED_ARRAY(type, name) __global type *name = (__global type *)OF_PLACE(name)
+#define CONSTANT_PLACED_ARRAY(type, name) \
+  __global const type *name = (__global const type *)OF_PLACE(name)
+
 /* A whole number of items works together. Where a CPU's kernels share local memory, it is an argument:
    PoCL 3.1 let the groups of two threads share one __local array of a kernel's own. */
 #define GROUP_OF(size) __attribute__((reqd_work_group_size(size, 1, 1)))

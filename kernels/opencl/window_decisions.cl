@@ -33,18 +33,21 @@ static inline int is_last_group(volatile __global int *counter, __local int *las
 /* Work-groups: one per SUM_ENTRIES entries and term (mm_pair_reduce), one per PAIRS_PER_GROUP pairs
    of candidates (candidate_differences), and one per GRID_SUMS_PER_GROUP candidates where there are
    grid parts (qmmm_coulomb_grid_sum); then metropolis_decide. */
-__kernel GROUP_OF(DECIDE_GROUP) void window_decide(DECIDE_PARAMETERS, PairConstants constants,
-                                                   int grid_parts, int site_capacity,
-                                                   BUFFER(sites), BUFFER(grid_partials),
-                                                   BUFFER(mm_partial), BUFFER(table)) {
+__kernel GROUP_OF(DECIDE_GROUP) void window_decide(__global char *handed_memory,
+                                                   DECIDE_PARAMETERS(PLACE),
+                                                   PairConstants constants, int grid_parts,
+                                                   int site_capacity, PLACE(sites),
+                                                   PLACE(grid_partials), PLACE(mm_partial),
+                                                   PLACE(table)) {
   __local double shared_sums[DECIDE_GROUP];
   __local ulong shared[DECIDE_GROUP];
   __local int last;
-  DECIDE_ARRAYS
-  CONSTANT_ARRAY(double, sites);
-  CONSTANT_ARRAY(double, grid_partials);
-  CONSTANT_ARRAY(double, mm_partial);
-  CONSTANT_ARRAY(real, table);
+  DECIDE_ARRAYS(OF_PLACE)
+  WITHOUT_EXACT_ARRAYS
+  CONSTANT_PLACED_ARRAY(double, sites);
+  CONSTANT_PLACED_ARRAY(double, grid_partials);
+  CONSTANT_PLACED_ARRAY(double, mm_partial);
+  CONSTANT_PLACED_ARRAY(real, table);
   const int group = (int)get_group_id(0);
   const int entry_count = window.candidates + window.starts;
   const int sums = MM_TERMS * ((entry_count + SUM_ENTRIES - 1) / SUM_ENTRIES);
@@ -74,14 +77,17 @@ __kernel GROUP_OF(DECIDE_GROUP) void window_decide(DECIDE_PARAMETERS, PairConsta
 
 /* exact_changes and metropolis_settle, where there are doubts; then propose_moves for the next
    window, where there is one. */
-__kernel GROUP_OF(DECIDE_GROUP) void window_settle(DECIDE_PARAMETERS, WindowShape next,
-                                                   StepRange range, int site_capacity,
-                                                   BUFFER(sites), BUFFER(outside)) {
+__kernel GROUP_OF(DECIDE_GROUP) void window_settle(__global char *handed_memory,
+                                                   DECIDE_PARAMETERS(PLACE) AND_EXACT_PARAMETERS,
+                                                   WindowShape next, StepRange range,
+                                                   int site_capacity, PLACE(sites),
+                                                   PLACE(outside)) {
   __local ulong shared[DECIDE_GROUP];
   __local int last;
-  DECIDE_ARRAYS
-  ARRAY(double, sites);
-  ARRAY(real, outside);
+  DECIDE_ARRAYS(OF_PLACE)
+  EXACT_ARRAYS
+  PLACED_ARRAY(double, sites);
+  PLACED_ARRAY(real, outside);
   const int count = doubt_list[DOUBTS_COUNT];
   if (count > 0) {
     const Deciding deciding = DECIDING(1);

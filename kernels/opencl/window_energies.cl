@@ -19,27 +19,27 @@ static inline int tile_row(int tile) {
    (mm_pair_table), one per candidate where there are static terms
    (qmmm_nuclei_vdw). */
 __kernel GROUP_OF(PAIR_GROUP) void window_energies(
-    WindowShape window, Interaction interaction, PairConstants constants, int tiles, int nuclei, int chunks, int slices,
-    int blocks, int blocks_per_chunk, int site_capacity, BUFFER(topology_reals),
-    BUFFER(topology_integers), BUFFER(plan), BUFFER(entries), BUFFER(lattice),
-    BUFFER(lattice_sites), BUFFER(outside), BUFFER(solute), BUFFER(grid_sites),
-    BUFFER(block_headers), BUFFER(points), BUFFER(mm_partial), BUFFER(table),
-    BUFFER(nuclei_energies), BUFFER(grid_partials), __local TargetSite *sites) {
+    __global char *handed_memory, WindowShape window, Interaction interaction,
+    PairConstants constants, int tiles, int nuclei, int chunks, int slices, int blocks,
+    int blocks_per_chunk, int site_capacity, BUFFER(topology_reals), BUFFER(topology_integers),
+    PLACE(plan), PLACE(entries), BUFFER(lattice), BUFFER(lattice_sites), PLACE(outside),
+    BUFFER(solute), PLACE(grid_sites), BUFFER(block_headers), BUFFER(points), PLACE(mm_partial),
+    PLACE(table), PLACE(nuclei_energies), PLACE(grid_partials), __local TargetSite *sites) {
   CONSTANT_ARRAY(double, topology_reals);
   CONSTANT_ARRAY(int, topology_integers);
-  CONSTANT_ARRAY(int, plan);
-  CONSTANT_ARRAY(double, entries);
+  CONSTANT_PLACED_ARRAY(int, plan);
+  CONSTANT_PLACED_ARRAY(double, entries);
   CONSTANT_ARRAY(double, lattice);
   CONSTANT_ARRAY(coordinate, lattice_sites);
-  CONSTANT_ARRAY(real, outside);
+  CONSTANT_PLACED_ARRAY(real, outside);
   CONSTANT_ARRAY(double, solute);
-  CONSTANT_ARRAY(double, grid_sites);
+  CONSTANT_PLACED_ARRAY(double, grid_sites);
   CONSTANT_ARRAY(double, block_headers);
   CONSTANT_ARRAY(coordinate, points);
-  ARRAY(double, mm_partial);
-  ARRAY(real, table);
-  ARRAY(double, nuclei_energies);
-  ARRAY(double, grid_partials);
+  PLACED_ARRAY(double, mm_partial);
+  PLACED_ARRAY(real, table);
+  PLACED_ARRAY(double, nuclei_energies);
+  PLACED_ARRAY(double, grid_partials);
   __local double shared[PAIR_GROUP];
   __local uint counts[PAIR_GROUP];
   __local ushort list[LISTED_AT_A_TIME];

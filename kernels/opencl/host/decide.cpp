@@ -15,9 +15,11 @@ void decide_pass(Program& program, cl_command_queue queue, const Window& window,
                  const DecideBuffers& buffers, const DecideWork& work, Buffer scratch,
                  bool second) {
   Launch launch(program, queue, second ? "metropolis_settle" : "metropolis_decide");
-  set_decide_arguments(launch, window, tuning, certification, buffers, work, scratch, second);
-  launch.with_local(occupation_bytes(program, window.extent.steps, buffers.response.components))
-      .with_local(size_of(program.shape().decide_group) * sizeof(cl_ulong))
+  set_decide_arguments(launch, window, tuning, certification, buffers, work, scratch,
+                       Handed::as_buffers);
+  launch.with_local(occupation_bytes(program, window.extent.steps, buffers.response.components));
+  if (second) set_exact_arguments(launch, window, certification, scratch);
+  launch.with_local(size_of(program.shape().decide_group) * sizeof(cl_ulong))
       .run({1, 1}, {size_of(program.shape().decide_group), 1});
 }
 
@@ -91,24 +93,47 @@ DecideWork decide_work(const Program& program, const Window& window, int groups,
   return work;
 }
 
-void set_decide_arguments(Launch& launch, const Window& window, const StepTuning& tuning,
-                          const Certification& certification, const DecideBuffers& buffers,
-                          const DecideWork& work, Buffer scratch, bool exact) {
+namespace {
+
+/// @param part of a buffer: itself, or its place
+template <class Part>
+void set_arguments(Launch& launch, const Window& window, const StepTuning& tuning,
+                   const Certification& certification, const DecideBuffers& buffers,
+                   const DecideWork& work, Buffer scratch, Part part) {
   const Buffer& unused = scratch;
-  const auto if_exact = [&](const Buffer& buffer) { return exact ? some(buffer, unused) : unused; };
   launch.with(window_shape(window), window.interaction, tuning, cl_int{certification.active},
               certification.bound, cl_int{buffers.grid_energies.memory != nullptr},
               cl_int{buffers.nuclei_energies.memory != nullptr}, cl_int{certification.nuclei},
               cl_int{certification.blocks}, cl_int{buffers.response.components},
-              cl_int{work.groups}, if_exact(window.topology_reals),
-              if_exact(window.topology_integers), window.plan, window.entries,
-              some(buffers.grid_energies, unused), some(buffers.nuclei_energies, unused),
-              buffers.mm_energies, behind(scratch, work.differences_bytes), buffers.chain_state,
-              buffers.lattice, buffers.lattice_sites, buffers.field_cache, buffers.record,
-              some(buffers.response.candidates, unused), some(buffers.response.molecules, unused),
-              some(buffers.response.total, unused), if_exact(certification.solute),
-              if_exact(certification.exact_blocks), if_exact(certification.exact_points), scratch,
-              behind(scratch, work.answers_bytes));
+              cl_int{work.groups}, part(window.plan), part(window.entries),
+              part(some(buffers.grid_energies, unused)),
+              part(some(buffers.nuclei_energies, unused)), part(buffers.mm_energies),
+              part(behind(scratch, work.differences_bytes)),
+              part(some(buffers.response.candidates, unused)), part(scratch),
+              part(behind(scratch, work.answers_bytes)), buffers.chain_state, buffers.lattice,
+              buffers.lattice_sites, buffers.field_cache, buffers.record,
+              some(buffers.response.molecules, unused), some(buffers.response.total, unused));
+}
+
+}  // namespace
+
+void set_decide_arguments(Launch& launch, const Window& window, const StepTuning& tuning,
+                          const Certification& certification, const DecideBuffers& buffers,
+                          const DecideWork& work, Buffer scratch, Handed handed) {
+  if (handed == Handed::as_places) {
+    launch.with_memory_of(scratch);
+    set_arguments(launch, window, tuning, certification, buffers, work, scratch,
+                  [](const Buffer& buffer) { return Place(buffer); });
+  } else {
+    set_arguments(launch, window, tuning, certification, buffers, work, scratch,
+                  [](const Buffer& buffer) { return buffer; });
+  }
+}
+
+void set_exact_arguments(Launch& launch, const Window& window, const Certification& certification,
+                         const Buffer& unused) {
+  launch.with(window.topology_reals, window.topology_integers, some(certification.solute, unused),
+              some(certification.exact_blocks, unused), some(certification.exact_points, unused));
 }
 
 void metropolis_decide(Program& program, cl_command_queue queue, const Window& window,

@@ -36,6 +36,12 @@ class PreparedKernel {
   std::vector<Argument> arguments_;
 };
 
+/// A buffer of a memory object that a kernel is given once (PLACE of portable.h).
+struct Place {
+  explicit Place(const Buffer& buffer) : offset_bytes(buffer.offset_bytes) {}
+  cl_ulong offset_bytes;
+};
+
 /// Sets a kernel's arguments one after another, then enqueues it.
 class Launch {
  public:
@@ -54,6 +60,11 @@ class Launch {
   /// The four that nearly every kernel of a window reads.
   Launch& with_buffers_of(const Window& window) {
     return with(window.topology_reals, window.topology_integers, window.plan, window.entries);
+  }
+  /// The one that places are in.
+  Launch& with_memory_of(const Buffer& buffer) {
+    set_memory(buffer);
+    return *this;
   }
   Launch& with_local(std::size_t bytes) {
     set(bytes, nullptr);
@@ -75,8 +86,11 @@ class Launch {
     set(sizeof(Value), &value);
   }
   void add(const Buffer& buffer) {
-    check(kernel_.set(argument_++, buffer.memory), "clSetKernelArg", name_);
+    set_memory(buffer);
     add(static_cast<cl_ulong>(buffer.offset_bytes));
+  }
+  void set_memory(const Buffer& buffer) {
+    check(kernel_.set(argument_++, buffer.memory), "clSetKernelArg", name_);
   }
   void set(std::size_t size, const void* value) {
     check(kernel_.set(argument_++, size, value), "clSetKernelArg", name_);

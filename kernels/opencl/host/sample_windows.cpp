@@ -11,8 +11,9 @@ bool has_reference(const WholeWindow& whole) {
   return whole.reference.potential_values.memory != nullptr;
 }
 
-/// Puts what windows hand from one operation to the next into one piece of memory: each buffer that
-/// a kernel is given costs its launch half a microsecond, and a chain's steps wait for launches.
+/// Puts what windows hand from one operation to the next into one piece of memory, which their
+/// launches are given once: each memory object costs a launch half a microsecond, and a chain's
+/// steps wait for launches.
 /// @return bytes of it that this takes, whatever the memory
 std::size_t place_intermediates(const Program& program, Buffer memory, Window& window,
                                 WholeWindow& whole) {
@@ -233,11 +234,12 @@ class FusedWindows {
         (leaves_grid_parts() ? groups_for(extent.candidates, kGridSums) : 0);
     Launch launch(program_, queue_, "window_decide");
     set_decide_arguments(launch, window, tasks_[i].tuning, certification_, buffers_of(i),
-                         work.decide, scratch_, false);
+                         work.decide, scratch_, Handed::as_places);
     launch.with_local(occupation_bytes(program_, extent.steps, components()))
         .with(pair_constants(window.interaction),
               cl_int{leaves_grid_parts() ? work.grid.parts() : 0}, cl_int{work.grid.capacity},
-              sites_of(work), partials_of(work), whole_.mm_partial, whole_.decide.table)
+              Place(sites_of(work)), Place(partials_of(work)), Place(whole_.mm_partial),
+              Place(whole_.decide.table))
         .run({groups, 1}, {size_of(program_.shape().decide_group), 1});
   }
 
@@ -251,12 +253,13 @@ class FusedWindows {
     const Work next_work = work_of(next);
     Launch launch(program_, queue_, "window_settle");
     set_decide_arguments(launch, window, tasks_[i].tuning, certification_, buffers_of(i),
-                         work.decide, scratch_, true);
+                         work.decide, scratch_, Handed::as_places);
+    launch.with_local(std::max(occupation_bytes(program_, window.extent.steps, components()),
+                               picks_bytes(next_shape.steps)));
+    set_exact_arguments(launch, window, certification_, scratch_);
     launch
-        .with_local(std::max(occupation_bytes(program_, window.extent.steps, components()),
-                             picks_bytes(next_shape.steps)))
-        .with(next_shape, tasks_[next].range, cl_int{next_work.grid.capacity}, sites_of(next_work),
-              whole_.outside)
+        .with(next_shape, tasks_[next].range, cl_int{next_work.grid.capacity},
+              Place(sites_of(next_work)), Place(whole_.outside))
         .run({size_of(work.decide.groups), 1}, {size_of(program_.shape().decide_group), 1});
   }
 
@@ -284,13 +287,15 @@ void window_energies(Program& program, cl_command_queue queue, const Window& win
                                 ? window.extent.candidates
                                 : 0;
   Launch(program, queue, "window_energies")
+      .with_memory_of(sites)
       .with(window_shape(window), window.interaction, pair_constants(window.interaction),
             cl_int{tiles}, cl_int{certification.nuclei}, cl_int{work.chunks}, cl_int{work.slices},
             cl_int{whole.blocks}, cl_int{work.blocks_per_chunk}, cl_int{work.capacity})
-      .with_buffers_of(window)
-      .with(decide.lattice, decide.lattice_sites, whole.outside, some(certification.solute, unused),
-            sites, some(whole.block_headers, unused), some(whole.points, unused), whole.mm_partial,
-            decide.table, some(decide.nuclei_energies, unused), partials)
+      .with(window.topology_reals, window.topology_integers, Place(window.plan),
+            Place(window.entries), decide.lattice, decide.lattice_sites, Place(whole.outside),
+            some(certification.solute, unused), Place(sites), some(whole.block_headers, unused),
+            some(whole.points, unused), Place(whole.mm_partial), Place(decide.table),
+            Place(some(decide.nuclei_energies, unused)), Place(partials))
       .with_local(target_bytes(program, window))
       .run({size_of(entries + work.parts() + tiles + nuclei_groups), 1},
            {size_of(program.shape().pair_group), 1});

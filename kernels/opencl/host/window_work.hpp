@@ -48,13 +48,20 @@ void check_extent(const Program& program, const WindowExtent& extent, int compon
 std::size_t occupation_bytes(const Program& program, int steps, int components);
 std::size_t picks_bytes(int steps);
 
-/// Arguments of kernels that decide (DECIDE_PARAMETERS of decide_window.h).
+/// How a window's launches are given what they hand to each other: as buffers, or as places in the
+/// memory of the scratch buffer, which they are given once.
+enum class Handed { as_buffers, as_places };
+
+/// Arguments of kernels that decide (DECIDE_PARAMETERS of decide_window.h) but for their local
+/// memory.
 /// @param scratch as decide_work lays it out
-/// @param exact   whether exact energies are asked for; a buffer that is not read is not passed,
-///                since each costs the launch a microsecond
 void set_decide_arguments(Launch& launch, const Window& window, const StepTuning& tuning,
                           const Certification& certification, const DecideBuffers& buffers,
-                          const DecideWork& work, Buffer scratch, bool exact);
+                          const DecideWork& work, Buffer scratch, Handed handed);
+/// AND_EXACT_PARAMETERS.
+/// @param unused for those that there are not
+void set_exact_arguments(Launch& launch, const Window& window, const Certification& certification,
+                         const Buffer& unused);
 
 /// propose_moves that places the candidates' charged sites, too.
 void propose_moves_and_sites(Program& program, cl_command_queue queue, const Window& window,
