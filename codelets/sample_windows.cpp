@@ -36,7 +36,8 @@ void guarded_member(const Arguments& a, Body&& body) noexcept {
   guarded(a.name(), [&] {
     try {
       body();
-    } catch (const ExchangeAbandoned&) {  // whoever has failed tells of it
+    } catch (const ExchangeAbandoned& error) {  // whoever has failed has told of it
+      if (!failed()) report_failure(error.what());
     }
   });
   if (a.member.has_others() && failed()) a.member.abandon();

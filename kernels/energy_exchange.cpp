@@ -21,10 +21,12 @@ std::span<double> EnergyExchange::own(std::size_t member) {
 
 void EnergyExchange::tell(std::size_t member) {
   Member& me = members_[member];
+  const Clock::time_point now = Clock::now();
   if (me.windows > 0) {
-    const std::chrono::duration<double> worked = Clock::now() - me.since;
-    me.working_seconds = me.working_seconds + worked.count();
+    const std::chrono::duration<double> passed = now - me.since;
+    me.working_seconds = me.working_seconds + (passed - me.waited).count();
   }
+  me.since = now;
   ++me.windows;
   // Not where it has been abandoned meanwhile.
   std::uint64_t before = me.windows - 1;
@@ -34,15 +36,16 @@ void EnergyExchange::tell(std::size_t member) {
 
 std::span<const double> EnergyExchange::sums(std::size_t member, std::size_t count) {
   Member& me = members_[member];
+  const Clock::time_point begin = Clock::now();
+  for (std::size_t i = 0; i < count_; ++i) wait_for(members_[i], me.windows);
+  me.waited = Clock::now() - begin;
   const std::size_t turn = (me.windows - 1) % 2;
   const std::span<double> sums = std::span(me.sums[turn]).first(count);
   std::ranges::fill(sums, 0.0);
   for (std::size_t i = 0; i < count_; ++i) {
-    wait_for(members_[i], me.windows);
     const std::vector<double>& energies = members_[i].energies[turn];
     for (std::size_t k = 0; k < count; ++k) sums[k] += energies[k];
   }
-  me.since = Clock::now();
   return sums;
 }
 

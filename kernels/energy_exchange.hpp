@@ -21,8 +21,7 @@ class ExchangeAbandoned : public std::exception {
 /// Where the members of a team, each on a thread of its own, tell each other the energies of a
 /// window's candidates with their parts of the density (src/sampling/README.md, "One chain on
 /// several devices"). For each window a member calls own(), tell() and sums(), in this order. What
-/// own() and sums() return stays as it is until sums() of the next window has returned, so that a
-/// device that does as it is told in order may read and write it meanwhile.
+/// own() and sums() return stays as it is until sums() of the next window has returned.
 class EnergyExchange {
  public:
   /// @param values candidates that a window has at most
@@ -40,7 +39,7 @@ class EnergyExchange {
   /// The member tells no more, and whoever waits for it ends. Any thread.
   void abandon(std::size_t member) noexcept;
 
-  /// How long the member took from sums() to tell(), all its windows together.
+  /// How long the member took for its windows but the first, without waiting for others.
   double working_seconds(std::size_t member) const;
 
  private:
@@ -56,6 +55,7 @@ class EnergyExchange {
     Turns energies;
     Turns sums;
     Clock::time_point since{};
+    std::chrono::duration<double> waited{};
     std::atomic<double> working_seconds{0};
   };
 

@@ -285,8 +285,7 @@ std::vector<Option> run_options() {
            "what a StarPU task is: an energy term of a window; several whole windows (for one fast "
            "device, or for windows that take less than a millisecond, by StarPU's performance "
            "model); or a device's part of windows that several devices share (team), which auto "
-           "tries "
-           "where one chain has several devices"},
+           "tries where one chain has several"},
           {"auto", "terms", "windows", "team"}, STARPMC_FIELD(run.tasks)),
   };
 }

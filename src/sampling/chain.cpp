@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <deque>
 #include <nlohmann/json.hpp>
 
@@ -423,14 +424,18 @@ StepPace StarpuChain<Real>::run_windows(const ChainSegment& segment, std::uint64
       tries ? std::min(alike_until_, step + team_.steps_to_try()) : alike_until_;
   const bool terms = !team_.active() && sizes_.windows_per_task == 0;
   const std::size_t ahead = terms ? kWindowsAhead : kTasksAhead;
-  PaceMeter meter;
+  const std::uint64_t first = step;
+  const auto begin = std::chrono::steady_clock::now();
+  const auto pace = [&] {
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
+    return StepPace{passed.count(), step - first};
+  };
   std::deque<PendingWindows> pending;
   const auto observe_first = [&] {
     observe(pending.front(), observer);
-    meter.passed(pending.front().end());
     pending.pop_front();
   };
-  while (step < until && !(tries && team_.enough(meter.pace())) && !pause()) {
+  while (step < until && !(tries && team_.lasted(pace())) && !pause()) {
     pending.push_back(plan_windows(segment, step));
     submit(segment, pending.back());
     step = pending.back().end();
@@ -439,7 +444,7 @@ StepPace StarpuChain<Real>::run_windows(const ChainSegment& segment, std::uint64
     while (pending.size() >= (wait ? 1 : ahead)) observe_first();
   }
   while (!pending.empty()) observe_first();
-  return meter.pace();
+  return pace();
 }
 
 template <class Real>

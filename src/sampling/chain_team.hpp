@@ -52,7 +52,7 @@ class ChainTeam {
   void submit(const TeamWindowsTask& task);
 
   /// Cuts the density anew by the times that windows took the members since it was cut, where these
-  /// differ. No task is under way.
+  /// differ.
   void balance();
   /// Of the density's blocks, one for each member.
   std::vector<double> shares() const;
@@ -75,6 +75,8 @@ class ChainTeam {
   bool is_first(const Member& member) const { return &member == &members_.front(); }
   void copy_state();
   void cut_density();
+  /// @throws RunError where members have decided differently
+  void expect_same_states() const;
   void submit_to(std::size_t member, const TeamWindowsTask& task);
   codelets::SampleHandles handles_of(const Member& member, starpu_data_handle_t record) const;
 

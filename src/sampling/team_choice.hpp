@@ -2,12 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <optional>
-#include <utility>
 #include <vector>
 
 namespace starpmc {
@@ -18,38 +15,20 @@ enum class WindowWay {
   team,
 };
 
-/// How long steps took from when a window was there until a later one was.
+/// How long steps took, from before their first window was submitted until all were observed.
 struct StepPace {
   double seconds = 0;
   std::uint64_t steps = 0;
 };
 
-/// Measures it.
-class PaceMeter {
- public:
-  /// The steps before this one are made.
-  void passed(std::uint64_t step) {
-    const auto now = std::chrono::steady_clock::now();
-    if (!first_) {
-      first_ = {step, now};
-      return;
-    }
-    pace_ = {std::chrono::duration<double>(now - first_->second).count(), step - first_->first};
-  }
-  const StepPace& pace() const { return pace_; }
-
- private:
-  std::optional<std::pair<std::uint64_t, std::chrono::steady_clock::time_point>> first_;
-  StepPace pace_;
-};
-
-/// Finds by trial which way takes least time. All of them make the same steps, so trying costs only
-/// the slower ones' time; and what was measured is believed before any model, which knows nothing
-/// of what a team costs besides its work.
+/// Finds by trial which way takes least time. Both make the same steps, so trying costs only the
+/// slower one's time; and what was measured is believed before any model, which knows nothing of
+/// what a team costs besides its work.
 class WayTrial {
  public:
-  /// @param alone_too whether a team has to prove that it is worth it
-  explicit WayTrial(bool alone_too) {
+  /// @param alone_too   whether a team has to prove that it is worth it
+  /// @param least_steps of a try, unless they take long
+  WayTrial(bool alone_too, std::uint64_t least_steps) : least_steps_(least_steps) {
     // A new team's first windows bring the density to its members, and tell how fast these are.
     for (int i = 0; i < kBalances; ++i) plan_.push_back({WindowWay::team, false});
     for (int i = 0; i < kRounds; ++i) {
@@ -66,22 +45,28 @@ class WayTrial {
   /// Whether they only show how a team's work is best shared out.
   bool balances() const { return !done() && !plan_[at_].timed; }
 
-  /// What they took. None where there were too few to tell; a chain that never makes enough of them
-  /// in a row stays as it was.
-  void tell(const StepPace& pace) {
-    if (done()) return;
-    if (pace.steps == 0) {
-      if (++in_vain_ == kMostInVain) at_ = plan_.size();
-      return;
-    }
-    in_vain_ = 0;
+  /// Whether a try has lasted with these; none: so far.
+  bool lasts(const StepPace& more = {}) const {
+    return sum_.steps + more.steps >= least_steps_ || sum_.seconds + more.seconds > kLongSeconds;
+  }
+  /// Steps that it still wants.
+  std::uint64_t steps_left() const { return least_steps_ - std::min(least_steps_, sum_.steps); }
+
+  /// What more windows of the try took; steps may come in many short runs.
+  /// @return whether it was the last of this try
+  bool tell(const StepPace& pace) {
+    if (done()) return false;
+    sum_.seconds += pace.seconds;
+    sum_.steps += pace.steps;
+    if (!lasts() || sum_.steps == 0) return false;
     if (plan_[at_].timed) {
       double& best = best_[static_cast<std::size_t>(plan_[at_].way)];
-      best = std::min(best, pace.seconds / static_cast<double>(pace.steps));
+      best = std::min(best, sum_.seconds / static_cast<double>(sum_.steps));
     }
+    sum_ = {};
     ++at_;
-    if (!done()) return;
-    if (of(WindowWay::team) < kGain * of(choice_)) choice_ = WindowWay::team;
+    if (done() && of(WindowWay::team) < kGain * of(choice_)) choice_ = WindowWay::team;
+    return true;
   }
 
   /// Best seconds of a step so far; infinite: not tried.
@@ -90,7 +75,7 @@ class WayTrial {
  private:
   static constexpr int kBalances = 4;
   static constexpr int kRounds = 3;
-  static constexpr int kMostInVain = 10;
+  static constexpr double kLongSeconds = 0.2;
   /// Less is not worth the other devices' time.
   static constexpr double kGain = 0.97;
 
@@ -98,9 +83,10 @@ class WayTrial {
     WindowWay way;
     bool timed;
   };
+  std::uint64_t least_steps_;
   std::vector<Try> plan_;
   std::size_t at_ = 0;
-  int in_vain_ = 0;
+  StepPace sum_;  ///< of this try so far
   std::array<double, 2> best_{};
   WindowWay choice_ = WindowWay::team;
 };

@@ -12,10 +12,9 @@
 namespace starpmc {
 namespace {
 
-/// Windows of a try, of which a few that took long are enough; and no fewer.
+/// Windows of a try, and tasks: no fewer.
 constexpr std::uint64_t kWindowsToTry = 16;
-constexpr std::uint64_t kFewestWindows = 4;
-constexpr double kLongSeconds = 0.2;
+constexpr std::uint64_t kTasksToTry = 4;
 /// Of the density's pairs of a window, on the fastest worker: half of less is not worth an
 /// exchange.
 constexpr double kLeastSeconds = 150e-6;
@@ -59,8 +58,9 @@ void TeamWindows<Real>::take_density(ChainData<Real>& data, const WindowLayout& 
   windows_per_task_ = std::clamp<std::size_t>(conditions.windows_per_task * workers.size(), 1,
                                               codelets::kMostWindowsPerTask);
   team_ = std::make_unique<ChainTeam<Real>>(data, layout, windows_per_task_, workers);
-  trial_.emplace(!asked_for);
-  window_steps_ = layout.steps;
+  trial_.emplace(!asked_for,
+                 std::max<std::uint64_t>(kWindowsToTry, kTasksToTry * windows_per_task_) *
+                     static_cast<std::uint64_t>(layout.steps));
 }
 
 template <class Real>
@@ -75,26 +75,14 @@ void TeamWindows<Real>::data_changed() {
 }
 
 template <class Real>
-std::uint64_t TeamWindows<Real>::steps_to_try() const {
-  return std::max<std::uint64_t>(kWindowsToTry, kFewestWindows * windows_per_task_) *
-         static_cast<std::uint64_t>(window_steps_);
-}
-
-template <class Real>
-bool TeamWindows<Real>::enough(const StepPace& pace) const {
-  return pace.seconds > kLongSeconds &&
-         pace.steps >= kFewestWindows * static_cast<std::uint64_t>(window_steps_) / 2;
-}
-
-template <class Real>
 void TeamWindows<Real>::tell(const StepPace& pace) {
   if (!tries()) return;
-  // Windows are shorter than they may be where a molecule's visits multiply.
-  const bool counts = pace.steps >= kFewestWindows * static_cast<std::uint64_t>(window_steps_) / 2;
-  if (counts && trial_->balances()) team_->balance();
+  const bool balances = trial_->balances();
   const bool was_alone = way() == WindowWay::alone;
-  trial_->tell(counts ? pace : StepPace{});
+  const bool ended = trial_->tell(pace);
   if (was_alone) team_->data_changed();
+  if (!ended) return;
+  if (balances) team_->balance();
   if (!trial_->done()) return;
   spdlog::info("{}", outcome());
   if (way() != WindowWay::alone) return;

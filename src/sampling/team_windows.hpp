@@ -37,11 +37,11 @@ class TeamWindows {
   /// Windows that a task of it has at most.
   std::size_t windows_per_task() const { return windows_per_task_; }
 
-  /// Whether ways are tried: windows on their way are waited for, and tell() told, after `steps`
-  /// steps or as soon as it is enough().
+  /// Whether ways are tried: windows on their way are waited for, and tell() told, after so many
+  /// steps or as soon as a try has lasted().
   bool tries() const { return team_ != nullptr && !trial_->done(); }
-  std::uint64_t steps_to_try() const;
-  bool enough(const StepPace& pace) const;
+  std::uint64_t steps_to_try() const { return trial_->steps_left(); }
+  bool lasted(const StepPace& pace) const { return trial_->lasts(pace); }
   void tell(const StepPace& pace);
 
  private:
@@ -52,7 +52,6 @@ class TeamWindows {
   std::optional<WayTrial> trial_;          ///< of the team
   bool settled_alone_ = false;             ///< it was tried, and was not worth it
   std::size_t windows_per_task_ = 1;
-  int window_steps_ = 1;
 };
 
 }  // namespace starpmc

@@ -145,6 +145,18 @@ class Devices(Team):
         self.assertEqual(outcome(summary), outcome(expected))
         self.assertFalse(timings_of_team(summary))
 
+    def test_tried_unasked(self):
+        """Windows by one device alone and by both, in turn: each takes the state over from the other."""
+        self.skip_without_opencl()
+        # Windows so short that all tries fit, and so dear that a try is worth it.
+        options = ("--sampling.window", 8, "--sampling.steps", 12000, "--run.precision", "fp64")
+        expected = self.alone(*options)
+        summary = self.run_small("tried", "--run.tasks", "auto", "--run.implementation", "opencl",
+                                 *options, **TWO_DEVICES)  # fmt: skip
+        self.assertEqual(outcome(summary), outcome(expected))
+        log = (self.folder / "tried" / "run.log").read_text()
+        self.assertRegex(log, r"one chain on 2 workers.*us a step, [\d.]+ alone")
+
     def test_several_chains_are_no_teams(self):
         """Two teams could each wait for a worker that the other one has."""
         chains = ("--sampling.chains", 2)

@@ -230,23 +230,32 @@ class DevicePipeline {
   /// A window's operations, several of them in one launch where the device likes that.
   template <class Real>
   void sample(Buffers<Real>& b, const StepRange& range, const StepTuning& tuning) {
-    sample_part(b, range, tuning, 0, static_cast<int>(b.system->blocks.size() / BLOCK_FIELDS), {});
+    sample_part(b, range, 1, tuning, 0, static_cast<int>(b.system->blocks.size() / BLOCK_FIELDS),
+                {});
   }
 
-  /// The same by a member of a team with the density's blocks [first, last).
+  /// The same of some windows in a row, of range.steps steps at most, by a member of a team with the
+  /// density's blocks [first, last).
   template <class Real>
-  void sample_part(Buffers<Real>& b, const StepRange& range, const StepTuning& tuning, int first,
-                   int last, const TeamMember& member) {
-    b.plan_ahead(range);
-    extent_ = {b.plan[PLAN_STEPS], b.plan[PLAN_CANDIDATES], b.plan[PLAN_STARTS]};
+  void sample_part(Buffers<Real>& b, const StepRange& range, int windows, const StepTuning& tuning,
+                   int first, int last, const TeamMember& member) {
+    std::vector<opencl::WindowTask> tasks;
+    StepRange next = range;
+    for (int i = 0; i < windows; ++i) {
+      b.plan_ahead(next);
+      extent_ = {b.plan[PLAN_STEPS], b.plan[PLAN_CANDIDATES], b.plan[PLAN_STARTS]};
+      tasks.push_back({next, i + 1 < windows ? StepTuning{} : tuning, extent_, {}});
+      tasks.back().range.steps = static_cast<unsigned>(extent_.steps);
+      next.first_step += static_cast<std::uint64_t>(extent_.steps);
+    }
     const DeviceWindow window(*this, b);
     const DecideMemory memory(*this, b);
     const auto outside = upload(b.outside);
     const auto partial = upload(b.mm_partial);
     const auto points = upload(b.points);
     const opencl::Certification certification = memory.certification(b);
-    const opencl::WindowTask task{range, tuning, extent_, at(memory.record)};
-    opencl::sample_windows(program_, queue(), window.window, std::span(&task, 1), certification,
+    for (auto& task : tasks) task.record = at(memory.record);
+    opencl::sample_windows(program_, queue(), window.window, tasks, certification,
                            {memory.buffers(),
                             at(outside),
                             at(partial),
@@ -353,7 +362,6 @@ class DevicePipeline {
     }
   };
 
-  /// With the blocks [first, last) of the density.
   static std::size_t size(int value) { return static_cast<std::size_t>(value); }
   cl_command_queue queue() const { return device_.queue.get(); }
   static opencl::Buffer at(const Memory& memory, std::size_t offset = 0) {

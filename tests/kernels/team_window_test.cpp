@@ -24,14 +24,26 @@ class DeviceTeam {
   void evaluate(Buffers<Real>&) {}
   template <class Real>
   void decide(Buffers<Real>& b, const StepTuning& tuning) {
+    sample(b, range_, 1, tuning);
+  }
+
+  template <class Real>
+  void sample(Buffers<Real>& b, const StepRange& range, int windows, const StepTuning& tuning) {
     const auto blocks = static_cast<int>(b.system->blocks.size() / BLOCK_FIELDS);
     EnergyExchange exchange(2, static_cast<std::size_t>(b.layout.candidates));
     Buffers<Real> other = b;
+    const auto part = [&](DevicePipeline& pipeline, Buffers<Real>& of, std::size_t member, int first,
+                          int last) {
+      try {
+        pipeline.sample_part(of, range, windows, tuning, first, last, {&exchange, member});
+      } catch (const std::exception& error) {
+        ADD_FAILURE() << error.what();
+        exchange.abandon(member);
+      }
+    };
     {
-      const std::jthread thread([&] {
-        second_.sample_part(other, range_, tuning, blocks / 3, blocks, {&exchange, 1});
-      });
-      first_.sample_part(b, range_, tuning, 0, blocks / 3, {&exchange, 0});
+      const std::jthread thread([&] { part(second_, other, 1, blocks / 3, blocks); });
+      part(first_, b, 0, 0, blocks / 3);
     }
     EXPECT_EQ(b.lattice, other.lattice);
     EXPECT_EQ(b.lattice_sites, other.lattice_sites);
@@ -79,6 +91,24 @@ TEST_P(TeamOnDevice, DecidesAsOneAlone) {
   EXPECT_EQ(a.accepted, b.accepted);
   EXPECT_EQ(a.lattice, b.lattice);
   EXPECT_GT(b.chain_state[STATE_CERTIFIED], 0);
+}
+
+TEST_P(TeamOnDevice, SeveralWindowsInARow) {
+  SystemOptions options;
+  options.waters = 150;
+  options.grid_points = 900;
+  const TestSystem system = make_system(options);
+  const ChainOptions chain{.steps = 60, .candidates = 122, .windows = 3, .bound = 0.5};
+  HostPipeline<ScalarLevel> reference;
+  const auto a = run_chain<double>(reference, system, chain);
+  Buffers<float> b(system, chain.steps, chain.candidates);
+  b.field_cache = naive_field_cache(system, system.lattice);
+  b.certified = true;
+  b.bound = {chain.bound, 0, 0};
+  DeviceTeam mixed(devices_, Precision::mixed, GetParam().shape);
+  mixed.sample(b, step_range(40, chain.steps), chain.windows, no_tuning());
+  EXPECT_EQ(a.lattice, b.lattice);
+  EXPECT_EQ(a.chain_state[STATE_ACCEPTED], b.chain_state[STATE_ACCEPTED]);
 }
 
 /// As in sample_windows_test.cpp: what PoCL takes of a GPU's kernels.

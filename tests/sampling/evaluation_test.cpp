@@ -147,7 +147,7 @@ TEST_F(Evaluation, OfTheSoluteIsThatOfAll) {
   EXPECT_EQ(decisions[0], decisions[1]);
 }
 
-/// Tasks of a team have one window each, those of a chain alone several, and longer records.
+/// Tasks of a team may have more windows than those of a chain alone, and longer records.
 TEST_F(Evaluation, ADensityMayBecomeTooSmallForATeam) {
   const StarpuRuntime runtime(Precision::mixed, Implementation::simd);
   settings_.output.pressure_interval = 0;

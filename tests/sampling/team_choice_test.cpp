@@ -14,7 +14,7 @@ using Seconds = std::map<WindowWay, double>;
 
 /// What a trial comes to where steps take so long.
 WindowWay choice(bool alone_too, const Seconds& of_a_step) {
-  WayTrial trial(alone_too);
+  WayTrial trial(alone_too, 1000);
   int tries = 0;
   while (!trial.done() && ++tries < 100) {
     trial.tell({1000 * of_a_step.at(trial.way()), 1000});
@@ -37,7 +37,7 @@ TEST(WayTrial, OneAloneIsNotTriedWhereATeamIsAskedFor) {
 }
 
 TEST(WayTrial, ADisturbanceDecidesNothing) {
-  WayTrial trial(true);
+  WayTrial trial(true, 1);
   bool disturbed = false;
   while (!trial.done()) {
     double seconds = trial.way() == WindowWay::alone ? 2 : 1;
@@ -50,22 +50,27 @@ TEST(WayTrial, ADisturbanceDecidesNothing) {
   EXPECT_EQ(trial.way(), WindowWay::team);
 }
 
-TEST(WayTrial, WhatCannotBeMeasuredStaysAsItWas) {
-  WayTrial trial(true);
-  int tries = 0;
-  while (!trial.done() && ++tries < 100) trial.tell({});
-  EXPECT_TRUE(trial.done());
+TEST(WayTrial, ShortRunsOfStepsAddUp) {
+  WayTrial trial(true, 1000);
+  int told = 0;
+  while (!trial.done() && ++told < 1000) {
+    EXPECT_EQ(trial.lasts({0, trial.steps_left()}), true);
+    // What the first 400 steps of each try take does not count for themselves.
+    const bool late = trial.steps_left() <= 600;
+    trial.tell({(trial.way() == WindowWay::alone ? 2e-5 : late ? 0 : 5e-5) * 100, 100});
+  }
+  EXPECT_EQ(told, 10 * 10);  // ten tries
+  EXPECT_DOUBLE_EQ(trial.of(WindowWay::alone), 2e-5);
+  EXPECT_DOUBLE_EQ(trial.of(WindowWay::team), 2e-5);
   EXPECT_EQ(trial.way(), WindowWay::alone);
 }
 
-TEST(PaceMeter, CountsFromTheFirstWindowOn) {
-  PaceMeter meter;
-  meter.passed(200);
-  EXPECT_EQ(meter.pace().steps, 0U);
-  meter.passed(390);
-  meter.passed(580);
-  EXPECT_EQ(meter.pace().steps, 380U);
-  EXPECT_GE(meter.pace().seconds, 0);
+TEST(WayTrial, FewStepsThatTakeLongAreEnough) {
+  WayTrial trial(true, 1'000'000);
+  int told = 0;
+  while (!trial.done() && ++told < 100) trial.tell({trial.way() == WindowWay::alone ? 2. : 1., 10});
+  EXPECT_EQ(told, 10);
+  EXPECT_EQ(trial.way(), WindowWay::team);
 }
 
 TEST(Shares, AreInProportionAndNoneIsEmpty) {

@@ -53,6 +53,9 @@ class Program {
   /// Scratch memory of at least `bytes` for commands of one queue, valid until the next call for
   /// it.
   cl_mem scratch(cl_command_queue queue, std::size_t bytes);
+  /// Main memory of at least `bytes` that the device reads and writes without a copy between, for
+  /// commands of one queue, valid until the next call for it.
+  std::span<std::byte> pinned(cl_command_queue queue, std::size_t bytes);
   cl_device_id device() const;
   Precision precision() const;
   bool single() const { return precision() != Precision::fp64; }  ///< fp32 pair terms

@@ -72,6 +72,11 @@ struct Program::State {
     std::size_t bytes = 0;
   };
   std::map<cl_command_queue, Scratch> scratch;
+  struct Pinned {
+    Owned<cl_mem> memory;
+    std::span<std::byte> bytes;
+  };
+  std::map<cl_command_queue, Pinned> pinned;
 };
 
 Program::Program(cl_context context, cl_device_id device, Precision precision,
@@ -167,6 +172,22 @@ cl_mem Program::scratch(cl_command_queue queue, std::size_t bytes) {
     check(error, "clCreateBuffer(" + std::to_string(bytes) + " bytes of scratch memory)");
   }
   return scratch.memory.get();
+}
+
+std::span<std::byte> Program::pinned(cl_command_queue queue, std::size_t bytes) {
+  State::Pinned& pinned = state_->pinned[queue];
+  if (bytes > pinned.bytes.size()) {
+    cl_int error = CL_SUCCESS;
+    Owned<cl_mem> memory(clCreateBuffer(state_->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR,
+                                        bytes, nullptr, &error));
+    check(error, "clCreateBuffer(" + std::to_string(bytes) + " bytes of pinned memory)");
+    void* const mapped =
+        clEnqueueMapBuffer(queue, memory.get(), CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes, 0,
+                           nullptr, nullptr, &error);
+    check(error, "clEnqueueMapBuffer");
+    pinned = {std::move(memory), {static_cast<std::byte*>(mapped), bytes}};
+  }
+  return pinned.bytes;
 }
 
 cl_device_id Program::device() const { return state_->device; }

@@ -59,12 +59,15 @@ void clear_field(Program& program, cl_command_queue queue, const Window& window,
 /// queue computes; meanwhile the queue goes on with what does not need them.
 class TeamEnergies {
  public:
-  TeamEnergies(cl_command_queue queue, const TeamMember& member, int candidates,
+  TeamEnergies(Program& program, cl_command_queue queue, const TeamMember& member, int candidates,
                const Buffer& energies)
       : queue_(queue), member_(member), count_(size_of(candidates)), energies_(energies) {
+    auto* const values = reinterpret_cast<double*>(program.pinned(queue, 2 * bytes()).data());
+    own_ = {values, count_};
+    sums_ = {values + count_, count_};
     cl_event read = nullptr;
     check(clEnqueueReadBuffer(queue_, energies_.memory, CL_FALSE, energies_.offset_bytes, bytes(),
-                              member_.own().data(), 0, nullptr, &read),
+                              own_.data(), 0, nullptr, &read),
           "clEnqueueReadBuffer");
     read_.reset(read);
     check(clFlush(queue_), "clFlush");
@@ -72,21 +75,35 @@ class TeamEnergies {
 
   void finish() {
     check(clFlush(queue_), "clFlush");
-    cl_event read = read_.get();
-    check(clWaitForEvents(1, &read), "clWaitForEvents");
+    wait();
+    std::ranges::copy(own_, member_.own().begin());
     member_.tell();
+    // The device has read the last window's before it computed this one's.
+    std::ranges::copy(member_.sums(count_), sums_.begin());
     check(clEnqueueWriteBuffer(queue_, energies_.memory, CL_FALSE, energies_.offset_bytes, bytes(),
-                               member_.sums(count_).data(), 0, nullptr, nullptr),
+                               sums_.data(), 0, nullptr, nullptr),
           "clEnqueueWriteBuffer");
   }
 
  private:
   std::size_t bytes() const { return count_ * sizeof(double); }
 
+  void wait() const {
+    cl_event read = read_.get();
+    const cl_int error = clWaitForEvents(1, &read);
+    if (error == CL_SUCCESS) return;
+    // What has failed is told by the event.
+    cl_int status = error;
+    clGetEventInfo(read, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
+    check(status < 0 ? status : error, "energies with the density");
+  }
+
   cl_command_queue queue_;
   const TeamMember& member_;
   std::size_t count_;
   const Buffer& energies_;
+  std::span<double> own_;
+  std::span<double> sums_;
   Owned<cl_event> read_;
 };
 
@@ -104,7 +121,7 @@ void sample_by_operations(Program& program, cl_command_queue queue, const Window
   }
   std::optional<TeamEnergies> team;
   if (whole.member.has_others()) {
-    team.emplace(queue, whole.member, window.extent.candidates, decide.grid_energies);
+    team.emplace(program, queue, whole.member, window.extent.candidates, decide.grid_energies);
   }
   if (has_reference(whole)) reference_field(program, queue, window, whole.reference);
   if (has_static_terms(window.interaction, certification.nuclei) != 0) {
@@ -213,7 +230,7 @@ class FusedWindows {
     qmmm_coulomb_grid_pairs(program_, queue_, window, work.grid, whole_.blocks, sites,
                             whole_.block_headers, whole_.points, partials);
     qmmm_coulomb_grid_sum(program_, queue_, window, work.grid, sites, partials, energies);
-    TeamEnergies team(queue_, whole_.member, window.extent.candidates, energies);
+    TeamEnergies team(program_, queue_, whole_.member, window.extent.candidates, energies);
     WholeWindow rest = whole_;
     rest.blocks = 0;
     window_energies(program_, queue_, window, {}, certification_, rest, sites, partials);
