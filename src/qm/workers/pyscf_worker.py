@@ -10,11 +10,13 @@ input and output.
 import functools
 import sys
 
+import delayed_modules
 import worker_protocol
 
 CHANNEL = worker_protocol.take_over_stdout()
 
 try:
+    delayed_modules.delay("scipy.optimize")  # of PySCF's extrapolations that nobody asks for
     import numpy
     import pyscf
     from pyscf import dft, lib, scf
