@@ -18,12 +18,15 @@ from pyscf_worker_tests import REPOSITORY
 
 import array_functionals
 import attraction
+import basis_functions
 import device_choice
 import numpy
 import pyscf_worker
 import solvent_scf
 from array_backend import HOST, DeviceBackend
+from basis_functions import BasisFunctions
 from followed_orbitals import FollowedOrbitals
+from point_blocks import PointBlocks
 from pyscf import dft, gto
 from strict_arrays import LINALG_NAMES, METHODS, NAMES, StrictArray, StrictModule
 from worker_protocol import HARTREE_IN_KJ_PER_MOL, SolventCharges, WorkerError
@@ -381,6 +384,50 @@ class UpdateTest(unittest.TestCase):
         self.assertIsNone(grid)  # a fixed reference samples
         self.assertEqual(fields["energy"], again["energy"])
         numpy.testing.assert_array_equal(state, engine.state())
+
+
+class BasisFunctionsTest(unittest.TestCase):
+    def test_they_are_pyscfs(self):
+        points = numpy.random.default_rng(1).normal(scale=3.0, size=(200, 3))
+        for atoms, basis in (
+            ("He 0 0 0", "sto-3g"),  # s alone
+            ("C 0 0 0; H 0.3 1.2 0.4; O 1.1 -0.3 0.2", "def2-svp"),
+            ("O 0 0 0.3; S 0.2 1.1 -0.4", "cc-pvtz"),  # general contractions
+            ("N 0.1 0.2 0.3", "def2-qzvpp"),  # up to g
+        ):
+            with self.subTest(basis=basis):
+                molecule, backend = gto.M(atom=atoms, basis=basis, spin=None), strict_backend()
+                functions = BasisFunctions(molecule, backend)
+                for gradients in (False, True):
+                    found = backend.get(functions.at(backend.put(points), gradients))
+                    expected = dft.numint.eval_ao(molecule, points, deriv=int(gradients))
+                    expected = expected if gradients else expected[None]
+                    numpy.testing.assert_allclose(found, expected, atol=1e-13, rtol=0)
+
+    def test_cartesian_ones_are_refused(self):
+        with self.assertRaises(ValueError):
+            BasisFunctions(gto.M(atom="He 0 0 0", cart=True), strict_backend())
+
+    def test_points_in_several_parts(self):
+        def values_of(backend):
+            blocks = PointBlocks(molecule, points, 1, 1e9, gradients=True, backend=backend)
+            found = []
+            blocks.for_each_block(lambda _block, _functions, values: found.append(values))
+            return backend.get(found[0])
+
+        molecule, points = gto.M(atom="He 0 0 0; H 0 0 1", charge=1), numpy.eye(3).repeat(40, axis=0)
+        expected = values_of(strict_backend())
+        with unittest.mock.patch.object(basis_functions, "BYTES_AT_ONCE", 8 * 2 * 50):
+            numpy.testing.assert_array_equal(values_of(strict_backend()), expected)
+        self.assertEqual(expected.shape, (4, 120, 2))
+
+
+class StartTest(unittest.TestCase):
+    """What a worker's start on a device takes."""
+
+    def test_basis_functions_do_not_travel(self):
+        with unittest.mock.patch.object(dft.numint, "eval_ao", side_effect=self.fail):
+            make_engine(FORMALDEHYDE, strict_backend(), basis="sto-3g")
 
 
 class ResponseTest(unittest.TestCase):
