@@ -8,6 +8,7 @@ import functools
 import gc
 import importlib.util
 import io
+import threading
 import tracemalloc
 import unittest
 import unittest.mock
@@ -18,14 +19,20 @@ from pyscf_worker_tests import REPOSITORY
 
 import array_functionals
 import attraction
+import basis_functions
 import device_choice
+import fitted_interaction
+import fitting_integrals
 import numpy
 import pyscf_worker
 import solvent_scf
 from array_backend import HOST, DeviceBackend
+from basis_functions import BasisFunctions
 from followed_orbitals import FollowedOrbitals
-from pyscf import dft, gto
+from point_blocks import PointBlocks
+from pyscf import df, dft, gto
 from strict_arrays import LINALG_NAMES, METHODS, NAMES, StrictArray, StrictModule
+from two_level import NotConverged
 from worker_protocol import HARTREE_IN_KJ_PER_MOL, SolventCharges, WorkerError
 from worker_request import worker_request
 
@@ -381,6 +388,177 @@ class UpdateTest(unittest.TestCase):
         self.assertIsNone(grid)  # a fixed reference samples
         self.assertEqual(fields["energy"], again["energy"])
         numpy.testing.assert_array_equal(state, engine.state())
+
+
+class BasisFunctionsTest(unittest.TestCase):
+    def test_they_are_pyscfs(self):
+        points = numpy.random.default_rng(1).normal(scale=3.0, size=(200, 3))
+        for atoms, basis in (
+            ("He 0 0 0", "sto-3g"),  # s alone
+            ("C 0 0 0; H 0.3 1.2 0.4; O 1.1 -0.3 0.2", "def2-svp"),
+            ("O 0 0 0.3; S 0.2 1.1 -0.4", "cc-pvtz"),  # general contractions
+            ("N 0.1 0.2 0.3", "def2-qzvpp"),  # up to g
+        ):
+            with self.subTest(basis=basis):
+                molecule, backend = gto.M(atom=atoms, basis=basis, spin=None), strict_backend()
+                functions = BasisFunctions(molecule, backend)
+                for gradients in (False, True):
+                    found = backend.get(functions.at(backend.put(points), gradients))
+                    expected = dft.numint.eval_ao(molecule, points, deriv=int(gradients))
+                    expected = expected if gradients else expected[None]
+                    numpy.testing.assert_allclose(found, expected, atol=1e-13, rtol=0)
+
+    def test_cartesian_ones_are_refused(self):
+        with self.assertRaises(ValueError):
+            BasisFunctions(gto.M(atom="He 0 0 0", cart=True), strict_backend())
+
+    def test_points_in_several_parts(self):
+        def values_of(backend):
+            blocks = PointBlocks(molecule, points, 1, 1e9, gradients=True, backend=backend)
+            found = []
+            blocks.for_each_block(lambda _block, _functions, values: found.append(values))
+            return backend.get(found[0])
+
+        molecule, points = gto.M(atom="He 0 0 0; H 0 0 1", charge=1), numpy.eye(3).repeat(40, axis=0)
+        expected = values_of(strict_backend())
+        with unittest.mock.patch.object(basis_functions, "BYTES_AT_ONCE", 8 * 2 * 50):
+            numpy.testing.assert_array_equal(values_of(strict_backend()), expected)
+        self.assertEqual(expected.shape, (4, 120, 2))
+
+
+class FittedInteractionTest(unittest.TestCase):
+    """Factors that a device makes of integrals, beside PySCF's."""
+
+    def setUp(self):
+        self.molecule = pyscf_worker.build_molecule(
+            worker_request(FORMALDEHYDE[0]), numpy.array(FORMALDEHYDE[1], float)
+        )
+
+    def test_matrices_are_those_of_pyscfs_factors(self):
+        bytes_of_few = 8 * 60 * df.make_auxmol(self.molecule).nao  # several blocks, of a shell or more
+        with unittest.mock.patch.object(fitting_integrals, "BLOCK_BYTES", bytes_of_few):
+            integrals = fitting_integrals.fitting_integrals(df.DF(self.molecule), 2000)
+        self.assertGreater(len(integrals.blocks), 3)
+        backend, pyscfs = strict_backend(), df.DF(self.molecule)
+        of_pyscf = fitted_interaction.FittedInteraction(pyscfs, None, backend)
+        ours = fitted_interaction.FittedInteraction(pyscfs, integrals, backend)
+        functions = self.molecule.nao
+        root = numpy.random.default_rng(3).normal(size=(functions, 8)) / functions
+        for matrices in (
+            [one.coulomb(backend.put(root @ root.T)) for one in (ours, of_pyscf)],
+            [one.exchange(backend.put(root)) for one in (ours, of_pyscf)],
+        ):
+            found, expected = (backend.get(one) for one in matrices)
+            numpy.testing.assert_allclose(found, expected, atol=1e-11, rtol=0)
+
+    def test_what_does_not_fit_into_memory_is_left_to_pyscf(self):
+        self.assertIsNone(fitting_integrals.fitting_integrals(df.DF(self.molecule), 1))
+
+    def test_so_is_what_has_no_cholesky_factor(self):
+        failure = numpy.linalg.LinAlgError("not positive definite")
+        with unittest.mock.patch("scipy.linalg.cholesky", side_effect=failure):
+            self.assertIsNone(fitting_integrals.fitting_integrals(df.DF(self.molecule), 2000))
+        with unittest.mock.patch.object(pyscf_worker, "fitting_integrals", return_value=None):
+            device = make_engine(FORMALDEHYDE, strict_backend(), **TIGHT)
+        host = make_engine(FORMALDEHYDE, None, **TIGHT)
+        found, expected = (update(one, FORMALDEHYDE)[0]["energy"] for one in (device, host))
+        self.assertAlmostEqual(found, expected, delta=ENERGY)
+
+    def test_pyscfs_own_scf_has_its_factors_where_it_has_to_help(self):
+        """Without them it would make all integrals anew in each iteration."""
+        device = make_engine(FORMALDEHYDE, strict_backend(), **TIGHT)
+        host = make_engine(FORMALDEHYDE, None, **TIGHT)
+        fitting = device._mean_field.with_df
+        self.assertIsNone(fitting._cderi)
+        two_level = device._scf.convergence._two_level
+        with unittest.mock.patch.object(two_level, "converge", side_effect=NotConverged("a test", 1)):
+            fields, _ = quiet(lambda: update(device, FORMALDEHYDE))[0]
+        self.assertEqual(fields["fallback"], "damping")
+        self.assertIsNotNone(fitting._cderi)
+        expected = update(host, FORMALDEHYDE)[0]["energy"]
+        self.assertAlmostEqual(fields["energy"], expected, delta=ENERGY)
+
+
+class StartTest(unittest.TestCase):
+    """What a worker's start on a device takes."""
+
+    def test_basis_functions_do_not_travel(self):
+        with unittest.mock.patch.object(dft.numint, "eval_ao", side_effect=self.fail):
+            make_engine(FORMALDEHYDE, strict_backend(), basis="sto-3g")
+
+    def start(self, open_device, build_grids, **changed):
+        def open_backend(*arguments):
+            return device_choice.open_backend(*arguments, open_device)
+
+        request = worker_request(
+            FORMALDEHYDE[0], basis="sto-3g", scf_grid_radial=20, grid_radial=10, device="gpu", **changed
+        )
+        with unittest.mock.patch.object(pyscf_worker.PyscfEngine, "_build_grids", build_grids):
+            return pyscf_worker.PyscfEngine(
+                request, numpy.array(FORMALDEHYDE[1], float), open_backend=open_backend
+            )
+
+    def test_grids_are_made_while_the_device_opens(self):
+        made = threading.Event()
+        build = pyscf_worker.PyscfEngine._build_grids
+
+        def build_grids(engine, *arguments):
+            build(engine, *arguments)
+            made.set()
+
+        def open_device(_number):
+            self.assertTrue(made.wait(60))
+            return strict_backend(), "a strict one"
+
+        engine, said = quiet(lambda: self.start(open_device, build_grids))
+        self.assertEqual(engine.device, "a strict one")
+        self.assertRegex(
+            said,
+            r"ready \d+\.\d\d s after its molecule: .*grids \d.*device \d.*functions on grids \d.*"
+            r"isolated solute \d.*; Python and its imports before: \d+\.\d\d s",
+        )
+
+    def test_where_it_does_not_open_nothing_more_is_begun(self):
+        refused = threading.Event()
+
+        def build_grids(*_):
+            refused.wait(60)
+
+        def open_device(_number):
+            raise device_choice.NoDevice("there is none")
+
+        with unittest.mock.patch.object(pyscf_worker, "fitting_integrals") as integrals:
+            try:
+                with self.assertRaises(WorkerError) as caught:
+                    self.start(open_device, build_grids)
+            finally:
+                refused.set()
+        self.assertIn("there is none", str(caught.exception))
+        integrals.assert_not_called()
+
+    def test_on_the_cpu_a_device_that_there_is_not_leaves_no_integrals(self):
+        opened = threading.Event()
+        build = pyscf_worker.PyscfEngine._build_grids
+
+        def build_grids(engine, *arguments):
+            opened.wait(60)
+            build(engine, *arguments)
+
+        def open_device(_number):
+            threading.Timer(0.5, opened.set).start()  # when the choice has fallen
+            raise device_choice.NoDevice("there is none")
+
+        with unittest.mock.patch.object(pyscf_worker, "fitting_integrals") as integrals:
+            engine, _ = quiet(lambda: self.start(open_device, build_grids, device_required=False))
+        self.assertIn("there is none", engine.device)
+        integrals.assert_not_called()
+
+    def test_what_grids_cannot_be_made_of_is_told(self):
+        def build_grids(*_):
+            raise ValueError("no grid (a test)")
+
+        with self.assertRaisesRegex(ValueError, "no grid"):
+            self.start(lambda _: (strict_backend(), "a strict one"), build_grids)
 
 
 class ResponseTest(unittest.TestCase):

@@ -3,13 +3,16 @@
 Run by any Python that has src/qm/workers/requirements.txt: python3 tests/qm/test_pyscf_worker.py
 """
 
+import subprocess
+import sys
 import unittest
 
-import pyscf_worker_tests  # noqa: F401
+import pyscf_worker_tests
 
 # isort: split
 
 import basis_check
+import linear_response
 import mean_field
 import numpy
 import pyscf_worker
@@ -101,6 +104,33 @@ def direct_energy(molecule, waters, mean_field_of, **options):
 
 def pbe(built):
     return dft.RKS(built, xc="pbe").density_fit()
+
+
+IMPORTS = """
+import sys
+sys.path.insert(0, {folder!r})
+import pyscf_worker
+early = [name for name in ("scipy.stats", "scipy.optimize._optimize") if name in sys.modules]
+import scipy.optimize
+least, _ = scipy.optimize.nnls([[1.0], [1.0]], [1.0, 3.0])
+print(early, round(least[0], 9), file=sys.stderr)
+"""
+
+
+class ImportsTest(unittest.TestCase):
+    def test_a_worker_does_not_load_what_it_hardly_uses(self):
+        program = IMPORTS.format(folder=str(pyscf_worker_tests.REPOSITORY / "src/qm/workers"))
+        done = subprocess.run(
+            [sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=600
+        )
+        self.assertEqual(done.stderr.strip().splitlines()[-1:], ["[] 2.0"], done.stderr)
+
+    def test_the_limit_of_a_width_is_the_chi_squared_distributions(self):
+        import scipy.stats  # the worker does without it
+
+        for tests in (4, 40, 400):
+            quantile = scipy.stats.chi2.ppf(1 - linear_response.CONFIDENCE, tests)
+            self.assertEqual(linear_response.upper_limit(tests), (tests / quantile) ** 0.5)
 
 
 class EnergyTest(unittest.TestCase):

@@ -128,11 +128,6 @@ class DeviceBackend:
     def functions_of_block(self, _values, _smallest):
         return slice(None)  # most of a large block's reach it: all are less work than a choice
 
-    def values_of(self, values, _functions, precision):
-        # Turned round on the device, where that takes no time.
-        there = self.put(values.swapaxes(-1, -2), values.dtype)
-        return self.xp.ascontiguousarray(there.astype(precision, copy=False).swapaxes(-1, -2))
-
     def sub_matrix(self, matrix, _functions):
         return matrix
 

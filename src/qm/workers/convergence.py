@@ -4,6 +4,7 @@ import dataclasses
 import sys
 
 import numpy
+from mean_field import build_factors
 from two_level import NotConverged
 
 DAMPING = 0.7  # the old Fock matrix's share
@@ -195,6 +196,7 @@ class Convergence:
         return self._by(solver, self._guess())
 
     def _by(self, solver, guess):
+        build_factors(self._mean_field)
         solver.kernel(dm0=guess)
         if not solver.converged:
             raise NotConverged(f"energy {solver.e_tot:.9f} Hartree", int(solver.cycles))

@@ -39,6 +39,12 @@ def _open(number):
     return cupy_backend.open_device(number)
 
 
+def asks_for_device(request, why_not, functions):
+    """Whether open_backend() will look for one, with the same arguments."""
+    choice = request.get("device", "cpu")
+    return not why_not and (choice == "gpu" or (choice == "auto" and functions >= LEAST_FUNCTIONS))
+
+
 def open_backend(request, why_not, functions, needed_bytes, open_device=_open):
     """(backend, what is said of it: a GPU's name, or CPU and where need be why).
 

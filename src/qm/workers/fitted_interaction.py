@@ -7,21 +7,20 @@ EXCHANGE_BYTES = 2**27  # of a device, for matrices that are unpacked at a time
 
 
 class FittedInteraction:
-    """By factors that a device keeps: PySCF's Cholesky-decomposed integrals L_Q, packed.
+    """By factors that a device keeps: Cholesky-decomposed integrals L_Q, packed, made there of
+    FittingIntegrals, or where there are none PySCF's.
 
     J = sum over Q of L_Q (L_Q . D), and K = sum over Q of (L_Q X)(L_Q X)^T of a density D = X X^T.
     """
 
-    def __init__(self, density_fitting, backend):
+    def __init__(self, density_fitting, integrals, backend):
         functions = density_fitting.mol.nao
         self._backend = backend
         pairs = functions * (functions + 1) // 2
-        count = density_fitting.get_naoaux()
-        self._factors = backend.xp.empty((count, pairs))
-        done = 0
-        for block in density_fitting.loop():
-            self._factors[done : done + len(block)] = backend.put(block)
-            done += len(block)
+        if integrals is None:
+            self._take(density_fitting, pairs)
+        else:
+            self._make(integrals, pairs)
         rows, columns = numpy.tril_indices(functions)
         self._lower = backend.put(rows * functions + columns)
         place = numpy.empty((functions, functions), dtype=rows.dtype)
@@ -29,6 +28,19 @@ class FittedInteraction:
         self._place = backend.put(place)
         self._twice = backend.put(numpy.where(rows == columns, 1.0, 2.0))
         self._at_once = max(1, EXCHANGE_BYTES // (8 * functions**2))
+
+    def _take(self, density_fitting, pairs):
+        self._factors = self._backend.xp.empty((density_fitting.get_naoaux(), pairs))
+        done = 0
+        for block in density_fitting.loop():
+            self._factors[done : done + len(block)] = self._backend.put(block)
+            done += len(block)
+
+    def _make(self, integrals, pairs):
+        inverse = self._backend.put(integrals.inverse)
+        self._factors = self._backend.xp.empty((inverse.shape[0], pairs))
+        for some, block in integrals.blocks:
+            self._factors[:, some] = inverse @ self._backend.put(block)
 
     def coulomb(self, density_matrix):
         packed = density_matrix.ravel().take(self._lower) * self._twice
@@ -89,10 +101,11 @@ def size_in_bytes(functions, auxiliary_functions):
     return 8 * auxiliary_functions * functions * (functions + 1) // 2
 
 
-def make_levels(mean_field, fitted, backend):
-    """(fine, coarse) of two_level.py. fitted: mean_field, or the same with density fitting."""
+def make_levels(mean_field, fitted, backend, integrals=None):
+    """(fine, coarse) of two_level.py. fitted: mean_field, or the same with density fitting. integrals: for
+    a device, FittingIntegrals if there are any."""
     if backend.on_device:
-        coarse = FittedInteraction(fitted.with_df, backend)
+        coarse = FittedInteraction(fitted.with_df, integrals, backend)
         return (coarse if fitted is mean_field else HostInteraction(mean_field, backend)), coarse
     fine = HostFittedInteraction if fitted is mean_field else HostInteraction
     return fine(mean_field, backend), HostFittedInteraction(fitted, backend, numpy.float32)

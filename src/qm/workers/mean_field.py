@@ -89,12 +89,19 @@ def choose_mean_field(molecule, request, grid):
     return mean_field
 
 
+def build_factors(mean_field):
+    """Of density fitting, where it has any and they are not there yet: without these a pure functional's J
+    is made from integrals computed anew in every iteration."""
+    fitting = getattr(mean_field, "with_df", None)
+    if fitting is not None and fitting._cderi is None:
+        fitting.build()
+
+
 def build_mean_field(molecule, request, grid):
+    """build_factors() is left to those who need them."""
     mean_field = choose_mean_field(molecule, request, grid)
     if request["density_fitting"]:
         mean_field = mean_field.density_fit(auxbasis=fitting_basis(molecule))
-        # Without this a pure functional's J is made from integrals computed anew in every iteration.
-        mean_field.with_df.build()
     mean_field.conv_tol = request["energy_convergence_hartree"]
     mean_field.max_cycle = request["max_iterations"]
     mean_field.chkfile = None

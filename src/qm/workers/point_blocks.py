@@ -4,6 +4,7 @@ import concurrent.futures
 
 import numpy
 from array_backend import HOST
+from basis_functions import BasisFunctions
 from pyscf import dft
 
 SMALLEST_VALUE = 1e-9  # a basis function below this on a whole block does not count there
@@ -42,6 +43,7 @@ class PointBlocks:
         self._gradients = gradients
         if backend.on_device:
             threads = 1  # it has its own
+            self._functions = BasisFunctions(molecule, backend)
         self.precision = precision
         self._shares = shares or threads
         # One thread needs no other: handing over some hundred blocks takes longer than some of them.
@@ -49,11 +51,11 @@ class PointBlocks:
         self._blocks = []
         for first in range(0, len(points), backend.points_per_block):
             block = slice(first, min(first + backend.points_per_block, len(points)))
-            values = self._evaluate(block)
+            values = None if backend.on_device else self._evaluate(block)
             functions = backend.functions_of_block(values, smallest_value)
             kept = None
             if cache_bytes > 0:
-                kept = self._chosen(values, functions)
+                kept = self._chosen(block, functions, values)
                 cache_bytes -= kept.nbytes
             self._blocks.append((block, functions, kept))
 
@@ -68,13 +70,28 @@ class PointBlocks:
         )
         return values if self._gradients else values[None]
 
-    def _chosen(self, values, functions):
+    def _chosen(self, block, functions, values=None):
+        """values: of the block, where the host has them already."""
+        if self.backend.on_device:
+            return self._made_there(block)
+        values = self._evaluate(block) if values is None else values
         return self.backend.values_of(values, functions, self.precision)
+
+    def _made_there(self, block):
+        """Of all functions."""
+        points = self.backend.put(self._points[block])
+        shape = (4 if self._gradients else 1, len(points), self._molecule.nao)
+        values = self.backend.xp.empty(shape, dtype=self.precision)
+        for first in range(0, len(points), self._functions.points_at_once):
+            some = slice(first, first + self._functions.points_at_once)
+            made = self._functions.at(points[some], self._gradients)
+            values[:, some] = made.astype(self.precision, copy=False)
+        return values
 
     def _values(self, block, functions, kept):
         if kept is not None:
             return kept
-        return self._chosen(self._evaluate(block), functions)
+        return self._chosen(block, functions)
 
     def for_each_block(self, work):
         """Calls work(block, functions, values) in the threads; order and thread do not matter."""

@@ -9,12 +9,15 @@ input and output.
 
 import functools
 import sys
+import time
 
+import delayed_modules
 import worker_protocol
 
 CHANNEL = worker_protocol.take_over_stdout()
 
 try:
+    delayed_modules.delay("scipy.optimize")  # of PySCF's extrapolations that nobody asks for
     import numpy
     import pyscf
     from pyscf import dft, lib, scf
@@ -27,10 +30,14 @@ import cached_functional
 import device_choice
 import dispersion
 from array_backend import HOST
+from beside import Beside
 from exact_ensemble import Configuration, ExactEnsemble
 from fitted_kernel import FittedKernel
+from fitting_basis import fitting_basis
+from fitting_integrals import fitting_integrals
 from forecast import forecast
 from mean_field import (
+    build_factors,
     build_grid,
     build_mean_field,
     build_molecule,
@@ -50,7 +57,7 @@ from solvent_scf import (
     real_points,
     why_not_on_device,
 )
-from stopwatch import Stopwatch
+from stopwatch import Stopwatch, seconds_of_process
 from two_level import NotConverged
 from worker_protocol import (
     DEBYE_PER_ATOMIC_UNIT,
@@ -61,6 +68,7 @@ from worker_protocol import (
     point_extents,
 )
 
+IMPORT_SECONDS = seconds_of_process()
 # The density's, where nobody asks for it: its values would take most of the memory.
 UNUSED_RADIAL, UNUSED_ANGULAR = 10, 50
 # Of the functional's part in the response, of which the energy is a second-order quantity.
@@ -82,6 +90,7 @@ class PyscfEngine:
         open_backend=device_choice.open_backend,
     ):
         """announce(**fields of the message `forecast`): before what may take long begins."""
+        begun = time.perf_counter()
         if request["embedding"] not in ("quadrature", "analytic"):
             raise bad_request(f"embedding {request['embedding']}: quadrature or analytic")
         if not request.get("grid_needed", True):
@@ -100,12 +109,27 @@ class PyscfEngine:
         mean_field = choose_mean_field(self.molecule, request, self._scf_grid)
         # The solute is rigid: its dispersion energy is as constant as that of its nuclei.
         constant_energy = dispersion_energy(self.molecule, request)
-        backend, self.device = open_backend(
-            request,
-            why_not_on_device(mean_field, request),
-            self.basis_functions,
-            device_bytes(self.basis_functions, self.atom_count, request),
-        )
+        self._request = request
+        self._start = Stopwatch()
+        why_not = why_not_on_device(mean_field, request)
+        asked = device_choice.asks_for_device(request, why_not, self.basis_functions)
+        # A context and a device's libraries take as long as what the host makes meanwhile.
+        beside = Beside(request["threads"] if asked else 0)
+        grids = beside.begin(self._build_grids, density_grid, request["grid_angular"])
+        integrals = beside.begin(self._fitting_integrals, mean_field)
+        try:
+            with self._start.measure("device"):
+                backend, self.device = open_backend(
+                    request,
+                    why_not,
+                    self.basis_functions,
+                    device_bytes(self.basis_functions, self.atom_count, request),
+                )
+        except BaseException:
+            beside.end()
+            raise
+        if not backend.on_device:
+            integrals.cancel()
         # What is refused has been refused.
         announce(
             exact=True,
@@ -120,10 +144,9 @@ class PyscfEngine:
             ),
         )
         self._device_warning = ""
-        self._request = request
         self._analytic = request["embedding"] == "analytic"
         self._cache_bytes = request["memory_mb"] * 2**20 / 4
-        self._build_grids(density_grid, request["grid_angular"])
+        grids.result()
         self._bare_core = scf.hf.get_hcore(self.molecule)
         self._core = self._bare_core
         self._bare_repulsion = self.molecule.energy_nuc() + constant_energy
@@ -138,7 +161,12 @@ class PyscfEngine:
         self._held = None  # the start of every update, after hold()
         self._held_state = self._state_before = numpy.zeros(0)
         self._scf = None
-        self._begin_on(backend)
+        made = integrals.result() if backend.on_device else None
+        beside.end()
+        if made is None:
+            build_factors(self._mean_field)  # before the grids' functions: it takes memory meanwhile
+        self._begin_on(backend, made)
+        self._say_what_took_how_long(time.perf_counter() - begun)
         self.exact = ExactEnsemble(
             self.molecule,
             functools.partial(self._guarded, self._solve_without_grid),
@@ -159,7 +187,24 @@ class PyscfEngine:
         self._device_warning = text
         self.device = device_choice.CPU
 
+    def _say_what_took_how_long(self, seconds):
+        parts = ", ".join(f"{part} {time:.2f}" for part, time in self._start.seconds.items())
+        device_choice.say(
+            f"ready {seconds:.2f} s after its molecule: {parts}; Python and its imports before: "
+            f"{IMPORT_SECONDS:.2f} s"
+        )
+
+    def _fitting_integrals(self, mean_field):
+        with self._start.measure("integrals"):
+            # The auxiliary functions depend on the functional, too.
+            fitted = mean_field.density_fit(auxbasis=fitting_basis(self.molecule))
+            return fitting_integrals(fitted.with_df, self._request["memory_mb"])
+
     def _build_grids(self, density_grid, angular_points):
+        with self._start.measure("grids"):
+            self._make_grids(density_grid, angular_points)
+
+    def _make_grids(self, density_grid, angular_points):
         self._scf_grid.build(with_non0tab=True)
         density_grid.radi_method = dft.radi.mura_knowles
         density_grid.prune = None
@@ -180,10 +225,10 @@ class PyscfEngine:
             [points.T * nist.BOHR, numpy.zeros(len(points)), extents * nist.BOHR]
         )
 
-    def _begin_on(self, backend):
+    def _begin_on(self, backend, integrals):
         """Other workers are told that this one runs on the device: at its start it may not leave it."""
         try:
-            self._use(backend)
+            self._use(backend, integrals)
             return
         except backend.failures as failure:
             reason = f"{type(failure).__name__}: {failure}"
@@ -194,19 +239,23 @@ class PyscfEngine:
                 ) from failure
         self._leave_device(backend, reason)
 
-    def _use(self, backend):
+    def _use(self, backend, integrals=None):
         """All that a backend computes is made anew on this one."""
-        self._scf = SolventScf(
-            backend,
-            self.molecule,
-            self._mean_field,
-            self._grids,
-            self._request,
-            self._stopwatch,
-        )
-        self._isolated = self._isolate()
+        with self._start.measure("functions on grids"):
+            self._scf = SolventScf(
+                backend,
+                self.molecule,
+                self._mean_field,
+                self._grids,
+                self._request,
+                self._stopwatch,
+                integrals,
+            )
+        with self._start.measure("isolated solute"):
+            self._isolated = self._isolate()
         if backend.on_device:
-            self._warm_up()
+            with self._start.measure("kernels"):
+                self._warm_up()
 
     def _warm_up(self):
         """The parts of an update that the isolated solute has no use for: kernels are compiled."""
@@ -329,6 +378,7 @@ class PyscfEngine:
     def _response_equations(self, configuration, density, threads):
         """(OrbitalResponse, preconditioner) at a converged density, what is long on the SCF's backend."""
         mean_field, backend = self._mean_field, self._scf.backend
+        build_factors(mean_field)
         integrator = vars(mean_field).get("_numint")
         kernel, by_pyscf, points = None, False, None
         if integrator is not None:

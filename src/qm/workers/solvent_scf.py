@@ -15,7 +15,7 @@ import numpy
 from convergence import Convergence
 from embedding import Embedding
 from fitting_basis import fitting_basis
-from mean_field import build_grid, is_gga
+from mean_field import build_factors, build_grid, is_gga
 from orbital_response import exchange_of
 from point_blocks import PointBlocks
 from two_level import TwoLevelScf
@@ -106,9 +106,9 @@ def device_bytes(functions, atoms, request):
 
 class SolventScf:
     """convergence: what makes the SCF; embedding: what makes matrices of potentials;
-    coarse_embedding: the same by the coarse quadrature."""
+    coarse_embedding: the same by the coarse quadrature. integrals: see make_levels()."""
 
-    def __init__(self, backend, molecule, mean_field, grids, request, stopwatch):
+    def __init__(self, backend, molecule, mean_field, grids, request, stopwatch, integrals=None):
         self.backend = backend
         self._molecule = molecule
         self._mean_field = mean_field
@@ -125,7 +125,7 @@ class SolventScf:
         )
         self.embedding = Embedding(molecule, grids.points, grids.weights, self._scf_blocks)
         self._request = request
-        self.convergence = Convergence(mean_field, self._two_level(request))
+        self.convergence = Convergence(mean_field, self._two_level(request, integrals))
 
     def _blocks(self, points, request, cache_bytes, **how):
         return PointBlocks(
@@ -152,7 +152,7 @@ class SolventScf:
         """The matrix of a closed shell's density that PySCF need not make; both are the host's."""
         return self.backend.get(self._interaction.coulomb(self.backend.put(density_matrix)))
 
-    def _two_level(self, request):
+    def _two_level(self, request, integrals):
         """None where PySCF's own SCF has to do: open shells, range-separated exchange, meta-GGAs, ..."""
         mean_field = self._mean_field
         integrator = vars(mean_field).get("_numint")
@@ -172,10 +172,11 @@ class SolventScf:
         fitted = mean_field
         if not request["density_fitting"]:
             fitted = mean_field.density_fit(auxbasis=fitting_basis(self._molecule))
-            fitted.with_df.build()
-        stream_factors_once(fitted.with_df)
+        if integrals is None:
+            build_factors(fitted)
+            stream_factors_once(fitted.with_df)
         fine_interaction, coarse_interaction = fitted_interaction.make_levels(
-            mean_field, fitted, self.backend
+            mean_field, fitted, self.backend, integrals
         )
         self._interaction = fine_interaction
 
