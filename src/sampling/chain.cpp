@@ -32,7 +32,7 @@ class StarpuChain final : public Chain {
   StarpuChain(const System& system, const Settings& settings, std::uint32_t chain,
               unsigned chains_here)
       : data_(system, settings),
-        near_(system, settings),
+        near_(system, settings, chain),
         molecules_(system.molecules),
         sampling_(settings.sampling),
         run_(settings.run),
@@ -206,7 +206,7 @@ class StarpuChain final : public Chain {
 
   void plan_of_confined() {
     const HostAccess<double> state(data_.chain_state, STARPU_R);
-    planner_.choose_from(confined_molecules(state.data()));
+    planner_.move_in_turn(confined_molecules(state.data()));
   }
 
   /// Whom the steps from `step` on move. No task is under way.
