@@ -18,17 +18,17 @@ WindowPlanner::WindowPlanner(WindowLayout layout, int molecules)
       molecules_(molecules),
       slot_of_molecule_(static_cast<std::size_t>(molecules), -1) {}
 
-void WindowPlanner::choose_from(std::span<const int> molecules) {
-  chosen_.assign(molecules.begin(), molecules.end());
+void WindowPlanner::move_in_turn(std::span<const int> molecules) {
+  in_turn_.assign(molecules.begin(), molecules.end());
 }
 
 int WindowPlanner::plan(const StepRange& range, std::span<int> plan) {
   std::vector<int> picks(
       static_cast<std::size_t>(std::min(static_cast<int>(range.steps), layout_.steps)));
-  const int choice = chosen_.empty() ? molecules_ : static_cast<int>(chosen_.size());
-  for (std::size_t step = 0; step < picks.size(); ++step) {
-    const int picked = picked_molecule(range.seed, range.chain, range.first_step + step, choice);
-    picks[step] = chosen_.empty() ? picked : chosen_[static_cast<std::size_t>(picked)];
+  for (std::size_t i = 0; i < picks.size(); ++i) {
+    const std::uint64_t step = range.first_step + i;
+    picks[i] = in_turn_.empty() ? picked_molecule(range.seed, range.chain, step, molecules_)
+                                : in_turn_[step % in_turn_.size()];
   }
   return this->plan(picks, plan);
 }

@@ -122,7 +122,7 @@ STARPMC_INLINE int entries_size(WindowLayout l) { return entries_threshold(l) + 
 #define STATE_REGION_MOLECULES (STATE_MAXIMUM_TRANSLATION + 7) /* that are moved; 0: all, and no region */
 #define STATE_REGION_CENTRE (STATE_REGION_MOLECULES + 1)       /* x, y, z, angstrom */
 #define STATE_REGION_SQUARE (STATE_REGION_MOLECULES + 4)       /* of its radius */
-#define STATE_REGION_FIRST (STATE_REGION_MOLECULES + 5)        /* their numbers from here on */
+#define STATE_REGION_FIRST (STATE_REGION_MOLECULES + 5)        /* their numbers: step s moves the (s % count)th */
 /* With places for so many of them. */
 STARPMC_INLINE int chain_state_size(int molecules) { return STATE_REGION_FIRST + molecules; }
 

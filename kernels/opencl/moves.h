@@ -33,11 +33,12 @@ static inline int molecule_from_uniform(double uniform, int molecules) {
   return min(molecules - 1, (int)(uniform * molecules));
 }
 
-/* The same of those that the chain's state says are moved. */
-static inline int chosen_molecule(double uniform, __global const double *chain_state, int molecules) {
+/* The step's: where the chain's state has some that are moved, these in turn. */
+static inline int chosen_molecule(double uniform, ulong step, __global const double *chain_state,
+                                  int molecules) {
   const int chosen = (int)chain_state[STATE_REGION_MOLECULES];
   if (chosen == 0) return molecule_from_uniform(uniform, molecules);
-  return (int)chain_state[STATE_REGION_FIRST + molecule_from_uniform(uniform, chosen)];
+  return (int)chain_state[STATE_REGION_FIRST + (int)(step % (ulong)chosen)];
 }
 
 #endif

@@ -19,9 +19,9 @@ static inline void pick_molecules(WindowShape window, StepRange range,
                                   __global double *thresholds) {
   for (int index = (int)get_local_id(0); index < window.steps; index += PROPOSE_GROUP) {
     double pick, acceptance;
-    draw_pair(range.first_step + (ulong)index, STREAM_PICK, range.chain, range.seed, &pick,
-              &acceptance);
-    picks.molecule[index] = chosen_molecule(pick, chain_state, window.topology.molecules);
+    const ulong step = range.first_step + (ulong)index;
+    draw_pair(step, STREAM_PICK, range.chain, range.seed, &pick, &acceptance);
+    picks.molecule[index] = chosen_molecule(pick, step, chain_state, window.topology.molecules);
     thresholds[index] = acceptance_threshold(acceptance, range.thermal_energy);
   }
   barrier(CLK_LOCAL_MEM_FENCE);

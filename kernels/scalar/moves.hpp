@@ -44,12 +44,13 @@ inline int molecule_from_uniform(double uniform, int molecules) {
   return std::min(molecules - 1, static_cast<int>(uniform * molecules));
 }
 
-/// The same of those that the chain's state says are moved.
-inline int chosen_molecule(double uniform, std::span<const double> chain_state, int molecules) {
+/// The step's: where the chain's state has some that are moved, these in turn.
+inline int chosen_molecule(double uniform, std::uint64_t step, std::span<const double> chain_state,
+                           int molecules) {
   const int chosen = static_cast<int>(chain_state[STATE_REGION_MOLECULES]);
   if (chosen == 0) return molecule_from_uniform(uniform, molecules);
-  const int place = STATE_REGION_FIRST + molecule_from_uniform(uniform, chosen);
-  return static_cast<int>(chain_state[static_cast<std::size_t>(place)]);
+  return static_cast<int>(
+      chain_state[STATE_REGION_FIRST + step % static_cast<std::uint64_t>(chosen)]);
 }
 
 }  // namespace starpmc::scalar

@@ -15,7 +15,7 @@ class PlainMover {
       double pick = 0;
       double acceptance = 0;
       draw_pair(first_step + i, STREAM_PICK, c_.range.chain, c_.range.seed, &pick, &acceptance);
-      picks[i] = chosen_molecule(pick, c_.chain_state, c_.topology.shape.molecules);
+      picks[i] = chosen_molecule(pick, first_step + i, c_.chain_state, c_.topology.shape.molecules);
       thresholds[i] = acceptance_threshold(acceptance, c_.range.thermal_energy);
     }
   }

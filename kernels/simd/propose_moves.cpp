@@ -24,9 +24,8 @@ class LaneMover {
 
   void draw(std::uint64_t first_step, std::span<int> picks, std::span<double> thresholds) const {
     const D d;
-    const int confined = static_cast<int>(c_.chain_state[STATE_REGION_MOLECULES]);
-    const int all = confined > 0 ? confined : c_.topology.shape.molecules;
-    const real_t molecules = real_constant(all);
+    const auto confined = static_cast<std::uint64_t>(c_.chain_state[STATE_REGION_MOLECULES]);
+    const real_t molecules = real_constant(c_.topology.shape.molecules);
     for (std::size_t i = 0; i < picks.size(); i += hn::Lanes(d)) {
       const word_t step{hn::Iota(word_t::D(), first_step + i)};
       real_t pick;
@@ -40,9 +39,9 @@ class LaneMover {
       hn::Store(hn::Min(r_floor(pick * molecules).v, (molecules - real_constant(1)).v), d, picked);
       hn::Store(threshold.v, d, drawn);
       for (std::size_t lane = 0; lane < std::min(hn::Lanes(d), picks.size() - i); ++lane) {
-        const auto place = static_cast<std::size_t>(picked[lane]);
-        picks[i + lane] = static_cast<int>(confined > 0 ? c_.chain_state[STATE_REGION_FIRST + place]
-                                                        : picked[lane]);
+        picks[i + lane] = static_cast<int>(
+            confined > 0 ? c_.chain_state[STATE_REGION_FIRST + (first_step + i + lane) % confined]
+                         : picked[lane]);
         thresholds[i + lane] = drawn[lane];
       }
     }

@@ -33,7 +33,7 @@ class StarpuChain final : public Chain {
   StarpuChain(const System& system, const Settings& settings, std::uint32_t chain,
               unsigned chains_here)
       : data_(system, settings),
-        near_(system, settings),
+        near_(system, settings, chain),
         molecules_(system.molecules),
         sampling_(settings.sampling),
         run_(settings.run),
@@ -207,7 +207,9 @@ class StarpuChain final : public Chain {
 
   void plan_of_confined() {
     const HostAccess<double> state(data_.chain_state, STARPU_R);
-    planner_.choose_from(confined_molecules(state.data()));
+    const std::vector<int> molecules = confined_molecules(state.data());
+    planner_.move_in_turn(molecules);
+    steps_in_turn_ = molecules.empty() ? UINT64_MAX : visits_in_turn() * molecules.size();
   }
 
   /// Whom the steps from `step` on move. No task is under way.
@@ -256,7 +258,8 @@ class StarpuChain final : public Chain {
 
   ChainData<Real> data_;
   NearMoves near_;
-  std::uint64_t alike_until_ = 0;  ///< steps that move the same molecules
+  std::uint64_t alike_until_ = 0;             ///< steps that move the same molecules
+  std::uint64_t steps_in_turn_ = UINT64_MAX;  ///< most of a window, by visits_in_turn()
   std::vector<Molecule> molecules_;
   Settings::SamplingSection sampling_;
   Settings::RunSection run_;
@@ -276,11 +279,11 @@ class StarpuChain final : public Chain {
 };
 
 /// Steps from `step` that one window may have: windows end where step sizes are tuned, a frame or a
-/// virial is due, or other molecules are moved.
+/// virial is due, or other molecules are moved, and where their turns would come too often.
 template <class Real>
 StepRange StarpuChain<Real>::range_from(const ChainSegment& segment, std::uint64_t step) const {
   const std::uint64_t most = std::min(
-      {alike_until_ - step, until_multiple(step, segment.frame_interval),
+      {alike_until_ - step, steps_in_turn_, until_multiple(step, segment.frame_interval),
        until_multiple(step, segment.virial_interval), until_multiple(step, segment.tune_interval),
        static_cast<std::uint64_t>(window_.layout.steps)});
   return {sampling_.seed, step, chain_, static_cast<std::uint32_t>(most),

@@ -39,6 +39,16 @@ void check_region(std::span<const double> region) {
   }
 }
 
+/// Until steps near the solute took their molecules in turn, their region was saved by another
+/// name.
+/// @throws RunError where it would be gone on with
+void refuse_region_without_order(const nlohmann::json& state) {
+  if (!state.contains("region")) return;
+  throw RunError(
+      "the checkpoint was written amid steps near the solute (sampling.near-share) by an older "
+      "starpmc, which chose their molecules otherwise: go on with that one, or run anew");
+}
+
 double half_turns(double degrees) { return degrees / 360.0; }
 
 template <class Real>
@@ -160,7 +170,7 @@ nlohmann::json ChainData<Real>::state() {
   const HostAccess<double> access(chain_state, STARPU_R);
   const auto region = access.data().subspan(STATE_REGION_MOLECULES);
   std::vector<double> running(access.data().begin(), region.begin());
-  if (region.front() > 0) state["region"] = to_binary(std::span<const double>(region));
+  if (region.front() > 0) state["turns"] = to_binary(std::span<const double>(region));
   if (reference == nullptr) {
     const auto first = running.begin() + kResponseTotals;
     running.erase(first, first + RESPONSE_TERMS);
@@ -184,6 +194,7 @@ void ChainData<Real>::restore(const nlohmann::json& state) {
                        ? "the checkpoint has no response of the solute, the reference has one"
                        : "the checkpoint has a response of the solute, the chain has no reference");
   }
+  refuse_region_without_order(state);
   restored(lattice, "lattice", double{});
   restored(field_cache, "field_cache", double{});
   {
@@ -197,7 +208,7 @@ void ChainData<Real>::restore(const nlohmann::json& state) {
     std::ranges::copy(running, access.data().begin());
     const std::span<double> region = access.data().subspan(STATE_REGION_MOLECULES);
     region.front() = 0;
-    if (state.contains("region")) from_binary(state.at("region"), "region", region);
+    if (state.contains("turns")) from_binary(state.at("turns"), "turns", region);
     check_region(region);
   }
   if (components() > 0) {

@@ -15,6 +15,9 @@ namespace {
 constexpr double kCycleSteps = 10000;
 /// Shorter blocks have no phases.
 constexpr std::uint64_t kFewestSteps = 100;
+/// Of the random numbers, from here on: one for each molecule that is brought into order. Steps
+/// (kernels/common/moves.h) and tests of blocks have others.
+constexpr std::uint64_t kFirstOrderStream = 1024;
 
 std::uint64_t cycles_of(std::uint64_t block_steps) {
   const double cycles = std::round(static_cast<double>(block_steps) / kCycleSteps);
@@ -65,8 +68,21 @@ NearPhase near_phase(std::uint64_t block_steps, std::uint64_t at, double share) 
           false};
 }
 
-NearMoves::NearMoves(const System& system, const Settings& settings)
-    : share_(system.solute ? settings.sampling.near_share : 0),
+void shuffle_for_phase(std::span<double> molecules, std::uint64_t seed, std::uint32_t chain,
+                       std::uint64_t step) {
+  for (std::size_t left = molecules.size(); left > 1; --left) {
+    double uniform = 0;
+    double unused = 0;
+    scalar::draw_pair(step, kFirstOrderStream + left, chain, seed, &uniform, &unused);
+    const int taken = scalar::molecule_from_uniform(uniform, static_cast<int>(left));
+    std::swap(molecules[static_cast<std::size_t>(taken)], molecules[left - 1]);
+  }
+}
+
+NearMoves::NearMoves(const System& system, const Settings& settings, std::uint32_t chain)
+    : seed_(settings.sampling.seed),
+      chain_(chain),
+      share_(system.solute ? settings.sampling.near_share : 0),
       centre_(centre_of(system)),
       radius_angstrom_(settings.sampling.near_shell_angstrom),
       shell_angstrom_(settings.sampling.near_shell_angstrom) {
@@ -95,7 +111,7 @@ NearMoves::Steps NearMoves::begin(const ChainSegment& segment, std::uint64_t ste
     return {steps.end, confined};
   }
   if (step > phase.begin) return steps;  // gone on with
-  confine(topology, lattice, chain_state);
+  confine(step, topology, lattice, chain_state);
   return {steps.end, true};
 }
 
@@ -107,8 +123,8 @@ void NearMoves::warn_of_emptiness() {
       radius_angstrom_, shell_angstrom_);
 }
 
-void NearMoves::confine(const TopologyBuffers& topology, std::span<const double> lattice,
-                        std::span<double> chain_state) {
+void NearMoves::confine(std::uint64_t step, const TopologyBuffers& topology,
+                        std::span<const double> lattice, std::span<double> chain_state) {
   const double centre[3] = {centre_.x, centre_.y, centre_.z};
   double square = radius_angstrom_ * radius_angstrom_;
   const auto stride = static_cast<std::size_t>(topology.shape.padded_molecules);
@@ -128,6 +144,7 @@ void NearMoves::confine(const TopologyBuffers& topology, std::span<const double>
     square = 0;
     chain_state[STATE_REGION_FIRST + found++] = 0;
   }
+  shuffle_for_phase(chain_state.subspan(STATE_REGION_FIRST, found), seed_, chain_, step);
   chain_state[STATE_REGION_MOLECULES] = static_cast<double>(found);
   std::ranges::copy(centre, chain_state.begin() + STATE_REGION_CENTRE);
   chain_state[STATE_REGION_SQUARE] = square;

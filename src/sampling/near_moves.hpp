@@ -24,10 +24,11 @@ NearPhase near_phase(std::uint64_t block_steps, std::uint64_t at, double share);
 
 /// Which molecules a chain moves near the solute (README.md, "Near the solute"): those whose centre
 /// is in a sphere about it as a phase begins. Moves out of the sphere count as rejected, so the
-/// same ones are in it as the phase ends, and each phase keeps detailed balance.
+/// same ones are in it as the phase ends. They are moved in turn, in an order drawn for the phase:
+/// it reads backwards as one of another order, as probable, and each phase keeps detailed balance.
 class NearMoves {
  public:
-  NearMoves(const System& system, const Settings& settings);
+  NearMoves(const System& system, const Settings& settings, std::uint32_t chain);
 
   /// Whether all steps move all molecules, whatever begin() is given.
   bool none() const { return share_ == 0; }
@@ -44,11 +45,14 @@ class NearMoves {
               std::span<const double> lattice, std::span<double> chain_state);
 
  private:
-  void confine(const TopologyBuffers& topology, std::span<const double> lattice,
+  /// @param step the phase's first
+  void confine(std::uint64_t step, const TopologyBuffers& topology, std::span<const double> lattice,
                std::span<double> chain_state);
   /// Once.
   void warn_of_emptiness();
 
+  std::uint64_t seed_;
+  std::uint32_t chain_;
   double share_;
   Vector3 centre_;
   double radius_angstrom_;
@@ -56,7 +60,12 @@ class NearMoves {
   bool warned_ = false;
 };
 
-/// Those that steps are confined to; empty: all.
+/// Brings the numbers of molecules into the order in which the steps of the phase that begins with
+/// `step` move them, a pure function of (seed, chain, step): each order is as probable.
+void shuffle_for_phase(std::span<double> molecules, std::uint64_t seed, std::uint32_t chain,
+                       std::uint64_t step);
+
+/// Those that steps are confined to, in their order; empty: all.
 std::vector<int> confined_molecules(std::span<const double> chain_state);
 
 }  // namespace starpmc

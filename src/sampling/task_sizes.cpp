@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "codelets/operations.hpp"
+#include "kernels/common/layout.h"
 #include "runtime/opencl_programs.hpp"
 
 namespace starpmc {
@@ -105,6 +106,8 @@ std::uint32_t automatic_window(
   // Beyond about one visit in two per molecule, revisits close windows anyway.
   return static_cast<std::uint32_t>(std::clamp<std::size_t>(molecules, 1, steps));
 }
+
+std::uint32_t visits_in_turn() { return has_gpu() ? STARPMC_MAXIMUM_VISITS : 2; }
 
 std::size_t windows_per_task(TaskSize size, const Workload& window, unsigned chains) {
   if (size == TaskSize::terms) return 0;

@@ -29,6 +29,10 @@ std::uint32_t automatic_window(
     std::size_t molecules, bool has_solute,
     const std::function<std::vector<Workload>(std::uint32_t)>& operations);
 
+/// How often a window may visit a molecule where some are moved in turn. A third visit takes four
+/// candidates: a GPU takes hardly longer for them, a core does.
+std::uint32_t visits_in_turn();
+
 /// Windows to make in one task of sample_windows; 0: a window's terms are tasks of their own.
 /// @param chains that share the workers; 0: one for each worker
 std::size_t windows_per_task(TaskSize size, const Workload& window, unsigned chains);

@@ -75,6 +75,19 @@ TEST_P(OpenCl, ProposalHasTheBitsOfTheScalarKernel) {
   }
 }
 
+TEST_P(OpenCl, ConfinedProposalHasTheBitsOfTheScalarKernel) {
+  DevicePipeline device = pipeline(Precision::mixed);
+  const TestSystem system = make_system(wide_cutoff());
+  for (const std::uint64_t first : {0ULL, 1001ULL, 0x1FFFFFFFEULL}) {
+    Buffers<float> a(system, 21, 50);
+    a.confine(std::array{7, 2, 11, 3, 0, 5, 9});
+    Buffers<float> b = a;
+    HostPipeline<ScalarLevel>().propose(a, step_range(first, 21));
+    device.propose(b, step_range(first, 21));
+    expect_same_proposal(a, b);
+  }
+}
+
 TEST_P(OpenCl, ChainIsTheScalarKernels) {
   DevicePipeline device = pipeline(Precision::fp64);
   for (const SystemOptions& options : {wide_cutoff(), narrow_cutoff(), few_molecules()}) {

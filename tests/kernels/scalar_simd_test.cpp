@@ -151,6 +151,28 @@ TEST(ProposeMoves, SameBitsScalarAndSimd) {
   }
 }
 
+/// Kernels and the host's plan agree on whose turn a step is.
+TEST(ProposeMoves, ConfinedStepsMoveTheirMoleculesInTurn) {
+  const TestSystem system = make_system(wide_cutoff());
+  const std::vector<int> order{7, 2, 11, 3, 0, 5, 9};
+  for (const std::uint64_t first : {0ULL, 1001ULL, 0x1FFFFFFFEULL}) {
+    Buffers<float> a(system, 24, 52);
+    a.confine(order);
+    Buffers<float> b = a;
+    Buffers<float> host = a;
+    host.plan_ahead(step_range(first, 24));
+    ASSERT_EQ(host.plan[PLAN_STEPS], 21);
+    HostPipeline<ScalarLevel>().propose(a, step_range(first, 21));
+    HostPipeline<SimdLevel>().propose(b, step_range(first, 21));
+    expect_same_proposal(a, b);
+    EXPECT_EQ(a.plan, host.plan);
+    for (std::size_t i = 0; i < 21; ++i) {
+      EXPECT_EQ(a.plan[static_cast<std::size_t>(plan_step_molecule(a.layout)) + i],
+                order[(first + i) % order.size()]);
+    }
+  }
+}
+
 TEST(WindowPlan, RevisitsGetACandidatePerHistory) {
   const TestSystem system = make_system(few_molecules());
   Buffers<double> b(system, 64, 132);

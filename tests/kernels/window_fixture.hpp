@@ -250,6 +250,7 @@ struct Buffers {
   std::vector<double> mm_energies;
   std::vector<PairReal<Real>> table;
   std::vector<double> chain_state;
+  std::vector<int> in_turn;  ///< see confine()
   std::vector<double> field_cache;
   std::vector<double> record;
   std::vector<double> potential;
@@ -301,9 +302,19 @@ struct Buffers {
     return {layout, system->interaction, system->topology(), plan, entries, system->potential};
   }
 
+  /// Steps move these alone, in this order, within a sphere of half the box.
+  void confine(std::span<const int> molecules) {
+    chain_state[STATE_REGION_MOLECULES] = static_cast<double>(molecules.size());
+    chain_state[STATE_REGION_SQUARE] = std::pow(system->interaction.box[0] / 2, 2);
+    std::ranges::copy(molecules, chain_state.begin() + STATE_REGION_FIRST);
+    in_turn.assign(molecules.begin(), molecules.end());
+  }
+
   /// Extent the host knows ahead: plans the window into `plan`.
   void plan_ahead(const StepRange& range) {
-    WindowPlanner(layout, system->shape.molecules).plan(range, plan);
+    WindowPlanner planner(layout, system->shape.molecules);
+    planner.move_in_turn(in_turn);
+    planner.plan(range, plan);
   }
 
  private:

@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -287,7 +288,7 @@ TEST_F(ReferenceChain, GoesOnFromItsState) {
   Recorder before;
   chain->run(of_block(0, kSteps, 0, 2 * kSteps), before);
   const nlohmann::json state = chain->state();
-  EXPECT_TRUE(state.at("data").contains("region"));
+  EXPECT_TRUE(state.at("data").contains("turns"));
   Recorder onwards;
   chain->run(rest, onwards);
   // Back, as after a block that was rejected; then in another chain, as after a resumption.
@@ -305,6 +306,12 @@ TEST_F(ReferenceChain, GoesOnFromItsState) {
   EXPECT_EQ(resumed.decisions.hexadecimal_digest(), onwards.decisions.hexadecimal_digest());
   EXPECT_EQ(resumed.last.values(), onwards.last.values());
   EXPECT_EQ(other->state(), chain->state());
+  // As a version wrote it that drew a molecule for each step.
+  nlohmann::json older = state;
+  older["data"]["region"] = older["data"]["turns"];
+  older["data"].erase("turns");
+  EXPECT_THAT([&] { other->restore(older); },
+              testing::ThrowsMessage<RunError>(testing::HasSubstr("sampling.near-share")));
 }
 
 TEST_F(ReferenceChain, StepsConfinedToMoleculesThatAreNotThereAreRefused) {
@@ -313,14 +320,14 @@ TEST_F(ReferenceChain, StepsConfinedToMoleculesThatAreNotThereAreRefused) {
   Recorder recorder;
   chain->run(of_block(0, kSteps, 0, 2 * kSteps), recorder);
   nlohmann::json state = chain->state();
-  const auto& saved = state.at("data").at("region").get_binary();
+  const auto& saved = state.at("data").at("turns").get_binary();
   std::vector<double> region(saved.size() / sizeof(double));
-  from_binary(state.at("data").at("region"), "region", std::span(region));
+  from_binary(state.at("data").at("turns"), "turns", std::span(region));
   const auto with = [&](std::size_t place, double value) {
     std::vector<double> changed = region;
     changed.at(place) = value;
     nlohmann::json other = state;
-    other["data"]["region"] = to_binary(std::span<const double>(changed));
+    other["data"]["turns"] = to_binary(std::span<const double>(changed));
     return other;
   };
   const std::size_t first = STATE_REGION_FIRST - STATE_REGION_MOLECULES;

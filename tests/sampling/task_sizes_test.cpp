@@ -56,6 +56,9 @@ TEST_F(TaskSizes, OneWorkerNeedsNoParts) {
   EXPECT_EQ(task_parts(load, 1), 1U);
 }
 
+/// Four candidates each are more than cores gain by longer windows.
+TEST_F(TaskSizes, CoresVisitNoMoleculeInTurnAThirdTime) { EXPECT_EQ(visits_in_turn(), 2U); }
+
 TEST_F(TaskSizes, WindowsOfATaskFollowTheModel) {
   const Workload fast = measured("fast", kWork, 0.1);
   EXPECT_EQ(windows_per_task(TaskSize::automatic, fast, 1), codelets::kMostWindowsPerTask);
