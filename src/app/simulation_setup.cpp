@@ -196,7 +196,7 @@ void Simulation::log_inputs() const {
   }
 }
 
-/// Workers poll for tasks: two on one processor slow each other even where one is idle.
+/// Two workers on one processor slow each other; within a run of tasks even one that waits polls.
 void Simulation::warn_of_shared_processors() {
   if (ranks_.size() == 1) return;
   std::map<std::pair<std::string, unsigned>, unsigned> owners;

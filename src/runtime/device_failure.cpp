@@ -71,6 +71,9 @@ bool has_failed_earlier(int worker) {
 
 void device_task_begins(int worker) { ++begun[static_cast<std::size_t>(worker)]; }
 void device_task_ends(int worker) { ++ended[static_cast<std::size_t>(worker)]; }
+bool device_has_tasks(int worker) {
+  return begun[static_cast<std::size_t>(worker)] > ended[static_cast<std::size_t>(worker)];
+}
 
 DeviceWatch::DeviceWatch() {
   watching = true;

@@ -40,6 +40,8 @@ inline constexpr const char* kFailedDevices = "STARPMC_FAILED_DEVICES";
 /// Counts the tasks that an OpenCL device has been given and has ended.
 void device_task_begins(int worker);
 void device_task_ends(int worker);
+/// Whether there are some that it has not ended; no for any other worker.
+bool device_has_tasks(int worker);
 
 /// While it lives, failures are told. Looks every second whether devices that have tasks still end
 /// them, and asks one that has not done so for a while, five seconds at least. StarPU waits for

@@ -7,6 +7,8 @@
 #include <string>
 #include <thread>
 
+#include "runtime/device_failure.hpp"
+
 namespace starpmc {
 namespace {
 
@@ -34,12 +36,11 @@ void rest(Clock::duration time) {
 starpu_task* pop_or_rest(unsigned context) {
   thread_local std::optional<Clock::time_point> idle_since;
   starpu_task* const task = pop_of_scheduler == nullptr ? nullptr : pop_of_scheduler(context);
-  if (task != nullptr) {
+  const int worker = starpu_worker_get_id();
+  if (task != nullptr || worker < 0 || codelets::device_has_tasks(worker)) {
     idle_since.reset();
     return task;
   }
-  const int worker = starpu_worker_get_id();
-  if (worker < 0 || starpu_worker_get_type(worker) != STARPU_CPU_WORKER) return nullptr;
   const Clock::time_point now = Clock::now();
   if (!idle_since) idle_since = now;
   const Clock::duration idle = now - *idle_since;

@@ -40,16 +40,24 @@ def content(path):
 
 
 @functools.cache
-def profile_of_one_process():
+def common_folder():
+    """Of all tests: what they read, and the profile that one process makes of it."""
     folder = tempfile.TemporaryDirectory(prefix="starpmc-test-")
     case = ProfileCase()
     case.folder = pathlib.Path(folder.name)
     settings = case.settings(PLACES, steps=STEPS, chains=2)
     settings["profile"] |= DECIDED
-    config = program.write_config(case.folder / "test.cfg", **settings)
-    case.profile(config, case.folder / "made", env=CORES)
-    (case.folder / "said").write_text(case.said)
+    program.write_config(case.folder / "test.cfg", **settings)
     return folder
+
+
+@functools.cache
+def profile_of_one_process():
+    """Its folder, and what it said."""
+    case = ProfileCase()
+    folder = pathlib.Path(common_folder().name)
+    case.profile(folder / "test.cfg", folder / "made", env=CORES)
+    return folder / "made", case.said
 
 
 class Ranks(ProfileCase):
@@ -57,12 +65,12 @@ class Ranks(ProfileCase):
         if reason := mpi_missing():
             self.skipTest(reason)
         super().setUp()
-        self.one = pathlib.Path(profile_of_one_process().name)
+        self.config_file = pathlib.Path(common_folder().name) / "test.cfg"
         self.made = self.folder / "made"
 
     def start(self, ranks, *words, of_last=(), **variables):
         """of_last, variables: words and environment of the last rank alone."""
-        ours = [program.PROGRAM, "profile", self.one / "test.cfg", "--output.folder", self.made, *words]
+        ours = [program.PROGRAM, "profile", self.config_file, "--output.folder", self.made, *words]
         command = ours
         if ranks > 1:
             named = [word for name, value in variables.items() for word in ("-x", f"{name}={value}")]
@@ -87,7 +95,8 @@ class Ranks(ProfileCase):
             time.sleep(0.001)
 
     def assert_same(self, of_file=content):
-        expected, found = (results(folder, of_file) for folder in (self.one / "made", self.made))
+        one, _ = profile_of_one_process()
+        expected, found = (results(folder, of_file) for folder in (one, self.made))
         self.assertIn("image-03/chain-1/trajectory.h5md", expected)
         self.assertEqual(sorted(found), sorted(expected))
         self.assertEqual([name for name in expected if found[name] != expected[name]], [])
@@ -97,7 +106,7 @@ class Same(Ranks):
     def test_as_one_process(self):
         output, errors = self.finish(self.start(2))
         self.assert_same(pathlib.Path.read_bytes)
-        expected = (self.one / "said").read_text()
+        _, expected = profile_of_one_process()
         for said in ("an image between", "twice the steps for", "image 2 of 3 (image-03) sampled",
                      "energies of image 3 of 3 under all", "(last): "):  # fmt: skip
             self.assertIn(said, expected)
@@ -111,8 +120,9 @@ class Same(Ranks):
         """By rank 0, where a device samples."""
         if missing := program.opencl_missing():
             self.skipTest(missing)
-        short = ("--profile.until-error", 0, "--profile.least-overlap", 0, "--profile.most-frames", 40)
-        self.profile(self.one / "test.cfg", self.folder / "alone", *short, env=CORES)
+        short = ("--profile.until-error", 0, "--profile.least-overlap", 0, "--profile.most-frames", 20,
+                 "--sampling.steps", 600, "--sampling.equilibration-steps", 400)  # fmt: skip
+        self.profile(self.config_file, self.folder / "alone", *short, env=CORES)
         self.finish(self.start(2, "--run.implementation", "opencl", *short))
         log = (self.made / "image-01/run.log").read_text()
         self.assertEqual(log.count("the next image's reference density"), 1)

@@ -1,6 +1,7 @@
 #include "runtime/resting_workers.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <atomic>
 #include <chrono>
@@ -9,6 +10,7 @@
 #include <string>
 #include <thread>
 
+#include "runtime/device_failure.hpp"
 #include "tests/codelets/two_cpu_workers.hpp"
 
 namespace starpmc {
@@ -74,6 +76,70 @@ TEST_P(RestingWorkers, SchedulerIsTheOneAskedFor) {
 INSTANTIATE_TEST_SUITE_P(Schedulers, RestingWorkers,
                          testing::Values("dmda", "dmdas", "lws", "eager", "prio", "random"),
                          [](const auto& scheduler) { return std::string(scheduler.param); });
+
+/// The only worker is that of an OpenCL device, PoCL's where there is no other.
+class RestingWorkerOfDevice : public test::TwoCpuWorkers {
+ protected:
+  void SetUp() override {
+    setenv("STARPU_SCHED", "dmda", 1);
+    setenv("STARPU_NCPU", "0", 1);
+    setenv("STARPU_NOPENCL", "1", 1);
+    setenv("STARPU_OPENCL_ON_CPUS", "1", 1);
+    starpu_conf conf;
+    starpu_conf_init(&conf);
+    conf.ncuda = 0;
+    started_ = start_starpu(conf) == 0;
+    if (!started_ || starpu_opencl_worker_get_count() == 0) GTEST_SKIP() << "no OpenCL device";
+    worker_ = starpu_worker_get_by_type(STARPU_OPENCL_WORKER, 0);
+  }
+  void TearDown() override {
+    if (started_) starpu_shutdown();
+    for (const char* name : {"STARPU_SCHED", "STARPU_OPENCL_ON_CPUS"}) unsetenv(name);
+  }
+  int worker() const { return worker_; }
+
+ private:
+  bool started_ = false;
+  int worker_ = -1;
+};
+
+/// What the process does while its main thread does nothing. Each rest is a switch that it asks
+/// for; how many there are in a second of the processor's does not depend on other work on the
+/// machine.
+struct Use {
+  double seconds = 0;
+  double switches = 0;
+};
+Use use_within(std::chrono::milliseconds time) {
+  const auto switches = [] {
+    rusage used{};
+    getrusage(RUSAGE_SELF, &used);
+    return used.ru_nvcsw;
+  };
+  const double seconds_before = processor_seconds();
+  const long before = switches();
+  std::this_thread::sleep_for(time);
+  return {processor_seconds() - seconds_before, static_cast<double>(switches() - before)};
+}
+constexpr double kRestsInASecond = 1000;
+
+TEST_F(RestingWorkerOfDevice, LeavesItsCoreWhileThereIsNothingToDo) {
+  const Use use = use_within(400ms);
+  EXPECT_LT(use.seconds, 0.2) << "the device's worker polled";
+  EXPECT_GT(use.switches, kRestsInASecond * use.seconds) << "in " << use.seconds << " s";
+}
+
+TEST_F(RestingWorkerOfDevice, StaysAwakeWhileTheDeviceHasATask) {
+  codelets::device_task_begins(worker());
+  EXPECT_TRUE(codelets::device_has_tasks(worker()));
+  std::this_thread::sleep_for(20ms);  // a rest that had begun
+  const Use use = use_within(200ms);
+  constexpr double kOfOthers = 5;
+  EXPECT_LT(use.switches, kRestsInASecond * use.seconds + kOfOthers)
+      << "in " << use.seconds << " s";
+  codelets::device_task_ends(worker());
+  EXPECT_FALSE(codelets::device_has_tasks(worker()));
+}
 
 }  // namespace
 }  // namespace starpmc
