@@ -107,8 +107,7 @@ void ChainTeam<Real>::expect_same_states() const {
   for (const Member& member : members_) {
     if (is_first(member) || same_values<double>(data_.lattice, member.lattice)) continue;
     throw RunError("one chain on several devices: " + codelets::worker_name(member.worker) +
-                   " has decided otherwise than " +
-                   codelets::worker_name(members_.front().worker) +
+                   " has decided otherwise than " + codelets::worker_name(members_.front().worker) +
                    ": a device is at fault (run.tasks = windows uses one alone)");
   }
 }

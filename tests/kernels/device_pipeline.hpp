@@ -234,8 +234,8 @@ class DevicePipeline {
                 {});
   }
 
-  /// The same of some windows in a row, of range.steps steps at most, by a member of a team with the
-  /// density's blocks [first, last).
+  /// The same of some windows in a row, of range.steps steps at most, by a member of a team with
+  /// the density's blocks [first, last).
   template <class Real>
   void sample_part(Buffers<Real>& b, const StepRange& range, int windows, const StepTuning& tuning,
                    int first, int last, const TeamMember& member) {
