@@ -32,8 +32,8 @@ class DeviceTeam {
     const auto blocks = static_cast<int>(b.system->blocks.size() / BLOCK_FIELDS);
     EnergyExchange exchange(2, static_cast<std::size_t>(b.layout.candidates));
     Buffers<Real> other = b;
-    const auto part = [&](DevicePipeline& pipeline, Buffers<Real>& of, std::size_t member, int first,
-                          int last) {
+    const auto part = [&](DevicePipeline& pipeline, Buffers<Real>& of, std::size_t member,
+                          int first, int last) {
       try {
         pipeline.sample_part(of, range, windows, tuning, first, last, {&exchange, member});
       } catch (const std::exception& error) {
