@@ -41,7 +41,7 @@ void check_region(std::span<const double> region) {
 
 /// Until steps near the solute took their molecules in turn, their region was saved by another
 /// name.
-/// @throws RunError where it would be gone on with
+/// @throws RunError where steps were confined as it was saved
 void refuse_region_without_order(const nlohmann::json& state) {
   if (!state.contains("region")) return;
   throw RunError(

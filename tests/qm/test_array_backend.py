@@ -23,6 +23,7 @@ import basis_functions
 import device_choice
 import fitted_interaction
 import fitting_integrals
+import forecast
 import numpy
 import pyscf_worker
 import solvent_scf
@@ -486,7 +487,7 @@ class StartTest(unittest.TestCase):
         with unittest.mock.patch.object(dft.numint, "eval_ao", side_effect=self.fail):
             make_engine(FORMALDEHYDE, strict_backend(), basis="sto-3g")
 
-    def start(self, open_device, build_grids, **changed):
+    def start(self, open_device, build_grids, announce=lambda **_: None, **changed):
         def open_backend(*arguments):
             return device_choice.open_backend(*arguments, open_device)
 
@@ -495,7 +496,7 @@ class StartTest(unittest.TestCase):
         )
         with unittest.mock.patch.object(pyscf_worker.PyscfEngine, "_build_grids", build_grids):
             return pyscf_worker.PyscfEngine(
-                request, numpy.array(FORMALDEHYDE[1], float), open_backend=open_backend
+                request, numpy.array(FORMALDEHYDE[1], float), announce, open_backend=open_backend
             )
 
     def test_grids_are_made_while_the_device_opens(self):
@@ -545,13 +546,42 @@ class StartTest(unittest.TestCase):
             build(engine, *arguments)
 
         def open_device(_number):
-            threading.Timer(0.5, opened.set).start()  # when the choice has fallen
             raise device_choice.NoDevice("there is none")
 
+        def announce(**_):  # when the choice has fallen
+            opened.set()
+
         with unittest.mock.patch.object(pyscf_worker, "fitting_integrals") as integrals:
-            engine, _ = quiet(lambda: self.start(open_device, build_grids, device_required=False))
+            engine, _ = quiet(
+                lambda: self.start(open_device, build_grids, announce, device_required=False)
+            )
         self.assertIn("there is none", engine.device)
         integrals.assert_not_called()
+
+    def test_integrals_under_way_are_left_where_nobody_wants_them(self):
+        molecule = gto.M(atom="O 0 0 0; H 0 0 1; H 0 1 0", basis="def2-svp", verbose=0)
+        fitted = dft.RKS(molecule).density_fit().with_df
+        asked = []
+
+        def stopped():
+            asked.append(True)
+            return len(asked) > 2
+
+        with unittest.mock.patch.object(fitting_integrals, "BLOCK_BYTES", 1):
+            self.assertIsNone(fitting_integrals.fitting_integrals(fitted, 1000, stopped))
+            self.assertEqual(len(asked), 3)
+            made = fitting_integrals.fitting_integrals(fitted, 1000)
+        self.assertGreater(len(made.blocks), 3)
+
+    def test_memory_of_factors_that_are_yet_to_be_made_counts(self):
+        engine, _ = quiet(
+            lambda: self.start(
+                lambda _: (strict_backend(), "a strict one"), pyscf_worker.PyscfEngine._build_grids
+            )
+        )
+        self.assertEqual(engine.unmade_mb(), forecast.factors_mb(engine.basis_functions))
+        engine._mean_field.with_df.build()
+        self.assertEqual(engine.unmade_mb(), 0)
 
     def test_what_grids_cannot_be_made_of_is_told(self):
         def build_grids(*_):

@@ -117,6 +117,22 @@ print(early, round(least[0], 9), file=sys.stderr)
 """
 
 
+DELAYED = """
+import sys, threading
+sys.path.insert(0, {folder!r})
+import scipy, delayed_modules
+delayed_modules.delay("scipy.optimize")
+found, together = [], threading.Barrier(4)
+def use():
+    together.wait()
+    found.append(scipy.optimize.brentq)
+threads = [threading.Thread(target=use) for _ in range(4)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+print(len(found), round(found[0](lambda x: x - 2, 0, 5), 9))
+"""
+
+
 class ImportsTest(unittest.TestCase):
     def test_a_worker_does_not_load_what_it_hardly_uses(self):
         program = IMPORTS.format(folder=str(pyscf_worker_tests.REPOSITORY / "src/qm/workers"))
@@ -124,6 +140,13 @@ class ImportsTest(unittest.TestCase):
             [sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=600
         )
         self.assertEqual(done.stderr.strip().splitlines()[-1:], ["[] 2.0"], done.stderr)
+
+    def test_threads_wait_for_a_module_that_is_being_loaded(self):
+        program = DELAYED.format(folder=str(pyscf_worker_tests.REPOSITORY / "src/qm/workers"))
+        done = subprocess.run(
+            [sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=600
+        )
+        self.assertEqual(done.stdout.strip(), "4 2.0", done.stderr)
 
     def test_the_limit_of_a_width_is_the_chi_squared_distributions(self):
         import scipy.stats  # the worker does without it

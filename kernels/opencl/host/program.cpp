@@ -176,6 +176,7 @@ cl_mem Program::scratch(cl_command_queue queue, std::size_t bytes) {
 
 std::span<std::byte> Program::pinned(cl_command_queue queue, std::size_t bytes) {
   State::Pinned& pinned = state_->pinned[queue];
+  // Mapping waits for the queue, and so for what may still be written from the old one.
   if (bytes > pinned.bytes.size()) {
     cl_int error = CL_SUCCESS;
     Owned<cl_mem> memory(clCreateBuffer(state_->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR,

@@ -2,15 +2,26 @@
 
 import importlib.util
 import sys
+import threading
 import types
+
+_loading = threading.RLock()
 
 
 class _Delayed(types.ModuleType):
     """importlib's LazyLoader is of no use here: an import statement that finds such a module loads it."""
 
     def __getattr__(self, attribute):
-        self.__class__ = types.ModuleType
-        self.__spec__.loader.exec_module(self)
+        with _loading:  # other threads wait until the module is whole
+            if type(self) is _Delayed and "_is_loading" not in self.__dict__:
+                self.__dict__["_is_loading"] = True
+                try:
+                    self.__spec__.loader.exec_module(self)
+                    self.__class__ = types.ModuleType
+                finally:
+                    del self.__dict__["_is_loading"]
+        if type(self) is _Delayed:  # it asks itself while it is loaded
+            raise AttributeError(f"module {self.__name__} has no attribute {attribute}")
         return getattr(self, attribute)
 
 

@@ -27,9 +27,9 @@ class FittingIntegrals:
     blocks: list
 
 
-def fitting_integrals(density_fitting, memory_mb):
-    """Of PySCF's density fitting, which need not be built. None: they do not fit into memory, or the
-    auxiliary functions are linearly dependent."""
+def fitting_integrals(density_fitting, memory_mb, stopped=lambda: False):
+    """Of PySCF's density fitting, which need not be built. None: they do not fit into memory, the
+    auxiliary functions are linearly dependent, or stopped() says that nobody wants them."""
     molecule = density_fitting.mol
     auxiliary = df.make_auxmol(molecule, density_fitting.auxbasis)
     ends = molecule.ao_loc_nr().astype(int)
@@ -52,6 +52,8 @@ def fitting_integrals(density_fitting, memory_mb):
     most = max(1, BLOCK_BYTES // (8 * auxiliary.nao))
     blocks, first = [], 0
     while first < molecule.nbas:
+        if stopped():
+            return None
         last = int(numpy.searchsorted(ends, ends[first] + most, side="right")) - 1
         last = max(last, first + 1)
         shells = (first, last, 0, molecule.nbas, 0, auxiliary.nbas)

@@ -16,6 +16,11 @@ HYBRID_SCF = 3  # times as long with exact exchange
 PLAIN_SCF = 8  # the same where it is PySCF's own: range-separated exchange, meta-GGAs, open shells
 
 
+def factors_mb(functions):
+    """Of density fitting."""
+    return 8 * FITTING_FUNCTIONS * functions * functions * (functions + 1) / 2 / 2**20
+
+
 def forecast(functions, atoms, request, two_level, hybrid):
     """two_level: whether the SCF is two_level.py's; hybrid: whether it has exact exchange."""
     scaled = REFERENCE_SECONDS * (functions / REFERENCE_FUNCTIONS) ** EXPONENT
@@ -25,8 +30,6 @@ def forecast(functions, atoms, request, two_level, hybrid):
     elif hybrid:
         seconds *= HYBRID_SCF
     limit_mb = float(request["memory_mb"])
-    pairs = functions * (functions + 1) / 2
-    factors_mb = 8 * FITTING_FUNCTIONS * functions * pairs / 2**20
     scf_points = PRUNED_SHARE * atoms * request["scf_grid_radial"] * request["scf_grid_angular"]
     density_points = atoms * request["grid_radial"] * request["grid_angular"]
     return {
@@ -34,7 +37,7 @@ def forecast(functions, atoms, request, two_level, hybrid):
         "seconds_first": FIRST_SCF_SECONDS + FIRST_SCF_UPDATES * seconds,
         "seconds_update": seconds,
         "memory_mb": BASE_MB
-        + min(limit_mb, factors_mb)
+        + min(limit_mb, factors_mb(functions))
         # Values of the basis functions: with gradients in fp64, without in fp32, kept up to a
         # quarter of the limit each.
         + min(limit_mb / 4, 4 * 8 * functions * scf_points / 2**20)

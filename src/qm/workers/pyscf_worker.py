@@ -35,7 +35,7 @@ from exact_ensemble import Configuration, ExactEnsemble
 from fitted_kernel import FittedKernel
 from fitting_basis import fitting_basis
 from fitting_integrals import fitting_integrals
-from forecast import forecast
+from forecast import factors_mb, forecast
 from mean_field import (
     build_factors,
     build_grid,
@@ -115,9 +115,9 @@ class PyscfEngine:
         asked = device_choice.asks_for_device(request, why_not, self.basis_functions)
         # A context and a device's libraries take as long as what the host makes meanwhile.
         beside = Beside(request["threads"] if asked else 0)
-        grids = beside.begin(self._build_grids, density_grid, request["grid_angular"])
-        integrals = beside.begin(self._fitting_integrals, mean_field)
-        try:
+        with beside:
+            grids = beside.begin(self._build_grids, density_grid, request["grid_angular"])
+            integrals = beside.begin(self._fitting_integrals, mean_field, beside.stopped)
             with self._start.measure("device"):
                 backend, self.device = open_backend(
                     request,
@@ -125,44 +125,40 @@ class PyscfEngine:
                     self.basis_functions,
                     device_bytes(self.basis_functions, self.atom_count, request),
                 )
-        except BaseException:
-            beside.end()
-            raise
-        if not backend.on_device:
-            integrals.cancel()
-        # What is refused has been refused.
-        announce(
-            exact=True,
-            device=self.device,
-            repeatable=is_repeatable(request),
-            **forecast(
-                self.basis_functions,
-                self.atom_count,
-                request,
-                is_gga(request),
-                exchange_of(mean_field)[2] != 0,
-            ),
-        )
-        self._device_warning = ""
-        self._analytic = request["embedding"] == "analytic"
-        self._cache_bytes = request["memory_mb"] * 2**20 / 4
-        grids.result()
-        self._bare_core = scf.hf.get_hcore(self.molecule)
-        self._core = self._bare_core
-        self._bare_repulsion = self.molecule.energy_nuc() + constant_energy
-        self._repulsion = self._bare_repulsion
-        self._embedding = None  # the electrons' matrix in the potential of the MM charges
-        self._nuclear_interaction = 0.0  # Hartree
-        self._mean_field = build_mean_field(self.molecule, request, self._scf_grid)
-        self._mean_field.get_hcore = lambda *_: self._core
-        self._mean_field.energy_nuc = lambda *_: self._repulsion
-        self.orbitals = None
-        self._stopwatch = Stopwatch()
-        self._held = None  # the start of every update, after hold()
-        self._held_state = self._state_before = numpy.zeros(0)
-        self._scf = None
-        made = integrals.result() if backend.on_device else None
-        beside.end()
+            if not backend.on_device:
+                beside.stopped.set()
+            # What is refused has been refused.
+            announce(
+                exact=True,
+                device=self.device,
+                repeatable=is_repeatable(request),
+                **forecast(
+                    self.basis_functions,
+                    self.atom_count,
+                    request,
+                    is_gga(request),
+                    exchange_of(mean_field)[2] != 0,
+                ),
+            )
+            self._device_warning = ""
+            self._analytic = request["embedding"] == "analytic"
+            self._cache_bytes = request["memory_mb"] * 2**20 / 4
+            grids.result()
+            self._bare_core = scf.hf.get_hcore(self.molecule)
+            self._core = self._bare_core
+            self._bare_repulsion = self.molecule.energy_nuc() + constant_energy
+            self._repulsion = self._bare_repulsion
+            self._embedding = None  # the electrons' matrix in the potential of the MM charges
+            self._nuclear_interaction = 0.0  # Hartree
+            self._mean_field = build_mean_field(self.molecule, request, self._scf_grid)
+            self._mean_field.get_hcore = lambda *_: self._core
+            self._mean_field.energy_nuc = lambda *_: self._repulsion
+            self.orbitals = None
+            self._stopwatch = Stopwatch()
+            self._held = None  # the start of every update, after hold()
+            self._held_state = self._state_before = numpy.zeros(0)
+            self._scf = None
+            made = integrals.result() if backend.on_device else None
         if made is None:
             build_factors(self._mean_field)  # before the grids' functions: it takes memory meanwhile
         self._begin_on(backend, made)
@@ -182,23 +178,33 @@ class PyscfEngine:
         warning, self._device_warning = self._device_warning, ""
         return warning
 
+    def unmade_mb(self):
+        """What it will hold besides, if a response or an SCF on the host needs factors: on a device they are
+        not made at the start."""
+        fitting = getattr(self._mean_field, "with_df", None)
+        if fitting is None or fitting._cderi is not None:
+            return 0.0
+        return min(float(self._request["memory_mb"]), factors_mb(self.basis_functions))
+
     def _warn(self, text):
         device_choice.say(f"warning: {text}")
         self._device_warning = text
         self.device = device_choice.CPU
 
     def _say_what_took_how_long(self, seconds):
-        parts = ", ".join(f"{part} {time:.2f}" for part, time in self._start.seconds.items())
+        parts = ", ".join(f"{part} {time:.2f}" for part, time in list(self._start.seconds.items()))
         device_choice.say(
             f"ready {seconds:.2f} s after its molecule: {parts}; Python and its imports before: "
             f"{IMPORT_SECONDS:.2f} s"
         )
 
-    def _fitting_integrals(self, mean_field):
+    def _fitting_integrals(self, mean_field, stopped):
+        if stopped.is_set():
+            return None
         with self._start.measure("integrals"):
             # The auxiliary functions depend on the functional, too.
             fitted = mean_field.density_fit(auxbasis=fitting_basis(self.molecule))
-            return fitting_integrals(fitted.with_df, self._request["memory_mb"])
+            return fitting_integrals(fitted.with_df, self._request["memory_mb"], stopped.is_set)
 
     def _build_grids(self, density_grid, angular_points):
         with self._start.measure("grids"):

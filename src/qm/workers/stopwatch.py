@@ -2,15 +2,19 @@
 
 import collections
 import contextlib
+import math
 import os
 import time
 
 
 def seconds_of_process():
-    """Since the kernel has started it: Python's own start and all imports are among them."""
-    with open("/proc/self/stat", encoding="ascii", errors="replace") as stat:
-        fields = stat.read().rpartition(")")[2].split()
-    return time.clock_gettime(time.CLOCK_BOOTTIME) - int(fields[19]) / os.sysconf("SC_CLK_TCK")
+    """Since the kernel has started it: Python's own start and all imports are among them. NaN: it is not told."""
+    try:
+        with open("/proc/self/stat", encoding="ascii", errors="replace") as stat:
+            fields = stat.read().rpartition(")")[2].split()
+        return time.clock_gettime(time.CLOCK_BOOTTIME) - int(fields[19]) / os.sysconf("SC_CLK_TCK")
+    except (OSError, AttributeError, ValueError, IndexError):
+        return math.nan
 
 
 class Stopwatch:

@@ -191,8 +191,10 @@ def _solvent(points, engine, header, arrays):
     }
 
 
-def _memory():
-    return {"memory_mb": resident_memory_mb(), "peak_memory_mb": peak_memory_mb()}
+def _memory(engine):
+    """memory_mb: with what the engine has yet to make, since chains are counted by the first answer."""
+    unmade = engine.unmade_mb() if hasattr(engine, "unmade_mb") else 0.0
+    return {"memory_mb": resident_memory_mb() + unmade, "peak_memory_mb": peak_memory_mb()}
 
 
 def library_versions(names):
@@ -292,7 +294,7 @@ def _answer_exact(channel, engine, header, arrays):
         exact.forget()
         channel.send("forgotten")
     elif request == "reference":
-        fields = {**exact.reference(header.get("threads")), **_memory(), **_device(engine)}
+        fields = {**exact.reference(header.get("threads")), **_memory(engine), **_device(engine)}
         channel.send("result", _with_state(engine, {}), **fields)
     elif request == "response":
 
@@ -307,7 +309,7 @@ def _answer_exact(channel, engine, header, arrays):
             progress,
             header.get("rough", False),
         )
-        channel.send("response", made, **fields, **_memory())
+        channel.send("response", made, **fields, **_memory(engine))
     elif request == "potentials":
         positions = arrays.get("positions")
         if positions is None or positions.ndim != 2 or positions.shape[1] != 3:
@@ -336,7 +338,7 @@ def _answer(channel, engine, make_engine, header, arrays):
         _begin(channel, engine)
     elif header["type"] == "update" and engine is not None:
         fields, grid = engine.update(**_solvent(engine.points_angstrom(), engine, header, arrays))
-        fields = {**fields, **_memory(), **_device(engine)}
+        fields = {**fields, **_memory(engine), **_device(engine)}
         answer = {} if grid is None else {"grid": grid}
         channel.send("result", _with_state(engine, answer), **fields)
     elif header["type"] == "restore" and engine is not None and _has_state(engine):
