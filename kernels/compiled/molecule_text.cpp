@@ -327,13 +327,15 @@ class MoleculeText {
   /// A term added to its energy, where it is inside the cutoff.
   std::string added(const WrittenTerm& term, const std::string& coefficients) {
     const auto energy = static_cast<std::size_t>(term.term.energy);
-    std::string sum = text_.add(sums_[energy], evaluate(term, coefficients));
+    const std::string sum = evaluate(term, coefficients, sums_[energy]);
     if (places_ == Places::inside) return sum;
     const std::string within = text_.compare("olt", pair_.squared_distance(), cutoffs_[energy]);
     return text_.choose(within, sum, sums_[energy]);
   }
 
-  std::string evaluate(const WrittenTerm& term, const std::string& coefficients) {
+  /// A term and what it is added to; both at once where it is a product.
+  std::string evaluate(const WrittenTerm& term, const std::string& coefficients,
+                       const std::string& sum) {
     const Program& program = term.term.program;
     std::vector<std::string> names(program.values());
     names[0] = pair_.squared_distance();
@@ -345,12 +347,19 @@ class MoleculeText {
     }
     const Growths growths(term);
     const bool by_growth = terms_.size() == 1 && text_.single();
+    const std::uint32_t output = program.outputs.front();
     for (const FusedInstruction& instruction : term.instructions) {
+      const auto [a, b, _] = instruction.operands;
       const auto slope = by_growth ? growths.slope_of(instruction) : std::nullopt;
+      // not r^2 times 1/r, which PairText knows better
+      if (instruction.result == output && !slope && a != 0 && b != 0 &&
+          instruction.fusion == Fusion::none && instruction.operation == Operation::multiply) {
+        return text_.multiply_add(names[a], names[b], sum);
+      }
       names[instruction.result] = slope ? pair_.compute_growth(instruction, names, names[*slope])
                                         : pair_.compute(instruction, names);
     }
-    return names[program.outputs.front()];
+    return text_.add(sum, names[output]);
   }
 
   std::string_view alignment() const { return text_.single() ? ", align 4" : ", align 8"; }
