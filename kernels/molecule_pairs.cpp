@@ -140,6 +140,11 @@ SitePairTerms<T> terms_of_molecules(std::span<const PairTerm> terms, const Topol
   }
   for (int i = 0; i < topology.site_count(first); ++i) add(i, i, true);
   end_part();
+  pairs.three_sites = topology.site_count(first) == 3 && pairs.present.size() == 9;
+  for (std::size_t pair = 0; pair < pairs.present.size(); ++pair) {
+    const std::uint32_t has = pairs.present[pair];
+    if (pair == kPairOfFirstSites ? (has & 1U) == 0 : has != 1) pairs.three_sites = false;
+  }
   return pairs;
 }
 

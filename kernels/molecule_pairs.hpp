@@ -50,6 +50,11 @@ struct SitePairTerms {
   /// Per pair: the coefficients of all terms in a row.
   std::vector<T> coefficients;
 
+  /// Whether these are the nine pairs of three sites of a type with those of the same, as of most
+  /// models of water: all have Coulomb energy, and at most the first sites (kPairOfFirstSites) have
+  /// other energies.
+  bool three_sites = false;
+
   /// Appends a pair under terms with molecules or nuclei.
   /// @param charges  product of the charges, times the Coulomb constant
   /// @param built_in c12, c6, shift, slope
@@ -65,6 +70,9 @@ struct SitePairTerms {
 template <class T>
 SitePairTerms<T> terms_of_molecules(std::span<const PairTerm> terms, const Topology& topology,
                                     double coulomb_cutoff, int target_type, int source_type);
+
+/// Of SitePairTerms::three_sites.
+inline constexpr std::size_t kPairOfFirstSites = 6;
 
 /// A whole number of vectors of every instruction set.
 template <class T>
@@ -84,6 +92,8 @@ struct MoleculePairArguments {
   const std::uint64_t* rows = nullptr;
   const std::uint32_t* present = nullptr;
   const T* coefficients = nullptr;
+  /// SitePairTerms::three_sites: cheaper where that is compiled, with the same bits.
+  bool three_sites = false;
 
   std::size_t count = 0;       ///< of source molecules: a multiple of kMoleculeGrain
   std::size_t stride = 0;      ///< from one row of sources to the next
@@ -101,6 +111,8 @@ struct MoleculePairArguments {
   /// Whether all pairs are inside the cutoffs and farther than the minimum distance: neither is
   /// looked for.
   bool inside = false;
+  /// The same of the minimum distance alone, where there are `rows`: it may be looked for.
+  bool apart = false;
   T squared_cutoffs[2] = {};  ///< by MoleculeEnergy
   /// By MoleculeEnergy: `count` values, overwritten. Null where no term has it.
   T* energies[2] = {};

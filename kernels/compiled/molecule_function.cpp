@@ -33,12 +33,26 @@ void MoleculeFunction<T>::operator()(const MoleculePairArguments<T>& a) const {
         targets, sources, box, a.parts.data(), a.rows, a.present, a.coefficients, a.squared_cutoffs,
         a.energies[0], a.energies[1]);
   };
+  // not everything is compiled for every use
+  const auto quickest = [&](Places three_apart, Places three, Places any) {
+    const auto has = [&](Places places) {
+      return functions_[static_cast<std::size_t>(places)] != nullptr;
+    };
+    if (!a.three_sites) return any;
+    if (a.apart && has(three_apart)) return three_apart;
+    return has(three) ? three : any;
+  };
   if (a.fixed_sources != nullptr) {
-    return call(Places::mutual_fixed_point, a.fixed_targets, a.fixed_sources, a.units);
+    return call(quickest(Places::mutual_fixed_point_three_apart, Places::mutual_fixed_point_three,
+                         Places::mutual_fixed_point),
+                a.fixed_targets, a.fixed_sources, a.units);
   }
   const bool mutual = a.rows != nullptr;
   if (a.box == nullptr) {
-    const Places places = mutual ? Places::mutual : a.inside ? Places::inside : Places::one_image;
+    const Places places =
+        mutual     ? quickest(Places::mutual_three_apart, Places::mutual_three, Places::mutual)
+        : a.inside ? Places::inside
+                   : Places::one_image;
     return call(places, a.targets, a.sources, nullptr);
   }
   std::array<T, 6> box{};

@@ -106,16 +106,62 @@ class MoleculeText {
       source_axes_[k] = place("%source_sites", first);
       target_axes_[k] = place("%target_sites", first);
     }
-    text_.line({"br label %source"});
-    begin_source();
-    begin_target();
-    write_pair();
-    end_loops();
+    if (is_of_three_sites(places_)) {
+      write_three_sites();
+    } else {
+      text_.line({"br label %source"});
+      begin_source();
+      begin_target();
+      block_ = "target";
+      pair_number_ = "%pair";
+      sums_ = {"%coulomb_target", "%vdw_target"};
+      load_sites();
+      write_pair();
+      end_loops();
+    }
+    end_molecules();
     so_far_.text += "}\n";
   }
 
+  /// All pairs one after another, as terms_of_molecules() orders them: each site is loaded once.
+  void write_three_sites() {
+    using Sites = std::array<std::size_t, 2>;  // the target's and the source's
+    constexpr std::array<std::array<Sites, 3>, 3> kParts{
+        {{{{1, 0}, {2, 0}, {2, 1}}}, {{{0, 1}, {0, 2}, {1, 2}}}, {{{0, 0}, {1, 1}, {2, 2}}}}};
+    std::array<std::array<std::string, 3>, 3> targets;
+    std::array<std::array<std::string, 3>, 3> sources;
+    for (std::size_t site = 0; site < 3; ++site) {
+      const std::string row = text_.value({"mul i64 %site_stride, ", std::to_string(site)});
+      sources[site] = load_rows(source_axes_, row);
+      if (!is_fixed_point()) {
+        targets[site] = load_rows(target_axes_, row);
+        continue;
+      }
+      for (std::size_t k = 0; k < 3; ++k) {
+        targets[site][k] = load_target(std::to_string(3 * k + site));
+      }
+    }
+    block_ = "molecules";
+    std::size_t pair = 0;
+    std::array<std::string, 2> totals{"zeroinitializer", "zeroinitializer"};
+    for (const auto& part : kParts) {
+      sums_ = {"zeroinitializer", "zeroinitializer"};
+      for (const auto& [target, source] : part) {
+        target_ = targets[target];
+        source_ = sources[source];
+        pair_number_ = std::to_string(pair++);
+        write_pair();
+      }
+      for (std::size_t k = 0; k < 2; ++k) {
+        totals[k] = text_.value({"fadd ", text_.vector(), " ", totals[k], ", ", sums_[k]});
+      }
+    }
+    sums_ = totals;
+    text_.line({"br label %store"});
+  }
+
   bool has_images() const { return places_ == Places::images || places_ == Places::mutual_images; }
-  bool is_fixed_point() const { return places_ == Places::mutual_fixed_point; }
+  bool is_fixed_point() const { return compiled::is_fixed_point(places_); }
 
   /// Sums at a block's begin: from block `from`, those named `first` or 0; from `again`, those
   /// named `last`.
@@ -244,13 +290,19 @@ class MoleculeText {
     text_.line({"%next_b = add nuw i64 %b, 1"});
     text_.line({"%more_sources = icmp ult i64 %next_b, %sources"});
     text_.line({"br i1 %more_sources, label %source, label %store, !llvm.loop !0"});
+    for (std::size_t k = 0; k < 2; ++k) {
+      sums_[k] = joined({"%", kEnergies[k], "_", sums_of_source()});
+    }
+  }
+
+  void end_molecules() {
     text_.label("store");
     for (std::size_t k = 0; k < 2; ++k) {
       const auto has = [&](const WrittenTerm& term) {
         return static_cast<std::size_t>(term.term.energy) == k;
       };
       if (std::ranges::none_of(terms_, has)) continue;
-      text_.line({"store ", text_.vector(), " %", kEnergies[k], "_", sums_of_source(), ", ptr ",
+      text_.line({"store ", text_.vector(), " ", sums_[k], ", ptr ",
                   element(joined({"%", kEnergies[k], "_row"}), "%i"), alignment()});
     }
     text_.line({"%next_i = add nuw i64 %i, ", std::to_string(text_.lanes())});
@@ -262,40 +314,53 @@ class MoleculeText {
 
   void write_pair() {
     write_distance();
-    sums_ = {"%coulomb_target", "%vdw_target"};
     if (terms_.size() == 1) {
       const auto energy = static_cast<std::size_t>(terms_[0].term.energy);
-      const std::string record = text_.value({"mul i64 %pair, ", std::to_string(coefficients_)});
+      const std::string record =
+          text_.value({"mul i64 ", pair_number_, ", ", std::to_string(coefficients_)});
       sums_[energy] = added(terms_[0], element("%coefficients", record));
       return;
     }
-    const std::string at = text_.value({"getelementptr i32, ptr %present, i64 %pair"});
+    const std::string at = text_.value({"getelementptr i32, ptr %present, i64 ", pair_number_});
     const std::string present = text_.value({"load i32, ptr ", at});
-    const std::string record = text_.value({"mul i64 %pair, ", std::to_string(coefficients_)});
+    const std::string record =
+        text_.value({"mul i64 ", pair_number_, ", ", std::to_string(coefficients_)});
     const std::string coefficients = element("%coefficients", record);
     // most pairs have charges only, and need not be asked for every term
-    block_ = "target";
-    write_term(0, present, coefficients);
+    const std::string end = "pair_end" + suffix();
+    const std::string more = "more_terms" + suffix();
+    if (!is_of_three_sites(places_)) {
+      write_term(0, present, coefficients);
+    } else {
+      const auto energy = static_cast<std::size_t>(terms_[0].term.energy);
+      sums_[energy] = added(terms_[0], coefficients);
+      if (pair_number_ != std::to_string(kPairOfFirstSites)) return;
+    }
     const std::string only = text_.value({"icmp ult i32 ", present, ", 2"});
-    text_.line({"br i1 ", only, ", label %pair_end, label %more_terms"});
+    text_.line({"br i1 ", only, ", label %", end, ", label %", more});
     const std::array<std::string, 2> first = sums_;
     const std::string first_block = block_;
-    text_.label("more_terms");
-    block_ = "more_terms";
+    text_.label(more);
+    block_ = more;
     for (std::size_t t = 1; t < terms_.size(); ++t) write_term(t, present, coefficients);
-    text_.line({"br label %pair_end"});
-    text_.label("pair_end");
+    text_.line({"br label %", end});
+    text_.label(end);
     for (std::size_t k = 0; k < 2; ++k) {
       sums_[k] = text_.value({"phi ", text_.vector(), " [ ", first[k], ", %", first_block, " ], [ ",
                               sums_[k], ", %", block_, " ]"});
     }
+    block_ = end;
+  }
+
+  /// Of labels that each pair has.
+  std::string suffix() const {
+    return is_of_three_sites(places_) ? "_" + pair_number_ : std::string();
   }
 
   void write_distance() {
-    load_sites();
     const std::array d{displacement(0), displacement(1), displacement(2)};
     const std::string r2 = pair_.length_squared(d[0], d[1], d[2]);
-    pair_.set_squared_distance(places_ == Places::inside ? r2 : pair_.at_least(r2, least_));
+    pair_.set_squared_distance(are_apart(places_) ? r2 : pair_.at_least(r2, least_));
     if (terms_.size() == 1) return;
     const bool roots = std::ranges::any_of(terms_, [&](const WrittenTerm& term) {
       return std::ranges::any_of(term.instructions, [&](const FusedInstruction& instruction) {
@@ -307,7 +372,7 @@ class MoleculeText {
 
   /// Adds a term, where the pair has it.
   void write_term(std::size_t t, const std::string& present, const std::string& coefficients) {
-    const std::string number = std::to_string(t);
+    const std::string number = std::to_string(t) + suffix();
     const std::string here = "term" + number;
     const std::string after = "after" + number;
     const std::string bit = text_.value({"and i32 ", present, ", ", std::to_string(1U << t)});
@@ -327,13 +392,15 @@ class MoleculeText {
   /// A term added to its energy, where it is inside the cutoff.
   std::string added(const WrittenTerm& term, const std::string& coefficients) {
     const auto energy = static_cast<std::size_t>(term.term.energy);
-    std::string sum = text_.add(sums_[energy], evaluate(term, coefficients));
+    const std::string sum = evaluate(term, coefficients, sums_[energy]);
     if (places_ == Places::inside) return sum;
     const std::string within = text_.compare("olt", pair_.squared_distance(), cutoffs_[energy]);
     return text_.choose(within, sum, sums_[energy]);
   }
 
-  std::string evaluate(const WrittenTerm& term, const std::string& coefficients) {
+  /// A term and what it is added to; both at once where it is a product.
+  std::string evaluate(const WrittenTerm& term, const std::string& coefficients,
+                       const std::string& sum) {
     const Program& program = term.term.program;
     std::vector<std::string> names(program.values());
     names[0] = pair_.squared_distance();
@@ -345,12 +412,19 @@ class MoleculeText {
     }
     const Growths growths(term);
     const bool by_growth = terms_.size() == 1 && text_.single();
+    const std::uint32_t output = program.outputs.front();
     for (const FusedInstruction& instruction : term.instructions) {
+      const auto [a, b, _] = instruction.operands;
       const auto slope = by_growth ? growths.slope_of(instruction) : std::nullopt;
+      // not r^2 times 1/r, which PairText knows better
+      if (instruction.result == output && !slope && a != 0 && b != 0 &&
+          instruction.fusion == Fusion::none && instruction.operation == Operation::multiply) {
+        return text_.multiply_add(names[a], names[b], sum);
+      }
       names[instruction.result] = slope ? pair_.compute_growth(instruction, names, names[*slope])
                                         : pair_.compute(instruction, names);
     }
-    return names[program.outputs.front()];
+    return text_.add(sum, names[output]);
   }
 
   std::string_view alignment() const { return text_.single() ? ", align 4" : ", align 8"; }
@@ -375,14 +449,23 @@ class MoleculeText {
   std::array<std::string, 3> source_;  ///< coordinates
   std::array<std::string, 3> target_;
   std::array<std::string, 2> sums_;
+  std::string pair_number_;
   std::string block_;  ///< the label of what is written
 };
 
 }  // namespace
 
 std::string name_of(Places places) {
-  constexpr std::array<const char*, kPlaces> kNames{
-      "one_image", "images", "inside", "mutual", "mutual_images", "mutual_fixed_point"};
+  constexpr std::array<const char*, kPlaces> kNames{"one_image",
+                                                    "images",
+                                                    "inside",
+                                                    "mutual",
+                                                    "mutual_images",
+                                                    "mutual_fixed_point",
+                                                    "mutual_three",
+                                                    "mutual_fixed_point_three",
+                                                    "mutual_three_apart",
+                                                    "mutual_fixed_point_three_apart"};
   return kNames[static_cast<std::size_t>(places)];
 }
 

@@ -19,10 +19,24 @@ enum class Places : std::uint8_t {
   // The same with MoleculePairArguments::rows:
   mutual,
   mutual_images,
-  mutual_fixed_point  ///< differences wrap by themselves
+  mutual_fixed_point,  ///< differences wrap by themselves
+  // The same with MoleculePairArguments::three_sites:
+  mutual_three,
+  mutual_fixed_point_three,
+  // And all pairs farther than the least distance:
+  mutual_three_apart,
+  mutual_fixed_point_three_apart
 };
-inline constexpr std::size_t kPlaces = 6;
+inline constexpr std::size_t kPlaces = 10;
 constexpr bool is_mutual(Places places) { return places >= Places::mutual; }
+constexpr bool is_of_three_sites(Places places) { return places >= Places::mutual_three; }
+constexpr bool is_fixed_point(Places places) {
+  return places == Places::mutual_fixed_point || places == Places::mutual_fixed_point_three ||
+         places == Places::mutual_fixed_point_three_apart;
+}
+constexpr bool are_apart(Places places) {
+  return places == Places::inside || places >= Places::mutual_three_apart;
+}
 std::string name_of(Places places);
 
 /// LLVM's text of a function for each of `places`, named by name_of:

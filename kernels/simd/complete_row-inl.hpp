@@ -155,12 +155,12 @@ class CompleteRow {
     const auto far = [&](std::size_t first, auto lanes, const auto& energies)
                          HWY_ATTR { store_far(neighbours, first, lanes, energies, store); };
     if (user_far_row_) {
-      (*user_far_row_)(far_target_, type, neighbours.far(), far);
+      (*user_far_row_)(far_target_, type, neighbours.far(), Neighbours<Real>::kFarthestNear, far);
     } else {
-      (*user_row_)(near_target_, type, neighbours.far(), far);
+      (*user_row_)(near_target_, type, neighbours.far(), 0.0, far);
     }
     if constexpr (kHasNear) {
-      (*user_row_)(near_target_, type, neighbours.near(),
+      (*user_row_)(near_target_, type, neighbours.near(), 0.0,
                    [&](std::size_t first, auto lanes, const auto& energies)
                        HWY_ATTR { store_near(neighbours, first, lanes, energies, store); });
     }

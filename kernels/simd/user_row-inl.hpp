@@ -64,7 +64,8 @@ class UserRow : private MoleculePlaces<Real, T> {
 
   /// As MoleculeRow's.
   template <class Store>
-  HWY_INLINE void operator()(const Target& target, int list_type, const List& list, Store&& store) {
+  HWY_INLINE void operator()(const Target& target, int list_type, const List& list, double apart,
+                             Store&& store) {
     if (list.count() == 0) return;
     const D d;
     const SitePairTerms<T>& sites = sites_[static_cast<std::size_t>(
@@ -73,7 +74,9 @@ class UserRow : private MoleculePlaces<Real, T> {
     arguments_.parts = sites.parts;
     arguments_.present = sites.present.data();
     arguments_.coefficients = sites.coefficients.data();
+    arguments_.three_sites = sites.three_sites;
     const bool one_image = kFixed<Real> || this->reach_.one_image(target.type, list_type);
+    arguments_.apart = apart >= this->reach_.contact(target.type, list_type);
     arguments_.box = one_image ? nullptr : interaction_.box;
     const auto source_sites = static_cast<std::size_t>(this->topology_.site_count(list_type));
     for (std::size_t first = 0; first < list.count(); first += kTogether) {

@@ -90,10 +90,12 @@ class Exchanged {
   }
 
   /// The Coulomb, then the van der Waals energies.
-  std::vector<Real> energies(bool exchanged) {
+  /// @param each_site_once  where the molecules have three sites
+  std::vector<Real> energies(bool exchanged, bool each_site_once) {
     const int target = exchanged ? 1 : 0;
     const auto sites = terms_of_molecules<Real>(pairs_.terms(), topology(), 7.0, types_[target],
                                                 types_[1 - target]);
+    EXPECT_EQ(sites.three_sites, types_[0] == 0 && types_[1] == 0) << "water with water";
     std::vector<std::uint64_t> rows;
     for (const std::uint32_t site : sites.sites) rows.push_back(3 * kCount * site);
     std::vector<Real> result(2 * kCount);
@@ -101,10 +103,12 @@ class Exchanged {
             .rows = rows.data(),
             .present = sites.present.data(),
             .coefficients = sites.coefficients.data(),
+            .three_sites = each_site_once && sites.three_sites,
             .count = kCount,
             .stride = kCount,
             .sources = places_[1 - target].data(),
             .targets = places_[target].data(),
+            .apart = each_site_once,
             .squared_cutoffs = {49, 36},
             .energies = {result.data(), &result[kCount]}});
     return result;
@@ -124,9 +128,10 @@ template <class Real>
 void expect_the_same_when_exchanged(const TwoSystems& systems) {
   for (const auto& [first, second] : {std::pair{0, 0}, std::pair{0, 1}, std::pair{1, 1}}) {
     Exchanged<Real> molecules(systems, first, second);
-    const auto energies = molecules.energies(false);
+    const auto energies = molecules.energies(false, true);
     EXPECT_NE(energies[0], energies[1]);
-    EXPECT_EQ(energies, molecules.energies(true)) << "types " << first << " and " << second;
+    EXPECT_EQ(energies, molecules.energies(true, true)) << "types " << first << " and " << second;
+    EXPECT_EQ(energies, molecules.energies(false, false)) << "types " << first << " and " << second;
   }
 }
 
