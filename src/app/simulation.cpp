@@ -254,7 +254,8 @@ void Simulation::fill_ensemble() {
   summary_.equilibrations = equilibrations_of(results_.statistics);
   const std::vector<std::string> of_results = run_warnings(summary_);
   for (const std::string& warning : of_results) spdlog::warn("{}", warning);
-  summary_.warnings = inputs_.warnings;
+  summary_.warnings.insert(summary_.warnings.begin(), inputs_.warnings.begin(),
+                           inputs_.warnings.end());
   summary_.warnings.insert(summary_.warnings.end(), of_results.begin(), of_results.end());
 }
 
@@ -294,6 +295,7 @@ void Simulation::write_summary() {
 bool Simulation::run() {
   log_runtime();
   warn_of_shared_processors();
+  warn_of_idle_processors();
   run_chains_traced();
   std::vector<RankResults> of_ranks;
   if (ranks_.size() == 1) {

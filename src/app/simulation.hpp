@@ -99,6 +99,7 @@ class Simulation {
   void log_inputs() const;
   void log_runtime() const;
   void warn_of_shared_processors();
+  void warn_of_idle_processors();
   void start_engines();
   void settle_ensemble();
   void stop_if_interrupted();

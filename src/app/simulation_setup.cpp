@@ -1,6 +1,8 @@
 // What a simulation does before its chains start: stages that all ranks pass, or none.
 
 #include <fmt/format.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <map>
@@ -9,15 +11,18 @@
 
 #include "app/chain_count.hpp"
 #include "app/common_files.hpp"
+#include "app/idle_processors.hpp"
 #include "app/qm_forecast.hpp"
 #include "app/resume_point.hpp"
 #include "app/simulation.hpp"
 #include "base/checked_file.hpp"
 #include "base/free_memory.hpp"
+#include "base/processors.hpp"
 #include "config/options.hpp"
 #include "io/log.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/logging.hpp"
+#include "mpi/launch.hpp"
 #include "qm/errors.hpp"
 #include "qm/make_engine.hpp"
 #include "runtime/resting_workers.hpp"
@@ -211,6 +216,28 @@ void Simulation::warn_of_shared_processors() {
           ranks_.name(owner->second), ranks_.name(rank));
       return;
     }
+  }
+}
+
+/// Under mpirun, which binds to one core unless told otherwise; srun's is the user's own demand.
+void Simulation::warn_of_idle_processors() {
+  if (ranks_.size() == 1) return;
+  // StarPU has bound this thread, and the launcher is not bound as its ranks are.
+  const bool by_mpirun = launch_of_this_process().launcher == "mpirun";
+  const auto of_ranks = ranks_.all({
+      {"own", processors_at_start().numbers()},
+      {"of_launcher", by_mpirun ? Processors::of_process(getppid()).numbers().size() : 0},
+  });
+  if (!ranks_.first()) return;
+  std::vector<RankProcessors> ranks;
+  for (unsigned rank = 0; rank < ranks_.size(); ++rank) {
+    const auto& found = of_ranks[rank];
+    ranks.push_back({ranks_.hosts()[rank], found.at("own").get<std::vector<int>>(),
+                     found.at("of_launcher").get<std::size_t>()});
+  }
+  if (const auto warning = idle_processors_warning(ranks)) {
+    spdlog::warn("{}", *warning);
+    summary_.warnings.push_back(*warning);
   }
 }
 

@@ -160,9 +160,12 @@ PointSum::Axes PointSum::axes(const Group& group) const {
           Axis{&points_[2][group.first], at_[2].data()}};
 }
 
-void PointSum::find_distances(const Group& group) {
+void PointSum::find_squared_distances(const Group& group) {
   const auto find = on_a_line_ ? squared_distances_on_a_line : squared_distances;
   find(group.count, axes(group), box_, squared_.data());
+}
+
+void PointSum::find_inverses(const Group& group) {
   const std::size_t values = group.count * kPositions;
   inverse_roots(std::span(squared_).first(values), std::span(inverses_).first(values));
 }
@@ -172,9 +175,8 @@ void PointSum::leave_out_pole(const Group& group, std::span<const bool> bare) {
   for (std::size_t n = 0; n < bare.size(); ++n) {
     if (bare[n]) factor[n] = pole() * STARPMC_COULOMB_CONSTANT;
   }
-  const std::size_t values = group.count * kPositions;
   plain_squared_distances(group.count, axes(group), squared_.data());
-  inverse_roots(std::span(squared_).first(values), std::span(inverses_).first(values));
+  find_inverses(group);
   subtract_inverse(group.count, inverses_.data(), factor.data(), values_.data());
 }
 
@@ -186,11 +188,13 @@ void PointSum::operator()(std::span<const Vector3> positions, std::span<const bo
   for (const Group& group : groups_) {
     const double least = least_distance(group);
     if (!any_bare && least > cutoff_) continue;
-    find_distances(group);
+    const bool in_balls = least < ball_radius_;
+    find_squared_distances(group);
+    if (coulomb_.reads_inverses() || in_balls) find_inverses(group);
     const std::size_t values = group.count * kPositions;
     coulomb_.values(std::span(squared_).first(values), std::span(inverses_).first(values),
                     std::span(values_).first(values));
-    if (least < ball_radius_) {
+    if (in_balls) {
       spread(values, squared_.data(), inverses_.data(), ball_radius_,
              pole() * STARPMC_COULOMB_CONSTANT, values_.data());
     }

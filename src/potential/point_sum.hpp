@@ -55,7 +55,8 @@ class PointSum {
   /// Of a point of the group and one of the positions, by any image; rounded down.
   double least_distance(const Group& group) const;
   Axes axes(const Group& group) const;
-  void find_distances(const Group& group);
+  void find_squared_distances(const Group& group);
+  void find_inverses(const Group& group);
   void leave_out_pole(const Group& group, std::span<const bool> bare);
 
   std::size_t count_;

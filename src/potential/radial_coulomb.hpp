@@ -19,9 +19,10 @@ class RadialCoulomb {
   RadialCoulomb(const Interaction& interaction, const Potential* functions);
 
   /// V, 0 beyond the cutoff.
-  /// @param inverses inverse_roots() of the squared distances
+  /// @param inverses inverse_roots() of the squared distances, where it reads them
   void values(std::span<const double> squared_distances, std::span<const double> inverses,
               std::span<double> energies);
+  bool reads_inverses() const { return !user_.has_value(); }
   /// Coefficient of its 1/r part, in units of the Coulomb constant.
   double pole() const { return pole_; }
 

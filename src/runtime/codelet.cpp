@@ -376,6 +376,10 @@ void count_task_of_device() noexcept {
   if (const int worker = device_worker_here(); worker >= 0) device_task_begins(worker);
 }
 
+void finish_task_of_device() {
+  if (const int worker = device_worker_here(); worker >= 0) finish_single_task(worker);
+}
+
 void report_task_failure(const std::string& what) noexcept {
   try {
     if (const int worker = device_worker_here(); worker >= 0) tell_device_failure(worker, what);

@@ -170,6 +170,8 @@ void report_failure(const std::string& what) noexcept;
 /// The same of the task that runs on this thread. Where an OpenCL device runs it, whoever waits for
 /// that is told first (on_device_failure()).
 void report_task_failure(const std::string& what) noexcept;
+/// Where a device runs the task at whose end this thread is: finish_single_task().
+void finish_task_of_device();
 /// Counts the task that begins on this thread, where a device runs it (DeviceWatch).
 void count_task_of_device() noexcept;
 bool failed() noexcept;
@@ -184,6 +186,7 @@ void guarded(const char* name, Body&& body) noexcept {
   if (failed()) return;  // the run ends anyway: do not work on garbage
   try {
     body();
+    finish_task_of_device();
   } catch (const std::exception& error) {
     report_task_failure(std::string(name) + ": " + error.what());
   }

@@ -16,6 +16,7 @@
 #include <string_view>
 #include <utility>
 
+#include "kernels/base/error.hpp"
 #include "kernels/opencl/host/handles.hpp"
 #include "runtime/environment.hpp"
 #include "runtime/opencl_programs.hpp"
@@ -37,6 +38,10 @@ std::string device_key(int worker) {
   starpu_opencl_get_device(starpu_worker_get_devid(worker), &id);
   std::string uuid = id == nullptr ? "" : opencl::device_uuid(id);
   return uuid.empty() ? worker_name(worker) : uuid;
+}
+
+std::string describe(cl_int error) {
+  return fmt::format("a kernel or a copy has failed: {} ({})", opencl::error_name(error), error);
 }
 
 }  // namespace
@@ -73,6 +78,24 @@ void device_task_begins(int worker) { ++begun[static_cast<std::size_t>(worker)];
 void device_task_ends(int worker) { ++ended[static_cast<std::size_t>(worker)]; }
 bool device_has_tasks(int worker) {
   return begun[static_cast<std::size_t>(worker)] > ended[static_cast<std::size_t>(worker)];
+}
+
+void finish_single_task(int worker) {
+  const std::string pipeline = environment("STARPU_OPENCL_PIPELINE");
+  if (pipeline.empty() || std::strtol(pipeline.c_str(), nullptr, 10) != 0) return;
+  cl_command_queue queue = nullptr;
+  starpu_opencl_get_queue(starpu_worker_get_devid(worker), &queue);
+  cl_event marker = nullptr;
+  cl_int error = clEnqueueMarkerWithWaitList(queue, 0, nullptr, &marker);
+  if (error == CL_SUCCESS) {
+    error = clWaitForEvents(1, &marker);
+    // Of the two errors, this one says what has happened.
+    cl_int status = CL_COMPLETE;
+    clGetEventInfo(marker, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
+    if (status < 0) error = status;
+    clReleaseEvent(marker);
+  }
+  if (error != CL_SUCCESS) throw RunError(describe(error));
 }
 
 DeviceWatch::DeviceWatch() {
@@ -150,8 +173,7 @@ void DeviceWatch::ask(int worker, Watched& device) {
     if (error == CL_SUCCESS) error = clFlush(queue);
   }
   if (error == CL_SUCCESS) return;
-  const std::string what =
-      fmt::format("a kernel or a copy has failed: {} ({})", opencl::error_name(error), error);
+  const std::string what = describe(error);
   tell_device_failure(worker, what);
   // StarPU would wait for ever, and whoever waits for its tasks with it.
   std::fputs(fmt::format("starpmc: error: {} failed: {}\n  remedy: go on with the run (starpmc "

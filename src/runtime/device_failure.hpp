@@ -43,6 +43,12 @@ void device_task_ends(int worker);
 /// Whether there are some that it has not ended; no for any other worker.
 bool device_has_tasks(int worker);
 
+/// Waits for what this thread has enqueued on its worker's device, where StarPU gives it one task
+/// at a time (STARPU_OPENCL_PIPELINE=0): then StarPU itself waits, and does not look at the
+/// outcome.
+/// @throws RunError where a kernel or a copy has failed
+void finish_single_task(int worker);
+
 /// While it lives, failures are told. Looks every second whether devices that have tasks still end
 /// them, and asks one that has not done so for a while, five seconds at least. StarPU waits for
 /// ever for a kernel that has failed after its launch: it polls for "complete", which a status that

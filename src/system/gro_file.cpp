@@ -6,6 +6,7 @@
 #include <cctype>
 #include <charconv>
 #include <iterator>
+#include <optional>
 
 #include "base/byte_columns.hpp"
 #include "base/constants.hpp"
@@ -92,26 +93,36 @@ Box read_box(std::string_view line, std::size_t atom_count, const std::string& p
 }
 
 /// After the first frame there may be blank lines or another frame, nothing else.
-/// @return whether there is another one
-bool check_rest(std::span<const std::string> lines, std::size_t next,
-                const std::filesystem::path& path) {
+/// @return how many frames there are; what the further ones hold is not read
+std::size_t check_rest(std::span<const std::string> lines, std::size_t next,
+                       const std::filesystem::path& path) {
   std::size_t blank = next;
   while (blank < lines.size() && trim(lines[blank]).empty()) {
     ++blank;
   }
   if (blank == lines.size()) {
-    return false;
+    return 1;
   }
-  const std::string_view count = next + 1 < lines.size() ? trim(lines[next + 1]) : "";
-  const bool another_frame = !count.empty() && std::all_of(count.begin(), count.end(), [](char c) {
-    return std::isdigit(static_cast<unsigned char>(c)) != 0;
-  });
-  if (!another_frame) {
+  // The number of atoms of the frame whose title stands in line `at` + 1.
+  const auto atoms_of_frame = [&](std::size_t at) {
+    const std::string_view word = at + 1 < lines.size() ? trim(lines[at + 1]) : "";
+    std::size_t count = 0;
+    const auto [end, status] = std::from_chars(word.data(), word.data() + word.size(), count);
+    const bool is_number = status == std::errc() && end == word.data() + word.size();
+    return is_number ? std::optional(count) : std::nullopt;
+  };
+  if (!atoms_of_frame(next)) {
     throw InputError(place_of(path, blank + 1), "more lines follow the box line",
                      trim(lines[blank]),
                      "correct the number of atoms in line 2, or remove what follows");
   }
-  return true;
+  std::size_t frames = 1;
+  while (const auto count = atoms_of_frame(next)) {
+    ++frames;
+    if (lines.size() - next < *count) break;
+    next += *count + 3;
+  }
+  return frames;
 }
 
 }  // namespace
@@ -139,7 +150,7 @@ GroFile read_gro(const std::filesystem::path& path) {
     file.atoms.back().line = i + 3;
   }
   file.box = read_box(lines[count + 2], count, place_of(path, count + 3));
-  file.has_more_frames = check_rest(lines, count + 3, path);
+  file.frames = check_rest(lines, count + 3, path);
   return file;
 }
 

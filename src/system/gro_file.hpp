@@ -26,7 +26,7 @@ struct GroFile {
   std::string title;
   std::vector<GroAtom> atoms;
   Box box;
-  bool has_more_frames = false;
+  std::size_t frames = 1;  ///< of the file
 };
 
 /// Reads the first frame of a GROMACS .gro file: fixed columns, any number of decimals (taken from

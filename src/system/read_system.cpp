@@ -23,7 +23,6 @@
 #include "system/superposition.hpp"
 #include "system/text.hpp"
 #include "system/topology.hpp"
-#include "system/xyz_file.hpp"
 
 namespace starpmc {
 namespace {
@@ -58,7 +57,7 @@ class SystemReader {
     if (!read_files(box)) return std::nullopt;
     system_.title = coordinates_.title;
     system_.box = coordinates_.box;
-    if (coordinates_.has_more_frames) {
+    if (coordinates_.frames > 1) {
       system_.warnings.push_back(describe_more_frames(coordinates_.path));
     }
     const bool found = errors_.attempt([this] { find_solute(); });
@@ -93,7 +92,7 @@ class SystemReader {
     if (coordinates) box = coordinates_.box;
     if (topology && coordinates) return true;
     // With them it is read where its atoms are needed.
-    read_one(files_.solute, [this] { read_geometry(files_.solute); });
+    read_one(files_.solute, [this] { check_solute_file(files_.solute); });
     return false;
   }
 

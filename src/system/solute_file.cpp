@@ -21,14 +21,14 @@ struct SoluteFile {
   std::vector<Vector3> positions;
   std::vector<NamedAtom> atoms;
   std::vector<std::string> names{};  ///< that tell an order
-  bool has_more_frames = false;
+  std::size_t frames = 1;
 };
 
 SoluteFile read_solute_file(const std::filesystem::path& path) {
   SoluteFile file;
   if (lower_case(path.extension().string()) == ".gro") {
     const GroFile gro = read_gro_molecule(path);
-    file.has_more_frames = gro.has_more_frames;
+    file.frames = gro.frames;
     for (const GroAtom& atom : gro.atoms) {
       file.positions.push_back(atom.position);
       file.atoms.push_back({atom.atom_name, nullptr, place_of(path, atom.line)});
@@ -74,6 +74,8 @@ void check_same_image(const Box& box, const SoluteFile& file, std::span<const Ve
 
 }  // namespace
 
+void check_solute_file(const std::filesystem::path& path) { read_solute_file(path); }
+
 void take_solute_file(const std::filesystem::path& path, const Box& box,
                       const MoleculeDefinition& molecule, Solute& solute,
                       std::span<std::vector<NamedAtom>> named, std::vector<std::string>& warnings) {
@@ -87,7 +89,7 @@ void take_solute_file(const std::filesystem::path& path, const Box& box,
   if (const auto atom = first_misplaced(molecule, file.names, Charges::unused)) {
     refuse_order(molecule, *atom, file.atoms[*atom].place, file.names[*atom]);
   }
-  if (file.has_more_frames) warnings.push_back(describe_more_frames(path));
+  if (file.frames > 1) warnings.push_back(describe_more_frames(path));
   for (std::size_t i = 0; i < solute.positions.size(); ++i) {
     const double shift = norm(box.minimum_image(file.positions[i] - solute.positions[i]));
     if (shift > largest_shift_angstrom) {

@@ -11,6 +11,10 @@
 
 namespace starpmc {
 
+/// What take_solute_file() refuses of a file by itself.
+/// @throws InputError naming file and line
+void check_solute_file(const std::filesystem::path& path);
+
 /// Takes the QM molecule's coordinates, with more digits, from an .xyz or .gro file of their own.
 /// A .gro file's molecule that is broken over the boundary of the file's box is made whole.
 /// @param solute positions as the box's coordinates have them, or none; replaced

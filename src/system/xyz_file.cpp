@@ -31,8 +31,19 @@ const Element& element_of(std::string_view word, const std::string& place) {
   return *element;
 }
 
+/// @param length of the first frame, in lines
+/// @param next   line that begins the second one; the first is 0
+[[noreturn]] void refuse_frames(const std::filesystem::path& path, std::size_t frames,
+                                std::size_t length, std::size_t next) {
+  throw InputError(place_of(path, next + 1), "another frame, where one is wanted",
+                   fmt::format("{} frames", frames),
+                   fmt::format("give the one you mean alone: the first with 'head -n {}'", length));
+}
+
 Geometry geometry_of_gro(const std::filesystem::path& path) {
   const GroFile file = read_gro_molecule(path);
+  const std::size_t lines = file.atoms.size() + 3;
+  if (file.frames > 1) refuse_frames(path, file.frames, lines, lines);
   Geometry geometry{file.title, {}, {}};
   std::vector<std::string> names;
   std::vector<std::string> places;
@@ -108,10 +119,7 @@ Geometry read_xyz(const std::filesystem::path& path) {
   Geometry geometry = read_frame(path, lines, 0);
   const std::size_t length = geometry.elements.size() + 2;
   if (const auto further = further_frames(lines, length); !further.empty()) {
-    throw InputError(
-        place_of(path, further.front() + 1), "another frame, where one is wanted",
-        fmt::format("{} frames", further.size() + 1),
-        fmt::format("give the one you mean alone: the first with 'head -n {}'", length));
+    refuse_frames(path, further.size() + 1, length, further.front());
   }
   return geometry;
 }

@@ -33,7 +33,7 @@ std::vector<XyzFrame> read_xyz_frames(const std::filesystem::path& path);
 /// Text of an XYZ file, 10 decimals.
 std::string format_xyz(const Geometry& geometry);
 
-/// Reads a molecule from .xyz or .gro, by the name's extension.
+/// Reads a molecule from .xyz or .gro of one frame, by the name's extension.
 /// Elements of a .gro file are taken from the atom names: see elements_from_names().
 /// @throws InputError naming file and line
 Geometry read_geometry(const std::filesystem::path& path);

@@ -163,11 +163,12 @@ class Opencl(program.TestCase):
         sanitized = {"ASAN_OPTIONS": "detect_leaks=0:verify_asan_link_order=0"}
         return preloaded | sanitized | {"FAILING_OPENCL": how, "FAILING_OPENCL_AFTER": after}
 
-    def expect_continued(self, how, *parts, options=()):
+    def expect_continued(self, how, *parts, options=(), **env):
         """The device works for part of the run; the rest is made without it, to the same bits."""
         # Both kinds of worker are tried, so that the device gets some windows.
         tried = {"STARPU_CALIBRATE": 1}
-        result = self.start("out", "--sampling.window", 20, *options, **self.failing(how), **tried)
+        variables = self.failing(how) | tried | env
+        result = self.start("out", "--sampling.window", 20, *options, **variables)
         self.assertEqual(result.returncode, 0, result.stderr)
         for part in ("OpenCL 0", "has failed", "going on without it", *parts):
             self.assertIn(part, result.stderr)
@@ -183,6 +184,13 @@ class Opencl(program.TestCase):
 
     def test_kernels_fail(self):
         self.expect_continued("kernel", "a kernel or a copy has failed: CL_OUT_OF_RESOURCES")
+
+    def test_kernels_fail_one_at_a_time(self):
+        """StarPU waits for each, and does not look at what has become of it."""
+        self.expect_continued(
+            "kernel", "a kernel or a copy has failed: CL_OUT_OF_RESOURCES",
+            STARPU_OPENCL_PIPELINE=0,
+        )  # fmt: skip
 
     def test_copies_fail(self):
         """StarPU aborts."""

@@ -161,6 +161,29 @@ class Same(Ranks):
             # All of them were given the same one here.
             self.assertIn("share processors", log)
 
+    def test_bound_to_few_processors(self):
+        """As mpirun binds by default; with all of them nothing is said."""
+        processors = os.sched_getaffinity(0)
+        if len(processors) < 2:
+            self.skipTest("one processor")
+        command = [MPIRUN, *OPTIONS, "-np", 2, "taskset", "-c"]
+        for used, warned in ((min(processors), True), (",".join(map(str, processors)), False)):
+            folder = self.folder / f"used-{used}"
+            words = [*command, used, program.PROGRAM, "run", self.input, "--output.folder", folder]
+            result = subprocess.run(
+                [str(word) for word in words], env=self.environment, check=True, timeout=120,
+                capture_output=True, text=True,
+            )  # fmt: skip
+            told = f"may use 1 of the {len(processors)} processors of "
+            summary = program.json.loads((folder / "summary.json").read_text())
+            said = [warning for warning in summary["warnings"] if "processors of" in warning]
+            self.assertEqual(len(said), int(warned), said)
+            for text in (result.stderr, (folder / "run.log").read_text()):
+                self.assertEqual(text.count(told), int(warned), text)
+            for warning in said:
+                self.assertIn(told, warning)
+                self.assertIn("--bind-to none", warning)
+
     def test_until_error(self):
         """Chains on several ranks meet at the same steps, and decide the same."""
         self.input = self.config(**program.ended_early(chains=3))

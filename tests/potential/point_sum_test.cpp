@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "potential/lattice_plan.hpp"
+#include "potential/pair_function.hpp"
 
 namespace starpmc {
 namespace {
@@ -32,7 +33,7 @@ class PointSumTest : public testing::Test {
   }
   PointSum::Potentials sum(std::span<const Vector3> positions, std::span<const bool> bare,
                            double ball_radius) const {
-    PointSum sum(kInteraction, nullptr, points_, ball_radius);
+    PointSum sum(kInteraction, functions_, points_, ball_radius);
     std::array<PointSum::Potentials, 1> sums;
     sum(positions, bare, strengths_, sums);
     return sums[0];
@@ -54,6 +55,7 @@ class PointSumTest : public testing::Test {
     return r < kCutoff ? std::pow(1 - r / kCutoff, 2) / r : 0;
   }
 
+  const Potential* functions_ = nullptr;
   std::vector<Vector3> points_;
   std::vector<double> strengths_;
   std::vector<Vector3> line_;
@@ -102,6 +104,47 @@ TEST_F(PointSumTest, BallsHaveThePotentialOfTheirCharge) {
       EXPECT_NEAR(sums[n], expected, 1e-3) << n;
     }
   }
+}
+
+Potential users_function() {
+  PairFunction function({{"[potential] coulomb", "exp(-r/3)/r"}}, {},
+                        {CutoffTreatment::truncate, kCutoff, 0});
+  Potential functions;
+  functions.coulomb = function.program();
+  functions.coulomb_pole = 1;
+  return functions;
+}
+
+/// Balls take the place of its 1/r part.
+TEST_F(PointSumTest, OfAUsersFunctionIsThatOfAllPairs) {
+  constexpr double kRadius = 2.5;
+  const Potential functions = users_function();
+  functions_ = &functions;
+  const std::array<bool, 16> bare{};
+  for (const double radius : {0.0, kRadius}) {
+    const PointSum::Potentials sums = sum(scattered_, bare, radius);
+    for (std::size_t n = 0; n < scattered_.size(); ++n) {
+      const double expected = direct(scattered_[n], [&](const Vector3& d) {
+        const double r = image_distance(d);
+        const double pair = r < kCutoff ? std::exp(-r / 3) / r : 0;
+        return radius == 0 ? pair : pair - 1 / r + ball_potential(r, radius);
+      });
+      EXPECT_NEAR(sums[n], expected, radius == 0 ? 1e-6 : 1e-3) << n;
+    }
+  }
+}
+
+TEST(RadialCoulomb, NoInversesAreReadForAUsersFunction) {
+  const Potential functions = users_function();
+  RadialCoulomb coulomb(kInteraction, &functions);
+  EXPECT_FALSE(coulomb.reads_inverses());
+  EXPECT_TRUE(RadialCoulomb(kInteraction, nullptr).reads_inverses());
+  const std::vector<double> squared{4, 9, 100};
+  std::vector<double> energies(3);
+  coulomb.values(squared, {}, energies);
+  EXPECT_NEAR(energies[0], STARPMC_COULOMB_CONSTANT * std::exp(-2.0 / 3) / 2, 1e-9);
+  EXPECT_NEAR(energies[1], STARPMC_COULOMB_CONSTANT * std::exp(-1.0) / 3, 1e-9);
+  EXPECT_EQ(energies[2], 0);
 }
 
 /// However positions are put together.

@@ -162,6 +162,23 @@ class Examples(Package):
         difference = f"difference: {means[1] - means[0]:.4f} +- {math.sqrt(squares):.4f} kJ/mol"
         self.assertIn(difference, printed)
 
+    def test_two_temperatures_of_few_samples(self):
+        """One has no error, and none has no mean."""
+        for steps in (50, 1):
+            folder = self.folder / f"steps-{steps}"
+            words = (self.config_file(steps=steps), folder, 298.15, 348.15)
+            printed = self.example("two_temperatures.py", *words)
+            means = []
+            for temperature in ("298.15", "348.15"):
+                summary = json.loads((folder / f"{temperature}/summary.json").read_text())
+                total = summary["total_energy"]
+                self.assertIsNone(total["error"])
+                mean = "-" if total["mean"] is None else f"{total['mean']:.4f}"
+                self.assertIn(f"{temperature} K: {mean} +- - kJ/mol\n", printed)
+                means.append(total["mean"])
+            difference = "-" if None in means else f"{means[1] - means[0]:.4f}"
+            self.assertIn(f"difference: {difference} +- - kJ/mol\n", printed)
+
     def test_radial_distribution(self):
         folder = self.folder / "results"
         program.simulate(self.config_file(), folder)

@@ -256,6 +256,21 @@ TEST(SoluteFile, OfADistanceThatStaysOpenIsRefused) {
                              HasSubstr("7.000 as well as 5.000")));
 }
 
+TEST(SoluteFile, OfSeveralFramesIsRefused) {
+  const TemporaryFolder folder;
+  const std::vector<GroAtom> atoms{{1, "M", "C1", {1, 1, 1}}, {1, "M", "O2", {2.2, 1, 1}}};
+  const std::string frame = format_gro("t=", atoms, {{12, 12, 12}}, 7);
+  const auto file = folder.write("m.gro", frame + frame + "\n\n");
+  EXPECT_THAT(test::input_error([&] { read_geometry(file); }),
+              testing::AllOf(HasSubstr("m.gro:6: another frame"), HasSubstr("found '2 frames'"),
+                             HasSubstr("head -n 5")));
+  // As system.solute it is read, and nothing is said of it beside errors of other files.
+  EXPECT_THAT(test::input_error([&] {
+                read_system({folder / "none.gro", folder / "none.top", file, "M", {}, {}});
+              }),
+              testing::AllOf(HasSubstr("none.top"), testing::Not(HasSubstr("m.gro"))));
+}
+
 TEST(Wrapping, MoleculesBrokenOverTheBoundaryAreTheSame) {
   const TemporaryFolder folder;
   GroFile gro = read_gro(test_data("small/small.gro"));

@@ -13,6 +13,10 @@ import starpmc
 GAS_CONSTANT = 8.31446261815324e-3  # kJ/mol/K
 
 
+def told(value):
+    return "-" if value is None else f"{value:.4f}"  # too few samples for one
+
+
 def main(config, folder, *temperatures):
     means = []
     for temperature in map(float, temperatures):
@@ -25,7 +29,7 @@ def main(config, folder, *temperatures):
         # one of its own.
         total = run.summary["total_energy"]
         means.append((total["mean"], total["error"]))
-        print(f"{temperature:g} K: {total['mean']:.4f} +- {total['error']:.4f} kJ/mol")
+        print(f"{temperature:g} K: {told(total['mean'])} +- {told(total['error'])} kJ/mol")
         # From the fluctuations of the potential energy; in the exact ensemble of the sampled one, which
         # has nearly the same.
         energies = run.energies.loc[0].total
@@ -33,8 +37,9 @@ def main(config, folder, *temperatures):
         capacity = production.var(ddof=0) / (GAS_CONSTANT * temperature**2)
         print(f"{temperature:g} K: heat capacity {capacity:.6f} kJ/mol/K")
     (first, first_error), (second, second_error) = means
-    error = math.hypot(first_error, second_error)
-    print(f"difference: {second - first:.4f} +- {error:.4f} kJ/mol")
+    difference = None if None in (first, second) else second - first
+    error = None if None in (first_error, second_error) else math.hypot(first_error, second_error)
+    print(f"difference: {told(difference)} +- {told(error)} kJ/mol")
 
 
 if __name__ == "__main__":
