@@ -392,7 +392,7 @@ class MoleculeText {
   /// A term added to its energy, where it is inside the cutoff.
   std::string added(const WrittenTerm& term, const std::string& coefficients) {
     const auto energy = static_cast<std::size_t>(term.term.energy);
-    const std::string sum = evaluate(term, coefficients, sums_[energy]);
+    std::string sum = evaluate(term, coefficients, sums_[energy]);
     if (places_ == Places::inside) return sum;
     const std::string within = text_.compare("olt", pair_.squared_distance(), cutoffs_[energy]);
     return text_.choose(within, sum, sums_[energy]);

@@ -372,8 +372,12 @@ void report_failure(const std::string& what) noexcept {
   failure_reported = true;
 }
 
-void count_task_of_device() noexcept {
-  if (const int worker = device_worker_here(); worker >= 0) device_task_begins(worker);
+TaskFunction::TaskFunction() noexcept : device_worker_(device_worker_here()) {
+  if (device_worker_ >= 0) device_task_begins(device_worker_);
+}
+
+TaskFunction::~TaskFunction() {
+  if (device_worker_ >= 0) device_function_returns(device_worker_);
 }
 
 void finish_task_of_device() {

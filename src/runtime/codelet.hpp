@@ -172,8 +172,18 @@ void report_failure(const std::string& what) noexcept;
 void report_task_failure(const std::string& what) noexcept;
 /// Where a device runs the task at whose end this thread is: finish_single_task().
 void finish_task_of_device();
-/// Counts the task that begins on this thread, where a device runs it (DeviceWatch).
-void count_task_of_device() noexcept;
+/// While it lives a task's function runs on this thread; counted where a device runs it
+/// (DeviceWatch).
+class TaskFunction {
+ public:
+  TaskFunction() noexcept;
+  TaskFunction(const TaskFunction&) = delete;
+  TaskFunction& operator=(const TaskFunction&) = delete;
+  ~TaskFunction();
+
+ private:
+  int device_worker_;  ///< negative: no device runs it
+};
 bool failed() noexcept;
 /// @throws RunError when a task has failed
 void throw_if_failed();
@@ -182,7 +192,7 @@ void clear_failure() noexcept;
 /// Runs a task's body; an exception becomes a reported failure.
 template <class Body>
 void guarded(const char* name, Body&& body) noexcept {
-  count_task_of_device();
+  const TaskFunction function;
   if (failed()) return;  // the run ends anyway: do not work on garbage
   try {
     body();

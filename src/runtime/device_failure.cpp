@@ -28,9 +28,23 @@ std::mutex handler_mutex;
 std::atomic<bool> watching{false};
 std::array<std::atomic<std::uint64_t>, STARPU_NMAXWORKERS> begun{};
 std::array<std::atomic<std::uint64_t>, STARPU_NMAXWORKERS> ended{};
+std::array<std::atomic<std::uint64_t>, STARPU_NMAXWORKERS> returned{};
 std::function<void(const DeviceFailure&)>& handler() {
   static std::function<void(const DeviceFailure&)> of_process;
   return of_process;
+}
+
+/// Before a device is asked: kernels of a CPU's device take longer, and it hardly fails.
+constexpr int kLeastSeconds = 5;
+constexpr int kLeastSecondsOfCpu = 20;
+
+bool is_cpu(int worker) {
+  cl_device_id id = nullptr;
+  starpu_opencl_get_device(starpu_worker_get_devid(worker), &id);
+  cl_device_type type = 0;
+  return id != nullptr &&
+         clGetDeviceInfo(id, CL_DEVICE_TYPE, sizeof type, &type, nullptr) == CL_SUCCESS &&
+         (type & CL_DEVICE_TYPE_CPU) != 0;
 }
 
 std::string device_key(int worker) {
@@ -76,6 +90,7 @@ bool has_failed_earlier(int worker) {
 
 void device_task_begins(int worker) { ++begun[static_cast<std::size_t>(worker)]; }
 void device_task_ends(int worker) { ++ended[static_cast<std::size_t>(worker)]; }
+void device_function_returns(int worker) { ++returned[static_cast<std::size_t>(worker)]; }
 bool device_has_tasks(int worker) {
   return begun[static_cast<std::size_t>(worker)] > ended[static_cast<std::size_t>(worker)];
 }
@@ -107,9 +122,10 @@ DeviceWatch::DeviceWatch() {
     const int worker = static_cast<int>(id);
     begun[id] = 0;
     ended[id] = 0;
+    returned[id] = 0;
     if (starpu_worker_get_type(worker) == STARPU_OPENCL_WORKER &&
         has_opencl_program(starpu_worker_get_devid(worker))) {
-      devices_[worker] = {};
+      devices_[worker].least = is_cpu(worker) ? kLeastSecondsOfCpu : kLeastSeconds;
     }
   }
   if (devices_.empty()) return;
@@ -138,19 +154,20 @@ void DeviceWatch::watch(const std::stop_token& stop) {
 }
 
 void DeviceWatch::look_at(int worker, Watched& device) {
-  constexpr int kLeastSeconds = 5;
   constexpr int kTimesAsLong = 20;
-  const std::uint64_t now = ended[static_cast<std::size_t>(worker)];
-  const bool has_tasks = begun[static_cast<std::size_t>(worker)] > now;
-  if (!has_tasks || now != device.ended) {
-    if (has_tasks) device.longest = std::max(device.longest, device.seconds);
+  const auto index = static_cast<std::size_t>(worker);
+  const std::uint64_t now = ended[index];
+  const bool has_tasks = begun[index] > now;
+  const bool in_function = begun[index] > returned[index];
+  if (!has_tasks || in_function || now != device.ended) {
+    if (has_tasks && !in_function) device.longest = std::max(device.longest, device.seconds);
     device.seconds = 0;
     device.ended = now;
     return;
   }
   // Queues are left alone while tasks end: that another thread than StarPU's puts something there
   // is not what drivers are tried with.
-  if (++device.seconds > std::max(kLeastSeconds, kTimesAsLong * device.longest)) {
+  if (++device.seconds > std::max(device.least, kTimesAsLong * device.longest)) {
     ask(worker, device);
   }
 }

@@ -40,6 +40,9 @@ inline constexpr const char* kFailedDevices = "STARPMC_FAILED_DEVICES";
 /// Counts the tasks that an OpenCL device has been given and has ended.
 void device_task_begins(int worker);
 void device_task_ends(int worker);
+/// Counts the functions of tasks that have returned: what they have enqueued is under way, or not
+/// yet.
+void device_function_returns(int worker);
 /// Whether there are some that it has not ended; no for any other worker.
 bool device_has_tasks(int worker);
 
@@ -50,9 +53,11 @@ bool device_has_tasks(int worker);
 void finish_single_task(int worker);
 
 /// While it lives, failures are told. Looks every second whether devices that have tasks still end
-/// them, and asks one that has not done so for a while, five seconds at least. StarPU waits for
-/// ever for a kernel that has failed after its launch: it polls for "complete", which a status that
-/// tells an error never is.
+/// them, and asks one that has not done so for a while, five seconds at least, of a CPU's device
+/// twenty. StarPU waits for ever for a kernel that has failed after its launch: it polls for
+/// "complete", which a status that tells an error never is. None is asked while its worker's thread
+/// is in a task's function, where it may compile kernels: PoCL's basic device, which runs kernels
+/// on the thread that enqueues them, locks itself out where another one puts a marker between.
 class DeviceWatch {
  public:
   /// Of the devices that have kernels.
@@ -67,6 +72,7 @@ class DeviceWatch {
     std::uint64_t ended = 0;    ///< tasks, when it was looked at last
     int seconds = 0;            ///< since then
     int longest = 0;            ///< that tasks have taken to end
+    int least = 5;              ///< seconds before it is asked
     cl_event marker = nullptr;  ///< put into its queue to ask
   };
   void watch(const std::stop_token& stop);
