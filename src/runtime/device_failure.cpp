@@ -38,15 +38,6 @@ std::function<void(const DeviceFailure&)>& handler() {
 constexpr int kLeastSeconds = 5;
 constexpr int kLeastSecondsOfCpu = 20;
 
-bool is_cpu(int worker) {
-  cl_device_id id = nullptr;
-  starpu_opencl_get_device(starpu_worker_get_devid(worker), &id);
-  cl_device_type type = 0;
-  return id != nullptr &&
-         clGetDeviceInfo(id, CL_DEVICE_TYPE, sizeof type, &type, nullptr) == CL_SUCCESS &&
-         (type & CL_DEVICE_TYPE_CPU) != 0;
-}
-
 std::string device_key(int worker) {
   cl_device_id id = nullptr;
   starpu_opencl_get_device(starpu_worker_get_devid(worker), &id);
@@ -123,10 +114,10 @@ DeviceWatch::DeviceWatch() {
     begun[id] = 0;
     ended[id] = 0;
     returned[id] = 0;
-    if (starpu_worker_get_type(worker) == STARPU_OPENCL_WORKER &&
-        has_opencl_program(starpu_worker_get_devid(worker))) {
-      devices_[worker].least = is_cpu(worker) ? kLeastSecondsOfCpu : kLeastSeconds;
-    }
+    if (starpu_worker_get_type(worker) != STARPU_OPENCL_WORKER) continue;
+    const int device = starpu_worker_get_devid(worker);
+    if (!has_opencl_program(device)) continue;
+    devices_[worker].least = is_opencl_cpu(device) ? kLeastSecondsOfCpu : kLeastSeconds;
   }
   if (devices_.empty()) return;
   thread_ = std::jthread([this](const std::stop_token& stop) { watch(stop); });

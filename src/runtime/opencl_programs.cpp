@@ -121,6 +121,11 @@ bool has_opencl_program(int device) {
   return index < programs().size() && !programs()[index].empty();
 }
 
+bool is_opencl_cpu(int device) {
+  return has_opencl_program(device) &&
+         programs()[static_cast<std::size_t>(device)].begin()->second->is_cpu();
+}
+
 bool has_opencl_gpu() {
   return std::ranges::any_of(programs(), [](const DevicePrograms& device) {
     return !device.empty() && !device.begin()->second->is_cpu();

@@ -22,6 +22,8 @@ std::vector<std::string> build_opencl_programs(std::span<const Precision> precis
 void release_opencl_programs();
 
 bool has_opencl_program(int device);
+/// Whether it has kernels, and is a CPU.
+bool is_opencl_cpu(int device);
 /// Whether a device with kernels is not a CPU.
 bool has_opencl_gpu();
 
