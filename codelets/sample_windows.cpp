@@ -135,7 +135,7 @@ class HostWindows {
                                 b_.write<double>(kMmEnergies)});
     if (a_.member.has_others()) {
       const auto count = static_cast<std::size_t>(window.candidates());
-      std::ranges::copy(a_.member.sums(count), b_.write<double>(kGridEnergies).begin());
+      a_.member.sum(b_.write<double>(kGridEnergies).first(count));
     }
   }
   std::span<double> grid_energies() const {

@@ -8,9 +8,7 @@ namespace starpmc {
 EnergyExchange::EnergyExchange(std::size_t members, std::size_t values)
     : count_(members), members_(std::make_unique<Member[]>(members)) {
   for (std::size_t i = 0; i < count_; ++i) {
-    for (auto* const turns : {&members_[i].energies, &members_[i].sums}) {
-      for (std::vector<double>& turn : *turns) turn.resize(values);
-    }
+    for (std::vector<double>& turn : members_[i].energies) turn.resize(values);
   }
 }
 
@@ -34,19 +32,17 @@ void EnergyExchange::tell(std::size_t member) {
   me.told.notify_all();
 }
 
-std::span<const double> EnergyExchange::sums(std::size_t member, std::size_t count) {
+void EnergyExchange::sum(std::size_t member, std::span<double> sums) {
   Member& me = members_[member];
   const Clock::time_point begin = Clock::now();
   for (std::size_t i = 0; i < count_; ++i) wait_for(members_[i], me.windows);
   me.waited = Clock::now() - begin;
   const std::size_t turn = (me.windows - 1) % 2;
-  const std::span<double> sums = std::span(me.sums[turn]).first(count);
   std::ranges::fill(sums, 0.0);
   for (std::size_t i = 0; i < count_; ++i) {
     const std::vector<double>& energies = members_[i].energies[turn];
-    for (std::size_t k = 0; k < count; ++k) sums[k] += energies[k];
+    for (std::size_t k = 0; k < sums.size(); ++k) sums[k] += energies[k];
   }
-  return sums;
 }
 
 void EnergyExchange::abandon(std::size_t member) noexcept {

@@ -20,8 +20,7 @@ class ExchangeAbandoned : public std::exception {
 
 /// Where the members of a team, each on a thread of its own, tell each other the energies of a
 /// window's candidates with their parts of the density (src/sampling/README.md, "One chain on
-/// several devices"). For each window a member calls own(), tell() and sums(), in this order. What
-/// own() and sums() return stays as it is until sums() of the next window has returned.
+/// several devices"). For each window a member calls own(), tell() and sum(), in this order.
 class EnergyExchange {
  public:
   /// @param values candidates that a window has at most
@@ -31,10 +30,10 @@ class EnergyExchange {
   std::span<double> own(std::size_t member);
   /// They are there.
   void tell(std::size_t member);
-  /// Waits for the others, and adds up all members' first `count` energies, in order of the
-  /// members: the same bits for each.
+  /// Waits for the others, and adds up all members' first energies, as many as there are sums, in
+  /// order of the members: the same bits for each.
   /// @throws ExchangeAbandoned
-  std::span<const double> sums(std::size_t member, std::size_t count);
+  void sum(std::size_t member, std::span<double> sums);
 
   /// The member tells no more, and whoever waits for it ends. Any thread.
   void abandon(std::size_t member) noexcept;
@@ -46,14 +45,12 @@ class EnergyExchange {
   using Clock = std::chrono::steady_clock;
   static constexpr std::uint64_t kAbandoned = UINT64_MAX;
 
-  /// By turns, of one window and the next.
-  using Turns = std::array<std::vector<double>, 2>;
   /// On cache lines of its own: others look at it again and again.
   struct alignas(64) Member {
     std::atomic<std::uint64_t> told{0};  ///< windows, or kAbandoned
     std::uint64_t windows = 0;           ///< that it has begun
-    Turns energies;
-    Turns sums;
+    /// By turns, of one window and the next: others may still read the one's.
+    std::array<std::vector<double>, 2> energies;
     Clock::time_point since{};
     std::chrono::duration<double> waited{};
     std::atomic<double> working_seconds{0};
@@ -73,7 +70,7 @@ struct TeamMember {
   bool has_others() const { return exchange != nullptr; }
   std::span<double> own() const { return exchange->own(place); }
   void tell() const { exchange->tell(place); }
-  std::span<const double> sums(std::size_t count) const { return exchange->sums(place, count); }
+  void sum(std::span<double> sums) const { exchange->sum(place, sums); }
   void abandon() const noexcept { exchange->abandon(place); }
 };
 

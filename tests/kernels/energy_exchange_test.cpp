@@ -31,7 +31,8 @@ TEST(EnergyExchange, AllMembersGetTheSumsInOrder) {
           if (window % 97 == 0 && i == 1) std::this_thread::sleep_for(std::chrono::milliseconds(1));
           for (std::size_t k = 0; k < count; ++k) own[k] = energy(i, window, k);
           me.tell();
-          const std::span<const double> sums = me.sums(count);
+          std::vector<double> sums(count, -1.0);
+          me.sum(sums);
           for (std::size_t k = 0; k < count; ++k) {
             double sum = 0;
             for (std::size_t m = 0; m < kMembers; ++m) sum += energy(m, window, k);
@@ -51,7 +52,8 @@ TEST(EnergyExchange, WorkIsTimedWithoutWaiting) {
       std::this_thread::sleep_for(work);
       exchange.own(member)[0] = 1;
       exchange.tell(member);
-      exchange.sums(member, 1);
+      double sum = 0;
+      exchange.sum(member, {&sum, 1});
     }
   };
   {
@@ -68,16 +70,18 @@ TEST(EnergyExchange, NobodyWaitsForAMemberThatHasFailed) {
     exchange.own(member)[0] = 1;
     exchange.tell(member);
   }
-  EXPECT_EQ(exchange.sums(0, 1)[0], 2);
+  double sum = 0;
+  exchange.sum(0, {&sum, 1});
+  EXPECT_EQ(sum, 2);
   std::jthread waits([&] {
     exchange.tell(0);
-    EXPECT_THROW(exchange.sums(0, 1), ExchangeAbandoned);
+    EXPECT_THROW(exchange.sum(0, {&sum, 1}), ExchangeAbandoned);
   });
   std::this_thread::sleep_for(std::chrono::milliseconds(5));  // asleep
   exchange.abandon(1);
   waits.join();
   exchange.tell(1);  // does not take it back
-  EXPECT_THROW(exchange.sums(0, 1), ExchangeAbandoned);
+  EXPECT_THROW(exchange.sum(0, {&sum, 1}), ExchangeAbandoned);
 }
 
 }  // namespace

@@ -79,7 +79,7 @@ class TeamEnergies {
     std::ranges::copy(own_, member_.own().begin());
     member_.tell();
     // The device has read the last window's before it computed this one's.
-    std::ranges::copy(member_.sums(count_), sums_.begin());
+    member_.sum(sums_);
     check(clEnqueueWriteBuffer(queue_, energies_.memory, CL_FALSE, energies_.offset_bytes, bytes(),
                                sums_.data(), 0, nullptr, nullptr),
           "clEnqueueWriteBuffer");
