@@ -50,6 +50,21 @@ inline std::optional<Device> find_device(cl_device_type type) {
   return std::nullopt;
 }
 
+/// A GPU's kernels on PoCL, which takes no unrolled loop over local memory (launch_shape.hpp), is
+/// slow with large groups, and takes many minutes to compile launches of several operations: those
+/// run on GPUs only.
+inline opencl::LaunchShape gpu_on_cpu() {
+  opencl::LaunchShape shape = opencl::LaunchShape::for_gpu();
+  shape.points_unrolled = 1;
+  shape.pair_group = 16;
+  shape.table_tile = 4;
+  shape.decide_group = 16;
+  shape.propose_group = 16;
+  shape.grid_sum_group = 16;
+  shape.exact_groups_per_unit = 2;
+  return shape;
+}
+
 /// The pipeline on an OpenCL device: uploads what an operation reads, downloads what it writes.
 class DevicePipeline {
  public:
@@ -395,5 +410,19 @@ class DevicePipeline {
   opencl::Program program_;
   opencl::WindowExtent extent_{};
 };
+
+/// Windows of more steps than a group has items, and of more candidates than a list has places.
+template <class Windows>
+void expect_scalar_kernels_in_long_windows(Windows& windows, bool tuning = false) {
+  const TestSystem system = make_system(many_molecules());
+  const ChainOptions chain{
+      .steps = 150, .candidates = 302, .windows = 3, .tuning = tuning, .bound = 0.5};
+  HostPipeline<ScalarLevel> reference;
+  const auto a = run_chain<double>(reference, system, chain);
+  const auto b = run_chain<float>(windows, system, chain);
+  EXPECT_EQ(a.accepted, b.accepted);
+  EXPECT_EQ(a.lattice, b.lattice);
+  EXPECT_GT(b.chain_state[STATE_CERTIFIED], 0);
+}
 
 }  // namespace starpmc::test

@@ -29,21 +29,6 @@ class WholeWindows {
   StepRange range_{};
 };
 
-/// A GPU's kernels on PoCL, which takes no unrolled loop over local memory (launch_shape.hpp), is
-/// slow with large groups, and takes many minutes to compile launches of several operations: those
-/// run on GPUs only.
-opencl::LaunchShape gpu_on_cpu() {
-  opencl::LaunchShape shape = opencl::LaunchShape::for_gpu();
-  shape.points_unrolled = 1;
-  shape.pair_group = 16;
-  shape.table_tile = 4;
-  shape.decide_group = 16;
-  shape.propose_group = 16;
-  shape.grid_sum_group = 16;
-  shape.exact_groups_per_unit = 2;
-  return shape;
-}
-
 /// What a device with smaller groups and without fused multiply-add in fp32 gets.
 opencl::LaunchShape groups_of_256_unfused() {
   opencl::LaunchShape shape = opencl::LaunchShape::for_gpu().limited_to(256);
@@ -89,20 +74,6 @@ TEST_P(SampleWindows, CertifiedDecisionsAreThoseOfExactEnergies) {
   expect_certified_chain<float>(mixed, system, 3, false);
   WholeWindows fixed = windows(Precision::fixed);
   expect_certified_chain<FixedCoordinate>(fixed, system, 3, false);
-}
-
-void expect_scalar_kernels_in_long_windows(WholeWindows& windows) {
-  SystemOptions options;
-  options.waters = 150;
-  options.grid_points = 900;
-  const TestSystem system = make_system(options);
-  const ChainOptions chain{.steps = 150, .candidates = 302, .windows = 3, .bound = 0.5};
-  HostPipeline<ScalarLevel> reference;
-  const auto a = run_chain<double>(reference, system, chain);
-  const auto b = run_chain<float>(windows, system, chain);
-  EXPECT_EQ(a.accepted, b.accepted);
-  EXPECT_EQ(a.lattice, b.lattice);
-  EXPECT_GT(b.chain_state[STATE_CERTIFIED], 0);
 }
 
 /// More steps than items of a group, more candidates than places of a list.

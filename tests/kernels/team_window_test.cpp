@@ -79,25 +79,11 @@ class TeamOnDevice : public testing::TestWithParam<TeamCase> {
 TEST_P(TeamOnDevice, DecidesAsOneAlone) {
   DeviceTeam mixed(devices_, Precision::mixed, GetParam().shape);
   expect_certified_chain<float>(mixed, make_system(few_molecules()), 3, false);
-  SystemOptions options;
-  options.waters = 150;
-  options.grid_points = 900;
-  const TestSystem system = make_system(options);
-  const ChainOptions chain{
-      .steps = 150, .candidates = 302, .windows = 3, .tuning = true, .bound = 0.5};
-  HostPipeline<ScalarLevel> reference;
-  const auto a = run_chain<double>(reference, system, chain);
-  const auto b = run_chain<float>(mixed, system, chain);
-  EXPECT_EQ(a.accepted, b.accepted);
-  EXPECT_EQ(a.lattice, b.lattice);
-  EXPECT_GT(b.chain_state[STATE_CERTIFIED], 0);
+  expect_scalar_kernels_in_long_windows(mixed, true);
 }
 
 TEST_P(TeamOnDevice, SeveralWindowsInARow) {
-  SystemOptions options;
-  options.waters = 150;
-  options.grid_points = 900;
-  const TestSystem system = make_system(options);
+  const TestSystem system = make_system(many_molecules());
   const ChainOptions chain{.steps = 60, .candidates = 122, .windows = 3, .bound = 0.5};
   HostPipeline<ScalarLevel> reference;
   const auto a = run_chain<double>(reference, system, chain);
@@ -111,23 +97,10 @@ TEST_P(TeamOnDevice, SeveralWindowsInARow) {
   EXPECT_EQ(a.chain_state[STATE_ACCEPTED], b.chain_state[STATE_ACCEPTED]);
 }
 
-/// As in sample_windows_test.cpp: what PoCL takes of a GPU's kernels.
-opencl::LaunchShape gpu_team_on_cpu() {
-  opencl::LaunchShape shape = opencl::LaunchShape::for_gpu();
-  shape.points_unrolled = 1;
-  shape.pair_group = 16;
-  shape.table_tile = 4;
-  shape.decide_group = 16;
-  shape.propose_group = 16;
-  shape.grid_sum_group = 16;
-  shape.exact_groups_per_unit = 2;
-  return shape;
-}
-
 INSTANTIATE_TEST_SUITE_P(
     Devices, TeamOnDevice,
     testing::Values(TeamCase{"Cpu", CL_DEVICE_TYPE_CPU, opencl::LaunchShape::for_cpu()},
-                    TeamCase{"GpuKernelsOnCpu", CL_DEVICE_TYPE_CPU, gpu_team_on_cpu()},
+                    TeamCase{"GpuKernelsOnCpu", CL_DEVICE_TYPE_CPU, gpu_on_cpu()},
                     TeamCase{"Gpu", CL_DEVICE_TYPE_GPU, opencl::LaunchShape::for_gpu()}),
     [](const auto& test) { return test.param.name; });
 

@@ -309,6 +309,14 @@ inline SystemOptions narrow_cutoff() {
   options.seed = 11;
   return options;
 }
+/// Long windows.
+inline SystemOptions many_molecules() {
+  SystemOptions options;
+  options.waters = 150;
+  options.grid_points = 900;
+  return options;
+}
+
 /// Few molecules: windows full of revisits.
 inline SystemOptions few_molecules() {
   SystemOptions options;
