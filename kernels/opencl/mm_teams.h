@@ -9,10 +9,10 @@
 
 #if !STARPMC_CPU_DEVICE
 
-static inline lattice_place place_of_lattice_site(__global const coordinate *lattice_sites,
+static inline stored_place place_of_lattice_site(__global const coordinate *lattice_sites,
                                                   int stride, int molecule, int site) {
   __global const coordinate *place = lattice_sites + 3 * site * stride + molecule;
-  return (lattice_place)(place[0], place[stride], place[2 * stride]);
+  return (stored_place)(place[0], place[stride], place[2 * stride]);
 }
 
 /* The second molecule of a pair of molecules. */
@@ -25,13 +25,13 @@ typedef struct {
   int index;                                /* molecule or entry */
 } OtherMolecule;
 
-static inline lattice_place place_of_other(WindowShape window, PairConstants constants,
+static inline stored_place place_of_other(WindowShape window, PairConstants constants,
                                            __global const double *entries, OtherMolecule other,
                                            int site) {
   if (other.lattice_sites != 0) {
     return place_of_lattice_site(other.lattice_sites, window.layout.molecules, other.index, site);
   }
-  return AS_LATTICE_PLACE(place_of_entry_site(window, entries, other.index, site, constants));
+  return AS_STORED_PLACE(place_of_entry_site(window, entries, other.index, site, constants));
 }
 
 /* Adds the pairs of `count` target sites, a constant, with another molecule: they overlap. */
@@ -43,7 +43,7 @@ static inline void add_targets(const TargetSite *targets, int count, WindowShape
                                QuickPairEnergy *sum) {
   const TopologyShape topology = window.topology;
   for (int j = 0; j < other.sites; ++j) {
-    lattice_place place = place_of_other(window, constants, entries, other, j);
+    stored_place place = place_of_other(window, constants, entries, other, j);
 #if !STARPMC_FIXED
     place += to_real3(other.offset);
 #endif
@@ -99,7 +99,7 @@ static inline void add_targets(const TargetSite *targets, int count, WindowShape
   {                                                                                               \
     PairEnergy sum = {0, 0};                                                                      \
     for (int j = 0; j < OTHER.sites; ++j) {                                                       \
-      const lattice_place place = place_of_other(window, constants, entries, OTHER, j);           \
+      const stored_place place = place_of_other(window, constants, entries, OTHER, j);           \
       const double charge = site_charge(window.topology, topology_reals, OTHER.type, j);          \
       const int type_j = site_type(window.topology, topology_integers, OTHER.type, j);            \
       for (int i = 0; i < COUNT; ++i) {                                                           \

@@ -9,17 +9,17 @@
    its displacement from the centre, of an entry (fp64) or of a molecule in the lattice. */
 #if STARPMC_FIXED
 typedef uint3 site_place;
-typedef uint3 lattice_place;
+typedef uint3 stored_place;
 #else
 typedef double3 site_place;
-typedef real3 lattice_place;
+typedef real3 stored_place;
 #endif
 
 /* A site of the molecule whose energies are wanted, for pairs in fp64 and in the precision of the pair
    terms: a GPU converts slowly, so it is done once. */
 typedef struct {
   site_place wide_place;
-  lattice_place place;
+  stored_place place;
   double wide_charge; /* times the Coulomb constant */
   real charge;
   int type;
@@ -41,9 +41,9 @@ static inline site_place place_of_entry_site(WindowShape window, __global const 
 
 /* A place of an entry's site as that of a lattice's. */
 #if STARPMC_FIXED
-#define AS_LATTICE_PLACE(place) (place)
+#define AS_STORED_PLACE(place) (place)
 #else
-#define AS_LATTICE_PLACE(place) to_real3(place)
+#define AS_STORED_PLACE(place) to_real3(place)
 #endif
 
 static inline TargetSite target_site(WindowShape window, __global const double *topology_reals,
@@ -52,7 +52,7 @@ static inline TargetSite target_site(WindowShape window, __global const double *
                                      PairConstants constants) {
   TargetSite target;
   target.wide_place = place_of_entry_site(window, entries, entry, site, constants);
-  target.place = AS_LATTICE_PLACE(target.wide_place);
+  target.place = AS_STORED_PLACE(target.wide_place);
   target.wide_charge =
       STARPMC_COULOMB_CONSTANT * site_charge(window.topology, topology_reals, type, site);
   target.charge = (real)target.wide_charge;
@@ -61,7 +61,7 @@ static inline TargetSite target_site(WindowShape window, __global const double *
   return target;
 }
 
-static inline double wide_pair_distance_squared(site_place a, lattice_place b, double3 offset,
+static inline double wide_pair_distance_squared(site_place a, stored_place b, double3 offset,
                                                 PairConstants constants) {
 #if STARPMC_FIXED
   return wide_distance_squared(
@@ -77,7 +77,7 @@ static inline double wide_pair_distance_squared(site_place a, lattice_place b, d
 
 /* b: from the centre of the molecule that a belongs to; images: pairs of sites may have other nearest
    images than the centres */
-static inline real pair_distance_squared(lattice_place a, lattice_place b, int images,
+static inline real pair_distance_squared(stored_place a, stored_place b, int images,
                                          PairReals reals) {
 #if STARPMC_FIXED
   const real3 d =

@@ -23,6 +23,10 @@ constexpr std::array<std::string_view, 9> kPairFiles{
     "opencl/charged_sites.cl",    "opencl/qmmm_coulomb_grid.cl", "opencl/qmmm_nuclei_vdw.cl",
     "opencl/mm_pair.cl",          "opencl/mm_pair_reduce.cl",    "opencl/window_energies.cl",
     "opencl/arithmetic_probe.cl", "opencl/arithmetic_check.cl",  "opencl/pose_energies.cl"};
+/// Both in one kernel, where the device can (LaunchShape::last_group_goes_on); before the functions
+/// of pairs, what positions are made of.
+constexpr std::array<std::string_view, 2> kPositionFiles{"opencl/moves.h", "opencl/window.h"};
+constexpr std::array<std::string_view, 1> kReferenceFiles{"opencl/window_reference_energies.cl"};
 
 template <class Value>
 Value device_value(cl_device_id device, cl_device_info what, std::string_view name) {
@@ -66,6 +70,12 @@ struct Program::State {
   LaunchShape shape = LaunchShape::for_gpu();
   Owned<cl_program> exact;
   Owned<cl_program> pairs;
+  Owned<cl_program> with_reference;  ///< null: none
+  std::vector<cl_program> programs() const {
+    std::vector<cl_program> all{exact.get(), pairs.get()};
+    if (with_reference) all.push_back(with_reference.get());
+    return all;
+  }
   std::map<std::pair<cl_command_queue, std::string_view>, PreparedKernel> kernels;
   struct Scratch {
     Owned<cl_mem> memory;
@@ -112,8 +122,10 @@ Program::Program(cl_context context, cl_device_id device, Precision precision,
   // A kernel's registers may allow fewer items than the device.
   for (;;) {
     build(sources, potential);
-    const std::size_t most = std::min(largest_group_of(state.exact.get(), device),
-                                      largest_group_of(state.pairs.get(), device));
+    std::size_t most = std::numeric_limits<std::size_t>::max();
+    for (const cl_program program : state.programs()) {
+      most = std::min(most, largest_group_of(program, device));
+    }
     const LaunchShape smaller = state.shape.limited_to(most);
     if (smaller.largest_group() == state.shape.largest_group()) break;
     state.shape = smaller;
@@ -138,11 +150,16 @@ void Program::build(const std::filesystem::path& sources, const Potential& poten
   state.exact = build_program(
       context, device, behind("opencl/functions.h", user.exact) + source_text(sources, kExactFiles),
       options, used);
-  state.pairs =
-      build_program(context, device,
-                    behind("opencl/pair_functions.h", user.quick) +
-                        behind("opencl/lanes.h", user.lanes) + source_text(sources, kPairFiles),
-                    options + " -cl-mad-enable -cl-no-signed-zeros -cl-denorms-are-zero", used);
+  const std::string pair_functions =
+      behind("opencl/pair_functions.h", user.quick) + behind("opencl/lanes.h", user.lanes);
+  const std::string liberties = " -cl-no-signed-zeros -cl-denorms-are-zero";
+  state.pairs = build_program(context, device, pair_functions + source_text(sources, kPairFiles),
+                              options + liberties + " -cl-mad-enable", used);
+  if (!state.shape.last_group_goes_on) return;
+  state.with_reference = build_program(context, device,
+                                       source_text(sources, kPositionFiles) + pair_functions +
+                                           source_text(sources, kReferenceFiles),
+                                       options + liberties, used);
 }
 
 Program::~Program() = default;
@@ -151,9 +168,10 @@ PreparedKernel& Program::kernel(cl_command_queue queue, const char* name) {
   const auto found = state_->kernels.find({queue, name});
   if (found != state_->kernels.end()) return found->second;
   cl_int error = CL_SUCCESS;
-  Owned<cl_kernel> kernel(clCreateKernel(state_->exact.get(), name, &error));
-  if (error == CL_INVALID_KERNEL_NAME) {
-    kernel.reset(clCreateKernel(state_->pairs.get(), name, &error));
+  Owned<cl_kernel> kernel;
+  for (const cl_program program : state_->programs()) {
+    kernel.reset(clCreateKernel(program, name, &error));
+    if (error != CL_INVALID_KERNEL_NAME) break;
   }
   check(error, "clCreateKernel", name);
   // Names are literals: they outlive the map.

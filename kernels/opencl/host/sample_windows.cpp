@@ -172,8 +172,6 @@ class FusedWindows {
     for (std::size_t i = 0; i < tasks_.size(); ++i) {
       const Window window = window_of(i);
       const Work work = work_of(i);
-      // By itself: it is not compiled with the liberties that pair terms have.
-      if (has_reference(whole_)) reference_field(program_, queue_, window, whole_.reference);
       energies(window, work);
       decide(i, window, work);
       settle(i, window, work);
@@ -295,27 +293,37 @@ void window_energies(Program& program, cl_command_queue queue, const Window& win
                      const GridWork& work, const Certification& certification,
                      const WholeWindow& whole, Buffer sites, Buffer partials) {
   const DecideBuffers& decide = whole.decide;
+  const ReferenceField& field = whole.reference;
   const Buffer& unused = decide.mm_energies;  // for arguments that are not read
+  const WindowExtent& extent = window.extent;
   const int tile = program.shape().table_tile;
-  const int entries = window.extent.candidates + window.extent.starts;
+  const int entries = extent.candidates + extent.starts;
   const int rows = (entries + tile - 1) / tile;
   const int tiles = rows * (rows + 1) / 2;
-  const int nuclei_groups = has_static_terms(window.interaction, certification.nuclei) != 0
-                                ? window.extent.candidates
-                                : 0;
-  Launch(program, queue, "window_energies")
-      .with_memory_of(sites)
+  const int nuclei_groups =
+      has_static_terms(window.interaction, certification.nuclei) != 0 ? extent.candidates : 0;
+  const int field_groups = has_reference(whole) ? extent.candidates : work.parts();
+  Launch launch(program, queue,
+                has_reference(whole) ? "window_reference_energies" : "window_energies");
+  launch.with_memory_of(sites)
       .with(window_shape(window), window.interaction, pair_constants(window.interaction),
-            cl_int{tiles}, cl_int{certification.nuclei}, cl_int{work.chunks}, cl_int{work.slices},
-            cl_int{whole.blocks}, cl_int{work.blocks_per_chunk}, cl_int{work.capacity})
+            cl_int{tiles}, cl_int{certification.nuclei})
       .with(window.topology_reals, window.topology_integers, Place(window.plan),
             Place(window.entries), decide.lattice, decide.lattice_sites, Place(whole.outside),
-            some(certification.solute, unused), Place(sites), some(whole.block_headers, unused),
-            some(whole.points, unused), Place(whole.mm_partial), Place(decide.table),
-            Place(some(decide.nuclei_energies, unused)), Place(partials))
-      .with_local(target_bytes(program, window))
-      .run({size_of(entries + work.parts() + tiles + nuclei_groups), 1},
-           {size_of(program.shape().pair_group), 1});
+            some(certification.solute, unused), Place(whole.mm_partial), Place(decide.table),
+            Place(some(decide.nuclei_energies, unused)))
+      .with_local(target_bytes(program, window));
+  if (has_reference(whole)) {
+    launch.with(field.potential, field.response, field.potential_values,
+                some(field.response_values, field.potential_values), Place(field.energies),
+                Place(some(field.responses, field.energies)));
+  } else {
+    launch.with(cl_int{work.chunks}, cl_int{work.slices}, cl_int{whole.blocks},
+                cl_int{work.blocks_per_chunk}, cl_int{work.capacity}, Place(sites),
+                some(whole.block_headers, unused), some(whole.points, unused), Place(partials));
+  }
+  launch.run({size_of(entries + field_groups + tiles + nuclei_groups), 1},
+             {size_of(program.shape().pair_group), 1});
 }
 
 void sample_windows(Program& program, cl_command_queue queue, const Window& window,
