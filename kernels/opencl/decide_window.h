@@ -10,19 +10,19 @@
 
 /* What kernels that decide take. PART: BUFFER, or PLACE where a window's launches are handed all that
    they hand to each other in one piece of memory */
-#define DECIDE_PARAMETERS(PART)                                                                   \
-  WindowShape window, Interaction interaction, StepTuning tuning, int certify,                    \
-      DecisionBound bound, int has_grid, int has_nuclei, int nuclei, int blocks, int components,  \
-      int shares, PART(plan), PART(entries), PART(grid_energies), PART(nuclei_energies),          \
-      PART(mm_energies), PART(differences), PART(responses), PART(doubt_list), PART(answers),     \
-      BUFFER(chain_state), BUFFER(lattice), BUFFER(lattice_sites), BUFFER(field_cache),           \
-      BUFFER(record), BUFFER(molecule_response), BUFFER(response_total),                          \
+#define DECIDE_PARAMETERS(PART)                                                                  \
+  WindowShape window, Interaction interaction, StepTuning tuning, int certify,                   \
+      DecisionBound bound, int has_grid, int has_nuclei, int nuclei, int blocks, int components, \
+      int shares, PART(plan), PART(entries), PART(grid_energies), PART(nuclei_energies),         \
+      PART(mm_energies), PART(differences), PART(responses), PART(doubt_list), PART(answers),    \
+      PART(chain_state), PART(lattice), PART(lattice_sites), PART(field_cache), PART(record),    \
+      PART(molecule_response), PART(response_total),                                             \
       __local double *occupation
 /* And those that evaluate exactly, too. */
-#define AND_EXACT_PARAMETERS                                                     \
-  , BUFFER(topology_reals), BUFFER(topology_integers), BUFFER(solute), BUFFER(exact_blocks), \
+#define AND_EXACT_PARAMETERS(PART)                                                     \
+  , PART(topology_reals), PART(topology_integers), PART(solute), BUFFER(exact_blocks), \
       BUFFER(exact_points)
-#define WITHOUT_EXACT_PARAMETERS
+#define WITHOUT_EXACT_PARAMETERS(PART)
 
 typedef struct {
   WindowShape window;
@@ -48,45 +48,45 @@ typedef struct {
 } Deciding;
 
 /* OF: OF_BUFFER or OF_PLACE, as PART */
-#define DECIDE_ARRAYS(OF)                                                     \
-  __global int *plan = (__global int *)OF(plan);                              \
-  __global double *entries = (__global double *)OF(entries);                  \
-  __global double *grid_energies = (__global double *)OF(grid_energies);      \
-  __global double *nuclei_energies = (__global double *)OF(nuclei_energies);  \
-  __global double *mm_energies = (__global double *)OF(mm_energies);          \
-  __global double *differences = (__global double *)OF(differences);          \
-  __global const int *responses = (__global const int *)OF(responses);        \
-  __global int *doubt_list = (__global int *)OF(doubt_list);                  \
-  __global ulong *answers = (__global ulong *)OF(answers);                    \
-  ARRAY(double, chain_state);                                                 \
-  ARRAY(double, lattice);                                                     \
-  ARRAY(coordinate, lattice_sites);                                           \
-  ARRAY(double, field_cache);                                                 \
-  ARRAY(double, record);                                                      \
-  ARRAY(int, molecule_response);                                              \
-  ARRAY(long, response_total);
-#define EXACT_ARRAYS                      \
-  CONSTANT_ARRAY(double, topology_reals); \
-  CONSTANT_ARRAY(int, topology_integers); \
-  CONSTANT_ARRAY(double, solute);         \
-  CONSTANT_ARRAY(double, exact_blocks);   \
+#define DECIDE_ARRAYS(OF)                                                        \
+  __global int *plan = (__global int *)OF(plan);                                 \
+  __global double *entries = (__global double *)OF(entries);                     \
+  __global double *grid_energies = (__global double *)OF(grid_energies);         \
+  __global double *nuclei_energies = (__global double *)OF(nuclei_energies);     \
+  __global double *mm_energies = (__global double *)OF(mm_energies);             \
+  __global double *differences = (__global double *)OF(differences);             \
+  __global const int *responses = (__global const int *)OF(responses);           \
+  __global int *doubt_list = (__global int *)OF(doubt_list);                     \
+  __global ulong *answers = (__global ulong *)OF(answers);                       \
+  __global double *chain_state = (__global double *)OF(chain_state);             \
+  __global double *lattice = (__global double *)OF(lattice);                     \
+  __global coordinate *lattice_sites = (__global coordinate *)OF(lattice_sites); \
+  __global double *field_cache = (__global double *)OF(field_cache);             \
+  __global double *record = (__global double *)OF(record);                       \
+  __global int *molecule_response = (__global int *)OF(molecule_response);       \
+  __global long *response_total = (__global long *)OF(response_total);
+#define EXACT_ARRAYS(OF)                                                               \
+  __global const double *topology_reals = (__global const double *)OF(topology_reals); \
+  __global const int *topology_integers = (__global const int *)OF(topology_integers); \
+  __global const double *solute = (__global const double *)OF(solute);                 \
+  CONSTANT_ARRAY(double, exact_blocks);                                                \
   CONSTANT_ARRAY(double, exact_points);
-#define WITHOUT_EXACT_ARRAYS                    \
-  __global const double *topology_reals = 0;    \
-  __global const int *topology_integers = 0;    \
-  __global const double *solute = 0;            \
-  __global const double *exact_blocks = 0;      \
+#define WITHOUT_EXACT_ARRAYS(OF)             \
+  __global const double *topology_reals = 0; \
+  __global const int *topology_integers = 0; \
+  __global const double *solute = 0;         \
+  __global const double *exact_blocks = 0;   \
   __global const double *exact_points = 0;
 
 /* EXACT: whether exact energies are asked for */
-#define DECIDING(EXACT)                                                                           \
-  {window, interaction, tuning, certify, bound, shares,                                           \
-   {has_grid ? grid_energies : 0, has_nuclei ? nuclei_energies : 0, mm_energies}, blocks == 0,    \
-   {components, responses, molecule_response, response_total},                                    \
-   exact_sources(window, interaction, nuclei, blocks, topology_reals, topology_integers, plan,    \
-                 entries, lattice, solute, exact_blocks, exact_points,                            \
-                 doubt_list + DOUBTS_TAKEN, EXACT),                                               \
-   plan, entries, differences, chain_state, lattice, lattice_sites, field_cache, record,          \
+#define DECIDING(EXACT)                                                                        \
+  {window, interaction, tuning, certify, bound, shares,                                        \
+   {has_grid ? grid_energies : 0, has_nuclei ? nuclei_energies : 0, mm_energies}, blocks == 0, \
+   {components, responses, molecule_response, response_total},                                 \
+   exact_sources(window, interaction, nuclei, blocks, topology_reals, topology_integers, plan, \
+                 entries, lattice, solute, exact_blocks, exact_points,                         \
+                 doubt_list + DOUBTS_TAKEN, EXACT),                                            \
+   plan, entries, differences, chain_state, lattice, lattice_sites, field_cache, record,       \
    doubt_list, answers}
 
 /* One pass over the window's steps, by one work-group. Only where none is in doubt the first pass

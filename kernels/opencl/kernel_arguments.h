@@ -53,6 +53,14 @@ typedef struct {
    doubts were. */
 #define RESPONSE_PARTS 4
 
+/* Arrays that a task's windows find where all lies that they hand to each other (window_arrays.cl), all
+   in whole words of four bytes. */
+#define HANDED_ARRAYS 10
+typedef struct {
+  int place[HANDED_ARRAYS]; /* in that memory, words */
+  int words[HANDED_ARRAYS]; /* 0: none */
+} HandedArrays;
+
 /* What pair_virial works on. */
 typedef struct {
   Interaction interaction;

@@ -1,14 +1,14 @@
 #include "opencl/decide_window.h"
 
 /* Two kernels, so that the first need not carry the registers of the second. */
-#define DEFINE_PASS_KERNEL(NAME, SECOND, MORE_PARAMETERS, MORE_ARRAYS)                       \
-  __kernel GROUP_OF(DECIDE_GROUP) void NAME(DECIDE_PARAMETERS(BUFFER) MORE_PARAMETERS,       \
-                                            __local ulong *shared) {                         \
-    DECIDE_ARRAYS(OF_BUFFER)                                                                 \
-    MORE_ARRAYS                                                                              \
-    if (SECOND && doubt_list[DOUBTS_COUNT] == 0) return;                                     \
-    const Deciding deciding = DECIDING(SECOND);                                              \
-    decide_pass(&deciding, SECOND, occupation, shared);                                      \
+#define DEFINE_PASS_KERNEL(NAME, SECOND, MORE_PARAMETERS, MORE_ARRAYS)                         \
+  __kernel GROUP_OF(DECIDE_GROUP) void NAME(DECIDE_PARAMETERS(BUFFER) MORE_PARAMETERS(BUFFER), \
+                                            __local ulong *shared) {                           \
+    DECIDE_ARRAYS(OF_BUFFER)                                                                   \
+    MORE_ARRAYS(OF_BUFFER)                                                                     \
+    if (SECOND && doubt_list[DOUBTS_COUNT] == 0) return;                                       \
+    const Deciding deciding = DECIDING(SECOND);                                                \
+    decide_pass(&deciding, SECOND, occupation, shared);                                        \
   }
 DEFINE_PASS_KERNEL(metropolis_decide, 0, WITHOUT_EXACT_PARAMETERS, WITHOUT_EXACT_ARRAYS)
 DEFINE_PASS_KERNEL(metropolis_settle, 1, AND_EXACT_PARAMETERS, EXACT_ARRAYS)

@@ -43,7 +43,7 @@ __kernel GROUP_OF(DECIDE_GROUP) void window_decide(__global char *handed_memory,
   __local ulong shared[DECIDE_GROUP];
   __local int last;
   DECIDE_ARRAYS(OF_PLACE)
-  WITHOUT_EXACT_ARRAYS
+  WITHOUT_EXACT_ARRAYS(OF_PLACE)
   CONSTANT_PLACED_ARRAY(double, sites);
   CONSTANT_PLACED_ARRAY(double, grid_partials);
   CONSTANT_PLACED_ARRAY(double, mm_partial);
@@ -78,14 +78,15 @@ __kernel GROUP_OF(DECIDE_GROUP) void window_decide(__global char *handed_memory,
 /* exact_changes and metropolis_settle, where there are doubts; then propose_moves for the next
    window, where there is one. */
 __kernel GROUP_OF(DECIDE_GROUP) void window_settle(__global char *handed_memory,
-                                                   DECIDE_PARAMETERS(PLACE) AND_EXACT_PARAMETERS,
+                                                   DECIDE_PARAMETERS(PLACE)
+                                                       AND_EXACT_PARAMETERS(PLACE),
                                                    WindowShape next, StepRange range,
                                                    int site_capacity, PLACE(sites),
                                                    PLACE(outside)) {
   __local ulong shared[DECIDE_GROUP];
   __local int last;
   DECIDE_ARRAYS(OF_PLACE)
-  EXACT_ARRAYS
+  EXACT_ARRAYS(OF_PLACE)
   PLACED_ARRAY(double, sites);
   PLACED_ARRAY(real, outside);
   const int count = doubt_list[DOUBTS_COUNT];

@@ -10,38 +10,38 @@
 #if LAST_GROUP_GOES_ON
 
 /* What the terms of all windows take, whatever their field. */
-#define WINDOW_ENERGIES_PARAMETERS                                                                \
-  WindowShape window, Interaction interaction, PairConstants constants, int tiles, int nuclei,    \
-      BUFFER(topology_reals), BUFFER(topology_integers), PLACE(plan), PLACE(entries),             \
-      BUFFER(lattice), BUFFER(lattice_sites), PLACE(outside), BUFFER(solute), PLACE(mm_partial),  \
+#define WINDOW_ENERGIES_PARAMETERS                                                             \
+  WindowShape window, Interaction interaction, PairConstants constants, int tiles, int nuclei, \
+      PLACE(topology_reals), PLACE(topology_integers), PLACE(plan), PLACE(entries),            \
+      PLACE(lattice), PLACE(lattice_sites), PLACE(outside), PLACE(solute), PLACE(mm_partial),  \
       PLACE(table), PLACE(nuclei_energies), __local TargetSite *sites
-#define WINDOW_ENERGIES_ARRAYS                \
-  CONSTANT_ARRAY(double, topology_reals);     \
-  CONSTANT_ARRAY(int, topology_integers);     \
-  CONSTANT_PLACED_ARRAY(int, plan);           \
-  CONSTANT_PLACED_ARRAY(double, entries);     \
-  CONSTANT_ARRAY(double, lattice);            \
-  CONSTANT_ARRAY(coordinate, lattice_sites);  \
-  CONSTANT_PLACED_ARRAY(real, outside);       \
-  CONSTANT_ARRAY(double, solute);             \
-  PLACED_ARRAY(double, mm_partial);           \
-  PLACED_ARRAY(real, table);                  \
-  PLACED_ARRAY(double, nuclei_energies);      \
-  __local double shared[PAIR_GROUP];          \
-  __local uint counts[PAIR_GROUP];            \
+#define WINDOW_ENERGIES_ARRAYS                      \
+  CONSTANT_PLACED_ARRAY(double, topology_reals);    \
+  CONSTANT_PLACED_ARRAY(int, topology_integers);    \
+  CONSTANT_PLACED_ARRAY(int, plan);                 \
+  CONSTANT_PLACED_ARRAY(double, entries);           \
+  CONSTANT_PLACED_ARRAY(double, lattice);           \
+  CONSTANT_PLACED_ARRAY(coordinate, lattice_sites); \
+  CONSTANT_PLACED_ARRAY(real, outside);             \
+  CONSTANT_PLACED_ARRAY(double, solute);            \
+  PLACED_ARRAY(double, mm_partial);                 \
+  PLACED_ARRAY(real, table);                        \
+  PLACED_ARRAY(double, nuclei_energies);            \
+  __local double shared[PAIR_GROUP];                \
+  __local uint counts[PAIR_GROUP];                  \
   __local ushort list[LISTED_AT_A_TIME];
 /* One of the work-groups after those of the field: `tiles` (mm_pair_table), then one per candidate
    where there are static terms (qmmm_nuclei_vdw). */
-#define REST_OF_WINDOW_ENERGIES(GROUP)                                                            \
-  rest_of_window_energies(window, interaction, constants, tiles, nuclei, GROUP, topology_reals,   \
+#define REST_OF_WINDOW_ENERGIES(GROUP)                                                          \
+  rest_of_window_energies(window, interaction, constants, tiles, nuclei, GROUP, topology_reals, \
                           topology_integers, plan, entries, solute, table, nuclei_energies, shared)
 /* One of the first work-groups, one per entry (mm_pair). */
-#define ENTRY_OF_WINDOW_ENERGIES(GROUP)                                                           \
-  do {                                                                                            \
-    const EntryMemory memory = {sites, shared, counts, list};                                     \
-    mm_pair_of_entry(window, constants, entry_at(window, GROUP), 0, window.topology.molecules,    \
-                     topology_reals, topology_integers, plan, entries, lattice, lattice_sites,    \
-                     outside, mm_partial, memory);                                                \
+#define ENTRY_OF_WINDOW_ENERGIES(GROUP)                                                        \
+  do {                                                                                         \
+    const EntryMemory memory = {sites, shared, counts, list};                                  \
+    mm_pair_of_entry(window, constants, entry_at(window, GROUP), 0, window.topology.molecules, \
+                     topology_reals, topology_integers, plan, entries, lattice, lattice_sites, \
+                     outside, mm_partial, memory);                                             \
   } while (0)
 
 /* Row of a tile of the lower triangle, tiles counted row by row. */

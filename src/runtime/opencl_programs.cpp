@@ -182,7 +182,8 @@ OpenclLane::~OpenclLane() {
 
 opencl::Buffer opencl_buffer(void* buffer) {
   return {reinterpret_cast<cl_mem>(STARPU_VECTOR_GET_DEV_HANDLE(buffer)),
-          STARPU_VECTOR_GET_OFFSET(buffer)};
+          STARPU_VECTOR_GET_OFFSET(buffer),
+          std::size_t{STARPU_VECTOR_GET_NX(buffer)} * STARPU_VECTOR_GET_ELEMSIZE(buffer)};
 }
 
 }  // namespace starpmc::codelets

@@ -380,7 +380,10 @@ class DevicePipeline {
   static std::size_t size(int value) { return static_cast<std::size_t>(value); }
   cl_command_queue queue() const { return device_.queue.get(); }
   static opencl::Buffer at(const Memory& memory, std::size_t offset = 0) {
-    return {memory.get(), kOffset + offset};
+    std::size_t bytes = 0;
+    opencl::check(clGetMemObjectInfo(memory.get(), CL_MEM_SIZE, sizeof bytes, &bytes, nullptr),
+                  "clGetMemObjectInfo");
+    return {memory.get(), kOffset + offset, bytes - kOffset - offset};
   }
 
   template <class Value>

@@ -18,7 +18,7 @@ void decide_pass(Program& program, cl_command_queue queue, const Window& window,
   set_decide_arguments(launch, window, tuning, certification, buffers, work, scratch,
                        Handed::as_buffers);
   launch.with_local(occupation_bytes(program, window.extent.steps, buffers.response.components));
-  if (second) set_exact_arguments(launch, window, certification, scratch);
+  if (second) set_exact_arguments(launch, window, certification, scratch, Handed::as_buffers);
   launch.with_local(size_of(program.shape().decide_group) * sizeof(cl_ulong))
       .run({1, 1}, {size_of(program.shape().decide_group), 1});
 }
@@ -101,18 +101,18 @@ void set_arguments(Launch& launch, const Window& window, const StepTuning& tunin
                    const Certification& certification, const DecideBuffers& buffers,
                    const DecideWork& work, Buffer scratch, Part part) {
   const Buffer& unused = scratch;
-  launch.with(window_shape(window), window.interaction, tuning, cl_int{certification.active},
-              certification.bound, cl_int{buffers.grid_energies.memory != nullptr},
-              cl_int{buffers.nuclei_energies.memory != nullptr}, cl_int{certification.nuclei},
-              cl_int{certification.blocks}, cl_int{buffers.response.components},
-              cl_int{work.groups}, part(window.plan), part(window.entries),
-              part(some(buffers.grid_energies, unused)),
-              part(some(buffers.nuclei_energies, unused)), part(buffers.mm_energies),
-              part(behind(scratch, work.differences_bytes)),
-              part(some(buffers.response.candidates, unused)), part(scratch),
-              part(behind(scratch, work.answers_bytes)), buffers.chain_state, buffers.lattice,
-              buffers.lattice_sites, buffers.field_cache, buffers.record,
-              some(buffers.response.molecules, unused), some(buffers.response.total, unused));
+  launch.with(
+      window_shape(window), window.interaction, tuning, cl_int{certification.active},
+      certification.bound, cl_int{buffers.grid_energies.memory != nullptr},
+      cl_int{buffers.nuclei_energies.memory != nullptr}, cl_int{certification.nuclei},
+      cl_int{certification.blocks}, cl_int{buffers.response.components}, cl_int{work.groups},
+      part(window.plan), part(window.entries), part(some(buffers.grid_energies, unused)),
+      part(some(buffers.nuclei_energies, unused)), part(buffers.mm_energies),
+      part(behind(scratch, work.differences_bytes)),
+      part(some(buffers.response.candidates, unused)), part(scratch),
+      part(behind(scratch, work.answers_bytes)), part(buffers.chain_state), part(buffers.lattice),
+      part(buffers.lattice_sites), part(buffers.field_cache), part(buffers.record),
+      part(some(buffers.response.molecules, unused)), part(some(buffers.response.total, unused)));
 }
 
 }  // namespace
@@ -131,9 +131,14 @@ void set_decide_arguments(Launch& launch, const Window& window, const StepTuning
 }
 
 void set_exact_arguments(Launch& launch, const Window& window, const Certification& certification,
-                         const Buffer& unused) {
-  launch.with(window.topology_reals, window.topology_integers, some(certification.solute, unused),
-              some(certification.exact_blocks, unused), some(certification.exact_points, unused));
+                         const Buffer& unused, Handed handed) {
+  const Buffer solute = some(certification.solute, unused);
+  if (handed == Handed::as_places) {
+    launch.with(Place(window.topology_reals), Place(window.topology_integers), Place(solute));
+  } else {
+    launch.with(window.topology_reals, window.topology_integers, solute);
+  }
+  launch.with(some(certification.exact_blocks, unused), some(certification.exact_points, unused));
 }
 
 void metropolis_decide(Program& program, cl_command_queue queue, const Window& window,

@@ -27,6 +27,9 @@ namespace starpmc::opencl {
 struct Buffer {
   cl_mem memory = nullptr;
   std::size_t offset_bytes = 0;
+  std::size_t bytes = kSizeNotTold;
+
+  static constexpr auto kSizeNotTold = static_cast<std::size_t>(-1);
 };
 
 class PreparedKernel;

@@ -15,9 +15,9 @@ namespace {
 
 /// Positions, thresholds and decisions: the same bits on every device, so no freedom for the
 /// compiler.
-constexpr std::array<std::string_view, 5> kExactFiles{
-    "opencl/propose_moves.cl", "opencl/metropolis_decide.cl", "opencl/window_decisions.cl",
-    "opencl/grid_potential.cl", "opencl/reference_field.cl"};
+constexpr std::array<std::string_view, 6> kExactFiles{
+    "opencl/propose_moves.cl",  "opencl/metropolis_decide.cl", "opencl/window_decisions.cl",
+    "opencl/grid_potential.cl", "opencl/reference_field.cl",   "opencl/window_arrays.cl"};
 /// Energies.
 constexpr std::array<std::string_view, 9> kPairFiles{
     "opencl/charged_sites.cl",    "opencl/qmmm_coulomb_grid.cl", "opencl/qmmm_nuclei_vdw.cl",
@@ -156,10 +156,10 @@ void Program::build(const std::filesystem::path& sources, const Potential& poten
   state.pairs = build_program(context, device, pair_functions + source_text(sources, kPairFiles),
                               options + liberties + " -cl-mad-enable", used);
   if (!state.shape.last_group_goes_on) return;
-  state.with_reference = build_program(context, device,
-                                       source_text(sources, kPositionFiles) + pair_functions +
-                                           source_text(sources, kReferenceFiles),
-                                       options + liberties, used);
+  state.with_reference = build_program(
+      context, device,
+      source_text(sources, kPositionFiles) + pair_functions + source_text(sources, kReferenceFiles),
+      options + liberties, used);
 }
 
 Program::~Program() = default;

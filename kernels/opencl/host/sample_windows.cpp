@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <array>
 #include <optional>
 
+#include "kernels/base/error.hpp"
 #include "kernels/opencl/host/handles.hpp"
 #include "kernels/opencl/host/window_work.hpp"
 
@@ -46,6 +48,62 @@ std::size_t place_intermediates(const Program& program, Buffer memory, Window& w
   move_if_there(whole.reference.responses, responses);
   return total;
 }
+
+/// Arrays that windows read and write again and again, brought to where they hand things to each
+/// other, and what they have written back: once for a task.
+class WindowArrays {
+ public:
+  enum class Way { in, in_and_out, out };
+
+  /// @param memory what has been placed lies before `used` bytes of it
+  WindowArrays(Buffer memory, std::size_t used) : memory_(memory), bytes_(used) {}
+
+  std::size_t bytes() const { return bytes_; }
+  const Buffer& memory() const { return memory_; }
+  /// From now on `array` is the place; where there is none, nothing is done.
+  void place(Buffer& array, Way way) {
+    if (array.memory == nullptr) return;
+    if (array.bytes == Buffer::kSizeNotTold) {
+      throw RunError("OpenCL: an array of a window has come without its size");
+    }
+    const std::size_t k = count_++;
+    const int words = static_cast<int>(array.bytes / sizeof(cl_uint));
+    arrays_.at(k) = array;
+    places_.place[k] = static_cast<int>((memory_.offset_bytes + bytes_) / sizeof(cl_uint));
+    words_in_[k] = way == Way::out ? 0 : words;
+    words_out_[k] = way == Way::in ? 0 : words;
+    array = behind(memory_, bytes_);
+    bytes_ += aligned(arrays_[k].bytes);
+  }
+  void bring(Program& program, cl_command_queue queue) { copy(program, queue, false, words_in_); }
+  void put_back(Program& program, cl_command_queue queue) {
+    copy(program, queue, true, words_out_);
+  }
+
+ private:
+  using Words = std::array<int, HANDED_ARRAYS>;
+
+  void copy(Program& program, cl_command_queue queue, bool back, const Words& words) {
+    constexpr std::size_t kGroups = 64;
+    constexpr std::size_t kItems = 128;
+    std::ranges::copy(words, places_.words);
+    // Kernels remember their arguments: each way has its own.
+    Launch launch(program, queue, back ? "put_window_arrays_back" : "bring_window_arrays");
+    launch.with_memory_of(memory_).with(places_);
+    for (std::size_t k = 0; k < HANDED_ARRAYS; ++k) {
+      launch.with(words[k] == 0 ? memory_ : arrays_[k]);
+    }
+    launch.run({kGroups, 1}, {kItems, 1});
+  }
+
+  Buffer memory_;
+  std::size_t bytes_;
+  std::size_t count_ = 0;
+  std::array<Buffer, HANDED_ARRAYS> arrays_{};
+  Words words_in_{};
+  Words words_out_{};
+  HandedArrays places_{};
+};
 
 /// Without a density and without a reference there is no field.
 void clear_field(Program& program, cl_command_queue queue, const Window& window,
@@ -148,21 +206,21 @@ class FusedWindows {
         window_(window),
         tasks_(tasks),
         certification_(certification),
-        whole_(whole) {
+        whole_(whole),
+        records_(tasks.front().record) {
     std::size_t bytes = 0;
     for (std::size_t i = 0; i < tasks_.size(); ++i) {
       check_extent(program_, tasks_[i].extent, components());
       bytes = std::max(bytes, work_of(i).total_bytes);
     }
-    Window any_window = window_;
-    WholeWindow any_whole = whole_;
-    const std::size_t intermediates = place_intermediates(program_, {}, any_window, any_whole);
-    const Buffer memory{program_.scratch(queue_, intermediates + bytes), 0};
-    place_intermediates(program_, memory, window_, whole_);
-    scratch_ = behind(memory, intermediates);
+    // Once to know how much there is, then in memory of that size.
+    const std::size_t handed = FusedWindows(*this).place_in({}).bytes();
+    arrays_ = place_in({program_.scratch(queue_, handed + bytes), 0});
+    scratch_ = behind(arrays_.memory(), handed);
   }
 
   void run() {
+    arrays_.bring(program_, queue_);
     fill_with_zeros(queue_, 2, scratch_);  // the counters of groups
     clear_field(program_, queue_, window_, whole_);
     const Work first = work_of(0);
@@ -176,9 +234,29 @@ class FusedWindows {
       decide(i, window, work);
       settle(i, window, work);
     }
+    arrays_.put_back(program_, queue_);
   }
 
  private:
+  /// What windows hand to each other, and the arrays.
+  WindowArrays place_in(Buffer memory) {
+    const std::size_t record = RECORD_FIELDS * size_of(window_.layout.steps) * sizeof(cl_double);
+    records_.bytes = tasks_.size() * record;
+    WindowArrays arrays(memory, place_intermediates(program_, memory, window_, whole_));
+    DecideBuffers& decide = whole_.decide;
+    for (Buffer* const array :
+         {&window_.topology_reals, &window_.topology_integers, &certification_.solute}) {
+      arrays.place(*array, WindowArrays::Way::in);
+    }
+    for (Buffer* const array :
+         {&decide.chain_state, &decide.lattice, &decide.lattice_sites, &decide.field_cache,
+          &decide.response.molecules, &decide.response.total}) {
+      arrays.place(*array, WindowArrays::Way::in_and_out);
+    }
+    arrays.place(records_, WindowArrays::Way::out);
+    return arrays;
+  }
+
   struct Work {
     DecideWork decide;
     GridWork grid;  ///< its memory lies behind
@@ -209,7 +287,8 @@ class FusedWindows {
   }
   DecideBuffers buffers_of(std::size_t i) const {
     DecideBuffers buffers = whole_.decide;
-    buffers.record = tasks_[i].record;
+    buffers.record =
+        behind(records_, tasks_[i].record.offset_bytes - tasks_.front().record.offset_bytes);
     return buffers;
   }
 
@@ -271,7 +350,7 @@ class FusedWindows {
                          work.decide, scratch_, Handed::as_places);
     launch.with_local(std::max(occupation_bytes(program_, window.extent.steps, components()),
                                picks_bytes(next_shape.steps)));
-    set_exact_arguments(launch, window, certification_, scratch_);
+    set_exact_arguments(launch, window, certification_, scratch_, Handed::as_places);
     launch
         .with(next_shape, tasks_[next].range, cl_int{next_work.grid.capacity},
               Place(sites_of(next_work)), Place(whole_.outside))
@@ -282,8 +361,10 @@ class FusedWindows {
   cl_command_queue queue_;
   Window window_;
   std::span<const WindowTask> tasks_;
-  const Certification& certification_;
+  Certification certification_;
   WholeWindow whole_;
+  Buffer records_;  ///< of all windows, one behind the other
+  WindowArrays arrays_{{}, 0};
   Buffer scratch_;
 };
 
@@ -308,9 +389,10 @@ void window_energies(Program& program, cl_command_queue queue, const Window& win
   launch.with_memory_of(sites)
       .with(window_shape(window), window.interaction, pair_constants(window.interaction),
             cl_int{tiles}, cl_int{certification.nuclei})
-      .with(window.topology_reals, window.topology_integers, Place(window.plan),
-            Place(window.entries), decide.lattice, decide.lattice_sites, Place(whole.outside),
-            some(certification.solute, unused), Place(whole.mm_partial), Place(decide.table),
+      .with(Place(window.topology_reals), Place(window.topology_integers), Place(window.plan),
+            Place(window.entries), Place(decide.lattice), Place(decide.lattice_sites),
+            Place(whole.outside), Place(some(certification.solute, unused)),
+            Place(whole.mm_partial), Place(decide.table),
             Place(some(decide.nuclei_energies, unused)))
       .with_local(target_bytes(program, window));
   if (has_reference(whole)) {

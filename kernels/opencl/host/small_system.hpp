@@ -27,12 +27,12 @@ inline cl_context context_of(cl_command_queue queue) {
 class Memory {
  public:
   template <class Value>
-  Memory(cl_command_queue queue, const std::vector<Value>& values) : queue_(queue) {
-    const std::size_t bytes = values.size() * sizeof(Value);
+  Memory(cl_command_queue queue, const std::vector<Value>& values)
+      : queue_(queue), bytes_(values.size() * sizeof(Value)) {
     cl_int error = CL_SUCCESS;
-    memory_.reset(clCreateBuffer(context_of(queue), CL_MEM_READ_WRITE, bytes, nullptr, &error));
+    memory_.reset(clCreateBuffer(context_of(queue), CL_MEM_READ_WRITE, bytes_, nullptr, &error));
     check(error, "clCreateBuffer");
-    check(clEnqueueWriteBuffer(queue, memory_.get(), CL_TRUE, 0, bytes, values.data(), 0, nullptr,
+    check(clEnqueueWriteBuffer(queue, memory_.get(), CL_TRUE, 0, bytes_, values.data(), 0, nullptr,
                                nullptr),
           "clEnqueueWriteBuffer");
   }
@@ -42,11 +42,12 @@ class Memory {
                               values.data(), 0, nullptr, nullptr),
           "clEnqueueReadBuffer");
   }
-  Buffer buffer() const { return {memory_.get(), 0}; }
+  Buffer buffer() const { return {memory_.get(), 0, bytes_}; }
 
  private:
   Owned<cl_mem> memory_;
   cl_command_queue queue_;
+  std::size_t bytes_;
 };
 
 /// 216 molecules of three sites on a lattice, and all that a window reads and writes.

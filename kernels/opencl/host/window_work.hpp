@@ -61,7 +61,7 @@ void set_decide_arguments(Launch& launch, const Window& window, const StepTuning
 /// AND_EXACT_PARAMETERS.
 /// @param unused for those that there are not
 void set_exact_arguments(Launch& launch, const Window& window, const Certification& certification,
-                         const Buffer& unused);
+                         const Buffer& unused, Handed handed);
 
 /// propose_moves that places the candidates' charged sites, too.
 void propose_moves_and_sites(Program& program, cl_command_queue queue, const Window& window,
