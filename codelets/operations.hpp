@@ -125,7 +125,7 @@ void metropolis_decide(const WindowHandles& window, const WindowArguments& argum
                        const DecideHandles& handles);
 
 /// Most windows of one task of sample_windows.
-inline constexpr std::size_t kMostWindowsPerTask = 32;
+inline constexpr std::size_t kMostWindowsPerTask = 64;
 
 /// What sample_windows uses besides what metropolis_decide does.
 struct SampleHandles {

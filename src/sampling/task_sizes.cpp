@@ -18,6 +18,9 @@ constexpr double kPartMilliseconds = 1;
 /// Long enough that StarPU's cost of a task (some 10 us) and the wait for the next one do not
 /// count, short enough that several are on their way and none is late for a frame.
 constexpr double kWindowsMilliseconds = 4;
+/// A GPU's thread takes half a millisecond for a task beside its windows, and each chain's next task
+/// waits for it.
+constexpr double kWindowsMillisecondsOnGpu = 10;
 
 bool has_gpu() {
   const codelets::Allowed allowed = codelets::allowed();
@@ -117,12 +120,13 @@ std::size_t windows_per_task(TaskSize size, const Workload& window, unsigned cha
   if (size == TaskSize::automatic && one.milliseconds > 1 && one.share(chains) >= 2 && !has_gpu()) {
     return 0;
   }
+  const double enough = has_gpu() ? kWindowsMillisecondsOnGpu : kWindowsMilliseconds;
   // Not in proportion: a device takes less than twice as long for two windows.
   std::size_t windows = 1;
   while (windows < codelets::kMostWindowsPerTask) {
     const auto n = static_cast<double>(windows);
     const Expectation task = expect({window.codelet, n * window.work, n * window.pairs});
-    if (task.milliseconds >= kWindowsMilliseconds) break;
+    if (task.milliseconds >= enough) break;
     ++windows;
   }
   return windows;

@@ -60,7 +60,7 @@ TEST_F(TaskSizes, OneWorkerNeedsNoParts) {
 TEST_F(TaskSizes, CoresVisitNoMoleculeInTurnAThirdTime) { EXPECT_EQ(visits_in_turn(), 2U); }
 
 TEST_F(TaskSizes, WindowsOfATaskFollowTheModel) {
-  const Workload fast = measured("fast", kWork, 0.1);
+  const Workload fast = measured("fast", kWork, 0.02);
   EXPECT_EQ(windows_per_task(TaskSize::automatic, fast, 1), codelets::kMostWindowsPerTask);
   const Workload middle = measured("middle", kWork, 0.9);
   EXPECT_EQ(windows_per_task(TaskSize::automatic, middle, 1), 5U);

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <array>
+#include <future>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "kernels/base/error.hpp"
@@ -147,19 +149,30 @@ void Program::build(const std::filesystem::path& sources, const Potential& poten
   std::optional<BinaryCache> cache;
   if (binaries_are_worth_keeping(device)) cache = BinaryCache::of_user();
   const BinaryCache* const used = cache ? &*cache : nullptr;
-  state.exact = build_program(
-      context, device, behind("opencl/functions.h", user.exact) + source_text(sources, kExactFiles),
-      options, used);
   const std::string pair_functions =
       behind("opencl/pair_functions.h", user.quick) + behind("opencl/lanes.h", user.lanes);
   const std::string liberties = " -cl-no-signed-zeros -cl-denorms-are-zero";
-  state.pairs = build_program(context, device, pair_functions + source_text(sources, kPairFiles),
-                              options + liberties + " -cl-mad-enable", used);
-  if (!state.shape.last_group_goes_on) return;
-  state.with_reference = build_program(
-      context, device,
-      source_text(sources, kPositionFiles) + pair_functions + source_text(sources, kReferenceFiles),
-      options + liberties, used);
+  // A GPU's driver takes some twenty seconds for each, the first time. PoCL builds one after the
+  // other.
+  const auto when = state.shape.cpu ? std::launch::deferred : std::launch::async;
+  const auto built = [&](std::string text, const std::string& freedom) {
+    return std::async(when, [=, text = std::move(text)] {
+      return build_program(context, device, text, options + freedom, used);
+    });
+  };
+  auto exact =
+      built(behind("opencl/functions.h", user.exact) + source_text(sources, kExactFiles), "");
+  auto pairs =
+      built(pair_functions + source_text(sources, kPairFiles), liberties + " -cl-mad-enable");
+  std::future<Owned<cl_program>> with_reference;
+  if (state.shape.last_group_goes_on) {
+    with_reference = built(source_text(sources, kPositionFiles) + pair_functions +
+                               source_text(sources, kReferenceFiles),
+                           liberties);
+  }
+  state.exact = exact.get();
+  state.pairs = pairs.get();
+  if (with_reference.valid()) state.with_reference = with_reference.get();
 }
 
 Program::~Program() = default;
