@@ -154,6 +154,11 @@ starpmc_script_test(documentation/pages 60 "documentation"
 starpmc_script_test(documentation/energy_terms 60 "documentation"
   ${test_python} ${CMAKE_CURRENT_SOURCE_DIR}/documentation/test_energy_terms.py ${CMAKE_SOURCE_DIR})
 
+# What a GPU of NVIDIA's runs, on PoCL, which compiles it for minutes.
+starpmc_script_test(kernels/windows_of_three_launches 3600 "kernels;slow"
+  $<TARGET_FILE:kernels_tests> --gtest_also_run_disabled_tests
+  --gtest_filter=*DISABLED_WindowsOfThreeLaunches*)
+
 # The replay of scale_on_paper/run, where that has been built.
 starpmc_script_test(scale_on_paper/report 60 "bench" ${test_python}
   ${CMAKE_CURRENT_SOURCE_DIR}/scale_on_paper/test_scale_on_paper.py)

@@ -109,6 +109,18 @@ TEST(SampleWindowsOnCpu, GpuKernelsWithoutFusedMultiplyAddAreTheScalarKernels) {
   expect_scalar_kernels_in_long_windows(mixed);
 }
 
+/// As on NVIDIA's devices: PoCL compiles a minute.
+TEST(SampleWindowsOnCpu, DISABLED_WindowsOfThreeLaunchesAreTheScalarKernels) {
+  const std::optional<Device> device = find_device(CL_DEVICE_TYPE_CPU);
+  if (!device) GTEST_SKIP() << "no OpenCL device of this type with double precision";
+  opencl::LaunchShape shape = gpu_on_cpu();
+  shape.last_group_goes_on = true;
+  shape.pair_group = shape.grid_group = 32;
+  WholeWindows whole(*device, Precision::mixed, shape);
+  expect_certified_chain<float>(whole, make_system(few_molecules()), 3, false);
+  expect_scalar_kernels_in_long_windows(whole, true);
+}
+
 TEST(LaunchShape, IsLimitedToWhatADeviceTakes) {
   for (const std::size_t most : {1024, 512, 256, 128, 64, 1}) {
     const opencl::LaunchShape shape = opencl::LaunchShape::for_gpu().limited_to(most);

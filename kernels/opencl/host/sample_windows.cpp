@@ -241,7 +241,8 @@ class FusedWindows {
   /// What windows hand to each other, and the arrays.
   WindowArrays place_in(Buffer memory) {
     const std::size_t record = RECORD_FIELDS * size_of(window_.layout.steps) * sizeof(cl_double);
-    records_.bytes = tasks_.size() * record;
+    records_.bytes =
+        tasks_.back().record.offset_bytes - tasks_.front().record.offset_bytes + record;
     WindowArrays arrays(memory, place_intermediates(program_, memory, window_, whole_));
     DecideBuffers& decide = whole_.decide;
     for (Buffer* const array :
