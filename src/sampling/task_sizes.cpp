@@ -18,8 +18,8 @@ constexpr double kPartMilliseconds = 1;
 /// Long enough that StarPU's cost of a task (some 10 us) and the wait for the next one do not
 /// count, short enough that several are on their way and none is late for a frame.
 constexpr double kWindowsMilliseconds = 4;
-/// A GPU's thread takes half a millisecond for a task beside its windows, and each chain's next task
-/// waits for it.
+/// A GPU's thread takes half a millisecond for a task beside its windows, and each chain's next
+/// task waits for it.
 constexpr double kWindowsMillisecondsOnGpu = 10;
 
 bool has_gpu() {
