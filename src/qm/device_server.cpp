@@ -12,12 +12,14 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <fstream>
 #include <system_error>
 
 #include "base/quiet_thread.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/file_descriptor.hpp"
 #include "kernels/base/logging.hpp"
+#include "kernels/base/shown_text.hpp"
 #include "qm/find_program.hpp"
 #include "qm/spawn.hpp"
 
@@ -32,6 +34,7 @@ constexpr const char* kControl = "nvidia-cuda-mps-control";
 constexpr const char* kSwitch = "STARPMC_MPS";
 constexpr const char* kPipes = "CUDA_MPS_PIPE_DIRECTORY";
 constexpr const char* kVisible = "CUDA_VISIBLE_DEVICES";
+constexpr const char* kOutput = "output";  ///< file in its folder
 constexpr const char* kOwn = "STARPMC_OWN_MPS";
 /// What processes take for the server's where the environment names no other folder.
 constexpr const char* kSystemSocket = "/tmp/nvidia-mps/control";
@@ -105,6 +108,16 @@ std::vector<std::string> control_environment(const std::filesystem::path& folder
           fmt::format("CUDA_MPS_LOG_DIRECTORY={}", folder.string())};
 }
 
+/// What a program said last, after ": "; empty: nothing.
+std::string last_line(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  std::string last;
+  for (std::string line; std::getline(file, line);) {
+    if (!line.empty()) last = ": " + shown_text(line);
+  }
+  return last;
+}
+
 bool is_number(std::string_view word) {
   return !word.empty() &&
          std::ranges::all_of(word, [](unsigned char c) { return std::isdigit(c); });
@@ -162,10 +175,12 @@ void DeviceServer::serve(const std::stop_token& stop) {
     if (wait_until_there(stop)) {
       set(State::serving);
     } else {
-      set(State::none, has_ended(process_id_)
-                           ? fmt::format("{} has ended at once", program_.string())
-                           : fmt::format("{} has made no socket within {} s", program_.string(),
-                                         kStartLimit.count() / 1000));
+      const std::string what =
+          has_ended(process_id_)
+              ? "has ended at once"
+              : fmt::format("has made no socket within {} s", kStartLimit.count() / 1000);
+      set(State::none,
+          fmt::format("{} {}{}", program_.string(), what, last_line(folder_->path() / kOutput)));
       end();
       return;
     }
@@ -186,7 +201,7 @@ void DeviceServer::start() {
   folder_.emplace(start, "TMPDIR");
   const FileDescriptor nothing = open_stream("/dev/null", O_RDONLY);
   const FileDescriptor output =
-      open_stream(folder_->path() / "output", O_WRONLY | O_CREAT | O_APPEND);
+      open_stream(folder_->path() / kOutput, O_WRONLY | O_CREAT | O_APPEND);
   // Not SIGKILL when this program dies: it ends its server, which is a process of its own.
   process_id_ = spawn_process({program_.string(), "-f"}, control_environment(folder_->path()),
                               {nothing.get(), output.get(), output.get()}, SIGTERM);
@@ -206,7 +221,7 @@ bool DeviceServer::wait_until_there(const std::stop_token& stop) const {
 
 void DeviceServer::tell_to_quit() const {
   const auto deadline = ServerClock::now() + kQuitLimit;
-  const FileDescriptor output = open_stream(folder_->path() / "output", O_WRONLY | O_APPEND);
+  const FileDescriptor output = open_stream(folder_->path() / kOutput, O_WRONLY | O_APPEND);
   Pipe words = make_pipe();
   const pid_t messenger =
       spawn_process({program_.string()}, control_environment(folder_->path()),

@@ -163,7 +163,7 @@ TEST_F(DeviceServerTest, ItServesAndEnds) {
 
 TEST_F(DeviceServerTest, OneThatDoesNotServeIsDoneWithout) {
   fake("fails");
-  expect_none("has ended at once");
+  expect_none("has ended at once: said on standard output");
   fake("silent");
   expect_none("has made no socket within 2 s");
   for (const auto& line : record()) {
