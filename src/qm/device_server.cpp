@@ -202,7 +202,7 @@ void DeviceServer::start() {
   const FileDescriptor nothing = open_stream("/dev/null", O_RDONLY);
   const FileDescriptor output =
       open_stream(folder_->path() / kOutput, O_WRONLY | O_CREAT | O_APPEND);
-  // Not SIGKILL when this program dies: it ends its server, which is a process of its own.
+  // SIGTERM when this program dies, so that it can end its server, a process of its own, too.
   process_id_ = spawn_process({program_.string(), "-f"}, control_environment(folder_->path()),
                               {nothing.get(), output.get(), output.get()}, SIGTERM);
 }
