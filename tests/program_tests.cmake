@@ -71,6 +71,7 @@ if(TARGET starpmc)
   starpmc_program_test(app/faults app/test_faults.py 300 "app;device")
   starpmc_program_test(app/interrupted_qm app/test_interrupted_qm.py 300 "app;device")
   starpmc_program_test(app/shared_workers app/test_shared_workers.py 300 "app;device")
+  starpmc_program_test(app/device_server app/test_device_server.py 300 "app;device")
   starpmc_program_test(app/faulty_devices app/test_faulty_devices.py 300 "app;device"
                        $<TARGET_FILE:failing_opencl>)
   starpmc_program_test(app/ranks app/test_ranks.py 600 "app;device")

@@ -11,12 +11,14 @@ namespace starpmc {
 
 NextImage::NextImage(const ProfileImages& images, unsigned chains, std::size_t image,
                      std::optional<std::size_t> after, Simulation& sampling,
-                     std::unique_ptr<RunEngines> begun, std::shared_ptr<IdleWorkers> idle) noexcept
+                     std::unique_ptr<RunEngines> begun, std::shared_ptr<IdleWorkers> idle,
+                     std::shared_ptr<DeviceServer> server) noexcept
     : images_(images),
       image_(image),
       after_(after),
       sampling_(sampling),
       idle_(std::move(idle)),
+      server_(std::move(server)),
       chains_(chains) {
   try {
     start(std::move(begun));
@@ -40,7 +42,7 @@ bool NextImage::has_memory(unsigned engines) const {
 /// One more than those of two images may be on a device at the same time.
 std::unique_ptr<RunEngines> NextImage::start_engines(const Inputs& inputs, unsigned count) const {
   const unsigned users = 2 * qm_workers(inputs.settings.qm, chains_) + 1;
-  auto engines = std::make_unique<RunEngines>(inputs, chains_, users, idle_);
+  auto engines = std::make_unique<RunEngines>(inputs, chains_, users, idle_, server_);
   while (engines->threads().started() < count) engines->threads().start();
   return engines;
 }

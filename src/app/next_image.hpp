@@ -29,9 +29,11 @@ class NextImage {
   /// @param begun    the image's engines, where the first has been started: take_later() of the
   ///                 image before; may be null
   /// @param idle     the workers of earlier images, which serve these ones
+  /// @param server   behind which they use a GPU; may be null
   NextImage(const ProfileImages& images, unsigned chains, std::size_t image,
             std::optional<std::size_t> after, Simulation& sampling,
-            std::unique_ptr<RunEngines> begun, std::shared_ptr<IdleWorkers> idle) noexcept;
+            std::unique_ptr<RunEngines> begun, std::shared_ptr<IdleWorkers> idle,
+            std::shared_ptr<DeviceServer> server) noexcept;
   /// Without finish(): `sampling` is stopped, too.
   ~NextImage();
   NextImage(const NextImage&) = delete;
@@ -58,6 +60,7 @@ class NextImage {
   std::optional<std::size_t> after_;
   Simulation& sampling_;
   std::shared_ptr<IdleWorkers> idle_;
+  std::shared_ptr<DeviceServer> server_;
   unsigned chains_;  ///< of this process
   std::optional<Inputs> inputs_;
   std::unique_ptr<RunEngines> engines_;

@@ -126,13 +126,18 @@ unsigned ProfileSampling::own_chains() const {
 /// @param next the images after it
 /// @return seconds that one like it will take
 double ProfileSampling::simulate(const Missing& missing, std::span<const Missing> next) {
-  const double begun_seconds = std::exchange(first_, false) ? 0 : process_age_seconds();
+  const bool first = std::exchange(first_, false);
+  const double begun_seconds = first ? 0 : process_age_seconds();
   Start start = start_of(missing);
+  if (const unsigned chains = own_chains(); first && chains > 0) {
+    const Settings::QmSection& qm = start.inputs.settings.qm;
+    server_ = start_device_server(qm, RunEngines::engines_of(qm, chains));
+  }
   if (engines_ && !engines_->serve(start.inputs, device_)) engines_.reset();
   // How many chains `auto` is comes out later.
   if (const unsigned chains = own_chains(); !engines_ && chains > 0) {
     const unsigned users = qm_workers(start.inputs.settings.qm, chains) * ranks_.size();
-    engines_ = std::make_unique<RunEngines>(start.inputs, chains, users, idle_);
+    engines_ = std::make_unique<RunEngines>(start.inputs, chains, users, idle_, server_);
   }
   Simulation simulation(ranks_, std::move(start.inputs), start.begin, how_to_go_on(ranks_, images_),
                         std::move(engines_));
@@ -146,7 +151,7 @@ double ProfileSampling::simulate(const Missing& missing, std::span<const Missing
     simulation.when_reference_is_there([&] {
       made_seconds = process_age_seconds();
       following.emplace(images_, own_chains(), *next_image, absent(next, 1), simulation,
-                        std::move(later_), idle_);
+                        std::move(later_), idle_, server_);
     });
   }
   const bool complete = simulation.run();

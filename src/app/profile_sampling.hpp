@@ -60,6 +60,8 @@ class ProfileSampling {
   Ranks& ranks_;
   const ProfileImages& images_;
   // What an image needs of the one before it, and leaves to the next.
+  /// Behind which the workers of all images use a GPU, and which outlives them; may be null.
+  std::shared_ptr<DeviceServer> server_;
   /// Workers that no image needs at the moment.
   std::shared_ptr<IdleWorkers> idle_ = std::make_shared<IdleWorkers>();
   std::unique_ptr<RunEngines> engines_;  ///< started early; null: none

@@ -11,14 +11,19 @@
 
 namespace starpmc {
 
+unsigned RunEngines::engines_of(const Settings::QmSection& settings, unsigned chains) {
+  return qm_workers(settings, chains == 0 ? std::numeric_limits<unsigned>::max() : chains);
+}
+
 RunEngines::RunEngines(const Inputs& inputs, unsigned chains, unsigned users,
-                       std::shared_ptr<IdleWorkers> idle)
+                       std::shared_ptr<IdleWorkers> idle, std::shared_ptr<DeviceServer> server)
     : settings_(inputs.settings.qm),
       solute_(inputs.system.solute),
       grid_needed_(!exact_if_served(inputs)),
       device_(std::make_shared<SharedDevice>(users)),
+      workers_(engines_of(settings_, chains)),
+      server_(server || !solute_ ? std::move(server) : start_device_server(settings_, workers_)),
       idle_(std::move(idle)),
-      workers_(qm_workers(settings_, chains == 0 ? std::numeric_limits<unsigned>::max() : chains)),
       threads_([this](unsigned index, const std::function<void()>& spawned) {
         return make(index, spawned);
       }) {
@@ -29,8 +34,9 @@ RunEngines::RunEngines(const Inputs& inputs, unsigned chains, unsigned users,
 }
 
 EngineWatch RunEngines::watch(unsigned index, const std::function<void()>& spawned) {
-  return {cancel_, [this](const QmForecast& told) { forecast(told); }, spawned, device_, index,
-          idle_};
+  return {
+      cancel_, [this](const QmForecast& told) { forecast(told); }, spawned, device_, index, idle_,
+      server_};
 }
 
 std::unique_ptr<QmEngine> RunEngines::make(unsigned index, const std::function<void()>& spawned) {
@@ -56,7 +62,8 @@ void RunEngines::end() {
 }
 
 std::unique_ptr<QmEngine> RunEngines::make_helper(unsigned number) const {
-  return make_engine(settings_, *solute_, {cancel_, {}, {}, device_, number, idle_}, false);
+  return make_engine(settings_, *solute_, {cancel_, {}, {}, device_, number, idle_, server_},
+                     false);
 }
 
 RunReference::Helpers RunEngines::helpers(unsigned chains) {

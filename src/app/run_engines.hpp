@@ -10,6 +10,7 @@
 #include "app/inputs.hpp"
 #include "app/run_reference.hpp"
 #include "qm/cancel_signal.hpp"
+#include "qm/device_server.hpp"
 #include "qm/engine_pool.hpp"
 #include "qm/make_engine.hpp"
 #include "qm/shared_device.hpp"
@@ -25,11 +26,16 @@ class RunEngines {
   /// @param chains of this process, which may have fewer engines (qm_workers()); 0: not known
   /// @param users  of a GPU: the engines of the run, also those of processes on other hosts
   /// @param idle   where their workers come from and go to; null: they are started and end
+  /// @param server behind which they use a GPU; null: one of their own, where it is of use
   RunEngines(const Inputs& inputs, unsigned chains, unsigned users,
-             std::shared_ptr<IdleWorkers> idle = nullptr);
+             std::shared_ptr<IdleWorkers> idle = nullptr,
+             std::shared_ptr<DeviceServer> server = nullptr);
   ~RunEngines() { end(); }
   RunEngines(const RunEngines&) = delete;
   RunEngines& operator=(const RunEngines&) = delete;
+
+  /// How many engines so many chains of a process have. @param chains 0: not known
+  static unsigned engines_of(const Settings::QmSection& settings, unsigned chains);
 
   ChainThreads& threads() { return threads_; }
   /// Once the chains that run have ended; those that have not been told to run leave, and their
@@ -45,6 +51,9 @@ class RunEngines {
   /// They are made as long as this object lives.
   /// @param chains of this process
   RunReference::Helpers helpers(unsigned chains);
+
+  /// Whether they share a GPU through a server, or why not; empty: there is nothing to say.
+  std::string device_server() const { return server_ ? server_->description() : std::string(); }
 
   /// Told the first worker's forecast, by the thread that starts it or, where that is known, at
   /// once.
@@ -65,8 +74,9 @@ class RunEngines {
   bool grid_needed_;
   std::shared_ptr<CancelSignal> cancel_ = std::make_shared<CancelSignal>();
   std::shared_ptr<SharedDevice> device_;
-  std::shared_ptr<IdleWorkers> idle_;
   unsigned workers_;
+  std::shared_ptr<DeviceServer> server_;  ///< before what it has to outlive; may be null
+  std::shared_ptr<IdleWorkers> idle_;
   std::shared_ptr<EnginePool> pool_;  ///< of more chains than engines; null: each has its own
   std::mutex mutex_;                  ///< of what follows
   std::optional<QmForecast> forecast_;

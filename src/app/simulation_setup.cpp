@@ -25,6 +25,7 @@
 #include "mpi/launch.hpp"
 #include "qm/errors.hpp"
 #include "qm/make_engine.hpp"
+#include "qm/shared_device.hpp"
 #include "runtime/resting_workers.hpp"
 
 namespace starpmc {
@@ -245,6 +246,9 @@ void Simulation::log_runtime() const {
   spdlog::info("StarPU {}, scheduler {}", starpu_version(), runtime_->scheduler());
   if (!engine_.device.empty()) {
     spdlog::info("QM engine {} {}, its SCF on: {}", engine_.name, engine_.version, engine_.device);
+  }
+  if (const std::string text = engines_->device_server(); is_gpu(engine_.device) && !text.empty()) {
+    spdlog::info("{}", text);
   }
   if (engines_begun_earlier_) spdlog::info("QM workers were started before this run was");
   for (const WorkerDescription& worker : runtime_->workers()) {

@@ -1,30 +1,14 @@
 #include "qm/idle_workers.hpp"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <condition_variable>
-#include <csignal>
-#include <functional>
 #include <future>
 #include <thread>
 #include <utility>
 
+#include "base/quiet_thread.hpp"
+
 namespace starpmc {
-namespace {
-
-/// Signals are for threads that wait for them: none is to end the program by way of this one.
-std::jthread thread_without_signals(const std::function<void()>& work) {
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  std::jthread thread(work);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return thread;
-}
-
-}  // namespace
 
 /// A thread that does what it is given, in turn.
 class IdleWorkers::Starter {

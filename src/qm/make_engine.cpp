@@ -1,17 +1,16 @@
 #include "qm/make_engine.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cstdlib>
-#include <optional>
-#include <sstream>
 #include <string>
-#include <system_error>
+#include <utility>
 #include <vector>
 
 #include "kernels/base/error.hpp"
 #include "kernels/base/installation.hpp"
+#include "qm/errors.hpp"
+#include "qm/find_program.hpp"
 #include "qm/frozen_engine.hpp"
 #include "qm/restarting_engine.hpp"
 #include "qm/shared_device.hpp"
@@ -27,20 +26,6 @@ constexpr const char* setup_remedy = "./quickstart setup";
 std::string environment(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? std::string() : std::string(value);
-}
-
-/// As a shell would find it: a path is taken as it is, a bare name is looked up in the PATH.
-std::optional<fs::path> find_program(const fs::path& program) {
-  if (program.has_parent_path()) {
-    if (access(program.c_str(), X_OK) != 0 || fs::is_directory(program)) return std::nullopt;
-    return fs::absolute(program);
-  }
-  std::istringstream folders(environment("PATH"));
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    if (folder.empty()) continue;
-    if (auto found = find_program(fs::path(folder) / program)) return found;
-  }
-  return std::nullopt;
 }
 
 fs::path worker_script(const std::string& engine) {
@@ -84,6 +69,39 @@ std::unique_ptr<QmEngine> make_frozen(const Settings::QmSection& settings, const
   }
   return std::make_unique<FrozenEngine>(solute, settings.charge, settings.grid_file);
 }
+
+/// Starts an engine's workers, one after the other.
+class WorkerStart {
+ public:
+  WorkerStart(WorkerCommand command, QmRequest request, std::shared_ptr<SharedDevice> device)
+      : command_(std::move(command)), request_(std::move(request)), device_(std::move(device)) {}
+
+  std::unique_ptr<QmEngine> operator()(const std::shared_ptr<CancelSignal>& signal) {
+    command_.cancel_signal = signal;
+    // Whatever ended the last one may have been the server.
+    if (std::exchange(tried_, true)) command_.server = nullptr;
+    std::unique_ptr<QmEngine> engine = start();
+    again_ = true;
+    return engine;
+  }
+
+ private:
+  std::unique_ptr<QmEngine> start() {
+    try {
+      return device_->start(command_, request_, again_);
+    } catch (const WorkerLost&) {
+      if (!command_.server || !command_.server->given_up()) throw;
+    }
+    command_.server = nullptr;
+    return device_->start(command_, request_, again_);
+  }
+
+  WorkerCommand command_;
+  QmRequest request_;
+  std::shared_ptr<SharedDevice> device_;
+  bool tried_ = false;
+  bool again_ = false;  ///< it replaces one that was ready
+};
 
 }  // namespace
 
@@ -140,15 +158,10 @@ std::unique_ptr<QmEngine> make_engine(const Settings::QmSection& settings, const
   command.on_forecast = watch.on_forecast;
   command.on_spawn = watch.on_spawn;
   command.idle = watch.idle;
+  command.server = watch.server;
   return std::make_unique<RestartingEngine>(
-      [command, request, device = watch.device ? watch.device : std::make_shared<SharedDevice>(),
-       again = false](const std::shared_ptr<CancelSignal>& signal) mutable {
-        WorkerCommand cancellable = command;
-        cancellable.cancel_signal = signal;
-        auto engine = device->start(cancellable, request, again);
-        again = true;
-        return engine;
-      },
+      WorkerStart(std::move(command), std::move(request),
+                  watch.device ? watch.device : std::make_shared<SharedDevice>()),
       watch.cancel);
 }
 

@@ -25,6 +25,8 @@ struct EngineWatch {
   unsigned number = 0;  ///< of the engine: of several GPUs it takes one by that
   /// Of which its workers are, and become, one; none: they are started and end.
   std::shared_ptr<IdleWorkers> idle = {};
+  /// Behind which its workers use a GPU; none: each has the GPU's driver to itself.
+  std::shared_ptr<DeviceServer> server = {};
 };
 
 /// The engine that `settings` names: pyscf and psi4 in a worker process, which is started again

@@ -79,9 +79,8 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
 struct ChildPlan {
   std::vector<char*> arguments;
   std::vector<char*> environment;
-  int standard_input;
-  int standard_output;
-  int standard_error;
+  ChildStreams streams;
+  int death_signal;
   int report;  ///< gets errno if execve() fails
   pid_t parent;
 };
@@ -100,12 +99,12 @@ void reset_signals() {
 /// Called with all signals blocked.
 [[noreturn]] void run_child(const ChildPlan& plan) {
   setpgid(0, 0);
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  prctl(PR_SET_PDEATHSIG, plan.death_signal);
   if (getppid() != plan.parent) _exit(127);  // the parent died before prctl()
   processors_at_start().use();
-  dup2(plan.standard_input, STDIN_FILENO);
-  dup2(plan.standard_output, STDOUT_FILENO);
-  dup2(plan.standard_error, STDERR_FILENO);
+  dup2(plan.streams.input, STDIN_FILENO);
+  dup2(plan.streams.output, STDOUT_FILENO);
+  dup2(plan.streams.error, STDERR_FILENO);
   // Files opened by libraries without close-on-exec are none of the worker's business.
   close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
   reset_signals();
@@ -130,25 +129,20 @@ int exec_error(int descriptor) {
 Pipe make_pipe() {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) {
-    throw RunError(fmt::format("no pipe for the QM worker: {}", std::strerror(errno)));
+    throw RunError(
+        fmt::format("no pipe to a process that is to be started: {}", std::strerror(errno)));
   }
   return {above_standard_streams(ends[0]), above_standard_streams(ends[1])};
 }
 
-SpawnedProcess spawn_process(const std::vector<std::string>& command,
-                             const std::vector<std::string>& environment, int error_descriptor) {
+pid_t spawn_process(const std::vector<std::string>& command,
+                    const std::vector<std::string>& environment, const ChildStreams& streams,
+                    int death_signal) {
   std::vector<std::string> arguments = command;
   std::vector<std::string> variables = merged_environment(environment);
-  Pipe input = make_pipe();
-  Pipe output = make_pipe();
   Pipe report = make_pipe();
-  const ChildPlan plan{pointers(arguments),
-                       pointers(variables),
-                       input.read_end.get(),
-                       output.write_end.get(),
-                       error_descriptor,
-                       report.write_end.get(),
-                       getpid()};
+  const ChildPlan plan{pointers(arguments), pointers(variables),    streams,
+                       death_signal,        report.write_end.get(), getpid()};
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
@@ -157,17 +151,26 @@ SpawnedProcess spawn_process(const std::vector<std::string>& command,
   if (process_id == 0) run_child(plan);
   const int fork_error = errno;
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  SpawnedProcess spawned{process_id, std::move(input.write_end), std::move(output.read_end)};
-  if (spawned.process_id < 0) {
-    throw RunError(fmt::format("cannot start the QM worker: {}", std::strerror(fork_error)));
-  }
+  if (process_id < 0) throw RunError(std::strerror(fork_error));
   report.write_end.close();
   if (const int error = exec_error(report.read_end.get()); error != 0) {
-    waitpid(spawned.process_id, nullptr, 0);
-    throw RunError(
-        fmt::format("cannot start the QM worker {}: {}", command[0], std::strerror(error)));
+    waitpid(process_id, nullptr, 0);
+    throw RunError(fmt::format("{}: {}", command[0], std::strerror(error)));
   }
-  return spawned;
+  return process_id;
+}
+
+SpawnedProcess spawn_process(const std::vector<std::string>& command,
+                             const std::vector<std::string>& environment, int error_descriptor) {
+  Pipe input = make_pipe();
+  Pipe output = make_pipe();
+  const ChildStreams streams{input.read_end.get(), output.write_end.get(), error_descriptor};
+  try {
+    const pid_t process_id = spawn_process(command, environment, streams, SIGKILL);
+    return {process_id, std::move(input.write_end), std::move(output.read_end)};
+  } catch (const RunError& error) {
+    throw RunError(fmt::format("cannot start the QM worker: {}", error.what()));
+  }
 }
 
 }  // namespace starpmc

@@ -25,11 +25,24 @@ struct SpawnedProcess {
   FileDescriptor output;  ///< read here what it writes
 };
 
+/// A child's standard streams.
+struct ChildStreams {
+  int input;
+  int output;
+  int error;
+};
+
 /// Starts `command` (absolute path first) in a process group of its own, so that Ctrl-C reaches
 /// this program only; with default signal handling, all other descriptors closed, the environment
 /// without what makes this process a rank of MPI or binds its threads, the CPU affinity this
-/// program was started with (the thread may be bound to one core by StarPU), and SIGKILL when the
-/// starting thread ends (prctl(2), PR_SET_PDEATHSIG).
+/// program was started with (the thread may be bound to one core by StarPU), and `death_signal`
+/// when the starting thread ends (prctl(2), PR_SET_PDEATHSIG).
+/// @throws RunError when it cannot be started
+pid_t spawn_process(const std::vector<std::string>& command,
+                    const std::vector<std::string>& environment, const ChildStreams& streams,
+                    int death_signal);
+
+/// A QM worker, the same way, with pipes to and from it, and SIGKILL as the signal.
 /// @throws RunError when it cannot be started
 SpawnedProcess spawn_process(const std::vector<std::string>& command,
                              const std::vector<std::string>& environment, int error_descriptor);

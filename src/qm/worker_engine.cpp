@@ -18,14 +18,18 @@ namespace {
 /// numpy's BLAS stays single: the workers have threads of their own, and both together would
 /// oversubscribe the cores. Passive waiting leaves the cores to the sampling next to it; bound to
 /// the first ones, the threads of all workers would share a few.
-std::vector<std::string> worker_environment(const QmRequest& request) {
-  return {fmt::format("OMP_NUM_THREADS={}", request.threads),
-          "OPENBLAS_NUM_THREADS=1",
-          "MKL_NUM_THREADS=1",
-          "OMP_WAIT_POLICY=passive",
-          "OMP_PROC_BIND=false",
-          "PYTHONUNBUFFERED=1",
-          "PYTHONDONTWRITEBYTECODE=1"};
+std::vector<std::string> worker_environment(const QmRequest& request, DeviceServer* server) {
+  std::vector<std::string> variables{fmt::format("OMP_NUM_THREADS={}", request.threads),
+                                     "OPENBLAS_NUM_THREADS=1",
+                                     "MKL_NUM_THREADS=1",
+                                     "OMP_WAIT_POLICY=passive",
+                                     "OMP_PROC_BIND=false",
+                                     "PYTHONUNBUFFERED=1",
+                                     "PYTHONDONTWRITEBYTECODE=1"};
+  if (server != nullptr && request.device != "cpu") {
+    for (std::string& each : server->environment()) variables.push_back(std::move(each));
+  }
+  return variables;
 }
 
 nlohmann::json init_header(const QmRequest& request) {
@@ -76,7 +80,8 @@ WorkerEngine::WorkerEngine(const WorkerCommand& command, const QmRequest& reques
     : time_limit_seconds_(command.time_limit_seconds),
       cancel_(command.cancel_signal ? command.cancel_signal : std::make_shared<CancelSignal>()),
       idle_(command.idle),
-      kind_{command.command, worker_environment(request), request.device_number},
+      server_(command.server),
+      kind_{command.command, worker_environment(request, server_.get()), request.device_number},
       check_(request),
       atom_count_(request.positions.size()),
       max_iterations_(request.max_iterations),
@@ -131,6 +136,10 @@ Message WorkerEngine::receive(const std::string& expected_type, const std::strin
               "or in a new run a larger qm.energy-convergence (now {:g} Hartree), another "
               "qm.method or qm.basis; check qm.charge and qm.multiplicity, too",
               max_iterations_, energy_convergence_hartree_));
+    }
+    if (reason == "device-server" && server_) {
+      server_->give_up(said);
+      process().fail("the MPS server that it uses the GPU by has failed: " + said);
     }
     process().report(fmt::format("{}: {}", reason, said));
   }

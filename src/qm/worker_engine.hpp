@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "qm/device_server.hpp"
 #include "qm/engine.hpp"
 #include "qm/idle_workers.hpp"
 #include "qm/result_check.hpp"
@@ -29,6 +30,8 @@ struct WorkerCommand {
   std::function<void()> on_spawn = {};
   /// Where a worker comes from, if there is one, and goes to; none: it is started, and ends.
   std::shared_ptr<IdleWorkers> idle = {};
+  /// Behind which it uses a GPU; none: it has the GPU's driver to itself.
+  std::shared_ptr<DeviceServer> server = {};
   /// What to do where the worker lacks its QM program.
   std::string remedy_if_missing = "./quickstart setup, or point qm.python to a Python that has it";
 };
@@ -112,6 +115,7 @@ class WorkerEngine : public QmEngine {
   double time_limit_seconds_;
   std::shared_ptr<CancelSignal> cancel_;
   std::shared_ptr<IdleWorkers> idle_;
+  std::shared_ptr<DeviceServer> server_;
   WorkerKind kind_;
   StartedWorker worker_;
   bool answered_ = true;  ///< all that it was asked

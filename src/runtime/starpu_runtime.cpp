@@ -77,6 +77,14 @@ fs::path bundled_models() {
   return from.empty() ? from : from / version;
 }
 
+/// From StarPU, which would try them even if none were asked for.
+void hide_accelerators() {
+  const std::string on_cpus = environment("STARPU_OPENCL_ON_CPUS");
+  const bool wanted = !on_cpus.empty() && on_cpus != "0";
+  setenv("STARPU_OPENCL_ONLY_ON_CPUS", "1", 1);
+  if (!wanted) setenv("STARPU_NOPENCL", "0", 1);
+}
+
 void set_environment(Implementation implementation, const OpenclOffer& offer) {
   const std::vector<std::string>& accelerators = offer.accelerators;
   set_if_unset("STARPU_SCHED", "dmda");
@@ -87,6 +95,7 @@ void set_environment(Implementation implementation, const OpenclOffer& offer) {
   if (implementation == Implementation::opencl && accelerators.empty()) {
     set_if_unset("STARPU_OPENCL_ON_CPUS", "1");
   }
+  if (offer.hides_accelerators) hide_accelerators();
   if (!accelerators.empty()) {
     // Tasks of several chains side by side on a GPU.
     set_if_unset("STARPU_OPENCL_PIPELINE", "16");
@@ -191,6 +200,7 @@ void StarpuRuntime::use_devices(Implementation implementation, const Potential& 
   if (implementation == Implementation::opencl && failures.size() >= opencl_workers()) {
     std::string why = "there is none";
     if (!offer.trouble.empty()) why += " (" + offer.trouble + ")";
+    if (!offer.refused.empty()) why = offer.refused.front();
     if (!failures.empty()) why = failures.front();
     throw RunError("run.implementation is opencl, but no OpenCL device can be used: " + why);
   }
@@ -203,7 +213,9 @@ void StarpuRuntime::use_devices(Implementation implementation, const Potential& 
   std::ranges::move(failures, std::back_inserter(warnings_));
   const bool wanted =
       implementation == Implementation::any || implementation == Implementation::opencl;
-  if (const auto missing = missing_devices(offer, opencl_workers()); wanted && missing) {
+  if (!wanted) return;
+  std::ranges::copy(offer.refused, std::back_inserter(warnings_));
+  if (const auto missing = missing_devices(offer, opencl_workers())) {
     warnings_.push_back(*missing);
   }
 }

@@ -155,6 +155,26 @@ class Opencl(program.TestCase):
             self.assertIn(part, result.stderr)
         self.assertFalse((self.folder / "out").exists())
 
+    def test_no_context(self):
+        """As of NVIDIA's devices under MPS."""
+        env = self.failing("context") | {"STARPU_OPENCL_ON_CPUS": 0}
+        result = self.start("out", **env, CUDA_MPS_PIPE_DIRECTORY="/nowhere/pipes")
+        parts = ("OpenCL device", "gets no work", "makes no context", "-9999", "CUDA_MPS_PIPE_DIRECTORY")
+        self.expect_elsewhere(result, *parts)
+        self.assertFalse([worker for worker in self.workers("out") if "OpenCL" in worker])
+        result = self.start("only", "--run.implementation", "opencl", **env)
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertIn("run.implementation is opencl", result.stderr)
+        self.assertIn("makes no context", result.stderr)
+        self.assertNotIn("CUDA_MPS_PIPE_DIRECTORY", result.stderr)
+        self.assertFalse((self.folder / "only").exists())
+        # StarPU would try those, too, that it is not to use, where it knows nothing of the machine yet.
+        for variables in ({}, {"STARPU_NOPENCL": 0, "CUDA_MPS_PIPE_DIRECTORY": "/nowhere/pipes"}):
+            home = self.folder / f"home-{len(variables)}"
+            home.mkdir()
+            said = program.succeed("info", env=env | {"STARPU_HOME": home} | variables).stdout
+            self.assertEqual("makes no context" in said, not variables, said)
+
     def failing(self, how, after=20):
         """The device fails when StarPU's worker has launched so many kernels."""
         if FAILING_OPENCL is None:

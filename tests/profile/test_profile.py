@@ -5,6 +5,7 @@ usage: test_profile.py PROGRAM [TEST ...]
 """
 
 import json
+import os
 import signal
 import subprocess
 import time
@@ -214,6 +215,23 @@ class GoingOn(ProfileCase):
         # One that had been begun, if not yet sampled, has those that it was begun with.
         summary = json.loads((folder / "image-02/summary.json").read_text())
         self.assertEqual([chain["steps"] for chain in summary["chains"]], [6000, 6000])
+
+    def test_one_device_server_for_all_images(self):
+        """Workers of one image serve the next."""
+        record = self.folder / "record"
+        config = self.config(**self.settings([0, 0.2, 0.4], steps=3000, chains=2))
+        self.profile(
+            config, self.folder / "served", "--qm.device", "gpu", "--qm.workers", "2",
+            env={
+                "PATH": f"{program.TESTS / 'qm/mps'}:{os.environ['PATH']}",
+                "FAKE_MPS_RECORD": str(record),
+                "STARPMC_MPS": "1",
+            },
+        )  # fmt: skip
+        lines = [json.loads(line) for line in record.read_text().splitlines()]
+        self.assertEqual([next(iter(line)) for line in lines], ["started", "told", "ended"])
+        log = (self.folder / "served/image-03/run.log").read_text()
+        self.assertIn("QM workers were started before this run was", log)
 
     def test_chains_are_as_many_for_all_images(self):
         """Whatever `auto` would be when an image's turn comes, as where the profile goes on on a machine

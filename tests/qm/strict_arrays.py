@@ -18,6 +18,10 @@ class DeviceMemoryError(MemoryError):
     """As CuPy's OutOfMemoryError is one."""
 
 
+class DeviceError(RuntimeError):
+    """As CuPy's CUDARuntimeError is one."""
+
+
 def unwrap(value):
     if isinstance(value, StrictArray):
         return value.values
@@ -108,12 +112,14 @@ for _name in ("neg", "abs", "invert"):
 
 
 class StrictModule:
-    """fail_after: so many uses of a function from now on, memory has run out; None: never."""
+    """fail_after: so many uses of a function from now on, memory has run out, or there is another
+    failure; None: never."""
 
     def __init__(self, names=NAMES, source=numpy):
         self._names = names
         self._source = source
         self.fail_after = None
+        self.failure = DeviceMemoryError("no memory is left on the device (a test)")
         self.copies = 0
 
     @property
@@ -152,4 +158,4 @@ class StrictModule:
         if self.fail_after is not None:
             self.fail_after -= 1
             if self.fail_after < 0:
-                raise DeviceMemoryError("no memory is left on the device (a test)")
+                raise self.failure

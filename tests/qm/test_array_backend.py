@@ -8,6 +8,10 @@ import functools
 import gc
 import importlib.util
 import io
+import os
+import signal
+import subprocess
+import sys
 import threading
 import tracemalloc
 import unittest
@@ -32,7 +36,14 @@ from basis_functions import BasisFunctions
 from followed_orbitals import FollowedOrbitals
 from point_blocks import PointBlocks
 from pyscf import df, dft, gto
-from strict_arrays import LINALG_NAMES, METHODS, NAMES, StrictArray, StrictModule
+from strict_arrays import (
+    LINALG_NAMES,
+    METHODS,
+    NAMES,
+    DeviceError,
+    StrictArray,
+    StrictModule,
+)
 from two_level import NotConverged
 from worker_protocol import HARTREE_IN_KJ_PER_MOL, SolventCharges, WorkerError
 from worker_request import worker_request
@@ -716,6 +727,94 @@ class OutOfMemoryTest(unittest.TestCase):
                 with self.assertRaises(WorkerError) as caught:
                     choose("gpu")
                 self.assertIn(found, str(caught.exception))
+
+
+@unittest.mock.patch.dict(os.environ, {device_choice.OWN_SERVER: "1"})
+class ServerTest(unittest.TestCase):
+    """The GPU by way of an MPS server of the program's."""
+
+    def lost(self, work):
+        with self.assertRaises(WorkerError) as caught:
+            quiet(work)
+        self.assertEqual(caught.exception.reason, "device-server")
+        return str(caught.exception)
+
+    def failing_backend(self, uses=None):
+        xp = StrictModule()
+        xp.failure = DeviceError("server lost (a test)")
+        xp.fail_after = uses
+        backend = strict_backend(xp)
+        backend.failures = (MemoryError, DeviceError)
+        return xp, backend
+
+    def test_no_gpu_behind_it(self):
+        """Whatever is asked for: there may be one without it."""
+
+        def nothing(_number):
+            raise device_choice.DeviceFailure("there is none")
+
+        for request in ({"device": "auto"}, {"device": "gpu"}, {"device": "gpu", "device_required": False}):
+            self.assertIn("there is none", self.lost(
+                lambda request=request: device_choice.open_backend(request, "", 100, 1, nothing)
+            ))  # fmt: skip
+
+    def test_what_is_no_fault_of_its(self):
+        """CuPy is missing; the device is too small."""
+        small = strict_backend()
+        small.memory_bytes = lambda: (10, 10)
+
+        def without_cupy(_number):
+            raise device_choice.NoDevice("no CuPy")
+
+        for open_device, why in ((without_cupy, "no CuPy"), (lambda _: (small, "small"), "too little room")):
+            (backend, said), _ = quiet(
+                lambda open_device=open_device: device_choice.open_backend(
+                    {"device": "auto"}, "", 100, 2**30, open_device
+                )
+            )
+            self.assertIs(backend, HOST)
+            self.assertIn(why, said)
+
+    def test_it_fails_at_the_start(self):
+        for required in (True, False):
+            _, backend = self.failing_backend(200)
+            said = self.lost(
+                lambda backend=backend, required=required: make_engine(
+                    FORMALDEHYDE, backend, device_required=required, **TIGHT
+                )
+            )
+            self.assertIn("DeviceError: server lost", said)
+
+    def test_it_fails_in_an_update(self):
+        """The program has another worker make it; without a server it goes on on the CPU."""
+        for served in (True, False):
+            xp, backend = self.failing_backend()
+            engine, _ = quiet(lambda backend=backend: make_engine(FORMALDEHYDE, backend, **TIGHT))
+            xp.fail_after = 40
+            if served:
+                self.assertIn("server lost", self.lost(lambda engine=engine: update(engine, FORMALDEHYDE)))
+                continue
+            with unittest.mock.patch.dict(os.environ, {device_choice.OWN_SERVER: ""}):
+                quiet(lambda engine=engine: update(engine, FORMALDEHYDE))
+            self.assertEqual(engine.device, "CPU")
+
+    def test_memory_that_runs_out_is_no_fault_of_its(self):
+        xp = StrictModule()
+        engine, _ = quiet(lambda: make_engine(FORMALDEHYDE, strict_backend(xp), **TIGHT))
+        xp.fail_after = 40
+        quiet(lambda: update(engine, FORMALDEHYDE))
+        self.assertEqual(engine.device, "CPU")
+
+    def test_it_hangs(self):
+        """The worker is ended by a signal, so the program starts another one; without a server it waits."""
+        script = "import time, device_choice\nwith device_choice.time_limit_of_server(1): time.sleep(3)"
+        for served, status in (("1", -signal.SIGALRM), ("", 0)):
+            environment = {**os.environ, device_choice.OWN_SERVER: served, "PYTHONPATH": ":".join(sys.path)}
+            ended = subprocess.run([sys.executable, "-c", script], env=environment, check=False, timeout=60)
+            self.assertEqual(ended.returncode, status)
+        with device_choice.time_limit_of_server(1):
+            pass
+        self.assertEqual(signal.alarm(0), 0)
 
 
 class SeveralTest(unittest.TestCase):

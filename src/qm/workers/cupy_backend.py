@@ -8,7 +8,7 @@ import numpy
 from array_backend import DeviceBackend
 from cupy_backends.cuda.api import driver, runtime
 from cupy_backends.cuda.libs import cublas, cusolver
-from device_choice import NoDevice, say
+from device_choice import DeviceFailure, say, time_limit_of_server
 
 ADVICE = "nvidia-smi shows what there is; or set qm.device = cpu"
 # A warp a point, so that neighbours read neighbours; every sum is in the same order each time.
@@ -97,24 +97,25 @@ class CupyBackend(DeviceBackend):
 
 
 def open_device(number):
-    """(CupyBackend on GPU `number`, counted round; what it is called). Raises NoDevice, saying why."""
+    """(CupyBackend on GPU `number`, counted round; what it is called). Raises DeviceFailure, saying why."""
     name, begun = "", time.perf_counter()
     try:
-        count = cupy.cuda.runtime.getDeviceCount()
-        if count:
-            cupy.cuda.Device(number % count).use()
-            name = cupy.cuda.runtime.getDeviceProperties(number % count)["name"].decode()
-            cupy.cuda.runtime.free(0)  # makes the context, which would hide in what follows
+        with time_limit_of_server():
+            count = cupy.cuda.runtime.getDeviceCount()
+            if count:
+                cupy.cuda.Device(number % count).use()
+                name = cupy.cuda.runtime.getDeviceProperties(number % count)["name"].decode()
+                cupy.cuda.runtime.free(0)  # makes the context, which would hide in what follows
         context = time.perf_counter()
         # Libraries that only a first use loads: whatever is missing is better known now.
         probe = cupy.eye(2) @ cupy.eye(2)
         cupy.linalg.eigh(probe)
         libraries = time.perf_counter()
     except Exception as failure:  # drivers and loaders have errors of their own
-        raise NoDevice(f"CuPy {cupy.__version__} cannot use a GPU: {failure}; {ADVICE}") from failure
+        raise DeviceFailure(f"CuPy {cupy.__version__} cannot use a GPU: {failure}; {ADVICE}") from failure
     if not count:
         visible = os.environ.get("CUDA_VISIBLE_DEVICES")
         hidden = "" if visible is None else f" (CUDA_VISIBLE_DEVICES={visible})"
-        raise NoDevice(f"CuPy {cupy.__version__} sees no GPU{hidden}; {ADVICE}")
+        raise DeviceFailure(f"CuPy {cupy.__version__} sees no GPU{hidden}; {ADVICE}")
     say(f"GPU: context {context - begun:.2f} s, libraries {libraries - context:.2f} s")
     return CupyBackend(count), name

@@ -4,10 +4,13 @@ All workers of a run are told the same, and this depends on nothing that changes
 on what the device has free at the moment, which a worker that finds too little of it says and ends.
 """
 
+import contextlib
+import os
+import signal
 import sys
 
 from array_backend import HOST
-from worker_protocol import bad_request
+from worker_protocol import WorkerError, bad_request
 
 CPU = "CPU"
 CHOICES = ("auto", "cpu", "gpu")
@@ -21,10 +24,40 @@ LEAST_FUNCTIONS = 60
 DEVICE_SHARE = 0.8
 # Of which the workers that help with a reference, and are not planned for, leave this.
 LEAST_LEFT_FREE = 0.1
+# What the program sets where the GPU is used by way of an MPS server of its own, which a worker can do
+# without: it asks to be started again.
+OWN_SERVER = "STARPMC_OWN_MPS"
+# All contexts of a run together, which the driver makes one after the other.
+CONTEXT_SECONDS = 120
 
 
 class NoDevice(Exception):
     """Says why there is none, and what can be done."""
+
+
+class DeviceFailure(NoDevice):
+    """CUDA's: without a server between there may be one."""
+
+
+def server_lost(reason):
+    """What the program is told where that may be the server's fault; None: there is no server."""
+    if not os.environ.get(OWN_SERVER):
+        return None
+    return WorkerError("device-server", f"{reason}; QM workers are started again without it")
+
+
+@contextlib.contextmanager
+def time_limit_of_server(seconds=CONTEXT_SECONDS):
+    """A server that hangs would let its clients wait for ever, and deaf. One that a signal has ended is
+    started again without it."""
+    if not os.environ.get(OWN_SERVER):
+        yield
+        return
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
 
 
 def say(text):
@@ -50,7 +83,8 @@ def open_backend(request, why_not, functions, needed_bytes, open_device=_open):
 
     why_not: what keeps the calculation off a GPU; empty: nothing. needed_bytes: at most, of the device.
 
-    Raises WorkerError where the user wants a GPU and it cannot be had.
+    Raises WorkerError where the user wants a GPU and it cannot be had, and where the server by way of
+    which it is used cannot give it.
     """
     choice = request.get("device", "cpu")
     if choice not in CHOICES:
@@ -66,6 +100,8 @@ def open_backend(request, why_not, functions, needed_bytes, open_device=_open):
         backend, name = open_device(request.get("device_number", 0))
         _require_room(backend, request.get("device_workers", 1), needed_bytes)
     except NoDevice as reason:
+        if isinstance(reason, DeviceFailure) and (lost := server_lost(reason)):
+            raise lost from reason
         if choice == "gpu" and request.get("device_required", True):
             raise bad_request(f"qm.device = gpu, but {reason}") from reason
         say(f"the SCF runs on the CPU: {reason}")

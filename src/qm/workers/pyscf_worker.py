@@ -237,7 +237,7 @@ class PyscfEngine:
             self._use(backend, integrals)
             return
         except backend.failures as failure:
-            reason = f"{type(failure).__name__}: {failure}"
+            reason = self._reason_of(failure)
             if self._request.get("device_required", True):
                 raise bad_request(
                     f"the GPU failed while the QM worker started ({reason}); end what else uses it, take "
@@ -288,9 +288,19 @@ class PyscfEngine:
         try:
             return work(*arguments)
         except backend.failures as failure:
-            reason = f"{type(failure).__name__}: {failure}"
+            reason = self._reason_of(failure)
         self._leave_device(backend, reason)
         return work(*arguments)
+
+    @staticmethod
+    def _reason_of(failure):
+        """In a text. Raises WorkerError where it may be the MPS server's: it fails with any of its clients,
+        and a fresh worker without it finds the GPU again."""
+        reason = f"{type(failure).__name__}: {failure}"
+        lacks_memory = isinstance(failure, MemoryError)
+        if not lacks_memory and (lost := device_choice.server_lost(f"the GPU failed ({reason})")):
+            raise lost from failure
+        return reason
 
     def _isolate(self):
         """The solute without a solvent; None where its SCF does not converge."""

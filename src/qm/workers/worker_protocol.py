@@ -388,7 +388,7 @@ def serve(channel, worker, version, make_engine, libraries=()):
         except WorkerError as error:
             print(f"error ({error.reason}): {error}", file=sys.stderr, flush=True)
             channel.send("error", reason=error.reason, message=str(error))
-            if error.reason == "failure":
+            if error.reason in ("failure", "device-server"):
                 return 1
         except Exception as error:  # noqa: BLE001  whatever the QM program throws must reach the user
             traceback.print_exc()

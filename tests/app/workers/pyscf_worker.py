@@ -16,12 +16,14 @@ FAULT names, COUNT times in all processes that share FILE. STARPMC_TEST_MEETING=
 first update waits until the workers of that many chains are there. STARPMC_TEST_HANG="PLACE FILE":
 it makes FILE and says nothing more, deaf to SIGTERM, before PLACE: hello, ready or restored, or in an
 update with a density behind it. STARPMC_TEST_FORECAST="MB SECONDS": an update of that many seconds is
-announced. Standard library only.
+announced. STARPMC_TEST_DEVICE=1: it says that it is on a GPU, and how its environment has it use that.
+Standard library only.
 
 Its state are the charges' polarisations, half of which the next update keeps, and the number of
 updates so far: with another state, or none, the next density is another one.
 """
 
+import json
 import math
 import os
 import pathlib
@@ -164,6 +166,13 @@ def serve_update(state, points, init, arrays, spoilt):
     return state
 
 
+def device():
+    if not os.environ.get("STARPMC_TEST_DEVICE"):
+        return {}
+    names = ("STARPMC_OWN_MPS", "CUDA_MPS_PIPE_DIRECTORY", "CUDA_VISIBLE_DEVICES")
+    return {"device": "GPU " + json.dumps({name: os.environ.get(name) for name in names})}
+
+
 def main():
     fault = Fault(os.environ.get("STARPMC_TEST_FAULT"))
     hang("hello")
@@ -177,7 +186,8 @@ def main():
         send({"type": "forecast", "basis_functions": 1234, **fields})
     hang("ready")
     send(
-        {"type": "ready", "expected_electrons": electrons_of(init), "basis_functions": 1, "has_state": True},
+        {"type": "ready", "expected_electrons": electrons_of(init), "basis_functions": 1, "has_state": True,
+         **device()},
         [("points", (3, len(DIRECTIONS)), [x for row in points for x in row])],
     )
     state = []
