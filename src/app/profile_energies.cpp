@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
-#include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -210,16 +209,6 @@ bool is_current(const ProfileImages& images, std::size_t image, const SampledCha
   return true;
 }
 
-/// Of all images at once: a frame is read but once, which takes longer than its energies on many
-/// cores.
-std::vector<std::unique_ptr<ImageHamiltonian>> hamiltonians_of(const ProfileImages& images) {
-  std::vector<std::unique_ptr<ImageHamiltonian>> hamiltonians;
-  for (std::size_t image = 0; image < images.count(); ++image) {
-    hamiltonians.push_back(std::make_unique<ImageHamiltonian>(images, image));
-  }
-  return hamiltonians;
-}
-
 /// Evaluates the frames of all images.
 class Evaluation {
  public:
@@ -239,7 +228,7 @@ class Evaluation {
   Ranks& ranks_;
   const ProfileImages& images_;
   const std::function<bool()>& stop_;
-  std::vector<std::unique_ptr<ImageHamiltonian>> hamiltonians_;  ///< made when they are needed
+  std::optional<ImageHamiltonians> hamiltonians_;  ///< made when they are needed
 };
 
 std::vector<SampledChain> Evaluation::outdated(std::size_t image) const {
@@ -259,18 +248,19 @@ std::vector<SampledChain> Evaluation::outdated(std::size_t image) const {
 }
 
 bool Evaluation::add(const Frames& frames, ChainEnergies& sampled) {
+  if (stop_()) return false;
+  const std::vector<std::vector<double>> energies = (*hamiltonians_)(frames.molecules, stop_);
+  if (energies.empty()) return false;
   std::ranges::copy(frames.steps, std::back_inserter(sampled.steps));
-  for (std::size_t under = 0; under < images_.count(); ++under) {
-    if (stop_()) return false;
-    std::ranges::copy((*hamiltonians_[under])(frames.molecules),
-                      std::back_inserter(sampled.of_images[under]));
+  for (std::size_t under = 0; under < energies.size(); ++under) {
+    std::ranges::copy(energies[under], std::back_inserter(sampled.of_images[under]));
   }
   return true;
 }
 
 /// None where it was stopped.
 std::optional<std::string> Evaluation::text_of(std::size_t image, const SampledChain& chain) {
-  if (hamiltonians_.empty()) hamiltonians_ = hamiltonians_of(images_);
+  if (!hamiltonians_) hamiltonians_.emplace(images_);
   ChainEnergies sampled{chain.stride, {}, {}};
   sampled.of_images.resize(images_.count());
   const bool complete = for_frames(chain, images_.system_of(image),

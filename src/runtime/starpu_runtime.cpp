@@ -191,8 +191,10 @@ void StarpuRuntime::start() {
 void StarpuRuntime::use_devices(Implementation implementation, const Potential& potential,
                                 const OpenclOffer& offer) {
   codelets::allow(allowed_of(implementation));
+  const bool wanted =
+      implementation == Implementation::any || implementation == Implementation::opencl;
   std::vector<std::string> failures;
-  if (opencl_workers() > 0) {
+  if (wanted && opencl_workers() > 0) {
     failures = codelets::build_opencl_programs(precisions_, kernel_sources(), potential);
     devices_without_work_ = failures.size();
   }
@@ -211,8 +213,6 @@ void StarpuRuntime::use_devices(Implementation implementation, const Potential& 
         "raise STARPU_NCPU");
   }
   std::ranges::move(failures, std::back_inserter(warnings_));
-  const bool wanted =
-      implementation == Implementation::any || implementation == Implementation::opencl;
   if (!wanted) return;
   std::ranges::copy(offer.refused, std::back_inserter(warnings_));
   if (const auto missing = missing_devices(offer, opencl_workers())) {
