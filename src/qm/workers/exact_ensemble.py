@@ -5,6 +5,7 @@ See protocol.md. Atomic units inside but where a name says otherwise.
 
 import concurrent.futures
 import dataclasses
+import sys
 
 import far_charges
 import linear_response
@@ -14,6 +15,7 @@ from density_shape import RESPONSE_GRID, Quadrature
 from orbital_response import NoGroundState
 from pyscf import lib
 from pyscf.data import nist
+from stopwatch import Stopwatch
 from worker_protocol import HARTREE_IN_KJ_PER_MOL, MAX_ARRAY_NUMBERS, WorkerError
 
 # Of the response equations' matrix, Hartree: other solutes have 0.2 and more.
@@ -82,6 +84,7 @@ class ExactEnsemble:
         self._configurations = []
         self._reference = None
         self._field = None
+        self._stopwatch = Stopwatch()
         self._background = concurrent.futures.ThreadPoolExecutor(1)
         self._far = {}
 
@@ -139,10 +142,12 @@ class ExactEnsemble:
         leads to the next reference, with few charges."""
         reference = self._known_reference("response")
         _check(components, tolerance, threads)
+        self._stopwatch.reset()
         lib.num_threads(threads)
         try:
             far = self._far_charges(far_charges.ROUGH if rough else far_charges.FINE, threads).result()
             result = self._respond(reference, components, tolerance, tests, threads, progress, far)
+            self._say_what_took_long(result[0]["components"])
             if rough:  # It leads to one that is not: solvent is sampled now, and cores have time.
                 self._far_charges(far_charges.FINE, threads)
             return result
@@ -159,9 +164,13 @@ class ExactEnsemble:
                 self._components, components, tolerance, tests, threads, progress
             )
             self._show(responses)
-        potentials = self._all_potentials(far.targets, threads)
+        with self._stopwatch.measure("potentials"):
+            potentials = self._all_potentials(far.targets, threads)
+        with self._stopwatch.measure("shapes"):
+            shapes = self._guarded(self._shapes, far, threads)
         totals = [self._molecule.charge] + [0] * len(responses)
-        charges = far.fit(potentials, self._guarded(self._shapes, far, threads), totals)
+        with self._stopwatch.measure("charges"):
+            charges = far.fit(potentials, shapes, totals)
         charges[1:] /= HARTREE_IN_KJ_PER_MOL**0.5
         mean = numpy.einsum("kij,ij->k", responses, reference.mean.embedding, optimize=True)
         return fields, {
@@ -170,6 +179,10 @@ class ExactEnsemble:
             "mean": mean * HARTREE_IN_KJ_PER_MOL**0.5,
             "spectrum": spectrum,
         }
+
+    def _say_what_took_long(self, components):
+        parts = ", ".join(f"{part} {time:.2f} s" for part, time in self._stopwatch.seconds.items())
+        print(f"response of {components} components: {parts}", file=sys.stderr, flush=True)
 
     def _far_charges(self, fineness, threads):
         """The same for every reference: where they lie, and the solution of their equations; a future."""
@@ -200,7 +213,8 @@ class ExactEnsemble:
             )
         reference = self._reference
         try:
-            orbitals, precondition = self._equations(reference.mean, reference.density, threads)
+            with self._stopwatch.measure("equations"):
+                orbitals, precondition = self._equations(reference.mean, reference.density, threads)
         except NoGroundState as failure:
             raise WorkerError(
                 "not-converged", f"no response of the solute's reference density: {failure}"
@@ -208,16 +222,18 @@ class ExactEnsemble:
         progress("equations", 1, 1)
         mean = reference.mean.embedding
         differences = numpy.array([self._configurations[one].embedding - mean for one in used])
-        perturbations, spectrum = linear_response.principal_components(
-            orbitals, precondition, differences
-        )
+        with self._stopwatch.measure("principal components"):
+            perturbations, spectrum = linear_response.principal_components(
+                orbitals, precondition, differences
+            )
         del differences
         predictor = linear_response.Predictor(
             orbitals, precondition, perturbations, mean, self._tests(tested, energies)
         )
         functions = self._molecule.nao
         most = min(components, len(perturbations), most_components(functions))
-        densities, fields = linear_response.choose(predictor, most, tolerance, progress)
+        with self._stopwatch.measure("solutions"):
+            densities, fields = linear_response.choose(predictor, most, tolerance, progress)
         if fields["note"] and most < min(components, len(perturbations)):
             fields["note"] += (
                 f" (more of {functions} basis functions find no room in a message to the other workers; "
