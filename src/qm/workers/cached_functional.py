@@ -127,9 +127,11 @@ class CachedKernel(_OnBlocks):
         """Second derivatives times weights, ([spin,] component, [spin,] component, point)."""
         return self._kernel
 
-    def of_host(self, change):
-        """As of a call, for matrices of the host."""
-        return self._backend.get(self(self._backend.put(change)))
+    def of_host(self, changes):
+        """As of a call, for many matrices of the host: (k, n, n), or (2, k, n, n), one a spin."""
+        xp, changes = self._backend.xp, self._backend.put(changes)
+        each = [self(changes[..., k, :, :]) for k in range(changes.shape[-3])]
+        return self._backend.get(xp.stack(each, axis=-3))
 
     def __call__(self, change):
         """Matrix (one a spin) of the potential's change with the density matrix."""

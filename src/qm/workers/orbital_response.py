@@ -19,9 +19,9 @@ class NoGroundState(Exception):
 class OrbitalResponse:
     """core: the one-electron matrix; density: (n, n), or (2, n, n) of an open shell.
 
-    functional_kernel(change of the density matrix) -> change of the potential's matrix; None: there
-    is no functional, or PySCF has to evaluate it (functional_by_pyscf). coulomb(change) -> its Coulomb
-    matrix; None: by the mean field.
+    functional_kernel(changes of the density matrix) -> changes of the potential's matrix; None: there
+    is no functional, or PySCF has to evaluate it (functional_by_pyscf). coulomb(changes) -> their Coulomb
+    matrices; None: by the mean field.
     """
 
     def __init__(
@@ -107,10 +107,8 @@ class OrbitalResponse:
         if self._pyscf is not None:
             return numpy.asarray(self._pyscf(changes)).reshape(changes.shape)
         potential = self._coulomb_and_exchange(changes)
-        if self._functional_kernel is None:
-            return potential
-        for index in range(changes.shape[-3]):
-            potential[..., index, :, :] += self._functional_kernel(changes[..., index, :, :])
+        if self._functional_kernel is not None:
+            potential += self._functional_kernel(changes)
         return potential
 
     def _coulomb_and_exchange(self, changes):
@@ -132,7 +130,7 @@ class OrbitalResponse:
 
     def _coulomb_of(self, changes):
         if self._coulomb is not None:
-            return numpy.array([self._coulomb(change) for change in changes])
+            return self._coulomb(changes)
         mean_field = self._mean_field
         matrices = mean_field.get_j(mean_field.mol, changes, hermi=1)
         return numpy.asarray(matrices).reshape(changes.shape)

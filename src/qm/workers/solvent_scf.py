@@ -148,9 +148,12 @@ class SolventScf:
         squares = self._density_blocks.sum_of_squares(self.backend.put(orbitals))
         return self.backend.get(squares)
 
-    def coulomb(self, density_matrix):
-        """The matrix of a closed shell's density that PySCF need not make; both are the host's."""
-        return self.backend.get(self._interaction.coulomb(self.backend.put(density_matrix)))
+    def coulomb(self, density_matrices):
+        """(k, n, n): the matrices of a closed shell's densities that PySCF need not make; all are the
+        host's, and travel at once: each time a device is waited for."""
+        matrices = self.backend.put(density_matrices)
+        each = [self._interaction.coulomb(matrices[k]) for k in range(len(matrices))]
+        return self.backend.get(self.backend.xp.stack(each))
 
     def _two_level(self, request, integrals):
         """None where PySCF's own SCF has to do: open shells, range-separated exchange, meta-GGAs, ..."""
