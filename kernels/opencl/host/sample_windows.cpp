@@ -1,9 +1,8 @@
 #include <algorithm>
-#include <array>
 #include <optional>
 
-#include "kernels/base/error.hpp"
 #include "kernels/opencl/host/handles.hpp"
+#include "kernels/opencl/host/window_arrays.hpp"
 #include "kernels/opencl/host/window_work.hpp"
 
 namespace starpmc::opencl {
@@ -48,62 +47,6 @@ std::size_t place_intermediates(const Program& program, Buffer memory, Window& w
   move_if_there(whole.reference.responses, responses);
   return total;
 }
-
-/// Arrays that windows read and write again and again, brought to where they hand things to each
-/// other, and what they have written back: once for a task.
-class WindowArrays {
- public:
-  enum class Way { in, in_and_out, out };
-
-  /// @param memory what has been placed lies before `used` bytes of it
-  WindowArrays(Buffer memory, std::size_t used) : memory_(memory), bytes_(used) {}
-
-  std::size_t bytes() const { return bytes_; }
-  const Buffer& memory() const { return memory_; }
-  /// From now on `array` is the place; where there is none, nothing is done.
-  void place(Buffer& array, Way way) {
-    if (array.memory == nullptr) return;
-    if (array.bytes == Buffer::kSizeNotTold) {
-      throw RunError("OpenCL: an array of a window has come without its size");
-    }
-    const std::size_t k = count_++;
-    const int words = static_cast<int>(array.bytes / sizeof(cl_uint));
-    arrays_.at(k) = array;
-    places_.place[k] = static_cast<int>((memory_.offset_bytes + bytes_) / sizeof(cl_uint));
-    words_in_[k] = way == Way::out ? 0 : words;
-    words_out_[k] = way == Way::in ? 0 : words;
-    array = behind(memory_, bytes_);
-    bytes_ += aligned(arrays_[k].bytes);
-  }
-  void bring(Program& program, cl_command_queue queue) { copy(program, queue, false, words_in_); }
-  void put_back(Program& program, cl_command_queue queue) {
-    copy(program, queue, true, words_out_);
-  }
-
- private:
-  using Words = std::array<int, HANDED_ARRAYS>;
-
-  void copy(Program& program, cl_command_queue queue, bool back, const Words& words) {
-    constexpr std::size_t kGroups = 64;
-    constexpr std::size_t kItems = 128;
-    std::ranges::copy(words, places_.words);
-    // Kernels remember their arguments: each way has its own.
-    Launch launch(program, queue, back ? "put_window_arrays_back" : "bring_window_arrays");
-    launch.with_memory_of(memory_).with(places_);
-    for (std::size_t k = 0; k < HANDED_ARRAYS; ++k) {
-      launch.with(words[k] == 0 ? memory_ : arrays_[k]);
-    }
-    launch.run({kGroups, 1}, {kItems, 1});
-  }
-
-  Buffer memory_;
-  std::size_t bytes_;
-  std::size_t count_ = 0;
-  std::array<Buffer, HANDED_ARRAYS> arrays_{};
-  Words words_in_{};
-  Words words_out_{};
-  HandedArrays places_{};
-};
 
 /// Without a density and without a reference there is no field.
 void clear_field(Program& program, cl_command_queue queue, const Window& window,
