@@ -78,7 +78,7 @@ std::filesystem::path folder_start() {
   for (const char* candidate : {text_of("XDG_RUNTIME_DIR"), text_of("TMPDIR"), "/tmp"}) {
     const std::filesystem::path folder(candidate);
     if (!folder.is_absolute() || access(candidate, W_OK | X_OK) != 0) continue;
-    const std::filesystem::path start = folder / kName;
+    std::filesystem::path start = folder / kName;
     if (start.string().size() + kLetters <= kLongestFolder) return start;
   }
   throw RunError("there is no folder for its socket: set TMPDIR to one with a short name");
