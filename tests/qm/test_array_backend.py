@@ -495,6 +495,12 @@ class FittedInteractionTest(unittest.TestCase):
 class StartTest(unittest.TestCase):
     """What a worker's start on a device takes."""
 
+    def tearDown(self):
+        """What is still under way beside an engine would call what the next test replaces."""
+        for thread in threading.enumerate():
+            if thread.name.startswith("beside"):
+                thread.join(60)
+
     def test_basis_functions_do_not_travel(self):
         with unittest.mock.patch.object(dft.numint, "eval_ao", side_effect=self.fail):
             make_engine(FORMALDEHYDE, strict_backend(), basis="sto-3g")

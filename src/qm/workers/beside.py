@@ -18,7 +18,7 @@ class Beside:
         self._pool = None
         if threads:
             self._pool = concurrent.futures.ThreadPoolExecutor(
-                1, initializer=lib.num_threads, initargs=(threads,)
+                1, "beside", initializer=lib.num_threads, initargs=(threads,)
             )
 
     def begin(self, work, *arguments):
