@@ -142,15 +142,7 @@ TEST(ResponseOnCpu, ChainsOfAGpusKernelsAreThoseOfPlainLoops) {
   const std::optional<Device> device = find_device(CL_DEVICE_TYPE_CPU);
   if (!device) GTEST_SKIP() << "no OpenCL device of this type with double precision";
   if (is_pocl_3(*device)) GTEST_SKIP() << "PoCL 3 compiles these kernels wrongly";
-  opencl::LaunchShape shape = opencl::LaunchShape::for_gpu();
-  shape.points_unrolled = 1;
-  shape.pair_group = 16;
-  shape.table_tile = 4;
-  shape.decide_group = 16;
-  shape.propose_group = 16;
-  shape.grid_sum_group = 16;
-  shape.exact_groups_per_unit = 2;
-  DevicePipeline pipeline(*device, Precision::mixed, shape);
+  DevicePipeline pipeline(*device, Precision::mixed, gpu_on_cpu());
   for (const int window : {1, 7, 200}) {
     SCOPED_TRACE(window);
     const auto found = reference_chain<float>(
