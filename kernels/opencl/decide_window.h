@@ -48,28 +48,28 @@ typedef struct {
 } Deciding;
 
 /* OF: OF_BUFFER or OF_PLACE, as PART */
-#define DECIDE_ARRAYS(OF)                                                        \
-  __global int *plan = (__global int *)OF(plan);                                 \
-  __global double *entries = (__global double *)OF(entries);                     \
-  __global double *grid_energies = (__global double *)OF(grid_energies);         \
-  __global double *nuclei_energies = (__global double *)OF(nuclei_energies);     \
-  __global double *mm_energies = (__global double *)OF(mm_energies);             \
-  __global double *differences = (__global double *)OF(differences);             \
-  __global const int *responses = (__global const int *)OF(responses);           \
-  __global int *doubt_list = (__global int *)OF(doubt_list);                     \
-  __global ulong *answers = (__global ulong *)OF(answers);                       \
-  __global double *chain_state = (__global double *)OF(chain_state);             \
-  __global double *lattice = (__global double *)OF(lattice);                     \
-  __global coordinate *lattice_sites = (__global coordinate *)OF(lattice_sites); \
-  __global double *field_cache = (__global double *)OF(field_cache);             \
-  __global double *record = (__global double *)OF(record);                       \
-  __global int *molecule_response = (__global int *)OF(molecule_response);       \
-  __global long *response_total = (__global long *)OF(response_total);
-#define EXACT_ARRAYS(OF)                                                               \
-  __global const double *topology_reals = (__global const double *)OF(topology_reals); \
-  __global const int *topology_integers = (__global const int *)OF(topology_integers); \
-  __global const double *solute = (__global const double *)OF(solute);                 \
-  CONSTANT_ARRAY(double, exact_blocks);                                                \
+#define DECIDE_ARRAYS(OF)                  \
+  ARRAY_AT(OF, int, plan);                 \
+  ARRAY_AT(OF, double, entries);           \
+  ARRAY_AT(OF, double, grid_energies);     \
+  ARRAY_AT(OF, double, nuclei_energies);   \
+  ARRAY_AT(OF, double, mm_energies);       \
+  ARRAY_AT(OF, double, differences);       \
+  ARRAY_AT(OF, const int, responses);      \
+  ARRAY_AT(OF, int, doubt_list);           \
+  ARRAY_AT(OF, ulong, answers);            \
+  ARRAY_AT(OF, double, chain_state);       \
+  ARRAY_AT(OF, double, lattice);           \
+  ARRAY_AT(OF, coordinate, lattice_sites); \
+  ARRAY_AT(OF, double, field_cache);       \
+  ARRAY_AT(OF, double, record);            \
+  ARRAY_AT(OF, int, molecule_response);    \
+  ARRAY_AT(OF, long, response_total);
+#define EXACT_ARRAYS(OF)                      \
+  ARRAY_AT(OF, const double, topology_reals); \
+  ARRAY_AT(OF, const int, topology_integers); \
+  ARRAY_AT(OF, const double, solute);         \
+  CONSTANT_ARRAY(double, exact_blocks);       \
   CONSTANT_ARRAY(double, exact_points);
 #define WITHOUT_EXACT_ARRAYS(OF)             \
   __global const double *topology_reals = 0; \

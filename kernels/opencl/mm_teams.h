@@ -10,7 +10,7 @@
 #if !STARPMC_CPU_DEVICE
 
 static inline stored_place place_of_lattice_site(__global const coordinate *lattice_sites,
-                                                  int stride, int molecule, int site) {
+                                                 int stride, int molecule, int site) {
   __global const coordinate *place = lattice_sites + 3 * site * stride + molecule;
   return (stored_place)(place[0], place[stride], place[2 * stride]);
 }
@@ -26,8 +26,8 @@ typedef struct {
 } OtherMolecule;
 
 static inline stored_place place_of_other(WindowShape window, PairConstants constants,
-                                           __global const double *entries, OtherMolecule other,
-                                           int site) {
+                                          __global const double *entries, OtherMolecule other,
+                                          int site) {
   if (other.lattice_sites != 0) {
     return place_of_lattice_site(other.lattice_sites, window.layout.molecules, other.index, site);
   }
@@ -99,7 +99,7 @@ static inline void add_targets(const TargetSite *targets, int count, WindowShape
   {                                                                                               \
     PairEnergy sum = {0, 0};                                                                      \
     for (int j = 0; j < OTHER.sites; ++j) {                                                       \
-      const stored_place place = place_of_other(window, constants, entries, OTHER, j);           \
+      const stored_place place = place_of_other(window, constants, entries, OTHER, j);            \
       const double charge = site_charge(window.topology, topology_reals, OTHER.type, j);          \
       const int type_j = site_type(window.topology, topology_integers, OTHER.type, j);            \
       for (int i = 0; i < COUNT; ++i) {                                                           \

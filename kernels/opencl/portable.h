@@ -34,18 +34,18 @@ typedef real coordinate;
 
 /* A buffer may start anywhere inside a device's memory object: kernels take both. */
 #define BUFFER(name) __global char *name##_memory, ulong name##_offset
-#define ARRAY(type, name) __global type *name = (__global type *)(name##_memory + name##_offset)
-#define CONSTANT_ARRAY(type, name) \
-  __global const type *name = (__global const type *)(name##_memory + name##_offset)
+#define OF_BUFFER(name) (name##_memory + name##_offset)
+/* OF: OF_BUFFER, or OF_PLACE */
+#define ARRAY_AT(OF, type, name) __global type *name = (__global type *)OF(name)
+#define ARRAY(type, name) ARRAY_AT(OF_BUFFER, type, name)
+#define CONSTANT_ARRAY(type, name) ARRAY_AT(OF_BUFFER, const type, name)
 
 /* Buffers of one memory object, which a kernel is given once: each object costs a launch half a
    microsecond. */
 #define PLACE(name) ulong name##_offset
-#define OF_BUFFER(name) (name##_memory + name##_offset)
 #define OF_PLACE(name) (handed_memory + name##_offset)
-#define PLACED_ARRAY(type, name) __global type *name = (__global type *)OF_PLACE(name)
-#define CONSTANT_PLACED_ARRAY(type, name) \
-  __global const type *name = (__global const type *)OF_PLACE(name)
+#define PLACED_ARRAY(type, name) ARRAY_AT(OF_PLACE, type, name)
+#define CONSTANT_PLACED_ARRAY(type, name) ARRAY_AT(OF_PLACE, const type, name)
 
 /* A whole number of items works together. Where a CPU's kernels share local memory, it is an argument:
    PoCL 3.1 let the groups of two threads share one __local array of a kernel's own. */
