@@ -84,21 +84,6 @@ std::filesystem::path folder_start() {
   throw RunError("there is no folder for its socket: set TMPDIR to one with a short name");
 }
 
-/// Leaves it to be reaped.
-bool has_ended(pid_t process) {
-  siginfo_t ended{};
-  const int result = waitid(P_PID, static_cast<id_t>(process), &ended, WEXITED | WNOHANG | WNOWAIT);
-  return ended.si_pid == process || (result < 0 && errno == ECHILD);
-}
-
-bool ends_before(pid_t process, ServerClock::time_point deadline) {
-  while (!has_ended(process)) {
-    if (ServerClock::now() >= deadline) return false;
-    std::this_thread::sleep_for(kPause);
-  }
-  return true;
-}
-
 FileDescriptor open_stream(const std::filesystem::path& path, int flags) {
   return FileDescriptor(open(path.c_str(), flags | O_CLOEXEC, 0600));
 }

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <thread>
 #include <utility>
 
 // <linux/close_range.h> is newer than some C libraries this compiles with.
@@ -171,6 +172,20 @@ SpawnedProcess spawn_process(const std::vector<std::string>& command,
   } catch (const RunError& error) {
     throw RunError(fmt::format("cannot start the QM worker: {}", error.what()));
   }
+}
+
+bool has_ended(pid_t process) {
+  siginfo_t ended{};
+  const int result = waitid(P_PID, static_cast<id_t>(process), &ended, WEXITED | WNOHANG | WNOWAIT);
+  return ended.si_pid == process || (result < 0 && errno == ECHILD);
+}
+
+bool ends_before(pid_t process, std::chrono::steady_clock::time_point deadline) {
+  while (!has_ended(process)) {
+    if (std::chrono::steady_clock::now() >= deadline) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  return true;
 }
 
 }  // namespace starpmc

@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -46,5 +47,10 @@ pid_t spawn_process(const std::vector<std::string>& command,
 /// @throws RunError when it cannot be started
 SpawnedProcess spawn_process(const std::vector<std::string>& command,
                              const std::vector<std::string>& environment, int error_descriptor);
+
+/// Whether a child has ended; leaves it to be reaped.
+bool has_ended(pid_t process);
+/// Waits for that until the deadline.
+bool ends_before(pid_t process, std::chrono::steady_clock::time_point deadline);
 
 }  // namespace starpmc

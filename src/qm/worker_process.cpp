@@ -14,7 +14,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <thread>
 #include <utility>
 
 #include "kernels/base/error.hpp"
@@ -219,15 +218,7 @@ std::string WorkerProcess::read_line(std::size_t max_bytes, Deadline deadline) {
 
 /// Leaves an ended process to be reaped.
 bool WorkerProcess::wait_for_exit(std::chrono::milliseconds grace) const {
-  const auto deadline = Deadline::clock::now() + grace;
-  for (;;) {
-    siginfo_t ended{};
-    const int result =
-        waitid(P_PID, static_cast<id_t>(process_id_), &ended, WEXITED | WNOHANG | WNOWAIT);
-    if (ended.si_pid == process_id_ || (result < 0 && errno == ECHILD)) return true;
-    if (Deadline::clock::now() >= deadline) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  }
+  return ends_before(process_id_, Deadline::clock::now() + grace);
 }
 
 bool WorkerProcess::reap(std::chrono::milliseconds grace) {
