@@ -126,17 +126,17 @@ unsigned ProfileSampling::own_chains() const {
 /// @param next the images after it
 /// @return seconds that one like it will take
 double ProfileSampling::simulate(const Missing& missing, std::span<const Missing> next) {
-  const bool first = std::exchange(first_, false);
-  const double begun_seconds = first ? 0 : process_age_seconds();
+  const double begun_seconds = std::exchange(first_, false) ? 0 : process_age_seconds();
   Start start = start_of(missing);
-  if (const unsigned chains = own_chains(); first && chains > 0) {
-    const Settings::QmSection& qm = start.inputs.settings.qm;
+  const Settings::QmSection& qm = start.inputs.settings.qm;
+  // How many chains `auto` is comes out later.
+  const unsigned chains = own_chains();
+  if (!server_ && chains > 0) {
     server_ = start_device_server(qm, RunEngines::engines_of(qm, chains));
   }
   if (engines_ && !engines_->serve(start.inputs, device_)) engines_.reset();
-  // How many chains `auto` is comes out later.
-  if (const unsigned chains = own_chains(); !engines_ && chains > 0) {
-    const unsigned users = qm_workers(start.inputs.settings.qm, chains) * ranks_.size();
+  if (!engines_ && chains > 0) {
+    const unsigned users = qm_workers(qm, chains) * ranks_.size();
     engines_ = std::make_unique<RunEngines>(start.inputs, chains, users, idle_, server_);
   }
   Simulation simulation(ranks_, std::move(start.inputs), start.begin, how_to_go_on(ranks_, images_),
