@@ -189,9 +189,9 @@ def mbar(energies, counts, start=None):
     return pymbar.MBAR(energies, counts, initial_f_k=numpy.array(start), solver_protocol="robust")
 
 
-def mbar_of(samples, kt, share=everything):
+def mbar_of(samples, kt, share=everything, start=None):
     energies, counts = chosen_frames(samples, share)
-    return mbar(energies / kt, counts)
+    return mbar(energies / kt, counts, start)
 
 
 def differences_of(solved):
@@ -425,24 +425,28 @@ def estimate(profile):
     )
 
 
-def convergence(profile, image, error):
-    """(shares, forward, error, backward, error): the free energy of an image above the first from
-    the first or the last frames and blocks of all runs. Errors are that of all of them, over the square
-    root of the share: what is left of a few independent frames is too little to tell one."""
-    images, kt = profile.images, profile.kt
-    begun = beginnings(images, kt)
-    samples = samples_of(images, kt, begun)
-    rows = []
+def convergence(profile, estimate, images):
+    """For each of these images (shares, forward, error, backward, error): its free energy above the
+    first image's from the first or the last frames and blocks of all runs. Errors are that of all of
+    them, over the square root of the share: what is left of a few independent frames is too little to
+    tell one."""
+    kt = profile.kt
+    begun = beginnings(profile.images, kt)
+    samples = samples_of(profile.images, kt, begun)
+    rows = [[] for _ in images]
     for fraction in FRACTIONS:
-        row = [fraction]
+        ways = []
         for backward in (False, True):
 
             def share(count, fraction=fraction, backward=backward):
                 part = max(2, round(fraction * count))
                 return slice(max(0, count - part), None) if backward else slice(0, part)
 
-            found = kt * differences_of(mbar_of(samples.frames, kt, share))["Delta_f"][0]
-            free_energy = true_energies(found, steps_to_truth(images, kt, begun, share))[image]
-            row += [free_energy, error / math.sqrt(fraction)]
-        rows.append(row)
-    return numpy.array(rows)
+            solved = mbar_of(samples.frames, kt, share, estimate.sampled / kt)
+            found = kt * differences_of(solved)["Delta_f"][0]
+            ways.append(true_energies(found, steps_to_truth(profile.images, kt, begun, share)))
+        for image, of_image in zip(images, rows, strict=True):
+            error = estimate.error[image] / math.sqrt(fraction)
+            forward, backward = (way[image] for way in ways)
+            of_image.append([fraction, forward, error, backward, error])
+    return [numpy.array(of_image) for of_image in rows]

@@ -232,10 +232,9 @@ def make(folder, only_overlaps):
     profile = read_profile(folder)
     found = estimate(profile)
     rows = rows_of(profile, found)
-    converged = {
-        name: convergence(profile, image, found.error[image])
-        for name, image in points_of_interest(found).items()
-    }
+    interesting = points_of_interest(found)
+    of_each = convergence(profile, found, list(interesting.values()))
+    converged = dict(zip(interesting, of_each, strict=True))
     for image, frames in zip(profile.images, found.frames, strict=True):
         text = weighted_frames_text(image, frames)
         write_whole(folder / image.folder / "dhdl-weighted.xvg", text)
