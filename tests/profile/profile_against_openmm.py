@@ -119,6 +119,7 @@ chains = {options.chains}
 equilibration-steps = {options.equilibration_sweeps * sweep}
 steps = {options.sweeps // options.chains * sweep}
 target-acceptance = 0.3
+near-share = {options.near_share}
 [qm]
 engine = pyscf
 interval = {20 * sweep}
@@ -343,6 +344,7 @@ def main():
     parser.add_argument("--cutoff", default=9.0, type=float, help="angstrom")
     parser.add_argument("--sweeps", default=60000, type=int, help="steps per molecule, of all chains of an image")
     parser.add_argument("--equilibration-sweeps", default=2000, type=int)
+    parser.add_argument("--near-share", default=0.0, type=float, help="of the program's steps")
     parser.add_argument("--frame-sweeps", default=20, type=int)
     parser.add_argument("--picoseconds", default=800.0, type=float, help="of an image")
     parser.add_argument("--equilibration-picoseconds", default=40.0, type=float)
