@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <mutex>
 
 #include "codelets/virial_programs.hpp"
 #include "kernels/base/error.hpp"
@@ -13,6 +14,8 @@
 #include "kernels/opencl/host/handles.hpp"
 #include "runtime/codelet.hpp"
 #include "runtime/device_failure.hpp"
+#include "runtime/environment.hpp"
+#include "runtime/shared_launches.hpp"
 
 namespace starpmc::codelets {
 namespace {
@@ -70,12 +73,31 @@ std::map<int, VirialPrograms>& virial_programs() {
   return all;
 }
 
+/// What kernels are built for; left out: as the device likes it. With STARPMC_LAUNCH_SHAPE=nvidia
+/// CPUs run what NVIDIA's GPUs do, for tests.
+std::optional<opencl::LaunchShape> launch_shape(cl_device_id device) {
+  cl_device_type type = 0;
+  opencl::check(clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof type, &type, nullptr),
+                "clGetDeviceInfo");
+  if ((type & CL_DEVICE_TYPE_CPU) == 0 || environment("STARPMC_LAUNCH_SHAPE") != "nvidia")
+    return {};
+  return opencl::LaunchShape::for_nvidia_on_cpu();
+}
+
+/// Made by the device's worker when it is first asked for.
+std::map<const opencl::Program*, std::unique_ptr<SharedLaunches>>& all_shared_launches() {
+  static std::map<const opencl::Program*, std::unique_ptr<SharedLaunches>> all;
+  return all;
+}
+std::mutex shared_launches_mutex;
+
 }  // namespace
 
 std::vector<std::string> build_opencl_programs(std::span<const Precision> precisions,
                                                const std::filesystem::path& kernel_sources,
                                                const Potential& potential) {
   std::vector<std::string> warnings;
+  all_shared_launches().clear();
   AllPrograms& all = programs_of_potentials()[potential_hash()];
   all.clear();
   std::vector<int> workers(starpu_opencl_worker_get_count());
@@ -95,7 +117,7 @@ std::vector<std::string> build_opencl_programs(std::span<const Precision> precis
       if (context == nullptr || id == nullptr) throw RunError("StarPU does not tell the device");
       for (const Precision precision : precisions) {
         all[index][precision] = std::make_unique<opencl::Program>(
-            context, id, precision, kernel_sources, std::nullopt, potential);
+            context, id, precision, kernel_sources, launch_shape(id), potential);
       }
       if (lanes()[device].empty()) make_lanes(device, context, id);
       for (const auto& [precision, program] : all[index]) {
@@ -111,6 +133,7 @@ std::vector<std::string> build_opencl_programs(std::span<const Precision> precis
 }
 
 void release_opencl_programs() {
+  all_shared_launches().clear();
   programs_of_potentials().clear();
   virial_programs().clear();
   lanes().clear();
@@ -178,6 +201,21 @@ OpenclLane::~OpenclLane() {
     report_task_failure("OpenCL: joining two queues failed (" +
                         std::string(opencl::error_name(error)) + ")");
   }
+}
+
+SharedLaunches* shared_launches(Precision precision) {
+  static const bool wanted = environment("STARPMC_SHARED_LAUNCHES") == "1";
+  if (!wanted) return nullptr;
+  const OpenclPlace here = opencl_place(precision);
+  const std::lock_guard lock(shared_launches_mutex);
+  std::unique_ptr<SharedLaunches>& shared = all_shared_launches()[&here.program];
+  if (shared == nullptr) {
+    const int worker = starpu_worker_get_id();
+    cl_context context = nullptr;
+    starpu_opencl_get_context(starpu_worker_get_devid(worker), &context);
+    shared = std::make_unique<SharedLaunches>(here.program, context, worker);
+  }
+  return shared.get();
 }
 
 opencl::Buffer opencl_buffer(void* buffer) {

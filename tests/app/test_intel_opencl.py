@@ -1,6 +1,7 @@
 """A second vendor's OpenCL, Intel's for CPUs (any x86 processor), makes the decisions of the scalar
-kernels in every precision. It comes from PyPI (intel-opencl-rt and intel-cmplr-lib-rt, 800 MB) and is
-looked for in the environment of the Python that runs this, or in $STARPMC_TEST_INTEL_OPENCL.
+kernels in every precision, and with what NVIDIA's GPUs run, which PoCL cannot compile. It comes from PyPI
+(intel-opencl-rt and intel-cmplr-lib-rt, 800 MB) and is looked for in the environment of the Python that
+runs this, or in $STARPMC_TEST_INTEL_OPENCL.
 
     python3 test_intel_opencl.py PROGRAM
 """
@@ -10,6 +11,7 @@ import pathlib
 import sys
 
 import program
+import test_exact
 
 STEPS = 3000
 
@@ -68,6 +70,32 @@ class IntelOpencl(program.TestCase):
                 certified = summary["certified_decisions"]
                 self.assertLess(certified["largest_error_in_bounds"], 0.5)
                 print(precision, f"{STEPS / summary['wall_seconds']:.0f} steps/s", workers)
+
+    def test_windows_of_several_chains_share_launches(self):
+        """In the exact ensemble, half of the steps near the solute: as on one of NVIDIA's GPUs."""
+        config = self.config(
+            **test_exact.make_box(self.folder),
+            sampling={"ensemble": "exact", "steps": 6000, "equilibration_steps": 600, "seed": 3,
+                      "near_share": 0.5, "chains": 4},
+            qm={"engine": "pyscf", "interval": 2000, "configurations": 12, "response_tolerance": 0},
+            output={"energy_interval": 20, "trajectory_interval": 6000},
+        )  # fmt: skip
+
+        def digests(name, *words, **env):
+            summary = program.simulate(
+                config, self.folder / name, "--run.precision", "mixed", *words,
+                env=test_exact.MODEL | env,
+            )  # fmt: skip
+            return [(c["decisions_sha256"], c["final_coordinates_sha256"]) for c in summary["chains"]]
+
+        expected = digests("simd", "--run.implementation", "simd", STARPU_NOPENCL=0)
+        gpu = self.env | {"STARPMC_LAUNCH_SHAPE": "nvidia", "STARPU_OPENCL_PIPELINE": 16}
+        for name, shared in (("each", 0), ("shared", 1)):
+            with self.subTest(name):
+                found = digests(name, "--run.implementation", "opencl", STARPMC_SHARED_LAUNCHES=shared, **gpu)
+                self.assertEqual(found, expected)
+            log = (self.folder / name / "run.log").read_text()
+            self.assertEqual("share launches" in log, bool(shared))
 
 
 if __name__ == "__main__":

@@ -142,7 +142,7 @@ TEST(ResponseOnCpu, ChainsOfAGpusKernelsAreThoseOfPlainLoops) {
   const std::optional<Device> device = find_device(CL_DEVICE_TYPE_CPU);
   if (!device) GTEST_SKIP() << "no OpenCL device of this type with double precision";
   if (is_pocl_3(*device)) GTEST_SKIP() << "PoCL 3 compiles these kernels wrongly";
-  DevicePipeline pipeline(*device, Precision::mixed, gpu_on_cpu());
+  DevicePipeline pipeline(*device, Precision::mixed, opencl::LaunchShape::for_gpu_on_cpu());
   for (const int window : {1, 7, 200}) {
     SCOPED_TRACE(window);
     const auto found = reference_chain<float>(

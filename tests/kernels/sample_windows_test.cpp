@@ -85,7 +85,7 @@ TEST_P(SampleWindows, LongWindowsAreTheScalarKernels) {
 TEST(SampleWindowsOnCpu, GpuKernelsAreTheScalarKernels) {
   const std::optional<Device> device = find_device(CL_DEVICE_TYPE_CPU);
   if (!device) GTEST_SKIP() << "no OpenCL device of this type with double precision";
-  WholeWindows mixed(*device, Precision::mixed, gpu_on_cpu());
+  WholeWindows mixed(*device, Precision::mixed, opencl::LaunchShape::for_gpu_on_cpu());
   expect_scalar_kernels_in_long_windows(mixed);
 }
 
@@ -103,20 +103,103 @@ TEST(SampleWindowsOnCpu, CpuKernelsWithoutFusedMultiplyAddAreTheScalarKernels) {
 TEST(SampleWindowsOnCpu, GpuKernelsWithoutFusedMultiplyAddAreTheScalarKernels) {
   const std::optional<Device> device = find_device(CL_DEVICE_TYPE_CPU);
   if (!device) GTEST_SKIP() << "no OpenCL device of this type with double precision";
-  opencl::LaunchShape shape = gpu_on_cpu();
+  opencl::LaunchShape shape = opencl::LaunchShape::for_gpu_on_cpu();
   shape.fused = false;
   WholeWindows mixed(*device, Precision::mixed, shape);
   expect_scalar_kernels_in_long_windows(mixed);
+}
+
+/// Chain `number` near the made-up lattices' centre: what responds to what is made up, too.
+Buffers<float> chain_with_response(const TestSystem& system, unsigned number, int components) {
+  constexpr int kSteps = 40;
+  Buffers<float> b(system, kSteps, 2 * kSteps + 2);
+  std::mt19937 random(7 + number);
+  std::uniform_int_distribution<int> response(-1000, 1000);
+  const auto count = static_cast<std::size_t>(components);
+  b.certified = true;
+  b.bound = {0.4, 0, 0.4};
+  b.components = components;
+  b.field_cache = naive_field_cache(system, system.lattice);
+  b.responses.assign(count * static_cast<std::size_t>(b.layout.candidates), 0);
+  b.molecule_response.assign(count * static_cast<std::size_t>(system.padded), 0);
+  for (int& value : b.molecule_response) value = response(random);
+  for (int k = 0; k < components; ++k) b.response_total.push_back(20 * response(random));
+  return b;
+}
+
+/// Chains whose tasks have other numbers of windows, which differ in size, and other tuning.
+std::vector<Buffers<float>> sampled_chains(DevicePipeline& pipeline, const TestSystem& system,
+                                           bool shared) {
+  constexpr int kComponents = STARPMC_COMPONENT_GRAIN;
+  const double* const box = system.interaction.box;
+  const double half = *std::max_element(box, box + 3) / 2;
+  const MadeLattice potential(box, {{4.0, 0.8}, {half, 1.6}}, 1, 30, 5);
+  const MadeLattice response(box, {{half, 1.6}}, kComponents, 3, 6);
+  std::vector<Buffers<float>> chains;
+  for (unsigned k = 0; k < 3; ++k) chains.push_back(chain_with_response(system, k, kComponents));
+  std::uint64_t step = 1000;
+  for (int task = 0; task < 2; ++task) {
+    std::vector<DevicePipeline::ReferenceTask<float>> tasks;
+    for (unsigned k = 0; k < 3; ++k) {
+      StepRange range = step_range(step + 1000 * k, chains[k].layout.steps);
+      range.chain = k;
+      const StepTuning tuning{0.4, 0.5, 0.1, k == 1 ? 1 : 0, 0};
+      tasks.push_back({chains[k], range, k == 1 ? 3 : static_cast<int>(k) / 2 + 1, tuning});
+    }
+    pipeline.sample_chains(std::span(tasks), potential, response, shared);
+    step += 200;
+  }
+  return chains;
+}
+
+bool is_pocl(const Device& device) {
+  cl_platform_id platform = nullptr;
+  char name[256] = "";
+  opencl::check(clGetDeviceInfo(device.id, CL_DEVICE_PLATFORM, sizeof platform, &platform, nullptr),
+                "clGetDeviceInfo");
+  opencl::check(clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof name - 1, name, nullptr),
+                "clGetPlatformInfo");
+  return std::string(name) == "Portable Computing Language";
+}
+
+/// Needs a device whose groups see what others wrote: an NVIDIA GPU, or a CPU (Intel's OpenCL).
+TEST(SampleWindows, OfChainsThatShareLaunchesAreThoseOfEach) {
+  std::optional<Device> device = find_device(CL_DEVICE_TYPE_GPU);
+  std::optional<opencl::LaunchShape> shape;
+  if (!device) {
+    device = find_device(CL_DEVICE_TYPE_CPU);
+    if (!device || is_pocl(*device)) {
+      GTEST_SKIP() << "PoCL 3.1's compiler ends with a segmentation fault: tests/app/"
+                      "test_intel_opencl.py says how to have Intel's";
+    }
+    shape = opencl::LaunchShape::for_nvidia_on_cpu();
+  }
+  DevicePipeline pipeline(*device, Precision::mixed, shape);
+  if (!pipeline.shares_launches()) GTEST_SKIP() << "not one of NVIDIA's devices";
+  TestSystem system = make_system(few_molecules());
+  system.blocks.clear();
+  system.points.clear();
+  const auto each = sampled_chains(pipeline, system, false);
+  const auto together = sampled_chains(pipeline, system, true);
+  for (std::size_t k = 0; k < each.size(); ++k) {
+    SCOPED_TRACE(k);
+    EXPECT_EQ(each[k].lattice, together[k].lattice);
+    EXPECT_NE(each[k].lattice, system.lattice);
+    EXPECT_EQ(each[k].lattice_sites, together[k].lattice_sites);
+    EXPECT_EQ(each[k].record, together[k].record);
+    EXPECT_EQ(each[k].field_cache, together[k].field_cache);
+    EXPECT_EQ(each[k].chain_state, together[k].chain_state);
+    EXPECT_EQ(each[k].molecule_response, together[k].molecule_response);
+    EXPECT_EQ(each[k].response_total, together[k].response_total);
+    EXPECT_GT(each[k].chain_state[STATE_CERTIFIED], 0);
+  }
 }
 
 /// As on NVIDIA's devices: PoCL compiles a minute.
 TEST(SampleWindowsOnCpu, DISABLED_WindowsOfThreeLaunchesAreTheScalarKernels) {
   const std::optional<Device> device = find_device(CL_DEVICE_TYPE_CPU);
   if (!device) GTEST_SKIP() << "no OpenCL device of this type with double precision";
-  opencl::LaunchShape shape = gpu_on_cpu();
-  shape.last_group_goes_on = true;
-  shape.pair_group = shape.grid_group = 32;
-  WholeWindows whole(*device, Precision::mixed, shape);
+  WholeWindows whole(*device, Precision::mixed, opencl::LaunchShape::for_nvidia_on_cpu());
   expect_certified_chain<float>(whole, make_system(few_molecules()), 3, false);
   expect_scalar_kernels_in_long_windows(whole, true);
 }

@@ -100,7 +100,8 @@ TEST_P(TeamOnDevice, SeveralWindowsInARow) {
 INSTANTIATE_TEST_SUITE_P(
     Devices, TeamOnDevice,
     testing::Values(TeamCase{"Cpu", CL_DEVICE_TYPE_CPU, opencl::LaunchShape::for_cpu()},
-                    TeamCase{"GpuKernelsOnCpu", CL_DEVICE_TYPE_CPU, gpu_on_cpu()},
+                    TeamCase{"GpuKernelsOnCpu", CL_DEVICE_TYPE_CPU,
+                             opencl::LaunchShape::for_gpu_on_cpu()},
                     TeamCase{"Gpu", CL_DEVICE_TYPE_GPU, opencl::LaunchShape::for_gpu()}),
     [](const auto& test) { return test.param.name; });
 

@@ -78,6 +78,14 @@ void check_extent(const Program& program, const WindowExtent& extent, int compon
                  ": use smaller windows");
 }
 
+std::size_t groups_that_add_up(const Program& program, const WindowExtent& extent) {
+  constexpr int kSumEntries = 16;   // SUM_ENTRIES of window_sums.h
+  constexpr int kPairsPerItem = 4;  // PAIRS_PER_GROUP
+  return MM_TERMS * groups_for(extent.candidates + extent.starts, kSumEntries) +
+         groups_for(extent.candidates * extent.candidates,
+                    kPairsPerItem * program.shape().decide_group);
+}
+
 DecideWork decide_work(const Program& program, const Window& window, int groups, int components) {
   const int doubts = program.shape().most_doubts;
   const std::size_t candidates = size_of(window.extent.candidates);
@@ -97,13 +105,13 @@ namespace {
 
 /// @param part of a buffer: itself, or its place
 template <class Part>
-void set_arguments(Launch& launch, const Window& window, const StepTuning& tuning,
-                   const Certification& certification, const DecideBuffers& buffers,
-                   const DecideWork& work, Buffer scratch, Part part) {
+void set_arguments_of_all(Launch& launch, const Window& window, const Certification& certification,
+                          const DecideBuffers& buffers, const DecideWork& work, Buffer scratch,
+                          Part part) {
   const Buffer& unused = scratch;
   launch.with(
-      window_shape(window), window.interaction, tuning, cl_int{certification.active},
-      certification.bound, cl_int{buffers.grid_energies.memory != nullptr},
+      window.interaction, cl_int{certification.active}, certification.bound,
+      cl_int{buffers.grid_energies.memory != nullptr},
       cl_int{buffers.nuclei_energies.memory != nullptr}, cl_int{certification.nuclei},
       cl_int{certification.blocks}, cl_int{buffers.response.components}, cl_int{work.groups},
       part(window.plan), part(window.entries), part(some(buffers.grid_energies, unused)),
@@ -117,17 +125,24 @@ void set_arguments(Launch& launch, const Window& window, const StepTuning& tunin
 
 }  // namespace
 
+void set_decide_arguments_of_all(Launch& launch, const Window& window,
+                                 const Certification& certification, const DecideBuffers& buffers,
+                                 const DecideWork& work, Buffer scratch, Handed handed) {
+  if (handed == Handed::as_places) {
+    set_arguments_of_all(launch, window, certification, buffers, work, scratch,
+                         [](const Buffer& buffer) { return Place(buffer); });
+  } else {
+    set_arguments_of_all(launch, window, certification, buffers, work, scratch,
+                         [](const Buffer& buffer) { return buffer; });
+  }
+}
+
 void set_decide_arguments(Launch& launch, const Window& window, const StepTuning& tuning,
                           const Certification& certification, const DecideBuffers& buffers,
                           const DecideWork& work, Buffer scratch, Handed handed) {
-  if (handed == Handed::as_places) {
-    launch.with_memory_of(scratch);
-    set_arguments(launch, window, tuning, certification, buffers, work, scratch,
-                  [](const Buffer& buffer) { return Place(buffer); });
-  } else {
-    set_arguments(launch, window, tuning, certification, buffers, work, scratch,
-                  [](const Buffer& buffer) { return buffer; });
-  }
+  if (handed == Handed::as_places) launch.with_memory_of(scratch);
+  launch.with(window_shape(window), tuning);
+  set_decide_arguments_of_all(launch, window, certification, buffers, work, scratch, handed);
 }
 
 void set_exact_arguments(Launch& launch, const Window& window, const Certification& certification,

@@ -96,6 +96,29 @@ struct LaunchShape {
             .most_chunk_blocks = 1 << 30};
   }
 
+  /// A GPU's kernels on a CPU, for tests. PoCL takes no unrolled loop over local memory and is slow
+  /// with large groups.
+  static LaunchShape for_gpu_on_cpu() {
+    LaunchShape shape = for_gpu();
+    shape.points_unrolled = 1;
+    shape.pair_group = 16;
+    shape.table_tile = 4;
+    shape.decide_group = 16;
+    shape.propose_group = 16;
+    shape.grid_sum_group = 16;
+    shape.exact_groups_per_unit = 2;
+    return shape;
+  }
+  /// The same as NVIDIA's run them. PoCL 3.1 compiles them for a minute, and ends with a
+  /// segmentation fault where there is a reference; Intel's OpenCL for CPUs takes half a minute for
+  /// all.
+  static LaunchShape for_nvidia_on_cpu() {
+    LaunchShape shape = for_gpu_on_cpu();
+    shape.last_group_goes_on = true;
+    shape.pair_group = shape.grid_group = 32;
+    return shape;
+  }
+
   int largest_group() const {
     return std::max({grid_group, pair_group, sum_group, grid_sum_group, site_group, propose_group,
                      decide_group, difference_group, exact_group, potential_group, reference_group,

@@ -1,52 +1,12 @@
 #include <algorithm>
 #include <optional>
 
+#include "kernels/opencl/host/handed_windows.hpp"
 #include "kernels/opencl/host/handles.hpp"
-#include "kernels/opencl/host/window_arrays.hpp"
 #include "kernels/opencl/host/window_work.hpp"
 
 namespace starpmc::opencl {
 namespace {
-
-bool has_reference(const WholeWindow& whole) {
-  return whole.reference.potential_values.memory != nullptr;
-}
-
-/// Puts what windows hand from one operation to the next into one piece of memory, which their
-/// launches are given once: each memory object costs a launch half a microsecond, and a chain's
-/// steps wait for launches.
-/// @return bytes of it that this takes, whatever the memory
-std::size_t place_intermediates(const Program& program, Buffer memory, Window& window,
-                                WholeWindow& whole) {
-  std::size_t total = 0;
-  const auto take = [&](std::size_t bytes) {
-    const Buffer place = behind(memory, total);
-    total += aligned(bytes);
-    return place;
-  };
-  const auto move_if_there = [](Buffer& buffer, const Buffer& place) {
-    if (buffer.memory != nullptr) buffer = place;
-  };
-  const WindowLayout& layout = window.layout;
-  const std::size_t rows = size_of(entry_capacity(layout));
-  const std::size_t candidates = size_of(layout.candidates);
-  const std::size_t pair_real = program.single() ? sizeof(cl_float) : sizeof(cl_double);
-  DecideBuffers& decide = whole.decide;
-  window.plan = take(size_of(plan_size(layout)) * sizeof(cl_int));
-  window.entries = take(size_of(entries_size(layout)) * sizeof(cl_double));
-  whole.outside = take(size_of(layout.molecules) * pair_real);
-  whole.mm_partial = take(MM_TERMS * rows * sizeof(cl_double));
-  decide.mm_energies = take(MM_TERMS * rows * sizeof(cl_double));
-  decide.table = take(MM_TERMS * rows * rows * pair_real);
-  const Buffer grid_energies = take(candidates * sizeof(cl_double));
-  move_if_there(decide.grid_energies, grid_energies);
-  move_if_there(whole.reference.energies, grid_energies);
-  move_if_there(decide.nuclei_energies, take(STATIC_TERMS * candidates * sizeof(cl_double)));
-  const Buffer responses = take(size_of(decide.response.components) * candidates * sizeof(cl_int));
-  move_if_there(decide.response.candidates, responses);
-  move_if_there(whole.reference.responses, responses);
-  return total;
-}
 
 /// Without a density and without a reference there is no field.
 void clear_field(Program& program, cl_command_queue queue, const Window& window,
@@ -146,30 +106,27 @@ class FusedWindows {
                const WholeWindow& whole)
       : program_(program),
         queue_(queue),
-        window_(window),
         tasks_(tasks),
-        certification_(certification),
-        whole_(whole),
-        records_(tasks.front().record) {
+        all_{window, certification, whole, records_of(window, tasks, tasks.size())} {
     std::size_t bytes = 0;
     for (std::size_t i = 0; i < tasks_.size(); ++i) {
       check_extent(program_, tasks_[i].extent, components());
       bytes = std::max(bytes, work_of(i).total_bytes);
     }
     // Once to know how much there is, then in memory of that size.
-    const std::size_t handed = FusedWindows(*this).place_in({}).bytes();
-    arrays_ = place_in({program_.scratch(queue_, handed + bytes), 0});
+    const std::size_t handed = HandedWindows(all_).move_to(program_, {}).bytes();
+    arrays_ = all_.move_to(program_, {program_.scratch(queue_, handed + bytes), 0});
     scratch_ = behind(arrays_.memory(), handed);
   }
 
   void run() {
     arrays_.bring(program_, queue_);
     fill_with_zeros(queue_, 2, scratch_);  // the counters of groups
-    clear_field(program_, queue_, window_, whole_);
+    clear_field(program_, queue_, all_.window, all_.whole);
     const Work first = work_of(0);
     propose_moves_and_sites(program_, queue_, window_of(0), tasks_[0].range,
-                            whole_.decide.chain_state, whole_.decide.lattice, whole_.outside,
-                            first.grid.capacity, sites_of(first));
+                            all_.whole.decide.chain_state, all_.whole.decide.lattice,
+                            all_.whole.outside, first.grid.capacity, sites_of(first));
     for (std::size_t i = 0; i < tasks_.size(); ++i) {
       const Window window = window_of(i);
       const Work work = work_of(i);
@@ -181,36 +138,16 @@ class FusedWindows {
   }
 
  private:
-  /// What windows hand to each other, and the arrays.
-  WindowArrays place_in(Buffer memory) {
-    const std::size_t record = RECORD_FIELDS * size_of(window_.layout.steps) * sizeof(cl_double);
-    records_.bytes =
-        tasks_.back().record.offset_bytes - tasks_.front().record.offset_bytes + record;
-    WindowArrays arrays(memory, place_intermediates(program_, memory, window_, whole_));
-    DecideBuffers& decide = whole_.decide;
-    for (Buffer* const array :
-         {&window_.topology_reals, &window_.topology_integers, &certification_.solute}) {
-      arrays.place(*array, WindowArrays::Way::in);
-    }
-    for (Buffer* const array :
-         {&decide.chain_state, &decide.lattice, &decide.lattice_sites, &decide.field_cache,
-          &decide.response.molecules, &decide.response.total}) {
-      arrays.place(*array, WindowArrays::Way::in_and_out);
-    }
-    arrays.place(records_, WindowArrays::Way::out);
-    return arrays;
-  }
-
   struct Work {
     DecideWork decide;
     GridWork grid;  ///< its memory lies behind
     std::size_t total_bytes = 0;
   };
 
-  int components() const { return whole_.decide.response.components; }
+  int components() const { return all_.whole.decide.response.components; }
 
   Window window_of(std::size_t i) const {
-    Window window = window_;
+    Window window = all_.window;
     window.extent = tasks_[i].extent;
     return window;
   }
@@ -221,7 +158,7 @@ class FusedWindows {
     Work work;
     work.decide =
         decide_work(program_, window, program_.compute_units() * kGroupsPerUnit, components());
-    if (whole_.blocks > 0) work.grid = grid_work(program_, window, whole_.blocks);
+    if (all_.whole.blocks > 0) work.grid = grid_work(program_, window, all_.whole.blocks);
     work.total_bytes = work.decide.total_bytes + work.grid.total_bytes;
     return work;
   }
@@ -230,84 +167,78 @@ class FusedWindows {
     return behind(sites_of(work), work.grid.partials_bytes);
   }
   DecideBuffers buffers_of(std::size_t i) const {
-    DecideBuffers buffers = whole_.decide;
+    DecideBuffers buffers = all_.whole.decide;
     buffers.record =
-        behind(records_, tasks_[i].record.offset_bytes - tasks_.front().record.offset_bytes);
+        behind(all_.records, tasks_[i].record.offset_bytes - tasks_.front().record.offset_bytes);
     return buffers;
   }
 
   /// Whether parts of the density's energies are left to be added up with the decisions.
-  bool leaves_grid_parts() const { return whole_.blocks > 0 && !whole_.member.has_others(); }
+  bool leaves_grid_parts() const {
+    return all_.whole.blocks > 0 && !all_.whole.member.has_others();
+  }
 
   void energies(const Window& window, const Work& work) {
     const Buffer sites = sites_of(work);
     const Buffer partials = partials_of(work);
-    if (!whole_.member.has_others()) {
-      window_energies(program_, queue_, window, work.grid, certification_, whole_, sites, partials);
+    if (!all_.whole.member.has_others()) {
+      window_energies(program_, queue_, window, work.grid, all_.certification, all_.whole, sites,
+                      partials);
       return;
     }
     // The density first: while the others are told, the device goes on with the rest.
-    const Buffer& energies = whole_.decide.grid_energies;
-    qmmm_coulomb_grid_pairs(program_, queue_, window, work.grid, whole_.blocks, sites,
-                            whole_.block_headers, whole_.points, partials);
+    const Buffer& energies = all_.whole.decide.grid_energies;
+    qmmm_coulomb_grid_pairs(program_, queue_, window, work.grid, all_.whole.blocks, sites,
+                            all_.whole.block_headers, all_.whole.points, partials);
     qmmm_coulomb_grid_sum(program_, queue_, window, work.grid, sites, partials, energies);
-    TeamEnergies team(program_, queue_, whole_.member, window.extent.candidates, energies);
-    WholeWindow rest = whole_;
+    TeamEnergies team(program_, queue_, all_.whole.member, window.extent.candidates, energies);
+    WholeWindow rest = all_.whole;
     rest.blocks = 0;
-    window_energies(program_, queue_, window, {}, certification_, rest, sites, partials);
+    window_energies(program_, queue_, window, {}, all_.certification, rest, sites, partials);
     team.finish();
   }
 
   /// The sums of energies, then the decisions.
   void decide(std::size_t i, const Window& window, const Work& work) {
-    constexpr int kSumEntries = 16;   // SUM_ENTRIES of window_sums.h
-    constexpr int kPairsPerItem = 4;  // PAIRS_PER_GROUP
-    constexpr int kGridSums = 4;      // GRID_SUMS_PER_GROUP
+    constexpr int kGridSums = 4;  // GRID_SUMS_PER_GROUP of window_decisions.h
     const WindowExtent& extent = window.extent;
-    const int group_size = program_.shape().decide_group;
-    // As many as window_decide of window_decisions.cl expects.
-    const std::size_t groups =
-        MM_TERMS * groups_for(extent.candidates + extent.starts, kSumEntries) +
-        groups_for(extent.candidates * extent.candidates, kPairsPerItem * group_size) +
-        (leaves_grid_parts() ? groups_for(extent.candidates, kGridSums) : 0);
+    const std::size_t groups = groups_that_add_up(program_, extent) +
+                               (leaves_grid_parts() ? groups_for(extent.candidates, kGridSums) : 0);
     Launch launch(program_, queue_, "window_decide");
-    set_decide_arguments(launch, window, tasks_[i].tuning, certification_, buffers_of(i),
+    set_decide_arguments(launch, window, tasks_[i].tuning, all_.certification, buffers_of(i),
                          work.decide, scratch_, Handed::as_places);
     launch.with_local(occupation_bytes(program_, extent.steps, components()))
         .with(pair_constants(window.interaction),
               cl_int{leaves_grid_parts() ? work.grid.parts() : 0}, cl_int{work.grid.capacity},
-              Place(sites_of(work)), Place(partials_of(work)), Place(whole_.mm_partial),
-              Place(whole_.decide.table))
+              Place(sites_of(work)), Place(partials_of(work)), Place(all_.whole.mm_partial),
+              Place(all_.whole.decide.table))
         .run({groups, 1}, {size_of(program_.shape().decide_group), 1});
   }
 
   /// Doubts, then the proposals of the next window.
   void settle(std::size_t i, const Window& window, const Work& work) {
     const bool last = i + 1 == tasks_.size();
-    if (last && !certification_.active) return;
+    if (last && !all_.certification.active) return;
     const std::size_t next = last ? i : i + 1;
     WindowShape next_shape = window_shape(window_of(next));
     if (last) next_shape.steps = 0;
     const Work next_work = work_of(next);
     Launch launch(program_, queue_, "window_settle");
-    set_decide_arguments(launch, window, tasks_[i].tuning, certification_, buffers_of(i),
+    set_decide_arguments(launch, window, tasks_[i].tuning, all_.certification, buffers_of(i),
                          work.decide, scratch_, Handed::as_places);
     launch.with_local(std::max(occupation_bytes(program_, window.extent.steps, components()),
                                picks_bytes(next_shape.steps)));
-    set_exact_arguments(launch, window, certification_, scratch_, Handed::as_places);
+    set_exact_arguments(launch, window, all_.certification, scratch_, Handed::as_places);
     launch
         .with(next_shape, tasks_[next].range, cl_int{next_work.grid.capacity},
-              Place(sites_of(next_work)), Place(whole_.outside))
+              Place(sites_of(next_work)), Place(all_.whole.outside))
         .run({size_of(work.decide.groups), 1}, {size_of(program_.shape().decide_group), 1});
   }
 
   Program& program_;
   cl_command_queue queue_;
-  Window window_;
   std::span<const WindowTask> tasks_;
-  Certification certification_;
-  WholeWindow whole_;
-  Buffer records_;  ///< of all windows, one behind the other
+  HandedWindows all_;
   WindowArrays arrays_{{}, 0};
   Buffer scratch_;
 };
@@ -331,8 +262,8 @@ void window_energies(Program& program, cl_command_queue queue, const Window& win
   Launch launch(program, queue,
                 has_reference(whole) ? "window_reference_energies" : "window_energies");
   launch.with_memory_of(sites)
-      .with(window_shape(window), window.interaction, pair_constants(window.interaction),
-            cl_int{tiles}, cl_int{certification.nuclei})
+      .with(window_shape(window), cl_int{tiles}, window.interaction,
+            pair_constants(window.interaction), cl_int{certification.nuclei})
       .with(Place(window.topology_reals), Place(window.topology_integers), Place(window.plan),
             Place(window.entries), Place(decide.lattice), Place(decide.lattice_sites),
             Place(whole.outside), Place(some(certification.solute, unused)),

@@ -43,6 +43,8 @@ struct DecideWork {
   std::size_t total_bytes = 0;
 };
 DecideWork decide_work(const Program& program, const Window& window, int groups, int components);
+/// Groups of a launch that decides which sum energies first (add_up_window of window_decisions.h).
+std::size_t groups_that_add_up(const Program& program, const WindowExtent& extent);
 /// @throws RunError where the device cannot decide such a window
 void check_extent(const Program& program, const WindowExtent& extent, int components);
 std::size_t occupation_bytes(const Program& program, int steps, int components);
@@ -58,6 +60,10 @@ enum class Handed { as_buffers, as_places };
 void set_decide_arguments(Launch& launch, const Window& window, const StepTuning& tuning,
                           const Certification& certification, const DecideBuffers& buffers,
                           const DecideWork& work, Buffer scratch, Handed handed);
+/// DECIDE_PARAMETERS_OF_ALL but for the local memory: without window and tuning.
+void set_decide_arguments_of_all(Launch& launch, const Window& window,
+                                 const Certification& certification, const DecideBuffers& buffers,
+                                 const DecideWork& work, Buffer scratch, Handed handed);
 /// AND_EXACT_PARAMETERS.
 /// @param unused for those that there are not
 void set_exact_arguments(Launch& launch, const Window& window, const Certification& certification,

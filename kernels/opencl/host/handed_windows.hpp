@@ -1,0 +1,34 @@
+#pragma once
+
+#include <span>
+
+#include "kernels/opencl/host/window_arrays.hpp"
+#include "kernels/opencl/host/window_work.hpp"
+
+namespace starpmc::opencl {
+
+inline bool has_reference(const WholeWindow& whole) {
+  return whole.reference.potential_values.memory != nullptr;
+}
+
+/// Of `windows` windows, one behind the other; where they are written to for those of `tasks`.
+Buffer records_of(const Window& window, std::span<const WindowTask> tasks, std::size_t windows);
+
+/// A chain's windows, and where their launches find what these hand to each other.
+struct HandedWindows {
+  Window window;
+  Certification certification;
+  WholeWindow whole;
+  Buffer records;
+
+  /// Puts what an operation hands to the next, and the arrays that all windows read and write, into
+  /// one piece of memory, which launches are given once: each memory object costs a launch half a
+  /// microsecond, and a chain's steps wait for launches.
+  /// @return the arrays; its bytes() are all that this takes, whatever the memory
+  WindowArrays move_to(const Program& program, Buffer memory);
+
+ private:
+  std::size_t place_intermediates(const Program& program, Buffer memory);
+};
+
+}  // namespace starpmc::opencl
