@@ -26,6 +26,10 @@ class ReportError(Exception):
     """The user's mistake, or something missing on this machine: exit status 2."""
 
 
+class Failure(Exception):
+    """What went wrong at run time: exit status 1."""
+
+
 @dataclass
 class EnergyTerm:
     """A row of the program's table of energy terms."""

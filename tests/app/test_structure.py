@@ -188,6 +188,32 @@ class Loops(Made):
         self.assertEqual([path.name for path in self.folder.iterdir()], ["run"])
 
 
+class XtcThatCannotBeWritten(Made):
+    def setUp(self):
+        super().setUp()
+        frames = numpy.random.default_rng(3).uniform(0, 15, (100, 120, 3))
+        self.run_folder = self.made([], [Kind("SOL", 40, *WATER)], frames, [15.0] * 3)
+        self.before = sorted(self.run_folder.iterdir())
+
+    def refused(self, words, limit="unlimited"):
+        command = f'ulimit -f {limit}; exec "$0" "$@"'
+        result = program.start("-c", command, program.PROGRAM, "report", self.run_folder, "--xtc",
+                               program="bash", env=ENVIRONMENT)  # fmt: skip
+        self.assertEqual(result.returncode, 1, result.stderr)
+        path = self.run_folder / "trajectory.xtc"
+        self.assertIn(f"error: {path}: cannot be written: {words}", result.stderr)
+        self.assertNotIn("cannot be read", result.stderr)
+
+    def test_no_room(self):
+        self.refused("File too large", limit=32)
+        self.assertEqual(sorted(self.run_folder.iterdir()), self.before)
+
+    def test_a_folder_in_its_place(self):
+        (self.run_folder / "trajectory.xtc").mkdir()
+        self.refused("Is a directory")
+        self.assertEqual(len(list(self.run_folder.iterdir())), len(self.before) + 1)
+
+
 class Equivalence(program.TestCase):
     def groups(self, text, charges=None):
         lines = [line.split() for line in text.splitlines()[2:]]
