@@ -170,6 +170,21 @@ class Loops(Made):
         for name, other in same.items():
             numpy.testing.assert_array_equal(curves[name].g, curves[other].g)
 
+    def test_names_with_a_plus(self):
+        kinds = [Kind("SOL", 40, *WATER), Kind("NA+", 3, ("NA+", 11, 1, (0, 0, 0))),
+                 Kind("CL-", 2, ("CL-", 17, -1, (0, 0, 0)))]  # fmt: skip
+        folder = made_trajectory.write(self.folder / "ions", [], kinds, self.frames[:, 4:], self.edges)
+        everything = [[120, 121, 122], [123, 124], [3 * i for i in range(40)]]
+        names = {"NA+": everything[0], "NA++CL-": everything[0] + everything[1],
+                 "CL- + NA+": everything[1] + everything[0], "OW+NA+": everything[2] + everything[0]}  # fmt: skip
+        curves = curves_of(folder, pairs=",".join(f"{name}:CL-" for name in names))
+        for name, particles in names.items():
+            label = name.replace(" ", "")
+            numpy.testing.assert_array_equal(
+                curves[f"{label}:CL-"].pair.centre.particles, sorted(particles)
+            )
+        self.assertIn("NA+:OW", curves_of(folder))
+
     def test_refused(self):
         for pairs, words in {
             "O:OW": ("solute.O or SOL.O", "several"),
