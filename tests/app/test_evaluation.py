@@ -27,11 +27,13 @@ import program
 EVALUATION = program.TESTS / "evaluation"
 sys.path.insert(0, str(EVALUATION))
 import against_paper
+import evaluation
 import exact_gain
 import exact_runs
 import inputs
 import paper_plan
 import paper_tables
+import perturbative_profile
 import power
 import published
 
@@ -644,6 +646,48 @@ class ExactRuns(program.TestCase):
         self.assertEqual(sampled, [95, 97, 99])
         self.assertEqual(differences, [0.25, 9.0, 0.75])
         self.assertEqual(means, [94.5, 96.5, 98.5])
+
+    def test_a_run_of_other_options_is_not_taken_for_the_one_asked_for(self):
+        runs = exact_runs.Runs(program.PROGRAM, self.folder, 1)
+        started = []
+
+        def run(_, folder, *words):
+            started.append(words)
+            self.write(f"{folder.name}/summary.json", (), ())
+            (folder / "summary.json").write_text('{"total_seconds": 1}')
+            return {"total_seconds": 1}
+
+        runs.program = unittest.mock.Mock(run=run)
+        words = ("--sampling.steps", 1000)
+        for reference in ("first.h5", None):  # which the first run has none of
+            runs.run("exact", "a.cfg", *words, reference=reference)
+        self.assertEqual(len(started), 1)
+        self.assertEqual(started[0][:4], (*words, "--qm.reference", "first.h5"))
+        with self.assertRaisesRegex(evaluation.InputError, "exact.json.*--sampling.steps 1000"):
+            runs.run("exact", "a.cfg", "--sampling.steps", 2000)
+        self.assertEqual(len(started), 1)
+
+    def test_nor_is_an_image_of_other_options(self):
+        source = self.folder / "profile" / "image-01"
+        self.write("profile/image-01/solute.xyz", (), ())
+        made = self.folder / "out" / "image-01"
+        starpmc = unittest.mock.Mock(run=unittest.mock.Mock(return_value={"total_seconds": 1}))
+        self.assertEqual(perturbative_profile.sample(starpmc, source, made, 50000, None, []), 1)
+        (made / "summary.json").write_text("{}")
+        self.assertIsNone(perturbative_profile.sample(starpmc, source, made, 50000, None, []))
+        for interval, steps, more in ((1000, None, []), (50000, 10, []), (50000, None, ["--a", "1"])):
+            with self.assertRaises(evaluation.InputError):
+                perturbative_profile.sample(starpmc, source, made, interval, steps, more)
+        starpmc.run.assert_called_once()
+
+    def test_blocks_end_where_there_is_an_energy(self):
+        for option, value in (("--block", 1500), ("--equilibration", 200)):
+            words = ["exact_gain.py", str(program.PROGRAM), option, str(value),
+                     "--output", str(self.folder / "out")]  # fmt: skip
+            with (unittest.mock.patch("sys.argv", words),
+                  self.assertRaisesRegex(evaluation.InputError, f"{option}.*1000.*{value}")):
+                exact_gain.body()
+        self.assertFalse((self.folder / "out").exists())
 
     def test_what_an_error_takes(self):
         rows = [("exact", -700.0, 1.0, 50, 40, 80, 100.0, 300.0),

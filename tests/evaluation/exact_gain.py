@@ -25,6 +25,7 @@ import evaluation
 from exact_runs import Runs, block_error, blocks_of, chain_folders, rows_of
 
 KT = 0.00831446261815324 * 298.15
+ENERGY_INTERVAL = 1000
 TEST_SHARE = 0.33  # of qm.configurations, each with an SCF
 
 
@@ -117,10 +118,16 @@ def body():
     parser.add_argument("--error", type=evaluation.bounded(float, 1e-3, 1e3), default=0.5)
     parser.add_argument("--output", type=Path, default=Path("exact-gain"))
     options = parser.parse_args()
+    for name in ("block", "equilibration"):
+        if getattr(options, name) % ENERGY_INTERVAL:
+            raise evaluation.InputError(
+                f"--{name}", f"is no multiple of {ENERGY_INTERVAL}, the steps from energy to energy",
+                getattr(options, name), "blocks have to end where there is one")
     runs = Runs(options.program, options.output, options.cores)
     steps = max(1, round(options.steps / options.cores / options.block)) * options.block
     words = ("--sampling.chains", options.cores, "--sampling.steps", steps,
-             "--sampling.equilibration-steps", options.equilibration, "--output.energy-interval", 1000)
+             "--sampling.equilibration-steps", options.equilibration,
+             "--output.energy-interval", ENERGY_INTERVAL)
     rows = []
     summary = runs.run("exact", evaluation.CONFIGS / "bench-R-exact.cfg", *words,
                        "--qm.interval", options.block, "--qm.configurations", options.configurations)
