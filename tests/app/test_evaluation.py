@@ -9,6 +9,7 @@ import hashlib
 import importlib.util
 import itertools
 import json
+import math
 import os
 import pathlib
 import random
@@ -641,11 +642,30 @@ class ExactRuns(program.TestCase):
             self.write(f"{chain}/blocks.csv", ("step", "difference", "accepted"), blocks)
         series = list(exact_gain.series_of_blocks(self.folder))
         self.assertEqual(len(series), 2)
-        ends, sampled, differences, means = series[1]
+        ends, sampled, differences, means, starts = series[1]
         self.assertEqual(ends, [95.25, 95.25, 99.75])  # the rejected one is the end before it again
         self.assertEqual(sampled, [95, 97, 99])
         self.assertEqual(differences, [0.25, 9.0, 0.75])
         self.assertEqual(means, [94.5, 96.5, 98.5])
+        self.assertEqual(starts, [0.5, 0.25, 0.25])
+
+    def test_what_a_block_remembers_is_not_corrected(self):
+        """Of an energy x^2/2 kT that is sampled where x^2/2 + (x^2 - 1)/10 is true, whose mean is 0.4."""
+        draw = random.Random(5)
+        for steps, blocks in ((2, 20000), (30, 3000)):
+            x, series = 0.0, []
+            for _ in range(blocks):
+                y, mean = x, 0.0
+                for _ in range(steps):
+                    y = 0.9 * y + 0.19**0.5 * draw.gauss(0, 1)
+                    mean += y * y / 2 / steps
+                series.append((y * y / 2, (y * y - 1) / 10, mean, (x * x - 1) / 10))
+                if draw.random() < math.exp((x * x - y * y) / 10):
+                    x = y
+            kt = exact_gain.KT
+            columns = [[kt * value for value in column] for column in zip(*series, strict=True)]
+            found = statistics.fmean(columns[2]) + exact_gain.wrong_over_steps(*columns)
+            self.assertAlmostEqual(found / kt, 0.4, delta=0.03)
 
     def test_a_run_of_other_options_is_not_taken_for_the_one_asked_for(self):
         runs = exact_runs.Runs(program.PROGRAM, self.folder, 1)

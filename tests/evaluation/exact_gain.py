@@ -35,9 +35,10 @@ def interaction(row):
 
 def series_of_blocks(folder):
     """Of each chain: the true E_int at block ends as they count, the sampled one there as proposed, the
-    difference of both, and the mean of the sampled one in each block."""
+    difference of both, the mean of the sampled one in each block, and the difference where it begins."""
     for path, blocks in zip(chain_folders(folder), blocks_of(folder), strict=True):
         sampled, true, differences, means = [], [], [], []
+        starts = [blocks[0]["difference"]]
         by_step = {row["step"]: interaction(row) for row in rows_of(path / "energies.csv")}
         for begin, block in itertools.pairwise(blocks):
             sampled.append(by_step[block["step"]])
@@ -47,7 +48,15 @@ def series_of_blocks(folder):
             true.append(sampled[-1] + differences[-1] if block["accepted"] else true[-1])
             means.append(statistics.fmean(
                 value for step, value in by_step.items() if begin["step"] < step <= block["step"]))
-        yield true[1:], sampled, differences, means
+            starts.append(differences[-1] if block["accepted"] else starts[-1])
+        yield true[1:], sampled, differences, means, starts[:-1]
+
+
+def wrong_over_steps(sampled, differences, means, starts):
+    """What the sampled Hamiltonian has wrong of the mean over all steps, to first order. A block begins in the
+    true ensemble: for what it remembers of its start nothing is wrong (src/io/qm_blocks.cpp)."""
+    at_ends = statistics.covariance(sampled, differences)
+    return statistics.fmean(differences) - (at_ends - statistics.covariance(means, starts)) / KT
 
 
 def log_lines(folder):
@@ -63,9 +72,9 @@ def seconds_until(lines, words):
 
 def of_exact(folder, summary, configurations):
     """(name, mean, error, independent samples, SCFs once, SCFs of the sampling, s once, s) of both means."""
-    ends, sampled, differences, means = zip(*series_of_blocks(folder), strict=True)
-    flat = [[value for chain in chains for value in chain] for chains in (sampled, differences)]
-    wrong = statistics.fmean(flat[1]) - statistics.covariance(*flat) / KT
+    ends, *others = zip(*series_of_blocks(folder), strict=True)
+    wrong = wrong_over_steps(*([value for chain in chains for value in chain] for chains in others))
+    means = others[2]
     lines = log_lines(folder)
     once = sum("reference, round" in line for line in lines) + 2 + round(TEST_SHARE * configurations)
     sampling = sum(len(chain) + 1 for chain in ends)
