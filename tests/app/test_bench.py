@@ -325,6 +325,8 @@ class Bench(program.TestCase):
             (("--workers", "few"), ("--workers", "few", "both")),
             (("--intervals", -1), ("--intervals", "-1")),
             (("--particles", "2,x"), ("--particles", "x")),
+            (("--particles", 1), ("--particles", "at least 2", "1")),
+            (("--particles", "200000,300000", "--evaluations", "2,3"), ("--particles", "1e+09 pairs")),
             (("--evaluations", 0), ("--evaluations", "0")),
             (("--seed", -1), ("--seed", "-1")),
             (("--experiment", "cell"), ("tests/evaluation", "cell.py")),
