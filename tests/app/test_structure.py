@@ -232,7 +232,7 @@ class XtcThatCannotBeWritten(Made):
 class Equivalence(program.TestCase):
     def groups(self, text, charges=None):
         lines = [line.split() for line in text.splitlines()[2:]]
-        numbers = numpy.array([{"H": 1, "C": 6, "O": 8, "N": 7}[line[0]] for line in lines])
+        numbers = numpy.array([{"H": 1, "C": 6, "O": 8, "N": 7, "Si": 14}[line[0]] for line in lines])
         positions = numpy.array([[float(x) for x in line[1:4]] for line in lines])
         names = [f"{line[0]}{i}" for i, line in enumerate(lines, 1)]
         charges = numpy.zeros(len(lines)) if charges is None else charges
@@ -253,6 +253,20 @@ class Equivalence(program.TestCase):
         self.assertEqual(
             self.groups(acetone, charges), ["C1", "O2", "C3", "C4", "H5+H6+H7", "H8+H9+H10"]
         )
+
+    def test_hydroxyl_groups_of_silicon(self):
+        """Whose hydrogens are some 2.2 A from it, and not bound to it."""
+        silanol = """9
+silanediol
+Si 0.0 0.0 0.0
+O 1.64 0.0 0.0
+O -0.547 1.546 0.0
+H 2.051 0.868 0.0
+H -1.52 1.72 0.0
+H -0.494 -0.699 1.209
+H -0.494 -0.699 -1.209
+"""
+        self.assertEqual(self.groups(silanol), ["Si1", "O2+O3", "H4+H5", "H6+H7"])
 
     def test_virtual_sites_are_left_out(self):
         tip4p = (*WATER, ("MW", 0, -1.04, (0.1, 0.1, 0)))
