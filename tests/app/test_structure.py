@@ -185,6 +185,24 @@ class Loops(Made):
             )
         self.assertIn("NA+:OW", curves_of(folder))
 
+    def test_a_chain_of_another_system_is_left_out(self):
+        for number, kinds, frames in (
+            (0, self.kinds, self.frames),
+            (1, self.kinds, self.frames),
+            (2, [*self.kinds[:2], Kind("BR", 2, ("BR", 35, -1, (0, 0, 0)))], self.frames),
+            (3, [self.kinds[0], Kind("SOL", 50, *WATER), self.kinds[2]],
+             numpy.concatenate([self.frames, self.frames[:, :30]], axis=1)),
+        ):  # fmt: skip
+            folder = self.folder / "mixed" / f"chain-{number}"
+            made_trajectory.write(folder, self.solute, kinds, frames, self.edges)
+            (folder / "settings.cfg").rename(folder.parent / "settings.cfg")
+        run = run_folder.read_run(self.folder / "mixed")
+        curves = {curve.pair.label: curve for curve in structure.read(run).curves}
+        self.assertEqual({curve.frames for curve in curves.values()}, {10})
+        self.compare(curves["O2:OW"])
+        said = [text for text in run.problems if "other molecules" in text]
+        self.assertEqual([text.split(":")[0] for text in said], ["chain 2", "chain 3"])
+
     def test_refused(self):
         for pairs, words in {
             "O:OW": ("solute.O or SOL.O", "several"),
