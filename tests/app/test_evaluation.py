@@ -709,6 +709,17 @@ class ExactRuns(program.TestCase):
                 exact_gain.body()
         self.assertFalse((self.folder / "out").exists())
 
+    def test_scf_calculations_of_a_reference(self):
+        sources = "".join((program.REPOSITORY / "src/app" / name).read_text() for name in (
+            "reference_preparation.cpp", "preparation_chains.hpp", "preparation_chains.cpp"))  # fmt: skip
+        most, share, fewest = (
+            int(re.search(rf"constexpr std::\w+ {name} = (\d+);", sources)[1])
+            for name in ("kMostTests", "kChains", "kFewestHeldOut")
+        )
+        for configurations in (1, 4, 8, 120, 163, 240):
+            held_out = min(max(fewest, configurations // share), configurations)
+            self.assertEqual(exact_gain.tests_of(configurations), min(most, held_out))
+
     def test_what_an_error_takes(self):
         rows = [("exact", -700.0, 1.0, 50, 40, 80, 100.0, 300.0),
                 ("perturbative", -702.0, 2.0, 30, 0, 400, 0.0, 2000.0)]  # fmt: skip

@@ -26,7 +26,6 @@ from exact_runs import Runs, block_error, blocks_of, chain_folders, rows_of
 
 KT = 0.00831446261815324 * 298.15
 ENERGY_INTERVAL = 1000
-TEST_SHARE = 0.33  # of qm.configurations, each with an SCF
 
 
 def interaction(row):
@@ -70,13 +69,19 @@ def seconds_until(lines, words):
     return (datetime.datetime.fromisoformat(found[:23]) - stamps[0]).total_seconds()
 
 
+def tests_of(configurations):
+    """Of a reference, each with an SCF: src/app/reference_preparation.cpp."""
+    held_out = min(max(2, configurations // 4), configurations)
+    return min(40, held_out)
+
+
 def of_exact(folder, summary, configurations):
     """(name, mean, error, independent samples, SCFs once, SCFs of the sampling, s once, s) of both means."""
     ends, *others = zip(*series_of_blocks(folder), strict=True)
     wrong = wrong_over_steps(*([value for chain in chains for value in chain] for chains in others))
     means = others[2]
     lines = log_lines(folder)
-    once = sum("reference, round" in line for line in lines) + 2 + round(TEST_SHARE * configurations)
+    once = sum("reference, round" in line for line in lines) + 2 + tests_of(configurations)
     sampling = sum(len(chain) + 1 for chain in ends)
     prepared = seconds_until(lines, "reference density of")
     work = (once, sampling, prepared, summary["total_seconds"] - prepared)
