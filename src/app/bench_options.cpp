@@ -87,7 +87,15 @@ BenchOverrides read_overrides(const Values& values) {
 
 PoseTimingRequest read_pose_timing(const Values& values) {
   constexpr long kMost = 1'000'000;
-  return {read_numbers(values, "particles", kMost), read_numbers(values, "evaluations", kMost),
+  std::vector<unsigned> particles = read_numbers(values, "particles", kMost, 2);
+  std::vector<unsigned> evaluations = read_numbers(values, "evaluations", kMost);
+  if (pairs_of_poses(std::ranges::min(particles), std::ranges::min(evaluations)) >
+      kMostPairsOfPoses) {
+    throw InputError(
+        "--particles", fmt::format("no task has at most {:g} pairs", kMostPairsOfPoses),
+        values["particles"].as<std::string>(), "write fewer, or fewer --evaluations of a task");
+  }
+  return {std::move(particles), std::move(evaluations),
           static_cast<std::uint64_t>(integer_between("seed", values["seed"].as<long>(), 0,
                                                      std::numeric_limits<long>::max())),
           read_seconds(values["seconds"].as<double>()), values.contains("timeline")};

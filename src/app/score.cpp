@@ -129,6 +129,7 @@ class Scoring {
     scorer_->finish();
     finish_progress();
     outcome_.seconds = seconds_since(start);
+    if (table_) table_->complete();
     return true;
   }
 
@@ -283,8 +284,9 @@ int run_score(std::span<const std::string> arguments, std::ostream& out) {
     constexpr int kSignalStatus = 128;
     return kSignalStatus + interruption.signal();
   }
-  scoring.commit();
+  // All that may lack room comes first: of two runs nothing is left side by side.
   write_json(*request, input, scoring, runtime);
+  scoring.commit();
   const Outcome& outcome = scoring.outcome();
   if (outcome.overlapping > 0) {
     spdlog::warn(

@@ -109,9 +109,21 @@ void check_inputs_stay(const ScoreRequest& request, const std::filesystem::path&
 }
 
 void check_output(const ScoreRequest& request, bool overwrite) {
+  const std::filesystem::path output(request.output);
+  const std::filesystem::path name = output.filename();
+  if (name.empty() || name == "." || name == "..") {
+    throw InputError("--output", "names a folder, not the files in it", request.output,
+                     fmt::format("write {}", (output / "score").string()));
+  }
   for (const auto& path : {request.table_path(), request.json_path()}) {
-    if (request.rows || path != request.table_path()) check_inputs_stay(request, path);
     std::error_code ignored;
+    if (request.rows || path != request.table_path()) {
+      check_inputs_stay(request, path);
+      if (std::filesystem::is_directory(path, ignored)) {
+        throw InputError("--output", "there is a folder of the file's name", path.string(),
+                         "choose another name");
+      }
+    }
     if (overwrite || !std::filesystem::exists(path, ignored)) continue;
     throw InputError("--output", "the file exists", path.string(),
                      "choose another name, or add --overwrite");

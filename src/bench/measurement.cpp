@@ -142,7 +142,8 @@ TaskTimes TaskTimes::since(const TaskTimes& earlier) const {
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
-  return *middle;
+  if (values.size() % 2 != 0) return *middle;
+  return (*std::max_element(values.begin(), middle) + *middle) / 2;
 }
 
 void TaskTimes::add(const TaskTimes& other) {

@@ -39,7 +39,6 @@ constexpr std::size_t kMostTasks = 100'000;
 constexpr int kRepetitions = 3;
 /// Tasks and bare cores in turn: what a machine gives may change from second to second.
 constexpr int kRounds = 2;
-constexpr double kMostPairsPerTask = 1e9;
 
 /// The workload's buffers as StarPU sees them, and energies for tasks side by side.
 class Tasks {
@@ -209,10 +208,14 @@ std::vector<BenchCase> time_poses(const PoseTimingRequest& request,
                                   std::span<const BenchTarget> targets) {
   std::vector<BenchCase> cases;
   for (const unsigned particles : request.particles) {
-    PoseWorkload workload(particles, std::ranges::max(request.evaluations), request.seed);
+    std::vector<unsigned> fitting = request.evaluations;
+    std::erase_if(fitting, [particles](unsigned evaluations) {
+      return pairs_of_poses(particles, evaluations) > kMostPairsOfPoses;
+    });
+    if (fitting.empty()) continue;
+    PoseWorkload workload(particles, std::ranges::max(fitting), request.seed);
     for (const BenchTarget& target : targets) {
-      for (const unsigned evaluations : request.evaluations) {
-        if (workload.pairs() * evaluations > kMostPairsPerTask) continue;
+      for (const unsigned evaluations : fitting) {
         cases.push_back(time_case(workload, evaluations, target, request));
       }
     }

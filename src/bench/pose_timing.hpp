@@ -18,8 +18,17 @@ struct PoseTimingRequest {
   bool timeline = false;  ///< with the tasks of one short run more
 };
 
-/// A case for each target, number of particles and number of evaluations; tasks of more than 1e9
-/// pairs, some seconds, are left out. On cores, the threads of the workers also evaluate without
+/// Tasks of more, some seconds, are left out.
+inline constexpr double kMostPairsOfPoses = 1e9;
+
+/// Of a task: half of the particles with the other half.
+constexpr double pairs_of_poses(unsigned particles, unsigned evaluations) {
+  const double half = particles / 2;
+  return half * half * evaluations;
+}
+
+/// A case for each target, number of particles and number of evaluations with no more than
+/// kMostPairsOfPoses. On cores, the threads of the workers also evaluate without
 /// tasks, in turn with the tasks ("taskless"): cores that share hardware are slower together,
 /// whatever hands out their work. Under a running StarpuRuntime.
 std::vector<BenchCase> time_poses(const PoseTimingRequest& request,

@@ -152,6 +152,8 @@ def main():
         report = report_of_profile(arguments) if is_profile else report_of_run(arguments)
     except run_folder.ReportError as error:
         fail(error)
+    except run_folder.Failure as error:
+        fail(error, FAILURE)
     except OSError as error:
         fail(f"{arguments.folder}: cannot be read: {error}", FAILURE)
     for problem in report.problems:

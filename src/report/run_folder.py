@@ -19,11 +19,15 @@ PARTS_IN_ONE = ("qmmm_nuclei", "qmmm_grid")
 LONGEST_TEXT = 1 << 28  # bytes: nothing that a run writes as text is longer
 ROWS_AT_ONCE = 200_000
 # What a damaged file may raise while it is read.
-DAMAGE = (OSError, ValueError, KeyError, IndexError, TypeError, RuntimeError, csv.Error)
+DAMAGE = (OSError, ValueError, LookupError, TypeError, AttributeError, RuntimeError, csv.Error)
 
 
 class ReportError(Exception):
     """The user's mistake, or something missing on this machine: exit status 2."""
+
+
+class Failure(Exception):
+    """What went wrong at run time: exit status 1."""
 
 
 @dataclass

@@ -4,6 +4,7 @@ Sites of a kind are equivalent if bonds (by covalent radii) and elements, and of
 charges, cannot tell them apart: the six hydrogens of acetone, the two oxygens of a carboxylate.
 """
 
+import re
 from dataclasses import dataclass
 
 import box_picture
@@ -13,6 +14,7 @@ from trajectory import symbol
 
 SOLUTE = "solute"  # what the QM molecule is called where a name needs its molecule before it
 MOST_LISTED = 40  # names in a message
+PLUS = re.compile(r"\+(?!\s*(?:\+|$))")  # between two names; NA+ is one
 
 
 @dataclass(eq=False)
@@ -186,7 +188,7 @@ class Catalogue:
         return pairs
 
     def _side(self, word, text):
-        names = [name.strip() for name in text.split("+")]
+        names = [name.strip() for name in PLUS.split(text)]
         particles = [self._find(word, name) for name in names]
         return Sites("+".join(names), numpy.unique(numpy.concatenate(particles)))
 

@@ -76,13 +76,25 @@ def read(run, atoms="", pairs=""):
             run.problem(f"{chain.name}: trajectory.h5md cannot be read: {error}")
     try:
         if opened:
-            _read_opened(run, atoms, pairs, opened, found)
+            _read_opened(run, atoms, pairs, _of_one_system(run, opened), found)
     except DAMAGE as error:
         run.problem(f"The trajectory cannot be read: {error}")
     finally:
         for _, trajectory in opened:
             trajectory.__exit__()
     return found
+
+
+def _of_one_system(run, opened):
+    """Those that have the first one's molecules."""
+    first_chain, first = opened[0]
+    for chain, trajectory in opened:
+        if not trajectory.has_molecules_of(first):
+            run.problem(
+                f"{chain.name}: trajectory.h5md has other molecules than that of {first_chain.name}, and is "
+                "left out."
+            )
+    return [one for one in opened if one[1].has_molecules_of(first)]
 
 
 def _read_opened(run, atoms, pairs, opened, found):

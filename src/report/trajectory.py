@@ -71,6 +71,14 @@ class Trajectory:
     def _sites_fit(self, particles):
         return 0 <= self.solute_atoms <= particles
 
+    def has_molecules_of(self, other):
+        """The same, in the same order."""
+        return (
+            numpy.array_equal(self.atomic_numbers, other.atomic_numbers)
+            and numpy.array_equal(self.molecule_types, other.molecule_types)
+            and (self.type_names, self.site_names) == (other.type_names, other.site_names)
+        )
+
     def positions(self, frame):
         return numpy.asarray(self._positions[frame], float)
 

@@ -2,8 +2,7 @@
 
 import os
 
-import numpy
-from run_folder import DAMAGE, ReportError, require_file
+from run_folder import DAMAGE, Failure, ReportError, require_file
 from trajectory import Trajectory
 
 LARGEST_STEP = 2**31 - 1  # the format has 32 bits for it
@@ -20,32 +19,50 @@ def write(chain):
         ) from error
     chemfiles.set_warnings_callback(lambda _: None)
     path = chain.trajectory.with_suffix(".xtc")
-    # The library goes by the end of the name.
     temporary = path.with_name(f".{path.name}.{os.getpid()}.temporary")
     try:
-        require_file(chain.trajectory)
         temporary.unlink(missing_ok=True)
-        with Trajectory(chain.trajectory) as source:
-            _copy(chemfiles, source, temporary)
+        with open(temporary, "xb") as file:
+            file.writelines(_encoded(chemfiles, chain.trajectory))
+            file.flush()
+            os.fsync(file.fileno())
         temporary.replace(path)
+    except OSError as error:
+        raise Failure(f"{path}: cannot be written: {error.strerror or error}") from error
     except chemfiles.ChemfilesError as error:
-        raise OSError(f"{path}: cannot be written: {error}") from error
-    except DAMAGE as error:
-        raise ReportError(f"--xtc: {chain.trajectory}: cannot be read: {error}") from error
+        raise Failure(f"{path}: cannot be written: {error}") from error
     finally:
         temporary.unlink(missing_ok=True)
     return path
 
 
-def _copy(chemfiles, source, path):
-    with chemfiles.Trajectory(os.fspath(path), "w", "XTC") as target:
+def _encoded(chemfiles, trajectory):
+    """The bytes of each frame. The library maps its file, and would be killed where the disk is full: it gets
+    one in memory."""
+    memory = os.memfd_create("xtc")
+    try:
         frame = chemfiles.Frame()
-        frame.resize(len(source.atomic_numbers))
-        for index in range(source.frames):
-            step = int(source.steps[index])
-            if step > LARGEST_STEP:
-                raise ValueError(f"step {step} is more than the format XTC can hold")
+        for step, edges, positions in _frames(trajectory):
+            frame.resize(len(positions))
             frame.step = step
-            frame.cell = chemfiles.UnitCell(list(source.edges_of(index)))
-            frame.positions[:] = numpy.asarray(source.positions(index))
-            target.write(frame)
+            frame.cell = chemfiles.UnitCell(list(edges))
+            frame.positions[:] = positions
+            with chemfiles.Trajectory(f"/proc/self/fd/{memory}", "w", "XTC") as target:
+                target.write(frame)
+            yield os.pread(memory, os.fstat(memory).st_size, 0)
+    finally:
+        os.close(memory)
+
+
+def _frames(trajectory):
+    """Step, edges and positions of each."""
+    try:
+        require_file(trajectory)
+        with Trajectory(trajectory) as source:
+            for index in range(source.frames):
+                step = int(source.steps[index])
+                if step > LARGEST_STEP:
+                    raise ValueError(f"step {step} is more than the format XTC can hold")
+                yield step, source.edges_of(index), source.positions(index)
+    except DAMAGE as error:
+        raise ReportError(f"--xtc: {trajectory}: cannot be read: {error}") from error

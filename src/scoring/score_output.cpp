@@ -68,11 +68,12 @@ void PoseTable::append(const ScoredPose& pose) {
   file_->write(line_);
 }
 
-void PoseTable::commit() {
+void PoseTable::complete() {
   file_->synchronise();
   file_->close();
-  rename_durably(temporary_, path_);
 }
+
+void PoseTable::commit() { rename_durably(temporary_, path_); }
 
 std::string poses_text(const std::vector<ScoredPose>& poses, bool vdw) {
   std::string text = fmt::format("{:>12} {:>16}", "pose", "Coulomb");

@@ -45,6 +45,10 @@ class PoseTable {
 
   /// @throws RunError when the disk is full
   void append(const ScoredPose& pose);
+  /// After the last pose.
+  /// @throws RunError when the disk is full
+  void complete();
+  /// Gives what is complete its name.
   void commit();
 
  private:

@@ -170,6 +170,16 @@ class Bench(program.TestCase):
             self.assertLess(0, result["ended_unix_s"] - result["began_unix_s"])
             self.assertLess(abs(time() - result["ended_unix_s"]), 100)
 
+    def test_a_whole_machine_of_one_worker_has_no_ceiling(self):
+        document, _ = self.bench(
+            *("--system", "quick", *SMALL, "--term", "grid", "--implementation", "simd,any"),
+            *("--precision", "mixed", "--workers", "all"), env={"STARPU_NCPU": 1, "STARPU_NOPENCL": 0})
+        core, machine = (r for r in document["results"] if r["term"] == "qmmm_coulomb_grid")
+        self.assertEqual((core["device"], machine["device"]), ("1 core", "all workers"))
+        self.assertGreater(core["share_of_ceiling"], 0)
+        self.assertNotIn("ceiling_pairs_per_second", machine)
+        self.assertNotIn("share_of_ceiling", machine)
+
     def test_poses(self):
         document, text = self.bench(
             *("--term", "poses,roots", "--seconds", 0.01, "--implementation", "scalar,simd"),
@@ -325,6 +335,8 @@ class Bench(program.TestCase):
             (("--workers", "few"), ("--workers", "few", "both")),
             (("--intervals", -1), ("--intervals", "-1")),
             (("--particles", "2,x"), ("--particles", "x")),
+            (("--particles", 1), ("--particles", "at least 2", "1")),
+            (("--particles", "200000,300000", "--evaluations", "2,3"), ("--particles", "1e+09 pairs")),
             (("--evaluations", 0), ("--evaluations", "0")),
             (("--seed", -1), ("--seed", "-1")),
             (("--experiment", "cell"), ("tests/evaluation", "cell.py")),

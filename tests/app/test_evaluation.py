@@ -9,6 +9,7 @@ import hashlib
 import importlib.util
 import itertools
 import json
+import math
 import os
 import pathlib
 import random
@@ -27,11 +28,13 @@ import program
 EVALUATION = program.TESTS / "evaluation"
 sys.path.insert(0, str(EVALUATION))
 import against_paper
+import evaluation
 import exact_gain
 import exact_runs
 import inputs
 import paper_plan
 import paper_tables
+import perturbative_profile
 import power
 import published
 
@@ -639,11 +642,83 @@ class ExactRuns(program.TestCase):
             self.write(f"{chain}/blocks.csv", ("step", "difference", "accepted"), blocks)
         series = list(exact_gain.series_of_blocks(self.folder))
         self.assertEqual(len(series), 2)
-        ends, sampled, differences, means = series[1]
+        ends, sampled, differences, means, starts = series[1]
         self.assertEqual(ends, [95.25, 95.25, 99.75])  # the rejected one is the end before it again
         self.assertEqual(sampled, [95, 97, 99])
         self.assertEqual(differences, [0.25, 9.0, 0.75])
         self.assertEqual(means, [94.5, 96.5, 98.5])
+        self.assertEqual(starts, [0.5, 0.25, 0.25])
+
+    def test_what_a_block_remembers_is_not_corrected(self):
+        """Of an energy x^2/2 kT that is sampled where x^2/2 + (x^2 - 1)/10 is true, whose mean is 0.4."""
+        draw = random.Random(5)
+        for steps, blocks in ((2, 20000), (30, 3000)):
+            x, series = 0.0, []
+            for _ in range(blocks):
+                y, mean = x, 0.0
+                for _ in range(steps):
+                    y = 0.9 * y + 0.19**0.5 * draw.gauss(0, 1)
+                    mean += y * y / 2 / steps
+                series.append((y * y / 2, (y * y - 1) / 10, mean, (x * x - 1) / 10))
+                if draw.random() < math.exp((x * x - y * y) / 10):
+                    x = y
+            kt = exact_gain.KT
+            columns = [[kt * value for value in column] for column in zip(*series, strict=True)]
+            found = statistics.fmean(columns[2]) + exact_gain.wrong_over_steps(*columns)
+            self.assertAlmostEqual(found / kt, 0.4, delta=0.03)
+
+    def test_a_run_of_other_options_is_not_taken_for_the_one_asked_for(self):
+        runs = exact_runs.Runs(program.PROGRAM, self.folder, 1)
+        started = []
+
+        def run(_, folder, *words):
+            started.append(words)
+            self.write(f"{folder.name}/summary.json", (), ())
+            (folder / "summary.json").write_text('{"total_seconds": 1}')
+            return {"total_seconds": 1}
+
+        runs.program = unittest.mock.Mock(run=run)
+        words = ("--sampling.steps", 1000)
+        for reference in ("first.h5", None):  # which the first run has none of
+            runs.run("exact", "a.cfg", *words, reference=reference)
+        self.assertEqual(len(started), 1)
+        self.assertEqual(started[0][:4], (*words, "--qm.reference", "first.h5"))
+        with self.assertRaisesRegex(evaluation.InputError, "exact.json.*--sampling.steps 1000"):
+            runs.run("exact", "a.cfg", "--sampling.steps", 2000)
+        self.assertEqual(len(started), 1)
+
+    def test_nor_is_an_image_of_other_options(self):
+        source = self.folder / "profile" / "image-01"
+        self.write("profile/image-01/solute.xyz", (), ())
+        made = self.folder / "out" / "image-01"
+        starpmc = unittest.mock.Mock(run=unittest.mock.Mock(return_value={"total_seconds": 1}))
+        self.assertEqual(perturbative_profile.sample(starpmc, source, made, 50000, None, []), 1)
+        (made / "summary.json").write_text("{}")
+        self.assertIsNone(perturbative_profile.sample(starpmc, source, made, 50000, None, []))
+        for interval, steps, more in ((1000, None, []), (50000, 10, []), (50000, None, ["--a", "1"])):
+            with self.assertRaises(evaluation.InputError):
+                perturbative_profile.sample(starpmc, source, made, interval, steps, more)
+        starpmc.run.assert_called_once()
+
+    def test_blocks_end_where_there_is_an_energy(self):
+        for option, value in (("--block", 1500), ("--equilibration", 200)):
+            words = ["exact_gain.py", str(program.PROGRAM), option, str(value),
+                     "--output", str(self.folder / "out")]  # fmt: skip
+            with (unittest.mock.patch("sys.argv", words),
+                  self.assertRaisesRegex(evaluation.InputError, f"{option}.*1000.*{value}")):
+                exact_gain.body()
+        self.assertFalse((self.folder / "out").exists())
+
+    def test_scf_calculations_of_a_reference(self):
+        sources = "".join((program.REPOSITORY / "src/app" / name).read_text() for name in (
+            "reference_preparation.cpp", "preparation_chains.hpp", "preparation_chains.cpp"))  # fmt: skip
+        most, share, fewest = (
+            int(re.search(rf"constexpr std::\w+ {name} = (\d+);", sources)[1])
+            for name in ("kMostTests", "kChains", "kFewestHeldOut")
+        )
+        for configurations in (1, 4, 8, 120, 163, 240):
+            held_out = min(max(fewest, configurations // share), configurations)
+            self.assertEqual(exact_gain.tests_of(configurations), min(most, held_out))
 
     def test_what_an_error_takes(self):
         rows = [("exact", -700.0, 1.0, 50, 40, 80, 100.0, 300.0),

@@ -554,6 +554,10 @@ class Damage(Report):
             self.assertIn(part, result.stderr)
         headings = Page((self.run / "report.html").read_text()).headings
         self.assertEqual(headings, ["Results", "Energies", "Averages and errors", "Configuration"])
+        with h5py.File(self.run / "trajectory.h5md", "r+") as file:
+            del file["parameters/molecule_types/0/site_names"]
+            file["parameters/molecule_types/0/site_names"] = [1]
+        self.assertIn("trajectory.h5md cannot be read", self.report().stderr)
 
     def test_energies_of_another_run(self):
         self.copy("argon")

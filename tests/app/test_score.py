@@ -593,6 +593,23 @@ class Malformed(ScoreCase):
         self.assertEqual({p.name for p in self.folder.iterdir()},
                          {"r.pqr", "l.pqr", "score-output"})
 
+    def test_a_folder_is_told_before_anything_is_replaced(self):
+        (self.folder / "r.pqr").write_text(RECEPTOR)
+        (self.folder / "l.pqr").write_text(LIGAND)
+        (self.folder / "out.csv").write_text("of before")
+        (self.folder / "out.json").mkdir()
+        (self.folder / "into").mkdir()
+        words = ("score", "--receptor", "r.pqr", "--ligand", "l.pqr", "--overwrite", "--output")
+        for output, said in (("out", "folder of the file's name, found 'out.json'"),
+                             ("into/", "names a folder, not the files in it, found 'into/'"),
+                             ("into/..", "write into/../score")):
+            with self.subTest(output):
+                run = program.start(*words, output, cwd=self.folder)
+                self.assertEqual(run.returncode, 2, run.stderr)
+                self.assertIn(said, run.stderr)
+        self.assertEqual((self.folder / "out.csv").read_text(), "of before")
+        self.assertEqual(list((self.folder / "into").iterdir()), [])
+
     def test_nothing_that_is_read_is_replaced(self):
         (self.folder / "r.pqr").write_text(RECEPTOR)
         (self.folder / "l.pqr").write_text(LIGAND)

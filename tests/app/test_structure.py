@@ -170,6 +170,39 @@ class Loops(Made):
         for name, other in same.items():
             numpy.testing.assert_array_equal(curves[name].g, curves[other].g)
 
+    def test_names_with_a_plus(self):
+        kinds = [Kind("SOL", 40, *WATER), Kind("NA+", 3, ("NA+", 11, 1, (0, 0, 0))),
+                 Kind("CL-", 2, ("CL-", 17, -1, (0, 0, 0)))]  # fmt: skip
+        folder = made_trajectory.write(self.folder / "ions", [], kinds, self.frames[:, 4:], self.edges)
+        everything = [[120, 121, 122], [123, 124], [3 * i for i in range(40)]]
+        names = {"NA+": everything[0], "NA++CL-": everything[0] + everything[1],
+                 "CL- + NA+": everything[1] + everything[0], "OW+NA+": everything[2] + everything[0]}  # fmt: skip
+        curves = curves_of(folder, pairs=",".join(f"{name}:CL-" for name in names))
+        for name, particles in names.items():
+            label = name.replace(" ", "")
+            numpy.testing.assert_array_equal(
+                curves[f"{label}:CL-"].pair.centre.particles, sorted(particles)
+            )
+        self.assertIn("NA+:OW", curves_of(folder))
+
+    def test_a_chain_of_another_system_is_left_out(self):
+        for number, kinds, frames in (
+            (0, self.kinds, self.frames),
+            (1, self.kinds, self.frames),
+            (2, [*self.kinds[:2], Kind("BR", 2, ("BR", 35, -1, (0, 0, 0)))], self.frames),
+            (3, [self.kinds[0], Kind("SOL", 50, *WATER), self.kinds[2]],
+             numpy.concatenate([self.frames, self.frames[:, :30]], axis=1)),
+        ):  # fmt: skip
+            folder = self.folder / "mixed" / f"chain-{number}"
+            made_trajectory.write(folder, self.solute, kinds, frames, self.edges)
+            (folder / "settings.cfg").rename(folder.parent / "settings.cfg")
+        run = run_folder.read_run(self.folder / "mixed")
+        curves = {curve.pair.label: curve for curve in structure.read(run).curves}
+        self.assertEqual({curve.frames for curve in curves.values()}, {10})
+        self.compare(curves["O2:OW"])
+        said = [text for text in run.problems if "other molecules" in text]
+        self.assertEqual([text.split(":")[0] for text in said], ["chain 2", "chain 3"])
+
     def test_refused(self):
         for pairs, words in {
             "O:OW": ("solute.O or SOL.O", "several"),
@@ -188,10 +221,36 @@ class Loops(Made):
         self.assertEqual([path.name for path in self.folder.iterdir()], ["run"])
 
 
+class XtcThatCannotBeWritten(Made):
+    def setUp(self):
+        super().setUp()
+        frames = numpy.random.default_rng(3).uniform(0, 15, (100, 120, 3))
+        self.run_folder = self.made([], [Kind("SOL", 40, *WATER)], frames, [15.0] * 3)
+        self.before = sorted(self.run_folder.iterdir())
+
+    def refused(self, words, limit="unlimited"):
+        command = f'ulimit -f {limit}; exec "$0" "$@"'
+        result = program.start("-c", command, program.PROGRAM, "report", self.run_folder, "--xtc",
+                               program="bash", env=ENVIRONMENT)  # fmt: skip
+        self.assertEqual(result.returncode, 1, result.stderr)
+        path = self.run_folder / "trajectory.xtc"
+        self.assertIn(f"error: {path}: cannot be written: {words}", result.stderr)
+        self.assertNotIn("cannot be read", result.stderr)
+
+    def test_no_room(self):
+        self.refused("File too large", limit=32)
+        self.assertEqual(sorted(self.run_folder.iterdir()), self.before)
+
+    def test_a_folder_in_its_place(self):
+        (self.run_folder / "trajectory.xtc").mkdir()
+        self.refused("Is a directory")
+        self.assertEqual(len(list(self.run_folder.iterdir())), len(self.before) + 1)
+
+
 class Equivalence(program.TestCase):
     def groups(self, text, charges=None):
         lines = [line.split() for line in text.splitlines()[2:]]
-        numbers = numpy.array([{"H": 1, "C": 6, "O": 8, "N": 7}[line[0]] for line in lines])
+        numbers = numpy.array([{"H": 1, "C": 6, "O": 8, "N": 7, "Si": 14}[line[0]] for line in lines])
         positions = numpy.array([[float(x) for x in line[1:4]] for line in lines])
         names = [f"{line[0]}{i}" for i, line in enumerate(lines, 1)]
         charges = numpy.zeros(len(lines)) if charges is None else charges
@@ -212,6 +271,20 @@ class Equivalence(program.TestCase):
         self.assertEqual(
             self.groups(acetone, charges), ["C1", "O2", "C3", "C4", "H5+H6+H7", "H8+H9+H10"]
         )
+
+    def test_hydroxyl_groups_of_silicon(self):
+        """Whose hydrogens are some 2.2 A from it, and not bound to it."""
+        silanol = """9
+silanediol
+Si 0.0 0.0 0.0
+O 1.64 0.0 0.0
+O -0.547 1.546 0.0
+H 2.051 0.868 0.0
+H -1.52 1.72 0.0
+H -0.494 -0.699 1.209
+H -0.494 -0.699 -1.209
+"""
+        self.assertEqual(self.groups(silanol), ["Si1", "O2+O3", "H4+H5", "H6+H7"])
 
     def test_virtual_sites_are_left_out(self):
         tip4p = (*WATER, ("MW", 0, -1.04, (0.1, 0.1, 0)))

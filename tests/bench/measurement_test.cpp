@@ -24,5 +24,11 @@ TEST(TaskTimes, OperationsAreCodeletsOfAnyPrecisionAndPotential) {
   EXPECT_EQ(times.operation("mm").tasks, 0U);
 }
 
+TEST(Median, OfAnEvenNumberIsBetweenTheTwoInTheMiddle) {
+  EXPECT_EQ(median({4, 1, 9, 2}), 3);
+  EXPECT_EQ(median({1, 2}), 1.5);
+  EXPECT_EQ(median({4, 1, 9}), 4);
+}
+
 }  // namespace
 }  // namespace starpmc

@@ -201,6 +201,17 @@ class Table:
                 + "".join(f"  {note}\n" for note in self.notes))
 
 
+def keep_words(path, words, made):
+    """Keeps what a run is asked for. Of one that is `made` it has to be the same: its results would stand
+    under the options of another."""
+    words = list(map(str, words))
+    if not made:
+        path.write_text(json.dumps(words) + "\n", encoding="utf-8")
+    elif path.exists() and (found := json.loads(path.read_text(encoding="utf-8"))) != words:
+        raise InputError(path, "the run beside it was made with other options", " ".join(found),
+                         "give those again, remove the run, or choose another folder with --output")
+
+
 def new_folder(path, name):
     """For results; an earlier experiment's is left alone."""
     if list(path.glob(name)):

@@ -25,7 +25,7 @@ import evaluation
 from exact_runs import Runs, block_error, blocks_of, chain_folders, rows_of
 
 KT = 0.00831446261815324 * 298.15
-TEST_SHARE = 0.33  # of qm.configurations, each with an SCF
+ENERGY_INTERVAL = 1000
 
 
 def interaction(row):
@@ -34,9 +34,10 @@ def interaction(row):
 
 def series_of_blocks(folder):
     """Of each chain: the true E_int at block ends as they count, the sampled one there as proposed, the
-    difference of both, and the mean of the sampled one in each block."""
+    difference of both, the mean of the sampled one in each block, and the difference where it begins."""
     for path, blocks in zip(chain_folders(folder), blocks_of(folder), strict=True):
         sampled, true, differences, means = [], [], [], []
+        starts = [blocks[0]["difference"]]
         by_step = {row["step"]: interaction(row) for row in rows_of(path / "energies.csv")}
         for begin, block in itertools.pairwise(blocks):
             sampled.append(by_step[block["step"]])
@@ -46,7 +47,15 @@ def series_of_blocks(folder):
             true.append(sampled[-1] + differences[-1] if block["accepted"] else true[-1])
             means.append(statistics.fmean(
                 value for step, value in by_step.items() if begin["step"] < step <= block["step"]))
-        yield true[1:], sampled, differences, means
+            starts.append(differences[-1] if block["accepted"] else starts[-1])
+        yield true[1:], sampled, differences, means, starts[:-1]
+
+
+def wrong_over_steps(sampled, differences, means, starts):
+    """What the sampled Hamiltonian has wrong of the mean over all steps, to first order. A block begins in the
+    true ensemble: for what it remembers of its start nothing is wrong (src/io/qm_blocks.cpp)."""
+    at_ends = statistics.covariance(sampled, differences)
+    return statistics.fmean(differences) - (at_ends - statistics.covariance(means, starts)) / KT
 
 
 def log_lines(folder):
@@ -60,13 +69,19 @@ def seconds_until(lines, words):
     return (datetime.datetime.fromisoformat(found[:23]) - stamps[0]).total_seconds()
 
 
+def tests_of(configurations):
+    """Of a reference, each with an SCF: src/app/reference_preparation.cpp."""
+    held_out = min(max(2, configurations // 4), configurations)
+    return min(40, held_out)
+
+
 def of_exact(folder, summary, configurations):
     """(name, mean, error, independent samples, SCFs once, SCFs of the sampling, s once, s) of both means."""
-    ends, sampled, differences, means = zip(*series_of_blocks(folder), strict=True)
-    flat = [[value for chain in chains for value in chain] for chains in (sampled, differences)]
-    wrong = statistics.fmean(flat[1]) - statistics.covariance(*flat) / KT
+    ends, *others = zip(*series_of_blocks(folder), strict=True)
+    wrong = wrong_over_steps(*([value for chain in chains for value in chain] for chains in others))
+    means = others[2]
     lines = log_lines(folder)
-    once = sum("reference, round" in line for line in lines) + 2 + round(TEST_SHARE * configurations)
+    once = sum("reference, round" in line for line in lines) + 2 + tests_of(configurations)
     sampling = sum(len(chain) + 1 for chain in ends)
     prepared = seconds_until(lines, "reference density of")
     work = (once, sampling, prepared, summary["total_seconds"] - prepared)
@@ -117,10 +132,16 @@ def body():
     parser.add_argument("--error", type=evaluation.bounded(float, 1e-3, 1e3), default=0.5)
     parser.add_argument("--output", type=Path, default=Path("exact-gain"))
     options = parser.parse_args()
+    for name in ("block", "equilibration"):
+        if getattr(options, name) % ENERGY_INTERVAL:
+            raise evaluation.InputError(
+                f"--{name}", f"is no multiple of {ENERGY_INTERVAL}, the steps from energy to energy",
+                getattr(options, name), "blocks have to end where there is one")
     runs = Runs(options.program, options.output, options.cores)
     steps = max(1, round(options.steps / options.cores / options.block)) * options.block
     words = ("--sampling.chains", options.cores, "--sampling.steps", steps,
-             "--sampling.equilibration-steps", options.equilibration, "--output.energy-interval", 1000)
+             "--sampling.equilibration-steps", options.equilibration,
+             "--output.energy-interval", ENERGY_INTERVAL)
     rows = []
     summary = runs.run("exact", evaluation.CONFIGS / "bench-R-exact.cfg", *words,
                        "--qm.interval", options.block, "--qm.configurations", options.configurations)

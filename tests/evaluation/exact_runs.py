@@ -7,7 +7,7 @@ import statistics
 import time
 from pathlib import Path
 
-from evaluation import CONFIGS, Failure, Program
+from evaluation import CONFIGS, Failure, Program, keep_words
 
 
 class Runs:
@@ -19,11 +19,15 @@ class Runs:
         self.folder.mkdir(parents=True, exist_ok=True)
         self.cores = cores
 
-    def run(self, name, configuration, *words):
+    def run(self, name, configuration, *words, reference=None):
         """summary.json; a run that is there already is not made again."""
         folder = self.folder / name
-        if (folder / "summary.json").exists():
+        made = (folder / "summary.json").exists()
+        keep_words(self.folder / f"{name}.json", words, made)
+        if made:
             return json.loads((folder / "summary.json").read_text(encoding="utf-8"))
+        if reference:
+            words += ("--qm.reference", reference)
         print(f"{time.strftime('%H:%M:%S')} {name}: {' '.join(map(str, words))}", flush=True)
         summary = self.program.run(configuration, folder, *words, "--output.overwrite", "true")
         print(f"{time.strftime('%H:%M:%S')} {name}: {summary['total_seconds']:.0f} s", flush=True)

@@ -61,9 +61,8 @@ def measure(runs, solute, length, blocks, kt):
     each = math.ceil(blocks / chains)
     words = ["--sampling.chains", chains, "--sampling.steps", each * length, "--qm.interval", length]
     first = runs.folder / f"{solute}-reference.h5"
-    if first.exists():
-        words += ["--qm.reference", first]
-    summary = runs.run(name, configuration(runs, solute, length), *words)
+    summary = runs.run(name, configuration(runs, solute, length), *words,
+                       reference=first if first.exists() else None)
     if not first.exists():
         first.write_bytes((runs.folder / name / "reference.h5").read_bytes())
     chains = blocks_of(runs.folder / name)

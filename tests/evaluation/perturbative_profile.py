@@ -53,7 +53,10 @@ def chain_folders(folder):
 
 def sample(program, source, made, interval, steps, more):
     """One image; seconds, or none where it is there."""
-    if (made / "summary.json").exists():
+    is_there = (made / "summary.json").exists()
+    made.mkdir(parents=True, exist_ok=True)
+    evaluation.keep_words(made.with_suffix(".json"), [interval, steps, *more], is_there)
+    if is_there:
         return None
     first, *others = (path.resolve() for path in chain_folders(source))
     words = ["--sampling.ensemble", "perturbative", "--sampling.near-share", 0,
@@ -62,7 +65,6 @@ def sample(program, source, made, interval, steps, more):
              "--system.reference-coordinates", "", "--output.overwrite", "true", *more]
     if steps:
         words += ["--sampling.steps", steps]
-    made.mkdir(parents=True, exist_ok=True)
     shutil.copy(source / "solute.xyz", made)
     summary = program.run(source / "settings.cfg", made, *words)
     return summary["total_seconds"]

@@ -122,10 +122,11 @@ class Package(program.TestCase):
 
 
 class Examples(Package):
-    def example(self, name, *words):
+    def example(self, name, *words, status=0):
+        """What it prints; of a failure, what it says."""
         result = python(EXAMPLES / name, *words)
-        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
-        return result.stdout
+        self.assertEqual(result.returncode, status, result.stdout + result.stderr)
+        return result.stderr if status else result.stdout
 
     def test_averages(self):
         folder = self.folder / "results"
@@ -209,7 +210,10 @@ class Examples(Package):
             self.assertAlmostEqual(g, count * math.prod(edges) / (shell * 64 * 63 * len(frames)))
         self.assertEqual([g for r, g in rows if 0.9 < r < 1.1], [0, 0])  # the bond of 0.96 A
         self.assertGreater(max(g for _, g in rows), 1)
-
+        output.unlink()
+        said = self.example("radial_distribution.py", folder, "OW", "HX", output, status=1)
+        self.assertIn("no frame of production has OW and HX", said)
+        self.assertFalse(output.exists())
 
     def test_radial_distribution_of_chains(self):
         """Each chain's production begins after its own equilibration."""

@@ -49,6 +49,11 @@ def radial_distribution(run, first, second):
             sites = [frames.sites(name) for name in (first, second)]
             found, expected = count_pairs(frames, *sites, chain["equilibration_steps"], edges)
             counts, ideal = counts + found, ideal + expected
+    if not np.any(ideal):
+        raise starpmc.ResultsError(
+            f"{run.folder}: no frame of production has {first} and {second} in different molecules",
+            "name sites as the topology does; frames come every output.trajectory-interval steps",
+        )
     return (edges[1:] + edges[:-1]) / 2, counts / ideal
 
 
