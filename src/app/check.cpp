@@ -29,6 +29,7 @@
 #include "base/constants.hpp"
 #include "base/free_memory.hpp"
 #include "base/input_errors.hpp"
+#include "io/file_names.hpp"
 #include "io/output_folder.hpp"
 #include "kernels/base/shown_text.hpp"
 #include "qm/make_engine.hpp"
@@ -117,6 +118,12 @@ void print_steps(const Settings& settings) {
   print_line("Results in", shown_text(settings.output.folder.string()));
 }
 
+/// Of a profile that has been begun, which the same configuration goes on with.
+bool is_profiles(const Settings& settings) {
+  return !settings.profile.path.empty() &&
+         std::filesystem::exists(settings.output.folder / profile_topology_name);
+}
+
 /// The folder, or the nearest one there is that it would be made in.
 void check_output_folder(const Settings& settings) {
   const std::filesystem::path& folder = settings.output.folder;
@@ -146,7 +153,9 @@ class Checker {
   void read(std::span<const std::string> arguments) {
     attempt([&] { read_inputs(arguments, "check", inputs_, errors_); });
     if (inputs_.file.empty()) return;
-    attempt([&] { check_output_folder(inputs_.settings); });
+    attempt([&] {
+      if (!is_profiles(inputs_.settings)) check_output_folder(inputs_.settings);
+    });
     attempt([&] { ask_engine(); });
     if (!inputs_.file.empty() && samples_exactly(inputs_)) {
       attempt([&] { RunReference::check(inputs_, false); });

@@ -39,6 +39,7 @@ class ProfileFolder {
   static std::string text_of(const std::filesystem::path& path);
 
  private:
+  void require_nothing_foreign() const;
   void require_same(const std::string& path, const std::string& topology) const;
   /// Of an earlier profile, with whatever number of images.
   void clear() const;

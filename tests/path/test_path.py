@@ -326,6 +326,19 @@ class BadInputTest(program.TestCase):
         write(self.folder / "g.xyz", f"{HCN}\n{HCN}{HCN}")
         self.refused("--transition-state", "g.xyz", says=["g.xyz:7", "3 frames", "head -n 5"])
 
+    def test_what_is_there_is_not_replaced(self):
+        guess = write(self.folder / "transition-state.xyz", HCN)
+        words = ("--transition-state", guess.name, *LEVEL)
+        says = ["transition-state.xyz: is read, and would be replaced", "--output"]
+        self.refused(*words, "--output", ".", says=says)
+        self.refused(*words, "--output", ".", "--overwrite", says=says)
+        (self.folder / "mine").mkdir()
+        kept = write(self.folder / "mine" / "path.xyz", "computed for hours")
+        self.refused(*words, "--output", "mine", says=["path.xyz: is there", "--overwrite"])
+        self.assertEqual(guess.read_text(), HCN)
+        self.assertEqual([path.name for path in kept.parent.iterdir()], ["path.xyz"])
+        self.assertEqual(kept.read_text(), "computed for hours")
+
     def test_no_convergence(self):
         write(self.folder / "guess.xyz", HCN)
         self.refused(
