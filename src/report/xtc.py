@@ -1,5 +1,6 @@
 """trajectory.xtc of a run's trajectory.h5md: all frames, for GROMACS, VMD, MDTraj and others."""
 
+import contextlib
 import os
 
 import numpy
@@ -33,7 +34,8 @@ def write(chain):
     except DAMAGE as error:
         raise ReportError(f"--xtc: {chain.trajectory}: cannot be read: {error}") from error
     finally:
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
     return path
 
 
