@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "kernels/base/error.hpp"
+#include "system/close_atoms.hpp"
 #include "system/elements.hpp"
 #include "system/superposition.hpp"
 #include "system/system.hpp"
@@ -161,3 +162,5 @@ SolutePath read_solute_path(const fs::path& path) {
 }
 
 }  // namespace starpmc
+    require_apart(geometry.positions,
+                  [&](std::size_t atom) { return place_of(path, frames[i].line + 2 + atom); });

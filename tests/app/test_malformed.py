@@ -115,6 +115,9 @@ CASES = [
     ("bent water", {"gro": ("0.2344362   1.0135145", "0.2044362   1.1135145")},
      ["small.gro:7", "geometry"]),
     ("atoms in another order", {"gro": ("2SOL     OW    5", "2SOL    HW1    5")},
+    ("atoms of the solute on each other",
+     {"gro": ("0.7209759   0.5370605", "0.6267064   0.7163523")},
+     ["small.gro:5", "atoms 2 and 3", "0.000 angstrom apart", "nanometre"]),
      ["small.gro:7", "HW1"]),
     # the topology
     ("missing topology", {"top": None}, ["small.top"]),
