@@ -162,6 +162,10 @@ class Checker {
     }
     if (!inputs_.settings.profile.path.empty()) attempt([&] { images_.emplace(inputs_); });
     warnings_ = inputs_.warnings;
+    if (images_) {
+      const std::vector<std::string>& of_path = images_->path().warnings;
+      warnings_.insert(warnings_.end(), of_path.begin(), of_path.end());
+    }
     if (forecast_ && is_large(*forecast_, inputs_.settings, free_memory_mb())) {
       warnings_.push_back(describe(*forecast_, inputs_.settings));
     }

@@ -359,7 +359,11 @@ class BadInputTest(program.TestCase):
             self.refused("--check", name, says=says)
 
         write(self.folder / "good.xyz", "".join(good))
-        program.succeed("path", "--check", "good.xyz", cwd=self.folder)
+        good_path = program.succeed("path", "--check", "good.xyz", cwd=self.folder)
+        self.assertEqual(good_path.stderr, "")
+        write(self.folder / "turning.xyz", "".join(good[k] for k in (0, 2, 1, 3)))
+        turning = program.succeed("path", "--check", "turning.xyz", cwd=self.folder)
+        self.assertIn("turning.xyz:7: the path turns back at image 2", turning.stderr)
         check("one.xyz", good[0], says=["at least two images"])
         check("jump.xyz", *good[:2], f"4\n\n{atoms.format(-1.5)}", says=["image 2 to image 3"])
         lines = good[2].splitlines(keepends=True)
