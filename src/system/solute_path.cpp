@@ -138,8 +138,7 @@ std::vector<std::string> order_warnings(const fs::path& path, const std::vector<
                distance_of(read, i - 1, i + 1) < std::max(length(i), length(i + 1))) {
       warnings.push_back(
           fmt::format("{}: the path turns back at image {}: images {} and {} are nearer to each "
-                      "other than one of "
-                      "them is to it; see whether the images are in order",
+                      "other than one of them is to it; see whether the images are in order",
                       place, i + 1, i, i + 2));
     }
   }
