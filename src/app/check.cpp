@@ -29,6 +29,7 @@
 #include "base/constants.hpp"
 #include "base/free_memory.hpp"
 #include "base/input_errors.hpp"
+#include "io/file_names.hpp"
 #include "io/output_folder.hpp"
 #include "kernels/base/shown_text.hpp"
 #include "qm/make_engine.hpp"
@@ -117,6 +118,12 @@ void print_steps(const Settings& settings) {
   print_line("Results in", shown_text(settings.output.folder.string()));
 }
 
+/// Of a profile that has been begun, which the same configuration goes on with.
+bool is_profiles(const Settings& settings) {
+  return !settings.profile.path.empty() &&
+         std::filesystem::exists(settings.output.folder / profile_topology_name);
+}
+
 /// The folder, or the nearest one there is that it would be made in.
 void check_output_folder(const Settings& settings) {
   const std::filesystem::path& folder = settings.output.folder;
@@ -146,13 +153,19 @@ class Checker {
   void read(std::span<const std::string> arguments) {
     attempt([&] { read_inputs(arguments, "check", inputs_, errors_); });
     if (inputs_.file.empty()) return;
-    attempt([&] { check_output_folder(inputs_.settings); });
+    attempt([&] {
+      if (!is_profiles(inputs_.settings)) check_output_folder(inputs_.settings);
+    });
     attempt([&] { ask_engine(); });
     if (!inputs_.file.empty() && samples_exactly(inputs_)) {
       attempt([&] { RunReference::check(inputs_, false); });
     }
     if (!inputs_.settings.profile.path.empty()) attempt([&] { images_.emplace(inputs_); });
     warnings_ = inputs_.warnings;
+    if (images_) {
+      const std::vector<std::string>& of_path = images_->path().warnings;
+      warnings_.insert(warnings_.end(), of_path.begin(), of_path.end());
+    }
     if (forecast_ && is_large(*forecast_, inputs_.settings, free_memory_mb())) {
       warnings_.push_back(describe(*forecast_, inputs_.settings));
     }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
@@ -95,7 +96,8 @@ int dispatch(Arguments arguments) {
     names.push_back(command.name);
     if (command.name != arguments[0]) continue;
     const Arguments rest = arguments.subspan(1);
-    if (!command.has_own_help() && !rest.empty() && (rest[0] == "--help" || rest[0] == "-h")) {
+    const auto asks = [](const std::string& word) { return word == "--help" || word == "-h"; };
+    if (!command.has_own_help() && std::ranges::any_of(rest, asks)) {
       print_help_of(command);
       return 0;
     }

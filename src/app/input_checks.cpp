@@ -8,6 +8,8 @@
 #include <map>
 #include <numeric>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/constants.hpp"
 #include "kernels/base/error.hpp"
@@ -23,6 +25,37 @@ constexpr double water_permittivity = 78.4;  // at 298 K
 constexpr double kelvin_of_0_celsius = 273.15;
 constexpr double lowest_in_celsius = 15;
 constexpr double highest_in_celsius = 60;
+
+/// A liquid leaves no such gap, a slab of it none along two edges.
+constexpr double least_filled_share = 1.0 / 3;
+constexpr std::size_t fewest_that_fill = 20;
+
+/// Share of the edge that is left when the longest gap between the molecules' centres is taken
+/// away.
+double filled_share(std::vector<double> coordinates, double edge) {
+  for (double& x : coordinates) x -= edge * std::floor(x / edge);
+  std::ranges::sort(coordinates);
+  double gap = coordinates.front() + edge - coordinates.back();
+  for (std::size_t i = 1; i < coordinates.size(); ++i) {
+    gap = std::max(gap, coordinates[i] - coordinates[i - 1]);
+  }
+  return 1 - gap / edge;
+}
+
+/// Of that edge of the box of which they fill the most.
+double filled_share(const System& system) {
+  double most = 0;
+  for (const auto& [component, edge] :
+       {std::pair{&Vector3::x, system.box.lengths.x}, std::pair{&Vector3::y, system.box.lengths.y},
+        std::pair{&Vector3::z, system.box.lengths.z}}) {
+    std::vector<double> coordinates;
+    for (const Molecule& molecule : system.molecules) {
+      coordinates.push_back(molecule.centre.*component);
+    }
+    most = std::max(most, filled_share(std::move(coordinates), edge));
+  }
+  return most;
+}
 
 /// A solute or liquids such as water: not what is sampled at 25 K, as neon may be.
 bool has_charges(const System& system) {
@@ -98,6 +131,14 @@ std::vector<std::string> input_warnings(const System& system, const Settings& se
         "{:.3f} A; take a larger box; if that is not what it should be, see whether its "
         "lengths are in nm",
         settings.system.coordinates.string(), edge, edge / 2));
+  }
+  if (system.molecules.size() >= fewest_that_fill && filled_share(system) < least_filled_share) {
+    warnings.push_back(fmt::format(
+        "{}: along each edge of the box ({:.1f} x {:.1f} x {:.1f} A) the molecules fill less than "
+        "a third, as a droplet in a vacuum; if that is not what it should be, see whether the "
+        "box's lengths are in nm",
+        settings.system.coordinates.string(), system.box.lengths.x, system.box.lengths.y,
+        system.box.lengths.z));
   }
   if (const double charge = net_charge(system, settings); std::abs(charge) > least_net_charge) {
     const double cutoff = interaction.coulomb_cutoff_angstrom;

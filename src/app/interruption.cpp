@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <ctime>
 #include <string_view>
@@ -55,13 +56,19 @@ int Interruption::first_signal() { return first_of_process.load(); }
 void Interruption::wait_for_signals() {
   const sigset_t signals = stop_signals();
   constexpr timespec kLook{0, 50'000'000};
+  // timeout(1) and launchers signal the process and its group: one wish comes twice.
+  constexpr auto kSameWish = std::chrono::milliseconds(500);
+  std::chrono::steady_clock::time_point first;
   while (!ending_) {
     const int signal = sigtimedwait(&signals, nullptr, &kLook);
     if (signal <= 0) continue;
+    const auto now = std::chrono::steady_clock::now();
+    if (signal_ != 0 && now - first < kSameWish) continue;
     if (signal_.exchange(signal) != 0) {
       if (speaks_) say("\nstarpmc: stopped at once; the last checkpoints are whole\n");
       _exit(128 + signal);
     }
+    first = now;
     int none = 0;
     first_of_process.compare_exchange_strong(none, signal);
     if (speaks_) say(announcement_);

@@ -11,7 +11,7 @@ namespace starpmc {
 
 /// The wish to stop: SIGINT, SIGTERM, or another chain's failure. While it lives the two signals
 /// are blocked in this thread and in those started later, and a thread of its own waits for them. A
-/// second signal ends the program at once; the last checkpoints stay.
+/// second signal, half a second later or more, ends the program at once; the last checkpoints stay.
 class Interruption {
  public:
   /// @param speaks       whether it tells the user of a signal; one rank's does

@@ -1,6 +1,7 @@
 #include "app/subcommands.hpp"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <boost/program_options.hpp>
 #include <filesystem>
@@ -42,6 +43,7 @@ fs::path path_script() {
 /// A table of the images; read_solute_path() has refused what is no path.
 void print_checked_path(const fs::path& file, std::ostream& out) {
   const SolutePath path = read_solute_path(file);
+  for (const std::string& warning : path.warnings) spdlog::warn(warning);
   out << "image  coordinate  largest step       energy\n"
          "       A u^1/2     A                  kJ/mol above the first\n";
   const auto& first = path.images.front().energy_hartree;

@@ -109,6 +109,7 @@ std::string types_of(const ProfileImages& images) {
 
 void describe(const ProfileImages& images) {
   for (const std::string& warning : images.inputs().warnings) spdlog::warn(warning);
+  for (const std::string& warning : images.path().warnings) spdlog::warn(warning);
   const std::string added = images.added() == 0 ? "" : fmt::format(" ({} added)", images.added());
   std::cout << fmt::format("{} images{} of {}, {:.3f} angstrom u^1/2 long; results in {}\n",
                            images.count(), added, images.inputs().system.solute->name,

@@ -23,7 +23,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kPathName = "path.xyz";
-constexpr const char* kTopologyName = "profile-topology.sha256";
 /// What free_energy.py and the report make of all images.
 constexpr const char* kResultNames[] = {"profile.csv",
                                         "profile.json",
@@ -95,16 +94,28 @@ bool ProfileFolder::open(const Settings& settings, const std::string& path,
     throw RunError(path_.string() + ": cannot create the output folder: " + failure.message());
   }
   lock_.emplace(path_);
-  if (overwrite) clear();
   const fs::path settings_file = path_ / kProfileSettingsName;
+  if (overwrite || !fs::exists(settings_file)) require_nothing_foreign();
+  if (overwrite) clear();
   if (fs::exists(settings_file) && !overwrite) {
     require_same_settings(settings_file, settings);
     require_same(path, topology);
     return true;
   }
+  write_file_atomically(path_ / profile_topology_name, topology);  // which tells that it is one
   write_file_atomically(path_ / kPathName, path);
-  write_file_atomically(path_ / kTopologyName, topology);
   return false;
+}
+
+/// A path.xyz may be what `starpmc path` has computed for hours.
+void ProfileFolder::require_nothing_foreign() const {
+  for (const char* name : {kPathName, kProfileSettingsName}) {
+    if (!fs::exists(path_ / name) || fs::exists(path_ / profile_topology_name)) continue;
+    throw InputError("output.folder",
+                     "holds a file that has the name of a profile's but is not one",
+                     (path_ / name).string(),
+                     "choose another folder with --output.folder; nothing has been changed");
+  }
 }
 
 void ProfileFolder::require_same(const std::string& path, const std::string& topology) const {
@@ -113,7 +124,7 @@ void ProfileFolder::require_same(const std::string& path, const std::string& top
     throw InputError("output.folder", "holds a profile along another path", path_file.string(),
                      "give the same profile.path, or another folder with --output.folder");
   }
-  const fs::path topology_file = path_ / kTopologyName;
+  const fs::path topology_file = path_ / profile_topology_name;
   if (fs::exists(topology_file) && text_of(topology_file) != topology) {
     throw InputError("output.folder",
                      "holds a profile of other topologies or potential parameters than the files "

@@ -5,12 +5,13 @@
 #include <string>
 
 #include "config/settings.hpp"
+#include "io/file_names.hpp"
 #include "io/folder_lock.hpp"
 
 namespace starpmc {
 
 // In a profile's folder.
-inline constexpr const char* kProfileSettingsName = "profile.cfg";
+inline constexpr const char* kProfileSettingsName = profile_settings_name;
 inline constexpr const char* kStepsName = "profile-steps.json";
 inline constexpr const char* kAddedName = "profile-added.json";
 inline constexpr const char* kAddedPathName = "path-with-added.xyz";
@@ -39,6 +40,7 @@ class ProfileFolder {
   static std::string text_of(const std::filesystem::path& path);
 
  private:
+  void require_nothing_foreign() const;
   void require_same(const std::string& path, const std::string& topology) const;
   /// Of an earlier profile, with whatever number of images.
   void clear() const;

@@ -40,6 +40,22 @@ std::string read_text(const std::filesystem::path& file) {
                        ")? starpmc --help lists all options");
 }
 
+/// Another file, given by mistake, would have an error in each of its lines.
+void require_configuration(const std::filesystem::path& file, const std::string& text) {
+  std::istringstream lines(text);
+  std::string line;
+  std::string first;
+  while (std::getline(lines, line)) {
+    const std::string_view words = trim(line);
+    if (words.starts_with('[')) return;
+    if (first.empty() && !words.starts_with('#') && !words.starts_with(';')) first = words;
+    if (first.find('=') != std::string::npos) return;
+  }
+  if (first.empty()) return;
+  throw InputError(file.string(), "is not a configuration: it has no [section]", first,
+                   "name the .cfg file; starpmc solvate prints one");
+}
+
 /// Reads the lines one by one, to say exactly where each key stands and what is wrong with a line.
 class LineScanner {
  public:
@@ -138,7 +154,9 @@ Assignment override_of(const boost::program_options::option& parsed) {
 }  // namespace
 
 Assignments read_config_file(const std::filesystem::path& file, InputErrors& errors) {
-  return LineScanner(file.string()).scan(read_text(file), errors);
+  const std::string text = read_text(file);
+  require_configuration(file, text);
+  return LineScanner(file.string()).scan(text, errors);
 }
 
 Assignments read_overrides(std::span<const std::string> words, InputErrors& errors) {

@@ -28,6 +28,12 @@ std::string_view without_plus(std::string_view text) {
   return text;
 }
 
+/// Signs, blanks and digits that are copied from a text may look right and be others.
+std::string not_a(const std::string& kind, std::string_view text) {
+  const bool foreign = std::ranges::any_of(text, [](unsigned char c) { return c >= 0x80; });
+  return "not " + kind + (foreign ? " (a character in it is not ASCII: type it anew)" : "");
+}
+
 template <typename Number>
 Number parse_number(std::string_view text, const std::string& kind, const std::string& remedy) {
   const std::string_view digits = without_plus(text);
@@ -36,12 +42,23 @@ Number parse_number(std::string_view text, const std::string& kind, const std::s
   const auto [stop, failure] = std::from_chars(digits.data(), end, value);
   if (failure == std::errc::result_out_of_range)
     throw ValueProblem("number too large or too small for the computer", remedy);
-  if (failure != std::errc{}) throw ValueProblem("not " + kind, remedy);
+  if (failure != std::errc{}) throw ValueProblem(not_a(kind, text), remedy);
   if (stop != end) {
     const std::string rest(stop, end);
-    throw ValueProblem("not " + kind + ": '" + rest + "' follows it", remedy);
+    throw ValueProblem(not_a(kind, text) + ": '" + rest + "' follows it", remedy);
   }
   return value;
+}
+
+/// Of a range whose text does not tell it, where the number is larger.
+std::string text_of_largest(std::string_view text, const IntegerRange& range) {
+  if (range.maximum != IntegerRange::unlimited || text.starts_with('-')) return "";
+  double value = 0;
+  const std::string_view digits = without_plus(text);
+  const auto [stop, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  const bool larger = failure == std::errc::result_out_of_range ||
+                      value > static_cast<double>(IntegerRange::unlimited);
+  return larger ? " and at most " + number_text(static_cast<double>(IntegerRange::unlimited)) : "";
 }
 
 /// In digits, or as 1e6 or 2.5e6, where that is a whole number that fp64 holds exactly.
@@ -94,7 +111,8 @@ double parse_real(std::string_view text, const RealRange& range, std::string_vie
 
 std::int64_t parse_integer(std::string_view text, const IntegerRange& range,
                            std::string_view unit) {
-  const std::string remedy = number_remedy("a whole number, as 1000000 or 1e6", range.text(), unit);
+  const std::string remedy = number_remedy("a whole number, as 1000000 or 1e6",
+                                           range.text() + text_of_largest(text, range), unit);
   const auto value = parse_whole(text, remedy);
   if (!range.contains(value)) throw ValueProblem("out of range", remedy);
   return value;

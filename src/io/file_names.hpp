@@ -8,6 +8,9 @@ namespace starpmc {
 
 inline constexpr const char* settings_name = "settings.cfg";
 inline constexpr const char* summary_name = "summary.json";
+/// A profile's, whose images are runs in folders below.
+inline constexpr const char* profile_settings_name = "profile.cfg";
+inline constexpr const char* profile_topology_name = "profile-topology.sha256";
 
 /// One that a run or its report leaves.
 bool is_result_name(std::string_view name);

@@ -131,6 +131,10 @@ void refuse_folders(const std::filesystem::path& folder,
 /// or is a folder
 std::vector<std::filesystem::path> earlier_files(const std::filesystem::path& folder,
                                                  bool overwrite) {
+  // With a run beside its images a profile could not be gone on with.
+  if (exists_there(folder / profile_topology_name))
+    throw InputError("output.folder", "holds a profile, not a run", folder.string(),
+                     "choose another folder with --output.folder");
   std::vector<std::filesystem::path> earlier = own_files(folder);
   refuse_folders(folder, earlier);
   if (!earlier.empty() && !overwrite) {
@@ -177,6 +181,10 @@ void require_run(const std::filesystem::path& folder, RunState state) {
         "nothing is left to do; for more steps, N of production in all: starpmc resume "
         "FOLDER --steps N; for another run choose another folder with "
         "--output.folder");
+  if (!exists_there(folder / settings_name) && exists_there(folder / profile_topology_name))
+    throw InputError(place, "holds a profile, not a run", "",
+                     "go on with it: starpmc profile " + (folder / profile_settings_name).string() +
+                         " --output.folder " + place);
   if (!exists_there(folder / settings_name))
     throw InputError(
         place, std::string("is not the output folder of a run: it has no ") + settings_name, "",

@@ -1,5 +1,6 @@
 """XYZ files of a path: read with the place of every mistake, written whole or not at all."""
 
+import contextlib
 import math
 import os
 import re
@@ -119,5 +120,6 @@ def write_frames(path, elements, frames):
             os.fsync(file.fileno())
         temporary.replace(path)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
         raise cannot_write(path, error) from error

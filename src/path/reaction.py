@@ -17,10 +17,11 @@ from level import (
     not_converged,
     use_threads,
 )
-from record import Evaluations, Record
+from record import NAME, Evaluations, Record
 from saddle import find_saddle, reaction_mode, relax_held
 from worker_protocol import HARTREE_IN_KJ_PER_MOL
 
+RESULTS = ("transition-state.xyz", "irc.xyz", "path.xyz")
 GUESSES = 7  # geometries between two minima, of which the highest begins the search
 
 
@@ -41,6 +42,7 @@ class Maker:
             "level": level.describe(),
             "pyscf": pyscf.__version__,
         }
+        require_free(request, output)
         record = Record(output, identity, anew=request.overwrite)
         self.record = record
         self.evaluations = Evaluations(level, record, progress)
@@ -264,6 +266,24 @@ def check_distances(request, all_positions):
                 "apart",
                 "coordinates are in angstrom; correct them",
                 INPUT_ERROR,
+            )
+
+
+def require_free(request, output):
+    """Nothing of the user's is replaced by a file of the path."""
+    inputs = [getattr(request, name) for name in ("transition_state", "from", "to")]
+    for file in (output / name for name in (*RESULTS, NAME) if (output / name).exists()):
+        if any(name and os.path.samefile(name, file) for name in inputs):
+            raise PathError(
+                file,
+                "is read, and would be replaced by what is computed",
+                "name another folder by --output",
+            )
+        if not request.overwrite and not (output / NAME).exists():
+            raise PathError(
+                file,
+                f"is there, and no {NAME} of the path that it would be of",
+                "name another folder by --output, or replace the file with --overwrite",
             )
 
 

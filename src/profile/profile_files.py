@@ -1,5 +1,6 @@
 """What a profile's folder holds: read, and results written whole or not at all."""
 
+import contextlib
 import csv
 import dataclasses
 import json
@@ -137,7 +138,8 @@ def write_whole(path, content):
         temporary.write_bytes(content)
         temporary.replace(path)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
         raise ProfileError(
             path, f"cannot be written: {error.strerror or error}", "make room", FAILURE
         ) from error

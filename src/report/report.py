@@ -5,6 +5,7 @@ usage: report.py DIR [--output FILE] [--overwrite] [--atoms LIST] [--pairs LIST]
 """
 
 import argparse
+import contextlib
 import dataclasses
 import os
 import sys
@@ -49,7 +50,8 @@ def write_whole(path, content):
             os.fsync(file.fileno())
         temporary.replace(path)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # as on a disk that may only be read
+            temporary.unlink(missing_ok=True)
         fail(f"{path}: cannot be written: {error.strerror or error}", FAILURE)
 
 

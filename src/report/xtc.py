@@ -1,5 +1,6 @@
 """trajectory.xtc of a run's trajectory.h5md: all frames, for GROMACS, VMD, MDTraj and others."""
 
+import contextlib
 import os
 
 from run_folder import DAMAGE, Failure, ReportError, require_file
@@ -32,7 +33,8 @@ def write(chain):
     except chemfiles.ChemfilesError as error:
         raise Failure(f"{path}: cannot be written: {error}") from error
     finally:
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
     return path
 
 

@@ -276,9 +276,10 @@ class Preprocessor {
       const std::string folder = candidate.parent_path().string();
       searched += (searched.empty() ? "" : ", ") + (folder.empty() ? "." : folder);
     }
-    throw InputError(place, "the included file is in none of " + searched, name,
-                     fmt::format("correct the name; {}; or name its folder in the include folders",
-                                 gromacs_data_remedy));
+    throw InputError(
+        place, "the included file is in none of " + searched, name,
+        fmt::format("correct the name; {}; or name its folder in system.include-folders",
+                    gromacs_data_remedy));
   }
 
   /// Replaces every whole word that is defined by its value, and again in what comes out.

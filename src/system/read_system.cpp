@@ -11,6 +11,7 @@
 
 #include "kernels/base/error.hpp"
 #include "system/atom_order.hpp"
+#include "system/close_atoms.hpp"
 #include "system/element_names.hpp"
 #include "system/elements.hpp"
 #include "system/gro_file.hpp"
@@ -171,7 +172,7 @@ class SystemReader {
       }
       return;
     }
-    qm_definition_ = topology_.definition_index(files_.qm_molecule, "QM molecule");
+    qm_definition_ = topology_.definition_index(files_.qm_molecule, "system.qm-molecule");
     std::size_t count = 0;
     for (const MoleculeCount& entry : topology_.molecules) {
       count += entry.definition == qm_definition_ ? entry.count : 0;
@@ -551,6 +552,7 @@ class SystemReader {
     }
     std::vector<std::string> places;
     for (const std::vector<NamedAtom>& atom : named) places.push_back(atom.back().place);
+    require_apart(solute.positions, [&](std::size_t atom) { return places[atom]; });
     if (auto warning = check_bonds(definition, elements, solute.positions, places)) {
       system_.warnings.push_back(*std::move(warning));
     }

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "kernels/base/error.hpp"
+#include "system/close_atoms.hpp"
 #include "system/elements.hpp"
 #include "system/superposition.hpp"
 #include "system/system.hpp"
@@ -111,6 +112,39 @@ void check_jumps(const fs::path& path, const std::vector<XyzFrame>& frames,
   }
 }
 
+/// How far apart two images lie when one is laid onto the other, angstrom u^1/2.
+double distance_of(const SolutePath& path, std::size_t one, std::size_t other) {
+  SolutePath::Image moved = path.images[other];
+  SolutePath::Image from = path.images[one];
+  from.coordinate = 0;
+  superpose_image(from, path.masses, moved);
+  return moved.coordinate;
+}
+
+/// Images in another order than along the path make it longer, and nothing else tells of it.
+std::vector<std::string> order_warnings(const fs::path& path, const std::vector<XyzFrame>& frames,
+                                        const SolutePath& read) {
+  constexpr double same_angstrom = 1e-4;
+  std::vector<std::string> warnings;
+  const auto length = [&](std::size_t i) {
+    return read.images[i].coordinate - read.images[i - 1].coordinate;
+  };
+  for (std::size_t i = 1; i < read.images.size(); ++i) {
+    const std::string place = place_of(path, frames[i].line);
+    if (read.images[i].largest_step < same_angstrom) {
+      warnings.push_back(fmt::format("{}: image {} is the same as image {}: leave one of them out",
+                                     place, i + 1, i));
+    } else if (i + 1 < read.images.size() &&
+               distance_of(read, i - 1, i + 1) < std::max(length(i), length(i + 1))) {
+      warnings.push_back(
+          fmt::format("{}: the path turns back at image {}: images {} and {} are nearer to each "
+                      "other than one of them is to it; see whether the images are in order",
+                      place, i + 1, i, i + 2));
+    }
+  }
+  return warnings;
+}
+
 /// In titles of extended XYZ, what stands in quotation marks is one value.
 /// @param key with its "="
 std::optional<double> number_in(std::string_view title, std::string_view key,
@@ -146,6 +180,8 @@ SolutePath read_solute_path(const fs::path& path) {
   for (std::size_t i = 0; i < frames.size(); ++i) {
     check_atoms(path, frames, i);
     Geometry& geometry = frames[i].geometry;
+    require_apart(geometry.positions,
+                  [&](std::size_t atom) { return place_of(path, frames[i].line + 2 + atom); });
     const std::string place = place_of(path, frames[i].line + 1);
     SolutePath::Image image{
         .positions = std::move(geometry.positions),
@@ -157,6 +193,7 @@ SolutePath read_solute_path(const fs::path& path) {
     read.images.push_back(std::move(image));
   }
   check_jumps(path, frames, read);
+  read.warnings = order_warnings(path, frames, read);
   return read;
 }
 

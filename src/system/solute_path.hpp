@@ -23,6 +23,7 @@ struct SolutePath {
   std::vector<std::string> elements;  ///< "C", "Cl", ...
   std::vector<double> masses;         ///< g/mol
   std::vector<Image> images;          ///< two or more
+  std::vector<std::string> warnings;  ///< of images that are alike or seem out of order
 };
 
 /// A step of an atom between neighbouring images, in angstrom, that is always a jump; and one that

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -16,6 +17,7 @@
 #include "base/input_file.hpp"
 #include "kernels/base/error.hpp"
 #include "system/atom_typing.hpp"
+#include "system/close_atoms.hpp"
 #include "system/data_folder.hpp"
 #include "system/elements.hpp"
 #include "system/gro_file.hpp"
@@ -258,6 +260,11 @@ void refuse_existing(const SolvateRequest& request, std::span<const std::filesys
     throw InputError("--output", "there is no such folder", folder.string(),
                      "make it first, or choose another");
   }
+  const std::filesystem::path place = folder.empty() ? std::filesystem::path(".") : folder;
+  if (access(place.c_str(), W_OK | X_OK) != 0) {
+    throw InputError("--output", "the folder cannot be written to", place.string(),
+                     "choose another, or make this one a folder that you may write to");
+  }
   for (const std::filesystem::path& file : files) {
     for (const auto& [option, input] :
          {std::pair("--solute", request.solute), std::pair("--table", request.table)}) {
@@ -328,6 +335,9 @@ SolvatedFiles write_solvated_files(const SolvateRequest& request) {
   SoluteTypes types;
   if (!request.solute.empty()) {
     solute = read_geometry(request.solute);
+    constexpr std::size_t first_line = 3;  // of a .gro and of an .xyz file
+    require_apart(solute.positions,
+                  [&](std::size_t atom) { return place_of(request.solute, atom + first_line); });
     const std::vector<AssignedType> assigned = assign_atom_types(
         solute, request.table.empty() ? data_folder() / "opls_types.txt" : request.table);
     types = types_of_elements(solute, assigned);
@@ -340,6 +350,11 @@ SolvatedFiles write_solvated_files(const SolvateRequest& request) {
     files.solute_electrons = -request.charge;
     for (const std::string& element : solute.elements) {
       files.solute_electrons += element_by_symbol(element)->atomic_number;
+    }
+    if (files.solute_electrons < 1) {
+      throw InputError("--charge",
+                       fmt::format("leaves the solute {} electrons", files.solute_electrons),
+                       std::to_string(request.charge), "correct the charge or the solute");
     }
   }
   const MoleculeDefinition definition = read_water_definition(model);

@@ -23,6 +23,10 @@ System waters(std::size_t count, double edge) {
   for (double charge : {-0.834, 0.417, 0.417}) water.sites.push_back({"", "", 0, charge, 0, {}});
   system.molecule_types = {water, {"NA", {{"NA", "Na", 0, 1, 23, {}}}}};
   system.molecules.resize(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const double share = static_cast<double>(i) / static_cast<double>(count);
+    system.molecules[i].centre = share * system.box.lengths;
+  }
   return system;
 }
 
@@ -130,6 +134,22 @@ TEST_F(Warnings, ASmallBoxMayHaveBeenWrittenInAngstrom) {
   cutoffs(5, 5);
   EXPECT_THAT(of(waters(2, 10)), ElementsAre(AllOf(HasSubstr("box.gro"), HasSubstr("10.000 A"),
                                                    HasSubstr("5.000 A"), HasSubstr("nm"))));
+}
+
+TEST_F(Warnings, ALargeBoxMayHaveBeenWrittenInAngstrom) {
+  settings.system.coordinates = "box.gro";
+  cutoffs(6, 6);
+  System system = waters(30, 20);
+  system.box.lengths = 10 * system.box.lengths;
+  EXPECT_THAT(of(system),
+              ElementsAre(AllOf(HasSubstr("box.gro"), HasSubstr("200.0 x 210.0 x 220.0 A"),
+                                HasSubstr("less than a third"), HasSubstr("nm"))));
+  for (Molecule& molecule : system.molecules) molecule.centre.x -= 10;  // over the boundary
+  EXPECT_EQ(of(system).size(), 1U);
+  for (Molecule& molecule : system.molecules) molecule.centre.z *= 10;  // a column
+  EXPECT_THAT(of(system), IsEmpty());
+  system.molecules.resize(5);
+  EXPECT_THAT(of(system), IsEmpty());
 }
 
 TEST_F(Warnings, ChainsThatAllCountFromOneConfiguration) {

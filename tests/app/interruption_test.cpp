@@ -44,10 +44,21 @@ TEST(InterruptionDeathTest, TheSecondSignalEndsAtOnce) {
         Interruption interruption;
         kill(getpid(), SIGINT);
         within_a_second([&] { return interruption.requested(); });
+        std::this_thread::sleep_for(std::chrono::milliseconds(600));
         kill(getpid(), SIGINT);
         within_a_second([] { return false; });
       },
       testing::ExitedWithCode(128 + SIGINT), "last checkpoints are whole");
+}
+
+TEST(Interruption, ASignalThatComesTwiceIsOneWish) {
+  Interruption interruption;
+  for (const int signal : {SIGTERM, SIGTERM, SIGINT}) {
+    ASSERT_EQ(kill(getpid(), signal), 0);
+    EXPECT_TRUE(within_a_second([&] { return interruption.requested(); }));
+    std::this_thread::sleep_for(std::chrono::milliseconds(60));
+  }
+  EXPECT_EQ(interruption.signal(), SIGTERM);
 }
 
 }  // namespace

@@ -238,6 +238,7 @@ class Check(program.TestCase):
             self.assertTrue(text.startswith(f"Usage: starpmc {command}"), text[:200])
             self.assertNotIn("starpmc solvate", text)
             self.assertEqual("--system.topology" in text, command in ("run", "check", "energy"))
+            self.assertEqual(program.succeed(command, "a.cfg", "--help").stdout, text)
 
 
 

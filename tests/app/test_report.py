@@ -460,6 +460,19 @@ class Files(Report):
             set(self.tree()) - set(before), {"a.html", "report-rdf.csv", "report-coordination.csv"}
         )
 
+    def test_a_disk_that_may_only_be_read(self):
+        self.copy("argon")
+        read_only = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"'
+        words = ["--user", "--map-root-user", "--mount", "sh", "-c", read_only, self.run]
+        if not shutil.which("unshare") or program.start(*words, "true", program="unshare").returncode:
+            self.skipTest("no mount namespaces here")
+        said = program.start(
+            *words, program.PROGRAM, "report", self.run, env=ENVIRONMENT, program="unshare"
+        )
+        self.assertEqual(said.returncode, 1, said.stderr)
+        self.assertRegex(said.stderr, "report[^ ]*: cannot be written: Read-only file system")
+        self.assertNotIn("Traceback", said.stderr)
+
     def test_any_bytes_in_a_name(self):
         self.run = pathlib.Path(os.fsdecode(os.fsencode(self.folder) + b"/\xff <b>&\n"))
         self.copy("argon")

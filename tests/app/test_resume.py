@@ -387,6 +387,20 @@ class Checkpoints(Resume):
         self.assertEqual(result.returncode, 2)
         self.assertIn("nothing", result.stderr)
 
+    def test_a_profile(self):
+        """Is gone on with by another command, and has no run beside its images."""
+        (self.folder / "profile").mkdir()
+        (self.folder / "profile/profile-topology.sha256").write_text("0\n")
+        result = program.start("resume", "profile", cwd=self.folder)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("starpmc profile profile/profile.cfg --output.folder profile", result.stderr)
+        words = ("run", self.stopped / "settings.cfg", "--output.folder", "profile")
+        for more in ((), ("--output.overwrite", "true")):
+            result = program.start(*words, *more, cwd=self.folder)
+            self.assertEqual(result.returncode, 2)
+            self.assertIn("output.folder: holds a profile, not a run", result.stderr)
+        self.assertEqual(len(list((self.folder / "profile").iterdir())), 1)
+
     def test_changed_option(self):
         result = program.start("resume", self.stopped, "--sampling.steps", "5")
         self.assertEqual(result.returncode, 2)

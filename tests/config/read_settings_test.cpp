@@ -202,6 +202,15 @@ INSTANTIATE_TEST_SUITE_P(
          "a number"},
         {"OverflowingInteger", "seed = 18446744073709551616\n", ":6: sampling.seed",
          "18446744073709551616", "18446744073709551615"},
+        {"MoreStepsThanCount", "tune-interval = 1e18\n", ":6: sampling.tune-interval", "1e18",
+         "at most 1e+15"},
+        {"MinusOfATextProcessor",
+         "[qm]\ncharge = \xE2\x88\x92"
+         "1\n",
+         ":7: qm.charge",
+         "\xE2\x88\x92"
+         "1",
+         "whole number"},
         {"NegativeSeed", "seed = -1\n", ":6: sampling.seed", "-1", "0 to"},
         {"NegativeCutoff", "[interaction]\ncoulomb-cutoff = -1\n", ":7: interaction.coulomb-cutoff",
          "-1", "at least 0"},
@@ -283,9 +292,25 @@ INSTANTIATE_TEST_SUITE_P(
         {"KeyBeforeSection", "# start\nsteps = 3\n", {":2", "'steps'", "[sampling]"}},
         {"NoTopology", "[system]\ncoordinates = box.gro\n", {"system.topology", "topology = ..."}},
         {"NoSteps", "[system]\ncoordinates = box.gro\ntopology = system.top\n", {"sampling.steps"}},
+        {"Coordinates",
+         "water\n 3\n    1SOL     OW    1   0.2   0.6   0.1\n",
+         {"is not a configuration", "'water'", "name the .cfg file"}},
         {"Binary", std::string("\0\1\2", 3), {"not a text file"}},
         {"Huge", std::string(2 << 20, ' '), {"1 MiB"}}}),
     [](const auto& instance) { return instance.param.name; });
+
+TEST_F(ReadSettings, SaysWhatOnlyLooksLikeANumber) {
+  for (const char* text : {"[qm]\ncharge = \xE2\x88\x92"
+                           "1\n",
+                           "temperature = 300\xC2\xA0\n"}) {
+    try {
+      read(write(text));
+      FAIL() << "accepted";
+    } catch (const InputError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("is not ASCII: type it anew"));
+    }
+  }
+}
 
 TEST_F(ReadSettings, MissingFileAndFolder) {
   EXPECT_THROW(read(folder_.path() / "none.cfg"), InputError);

@@ -326,6 +326,19 @@ class BadInputTest(program.TestCase):
         write(self.folder / "g.xyz", f"{HCN}\n{HCN}{HCN}")
         self.refused("--transition-state", "g.xyz", says=["g.xyz:7", "3 frames", "head -n 5"])
 
+    def test_what_is_there_is_not_replaced(self):
+        guess = write(self.folder / "transition-state.xyz", HCN)
+        words = ("--transition-state", guess.name, *LEVEL)
+        says = ["transition-state.xyz: is read, and would be replaced", "--output"]
+        self.refused(*words, "--output", ".", says=says)
+        self.refused(*words, "--output", ".", "--overwrite", says=says)
+        (self.folder / "mine").mkdir()
+        kept = write(self.folder / "mine" / "path.xyz", "computed for hours")
+        self.refused(*words, "--output", "mine", says=["path.xyz: is there", "--overwrite"])
+        self.assertEqual(guess.read_text(), HCN)
+        self.assertEqual([path.name for path in kept.parent.iterdir()], ["path.xyz"])
+        self.assertEqual(kept.read_text(), "computed for hours")
+
     def test_no_convergence(self):
         write(self.folder / "guess.xyz", HCN)
         self.refused(
@@ -346,7 +359,11 @@ class BadInputTest(program.TestCase):
             self.refused("--check", name, says=says)
 
         write(self.folder / "good.xyz", "".join(good))
-        program.succeed("path", "--check", "good.xyz", cwd=self.folder)
+        good_path = program.succeed("path", "--check", "good.xyz", cwd=self.folder)
+        self.assertEqual(good_path.stderr, "")
+        write(self.folder / "turning.xyz", "".join(good[k] for k in (0, 2, 1, 3)))
+        turning = program.succeed("path", "--check", "turning.xyz", cwd=self.folder)
+        self.assertIn("turning.xyz:7: the path turns back at image 2", turning.stderr)
         check("one.xyz", good[0], says=["at least two images"])
         check("jump.xyz", *good[:2], f"4\n\n{atoms.format(-1.5)}", says=["image 2 to image 3"])
         lines = good[2].splitlines(keepends=True)

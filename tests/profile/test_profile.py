@@ -77,6 +77,11 @@ class KnownAnswer(ProfileCase):
         said = program.succeed("check", config, cwd=self.folder, env=MODEL).stdout
         self.assertRegex(said, r"(?m)^Profile +3 images of \S*path\.xyz, \d.* s, 3 times as long")
         self.assertNotRegex(said, r"(?m)^Density grid")
+        begun = self.folder / "begun"
+        begun.mkdir()
+        for name in ("profile-topology.sha256", "report.html"):
+            (begun / name).write_text("")
+        program.succeed("check", config, "--output.folder", begun, cwd=self.folder, env=MODEL)
         model_path.write_path(self.folder / "path.xyz", [0, 40])
         result = program.start("check", config, cwd=self.folder, env=MODEL)
         self.assertEqual(result.returncode, 2)
@@ -415,6 +420,15 @@ class BadInput(ProfileCase):
         self.refused(["4 instead of 3"], path=2 * four)
         far = frame.format("S", 6, "C") + frame.format("S", 6.1, "C")
         self.refused(["no image is like the QM molecule", "image 1"], path=far)
+
+    def test_a_path_of_the_users_is_not_replaced(self):
+        text = "3\n\nS 0 0 1.4\nC 0 0 0\nO 0 0 -1.4\n"
+        text += text.replace("1.4", "1.45", 1)
+        for overwrite in ("false", "true"):
+            self.refused(["path.xyz", "is not one"], path=text, folder=".",
+                         output={"overwrite": overwrite})  # fmt: skip
+            self.assertEqual((self.folder / "path.xyz").read_text(), text)
+            self.assertFalse((self.folder / "profile.cfg").exists())
 
     def test_titles(self):
         """Of `starpmc path`, which says what electronic state it is of."""

@@ -102,6 +102,30 @@ TEST_F(SolutePathTest, RefusesOtherAtomsAndJumpsNamingTheImage) {
               testing::HasSubstr("the energy (Hartree)"));
 }
 
+TEST_F(SolutePathTest, RefusesAtomsThatLieOnEachOther) {
+  EXPECT_THAT(message(frame(1.3, 0) + frame(0.13, 0)),
+              testing::AllOf(testing::HasSubstr(".xyz:8: atoms 1 and 2"),
+                             testing::HasSubstr("0.130 angstrom apart")));
+}
+
+TEST_F(SolutePathTest, SaysWhereImagesSeemOutOfOrder) {
+  const auto path_of = [&](const std::vector<double>& lengths) {
+    std::string text;
+    for (const double length : lengths) text += frame(length, 10 * length);
+    return read(text).warnings;
+  };
+  EXPECT_THAT(path_of({1.3, 1.4, 1.45, 1.6, 1.7}), testing::IsEmpty());
+  EXPECT_THAT(path_of({1.7, 1.6, 1.5, 1.4, 1.3}), testing::IsEmpty());
+  // The third and the fourth are exchanged: it turns back at both.
+  EXPECT_THAT(path_of({1.3, 1.4, 1.6, 1.5, 1.7}),
+              testing::ElementsAre(testing::AllOf(testing::HasSubstr(".xyz:9: the path turns back "
+                                                                     "at image 3: images 2 and 4"),
+                                                  testing::HasSubstr("in order")),
+                                   testing::HasSubstr("at image 4: images 3 and 5")));
+  EXPECT_THAT(path_of({1.3, 1.4, 1.4, 1.5}),
+              testing::ElementsAre(testing::HasSubstr(".xyz:9: image 3 is the same as image 2")));
+}
+
 TEST_F(SolutePathTest, BlankLinesBetweenImagesAreReadOver) {
   EXPECT_EQ(read(frame(1.3, 0) + "\n\n" + frame(1.4, 0) + "\n").images.size(), 2U);
 }

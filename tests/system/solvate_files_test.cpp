@@ -68,6 +68,13 @@ TEST_F(SolvateFiles, AFolderThatIsNotThereIsNamed) {
                              testing::Not(HasSubstr("temporary"))));
 }
 
+TEST_F(SolvateFiles, AFolderThatMayNotBeWrittenToIsNamed) {
+  request.waters = 30;
+  request.output = "/proc/self/out";
+  EXPECT_THAT(input_error([&] { write_solvated_files(request); }),
+              HasSubstr("--output: the folder cannot be written to, found '/proc/self'"));
+}
+
 TEST_F(SolvateFiles, ABrokenSoluteIsMadeWhole) {
   // Ethane, the boundary of its file's box between the carbons.
   request.solute = folder.write("ethane.gro",
@@ -87,6 +94,30 @@ TEST_F(SolvateFiles, ABrokenSoluteIsMadeWhole) {
   EXPECT_NEAR(norm(system.solute->positions[0] - system.solute->positions[1]), 1.52, 1e-5);
   EXPECT_EQ(files.solute_types[0].type, "opls_135");  // a methyl's, not that of three bonds
   EXPECT_EQ(files.solute_types[1].type, "opls_135");
+}
+
+TEST_F(SolvateFiles, RefusesAtomsThatLieOnEachOther) {
+  request.waters = 30;
+  // Written twice; lengths in nanometre.
+  for (const char* atoms :
+       {"3\n\nC 0 0 0\nO 0 0 1.2\nO 0 0 1.2\n", "3\n\nO 0 0 1\nC 0 0 0\nO 0 0 0.12\n"}) {
+    request.solute = folder.write("solute.xyz", atoms);
+    EXPECT_THAT(
+        input_error([&] { write_solvated_files(request); }),
+        testing::AllOf(HasSubstr("solute.xyz:5: atoms 2 and 3"), HasSubstr(" angstrom apart'"),
+                       HasSubstr("angstrom in an .xyz file")));
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder / "out.gro"));
+}
+
+TEST_F(SolvateFiles, RefusesAChargeThatLeavesNoElectrons) {
+  request.solute = source_folder() / "configs/acetone.xyz";
+  request.waters = 60;
+  request.charge = 32;
+  EXPECT_THAT(input_error([&] { write_solvated_files(request); }),
+              testing::AllOf(HasSubstr("--charge: leaves the solute 0 electrons, found '32'"),
+                             HasSubstr("remedy: ")));
+  EXPECT_FALSE(std::filesystem::exists(folder / "out.gro"));
 }
 
 TEST_F(SolvateFiles, RefusesChargesThatARunWouldRefuse) {
