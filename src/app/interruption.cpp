@@ -15,11 +15,18 @@ namespace {
 
 std::atomic<int> first_of_process{0};
 
+/// Started by nohup: a closed terminal is to stop nothing.
+bool ignores_hangup() {
+  struct sigaction hangup {};
+  return sigaction(SIGHUP, nullptr, &hangup) == 0 && hangup.sa_handler == SIG_IGN;
+}
+
 sigset_t stop_signals() {
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGINT);
   sigaddset(&signals, SIGTERM);
+  if (!ignores_hangup()) sigaddset(&signals, SIGHUP);
   return signals;
 }
 
@@ -39,7 +46,7 @@ Interruption::Interruption(bool speaks, const std::string& how_to_go_on)
   }
   const sigset_t signals = stop_signals();
   if (pthread_sigmask(SIG_BLOCK, &signals, nullptr) != 0) {
-    throw RunError("cannot wait for SIGINT and SIGTERM");
+    throw RunError("cannot wait for SIGINT, SIGTERM and SIGHUP");
   }
   waiter_ = std::thread([this] { wait_for_signals(); });
 }

@@ -9,9 +9,10 @@
 
 namespace starpmc {
 
-/// The wish to stop: SIGINT, SIGTERM, or another chain's failure. While it lives the two signals
-/// are blocked in this thread and in those started later, and a thread of its own waits for them. A
-/// second signal, half a second later or more, ends the program at once; the last checkpoints stay.
+/// The wish to stop: SIGINT, SIGTERM, SIGHUP (a terminal that is closed; unless it is ignored, as
+/// under nohup), or another chain's failure. While it lives the signals are blocked in this thread
+/// and in those started later, and a thread of its own waits for them. A second signal, half a
+/// second later or more, ends the program at once; the last checkpoints stay.
 class Interruption {
  public:
   /// @param speaks       whether it tells the user of a signal; one rank's does

@@ -128,8 +128,8 @@ failure at run time
 .B 2
 wrong input; the message names the file, line or key, the value found and the remedy
 .TP
-.BR 130 ", " 143
-stopped by Ctrl\-C or SIGTERM;
+.BR 130 ", " 143 ", " 129
+stopped by Ctrl\-C, SIGTERM or a closed terminal (SIGHUP);
 .B starpmc resume
 goes on
 .SH ENVIRONMENT

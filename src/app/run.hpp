@@ -16,7 +16,7 @@ boost::program_options::options_description resume_options();
 bool may_change_when_resumed(std::string_view option);
 
 /// `starpmc run FILE.cfg`: the simulation.
-/// @return 0, or 130 or 143 where SIGINT or SIGTERM stopped it at a checkpoint
+/// @return 0, or 128 and the number of the signal that stopped it at a checkpoint
 /// @throws InputError, RunError
 int run_simulation(std::span<const std::string> arguments);
 

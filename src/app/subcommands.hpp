@@ -46,7 +46,7 @@ boost::program_options::options_description path_options();
 /// `starpmc profile FILE.cfg`: the free energy along a path of the QM molecule. Each image is a run
 /// in the exact ensemble; images that have been sampled are kept, so that the same command goes on
 /// where it was stopped.
-/// @return 0, or 130 or 143 where SIGINT or SIGTERM stopped it
+/// @return 0, or 128 and the number of the signal that stopped it
 int run_profile(std::span<const std::string> arguments);
 
 /// `starpmc expression 'TEXT'`: what becomes of an expression: canonical form, derivative, program

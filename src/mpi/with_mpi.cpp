@@ -174,6 +174,7 @@ int start_mpi() {
   sigemptyset(&signals);
   sigaddset(&signals, SIGINT);
   sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGHUP);
   pthread_sigmask(SIG_BLOCK, &signals, &before);
   int level = MPI_THREAD_SINGLE;
   const int status = MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &level);

@@ -30,6 +30,24 @@ TEST(Interruption, ASignalIsAWish) {
   EXPECT_EQ(called, 2) << "who comes late is told at once";
 }
 
+TEST(Interruption, AClosedTerminalIsAWish) {
+  Interruption interruption;
+  ASSERT_EQ(kill(getpid(), SIGHUP), 0);
+  EXPECT_TRUE(within_a_second([&] { return interruption.requested(); }));
+  EXPECT_EQ(interruption.signal(), SIGHUP);
+}
+
+TEST(Interruption, UnderNohupAClosedTerminalIsNone) {
+  const auto before = std::signal(SIGHUP, SIG_IGN);
+  {
+    Interruption interruption;
+    ASSERT_EQ(kill(getpid(), SIGHUP), 0);
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    EXPECT_FALSE(interruption.requested());
+  }
+  std::signal(SIGHUP, before);
+}
+
 TEST(Interruption, AnotherReasonIsNoSignal) {
   Interruption interruption;
   interruption.request();

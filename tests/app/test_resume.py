@@ -283,6 +283,9 @@ class Stopped(Resume):
     def test_terminated(self):
         self.stop(signal.SIGTERM, 143)
 
+    def test_closed_terminal(self):
+        self.stop(signal.SIGHUP, 129)
+
 
 class Checkpoints(Resume):
     chains = 1

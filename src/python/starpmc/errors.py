@@ -6,7 +6,7 @@ import re
 import signal
 
 INPUT_ERROR = 2
-STOPPED = {128 + signal.SIGINT, 128 + signal.SIGTERM}
+STOPPED = {128 + signal.SIGINT, 128 + signal.SIGTERM, 128 + signal.SIGHUP}
 _ERROR = "error: "
 _REMEDY = "\n  remedy: "
 _FILE = re.compile(r"(?P<file>[^\s:]*[./][^\s:]*):(?P<line>\d+)?")
@@ -52,7 +52,7 @@ class RunError(Error):
 
 
 class Stopped(Error):
-    """The run was stopped by a signal and can be resumed (exit status 130 or 143)."""
+    """The run was stopped by a signal and can be resumed (exit status 130, 143 or 129)."""
 
 
 class ProgramNotFound(Error):
