@@ -14,10 +14,10 @@
 #include <optional>
 
 #include "base/checked_file.hpp"
+#include "base/environment.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/installation.hpp"
 #include "kernels/base/logging.hpp"
-#include "runtime/environment.hpp"
 #include "runtime/model_files.hpp"
 #include "runtime/starpu_runtime.hpp"
 
