@@ -208,56 +208,48 @@ std::string checksum(const std::string& header, const SoluteReference& reference
   return hash.hexadecimal_digest();
 }
 
-void write_floats(hid_t file, const std::string& name, std::span<const float> values) {
+void write_list(hid_t file, const std::string& name, hid_t file_type, hid_t memory_type,
+                const auto& values) {
   const hsize_t size = values.size();
-  const Handle space(H5Screate_simple(1, &size, nullptr), name);
-  const Handle dataset(H5Dcreate2(file, name.c_str(), H5T_IEEE_F32LE, space.get(), H5P_DEFAULT,
-                                  H5P_DEFAULT, H5P_DEFAULT),
-                       name);
-  hdf5::check(
-      H5Dwrite(dataset.get(), H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()),
-      name);
+  hdf5::write_dataset(file, name, file_type, memory_type, values.data(), {&size, 1});
 }
 
-void write_doubles(hid_t file, const std::string& name, std::span<const double> values) {
-  const hsize_t size = values.size();
-  hdf5::write_dataset(file, name, values, std::span(&size, 1));
+void write_floats(hid_t file, const std::string& name, const std::vector<float>& values) {
+  write_list(file, name, H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, values);
+}
+
+void write_doubles(hid_t file, const std::string& name, const std::vector<double>& values) {
+  write_list(file, name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, values);
+}
+
+void write_bytes(hid_t file, const std::string& name, const std::string& text) {
+  write_list(file, name, H5T_STD_U8LE, H5T_NATIVE_UINT8, text);
+}
+
+template <class List>
+List read_list(hid_t file, const std::string& name, hid_t memory_type, hsize_t most) {
+  const Handle dataset(H5Dopen2(file, name.c_str(), H5P_DEFAULT), name);
+  const std::vector<hsize_t> shape = hdf5::shape_of(dataset.get());
+  if (shape.size() != 1 || shape[0] > most) throw RunError(name + " has an absurd size");
+  List values;
+  values.resize(shape[0]);
+  if (values.empty()) return values;
+  hdf5::check(H5Dread(dataset.get(), memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()),
+              name);
+  return values;
 }
 
 template <class Number>
 std::vector<Number> read_numbers(hid_t file, const std::string& name, hid_t memory_type) {
-  const Handle dataset(H5Dopen2(file, name.c_str(), H5P_DEFAULT), name);
-  const std::vector<hsize_t> shape = hdf5::shape_of(dataset.get());
-  if (shape.size() != 1 || shape[0] > kMostNumbers) throw RunError(name + " has an absurd size");
-  std::vector<Number> values(shape[0]);
-  if (values.empty()) return values;
-  hdf5::check(H5Dread(dataset.get(), memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()),
-              name);
+  auto values = read_list<std::vector<Number>>(file, name, memory_type, kMostNumbers);
   if (!std::ranges::all_of(values, [](Number value) { return std::isfinite(value); })) {
     throw RunError(name + " has values that are not finite");
   }
   return values;
 }
 
-void write_bytes(hid_t file, const std::string& name, const std::string& text) {
-  const hsize_t size = text.size();
-  const Handle space(H5Screate_simple(1, &size, nullptr), name);
-  const Handle dataset(H5Dcreate2(file, name.c_str(), H5T_STD_U8LE, space.get(), H5P_DEFAULT,
-                                  H5P_DEFAULT, H5P_DEFAULT),
-                       name);
-  hdf5::check(H5Dwrite(dataset.get(), H5T_NATIVE_UINT8, H5S_ALL, H5S_ALL, H5P_DEFAULT, text.data()),
-              name);
-}
-
 std::string read_bytes(hid_t file, const std::string& name) {
-  const Handle dataset(H5Dopen2(file, name.c_str(), H5P_DEFAULT), name);
-  const std::vector<hsize_t> shape = hdf5::shape_of(dataset.get());
-  constexpr hsize_t kMostBytes = hsize_t{1} << 26;
-  if (shape.size() != 1 || shape[0] > kMostBytes) throw RunError(name + " has an absurd size");
-  std::string text(shape[0], '\0');
-  hdf5::check(H5Dread(dataset.get(), H5T_NATIVE_UINT8, H5S_ALL, H5S_ALL, H5P_DEFAULT, text.data()),
-              name);
-  return text;
+  return read_list<std::string>(file, name, H5T_NATIVE_UINT8, hsize_t{1} << 26);
 }
 
 SoluteReference read_open(const std::filesystem::path& path) {
