@@ -4,13 +4,8 @@
 #include <type_traits>
 
 #include "codelets/buffers.hpp"
+#include "kernels/all_precisions.hpp"
 #include "kernels/operations.hpp"
-
-/// Instantiates an operation, a function template without overloads, for every precision.
-#define STARPMC_FOR_ALL_PRECISIONS(operation)             \
-  template decltype(operation<double>) operation<double>; \
-  template decltype(operation<float>) operation<float>;   \
-  template decltype(operation<FixedCoordinate>) operation<FixedCoordinate>;
 
 /// What the codelets of a window share.
 namespace starpmc::codelets {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "kernels/all_precisions.hpp"
 #include "kernels/stored_value.hpp"
 
 namespace starpmc {
@@ -221,16 +222,6 @@ CompactBlocks<Real> make_compact_blocks(std::span<const double> x, std::span<con
   return result;
 }
 
-template CompactBlocks<double> make_compact_blocks(std::span<const double>, std::span<const double>,
-                                                   std::span<const double>, std::span<const double>,
-                                                   std::span<const double>,
-                                                   std::span<const double, 3>);
-template CompactBlocks<float> make_compact_blocks(std::span<const double>, std::span<const double>,
-                                                  std::span<const double>, std::span<const double>,
-                                                  std::span<const double>,
-                                                  std::span<const double, 3>);
-template CompactBlocks<FixedCoordinate> make_compact_blocks(
-    std::span<const double>, std::span<const double>, std::span<const double>,
-    std::span<const double>, std::span<const double>, std::span<const double, 3>);
+STARPMC_FOR_ALL_PRECISIONS(make_compact_blocks)
 
 }  // namespace starpmc

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "kernels/all_precisions.hpp"
 #include "kernels/compact_blocks.hpp"
 #include "kernels/pose_coordinates.hpp"
 #include "kernels/stored_value.hpp"
@@ -52,10 +53,7 @@ ReceptorBlocks<Real> make_receptor_blocks(const ReceptorSites& sites,
   return result;
 }
 
-template ReceptorBlocks<double> make_receptor_blocks(const ReceptorSites&, const PoseInteraction&);
-template ReceptorBlocks<float> make_receptor_blocks(const ReceptorSites&, const PoseInteraction&);
-template ReceptorBlocks<FixedCoordinate> make_receptor_blocks(const ReceptorSites&,
-                                                              const PoseInteraction&);
+STARPMC_FOR_ALL_PRECISIONS(make_receptor_blocks)
 
 void write_pose(std::span<const double> x, std::span<const double> y, std::span<const double> z,
                 std::span<double> pose) {

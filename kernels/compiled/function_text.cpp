@@ -2,6 +2,7 @@
 
 #include "kernels/base/error.hpp"
 #include "kernels/compiled/text_functions.hpp"
+#include "kernels/elementary_functions.hpp"
 
 namespace starpmc::compiled {
 
@@ -19,28 +20,13 @@ std::string transcendental(VectorText& doubles, Operation operation,
   switch (operation) {
     case Operation::power:
       return std::string(exact_power(a, {x[1]}).name);
-    case Operation::exp:
-      return std::string(exact_exp(a).name);
-    case Operation::log:
-      return std::string(exact_log(a).name);
-    case Operation::asin:
-      return std::string(exact_asin(a).name);
-    case Operation::acos:
-      return std::string(exact_acos(a).name);
-    case Operation::atan:
-      return std::string(exact_atan(a).name);
+#define STARPMC_CASE(function) \
+  case Operation::function:    \
+    return std::string(exact_##function(a).name);
+      STARPMC_UNCIRCULAR_FUNCTIONS(STARPMC_CASE)
+#undef STARPMC_CASE
     case Operation::atan2:
       return std::string(exact_atan2(a, {x[1]}).name);
-    case Operation::sinh:
-      return std::string(exact_sinh(a).name);
-    case Operation::cosh:
-      return std::string(exact_cosh(a).name);
-    case Operation::tanh:
-      return std::string(exact_tanh(a).name);
-    case Operation::erf:
-      return std::string(exact_erf(a).name);
-    case Operation::erfc:
-      return std::string(exact_erfc(a).name);
     default:
       throw RunError("an operation has no form for vectors");
   }

@@ -1,3 +1,4 @@
+#include "kernels/all_precisions.hpp"
 #include "kernels/decision.hpp"
 #include "kernels/operations.hpp"
 
@@ -21,8 +22,6 @@ void metropolis_decide(const MetropolisDecideArguments<Real>& arguments) {
   Decision(arguments, Exchange<Real>{}, exact_grid_energy).run();
 }
 
-template void metropolis_decide(const MetropolisDecideArguments<double>&);
-template void metropolis_decide(const MetropolisDecideArguments<float>&);
-template void metropolis_decide(const MetropolisDecideArguments<FixedCoordinate>&);
+STARPMC_FOR_ALL_PRECISIONS(metropolis_decide)
 
 }  // namespace starpmc::scalar

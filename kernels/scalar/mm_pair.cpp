@@ -2,6 +2,7 @@
 #include <optional>
 #include <type_traits>
 
+#include "kernels/all_precisions.hpp"
 #include "kernels/molecule_reach.hpp"
 #include "kernels/operations.hpp"
 #include "kernels/scalar/pair_functions.hpp"
@@ -249,14 +250,8 @@ void mm_pair_reduce(const MmPairReduceArguments<Real>& a) {
   }
 }
 
-template void mm_pair(const MmPairArguments<double>&);
-template void mm_pair(const MmPairArguments<float>&);
-template void mm_pair(const MmPairArguments<FixedCoordinate>&);
-template void mm_pair_table(const MmPairTableArguments<double>&);
-template void mm_pair_table(const MmPairTableArguments<float>&);
-template void mm_pair_table(const MmPairTableArguments<FixedCoordinate>&);
-template void mm_pair_reduce(const MmPairReduceArguments<double>&);
-template void mm_pair_reduce(const MmPairReduceArguments<float>&);
-template void mm_pair_reduce(const MmPairReduceArguments<FixedCoordinate>&);
+STARPMC_FOR_ALL_PRECISIONS(mm_pair)
+STARPMC_FOR_ALL_PRECISIONS(mm_pair_table)
+STARPMC_FOR_ALL_PRECISIONS(mm_pair_reduce)
 
 }  // namespace starpmc::scalar

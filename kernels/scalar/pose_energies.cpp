@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/all_precisions.hpp"
 #include "kernels/operations.hpp"
 #include "kernels/pose_coordinates.hpp"
 #include "kernels/stored_value.hpp"
@@ -136,8 +137,6 @@ void pose_energies_reduce(const PoseEnergiesReduceArguments& a) {
   }
 }
 
-template void pose_energies(const PoseEnergiesArguments<double>&);
-template void pose_energies(const PoseEnergiesArguments<float>&);
-template void pose_energies(const PoseEnergiesArguments<FixedCoordinate>&);
+STARPMC_FOR_ALL_PRECISIONS(pose_energies)
 
 }  // namespace starpmc::scalar

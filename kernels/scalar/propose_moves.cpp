@@ -1,3 +1,4 @@
+#include "kernels/all_precisions.hpp"
 #include "kernels/operations.hpp"
 #include "kernels/proposal.hpp"
 #include "kernels/scalar/moves.hpp"
@@ -69,8 +70,6 @@ void propose_moves(const ProposeMovesArguments<Real>& a) {
   Proposal(a, mover).run();
 }
 
-template void propose_moves(const ProposeMovesArguments<double>&);
-template void propose_moves(const ProposeMovesArguments<float>&);
-template void propose_moves(const ProposeMovesArguments<FixedCoordinate>&);
+STARPMC_FOR_ALL_PRECISIONS(propose_moves)
 
 }  // namespace starpmc::scalar

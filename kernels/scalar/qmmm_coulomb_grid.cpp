@@ -3,6 +3,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "kernels/all_precisions.hpp"
 #include "kernels/block_reach.hpp"
 #include "kernels/operations.hpp"
 #include "kernels/scalar/evaluate.hpp"
@@ -185,8 +186,6 @@ void qmmm_coulomb_grid_reduce(const CoulombGridReduceArguments& a) {
   }
 }
 
-template void qmmm_coulomb_grid(const CoulombGridArguments<double>&);
-template void qmmm_coulomb_grid(const CoulombGridArguments<float>&);
-template void qmmm_coulomb_grid(const CoulombGridArguments<FixedCoordinate>&);
+STARPMC_FOR_ALL_PRECISIONS(qmmm_coulomb_grid)
 
 }  // namespace starpmc::scalar

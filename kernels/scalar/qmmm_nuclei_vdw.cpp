@@ -1,3 +1,4 @@
+#include "kernels/all_precisions.hpp"
 #include "kernels/operations.hpp"
 #include "kernels/scalar/pair_functions.hpp"
 #include "kernels/scalar/user_terms.hpp"
@@ -82,8 +83,6 @@ void qmmm_nuclei_vdw(const NucleiVdwArguments<Precision>& a) {
   }
 }
 
-template void qmmm_nuclei_vdw(const NucleiVdwArguments<double>&);
-template void qmmm_nuclei_vdw(const NucleiVdwArguments<float>&);
-template void qmmm_nuclei_vdw(const NucleiVdwArguments<FixedCoordinate>&);
+STARPMC_FOR_ALL_PRECISIONS(qmmm_nuclei_vdw)
 
 }  // namespace starpmc::scalar

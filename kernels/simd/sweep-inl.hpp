@@ -6,6 +6,7 @@
 #define STARPMC_SWEEP_INL
 #endif
 
+#include "kernels/elementary_functions.hpp"
 #include "kernels/simd/evaluate.hpp"
 #include "kernels/simd/functions-inl.hpp"
 
@@ -112,41 +113,13 @@ class Sweep {
     switch (i_.operation) {
       case Operation::power:
         return wide([](real_t a, real_t b) HWY_ATTR { return exact_power(a, b); }, row(0), row(1));
-      case Operation::exp:
-        return wide([](real_t a) HWY_ATTR { return exact_exp(a); }, row(0));
-      case Operation::log:
-        return wide([](real_t a) HWY_ATTR { return exact_log(a); }, row(0));
-      case Operation::sinh:
-        return wide([](real_t a) HWY_ATTR { return exact_sinh(a); }, row(0));
-      case Operation::cosh:
-        return wide([](real_t a) HWY_ATTR { return exact_cosh(a); }, row(0));
-      case Operation::tanh:
-        return wide([](real_t a) HWY_ATTR { return exact_tanh(a); }, row(0));
-      case Operation::erf:
-        return wide([](real_t a) HWY_ATTR { return exact_erf(a); }, row(0));
-      case Operation::erfc:
-        return wide([](real_t a) HWY_ATTR { return exact_erfc(a); }, row(0));
-      default:
-        return circular();
-    }
-  }
-
-  void circular() const {
-    switch (i_.operation) {
-      case Operation::sin:
-        return wide([](real_t a) HWY_ATTR { return exact_sin(a); }, row(0));
-      case Operation::cos:
-        return wide([](real_t a) HWY_ATTR { return exact_cos(a); }, row(0));
-      case Operation::tan:
-        return wide([](real_t a) HWY_ATTR { return exact_tan(a); }, row(0));
-      case Operation::asin:
-        return wide([](real_t a) HWY_ATTR { return exact_asin(a); }, row(0));
-      case Operation::acos:
-        return wide([](real_t a) HWY_ATTR { return exact_acos(a); }, row(0));
-      case Operation::atan:
-        return wide([](real_t a) HWY_ATTR { return exact_atan(a); }, row(0));
       case Operation::atan2:
         return wide([](real_t a, real_t b) HWY_ATTR { return exact_atan2(a, b); }, row(0), row(1));
+#define STARPMC_CASE(name) \
+  case Operation::name:    \
+    return wide([](real_t a) HWY_ATTR { return exact_##name(a); }, row(0));
+        STARPMC_ELEMENTARY_FUNCTIONS(STARPMC_CASE)
+#undef STARPMC_CASE
       default:
         HWY_ABORT("an instruction of a program has no operation");
     }

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -11,6 +10,7 @@
 #include "io/binary_json.hpp"
 #include "io/checkpoint.hpp"
 #include "io/energy_terms_json.hpp"
+#include "io/json_fields.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/logging.hpp"
 
@@ -88,16 +88,12 @@ void ChainRun::restore(const nlohmann::json& checkpoint) {
   restored_step_ = step_;
   resumed_ = true;
   updated_ = checkpoint.at("updated");
-  after_update_ = energy_terms_from(checkpoint.at("after_update"));
-  summary_.drift = energy_terms_from(checkpoint.at("drift"));
+  checkpoint.at("after_update").get_to(after_update_);
+  checkpoint.at("drift").get_to(summary_.drift);
   worker_memory_mb_ = checkpoint.at("worker_memory_mb").get<double>();
   summary_.qm_restarts = restarts_before_ = checkpoint.at("qm_restarts");
-  if (checkpoint.contains("isolated_energy")) {
-    summary_.isolated_energy_kj_per_mol = checkpoint.at("isolated_energy").get<double>();
-  }
-  if (checkpoint.contains("isolated_dipole")) {
-    summary_.isolated_dipole_debye = checkpoint.at("isolated_dipole").get<std::array<double, 3>>();
-  }
+  starpmc::take(checkpoint, "isolated_energy", summary_.isolated_energy_kj_per_mol);
+  starpmc::take(checkpoint, "isolated_dipole", summary_.isolated_dipole_debye);
   for (const auto& record : checkpoint.at("qm_updates")) {
     summary_.qm_updates.push_back(qm_update_from(record));
   }
@@ -140,8 +136,8 @@ nlohmann::json ChainRun::checkpoint() const {
                             {"steps", settings_.sampling.steps},
                             {"step", step_},
                             {"updated", updated_},
-                            {"after_update", energy_terms_state(after_update_)},
-                            {"drift", energy_terms_state(summary_.drift)},
+                            {"after_update", after_update_},
+                            {"drift", summary_.drift},
                             {"qm_restarts", summary_.qm_restarts},
                             {"gate_passed", gate_passed_},
                             {"equilibration", search_.state()},
@@ -151,12 +147,8 @@ nlohmann::json ChainRun::checkpoint() const {
                             {"chain", chain_->state()},
                             {"grid", grid_state(grid_)},
                             {"output", output_->state()}};
-  if (summary_.isolated_energy_kj_per_mol) {
-    checkpoint["isolated_energy"] = *summary_.isolated_energy_kj_per_mol;
-  }
-  if (summary_.isolated_dipole_debye) {
-    checkpoint["isolated_dipole"] = *summary_.isolated_dipole_debye;
-  }
+  starpmc::put(checkpoint, "isolated_energy", summary_.isolated_energy_kj_per_mol);
+  starpmc::put(checkpoint, "isolated_dipole", summary_.isolated_dipole_debye);
   if (samples_exactly()) checkpoint["exact"] = exact_state();
   const std::vector<double> engine = updates_density() ? engine_->state() : std::vector<double>();
   checkpoint["engine"] = to_binary(engine);

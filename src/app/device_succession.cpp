@@ -12,10 +12,10 @@
 #include <utility>
 
 #include "app/replace_process.hpp"
+#include "base/environment.hpp"
 #include "base/processors.hpp"
 #include "kernels/base/error.hpp"
 #include "runtime/device_failure.hpp"
-#include "runtime/environment.hpp"
 
 namespace starpmc {
 namespace {

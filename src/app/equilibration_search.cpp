@@ -7,6 +7,7 @@
 #include <span>
 
 #include "analysis/equilibration.hpp"
+#include "io/json_fields.hpp"
 
 namespace starpmc {
 namespace {
@@ -76,7 +77,7 @@ void EquilibrationSearch::look(std::uint64_t step, const EnergyTerms& energies,
 
 nlohmann::json EquilibrationSearch::state() const {
   nlohmann::json state{{"how", static_cast<int>(how_)}, {"next_judgement", next_judgement_}};
-  if (steps_) state["steps"] = *steps_;
+  put(state, "steps", steps_);
   state["series"] = nlohmann::json::array();
   for (const BlockAverage& series : series_) state["series"].push_back(series.state());
   return state;
@@ -86,7 +87,7 @@ void EquilibrationSearch::restore(const nlohmann::json& state) {
   how_ = static_cast<EquilibrationEnd>(state.at("how").get<int>());
   next_judgement_ = state.at("next_judgement");
   steps_.reset();
-  if (state.contains("steps")) steps_ = state.at("steps").get<std::uint64_t>();
+  take(state, "steps", steps_);
   for (std::size_t i = 0; i < series_.size(); ++i) series_[i].restore(state.at("series").at(i));
 }
 

@@ -1,7 +1,5 @@
 #include "app/rank_exchange.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -112,7 +110,13 @@ void RankExchange::exchange() {
   }
 }
 
-/// Events of this rank: rank 0's go to all others, those of another to rank 0, which hands them on.
+/// To rank 0, by rank 0 to all others.
+void RankExchange::send(const json& content) {
+  if (!ranks_.first()) ranks_.send(0, content);
+  for (unsigned to = 1; ranks_.first() && to < ranks_.size(); ++to) ranks_.send(to, content);
+}
+
+/// Events of this rank; rank 0 hands those of another on.
 void RankExchange::send_news() {
   bool ended = false;
   {
@@ -120,12 +124,7 @@ void RankExchange::send_news() {
     ended = ended_;
   }
   const std::vector<json> events = take_events();
-  if (!events.empty()) {
-    if (!ranks_.first()) ranks_.send(0, {{"events", events}});
-    for (unsigned to = 1; ranks_.first() && to < ranks_.size(); ++to) {
-      ranks_.send(to, {{"events", events}});
-    }
-  }
+  if (!events.empty()) send({{"events", events}});
   if (!ended || end_told_) return;
   end_told_ = true;  // after all events: nothing of this rank comes later
   rank_ended_[ranks_.rank()] = true;
@@ -136,11 +135,7 @@ void RankExchange::send_heartbeats() {
   const auto now = Clock::now();
   if (now - last_heartbeat_ < kHeartbeat) return;
   last_heartbeat_ = now;
-  if (ranks_.first()) {
-    for (unsigned to = 1; to < ranks_.size(); ++to) ranks_.send(to, json::object());
-    return;
-  }
-  ranks_.send(0, {{"progress", own_progress()}});
+  send(ranks_.first() ? json::object() : json{{"progress", own_progress()}});
 }
 
 json RankExchange::own_progress() {
@@ -194,10 +189,7 @@ void RankExchange::take_event(const json& event, unsigned from) {
 void RankExchange::spread_stop() {
   if (stop_spread_ || !interruption_.requested()) return;
   stop_spread_ = true;
-  if (!ranks_.first()) ranks_.send(0, {{"stop", true}});
-  for (unsigned to = 1; ranks_.first() && to < ranks_.size(); ++to) {
-    ranks_.send(to, {{"stop", true}});
-  }
+  send({{"stop", true}});
 }
 
 /// The launcher ends a job in which a rank has died; this is for where it does not notice: a lost
@@ -236,7 +228,7 @@ bool RankExchange::finished() {
   if (!all_ended_ && std::ranges::all_of(rank_ended_, [](bool ended) { return ended; })) {
     all_ended_ = true;
     rank_left_[0] = true;
-    for (unsigned to = 1; to < ranks_.size(); ++to) ranks_.send(to, {{"all_ended", true}});
+    send({{"all_ended", true}});
   }
   return all_ended_ && std::ranges::all_of(rank_left_, [](bool left) { return left; });
 }

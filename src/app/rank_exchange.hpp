@@ -1,7 +1,6 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <mutex>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -40,6 +39,7 @@ class RankExchange {
   void add_event(nlohmann::json event);
   std::vector<nlohmann::json> take_events();
   void exchange();
+  void send(const nlohmann::json& content);
   void send_news();
   void send_heartbeats();
   nlohmann::json own_progress();

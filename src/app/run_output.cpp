@@ -116,7 +116,7 @@ nlohmann::json RunOutput::state() const {
                        {"total", total_.state()},
                        {"statistics", statistics_.state()},
                        {"pressures", pressures_.state()},
-                       {"totals", energy_terms_state(totals_)},
+                       {"totals", totals_},
                        {"solute_energy", solute_energy_},
                        {"accepted", accepted_},
                        {"accepted_production", accepted_production_}};
@@ -175,7 +175,7 @@ void RunOutput::restore(const nlohmann::json& state) {
   for (std::size_t i = 0; i < std::min(std::size(terms_), terms.size()); ++i) {
     terms_[i].restore(terms[i]);
   }
-  totals_ = energy_terms_from(state.at("totals"));
+  state.at("totals").get_to(totals_);
   solute_energy_ = state.at("solute_energy");
   accepted_ = state.at("accepted");
   accepted_production_ = state.at("accepted_production");

@@ -1,4 +1,5 @@
 #include "bench/operations.hpp"
+#include "kernels/all_precisions.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -242,11 +243,7 @@ double BenchWindows<Real>::share_within_reach() const {
   return reached / all;
 }
 
-template struct BenchData<double>;
-template struct BenchData<float>;
-template struct BenchData<FixedCoordinate>;
-template class BenchWindows<double>;
-template class BenchWindows<float>;
-template class BenchWindows<FixedCoordinate>;
+STARPMC_CLASS_FOR_ALL_PRECISIONS(struct BenchData)
+STARPMC_CLASS_FOR_ALL_PRECISIONS(class BenchWindows)
 
 }  // namespace starpmc

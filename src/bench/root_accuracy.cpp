@@ -1,7 +1,5 @@
 #include "bench/root_accuracy.hpp"
 
-#include <starpu.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -11,6 +9,7 @@
 #include "bench/pose_workload.hpp"
 #include "config/value_names.hpp"
 #include "kernels/operations.hpp"
+#include "runtime/resting_workers.hpp"
 
 namespace starpmc {
 namespace {
@@ -28,15 +27,6 @@ std::vector<double> plain_energies(const PoseWorkload& workload) {
   scalar::pose_energies(workload.arguments<double>(kEnergies, 1, energies));
   return energies;
 }
-
-/// StarPU's workers sleep, who otherwise look for work all the time.
-class WorkersPaused {
- public:
-  WorkersPaused() { starpu_pause(); }
-  ~WorkersPaused() { starpu_resume(); }
-  WorkersPaused(const WorkersPaused&) = delete;
-  WorkersPaused& operator=(const WorkersPaused&) = delete;
-};
 
 template <class Kernel>
 std::vector<Figure> measure(const PoseWorkload& workload, const Reference& reference, int steps,
@@ -73,7 +63,7 @@ BenchCase make_case(Implementation implementation, const std::string& device,
 }  // namespace
 
 std::vector<BenchCase> measure_root_accuracy(std::uint64_t seed) {
-  const WorkersPaused paused;
+  const PausedWorkers paused;
   const PoseWorkload workload(kParticles, kEnergies, seed);
   PoseWorkload magnitudes = workload;
   magnitudes.take_magnitudes();

@@ -5,7 +5,6 @@
 #include <fstream>
 #include <map>
 #include <sstream>
-#include <system_error>
 #include <utility>
 
 #include "base/input_file.hpp"

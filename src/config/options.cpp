@@ -1,4 +1,3 @@
-#include <cstdint>
 #include <iterator>
 
 #include "config/option_kinds.hpp"

@@ -1,46 +1,11 @@
 #include "expression/evaluate.hpp"
 
 #include <cmath>
-#include <unordered_map>
+
+#include "kernels/scalar/standard_operation.hpp"
 
 namespace starpmc::expression {
 namespace {
-
-template <class Real>
-Real evaluate_transcendental(Operation operation, Real a, Real b) {
-  switch (operation) {
-    case Operation::exp:
-      return std::exp(a);
-    case Operation::log:
-      return std::log(a);
-    case Operation::sin:
-      return std::sin(a);
-    case Operation::cos:
-      return std::cos(a);
-    case Operation::tan:
-      return std::tan(a);
-    case Operation::asin:
-      return std::asin(a);
-    case Operation::acos:
-      return std::acos(a);
-    case Operation::atan:
-      return std::atan(a);
-    case Operation::atan2:
-      return std::atan2(a, b);
-    case Operation::sinh:
-      return std::sinh(a);
-    case Operation::cosh:
-      return std::cosh(a);
-    case Operation::tanh:
-      return std::tanh(a);
-    case Operation::erf:
-      return std::erf(a);
-    case Operation::erfc:
-      return std::erfc(a);
-    default:
-      return std::pow(a, b);
-  }
-}
 
 template <class Real>
 Real evaluate_node(const Pool& pool, Node node, const std::vector<Real>& values) {
@@ -67,42 +32,7 @@ Real evaluate_node(const Pool& pool, Node node, const std::vector<Real>& values)
 
 template <class Real>
 Real evaluate_operation(Operation operation, Real a, Real b, Real c) {
-  switch (operation) {
-    case Operation::add:
-      return a + b;
-    case Operation::subtract:
-      return a - b;
-    case Operation::multiply:
-      return a * b;
-    case Operation::divide:
-      return a / b;
-    case Operation::negate:
-      return -a;
-    case Operation::reciprocal:
-      return 1 / a;
-    case Operation::square_root:
-      return std::sqrt(a);
-    case Operation::reciprocal_square_root:
-      return 1 / std::sqrt(a);
-    case Operation::abs:
-      return std::abs(a);
-    case Operation::floor:
-      return std::floor(a);
-    case Operation::ceil:
-      return std::ceil(a);
-    case Operation::min:
-      return b < a ? b : a;
-    case Operation::max:
-      return a < b ? b : a;
-    case Operation::step:
-      return a < 0 ? Real(0) : Real(1);
-    case Operation::delta:
-      return a == 0 ? Real(1) : Real(0);
-    case Operation::select:
-      return a == 0 ? c : b;
-    default:
-      return evaluate_transcendental(operation, a, b);
-  }
+  return scalar::standard_operation(operation, a, b, c);
 }
 
 template <class Real>

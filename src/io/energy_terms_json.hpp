@@ -7,12 +7,12 @@
 
 namespace starpmc {
 
-inline nlohmann::json energy_terms_state(const EnergyTerms& terms) { return terms.values(); }
+inline void to_json(nlohmann::json& state, const EnergyTerms& terms) { state = terms.values(); }
 /// Of a state saved before there were the last terms: these are 0.
-inline EnergyTerms energy_terms_from(const nlohmann::json& state) {
+inline void from_json(const nlohmann::json& state, EnergyTerms& terms) {
   std::array<double, TERMS> values{};
   for (std::size_t i = 0; i < std::min(values.size(), state.size()); ++i) values[i] = state[i];
-  return EnergyTerms::of(values);
+  terms = EnergyTerms::of(values);
 }
 
 }  // namespace starpmc

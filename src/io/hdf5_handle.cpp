@@ -74,17 +74,6 @@ Handle without_times(hid_t property_class) {
   return properties;
 }
 
-Handle write_dataset(hid_t parent, const std::string& name, hid_t file_type, hid_t memory_type,
-                     const void* values, std::span<const hsize_t> shape) {
-  const Handle space = simple_space(shape);
-  const Handle properties = without_times(H5P_DATASET_CREATE);
-  Handle dataset(H5Dcreate2(parent, name.c_str(), file_type, space.get(), H5P_DEFAULT,
-                            properties.get(), H5P_DEFAULT),
-                 name);
-  check(H5Dwrite(dataset.get(), memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), name);
-  return dataset;
-}
-
 int descriptor_of(hid_t file) {
   void* descriptor = nullptr;
   check(H5Fget_vfd_handle(file, H5P_DEFAULT, &descriptor), "descriptor of the file");
@@ -209,6 +198,17 @@ void write_attribute(hid_t object, const std::string& name, std::span<const std:
       H5Acreate2(object, name.c_str(), type.get(), space.get(), H5P_DEFAULT, H5P_DEFAULT), name);
   const auto characters = packed(texts, H5Tget_size(type.get()));
   check(H5Awrite(attribute.get(), type.get(), characters.data()), name);
+}
+
+Handle write_dataset(hid_t parent, const std::string& name, hid_t file_type, hid_t memory_type,
+                     const void* values, std::span<const hsize_t> shape) {
+  const Handle space = simple_space(shape);
+  const Handle properties = without_times(H5P_DATASET_CREATE);
+  Handle dataset(H5Dcreate2(parent, name.c_str(), file_type, space.get(), H5P_DEFAULT,
+                            properties.get(), H5P_DEFAULT),
+                 name);
+  check(H5Dwrite(dataset.get(), memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), name);
+  return dataset;
 }
 
 Handle write_dataset(hid_t parent, const std::string& name, std::span<const double> values,

@@ -80,6 +80,8 @@ void write_attribute(hid_t object, const std::string& name, const std::string& t
 void write_attribute(hid_t object, const std::string& name, std::span<const int> values);
 /// A list of fixed-length strings.
 void write_attribute(hid_t object, const std::string& name, std::span<const std::string> texts);
+Handle write_dataset(hid_t parent, const std::string& name, hid_t file_type, hid_t memory_type,
+                     const void* values, std::span<const hsize_t> shape);
 Handle write_dataset(hid_t parent, const std::string& name, std::span<const double> values,
                      std::span<const hsize_t> shape);
 Handle write_dataset(hid_t parent, const std::string& name, std::span<const std::int32_t> values,

@@ -16,6 +16,7 @@
 #include "io/file_names.hpp"
 #include "io/recognised_file.hpp"
 #include "kernels/base/error.hpp"
+#include "kernels/base/file_descriptor.hpp"
 
 namespace starpmc {
 namespace {
@@ -191,23 +192,11 @@ void require_run(const std::filesystem::path& folder, RunState state) {
         "name the output folder of a run that was interrupted, or start the run anew");
 }
 
-/// Owns a descriptor of a folder below another one, reached through no symbolic link.
-class Subfolder {
- public:
-  Subfolder(int parent, const std::filesystem::path& name)
-      : descriptor_(openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) {
-  }
-  ~Subfolder() {
-    if (descriptor_ >= 0) close(descriptor_);
-  }
-  Subfolder(const Subfolder&) = delete;
-  Subfolder& operator=(const Subfolder&) = delete;
-  /// Negative: there is none.
-  int get() const { return descriptor_; }
-
- private:
-  int descriptor_;
-};
+/// Of a folder below another one, reached through no symbolic link; negative: there is none.
+FileDescriptor open_subfolder(int parent, const std::filesystem::path& name) {
+  return FileDescriptor(
+      openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+}
 
 std::filesystem::path own_path(const std::filesystem::path& folder, std::string_view name) {
   if (!OutputFolder::is_own_file(name))
@@ -258,7 +247,8 @@ void OutputFolder::clear(bool overwrite) {
 void OutputFolder::remove(const std::vector<std::filesystem::path>& own_files_below) const {
   for (const std::filesystem::path& path : own_files_below) {
     const bool in_chain = path.has_parent_path();
-    const Subfolder chain(lock_->descriptor(), in_chain ? path.parent_path() : ".");
+    const FileDescriptor chain =
+        open_subfolder(lock_->descriptor(), in_chain ? path.parent_path() : ".");
     if (chain.get() < 0 || unlinkat(chain.get(), path.filename().c_str(), 0) != 0)
       fail_with_errno(path_ / path, "cannot remove the file of an earlier run");
   }
@@ -322,7 +312,7 @@ std::filesystem::path OutputFolder::chain_folder(unsigned chain) const {
   constexpr mode_t new_folder_permissions = 0777;  // less the user's umask
   if (mkdirat(lock_->descriptor(), name.c_str(), new_folder_permissions) != 0 && errno != EEXIST)
     fail_with_errno(path_ / name, "cannot create the folder of a chain");
-  const Subfolder folder(lock_->descriptor(), name);
+  const FileDescriptor folder = open_subfolder(lock_->descriptor(), name);
   if (folder.get() < 0 && (errno == ENOTDIR || errno == ELOOP))
     throw RunError((path_ / name).string() +
                    ": is not a folder (a symbolic link is not followed)\n  remedy: remove it, or "

@@ -7,11 +7,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
 
+#include "base/environment.hpp"
 #include "kernels/base/logging.hpp"
 
 namespace starpmc {
@@ -61,10 +61,7 @@ std::string format_duration(double seconds_in_all) {
 
 Progress::Progress(Sink sink) : sink_(std::move(sink)), start_(sink_.now()), last_write_(start_) {}
 
-bool Progress::json_wanted() {
-  const char* const form = std::getenv("STARPMC_PROGRESS");
-  return form != nullptr && std::string_view(form) == "json";
-}
+bool Progress::json_wanted() { return environment("STARPMC_PROGRESS") == "json"; }
 
 Progress Progress::to_standard_error() {
   Sink sink;

@@ -9,7 +9,6 @@
 
 #include "analysis/integrated_covariance.hpp"
 #include "io/binary_json.hpp"
-#include "io/energy_terms_json.hpp"
 #include "kernels/base/error.hpp"
 
 namespace starpmc {

@@ -3,49 +3,42 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "io/optional_json.hpp"
+#include "io/json_fields.hpp"
 
 namespace starpmc {
 namespace {
 
 using nlohmann::json;
 
+template <class Update, class Field>
+void update_fields(Update& update, const Field& field) {
+  field("step", update.step);
+  field("qm_energy_kj_per_mol", update.qm_energy_kj_per_mol);
+  field("electrons_on_grid", update.electrons_on_grid);
+  field("dropped_charge", update.dropped_charge);
+  field("grid_points", update.grid_points);
+  field("jump_kj_per_mol", update.jump_kj_per_mol);
+  field("sampling_error_kj_per_mol", update.sampling_error_kj_per_mol);
+  field("interaction_kj_per_mol", update.interaction_kj_per_mol);
+  field("polarisation_energy_kj_per_mol", update.polarisation_energy_kj_per_mol);
+  field("dipole_debye", update.dipole_debye);
+  field("iterations", update.iterations);
+  field("seconds_embedding", update.seconds_embedding);
+  field("seconds_scf", update.seconds_scf);
+  field("seconds_density", update.seconds_density);
+}
+
 }  // namespace
 
 json to_json_record(const QmUpdateRecord& update) {
-  json record{{"step", update.step},
-              {"qm_energy_kj_per_mol", update.qm_energy_kj_per_mol},
-              {"electrons_on_grid", update.electrons_on_grid},
-              {"dropped_charge", update.dropped_charge},
-              {"grid_points", update.grid_points},
-              {"jump_kj_per_mol", update.jump_kj_per_mol},
-              {"iterations", update.iterations},
-              {"seconds_embedding", update.seconds_embedding},
-              {"seconds_scf", update.seconds_scf},
-              {"seconds_density", update.seconds_density}};
-  put(record, "sampling_error_kj_per_mol", update.sampling_error_kj_per_mol);
-  put(record, "interaction_kj_per_mol", update.interaction_kj_per_mol);
-  put(record, "polarisation_energy_kj_per_mol", update.polarisation_energy_kj_per_mol);
-  put(record, "dipole_debye", update.dipole_debye);
+  json record;
+  update_fields(update, PutFields{record});
   return record;
 }
 
 QmUpdateRecord qm_update_from(const json& record) {
   QmUpdateRecord update;
-  update.step = record.at("step");
-  update.qm_energy_kj_per_mol = record.at("qm_energy_kj_per_mol");
-  update.electrons_on_grid = record.at("electrons_on_grid");
-  update.dropped_charge = record.at("dropped_charge");
-  update.grid_points = record.at("grid_points");
-  update.jump_kj_per_mol = record.at("jump_kj_per_mol");
-  take(record, "sampling_error_kj_per_mol", update.sampling_error_kj_per_mol);
-  take(record, "interaction_kj_per_mol", update.interaction_kj_per_mol);
-  take(record, "polarisation_energy_kj_per_mol", update.polarisation_energy_kj_per_mol);
-  take(record, "dipole_debye", update.dipole_debye);
-  update.iterations = record.at("iterations");
-  update.seconds_embedding = record.at("seconds_embedding");
-  update.seconds_scf = record.at("seconds_scf");
-  update.seconds_density = record.at("seconds_density");
+  update_fields(update, TakeFields{record});
   return update;
 }
 

@@ -14,7 +14,7 @@
 #include "base/checked_file.hpp"
 #include "base/nested_json.hpp"
 #include "io/hdf5_handle.hpp"
-#include "io/optional_json.hpp"
+#include "io/json_fields.hpp"
 #include "io/sha256.hpp"
 #include "kernels/base/error.hpp"
 
@@ -32,39 +32,56 @@ constexpr double kSamePosition = 1e-6;  ///< angstrom
 json vector_json(const Vector3& v) { return {v.x, v.y, v.z}; }
 Vector3 vector_from(const json& v) { return {v.at(0), v.at(1), v.at(2)}; }
 
+/// Those that are kept as they are.
+template <class Identity, class Field>
+void identity_fields(Identity& identity, const Field& field) {
+  field("elements", identity.elements);
+  field("charge", identity.charge);
+  field("multiplicity", identity.multiplicity);
+  field("engine", identity.engine);
+  field("method", identity.method);
+  field("basis", identity.basis);
+  field("density_fitting", identity.density_fitting);
+  field("coulomb", identity.coulomb);
+  field("coulomb_cutoff_angstrom", identity.coulomb_cutoff_angstrom);
+}
+
 json identity_json(const ReferenceIdentity& identity) {
-  json positions = json::array();
-  for (const Vector3& r : identity.positions) positions.push_back(vector_json(r));
-  return {{"elements", identity.elements},
-          {"positions", positions},
-          {"charge", identity.charge},
-          {"multiplicity", identity.multiplicity},
-          {"engine", identity.engine},
-          {"method", identity.method},
-          {"basis", identity.basis},
-          {"density_fitting", identity.density_fitting},
-          {"scf_grid", {identity.scf_grid_radial, identity.scf_grid_angular}},
-          {"coulomb", identity.coulomb},
-          {"coulomb_cutoff_angstrom", identity.coulomb_cutoff_angstrom},
-          {"box_angstrom", vector_json(identity.box)}};
+  json document{{"positions", json::array()},
+                {"scf_grid", {identity.scf_grid_radial, identity.scf_grid_angular}},
+                {"box_angstrom", vector_json(identity.box)}};
+  identity_fields(identity, PutFields{document});
+  for (const Vector3& r : identity.positions) document["positions"].push_back(vector_json(r));
+  return document;
 }
 
 ReferenceIdentity identity_from(const json& document) {
   ReferenceIdentity identity;
-  document.at("elements").get_to(identity.elements);
+  identity_fields(identity, TakeFields{document});
   for (const json& r : document.at("positions")) identity.positions.push_back(vector_from(r));
-  document.at("charge").get_to(identity.charge);
-  document.at("multiplicity").get_to(identity.multiplicity);
-  document.at("method").get_to(identity.method);
-  document.at("basis").get_to(identity.basis);
-  document.at("density_fitting").get_to(identity.density_fitting);
   document.at("scf_grid").at(0).get_to(identity.scf_grid_radial);
   document.at("scf_grid").at(1).get_to(identity.scf_grid_angular);
-  document.at("engine").get_to(identity.engine);
-  document.at("coulomb").get_to(identity.coulomb);
-  document.at("coulomb_cutoff_angstrom").get_to(identity.coulomb_cutoff_angstrom);
   identity.box = vector_from(document.at("box_angstrom"));
   return identity;
+}
+
+template <class Error, class Field>
+void table_error_fields(Error& error, const Field& field) {
+  field("rms_kj_per_mol", error.rms_kj_per_mol);
+  field("largest_kj_per_mol", error.largest_kj_per_mol);
+  field("moves", error.moves);
+}
+
+template <class Reference, class Field>
+void reference_fields(Reference& reference, const Field& field) {
+  field("solute_energy_kj_per_mol", reference.solute_energy_kj_per_mol);
+  field("components", reference.components);
+  field("dipole_debye", reference.dipole_debye);
+  field("configurations", reference.configurations);
+  field("worker_memory_mb", reference.memory_mb);
+  field("seconds", reference.seconds);
+  field("isolated_energy_kj_per_mol", reference.isolated_energy_kj_per_mol);
+  field("isolated_dipole_debye", reference.isolated_dipole_debye);
 }
 
 json lattice_json(const PotentialLattice& lattice) {
@@ -142,28 +159,17 @@ json header_json(const SoluteReference& reference) {
     widths.push_back({width.components, width.mean, width.width});
   }
   json header{{"identity", identity_json(reference.identity)},
-              {"solute_energy_kj_per_mol", reference.solute_energy_kj_per_mol},
-              {"components", reference.components},
               {"potential", lattice_json(reference.potential.lattice)},
               {"response", lattice_json(reference.response.lattice)},
-              {"widths", widths},
-              {"dipole_debye", reference.dipole_debye},
-              {"configurations", reference.configurations},
-              {"worker_memory_mb", reference.memory_mb},
-              {"seconds", reference.seconds}};
-  header["isolated_energy_kj_per_mol"] = reference.isolated_energy_kj_per_mol;
-  put(header, "isolated_dipole_debye", reference.isolated_dipole_debye);
-  header["table_error"] = {{"rms_kj_per_mol", reference.table_error.rms_kj_per_mol},
-                           {"largest_kj_per_mol", reference.table_error.largest_kj_per_mol},
-                           {"moves", reference.table_error.moves}};
+              {"widths", widths}};
+  reference_fields(reference, PutFields{header});
+  table_error_fields(reference.table_error, PutFields{header["table_error"]});
   return header;
 }
 
 /// Into a reference that has its arrays.
 void take_header(const json& header, SoluteReference& reference) {
   reference.identity = identity_from(header.at("identity"));
-  header.at("solute_energy_kj_per_mol").get_to(reference.solute_energy_kj_per_mol);
-  header.at("components").get_to(reference.components);
   reference.potential.lattice =
       lattice_from(header.at("potential"), reference.potential.values.size());
   reference.response.lattice =
@@ -171,17 +177,9 @@ void take_header(const json& header, SoluteReference& reference) {
   for (const json& width : header.at("widths")) {
     reference.widths.push_back({width.at(0), width.at(1), width.at(2)});
   }
-  header.at("dipole_debye").get_to(reference.dipole_debye);
-  header.at("configurations").get_to(reference.configurations);
-  header.at("worker_memory_mb").get_to(reference.memory_mb);
-  header.at("seconds").get_to(reference.seconds);
-  header.at("isolated_energy_kj_per_mol").get_to(reference.isolated_energy_kj_per_mol);
-  take(header, "isolated_dipole_debye", reference.isolated_dipole_debye);
+  reference_fields(reference, TakeFields{header});
   if (header.contains("table_error")) {
-    const json& error = header.at("table_error");
-    error.at("rms_kj_per_mol").get_to(reference.table_error.rms_kj_per_mol);
-    error.at("largest_kj_per_mol").get_to(reference.table_error.largest_kj_per_mol);
-    error.at("moves").get_to(reference.table_error.moves);
+    table_error_fields(reference.table_error, TakeFields{header.at("table_error")});
   }
   if (reference.components < 0 ||
       reference.mean_response.size() != static_cast<std::size_t>(reference.components) ||
@@ -210,56 +208,48 @@ std::string checksum(const std::string& header, const SoluteReference& reference
   return hash.hexadecimal_digest();
 }
 
-void write_floats(hid_t file, const std::string& name, std::span<const float> values) {
+void write_list(hid_t file, const std::string& name, hid_t file_type, hid_t memory_type,
+                const auto& values) {
   const hsize_t size = values.size();
-  const Handle space(H5Screate_simple(1, &size, nullptr), name);
-  const Handle dataset(H5Dcreate2(file, name.c_str(), H5T_IEEE_F32LE, space.get(), H5P_DEFAULT,
-                                  H5P_DEFAULT, H5P_DEFAULT),
-                       name);
-  hdf5::check(
-      H5Dwrite(dataset.get(), H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()),
-      name);
+  hdf5::write_dataset(file, name, file_type, memory_type, values.data(), {&size, 1});
 }
 
-void write_doubles(hid_t file, const std::string& name, std::span<const double> values) {
-  const hsize_t size = values.size();
-  hdf5::write_dataset(file, name, values, std::span(&size, 1));
+void write_floats(hid_t file, const std::string& name, const std::vector<float>& values) {
+  write_list(file, name, H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, values);
+}
+
+void write_doubles(hid_t file, const std::string& name, const std::vector<double>& values) {
+  write_list(file, name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, values);
+}
+
+void write_bytes(hid_t file, const std::string& name, const std::string& text) {
+  write_list(file, name, H5T_STD_U8LE, H5T_NATIVE_UINT8, text);
+}
+
+template <class List>
+List read_list(hid_t file, const std::string& name, hid_t memory_type, hsize_t most) {
+  const Handle dataset(H5Dopen2(file, name.c_str(), H5P_DEFAULT), name);
+  const std::vector<hsize_t> shape = hdf5::shape_of(dataset.get());
+  if (shape.size() != 1 || shape[0] > most) throw RunError(name + " has an absurd size");
+  List values;
+  values.resize(shape[0]);
+  if (values.empty()) return values;
+  hdf5::check(H5Dread(dataset.get(), memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()),
+              name);
+  return values;
 }
 
 template <class Number>
 std::vector<Number> read_numbers(hid_t file, const std::string& name, hid_t memory_type) {
-  const Handle dataset(H5Dopen2(file, name.c_str(), H5P_DEFAULT), name);
-  const std::vector<hsize_t> shape = hdf5::shape_of(dataset.get());
-  if (shape.size() != 1 || shape[0] > kMostNumbers) throw RunError(name + " has an absurd size");
-  std::vector<Number> values(shape[0]);
-  if (values.empty()) return values;
-  hdf5::check(H5Dread(dataset.get(), memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()),
-              name);
+  auto values = read_list<std::vector<Number>>(file, name, memory_type, kMostNumbers);
   if (!std::ranges::all_of(values, [](Number value) { return std::isfinite(value); })) {
     throw RunError(name + " has values that are not finite");
   }
   return values;
 }
 
-void write_bytes(hid_t file, const std::string& name, const std::string& text) {
-  const hsize_t size = text.size();
-  const Handle space(H5Screate_simple(1, &size, nullptr), name);
-  const Handle dataset(H5Dcreate2(file, name.c_str(), H5T_STD_U8LE, space.get(), H5P_DEFAULT,
-                                  H5P_DEFAULT, H5P_DEFAULT),
-                       name);
-  hdf5::check(H5Dwrite(dataset.get(), H5T_NATIVE_UINT8, H5S_ALL, H5S_ALL, H5P_DEFAULT, text.data()),
-              name);
-}
-
 std::string read_bytes(hid_t file, const std::string& name) {
-  const Handle dataset(H5Dopen2(file, name.c_str(), H5P_DEFAULT), name);
-  const std::vector<hsize_t> shape = hdf5::shape_of(dataset.get());
-  constexpr hsize_t kMostBytes = hsize_t{1} << 26;
-  if (shape.size() != 1 || shape[0] > kMostBytes) throw RunError(name + " has an absurd size");
-  std::string text(shape[0], '\0');
-  hdf5::check(H5Dread(dataset.get(), H5T_NATIVE_UINT8, H5S_ALL, H5S_ALL, H5P_DEFAULT, text.data()),
-              name);
-  return text;
+  return read_list<std::string>(file, name, H5T_NATIVE_UINT8, hsize_t{1} << 26);
 }
 
 SoluteReference read_open(const std::filesystem::path& path) {

@@ -12,7 +12,6 @@
 #include "io/progress.hpp"
 #include "io/run_summary.hpp"
 #include "kernels/base/shown_text.hpp"
-#include "kernels/common/energy_terms.h"
 
 namespace starpmc {
 namespace {

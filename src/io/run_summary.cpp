@@ -9,6 +9,7 @@
 
 #include "base/constants.hpp"
 #include "io/hdf5_handle.hpp"
+#include "io/json_fields.hpp"
 
 namespace starpmc {
 namespace {
@@ -134,12 +135,8 @@ json chain_json(const ChainSummary& chain, double temperature_kelvin) {
                 {"decisions_sha256", chain.decisions_sha256},
                 {"final_coordinates_sha256", chain.final_coordinates_sha256},
                 {"qm_restarts", chain.qm_restarts}};
-  if (chain.isolated_energy_kj_per_mol) {
-    document["isolated_energy_kj_per_mol"] = *chain.isolated_energy_kj_per_mol;
-  }
-  if (chain.isolated_dipole_debye) {
-    document["isolated_dipole_debye"] = *chain.isolated_dipole_debye;
-  }
+  put(document, "isolated_energy_kj_per_mol", chain.isolated_energy_kj_per_mol);
+  put(document, "isolated_dipole_debye", chain.isolated_dipole_debye);
   if (chain.movement) {
     document["movement"] = {{"displacement_angstrom", chain.movement->displacement_angstrom},
                             {"size_of_molecules_angstrom", chain.movement->size_angstrom},

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <cctype>
-#include <cmath>
 #include <iterator>
 
 #include "base/byte_columns.hpp"

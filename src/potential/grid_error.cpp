@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "kernels/common/layout.h"
 #include "potential/error_cells.hpp"

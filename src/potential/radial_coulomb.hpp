@@ -2,7 +2,6 @@
 
 #include <optional>
 #include <span>
-#include <vector>
 
 #include "kernels/exact_blocks.hpp"
 #include "kernels/potential.hpp"

@@ -7,14 +7,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
-#include <system_error>
 
+#include "base/environment.hpp"
 #include "base/quiet_thread.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/file_descriptor.hpp"
@@ -45,11 +44,6 @@ constexpr milliseconds kQuitLimit{2000};
 constexpr milliseconds kTerminationLimit{1000};
 constexpr milliseconds kPause{5};
 
-const char* text_of(const char* variable) {
-  const char* const value = std::getenv(variable);
-  return value == nullptr ? "" : value;
-}
-
 std::filesystem::path find_control() {
   for (const char* folder : {"", "/usr/bin", "/usr/local/nvidia/bin"}) {
     if (const auto found = find_program(std::filesystem::path(folder) / kControl)) return *found;
@@ -59,7 +53,7 @@ std::filesystem::path find_control() {
 
 /// What is there before this program, or was decided by the user; empty: nothing.
 std::string what_forbids_server() {
-  if (std::string_view(text_of(kSwitch)) == "0") return fmt::format("{}=0", kSwitch);
+  if (environment(kSwitch) == "0") return fmt::format("{}=0", kSwitch);
   if (std::getenv(kPipes) != nullptr) return fmt::format("{} is set", kPipes);
   if (access(kSystemSocket, F_OK) == 0) {
     return fmt::format("there is a daemon of the system's ({})", kSystemSocket);
@@ -75,9 +69,10 @@ std::string what_forbids_server() {
 std::filesystem::path folder_start() {
   constexpr std::string_view kName = "starpmc-mps-";
   constexpr std::size_t kLetters = 6;
-  for (const char* candidate : {text_of("XDG_RUNTIME_DIR"), text_of("TMPDIR"), "/tmp"}) {
+  for (const std::string& candidate :
+       {environment("XDG_RUNTIME_DIR"), environment("TMPDIR"), std::string("/tmp")}) {
     const std::filesystem::path folder(candidate);
-    if (!folder.is_absolute() || access(candidate, W_OK | X_OK) != 0) continue;
+    if (!folder.is_absolute() || access(candidate.c_str(), W_OK | X_OK) != 0) continue;
     std::filesystem::path start = folder / kName;
     if (start.string().size() + kLetters <= kLongestFolder) return start;
   }

@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/environment.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/installation.hpp"
 #include "qm/errors.hpp"
@@ -22,11 +22,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* setup_remedy = "./quickstart setup";
-
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? std::string() : std::string(value);
-}
 
 fs::path worker_script(const std::string& engine) {
   const std::string name = engine + "_worker.py";

@@ -125,10 +125,7 @@ QmResult RestartingEngine::update(std::span<const double> potential,
 }
 
 void RestartingEngine::restore(std::span<const double> state) {
-  repeat("restore", [&](QmEngine& engine) {
-    engine.restore(state);
-    return true;
-  });
+  repeat("restore", [&](QmEngine& engine) { engine.restore(state); });
   held_ = false;
   before_reference_.reset();
   response_.reset();
@@ -156,10 +153,7 @@ std::uint64_t RestartingEngine::add_configuration(const Embedding& embedding) {
 }
 
 void RestartingEngine::forget_configurations() {
-  repeat("worker's configurations", [](QmEngine& engine) {
-    engine.forget_configurations();
-    return true;
-  });
+  repeat("worker's configurations", [](QmEngine& engine) { engine.forget_configurations(); });
   configurations_.clear();
   before_reference_.reset();
   response_.reset();
@@ -199,18 +193,12 @@ SharedDensity RestartingEngine::shared_density() {
 }
 
 void RestartingEngine::adopt(const SharedDensity& density) {
-  repeat("shared density", [&](QmEngine& engine) {
-    engine.adopt(density);
-    return true;
-  });
+  repeat("shared density", [&](QmEngine& engine) { engine.adopt(density); });
   adopted_ = density;
 }
 
 void RestartingEngine::hold_density() {
-  repeat("worker's density", [](QmEngine& engine) {
-    engine.hold_density();
-    return true;
-  });
+  repeat("worker's density", [](QmEngine& engine) { engine.hold_density(); });
   held_ = true;
 }
 

@@ -13,12 +13,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
-#include <string_view>
 #include <utility>
 
+#include "base/environment.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/opencl/host/handles.hpp"
-#include "runtime/environment.hpp"
 #include "runtime/opencl_programs.hpp"
 
 namespace starpmc::codelets {

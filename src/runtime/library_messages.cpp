@@ -6,10 +6,10 @@
 
 #include <array>
 #include <csignal>
-#include <cstdlib>
 #include <sstream>
 #include <string_view>
 
+#include "base/environment.hpp"
 #include "kernels/base/shown_text.hpp"
 
 namespace starpmc {
@@ -59,8 +59,7 @@ bool is_from_library(const std::string& line) {
 }
 
 LibraryMessages::LibraryMessages() {
-  const char* const silent = std::getenv("STARPU_SILENT");
-  if (silent != nullptr && std::string_view(silent) == "0") return;
+  if (environment("STARPU_SILENT") == "0") return;
   terminal_ = ::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
   kept_ = ::memfd_create("starpmc-messages", MFD_CLOEXEC);
   if (terminal_ < 0 || kept_ < 0) {

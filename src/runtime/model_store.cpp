@@ -14,10 +14,11 @@
 #include <optional>
 
 #include "base/checked_file.hpp"
+#include "base/environment.hpp"
 #include "kernels/base/error.hpp"
+#include "kernels/base/file_descriptor.hpp"
 #include "kernels/base/installation.hpp"
 #include "kernels/base/logging.hpp"
-#include "runtime/environment.hpp"
 #include "runtime/model_files.hpp"
 #include "runtime/starpu_runtime.hpp"
 
@@ -33,34 +34,33 @@ constexpr off_t kSpaceNeeded = off_t{8} << 20;
 
 /// A regular file, whatever else of that name there may be; nothing where there is no such name.
 std::optional<std::string> read_regular(const fs::path& path, std::string& problem) {
-  const int file = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-  if (file < 0) {
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  if (file.get() < 0) {
     if (errno != ENOENT && errno != ENOTDIR) problem = std::strerror(errno);
     return std::nullopt;
   }
   std::string text;
   struct stat status {};
-  if (::fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) {
+  if (::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
     problem = "it is no regular file";
   } else if (static_cast<std::size_t>(status.st_size) > kLargestFile) {
     problem = "it is absurdly large";
   } else {
     text.resize(static_cast<std::size_t>(status.st_size));
-    if (::pread(file, text.data(), text.size(), 0) != status.st_size) problem = "it cannot be read";
+    if (::pread(file.get(), text.data(), text.size(), 0) != status.st_size)
+      problem = "it cannot be read";
   }
-  ::close(file);
   return text;
 }
 
 /// Whether StarPU could write its files there: an exhausted disk makes folders, but no files.
 bool has_space(const fs::path& folder) {
   const fs::path probe = folder / "space";
-  const int file = ::open(probe.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (file < 0) return false;
+  const FileDescriptor file(::open(probe.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (file.get() < 0) return false;
   // EFBIG: files may not become that large, but each of StarPU's is small.
-  const int failure = ::posix_fallocate(file, 0, kSpaceNeeded);
+  const int failure = ::posix_fallocate(file.get(), 0, kSpaceNeeded);
   const bool enough = failure == 0 || failure == EFBIG;
-  ::close(file);
   ::unlink(probe.c_str());
   return enough;
 }

@@ -11,8 +11,8 @@
 #include <map>
 #include <mutex>
 
+#include "base/environment.hpp"
 #include "kernels/opencl/host/handles.hpp"
-#include "runtime/environment.hpp"
 
 namespace starpmc {
 namespace {
@@ -21,11 +21,6 @@ std::string platform_name(cl_platform_id platform) {
   char name[256] = "?";
   clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof name - 1, name, nullptr);
   return name;
-}
-
-bool is_on(const char* variable) {
-  const std::string value = environment(variable);
-  return !value.empty() && value != "0";
 }
 
 std::string device_name(cl_device_id device) {
@@ -181,8 +176,7 @@ std::optional<std::string> missing_devices(const OpenclOffer& offer, unsigned wo
         asked, workers, trouble);
   }
   for (const char* variable : {"STARPU_OPENCL_ON_CPUS", "STARPU_OPENCL_ONLY_ON_CPUS"}) {
-    const std::string value = environment(variable);
-    if (workers == 0 && !value.empty() && value != "0") {
+    if (workers == 0 && is_on(variable)) {
       return fmt::format("{} asks for an OpenCL device of the CPU, there is none{}", variable,
                          trouble);
     }

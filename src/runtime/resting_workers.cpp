@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <optional>
 #include <string>
 #include <thread>
 
+#include "base/environment.hpp"
 #include "runtime/device_failure.hpp"
 
 namespace starpmc {
@@ -59,8 +59,7 @@ const starpu_sched_policy* find_scheduler(const std::string& name) {
 }  // namespace
 
 int start_starpu(starpu_conf& conf) {
-  const char* const name = std::getenv("STARPU_SCHED");
-  const std::string scheduler = name == nullptr ? "" : name;
+  const std::string scheduler = environment("STARPU_SCHED");
   const starpu_sched_policy* const policy = find_scheduler(scheduler);
 #ifdef STARPU_SIMGRID
   constexpr bool kRests = false;  // the simulated time does not go on by itself

@@ -10,16 +10,15 @@
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
-#include <optional>
 #include <thread>
 
+#include "base/environment.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/installation.hpp"
 #include "kernels/opencl/host/operations.hpp"
 #include "kernels/opencl/host/user_functions.hpp"
 #include "kernels/operations.hpp"
 #include "runtime/codelet.hpp"
-#include "runtime/environment.hpp"
 #include "runtime/library_messages.hpp"
 #include "runtime/opencl_offer.hpp"
 #include "runtime/opencl_programs.hpp"
@@ -79,8 +78,7 @@ fs::path bundled_models() {
 
 /// From StarPU, which would try them even if none were asked for.
 void hide_accelerators() {
-  const std::string on_cpus = environment("STARPU_OPENCL_ON_CPUS");
-  const bool wanted = !on_cpus.empty() && on_cpus != "0";
+  const bool wanted = is_on("STARPU_OPENCL_ON_CPUS");
   setenv("STARPU_OPENCL_ONLY_ON_CPUS", "1", 1);
   if (!wanted) setenv("STARPU_NOPENCL", "0", 1);
 }

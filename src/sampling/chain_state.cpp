@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "io/binary_json.hpp"
+#include "kernels/all_precisions.hpp"
 #include "kernels/scalar/moves.hpp"
 #include "sampling/placed_candidate.hpp"
 #include "sampling/reference_virial.hpp"
@@ -414,18 +415,8 @@ EnergyTerms FullEvaluation<Real>::run(bool with_mm) {
   return EnergyTerms::of(totals);
 }
 
-template struct ChainData<double>;
-template struct ChainData<float>;
-template struct ChainData<FixedCoordinate>;
-template void submit_energies(const ChainData<double>&, const WindowBuffers<double>&,
-                              const codelets::WindowArguments&);
-template void submit_energies(const ChainData<float>&, const WindowBuffers<float>&,
-                              const codelets::WindowArguments&);
-template void submit_energies(const ChainData<FixedCoordinate>&,
-                              const WindowBuffers<FixedCoordinate>&,
-                              const codelets::WindowArguments&);
-template class FullEvaluation<double>;
-template class FullEvaluation<float>;
-template class FullEvaluation<FixedCoordinate>;
+STARPMC_CLASS_FOR_ALL_PRECISIONS(struct ChainData)
+STARPMC_FOR_ALL_PRECISIONS(submit_energies)
+STARPMC_CLASS_FOR_ALL_PRECISIONS(class FullEvaluation)
 
 }  // namespace starpmc

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "codelets/window.hpp"
+#include "kernels/all_precisions.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/whole_units.hpp"
 #include "runtime/device_failure.hpp"
@@ -219,8 +220,6 @@ std::vector<double> ChainTeam<Real>::shares() const {
   return shares;
 }
 
-template class ChainTeam<double>;
-template class ChainTeam<float>;
-template class ChainTeam<FixedCoordinate>;
+STARPMC_CLASS_FOR_ALL_PRECISIONS(class ChainTeam)
 
 }  // namespace starpmc

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "kernels/all_precisions.hpp"
 #include "kernels/exact_points.hpp"
 #include "runtime/resting_workers.hpp"
 #include "sampling/task_sizes.hpp"
@@ -134,8 +135,6 @@ QmResult DensityUpdate<Real>::run(std::span<const Molecule> molecules) {
   return std::move(result_);
 }
 
-template class DensityUpdate<double>;
-template class DensityUpdate<float>;
-template class DensityUpdate<FixedCoordinate>;
+STARPMC_CLASS_FOR_ALL_PRECISIONS(class DensityUpdate)
 
 }  // namespace starpmc

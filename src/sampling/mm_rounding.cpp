@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <vector>
 
 #include "sampling/error_sum.hpp"
 #include "sampling/packing.hpp"

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <span>
 
+#include "kernels/all_precisions.hpp"
 #include "potential/pair_potential.hpp"
 #include "sampling/reference_virial.hpp"
 #include "system/elements.hpp"
@@ -96,8 +97,6 @@ VirialTerms PairVirial<Real>::collect(const ChainData<Real>& data,
   return {terms.energies + of_reference.energies, terms.virials + of_reference.virials};
 }
 
-template class PairVirial<double>;
-template class PairVirial<float>;
-template class PairVirial<FixedCoordinate>;
+STARPMC_CLASS_FOR_ALL_PRECISIONS(class PairVirial)
 
 }  // namespace starpmc

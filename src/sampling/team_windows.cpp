@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/all_precisions.hpp"
 #include "kernels/whole_units.hpp"
 
 namespace starpmc {
@@ -105,8 +106,6 @@ std::string TeamWindows<Real>::outcome() const {
                      fmt::join(shares, ", "), pace(WindowWay::team), pace(WindowWay::alone));
 }
 
-template class TeamWindows<double>;
-template class TeamWindows<float>;
-template class TeamWindows<FixedCoordinate>;
+STARPMC_CLASS_FOR_ALL_PRECISIONS(class TeamWindows)
 
 }  // namespace starpmc

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "kernels/base/error.hpp"
+#include "kernels/elementary_functions.hpp"
 #include "kernels/fused_program.hpp"
 #include "kernels/joined.hpp"
 
@@ -57,34 +58,13 @@ std::string_view device_function(Operation operation) {
       return "rsqrt";
     case Operation::power:
       return "pow";
-    case Operation::exp:
-      return "exp";
-    case Operation::log:
-      return "log";
-    case Operation::sin:
-      return "sin";
-    case Operation::cos:
-      return "cos";
-    case Operation::tan:
-      return "tan";
-    case Operation::asin:
-      return "asin";
-    case Operation::acos:
-      return "acos";
-    case Operation::atan:
-      return "atan";
+#define STARPMC_CASE(name) \
+  case Operation::name:    \
+    return #name;
+      STARPMC_ELEMENTARY_FUNCTIONS(STARPMC_CASE)
+#undef STARPMC_CASE
     case Operation::atan2:
       return "atan2";
-    case Operation::sinh:
-      return "sinh";
-    case Operation::cosh:
-      return "cosh";
-    case Operation::tanh:
-      return "tanh";
-    case Operation::erf:
-      return "erf";
-    case Operation::erfc:
-      return "erfc";
     case Operation::abs:
       return "fabs";
     case Operation::floor:

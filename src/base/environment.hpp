@@ -11,4 +11,10 @@ inline std::string environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
+/// Whether it asks for what it names: set, and not 0.
+inline bool is_on(const char* name) {
+  const std::string value = environment(name);
+  return !value.empty() && value != "0";
+}
+
 }  // namespace starpmc
