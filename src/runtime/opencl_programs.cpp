@@ -8,13 +8,13 @@
 #include <memory>
 #include <mutex>
 
+#include "base/environment.hpp"
 #include "codelets/virial_programs.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/opencl/host/device_check.hpp"
 #include "kernels/opencl/host/handles.hpp"
 #include "runtime/codelet.hpp"
 #include "runtime/device_failure.hpp"
-#include "runtime/environment.hpp"
 #include "runtime/shared_launches.hpp"
 
 namespace starpmc::codelets {
@@ -204,7 +204,7 @@ OpenclLane::~OpenclLane() {
 }
 
 SharedLaunches* shared_launches(Precision precision) {
-  static const bool wanted = environment("STARPMC_SHARED_LAUNCHES") == "1";
+  static const bool wanted = is_on("STARPMC_SHARED_LAUNCHES");
   if (!wanted) return nullptr;
   const OpenclPlace here = opencl_place(precision);
   const std::lock_guard lock(shared_launches_mutex);
