@@ -23,8 +23,8 @@ inline constexpr double kMostPairsOfPoses = 1e9;
 
 /// Of a task: half of the particles with the other half.
 constexpr double pairs_of_poses(unsigned particles, unsigned evaluations) {
-  const double half = particles / 2;
-  return half * half * evaluations;
+  const unsigned half = particles / 2;
+  return static_cast<double>(half) * half * evaluations;
 }
 
 /// A case for each target, number of particles and number of evaluations with no more than
