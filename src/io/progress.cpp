@@ -66,7 +66,7 @@ bool Progress::json_wanted() { return environment("STARPMC_PROGRESS") == "json";
 Progress Progress::to_standard_error() {
   Sink sink;
   if (json_wanted()) {
-    sink.form = Form::json;
+    sink.form = Form::json_lines;
     sink.write = [](std::string_view line) { write_to_standard_error(std::string(line) + '\n'); };
   } else if (isatty(STDERR_FILENO) == 1) {
     sink.form = Form::terminal;
@@ -143,7 +143,7 @@ void Progress::write(const ProgressState& state, Clock::time_point now) {
       static_cast<double>(state.total_steps - std::min(state.step, state.total_steps));
   const double remaining_seconds = rate_known ? left / rate : -1;
   last_write_ = now;
-  if (sink_.form == Form::json) return sink_.write(json_line(state, rate, remaining_seconds));
+  if (sink_.form == Form::json_lines) return sink_.write(json_line(state, rate, remaining_seconds));
   if (sink_.form == Form::text)
     return sink_.write(line(state, rate, remaining_seconds, std::string::npos));
   // A line as wide as the terminal would wrap, and then could not be rewritten.

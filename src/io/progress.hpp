@@ -25,7 +25,7 @@ class Progress {
  public:
   using Clock = std::chrono::steady_clock;
 
-  enum class Form { text, terminal, json };
+  enum class Form { text, terminal, json_lines };
 
   struct Sink {
     Form form = Form::text;

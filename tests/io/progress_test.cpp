@@ -82,7 +82,7 @@ TEST_F(ProgressTest, LogGetsALineEveryTenSeconds) {
 }
 
 TEST_F(ProgressTest, JsonTellsEverythingFiveTimesASecond) {
-  Progress progress = make(Progress::Form::json);
+  Progress progress = make(Progress::Form::json_lines);
   ProgressState first = state(0);
   first.acceptance = std::numeric_limits<double>::quiet_NaN();
   progress.update(first);
