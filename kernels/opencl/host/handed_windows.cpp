@@ -4,7 +4,7 @@ namespace starpmc::opencl {
 
 Buffer records_of(const Window& window, std::span<const WindowTask> tasks, std::size_t windows) {
   Buffer records = tasks.front().record;
-  records.bytes = windows * RECORD_FIELDS * size_of(window.layout.steps) * sizeof(cl_double);
+  records.bytes = windows * record_bytes(window);
   return records;
 }
 

@@ -11,6 +11,10 @@ inline bool has_reference(const WholeWindow& whole) {
   return whole.reference.potential_values.memory != nullptr;
 }
 
+/// Of one window's steps.
+inline std::size_t record_bytes(const Window& window) {
+  return RECORD_FIELDS * size_of(window.layout.steps) * sizeof(cl_double);
+}
 /// Of `windows` windows, one behind the other; where they are written to for those of `tasks`.
 Buffer records_of(const Window& window, std::span<const WindowTask> tasks, std::size_t windows);
 

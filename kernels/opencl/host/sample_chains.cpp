@@ -49,10 +49,6 @@ bool same_certification(const Certification& a, const Certification& b) {
          alike(a.solute, b.solute) && a.blocks == 0 && b.blocks == 0;
 }
 
-std::size_t record_bytes(const Window& window) {
-  return RECORD_FIELDS * size_of(window.layout.steps) * sizeof(cl_double);
-}
-
 /// Windows of chains in turn, each window of all of them in three launches.
 class WindowsOfChains {
  public:
@@ -199,9 +195,7 @@ class WindowsOfChains {
     const Buffer& unused = decide.mm_energies;
     const bool statics = has_static_terms(one.window.interaction, one.certification.nuclei) != 0;
     const std::size_t groups = most_groups(i, [&](const WindowExtent& extent) {
-      const int entries = extent.candidates + extent.starts;
-      const int rows = (entries + program_.shape().table_tile - 1) / program_.shape().table_tile;
-      return size_of(extent.candidates + entries + rows * (rows + 1) / 2 +
+      return size_of(2 * extent.candidates + extent.starts + table_tiles(program_, extent) +
                      (statics ? extent.candidates : 0));
     });
     launch("chains_reference_energies", i + 1)

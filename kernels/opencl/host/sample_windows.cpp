@@ -252,10 +252,8 @@ void window_energies(Program& program, cl_command_queue queue, const Window& win
   const ReferenceField& field = whole.reference;
   const Buffer& unused = decide.mm_energies;  // for arguments that are not read
   const WindowExtent& extent = window.extent;
-  const int tile = program.shape().table_tile;
   const int entries = extent.candidates + extent.starts;
-  const int rows = (entries + tile - 1) / tile;
-  const int tiles = rows * (rows + 1) / 2;
+  const int tiles = table_tiles(program, extent);
   const int nuclei_groups =
       has_static_terms(window.interaction, certification.nuclei) != 0 ? extent.candidates : 0;
   const int field_groups = has_reference(whole) ? extent.candidates : work.parts();

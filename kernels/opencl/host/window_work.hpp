@@ -43,6 +43,12 @@ struct DecideWork {
   std::size_t total_bytes = 0;
 };
 DecideWork decide_work(const Program& program, const Window& window, int groups, int components);
+/// Groups for the pairs of a window's entries: tiles of the lower triangle (mm_pair_table).
+inline int table_tiles(const Program& program, const WindowExtent& extent) {
+  const int tile = program.shape().table_tile;
+  const int rows = (extent.candidates + extent.starts + tile - 1) / tile;
+  return rows * (rows + 1) / 2;
+}
 /// Groups of a launch that decides which sum energies first (add_up_window of window_decisions.h).
 std::size_t groups_that_add_up(const Program& program, const WindowExtent& extent);
 /// @throws RunError where the device cannot decide such a window
