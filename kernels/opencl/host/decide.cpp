@@ -6,10 +6,6 @@
 namespace starpmc::opencl {
 namespace {
 
-int groups_of_exact_changes(const Program& program) {
-  return program.compute_units() * program.shape().exact_groups_per_unit;
-}
-
 void decide_pass(Program& program, cl_command_queue queue, const Window& window,
                  const StepTuning& tuning, const Certification& certification,
                  const DecideBuffers& buffers, const DecideWork& work, Buffer scratch,
@@ -101,6 +97,13 @@ DecideWork decide_work(const Program& program, const Window& window, int groups,
   return work;
 }
 
+int groups_of_exact_change(const Window& window, const Certification& certification, int items,
+                           int most) {
+  if (certification.blocks > 0) return most;
+  const int parts = std::max(window.topology.molecules, window.layout.sites * certification.nuclei);
+  return std::clamp((parts + items - 1) / items, 1, most);
+}
+
 namespace {
 
 /// @param part of a buffer: itself, or its place
@@ -159,8 +162,10 @@ void set_exact_arguments(Launch& launch, const Window& window, const Certificati
 void metropolis_decide(Program& program, cl_command_queue queue, const Window& window,
                        const StepTuning& tuning, const Certification& certification,
                        const DecideBuffers& buffers) {
-  const DecideWork work =
-      decide_work(program, window, groups_of_exact_changes(program), buffers.response.components);
+  const LaunchShape& shape = program.shape();
+  const int groups = groups_of_exact_change(window, certification, shape.exact_group,
+                                            program.compute_units() * shape.exact_groups_per_unit);
+  const DecideWork work = decide_work(program, window, groups, buffers.response.components);
   const Buffer scratch{program.scratch(queue, work.total_bytes), 0};
   decide_at_first(program, queue, window, tuning, certification, buffers, work, scratch);
   if (!certification.active) return;

@@ -100,9 +100,9 @@ class WindowsOfChains {
     const std::size_t handed = handed_of(0).move_to(program_, {}).bytes();
     Window largest = chain(0).window;
     largest.extent.candidates = largest.layout.candidates;
-    const int units = program_.compute_units();
-    const int all = static_cast<int>(chains_.size());
-    work_ = decide_work(program_, largest, std::max(1, 2 * units / all), components());
+    const int groups = groups_of_exact_change(
+        largest, chain(0).certification, program_.shape().decide_group, program_.compute_units());
+    work_ = decide_work(program_, largest, groups, components());
     stride_ = aligned(handed) + aligned(work_.total_bytes);
     const std::size_t rows = (windows() + 1) * chains_.size();
     const std::size_t all_bytes = chains_.size() * stride_ + rows * sizeof(ChainWindow);

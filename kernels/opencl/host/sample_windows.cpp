@@ -153,11 +153,11 @@ class FusedWindows {
   }
 
   Work work_of(std::size_t i) const {
-    constexpr int kGroupsPerUnit = 1;
     const Window window = window_of(i);
+    const int groups = groups_of_exact_change(
+        window, all_.certification, program_.shape().decide_group, program_.compute_units());
     Work work;
-    work.decide =
-        decide_work(program_, window, program_.compute_units() * kGroupsPerUnit, components());
+    work.decide = decide_work(program_, window, groups, components());
     if (all_.whole.blocks > 0) work.grid = grid_work(program_, window, all_.whole.blocks);
     work.total_bytes = work.decide.total_bytes + work.grid.total_bytes;
     return work;
