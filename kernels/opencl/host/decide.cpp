@@ -97,11 +97,14 @@ DecideWork decide_work(const Program& program, const Window& window, int groups,
   return work;
 }
 
+int parts_of_exact_change(const Window& window, const Certification& certification) {
+  return std::max(window.topology.molecules, window.layout.sites * certification.nuclei);
+}
+
 int groups_of_exact_change(const Window& window, const Certification& certification, int items,
                            int most) {
   if (certification.blocks > 0) return most;
-  const int parts = std::max(window.topology.molecules, window.layout.sites * certification.nuclei);
-  return std::clamp((parts + items - 1) / items, 1, most);
+  return std::clamp((parts_of_exact_change(window, certification) + items - 1) / items, 1, most);
 }
 
 namespace {

@@ -98,7 +98,7 @@ void sample_by_operations(Program& program, cl_command_queue queue, const Window
   metropolis_decide(program, queue, window, task.tuning, certification, decide);
 }
 
-/// Windows of three launches each.
+/// Windows of three launches each, or of two where one group makes an exact change.
 class FusedWindows {
  public:
   FusedWindows(Program& program, cl_command_queue queue, const Window& window,
@@ -131,6 +131,10 @@ class FusedWindows {
       const Window window = window_of(i);
       const Work work = work_of(i);
       energies(window, work);
+      if (decides_at_once()) {
+        decide_at_once(i, window, work);
+        continue;
+      }
       decide(i, window, work);
       settle(i, window, work);
     }
@@ -215,24 +219,58 @@ class FusedWindows {
         .run({groups, 1}, {size_of(program_.shape().decide_group), 1});
   }
 
+  /// The last group of those that add up energies can do all that follows: an item has few parts
+  /// of an exact change.
+  bool decides_at_once() const {
+    constexpr int kFewParts = 2048;
+    return all_.whole.blocks == 0 && all_.certification.blocks == 0 &&
+           parts_of_exact_change(all_.window, all_.certification) <= kFewParts;
+  }
+
+  void decide_at_once(std::size_t i, const Window& window, const Work& work) {
+    const Next next = next_of(i);
+    Launch launch(program_, queue_, "window_decide_at_once");
+    set_settle_arguments(launch, i, window, work, next);
+    launch
+        .with(next.shape, tasks_[next.window].range, Place(all_.whole.outside),
+              Place(all_.whole.mm_partial), Place(all_.whole.decide.table))
+        .run({groups_that_add_up(program_, window.extent), 1},
+             {size_of(program_.shape().decide_group), 1});
+  }
+
   /// Doubts, then the proposals of the next window.
   void settle(std::size_t i, const Window& window, const Work& work) {
-    const bool last = i + 1 == tasks_.size();
-    if (last && !all_.certification.active) return;
-    const std::size_t next = last ? i : i + 1;
-    WindowShape next_shape = window_shape(window_of(next));
-    if (last) next_shape.steps = 0;
-    const Work next_work = work_of(next);
+    const Next next = next_of(i);
+    if (next.shape.steps == 0 && !all_.certification.active) return;
+    const Work next_work = work_of(next.window);
     Launch launch(program_, queue_, "window_settle");
+    set_settle_arguments(launch, i, window, work, next);
+    launch
+        .with(next.shape, tasks_[next.window].range, cl_int{next_work.grid.capacity},
+              Place(sites_of(next_work)), Place(all_.whole.outside))
+        .run({size_of(work.decide.groups), 1}, {size_of(program_.shape().decide_group), 1});
+  }
+
+  struct Next {
+    std::size_t window;  ///< the last one again, where there is none
+    WindowShape shape;   ///< then of no steps
+  };
+  Next next_of(std::size_t i) const {
+    const bool last = i + 1 == tasks_.size();
+    Next next{last ? i : i + 1, {}};
+    next.shape = window_shape(window_of(next.window));
+    if (last) next.shape.steps = 0;
+    return next;
+  }
+
+  /// What kernels take that settle doubts and propose.
+  void set_settle_arguments(Launch& launch, std::size_t i, const Window& window, const Work& work,
+                            const Next& next) {
     set_decide_arguments(launch, window, tasks_[i].tuning, all_.certification, buffers_of(i),
                          work.decide, scratch_, Handed::as_places);
     launch.with_local(std::max(occupation_bytes(program_, window.extent.steps, components()),
-                               picks_bytes(next_shape.steps)));
+                               picks_bytes(next.shape.steps)));
     set_exact_arguments(launch, window, all_.certification, scratch_, Handed::as_places);
-    launch
-        .with(next_shape, tasks_[next].range, cl_int{next_work.grid.capacity},
-              Place(sites_of(next_work)), Place(all_.whole.outside))
-        .run({size_of(work.decide.groups), 1}, {size_of(program_.shape().decide_group), 1});
   }
 
   Program& program_;

@@ -43,9 +43,10 @@ struct DecideWork {
   std::size_t total_bytes = 0;
 };
 DecideWork decide_work(const Program& program, const Window& window, int groups, int components);
-/// Groups of so many items that have a part in an exact energy change: without the points of a
-/// density one for all molecules. Others would do nothing, and keep other chains' groups from the
-/// registers that they reserve.
+/// Parts of an exact energy change where there are no points of a density: an item does one.
+int parts_of_exact_change(const Window& window, const Certification& certification);
+/// Groups of so many items that have a part in it. Others would do nothing, and keep other chains'
+/// groups from the registers that they reserve.
 int groups_of_exact_change(const Window& window, const Certification& certification, int items,
                            int most);
 /// Groups for the pairs of a window's entries: tiles of the lower triangle (mm_pair_table).
