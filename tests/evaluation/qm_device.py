@@ -11,6 +11,7 @@ on. One core does what is not the GPU's, as in a run.
 import argparse
 import contextlib
 import cProfile
+import functools
 import gc
 import io
 import json
@@ -169,8 +170,14 @@ def within(difference):
 class Evaluation:
     def __init__(self):
         self.results = {}
-        self.cupy = None
         self.failed = []
+
+    @functools.cached_property
+    def cupy(self):
+        """Whichever part comes first."""
+        import cupy
+
+        return cupy
 
     def environment(self):
         import platform
@@ -182,8 +189,7 @@ class Evaluation:
         import pyscf
 
         say(f"PySCF {pyscf.__version__} in {pathlib.Path(pyscf.__file__).parent}")
-        import cupy
-
+        cupy = self.cupy
         properties = cupy.cuda.runtime.getDeviceProperties(0)
         free, total = cupy.cuda.runtime.memGetInfo()
         versions = cupy.cuda.runtime.runtimeGetVersion(), cupy.cuda.runtime.driverGetVersion()
@@ -195,7 +201,6 @@ class Evaluation:
 
         backend, name = device_choice._open(0)
         say(f"opened {name} in {time.perf_counter() - start:.2f} s: {type(backend).__name__}")
-        self.cupy = cupy
 
     def _purification(self, matrix):
         """What a density matrix by purification would take in place of a diagonalisation."""
