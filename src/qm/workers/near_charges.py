@@ -10,8 +10,21 @@ from array_backend import HOST
 
 # From here on quadrature is as good: of chorismate's energy 0.01 kJ/mol is left (3.0: 0.05).
 NEAR_ANGSTROM = 3.5
+ROUNDED_ANGSTROM = 1e-6  # more than rounding errors
 # The program takes shorter distances for this one (STARPMC_MINIMUM_DISTANCE_SQUARED).
 MINIMUM_DISTANCE_ANGSTROM = 0.01
+
+
+def _within_reach(charges, nuclei):
+    """Indices of the sites, among which are all that have an image near a nucleus: most are too far away
+    along one axis, and need no distance from every nucleus."""
+    low, high = nuclei.min(axis=0), nuclei.max(axis=0)
+    centre = (low + high) / 2
+    reach = (high - low) / 2 + NEAR_ANGSTROM + ROUNDED_ANGSTROM
+    offsets = charges.positions - centre
+    if charges.box is not None:
+        offsets -= numpy.rint(offsets / charges.box) * charges.box
+    return numpy.flatnonzero((abs(offsets) < reach).all(axis=1))
 
 
 class NearCharges:
@@ -30,13 +43,15 @@ class NearCharges:
         """Of a SolventCharges; in a periodic box every image that is near one of the nuclei."""
         if not charges.count or charges.coulomb_pole == 0:
             return NearCharges.none()
-        separations = charges.positions[:, None] - nuclei[None]
+        within_reach = _within_reach(charges, nuclei)
+        separations = charges.positions[within_reach, None] - nuclei[None]
         shifts = numpy.zeros_like(separations)
         if charges.box is not None:
             shifts = numpy.rint(separations / charges.box) * charges.box
         distances = numpy.linalg.norm(separations - shifts, axis=2)
-        sites, atoms = numpy.nonzero(distances < NEAR_ANGSTROM)
-        images = numpy.unique(numpy.column_stack([sites, shifts[sites, atoms]]), axis=0)
+        some, atoms = numpy.nonzero(distances < NEAR_ANGSTROM)
+        images = numpy.column_stack([within_reach[some], shifts[some, atoms]])
+        images = numpy.unique(images, axis=0)
         sites = images[:, 0].astype(int)
         return NearCharges(
             charges.positions[sites] - images[:, 1:], charges.coulomb_pole * charges.charges[sites]
@@ -51,13 +66,14 @@ class NearCharges:
         centre = self.positions.mean(axis=0)
         charges = backend.put(self.positions - centre)
         centre, strengths = backend.put(centre), backend.put(self.strengths)
+        charges_squares = backend.row_squares(charges)
         for first in range(0, len(points), backend.distances_at_once):
             some = slice(first, first + backend.distances_at_once)
             # |p|^2 + |r|^2 - 2 p r with an origin nearby: exact to 1e-13 A^2, and a matrix product.
             here = points[some] - centre
             squares = here @ (-2 * charges.T)
-            squares += xp.einsum("pk,pk->p", here, here)[:, None]
-            squares += xp.einsum("ck,ck->c", charges, charges)
+            squares += backend.row_squares(here)[:, None]
+            squares += charges_squares
             xp.maximum(squares, MINIMUM_DISTANCE_ANGSTROM**2, out=squares)
             xp.sqrt(squares, out=squares)
             xp.reciprocal(squares, out=squares)
