@@ -169,17 +169,21 @@ class _BoysTable:
         nodes = numpy.arange(0, TABLE_END + TABLE_STEP, TABLE_STEP)
         orders = order + numpy.arange(TAYLOR_TERMS)
         rows = [_boys(n, nodes) / scipy.special.factorial(k) for k, n in enumerate(orders)]
-        self._rows = [backend.put(row) for row in rows]
+        self._rows = backend.put(numpy.array(rows))
         odd = numpy.prod(numpy.arange(1, 2 * order, 2, dtype=float))
         self._asymptote = float(odd / 2 ** (order + 1) * numpy.pi**0.5)
         self._all_orders = backend.fused(self._taylor_and_recursion)
 
-    def __call__(self, x):
-        """[F_0(x), ..., F_order(x)]."""
+    def nearest(self, x):
+        """(the nearest node's number, from x to the node): for elements of arrays."""
         clipped = self._backend.xp.minimum(x, TABLE_END)
         index = (clipped * (1 / TABLE_STEP) + 0.5).astype("int32")
-        step = index.astype("float64") * TABLE_STEP - clipped
-        answer = self._all_orders(x, step, *(row.take(index) for row in self._rows))
+        return index, index.astype("float64") * TABLE_STEP - clipped
+
+    def __call__(self, x, index, step):
+        """[F_0(x), ..., F_order(x)], with what nearest() has given."""
+        terms = self._rows.take(index, axis=1)
+        answer = self._all_orders(x, step, *(terms[term] for term in range(TAYLOR_TERMS)))
         return answer if isinstance(answer, tuple) else (answer,)
 
     def _taylor_and_recursion(self, x, step, *rows):
@@ -227,6 +231,7 @@ class _OfOrder:
         self._centres = [backend.put(centres[:, axis, None]) for axis in range(3)]
         self._shares = [backend.put(one.shares) for one in products]
         self._places = [(one.rows[:, :, None], one.columns[:, None], one.times) for one in products]
+        self._differences = backend.fused(self._differences_and_nodes)
         self._fields = self._derivatives
         if len(self._hermite) <= MOST_FUSED_RESULTS:
             self._fields = backend.fused(self._derivatives)
@@ -280,12 +285,21 @@ class _OfOrder:
 
     def _values_at(self, positions):
         """(Hermite functions times products, positions)."""
-        x, y, z = (centre - positions[:, axis] for axis, centre in enumerate(self._centres))
-        boys = self._boys(self._exponents * (x * x + y * y + z * z))
+        x, y, z, *arguments = self._differences(
+            *self._centres, *(positions[None, :, axis] for axis in range(3)), self._exponents
+        )
+        boys = self._boys(*arguments)
+        del arguments  # as large as the others
         fields = self._fields(x, y, z, self._exponents, *boys)
         fields = fields if isinstance(fields, tuple) else (fields,)
         # One array for all: of one by one the launches would take longer than the work.
         return self._backend.xp.stack(fields).reshape(len(fields) * self._count, -1)
+
+    def _differences_and_nodes(self, *places_and_exponents):
+        *places, exponents = places_and_exponents
+        x, y, z = (place - position for place, position in zip(places[:3], places[3:], strict=True))
+        argument = exponents * (x * x + y * y + z * z)
+        return x, y, z, argument, *self._boys.nearest(argument)
 
     def _derivatives(self, x, y, z, exponents, *boys):
         """Of 1/r smeared by the products, in the order of hermite_orders().
