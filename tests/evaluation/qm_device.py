@@ -439,7 +439,7 @@ class Evaluation:
             start = time.perf_counter()
             answer, _ = quietly(lambda a=arguments: engine.update(*a))
             seconds = time.perf_counter() - start
-            answers.append(answer)
+            answers.append((answer[0], answer[1].copy()))  # the next update overwrites it
             times.append(seconds)
             parts = [1e3 * answer[0].get(f"seconds_{part}", 0.0) for part in PARTS]
             say(f"    {frame:5} {answer[0]['iterations']:7} {1e3 * seconds:7.1f} "

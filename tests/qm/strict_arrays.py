@@ -133,11 +133,16 @@ class StrictModule:
         self.copies += 1
         return StrictArray(numpy.array(values, dtype=dtype))
 
-    def asnumpy(self, array):
+    def asnumpy(self, array, out=None):
         self.copies += 1
-        if isinstance(array, StrictArray):
+        if not isinstance(array, StrictArray):
+            return numpy.asarray(array)
+        if out is None:
             return array.values.copy()
-        return numpy.asarray(array)
+        if not (out.dtype == array.dtype and out.shape == array.shape and out.flags.c_contiguous):
+            raise TypeError("an array of the host's that this one cannot be copied into as it is")
+        out[...] = array.values
+        return out
 
     def __getattr__(self, name):
         if name not in self._names:

@@ -106,7 +106,8 @@ def solvent(engine, molecule, shift):
 
 
 def update(engine, molecule, shift=0.0):
-    return engine.update(*solvent(engine, molecule, shift))
+    fields, grid = engine.update(*solvent(engine, molecule, shift))
+    return fields, None if grid is None else grid.copy()
 
 
 def quiet(work):

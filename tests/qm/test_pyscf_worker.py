@@ -84,11 +84,12 @@ def shifted_force(points, positions, charges):
 
 def update(engine, molecule, waters, law):
     positions, charges = point_charges(waters)
-    return engine.update(
+    fields, grid = engine.update(
         law(engine.points_angstrom().T, positions, charges) / HARTREE_IN_KJ_PER_MOL,
         law(numpy.array(molecule[1], float), positions, charges) / HARTREE_IN_KJ_PER_MOL,
         SolventCharges(positions, charges, 1.0, BOX if law is shifted_force else None),
     )
+    return fields, grid if grid is None else grid.copy()
 
 
 def direct_energy(molecule, waters, mean_field_of, **options):
@@ -699,11 +700,12 @@ def updated_by(engine, waters):
     positions, charges = point_charges(waters)
     nuclei = engine.molecule.atom_coords() * nist.BOHR
     to_atomic = 1 / (HARTREE_IN_KJ_PER_MOL)
-    return engine.update(
+    fields, grid = engine.update(
         coulomb(engine.points_angstrom().T, positions, charges) * to_atomic,
         coulomb(nuclei, positions, charges) * to_atomic,
         SolventCharges(positions, charges, 1.0),
     )
+    return fields, grid if grid is None else grid.copy()
 
 
 if __name__ == "__main__":

@@ -218,6 +218,7 @@ class PyscfEngine:
         self._grids = Grids(
             *real_points(self._scf_grid), *coarse_points(self.molecule), *real_points(density_grid)
         )
+        self._points_angstrom = self._grids.points.T * nist.BOHR
         real = density_grid.atm_idx >= 0
         points = self._grids.density_points
         atoms = self.molecule.atom_coords()[density_grid.atm_idx[real]]
@@ -226,9 +227,10 @@ class PyscfEngine:
             density_grid.quadrature_weights[real],
             angular_points,
         )
-        # Of the answers' array `grid` only the charges, its fourth row, ever change.
-        self._density_rows = numpy.vstack(
-            [points.T * nist.BOHR, numpy.zeros(len(points)), extents * nist.BOHR]
+        # The answers' array `grid`, of which only the charges, its fourth row, ever change: a copy for
+        # each would take longer than a GPU takes for the density. Row by row, as it is sent.
+        self._density_rows = numpy.ascontiguousarray(
+            numpy.vstack([points.T * nist.BOHR, numpy.zeros(len(points)), extents * nist.BOHR])
         )
 
     def _begin_on(self, backend, integrals):
@@ -269,7 +271,8 @@ class PyscfEngine:
         nuclei = self.molecule.atom_coords()
         charges = SolventCharges(nuclei * nist.BOHR + 1.5, numpy.ones(self.atom_count), 1.0)
         self._scf.embedding.by_quadrature(numpy.zeros(len(points)), numpy.zeros(len(nuclei)), charges)
-        self._scf.density(numpy.zeros((self.basis_functions, self.expected_electrons // 2)))
+        orbitals = numpy.zeros((self.basis_functions, self.expected_electrons // 2))
+        self._scf.charges(orbitals, self._density_rows[3])
 
     def _leave_device(self, backend, reason):
         """For the CPU, for good."""
@@ -319,12 +322,13 @@ class PyscfEngine:
             return None
 
     def points_angstrom(self):
-        return self._grids.points.T * nist.BOHR
+        return self._points_angstrom
 
     def coarse_points_angstrom(self):
         return self._grids.coarse_points.T * nist.BOHR
 
     def update(self, potential, nuclear_potential, charges):
+        """(fields, grid); the next update overwrites the grid."""
         return self._guarded(self._update, potential, nuclear_potential, charges)
 
     def _update(self, potential, nuclear_potential, charges):
@@ -335,13 +339,11 @@ class PyscfEngine:
         if self._held is not None:
             # Of a fixed reference: nobody takes this one's density.
             return {**fields, **self._seconds()}, None
+        charges = self._density_rows[3]
         with self._stopwatch.measure("density"):
-            density = self._scf.density(solution.orbitals)
-        charge = -self._grids.density_weights * density
-        fields["electrons_on_grid"] = -float(charge.sum())
-        grid = self._density_rows.copy()
-        grid[3] = charge
-        return {**fields, **self._seconds()}, grid
+            self._scf.charges(solution.orbitals, charges)
+        fields["electrons_on_grid"] = -float(charges.sum())
+        return {**fields, **self._seconds()}, self._density_rows
 
     def configuration(self, potential, nuclear_potential, charges, coarse=False):
         """The solvent's potential as the SCF takes it. coarse: it is given at the coarse points."""

@@ -123,6 +123,7 @@ class SolventScf:
             cache_bytes,
             precision=backend.density_precision,
         )
+        self._density_charges = backend.put(-grids.density_weights)  # of one electron per cubic bohr
         self.embedding = Embedding(molecule, grids.points, grids.weights, self._scf_blocks)
         self._request = request
         self.convergence = Convergence(mean_field, self._two_level(request, integrals))
@@ -143,10 +144,10 @@ class SolventScf:
         )
         return self.embedding.on(self._grids.coarse_points, self._grids.coarse_weights, blocks)
 
-    def density(self, orbitals):
-        """At the density points."""
+    def charges(self, orbitals, result):
+        """Of the density's points: into an array of the host's."""
         squares = self._density_blocks.sum_of_squares(self.backend.put(orbitals))
-        return self.backend.get(squares)
+        self.backend.get_product(self._density_charges, squares, result)
 
     def coulomb(self, density_matrices):
         """(k, n, n): the matrices of a closed shell's densities that PySCF need not make; all are the
