@@ -55,11 +55,8 @@ class Embedding:
         self._take(points, weights, blocks)
         backend = blocks.backend
         self._linear = LinearPotential(molecule)
-        self._of_near_charges = self.coulomb_matrix
-        self.attraction = None  # on the host PySCF's integrals are faster
-        if backend.on_device:
-            self.attraction = AttractionMatrix(molecule, backend)
-            self._of_near_charges = lambda *charges: backend.get(self.attraction(*charges))
+        # On the host PySCF's integrals are faster.
+        self.attraction = AttractionMatrix(molecule, backend) if backend.on_device else None
 
     def _take(self, points, weights, blocks):
         self._points = blocks.backend.put(points)
@@ -83,9 +80,14 @@ class Embedding:
         at_nuclei = nuclear_potential - near.inverse_distances(nuclei) * nist.BOHR
         fit = self._linear.fit(at_nuclei)
         rest -= self._linear.at(self._points, *fit, backend)
-        matrix = backend.get(self._blocks.integrate(-self._weights * rest))
+        matrix = self._blocks.integrate(-self._weights * rest)
+        near_charges = near.positions / nist.BOHR, near.strengths
+        if self.attraction is not None:
+            matrix = matrix - self.attraction(*near_charges)
+            linear = self._linear.matrix(*fit)  # while the device is at work
+            return backend.get(matrix) - linear
         matrix -= self._linear.matrix(*fit)
-        return matrix - self._of_near_charges(near.positions / nist.BOHR, near.strengths)
+        return matrix - self.coulomb_matrix(*near_charges)
 
     def coulomb_matrix(self, positions, charges):
         """Of a positive charge in the plain potential of `charges`, by analytic integrals.
