@@ -273,8 +273,9 @@ class Evaluation:
         for dtype in ("float64", "float32"):
             values = cupy.asarray(random.normal(size=(4, 16384, 264)).astype(dtype))
             half, weights = values[1] + 0, values[:, :, 0] + 0
+            result = cupy.empty(values.shape[:2])
             for name, work in {
-                "row_products": lambda v=values, h=half: backend.row_products(v, h),
+                "row_products": lambda v=values, h=half, r=result: backend.row_products(v, h, r),
                 "combined_rows": lambda v=values, w=weights: backend.combined_rows(w, v),
                 "row_squares": lambda v=values: backend.row_squares(v[0]),
                 "values @ matrix": lambda v=values: v[0] @ v[1, :264],

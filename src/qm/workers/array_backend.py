@@ -14,7 +14,7 @@ HOST_POINTS_PER_BLOCK = 5 * 56  # five of PySCF's own blocks, dft.gen_grid.BLKSI
 # subnormal: those cost an Intel core a hundred times what others do (a third of an SCF iteration's time).
 SMALLEST_SINGLE = 1e-12
 # Large matrix products, but temporary matrices of no more than 35 MB for 264 functions.
-DEVICE_POINTS_PER_BLOCK = 16384
+DEVICE_POINTS_PER_BLOCK = 16384  # and in single precision twice as many
 
 
 class HostBackend:
@@ -26,10 +26,13 @@ class HostBackend:
     on_device = False
     # Orbitals by followed_orbitals.py: a core diagonalises in a small part of an iteration.
     follows_orbitals = False
-    points_per_block = HOST_POINTS_PER_BLOCK
+    points_per_block = HOST_POINTS_PER_BLOCK  # in any precision
     # Of the density on its grid: what the sampling makes of the charges, too; half the memory.
     density_precision = numpy.float32
     distances_at_once = 512  # from some tens of charges: they stay in a core's cache
+
+    def points_of_block(self, _precision):
+        return self.points_per_block
 
     def put(self, array, dtype=None):
         return array if dtype is None else array.astype(dtype, copy=False)
@@ -74,10 +77,10 @@ class HostBackend:
         """Sum of weight times matrix."""
         return sum(weight * matrix for weight, matrix in zip(weights, matrices, strict=True))
 
-    def row_products(self, values, half):
-        """Sum over f of values(c, p, f) half(p, f): (c, p)."""
+    def row_products(self, values, half, result):
+        """Sum over f of values(c, p, f) half(p, f) becomes result(c, p), in double precision."""
         # Point by point a product of a small matrix and a vector: faster than einsum.
-        return (values.transpose(1, 0, 2) @ half[:, :, None])[:, :, 0].T
+        result[...] = (values.transpose(1, 0, 2) @ half[:, :, None])[:, :, 0].T
 
     def combined_rows(self, weights, values):
         """Sum over c of weights(c, p) values(c, p, f): (p, f)."""
@@ -109,7 +112,7 @@ class DeviceBackend:
     on_device = True
     follows_orbitals = True
     name = "gpu"
-    points_per_block = DEVICE_POINTS_PER_BLOCK
+    points_per_block = DEVICE_POINTS_PER_BLOCK  # in double precision
     density_precision = numpy.float64
     distances_at_once = 65536
 
@@ -119,6 +122,9 @@ class DeviceBackend:
 
     def __init__(self, xp):
         self.xp = xp
+
+    def points_of_block(self, precision):
+        return self.points_per_block * 8 // numpy.dtype(precision).itemsize
 
     def put(self, array, dtype=None):
         return self.xp.asarray(numpy.ascontiguousarray(array, dtype=dtype))
@@ -148,8 +154,8 @@ class DeviceBackend:
         stacked = self.xp.stack(matrices)
         return self.xp.tensordot(self.put(numpy.array(weights)), stacked, axes=1)
 
-    def row_products(self, values, half):
-        return (values * half[None]).sum(axis=2)
+    def row_products(self, values, half, result):
+        result[...] = (values * half[None]).sum(axis=2)
 
     def combined_rows(self, weights, values):
         return (weights[:, :, None] * values).sum(axis=0)

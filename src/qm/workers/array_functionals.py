@@ -7,6 +7,7 @@ numbers they give.
 
 import math
 
+import numpy
 from pyscf import dft
 
 # libxc takes less for no density; so small that no sum over points notices where it is.
@@ -219,9 +220,16 @@ class ArrayFunctional:
         self._xp = backend.xp
         self._parts = parts_of(functional)
         self._of_points = backend.fused(self._energy_and_slopes)
+        self._halves = backend.fused(_halves)
+        # Of the density's row, and of those of its gradient.
+        self._local = backend.put(numpy.array([[0.5], [0.0], [0.0], [0.0]]))
+        self._semilocal = backend.put(numpy.array([[0.0], [2.0], [2.0], [2.0]]))
 
-    def _energy_and_slopes(self, n, sigma):
+    def _energy_and_slopes(self, n, *gradient):
         xp = self._xp
+        sigma = 0.0
+        for component in gradient:
+            sigma = sigma + component * component
         safe = xp.maximum(n, LEAST_DENSITY)
         energy = by_n = by_sigma = 0.0
         for part, weight in self._parts:
@@ -235,9 +243,24 @@ class ArrayFunctional:
 
     def __call__(self, rho):
         """(energy per electron, derivatives by rho and its gradient's components)."""
-        sigma = (rho[1:] * rho[1:]).sum(axis=0)
-        energy, by_n, by_sigma = self._of_points(rho[0], sigma)
+        energy, by_n, by_sigma = self._slopes(rho)
         potential = self._xp.empty_like(rho)
         potential[0] = by_n
         potential[1:] = 2 * by_sigma * rho[1:]
         return energy, potential
+
+    def weighted_halves(self, rho, weights):
+        """The same, the derivatives times the points' weights, and by rho half of them."""
+        rows = len(rho)
+        energy, *slopes = self._slopes(rho)
+        by_n, by_sigma = (slope[None] for slope in slopes)
+        return energy, self._halves(
+            weights[None], rho, by_n, by_sigma, self._local[:rows], self._semilocal[:rows]
+        )
+
+    def _slopes(self, rho):
+        return self._of_points(*(rho[row] for row in range(len(rho))))
+
+
+def _halves(weights, rho, by_n, by_sigma, local, semilocal):
+    return weights * (local * by_n + semilocal * by_sigma * rho)

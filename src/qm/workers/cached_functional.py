@@ -30,21 +30,27 @@ class _OnBlocks:
 
     def _density(self, matrix, components):
         """rho and, for a GGA, its gradient: (components, points)."""
-        rho = self._backend.xp.zeros((components, len(self._weights)))
-        matrix = matrix.astype(self._blocks.precision)
+        rho = self._backend.xp.empty((components, len(self._weights)))
+        matrix = matrix.astype(self._blocks.precision, copy=False)
 
         def fill(block, functions, values):
             half = values[0] @ self._backend.sub_matrix(matrix, functions)
-            rho[:, block] = self._backend.row_products(values[:components], half)
-            rho[1:, block] *= 2
+            self._backend.row_products(values[:components], half, rho[:, block])
 
         self._blocks.for_each_block(fill)
+        gradient = rho[1:]
+        gradient *= 2
         return rho
 
     def _potential_matrix(self, weighted):
         """v phi phi + (gradient terms), symmetrised: half of the local term is taken twice."""
         weighted = self._backend.without_tiny(weighted.astype(self._blocks.precision))
-        weighted[0] *= 0.5
+        local = weighted[0]
+        local *= 0.5
+        return self._matrix_of_halves(weighted)
+
+    def _matrix_of_halves(self, weighted):
+        """weighted: in the blocks' precision, half of the local term."""
         components = len(weighted)
 
         def contribution(block, _functions, values):
@@ -61,29 +67,47 @@ class CachedFunctional(_OnBlocks):
     def __init__(self, numerical_integrator, blocks, weights, functional):
         super().__init__(numerical_integrator, blocks, weights)
         self._kind = numerical_integrator._xc_type(functional)
-        self._evaluate = (
-            ArrayFunctional(functional, self._backend)
-            if self._backend.on_device
-            else functools.partial(_by_libxc, numerical_integrator, functional, self._kind)
-        )
+        if self._backend.on_device:
+            self._array_functional = ArrayFunctional(functional, self._backend)
+            self._at_points = self._by_arrays
+        else:
+            self._by_libxc = functools.partial(_by_libxc, numerical_integrator, functional, self._kind)
+            self._at_points = self._on_host
 
     def evaluate(self, matrix):
-        """(electrons, energy, matrix of the potential)."""
-        rho = self._density(matrix, 4 if self._kind == "GGA" else 1)
-        energy_density, potential = self._evaluate(rho)
-        charge = self._weights * rho[0]
-        weighted = self._weights * potential
-        return (
-            charge.sum(),
-            float(charge @ energy_density),
-            self._potential_matrix(weighted),
-        )
+        """(energy, matrix of the potential)."""
+        charge, energy_density, potential = self._evaluate(matrix)
+        return float(charge @ energy_density), potential
+
+    def potential(self, matrix):
+        """Its matrix alone: for an energy a device would be waited for."""
+        return self._at_points(self._density_of(matrix))[1]
 
     def in_place_of_nr_rks(self, _molecule, _grids, _functional, density_matrix, *_, **__):
         """NumInt.nr_rks as PySCF calls it: arguments and results are the host's."""
         matrix = self._backend.put(numpy.asarray(density_matrix))
-        electrons, energy, potential = self.evaluate(matrix)
-        return float(electrons), energy, self._backend.get(potential)
+        charge, energy_density, potential = self._evaluate(matrix)
+        energy = float(charge @ energy_density)
+        return float(charge.sum()), energy, self._backend.get(potential)
+
+    def _density_of(self, matrix):
+        return self._density(matrix, 4 if self._kind == "GGA" else 1)
+
+    def _evaluate(self, matrix):
+        """(charges of the points, energy per electron there, matrix of the potential)"""
+        rho = self._density_of(matrix)
+        energy_density, potential = self._at_points(rho)
+        return self._weights * rho[0], energy_density, potential
+
+    def _on_host(self, rho):
+        """(energy per electron, matrix of the potential)"""
+        energy_density, potential = self._by_libxc(rho)
+        return energy_density, self._potential_matrix(self._weights * potential)
+
+    def _by_arrays(self, rho):
+        """The same with fewer passes over the points, each of which a device is told of."""
+        energy_density, halves = self._array_functional.weighted_halves(rho, self._weights)
+        return energy_density, self._matrix_of_halves(halves.astype(self._blocks.precision, copy=False))
 
 
 def _by_libxc(numerical_integrator, functional, kind, rho):

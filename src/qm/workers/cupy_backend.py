@@ -14,7 +14,8 @@ ADVICE = "nvidia-smi shows what there is; or set qm.device = cpu"
 # A warp a point, so that neighbours read neighbours; every sum is in the same order each time.
 ROW_PRODUCTS = r"""
 extern "C" __global__ void starpmc_row_products(
-    const Real* values, const Real* half, Real* result, long long points, int functions, int components) {
+    const Real* values, const Real* half, double* result, long long points, long long pitch, int functions,
+    int components) {
   const long long point = (long long)blockIdx.x * blockDim.y + threadIdx.y;
   if (point >= points) return;
   const Real* row = half + point * functions;
@@ -23,7 +24,7 @@ extern "C" __global__ void starpmc_row_products(
     Real sum = 0;
     for (int f = threadIdx.x; f < functions; f += 32) sum += other[f] * row[f];
     for (int lanes = 16; lanes > 0; lanes /= 2) sum += __shfl_down_sync(0xffffffffu, sum, lanes);
-    if (threadIdx.x == 0) result[c * points + point] = sum;
+    if (threadIdx.x == 0) result[c * pitch + point] = sum;
   }
 }
 """
@@ -65,16 +66,15 @@ class CupyBackend(DeviceBackend):
             "T x", "T z", "x * x", "a + b", "z = a", "0", "starpmc_row_squares"
         )
 
-    def row_products(self, values, half):
+    def row_products(self, values, half, result):
         components, points, functions = values.shape
         values, half = cupy.ascontiguousarray(values), cupy.ascontiguousarray(half)
-        result = cupy.empty((components, points), values.dtype)
+        sizes = numpy.int64(points), numpy.int64(result.strides[0] // result.itemsize)
         self._row_products[values.dtype](
             (-(-points // WARPS_PER_BLOCK),),
             (WARP, WARPS_PER_BLOCK),
-            (values, half, result, numpy.int64(points), numpy.int32(functions), numpy.int32(components)),
+            (values, half, result, *sizes, numpy.int32(functions), numpy.int32(components)),
         )
-        return result
 
     def combined_rows(self, weights, values):
         components, points, functions = values.shape

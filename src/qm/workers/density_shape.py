@@ -132,7 +132,7 @@ class Quadrature:
         def fill(block, functions, values):
             for k, matrix in enumerate(singles):
                 half = values[0] @ backend.sub_matrix(matrix, functions)
-                result[k, block] = backend.row_products(values, half)[0]
+                backend.row_products(values, half, result[k : k + 1, block])
 
         self._blocks.for_each_block(fill)
         result = -self._weights * backend.get(result)

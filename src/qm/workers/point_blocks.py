@@ -1,6 +1,8 @@
 """Basis functions on a fixed set of points, block by block, small values left out."""
 
 import concurrent.futures
+import functools
+import operator
 
 import numpy
 from array_backend import HOST
@@ -49,8 +51,9 @@ class PointBlocks:
         # One thread needs no other: handing over some hundred blocks takes longer than some of them.
         self._map = map if threads == 1 else concurrent.futures.ThreadPoolExecutor(threads).map
         self._blocks = []
-        for first in range(0, len(points), backend.points_per_block):
-            block = slice(first, min(first + backend.points_per_block, len(points)))
+        at_once = backend.points_of_block(precision)
+        for first in range(0, len(points), at_once):
+            block = slice(first, min(first + at_once, len(points)))
             values = None if backend.on_device else self._evaluate(block)
             functions = backend.functions_of_block(values, smallest_value)
             kept = None
@@ -118,7 +121,7 @@ class PointBlocks:
         # Strided shares, summed in a fixed order: the same bits whichever thread is quicker.
         parts = min(self._shares, len(self._blocks))
         shares = [self._blocks[first::parts] for first in range(parts)]
-        return sum(self._map(transposed_share, shares)).T
+        return functools.reduce(operator.add, self._map(transposed_share, shares)).T
 
     def integrate(self, weighted):
         """sum over points of weighted(p) phi_m(p) phi_n(p), all pairs of functions."""

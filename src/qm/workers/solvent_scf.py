@@ -184,23 +184,28 @@ class SolventScf:
         )
         self._interaction = fine_interaction
 
-        def level(interaction, functional):
-            def of_density(matrix, root):
-                with self._stopwatch.measure("coulomb"):
-                    potential = interaction.coulomb(matrix)
-                    if exchange_share:
-                        potential = potential - 0.5 * exchange_share * interaction.exchange(root())
-                energy = 0.5 * float(self.backend.xp.vdot(potential, matrix))
-                with self._stopwatch.measure("functional"):
-                    _, of_functional, more = functional.evaluate(matrix)
-                return energy + of_functional, potential + more
+        def potential_of(interaction, matrix, root):
+            with self._stopwatch.measure("coulomb"):
+                potential = interaction.coulomb(matrix)
+                if exchange_share:
+                    potential = potential - 0.5 * exchange_share * interaction.exchange(root())
+            return potential
 
-            return of_density
+        def fine(matrix, root):
+            potential = potential_of(fine_interaction, matrix, root)
+            with self._stopwatch.measure("functional"):
+                of_functional, more = functional.evaluate(matrix)
+            energy = 0.5 * float(self.backend.xp.vdot(potential, matrix))
+            return energy + of_functional, potential + more
 
-        coarse = level(coarse_interaction, coarse_functional)
+        def coarse(matrix, root):
+            potential = potential_of(coarse_interaction, matrix, root)
+            with self._stopwatch.measure("functional"):
+                return potential + coarse_functional.potential(matrix)
+
         return TwoLevelScf(
-            level(fine_interaction, functional),
-            lambda *density: coarse(*density)[1],
+            fine,
+            coarse,
             mean_field.get_ovlp(),
             self._molecule.nelectron // 2,
             self._stopwatch,
