@@ -34,6 +34,7 @@ import solvent_scf
 from array_backend import HOST, DeviceBackend
 from basis_functions import BasisFunctions
 from exact_ensemble import Configuration
+from extrapolation import KEPT, extrapolation_on
 from followed_orbitals import FollowedOrbitals
 from point_blocks import PointBlocks
 from pyscf import df, dft, gto
@@ -336,6 +337,31 @@ class FollowedOrbitalsTest(unittest.TestCase):
         self.assertIsNotNone(followed.of(backend.put(fock)))
         fock[0, 1] = fock[1, 0] = 1.0
         self.assertIsNone(followed.of(backend.put(fock)))
+
+
+class ExtrapolationTest(unittest.TestCase):
+    def test_it_is_the_hosts(self):
+        """Beyond as many matrices as are kept; each is waited for once."""
+        random = numpy.random.default_rng(7)
+        xp = StrictModule()
+        backend = strict_backend(xp)
+        ours, theirs = extrapolation_on(backend), extrapolation_on(HOST)
+        for step in range(KEPT + 4):
+            fock, error = random.normal(size=(2, 6, 6)) * 0.5**step
+            there = backend.put(fock), backend.put(error)
+            xp.copies = 0
+            self.assertAlmostEqual(ours.add(*there), theirs.add(fock, error), delta=1e-14)
+            self.assertEqual(xp.copies, 1)
+            numpy.testing.assert_allclose(backend.get(ours.best()), theirs.best(), atol=1e-9)
+            if step == 2:
+                ours.forget()
+                theirs.forget()
+
+    def test_no_error(self):
+        backend = strict_backend()
+        ours, fock = extrapolation_on(backend), numpy.ones((1, 1))
+        self.assertEqual(ours.add(backend.put(fock), backend.put(0 * fock)), 0)
+        numpy.testing.assert_array_equal(backend.get(ours.best()), fock)
 
 
 class UpdateTest(unittest.TestCase):

@@ -386,7 +386,7 @@ class TwoLevelTest(unittest.TestCase):
             update(engine, FORMALDEHYDE, waters, shifted_force)
             self.assertLessEqual(len(fine_densities), 3 if number == 0 else 1)
             before, after = (
-                two_level._gradient(engine._core + fine(matrix, None)[1], matrix)[1]
+                numpy.linalg.norm(two_level._error(engine._core + fine(matrix, None)[1], matrix)) / 2**0.5
                 for matrix in (fine_densities[-1], solutions[-1].matrix)
             )
             print(f"gradient {before:.1e}, corrected {after:.1e}")

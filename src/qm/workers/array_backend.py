@@ -73,10 +73,6 @@ class HostBackend:
             values[abs(values) < SMALLEST_SINGLE] = 0
         return values
 
-    def combination(self, weights, matrices):
-        """Sum of weight times matrix."""
-        return sum(weight * matrix for weight, matrix in zip(weights, matrices, strict=True))
-
     def row_products(self, values, half, result):
         """Sum over f of values(c, p, f) half(p, f) becomes result(c, p), in double precision."""
         # Point by point a product of a small matrix and a vector: faster than einsum.
@@ -149,10 +145,6 @@ class DeviceBackend:
 
     def without_tiny(self, values):
         return values
-
-    def combination(self, weights, matrices):
-        stacked = self.xp.stack(matrices)
-        return self.xp.tensordot(self.put(numpy.array(weights)), stacked, axes=1)
 
     def row_products(self, values, half, result):
         result[...] = (values * half[None]).sum(axis=2)

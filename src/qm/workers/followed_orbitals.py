@@ -7,7 +7,6 @@ The orbitals are orthonormal however far the steps get, so a step too few costs 
 nothing else; which space it is, the diagonalisation before has settled.
 """
 
-import numpy
 import scipy.linalg
 
 STEPS = 3  # two are as good (chorismate, acetone: as many iterations as with diagonalisations)
@@ -46,8 +45,8 @@ class FollowedOrbitals:
         if not (squares.diagonal() < LARGEST_SQUARE).all():  # also where it is no number
             return None
         # Small, and the host has it before a device has begun.
-        triangle = scipy.linalg.cholesky(squares, lower=False)
-        inverse = scipy.linalg.solve_triangular(triangle, numpy.eye(pairs), lower=False)
+        triangle, _ = scipy.linalg.lapack.dpotrf(squares)
+        inverse, _ = scipy.linalg.lapack.dtrtri(triangle)
         return self._orbitals @ (combination @ self._backend.put(inverse))
 
 

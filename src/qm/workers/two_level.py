@@ -12,6 +12,7 @@ import dataclasses
 
 import numpy
 from array_backend import HOST
+from extrapolation import extrapolation_on
 from followed_orbitals import FollowedOrbitals
 
 FIRST_GRADIENT = 1e-2  # where the purely coarse iterations of a cold start leave off
@@ -22,7 +23,6 @@ LAST_CORRECTION = 10  # times the threshold
 MOST_CORRECTIONS = 8
 # From a gradient below this on, and as long as it falls, orbitals are followed where that pays.
 FOLLOWED_GRADIENT = 0.3
-KEPT_FOCK_MATRICES = 8  # of the extrapolation (DIIS)
 
 
 class NotConverged(Exception):
@@ -98,6 +98,7 @@ class TwoLevelScf:
         self._pairs = electron_pairs
         self._stopwatch = stopwatch
         self._followed = FollowedOrbitals(backend, electron_pairs) if backend.follows_orbitals else None
+        self._near = False  # to a Fock matrix that has been diagonalised
         self._last = None  # (Density, the fine level's answer)
 
     def has_density(self):
@@ -145,9 +146,10 @@ class TwoLevelScf:
         iterations = 0
         xp = self._backend.xp
         core = self._backend.put(core)
+        self._near = False  # of the updates before nothing has a part in this one's result
         if self._last is None:
             guess = self._backend.put(numpy.asarray(make_guess()))
-            density, iterations = self._iterate(
+            density, iterations, _ = self._iterate(
                 _Model(xp, core),
                 self._density(guess, None),
                 FIRST_GRADIENT,
@@ -157,13 +159,10 @@ class TwoLevelScf:
         for _ in range(MOST_CORRECTIONS):
             known, fine = self._last
             model = _Model(xp, core, known, fine)
-            gradient = self._gradient(model.fock(known), known.matrix)[1]
-            density = known
-            if gradient > threshold:
-                density, more = self._iterate(
-                    model, known, INNER_SHARE * threshold, max_iterations - iterations
-                )
-                iterations += more
+            density, more, gradient = self._iterate(
+                model, known, INNER_SHARE * threshold, max_iterations - iterations, threshold
+            )
+            iterations += more
             if gradient <= LAST_CORRECTION * threshold:
                 return Solution(
                     model.energy(density),
@@ -174,29 +173,34 @@ class TwoLevelScf:
             self._last = (density, self._of_fine(density))
         raise NotConverged(f"{MOST_CORRECTIONS} corrections, gradient {gradient:.1e}", iterations)
 
-    def _iterate(self, model, density, threshold, max_iterations):
-        """Roothaan's iterations with Pulay's extrapolation; returns (Density, iterations)."""
-        kept, near, before = [], False, numpy.inf
+    def _iterate(self, model, density, threshold, max_iterations, small_at_first=0.0):
+        """Roothaan's iterations with Pulay's extrapolation; none from a gradient that is small at first.
+
+        Returns (Density, iterations, the gradient at first).
+        """
+        extrapolation = extrapolation_on(self._backend)
+        first, before = None, numpy.inf
         for iteration in range(max_iterations + 1):
             fock = model.fock(density)
-            error, gradient = self._gradient(fock, density.matrix)
-            if gradient < threshold and density.occupied is not None:
-                return density, iteration
-            kept = [*kept[1 - KEPT_FOCK_MATRICES :], (fock, error)]
+            # The norm PySCF calls |g|.
+            gradient = extrapolation.add(fock, self._error(fock, density.matrix)) / 2**0.5
+            first = gradient if first is None else first
+            guessed = density.occupied is None
+            small = gradient < threshold or (iteration == 0 and gradient <= small_at_first)
+            if small and not guessed:
+                return density, iteration, first
             if iteration < max_iterations:
-                guessed = density.occupied is None
-                near = near and gradient < min(before, FOLLOWED_GRADIENT)
-                density = self._next(_extrapolate(kept, self._backend), near)
-                near, before = True, gradient  # to a Fock matrix that has been diagonalised
+                near = self._near and gradient < min(before, FOLLOWED_GRADIENT)
+                density = self._next(extrapolation.best(), near)
+                self._near, before = True, gradient
                 if guessed:  # no orbitals' density: its error says nothing
-                    kept = []
+                    extrapolation.forget()
         raise NotConverged(f"gradient {gradient:.1e}", max_iterations)
 
-    def _gradient(self, fock, matrix):
-        """The commutator in an orthonormal basis, and the norm PySCF calls |g|."""
+    def _error(self, fock, matrix):
+        """The commutator in an orthonormal basis."""
         product = self._orthogonaliser @ fock @ matrix @ self._overlap @ self._orthogonaliser
-        commutator = product - product.T
-        return commutator, float(self._backend.xp.linalg.norm(commutator)) / 2**0.5
+        return product - product.T
 
     def _next(self, fock, near):
         """near: to the last that was diagonalised."""
@@ -215,19 +219,3 @@ class TwoLevelScf:
         orbitals = self._orthogonaliser @ orbitals
         self._followed.begin(orbitals, energies)
         return orbitals[:, : self._pairs]
-
-
-def _extrapolate(kept, backend):
-    """The combination of Fock matrices whose error is least; weights sum to one."""
-    count = len(kept)
-    errors = backend.xp.stack([error.ravel() for _, error in kept])
-    products = backend.get(errors @ errors.T)
-    if products[-1, -1] == 0:  # of one basis function, say: nothing to combine
-        return kept[-1][0]
-    equations = numpy.ones((count + 1, count + 1))
-    equations[:count, :count] = products / products.diagonal().min()
-    equations[count, count] = 0
-    right = numpy.zeros(count + 1)
-    right[count] = 1
-    weights = numpy.linalg.lstsq(equations, right, rcond=1e-14)[0][:count].tolist()
-    return backend.combination(weights, [fock for fock, _ in kept])
