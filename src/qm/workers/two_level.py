@@ -21,8 +21,11 @@ INNER_SHARE = 0.3  # of the gradient's threshold is what the coarse iterations l
 # so from here ten times are a safe bet and need no fine Fock matrix to prove it.
 LAST_CORRECTION = 10  # times the threshold
 MOST_CORRECTIONS = 8
-# From a gradient below this on, and as long as it falls, orbitals are followed where that pays.
+# From a gradient below this on, and as long as it does not leap, orbitals are followed where that pays.
 FOLLOWED_GRADIENT = 0.3
+# Times the gradient before: a first step without extrapolation raises it by half, and near the threshold
+# it may double.
+LARGEST_RISE = 3
 
 
 class NotConverged(Exception):
@@ -190,7 +193,7 @@ class TwoLevelScf:
             if small and not guessed:
                 return density, iteration, first
             if iteration < max_iterations:
-                near = self._near and gradient < min(before, FOLLOWED_GRADIENT)
+                near = self._near and gradient < min(LARGEST_RISE * before, FOLLOWED_GRADIENT)
                 density = self._next(extrapolation.best(), near)
                 self._near, before = True, gradient
                 if guessed:  # no orbitals' density: its error says nothing
