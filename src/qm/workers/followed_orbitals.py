@@ -45,8 +45,10 @@ class FollowedOrbitals:
         if not (squares.diagonal() < LARGEST_SQUARE).all():  # also where it is no number
             return None
         # Small, and the host has it before a device has begun.
-        triangle, _ = scipy.linalg.lapack.dpotrf(squares)
-        inverse, _ = scipy.linalg.lapack.dtrtri(triangle)
+        triangle, dependent = scipy.linalg.lapack.dpotrf(squares)
+        inverse, singular = scipy.linalg.lapack.dtrtri(triangle)
+        if dependent or singular:
+            raise scipy.linalg.LinAlgError("orbitals that are followed depend on each other")
         return self._orbitals @ (combination @ self._backend.put(inverse))
 
 
