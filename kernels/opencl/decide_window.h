@@ -10,16 +10,14 @@
 
 /* What kernels that decide take. PART: BUFFER, or PLACE where a window's launches are handed all that
    they hand to each other in one piece of memory */
-#define DECIDE_PARAMETERS(PART) \
-  WindowShape window, StepTuning tuning, DECIDE_PARAMETERS_OF_ALL(PART)
-/* What is the same in every window. */
-#define DECIDE_PARAMETERS_OF_ALL(PART)                                                           \
-  Interaction interaction, int certify, DecisionBound bound, int has_grid, int has_nuclei,       \
-      int nuclei, int blocks, int components, int shares, PART(plan), PART(entries),             \
-      PART(grid_energies), PART(nuclei_energies), PART(mm_energies), PART(differences),          \
-      PART(responses), PART(doubt_list), PART(answers), PART(chain_state), PART(lattice),        \
-      PART(lattice_sites), PART(field_cache), PART(record), PART(molecule_response),             \
-      PART(response_total), __local double *occupation
+#define DECIDE_PARAMETERS(PART)                                                                  \
+  WindowShape window, StepTuning tuning, Interaction interaction, int certify,                   \
+      DecisionBound bound, int has_grid, int has_nuclei, int nuclei, int blocks, int components, \
+      int shares, PART(plan), PART(entries), PART(grid_energies), PART(nuclei_energies),         \
+      PART(mm_energies), PART(differences), PART(responses), PART(doubt_list), PART(answers),    \
+      PART(chain_state), PART(lattice), PART(lattice_sites), PART(field_cache), PART(record),    \
+      PART(molecule_response), PART(response_total),                                             \
+      __local double *occupation
 /* And those that evaluate exactly, too. */
 #define AND_EXACT_PARAMETERS(PART)                                                     \
   , PART(topology_reals), PART(topology_integers), PART(solute), BUFFER(exact_blocks), \

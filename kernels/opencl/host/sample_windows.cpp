@@ -107,7 +107,7 @@ class FusedWindows {
       : program_(program),
         queue_(queue),
         tasks_(tasks),
-        all_{window, certification, whole, records_of(window, tasks, tasks.size())} {
+        all_{window, certification, whole, records_of(window, tasks)} {
     std::size_t bytes = 0;
     for (std::size_t i = 0; i < tasks_.size(); ++i) {
       check_extent(program_, tasks_[i].extent, components());
@@ -204,7 +204,7 @@ class FusedWindows {
 
   /// The sums of energies, then the decisions.
   void decide(std::size_t i, const Window& window, const Work& work) {
-    constexpr int kGridSums = 4;  // GRID_SUMS_PER_GROUP of window_decisions.h
+    constexpr int kGridSums = 4;  // GRID_SUMS_PER_GROUP of window_decisions.cl
     const WindowExtent& extent = window.extent;
     const std::size_t groups = groups_that_add_up(program_, extent) +
                                (leaves_grid_parts() ? groups_for(extent.candidates, kGridSums) : 0);
@@ -298,8 +298,8 @@ void window_energies(Program& program, cl_command_queue queue, const Window& win
   Launch launch(program, queue,
                 has_reference(whole) ? "window_reference_energies" : "window_energies");
   launch.with_memory_of(sites)
-      .with(window_shape(window), cl_int{tiles}, window.interaction,
-            pair_constants(window.interaction), cl_int{certification.nuclei})
+      .with(window_shape(window), window.interaction, pair_constants(window.interaction),
+            cl_int{tiles}, cl_int{certification.nuclei})
       .with(Place(window.topology_reals), Place(window.topology_integers), Place(window.plan),
             Place(window.entries), Place(decide.lattice), Place(decide.lattice_sites),
             Place(whole.outside), Place(some(certification.solute, unused)),
