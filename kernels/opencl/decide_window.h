@@ -89,21 +89,22 @@ typedef struct {
    plan, entries, differences, chain_state, lattice, lattice_sites, field_cache, record,       \
    doubt_list, answers}
 
-/* One pass over the window's steps, by one work-group. Only where none is in doubt the first pass
-   stores the outcome; else its doubts are answered exactly (answer_doubts), and the second pass
-   repeats the window with the answers.
+/* One pass over the window's steps, by one work-group. One that does not settle doubts stores the outcome
+   where no step is in doubt; else it lists them, they are answered exactly (answer_doubts), and a pass
+   that settles them repeats the window with the answers. Without such a list (DOUBTS_COUNT 0) this one
+   may be the only one: it answers each doubt when it meets it.
    occupation: local memory (occupation.h); shared: a value per item */
-static inline void decide_pass(const Deciding *d, int second, __local double *occupation,
+static inline void decide_pass(const Deciding *d, int settles, __local double *occupation,
                                __local ulong *shared) {
   const WindowShape window = d->window;
   const Occupation o = occupation_in(window, d->response.components, occupation);
   Doubts doubts = {d->doubt_list, d->answers, d->shares,
-                   second ? min(d->doubt_list[DOUBTS_COUNT], MOST_DOUBTS) : 0, 0};
+                   settles ? min(d->doubt_list[DOUBTS_COUNT], MOST_DOUBTS) : 0, 0};
   const Pass pass = {window,
                      d->energies,
                      d->bound,
                      d->certify,
-                     second,
+                     settles,
                      d->exact_density,
                      d->response,
                      d->plan,
@@ -115,8 +116,8 @@ static inline void decide_pass(const Deciding *d, int second, __local double *oc
   load_steps(window, d->plan, d->entries, o);
   decide_steps(&pass, &d->exact, &doubts, o);
   DECIDE_BARRIER(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-  if (get_local_id(0) == 0) d->doubt_list[DOUBTS_COUNT] = second ? 0 : doubts.met;
-  if (!second && doubts.met > 0) return;
+  if (get_local_id(0) == 0) d->doubt_list[DOUBTS_COUNT] = settles ? 0 : doubts.met;
+  if (!settles && doubts.met > 0) return;
   sum_responses(window, d->plan, o, d->response, d->answers);
   write_records(window, d->plan, d->entries, d->energies, d->field_cache, o, d->chain_state,
                 d->record);

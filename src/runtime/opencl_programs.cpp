@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <mutex>
 
 #include "base/environment.hpp"
 #include "codelets/virial_programs.hpp"

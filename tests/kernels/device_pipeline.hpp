@@ -284,6 +284,7 @@ class DevicePipeline {
     opencl::sample_windows(program_, queue(), window.window, tasks, memory.certification(b),
                            {decide, at(outside), at(partial), 0, {}, {}, field, {}});
     memory.download(*this, b);
+    clear_rest_of_records(b, tasks);
   }
 
   template <class Real>
@@ -379,6 +380,18 @@ class DevicePipeline {
       pipeline.download(response_total, b.response_total);
     }
   };
+
+  /// What lies behind a window's steps means nothing.
+  template <class Real>
+  static void clear_rest_of_records(Buffers<Real>& b, std::span<const opencl::WindowTask> tasks) {
+    const auto row = static_cast<std::ptrdiff_t>(b.layout.steps);
+    auto at = b.record.begin();
+    for (const opencl::WindowTask& task : tasks) {
+      for (int field = 0; field < RECORD_FIELDS; ++field, at += row) {
+        std::fill(at + task.extent.steps, at + row, 0.0);
+      }
+    }
+  }
 
   /// Windows in a row, of range.steps steps at most.
   template <class Real>

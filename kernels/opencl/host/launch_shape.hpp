@@ -38,6 +38,8 @@ struct LaunchShape {
   /// A kernel's last group sees what the others wrote: whole windows take two or three
   /// launches, not twelve.
   bool last_group_goes_on = false;
+  /// Not even then, for tests.
+  bool launch_per_operation = false;
   /// fma() is an instruction for fp32, too (CL_FP_FMA); else products are rounded before the sum.
   bool fused = true;
 

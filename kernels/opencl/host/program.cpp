@@ -114,7 +114,9 @@ Program::Program(cl_context context, cl_device_id device, Precision precision,
   // OpenCL 1.2 does not say so, NVIDIA's memory model does (membar.gl).
   constexpr cl_uint kNvidia = 0x10DE;
   const auto vendor = device_value<cl_uint>(device, CL_DEVICE_VENDOR_ID, "CL_DEVICE_VENDOR_ID");
-  if (!cpu && vendor == kNvidia) state.shape.last_group_goes_on = true;
+  if (!cpu && vendor == kNvidia) {
+    state.shape.last_group_goes_on = !state.shape.launch_per_operation;
+  }
   // Without it, fma() in fp32 is a function of many instructions.
   const auto single_arithmetic = device_value<cl_device_fp_config>(
       device, CL_DEVICE_SINGLE_FP_CONFIG, "CL_DEVICE_SINGLE_FP_CONFIG");

@@ -103,9 +103,10 @@ class FusedWindows {
  public:
   FusedWindows(Program& program, cl_command_queue queue, const Window& window,
                std::span<const WindowTask> tasks, const Certification& certification,
-               const WholeWindow& whole)
+               const WholeWindow& whole, Launches launches)
       : program_(program),
         queue_(queue),
+        launches_(launches),
         tasks_(tasks),
         all_{window, certification, whole, records_of(window, tasks)} {
     std::size_t bytes = 0;
@@ -222,9 +223,11 @@ class FusedWindows {
   /// The last group of those that add up energies can do all that follows: an item has few parts
   /// of an exact change.
   bool decides_at_once() const {
-    constexpr int kFewParts = 2048;
-    return all_.whole.blocks == 0 && all_.certification.blocks == 0 &&
-           parts_of_exact_change(all_.window, all_.certification) <= kFewParts;
+    const int few_parts = 4 * program_.shape().decide_group;
+    if (launches_ == Launches::three) return false;
+    if (all_.whole.blocks != 0 || all_.certification.blocks != 0) return false;
+    return !all_.certification.active ||
+           parts_of_exact_change(all_.window, all_.certification) <= few_parts;
   }
 
   void decide_at_once(std::size_t i, const Window& window, const Work& work) {
@@ -275,6 +278,7 @@ class FusedWindows {
 
   Program& program_;
   cl_command_queue queue_;
+  Launches launches_;
   std::span<const WindowTask> tasks_;
   HandedWindows all_;
   WindowArrays arrays_{{}, 0};
@@ -321,9 +325,9 @@ void window_energies(Program& program, cl_command_queue queue, const Window& win
 
 void sample_windows(Program& program, cl_command_queue queue, const Window& window,
                     std::span<const WindowTask> tasks, const Certification& certification,
-                    const WholeWindow& whole) {
+                    const WholeWindow& whole, Launches launches) {
   if (program.shape().last_group_goes_on) {
-    FusedWindows(program, queue, window, tasks, certification, whole).run();
+    FusedWindows(program, queue, window, tasks, certification, whole, launches).run();
     return;
   }
   clear_field(program, queue, window, whole);

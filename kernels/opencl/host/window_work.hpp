@@ -2,7 +2,7 @@
 
 #include "kernels/opencl/host/launch.hpp"
 
-/// Parts of the operations of a window that launches of several of them share.
+/// Parts of the operations of a window that launches of several operations share.
 namespace starpmc::opencl {
 
 /// Scratch memory of the grid term, and how its work is cut.
