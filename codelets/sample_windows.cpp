@@ -4,7 +4,6 @@
 #include "codelets/operations.hpp"
 #include "codelets/window_operations.hpp"
 #include "kernels/opencl/host/handles.hpp"
-#include "runtime/shared_launches.hpp"
 #include "runtime/worker_times.hpp"
 
 namespace starpmc::codelets {
@@ -170,13 +169,6 @@ class DeviceWindows {
   DeviceWindows(DeviceBuffers b, const Arguments& a) : b_(b), a_(a) {}
 
   void enqueue_on(const OpenclPlace& place) const {
-    const SharedLaunches::Task all = task();
-    opencl::sample_windows(place.program, place.queue, all.window, all.windows, all.certification,
-                           all.whole);
-    if (a_.member.has_others()) count_exchanges();
-  }
-
-  SharedLaunches::Task task() const {
     const std::size_t record =
         RECORD_FIELDS * static_cast<std::size_t>(a_.layout.steps) * sizeof(double);
     std::uint64_t step = a_.range.first_step;
@@ -187,8 +179,10 @@ class DeviceWindows {
       tasks.push_back({range_of(a_, i, step), tuning_of(a_, i), a_.extents[i], records});
       step += static_cast<std::uint64_t>(a_.extents[i].steps);
     }
-    return {a_.range.chain, opencl_window(b_, a_), std::move(tasks),
-            opencl_certification(b_, a_.certification, kCertification), whole_windows()};
+    opencl::sample_windows(place.program, place.queue, opencl_window(b_, a_), tasks,
+                           opencl_certification(b_, a_.certification, kCertification),
+                           whole_windows());
+    if (a_.member.has_others()) count_exchanges();
   }
 
  private:
@@ -237,16 +231,8 @@ template <class Real>
 void on_opencl(void* buffers[], void* argument) {
   const auto& a = arguments_of<Arguments>(argument);
   guarded_member(a, [&] {
-    const DeviceWindows windows(DeviceBuffers(buffers), a);
-    if (SharedLaunches* const shared = shared_launches(kPrecisionOf<Real>)) {
-      SharedLaunches::Task task = windows.task();
-      if (shared->takes(task)) {
-        shared->add(std::move(task), opencl_place(kPrecisionOf<Real>).queue);
-        return;
-      }
-    }
     const OpenclLane lane(kPrecisionOf<Real>, a.range.chain);
-    windows.enqueue_on(lane.place());
+    DeviceWindows(DeviceBuffers(buffers), a).enqueue_on(lane.place());
   });
 }
 

@@ -77,7 +77,7 @@ static inline void decide_steps(const Pass *pass, const ExactSources *sources, D
     const int outcome = o.outcome[index];
     const int tried = OUTCOME_TRIED(outcome);
     int accepted = OUTCOME_ACCEPTED(outcome);
-    if (OUTCOME_DOUBTFUL(outcome) && pass->second) {
+    if (OUTCOME_DOUBTFUL(outcome) && pass->settles) {
       const ulong units = exact_change(sources, doubts, index, from, tried, pass->shared) +
                           exact_already(pass, o, index, from, tried);
       accepted = settle(doubts, o, index, units, pass->chain_state);

@@ -12,13 +12,14 @@ typedef struct {
   double magnitude; /* of the energies behind it */
 } OwnChange;
 
-/* What a pass over a window's steps is made with; `second`: doubts have answers. */
+/* What a pass over a window's steps is made with; `settles`: it settles doubts, where it has no answers
+   by exact changes of its own. */
 typedef struct {
   WindowShape window;
   WindowEnergies energies;
   DecisionBound bound;
   int certify;
-  int second;
+  int settles;
   int exact_density; /* the energies of the density terms are exact */
   Response response;
   __global const int *plan;

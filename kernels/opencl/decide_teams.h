@@ -287,7 +287,7 @@ static inline void decide_steps(const Pass *pass, const ExactSources *sources, D
   int index = DOUBTS_NONE;
   int asked = 1;
   do {
-    if (pass->second) {
+    if (pass->settles) {
       asked |= settle_one(pass, sources, doubts, o, r, index);
     } else if (index != DOUBTS_NONE) {
       const int from = occupied_from(pass->window, o, index);

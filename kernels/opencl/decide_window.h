@@ -10,16 +10,14 @@
 
 /* What kernels that decide take. PART: BUFFER, or PLACE where a window's launches are handed all that
    they hand to each other in one piece of memory */
-#define DECIDE_PARAMETERS(PART) \
-  WindowShape window, StepTuning tuning, DECIDE_PARAMETERS_OF_ALL(PART)
-/* What is the same in every window. */
-#define DECIDE_PARAMETERS_OF_ALL(PART)                                                           \
-  Interaction interaction, int certify, DecisionBound bound, int has_grid, int has_nuclei,       \
-      int nuclei, int blocks, int components, int shares, PART(plan), PART(entries),             \
-      PART(grid_energies), PART(nuclei_energies), PART(mm_energies), PART(differences),          \
-      PART(responses), PART(doubt_list), PART(answers), PART(chain_state), PART(lattice),        \
-      PART(lattice_sites), PART(field_cache), PART(record), PART(molecule_response),             \
-      PART(response_total), __local double *occupation
+#define DECIDE_PARAMETERS(PART)                                                                  \
+  WindowShape window, StepTuning tuning, Interaction interaction, int certify,                   \
+      DecisionBound bound, int has_grid, int has_nuclei, int nuclei, int blocks, int components, \
+      int shares, PART(plan), PART(entries), PART(grid_energies), PART(nuclei_energies),         \
+      PART(mm_energies), PART(differences), PART(responses), PART(doubt_list), PART(answers),    \
+      PART(chain_state), PART(lattice), PART(lattice_sites), PART(field_cache), PART(record),    \
+      PART(molecule_response), PART(response_total),                                             \
+      __local double *occupation
 /* And those that evaluate exactly, too. */
 #define AND_EXACT_PARAMETERS(PART)                                                     \
   , PART(topology_reals), PART(topology_integers), PART(solute), BUFFER(exact_blocks), \
@@ -91,21 +89,22 @@ typedef struct {
    plan, entries, differences, chain_state, lattice, lattice_sites, field_cache, record,       \
    doubt_list, answers}
 
-/* One pass over the window's steps, by one work-group. Only where none is in doubt the first pass
-   stores the outcome; else its doubts are answered exactly (answer_doubts), and the second pass
-   repeats the window with the answers.
+/* One pass over the window's steps, by one work-group. One that does not settle doubts stores the outcome
+   where no step is in doubt; else it lists them, they are answered exactly (answer_doubts), and a pass
+   that settles them repeats the window with the answers. Without such a list (DOUBTS_COUNT 0) this one
+   may be the only one: it answers each doubt when it meets it.
    occupation: local memory (occupation.h); shared: a value per item */
-static inline void decide_pass(const Deciding *d, int second, __local double *occupation,
+static inline void decide_pass(const Deciding *d, int settles, __local double *occupation,
                                __local ulong *shared) {
   const WindowShape window = d->window;
   const Occupation o = occupation_in(window, d->response.components, occupation);
   Doubts doubts = {d->doubt_list, d->answers, d->shares,
-                   second ? min(d->doubt_list[DOUBTS_COUNT], MOST_DOUBTS) : 0, 0};
+                   settles ? min(d->doubt_list[DOUBTS_COUNT], MOST_DOUBTS) : 0, 0};
   const Pass pass = {window,
                      d->energies,
                      d->bound,
                      d->certify,
-                     second,
+                     settles,
                      d->exact_density,
                      d->response,
                      d->plan,
@@ -117,8 +116,8 @@ static inline void decide_pass(const Deciding *d, int second, __local double *oc
   load_steps(window, d->plan, d->entries, o);
   decide_steps(&pass, &d->exact, &doubts, o);
   DECIDE_BARRIER(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-  if (get_local_id(0) == 0) d->doubt_list[DOUBTS_COUNT] = second ? 0 : doubts.met;
-  if (!second && doubts.met > 0) return;
+  if (get_local_id(0) == 0) d->doubt_list[DOUBTS_COUNT] = settles ? 0 : doubts.met;
+  if (!settles && doubts.met > 0) return;
   sum_responses(window, d->plan, o, d->response, d->answers);
   write_records(window, d->plan, d->entries, d->energies, d->field_cache, o, d->chain_state,
                 d->record);

@@ -22,7 +22,7 @@
 #define DOUBT_FIELDS 3
 #define DOUBTS_TAKEN (DOUBTS_HEADER + DOUBT_FIELDS * MOST_DOUBTS)
 
-/* The steps in doubt as the first pass lists them and the second finds them answered. */
+/* The steps in doubt as one pass lists them and the next one finds them answered. */
 typedef struct {
   __global int *list;
   __global const ulong *answers; /* per doubt: shares of `shares` groups */
@@ -37,7 +37,7 @@ static inline double exact_near(ulong units, double quick) {
   return energy + STARPMC_ENERGY_RANGE * rint((quick - energy) / STARPMC_ENERGY_RANGE);
 }
 
-/* An item's part of the exact change of a step met in the second pass: from the list, or else by this
+/* An item's part of the exact change of a step in doubt: from the list, or else by this
    group alone. */
 static inline ulong exact_change_part(const ExactSources *sources, const Doubts *doubts, int index,
                                       int from, int to) {

@@ -61,14 +61,6 @@ typedef struct {
   int words[HANDED_ARRAYS]; /* 0: none */
 } HandedArrays;
 
-/* A window of one of the chains that share launches (chain_windows.h). */
-typedef struct {
-  WindowShape window;
-  WindowShape next; /* steps 0: none */
-  StepRange next_range;
-  StepTuning tuning;
-} ChainWindow;
-
 /* What pair_virial works on. */
 typedef struct {
   Interaction interaction;

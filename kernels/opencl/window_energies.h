@@ -10,14 +10,11 @@
 #if LAST_GROUP_GOES_ON
 
 /* What the terms of all windows take, whatever their field. */
-#define WINDOW_ENERGIES_PARAMETERS \
-  WindowShape window, int tiles, WINDOW_ENERGIES_PARAMETERS_OF_ALL
-/* What is the same in every window. */
-#define WINDOW_ENERGIES_PARAMETERS_OF_ALL                                                     \
-  Interaction interaction, PairConstants constants, int nuclei, PLACE(topology_reals),        \
-      PLACE(topology_integers), PLACE(plan), PLACE(entries), PLACE(lattice),                  \
-      PLACE(lattice_sites), PLACE(outside), PLACE(solute), PLACE(mm_partial), PLACE(table),   \
-      PLACE(nuclei_energies), __local TargetSite *sites
+#define WINDOW_ENERGIES_PARAMETERS                                                             \
+  WindowShape window, Interaction interaction, PairConstants constants, int tiles, int nuclei, \
+      PLACE(topology_reals), PLACE(topology_integers), PLACE(plan), PLACE(entries),            \
+      PLACE(lattice), PLACE(lattice_sites), PLACE(outside), PLACE(solute), PLACE(mm_partial),  \
+      PLACE(table), PLACE(nuclei_energies), __local TargetSite *sites
 #define WINDOW_ENERGIES_ARRAYS                      \
   CONSTANT_PLACED_ARRAY(double, topology_reals);    \
   CONSTANT_PLACED_ARRAY(int, topology_integers);    \
@@ -46,12 +43,6 @@
                      topology_reals, topology_integers, plan, entries, lattice, lattice_sites, \
                      outside, mm_partial, memory);                                             \
   } while (0)
-
-/* Of the lower triangle of all pairs of entries. */
-static inline int tiles_of(int entries) {
-  const int rows = (entries + TABLE_TILE - 1) / TABLE_TILE;
-  return rows * (rows + 1) / 2;
-}
 
 /* Row of a tile of the lower triangle, tiles counted row by row. */
 static inline int tile_row(int tile) {

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <mutex>
 
 #include "base/environment.hpp"
 #include "codelets/virial_programs.hpp"
@@ -15,7 +14,6 @@
 #include "kernels/opencl/host/handles.hpp"
 #include "runtime/codelet.hpp"
 #include "runtime/device_failure.hpp"
-#include "runtime/shared_launches.hpp"
 
 namespace starpmc::codelets {
 namespace {
@@ -84,20 +82,12 @@ std::optional<opencl::LaunchShape> launch_shape(cl_device_id device) {
   return opencl::LaunchShape::for_nvidia_on_cpu();
 }
 
-/// Made by the device's worker when it is first asked for.
-std::map<const opencl::Program*, std::unique_ptr<SharedLaunches>>& all_shared_launches() {
-  static std::map<const opencl::Program*, std::unique_ptr<SharedLaunches>> all;
-  return all;
-}
-std::mutex shared_launches_mutex;
-
 }  // namespace
 
 std::vector<std::string> build_opencl_programs(std::span<const Precision> precisions,
                                                const std::filesystem::path& kernel_sources,
                                                const Potential& potential) {
   std::vector<std::string> warnings;
-  all_shared_launches().clear();
   AllPrograms& all = programs_of_potentials()[potential_hash()];
   all.clear();
   std::vector<int> workers(starpu_opencl_worker_get_count());
@@ -133,7 +123,6 @@ std::vector<std::string> build_opencl_programs(std::span<const Precision> precis
 }
 
 void release_opencl_programs() {
-  all_shared_launches().clear();
   programs_of_potentials().clear();
   virial_programs().clear();
   lanes().clear();
@@ -201,21 +190,6 @@ OpenclLane::~OpenclLane() {
     report_task_failure("OpenCL: joining two queues failed (" +
                         std::string(opencl::error_name(error)) + ")");
   }
-}
-
-SharedLaunches* shared_launches(Precision precision) {
-  static const bool wanted = is_on("STARPMC_SHARED_LAUNCHES");
-  if (!wanted) return nullptr;
-  const OpenclPlace here = opencl_place(precision);
-  const std::lock_guard lock(shared_launches_mutex);
-  std::unique_ptr<SharedLaunches>& shared = all_shared_launches()[&here.program];
-  if (shared == nullptr) {
-    const int worker = starpu_worker_get_id();
-    cl_context context = nullptr;
-    starpu_opencl_get_context(starpu_worker_get_devid(worker), &context);
-    shared = std::make_unique<SharedLaunches>(here.program, context, worker);
-  }
-  return shared.get();
 }
 
 opencl::Buffer opencl_buffer(void* buffer) {

@@ -54,11 +54,6 @@ class OpenclLane {
   cl_command_queue queue_;
 };
 
-class SharedLaunches;
-/// Of the device whose worker runs the current task, where its chains' windows share launches
-/// (STARPMC_SHARED_LAUNCHES=1); null: they do not.
-SharedLaunches* shared_launches(Precision precision);
-
 /// A vector buffer in the device's memory.
 opencl::Buffer opencl_buffer(void* buffer);
 

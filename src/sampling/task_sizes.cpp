@@ -19,7 +19,7 @@ constexpr double kPartMilliseconds = 1;
 /// count, short enough that several are on their way and none is late for a frame.
 constexpr double kWindowsMilliseconds = 4;
 /// A GPU's thread takes half a millisecond for a task beside its windows, and each chain's next
-/// task waits for it. Where many chains share the GPU a task takes the longer.
+/// task waits for it. Where many chains share the GPU a task takes longer.
 constexpr double kWindowsMillisecondsOnGpu = 30;
 
 bool has_gpu() {

@@ -15,7 +15,7 @@ namespace {
 
 /// Windows of a try, and tasks: no fewer.
 constexpr std::uint64_t kWindowsToTry = 16;
-constexpr std::uint64_t kTasksToTry = 4;
+constexpr std::uint64_t kTasksToTry = 2;
 /// Of the density's pairs of a window, on the fastest worker: half of less is not worth an
 /// exchange.
 constexpr double kLeastSeconds = 150e-6;

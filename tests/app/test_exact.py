@@ -270,6 +270,12 @@ class Exact(program.TestCase):
             self.assertLess(polarisation, -0.1)
             self.assertGreater(polarisation, -100)
 
+    def test_more_components_than_there_are(self):
+        summary = self.run_model("more", "--qm.response-components", "5")
+        self.assertEqual(summary["exact"]["response_components"], 3)
+        log = (self.folder / "more/run.log").read_text()
+        self.assertIn("warning: reference: qm.response-components is 5, but the response has 3", log)
+
     def test_goes_on_after_a_kill(self):
         slow = MODEL | {"STARPMC_MODEL_SECONDS": "0.05"}
         config = self.config(**self.settings())

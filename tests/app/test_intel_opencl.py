@@ -71,8 +71,8 @@ class IntelOpencl(program.TestCase):
                 self.assertLess(certified["largest_error_in_bounds"], 0.5)
                 print(precision, f"{STEPS / summary['wall_seconds']:.0f} steps/s", workers)
 
-    def test_windows_of_several_chains_share_launches(self):
-        """In the exact ensemble, half of the steps near the solute: as on one of NVIDIA's GPUs."""
+    def test_windows_with_a_reference_are_those_of_cores(self):
+        """In the exact ensemble, half of the steps near the solute: by what NVIDIA's GPUs run."""
         config = self.config(
             **test_exact.make_box(self.folder),
             sampling={"ensemble": "exact", "steps": 6000, "equilibration_steps": 600, "seed": 3,
@@ -90,12 +90,7 @@ class IntelOpencl(program.TestCase):
 
         expected = digests("simd", "--run.implementation", "simd", STARPU_NOPENCL=0)
         gpu = self.env | {"STARPMC_LAUNCH_SHAPE": "nvidia", "STARPU_OPENCL_PIPELINE": 16}
-        for name, shared in (("each", 0), ("shared", 1)):
-            with self.subTest(name):
-                found = digests(name, "--run.implementation", "opencl", STARPMC_SHARED_LAUNCHES=shared, **gpu)
-                self.assertEqual(found, expected)
-            log = (self.folder / name / "run.log").read_text()
-            self.assertEqual("share launches" in log, bool(shared))
+        self.assertEqual(digests("opencl", "--run.implementation", "opencl", **gpu), expected)
 
 
 if __name__ == "__main__":

@@ -26,8 +26,8 @@ PRECISIONS = ("mixed", "fp64", "fixed")
 ELECTRONS_OF = {"A": ELECTRONS, "R": 118}
 POINTS_OF_R = 183_000
 POINTS_OF_A = 1_753_200
-# Steps in which ways are tried: 10 times 64 windows of at most 200 steps.
-TRIED = 130_000
+# Steps in which ways are tried: 10 times two tasks of at most 64 windows, 200 steps each.
+TRIED = 256_000
 WARM_UP = 400
 SECONDS = 0.8  # of the difference, as guessed
 # Guessed microseconds of a step on an H100, and more for each point.

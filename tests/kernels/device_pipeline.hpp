@@ -60,12 +60,6 @@ class DevicePipeline {
         program_(device.context.get(), device.id, precision, source_folder() / "kernels", shape,
                  potential) {}
 
-  /// Whether chains can (opencl::sample_windows_of_chains).
-  bool shares_launches() {
-    program_.prepare_for_chains();
-    return program_.is_for_chains();
-  }
-
   /// The grid term alone.
   template <class Real>
   std::vector<double> grid_energies(const GridWindow& grid, const CompactBlocks<Real>& blocks) {
@@ -266,58 +260,31 @@ class DevicePipeline {
     memory.download(*this, b);
   }
 
-  /// A chain's task with a reference.
+  /// The same of a chain with a reference, whose tables these are.
   template <class Real>
-  struct ReferenceTask {
-    Buffers<Real>& buffers;
-    StepRange range;
-    int windows;
-    StepTuning tuning;
-  };
-  /// Tasks of several chains with a reference, by launches that they share or by each chain's own.
-  template <class Real>
-  void sample_chains(std::span<ReferenceTask<Real>> chains, const MadeLattice& potential,
-                     const MadeLattice& response, bool shared) {
+  void sample_with_reference(Buffers<Real>& b, const StepRange& range, int windows,
+                             const StepTuning& tuning, const MadeLattice& potential,
+                             const MadeLattice& response) {
+    const auto record = RECORD_FIELDS * static_cast<std::size_t>(b.layout.steps);
+    b.record.assign(size(windows) * record, 0.0);
+    std::vector<opencl::WindowTask> tasks = tasks_of(b, range, windows, tuning);
+    const DeviceWindow window(*this, b);
+    const DecideMemory memory(*this, b);
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+      tasks[i].record = at(memory.record, i * record * sizeof(double));
+    }
+    const Memory outside = upload(b.outside);
+    const Memory partial = upload(b.mm_partial);
     const Memory potential_values = upload(potential.values);
     const Memory response_values = upload(response.values);
-    std::vector<std::unique_ptr<ChainMemory>> memories;
-    std::vector<opencl::ChainWindows> all;
-    std::size_t most = 0;
-    for (const auto& chain : chains) most = std::max(most, size(chain.windows));
-    for (auto& [b, range, windows, tuning] : chains) {
-      auto& memory = *memories.emplace_back(std::make_unique<ChainMemory>());
-      const auto record = RECORD_FIELDS * static_cast<std::size_t>(b.layout.steps);
-      b.record.assign(most * record, 0.0);
-      memory.tasks = tasks_of(b, range, windows, tuning);
-      memory.window.emplace(*this, b);
-      memory.decide.emplace(*this, b);
-      memory.outside = upload(b.outside);
-      memory.partial = upload(b.mm_partial);
-      for (std::size_t i = 0; i < memory.tasks.size(); ++i) {
-        memory.tasks[i].record = at(memory.decide->record);
-        memory.tasks[i].record.offset_bytes += i * record * sizeof(double);
-      }
-      const opencl::DecideBuffers decide = memory.decide->buffers();
-      const opencl::ReferenceField field{potential.lattice,    response.lattice,
-                                         at(potential_values), at(response_values),
-                                         decide.grid_energies, decide.response.candidates};
-      all.push_back({memory.window->window,
-                     memory.tasks,
-                     memory.decide->certification(b),
-                     {decide, at(memory.outside), at(memory.partial), 0, {}, {}, field, {}}});
-    }
-    for (const opencl::ChainWindows& one : all) {
-      EXPECT_TRUE(opencl::can_share_launches(program_, all.front(), one));
-      if (!shared) {
-        opencl::sample_windows(program_, queue(), one.window, one.tasks, one.certification,
-                               one.whole);
-      }
-    }
-    if (shared) opencl::sample_windows_of_chains(program_, queue(), all);
-    for (std::size_t k = 0; k < all.size(); ++k) {
-      memories[k]->decide->download(*this, chains[k].buffers);
-      clear_rest_of_records(chains[k].buffers, memories[k]->tasks);
-    }
+    const opencl::DecideBuffers decide = memory.buffers();
+    const opencl::ReferenceField field{potential.lattice,    response.lattice,
+                                       at(potential_values), at(response_values),
+                                       decide.grid_energies, decide.response.candidates};
+    opencl::sample_windows(program_, queue(), window.window, tasks, memory.certification(b),
+                           {decide, at(outside), at(partial), 0, {}, {}, field, {}});
+    memory.download(*this, b);
+    clear_rest_of_records(b, tasks);
   }
 
   template <class Real>
@@ -414,24 +381,15 @@ class DevicePipeline {
     }
   };
 
-  struct ChainMemory {
-    std::vector<opencl::WindowTask> tasks;
-    std::optional<DeviceWindow> window;
-    std::optional<DecideMemory> decide;
-    Memory outside;
-    Memory partial;
-  };
-
   /// What lies behind a window's steps means nothing.
   template <class Real>
   static void clear_rest_of_records(Buffers<Real>& b, std::span<const opencl::WindowTask> tasks) {
-    const std::size_t capacity = size(b.layout.steps);
-    for (std::size_t row = 0; row < b.record.size() / capacity; ++row) {
-      const std::size_t window = row / RECORD_FIELDS;
-      const std::size_t used = window < tasks.size() ? size(tasks[window].extent.steps) : 0;
-      const auto at = b.record.begin() + static_cast<std::ptrdiff_t>(row * capacity);
-      std::fill(at + static_cast<std::ptrdiff_t>(used), at + static_cast<std::ptrdiff_t>(capacity),
-                0.0);
+    const auto row = static_cast<std::ptrdiff_t>(b.layout.steps);
+    auto at = b.record.begin();
+    for (const opencl::WindowTask& task : tasks) {
+      for (int field = 0; field < RECORD_FIELDS; ++field, at += row) {
+        std::fill(at + task.extent.steps, at + row, 0.0);
+      }
     }
   }
 

@@ -109,11 +109,11 @@ TEST(SampleWindowsOnCpu, GpuKernelsWithoutFusedMultiplyAddAreTheScalarKernels) {
   expect_scalar_kernels_in_long_windows(mixed);
 }
 
-/// Chain `number` near the made-up lattices' centre: what responds to what is made up, too.
-Buffers<float> chain_with_response(const TestSystem& system, unsigned number, int components) {
+/// A chain in which many steps are in doubt; what responds to its molecules is made up.
+Buffers<float> chain_with_response(const TestSystem& system, int components) {
   constexpr int kSteps = 40;
   Buffers<float> b(system, kSteps, 2 * kSteps + 2);
-  std::mt19937 random(7 + number);
+  std::mt19937 random(7);
   std::uniform_int_distribution<int> response(-1000, 1000);
   const auto count = static_cast<std::size_t>(components);
   b.certified = true;
@@ -127,29 +127,23 @@ Buffers<float> chain_with_response(const TestSystem& system, unsigned number, in
   return b;
 }
 
-/// Chains whose tasks have other numbers of windows, which differ in size, and other tuning.
-std::vector<Buffers<float>> sampled_chains(DevicePipeline& pipeline, const TestSystem& system,
-                                           bool shared) {
+/// Two tasks, of windows that differ in size.
+Buffers<float> sampled_with_reference(const Device& device, opencl::LaunchShape shape,
+                                      const TestSystem& system) {
   constexpr int kComponents = STARPMC_COMPONENT_GRAIN;
+  DevicePipeline pipeline(device, Precision::mixed, shape);
   const double* const box = system.interaction.box;
   const double half = *std::max_element(box, box + 3) / 2;
   const MadeLattice potential(box, {{4.0, 0.8}, {half, 1.6}}, 1, 30, 5);
   const MadeLattice response(box, {{half, 1.6}}, kComponents, 3, 6);
-  std::vector<Buffers<float>> chains;
-  for (unsigned k = 0; k < 3; ++k) chains.push_back(chain_with_response(system, k, kComponents));
+  Buffers<float> chain = chain_with_response(system, kComponents);
   std::uint64_t step = 1000;
-  for (int task = 0; task < 2; ++task) {
-    std::vector<DevicePipeline::ReferenceTask<float>> tasks;
-    for (unsigned k = 0; k < 3; ++k) {
-      StepRange range = step_range(step + 1000 * k, chains[k].layout.steps);
-      range.chain = k;
-      const StepTuning tuning{0.4, 0.5, 0.1, k == 1 ? 1 : 0, 0};
-      tasks.push_back({chains[k], range, k == 1 ? 3 : static_cast<int>(k) / 2 + 1, tuning});
-    }
-    pipeline.sample_chains(std::span(tasks), potential, response, shared);
+  for (const int windows : {3, 2}) {
+    pipeline.sample_with_reference(chain, step_range(step, chain.layout.steps), windows,
+                                   {0.4, 0.5, 0.1, 1, 0}, potential, response);
     step += 200;
   }
-  return chains;
+  return chain;
 }
 
 bool is_pocl(const Device& device) {
@@ -162,10 +156,30 @@ bool is_pocl(const Device& device) {
   return std::string(name) == "Portable Computing Language";
 }
 
+bool is_nvidia(const Device& device) {
+  cl_uint vendor = 0;
+  opencl::check(clGetDeviceInfo(device.id, CL_DEVICE_VENDOR_ID, sizeof vendor, &vendor, nullptr),
+                "clGetDeviceInfo");
+  return vendor == 0x10DE;
+}
+
+/// Of the steps that were made.
+std::vector<double> accepted_of(const Buffers<float>& b) {
+  const auto row = static_cast<std::size_t>(b.layout.steps);
+  std::vector<double> found;
+  for (std::size_t at = 0; at < b.record.size(); at += RECORD_FIELDS * row) {
+    for (std::size_t i = 0; i < row; ++i) {
+      found.push_back(b.record[at + RECORD_ACCEPTED * row + i]);
+    }
+  }
+  return found;
+}
+
 /// Needs a device whose groups see what others wrote: an NVIDIA GPU, or a CPU (Intel's OpenCL).
-TEST(SampleWindows, OfChainsThatShareLaunchesAreThoseOfEach) {
+TEST(SampleWindows, OfTwoLaunchesAreThoseOfALaunchPerOperation) {
   std::optional<Device> device = find_device(CL_DEVICE_TYPE_GPU);
-  std::optional<opencl::LaunchShape> shape;
+  opencl::LaunchShape shape = opencl::LaunchShape::for_gpu();
+  if (device && !is_nvidia(*device)) GTEST_SKIP() << "a GPU that is not NVIDIA's";
   if (!device) {
     device = find_device(CL_DEVICE_TYPE_CPU);
     if (!device || is_pocl(*device)) {
@@ -174,24 +188,25 @@ TEST(SampleWindows, OfChainsThatShareLaunchesAreThoseOfEach) {
     }
     shape = opencl::LaunchShape::for_nvidia_on_cpu();
   }
-  DevicePipeline pipeline(*device, Precision::mixed, shape);
-  if (!pipeline.shares_launches()) GTEST_SKIP() << "not one of NVIDIA's devices";
   TestSystem system = make_system(few_molecules());
   system.blocks.clear();
   system.points.clear();
-  const auto each = sampled_chains(pipeline, system, false);
-  const auto together = sampled_chains(pipeline, system, true);
-  for (std::size_t k = 0; k < each.size(); ++k) {
-    SCOPED_TRACE(k);
-    EXPECT_EQ(each[k].lattice, together[k].lattice);
-    EXPECT_NE(each[k].lattice, system.lattice);
-    EXPECT_EQ(each[k].lattice_sites, together[k].lattice_sites);
-    EXPECT_EQ(each[k].record, together[k].record);
-    EXPECT_EQ(each[k].field_cache, together[k].field_cache);
-    EXPECT_EQ(each[k].chain_state, together[k].chain_state);
-    EXPECT_EQ(each[k].molecule_response, together[k].molecule_response);
-    EXPECT_EQ(each[k].response_total, together[k].response_total);
-    EXPECT_GT(each[k].chain_state[STATE_CERTIFIED], 0);
+  opencl::LaunchShape separate = shape;
+  separate.last_group_goes_on = false;
+  separate.launch_per_operation = true;
+  const Buffers<float> two = sampled_with_reference(*device, shape, system);
+  const Buffers<float> each = sampled_with_reference(*device, separate, system);
+  EXPECT_NE(two.lattice, system.lattice);
+  EXPECT_GT(two.chain_state[STATE_CERTIFIED], 0);
+  EXPECT_EQ(accepted_of(two), accepted_of(each));
+  EXPECT_EQ(two.lattice, each.lattice);
+  EXPECT_EQ(two.lattice_sites, each.lattice_sites);
+  EXPECT_EQ(two.field_cache, each.field_cache);
+  EXPECT_EQ(two.molecule_response, each.molecule_response);
+  EXPECT_EQ(two.response_total, each.response_total);
+  for (const int value : {STATE_PROPOSED, STATE_ACCEPTED, STATE_CERTIFIED}) {
+    EXPECT_EQ(two.chain_state[static_cast<std::size_t>(value)],
+              each.chain_state[static_cast<std::size_t>(value)]);
   }
 }
 

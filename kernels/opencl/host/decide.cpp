@@ -111,13 +111,13 @@ namespace {
 
 /// @param part of a buffer: itself, or its place
 template <class Part>
-void set_arguments_of_all(Launch& launch, const Window& window, const Certification& certification,
-                          const DecideBuffers& buffers, const DecideWork& work, Buffer scratch,
-                          Part part) {
+void set_arguments(Launch& launch, const Window& window, const StepTuning& tuning,
+                   const Certification& certification, const DecideBuffers& buffers,
+                   const DecideWork& work, Buffer scratch, Part part) {
   const Buffer& unused = scratch;
   launch.with(
-      window.interaction, cl_int{certification.active}, certification.bound,
-      cl_int{buffers.grid_energies.memory != nullptr},
+      window_shape(window), tuning, window.interaction, cl_int{certification.active},
+      certification.bound, cl_int{buffers.grid_energies.memory != nullptr},
       cl_int{buffers.nuclei_energies.memory != nullptr}, cl_int{certification.nuclei},
       cl_int{certification.blocks}, cl_int{buffers.response.components}, cl_int{work.groups},
       part(window.plan), part(window.entries), part(some(buffers.grid_energies, unused)),
@@ -131,24 +131,16 @@ void set_arguments_of_all(Launch& launch, const Window& window, const Certificat
 
 }  // namespace
 
-void set_decide_arguments_of_all(Launch& launch, const Window& window,
-                                 const Certification& certification, const DecideBuffers& buffers,
-                                 const DecideWork& work, Buffer scratch, Handed handed) {
-  if (handed == Handed::as_places) {
-    set_arguments_of_all(launch, window, certification, buffers, work, scratch,
-                         [](const Buffer& buffer) { return Place(buffer); });
-  } else {
-    set_arguments_of_all(launch, window, certification, buffers, work, scratch,
-                         [](const Buffer& buffer) { return buffer; });
-  }
-}
-
 void set_decide_arguments(Launch& launch, const Window& window, const StepTuning& tuning,
                           const Certification& certification, const DecideBuffers& buffers,
                           const DecideWork& work, Buffer scratch, Handed handed) {
-  if (handed == Handed::as_places) launch.with_memory_of(scratch);
-  launch.with(window_shape(window), tuning);
-  set_decide_arguments_of_all(launch, window, certification, buffers, work, scratch, handed);
+  if (handed == Handed::as_places) {
+    set_arguments(launch.with_memory_of(scratch), window, tuning, certification, buffers, work,
+                  scratch, [](const Buffer& buffer) { return Place(buffer); });
+  } else {
+    set_arguments(launch, window, tuning, certification, buffers, work, scratch,
+                  [](const Buffer& buffer) { return buffer; });
+  }
 }
 
 void set_exact_arguments(Launch& launch, const Window& window, const Certification& certification,

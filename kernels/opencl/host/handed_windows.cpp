@@ -2,9 +2,9 @@
 
 namespace starpmc::opencl {
 
-Buffer records_of(const Window& window, std::span<const WindowTask> tasks, std::size_t windows) {
+Buffer records_of(const Window& window, std::span<const WindowTask> tasks) {
   Buffer records = tasks.front().record;
-  records.bytes = windows * record_bytes(window);
+  records.bytes = tasks.size() * record_bytes(window);
   return records;
 }
 

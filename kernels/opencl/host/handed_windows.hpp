@@ -15,8 +15,8 @@ inline bool has_reference(const WholeWindow& whole) {
 inline std::size_t record_bytes(const Window& window) {
   return RECORD_FIELDS * size_of(window.layout.steps) * sizeof(cl_double);
 }
-/// Of `windows` windows, one behind the other; where they are written to for those of `tasks`.
-Buffer records_of(const Window& window, std::span<const WindowTask> tasks, std::size_t windows);
+/// Of the tasks' windows, one behind the other.
+Buffer records_of(const Window& window, std::span<const WindowTask> tasks);
 
 /// A chain's windows, and where their launches find what these hand to each other.
 struct HandedWindows {

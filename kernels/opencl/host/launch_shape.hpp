@@ -35,9 +35,11 @@ struct LaunchShape {
   int most_slices;            ///< groups that share a block's sites where there are few blocks
   int least_groups_per_unit;  ///< below that, they do
   int most_chunk_blocks;      ///< compact blocks that stay in cache while all sites meet them
-  /// A kernel's last group sees what the others wrote: whole windows take three launches, not
-  /// twelve.
+  /// A kernel's last group sees what the others wrote: whole windows take two or three
+  /// launches, not twelve.
   bool last_group_goes_on = false;
+  /// Not even then, for tests.
+  bool launch_per_operation = false;
   /// fma() is an instruction for fp32, too (CL_FP_FMA); else products are rounded before the sum.
   bool fused = true;
 

@@ -59,9 +59,6 @@ class Program {
   /// Main memory of at least `bytes` that the device reads and writes without a copy between, for
   /// commands of one queue, valid until the next call for it.
   std::span<std::byte> pinned(cl_command_queue queue, std::size_t bytes);
-  /// Builds what sample_windows_of_chains needs, unless that is there or the device cannot.
-  void prepare_for_chains();
-  bool is_for_chains() const;
   cl_device_id device() const;
   Precision precision() const;
   bool single() const { return precision() != Precision::fp64; }  ///< fp32 pair terms
@@ -186,30 +183,18 @@ struct WindowTask {
   WindowExtent extent;
   Buffer record;
 };
+/// Of a window, where a launch does several operations.
+enum class Launches { fewest, three };
+
 /// All operations of windows, from propose_moves to metropolis_decide; several of them in one
 /// launch where that is faster, and then what they hand to each other lies in scratch memory: the
 /// caller's buffers of plan, entries and energies need not be written. certification.solute and
 /// .nuclei serve the energies, too.
 /// @param window its extent is that of each task
+/// @param launches three: also where a window needs two only, to check both ways
 void sample_windows(Program& program, cl_command_queue queue, const Window& window,
                     std::span<const WindowTask> tasks, const Certification& certification,
-                    const WholeWindow& whole);
-
-/// A task of one of several chains: arguments of sample_windows.
-struct ChainWindows {
-  Window window;
-  std::span<const WindowTask> tasks;
-  Certification certification;
-  WholeWindow whole;
-};
-/// Whether windows of two chains can share launches: both have the same reference, and the program
-/// is prepared for it. Where a can with b and b with c, so can a with c.
-bool can_share_launches(const Program& program, const ChainWindows& a, const ChainWindows& b);
-/// The same as sample_windows of each chain, by launches that they share. A queue's last call is to
-/// have ended before the next one: its scratch memory and its pinned memory are used again.
-/// @param chains that can share launches, each with the first
-void sample_windows_of_chains(Program& program, cl_command_queue queue,
-                              std::span<const ChainWindows> chains);
+                    const WholeWindow& whole, Launches launches = Launches::fewest);
 
 void grid_potential(Program& program, cl_command_queue queue, const WindowLayout& layout,
                     const Interaction& interaction, const TopologyShape& topology,

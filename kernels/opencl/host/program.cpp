@@ -1,9 +1,7 @@
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <future>
 #include <limits>
-#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -31,9 +29,6 @@ constexpr std::array<std::string_view, 9> kPairFiles{
 /// of pairs, what positions are made of.
 constexpr std::array<std::string_view, 2> kPositionFiles{"opencl/moves.h", "opencl/window.h"};
 constexpr std::array<std::string_view, 1> kReferenceFiles{"opencl/window_reference_energies.cl"};
-/// The same for windows of several chains.
-constexpr std::array<std::string_view, 1> kChainDecisionFiles{"opencl/chain_decisions.cl"};
-constexpr std::array<std::string_view, 1> kChainEnergyFiles{"opencl/chain_energies.cl"};
 
 template <class Value>
 Value device_value(cl_device_id device, cl_device_info what, std::string_view name) {
@@ -78,15 +73,11 @@ struct Program::State {
   Owned<cl_program> exact;
   Owned<cl_program> pairs;
   Owned<cl_program> with_reference;  ///< null: none
-  std::vector<Owned<cl_program>> of_chains;
-  std::function<std::vector<Owned<cl_program>>()> build_of_chains;
   std::vector<cl_program> programs() const {
     std::vector<cl_program> all{exact.get(), pairs.get()};
     if (with_reference) all.push_back(with_reference.get());
-    for (const auto& program : of_chains) all.push_back(program.get());
     return all;
   }
-  std::mutex mutex;  ///< of the maps, which have an entry for each queue
   std::map<std::pair<cl_command_queue, std::string_view>, PreparedKernel> kernels;
   struct Scratch {
     Owned<cl_mem> memory;
@@ -123,7 +114,9 @@ Program::Program(cl_context context, cl_device_id device, Precision precision,
   // OpenCL 1.2 does not say so, NVIDIA's memory model does (membar.gl).
   constexpr cl_uint kNvidia = 0x10DE;
   const auto vendor = device_value<cl_uint>(device, CL_DEVICE_VENDOR_ID, "CL_DEVICE_VENDOR_ID");
-  if (!cpu && vendor == kNvidia) state.shape.last_group_goes_on = true;
+  if (!cpu && vendor == kNvidia) {
+    state.shape.last_group_goes_on = !state.shape.launch_per_operation;
+  }
   // Without it, fma() in fp32 is a function of many instructions.
   const auto single_arithmetic = device_value<cl_device_fp_config>(
       device, CL_DEVICE_SINGLE_FP_CONFIG, "CL_DEVICE_SINGLE_FP_CONFIG");
@@ -157,58 +150,36 @@ void Program::build(const std::filesystem::path& sources, const Potential& poten
   };
   std::optional<BinaryCache> cache;
   if (binaries_are_worth_keeping(device)) cache = BinaryCache::of_user();
+  const BinaryCache* const used = cache ? &*cache : nullptr;
   const std::string pair_functions =
       behind("opencl/pair_functions.h", user.quick) + behind("opencl/lanes.h", user.lanes);
   const std::string liberties = " -cl-no-signed-zeros -cl-denorms-are-zero";
   // A GPU's driver takes some twenty seconds for each, the first time. PoCL builds one after the
   // other.
   const auto when = state.shape.cpu ? std::launch::deferred : std::launch::async;
-  const auto build = [=](std::string text, const std::string& freedom) {
+  const auto built = [&](std::string text, const std::string& freedom) {
     return std::async(when, [=, text = std::move(text)] {
-      return build_program(context, device, text, options + freedom, cache ? &*cache : nullptr);
+      return build_program(context, device, text, options + freedom, used);
     });
   };
-  const std::string exact_functions = behind("opencl/functions.h", user.exact);
-  auto exact = build(exact_functions + source_text(sources, kExactFiles), "");
+  auto exact =
+      built(behind("opencl/functions.h", user.exact) + source_text(sources, kExactFiles), "");
   auto pairs =
-      build(pair_functions + source_text(sources, kPairFiles), liberties + " -cl-mad-enable");
-  const auto of_reference = [&](std::span<const std::string_view> files) {
-    return source_text(sources, kPositionFiles) + pair_functions + source_text(sources, files);
-  };
+      built(pair_functions + source_text(sources, kPairFiles), liberties + " -cl-mad-enable");
   std::future<Owned<cl_program>> with_reference;
   if (state.shape.last_group_goes_on) {
-    with_reference = build(of_reference(kReferenceFiles), liberties);
-    state.build_of_chains = [build, liberties, energies = of_reference(kChainEnergyFiles),
-                             decisions =
-                                 exact_functions + source_text(sources, kChainDecisionFiles)] {
-      auto first = build(energies, liberties);
-      auto second = build(decisions, "");
-      std::vector<Owned<cl_program>> all;
-      all.push_back(first.get());
-      all.push_back(second.get());
-      return all;
-    };
+    with_reference = built(source_text(sources, kPositionFiles) + pair_functions +
+                               source_text(sources, kReferenceFiles),
+                           liberties);
   }
   state.exact = exact.get();
   state.pairs = pairs.get();
   if (with_reference.valid()) state.with_reference = with_reference.get();
 }
 
-void Program::prepare_for_chains() {
-  const std::lock_guard lock(state_->mutex);
-  if (state_->of_chains.empty() && state_->build_of_chains) {
-    state_->of_chains = state_->build_of_chains();
-  }
-}
-bool Program::is_for_chains() const {
-  const std::lock_guard lock(state_->mutex);
-  return !state_->of_chains.empty();
-}
-
 Program::~Program() = default;
 
 PreparedKernel& Program::kernel(cl_command_queue queue, const char* name) {
-  const std::lock_guard lock(state_->mutex);
   const auto found = state_->kernels.find({queue, name});
   if (found != state_->kernels.end()) return found->second;
   cl_int error = CL_SUCCESS;
@@ -224,7 +195,6 @@ PreparedKernel& Program::kernel(cl_command_queue queue, const char* name) {
 }
 
 cl_mem Program::scratch(cl_command_queue queue, std::size_t bytes) {
-  const std::lock_guard lock(state_->mutex);
   State::Scratch& scratch = state_->scratch[queue];
   if (bytes > scratch.bytes) {
     // The old memory goes when the commands that use it have finished (clReleaseMemObject).
@@ -238,7 +208,6 @@ cl_mem Program::scratch(cl_command_queue queue, std::size_t bytes) {
 }
 
 std::span<std::byte> Program::pinned(cl_command_queue queue, std::size_t bytes) {
-  const std::lock_guard lock(state_->mutex);
   State::Pinned& pinned = state_->pinned[queue];
   // Mapping waits for the queue, and so for what may still be written from the old one.
   if (bytes > pinned.bytes.size()) {

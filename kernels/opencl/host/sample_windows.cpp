@@ -103,11 +103,12 @@ class FusedWindows {
  public:
   FusedWindows(Program& program, cl_command_queue queue, const Window& window,
                std::span<const WindowTask> tasks, const Certification& certification,
-               const WholeWindow& whole)
+               const WholeWindow& whole, Launches launches)
       : program_(program),
         queue_(queue),
+        launches_(launches),
         tasks_(tasks),
-        all_{window, certification, whole, records_of(window, tasks, tasks.size())} {
+        all_{window, certification, whole, records_of(window, tasks)} {
     std::size_t bytes = 0;
     for (std::size_t i = 0; i < tasks_.size(); ++i) {
       check_extent(program_, tasks_[i].extent, components());
@@ -204,7 +205,7 @@ class FusedWindows {
 
   /// The sums of energies, then the decisions.
   void decide(std::size_t i, const Window& window, const Work& work) {
-    constexpr int kGridSums = 4;  // GRID_SUMS_PER_GROUP of window_decisions.h
+    constexpr int kGridSums = 4;  // GRID_SUMS_PER_GROUP of window_decisions.cl
     const WindowExtent& extent = window.extent;
     const std::size_t groups = groups_that_add_up(program_, extent) +
                                (leaves_grid_parts() ? groups_for(extent.candidates, kGridSums) : 0);
@@ -222,9 +223,11 @@ class FusedWindows {
   /// The last group of those that add up energies can do all that follows: an item has few parts
   /// of an exact change.
   bool decides_at_once() const {
-    constexpr int kFewParts = 2048;
-    return all_.whole.blocks == 0 && all_.certification.blocks == 0 &&
-           parts_of_exact_change(all_.window, all_.certification) <= kFewParts;
+    const int few_parts = 4 * program_.shape().decide_group;
+    if (launches_ == Launches::three) return false;
+    if (all_.whole.blocks != 0 || all_.certification.blocks != 0) return false;
+    return !all_.certification.active ||
+           parts_of_exact_change(all_.window, all_.certification) <= few_parts;
   }
 
   void decide_at_once(std::size_t i, const Window& window, const Work& work) {
@@ -275,6 +278,7 @@ class FusedWindows {
 
   Program& program_;
   cl_command_queue queue_;
+  Launches launches_;
   std::span<const WindowTask> tasks_;
   HandedWindows all_;
   WindowArrays arrays_{{}, 0};
@@ -298,8 +302,8 @@ void window_energies(Program& program, cl_command_queue queue, const Window& win
   Launch launch(program, queue,
                 has_reference(whole) ? "window_reference_energies" : "window_energies");
   launch.with_memory_of(sites)
-      .with(window_shape(window), cl_int{tiles}, window.interaction,
-            pair_constants(window.interaction), cl_int{certification.nuclei})
+      .with(window_shape(window), window.interaction, pair_constants(window.interaction),
+            cl_int{tiles}, cl_int{certification.nuclei})
       .with(Place(window.topology_reals), Place(window.topology_integers), Place(window.plan),
             Place(window.entries), Place(decide.lattice), Place(decide.lattice_sites),
             Place(whole.outside), Place(some(certification.solute, unused)),
@@ -321,9 +325,9 @@ void window_energies(Program& program, cl_command_queue queue, const Window& win
 
 void sample_windows(Program& program, cl_command_queue queue, const Window& window,
                     std::span<const WindowTask> tasks, const Certification& certification,
-                    const WholeWindow& whole) {
+                    const WholeWindow& whole, Launches launches) {
   if (program.shape().last_group_goes_on) {
-    FusedWindows(program, queue, window, tasks, certification, whole).run();
+    FusedWindows(program, queue, window, tasks, certification, whole, launches).run();
     return;
   }
   clear_field(program, queue, window, whole);

@@ -50,12 +50,13 @@ class Memory {
   std::size_t bytes_;
 };
 
-/// 216 molecules of three sites on a lattice, and all that a window reads and writes.
+/// 216 molecules of three sites on a lattice, and all that windows read and write.
 template <class Real>
 struct SmallSystem {
   static constexpr int kSide = 6;
   static constexpr int kMolecules = kSide * kSide * kSide;
   static constexpr int kSteps = 64;
+  static constexpr int kWindows = 2;
   static constexpr int kCandidates = 96;
   static constexpr int kSites = 3;
   static constexpr double kEdge = 18.9;
@@ -65,12 +66,14 @@ struct SmallSystem {
   TopologyShape shape{1, kSites, 2, kMolecules, (kMolecules + 15) / 16 * 16, 0, {}};
   Interaction interaction = interaction_within({kEdge, 1.02 * kEdge, 1.04 * kEdge}, 9.4, 9);
   WindowLayout layout{kSteps, kCandidates, kSites, shape.padded_molecules};
-  StepRange range{0x5EED, 1000, 0, kSteps, 2.5};
+  std::array<StepRange, kWindows> ranges;
+  std::array<WindowExtent, kWindows> extents;
   StepTuning tuning{0.4, 1, 0.5, 0, 0};
   /// As certified decisions of such a window allow for.
   DecisionBound bound{kPrecisionOf<Real> == Precision::fp64 ? 1e-7 : 0.03, 1e-6, 0};
   std::vector<int> plan;
   std::vector<double> entries;
+  std::vector<double> first_entries;  ///< of the first window, once it is sampled
   std::vector<PairReal<Real>> outside;
   std::vector<double> lattice;
   std::vector<Real> lattice_sites;
@@ -95,18 +98,36 @@ struct SmallSystem {
     chain_state[STATE_MAXIMUM_TRANSLATION] = 0.3;
     chain_state[STATE_MAXIMUM_HALF_TURNS] = 0.05;
     field_cache.assign(size_of(FIELDS * layout.molecules), 0.0);
-    record.assign(size_of(RECORD_FIELDS * kSteps), 0.0);
-    WindowPlanner(layout, kMolecules).plan(range, plan);
+    record.assign(size_of(kWindows) * record_size(), 0.0);
+    StepRange range{0x5EED, 1000, 0, kSteps, 2.5};
+    for (std::size_t w = 0; w < kWindows; ++w) {
+      WindowPlanner(layout, kMolecules).plan(range, plan);
+      ranges[w] = range;
+      extents[w] = {plan[PLAN_STEPS], plan[PLAN_CANDIDATES], plan[PLAN_STARTS]};
+      range.first_step += static_cast<std::uint64_t>(extents[w].steps);
+    }
   }
+
+  static std::size_t record_size() { return size_of(RECORD_FIELDS * kSteps); }
 
   Topology topology() const { return {shape, reals, integers}; }
   starpmc::Window host_window() const { return {layout, interaction, topology(), plan, entries}; }
-  int steps() const { return plan[PLAN_STEPS]; }
 
-  /// The window on the host.
+  /// The windows on the host.
   void sample() {
+    for (std::size_t w = 0; w < kWindows; ++w) {
+      WindowPlanner(layout, kMolecules).plan(ranges[w], plan);
+      sample_window(ranges[w], std::span(record).subspan(w * record_size(), record_size()));
+    }
+  }
+  /// The same by a device.
+  void sample(Program& program, cl_command_queue queue, Launches launches);
+
+ private:
+  void sample_window(const StepRange& range, std::span<double> window_record) {
     scalar::propose_moves(ProposeMovesArguments<Real>{
         layout, interaction, range, topology(), chain_state, lattice, plan, entries, outside});
+    if (first_entries.empty()) first_entries = entries;
     scalar::mm_pair(MmPairArguments<Real>{host_window(), lattice, lattice_sites, outside, 0,
                                           kMolecules, mm_partial});
     scalar::mm_pair_table(MmPairTableArguments<Real>{host_window(), table});
@@ -127,13 +148,9 @@ struct SmallSystem {
                                                               lattice,
                                                               lattice_sites,
                                                               field_cache,
-                                                              record});
+                                                              window_record});
   }
 
-  /// The same by a device.
-  void sample(Program& program, cl_command_queue queue);
-
- private:
   void set_topology() {
     reals.assign(size_of(topology_reals_size(shape)), 0.0);
     const double sites[kSites][4] = {
@@ -189,7 +206,7 @@ struct SmallSystem {
 };
 
 template <class Real>
-void SmallSystem<Real>::sample(Program& program, cl_command_queue queue) {
+void SmallSystem<Real>::sample(Program& program, cl_command_queue queue, Launches launches) {
   const Memory on_reals(queue, reals);
   const Memory on_integers(queue, integers);
   const Memory on_plan(queue, plan);
@@ -203,7 +220,6 @@ void SmallSystem<Real>::sample(Program& program, cl_command_queue queue) {
   const Memory on_state(queue, chain_state);
   const Memory on_cache(queue, field_cache);
   const Memory on_record(queue, record);
-  const WindowExtent extent{plan[PLAN_STEPS], plan[PLAN_CANDIDATES], plan[PLAN_STARTS]};
   Certification certification;
   certification.active = true;
   certification.bound = bound;
@@ -216,15 +232,21 @@ void SmallSystem<Real>::sample(Program& program, cl_command_queue queue) {
   whole.decide.field_cache = on_cache.buffer();
   whole.outside = on_outside.buffer();
   whole.mm_partial = on_partial.buffer();
-  const WindowTask task{range, tuning, extent, on_record.buffer()};
+  std::array<WindowTask, kWindows> tasks;
+  for (std::size_t w = 0; w < kWindows; ++w) {
+    Buffer part = on_record.buffer();
+    part.offset_bytes = w * record_size() * sizeof(double);
+    part.bytes = record_size() * sizeof(double);
+    tasks[w] = {ranges[w], tuning, extents[w], part};
+  }
   const Window window{layout,           interaction,        shape,
-                      extent,           on_reals.buffer(),  on_integers.buffer(),
+                      extents[0],       on_reals.buffer(),  on_integers.buffer(),
                       on_plan.buffer(), on_entries.buffer()};
   // By itself, too: whole windows may keep their entries to themselves.
-  propose_moves(program, queue, window, range, on_state.buffer(), on_lattice.buffer(),
+  propose_moves(program, queue, window, ranges[0], on_state.buffer(), on_lattice.buffer(),
                 on_outside.buffer());
-  on_entries.read(entries);
-  sample_windows(program, queue, window, std::span(&task, 1), certification, whole);
+  on_entries.read(first_entries = entries);
+  sample_windows(program, queue, window, tasks, certification, whole, launches);
   on_lattice.read(lattice);
   on_state.read(chain_state);
   on_record.read(record);

@@ -2,7 +2,7 @@
 
 #include "kernels/opencl/host/launch.hpp"
 
-/// Parts of the operations of a window that launches of several of them share.
+/// Parts of the operations of a window that launches of several operations share.
 namespace starpmc::opencl {
 
 /// Scratch memory of the grid term, and how its work is cut.
@@ -55,7 +55,7 @@ inline int table_tiles(const Program& program, const WindowExtent& extent) {
   const int rows = (extent.candidates + extent.starts + tile - 1) / tile;
   return rows * (rows + 1) / 2;
 }
-/// Groups of a launch that decides which sum energies first (add_up_window of window_decisions.h).
+/// Groups of a launch that decides which sum energies first (add_up_window of window_decisions.cl).
 std::size_t groups_that_add_up(const Program& program, const WindowExtent& extent);
 /// @throws RunError where the device cannot decide such a window
 void check_extent(const Program& program, const WindowExtent& extent, int components);
@@ -72,10 +72,6 @@ enum class Handed { as_buffers, as_places };
 void set_decide_arguments(Launch& launch, const Window& window, const StepTuning& tuning,
                           const Certification& certification, const DecideBuffers& buffers,
                           const DecideWork& work, Buffer scratch, Handed handed);
-/// DECIDE_PARAMETERS_OF_ALL but for the local memory: without window and tuning.
-void set_decide_arguments_of_all(Launch& launch, const Window& window,
-                                 const Certification& certification, const DecideBuffers& buffers,
-                                 const DecideWork& work, Buffer scratch, Handed handed);
 /// AND_EXACT_PARAMETERS.
 /// @param unused for those that there are not
 void set_exact_arguments(Launch& launch, const Window& window, const Certification& certification,
