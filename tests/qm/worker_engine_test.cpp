@@ -123,7 +123,7 @@ TEST(WorkerEngine, ItsStartCanBeCancelled) {
     });
     const auto start = std::chrono::steady_clock::now();
     EXPECT_THROW(WorkerEngine(cancellable, hydrogen()), Cancelled) << silent;
-    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(2)) << silent;
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10)) << silent;
   }
 }
 
