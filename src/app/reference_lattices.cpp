@@ -40,6 +40,7 @@ ReferenceLattices::ReferenceLattices(const System& system, const Settings& setti
                                      Fineness fineness, QmEngine& engine, EngineTeam& team,
                                      std::string name, WorkProgress progress)
     : system_(system),
+      asked_components_(settings.qm.response_components.value_or(0)),
       fineness_(fineness),
       topology_(make_topology_buffers(system, settings)),
       engine_(engine),
@@ -119,7 +120,15 @@ void ReferenceLattices::make(const ResponseRequest& request, const MoveSample* m
     spdlog::info("{}: response of {} components in {:.1f} s", name_, response.components,
                  seconds_since(start));
   }
-  if (!response.note.empty()) spdlog::info("{}: response: {}", name_, response.note);
+  if (fineness_ == Fineness::fine && response.components < asked_components_) {
+    spdlog::warn(
+        "{}: qm.response-components is {}, but the response has {}{}; ask for no more, write auto, "
+        "or take a larger qm.basis",
+        name_, asked_components_, response.components,
+        response.note.empty() ? "" : fmt::format(" ({})", response.note));
+  } else if (!response.note.empty()) {
+    spdlog::info("{}: response: {}", name_, response.note);
+  }
   reference.components = response.components;
   reference.mean_response = response.mean;
   reference.widths = response.widths;

@@ -48,6 +48,7 @@ class ReferenceLattices {
                                  std::size_t rows, const char* what);
 
   const System& system_;
+  int asked_components_;  ///< 0: as many as serve
   Fineness fineness_;
   TopologyBuffers topology_;
   QmEngine& engine_;

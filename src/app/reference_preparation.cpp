@@ -323,15 +323,6 @@ void ReferencePreparation::warn_of_disagreement() const {
       name_, kMostRounds, kDipoleDebye, 100 * kShareOfDipole, 100 * kShareOfEnergy);
 }
 
-void ReferencePreparation::warn_of_fewer_components() const {
-  const int asked = inputs_.settings.qm.response_components.value_or(0);
-  if (reference_.components >= asked) return;
-  spdlog::warn(
-      "{}: qm.response-components is {}, but the response has {}: so many tell the configurations "
-      "apart in a basis of {} functions; ask for no more, write auto, or take a larger qm.basis",
-      name_, asked, reference_.components, engine_.basis_functions());
-}
-
 SoluteReference ReferencePreparation::make() {
   find_density();
   sample_with_density();
@@ -341,7 +332,6 @@ SoluteReference ReferencePreparation::make() {
   make_tables(Fineness::fine, inputs_.settings.qm.response_components.value_or(
                                   most_response_components(inputs_.settings.qm.configurations)));
   reference_.seconds = seconds_before_ + seconds_since(start_);
-  warn_of_fewer_components();
   std::string difference = "not measured";
   if (!reference_.widths.empty()) {
     const ResponseWidth& last = reference_.widths.back();

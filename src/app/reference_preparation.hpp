@@ -62,8 +62,6 @@ class ReferencePreparation {
   void keep(int round, bool settled);
   Round go_on_from(PreparationState state);
   void make_tables(Fineness fineness, int most_components);
-  /// Than were asked for.
-  void warn_of_fewer_components() const;
   void sample_configurations(std::uint64_t configurations, Quadrature of_last);
   std::vector<double> energies_of_tests();
   void sample_with_density();
