@@ -193,7 +193,6 @@ TEST(SampleWindows, OfTwoLaunchesAreThoseOfALaunchPerOperation) {
   system.points.clear();
   opencl::LaunchShape separate = shape;
   separate.last_group_goes_on = false;
-  separate.launch_per_operation = true;
   const Buffers<float> two = sampled_with_reference(*device, shape, system);
   const Buffers<float> each = sampled_with_reference(*device, separate, system);
   EXPECT_NE(two.lattice, system.lattice);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <string>
 
 #include "kernels/common/layout.h"
@@ -37,9 +38,8 @@ struct LaunchShape {
   int most_chunk_blocks;      ///< compact blocks that stay in cache while all sites meet them
   /// A kernel's last group sees what the others wrote: whole windows take two or three
   /// launches, not twelve.
-  bool last_group_goes_on = false;
-  /// Not even then, for tests.
-  bool launch_per_operation = false;
+  /// Left out: on NVIDIA's GPUs.
+  std::optional<bool> last_group_goes_on{};
   /// fma() is an instruction for fp32, too (CL_FP_FMA); else products are rounded before the sum.
   bool fused = true;
 
@@ -156,7 +156,7 @@ struct LaunchShape {
            " -DPROPOSE_GROUP=" + std::to_string(propose_group) +
            " -DDECIDE_GROUP=" + std::to_string(decide_group) +
            " -DMOST_CANDIDATES=" + std::to_string(most_candidates) +
-           " -DLAST_GROUP_GOES_ON=" + (last_group_goes_on ? "1" : "0") +
+           " -DLAST_GROUP_GOES_ON=" + (last_group_goes_on.value_or(false) ? "1" : "0") +
            " -DDIFFERENCE_GROUP=" + std::to_string(difference_group) +
            " -DPOTENTIAL_GROUP=" + std::to_string(potential_group) +
            " -DREFERENCE_GROUP=" + std::to_string(reference_group) +

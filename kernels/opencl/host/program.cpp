@@ -114,8 +114,8 @@ Program::Program(cl_context context, cl_device_id device, Precision precision,
   // OpenCL 1.2 does not say so, NVIDIA's memory model does (membar.gl).
   constexpr cl_uint kNvidia = 0x10DE;
   const auto vendor = device_value<cl_uint>(device, CL_DEVICE_VENDOR_ID, "CL_DEVICE_VENDOR_ID");
-  if (!cpu && vendor == kNvidia) {
-    state.shape.last_group_goes_on = !state.shape.launch_per_operation;
+  if (!state.shape.last_group_goes_on) {
+    state.shape.last_group_goes_on = !cpu && vendor == kNvidia;
   }
   // Without it, fma() in fp32 is a function of many instructions.
   const auto single_arithmetic = device_value<cl_device_fp_config>(
@@ -167,7 +167,7 @@ void Program::build(const std::filesystem::path& sources, const Potential& poten
   auto pairs =
       built(pair_functions + source_text(sources, kPairFiles), liberties + " -cl-mad-enable");
   std::future<Owned<cl_program>> with_reference;
-  if (state.shape.last_group_goes_on) {
+  if (*state.shape.last_group_goes_on) {
     with_reference = built(source_text(sources, kPositionFiles) + pair_functions +
                                source_text(sources, kReferenceFiles),
                            liberties);

@@ -326,7 +326,7 @@ void window_energies(Program& program, cl_command_queue queue, const Window& win
 void sample_windows(Program& program, cl_command_queue queue, const Window& window,
                     std::span<const WindowTask> tasks, const Certification& certification,
                     const WholeWindow& whole, Launches launches) {
-  if (program.shape().last_group_goes_on) {
+  if (*program.shape().last_group_goes_on) {
     FusedWindows(program, queue, window, tasks, certification, whole, launches).run();
     return;
   }
