@@ -546,11 +546,18 @@ class AutomaticChains(program.TestCase):
 
 
 class UntilError(program.TestCase):
+    def wait_for_another(self, checkpoint, process):
+        """Until the running process has replaced this checkpoint, or made the first one."""
+        before = checkpoint.stat().st_mtime_ns if checkpoint.exists() else 0
+        while not checkpoint.exists() or checkpoint.stat().st_mtime_ns == before:
+            self.assertIsNone(process.poll(), "the run ended before it was killed")
+            time.sleep(0.005)
+
     def test_stopped_again_while_chains_are_apart(self):
         """A chain that was resumed between two gates still has passed those before."""
         config = self.config(
             **program.plain_system("argon/argon"),
-            sampling={"steps": 300000, "equilibration_steps": 1000, "chains": 2,
+            sampling={"steps": 600000, "equilibration_steps": 1000, "chains": 2,
                       "until_error": 1e-9},
             output={"energy_interval": 100, "trajectory_interval": 50000,
                     "checkpoint_interval": 0.1},
@@ -560,12 +567,12 @@ class UntilError(program.TestCase):
         quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
         quiet |= {"stderr": subprocess.DEVNULL, "env": program.environment(STARPU_NCPU=1)}
         with subprocess.Popen(arguments, **quiet) as process:
-            while not (out / "chain-1" / "checkpoint.cbor").exists():
-                self.assertIsNone(process.poll())
-                time.sleep(0.005)
-            time.sleep(0.05)
+            self.wait_for_another(out / "chain-1" / "checkpoint.cbor", process)
+            process.send_signal(signal.SIGSTOP)
             shutil.copytree(out / "chain-1", self.folder / "behind")
-            time.sleep(1)
+            process.send_signal(signal.SIGCONT)
+            for _ in range(8):
+                self.wait_for_another(out / "chain-1" / "checkpoint.cbor", process)
             process.kill()
         # As after a power cut: one chain's files are older than the other's.
         shutil.rmtree(out / "chain-1")
