@@ -19,7 +19,7 @@ struct ReferenceField : WindowArguments {
   void host(Kernel<ReferenceFieldArguments> kernel, HostBuffers b) const {
     const bool responds = lattices.has_response();
     kernel({window_view(b, *this), lattices.potential, b.read<float>(kPotentialValues),
-            lattices.response, b.read_if<float>(responds, kResponseValues),
+            lattices.response, b.read_if<ResponseCoefficient>(responds, kResponseValues),
             b.write<double>(kEnergies), b.write_if<std::int32_t>(responds, kResponses)});
   }
   void device(OpenclPlace place, DeviceBuffers b) const {

@@ -120,8 +120,8 @@ class HostWindows {
       const bool responds = a_.lattices.has_response();
       operations_.reference_field(
           {window, a_.lattices.potential, b_.read<float>(kPotentialValues), a_.lattices.response,
-           b_.read_if<float>(responds, kResponseValues), b_.write<double>(kGridEnergies),
-           b_.write_if<int>(responds, kResponse)});
+           b_.read_if<ResponseCoefficient>(responds, kResponseValues),
+           b_.write<double>(kGridEnergies), b_.write_if<int>(responds, kResponse)});
     }
     if (a_.has_static_terms()) {
       operations_.qmmm_nuclei_vdw(

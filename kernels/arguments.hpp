@@ -141,7 +141,7 @@ struct ReferenceFieldArguments {
   PotentialLattice potential;  ///< phi0: 1 component
   std::span<const float> potential_values;
   PotentialLattice response{};  ///< eta_k; without levels: none
-  std::span<const float> response_values{};
+  std::span<const ResponseCoefficient> response_values{};
   std::span<double> energies;           ///< layout.candidates: sum of charge * phi0, kJ/mol
   std::span<std::int32_t> responses{};  ///< [candidate][component]: y_k, STARPMC_RESPONSE_UNITS
 

@@ -6,19 +6,28 @@
    phi0, the potential of a reference density and the nuclei (kJ/mol per e), is a lattice of one component,
    summed in fp64. The eta_k (sqrt(kJ/mol) per e), whose sum over a molecule's charges y_k is the
    molecule's part of the solute's response, are a lattice of many, summed in fp32, which is all
-   that their unit asks for. See kernels/README.md, 'The field of a reference'.
+   that their unit asks for. Their coefficients are in half precision, normal numbers or 0, which
+   every device turns into fp32 exactly: they are most of what a step reads. See src/sampling/README.md,
+   'The exact ensemble'.
 
    The includer has included common/layout.h. */
 #ifndef STARPMC_POTENTIAL_LATTICE_H
 #define STARPMC_POTENTIAL_LATTICE_H
 
 #ifdef __cplusplus
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <kernels/common/layout.h>
 namespace starpmc {
 #define LATTICE_VALUES const float *
+#define RESPONSE_COEFFICIENTS const ResponseCoefficient *
+struct ResponseCoefficient {
+  std::uint16_t bits; /* of an IEEE half-precision number */
+};
 #else
 #define LATTICE_VALUES __global const float *
+#define RESPONSE_COEFFICIENTS __global const half *
 #endif
 
 #define STARPMC_MOST_LATTICE_LEVELS 3
@@ -36,7 +45,7 @@ typedef struct {
   int first; /* of the lattice's values */
 } LatticeLevel;
 
-/* Values: float, the coefficients of the splines, arrays [x][y][z][component] one level after another. */
+/* Values: the coefficients of the splines, arrays [x][y][z][component] one level after another. */
 typedef struct {
   double centre[3];
   double box[3];
@@ -203,6 +212,16 @@ STARPMC_INLINE int joins_group(SiteGroup *group, const LatticePlace *place) {
   ++larger.sites;
   *group = larger;
   return 1;
+}
+
+STARPMC_INLINE float response_coefficient(RESPONSE_COEFFICIENTS coefficient) {
+#ifdef __cplusplus
+  const std::uint32_t bits = coefficient->bits;
+  const float magnitude = std::bit_cast<float>((bits & 0x7fffU) << 13) * 0x1p112F; /* other bias */
+  return std::bit_cast<float>(std::bit_cast<std::uint32_t>(magnitude) | (bits & 0x8000U) << 16);
+#else
+  return vload_half(0, coefficient);
+#endif
 }
 
 /* A sum in whole units; 0 of what is no number. */

@@ -11,7 +11,7 @@ __kernel GROUP_OF(REFERENCE_GROUP) void reference_field(
   CONSTANT_ARRAY(int, plan);
   CONSTANT_ARRAY(double, entries);
   CONSTANT_ARRAY(float, potential_values);
-  CONSTANT_ARRAY(float, response_values);
+  CONSTANT_ARRAY(half, response_values);
   ARRAY(double, energies);
   ARRAY(int, responses);
   reference_field_of_candidate(window, &potential, &response, (int)get_group_id(0), topology_reals,

@@ -137,7 +137,8 @@ static inline void weigh_nodes(__local ReferenceMemory *memory) {
 }
 
 /* Adds the group's nodes to a component's sum. */
-static inline float add_nodes(__private const PotentialLattice *lattice, LATTICE_VALUES values,
+static inline float add_nodes(__private const PotentialLattice *lattice,
+                              RESPONSE_COEFFICIENTS values,
                               __local const ReferenceMemory *memory, int component, float sum) {
   const int level = memory->group.level;
   const int step = lattice->components;
@@ -147,10 +148,10 @@ static inline float add_nodes(__private const PotentialLattice *lattice, LATTICE
   for (int x = 0; x < memory->group.nodes[0]; ++x) {
     for (int y = 0; y < memory->group.nodes[1]; ++y) {
       const int row = (memory->group.node[0] + x) * y_nodes + memory->group.node[1] + y;
-      LATTICE_VALUES c = values + lattice->level[level].first +
-                         (row * z_nodes + memory->group.node[2]) * step + component;
+      RESPONSE_COEFFICIENTS c = values + lattice->level[level].first +
+                                (row * z_nodes + memory->group.node[2]) * step + component;
       for (int z = 0; z < memory->group.nodes[2]; ++z, ++n, c += step) {
-        sum += memory->node_weights[n] * *c;
+        sum += memory->node_weights[n] * response_coefficient(c);
       }
     }
   }
@@ -159,7 +160,7 @@ static inline float add_nodes(__private const PotentialLattice *lattice, LATTICE
 
 static inline void reference_responses(WindowShape window,
                                        __private const PotentialLattice *lattice,
-                                       LATTICE_VALUES values, int candidate, int type,
+                                       RESPONSE_COEFFICIENTS values, int candidate, int type,
                                        __global const double *topology_reals,
                                        __global const int *topology_integers,
                                        __global const double *entries, __global int *responses,
@@ -193,7 +194,7 @@ static inline void reference_field_of_candidate(
     __private const PotentialLattice *response, int candidate,
     __global const double *topology_reals, __global const int *topology_integers,
     __global const int *plan, __global const double *entries, LATTICE_VALUES potential_values,
-    LATTICE_VALUES response_values, __global double *energies, __global int *responses,
+    RESPONSE_COEFFICIENTS response_values, __global double *energies, __global int *responses,
     __local ReferenceMemory *memory) {
   const int type = topology_integers[molecule_of_candidate(window, plan, candidate)];
   reference_energy(window, potential, potential_values, candidate, type, topology_reals,

@@ -14,7 +14,7 @@ __kernel GROUP_OF(PAIR_GROUP) void window_reference_energies(
     PLACE(responses)) {
   WINDOW_ENERGIES_ARRAYS
   CONSTANT_ARRAY(float, potential_values);
-  CONSTANT_ARRAY(float, response_values);
+  CONSTANT_ARRAY(half, response_values);
   PLACED_ARRAY(double, energies);
   PLACED_ARRAY(int, responses);
   __local ReferenceMemory reference_memory;

@@ -59,10 +59,12 @@ void add_group(const ReferenceFieldArguments& a, const SiteGroup& group,
       for (int k = 0; k < group.nodes[2]; ++k) {
         const int row = (group.node[0] + i) * level.nodes[1] + group.node[1] + j;
         const int node = row * level.nodes[2] + group.node[2] + k;
-        const float* const coefficients = &a.response_values[static_cast<std::size_t>(
+        const ResponseCoefficient* const coefficients = &a.response_values[static_cast<std::size_t>(
             level.first + node * a.response.components)];
         const auto weight = static_cast<float>(weights[i][j][k]);
-        for (std::size_t c = 0; c < sums.size(); ++c) sums[c] += weight * coefficients[c];
+        for (std::size_t c = 0; c < sums.size(); ++c) {
+          sums[c] += weight * response_coefficient(coefficients + c);
+        }
       }
     }
   }

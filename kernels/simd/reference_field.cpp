@@ -19,7 +19,15 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 /// Coefficients come from farther than the second-level cache: rows that are asked for in advance.
 constexpr std::size_t kRowsAhead = 3;
-constexpr std::size_t kCacheLine = 16;  // floats
+constexpr std::size_t kCacheLine = 32;  // coefficients
+
+/// As response_coefficient(), of a vector of them.
+template <class Float>
+auto coefficients_at(Float d, const ResponseCoefficient* values) {
+  static_assert(sizeof(hwy::float16_t) == sizeof(ResponseCoefficient));
+  const hn::Rebind<hwy::float16_t, Float> half;
+  return hn::PromoteTo(d, hn::LoadU(half, reinterpret_cast<const hwy::float16_t*>(values)));
+}
 
 /// phi0 at a vector of sites.
 void values_at(const SiteSplines& sites, std::size_t first, const float* values, double* results) {
@@ -59,8 +67,8 @@ void values_at(const SiteSplines& sites, std::size_t first, const float* values,
 
 /// Sums of kVectors vectors of components over weighted nodes, `step` values from one to the next.
 template <std::size_t kVectors>
-void sum_components(std::span<const NodeRow> rows, const float* values, std::size_t step,
-                    std::int32_t* responses) {
+void sum_components(std::span<const NodeRow> rows, const ResponseCoefficient* values,
+                    std::size_t step, std::int32_t* responses) {
   const hn::ScalableTag<float> d;
   const hn::RebindToSigned<decltype(d)> integers;
   const std::size_t lanes = hn::Lanes(d);
@@ -68,13 +76,14 @@ void sum_components(std::span<const NodeRow> rows, const float* values, std::siz
   for (auto& sum : sums) sum = hn::Zero(d);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const NodeRow& row = rows[i];
-    const float* coefficients = values + row.offset;
-    const float* ahead = values + rows[std::min(i + kRowsAhead, rows.size() - 1)].offset;
+    const ResponseCoefficient* coefficients = values + row.offset;
+    const ResponseCoefficient* ahead =
+        values + rows[std::min(i + kRowsAhead, rows.size() - 1)].offset;
     for (int k = 0; k < row.nodes; ++k, coefficients += step, ahead += step) {
       for (std::size_t c = 0; c < kVectors * lanes; c += kCacheLine) hwy::Prefetch(ahead + c);
       const auto weight = hn::Set(d, row.weights[k]);
       for (std::size_t v = 0; v < kVectors; ++v) {
-        sums[v] = hn::Add(sums[v], hn::Mul(weight, hn::LoadU(d, coefficients + v * lanes)));
+        sums[v] = hn::Add(sums[v], hn::Mul(weight, coefficients_at(d, coefficients + v * lanes)));
       }
     }
   }
@@ -87,7 +96,7 @@ void sum_components(std::span<const NodeRow> rows, const float* values, std::siz
   }
 }
 
-void sum_all_components(std::span<const NodeRow> rows, const float* values,
+void sum_all_components(std::span<const NodeRow> rows, const ResponseCoefficient* values,
                         std::span<std::int32_t> responses) {
   const std::size_t lanes = hn::Lanes(hn::ScalableTag<float>());
   std::size_t done = 0;

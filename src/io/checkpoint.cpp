@@ -25,7 +25,7 @@ namespace {
 constexpr const char* newest_name = "checkpoint.cbor";
 constexpr const char* previous_name = "checkpoint.previous.cbor";
 constexpr std::string_view magic = "starpmc checkpoint ";
-constexpr unsigned format_version = 6;
+constexpr unsigned format_version = 7;
 constexpr std::size_t digest_characters = 64;
 
 /// Why a file is no checkpoint.

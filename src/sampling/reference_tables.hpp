@@ -2,9 +2,11 @@
 
 #include <cmath>
 #include <cstdint>
+#include <mutex>
 #include <vector>
 
 #include "codelets/operations.hpp"
+#include "kernels/response_coefficients.hpp"
 #include "qm/solute_reference.hpp"
 #include "runtime/data_handle.hpp"
 
@@ -15,7 +17,7 @@ class ReferenceTables {
  public:
   explicit ReferenceTables(const SoluteReference& reference)
       : potential_host_(reference.potential.values),
-        response_host_(reference.response.values),
+        response_host_(response_coefficients(reference.response.values)),
         lattices_{reference.potential.lattice, reference.response.lattice},
         potential_(DataHandle::of(std::span(potential_host_))) {
     if (!lattices_.has_response()) return;
@@ -34,16 +36,21 @@ class ReferenceTables {
   const codelets::ReferenceLattices& lattices() const { return lattices_; }
   codelets::ReferenceHandles handles() const { return {potential_.get(), response_.get()}; }
   const DataHandle& potential() const { return potential_; }
-  /// Only with components.
-  const DataHandle& response() const { return response_; }
+  /// The coefficients of the response as numbers of the host, made when they are first asked for.
+  std::span<const float> response_values() const {
+    std::call_once(values_made_, [this] { response_values_ = values_of(response_host_); });
+    return response_values_;
+  }
   /// Y0, in whole units: `components` numbers.
   const std::vector<std::int64_t>& mean_response() const { return mean_; }
 
  private:
   std::vector<float> potential_host_;
-  std::vector<float> response_host_;
+  std::vector<ResponseCoefficient> response_host_;
   codelets::ReferenceLattices lattices_;
   std::vector<std::int64_t> mean_;
+  mutable std::once_flag values_made_;
+  mutable std::vector<float> response_values_;
   DataHandle potential_;  // destroyed before the arrays
   DataHandle response_;
 };

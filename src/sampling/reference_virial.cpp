@@ -1,7 +1,6 @@
 #include "sampling/reference_virial.hpp"
 
 #include <cmath>
-#include <optional>
 #include <vector>
 
 #include "kernels/scalar/moves.hpp"
@@ -74,11 +73,9 @@ VirialTerms reference_virial(const ReferenceTables& tables, const Topology& topo
                              std::span<const double> lattice, std::span<const std::int64_t> total,
                              const Vector3& solute_centre) {
   const HostAccess<float> potential_values(tables.potential(), STARPU_R);
-  std::optional<HostAccess<float>> response_values;
-  if (!total.empty()) response_values.emplace(tables.response(), STARPU_R);
   const Table potential{tables.lattices().potential, potential_values.data()};
   const Table response{tables.lattices().response,
-                       response_values ? response_values->data() : std::span<float>()};
+                       total.empty() ? std::span<const float>() : tables.response_values()};
   VirialTerms terms;
   for (int molecule = 0; molecule < topology.shape.molecules; ++molecule) {
     double energy = 0;

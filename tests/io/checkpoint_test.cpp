@@ -100,7 +100,7 @@ TEST(Checkpoint, TheFileIsWhatTheHeaderSays) {
   // RFC 8949: a map of one pair, text of one character, unsigned 1. The digest is sha256sum's:
   // printf '\241\141a\001' | sha256sum
   EXPECT_EQ(read_all(newest(folder)),
-            std::string("starpmc checkpoint 6\n"
+            std::string("starpmc checkpoint 7\n"
                         "eb989b4a620fd259ae02181bdab4fc3eb6dc6b45eb7322999bb1416bce318926\n"
                         "\xa1\x61"
                         "a\x01"));
@@ -192,7 +192,7 @@ TEST(Checkpoint, AnotherVersionIsRefusedHoweverWholeTheOther) {
     const Outcome outcome = read_damaged(folder, other);
     EXPECT_FALSE(outcome.content.has_value());
     EXPECT_THAT(outcome.refusal,
-                AllOf(HasSubstr(newest(folder).string()), HasSubstr("this starpmc reads version 6"),
+                AllOf(HasSubstr(newest(folder).string()), HasSubstr("this starpmc reads version 7"),
                       HasSubstr(std::string("has version ") + version + " "),
                       HasSubstr("release of starpmc that wrote it")));
     EXPECT_EQ(read_all(newest(folder)), other);
@@ -207,7 +207,7 @@ TEST(Checkpoint, ADigestOfWhatIsNoCborIsNotEnough) {
   Sha256 hash;
   hash.add("\xff");
   const Outcome outcome =
-      read_damaged(folder, "starpmc checkpoint 6\n" + hash.hexadecimal_digest() + "\n\xff");
+      read_damaged(folder, "starpmc checkpoint 7\n" + hash.hexadecimal_digest() + "\n\xff");
   EXPECT_FALSE(outcome.content.has_value());
   EXPECT_THAT(outcome.refusal, HasSubstr("not CBOR"));
 }

@@ -10,6 +10,7 @@
 #include "kernels/base/error.hpp"
 #include "kernels/opencl/host/handles.hpp"
 #include "kernels/opencl/host/operations.hpp"
+#include "kernels/response_coefficients.hpp"
 #include "pose_case.hpp"
 #include "reference_case.hpp"
 #include "tests/test_folders.hpp"
@@ -276,7 +277,7 @@ class DevicePipeline {
     const Memory outside = upload(b.outside);
     const Memory partial = upload(b.mm_partial);
     const Memory potential_values = upload(potential.values);
-    const Memory response_values = upload(response.values);
+    const Memory response_values = upload(response_coefficients(response.values));
     const opencl::DecideBuffers decide = memory.buffers();
     const opencl::ReferenceField field{potential.lattice,    response.lattice,
                                        at(potential_values), at(response_values),

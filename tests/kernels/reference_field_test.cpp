@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "device_pipeline.hpp"
+#include "kernels/response_coefficients.hpp"
 #include "kernels/scalar/moves.hpp"
 #include "kernels/whole_units.hpp"
 #include "reference_case.hpp"
@@ -65,8 +66,9 @@ template <class Level>
 Field field_on_host(const FieldWindow& window, const MadeLattice& potential,
                     const MadeLattice& response) {
   Field field(window, response.lattice.components);
+  const std::vector<ResponseCoefficient> coefficients = response_coefficients(response.values);
   Level::reference_field({window.window(), potential.lattice, potential.values, response.lattice,
-                          response.values, field.energies, field.responses});
+                          coefficients, field.energies, field.responses});
   return field;
 }
 
@@ -81,7 +83,8 @@ TEST(ReferenceField, IsTheSumOverAllSplines) {
   const FieldWindow window = field_window(potential.lattice);
   const Field field = field_on_host<ScalarLevel>(window, potential, response);
   const NaiveLattice phi(potential.lattice, potential.values);
-  const NaiveLattice eta(response.lattice, response.values);
+  const std::vector<float> used = values_of(response_coefficients(response.values));
+  const NaiveLattice eta(response.lattice, used);
   std::array<int, 3> served{};
   for (std::size_t m = 0; m < window.count(); m += m < 180 ? 7 : 1) {
     double energy = 0;
@@ -138,7 +141,7 @@ TEST(ReferenceField, SimdHasTheSameBits) {
 TEST(ReferenceField, ResponsesAreLimited) {
   MadeLattice response = response_lattice(16);
   for (std::size_t i = 0; i < response.values.size(); ++i) {
-    response.values[i] = i % 16 == 3 ? 1e6F : i % 16 == 5 ? -1e30F : 0.25F;
+    response.values[i] = i % 16 == 3 ? 6e4F : i % 16 == 5 ? -6e4F : 0.25F;
   }
   const MadeLattice potential = potential_lattice();
   const FieldWindow window({{{{0, 0, 0}, 1}}}, {{0, {0, 0, 0}}, {0, {5, 5, 5}}}, kBox);
@@ -178,14 +181,40 @@ class OpenClReferenceField : public testing::TestWithParam<DeviceCase> {
     const FieldWindow window = field_window(potential.lattice);
     for (const int components : {0, 16, 32, 112}) {
       const MadeLattice response = components == 0 ? no_response() : response_lattice(components);
+      const std::vector<ResponseCoefficient> coefficients = response_coefficients(response.values);
       Field field(window, components);
       pipeline.reference_field(
           window, {window.window(), potential.lattice, potential.values, response.lattice,
-                   response.values, field.energies, field.responses});
+                   coefficients, field.energies, field.responses});
       EXPECT_TRUE(field == field_on_host<ScalarLevel>(window, potential, response)) << components;
     }
   }
 };
+
+TEST_P(OpenClReferenceField, TakesTheLeastAndTheLargestCoefficients) {
+  const std::optional<Device> device = find_device(GetParam().type);
+  if (!device) GTEST_SKIP() << "no OpenCL device of this type with double precision";
+  DevicePipeline pipeline(*device, Precision::mixed, GetParam().shape);
+  MadeLattice response = response_lattice(16);
+  constexpr std::array kValues{0x1p-14F, -0x1p-14F, 0.0F, 65504.0F, 2 - 0x1p-10F, -0.1F, -65504.0F};
+  for (std::size_t i = 0; i < response.values.size(); ++i) {
+    response.values[i] = kValues[i % 16 < 8 ? i % 16 % 3 : i / 16 % kValues.size()];
+  }
+  const std::vector<ResponseCoefficient> coefficients = response_coefficients(response.values);
+  const MadeLattice potential = potential_lattice();
+  // Charges so small that not every sum is at its limit.
+  const FieldWindow window({{{{0, 0, 0}, 1e-5}}, {{{0, 0, 0}, 0.5}}},
+                           {{0, {0, 0, 0}}, {0, {5, 5, 5}}, {1, {1, 2, 3}}}, kBox);
+  Field field(window, 16);
+  pipeline.reference_field(
+      window, {window.window(), potential.lattice, potential.values, response.lattice, coefficients,
+               field.energies, field.responses});
+  const Field expected = field_on_host<ScalarLevel>(window, potential, response);
+  EXPECT_TRUE(field == expected);
+  EXPECT_TRUE(field_on_host<SimdLevel>(window, potential, response) == expected);
+  const auto inside = [](std::int32_t y) { return y != 0 && std::abs(y) < 1 << 22; };
+  EXPECT_GT(std::ranges::count_if(expected.responses, inside), 8);
+}
 
 TEST_P(OpenClReferenceField, HasTheHostsBits) {
   expect_host_bits(Precision::fp64);

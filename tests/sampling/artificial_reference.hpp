@@ -5,6 +5,7 @@
 #include <random>
 #include <vector>
 
+#include "kernels/response_coefficients.hpp"
 #include "qm/solute_reference.hpp"
 
 /// References that no QM program has made: potentials of a few clouds of charge.
@@ -98,6 +99,8 @@ inline SoluteReference artificial_solute_reference(int components, const Vector3
   if (components == 0) return reference;
   reference.response = make_lattice(functions, 1, static_cast<std::size_t>(components), centre, box,
                                     0.6, fine_reach);
+  // As kernels have them.
+  reference.response.values = values_of(response_coefficients(reference.response.values));
   for (int k = 0; k < components; ++k) reference.mean_response.push_back(0.3 * std::sin(k));
   return reference;
 }

@@ -7,6 +7,7 @@
 #include "kernels/base/error.hpp"
 #include "kernels/exact_points.hpp"
 #include "kernels/opencl/host/small_system.hpp"
+#include "kernels/response_coefficients.hpp"
 #include "kernels/with_precision.hpp"
 
 namespace starpmc::opencl {
@@ -91,9 +92,10 @@ template <class Real>
 void check_field(Program& program, cl_command_queue queue, const SmallSystem<Real>& system) {
   constexpr int kComponents = 24;
   std::vector<float> potential_values;
-  std::vector<float> response_values;
+  std::vector<float> fp32_values;
   const PotentialLattice potential = lattice_of(system.interaction, 1, potential_values);
-  const PotentialLattice response = lattice_of(system.interaction, kComponents, response_values);
+  const PotentialLattice response = lattice_of(system.interaction, kComponents, fp32_values);
+  const std::vector<ResponseCoefficient> response_values = response_coefficients(fp32_values);
   const std::vector<double> none(size_of(SmallSystem<Real>::kCandidates), 0.0);
   std::vector<double> energies = none;
   std::vector<std::int32_t> responses(none.size() * kComponents, 0);
