@@ -33,6 +33,7 @@ void ChainRun::take_reference() {
   chain_->set_reference(reference_->tables);
   summary_.reference = true;
   summary_.table_error = reference.table_error;
+  summary_.response_error = reference.response_error;
   if (reference.isolated_energy_kj_per_mol != 0) {
     summary_.isolated_energy_kj_per_mol = reference.isolated_energy_kj_per_mol;
   }

@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <utility>
 
 #include "sampling/topology_buffers.hpp"
 
 namespace starpmc {
 namespace {
 
-constexpr std::uint64_t kMoves = 100000;
 /// A configuration's molecules go to their places in so many of those that follow.
 constexpr std::size_t kFollowers = 2;
 
@@ -43,39 +44,56 @@ MoveSample::MoveSample(std::span<const std::vector<double>> charges) {
 void MoveSample::add(const PointCharges& charges) { configurations_.push_back(charges.positions); }
 
 /// Evenly, as many as there are moves wanted.
-void MoveSample::choose() {
-  const std::size_t molecules = std::max<std::size_t>(1, first_.size() - 1);
-  const std::size_t wanted = (kMoves + molecules - 1) / molecules / kFollowers + kFollowers;
-  const std::size_t count = std::min(wanted, configurations_.size());
-  positions_.clear();
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto& one = configurations_[i * configurations_.size() / count];
-    positions_.insert(positions_.end(), one.begin(), one.end());
-  }
+void MoveSample::choose(std::uint64_t moves) { positions_ = positions_for(moves); }
+
+MoveSample MoveSample::part(std::uint64_t moves) const {
+  MoveSample result;
+  result.charges_ = charges_;
+  result.first_ = first_;
+  result.positions_ = positions_for(moves);
+  return result;
 }
 
-TableError MoveSample::error(const LatticeValues& table, std::span<const double> potential) const {
-  const std::size_t sites = charges_.size();
-  const std::size_t count = sites == 0 ? 0 : positions_.size() / sites;
-  const std::size_t molecules = first_.size() - 1;
-  std::vector<double> errors;  // [configuration][molecule]
+std::vector<Vector3> MoveSample::positions_for(std::uint64_t moves) const {
+  const std::size_t each = std::max<std::size_t>(1, molecules());
+  const std::size_t wanted = (moves + each - 1) / each / kFollowers + kFollowers;
+  const std::size_t count = std::min(wanted, configurations_.size());
+  std::vector<Vector3> positions;
   for (std::size_t i = 0; i < count; ++i) {
-    for (std::size_t m = 0; m < molecules; ++m) {
-      double error = 0;
+    const auto& one = configurations_[i * configurations_.size() / count];
+    positions.insert(positions.end(), one.begin(), one.end());
+  }
+  return positions;
+}
+
+std::size_t MoveSample::chosen() const {
+  return charges_.empty() ? 0 : positions_.size() / charges_.size();
+}
+
+template <class ValueAtPosition>
+std::vector<double> MoveSample::of_molecules(const ValueAtPosition& value) const {
+  std::vector<double> sums;
+  for (std::size_t i = 0; i < chosen(); ++i) {
+    for (std::size_t m = 0; m < molecules(); ++m) {
+      double sum = 0;
       for (std::size_t site = first_[m]; site < first_[m + 1]; ++site) {
-        const Vector3& r = positions_[i * sites + site];
-        const double value = lattice_value(&table.lattice, table.values.data(), r.x, r.y, r.z, 0);
-        error += charges_[site] * (value - potential[i * sites + site]);
+        sum += charges_[site] * value(i * charges_.size() + site);
       }
-      errors.push_back(error);
+      sums.push_back(sum);
     }
   }
+  return sums;
+}
+
+/// @param error of the move of molecule m from its place in configuration i to that in another
+template <class ErrorOfMove>
+TableError MoveSample::over_moves(const ErrorOfMove& error) const {
   TableError result;
   double squares = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    for (std::size_t k = 1; k <= kFollowers && i + k < count; ++k) {
-      for (std::size_t m = 0; m < molecules && result.moves < kMoves; ++m) {
-        const double change = errors[(i + k) * molecules + m] - errors[i * molecules + m];
+  for (std::size_t i = 0; i < chosen(); ++i) {
+    for (std::size_t k = 1; k <= kFollowers && i + k < chosen(); ++k) {
+      for (std::size_t m = 0; m < molecules() && result.moves < kMoves; ++m) {
+        const double change = error(i, i + k, m);
         squares += change * change;
         result.largest_kj_per_mol = std::max(result.largest_kj_per_mol, std::abs(change));
         ++result.moves;
@@ -86,6 +104,48 @@ TableError MoveSample::error(const LatticeValues& table, std::span<const double>
     result.rms_kj_per_mol = std::sqrt(squares / static_cast<double>(result.moves));
   }
   return result;
+}
+
+TableError MoveSample::error(const LatticeValues& table, std::span<const double> potential) const {
+  const std::vector<double> errors = of_molecules([&](std::size_t position) {
+    const Vector3& r = positions_[position];
+    return lattice_value(&table.lattice, table.values.data(), r.x, r.y, r.z, 0) -
+           potential[position];
+  });
+  return over_moves([&](std::size_t from, std::size_t to, std::size_t m) {
+    return errors[to * molecules() + m] - errors[from * molecules() + m];
+  });
+}
+
+TableError MoveSample::response_error(const LatticeValues& table, std::span<const double> mean,
+                                      std::span<const double> potentials) const {
+  // |Y + d|^2 - |Y|^2 = d (2 Y + d), by the table less without it, summed over the components.
+  std::vector<double> changes(chosen() * kFollowers * molecules());
+  const auto index = [&](std::size_t from, std::size_t to, std::size_t m) {
+    return (from * kFollowers + (to - from - 1)) * molecules() + m;
+  };
+  for (std::size_t k = 0; k < mean.size(); ++k) {
+    const std::vector<double> by_table = of_molecules([&](std::size_t position) {
+      const Vector3& r = positions_[position];
+      return lattice_value(&table.lattice, table.values.data(), r.x, r.y, r.z, static_cast<int>(k));
+    });
+    const std::vector<double> direct = of_molecules(
+        [&](std::size_t position) { return potentials[k * positions_.size() + position]; });
+    for (const auto& [parts, sign] : {std::pair(&by_table, 1.0), std::pair(&direct, -1.0)}) {
+      for (std::size_t i = 0; i < chosen(); ++i) {
+        const auto here = std::span(*parts).subspan(i * molecules(), molecules());
+        const double whole = std::accumulate(here.begin(), here.end(), -mean[k]);
+        for (std::size_t j = i + 1; j <= i + kFollowers && j < chosen(); ++j) {
+          for (std::size_t m = 0; m < molecules(); ++m) {
+            const double change = (*parts)[j * molecules() + m] - here[m];
+            changes[index(i, j, m)] -= sign * change * (whole + change / 2);
+          }
+        }
+      }
+    }
+  }
+  return over_moves(
+      [&](std::size_t from, std::size_t to, std::size_t m) { return changes[index(from, to, m)]; });
 }
 
 }  // namespace starpmc

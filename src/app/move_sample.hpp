@@ -27,13 +27,32 @@ class MoveSample {
 
   /// Of all charged sites that take part.
   const std::vector<Vector3>& positions() const { return positions_; }
-  /// Chooses the configurations, once all are there.
-  void choose();
+  /// Chooses configurations for about as many moves, once all are there.
+  void choose(std::uint64_t moves = kMoves);
+  /// With the positions of fewer of its configurations, and these alone.
+  MoveSample part(std::uint64_t moves) const;
 
+  /// Of the molecules' energy in phi0.
   /// @param potential at positions(), without a table
   TableError error(const LatticeValues& table, std::span<const double> potential) const;
+  /// Of the energy -|Y|^2/2, with Y0 as `mean`.
+  /// @param potentials eta_k at positions(), without a table, [component][position]
+  TableError response_error(const LatticeValues& table, std::span<const double> mean,
+                            std::span<const double> potentials) const;
 
  private:
+  static constexpr std::uint64_t kMoves = 100000;
+
+  MoveSample() = default;
+  std::vector<Vector3> positions_for(std::uint64_t moves) const;
+  std::size_t chosen() const;
+  std::size_t molecules() const { return first_.size() - 1; }
+  /// Sum over the charges of each chosen configuration's molecules: [configuration][molecule].
+  template <class ValueAtPosition>
+  std::vector<double> of_molecules(const ValueAtPosition& value) const;
+  template <class ErrorOfMove>
+  TableError over_moves(const ErrorOfMove& error) const;
+
   std::vector<double> charges_;     ///< of the sites of a configuration
   std::vector<std::size_t> first_;  ///< of a molecule among them, and the end
   std::vector<std::vector<Vector3>> configurations_;

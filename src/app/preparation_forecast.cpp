@@ -70,15 +70,15 @@ PreparationForecast preparation_forecast(const Inputs& inputs, const QmForecast&
   const std::uint64_t of_density =
       (kUsualRounds + 1) * rough.near_positions().size() + of_reference.near_positions().size();
   forecast.positions = of_density;
-  forecast.table_mb = values_of(of_reference);
+  forecast.table_mb = values_of(of_reference) * sizeof(float);
   double of_response = 0;
   if (forecast.components > 0) {
     const LatticePlan response = plan(LatticeChoice::for_response(), forecast.components);
     of_response = static_cast<double>(response.near_positions().size());
     forecast.positions += response.near_positions().size();
-    forecast.table_mb += values_of(response);
+    forecast.table_mb += values_of(response) * sizeof(ResponseCoefficient);
   }
-  forecast.table_mb *= sizeof(float) / kBytesPerMebibyte;
+  forecast.table_mb /= kBytesPerMebibyte;
   const double slower = std::pow(qm.basis_functions / kFunctions, kRateExponent);
   forecast.table_seconds =
       slower * (static_cast<double>(of_density) / kDensityRate + of_response / kResponseRate) /

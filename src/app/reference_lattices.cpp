@@ -8,6 +8,7 @@
 #include "base/constants.hpp"
 #include "base/seconds_since.hpp"
 #include "kernels/base/logging.hpp"
+#include "kernels/response_coefficients.hpp"
 #include "potential/potential_lattice.hpp"
 
 namespace starpmc {
@@ -19,11 +20,19 @@ constexpr std::size_t kPositionsAtATime = 1040;
 constexpr double kRoughSpacing = 0.5;
 constexpr double kRoughLastSpacing = 1.2;
 // Of a fine one: the most that the energy of a step may be off, and what it takes to reach that.
-constexpr double kMostTableError = 0.01;  // kJ/mol
+// That of the density and that of the response make 0.01 kJ/mol together.
+constexpr double kMostTableError = 0.007;  // kJ/mol
 constexpr double kRefinement = 0.75;
+constexpr double kWorthIt = 0.8;  // of the error before; interpolation's alone falls to 0.3
 constexpr double kMostTableMegabytes = 64;
+// A response has a hundred values at each position: fewer moves than the density's table has.
+constexpr std::uint64_t kMovesOfResponse = 10000;
 
 unsigned threads() { return std::max(1U, std::thread::hardware_concurrency()); }
+
+double megabytes_of(std::size_t values, std::size_t bytes_of_one) {
+  return static_cast<double>(values * bytes_of_one) / kBytesPerMebibyte;
+}
 
 }  // namespace
 
@@ -80,24 +89,37 @@ std::vector<double> ReferenceLattices::potentials(const std::vector<Vector3>& po
   return all;
 }
 
-/// Whether a finer table is worth making.
-bool ReferenceLattices::refine(LatticeChoice& choice, const SoluteReference& reference) const {
-  const TableError& error = reference.table_error;
-  if (error.rms_kj_per_mol <= kMostTableError) return false;
-  const double megabytes = static_cast<double>(reference.potential.values.size() * sizeof(float)) /
-                           (kRefinement * kRefinement * kRefinement) / kBytesPerMebibyte;
-  if (megabytes > kMostTableMegabytes) {
+/// Makes the choice finer where that is worth it.
+/// @param error that of the table before, too, where there was one
+bool ReferenceLattices::refine(LatticeChoice& choice, const TableOf& table,
+                               std::optional<TableError>& before) const {
+  const double rms = table.error.rms_kj_per_mol;
+  const double megabytes = table.megabytes / (kRefinement * kRefinement * kRefinement);
+  const bool helps = !before || rms < kWorthIt * before->rms_kj_per_mol;
+  before = table.error;
+  if (rms <= kMostTableError) return false;
+  if (!helps || megabytes > kMostTableMegabytes) {
     spdlog::warn(
-        "{}: the table's interpolation errs by {:.3f} kJ/mol (rms) in the energy of a step; "
-        "a finer one would take more than {:.0f} MiB. What is sampled stays exact, fewer blocks "
-        "are "
-        "accepted",
-        name_, error.rms_kj_per_mol, kMostTableMegabytes);
+        "{}: the interpolation of the table of the {} errs by {:.3f} kJ/mol (rms) in the energy of "
+        "a step; {}. What is sampled stays exact, fewer blocks are accepted",
+        name_, table.subject, rms,
+        helps ? fmt::format("a finer one would take more than {:.0f} MiB", kMostTableMegabytes)
+              : "a finer one does not err by less");
     return false;
   }
   for (LatticeLevelChoice& level : choice.levels) level.spacing_angstrom *= kRefinement;
   choice.last_spacing_angstrom *= kRefinement;
   return true;
+}
+
+/// @param subject that has it
+void ReferenceLattices::tell(const TableError& error, const LatticeValues& table,
+                             const char* subject) const {
+  spdlog::info(
+      "{}: the interpolation of a table of {} values, {:.2f} A near the solute, errs by "
+      "{:.4f} kJ/mol in the {} of a step (rms of {} moves, at most {:.3f})",
+      name_, table.values.size(), 1 / table.lattice.level[0].inverse_spacing, error.rms_kj_per_mol,
+      subject, error.moves, error.largest_kj_per_mol);
 }
 
 void ReferenceLattices::make(const ResponseRequest& request, const MoveSample* moves,
@@ -134,16 +156,18 @@ void ReferenceLattices::make(const ResponseRequest& request, const MoveSample* m
   reference.widths = response.widths;
   const std::vector<double> of_moves(potential.end() - static_cast<std::ptrdiff_t>(near.size()),
                                      potential.end());
+  std::optional<TableError> before;
   for (;;) {
     potential.resize(plan->near_positions().size());
     make_potential(response, potential, *plan, reference);
     if (moves == nullptr) break;
     measure(response, *moves, near, of_moves, reference);
-    if (!refine(choice, reference)) break;
+    const double megabytes = megabytes_of(reference.potential.values.size(), sizeof(float));
+    if (!refine(choice, {"potential", reference.table_error, megabytes}, before)) break;
     plan.emplace(choice, nuclei, system_.box, 1, "the reference density");
     potential = potentials(plan->near_positions(), 0, 1, "finer table of the potential");
   }
-  make_response(response, reference);
+  make_response(response, moves, reference);
 }
 
 LatticeSources ReferenceLattices::sources(const SoluteResponse& response,
@@ -167,28 +191,60 @@ void ReferenceLattices::measure(const SoluteResponse& response, const MoveSample
                                 std::span<const double> near_potentials,
                                 SoluteReference& reference) const {
   const std::vector<double> direct =
-      direct_potential(moves.positions(), near, sources(response, near_potentials), threads());
-  const TableError error = moves.error(reference.potential, direct);
-  reference.table_error = error;
-  spdlog::info(
-      "{}: the interpolation of a table of {} values, {:.2f} A near the solute, errs by "
-      "{:.4f} kJ/mol in the energy of a step (rms of {} moves, at most {:.3f})",
-      name_, reference.potential.values.size(),
-      1 / reference.potential.lattice.level[0].inverse_spacing, error.rms_kj_per_mol, error.moves,
-      error.largest_kj_per_mol);
+      direct_potentials(moves.positions(), near, 1, sources(response, near_potentials), threads());
+  reference.table_error = moves.error(reference.potential, direct);
+  tell(reference.table_error, reference.potential, "energy");
 }
 
-void ReferenceLattices::make_response(const SoluteResponse& response, SoluteReference& reference) {
+LatticeSources ReferenceLattices::sources_of_response(const SoluteResponse& response,
+                                                      std::span<const double> near) const {
+  LatticeSources result = sources(response, near);
+  result.strengths = std::span(response.strengths).subspan(response.points.size());
+  return result;
+}
+
+void ReferenceLattices::make_response(const SoluteResponse& response, const MoveSample* moves,
+                                      SoluteReference& reference) {
   reference.response = {};
   if (response.components == 0) return;
   const auto components = static_cast<std::size_t>(response.components);
-  const LatticePlan plan(LatticeChoice::for_response(), system_.solute->positions, system_.box,
-                         response.components, "the response");
-  const std::vector<double> near =
-      potentials(plan.near_positions(), 1, components, "table of the response");
-  LatticeSources sources_of_response = sources(response, near);
-  sources_of_response.strengths = std::span(response.strengths).subspan(response.points.size());
-  reference.response = make_potential_lattice(plan, sources_of_response, threads());
+  const std::vector<Vector3>& nuclei = system_.solute->positions;
+  LatticeChoice choice = LatticeChoice::for_response();
+  std::optional<MoveSample> sample;
+  std::vector<double> direct;
+  std::optional<TableError> before;
+  for (const char* what = "table of the response";; what = "finer table of the response") {
+    const LatticePlan plan(choice, nuclei, system_.box, response.components, "the response");
+    const std::vector<double> near = potentials(plan.near_positions(), 1, components, what);
+    reference.response =
+        make_potential_lattice(plan, sources_of_response(response, near), threads());
+    // As it is used.
+    reference.response.values = values_of(response_coefficients(reference.response.values));
+    if (moves == nullptr) return;
+    if (!sample) {
+      sample = moves->part(kMovesOfResponse);
+      direct = response_at(sample->positions(), choice.near_distance_angstrom, response);
+    }
+    reference.response_error = sample->response_error(reference.response, response.mean, direct);
+    tell(reference.response_error, reference.response, "polarisation");
+    const double megabytes =
+        megabytes_of(reference.response.values.size(), sizeof(ResponseCoefficient));
+    if (!refine(choice, {"response", reference.response_error, megabytes}, before)) return;
+  }
+}
+
+/// Without a table.
+std::vector<double> ReferenceLattices::response_at(const std::vector<Vector3>& positions,
+                                                   double near_distance,
+                                                   const SoluteResponse& response) {
+  const auto components = static_cast<std::size_t>(response.components);
+  const std::vector<std::size_t> near =
+      near_positions(positions, system_.solute->positions, near_distance);
+  std::vector<Vector3> there;
+  for (const std::size_t position : near) there.push_back(positions[position]);
+  const std::vector<double> values = potentials(there, 1, components, "moves near the solute");
+  return direct_potentials(positions, near, components, sources_of_response(response, values),
+                           threads());
 }
 
 }  // namespace starpmc

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "app/engine_team.hpp"
@@ -30,20 +31,31 @@ class ReferenceLattices {
   /// @param progress may be empty
   ReferenceLattices(const System& system, const Settings& settings, Fineness fineness,
                     QmEngine& engine, EngineTeam& team, std::string name, WorkProgress progress);
-  /// @param moves     by which the error of the density's table is measured: finer ones are made as
-  ///                  long as it is too large; null: not measured
+  /// @param moves     by which the errors of the tables are measured: finer ones are made as long
+  ///                  as these are too large; null: not measured
   /// @param reference gets all that the engine tells of it, and the tables
   void make(const ResponseRequest& request, const MoveSample* moves, SoluteReference& reference);
 
  private:
   LatticeSources sources(const SoluteResponse& response, std::span<const double> near) const;
+  LatticeSources sources_of_response(const SoluteResponse& response,
+                                     std::span<const double> near) const;
   void make_potential(const SoluteResponse& response, std::span<const double> near,
                       const LatticePlan& plan, SoluteReference& reference) const;
   void measure(const SoluteResponse& response, const MoveSample& moves,
                std::span<const std::size_t> near, std::span<const double> near_potentials,
                SoluteReference& reference) const;
-  void make_response(const SoluteResponse& response, SoluteReference& reference);
-  bool refine(LatticeChoice& choice, const SoluteReference& reference) const;
+  void make_response(const SoluteResponse& response, const MoveSample* moves,
+                     SoluteReference& reference);
+  std::vector<double> response_at(const std::vector<Vector3>& positions, double near_distance,
+                                  const SoluteResponse& response);
+  struct TableOf {
+    const char* subject;
+    const TableError& error;
+    double megabytes;
+  };
+  bool refine(LatticeChoice& choice, const TableOf& table, std::optional<TableError>& before) const;
+  void tell(const TableError& error, const LatticeValues& table, const char* subject) const;
   std::vector<double> potentials(const std::vector<Vector3>& positions, std::size_t first_row,
                                  std::size_t rows, const char* what);
 

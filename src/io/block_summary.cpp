@@ -48,6 +48,12 @@ json block_json(const QmBlock& block) {
           {"accepted", block.accepted}};
 }
 
+json table_error_json(const TableError& error) {
+  return {{"rms_kj_per_mol", error.rms_kj_per_mol},
+          {"largest_kj_per_mol", error.largest_kj_per_mol},
+          {"moves", error.moves}};
+}
+
 }  // namespace
 
 json blocks_json(const ChainSummary& chain, double temperature_kelvin) {
@@ -63,10 +69,8 @@ json blocks_json(const ChainSummary& chain, double temperature_kelvin) {
           {"block_acceptance", acceptance(averages)},
           {"block_steps", chain.qm_interval_steps},
           {"response_components", chain.response_components},
-          {"table_error",
-           {{"rms_kj_per_mol", chain.table_error.rms_kj_per_mol},
-            {"largest_kj_per_mol", chain.table_error.largest_kj_per_mol},
-            {"moves", chain.table_error.moves}}},
+          {"table_error", table_error_json(chain.table_error)},
+          {"response_table_error", table_error_json(chain.response_error)},
           {"difference_kj_per_mol", average_json(averages.difference)},
           {"difference_width_kj_per_mol", averages.width_kj_per_mol},
           {"effective_samples", averages.energy.effective_samples()},
@@ -89,6 +93,11 @@ std::string block_lines(const ChainSummary& chain, double temperature_kelvin) {
     text += fmt::format("  {:<22}{:>14.4f} kJ/mol in the energy of a step (rms; at most {:.3f})\n",
                         "interpolation's error", chain.table_error.rms_kj_per_mol,
                         chain.table_error.largest_kj_per_mol);
+  }
+  if (chain.response_error.moves > 0) {
+    text +=
+        fmt::format("  {:<22}{:>14.4f} kJ/mol in the polarisation (rms; at most {:.3f})\n", "",
+                    chain.response_error.rms_kj_per_mol, chain.response_error.largest_kj_per_mol);
   }
   if (averages.blocks < 2) return text;
   text += fmt::format("  {:<22}{:>14.3f} kJ/mol, standard deviation {:.3f}\n", "true less sampled",

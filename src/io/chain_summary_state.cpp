@@ -54,6 +54,12 @@ void chain_fields(Chain& chain, const Field& field) {
   field("response_components", chain.response_components);
 }
 
+json state_of(const TableError& error) {
+  return {error.rms_kj_per_mol, error.largest_kj_per_mol, error.moves};
+}
+
+TableError table_error_from(const json& state) { return {state.at(0), state.at(1), state.at(2)}; }
+
 }  // namespace
 
 json chain_summary_state(const ChainSummary& chain) {
@@ -68,8 +74,8 @@ json chain_summary_state(const ChainSummary& chain) {
     state["qm_updates"].push_back(to_json_record(update));
   }
   state["blocks"] = blocks_state(chain.blocks);
-  const TableError& table = chain.table_error;
-  state["table_error"] = {table.rms_kj_per_mol, table.largest_kj_per_mol, table.moves};
+  state["table_error"] = state_of(chain.table_error);
+  state["response_error"] = state_of(chain.response_error);
   return state;
 }
 
@@ -90,8 +96,11 @@ ChainSummary chain_summary_from(const json& state) {
     chain.qm_updates.push_back(qm_update_from(update));
   }
   chain.blocks = blocks_from(state.at("blocks"));
-  const json& table = state.at("table_error");
-  chain.table_error = {table.at(0), table.at(1), table.at(2)};
+  chain.table_error = table_error_from(state.at("table_error"));
+  // A state saved before this error was measured has none.
+  if (state.contains("response_error")) {
+    chain.response_error = table_error_from(state.at("response_error"));
+  }
   return chain;
 }
 

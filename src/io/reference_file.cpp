@@ -164,6 +164,7 @@ json header_json(const SoluteReference& reference) {
               {"widths", widths}};
   reference_fields(reference, PutFields{header});
   table_error_fields(reference.table_error, PutFields{header["table_error"]});
+  table_error_fields(reference.response_error, PutFields{header["response_error"]});
   return header;
 }
 
@@ -178,8 +179,9 @@ void take_header(const json& header, SoluteReference& reference) {
     reference.widths.push_back({width.at(0), width.at(1), width.at(2)});
   }
   reference_fields(reference, TakeFields{header});
-  if (header.contains("table_error")) {
-    table_error_fields(reference.table_error, TakeFields{header.at("table_error")});
+  for (const auto& [name, error] : {std::pair("table_error", &reference.table_error),
+                                    std::pair("response_error", &reference.response_error)}) {
+    if (header.contains(name)) table_error_fields(*error, TakeFields{header.at(name)});
   }
   if (reference.components < 0 ||
       reference.mean_response.size() != static_cast<std::size_t>(reference.components) ||

@@ -93,10 +93,11 @@ struct Movement {
 struct ChainSummary {
   std::uint64_t equilibration_steps = 0;
   EquilibrationEnd equilibration_end = EquilibrationEnd::given;
-  std::uint64_t steps = 0;  ///< production
-  double acceptance = 0;    ///< production
-  bool reference = false;   ///< whether it has a fixed one, and the response's terms with it
-  TableError table_error;   ///< of the reference
+  std::uint64_t steps = 0;    ///< production
+  double acceptance = 0;      ///< production
+  bool reference = false;     ///< whether it has a fixed one, and the response's terms with it
+  TableError table_error;     ///< of the reference
+  TableError response_error;  ///< of its response
   EnergyAverages averages;
   EnergyTerms final_energies;  ///< recomputed
   /// The solute's own energy, which all electrostatics with the MM molecules is not part of;

@@ -124,7 +124,7 @@ LatticeChoice LatticeChoice::for_potential(double coulomb_cutoff_angstrom) {
   return {{{3.5, kSpacing}, {coulomb_cutoff_angstrom + kBeyondCutoff, 0.2}}, 1.0, 3.5};
 }
 LatticeChoice LatticeChoice::for_response() {
-  return {{{4.5, 0.6}}, 1.2, 4.5, STARPMC_COMPONENT_GRAIN};
+  return {{{3.4, 0.5}, {5.5, 0.9}}, 1.6, 3.5, STARPMC_COMPONENT_GRAIN};
 }
 
 }  // namespace starpmc

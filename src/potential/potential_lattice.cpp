@@ -141,33 +141,33 @@ std::vector<std::size_t> near_positions(std::span<const Vector3> positions,
   return found;
 }
 
-std::vector<double> direct_potential(std::span<const Vector3> positions,
-                                     std::span<const std::size_t> near,
-                                     const LatticeSources& sources, unsigned threads) {
-  std::vector<double> potential(positions.size());
+std::vector<double> direct_potentials(std::span<const Vector3> positions,
+                                      std::span<const std::size_t> near, std::size_t components,
+                                      const LatticeSources& sources, unsigned threads) {
+  std::vector<double> potentials(components * positions.size());
   const auto place_of = [&](std::size_t position) {
     const auto found = std::ranges::lower_bound(near, position);
     return found != near.end() && *found == position ? found - near.begin() : -1;
   };
   in_parts(Parts(static_cast<int>(positions.size())), threads, [&] {
-    return [&, sum = PointSum(sources.interaction, sources.functions, sources.points)](
-               Part part) mutable {
+    return [&, sum = PointSum(sources.interaction, sources.functions, sources.points),
+            sums = std::vector<PointSum::Potentials>(components)](Part part) mutable {
       const auto begin = static_cast<std::size_t>(part.first);
       const auto size = static_cast<std::size_t>(part.count);
       std::array<bool, PointSum::kPositions> bare{};
       for (std::size_t n = 0; n < size; ++n) bare[n] = place_of(begin + n) >= 0;
-      std::array<PointSum::Potentials, 1> sums;
-      sum(positions.subspan(begin, size), std::span(bare).first(size),
-          sources.strengths.first(sum.points()), sums);
+      sum(positions.subspan(begin, size), std::span(bare).first(size), sources.strengths, sums);
       for (std::size_t n = 0; n < size; ++n) {
-        potential[begin + n] = sums[0][n];
-        if (!bare[n]) continue;
-        potential[begin + n] +=
-            sum.pole() * sources.near[static_cast<std::size_t>(place_of(begin + n))];
+        const auto place = static_cast<std::size_t>(bare[n] ? place_of(begin + n) : 0);
+        for (std::size_t c = 0; c < components; ++c) {
+          double& value = potentials[c * positions.size() + begin + n];
+          value = sums[c][n];
+          if (bare[n]) value += sum.pole() * sources.near[c * near.size() + place];
+        }
       }
     };
   });
-  return potential;
+  return potentials;
 }
 
 LatticeValues make_potential_lattice(const LatticePlan& plan, const LatticeSources& sources,

@@ -36,11 +36,12 @@ LatticeValues make_potential_lattice(const LatticePlan& plan, const LatticeSourc
 std::vector<std::size_t> near_positions(std::span<const Vector3> positions,
                                         std::span<const Vector3> nuclei, double distance);
 
-/// The potential that a lattice of one component approximates, without a lattice.
+/// The potentials that a lattice approximates, without a lattice.
 /// @param near    near_positions() by the distance of the lattice's choice
 /// @param sources with `near` for these
-std::vector<double> direct_potential(std::span<const Vector3> positions,
-                                     std::span<const std::size_t> near,
-                                     const LatticeSources& sources, unsigned threads);
+/// @return [component][position]
+std::vector<double> direct_potentials(std::span<const Vector3> positions,
+                                      std::span<const std::size_t> near, std::size_t components,
+                                      const LatticeSources& sources, unsigned threads);
 
 }  // namespace starpmc

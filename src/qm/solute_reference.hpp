@@ -59,6 +59,7 @@ struct SoluteReference {
   std::uint64_t configurations = 0;  ///< that it was made from
   double memory_mb = 0;              ///< of the worker, resident
   TableError table_error;            ///< of `potential`
+  TableError response_error;         ///< of `response`, in -|Y|^2/2
 };
 
 }  // namespace starpmc

@@ -28,6 +28,7 @@ TEST(ChainSummaryState, EverythingSurvives) {
   chain.equilibration_end = EquilibrationEnd::not_settled;
   chain.reference = true;
   chain.table_error = {0.001, 0.02, 1260};
+  chain.response_error = {0.003, 0.04, 1020};
   chain.averages.pressure_bar = {1.5, 0.5, 0.4, 2, 20, 9, false};
   chain.dispersion_correction_kj_per_mol = -88.5;
   chain.movement = Movement{4, 1.9, 500, 7};
@@ -67,6 +68,7 @@ TEST(ChainSummaryState, EverythingSurvives) {
   EXPECT_EQ(nlohmann::json(before), nlohmann::json(after));
   EXPECT_EQ(chain_summary_state(back), chain_summary_state(chain));
   EXPECT_EQ(back.table_error, chain.table_error);
+  EXPECT_EQ(back.response_error, chain.response_error);
   EXPECT_EQ(back.averages.total.mean, chain.averages.total.mean);
   EXPECT_EQ(back.drift.mm_vdw, -1e-300);
 }

@@ -49,6 +49,8 @@ SoluteReference example() {
   reference.widths = {{0, -1, 0.5}, {3, 0, 0.1}};
   reference.isolated_dipole_debye = {{0, 0, 1}};
   reference.configurations = 12;
+  reference.table_error = {0.004, 0.05, 100000};
+  reference.response_error = {0.002, 0.03, 10500};
   reference.memory_mb = 77;
   reference.seconds = 5;
   return reference;
@@ -72,6 +74,8 @@ TEST(ReferenceFile, ComesBackToTheLastBit) {
   EXPECT_EQ(read.identity, written.identity);
   EXPECT_EQ(read.worker_state, written.worker_state);
   EXPECT_EQ(read.potential.values, written.potential.values);
+  EXPECT_EQ(read.table_error, written.table_error);
+  EXPECT_EQ(read.response_error, written.response_error);
   EXPECT_EQ(read.response.values, written.response.values);
   EXPECT_EQ(read.mean_response, written.mean_response);
   EXPECT_EQ(read.solute_energy_kj_per_mol, written.solute_energy_kj_per_mol);
