@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <functional>
 #include <thread>
 
 #include "app/preparation_checkpoint.hpp"
@@ -84,12 +85,25 @@ std::string obstacle_to_exactness(const Settings& settings, const std::string& e
   return {};
 }
 
-/// @param place of the option, for a message
-void require_no_near_share(const Inputs& inputs, const std::string& place) {
+/// Where blocks are not sampled: what only they have must not be asked for.
+/// @param places of options, for a message
+/// @param why    blocks are not sampled; empty: nobody asked for them
+void require_no_exact_options(const Inputs& inputs,
+                              const std::function<std::string(std::string)>& places,
+                              const std::string& why) {
   const double share = inputs.settings.sampling.near_share;
-  if (share == 0) return;
-  throw InputError(place, "only blocks of the exact ensemble have steps near the QM molecule",
-                   fmt::format("{}", share), "leave it out, or sampling.ensemble = exact");
+  const std::string remedy =
+      why.empty() ? "leave it out, or sampling.ensemble = exact" : "leave it out: " + why;
+  if (share != 0) {
+    throw InputError(places("sampling.near-share"),
+                     "only blocks of the exact ensemble have steps near the QM molecule",
+                     fmt::format("{}", share), remedy);
+  }
+  const std::filesystem::path& reference = inputs.settings.qm.reference;
+  if (!reference.empty()) {
+    throw InputError(places("qm.reference"), "only the exact ensemble has a reference density",
+                     reference.string(), remedy);
+  }
 }
 
 }  // namespace
@@ -116,7 +130,14 @@ bool exact_if_served(const Inputs& inputs) {
 void check_exact_options(const Inputs& inputs, const OptionPlaces& places) {
   const Settings::QmSection& qm = inputs.settings.qm;
   const Ensemble ensemble = inputs.settings.sampling.ensemble;
-  if (!exact_if_served(inputs)) require_no_near_share(inputs, places("sampling.near-share"));
+  // Where auto is not exact for another reason, settle_ensemble() tells.
+  if (!inputs.system.solute) {
+    require_no_exact_options(inputs, places, "there is no QM molecule");
+  } else if (!has_qm_program(qm)) {
+    require_no_exact_options(inputs, places, fmt::format("qm.engine is {}", qm.engine));
+  } else if (ensemble == Ensemble::perturbative) {
+    require_no_exact_options(inputs, places, "");
+  }
   if (!inputs.system.solute || ensemble == Ensemble::perturbative) return;
   if (ensemble == Ensemble::exact) check_exactness(inputs.settings, places);
   if (!has_qm_program(qm) || !qm.reference.empty()) return;
@@ -145,7 +166,7 @@ std::string settle_ensemble(Inputs& inputs, const std::string& engine, bool serv
     const std::string obstacle =
         obstacle_to_exactness(inputs.settings, engine, serves_exact_ensemble);
     ensemble = obstacle.empty() ? Ensemble::exact : Ensemble::perturbative;
-    if (!obstacle.empty()) require_no_near_share(inputs, "sampling.near-share");
+    if (!obstacle.empty()) require_no_exact_options(inputs, std::identity(), obstacle);
     if (!has_qm_program(inputs.settings.qm)) {
       return fmt::format("{}: the density stays as it is, and its ensemble is sampled", obstacle);
     }
