@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <fstream>
+#include <future>
 #include <iterator>
+#include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -106,42 +108,53 @@ struct Frames {
 
 constexpr std::size_t kFramesAtOnce = 256;
 
-/// Frames after equilibration, of each `stride` one, handed to `take` some at a time until it says
-/// that it is enough.
-/// @return whether all have been taken
-template <class Take>
-bool for_frames(const SampledChain& chain, const System& system, Take&& take) {
-  const fs::path file = chain.folder / "trajectory.h5md";
-  std::optional<TrajectoryReader> reader;
-  std::uint64_t count = 0;
-  {
-    const std::lock_guard lock(hdf5::library_mutex());
-    reader.emplace(file, system);
-    count = reader->frame_count();
+/// The frames of a chain's production, of each `stride` one, some at a time.
+class ProductionFrames {
+ public:
+  ProductionFrames(const SampledChain& chain, const System& system)
+      : chain_(chain), system_(system), reader_(open(chain, system)) {
+    // Where coordinates tell a molecule's geometry, it lies in each image's run as in its own.
+    transfer_.emplace(reader_->molecule_types(), system.molecule_types, path_in(chain));
   }
-  // Where coordinates tell a molecule's geometry, it lies in each image's run as in its own.
-  const PoseTransfer transfer(reader->molecule_types(), system.molecule_types, file);
-  bool complete = true;
-  std::uint64_t produced = 0;
-  for (std::uint64_t next = 0; complete && next < count;) {
+  /// None: there are no more.
+  Frames next() {
     Frames frames;
-    for (; next < count && frames.steps.size() < kFramesAtOnce; ++next) {
+    for (; next_ < reader_->frame_count() && frames.steps.size() < kFramesAtOnce; ++next_) {
       TrajectoryFrame frame;
       {
         const std::lock_guard lock(hdf5::library_mutex());
-        frame = reader->read(next);
+        frame = reader_->read_poses(next_);
       }
-      if (frame.step <= static_cast<std::int64_t>(chain.equilibration_steps)) continue;
-      if (++produced % chain.stride != 0) continue;
+      if (frame.step <= static_cast<std::int64_t>(chain_.equilibration_steps)) continue;
+      if (++produced_ % chain_.stride != 0) continue;
       frames.steps.push_back(frame.step);
-      frames.molecules.push_back(molecules_of(frame, system, transfer));
+      frames.molecules.push_back(molecules_of(frame, system_, *transfer_));
     }
-    complete = take(frames);
+    return frames;
   }
-  const std::lock_guard lock(hdf5::library_mutex());
-  reader.reset();
-  return complete;
-}
+
+ private:
+  static fs::path path_in(const SampledChain& chain) { return chain.folder / "trajectory.h5md"; }
+  struct CloseUnderLock {
+    void operator()(TrajectoryReader* reader) const {
+      const std::lock_guard lock(hdf5::library_mutex());
+      const std::unique_ptr<TrajectoryReader> closed(reader);
+    }
+  };
+  using Reader = std::unique_ptr<TrajectoryReader, CloseUnderLock>;
+
+  static Reader open(const SampledChain& chain, const System& system) {
+    const std::lock_guard lock(hdf5::library_mutex());
+    return Reader(std::make_unique<TrajectoryReader>(path_in(chain), system).release());
+  }
+
+  const SampledChain& chain_;
+  const System& system_;
+  std::uint64_t next_ = 0;
+  std::uint64_t produced_ = 0;
+  Reader reader_;
+  std::optional<PoseTransfer> transfer_;
+};
 
 /// GROMACS's name of the state of an image: its place on the path from 0 to 1.
 std::string lambda_of(std::size_t image, std::size_t count) {
@@ -263,9 +276,16 @@ std::optional<std::string> Evaluation::text_of(std::size_t image, const SampledC
   if (!hamiltonians_) hamiltonians_.emplace(images_);
   ChainEnergies sampled{chain.stride, {}, {}};
   sampled.of_images.resize(images_.count());
-  const bool complete = for_frames(chain, images_.system_of(image),
-                                   [&](const Frames& frames) { return add(frames, sampled); });
-  if (!complete) return std::nullopt;
+  const System system = images_.system_of(image);
+  ProductionFrames production(chain, system);
+  const auto read = [&] { return production.next(); };
+  // Read while those before are evaluated: on many cores that takes no longer.
+  Frames frames = read();
+  while (!frames.steps.empty()) {
+    std::future<Frames> following = std::async(std::launch::async, read);
+    if (!add(frames, sampled)) return std::nullopt;
+    frames = following.get();
+  }
   return xvg_text(sampled, image, images_.inputs().settings.sampling.temperature_kelvin);
 }
 

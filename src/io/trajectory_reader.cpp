@@ -35,7 +35,7 @@ std::uint64_t frames_of(const Handle& dataset, const std::string& name,
   return shape.front();
 }
 
-void read_frame(const Handle& dataset, std::uint64_t index, hid_t memory_type, void* values) {
+void read_part(const Handle& dataset, std::uint64_t index, hid_t memory_type, void* values) {
   std::vector<hsize_t> count = hdf5::shape_of(dataset.get());
   std::vector<hsize_t> start(count.size(), 0);
   count.front() = 1;
@@ -129,20 +129,30 @@ void TrajectoryReader::check_particles() const {
 }
 
 TrajectoryFrame TrajectoryReader::read(std::uint64_t index) const {
+  return read_frame(index, true);
+}
+
+TrajectoryFrame TrajectoryReader::read_poses(std::uint64_t index) const {
+  return read_frame(index, false);
+}
+
+TrajectoryFrame TrajectoryReader::read_frame(std::uint64_t index, bool with_positions) const {
   const hdf5::QuietErrors quiet;
   try {
     TrajectoryFrame frame;
     const std::size_t molecules = system_.molecules.size();
     frame.centres.resize(3 * molecules);
     frame.orientations.resize(4 * molecules);
-    frame.positions.resize(3 * particles_);
-    read_frame(step_, index, H5T_NATIVE_INT64, &frame.step);
-    read_frame(edges_, index, H5T_NATIVE_DOUBLE, frame.edges.data());
+    read_part(step_, index, H5T_NATIVE_INT64, &frame.step);
+    read_part(edges_, index, H5T_NATIVE_DOUBLE, frame.edges.data());
     if (molecules > 0) {
-      read_frame(centre_, index, H5T_NATIVE_DOUBLE, frame.centres.data());
-      read_frame(orientation_, index, H5T_NATIVE_DOUBLE, frame.orientations.data());
+      read_part(centre_, index, H5T_NATIVE_DOUBLE, frame.centres.data());
+      read_part(orientation_, index, H5T_NATIVE_DOUBLE, frame.orientations.data());
     }
-    read_frame(position_, index, H5T_NATIVE_DOUBLE, frame.positions.data());
+    if (with_positions) {
+      frame.positions.resize(3 * particles_);
+      read_part(position_, index, H5T_NATIVE_DOUBLE, frame.positions.data());
+    }
     check_states(frame);
     return frame;
   } catch (const RunError& error) {

@@ -31,11 +31,14 @@ class TrajectoryReader {
   /// @param index below frame_count()
   /// @throws InputError if the frame cannot be read, or is no state of rigid molecules
   TrajectoryFrame read(std::uint64_t index) const;
+  /// As read(), without the positions of sites, which are most of a frame.
+  TrajectoryFrame read_poses(std::uint64_t index) const;
 
  private:
   void open();
   void check_species() const;
   void check_particles() const;
+  TrajectoryFrame read_frame(std::uint64_t index, bool with_positions) const;
   void check_states(const TrajectoryFrame& frame) const;
 
   std::filesystem::path path_;

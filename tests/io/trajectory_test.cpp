@@ -308,6 +308,12 @@ TEST(Trajectory, ThousandsOfFramesAreOneSeries) {
     const TrajectoryFrame found = reader.read(static_cast<unsigned>(frame));
     EXPECT_EQ(found.step, frame);
     EXPECT_EQ(centre_of(found, system.molecules.size() - 1), moved(system, frame).back().centre);
+    const TrajectoryFrame poses = reader.read_poses(static_cast<unsigned>(frame));
+    EXPECT_EQ(poses.step, found.step);
+    EXPECT_EQ(poses.edges, found.edges);
+    EXPECT_EQ(poses.centres, found.centres);
+    EXPECT_EQ(poses.orientations, found.orientations);
+    EXPECT_TRUE(poses.positions.empty());
   }
 }
 
