@@ -62,6 +62,7 @@ std::vector<double> ReferenceLattices::potentials(const std::vector<Vector3>& po
                                                   std::size_t first_row, std::size_t rows,
                                                   const char* what) {
   std::vector<double> all(rows * positions.size());
+  if (positions.empty()) return all;
   const SharedDensity shared = engine_.shared_density();
   EngineTeam::Work work;
   work.pieces = (positions.size() + kPositionsAtATime - 1) / kPositionsAtATime;

@@ -123,9 +123,9 @@ def body():
     parser.add_argument("program", type=Path)
     parser.add_argument("--cores", type=evaluation.bounded(int, 1, 1024), default=2)
     parser.add_argument("--steps", type=evaluation.bounded(float, 1e5, 1e12), default=24.8e6)
-    parser.add_argument("--equilibration", type=evaluation.bounded(int, 0, 10**9), default=200000)
+    parser.add_argument("--equilibration", type=evaluation.bounded(int, 0, 10**9), default=3000000)
     parser.add_argument("--configurations", type=evaluation.bounded(int, 8, 10**5), default=120)
-    parser.add_argument("--block", type=evaluation.bounded(int, 1000, 10**9), default=310000,
+    parser.add_argument("--block", type=evaluation.bounded(int, 1000, 10**9), default=620000,
                         help="steps of a block of the exact ensemble")
     parser.add_argument("--interval", type=evaluation.bounded(int, 1000, 10**9), default=50000,
                         help="steps between updates of the published method")

@@ -25,7 +25,7 @@ from evaluation import CONFIGS, Failure, aligned, bounded, choose, numbers
 PARTS = ("chain", "chains", "whole")
 STEPS_OF_R = 24_800_000
 UPDATES_OF_R = 496
-BLOCKS_OF_R = 80
+BLOCKS_OF_R = 40
 # Each part's share of the time.
 SHARES = {"chain": 0.42, "chains": 0.16, "whole": 0.42}
 
