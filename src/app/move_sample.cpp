@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <utility>
 
 #include "sampling/topology_buffers.hpp"
 
@@ -85,44 +84,59 @@ std::vector<double> MoveSample::of_molecules(const ValueAtPosition& value) const
   return sums;
 }
 
-/// @param error of the move of molecule m from its place in configuration i to that in another
-template <class ErrorOfMove>
-TableError MoveSample::over_moves(const ErrorOfMove& error) const {
-  TableError result;
-  double squares = 0;
-  for (std::size_t i = 0; i < chosen(); ++i) {
-    for (std::size_t k = 1; k <= kFollowers && i + k < chosen(); ++k) {
-      for (std::size_t m = 0; m < molecules() && result.moves < kMoves; ++m) {
-        const double change = error(i, i + k, m);
-        squares += change * change;
-        result.largest_kj_per_mol = std::max(result.largest_kj_per_mol, std::abs(change));
-        ++result.moves;
-      }
+template <class Visit>
+void MoveSample::for_moves(const Visit& visit) const {
+  std::uint64_t moves = 0;
+  for (std::size_t from = 0; from < chosen(); ++from) {
+    for (std::size_t to = from + 1; to <= from + kFollowers && to < chosen(); ++to) {
+      for (std::size_t m = 0; m < molecules() && moves < kMoves; ++m, ++moves) visit(from, to, m);
     }
   }
-  if (result.moves > 0) {
-    result.rms_kj_per_mol = std::sqrt(squares / static_cast<double>(result.moves));
+}
+
+TableError MoveSample::of_errors(std::span<const double> errors) {
+  TableError result;
+  result.moves = errors.size();
+  double squares = 0;
+  for (const double error : errors) {
+    squares += error * error;
+    result.largest_kj_per_mol = std::max(result.largest_kj_per_mol, std::abs(error));
+  }
+  if (!errors.empty()) {
+    result.rms_kj_per_mol = std::sqrt(squares / static_cast<double>(errors.size()));
   }
   return result;
 }
 
 TableError MoveSample::error(const LatticeValues& table, std::span<const double> potential) const {
-  const std::vector<double> errors = of_molecules([&](std::size_t position) {
+  const std::vector<double> wrong = of_molecules([&](std::size_t position) {
     const Vector3& r = positions_[position];
     return lattice_value(&table.lattice, table.values.data(), r.x, r.y, r.z, 0) -
            potential[position];
   });
-  return over_moves([&](std::size_t from, std::size_t to, std::size_t m) {
-    return errors[to * molecules() + m] - errors[from * molecules() + m];
+  std::vector<double> errors;
+  for_moves([&](std::size_t from, std::size_t to, std::size_t m) {
+    errors.push_back(wrong[to * molecules() + m] - wrong[from * molecules() + m]);
   });
+  return of_errors(errors);
 }
 
 TableError MoveSample::response_error(const LatticeValues& table, std::span<const double> mean,
                                       std::span<const double> potentials) const {
-  // |Y + d|^2 - |Y|^2 = d (2 Y + d), by the table less without it, summed over the components.
-  std::vector<double> changes(chosen() * kFollowers * molecules());
-  const auto index = [&](std::size_t from, std::size_t to, std::size_t m) {
-    return (from * kFollowers + (to - from - 1)) * molecules() + m;
+  std::vector<double> errors(chosen() * kFollowers * molecules());
+  std::size_t moves = 0;
+  // |Y + d|^2 - |Y|^2 = d (2 Y + d), summed over the components: by the table, less without it.
+  const auto add = [&](const std::vector<double>& y, double mean_of_component, double sign) {
+    std::vector<double> sums;
+    for (std::size_t i = 0; i < chosen(); ++i) {
+      const auto here = std::span(y).subspan(i * molecules(), molecules());
+      sums.push_back(std::accumulate(here.begin(), here.end(), -mean_of_component));
+    }
+    moves = 0;
+    for_moves([&](std::size_t from, std::size_t to, std::size_t m) {
+      const double change = y[to * molecules() + m] - y[from * molecules() + m];
+      errors[moves++] -= sign * change * (sums[from] + change / 2);
+    });
   };
   for (std::size_t k = 0; k < mean.size(); ++k) {
     const std::vector<double> by_table = of_molecules([&](std::size_t position) {
@@ -131,21 +145,10 @@ TableError MoveSample::response_error(const LatticeValues& table, std::span<cons
     });
     const std::vector<double> direct = of_molecules(
         [&](std::size_t position) { return potentials[k * positions_.size() + position]; });
-    for (const auto& [parts, sign] : {std::pair(&by_table, 1.0), std::pair(&direct, -1.0)}) {
-      for (std::size_t i = 0; i < chosen(); ++i) {
-        const auto here = std::span(*parts).subspan(i * molecules(), molecules());
-        const double whole = std::accumulate(here.begin(), here.end(), -mean[k]);
-        for (std::size_t j = i + 1; j <= i + kFollowers && j < chosen(); ++j) {
-          for (std::size_t m = 0; m < molecules(); ++m) {
-            const double change = (*parts)[j * molecules() + m] - here[m];
-            changes[index(i, j, m)] -= sign * change * (whole + change / 2);
-          }
-        }
-      }
-    }
+    add(by_table, mean[k], 1);
+    add(direct, mean[k], -1);
   }
-  return over_moves(
-      [&](std::size_t from, std::size_t to, std::size_t m) { return changes[index(from, to, m)]; });
+  return of_errors(std::span(errors).first(moves));
 }
 
 }  // namespace starpmc

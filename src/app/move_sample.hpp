@@ -50,8 +50,11 @@ class MoveSample {
   /// Sum over the charges of each chosen configuration's molecules: [configuration][molecule].
   template <class ValueAtPosition>
   std::vector<double> of_molecules(const ValueAtPosition& value) const;
-  template <class ErrorOfMove>
-  TableError over_moves(const ErrorOfMove& error) const;
+  /// Calls visit(from, to, molecule) of each move, from a chosen configuration to another.
+  template <class Visit>
+  void for_moves(const Visit& visit) const;
+  /// @param errors of the moves, in the order of for_moves()
+  static TableError of_errors(std::span<const double> errors);
 
   std::vector<double> charges_;     ///< of the sites of a configuration
   std::vector<std::size_t> first_;  ///< of a molecule among them, and the end

@@ -112,10 +112,10 @@ constexpr std::size_t kFramesAtOnce = 256;
 class ProductionFrames {
  public:
   ProductionFrames(const SampledChain& chain, const System& system)
-      : chain_(chain), system_(system), reader_(open(chain, system)) {
-    // Where coordinates tell a molecule's geometry, it lies in each image's run as in its own.
-    transfer_.emplace(reader_->molecule_types(), system.molecule_types, path_in(chain));
-  }
+      : chain_(chain),
+        system_(system),
+        reader_(open(chain, system)),
+        transfer_(reader_->molecule_types(), system.molecule_types, path_in(chain)) {}
   /// None: there are no more.
   Frames next() {
     Frames frames;
@@ -128,7 +128,7 @@ class ProductionFrames {
       if (frame.step <= static_cast<std::int64_t>(chain_.equilibration_steps)) continue;
       if (++produced_ % chain_.stride != 0) continue;
       frames.steps.push_back(frame.step);
-      frames.molecules.push_back(molecules_of(frame, system_, *transfer_));
+      frames.molecules.push_back(molecules_of(frame, system_, transfer_));
     }
     return frames;
   }
@@ -138,7 +138,7 @@ class ProductionFrames {
   struct CloseUnderLock {
     void operator()(TrajectoryReader* reader) const {
       const std::lock_guard lock(hdf5::library_mutex());
-      const std::unique_ptr<TrajectoryReader> closed(reader);
+      std::default_delete<TrajectoryReader>{}(reader);
     }
   };
   using Reader = std::unique_ptr<TrajectoryReader, CloseUnderLock>;
@@ -153,7 +153,8 @@ class ProductionFrames {
   std::uint64_t next_ = 0;
   std::uint64_t produced_ = 0;
   Reader reader_;
-  std::optional<PoseTransfer> transfer_;
+  /// Where coordinates tell a molecule's geometry, it lies in each image's run as in its own.
+  PoseTransfer transfer_;
 };
 
 /// GROMACS's name of the state of an image: its place on the path from 0 to 1.

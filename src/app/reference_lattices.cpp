@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <optional>
 #include <thread>
+#include <utility>
 
 #include "base/constants.hpp"
 #include "base/seconds_since.hpp"
@@ -23,6 +25,7 @@ constexpr double kRoughLastSpacing = 1.2;
 // That of the density and that of the response make 0.01 kJ/mol together.
 constexpr double kMostTableError = 0.007;  // kJ/mol
 constexpr double kRefinement = 0.75;
+constexpr double kNone = std::numeric_limits<double>::infinity();  // before the first table
 constexpr double kWorthIt = 0.8;  // of the error before; interpolation's alone falls to 0.3
 constexpr double kMostTableMegabytes = 64;
 // A response has a hundred values at each position: fewer moves than the density's table has.
@@ -91,13 +94,12 @@ std::vector<double> ReferenceLattices::potentials(const std::vector<Vector3>& po
 }
 
 /// Makes the choice finer where that is worth it.
-/// @param error that of the table before, too, where there was one
+/// @param rms_before of the table before, kJ/mol; then of this one
 bool ReferenceLattices::refine(LatticeChoice& choice, const TableOf& table,
-                               std::optional<TableError>& before) const {
-  const double rms = table.error.rms_kj_per_mol;
+                               double& rms_before) const {
+  const double rms = table.rms_kj_per_mol;
   const double megabytes = table.megabytes / (kRefinement * kRefinement * kRefinement);
-  const bool helps = !before || rms < kWorthIt * before->rms_kj_per_mol;
-  before = table.error;
+  const bool helps = rms < kWorthIt * std::exchange(rms_before, rms);
   if (rms <= kMostTableError) return false;
   if (!helps || megabytes > kMostTableMegabytes) {
     spdlog::warn(
@@ -157,14 +159,15 @@ void ReferenceLattices::make(const ResponseRequest& request, const MoveSample* m
   reference.widths = response.widths;
   const std::vector<double> of_moves(potential.end() - static_cast<std::ptrdiff_t>(near.size()),
                                      potential.end());
-  std::optional<TableError> before;
+  double rms_before = kNone;
   for (;;) {
     potential.resize(plan->near_positions().size());
     make_potential(response, potential, *plan, reference);
     if (moves == nullptr) break;
     measure(response, *moves, near, of_moves, reference);
     const double megabytes = megabytes_of(reference.potential.values.size(), sizeof(float));
-    if (!refine(choice, {"potential", reference.table_error, megabytes}, before)) break;
+    if (!refine(choice, {"potential", reference.table_error.rms_kj_per_mol, megabytes}, rms_before))
+      break;
     plan.emplace(choice, nuclei, system_.box, 1, "the reference density");
     potential = potentials(plan->near_positions(), 0, 1, "finer table of the potential");
   }
@@ -213,7 +216,7 @@ void ReferenceLattices::make_response(const SoluteResponse& response, const Move
   LatticeChoice choice = LatticeChoice::for_response();
   std::optional<MoveSample> sample;
   std::vector<double> direct;
-  std::optional<TableError> before;
+  double rms_before = kNone;
   for (const char* what = "table of the response";; what = "finer table of the response") {
     const LatticePlan plan(choice, nuclei, system_.box, response.components, "the response");
     const std::vector<double> near = potentials(plan.near_positions(), 1, components, what);
@@ -230,7 +233,9 @@ void ReferenceLattices::make_response(const SoluteResponse& response, const Move
     tell(reference.response_error, reference.response, "polarisation");
     const double megabytes =
         megabytes_of(reference.response.values.size(), sizeof(ResponseCoefficient));
-    if (!refine(choice, {"response", reference.response_error, megabytes}, before)) return;
+    if (!refine(choice, {"response", reference.response_error.rms_kj_per_mol, megabytes},
+                rms_before))
+      return;
   }
 }
 

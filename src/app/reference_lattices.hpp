@@ -1,6 +1,5 @@
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "app/engine_team.hpp"
@@ -51,10 +50,10 @@ class ReferenceLattices {
                                   const SoluteResponse& response);
   struct TableOf {
     const char* subject;
-    const TableError& error;
+    double rms_kj_per_mol;
     double megabytes;
   };
-  bool refine(LatticeChoice& choice, const TableOf& table, std::optional<TableError>& before) const;
+  bool refine(LatticeChoice& choice, const TableOf& table, double& rms_before) const;
   void tell(const TableError& error, const LatticeValues& table, const char* subject) const;
   std::vector<double> potentials(const std::vector<Vector3>& positions, std::size_t first_row,
                                  std::size_t rows, const char* what);

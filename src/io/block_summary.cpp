@@ -5,7 +5,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/constants.hpp"
+#include "io/json_fields.hpp"
 #include "io/run_summary.hpp"
+#include "io/table_error_fields.hpp"
 
 namespace starpmc {
 namespace {
@@ -49,9 +51,9 @@ json block_json(const QmBlock& block) {
 }
 
 json table_error_json(const TableError& error) {
-  return {{"rms_kj_per_mol", error.rms_kj_per_mol},
-          {"largest_kj_per_mol", error.largest_kj_per_mol},
-          {"moves", error.moves}};
+  json document;
+  table_error_fields(error, PutFields{document});
+  return document;
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "io/energy_terms_json.hpp"
 #include "io/json_fields.hpp"
+#include "io/table_error_fields.hpp"
 
 namespace starpmc {
 
@@ -54,12 +55,6 @@ void chain_fields(Chain& chain, const Field& field) {
   field("response_components", chain.response_components);
 }
 
-json state_of(const TableError& error) {
-  return {error.rms_kj_per_mol, error.largest_kj_per_mol, error.moves};
-}
-
-TableError table_error_from(const json& state) { return {state.at(0), state.at(1), state.at(2)}; }
-
 }  // namespace
 
 json chain_summary_state(const ChainSummary& chain) {
@@ -74,8 +69,8 @@ json chain_summary_state(const ChainSummary& chain) {
     state["qm_updates"].push_back(to_json_record(update));
   }
   state["blocks"] = blocks_state(chain.blocks);
-  state["table_error"] = state_of(chain.table_error);
-  state["response_error"] = state_of(chain.response_error);
+  table_error_fields(chain.table_error, PutFields{state["table_error"]});
+  table_error_fields(chain.response_error, PutFields{state["response_error"]});
   return state;
 }
 
@@ -96,11 +91,8 @@ ChainSummary chain_summary_from(const json& state) {
     chain.qm_updates.push_back(qm_update_from(update));
   }
   chain.blocks = blocks_from(state.at("blocks"));
-  chain.table_error = table_error_from(state.at("table_error"));
-  // A state saved before this error was measured has none.
-  if (state.contains("response_error")) {
-    chain.response_error = table_error_from(state.at("response_error"));
-  }
+  table_error_fields(chain.table_error, TakeFields{state.at("table_error")});
+  table_error_fields(chain.response_error, TakeFields{state.at("response_error")});
   return chain;
 }
 

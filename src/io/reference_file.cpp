@@ -16,6 +16,7 @@
 #include "io/hdf5_handle.hpp"
 #include "io/json_fields.hpp"
 #include "io/sha256.hpp"
+#include "io/table_error_fields.hpp"
 #include "kernels/base/error.hpp"
 
 namespace starpmc {
@@ -63,13 +64,6 @@ ReferenceIdentity identity_from(const json& document) {
   document.at("scf_grid").at(1).get_to(identity.scf_grid_angular);
   identity.box = vector_from(document.at("box_angstrom"));
   return identity;
-}
-
-template <class Error, class Field>
-void table_error_fields(Error& error, const Field& field) {
-  field("rms_kj_per_mol", error.rms_kj_per_mol);
-  field("largest_kj_per_mol", error.largest_kj_per_mol);
-  field("moves", error.moves);
 }
 
 template <class Reference, class Field>

@@ -53,6 +53,17 @@ class MoveSampleTest : public testing::Test {
     }
     return values;
   }
+  /// Sum over the charges.
+  double shifted_force(const Vector3& position, const std::vector<double>& strengths) const {
+    double sum = 0;
+    for (std::size_t k = 0; k < nuclei_.size(); ++k) {
+      const double r = norm(box_.minimum_image(position - nuclei_[k]));
+      if (r >= kCutoff) continue;
+      sum += strengths[k] * STARPMC_COULOMB_CONSTANT *
+             (1 / r - 1 / kCutoff + (r - kCutoff) / (kCutoff * kCutoff));
+    }
+    return sum;
+  }
   LatticeSources sources(std::span<const double> near) const {
     return {{{box_.lengths.x, box_.lengths.y, box_.lengths.z}, kCutoff, kCutoff},
             nullptr,
@@ -78,13 +89,7 @@ class MoveSampleTest : public testing::Test {
 TEST_F(MoveSampleTest, TheDirectPotentialIsTheSum) {
   const std::vector<double> potential = direct();
   for (std::size_t i = 0; i < potential.size(); ++i) {
-    double expected = 0;
-    for (std::size_t k = 0; k < nuclei_.size(); ++k) {
-      const double r = norm(box_.minimum_image(sample_.positions()[i] - nuclei_[k]));
-      if (r >= kCutoff) continue;
-      expected += strengths_[k] * STARPMC_COULOMB_CONSTANT *
-                  (1 / r - 1 / kCutoff + (r - kCutoff) / (kCutoff * kCutoff));
-    }
+    const double expected = shifted_force(sample_.positions()[i], strengths_);
     EXPECT_NEAR(potential[i], expected, 1e-4) << to_a_nucleus(sample_.positions()[i]);
   }
 }
@@ -149,13 +154,7 @@ TEST_F(ResponseSample, TheDirectPotentialsAreTheSums) {
   const std::vector<double> direct = direct_responses();
   for (std::size_t i = 0; i < sample_.positions().size(); ++i) {
     for (std::size_t c = 0; c < kComponents; ++c) {
-      double expected = 0;
-      for (std::size_t k = 0; k < nuclei_.size(); ++k) {
-        const double r = norm(box_.minimum_image(sample_.positions()[i] - nuclei_[k]));
-        if (r >= kCutoff) continue;
-        expected += strengths_of(c)[k] * STARPMC_COULOMB_CONSTANT *
-                    (1 / r - 1 / kCutoff + (r - kCutoff) / (kCutoff * kCutoff));
-      }
+      const double expected = shifted_force(sample_.positions()[i], strengths_of(c));
       EXPECT_NEAR(direct[c * sample_.positions().size() + i], expected, 1e-5);
     }
   }
