@@ -77,13 +77,13 @@ def power_text(watts):
 
 
 def part_chain(host, left):
-    """devices.py for all devices."""
+    """devices.py for one, two, ... all devices, and for one with all cores."""
     request = host.request
     folder = host.folder / "chain"
     folder.mkdir()
     asked = Namespace(
-        program=request.program, devices=request.devices, cores=1, points=request.points,
-        implementation=request.implementation, systems=["A", "R"], precisions=["mixed", "fp64"],
+        program=request.program, devices=request.devices, cores=1, all_cores=True, points=request.points,
+        implementation=request.implementation, systems=request.systems, precisions=["mixed", "fp64"],
         rounds=3, time=left, scale=request.scale)
     began = time.time()
     rows = devices.measured_rows(devices.Session(asked, folder))
@@ -194,8 +194,11 @@ def main():
     parser.add_argument("--parts", default=",".join(PARTS), type=lambda text: choose(
         "--parts", text, {name: name for name in PARTS}), help="(all)")
     parser.add_argument("--points", type=numbers(10**8),
-                        default=[250_000, devices.POINTS_OF_A, 4_000_000, 8_000_000],
+                        default=[250_000, devices.POINTS_OF_A, 4_000_000, 8_000_000,
+                                                              16_000_000],
                         help="of bench-A's density, one chain")
+    parser.add_argument("--systems", default="A,R,B,C", type=lambda text: choose(
+        "--systems", text, {name: name for name in devices.ELECTRONS_OF}), help="of one chain (A,R,B,C)")
     parser.add_argument("--chains", type=numbers(64), default=[1, 2, 4, 8, 16], help="(1,2,4,8,16)")
     parser.add_argument("--whole-chains", type=bounded(int, 1, 64),
                         help="of the whole of bench-R; by default what the cores allow")
