@@ -124,6 +124,19 @@ void metropolis_decide(const WindowHandles& window, const WindowArguments& argum
                        const StepTuning& tuning, const CertificationArguments& certification,
                        const DecideHandles& handles);
 
+/// Step sizes are tuned behind each window that ends at a multiple of `interval`; 0: they stay.
+struct PeriodicTuning {
+  StepTuning tuning;
+  std::uint64_t interval;
+
+  /// Of the window whose last step is the one before `step`.
+  StepTuning behind(std::uint64_t step) const {
+    StepTuning at = tuning;
+    at.active = interval > 0 && step % interval == 0 ? 1 : 0;
+    return at;
+  }
+};
+
 /// Most windows of one task of sample_windows.
 inline constexpr std::size_t kMostWindowsPerTask = 64;
 
@@ -151,11 +164,10 @@ struct TeamTask {
 /// where one device does all of them anyway.
 /// @param range   of all windows
 /// @param extents of each window, in order
-/// @param tuning  behind the last window
 template <class Real>
 void sample_windows(const WindowHandles& window, const WindowArguments& arguments,
                     const StepRange& range, std::span<const opencl::WindowExtent> extents,
-                    const StepTuning& tuning, const CertificationArguments& certification,
+                    const PeriodicTuning& tuning, const CertificationArguments& certification,
                     int nuclei, const ReferenceLattices& lattices, const SampleHandles& handles,
                     const TeamTask& team = {});
 

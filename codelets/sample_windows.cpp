@@ -15,7 +15,7 @@ constexpr const char* kTeamName = "team_windows";
 
 struct Arguments : WindowArguments {
   StepRange range;
-  StepTuning tuning;
+  PeriodicTuning tuning;
   CertificationArguments certification;
   int windows;
   int nuclei;
@@ -67,17 +67,11 @@ enum Buffers : std::size_t {
 
 constexpr CertificationPlaces kCertification{kSolute, kExactBlocks, kExactPoints};
 
-/// Range and tuning of window `index`; step sizes are tuned behind the last one only.
 StepRange range_of(const Arguments& a, int index, std::uint64_t first_step) {
   StepRange range = a.range;
   range.first_step = first_step;
   range.steps = static_cast<unsigned>(a.extents[index].steps);
   return range;
-}
-StepTuning tuning_of(const Arguments& a, int index) {
-  StepTuning tuning = a.tuning;
-  if (index + 1 < a.windows) tuning.active = 0;
-  return tuning;
 }
 
 template <class Real>
@@ -96,9 +90,9 @@ class HostWindows {
       propose(range_of(a_, i, step));
       const Window window = window_view(b_, a_);
       evaluate(window);
-      decide(window, tuning_of(a_, i),
-             b_.write<double>(kRecord).subspan(static_cast<std::size_t>(i) * record, record));
       step += static_cast<std::uint64_t>(a_.extents[i].steps);
+      decide(window, a_.tuning.behind(step),
+             b_.write<double>(kRecord).subspan(static_cast<std::size_t>(i) * record, record));
     }
   }
 
@@ -176,8 +170,9 @@ class DeviceWindows {
     for (int i = 0; i < a_.windows; ++i) {
       opencl::Buffer records = b_.at(kRecord);
       records.offset_bytes += static_cast<std::size_t>(i) * record;
-      tasks.push_back({range_of(a_, i, step), tuning_of(a_, i), a_.extents[i], records});
-      step += static_cast<std::uint64_t>(a_.extents[i].steps);
+      const StepRange range = range_of(a_, i, step);
+      step += range.steps;
+      tasks.push_back({range, a_.tuning.behind(step), a_.extents[i], records});
     }
     opencl::sample_windows(place.program, place.queue, opencl_window(b_, a_), tasks,
                            opencl_certification(b_, a_.certification, kCertification),
@@ -241,7 +236,7 @@ void on_opencl(void* buffers[], void* argument) {
 template <class Real>
 void sample_windows(const WindowHandles& window, const WindowArguments& arguments,
                     const StepRange& range, std::span<const opencl::WindowExtent> extents,
-                    const StepTuning& tuning, const CertificationArguments& certification,
+                    const PeriodicTuning& tuning, const CertificationArguments& certification,
                     int nuclei, const ReferenceLattices& lattices, const SampleHandles& h,
                     const TeamTask& team) {
   constexpr Codelet::Implementations kImplementations{

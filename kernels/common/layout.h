@@ -256,7 +256,7 @@ STARPMC_INLINE double grid_error_bound(DecisionBound bound, double magnitude) {
   return bound.absolute - bound.others + bound.relative * magnitude;
 }
 
-/* Tuning of step sizes at the end of a window; interval 0: none. */
+/* Tuning of step sizes at the end of a window, where it is active. */
 typedef struct {
   double target_acceptance;
   double largest_translation;

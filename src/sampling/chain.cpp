@@ -246,7 +246,7 @@ class StarpuChain final : public Chain {
   }
 
   StepRange range_from(const ChainSegment& segment, std::uint64_t step) const;
-  StepTuning tuning_at(const ChainSegment& segment, std::uint64_t step) const;
+  codelets::PeriodicTuning tuning(const ChainSegment& segment) const;
   codelets::DecideHandles decide_handles(const DataHandle& record) const;
   PendingWindows plan_windows(const ChainSegment& segment, std::uint64_t step);
   void submit(const ChainSegment& segment, PendingWindows& windows);
@@ -291,13 +291,12 @@ StepRange StarpuChain<Real>::range_from(const ChainSegment& segment, std::uint64
 }
 
 template <class Real>
-StepTuning StarpuChain<Real>::tuning_at(const ChainSegment& segment, std::uint64_t step) const {
-  const bool tune = segment.tune_interval > 0 && step % segment.tune_interval == 0;
+codelets::PeriodicTuning StarpuChain<Real>::tuning(const ChainSegment& segment) const {
   const double longest = *std::ranges::min_element(data_.topology.interaction.box) / 2;
-  return {sampling_.target_acceptance, longest, 0.5, tune ? 1 : 0, 0};
+  return {{sampling_.target_acceptance, longest, 0.5, 0, 0}, segment.tune_interval};
 }
 
-/// The windows of the next task; none reaches beyond a frame, a virial or a tuning.
+/// The windows of the next task; none reaches beyond a frame or a virial.
 template <class Real>
 PendingWindows StarpuChain<Real>::plan_windows(const ChainSegment& segment, std::uint64_t step) {
   const std::size_t most =
@@ -309,10 +308,7 @@ PendingWindows StarpuChain<Real>::plan_windows(const ChainSegment& segment, std:
     const int steps = planner_.plan(range, plan_);
     windows.extents.push_back({steps, plan_[PLAN_CANDIDATES], plan_[PLAN_STARTS]});
     step += static_cast<std::uint64_t>(steps);
-    if (is_due(step, segment.frame_interval) || is_due(step, segment.tune_interval) ||
-        is_due(step, segment.virial_interval)) {
-      break;
-    }
+    if (is_due(step, segment.frame_interval) || is_due(step, segment.virial_interval)) break;
   } while (windows.extents.size() < most && step < alike_until_);
   windows_made_ += static_cast<std::int64_t>(windows.extents.size());
   return windows;
@@ -347,7 +343,7 @@ void StarpuChain<Real>::submit_terms(const ChainSegment& segment, const PendingW
   submit_energies(data_, window_, arguments);
   codelets::mm_pair_reduce<Real>(handles, arguments, raw_handles(window_.mm_partials),
                                  window_.table.get(), window_.mm_energies.get());
-  codelets::metropolis_decide<Real>(handles, arguments, tuning_at(segment, windows.end()),
+  codelets::metropolis_decide<Real>(handles, arguments, tuning(segment).behind(windows.end()),
                                     data_.certification_arguments(),
                                     decide_handles(windows.record));
 }
@@ -366,7 +362,7 @@ void StarpuChain<Real>::submit_whole(const ChainSegment& segment, const PendingW
       data_.reference_handles()};
   codelets::sample_windows<Real>(data_.handles(window_), data_.arguments(window_.layout, {}),
                                  range_from(segment, windows.first_step), windows.extents,
-                                 tuning_at(segment, windows.end()), data_.certification_arguments(),
+                                 tuning(segment), data_.certification_arguments(),
                                  data_.topology.nuclei, data_.reference_lattices(), handles);
 }
 
@@ -374,8 +370,8 @@ template <class Real>
 void StarpuChain<Real>::submit(const ChainSegment& segment, PendingWindows& windows) {
   const codelets::LabelledTasks label({static_cast<std::int32_t>(chain_), windows.first_window});
   if (team_.active()) {
-    team_.submit({range_from(segment, windows.first_step), windows.extents,
-                  tuning_at(segment, windows.end()), windows.record.get()});
+    team_.submit({range_from(segment, windows.first_step), windows.extents, tuning(segment),
+                  windows.record.get()});
   } else if (sizes_.windows_per_task == 0) {
     submit_terms(segment, windows);
   } else {

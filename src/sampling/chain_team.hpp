@@ -25,7 +25,7 @@ std::vector<std::size_t> shares_of(std::size_t groups, const std::vector<double>
 struct TeamWindowsTask {
   StepRange range;
   std::span<const opencl::WindowExtent> extents;
-  StepTuning tuning;
+  codelets::PeriodicTuning tuning;
   starpu_data_handle_t record;
 };
 

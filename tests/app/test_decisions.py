@@ -150,12 +150,15 @@ class Decisions(program.TestCase):
         self.assertEqual(summary["certified_decisions"]["steps_evaluated_again"], 0)
 
     def test_equilibration(self):
-        """Tuned step sizes are part of the chain."""
-        options = ("--sampling.equilibration-steps", 600, "--sampling.tune-interval", 250)
+        """Tuned step sizes are part of the chain, several times in one task, too."""
+        options = ("--sampling.equilibration-steps", 600, "--sampling.tune-interval", 50)
         results = {
             outcome(self.run_small(f"tuned-{window}", *options, "--sampling.window", window))
             for window in ("auto", 1, 100)
         }
+        for implementation in ("scalar",) if self.missing else ("scalar", "opencl"):
+            results.add(outcome(self.run_small(f"tuned-{implementation}", *options,
+                                               "--run.implementation", implementation)))
         self.assertEqual(len(results), 1, results)
         self.assertNotEqual(results, {Decisions.expected})
 
