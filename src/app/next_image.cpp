@@ -23,7 +23,7 @@ NextImage::NextImage(const ProfileImages& images, unsigned chains, std::size_t i
   try {
     start(std::move(begun));
   } catch (const std::exception& failure) {
-    spdlog::debug("the next image is not begun early: {}", failure.what());
+    spdlog::info("the next image is not begun early: {}", failure.what());
   }
 }
 
@@ -34,9 +34,19 @@ NextImage::~NextImage() {
   reference_.reset();  // what uses the engines
 }
 
+/// For that many engines; says why, where there is not.
 bool NextImage::has_memory(unsigned engines) const {
+  constexpr double kMegabytesOfGigabyte = 1000;
   const double more = std::max(0.0, engines - static_cast<double>(idle_->count()));
-  return sampling_.qm_memory_mb() * more <= spare_memory_mb();
+  const double needed_mb = sampling_.qm_memory_mb() * more;
+  const double spare_mb = spare_memory_mb();
+  if (needed_mb <= spare_mb) return true;
+  spdlog::info(
+      "the next image's QM workers are not started beside this one's: {:.0f} more, of {:.1f} GB "
+      "each as estimated, would need more than half of the memory that is free ({:.1f} GB); fewer "
+      "(qm.workers) may have room",
+      more, sampling_.qm_memory_mb() / kMegabytesOfGigabyte, 2 * spare_mb / kMegabytesOfGigabyte);
+  return false;
 }
 
 /// One more than those of two images may be on a device at the same time.
@@ -85,7 +95,7 @@ void NextImage::start_later() noexcept {
     if (!after_ || !has_memory(1)) return;
     later_ = start_engines(read_inputs(images_.preview(*after_), "profile"), 1);
   } catch (const std::exception& failure) {
-    spdlog::debug("the image after the next is not begun early: {}", failure.what());
+    spdlog::info("the image after the next is not begun early: {}", failure.what());
   }
 }
 
