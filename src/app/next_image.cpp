@@ -1,6 +1,7 @@
 #include "app/next_image.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <exception>
 
 #include "app/chain_count.hpp"
@@ -34,19 +35,19 @@ NextImage::~NextImage() {
   reference_.reset();  // what uses the engines
 }
 
-/// For that many engines; says why, where there is not.
-bool NextImage::has_memory(unsigned engines) const {
+/// For how many of these engines there is memory; says so, where not for all.
+unsigned NextImage::engines_with_memory(unsigned wanted) const {
   constexpr double kMegabytesOfGigabyte = 1000;
-  const double more = std::max(0.0, engines - static_cast<double>(idle_->count()));
-  const double needed_mb = sampling_.qm_memory_mb() * more;
-  const double spare_mb = spare_memory_mb();
-  if (needed_mb <= spare_mb) return true;
+  const auto idle = static_cast<unsigned>(idle_->count());
+  const double each_mb = sampling_.qm_memory_mb();
+  const double room = std::floor(spare_memory_mb() / std::max(each_mb, 1.0));
+  if (idle + room >= wanted) return wanted;
+  const unsigned engines = idle + static_cast<unsigned>(room);
   spdlog::info(
-      "the next image's QM workers are not started beside this one's: {:.0f} more, of {:.1f} GB "
-      "each as estimated, would need more than half of the memory that is free ({:.1f} GB); fewer "
-      "(qm.workers) may have room",
-      more, sampling_.qm_memory_mb() / kMegabytesOfGigabyte, 2 * spare_mb / kMegabytesOfGigabyte);
-  return false;
+      "{} of the next image's {} QM workers are started beside this one's: more, of {:.1f} GB each "
+      "as estimated, would need more than half of the memory that is free",
+      engines, wanted, each_mb / kMegabytesOfGigabyte);
+  return engines;
 }
 
 /// One more than those of two images may be on a device at the same time.
@@ -64,15 +65,19 @@ void NextImage::cancel_with_sampling(const RunEngines& engines) {
 
 void NextImage::start(std::unique_ptr<RunEngines> begun) {
   if (chains_ == 0) return;  // how many `auto` is comes out later
-  if (!has_memory(qm_workers(images_.inputs().settings.qm, chains_))) return;
+  const unsigned wanted = qm_workers(images_.inputs().settings.qm, chains_);
+  const unsigned engines = engines_with_memory(wanted);
+  if (engines == 0) return;
+  // Chains beyond them take turns at them, or theirs are started with the image.
+  const unsigned count = engines == wanted ? chains_ : engines;
   inputs_ = read_inputs(images_.begin_ahead(image_), "profile");
   const std::string device = sampling_.qm_device();
   if (begun) cancel_with_sampling(*begun);
   if (begun && begun->serve(*inputs_, device)) {
     engines_ = std::move(begun);
-    while (engines_->threads().started() < chains_) engines_->threads().start();
+    while (engines_->threads().started() < count) engines_->threads().start();
   } else {
-    engines_ = start_engines(*inputs_, chains_);
+    engines_ = start_engines(*inputs_, count);
     cancel_with_sampling(*engines_);
   }
   if (sampling_.has_device()) make_reference(device);
@@ -92,7 +97,7 @@ void NextImage::make_reference(const std::string& device) {
 
 void NextImage::start_later() noexcept {
   try {
-    if (!after_ || !has_memory(1)) return;
+    if (!after_ || engines_with_memory(1) == 0) return;
     later_ = start_engines(read_inputs(images_.preview(*after_), "profile"), 1);
   } catch (const std::exception& failure) {
     spdlog::info("the image after the next is not begun early: {}", failure.what());

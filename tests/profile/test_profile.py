@@ -6,6 +6,8 @@ usage: test_profile.py PROGRAM [TEST ...]
 
 import json
 import os
+import pathlib
+import re
 import signal
 import subprocess
 import time
@@ -170,6 +172,23 @@ class GoingOn(ProfileCase):
             env=MODEL,
         )
         self.assertIn("3 of 3 images are there", default.stdout)
+
+    def test_memory_for_one_worker_more(self):
+        """There would be none for both of the next image's: one makes its reference, the same."""
+        if missing := program.opencl_missing():
+            self.skipTest(missing)
+        config = self.config(**self.settings([0, 0.2], steps=3000, chains=2))
+        self.profile(config, self.folder / "whole", "--run.implementation", "simd")
+        meminfo = pathlib.Path("/proc/meminfo").read_text()
+        available_mb = int(re.search(r"MemAvailable:\s+(\d+) kB", meminfo)[1]) / 1024
+        # Half of what is free may be taken.
+        self.profile(config, self.folder / "one", "--run.implementation", "opencl",
+                     env={"STARPMC_MODEL_MEMORY_MB": str(0.35 * available_mb)})
+        log = (self.folder / "one/image-01/run.log").read_text()
+        self.assertIn("1 of the next image's 2 QM workers are started beside this one's", log)
+        self.assertEqual(log.count("the next image's reference density"), 1)
+        for name in ("image-01/chain-1/dhdl.xvg", "image-02/chain-0/dhdl.xvg"):
+            self.assertEqual(*((self.folder / folder / name).read_bytes() for folder in ("whole", "one")))
 
     def test_references_made_ahead(self):
         """Where a device samples the next image's reference is made meanwhile. The profile is the same,

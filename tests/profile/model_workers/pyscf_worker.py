@@ -1,5 +1,6 @@
 """The model solute of tests/reference, at the place of ../model_path.py that its geometry says. With
-STARPMC_MODEL_FAILS=N its SCF fails for good after N calls at places beyond 0.6.
+STARPMC_MODEL_FAILS=N its SCF fails for good after N calls at places beyond 0.6. With
+STARPMC_MODEL_MEMORY_MB=N it says that it will need so much.
 """
 
 import os
@@ -12,6 +13,7 @@ sys.path.insert(0, str(TESTS.parent / "src/qm/workers"))
 import worker_protocol
 
 FAILS = int(os.environ.get("STARPMC_MODEL_FAILS", "-1"))
+MEMORY_MB = float(os.environ.get("STARPMC_MODEL_MEMORY_MB", "0"))
 serve = worker_protocol.serve
 
 
@@ -24,6 +26,9 @@ def serve_along_path(channel, name, version, engine):
             self.place = model_path.place_of(positions)
             model_path.take_place(self.place)
             self.calls = 0
+            if MEMORY_MB > 0:
+                channel.send("forecast", basis_functions=1, memory_mb=MEMORY_MB, seconds_first=1.0,
+                             seconds_update=1.0)
             super().__init__(init, positions)
 
         def solve(self, configuration):
