@@ -195,8 +195,8 @@ std::vector<Option> qm_engine_options() {
           {"quadrature", "analytic"}, STARPMC_FIELD(qm.embedding)),
       real({"qm", "energy-convergence", "Hartree",
             "change of the energy at which the SCF has converged"},
-           {.minimum = 0, .maximum = 0.01, .minimum_open = true},
-           STARPMC_FIELD(qm.energy_convergence_hartree)),
+           // Less is rounding: an energy of 1,000 Hartree has 16 digits.
+           {.minimum = 1e-12, .maximum = 0.01}, STARPMC_FIELD(qm.energy_convergence_hartree)),
       integer({"qm", "max-iterations", "", "most iterations of the SCF"}, {1, 100000},
               STARPMC_FIELD(qm.max_iterations)),
   };

@@ -1,13 +1,12 @@
-"""What more devices are worth to one chain: steps of one device alone, of a team of two, four ... devices
-(--run.tasks team), of all devices as the program uses them (--run.tasks auto), and, where asked for, of one
-device with all cores.
+"""What more devices are worth to one chain: steps of one device alone, of two, four ... devices as the program
+uses them (--run.tasks auto), and, where asked for, of one device with all cores.
 
     python3 devices.py [--devices 2] [--points 250000,1753200] [--precisions mixed,fp64] [--time 200]
 
-bench-A's box with densities of random points, and those of bench-R, B and C with as many as these have. Times
-of a step are differences between runs of two lengths, so that starting, reading and finding out what is best
-do not count. Measures one case after another, as often as the time allows, and writes devices.json after each.
-Needs NumPy.
+bench-A's box with densities of random points, and those of bench-R, B and C with as many as these have. Where
+the program tries a team of the devices its log tells the time of a step by the team and by one device, in
+turn in one run (the best of three tries each); otherwise runs of as many steps are compared. Measures one
+case after another, as often as the time allows, and writes devices.json after each. Needs NumPy.
 """
 
 import json
@@ -29,28 +28,27 @@ ELECTRONS_OF = {"A": ELECTRONS, "B": ELECTRONS, "C": 248, "R": 118}
 # Of the systems whose number of points is not asked for.
 POINTS_OF = {"R": 183_000, "B": 1_753_200, "C": 3_015_504}
 POINTS_OF_A = 1_753_200
-# The program tries ways of making windows, 10 tries of at most 200 steps in each of two tasks' 64 windows; a
-# team that is not compared with one device 4, to cut its blocks. A try ends after 0.2 s.
-TRIED = {"windows": 20_000, "team": 4 * 25_600, "auto": 10 * 25_600}
-TRIED_SECONDS = {"windows": 0.3, "team": 1.0, "auto": 2.4}
+# The program tries ways of making windows: 10 tries of at most 200 steps in each of two tasks' 64 windows, or
+# of 0.2 s.
+TRIED, TRIED_SECONDS = 10 * 25_600, 2.4
 WARM_UP = 400
-SECONDS = 0.8  # of the difference, as guessed
+SECONDS = 0.8  # behind the tries, as guessed
 # Guessed microseconds of a step on an H100, and more for each point.
 STEP, POINT = 0.8, {"mixed": 1.15e-6, "fixed": 1.3e-6, "fp64": 4e-6}
 WINDOW = 200
 SPARSE = ("--output.energy-interval", 10_000, "--output.trajectory-interval", 10_000_000,
           "--output.overwrite", "true", "--sampling.equilibration-steps", 0,
           "--sampling.chains", 1)
-TOLD = re.compile(r"one chain on (\d+) workers.*?: ([\d., ]+) % of the density")
+TOLD = re.compile(r"one chain on \d+ workers(, which is not worth it)?: ([\d., ]+) % of the density; "
+                  r"(\S+) us a step, (\S+) alone")
 
 
 def ways_of(request):
     """By name: run.tasks, devices, and cores, of which none stands for as many as there are."""
-    teams = {f"team {n}": ("team", n, request.cores) for n in (2, 4, 8) if n < request.devices}
+    numbers = [n for n in (2, 4, 8) if n < request.devices] + [request.devices]
     return {
-        "one": ("windows", 1, request.cores), **teams,
-        f"team {request.devices}": ("team", request.devices, request.cores),
-        "auto": ("auto", request.devices, request.cores),
+        "one": ("windows", 1, request.cores),
+        **{str(n): ("auto", n, request.cores) for n in numbers},
         **({"cores": ("auto", 1, None)} if request.all_cores else {}),
     }  # fmt: skip
 
@@ -105,36 +103,36 @@ class Session:
             "--run.implementation", self.request.implementation, "--sampling.steps", steps, *SPARSE)
         return summary, (out / "run.log").read_text(errors="replace")
 
-    def lengths(self, case, way):
-        """Of the shorter run, and of the longer one, which all ways share: their decisions are compared."""
+    def steps(self, case):
+        """The same of all ways: their decisions are compared."""
         _, points, precision = case
         step = (STEP + points * POINT[precision]) / 1e6
-
-        def tried(tasks):
-            steps = min(TRIED[tasks], TRIED_SECONDS[tasks] / step) * self.request.scale
-            return max(WINDOW, int(steps))
-
-        most = tried("auto")
-        long = most + max(2000, int(SECONDS / step)) if self.request.scale == 1 else 2 * most
-        return tried(self.ways[way][0]), long
+        tried = max(WINDOW, int(min(TRIED, TRIED_SECONDS / step) * self.request.scale))
+        return tried + max(2000, int(SECONDS / step)) if self.request.scale == 1 else 2 * tried
 
     def measure(self, case, way):
         """Microseconds of a step, bytes of 200 steps, and what the run says of itself."""
-        short, long = self.lengths(case, way)
-        (first, _), (second, log) = (self.run(case, way, steps) for steps in (short, long))
-        seconds = second["wall_seconds"] - first["wall_seconds"]
-        moved = [run["schedule"]["bytes_between_memories"] for run in (first, second)]
+        steps = self.steps(case)
+        summary, log = self.run(case, way, steps)
         told = TOLD.findall(log)
+        refused, shares, *paces = told[-1] if told else ("", "", "?", "?")
+        team, alone = (None if pace == "?" else float(pace) for pace in paces)
         return {
-            "step_us": 1e6 * seconds / (long - short),
-            "bytes_of_200_steps": (moved[1] - moved[0]) * WINDOW / (long - short),
-            "decisions_sha256": second["decisions_sha256"],
-            "shares_percent": [float(x) for x in told[-1][1].split(", ")] if told else [],
+            "step_us": 1e6 * summary["wall_seconds"] / steps,
+            "team_us": team, "alone_us": alone, "takes_team": bool(told) and not refused,
+            "bytes_of_200_steps": summary["schedule"]["bytes_between_memories"] * WINDOW / steps,
+            "decisions_sha256": summary["decisions_sha256"],
+            "shares_percent": [float(x) for x in shares.split(", ")] if shares else [],
             "log": [line for line in log.splitlines() if "one chain" in line],
         }  # fmt: skip
 
+    def ways_for(self, case):
+        """All cores beside a device only where the paper has them."""
+        return {way: what for way, what in self.ways.items()
+                if way != "cores" or case[1] in (POINTS_OF_A, POINTS_OF["R"])}
+
     def rows(self, measured):
-        return [row_of(case, rounds, self.ways) for case, rounds in measured.items() if rounds]
+        return [row_of(case, rounds) for case, rounds in measured.items() if rounds]
 
 
 def cases_of(request):
@@ -146,32 +144,44 @@ def cases_of(request):
     return [(*case, precision) for precision in request.precisions for case in order]
 
 
-def row_of(case, rounds, ways):
+def gain_of(one, other):
+    """Of the way that the program takes, over one device."""
+    if other["takes_team"]:
+        return other["alone_us"] / other["team_us"]
+    # Tries of a team that is not taken are not what the chain goes on with.
+    return 1.0 if other["log"] else one["step_us"] / other["step_us"]
+
+
+def row_of(case, rounds):
     """Medians over the rounds so far."""
     system, points, precision = case
-    hashes = {r[way]["decisions_sha256"] for r in rounds for way in ways}
-    step = {way: statistics.median(r[way]["step_us"] for r in rounds) for way in ways}
-    last = rounds[-1]
-    most = [way for way in ways if way.startswith("team")][-1]
+    ways = list(rounds[0])
+    more = [way for way in ways if way != "one"]
+    teams = [rounds[-1][way] for way in more if rounds[-1][way]["takes_team"]]
+    last = teams[-1] if teams else rounds[-1][more[-1]]
     return {
         "system": system, "points": points, "precision": precision, "rounds": len(rounds),
-        "step_us": step, "gain": {way: step["one"] / step[way] for way in ways},
-        "bytes_of_200_steps": last[most]["bytes_of_200_steps"],
-        "shares_percent": last[most]["shares_percent"], "log": last["auto"]["log"],
-        "hashes": len(hashes), "decisions_sha256": last["one"]["decisions_sha256"],
+        "step_us": {way: statistics.median(r[way]["step_us"] for r in rounds) for way in ways},
+        "gain": {way: statistics.median(gain_of(r["one"], r[way]) for r in rounds) for way in more},
+        "takes_team": {way: rounds[-1][way]["takes_team"] for way in more},
+        "bytes_of_200_steps": last["bytes_of_200_steps"], "shares_percent": last["shares_percent"],
+        "hashes": len({r[way]["decisions_sha256"] for r in rounds for way in ways}),
+        "decisions_sha256": rounds[-1]["one"]["decisions_sha256"],
     }  # fmt: skip
 
 
 def text(rows):
-    ways = list(rows[0]["step_us"]) if rows else []
-    lines = [("bench", "points", "precision", *(f"{way} us" for way in ways), *ways[1:], "bytes", "shares %",
-              "hashes")]
+    ways = list(dict.fromkeys(way for row in rows for way in row["step_us"]))
+    lines = [("bench", "points", "precision", *(f"{way} us" for way in ways),
+              *(f"gain {way}" for way in ways[1:]), "bytes", "shares %", "hashes")]  # fmt: skip
     for row in rows:
+        gains = ("" if way not in row["gain"] else
+                 f"{row['gain'][way]:.2f}{'' if row['takes_team'][way] else ' alone'}" for way in ways[1:])
         lines.append((
             row["system"], str(row["points"]), row["precision"],
-            *(f"{row['step_us'][way]:.3f}" for way in ways),
-            *(f"{row['gain'][way]:.2f}" for way in ways[1:]), f"{row['bytes_of_200_steps']:.0f}",
-            "/".join(f"{share:.0f}" for share in row["shares_percent"]), str(row["hashes"])))  # fmt: skip
+            *(f"{row['step_us'][way]:.3f}" if way in row["step_us"] else "" for way in ways), *gains,
+            f"{row['bytes_of_200_steps']:.0f}", "/".join(f"{share:.0f}" for share in row["shares_percent"]),
+            str(row["hashes"])))  # fmt: skip
     return aligned(lines)
 
 
@@ -188,17 +198,17 @@ def measure_all(session, cases):
                 return measured
             if case[2] not in warm:  # compiles kernels, and measures buses
                 warm.add(case[2])
-                for way in session.ways:
+                for way in session.ways_for(case):
                     session.run(case, way, WARM_UP)
                 print(f"{session.seconds():.0f} s: {case[2]} is warm", flush=True)
-            measured[case].append({way: session.measure(case, way) for way in session.ways})
+            measured[case].append({way: session.measure(case, way) for way in session.ways_for(case)})
             longest = max(longest, time.monotonic() - began)
             rows = session.rows(measured)
             document = {"rows": rows, "measured": [
                 {"case": c, "rounds": rounds} for c, rounds in measured.items() if rounds]}
             (session.folder / "devices.json").write_text(json.dumps(document, indent=1))
             print(f"{session.seconds():.0f} s, round {number + 1}\n"
-                  + text([row_of(case, measured[case], session.ways)]), end="", flush=True)
+                  + text([row_of(case, measured[case])]), end="", flush=True)
             if session.left() < 0:
                 return measured
     return measured
@@ -234,7 +244,8 @@ def main():
     folder = evaluation.new_folder(request.output, "devices.json")
     session = Session(request, folder)
     rows = measured_rows(session)
-    print("\nMicroseconds of a step; gains over one device; bytes between memories of 200 steps\n"
+    print("\nMicroseconds of a step, tries included; gains over one device of what the program takes; bytes\n"
+          "between memories of 200 steps\n"
           + text(rows))  # fmt: skip
     if any(row["hashes"] != 1 for row in rows):
         raise Failure("decisions differ between devices: see decisions_sha256 in devices.json")

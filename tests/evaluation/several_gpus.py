@@ -1,10 +1,11 @@
 """What the program does on a host with several GPUs, in at most nine minutes of it.
 
-    python3 several_gpus.py [--devices 2] [--parts chain,chains,whole] [--time 500]
+    python3 several_gpus.py [--devices 2] [--parts chain,chains,whole,profile] [--time 500]
 
 chain: one chain on one device and on all (devices.py). chains: 1 to 16 chains of bench-A and bench-R
 on one, two, four devices. whole: all of bench-R, as published and in the exact ensemble, on all devices
-and cores, beside StarPU's lower bound. With NVIDIA's library the mean power of each GPU stands beside.
+and cores, beside StarPU's lower bound. profile: the first images of chorismate's reaction, QM on the devices
+(needs CuPy), on one of them and on all. With NVIDIA's library the mean power of each GPU stands beside.
 several_gpus.json is written after each case. Needs NumPy and the Python of the QM program.
 """
 
@@ -22,12 +23,14 @@ import evaluation
 import power
 from evaluation import CONFIGS, Failure, aligned, bounded, choose, numbers
 
-PARTS = ("chain", "chains", "whole")
+PARTS = ("chain", "chains", "whole", "profile")
 STEPS_OF_R = 24_800_000
 UPDATES_OF_R = 496
 BLOCKS_OF_R = 40
 # Each part's share of the time.
-SHARES = {"chain": 0.42, "chains": 0.16, "whole": 0.42}
+SHARES = {"chain": 0.4, "chains": 0.12, "whole": 0.25, "profile": 0.23}
+PATH = CONFIGS / "chorismate-prephenate.xyz"
+LINES_OF_IMAGE = 26
 
 
 class Host:
@@ -84,12 +87,12 @@ def part_chain(host, left):
     asked = Namespace(
         program=request.program, devices=request.devices, cores=1, all_cores=True, points=request.points,
         implementation=request.implementation, systems=request.systems, precisions=["mixed", "fp64"],
-        rounds=3, time=left, scale=request.scale)
+        rounds=1, time=left, scale=request.scale)
     began = time.time()
     rows = devices.measured_rows(devices.Session(asked, folder))
     watts = host.watts(began)
     host.write("chain", {"rows": rows, "watts": watts})
-    print("\nOne chain: microseconds of a step, gains over one device, bytes of 200 steps; mean watts of"
+    print("\nOne chain: microseconds of a step, tries included; gains over one device; bytes of 200 steps; mean watts of"
           f" the GPUs {power_text(watts)}\n" + devices.text(rows), flush=True)
     if any(row["hashes"] != 1 for row in rows):
         raise Failure("decisions differ between devices: see several_gpus.json")
@@ -186,6 +189,55 @@ def part_whole(host, left):
               + ", ".join(f"{name} {qm:.0f} {sampling:.0f}" for name, qm, sampling in shares), flush=True)
 
 
+def profile_summaries(folder):
+    return [json.loads(path.read_text()) for path in sorted(folder.glob("image-*/summary.json"))]
+
+
+def part_profile(host, left):
+    """The first images of chorismate's path; the box is made here."""
+    request, rows = host.request, []
+    folder = host.folder / "profile"
+    folder.mkdir()
+    lines = PATH.read_text().splitlines(keepends=True)
+    (folder / "path.xyz").write_text("".join(lines[: LINES_OF_IMAGE * request.images]))
+    (folder / "chorismate.xyz").write_text("".join(lines[:LINES_OF_IMAGE]))
+    configuration = folder / "chorismate.cfg"
+    configuration.write_text(host.program.call(
+        "solvate", "--solute", folder / "chorismate.xyz", "--waters", 500, "--charge", -2,
+        "--output", folder / "chorismate"))
+    steps = max(20_000, round(2_000_000 * request.scale))
+    end = host.seconds() + left
+    for count in dict.fromkeys((1, request.devices)):
+        if host.seconds() > end:
+            print(f"no time left for the profile on {count} devices", flush=True)
+            break
+        out, began = folder / f"on-{count}", time.time()
+        host.program.with_environment(STARPU_NOPENCL=count).call(
+            "profile", configuration, "--profile.path", folder / "path.xyz", "--output.folder", out,
+            "--interaction.vdw-modifier", "truncate", "--sampling.chains", 16, "--sampling.near-share", 0.5,
+            "--sampling.equilibration-steps", max(1000, steps // 4), "--sampling.steps", steps,
+            "--qm.interval", steps // 4, "--qm.configurations", 96, "--qm.response-tolerance", 0.5,
+            "--qm.workers", 8, "--qm.device", request.profile_qm_device,
+            "--output.trajectory-interval", steps // 40)
+        images = profile_summaries(out)
+        rows.append({
+            "devices": count, "images": len(images), "seconds_in_all": time.time() - began,
+            "seconds_of_images": [image["wall_seconds"] for image in images],
+            "steps_per_second": [image["steps_per_second"] for image in images],
+            "workers": images[-1]["worker_tasks"], "watts": host.watts(began),
+        })  # fmt: skip
+        host.write("profile", rows)
+    lines = [("devices", "images", "in all s", "an image s", "million steps/s", "gain", "watts")]
+    for row in rows:
+        mean = sum(row["seconds_of_images"][1:] or row["seconds_of_images"]) / max(1, row["images"] - 1)
+        rate = row["steps_per_second"][-1] / 1e6
+        lines.append((
+            str(row["devices"]), str(row["images"]), f"{row['seconds_in_all']:.0f}", f"{mean:.1f}",
+            f"{rate:.2f}", f"{rows[0]['seconds_in_all'] / row['seconds_in_all']:.2f}",
+            power_text(row["watts"])))  # fmt: skip
+    print(f"\nThe first {request.images} images of chorismate's profile\n" + aligned(lines), flush=True)
+
+
 def main():
     parser = evaluation.arguments(__doc__.split("\n\n")[0],
                                   time.strftime("several-gpus-%Y%m%d-%H%M%S"))
@@ -205,6 +257,9 @@ def main():
     parser.add_argument("--qm-devices", default="cpu", type=lambda text: choose(
         "--qm-devices", text, {name: name for name in ("cpu", "gpu")}),
         help="where the QM updates of the whole of bench-R are made: cpu, gpu (needs CuPy), or both, (cpu)")
+    parser.add_argument("--images", type=bounded(int, 2, 14), default=2, help="of the profile (2)")
+    parser.add_argument("--profile-qm-device", default="gpu", choices=("auto", "cpu", "gpu"),
+                        help="where the profile's QM updates are made (gpu)")
     parser.add_argument("--seconds", type=bounded(float, 0.01, 60), default=0.5,
                         help="of a case of several chains (0.5)")
     parser.add_argument("--time", type=bounded(float, 1, 1e5), default=500,
@@ -215,7 +270,8 @@ def main():
     host = Host(request, evaluation.new_folder(request.output, "several_gpus.json"))
     with host.stack:
         print(evaluation.machine_text(host.start_meters()), flush=True)
-        parts = {"chain": part_chain, "chains": part_chains, "whole": part_whole}
+        parts = {"chain": part_chain, "chains": part_chains, "whole": part_whole,
+                 "profile": part_profile}  # fmt: skip
         whole = sum(SHARES[name] for name in request.parts)
         for name in request.parts:
             left = request.time * SHARES[name] / whole
