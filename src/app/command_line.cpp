@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "app/commands.hpp"
+#include "app/kernel_builders.hpp"
 #include "app/man_page.hpp"
 #include "app/shell_completion.hpp"
 #include "config/describe.hpp"
@@ -91,6 +92,8 @@ bool answer_question(Arguments arguments) {
 
 int dispatch(Arguments arguments) {
   if (answer_question(arguments)) return 0;
+  if (arguments[0] == kBuildKernels) return build_kernels_asked_for();
+  help_with_kernels();
   std::vector<std::string_view> names;
   for (const Command& command : commands()) {
     names.push_back(command.name);

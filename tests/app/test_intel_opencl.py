@@ -6,6 +6,7 @@ runs this, or in $STARPMC_TEST_INTEL_OPENCL.
     python3 test_intel_opencl.py PROGRAM
 """
 
+import json
 import os
 import pathlib
 import sys
@@ -91,6 +92,24 @@ class IntelOpencl(program.TestCase):
         expected = digests("simd", "--run.implementation", "simd", STARPU_NOPENCL=0)
         gpu = self.env | {"STARPMC_LAUNCH_SHAPE": "nvidia", "STARPU_OPENCL_PIPELINE": 16}
         self.assertEqual(digests("opencl", "--run.implementation", "opencl", **gpu), expected)
+
+    def test_kernels_are_built_by_processes_of_their_own(self):
+        """At the first start, which says so; the second finds them in the cache. The same decisions."""
+        config = self.config(**program.small_system(), sampling={"steps": 200, "seed": 18})
+        found = {}
+        for processes in (0, 1):
+            env = self.env | {"STARPMC_LAUNCH_SHAPE": "nvidia", "STARPMC_KERNEL_PROCESSES": processes,
+                              "XDG_CACHE_HOME": self.folder / f"cache-{processes}"}  # fmt: skip
+            for start in (0, 1):
+                folder = self.folder / f"run-{processes}-{start}"
+                said = program.succeed("run", config, "--output.folder", folder, "--run.implementation",
+                                       "opencl", "--run.precision", "mixed", env=env).stderr
+                self.assertEqual(said.count("building the kernels for"), 1 - start, said)
+                summary = json.loads((folder / "summary.json").read_text())
+                found[processes, start] = summary["decisions_sha256"]
+            kernels = list((self.folder / f"cache-{processes}/starpmc/kernels").glob("*.bin"))
+            self.assertEqual(len(kernels), 3)
+        self.assertEqual(len(set(found.values())), 1, found)
 
 
 if __name__ == "__main__":

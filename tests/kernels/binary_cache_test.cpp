@@ -128,6 +128,62 @@ TEST_F(Cache, LiesWhereTheUserWantsIt) {
   }
 }
 
+TEST_F(Cache, KnowsWhetherItTakesFiles) {
+  EXPECT_TRUE(cache().takes_files());
+  EXPECT_TRUE(fs::is_directory(folder_));
+  write(root_ / "file", "text");
+  EXPECT_FALSE(opencl::BinaryCache(root_ / "file" / "kernels").takes_files());
+}
+
+/// What it lacks is told of once it is asked for, and built by whoever helps.
+TEST_F(Cache, IsFilledByOthers) {
+  const auto device = find_device(CL_DEVICE_TYPE_ALL);
+  if (!device) GTEST_SKIP() << "no OpenCL device with double precision";
+  const std::string text = "__kernel void answer(__global int *x) { *x = ANSWER; }\n";
+  const char* const before = std::getenv("XDG_CACHE_HOME");
+  const std::string kept = before == nullptr ? "" : before;
+  ::setenv("XDG_CACHE_HOME", root_.c_str(), 1);
+  int told = 0;
+  std::vector<std::string> requests;
+  const auto build = [&](const std::string& options, bool helps, const opencl::BinaryCache& files) {
+    opencl::set_build_help({[&](const std::string&) { ++told; },
+                            [&](const std::string& request) {
+                              requests.push_back(request);
+                              opencl::set_build_help({});
+                              if (helps) opencl::build_into_cache(request);
+                            }});
+    const auto program =
+        opencl::build_program(device->context.get(), device->id, text, options, &files);
+    opencl::set_build_help({});
+    cl_int error = CL_SUCCESS;
+    const opencl::Owned<cl_kernel> kernel(clCreateKernel(program.get(), "answer", &error));
+    return error == CL_SUCCESS;
+  };
+  const auto files_there = [&] { return std::distance(fs::directory_iterator(folder_), {}); };
+  EXPECT_TRUE(build("-DANSWER=42", true, cache()));
+  EXPECT_EQ(files_there(), 1);
+  EXPECT_TRUE(build("-DANSWER=42", true, cache()));
+  EXPECT_EQ(requests.size(), 1U);
+  EXPECT_EQ(told, 1);
+  EXPECT_TRUE(build("-DANSWER=43", false, cache()));  // whoever helps has failed
+  EXPECT_EQ(files_there(), 2);
+  EXPECT_EQ(requests.size(), 2U);
+  write(root_ / "file", "text");
+  EXPECT_TRUE(build("-DANSWER=44", true, opencl::BinaryCache(root_ / "file" / "kernels")));
+  EXPECT_EQ(requests.size(), 2U);  // what others built would be lost
+  EXPECT_EQ(told, 3);
+  for (const std::string& nothing :
+       {std::string(), std::string("text"), std::string("0 0"), std::string("99 0 0\n"),
+        std::string("0 99 0\n"), std::string("0 0 9\nshort"), std::string("-1 0 0\n")}) {
+    EXPECT_THROW(opencl::build_into_cache(nothing), RunError) << nothing;
+  }
+  if (before == nullptr) {
+    ::unsetenv("XDG_CACHE_HOME");
+  } else {
+    ::setenv("XDG_CACHE_HOME", kept.c_str(), 1);
+  }
+}
+
 /// A program from the cache does what the program from its text does; a binary the driver does not
 /// take is replaced.
 TEST_F(Cache, ServesPrograms) {

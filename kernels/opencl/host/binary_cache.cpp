@@ -169,13 +169,23 @@ std::optional<std::vector<unsigned char>> BinaryCache::load(std::string_view key
   return std::vector<unsigned char>(binary.begin(), binary.end());
 }
 
-void BinaryCache::store(std::string_view key, std::span<const unsigned char> binary) const {
+FileDescriptor BinaryCache::make_folder() const {
   std::error_code error;
   std::filesystem::create_directories(folder_.parent_path(), error);
   if (::mkdir(folder_.c_str(), S_IRWXU) != 0 && errno != EEXIST) {
-    return log_failure("cannot make", folder_);
+    log_failure("cannot make", folder_);
+    return {};
   }
-  const FileDescriptor folder = open_folder(folder_);
+  return open_folder(folder_);
+}
+
+bool BinaryCache::takes_files() const {
+  const FileDescriptor folder = make_folder();
+  return folder.get() >= 0 && ::faccessat(folder.get(), ".", W_OK, AT_EACCESS) == 0;
+}
+
+void BinaryCache::store(std::string_view key, std::span<const unsigned char> binary) const {
+  const FileDescriptor folder = make_folder();
   if (folder.get() < 0) return;
   const std::string name = file_name(key);
   const std::string aside = name + "." + std::to_string(::getpid()) + ".new";

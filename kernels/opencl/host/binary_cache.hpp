@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/base/file_descriptor.hpp"
+
 namespace starpmc::opencl {
 
 /// Compiled programs in a folder of the user, one file each, found by all that they were made from.
@@ -28,11 +30,16 @@ class BinaryCache {
   /// Puts the file in place whole or not at all, and removes the oldest beyond kMostFiles.
   void store(std::string_view key, std::span<const unsigned char> binary) const;
 
+  /// Whether there is a folder that store() can write to; makes it.
+  bool takes_files() const;
+
   /// Where a key's program lies.
   std::filesystem::path file_of(std::string_view key) const;
   static constexpr std::size_t kMostFiles = 200;
 
  private:
+  FileDescriptor make_folder() const;
+
   std::filesystem::path folder_;
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "kernels/opencl/host/binary_cache.hpp"
@@ -9,6 +10,23 @@ namespace starpmc::opencl {
 
 /// What clGetDeviceInfo says in words.
 std::string device_text(cl_device_id device, cl_device_info what);
+
+/// What may help with programs that no cache has, which take a GPU's driver up to a minute. Called
+/// by several threads at once.
+struct BuildHelp {
+  /// Before the first of them is built; may be empty.
+  std::function<void(const std::string& device)> tell;
+  /// Has build_into_cache() called in another process and waits for it: NVIDIA's driver builds one
+  /// program after the other in one process, and several at once in several. May be empty.
+  std::function<void(const std::string& request)> build;
+};
+/// To be said before programs are built.
+void set_build_help(BuildHelp help);
+
+/// What another process has asked for: a program of the user's cache. The device is found by its
+/// number, so that both processes have to see the same ones.
+/// @throws RunError where the request is none, there is no such device, or its compiler refuses
+void build_into_cache(const std::string& request);
 
 /// A program built for a device from its text, or from the binary that an earlier build left in the
 /// cache: the binary of this text, these options, this device, driver and platform.
