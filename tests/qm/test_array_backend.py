@@ -684,6 +684,19 @@ class ResponseTest(unittest.TestCase):
                 self.assertEqual(xp.copies, 4)  # there and back, of Coulomb's part and the functional's
         numpy.testing.assert_allclose(*applied, rtol=1e-4, atol=1e-5)
 
+    def test_the_reference_needs_no_factors_of_the_host(self):
+        """The device has its own, and gives the same mean field; exact exchange is the host's."""
+        for method, without in (("pbe", True), ("pbe0", False)):
+            with self.subTest(method):
+                engine, _ = self.respond(strict_backend(), method=method)
+                self.assertEqual(engine._mean_field.with_df._cderi is None, without)
+        engine, host = (make_engine(FORMALDEHYDE, one) for one in (strict_backend(), None))
+        functions = engine.molecule.nao
+        isolated = Configuration(numpy.zeros((functions, functions)), 0.0)
+        density = engine._solve_without_grid(isolated)[1]
+        theirs = numpy.asarray(host._mean_field.get_veff(host.molecule, density))
+        numpy.testing.assert_allclose(engine._scf.potential(density), theirs, atol=1e-9)
+
     def test_memory_that_runs_out(self):
         """While it begins, or later: it is made once more, on the CPU."""
         for uses in (3, 25):

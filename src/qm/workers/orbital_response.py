@@ -21,11 +21,18 @@ class OrbitalResponse:
 
     functional_kernel(changes of the density matrix) -> changes of the potential's matrix; None: there
     is no functional, or PySCF has to evaluate it (functional_by_pyscf). coulomb(changes) -> their Coulomb
-    matrices; None: by the mean field.
+    matrices, potential(density) -> the matrix of its mean field; None: by the mean field.
     """
 
     def __init__(
-        self, mean_field, core, density, functional_kernel, functional_by_pyscf=False, coulomb=None
+        self,
+        mean_field,
+        core,
+        density,
+        functional_kernel,
+        functional_by_pyscf=False,
+        coulomb=None,
+        potential=None,
     ):
         self._mean_field = mean_field
         self._functional_kernel = functional_kernel
@@ -33,7 +40,7 @@ class OrbitalResponse:
         self.open_shell = density.ndim == 3
         # Of an amplitude's product with a perturbation in the energy Tr(h D).
         self.weight = 2.0 if self.open_shell else 4.0
-        self._orbitals = self._diagonalise(core, density)
+        self._orbitals = self._diagonalise(core, density, potential)
         self.gaps = numpy.concatenate(
             [
                 (energies[virtual, None] - energies[occupied]).ravel()
@@ -53,12 +60,14 @@ class OrbitalResponse:
         self.size = int(ends[-1])
         self._pyscf = self._response_by_pyscf() if functional_by_pyscf else None
 
-    def _diagonalise(self, core, density):
+    def _diagonalise(self, core, density, potential):
         """[(energies, orbitals, occupied, virtual)], one or two."""
         mean_field = self._mean_field
         overlap = mean_field.get_ovlp()
-        potential = numpy.asarray(mean_field.get_veff(mean_field.mol, density))
-        fock = core + potential
+        if potential is None:
+            fock = core + numpy.asarray(mean_field.get_veff(mean_field.mol, density))
+        else:
+            fock = core + potential(density)
         found = []
         focks, densities = (fock, density) if self.open_shell else (fock[None], density[None])
         for matrix, one in zip(focks, densities, strict=True):

@@ -396,11 +396,14 @@ class PyscfEngine:
     def _response_equations(self, configuration, density, threads):
         """(OrbitalResponse, preconditioner) at a converged density, what is long on the SCF's backend."""
         mean_field, backend = self._mean_field, self._scf.backend
-        build_factors(mean_field)
         integrator = vars(mean_field).get("_numint")
         kernel, by_pyscf, points = None, False, None
         if integrator is not None:
             by_pyscf = not cached_functional.serves(integrator, mean_field.xc, True)
+        # A device has factors of its own, and those of the host would take longer than all else here.
+        without_host = backend.on_device and not by_pyscf and not any(exchange_of(mean_field))
+        if not without_host:
+            build_factors(mean_field)
         if integrator is not None and not by_pyscf:
             points, weights = grid_points(
                 self.molecule, KERNEL_RADIAL, KERNEL_ANGULAR, "kernel grid"
@@ -426,6 +429,7 @@ class PyscfEngine:
             None if kernel is None else kernel.of_host,
             by_pyscf,
             self._scf.coulomb if backend.on_device else None,
+            self._scf.potential if without_host else None,
         )
         fitted = FittedKernel(orbitals, self.molecule, kernel, points, threads)
         return orbitals, fitted.precondition

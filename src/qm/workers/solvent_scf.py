@@ -156,6 +156,14 @@ class SolventScf:
         each = [self._interaction.coulomb(matrices[k]) for k in range(len(matrices))]
         return self.backend.get(self.backend.xp.stack(each))
 
+    def potential(self, density_matrix):
+        """Coulomb's and the functional's matrix of a closed shell's density; both are the host's. Without
+        exact exchange that is the mean field's, which PySCF would need factors of its own for."""
+        matrix = self.backend.put(density_matrix)
+        return self.backend.get(
+            self._interaction.coulomb(matrix) + self._functional.potential(matrix)
+        )
+
     def _two_level(self, request, integrals):
         """None where PySCF's own SCF has to do: open shells, range-separated exchange, meta-GGAs, ..."""
         mean_field = self._mean_field
@@ -168,6 +176,7 @@ class SolventScf:
         functional = cached_functional.CachedFunctional(
             integrator, self._scf_blocks, self._grids.weights, mean_field.xc
         )
+        self._functional = functional
         integrator.nr_rks = functional.in_place_of_nr_rks
         omega, _, exchange_share = exchange_of(mean_field)
         if omega:
