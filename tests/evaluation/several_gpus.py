@@ -260,8 +260,8 @@ def main():
     parser.add_argument("--images", type=bounded(int, 2, 14), default=2, help="of the profile (2)")
     parser.add_argument("--profile-qm-device", default="gpu", choices=("auto", "cpu", "gpu"),
                         help="where the profile's QM updates are made (gpu)")
-    parser.add_argument("--seconds", type=bounded(float, 0.01, 60), default=0.5,
-                        help="of a case of several chains (0.5)")
+    parser.add_argument("--seconds", type=bounded(float, 0.01, 60), default=1,
+                        help="of a case of several chains (1)")
     parser.add_argument("--time", type=bounded(float, 1, 1e5), default=500,
                         help="seconds in all after which no case is begun (500)")
     parser.add_argument("--scale", type=bounded(float, 1e-3, 1), default=1,
