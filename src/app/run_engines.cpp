@@ -77,7 +77,7 @@ RunReference::Helpers RunEngines::helpers(unsigned chains) {
     if (workers <= busy) return 0;
     const std::lock_guard lock(mutex_);
     const double each_mb = forecast_ ? forecast_->memory_mb : 0;
-    const double idle = idle_ ? static_cast<double>(idle_->count()) : 0;  // these have theirs
+    const double idle = idle_ ? static_cast<double>(idle_->count(chains)) : 0;  // these have theirs
     const double room = each_mb > 0 ? idle + spare_memory_mb() / each_mb : workers;
     return std::min(workers - busy, static_cast<unsigned>(room));
   };

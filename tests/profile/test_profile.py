@@ -185,7 +185,7 @@ class GoingOn(ProfileCase):
         self.profile(config, self.folder / "one", "--run.implementation", "opencl",
                      env={"STARPMC_MODEL_MEMORY_MB": str(0.35 * available_mb)})
         log = (self.folder / "one/image-01/run.log").read_text()
-        self.assertIn("1 of the next image's 2 QM workers are started beside this one's", log)
+        self.assertIn("1 of the 2 QM workers of the next image are started beside this one's", log)
         self.assertEqual(log.count("the next image's reference density"), 1)
         for name in ("image-01/chain-1/dhdl.xvg", "image-02/chain-0/dhdl.xvg"):
             self.assertEqual(*((self.folder / folder / name).read_bytes() for folder in ("whole", "one")))
