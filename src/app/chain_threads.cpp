@@ -111,6 +111,12 @@ void ChainThreads::lend(Work work) {
   ordered_.notify_all();
 }
 
+void ChainThreads::take_back() {
+  wait_for_engines();
+  const std::lock_guard lock(mutex_);
+  work_ = {};
+}
+
 /// @param lendable whether work is an order, too: to wait for another one afterwards
 ChainThreads::Order ChainThreads::wait_for_order(bool lendable) {
   std::unique_lock lock(mutex_);

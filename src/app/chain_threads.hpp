@@ -58,6 +58,8 @@ class ChainThreads {
   /// Work for all engines there are, and those that are still starting, each on its thread; once,
   /// before the chains run. What it throws counts as a failure of the engine.
   void lend(Work work);
+  /// Waits for all that have been lent, before the chains run: those that start later are not.
+  void take_back();
   /// Whether the chains have been told to run or to leave.
   bool ordered();
   /// From here on all chains run, those started later too.

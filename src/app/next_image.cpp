@@ -36,17 +36,20 @@ NextImage::~NextImage() {
 }
 
 /// For how many of these engines there is memory; says so, where not for all.
-unsigned NextImage::engines_with_memory(unsigned wanted) const {
+/// @param of    which image
+/// @param begun so many of them have theirs
+unsigned NextImage::engines_with_memory(const char* of, unsigned wanted, unsigned begun) const {
   constexpr double kMegabytesOfGigabyte = 1000;
-  const auto idle = static_cast<unsigned>(idle_->count());
+  // Those that have helped with a reference serve as helpers only.
+  const unsigned there = begun + static_cast<unsigned>(idle_->count(begun, wanted));
   const double each_mb = sampling_.qm_memory_mb();
   const double room = std::floor(spare_memory_mb() / std::max(each_mb, 1.0));
-  if (idle + room >= wanted) return wanted;
-  const unsigned engines = idle + static_cast<unsigned>(room);
+  if (there + room >= wanted) return wanted;
+  const unsigned engines = there + static_cast<unsigned>(room);
   spdlog::info(
-      "{} of the next image's {} QM workers are started beside this one's: more, of {:.1f} GB each "
-      "as estimated, would need more than half of the memory that is free",
-      engines, wanted, each_mb / kMegabytesOfGigabyte);
+      "{} of the {} QM workers of {} are started beside this one's: more, of {:.1f} GB each as "
+      "estimated, would need more than half of the memory that is free",
+      engines, wanted, of, each_mb / kMegabytesOfGigabyte);
   return engines;
 }
 
@@ -66,7 +69,8 @@ void NextImage::cancel_with_sampling(const RunEngines& engines) {
 void NextImage::start(std::unique_ptr<RunEngines> begun) {
   if (chains_ == 0) return;  // how many `auto` is comes out later
   const unsigned wanted = qm_workers(images_.inputs().settings.qm, chains_);
-  const unsigned engines = engines_with_memory(wanted);
+  const unsigned begun_before = begun ? begun->threads().started() : 0;
+  const unsigned engines = engines_with_memory("the next image", wanted, begun_before);
   if (engines == 0) return;
   // Chains beyond them take turns at them, or theirs are started with the image.
   const unsigned count = engines == wanted ? chains_ : engines;
@@ -97,7 +101,7 @@ void NextImage::make_reference(const std::string& device) {
 
 void NextImage::start_later() noexcept {
   try {
-    if (!after_ || engines_with_memory(1) == 0) return;
+    if (!after_ || engines_with_memory("the image after the next", 1) == 0) return;
     later_ = start_engines(read_inputs(images_.preview(*after_), "profile"), 1);
   } catch (const std::exception& failure) {
     spdlog::info("the image after the next is not begun early: {}", failure.what());
@@ -105,7 +109,8 @@ void NextImage::start_later() noexcept {
 }
 
 std::unique_ptr<RunEngines> NextImage::finish() {
-  if (engines_ && reference_) engines_->threads().wait_for_engines();
+  // Those that are started with the image must not find the reference gone.
+  if (engines_ && reference_) engines_->threads().take_back();
   reference_.reset();
   return std::move(engines_);
 }

@@ -51,7 +51,7 @@ class NextImage {
   void start(std::unique_ptr<RunEngines> begun);
   std::unique_ptr<RunEngines> start_engines(const Inputs& inputs, unsigned count) const;
   void cancel_with_sampling(const RunEngines& engines);
-  unsigned engines_with_memory(unsigned wanted) const;
+  unsigned engines_with_memory(const char* of, unsigned wanted, unsigned begun = 0) const;
   void make_reference(const std::string& device);
   void start_later() noexcept;
 

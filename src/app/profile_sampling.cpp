@@ -117,9 +117,9 @@ std::optional<std::size_t> ProfileSampling::absent(std::span<const Missing> next
   return images_.state(image) == ProfileImages::State::absent ? std::optional(image) : std::nullopt;
 }
 
-/// 0: it comes out later.
-unsigned ProfileSampling::own_chains() const {
-  const unsigned chains = images_.inputs().settings.sampling.chains;
+/// Those of this process.
+/// @param chains of an image; 0: how many `auto` is comes out later
+unsigned ProfileSampling::own_chains(unsigned chains) const {
   return equal_share(chains, ranks_.rank(), ranks_.size()).count;
 }
 
@@ -129,8 +129,8 @@ double ProfileSampling::simulate(const Missing& missing, std::span<const Missing
   const double begun_seconds = std::exchange(first_, false) ? 0 : process_age_seconds();
   Start start = start_of(missing);
   const Settings::QmSection& qm = start.inputs.settings.qm;
-  // How many chains `auto` is comes out later.
-  const unsigned chains = own_chains();
+  // `auto` has been decided where another image has been sampled.
+  const unsigned chains = own_chains(start.inputs.settings.sampling.chains);
   if (!server_ && chains > 0) {
     server_ = start_device_server(qm, RunEngines::engines_of(qm, chains));
   }
@@ -150,7 +150,7 @@ double ProfileSampling::simulate(const Missing& missing, std::span<const Missing
   if (next_image) {
     simulation.when_reference_is_there([&] {
       made_seconds = process_age_seconds();
-      following.emplace(images_, own_chains(), *next_image, absent(next, 1), simulation,
+      following.emplace(images_, chains, *next_image, absent(next, 1), simulation,
                         std::move(later_), idle_, server_);
     });
   }

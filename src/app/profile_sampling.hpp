@@ -54,7 +54,7 @@ class ProfileSampling {
   Start start_of(const Missing& missing);
   double sample(const Missing& missing, std::span<const Missing> next);
   double simulate(const Missing& missing, std::span<const Missing> next);
-  unsigned own_chains() const;
+  unsigned own_chains(unsigned chains) const;
   std::optional<std::size_t> absent(std::span<const Missing> next, std::size_t number) const;
 
   Ranks& ranks_;

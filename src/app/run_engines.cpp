@@ -39,16 +39,25 @@ EngineWatch RunEngines::watch(unsigned index, const std::function<void()>& spawn
       server_};
 }
 
+std::unique_ptr<QmEngine> RunEngines::make_with_process(unsigned index,
+                                                        const std::function<void()>& spawned) {
+  ++starting_;
+  struct Started {
+    std::atomic<unsigned>& starting;
+    ~Started() { --starting; }
+  } const when_it_is_there{starting_};
+  return make_engine(settings_, *solute_, watch(index, spawned), grid_needed_);
+}
+
 std::unique_ptr<QmEngine> RunEngines::make(unsigned index, const std::function<void()>& spawned) {
   if (!solute_) return nullptr;
-  if (!pool_) return make_engine(settings_, *solute_, watch(index, spawned), grid_needed_);
+  if (!pool_) return make_with_process(index, spawned);
   if (index >= workers_) {
     spawned();  // it has no process, and waits for the others' to be ready
     return std::make_unique<PooledEngine>(pool_, std::nullopt);
   }
   try {
-    const std::size_t own =
-        pool_->add(make_engine(settings_, *solute_, watch(index, spawned), grid_needed_));
+    const std::size_t own = pool_->add(make_with_process(index, spawned));
     return std::make_unique<PooledEngine>(pool_, own);
   } catch (...) {
     pool_->add(std::current_exception());
@@ -77,8 +86,10 @@ RunReference::Helpers RunEngines::helpers(unsigned chains) {
     if (workers <= busy) return 0;
     const std::lock_guard lock(mutex_);
     const double each_mb = forecast_ ? forecast_->memory_mb : 0;
-    const double idle = idle_ ? static_cast<double>(idle_->count()) : 0;  // these have theirs
-    const double room = each_mb > 0 ? idle + spare_memory_mb() / each_mb : workers;
+    const double idle = idle_ ? static_cast<double>(idle_->count(chains)) : 0;  // these have theirs
+    // Those of chains that are still starting have yet to take theirs.
+    const double spare_mb = std::max(0.0, spare_memory_mb() - starting_ * each_mb);
+    const double room = each_mb > 0 ? idle + spare_mb / each_mb : workers;
     return std::min(workers - busy, static_cast<unsigned>(room));
   };
   return {start, count};

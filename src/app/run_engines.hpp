@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -67,6 +68,7 @@ class RunEngines {
  private:
   void forecast(const QmForecast& told);
   std::unique_ptr<QmEngine> make(unsigned index, const std::function<void()>& spawned);
+  std::unique_ptr<QmEngine> make_with_process(unsigned index, const std::function<void()>& spawned);
   EngineWatch watch(unsigned index, const std::function<void()>& spawned);
 
   Settings::QmSection settings_;
@@ -77,8 +79,9 @@ class RunEngines {
   unsigned workers_;
   std::shared_ptr<DeviceServer> server_;  ///< before what it has to outlive; may be null
   std::shared_ptr<IdleWorkers> idle_;
-  std::shared_ptr<EnginePool> pool_;  ///< of more chains than engines; null: each has its own
-  std::mutex mutex_;                  ///< of what follows
+  std::shared_ptr<EnginePool> pool_;    ///< of more chains than engines; null: each has its own
+  std::atomic<unsigned> starting_ = 0;  ///< processes of the chains' engines
+  std::mutex mutex_;                    ///< of what follows
   std::optional<QmForecast> forecast_;
   ForecastHeard heard_;
   ChainThreads threads_;  ///< last: they end before what they use does

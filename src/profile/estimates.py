@@ -40,6 +40,7 @@ with warnings.catch_warnings():
         upper_limit,
     )
     from pymbar.other_estimators import bar
+    from scipy.special import logsumexp
 
     del sys.modules["jax"]  # scipy looks there
 
@@ -281,6 +282,18 @@ def require_blocks(images, steps):
             )
 
 
+def error_of_bar(forward, backward, difference):
+    """Of a difference that BAR gives for these works, all in kT: Bennett's, as pymbar has it. That one
+    is no number where a single frame has a huge energy, as where an atom of the next image overlaps
+    with a solvent molecule: its sums are scaled by the largest work."""
+    shift = math.log(len(forward) / len(backward)) - difference
+    variance = -1 / len(forward) - 1 / len(backward)
+    for works in (forward + shift, backward - shift):
+        accepted = -numpy.logaddexp(0, works)  # logarithms of Fermi functions
+        variance += math.exp(logsumexp(2 * accepted) - 2 * logsumexp(accepted))
+    return math.sqrt(max(variance, 0))  # of two images that are the same it is 0 but for rounding
+
+
 def neighbours_by_bar(samples, kt):
     """(difference of the next image, error) of each pair of neighbours."""
     frames, independent = (
@@ -289,12 +302,14 @@ def neighbours_by_bar(samples, kt):
     )
     found = []
     for own in range(len(frames) - 1):
-        value, error = (
-            bar(kind[own][:, own + 1] / kt, kind[own + 1][:, own] / kt)[key]
-            for kind, key in ((frames, "Delta_f"), (independent, "dDelta_f"))
+        works, fewer = (
+            (kind[own][:, own + 1] / kt, kind[own + 1][:, own] / kt) for kind in (frames, independent)
         )
-        fewest = min(len(independent[own]), len(independent[own + 1]))
-        found.append((kt * value, student_factor(fewest) * kt * error))
+        value, of_fewer = (
+            bar(*pair, compute_uncertainty=False)["Delta_f"] for pair in (works, fewer)
+        )
+        error = student_factor(min(map(len, fewer))) * error_of_bar(*fewer, of_fewer)
+        found.append((kt * value, kt * error))
     return numpy.array(found)
 
 

@@ -90,9 +90,12 @@ void IdleWorkers::give(const WorkerKind& kind, StartedWorker worker) {
   idle_.push_back({kind, std::move(worker)});
 }
 
-std::size_t IdleWorkers::count() const {
+std::size_t IdleWorkers::count(unsigned first, unsigned end) const {
   const std::lock_guard lock(mutex_);
-  return idle_.size();
+  const auto count = std::ranges::count_if(idle_, [&](const Idle& idle) {
+    return idle.kind.device_number >= first && idle.kind.device_number < end;
+  });
+  return static_cast<std::size_t>(count);
 }
 
 void IdleWorkers::clear() {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <deque>
+#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -54,7 +55,8 @@ class IdleWorkers {
                                        std::shared_ptr<const CancelSignal> cancel);
   /// For the next. One that is not fit to be used again ends.
   void give(const WorkerKind& kind, StartedWorker worker);
-  std::size_t count() const;
+  /// Those that can be taken for device numbers [first, end).
+  std::size_t count(unsigned first = 0, unsigned end = std::numeric_limits<unsigned>::max()) const;
   /// They end.
   void clear();
 

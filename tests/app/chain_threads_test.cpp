@@ -82,6 +82,23 @@ TEST(ChainThreads, EnginesAreLentBeforeTheChainsRun) {
   EXPECT_EQ(lent, 2U);
 }
 
+/// Where there was no memory for all of a profile's next image, some start with it.
+TEST(ChainThreads, EnginesThatStartWhenTheLentOnesAreBackAreNotLent) {
+  std::atomic<unsigned> lent = 0;
+  std::atomic<unsigned> ran = 0;
+  ChainThreads threads([](unsigned, const Spawned&) { return std::make_unique<test::NoEngine>(); });
+  threads.start();
+  threads.lend([&](QmEngine&) { ++lent; });
+  threads.take_back();
+  EXPECT_EQ(lent, 1U);
+  threads.start();
+  EXPECT_TRUE(threads.wait_for_engines());
+  threads.run([&](unsigned, Future engine) { ran += engine.get() != nullptr ? 1 : 0; });
+  threads.join();
+  EXPECT_EQ(ran, 2U);
+  EXPECT_EQ(lent, 1U);
+}
+
 TEST(ChainThreads, WorkThatFailsIsAFailureOfTheEngine) {
   ChainThreads threads([](unsigned, const Spawned&) { return std::make_unique<test::NoEngine>(); });
   threads.start();

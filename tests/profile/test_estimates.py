@@ -283,6 +283,32 @@ class Estimates(program.TestCase):
         self.assertLess(ratio, 1.4)  # 40 give 1.0 +- 0.11
         self.assertGreater(ratio, 0.7)
 
+    def test_frames_of_huge_energies(self):
+        """Atoms overlap with the solvent in the next image. Without an error of each step between
+        neighbours nobody would know which images need more steps."""
+        images = harmonic_images([1.0, 1.5], 400, 5)
+        chain = images[0].chains[0]
+        chain.differences[::7, 1] = 1e6
+        found = estimates.estimate(profile_files.Profile("", "", 300, 2.0, images))
+        self.assertTrue(np.isfinite(found.neighbours).all(), found.neighbours)
+        self.assertGreater(len(found.most_of_the_error()), 0)
+
+    def test_errors_of_bar(self):
+        """As pymbar's, which are no numbers where an energy is huge."""
+        rng = np.random.default_rng(6)
+        for width in (0.1, 1.0, 3.0):
+            forward, backward = (
+                width**2 / 2 + width * rng.normal(size=count) + offset
+                for count, offset in ((300, 40), (200, -40))
+            )
+            for large, huge in ((100, 100), (400, 1e6)):
+                known = estimates.bar(np.append(forward, large), backward)
+                error = estimates.error_of_bar(
+                    np.append(forward, huge), backward, known["Delta_f"]
+                )
+                self.assertAlmostEqual(error / known["dDelta_f"], 1, 6)
+        self.assertLess(estimates.error_of_bar(np.zeros(7), np.zeros(3), 0), 1e-6)
+
     def test_harmonic_ensembles(self):
         """Free energies -kT/2 ln(1/k); differences of true and sampled energy that are known."""
         rng = np.random.default_rng(2)

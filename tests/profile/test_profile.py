@@ -185,7 +185,7 @@ class GoingOn(ProfileCase):
         self.profile(config, self.folder / "one", "--run.implementation", "opencl",
                      env={"STARPMC_MODEL_MEMORY_MB": str(0.35 * available_mb)})
         log = (self.folder / "one/image-01/run.log").read_text()
-        self.assertIn("1 of the next image's 2 QM workers are started beside this one's", log)
+        self.assertIn("1 of the 2 QM workers of the next image are started beside this one's", log)
         self.assertEqual(log.count("the next image's reference density"), 1)
         for name in ("image-01/chain-1/dhdl.xvg", "image-02/chain-0/dhdl.xvg"):
             self.assertEqual(*((self.folder / folder / name).read_bytes() for folder in ("whole", "one")))
@@ -260,7 +260,7 @@ class GoingOn(ProfileCase):
     def test_chains_are_as_many_for_all_images(self):
         """Whatever `auto` would be when an image's turn comes, as where the profile goes on on a machine
         with more cores."""
-        config = self.config(**self.settings([0, 0.2], steps=3000, chains="auto"))
+        config = self.config(**self.settings([0, 0.1, 0.2], steps=3000, chains="auto"))
         folder = self.folder / "auto"
         first = folder / "image-01/summary.json"
         self.assertTrue(self.kill_profile(config, folder, first, STARPU_NCPU="2"))
@@ -268,6 +268,9 @@ class GoingOn(ProfileCase):
         chains = [len(list((folder / name).glob("chain-*"))) for name in ("image-01", "image-02")]
         self.assertEqual(chains[0], chains[1])
         self.assertRegex((folder / "image-02/settings.cfg").read_text(), "\nchains = [1-9]")
+        # From there on workers of the next image are started early, as of a number that was given.
+        log = (folder / "image-03/run.log").read_text()
+        self.assertIn("QM workers were started before this run was", log)
         # One chain lies in chain-0 where auto found it, and in the image's folder where it was given.
         self.profile(config, self.folder / "one", env={"STARPU_NCPU": "1"})
         self.assertTrue((self.folder / "one/image-01/chain-0/dhdl.xvg").exists())
