@@ -224,8 +224,9 @@ class Checker {
     Settings::QmSection qm = inputs_.settings.qm;
     const auto& solute = inputs_.system.solute;
     if (qm.engine == "none" || qm.engine == "frozen") {
-      ensemble_ = settle_ensemble(inputs_, qm.engine, false);
-      if (!solute || qm.engine == "none") return;
+      // What this refuses was refused as the options were read: it needs no QM program to tell.
+      if (errors_.all().empty()) ensemble_ = settle_ensemble(inputs_, qm.engine, false);
+      if (!solute || qm.engine == "none" || qm.grid_file.empty()) return;
       const auto engine = make_engine(qm, *solute);
       check_electrons(engine->update({}, {}, {}), qm.electron_tolerance);
       return;

@@ -82,6 +82,14 @@ void check_path_request(const options::variables_map& values) {
   }
   const double step = values["step"].as<double>();
   if (!(step >= 0.001 && step <= 1)) refuse("step", fmt::format("{}", step), "0.001 to 1");
+  if (values.contains("output")) {
+    const fs::path output = values["output"].as<std::string>();
+    std::error_code ignored;
+    if (output.empty() || (fs::exists(output, ignored) && !fs::is_directory(output, ignored))) {
+      throw InputError("--output", output.empty() ? "empty" : "is a file, not a folder",
+                       output.string(), "name the folder for the results");
+    }
+  }
   if (values.contains("transition-state")) return;
   if (values.contains("from") && values.contains("to")) return;
   throw InputError("starpmc path", "neither a transition state nor two minima are named", "",
@@ -164,7 +172,7 @@ boost::program_options::options_description path_options() {
   add("images", options::value<int>()->default_value(21),
       "number of images, up to a fifth more where that makes their distances more equal");
   add_level_options(described);
-  add("step", options::value<double>()->default_value(0.05),
+  add("step", options::value<double>()->default_value(0.05, "0.05"),
       "length of a step down from the transition state, angstrom u^1/2");
   add("max-steps", options::value<int>()->default_value(200),
       "of the search for the transition state, and of each side of the path");

@@ -102,6 +102,7 @@ bool ProfileFolder::open(const Settings& settings, const std::string& path,
     require_same(path, topology);
     return true;
   }
+  if (!overwrite) require_no_images();
   write_file_atomically(path_ / profile_topology_name, topology);  // which tells that it is one
   write_file_atomically(path_ / kPathName, path);
   return false;
@@ -118,6 +119,22 @@ void ProfileFolder::require_nothing_foreign() const {
   }
 }
 
+/// What they were sampled with is in the profile's settings: of other ones they would be believed.
+void ProfileFolder::require_no_images() const {
+  for (const auto& entry : fs::directory_iterator(path_)) {
+    if (!entry.path().filename().string().starts_with(kImagePrefix)) continue;
+    if (!fs::exists(entry.path() / settings_name) && !fs::exists(entry.path() / kAheadName))
+      continue;
+    throw InputError("output.folder",
+                     fmt::format("holds images of a profile without its {}, which says what they "
+                                 "were sampled with",
+                                 kProfileSettingsName),
+                     entry.path().string(),
+                     "put it back, choose another folder with --output.folder, or replace what is "
+                     "there with --output.overwrite true");
+  }
+}
+
 void ProfileFolder::require_same(const std::string& path, const std::string& topology) const {
   const fs::path path_file = path_ / kPathName;
   if (text_of(path_file) != path) {
@@ -125,10 +142,10 @@ void ProfileFolder::require_same(const std::string& path, const std::string& top
                      "give the same profile.path, or another folder with --output.folder");
   }
   const fs::path topology_file = path_ / profile_topology_name;
-  if (fs::exists(topology_file) && text_of(topology_file) != topology) {
+  if (text_of(topology_file) != topology) {
     throw InputError("output.folder",
                      "holds a profile of other topologies or potential parameters than the files "
-                     "have now",
+                     "have now, or has lost their digests",
                      topology_file.string(),
                      "put back the files as they were, choose another folder with "
                      "--output.folder, or replace what is there with --output.overwrite true");

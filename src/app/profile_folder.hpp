@@ -41,6 +41,7 @@ class ProfileFolder {
 
  private:
   void require_nothing_foreign() const;
+  void require_no_images() const;
   void require_same(const std::string& path, const std::string& topology) const;
   /// Of an earlier profile, with whatever number of images.
   void clear() const;

@@ -173,7 +173,7 @@ std::string settle_ensemble(Inputs& inputs, const std::string& engine, bool serv
     if (!obstacle.empty()) return fmt::format("{}: {}", obstacle, kPerturbative);
   }
   if (inputs.settings.output.save_grid) {
-    spdlog::warn(
+    inputs.warnings.emplace_back(
         "output.save-grid keeps nothing: blocks of the exact ensemble have no density on a grid. "
         "Updates of sampling.ensemble = perturbative have one");
   }

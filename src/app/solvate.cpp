@@ -4,9 +4,14 @@
 
 #include <boost/program_options.hpp>
 #include <cstdint>
+#include <filesystem>
 #include <ostream>
 
 #include "app/subcommand_options.hpp"
+#include "config/describe.hpp"
+#include "config/option.hpp"
+#include "config/values.hpp"
+#include "kernels/base/error.hpp"
 #include "system/solvated_files.hpp"
 
 namespace starpmc {
@@ -25,6 +30,19 @@ void print_solvate_help(const options::options_description& described, std::ostr
       << "\nExample: starpmc solvate --solute chorismate.xyz --waters 500 --charge -2\n";
 }
 
+/// What is printed has to lead to the files.
+void check_name(const std::filesystem::path& output) {
+  if (!output.has_filename() || output.filename() == "." || output.filename() == "..") {
+    throw InputError("--output", "is no name for files", output.string(),
+                     "write a name without .gro and .top, as in --output box");
+  }
+  try {
+    config::check_writable(*config::find_option("system.coordinates"), output.string() + ".gro");
+  } catch (const config::ValueProblem& problem) {
+    throw InputError("--output", problem.what(), output.string(), problem.remedy);
+  }
+}
+
 SolvateRequest make_request(const options::variables_map& values) {
   SolvateRequest request;
   if (values.contains("solute")) request.solute = values["solute"].as<std::string>();
@@ -33,6 +51,7 @@ SolvateRequest make_request(const options::variables_map& values) {
   request.model = values["model"].as<std::string>();
   const std::string stem = request.solute.empty() ? "water" : request.solute.stem().string();
   request.output = values.contains("output") ? values["output"].as<std::string>() : stem;
+  check_name(request.output);
   request.charge = values["charge"].as<int>();
   if (values.contains("ions")) request.ions = values["ions"].as<std::string>();
   request.ion_distance_angstrom = values["ion-distance"].as<double>();

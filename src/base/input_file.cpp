@@ -46,12 +46,17 @@ std::ifstream open_input_file(const std::filesystem::path& path, std::string_vie
                    remedy);
 }
 
-void skip_byte_order_mark(std::istream& stream) {
+void skip_byte_order_mark(std::istream& stream, const std::filesystem::path& path) {
   constexpr std::string_view mark = "\xEF\xBB\xBF";
-  std::array<char, mark.size()> beginning{};
-  stream.read(beginning.data(), beginning.size());
-  if (std::string_view(beginning.data(), static_cast<std::size_t>(stream.gcount())) == mark) return;
+  std::array<char, mark.size()> buffer{};
+  stream.read(buffer.data(), buffer.size());
+  const std::string_view beginning(buffer.data(), static_cast<std::size_t>(stream.gcount()));
+  if (beginning == mark) return;
   if (stream.bad()) return;
+  if (beginning.starts_with("\xFF\xFE") || beginning.starts_with("\xFE\xFF")) {
+    throw InputError(path.string(), "is a text in another encoding than UTF-8", "UTF-16",
+                     "save it as UTF-8, or: iconv -f utf-16 -t utf-8 FILE > NEW");
+  }
   stream.clear();  // a file of less than three bytes has ended
   stream.seekg(0);
 }

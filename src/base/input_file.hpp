@@ -18,8 +18,9 @@ std::string kind_of_other_file(const std::filesystem::path& path);
 std::ifstream open_input_file(const std::filesystem::path& path, std::string_view remedy);
 
 /// Reads over the byte order mark that some editors put before the first line of a text in UTF-8.
-/// @param stream at the file's beginning
-void skip_byte_order_mark(std::istream& stream);
+/// @param stream at the beginning of the file `path`
+/// @throws InputError for the mark of a text in UTF-16, in which no word of ours would be found
+void skip_byte_order_mark(std::istream& stream, const std::filesystem::path& path);
 
 /// Size of such a file.
 /// @throws InputError if it is larger than `most` bytes

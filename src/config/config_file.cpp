@@ -20,7 +20,7 @@ constexpr std::uintmax_t max_file_bytes = 1 << 20;
 
 std::string read_text(const std::filesystem::path& file) {
   std::ifstream stream = open_input_file(file, "write the path of a configuration file (.cfg)");
-  skip_byte_order_mark(stream);
+  skip_byte_order_mark(stream, file);
   std::string text(max_file_bytes + 1, '\0');
   stream.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(stream.gcount()));

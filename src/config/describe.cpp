@@ -61,14 +61,18 @@ std::unique_ptr<boost::program_options::options_description> boost_description()
   return all;
 }
 
-std::string config_text(const Option& option, const Settings& settings) {
-  std::string value = option.get(settings);
+void check_writable(const Option& option, std::string_view value) {
   if (trim(value) != value || value.find_first_of("\n\r") != std::string::npos ||
-      comment_start(option, " " + value) != std::string_view::npos)
+      comment_start(option, " " + std::string(value)) != std::string_view::npos)
     throw ValueProblem("cannot be written in a .cfg file",
                        "use a value without comment signs (of paths: # or ; at the beginning or "
                        "after a blank), line breaks or blanks at its ends (rename the file or "
                        "folder)");
+}
+
+std::string config_text(const Option& option, const Settings& settings) {
+  std::string value = option.get(settings);
+  check_writable(option, value);
   return value;
 }
 
@@ -103,17 +107,17 @@ std::string options_markdown() {
 
 std::string settings_as_config(const Settings& settings) {
   std::string text = "# Every option of this run. Units are in the comments.\n";
-  config::for_each([&](const std::string& section) { text += "\n[" + section + "]\n"; },
-                   [&](const config::Option& option) {
-                     text += "# " + option.meaning;
-                     if (!option.unit.empty()) text += " [" + option.unit + "]";
-                     try {
-                       text +=
-                           "\n" + option.key + " = " + config::config_text(option, settings) + "\n";
-                     } catch (const config::ValueProblem& problem) {
-                       throw InputError(option.name(), problem.what(), "", problem.remedy);
-                     }
-                   });
+  config::for_each(
+      [&](const std::string& section) { text += "\n[" + section + "]\n"; },
+      [&](const config::Option& option) {
+        text += "# " + option.meaning;
+        if (!option.unit.empty()) text += " [" + option.unit + "]";
+        try {
+          text += "\n" + option.key + " = " + config::config_text(option, settings) + "\n";
+        } catch (const config::ValueProblem& problem) {
+          throw InputError(option.name(), problem.what(), option.get(settings), problem.remedy);
+        }
+      });
   return text;
 }
 

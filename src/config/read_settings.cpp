@@ -193,7 +193,8 @@ class Reader {
         try {
           config_text(option, settings_);
         } catch (const ValueProblem& problem) {
-          throw InputError(place(option.name()), problem.what(), "", problem.remedy);
+          throw InputError(place(option.name()), problem.what(), option.get(settings_),
+                           problem.remedy);
         }
       });
     }

@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 import time
+import warnings
 from pathlib import Path
 
 from errors import FAILURE, PathError
@@ -39,7 +40,15 @@ class Progress:
         return time.monotonic() - self._start
 
     def __call__(self, text):
-        print(f"{self.seconds():9.1f} s  {text}", file=self._out, flush=True)
+        try:
+            print(f"{self.seconds():9.1f} s  {text}", file=self._out, flush=True)
+        except OSError as error:
+            raise PathError(
+                "standard output",
+                f"could not be written: {error.strerror}",
+                "make room, or send it elsewhere; the same command goes on from what is kept",
+                FAILURE,
+            ) from error
 
     def steps(self, what):
         def tell(count, point):
@@ -72,6 +81,8 @@ def end_at_signals(output):
 def main():
     request = parse_arguments()
     end_at_signals(request.output)
+    # Its advice on other packages; what is wrong is said by its errors.
+    warnings.filterwarnings("ignore", category=UserWarning, module="pyscf")
     sys.path.append(request.workers)  # what a level of theory may be called is judged there
     try:
         try:

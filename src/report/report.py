@@ -8,6 +8,7 @@ import argparse
 import contextlib
 import dataclasses
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -53,6 +54,17 @@ def write_whole(path, content):
         with contextlib.suppress(OSError):  # as on a disk that may only be read
             temporary.unlink(missing_ok=True)
         fail(f"{path}: cannot be written: {error.strerror or error}", FAILURE)
+
+
+def tell(path):
+    try:
+        print(path, flush=True)
+    except OSError as error:
+        fail(
+            f"standard output could not be written: {error.strerror}\n"
+            "  remedy: make room, or send it elsewhere",
+            FAILURE,
+        )
 
 
 def parse_arguments():
@@ -169,13 +181,15 @@ def main():
             check_replaceable(path, marks[path.suffix])
     for path, content in files.items():
         write_whole(path, content)
-        print(path)
+        tell(path)
     for path in report.converted:
-        print(path)
+        tell(path)
 
 
 if __name__ == "__main__":
-    sys.stdout.reconfigure(errors="backslashreplace")  # names of folders are any bytes
+    if sys.stdout is not None:  # as with >&-
+        sys.stdout.reconfigure(errors="backslashreplace")  # names of folders are any bytes
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `| head` ends it as it ends the program
     try:
         main()
     except KeyboardInterrupt:

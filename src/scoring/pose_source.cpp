@@ -225,11 +225,29 @@ class TransformedPoses : public PoseSource {
     return (first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z') || first == '"';
   }
 
+  /// Other programs write the quaternion's real part last: read as the first column it would be
+  /// another rotation, of the same length.
+  void check_names(std::string_view line) const {
+    constexpr std::string_view expected = "w,x,y,z,tx,ty,tz";
+    if (line.starts_with('#') || std::ranges::count(line, ',') != std::ranges::count(expected, ','))
+      return;
+    std::string names;
+    for (const char character : line) {
+      if (character != '"' && kBlanks.find(character) == std::string_view::npos) names += character;
+    }
+    if (lower_case(names) == expected) return;
+    throw InputError(lines_.place(), "the columns are other ones, or in another order", line,
+                     fmt::format("write them as {}, the quaternion's real part first", expected));
+  }
+
   bool next_row(std::array<double, 7>& row) {
     std::string_view line;
-    do {
+    while (true) {
       if (!lines_.next(line)) return false;
-    } while (line.empty() || (!begun_ && is_heading(line)));
+      if (line.empty()) continue;
+      if (begun_ || !is_heading(line)) break;
+      check_names(line);
+    }
     begun_ = true;
     std::string_view rest = line;
     for (std::size_t k = 0; k < row.size(); ++k) {

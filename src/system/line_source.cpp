@@ -15,7 +15,7 @@ constexpr std::size_t longest_line = std::size_t{1} << 20U;
 
 LineSource::LineSource(const std::filesystem::path& path, std::string_view remedy)
     : path_(path), stream_(open_input_file(path, remedy)), buffer_(longest_line + 2) {
-  skip_byte_order_mark(stream_);
+  skip_byte_order_mark(stream_, path_);
   std::error_code ignored;
   bytes_ = std::filesystem::file_size(path, ignored);
 }

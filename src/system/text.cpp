@@ -36,7 +36,7 @@ std::vector<std::string> read_byte_lines(const std::filesystem::path& file,
   constexpr std::size_t most_bytes = std::size_t{256} << 20U;
   std::ifstream stream = open_input_file(file, remedy);
   checked_file_size(file, most_bytes, remedy);
-  skip_byte_order_mark(stream);
+  skip_byte_order_mark(stream, file);
   std::vector<std::string> lines;
   for (std::string line; std::getline(stream, line);) {
     if (!line.empty() && line.back() == '\r') {

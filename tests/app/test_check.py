@@ -80,6 +80,19 @@ class Check(program.TestCase):
                 self.assertEqual(said[0].stderr, said[1].stderr)
                 self.assertTrue(kept.exists())
 
+    def test_says_it_once(self):
+        config = self.small()
+        for words, part in (
+            (("--sampling.ensemble", "exact"), "sampling.ensemble: the exact ensemble needs"),
+            (("--qm.reference", config), "qm.reference: only the exact ensemble"),
+            (("--qm.grid-file", ""), "qm.engine: the engine frozen needs a stored density"),
+        ):
+            with self.subTest(words):
+                result = program.start("check", config, *words, cwd=self.folder)
+                self.assertEqual(result.returncode, 2, result.stderr)
+                self.assertEqual(result.stderr.count("error: "), 1, result.stderr)
+                self.assertIn(part, result.stderr)
+
     def test_finds_all_that_is_wrong(self):
         """One error of each input that does not depend on another."""
         topology = self.folder / "bad.top"
@@ -159,6 +172,11 @@ class Check(program.TestCase):
                 self.assertEqual(result.returncode, 2, result.stderr)
                 for part in parts:
                     self.assertIn(part, result.stderr)
+        words = ("--output.save-grid", "true", "--sampling.ensemble", "exact",
+                 "--sampling.steps", 20000)  # fmt: skip
+        result = program.succeed("check", config, *words, cwd=self.folder)
+        self.assertRegex(result.stdout, r"(?m)^Warning +output.save-grid keeps nothing")
+        self.assertEqual(result.stderr, "")
         said = program.succeed("check", config, cwd=self.folder).stdout
         self.assertRegex(said, r"QM program +the QM molecule has 38 basis functions: about .* an update")
 

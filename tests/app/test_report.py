@@ -475,6 +475,25 @@ class Files(Report):
         self.assertRegex(said.stderr, "report[^ ]*: cannot be written: Read-only file system")
         self.assertNotIn("Traceback", said.stderr)
 
+    def test_standard_output_on_a_full_disk_and_closed(self):
+        self.copy("argon")
+        with open("/dev/full", "w") as full:
+            command = [program.PROGRAM, "report", self.run]
+            result = subprocess.run(
+                command, stdout=full, stderr=subprocess.PIPE, text=True, check=False,
+                env=program.environment(**ENVIRONMENT),
+            )
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("standard output could not be written: No space", result.stderr)
+        self.assertNotIn("Traceback", result.stderr)
+        closed = ["sh", "-c", '"$@" >&-', "sh", *command]
+        result = subprocess.run(
+            closed, stderr=subprocess.PIPE, text=True, check=False,
+            env=program.environment(**ENVIRONMENT),
+        )
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertTrue((self.run / "report.html").is_file())
+
     def test_any_bytes_in_a_name(self):
         self.run = pathlib.Path(os.fsdecode(os.fsencode(self.folder) + b"/\xff <b>&\n"))
         self.copy("argon")

@@ -500,6 +500,8 @@ CASES = [
      ["p.xyz:4", "five"]),
     ("no poses", {"p.csv": "w,x,y,z,tx,ty,tz\n"}, ["--poses", "p.csv"],
      ["p.csv", "no pose"]),
+    ("the quaternion's real part last", {"p.csv": "x,y,z,w,tx,ty,tz\n0,0,0,1,1,2,3\n"},
+     ["--poses", "p.csv"], ["p.csv:1", "x,y,z,w,tx,ty,tz", "w,x,y,z,tx,ty,tz"]),
     ("six columns", {"p.csv": "1,0,0,0,1,2\n"}, ["--poses", "p.csv"],
      ["p.csv:1", "seven columns", "1,0,0,0,1,2"]),
     ("eight columns", {"p.csv": "1,0,0,0,1,2,3,4\n"}, ["--poses", "p.csv"],

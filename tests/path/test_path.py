@@ -282,6 +282,19 @@ class BadInputTest(program.TestCase):
             self.assertEqual(result.returncode, status, result.stderr)
             for part in says:
                 self.assertIn(part, result.stderr)
+            self.assertNotIn("Warning", result.stderr)
+
+    def test_standard_output_on_a_full_disk(self):
+        write(self.folder / "guess.xyz", HCN)
+        with open("/dev/full", "w") as full:
+            result = subprocess.run(
+                [program.PROGRAM, "path", "--transition-state", "guess.xyz", *LEVEL],
+                cwd=self.folder, env=program.environment(), stdout=full, stderr=subprocess.PIPE,
+                text=True, check=False,
+            )
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertIn("standard output: could not be written: No space", result.stderr)
+        self.assertNotIn("Traceback", result.stderr)
 
     def test_options(self):
         guess = ("--transition-state", write(self.folder / "guess.xyz", HCN).name)
@@ -297,6 +310,7 @@ class BadInputTest(program.TestCase):
         self.refused(*guess, "--solvent", "beer", says=["--solvent beer", "permittivity"])
         self.refused("--transition-state", "none.xyz", says=["none.xyz", "cannot be read"])
         self.refused(*guess, "--device", "tpu", says=["--device", "auto, cpu or gpu"])
+        self.refused(*guess, "--output", "guess.xyz", says=["--output", "'guess.xyz'", "is a file"])
         for hold in ("1-4=2", "1-1=2", "0-1=2", "1-2", "1-2=two", "1-2=1.2,"):
             self.refused(*guess, "--hold", hold, says=[f"--hold {hold}", "6-7=2.0,1-9=2.4"])
         self.refused(*guess, "--hold", "1-2=20", says=["'1-2=20'", "0.5 and 10 angstrom"])

@@ -502,6 +502,22 @@ class BadInput(ProfileCase):
                      sampling={"seed": 6})
         self.refused(["another path"], folder="first")
 
+    def test_a_folder_without_its_configuration(self):
+        """Its images are of unknown settings: they are not taken for this profile's."""
+        folder = self.folder / "first"
+        config = self.config(**self.settings([0, 0.2], steps=3000))
+        self.profile(config, folder)
+        for name in ("profile.cfg", "profile-topology.sha256"):
+            lost = folder / name
+            text = lost.read_text()
+            lost.unlink()
+            refused = program.start("profile", config, "--output.folder", folder, env=MODEL)
+            self.assertEqual(refused.returncode, 2, refused.stderr)
+            for part in ("output.folder", name, "remedy: put"):
+                self.assertIn(part, refused.stderr)
+            lost.write_text(text)
+        self.profile(config, folder)
+
     def test_a_folder_of_other_files_of_the_same_name(self):
         """Images of two force fields are no profile; overwriting leaves none of the first one's results."""
         folder = self.folder / "first"

@@ -387,6 +387,11 @@ class Results(Package):
             },
         )
 
+    def test_a_key_in_both_spellings(self):
+        sampling = {"max-translation": 0.1, "max_translation": 0.2}
+        with self.assertRaisesRegex(starpmc.InputError, "sampling.max-translation: .* twice"):
+            starpmc.check(self.settings(**sampling))
+
     def test_paths_of_any_name(self):
         """A comma is part of a path, and parts the paths of a list; a comment would cut one off."""
         settings = self.settings(steps=10, equilibration_steps=0)
@@ -457,7 +462,7 @@ class Results(Package):
 
     def test_more_steps(self):
         run = starpmc.run(self.settings(), folder=self.folder / "run")
-        longer = starpmc.resume(run.folder, steps=2 * STEPS)
+        longer = starpmc.resume(run.folder, steps=2.0 * STEPS)  # as 1e6 is
         at_once = starpmc.run(self.settings(steps=2 * STEPS), folder=self.folder / "at-once")
         self.assertEqual(longer.summary["steps"], 2 * STEPS)
         self.assertEqual(

@@ -135,7 +135,7 @@ def resume(
     """Goes on with a run that was stopped or killed; the results are those of one that was not.
     With `steps`, that many in all, also with a finished run. The other arguments are those of
     run(); the program says which options may be given anew."""
-    more = [] if steps is None else ["--steps", str(steps)]
+    more = [] if steps is None else ["--steps", as_text(steps)]
     words = ["resume", os.fspath(folder), *more, *as_words(overrides)]
     begun = Run(folder, Process(find_program(), words, environment), progress)
     return begun.wait() if wait else begun

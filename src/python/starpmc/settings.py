@@ -56,7 +56,11 @@ def normalised(settings: Settings) -> dict[str, dict[str, Any]]:
                 f"settings are dictionaries by section: {section}={{...}}, not {values!r}"
             )
         keys = result.setdefault(section.replace("_", "-"), {})
-        keys.update({key.replace("_", "-"): value for key, value in values.items()})
+        for name, value in values.items():
+            key = name.replace("_", "-")
+            if key in keys:
+                raise InputError(f"{section}.{key}: option given twice, found {value!r}", "give it once")
+            keys[key] = value
     return result
 
 
