@@ -4,6 +4,7 @@
 #include <starpu.h>
 
 #include <atomic>
+#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
 #include <future>
@@ -106,12 +107,21 @@ TEST_F(EngineTeamTest, AnotherDoesWhatALostEngineHadBegun) {
     });
     while (started < kHelpers) std::this_thread::sleep_for(1ms);
     std::mutex mutex;
+    std::condition_variable lost;
     std::map<QmEngine*, int> begun;
     std::vector<int> done(kPieces);
+    unsigned left = kHelpers;
     const auto piece = [&](QmEngine& engine, std::size_t number) {
-      std::this_thread::sleep_for(1ms);
-      const std::lock_guard lock(mutex);
-      if (++begun[&engine] == 2 && &engine != &own) throw WorkersLost("gone for good");
+      std::unique_lock lock(mutex);
+      ++begun[&engine];
+      if (&engine == &own) {
+        // On a busy machine it might do all pieces before another one begins its second.
+        lost.wait_for(lock, 5s, [&] { return left == 0; });
+      } else if (begun[&engine] == 2) {
+        --left;
+        lost.notify_all();
+        throw WorkersLost("gone for good");
+      }
       ++done[number];
     };
     team.run(own, {kPieces, 1, {}, piece}, {});

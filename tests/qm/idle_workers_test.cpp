@@ -89,6 +89,8 @@ TEST_F(IdleWorkersTest, OneOfAnotherKindIsStarted) {
   WorkerEngine on_another_device(command(), elsewhere);
   EXPECT_NE(process_of(update(on_another_device)), process_of(first));
   EXPECT_EQ(idle_->count(), 1U);
+  EXPECT_EQ(idle_->count(0, 1), 1U);
+  EXPECT_EQ(idle_->count(1), 0U);
 }
 
 TEST_F(IdleWorkersTest, OneThatHasEndedIsNotUsed) {
