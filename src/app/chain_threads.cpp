@@ -59,7 +59,7 @@ void ChainThreads::work(QmEngine& engine) noexcept {
   try {
     work_(engine);
   } catch (const std::exception& failure) {
-    spdlog::debug("a QM worker that was lent failed: {}", failure.what());
+    spdlog::info("a QM worker that was lent failed: {}", failure.what());
     const std::lock_guard lock(mutex_);
     failed_ = true;
   }
