@@ -46,7 +46,7 @@ void print_engine(const std::string& name, const std::string& python) {
 }  // namespace
 
 boost::program_options::options_description info_options() {
-  boost::program_options::options_description described("Options");
+  boost::program_options::options_description described;
   described.add_options()("qm.python", boost::program_options::value<std::string>(),
                           "Python of the QM programs, as in a configuration");
   return described;

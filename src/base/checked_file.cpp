@@ -56,7 +56,7 @@ void write_and_replace(const std::filesystem::path& path, std::string_view text,
   std::error_code ignored;
   std::filesystem::remove(temporary, ignored);  // left by a process of the same number
   try {
-    CheckedFile file(temporary, CheckedFile::Mode::create_new);
+    CheckedFile file(temporary, CheckedFile::Mode::create_new, path);
     file.write(text);
     file.synchronise();
     file.close();
@@ -85,7 +85,9 @@ bool link_file(const std::filesystem::path& path, const std::filesystem::path& s
 
 }  // namespace
 
-CheckedFile::CheckedFile(const std::filesystem::path& path, Mode mode) : CheckedFile(path) {
+CheckedFile::CheckedFile(const std::filesystem::path& path, Mode mode,
+                         const std::filesystem::path& name)
+    : CheckedFile(name.empty() ? path : name) {
   int how = O_APPEND;
   if (mode == Mode::create_new) how = O_CREAT | O_EXCL | O_NOFOLLOW;
   // Without O_NONBLOCK a pipe of that name would be waited for; for regular files it means nothing.

@@ -20,7 +20,8 @@ class CheckedFile {
     append       ///< appends to a file, created if missing; never follows a symbolic link
   };
 
-  CheckedFile(const std::filesystem::path& path, Mode mode);
+  /// @param name what messages call it, where that is not its path
+  CheckedFile(const std::filesystem::path& path, Mode mode, const std::filesystem::path& name = {});
   /// Opens an existing file, cuts it back to its first `bytes` bytes and appends from there; never
   /// follows a symbolic link.
   /// @throws RunError naming both sizes if the file is shorter; it is then left as it was

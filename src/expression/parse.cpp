@@ -110,6 +110,9 @@ class Parser {
     std::vector<Operand> factors{{parse_signed(), 1}};
     while (next_->is('*') || next_->is('/')) {
       const double exponent = (next_++)->is('*') ? 1 : -1;
+      if (exponent > 0 && next_->is('*')) {
+        fail_here("expected a number, a name, - or (", "write powers by ^, as in r^2");
+      }
       factors.push_back({parse_signed(), exponent});
     }
     if (factors.size() == 1) return factors[0].node;

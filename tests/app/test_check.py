@@ -255,6 +255,7 @@ class Check(program.TestCase):
             text = program.succeed(command, "--help").stdout
             self.assertTrue(text.startswith(f"Usage: starpmc {command}"), text[:200])
             self.assertNotIn("starpmc solvate", text)
+            self.assertLessEqual(text.count("Options:"), 1)
             self.assertEqual("--system.topology" in text, command in ("run", "check", "energy"))
             self.assertEqual(program.succeed(command, "a.cfg", "--help").stdout, text)
 

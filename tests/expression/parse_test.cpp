@@ -70,6 +70,7 @@ TEST(Parse, ErrorsPointIntoTheText) {
             "  remedy: complete the expression before it\n"
             "    4*epsilon*((sigma/r)^12-)\n"
             "                            ^");
+  EXPECT_THAT(error("r**2"), AllOf(HasSubstr("column 3"), HasSubstr("powers by ^")));
   EXPECT_THAT(error("r r"), AllOf(HasSubstr("column 3"), HasSubstr("expected an operator")));
   EXPECT_THAT(error("(r"), AllOf(HasSubstr("expected )"), HasSubstr("found 'the end'")));
   EXPECT_THAT(error("r$2"), AllOf(HasSubstr("column 2"), HasSubstr("found '$'")));
