@@ -90,9 +90,7 @@ bool ProfileFolder::open(const Settings& settings, const std::string& path,
   if (overwrite) require_inputs_elsewhere(settings);
   std::error_code failure;
   fs::create_directories(path_, failure);
-  if (failure) {
-    throw RunError(path_.string() + ": cannot create the output folder: " + failure.message());
-  }
+  if (failure) throw cannot_create_output_folder(path_, failure);
   lock_.emplace(path_);
   const fs::path settings_file = path_ / kProfileSettingsName;
   if (overwrite || !fs::exists(settings_file)) require_nothing_foreign();

@@ -206,6 +206,13 @@ std::filesystem::path own_path(const std::filesystem::path& folder, std::string_
 
 }  // namespace
 
+RunError cannot_create_output_folder(const std::filesystem::path& folder,
+                                     const std::error_code& failure) {
+  return RunError(folder.string() + ": cannot create the output folder: " + failure.message() +
+                  "\n  remedy: choose another one with --output.folder, or see to it that this "
+                  "one can be made");
+}
+
 OutputFolder::OutputFolder(const std::filesystem::path& folder, bool overwrite)
     : OutputFolder(folder) {
   refuse_dangling_link(folder);
@@ -213,8 +220,7 @@ OutputFolder::OutputFolder(const std::filesystem::path& folder, bool overwrite)
   std::filesystem::create_directories(folder, failure);
   const bool is_folder = std::filesystem::is_directory(folder);
   if (!is_folder && std::filesystem::exists(folder)) refuse_file(folder);
-  if (!is_folder)
-    throw RunError(folder.string() + ": cannot create the output folder: " + failure.message());
+  if (!is_folder) throw cannot_create_output_folder(folder, failure);
   lock_.emplace(path_);
   clear(overwrite);
 }

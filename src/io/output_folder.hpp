@@ -5,10 +5,12 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "io/folder_lock.hpp"
+#include "kernels/base/error.hpp"
 
 namespace starpmc {
 
@@ -20,6 +22,10 @@ struct InputPath {
   std::string option;
   std::filesystem::path path;
 };
+
+/// With the remedy.
+RunError cannot_create_output_folder(const std::filesystem::path& folder,
+                                     const std::error_code& failure);
 
 /// The folder a run writes to, locked against a second run for as long as the object lives.
 ///

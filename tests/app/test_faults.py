@@ -378,7 +378,7 @@ class UnwritableFolder(Faults):
     def test_read_only(self):
         disk = mount(self, "ro")
         self.out = disk / "out"
-        self.expect_refusal("cannot create the output folder", "Read-only file system")
+        self.expect_refusal("cannot create the output folder", "Read-only file system", "--output.folder")
         self.assertEqual(list(disk.iterdir()), [])
 
     def test_existing_and_read_only(self):
@@ -403,7 +403,7 @@ class UnwritableFolder(Faults):
         closed = self.folder / "closed"
         closed.mkdir(mode=0o555)
         self.out = closed / "out"
-        self.expect_refusal("cannot create the output folder", "Permission denied")
+        self.expect_refusal("cannot create the output folder", "Permission denied", "--output.folder")
 
 
 class Nonsense(Faults):
