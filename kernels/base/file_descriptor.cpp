@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstddef>
 #include <utility>
 
 namespace starpmc {
@@ -19,6 +21,16 @@ FileDescriptor& FileDescriptor::operator=(FileDescriptor&& other) noexcept {
 
 void FileDescriptor::close() {
   if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
+}
+
+bool write_all(int file, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t part = ::write(file, bytes.data(), bytes.size());
+    if (part < 0 && errno == EINTR) continue;
+    if (part <= 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(part));
+  }
+  return true;
 }
 
 }  // namespace starpmc

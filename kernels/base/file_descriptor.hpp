@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string_view>
+
 namespace starpmc {
 
 /// A file descriptor that closes itself.
@@ -19,5 +21,8 @@ class FileDescriptor {
  private:
   int descriptor_ = -1;
 };
+
+/// @return false: not all could be written, as errno tells
+bool write_all(int file, std::string_view bytes);
 
 }  // namespace starpmc

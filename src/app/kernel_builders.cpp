@@ -2,10 +2,8 @@
 
 #include <fmt/format.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <csignal>
 #include <iostream>
 #include <iterator>
@@ -48,15 +46,8 @@ void tell(const std::string& device) {
 /// In memory: a pipe would have to be written while its reader may have died.
 FileDescriptor file_of(const std::string& request) {
   FileDescriptor file(memfd_create("starpmc-kernels", MFD_CLOEXEC));
-  std::size_t written = 0;
-  while (file.get() >= 0 && written < request.size()) {
-    const ssize_t count = write(file.get(), request.data() + written, request.size() - written);
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) throw RunError("no memory for what another process is to build");
-    written += static_cast<std::size_t>(count);
-  }
-  if (file.get() < 0 || lseek(file.get(), 0, SEEK_SET) != 0) {
-    throw RunError("no file for what another process is to build");
+  if (file.get() < 0 || !write_all(file.get(), request) || lseek(file.get(), 0, SEEK_SET) != 0) {
+    throw RunError("no memory for what another process is to build");
   }
   return file;
 }
@@ -66,9 +57,7 @@ void build(const std::string& request) {
     const FileDescriptor input = file_of(request);
     const pid_t process = spawn_process({"/proc/self/exe", std::string(kBuildKernels)}, {},
                                         {input.get(), STDERR_FILENO, STDERR_FILENO}, SIGKILL);
-    int status = 0;
-    while (waitpid(process, &status, 0) < 0 && errno == EINTR) {
-    }
+    const int status = wait_for_end(process);
     if (status != 0) spdlog::debug("a process that was to build kernels ended with {}", status);
   } catch (const std::exception& failure) {
     spdlog::debug("no process builds kernels: {}", failure.what());

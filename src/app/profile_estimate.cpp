@@ -80,9 +80,7 @@ int run_estimate(const std::vector<std::string>& command) {
     std::cout.write(buffer.data(), count);
     std::cout.flush();
   }
-  int status = 0;
-  while (waitpid(process.process_id, &status, 0) < 0 && errno == EINTR) {
-  }
+  const int status = wait_for_end(process.process_id);
   return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 

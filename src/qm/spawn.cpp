@@ -174,6 +174,13 @@ SpawnedProcess spawn_process(const std::vector<std::string>& command,
   }
 }
 
+int wait_for_end(pid_t process) {
+  int status = 0;
+  while (waitpid(process, &status, 0) < 0 && errno == EINTR) {
+  }
+  return status;
+}
+
 bool has_ended(pid_t process) {
   siginfo_t ended{};
   const int result = waitid(P_PID, static_cast<id_t>(process), &ended, WEXITED | WNOHANG | WNOWAIT);

@@ -48,6 +48,8 @@ pid_t spawn_process(const std::vector<std::string>& command,
 SpawnedProcess spawn_process(const std::vector<std::string>& command,
                              const std::vector<std::string>& environment, int error_descriptor);
 
+/// Waits for a child's end and reaps it. @return its status, as waitpid(2) tells it
+int wait_for_end(pid_t process);
 /// Whether a child has ended; leaves it to be reaped.
 bool has_ended(pid_t process);
 /// Waits for that until the deadline.

@@ -5,6 +5,7 @@
 
 #include <cstring>
 #include <fstream>
+#include <optional>
 
 #include "device_pipeline.hpp"
 #include "kernels/opencl/host/build.hpp"
@@ -22,8 +23,16 @@ class Cache : public testing::Test {
     ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
     root_ = pattern;
     folder_ = root_ / "starpmc" / "kernels";
+    if (const char* const before = std::getenv("XDG_CACHE_HOME")) user_cache_ = before;
   }
-  void TearDown() override { fs::remove_all(root_); }
+  void TearDown() override {
+    fs::remove_all(root_);
+    if (user_cache_) {
+      ::setenv("XDG_CACHE_HOME", user_cache_->c_str(), 1);
+    } else {
+      ::unsetenv("XDG_CACHE_HOME");
+    }
+  }
 
   opencl::BinaryCache cache() const { return opencl::BinaryCache(folder_); }
   static std::string read(const fs::path& path) {
@@ -36,6 +45,7 @@ class Cache : public testing::Test {
 
   fs::path root_;
   fs::path folder_;
+  std::optional<std::string> user_cache_;  ///< XDG_CACHE_HOME before the test
   const Bytes binary_{1, 0, 255, 7};
 };
 
@@ -114,18 +124,11 @@ TEST_F(Cache, KeepsToItsSize) {
 }
 
 TEST_F(Cache, LiesWhereTheUserWantsIt) {
-  const char* const before = std::getenv("XDG_CACHE_HOME");
-  const std::string kept = before == nullptr ? "" : before;
   ::setenv("XDG_CACHE_HOME", root_.c_str(), 1);
   EXPECT_EQ(opencl::BinaryCache::of_user()->file_of("key"), cache().file_of("key"));
   ::setenv("XDG_CACHE_HOME", "relative", 1);
   EXPECT_EQ(opencl::BinaryCache::of_user()->file_of("key").parent_path(),
             fs::path(std::getenv("HOME")) / ".cache" / "starpmc" / "kernels");
-  if (before == nullptr) {
-    ::unsetenv("XDG_CACHE_HOME");
-  } else {
-    ::setenv("XDG_CACHE_HOME", kept.c_str(), 1);
-  }
 }
 
 TEST_F(Cache, KnowsWhetherItTakesFiles) {
@@ -140,8 +143,6 @@ TEST_F(Cache, IsFilledByOthers) {
   const auto device = find_device(CL_DEVICE_TYPE_ALL);
   if (!device) GTEST_SKIP() << "no OpenCL device with double precision";
   const std::string text = "__kernel void answer(__global int *x) { *x = ANSWER; }\n";
-  const char* const before = std::getenv("XDG_CACHE_HOME");
-  const std::string kept = before == nullptr ? "" : before;
   ::setenv("XDG_CACHE_HOME", root_.c_str(), 1);
   int told = 0;
   std::vector<std::string> requests;
@@ -176,11 +177,6 @@ TEST_F(Cache, IsFilledByOthers) {
        {std::string(), std::string("text"), std::string("0 0"), std::string("99 0 0\n"),
         std::string("0 99 0\n"), std::string("0 0 9\nshort"), std::string("-1 0 0\n")}) {
     EXPECT_THROW(opencl::build_into_cache(nothing), RunError) << nothing;
-  }
-  if (before == nullptr) {
-    ::unsetenv("XDG_CACHE_HOME");
-  } else {
-    ::setenv("XDG_CACHE_HOME", kept.c_str(), 1);
   }
 }
 

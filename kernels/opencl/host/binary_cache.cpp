@@ -77,16 +77,6 @@ std::optional<std::string> read_all(int file, std::size_t size) {
   return bytes;
 }
 
-bool write_all(int file, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t part = ::write(file, bytes.data(), bytes.size());
-    if (part < 0 && errno == EINTR) continue;
-    if (part <= 0) return false;
-    bytes.remove_prefix(static_cast<std::size_t>(part));
-  }
-  return true;
-}
-
 void append_number(std::string& text, std::uint64_t number) {
   std::array<char, sizeof number> bytes{};
   std::memcpy(bytes.data(), &number, sizeof number);
