@@ -17,7 +17,9 @@ import time
 from pathlib import Path
 
 import evaluation
+import power
 from evaluation import CONFIGS, HERE, Failure, aligned, bounded, choose, numbers
+from power import watts_text
 
 sys.path.insert(0, str(HERE.parent / "reference"))
 from learning import ELECTRONS, nuclei_of_solute, random_points
@@ -39,6 +41,8 @@ WINDOW = 200
 SPARSE = ("--output.energy-interval", 10_000, "--output.trajectory-interval", 10_000_000,
           "--output.overwrite", "true", "--sampling.equilibration-steps", 0,
           "--sampling.chains", 1)
+LEGEND = ("microseconds of a step, tries included; gains over one device of what the program takes; bytes between\n"
+          "memories of 200 steps; mean watts of each GPU; how many different decisions, and their SHA-256's beginning")
 TOLD = re.compile(r"one chain on \d+ workers(, which is not worth it)?: ([\d., ]+) % of the density; "
                   r"(\S+) us a step, (\S+) alone")
 
@@ -46,16 +50,18 @@ TOLD = re.compile(r"one chain on \d+ workers(, which is not worth it)?: ([\d., ]
 def ways_of(request):
     """By name: run.tasks, devices, and cores, of which none stands for as many as there are."""
     numbers = [n for n in (2, 4, 8) if n < request.devices] + [request.devices]
-    return {
+    all_ways = {
         "one": ("windows", 1, request.cores),
         **{str(n): ("auto", n, request.cores) for n in numbers},
         **({"cores": ("auto", 1, None)} if request.all_cores else {}),
     }  # fmt: skip
+    return {way: what for way, what in all_ways.items() if not request.ways or way in request.ways}
 
 
 class Session:
-    def __init__(self, request, folder):
+    def __init__(self, request, folder, meters):
         self.request = request
+        self.meters = meters
         self.folder = folder
         self.began = time.monotonic()
         self.program = evaluation.Program(request.program)
@@ -114,6 +120,8 @@ class Session:
         """Microseconds of a step, bytes of 200 steps, and what the run says of itself."""
         steps = self.steps(case)
         summary, log = self.run(case, way, steps)
+        ended = time.time()
+        watts = self.meters.watts(ended - summary["wall_seconds"], ended)
         told = TOLD.findall(log)
         refused, shares, *paces = told[-1] if told else ("", "", "?", "?")
         team, alone = (None if pace == "?" else float(pace) for pace in paces)
@@ -121,6 +129,7 @@ class Session:
             "step_us": 1e6 * summary["wall_seconds"] / steps,
             "team_us": team, "alone_us": alone, "takes_team": bool(told) and not refused,
             "bytes_of_200_steps": summary["schedule"]["bytes_between_memories"] * WINDOW / steps,
+            "watts": watts,
             "decisions_sha256": summary["decisions_sha256"],
             "shares_percent": [float(x) for x in shares.split(", ")] if shares else [],
             "log": [line for line in log.splitlines() if "one chain" in line],
@@ -149,7 +158,13 @@ def gain_of(one, other):
     if other["takes_team"]:
         return other["alone_us"] / other["team_us"]
     # Tries of a team that is not taken are not what the chain goes on with.
-    return 1.0 if other["log"] else one["step_us"] / other["step_us"]
+    if other["log"]:
+        return 1.0
+    return one["step_us"] / other["step_us"] if one else None
+
+
+def median_of(values):
+    return None if None in values else statistics.median(values)
 
 
 def row_of(case, rounds):
@@ -158,30 +173,38 @@ def row_of(case, rounds):
     ways = list(rounds[0])
     more = [way for way in ways if way != "one"]
     teams = [rounds[-1][way] for way in more if rounds[-1][way]["takes_team"]]
-    last = teams[-1] if teams else rounds[-1][more[-1]]
+    last = teams[-1] if teams else rounds[-1][ways[-1]]
     return {
         "system": system, "points": points, "precision": precision, "rounds": len(rounds),
         "step_us": {way: statistics.median(r[way]["step_us"] for r in rounds) for way in ways},
-        "gain": {way: statistics.median(gain_of(r["one"], r[way]) for r in rounds) for way in more},
+        "gain": {way: median_of([gain_of(r.get("one"), r[way]) for r in rounds]) for way in more},
+        "watts": {way: rounds[-1][way]["watts"] for way in ways},
         "takes_team": {way: rounds[-1][way]["takes_team"] for way in more},
         "bytes_of_200_steps": last["bytes_of_200_steps"], "shares_percent": last["shares_percent"],
         "hashes": len({r[way]["decisions_sha256"] for r in rounds for way in ways}),
-        "decisions_sha256": rounds[-1]["one"]["decisions_sha256"],
+        "decisions_sha256": rounds[-1][ways[0]]["decisions_sha256"],
     }  # fmt: skip
+
+
+def gain_text(row, way):
+    if row["gain"].get(way) is None:
+        return ""
+    return f"{row['gain'][way]:.2f}{'' if row['takes_team'][way] else ' alone'}"
 
 
 def text(rows):
     ways = list(dict.fromkeys(way for row in rows for way in row["step_us"]))
-    lines = [("bench", "points", "precision", *(f"{way} us" for way in ways),
-              *(f"gain {way}" for way in ways[1:]), "bytes", "shares %", "hashes")]  # fmt: skip
+    more = [way for way in ways if way != "one"]
+    lines = [("bench", "points", "precision", *(f"{way} us" for way in ways), *(f"gain {way}" for way in more),
+              "bytes", "shares %", *(f"{way} W" for way in ways), "hashes", "decisions")]  # fmt: skip
     for row in rows:
-        gains = ("" if way not in row["gain"] else
-                 f"{row['gain'][way]:.2f}{'' if row['takes_team'][way] else ' alone'}" for way in ways[1:])
         lines.append((
             row["system"], str(row["points"]), row["precision"],
-            *(f"{row['step_us'][way]:.3f}" if way in row["step_us"] else "" for way in ways), *gains,
-            f"{row['bytes_of_200_steps']:.0f}", "/".join(f"{share:.0f}" for share in row["shares_percent"]),
-            str(row["hashes"])))  # fmt: skip
+            *(f"{row['step_us'][way]:.3f}" if way in row["step_us"] else "" for way in ways),
+            *(gain_text(row, way) for way in more), f"{row['bytes_of_200_steps']:.0f}",
+            "/".join(f"{share:.0f}" for share in row["shares_percent"]),
+            *(watts_text(row["watts"].get(way, {})) for way in ways), str(row["hashes"]),
+            row["decisions_sha256"][:8]))  # fmt: skip
     return aligned(lines)
 
 
@@ -222,6 +245,15 @@ def measured_rows(session):
     return session.rows(measured)
 
 
+def add_choices(parser):
+    """Of what is measured: options that several_gpus.py has, too."""
+    parser.add_argument("--precisions", default="mixed,fp64", type=lambda text: choose(
+        "--precisions", text, {name: name for name in PRECISIONS}), help="of one chain (mixed,fp64)")
+    parser.add_argument("--ways", default=[], type=lambda text: choose(
+        "--ways", text, {name: name for name in ("one", "2", "4", "8", "cores")}),
+        help="some of one, 2, 4, 8 devices and all cores, of one chain (all)")
+
+
 def main():
     parser = evaluation.arguments(__doc__.split("\n\n")[0], time.strftime("devices-%Y%m%d-%H%M%S"))
     parser.add_argument("--devices", type=bounded(int, 2, 8), default=2, help="(2)")
@@ -233,8 +265,7 @@ def main():
     parser.add_argument("--all-cores", action="store_true", help="one device with all cores, too")
     parser.add_argument("--systems", default="A,R", type=lambda text: choose(
         "--systems", text, {name: name for name in ELECTRONS_OF}), help="of A, B, C, R (A,R)")
-    parser.add_argument("--precisions", default="mixed,fp64", type=lambda text: choose(
-        "--precisions", text, {name: name for name in PRECISIONS}), help="(mixed,fp64)")
+    add_choices(parser)
     parser.add_argument("--rounds", type=bounded(int, 1, 100), default=3, help="at most (3)")
     parser.add_argument("--time", type=bounded(float, 1, 1e5), default=200,
                         help="seconds after which no case is begun (200)")
@@ -242,11 +273,11 @@ def main():
                         help="of the lengths, for slow devices (1)")
     request = parser.parse_args()
     folder = evaluation.new_folder(request.output, "devices.json")
-    session = Session(request, folder)
-    rows = measured_rows(session)
-    print("\nMicroseconds of a step, tries included; gains over one device of what the program takes; bytes\n"
-          "between memories of 200 steps\n"
-          + text(rows))  # fmt: skip
+    machine = evaluation.Program(request.program).with_environment(STARPU_NOPENCL=request.devices).machine(
+        "--implementation", request.implementation)
+    with power.Meters(machine["opencl_devices"], lambda line: print(line, flush=True)) as meters:
+        rows = measured_rows(Session(request, folder, meters))
+    print(f"\n{LEGEND}\n" + text(rows))
     if any(row["hashes"] != 1 for row in rows):
         raise Failure("decisions differ between devices: see decisions_sha256 in devices.json")
     return 0

@@ -4,6 +4,7 @@ A meter is read in a thread while something else runs; the mean power of any spa
 asked for afterwards.
 """
 
+import contextlib
 import ctypes
 import threading
 import time
@@ -144,6 +145,40 @@ class Meter:
             return None
         (first, before), (last, after) = inside[0], inside[-1]
         return (after - before) / (last - first)
+
+
+class Meters:
+    """Of all NVIDIA GPUs among machine.opencl_devices of bench.json, within a `with`; none where NVML is not.
+
+    say(line): told of each that cannot be read.
+    """
+
+    def __init__(self, devices, say):
+        self._meters = {}
+        for device in devices:
+            if device["is_cpu"]:
+                continue
+            try:
+                self._meters[device["worker"]] = Meter(Nvml(device["uuid"]))
+            except NoReading as why:
+                say(f"no power of {device['worker']}: {why}")
+
+    def __enter__(self):
+        self._stack = contextlib.ExitStack()
+        for meter in self._meters.values():
+            self._stack.enter_context(meter)
+        return self
+
+    def __exit__(self, *failure):
+        return self._stack.__exit__(*failure)
+
+    def watts(self, began, ended):
+        """Of each, the mean over the span; None where there is none."""
+        return {name: meter.mean_watts(began, ended) for name, meter in self._meters.items()}
+
+
+def watts_text(watts):
+    return "/".join("-" if w is None else f"{w:.0f}" for w in watts.values()) or "-"
 
 
 def counter_of(result, devices):

@@ -9,7 +9,6 @@ and cores, beside StarPU's lower bound. profile: the first images of chorismate'
 several_gpus.json is written after each case. Needs NumPy and the Python of the QM program.
 """
 
-import contextlib
 import itertools
 import json
 import os
@@ -22,6 +21,7 @@ import devices
 import evaluation
 import power
 from evaluation import CONFIGS, Failure, aligned, bounded, choose, numbers
+from power import watts_text
 
 PARTS = ("chain", "chains", "whole", "profile")
 STEPS_OF_R = 24_800_000
@@ -40,8 +40,10 @@ class Host:
         self.program = evaluation.Program(request.program)
         self.began = time.monotonic()
         self.document = {"command": sys.argv[1:]}
-        self.meters = {}
-        self.stack = contextlib.ExitStack()
+        self.machine = self.program.with_environment(STARPU_NOPENCL=request.devices).machine(
+            "--implementation", request.implementation)
+        self.write("machine", self.machine)
+        self.meters = power.Meters(self.machine["opencl_devices"], lambda line: print(line, flush=True))
 
     def seconds(self):
         return time.monotonic() - self.began
@@ -55,28 +57,8 @@ class Host:
         """1, 2, 4 ... devices."""
         return [n for n in (1, 2, 4, 8) if n <= self.request.devices]
 
-    def start_meters(self):
-        machine = self.program.with_environment(STARPU_NOPENCL=self.request.devices).machine(
-            "--implementation", self.request.implementation)
-        self.write("machine", machine)
-        for device in machine["opencl_devices"]:
-            if device["is_cpu"]:
-                continue
-            try:
-                meter = power.Meter(power.Nvml(device["uuid"]))
-            except power.NoReading as why:
-                print(f"no power of {device['worker']}: {why}", flush=True)
-                continue
-            self.meters[device["worker"]] = self.stack.enter_context(meter)
-        return machine
-
     def watts(self, began):
-        ended = time.time()
-        return {name: meter.mean_watts(began, ended) for name, meter in self.meters.items()}
-
-
-def power_text(watts):
-    return "/".join("-" if w is None else f"{w:.0f}" for w in watts.values()) or "-"
+        return self.meters.watts(began, time.time())
 
 
 def part_chain(host, left):
@@ -86,14 +68,11 @@ def part_chain(host, left):
     folder.mkdir()
     asked = Namespace(
         program=request.program, devices=request.devices, cores=1, all_cores=True, points=request.points,
-        implementation=request.implementation, systems=request.systems, precisions=["mixed", "fp64"],
-        rounds=1, time=left, scale=request.scale)
-    began = time.time()
-    rows = devices.measured_rows(devices.Session(asked, folder))
-    watts = host.watts(began)
-    host.write("chain", {"rows": rows, "watts": watts})
-    print("\nOne chain: microseconds of a step, tries included; gains over one device; bytes of 200 steps; mean watts of"
-          f" the GPUs {power_text(watts)}\n" + devices.text(rows), flush=True)
+        implementation=request.implementation, systems=request.systems, precisions=request.precisions,
+        ways=request.ways, rounds=1, time=left, scale=request.scale)
+    rows = devices.measured_rows(devices.Session(asked, folder, host.meters))
+    host.write("chain", rows)
+    print(f"\nOne chain: {devices.LEGEND}\n" + devices.text(rows), flush=True)
     if any(row["hashes"] != 1 for row in rows):
         raise Failure("decisions differ between devices: see several_gpus.json")
 
@@ -123,7 +102,7 @@ def part_chains(host, left):
     for row in rows:
         row["gain"] = one[row["system"], row["chains"]] / row["step_us"]
         lines.append((row["system"], str(row["chains"]), str(row["devices"]), f"{row['step_us']:.3f}",
-                      f"{row['gain']:.2f}", power_text(row["watts"])))
+                      f"{row['gain']:.2f}", watts_text(row["watts"])))
     host.write("chains", rows)
     print("\nSeveral chains, mixed precision\n" + aligned(lines), flush=True)
 
@@ -180,7 +159,7 @@ def part_whole(host, left):
         lines.append((row["run"], row["qm"], str(row["chains"]), str(row["steps"]), str(row["updates"]),
                       f"{row['seconds_in_all']:.0f}", f"{row['start_up_seconds']:.0f}",
                       "-" if made is None else f"{made:.0f}", f"{row['lower_bound_seconds']:.0f}",
-                      f"{100 * row['of_bound']:.0f} %", power_text(row["watts"])))
+                      f"{100 * row['of_bound']:.0f} %", watts_text(row["watts"])))
     print("\nThe whole of bench-R on all devices and cores\n" + aligned(lines), flush=True)
     for row in rows:
         shares = [(worker["worker"], 100 * worker["share_qm"], 100 * worker["share_sampling"])
@@ -234,7 +213,7 @@ def part_profile(host, left):
         lines.append((
             str(row["devices"]), str(row["images"]), f"{row['seconds_in_all']:.0f}", f"{mean:.1f}",
             f"{rate:.2f}", f"{rows[0]['seconds_in_all'] / row['seconds_in_all']:.2f}",
-            power_text(row["watts"])))  # fmt: skip
+            watts_text(row["watts"])))  # fmt: skip
     print(f"\nThe first {request.images} images of chorismate's profile\n" + aligned(lines), flush=True)
 
 
@@ -251,6 +230,7 @@ def main():
                         help="of bench-A's density, one chain")
     parser.add_argument("--systems", default="A,R,B,C", type=lambda text: choose(
         "--systems", text, {name: name for name in devices.ELECTRONS_OF}), help="of one chain (A,R,B,C)")
+    devices.add_choices(parser)
     parser.add_argument("--chains", type=numbers(64), default=[1, 2, 4, 8, 16], help="(1,2,4,8,16)")
     parser.add_argument("--whole-chains", type=bounded(int, 1, 64),
                         help="of the whole of bench-R; by default what the cores allow")
@@ -268,8 +248,8 @@ def main():
                         help="of the lengths, for slow devices (1)")
     request = parser.parse_args()
     host = Host(request, evaluation.new_folder(request.output, "several_gpus.json"))
-    with host.stack:
-        print(evaluation.machine_text(host.start_meters()), flush=True)
+    with host.meters:
+        print(evaluation.machine_text(host.machine), flush=True)
         parts = {"chain": part_chain, "chains": part_chains, "whole": part_whole,
                  "profile": part_profile}  # fmt: skip
         whole = sum(SHARES[name] for name in request.parts)
