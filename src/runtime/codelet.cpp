@@ -1,6 +1,7 @@
 #include "runtime/codelet.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <deque>
 #include <mutex>
@@ -8,6 +9,7 @@
 
 #include "kernels/base/error.hpp"
 #include "runtime/device_failure.hpp"
+#include "runtime/device_pace.hpp"
 #include "runtime/opencl_programs.hpp"
 #include "runtime/taken_workers.hpp"
 #include "runtime/task_gaps.hpp"
@@ -357,8 +359,14 @@ void Codelet::count(void* codelet) {
                         starpu_timing_timespec_to_us(&info.end_time) * 1e-6});
   }
   if (kSimulated || failed()) return;  // the task may have done nothing
-  self->history_.record(info.workerid, implementation, arguments_of_task(task).work_bucket,
-                        seconds * 1e6);
+  double microseconds = seconds * 1e6;
+  if (!on_cpu) {
+    microseconds = duration_on_device(info.workerid, microseconds,
+                                      self->history_.prior(info.workerid, implementation, size),
+                                      device_has_tasks(info.workerid));
+  }
+  if (std::isnan(microseconds)) return;
+  self->history_.record(info.workerid, implementation, size, microseconds);
 }
 
 void report_failure(const std::string& what) noexcept {

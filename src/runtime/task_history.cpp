@@ -179,6 +179,10 @@ double TaskHistory::prior_duration(const starpu_perfmodel_arch& arch, unsigned i
   return std::max(known.least(), known.guess(work_bucket(work * prior_.pairs), in_proportion));
 }
 
+double TaskHistory::prior(int worker, unsigned implementation, std::uint32_t bucket) const {
+  return prior_duration(*arch_of(worker), implementation, bucket_work(bucket));
+}
+
 double TaskHistory::estimate(int worker, unsigned implementation, double work) {
   load();
   const ArchDurations* const durations = find(*arch_of(worker));

@@ -42,6 +42,8 @@ class TaskHistory {
   double estimate(int worker, unsigned implementation, double work);
   /// Microseconds, for a size that has been measured or lies between such; otherwise NaN.
   double interpolate(int worker, unsigned implementation, double work);
+  /// Microseconds, by the worker's speed alone; NaN where that or the operation is not known.
+  double prior(int worker, unsigned implementation, std::uint32_t bucket) const;
   /// Keeps a task's duration while its size has few.
   void record(int worker, unsigned implementation, std::uint32_t bucket, double microseconds);
 
