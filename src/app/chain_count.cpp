@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <thread>
 
 #include "base/free_memory.hpp"
@@ -33,9 +34,14 @@ unsigned automatic_chains(unsigned cpu_workers, unsigned devices, double worker_
 
 unsigned qm_workers(const Settings::QmSection& settings, unsigned chains) {
   if (settings.engine != "pyscf") return chains;  // others have no state to go on from
+  if (settings.workers) return std::min(chains, static_cast<unsigned>(*settings.workers));
+  // More make no more updates there, and each waits for the others' beginning on the device.
+  constexpr unsigned kMostOnGpu = 8;
+  const unsigned most =
+      settings.device == "gpu" ? kMostOnGpu : std::numeric_limits<unsigned>::max();
   const unsigned at_a_time = std::max(1U, std::thread::hardware_concurrency() /
                                               static_cast<unsigned>(std::max(1, settings.threads)));
-  return std::min(chains, settings.workers ? static_cast<unsigned>(*settings.workers) : at_a_time);
+  return std::min({chains, at_a_time, most});
 }
 
 void require_chains_for_all(const Ranks& ranks, unsigned chains) {

@@ -250,10 +250,12 @@ std::vector<Option> qm_grid_options() {
       program_path(
           {"qm", "python", "", "Python that runs the engine; empty: the one found at build time"},
           STARPMC_FIELD(qm.python)),
-      optional_integer({"qm", "workers", "",
-                        "processes of the engine pyscf, which chains use in turn where there are "
-                        "more chains; auto: one for each chain, as far as there are cores"},
-                       {1, 4096}, STARPMC_FIELD(qm.workers)),
+      optional_integer(
+          {"qm", "workers", "",
+           "processes of the engine pyscf, which chains use in turn where there are "
+           "more chains; auto: one for each chain, as far as there are cores, and with "
+           "qm.device = gpu eight at most"},
+          {1, 4096}, STARPMC_FIELD(qm.workers)),
       integer({"qm", "threads", "", "threads of the engine"}, {1, 4096}, STARPMC_FIELD(qm.threads)),
       integer({"qm", "memory", "MB", "memory the engine may use"}, {100, 100'000'000},
               STARPMC_FIELD(qm.memory_mb)),

@@ -122,6 +122,13 @@ TEST(QmWorkers, AreAsManyAsUpdatesCanBeMadeAtATime) {
   EXPECT_EQ(qm_workers(settings, 1), 1U);
   EXPECT_EQ(qm_workers(settings, cores), cores);
   EXPECT_EQ(qm_workers(settings, 7 * cores), cores);
+  settings.device = "gpu";
+  EXPECT_EQ(qm_workers(settings, 7 * cores), std::min(cores, 8U));
+  EXPECT_EQ(qm_workers(settings, 1), 1U);
+  settings.workers = 12;
+  EXPECT_EQ(qm_workers(settings, 16), 12U) << "as asked";
+  settings.workers.reset();
+  settings.device = "cpu";
   settings.threads = static_cast<int>(2 * cores);
   EXPECT_EQ(qm_workers(settings, 3), 1U);
   settings.workers = 3;
