@@ -7,6 +7,7 @@
 #include <thread>
 #include <utility>
 
+#include "app/team_products.hpp"
 #include "base/constants.hpp"
 #include "base/seconds_since.hpp"
 #include "kernels/base/logging.hpp"
@@ -140,10 +141,13 @@ void ReferenceLattices::make(const ResponseRequest& request, const MoveSample* m
   }
   std::vector<double> potential = potentials(positions, 0, 1, "table of the potential");
   const auto start = std::chrono::steady_clock::now();
-  const SoluteResponse response = engine_.response(request, progress_);
+  TeamProducts helpers(team_, engine_);
+  const SoluteResponse response = engine_.response(request, progress_, &helpers);
   if (fineness_ == Fineness::fine) {
-    spdlog::info("{}: response of {} components in {:.1f} s", name_, response.components,
-                 seconds_since(start));
+    spdlog::info(
+        "{}: response of {} components in {:.1f} s, products of its equations by {} QM worker{}",
+        name_, response.components, seconds_since(start), 1 + helpers.engines(),
+        helpers.engines() == 0 ? "" : "s");
   }
   if (fineness_ == Fineness::fine && response.components < asked_components_) {
     spdlog::warn(
