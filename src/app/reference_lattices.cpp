@@ -126,23 +126,10 @@ void ReferenceLattices::tell(const TableError& error, const LatticeValues& table
       subject, error.moves, error.largest_kj_per_mol);
 }
 
-void ReferenceLattices::make(const ResponseRequest& request, const MoveSample* moves,
-                             SoluteReference& reference) {
-  const std::vector<Vector3>& nuclei = system_.solute->positions;
-  LatticeChoice choice = potential_choice(fineness_, topology_.interaction.coulomb_cutoff);
-  std::optional<LatticePlan> plan(std::in_place, choice, nuclei, system_.box, 1,
-                                  "the reference density");
-  // Both at a time when the engine has to tell that of the density alone.
-  std::vector<Vector3> positions = plan->near_positions();
-  std::vector<std::size_t> near;
-  if (moves != nullptr) {
-    near = near_positions(moves->positions(), nuclei, choice.near_distance_angstrom);
-    for (const std::size_t site : near) positions.push_back(moves->positions()[site]);
-  }
-  std::vector<double> potential = potentials(positions, 0, 1, "table of the potential");
+SoluteResponse ReferenceLattices::respond(const ResponseRequest& request) {
   const auto start = std::chrono::steady_clock::now();
   TeamProducts helpers(team_, engine_);
-  const SoluteResponse response = engine_.response(request, progress_, &helpers);
+  SoluteResponse response = engine_.response(request, progress_, &helpers);
   if (fineness_ == Fineness::fine) {
     spdlog::info(
         "{}: response of {} components in {:.1f} s, products of its equations by {} QM worker{}",
@@ -158,6 +145,24 @@ void ReferenceLattices::make(const ResponseRequest& request, const MoveSample* m
   } else if (!response.note.empty()) {
     spdlog::info("{}: response: {}", name_, response.note);
   }
+  return response;
+}
+
+void ReferenceLattices::make(const ResponseRequest& request, const MoveSample* moves,
+                             SoluteReference& reference) {
+  const std::vector<Vector3>& nuclei = system_.solute->positions;
+  LatticeChoice choice = potential_choice(fineness_, topology_.interaction.coulomb_cutoff);
+  std::optional<LatticePlan> plan(std::in_place, choice, nuclei, system_.box, 1,
+                                  "the reference density");
+  // Both at a time when the engine has to tell that of the density alone.
+  std::vector<Vector3> positions = plan->near_positions();
+  std::vector<std::size_t> near;
+  if (moves != nullptr) {
+    near = near_positions(moves->positions(), nuclei, choice.near_distance_angstrom);
+    for (const std::size_t site : near) positions.push_back(moves->positions()[site]);
+  }
+  std::vector<double> potential = potentials(positions, 0, 1, "table of the potential");
+  const SoluteResponse response = respond(request);
   reference.components = response.components;
   reference.mean_response = response.mean;
   reference.widths = response.widths;
