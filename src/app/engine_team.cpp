@@ -19,6 +19,9 @@ namespace {
 /// Pieces of a batch that nobody has begun: each holds memory.
 constexpr std::size_t kMostWaiting = 32;
 
+/// One CPU worker is left to what the calling thread does.
+std::size_t at_once_beside_caller() { return std::max(2U, starpu_cpu_worker_get_count()) - 1; }
+
 }  // namespace
 
 EngineTeam::~EngineTeam() { dismiss(); }
@@ -53,7 +56,7 @@ void EngineTeam::Batch::end_piece(Member& member, std::exception_ptr error) {
     if (error != nullptr) std::rethrow_exception(error);
     ++done_;
   } catch (const WorkersLost& lost) {
-    if (member.engine != &own_) {
+    if (member.engine != own_) {
       spdlog::warn("a QM worker is lost, others do its part of the reference: {}", lost.what());
       member.lost = true;
       again_.push_back(member.piece);
@@ -122,6 +125,15 @@ void EngineTeam::dismiss() {
   for (Member& member : gone) ending.emplace_back([&member] { member.started.reset(); });
 }
 
+std::size_t EngineTeam::helpers(const QmEngine& own) {
+  if (starpu_cpu_worker_get_count() == 0) return 0;
+  const std::lock_guard lock(mutex_);
+  const auto there = std::ranges::count_if(members_, [&](const Member& member) {
+    return member.serves() && member.engine != nullptr && member.engine != &own;
+  });
+  return std::min(static_cast<std::size_t>(there), at_once_beside_caller());
+}
+
 EngineTeam::Loan::Loan(EngineTeam& team, QmEngine& engine) : team_(team), engine_(engine) {
   const std::lock_guard lock(team_.mutex_);
   team_.members_.emplace_back(team_).engine = &engine_;
@@ -175,16 +187,15 @@ void EngineTeam::Batch::hand_out(std::unique_lock<std::mutex>& lock) {
   }
 }
 
-EngineTeam::Batch::Batch(EngineTeam& team, QmEngine& own, Work work)
-    : team_(team),
-      own_(own),
-      work_(std::move(work)),
-      at_once_(std::max(2U, starpu_cpu_worker_get_count()) - 1) {
+EngineTeam::Batch::Batch(EngineTeam& team, QmEngine* own, Work work)
+    : team_(team), own_(own), work_(std::move(work)), at_once_(at_once_beside_caller()) {
   const std::lock_guard lock(team_.mutex_);
   for (Member& member : team_.members_) member.prepared = false;
-  Member& mine = team_.members_.emplace_front(team_);
-  mine.engine = &own_;
-  mine.prepared = true;
+  if (own_ != nullptr) {
+    Member& mine = team_.members_.emplace_front(team_);
+    mine.engine = own_;
+    mine.prepared = true;
+  }
   team_.batch_ = this;
   foreman_ = std::thread([this] {
     std::unique_lock its_lock(team_.mutex_);
@@ -214,16 +225,19 @@ void EngineTeam::Batch::close(std::unique_lock<std::mutex>& lock) {
   lock.lock();
   team_.changed_.wait(lock, [this] { return at_work_ == 0; });
   team_.batch_ = nullptr;
-  team_.remove(lock, own_);
+  if (own_ != nullptr) team_.remove(lock, *own_);
 }
 
-/// Until so many at most are not begun, or a piece has failed; none: until all are done.
+/// Until so many at most are not begun, a piece has failed or no engine is left; none: until all
+/// are done.
 void EngineTeam::Batch::wait_for(std::unique_lock<std::mutex>& lock, std::size_t most_waiting,
                                  const Progress& progress) {
-  const std::size_t at_once = std::exchange(at_once_, std::numeric_limits<std::size_t>::max());
+  const std::size_t at_once = at_once_;
+  if (own_ != nullptr) at_once_ = std::numeric_limits<std::size_t>::max();
   team_.changed_.notify_all();
   std::size_t told = done_;
-  while (error_ == nullptr && waiting() + (most_waiting == 0 ? at_work_ : 0) > most_waiting) {
+  while (error_ == nullptr && std::ranges::any_of(team_.members_, &Member::serves) &&
+         waiting() + (most_waiting == 0 ? at_work_ : 0) > most_waiting) {
     team_.changed_.wait(lock);
     if (progress && done_ > std::exchange(told, done_)) progress(done_);
   }
@@ -234,28 +248,44 @@ void EngineTeam::Batch::add() {
   std::unique_lock lock(team_.mutex_);
   ++known_;
   if (starpu_cpu_worker_get_count() == 0) {
-    work_.piece(own_, next_++);
+    work_.piece(*own_, next_++);
     ++done_;
     return;
   }
   team_.changed_.notify_all();
   if (waiting() > kMostWaiting) wait_for(lock, kMostWaiting / 2, {});
-  if (error_ != nullptr) {
-    close(lock);
-    std::rethrow_exception(std::exchange(error_, nullptr));
-  }
+  throw_if_failed(lock);
+}
+
+void EngineTeam::Batch::throw_if_failed(std::unique_lock<std::mutex>& lock) {
+  if (error_ == nullptr) return;
+  close(lock);
+  std::rethrow_exception(std::exchange(error_, nullptr));
+}
+
+bool EngineTeam::Batch::wait() {
+  std::unique_lock lock(team_.mutex_);
+  wait_for(lock, 0, {});
+  throw_if_failed(lock);
+  return done_ == known_;
+}
+
+std::size_t EngineTeam::Batch::engines() const {
+  const std::lock_guard lock(team_.mutex_);
+  return count_engines();
+}
+
+std::size_t EngineTeam::Batch::count_engines() const {
+  return static_cast<std::size_t>(std::ranges::count(team_.members_, true, &Member::prepared));
 }
 
 std::size_t EngineTeam::Batch::finish(const Progress& progress) {
   std::unique_lock lock(team_.mutex_);
   wait_for(lock, 0, progress);
-  if (error_ != nullptr) {
-    close(lock);
-    std::rethrow_exception(std::exchange(error_, nullptr));
-  }
-  const auto took_part = std::ranges::count(team_.members_, true, &Member::prepared);
+  throw_if_failed(lock);
+  const std::size_t took_part = count_engines();
   close(lock);
-  return static_cast<std::size_t>(took_part);
+  return took_part;
 }
 
 std::size_t EngineTeam::run(QmEngine& own, const Work& work, const Progress& progress) {
@@ -266,7 +296,7 @@ std::size_t EngineTeam::run(QmEngine& own, const Work& work, const Progress& pro
     }
     return 1;
   }
-  Batch batch(*this, own, work);
+  Batch batch(*this, &own, work);
   {
     const std::lock_guard lock(mutex_);
     batch.known_ = work.pieces;

@@ -18,7 +18,8 @@ namespace starpmc {
 /// workers, done by one engine; which does which is chance, so what a piece gives must be a
 /// function of the piece alone. What an engine had begun when its workers were lost for good
 /// (WorkersLost) another one does, and the team goes on without it; the caller's own is not spared.
-/// Without CPU workers the calling thread does all, with its own engine.
+/// The caller's own may also be at something else: then the others do all pieces, while there are
+/// any. Without CPU workers the calling thread does all, with its own engine.
 class EngineTeam {
   struct Member;
 
@@ -46,6 +47,9 @@ class EngineTeam {
   /// Ends those that start() has begun.
   void dismiss();
 
+  /// How many engines can do pieces at a time while the calling thread's own is busy.
+  std::size_t helpers(const QmEngine& own);
+
   /// An engine that nobody needs meanwhile, until the object ends; waits for what it is at.
   class Loan {
    public:
@@ -63,9 +67,9 @@ class EngineTeam {
   /// time; waits for the pieces at work when it ends before finish().
   class Batch {
    public:
-    /// @param own of the calling thread
+    /// @param own of the calling thread; null: it has no part in this
     /// @param work its number of pieces does not count
-    Batch(EngineTeam& team, QmEngine& own, Work work);
+    Batch(EngineTeam& team, QmEngine* own, Work work);
     ~Batch();
     Batch(const Batch&) = delete;
     Batch& operator=(const Batch&) = delete;
@@ -73,7 +77,11 @@ class EngineTeam {
     /// One more piece. One CPU worker is left to what the calling thread does; where the team
     /// falls far behind, the call waits with all of them at work. Throws as finish().
     void add();
-    /// Waits for all of them.
+    /// Waits for those so far; throws as finish(). @return false: no engine is left to do them
+    bool wait();
+    /// How many engines have taken part.
+    std::size_t engines() const;
+    /// Waits for all of them, of a batch with an engine of its own.
     /// @param progress told by the calling thread, may be empty
     /// @return how many engines took part
     /// @throws the first failure of a piece, once no engine is at work any more
@@ -87,9 +95,11 @@ class EngineTeam {
     void wait_for(std::unique_lock<std::mutex>& lock, std::size_t most_waiting,
                   const Progress& progress);
     void close(std::unique_lock<std::mutex>& lock);
+    std::size_t count_engines() const;
+    void throw_if_failed(std::unique_lock<std::mutex>& lock);
 
     EngineTeam& team_;
-    QmEngine& own_;
+    QmEngine* const own_;
     const Work work_;
     std::size_t known_ = 0;           ///< pieces
     std::size_t next_ = 0;            ///< the first that nobody has begun
@@ -116,6 +126,9 @@ class EngineTeam {
     bool prepared = false;
     bool lost = false;
     std::size_t piece = 0;
+
+    /// Now, or when it has started.
+    bool serves() const { return !lost && (engine != nullptr || busy); }
   };
   void submit(Member& member, double size);
   void task(Member& member) noexcept;

@@ -7,6 +7,7 @@
 #include <thread>
 #include <utility>
 
+#include "app/team_products.hpp"
 #include "base/constants.hpp"
 #include "base/seconds_since.hpp"
 #include "kernels/base/logging.hpp"
@@ -125,6 +126,28 @@ void ReferenceLattices::tell(const TableError& error, const LatticeValues& table
       subject, error.moves, error.largest_kj_per_mol);
 }
 
+SoluteResponse ReferenceLattices::respond(const ResponseRequest& request) {
+  const auto start = std::chrono::steady_clock::now();
+  TeamProducts helpers(team_, engine_);
+  SoluteResponse response = engine_.response(request, progress_, &helpers);
+  if (fineness_ == Fineness::fine) {
+    spdlog::info(
+        "{}: response of {} components in {:.1f} s, products of its equations by {} QM worker{}",
+        name_, response.components, seconds_since(start), 1 + helpers.engines(),
+        helpers.engines() == 0 ? "" : "s");
+  }
+  if (fineness_ == Fineness::fine && response.components < asked_components_) {
+    spdlog::warn(
+        "{}: qm.response-components is {}, but the response has {}{}; ask for no more, write auto, "
+        "or take a larger qm.basis",
+        name_, asked_components_, response.components,
+        response.note.empty() ? "" : fmt::format(" ({})", response.note));
+  } else if (!response.note.empty()) {
+    spdlog::info("{}: response: {}", name_, response.note);
+  }
+  return response;
+}
+
 void ReferenceLattices::make(const ResponseRequest& request, const MoveSample* moves,
                              SoluteReference& reference) {
   const std::vector<Vector3>& nuclei = system_.solute->positions;
@@ -139,21 +162,7 @@ void ReferenceLattices::make(const ResponseRequest& request, const MoveSample* m
     for (const std::size_t site : near) positions.push_back(moves->positions()[site]);
   }
   std::vector<double> potential = potentials(positions, 0, 1, "table of the potential");
-  const auto start = std::chrono::steady_clock::now();
-  const SoluteResponse response = engine_.response(request, progress_);
-  if (fineness_ == Fineness::fine) {
-    spdlog::info("{}: response of {} components in {:.1f} s", name_, response.components,
-                 seconds_since(start));
-  }
-  if (fineness_ == Fineness::fine && response.components < asked_components_) {
-    spdlog::warn(
-        "{}: qm.response-components is {}, but the response has {}{}; ask for no more, write auto, "
-        "or take a larger qm.basis",
-        name_, asked_components_, response.components,
-        response.note.empty() ? "" : fmt::format(" ({})", response.note));
-  } else if (!response.note.empty()) {
-    spdlog::info("{}: response: {}", name_, response.note);
-  }
+  const SoluteResponse response = respond(request);
   reference.components = response.components;
   reference.mean_response = response.mean;
   reference.widths = response.widths;

@@ -36,6 +36,7 @@ class ReferenceLattices {
   void make(const ResponseRequest& request, const MoveSample* moves, SoluteReference& reference);
 
  private:
+  SoluteResponse respond(const ResponseRequest& request);
   LatticeSources sources(const SoluteResponse& response, std::span<const double> near) const;
   LatticeSources sources_of_response(const SoluteResponse& response,
                                      std::span<const double> near) const;

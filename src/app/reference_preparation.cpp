@@ -163,7 +163,7 @@ void ReferencePreparation::sample_configurations(std::uint64_t configurations, Q
                                            potential.charges, potential.quadrature);
     potentials[number].at_points = {};
   };
-  EngineTeam::Batch batch(team_, engine_, work);
+  EngineTeam::Batch batch(team_, &engine_, work);
   tell("reference: configurations", 0, configurations);
   chains_.sample(configurations, kSweepsBetweenConfigurations * sweep_, of_last,
                  [&](std::size_t number, SolventPotential potential) {

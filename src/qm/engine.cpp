@@ -25,7 +25,14 @@ void QmEngine::forget_configurations() { refuse(*this); }
 
 ReferenceDensity QmEngine::reference(int /*threads*/) { refuse(*this); }
 
-SoluteResponse QmEngine::response(const ResponseRequest&, const WorkProgress&) { refuse(*this); }
+SoluteResponse QmEngine::response(const ResponseRequest&, const WorkProgress&,
+                                  ProductHelpers* /*helpers*/) {
+  refuse(*this);
+}
+
+void QmEngine::take_equations(std::span<const double>) { refuse(*this); }
+
+std::vector<double> QmEngine::multiply(std::span<const double>) { refuse(*this); }
 
 std::vector<double> QmEngine::potentials(std::span<const Vector3>) { refuse(*this); }
 

@@ -157,7 +157,14 @@ class QmEngine {
   virtual ReferenceDensity reference(int threads);
   /// The linear response of the present density to what the configurations differ in.
   /// @param progress may be empty
-  virtual SoluteResponse response(const ResponseRequest& request, const WorkProgress& progress);
+  /// @param helpers  make a part of it where that is worth it; null: there are none
+  virtual SoluteResponse response(const ResponseRequest& request, const WorkProgress& progress,
+                                  ProductHelpers* helpers);
+  /// What another engine's response tells its helpers; multiply() is by them until configurations
+  /// are forgotten, or there is another reference or adopted density.
+  virtual void take_equations(std::span<const double> equations);
+  /// The equations' matrix times one vector. The same bits as the engine's that makes the response.
+  virtual std::vector<double> multiply(std::span<const double> vector);
   /// Potentials of the density, its nuclei included, and of the response's components, by the plain
   /// 1/r law, smooth inside the solute: [1 + components][positions]; kJ/mol per e, then
   /// sqrt(kJ/mol) per e.

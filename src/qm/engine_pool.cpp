@@ -156,9 +156,21 @@ ReferenceDensity PooledEngine::reference(int threads) {
   return with_own("reference", [&](QmEngine& engine) { return engine.reference(threads); });
 }
 
-SoluteResponse PooledEngine::response(const ResponseRequest& request,
-                                      const WorkProgress& progress) {
-  return with_own("response", [&](QmEngine& engine) { return engine.response(request, progress); });
+SoluteResponse PooledEngine::response(const ResponseRequest& request, const WorkProgress& progress,
+                                      ProductHelpers* helpers) {
+  return with_own("response",
+                  [&](QmEngine& engine) { return engine.response(request, progress, helpers); });
+}
+
+void PooledEngine::take_equations(std::span<const double> equations) {
+  with_own("equations", [&](QmEngine& engine) {
+    engine.take_equations(equations);
+    return true;
+  });
+}
+
+std::vector<double> PooledEngine::multiply(std::span<const double> vector) {
+  return with_own("product", [&](QmEngine& engine) { return engine.multiply(vector); });
 }
 
 std::vector<double> PooledEngine::potentials(std::span<const Vector3> positions) {

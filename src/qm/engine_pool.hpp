@@ -101,7 +101,10 @@ class PooledEngine : public QmEngine {
   std::uint64_t add_configuration(const Embedding& embedding) override;
   void forget_configurations() override;
   ReferenceDensity reference(int threads) override;
-  SoluteResponse response(const ResponseRequest& request, const WorkProgress& progress) override;
+  SoluteResponse response(const ResponseRequest& request, const WorkProgress& progress,
+                          ProductHelpers* helpers) override;
+  void take_equations(std::span<const double> equations) override;
+  std::vector<double> multiply(std::span<const double> vector) override;
   std::vector<double> potentials(std::span<const Vector3> positions) override;
   double energy(std::uint64_t configuration) override;
   SharedDensity shared_density() override;

@@ -69,8 +69,9 @@ void RestartingEngine::start_again() {
   if (!start.empty()) fresh->restore(start);
   for (const Embedding& kept : configurations_) fresh->add_configuration(kept);
   if (before_reference_) fresh->reference(reference_threads_);
-  if (response_) fresh->response(*response_, {});
+  if (response_) fresh->response(*response_, {}, nullptr);
   if (adopted_) fresh->adopt(*adopted_);
+  if (!equations_.empty()) fresh->take_equations(equations_);
   if (held_) fresh->hold_density();
   engine_ = std::move(fresh);
 }
@@ -155,6 +156,7 @@ std::uint64_t RestartingEngine::add_configuration(const Embedding& embedding) {
 void RestartingEngine::forget_configurations() {
   repeat("worker's configurations", [](QmEngine& engine) { engine.forget_configurations(); });
   configurations_.clear();
+  equations_.clear();
   before_reference_.reset();
   response_.reset();
   adopted_.reset();
@@ -165,6 +167,7 @@ ReferenceDensity RestartingEngine::reference(int threads) {
       repeat("reference", [&](QmEngine& engine) { return engine.reference(threads); });
   response_.reset();
   adopted_.reset();
+  equations_.clear();
   before_reference_ = state_;
   reference_threads_ = threads;
   keep_state();
@@ -172,12 +175,22 @@ ReferenceDensity RestartingEngine::reference(int threads) {
 }
 
 SoluteResponse RestartingEngine::response(const ResponseRequest& request,
-                                          const WorkProgress& progress) {
+                                          const WorkProgress& progress, ProductHelpers* helpers) {
   response_.reset();
-  SoluteResponse response =
-      repeat("response", [&](QmEngine& engine) { return engine.response(request, progress); });
+  SoluteResponse response = repeat(
+      "response", [&](QmEngine& engine) { return engine.response(request, progress, helpers); });
   response_ = request;
   return response;
+}
+
+void RestartingEngine::take_equations(std::span<const double> equations) {
+  equations_.clear();
+  repeat("response's equations", [&](QmEngine& engine) { engine.take_equations(equations); });
+  equations_.assign(equations.begin(), equations.end());
+}
+
+std::vector<double> RestartingEngine::multiply(std::span<const double> vector) {
+  return repeat("response's product", [&](QmEngine& engine) { return engine.multiply(vector); });
 }
 
 std::vector<double> RestartingEngine::potentials(std::span<const Vector3> positions) {
@@ -195,6 +208,7 @@ SharedDensity RestartingEngine::shared_density() {
 void RestartingEngine::adopt(const SharedDensity& density) {
   repeat("shared density", [&](QmEngine& engine) { engine.adopt(density); });
   adopted_ = density;
+  equations_.clear();
 }
 
 void RestartingEngine::hold_density() {

@@ -46,7 +46,10 @@ class RestartingEngine : public QmEngine {
   std::uint64_t add_configuration(const Embedding& embedding) override;
   void forget_configurations() override;
   ReferenceDensity reference(int threads) override;
-  SoluteResponse response(const ResponseRequest& request, const WorkProgress& progress) override;
+  SoluteResponse response(const ResponseRequest& request, const WorkProgress& progress,
+                          ProductHelpers* helpers) override;
+  void take_equations(std::span<const double> equations) override;
+  std::vector<double> multiply(std::span<const double> vector) override;
   std::vector<double> potentials(std::span<const Vector3> positions) override;
   double energy(std::uint64_t configuration) override;
   SharedDensity shared_density() override;
@@ -90,6 +93,7 @@ class RestartingEngine : public QmEngine {
   int reference_threads_ = 1;
   std::optional<ResponseRequest> response_;  ///< of the reference density
   std::optional<SharedDensity> adopted_;
+  std::vector<double> equations_;  ///< of another engine's response; empty: none
   bool held_ = false;
   bool exact_ = false;
   std::string log_of_lost_;

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,21 @@ struct SharedDensity {
   std::size_t rows = 0;  ///< 1 + components
   std::vector<double> matrices;
   std::vector<double> cores;
+};
+
+/// Other engines of the same settings, which make products of the response's equations: what they
+/// make has the same bits as the engine's own.
+class ProductHelpers {
+ public:
+  virtual ~ProductHelpers() = default;
+  /// How many there are.
+  virtual std::size_t count() const = 0;
+  /// Those that all products are of from here on, in an engine's own form.
+  virtual void take_equations(std::vector<double> equations) = 0;
+  /// @param vectors so many rows
+  /// @return as many of the same length, or nothing: no other engine is left
+  virtual std::optional<std::vector<double>> multiply(std::size_t rows,
+                                                      std::vector<double> vectors) = 0;
 };
 
 /// Parts of a long piece of work that are done, and all of them.

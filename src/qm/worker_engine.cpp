@@ -115,7 +115,8 @@ void WorkerEngine::send(const Message& message) {
   send_message(process(), message, deadline());
 }
 
-Message WorkerEngine::receive(const std::string& expected_type, const std::string& or_type) {
+Message WorkerEngine::receive(const std::string& expected_type,
+                              std::initializer_list<std::string_view> or_types) {
   Message message = receive_message(process(), deadline());
   if (message.type() == "error") {
     const std::string reason = text(message, "reason");
@@ -143,11 +144,12 @@ Message WorkerEngine::receive(const std::string& expected_type, const std::strin
     }
     process().report(fmt::format("{}: {}", reason, said));
   }
-  if (message.type() != expected_type && (or_type.empty() || message.type() != or_type)) {
+  const std::string type = message.type();
+  if (type != expected_type && std::ranges::find(or_types, type) == or_types.end()) {
     process().fail(
         fmt::format("it answered '{}' where '{}' was due", text(message, "type"), expected_type));
   }
-  answered_ = message.type() != "forecast" && message.type() != "progress";
+  answered_ = type == expected_type;
   return message;
 }
 
@@ -206,7 +208,7 @@ void WorkerEngine::initialise(const QmRequest& request,
                               const std::function<void(const QmForecast&)>& on_forecast) {
   Message init{init_header(request), {positions_array("positions", request.positions)}};
   send(init);
-  Message ready = receive("ready", "forecast");
+  Message ready = receive("ready", {"forecast"});
   if (ready.type() == "forecast") {
     const QmForecast forecast{
         field<int>(ready, "basis_functions"),

@@ -62,7 +62,10 @@ class WorkerEngine : public QmEngine {
   std::uint64_t add_configuration(const Embedding& embedding) override;
   void forget_configurations() override;
   ReferenceDensity reference(int threads) override;
-  SoluteResponse response(const ResponseRequest& request, const WorkProgress& progress) override;
+  SoluteResponse response(const ResponseRequest& request, const WorkProgress& progress,
+                          ProductHelpers* helpers) override;
+  void take_equations(std::span<const double> equations) override;
+  std::vector<double> multiply(std::span<const double> vector) override;
   std::vector<double> potentials(std::span<const Vector3> positions) override;
   double energy(std::uint64_t configuration) override;
   SharedDensity shared_density() override;
@@ -85,7 +88,8 @@ class WorkerEngine : public QmEngine {
   WorkerProcess& process() const { return *worker_.process; }
   WorkerProcess::Deadline deadline() const;
   void send(const Message& message);
-  Message receive(const std::string& expected_type, const std::string& or_type = {});
+  Message receive(const std::string& expected_type,
+                  std::initializer_list<std::string_view> or_types = {});
   /// One that is idle, or a new one.
   void find_worker(const WorkerCommand& command);
   void hear_hello();
@@ -107,6 +111,10 @@ class WorkerEngine : public QmEngine {
   /// Without its grid.
   QmResult read_scf(const Message& message);
   void read_grid(const Message& message, QmResult& result);
+  /// Until the response itself comes.
+  Message help_with_response(const WorkProgress& progress, ProductHelpers* helpers);
+  void tell_progress(const Message& message, const WorkProgress& progress);
+  void share_products(const Message& message, ProductHelpers& helpers);
   SoluteResponse read_response(const Message& message, int most_components);
   std::string text(const Message& message, const std::string& name);
   void keep_state(Message& message);

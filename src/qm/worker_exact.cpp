@@ -79,37 +79,90 @@ ReferenceDensity WorkerEngine::reference(int threads) {
   return reference;
 }
 
-SoluteResponse WorkerEngine::response(const ResponseRequest& request,
-                                      const WorkProgress& progress) {
+SoluteResponse WorkerEngine::response(const ResponseRequest& request, const WorkProgress& progress,
+                                      ProductHelpers* helpers) {
   const nlohmann::json header{{"type", "response"},
                               {"components", request.most_components},
                               {"tolerance", request.tolerance_kj_per_mol},
                               {"threads", request.threads},
-                              {"rough", request.rough}};
+                              {"rough", request.rough},
+                              {"others", helpers == nullptr ? 0 : helpers->count()}};
   const std::vector<double> tests(request.tests.begin(), request.tests.end());
   const Message asked{
       header,
       {vector_array("tests", tests), vector_array("energies", request.energies_kj_per_mol)}};
   send(asked);
-  Message answer = receive("progress", "response");
-  while (answer.type() == "progress") {
-    const int done = field<int>(answer, "done");
-    const int total = field<int>(answer, "total");
-    if (done < 0 || total < 1 || done > total) {
-      process().fail(fmt::format("it has done {} of {} parts", done, total));
-    }
-    const std::string what = answer.header.contains("what") ? text(answer, "what") : "response";
-    if (progress) {
-      progress(what, static_cast<std::uint64_t>(done), static_cast<std::uint64_t>(total));
-    }
-    answer = receive("progress", "response");
-  }
-  SoluteResponse response = read_response(answer, request.most_components);
+  SoluteResponse response =
+      read_response(help_with_response(progress, helpers), request.most_components);
   if (const auto problem = check_.problem_of_response(response); !problem.empty()) {
     process().fail(problem);
   }
   components_ = static_cast<std::size_t>(response.components);
   return response;
+}
+
+Message WorkerEngine::help_with_response(const WorkProgress& progress, ProductHelpers* helpers) {
+  bool has_equations = false;
+  while (true) {
+    Message message = receive("response", {"progress", "equations", "products"});
+    const std::string type = message.type();
+    if (type == "response") return message;
+    if (type == "progress") {
+      tell_progress(message, progress);
+    } else if (helpers == nullptr || has_equations != (type == "products")) {
+      process().fail(fmt::format("its response says '{}' where that is not due", type));
+    } else if (type == "products") {
+      share_products(message, *helpers);
+    } else {
+      const auto equations = std::ranges::find(message.arrays, "equations", &MessageArray::name);
+      if (equations == message.arrays.end() || equations->values.empty()) {
+        process().fail("array equations is missing or empty");
+      }
+      helpers->take_equations(std::move(equations->values));
+      has_equations = true;
+    }
+  }
+}
+
+void WorkerEngine::tell_progress(const Message& message, const WorkProgress& progress) {
+  const int done = field<int>(message, "done");
+  const int total = field<int>(message, "total");
+  if (done < 0 || total < 1 || done > total) {
+    process().fail(fmt::format("it has done {} of {} parts", done, total));
+  }
+  const std::string what = message.header.contains("what") ? text(message, "what") : "response";
+  if (progress) {
+    progress(what, static_cast<std::uint64_t>(done), static_cast<std::uint64_t>(total));
+  }
+}
+
+void WorkerEngine::share_products(const Message& message, ProductHelpers& helpers) {
+  const auto vectors = std::ranges::find(message.arrays, "vectors", &MessageArray::name);
+  if (vectors == message.arrays.end() || vectors->shape.size() != 2 || vectors->values.empty()) {
+    process().fail("array vectors is missing, empty, or has no rows");
+  }
+  auto values = helpers.multiply(vectors->shape[0], vectors->values);
+  Message answer{{{"type", "products"}}, {}};
+  if (values) answer.arrays.push_back({"values", vectors->shape, std::move(*values)});
+  send(answer);
+}
+
+void WorkerEngine::take_equations(std::span<const double> equations) {
+  send({{{"type", "equations"}}, {vector_array("equations", equations)}});
+  receive("taken");
+}
+
+std::vector<double> WorkerEngine::multiply(std::span<const double> vector) {
+  MessageArray row = vector_array("vectors", vector);
+  row.shape = {1, vector.size()};
+  send({{{"type", "multiply"}}, {std::move(row)}});
+  const Message answer = receive("multiplied");
+  const MessageArray& values = array(answer, "values", 1);
+  if (values.shape[1] != vector.size()) {
+    process().fail(
+        fmt::format("its product has {} numbers, expected {}", values.shape[1], vector.size()));
+  }
+  return values.values;
 }
 
 SoluteResponse WorkerEngine::read_response(const Message& message, int most_components) {

@@ -146,6 +146,48 @@ TEST_F(EngineTeamTest, TheCallersOwnEngineIsNotSpared) {
   EXPECT_THROW(team.run(own, lost, {}), WorkersLost);
 }
 
+/// It is at something else.
+TEST_F(EngineTeamTest, OthersDoABatchWithoutTheCallersOwnEngine) {
+  EngineTeam team;
+  NoEngine own;
+  EXPECT_EQ(team.helpers(own), 0U);
+  NoEngine lent;
+  const EngineTeam::Loan loan(team, lent);
+  EXPECT_EQ(team.helpers(own), 1U);
+  EXPECT_EQ(team.helpers(lent), 0U);
+  int prepared = 0;
+  int done = 0;
+  const EngineTeam::Work work{0, 1, [&](QmEngine&) { ++prepared; },
+                              [&](QmEngine& engine, std::size_t piece) {
+                                EXPECT_EQ(&engine, &lent);
+                                if (piece == 7) throw WorkersLost("gone for good");
+                                ++done;
+                              }};
+  auto all = std::async(std::launch::async, [&] {
+    EngineTeam::Batch batch(team, nullptr, work);
+    for (int piece = 0; piece < 5; ++piece) batch.add();
+    EXPECT_TRUE(batch.wait());
+    EXPECT_EQ(done, 5);
+    batch.add();
+    EXPECT_TRUE(batch.wait());
+    EXPECT_EQ(batch.engines(), 1U);
+    for (int piece = 0; piece < 3; ++piece) batch.add();
+    EXPECT_FALSE(batch.wait()) << "it was done by an engine that is lost";
+  });
+  exit_unless_ready(all, "a batch waits for an engine that is lost");
+  all.get();
+  EXPECT_EQ(done, 7);
+  EXPECT_EQ(prepared, 1) << "it stays prepared from piece to piece";
+  EXPECT_EQ(team.helpers(own), 0U);
+  auto none = std::async(std::launch::async, [&] {
+    EngineTeam::Batch batch(team, nullptr, work);
+    for (int piece = 0; piece < 100; ++piece) batch.add();
+    EXPECT_FALSE(batch.wait());
+  });
+  exit_unless_ready(none, "a batch without an engine does not end");
+  none.get();
+}
+
 /// Whose process takes its time to end: as long as another's does not end, too.
 class SlowToEnd : public NoEngine {
  public:

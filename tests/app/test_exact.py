@@ -486,6 +486,8 @@ class Exact(program.TestCase):
         self.assertIn(
             "energies of 40 test configurations by 2 QM workers in", logs["two"]
         )
+        self.assertIn("products of its equations by 1 QM worker\n", logs["one"])
+        self.assertIn("products of its equations by 2 QM workers\n", logs["two"])
         self.assertIn("the energy is repeated by a fresh one", logs["dies"])
 
     def test_until_error(self):

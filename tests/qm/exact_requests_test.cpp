@@ -2,6 +2,8 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -34,8 +36,34 @@ const std::vector<double> kNuclear{1.0, 1.5};
 
 std::vector<double> potential(double value) { return std::vector<double>(5, value); }
 
+/// The only other engine, as long as it is there.
+class OneHelper : public ProductHelpers {
+ public:
+  explicit OneHelper(QmEngine* engine) : engine_(engine) {}
+  std::size_t count() const override { return 1; }
+  void take_equations(std::vector<double> equations) override {
+    if (engine_ != nullptr) engine_->take_equations(equations);
+  }
+  std::optional<std::vector<double>> multiply(std::size_t rows,
+                                              std::vector<double> vectors) override {
+    EXPECT_EQ(vectors.size(), 2 * rows);
+    if (engine_ == nullptr) return std::nullopt;
+    std::vector<double> products;
+    for (std::size_t row = 0; row < rows; ++row) {
+      const auto product = engine_->multiply(std::span(vectors).subspan(2 * row, 2));
+      products.insert(products.end(), product.begin(), product.end());
+    }
+    made += rows;
+    return products;
+  }
+  std::size_t made = 0;
+
+ private:
+  QmEngine* engine_;
+};
+
 /// All that a preparation and two updates tell, as one row of numbers.
-std::vector<double> conversation(QmEngine& engine) {
+std::vector<double> conversation(QmEngine& engine, ProductHelpers* helpers = nullptr) {
   std::vector<double> told;
   engine.update(potential(1), kNuclear, {});
   engine.forget_configurations();
@@ -49,12 +77,12 @@ std::vector<double> conversation(QmEngine& engine) {
   EXPECT_EQ(values.size(), 3U);
   told.insert(told.end(), values.begin(), values.end());
   int parts = 0;
-  const SoluteResponse response =
-      engine.response({2, 0.5, 1, {1}, {3.5}}, [&](const std::string& what, auto done, auto total) {
-        EXPECT_EQ(what, "response");
-        EXPECT_LE(done, total);
-        ++parts;
-      });
+  const auto progress = [&](const std::string& what, auto done, auto total) {
+    EXPECT_EQ(what, "response");
+    EXPECT_LE(done, total);
+    ++parts;
+  };
+  const SoluteResponse response = engine.response({2, 0.5, 1, {1}, {3.5}}, progress, helpers);
   EXPECT_GE(parts, 2);
   EXPECT_EQ(response.components, 2);
   EXPECT_EQ(response.note, "as asked");
@@ -113,24 +141,68 @@ TEST(ExactRequests, ACoarseQuadratureIsUsedWhereThereIsOne) {
             std::vector<double>{15});
 }
 
+/// Whose worker is killed once, at this request.
+class KilledOnce {
+ public:
+  explicit KilledOnce(const std::string& request)
+      : file_(std::filesystem::temp_directory_path() /
+              ("starpmc-killed-" + std::to_string(getpid()))) {
+    std::filesystem::remove(file_);
+    engine.emplace([request, this](const std::shared_ptr<CancelSignal>& signal) {
+      WorkerCommand made = command({"killed", request, file_.string()});
+      made.cancel_signal = signal;
+      return std::make_unique<WorkerEngine>(made, hydrogen());
+    });
+  }
+  ~KilledOnce() { std::filesystem::remove(file_); }
+  KilledOnce(const KilledOnce&) = delete;
+  KilledOnce& operator=(const KilledOnce&) = delete;
+
+  std::optional<RestartingEngine> engine;
+
+ private:
+  std::filesystem::path file_;
+};
+
 TEST(ExactRequests, ALostWorkerIsToldAllAgain) {
   WorkerEngine undisturbed(command({}), hydrogen());
   const std::vector<double> expected = conversation(undisturbed);
   for (const std::string request : {"embed", "configuration", "forget", "reference", "potentials",
                                     "response", "share", "energy", "adopt", "hold", "update"}) {
-    const std::filesystem::path file =
-        std::filesystem::temp_directory_path() / ("starpmc-killed-" + std::to_string(getpid()));
-    std::filesystem::remove(file);
-    RestartingEngine engine([&](const std::shared_ptr<CancelSignal>& signal) {
-      WorkerCommand made = command({"killed", request, file.string()});
-      made.cancel_signal = signal;
-      return std::make_unique<WorkerEngine>(made, hydrogen());
-    });
-    EXPECT_TRUE(engine.serves_exact_ensemble());
-    EXPECT_EQ(conversation(engine), expected) << request;
-    EXPECT_EQ(engine.restarts(), 1U) << request;
-    std::filesystem::remove(file);
+    KilledOnce killed(request);
+    EXPECT_TRUE(killed.engine->serves_exact_ensemble());
+    EXPECT_EQ(conversation(*killed.engine), expected) << request;
+    EXPECT_EQ(killed.engine->restarts(), 1U) << request;
   }
+}
+
+TEST(ExactRequests, OthersMakeProductsOfAResponse) {
+  WorkerEngine alone(command({}), hydrogen());
+  const std::vector<double> expected = conversation(alone);
+  WorkerEngine engine(command({}), hydrogen());
+  OneHelper helper(&alone);
+  EXPECT_EQ(conversation(engine, &helper), expected);
+  EXPECT_EQ(helper.made, 3U);
+  WorkerEngine without(command({}), hydrogen());
+  OneHelper nobody(nullptr);
+  EXPECT_EQ(conversation(without, &nobody), expected);
+}
+
+TEST(ExactRequests, LostWorkersMakeTheirProductsAgain) {
+  WorkerEngine other(command({}), hydrogen());
+  const std::vector<double> expected = conversation(other);
+  for (const std::string request : {"equations", "multiply"}) {
+    KilledOnce killed(request);
+    OneHelper helper(&*killed.engine);
+    WorkerEngine engine(command({}), hydrogen());
+    EXPECT_EQ(conversation(engine, &helper), expected) << request;
+    EXPECT_EQ(killed.engine->restarts(), 1U) << request;
+  }
+  KilledOnce leader("products");
+  OneHelper helper(&other);
+  EXPECT_EQ(conversation(*leader.engine, &helper), expected);
+  EXPECT_EQ(leader.engine->restarts(), 1U);
+  EXPECT_EQ(helper.made, 2U + 3U);
 }
 
 TEST(ExactRequests, NonsenseIsNoAnswer) {
@@ -151,6 +223,27 @@ TEST(ExactRequests, NonsenseIsNoAnswer) {
     WorkerEngine engine(command({"nonsense", what}), hydrogen());
     try {
       conversation(engine);
+      ADD_FAILURE() << what << ": no error";
+    } catch (const WorkerLost& error) {
+      EXPECT_THAT(error.what(), HasSubstr(expected)) << what;
+    }
+  }
+}
+
+TEST(ExactRequests, NonsensicalProductsAreNone) {
+  const std::pair<const char*, const char*> nonsense[] = {
+      {"unasked", "says 'equations' where that is not due"},
+      {"products first", "says 'products' where that is not due"},
+      {"equations", "array equations is missing or empty"},
+      {"vectors", "array vectors is missing, empty, or has no rows"},
+      {"product", "its product has 3 numbers, expected 2"}};
+  for (const auto& [what, expected] : nonsense) {
+    WorkerEngine engine(command({"nonsense", what}), hydrogen());
+    WorkerEngine other(command({"nonsense", what}), hydrogen());
+    OneHelper helper(&other);
+    const bool asked = std::string(what) != "unasked";
+    try {
+      conversation(engine, asked ? &helper : nullptr);
       ADD_FAILURE() << what << ": no error";
     } catch (const WorkerLost& error) {
       EXPECT_THAT(error.what(), HasSubstr(expected)) << what;

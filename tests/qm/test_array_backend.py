@@ -676,10 +676,10 @@ class ResponseTest(unittest.TestCase):
             functions = engine.molecule.nao
             isolated = Configuration(numpy.zeros((functions, functions)), 0.0)
             density = engine._solve_without_grid(isolated)[1]
-            orbitals, _ = engine._response_equations(isolated, density, 1)
+            orbitals = engine._response_equations(isolated, density, 1).response
             vectors = numpy.random.default_rng(5).normal(size=(7, orbitals.size))
             xp.copies = 0
-            applied.append(orbitals.apply(vectors))
+            applied.append(orbitals.apply(vectors, 1))
             if backend is not None:
                 self.assertEqual(xp.copies, 4)  # there and back, of Coulomb's part and the functional's
         numpy.testing.assert_allclose(*applied, rtol=1e-4, atol=1e-5)

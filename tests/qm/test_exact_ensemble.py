@@ -98,7 +98,7 @@ def prepared(molecule, count=CONFIGURATIONS, seed=1, **changed):
     return engine, engine.exact.reference()
 
 
-def respond(engine, components, tolerance=1e-9, told=None, threads=1):
+def respond(engine, components, tolerance=1e-9, told=None, threads=1, others=None):
     def progress(*what):
         if told is not None:
             told.append(what)
@@ -106,7 +106,9 @@ def respond(engine, components, tolerance=1e-9, told=None, threads=1):
     tests = held_out(len(engine.exact._configurations)) if components else []
     energies = energies_of(engine, tests)
     asked = numpy.array(tests, int), numpy.array(energies)
-    return engine.exact.respond(components, tolerance, asked, threads, progress)
+    return engine.exact.respond(
+        components, tolerance, asked, threads, progress, others=others
+    )
 
 
 def held_out(count):

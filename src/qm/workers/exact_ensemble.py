@@ -6,15 +6,17 @@ See protocol.md. Atomic units inside but where a name says otherwise.
 import concurrent.futures
 import dataclasses
 import sys
+from collections.abc import Callable
 
 import far_charges
 import linear_response
 import numpy
 from density_potential import DensityPotential, ElectronsAndNuclei
 from density_shape import RESPONSE_GRID, Quadrature
-from orbital_response import NoGroundState
+from orbital_response import NoGroundState, OrbitalResponse
 from pyscf import lib
 from pyscf.data import nist
+from shared_products import SharedProducts
 from stopwatch import Stopwatch
 from worker_protocol import HARTREE_IN_KJ_PER_MOL, MAX_ARRAY_NUMBERS, WorkerError
 
@@ -37,6 +39,17 @@ class Reference:
     mean: Configuration
     density: numpy.ndarray
     solute_energy: float  # kJ/mol
+
+
+@dataclasses.dataclass
+class Equations:
+    """Of a response. shared: numbers from which another worker makes the same products; None: it cannot.
+    seconds: that it needs for it, about."""
+
+    response: OrbitalResponse
+    precondition: Callable
+    shared: numpy.ndarray | None
+    seconds: float
 
 
 @dataclasses.dataclass
@@ -67,15 +80,28 @@ def total(density):
 class ExactEnsemble:
     """solve(Configuration) -> (fields of a result, density matrix), from the last density.
 
-    equations(configuration, density, threads) -> (OrbitalResponse, preconditioner).
+    equations(configuration, density, threads) -> Equations; equations_of_others(their `shared`) ->
+    OrbitalResponse.
     guarded(work, *arguments): its result, by other means where a device fails. backend(): the present one.
     attraction(): the present AttractionMatrix; None: there is none.
     """
 
-    def __init__(self, molecule, solve, equations, threads, guarded, backend, attraction):
+    def __init__(
+        self,
+        molecule,
+        solve,
+        equations,
+        equations_of_others,
+        threads,
+        guarded,
+        backend,
+        attraction,
+    ):
         self._molecule = molecule
         self._solve = solve
         self._equations = equations
+        self._equations_of_others = equations_of_others
+        self._taken = None  # of another worker's response
         self._guarded = guarded
         self._backend = backend
         self._attraction = attraction
@@ -108,6 +134,7 @@ class ExactEnsemble:
 
     def forget(self):
         self._configurations = []
+        self._taken = None
 
     def energy(self, index):
         """Of the SCF in one configuration's potential, kJ/mol; from the density that is held."""
@@ -122,6 +149,7 @@ class ExactEnsemble:
         follows the SCF, with the same bits for any number of them."""
         if not self._configurations:
             raise WorkerError("failure", "reference: there are no configurations")
+        self._taken = None
         count = len(self._configurations)
         mean = Configuration(
             sum(one.embedding for one in self._configurations) / count,
@@ -136,17 +164,19 @@ class ExactEnsemble:
         self._reference = Reference(mean, density, solute_energy)
         return {**fields, "solute_energy": solute_energy}
 
-    def respond(self, components, tolerance, tests, threads, progress, rough=False):
+    def respond(self, components, tolerance, tests, threads, progress, rough=False, others=None):
         """(fields, arrays) of the message `response`. tests: (configurations that have no part in the
         components, by index; energy() of each). progress(what, done, total). rough: of a density that
-        leads to the next reference, with few charges."""
+        leads to the next reference, with few charges. others: OtherWorkers; None: there are none."""
         reference = self._known_reference("response")
         _check(components, tolerance, threads)
         self._stopwatch.reset()
         lib.num_threads(threads)
         try:
             far = self._far_charges(far_charges.ROUGH if rough else far_charges.FINE, threads).result()
-            result = self._respond(reference, components, tolerance, tests, threads, progress, far)
+            result = self._respond(
+                reference, components, tolerance, tests, threads, progress, far, others
+            )
             self._say_what_took_long(result[0]["components"])
             if rough:  # It leads to one that is not: solvent is sampled now, and cores have time.
                 self._far_charges(far_charges.FINE, threads)
@@ -154,14 +184,14 @@ class ExactEnsemble:
         finally:
             lib.num_threads(self._threads)
 
-    def _respond(self, reference, components, tolerance, tests, threads, progress, far):
+    def _respond(self, reference, components, tolerance, tests, threads, progress, far, others):
         fields = {"components": 0, "widths": [], "note": ""}
         spectrum = numpy.zeros(0)
         responses = numpy.zeros((0, self._molecule.nao, self._molecule.nao))
         self._show(responses)
         if components > 0:
             responses, spectrum, fields = self._guarded(
-                self._components, components, tolerance, tests, threads, progress
+                self._components, components, tolerance, tests, threads, progress, others
             )
             self._show(responses)
         with self._stopwatch.measure("potentials"):
@@ -197,7 +227,7 @@ class ExactEnsemble:
         matrices = numpy.concatenate([total(self._reference.density)[None], responses])
         self._field = Field(lib.pack_tril(matrices), self._field.reference)
 
-    def _components(self, components, tolerance, tests, threads, progress):
+    def _components(self, components, tolerance, tests, threads, progress, others):
         tested, energies = tests
         count = len(self._configurations)
         if not (len(tested) > 1 and (0 <= tested).all() and (tested < count).all()):
@@ -214,7 +244,7 @@ class ExactEnsemble:
         reference = self._reference
         try:
             with self._stopwatch.measure("equations"):
-                orbitals, precondition = self._equations(reference.mean, reference.density, threads)
+                equations = self._equations(reference.mean, reference.density, threads)
         except NoGroundState as failure:
             raise WorkerError(
                 "not-converged", f"no response of the solute's reference density: {failure}"
@@ -224,11 +254,16 @@ class ExactEnsemble:
         differences = numpy.array([self._configurations[one].embedding - mean for one in used])
         with self._stopwatch.measure("principal components"):
             perturbations, spectrum = linear_response.principal_components(
-                orbitals, precondition, differences
+                equations.response, equations.precondition, differences
             )
         del differences
         predictor = linear_response.Predictor(
-            orbitals, precondition, perturbations, mean, self._tests(tested, energies)
+            equations.response,
+            SharedProducts(equations, threads, others).apply,
+            equations.precondition,
+            perturbations,
+            mean,
+            self._tests(tested, energies),
         )
         functions = self._molecule.nao
         most = min(components, len(perturbations), most_components(functions))
@@ -260,6 +295,19 @@ class ExactEnsemble:
             tests.append(linear_response.Test(configuration.embedding, float(energy - first_order)))
         return tests
 
+    def take_equations(self, numbers):
+        """What the worker that makes a response shares of its Equations."""
+        self._taken = None  # room for the next
+        self._taken = self._equations_of_others(numbers)
+
+    def multiply(self, vectors):
+        """Products of the equations taken, until the next forget(), reference() or adopt()."""
+        if self._taken is None:
+            raise WorkerError("failure", "multiply: there are no equations")
+        if vectors is None or vectors.ndim != 2 or vectors.shape[1] != self._taken.size:
+            raise WorkerError("failure", f"array vectors: expected rows of {self._taken.size}")
+        return self._taken.apply(vectors, 1)
+
     def share(self):
         """Arrays from which the exact ensemble of another process can tell the same potentials."""
         field = self._known_field("share")
@@ -274,6 +322,7 @@ class ExactEnsemble:
         reference = ElectronsAndNuclei(self._molecule, self._electrons)
         reference.set_core_weights(arrays["cores"])
         self._field = Field(triangles, reference)
+        self._taken = None
 
     def potentials(self, positions_angstrom):
         """(1 + r, n): kJ/mol per charge, then the responses' in their own unit."""

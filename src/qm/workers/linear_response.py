@@ -59,14 +59,15 @@ def principal_components(orbital_response, precondition, differences):
 
 
 class Predictor:
-    """Solves for ever more components, and compares with the tests."""
+    """Solves for ever more components, and compares with the tests. apply(vectors): the equations' matrix
+    times the rows."""
 
-    def __init__(self, orbital_response, precondition, components, mean, tests):
+    def __init__(self, orbital_response, apply, precondition, components, mean, tests):
         self._orbital_response = orbital_response
         self._components = components
         self._mean = mean
         self._tests = tests
-        self._subspace = Subspace(orbital_response.size, orbital_response.apply, precondition)
+        self._subspace = Subspace(orbital_response.size, apply, precondition)
 
     @property
     def smallest_eigenvalue(self):

@@ -1,11 +1,16 @@
-"""How a converged mean field's density responds: orbitals, the equations' matrix, their densities.
+"""How a converged mean field's density responds: the equations' matrix, products with it, densities.
 
 A perturbation h of the electrons changes the occupied orbitals by x, occupied-virtual amplitudes
 that fulfil A x = -h_vo (coupled-perturbed equations). The vector of an open shell holds both spins.
 """
 
+import contextlib
+import dataclasses
+
 import numpy
-from pyscf import dft
+from own_mean_field import prepare_for_copies, with_own_integrals
+from pyscf import dft, lib
+from threads import for_each
 
 # Of an occupied and a virtual orbital (Hartree): less, and there is no ground state to speak of.
 LEAST_GAP = 1e-3
@@ -16,77 +21,84 @@ class NoGroundState(Exception):
     """The orbitals do not fill from below."""
 
 
-class OrbitalResponse:
-    """core: the one-electron matrix; density: (n, n), or (2, n, n) of an open shell.
+@dataclasses.dataclass
+class Orbitals:
+    """Of one spin, or of a closed shell: energies (m), matrix (n, m), the first `occupied` of them."""
 
-    functional_kernel(changes of the density matrix) -> changes of the potential's matrix; None: there
-    is no functional, or PySCF has to evaluate it (functional_by_pyscf). coulomb(changes) -> their Coulomb
-    matrices, potential(density) -> the matrix of its mean field; None: by the mean field.
+    energies: numpy.ndarray
+    matrix: numpy.ndarray
+    occupied: int
+
+    @property
+    def spaces(self):
+        """(occupied, virtual)"""
+        return self.matrix[:, : self.occupied], self.matrix[:, self.occupied :]
+
+    @property
+    def gaps(self):
+        """Of each virtual and occupied orbital, as a row."""
+        return (self.energies[self.occupied :, None] - self.energies[: self.occupied]).ravel()
+
+
+def diagonalised(mean_field, core, density, potential=None):
+    """[Orbitals], one or two, of the mean field of a density.
+
+    core: the one-electron matrix; density: (n, n), or (2, n, n) of an open shell; potential(density) ->
+    the matrix of its mean field; None: by PySCF, on one thread, for the same bits.
+    """
+    overlap = mean_field.get_ovlp()
+    open_shell = density.ndim == 3
+    if potential is None:
+        with lib.with_omp_threads(1):
+            fock = core + numpy.asarray(mean_field.get_veff(mean_field.mol, density))
+    else:
+        fock = core + potential(density)
+    found = []
+    focks, densities = (fock, density) if open_shell else (fock[None], density[None])
+    electrons = 1 if open_shell else 2
+    for matrix, one in zip(focks, densities, strict=True):
+        energies, orbitals = mean_field._eigh(matrix, overlap)
+        orbitals = numpy.ascontiguousarray(orbitals)  # as others get them, for the same bits
+        occupied = round(float(numpy.vdot(one, overlap)) / electrons)
+        filled = orbitals[:, :occupied]
+        if abs(filled @ filled.T * electrons - one).max() > SAME_DENSITY:
+            raise NoGroundState("an occupied orbital lies above an empty one")
+        found.append(Orbitals(energies, orbitals, occupied))
+    return found
+
+
+class OrbitalResponse:
+    """orbitals: of diagonalised(), or of another process.
+
+    functional_kernel(changes of the density matrix) -> changes of the potential's matrix; None: there is no
+    functional. device_coulomb(changes) -> their Coulomb matrices by a device; None: by the mean field.
     """
 
-    def __init__(
-        self,
-        mean_field,
-        core,
-        density,
-        functional_kernel,
-        functional_by_pyscf=False,
-        coulomb=None,
-        potential=None,
-    ):
+    def __init__(self, mean_field, orbitals, functional_kernel, device_coulomb=None):
         self._mean_field = mean_field
+        self._orbitals = orbitals
         self._functional_kernel = functional_kernel
-        self._coulomb = coulomb
-        self.open_shell = density.ndim == 3
+        self._device_coulomb = device_coulomb
+        self._idle = []  # mean fields for one thread each
+        self.open_shell = len(orbitals) == 2
         # Of an amplitude's product with a perturbation in the energy Tr(h D).
         self.weight = 2.0 if self.open_shell else 4.0
-        self._orbitals = self._diagonalise(core, density, potential)
-        self.gaps = numpy.concatenate(
-            [
-                (energies[virtual, None] - energies[occupied]).ravel()
-                for energies, _, occupied, virtual in self._orbitals
-            ]
-        )
+        self.gaps = numpy.concatenate([one.gaps for one in orbitals])
         if self.gaps.size == 0:
             raise NoGroundState("there are no empty orbitals in this basis")
         if self.gaps.min() < LEAST_GAP:
             raise NoGroundState(
                 f"the smallest gap between occupied and empty orbitals is {self.gaps.min():.4f} Hartree"
             )
-        ends = numpy.cumsum(
-            [virtual.sum() * occupied.sum() for _, _, occupied, virtual in self._orbitals]
-        )
-        self._ends = ends[:-1]
-        self.size = int(ends[-1])
-        self._pyscf = self._response_by_pyscf() if functional_by_pyscf else None
-
-    def _diagonalise(self, core, density, potential):
-        """[(energies, orbitals, occupied, virtual)], one or two."""
-        mean_field = self._mean_field
-        overlap = mean_field.get_ovlp()
-        if potential is None:
-            fock = core + numpy.asarray(mean_field.get_veff(mean_field.mol, density))
-        else:
-            fock = core + potential(density)
-        found = []
-        focks, densities = (fock, density) if self.open_shell else (fock[None], density[None])
-        for matrix, one in zip(focks, densities, strict=True):
-            energies, orbitals = mean_field._eigh(matrix, overlap)
-            count = round(float(numpy.vdot(one, overlap)) / (1 if self.open_shell else 2))
-            occupied = numpy.arange(len(energies)) < count
-            filled = orbitals[:, occupied]
-            again = filled @ filled.T * (1 if self.open_shell else 2)
-            if abs(again - one).max() > SAME_DENSITY:
-                raise NoGroundState("an occupied orbital lies above an empty one")
-            found.append((energies, orbitals, occupied, ~occupied))
-        return found
+        self._ends = numpy.cumsum([len(one.gaps) for one in orbitals])[:-1]
+        self.size = len(self.gaps)
+        omega, long_range, share = exchange_of(mean_field)
+        if omega and long_range != share:
+            prepare_for_copies(mean_field, omega)
 
     def spaces(self):
         """(occupied, virtual) orbitals, one pair a spin."""
-        return [
-            (orbitals[:, occupied], orbitals[:, virtual])
-            for _, orbitals, occupied, virtual in self._orbitals
-        ]
+        return [one.spaces for one in self._orbitals]
 
     def amplitudes(self, matrices):
         """Occupied-virtual elements: (k, size) of (k, n, n), or of (2, k, n, n), one a spin."""
@@ -107,24 +119,46 @@ class OrbitalResponse:
             found.append(half + half.transpose(0, 2, 1))
         return numpy.array(found) if self.open_shell else 2 * found[0]
 
-    def apply(self, vectors):
-        """A times the rows."""
-        changes = self.densities(vectors)
-        return self.gaps * vectors + self.amplitudes(self._induced(changes))
+    def apply(self, vectors, threads):
+        """A times the rows. Each row's product is made on one thread, so that its bits are a function of the
+        row alone, but on a device, which takes all at once."""
+        if self._device_coulomb is not None:
+            return self._product(self._mean_field, vectors)
+        products = numpy.empty_like(vectors)
 
-    def _induced(self, changes):
-        if self._pyscf is not None:
-            return numpy.asarray(self._pyscf(changes)).reshape(changes.shape)
-        potential = self._coulomb_and_exchange(changes)
+        def fill(row):
+            some = slice(row, row + 1)
+            with self._own_mean_field() as mean_field, lib.with_omp_threads(1):
+                products[some] = self._product(mean_field, vectors[some])
+
+        for_each(fill, range(len(vectors)), threads)
+        return products
+
+    @contextlib.contextmanager
+    def _own_mean_field(self):
+        try:
+            own = self._idle.pop()
+        except IndexError:
+            own = with_own_integrals(self._mean_field)
+        yield own
+        self._idle.append(own)
+
+    def _product(self, mean_field, vectors):
+        changes = self.densities(vectors)
+        potential = self._coulomb_and_exchange(mean_field, changes)
         if self._functional_kernel is not None:
             potential += self._functional_kernel(changes)
-        return potential
+        return self.gaps * vectors + self.amplitudes(potential)
 
-    def _coulomb_and_exchange(self, changes):
-        mean_field, molecule = self._mean_field, self._mean_field.mol
+    def _coulomb_and_exchange(self, mean_field, changes):
+        molecule = mean_field.mol
         omega, long_range, share = exchange_of(mean_field)
         whole = changes.sum(axis=0) if self.open_shell else changes
-        potential = numpy.broadcast_to(self._coulomb_of(whole), changes.shape).copy()
+        if self._device_coulomb is not None:
+            coulomb = self._device_coulomb(whole)
+        else:
+            coulomb = numpy.asarray(mean_field.get_j(molecule, whole, hermi=1)).reshape(whole.shape)
+        potential = numpy.broadcast_to(coulomb, changes.shape).copy()
         part = 1.0 if self.open_shell else 0.5
         flat = changes.reshape(-1, *changes.shape[-2:])
         if share:
@@ -136,24 +170,6 @@ class OrbitalResponse:
                 part * (long_range - share) * numpy.asarray(exchange).reshape(changes.shape)
             )
         return potential
-
-    def _coulomb_of(self, changes):
-        if self._coulomb is not None:
-            return self._coulomb(changes)
-        mean_field = self._mean_field
-        matrices = mean_field.get_j(mean_field.mol, changes, hermi=1)
-        return numpy.asarray(matrices).reshape(changes.shape)
-
-    def _response_by_pyscf(self):
-        columns = [
-            numpy.array([one[item] for one in self._orbitals])
-            if self.open_shell
-            else self._orbitals[0][item]
-            for item in (1, 2)
-        ]
-        orbitals, occupied = columns
-        occupations = occupied.astype(float) * (1 if self.open_shell else 2)
-        return self._mean_field.gen_response(orbitals, occupations, hermi=1)
 
 
 def exchange_of(mean_field):

@@ -26,12 +26,12 @@ except ImportError as missing:
     CHANNEL.send("error", reason="missing", message=f"{missing} ({sys.executable})")
     sys.exit(1)
 
-import cached_functional
 import device_choice
 import dispersion
+import response_equations
 from array_backend import HOST
 from beside import Beside
-from exact_ensemble import Configuration, ExactEnsemble
+from exact_ensemble import Configuration, Equations, ExactEnsemble
 from fitted_kernel import FittedKernel
 from fitting_basis import fitting_basis
 from fitting_integrals import fitting_integrals
@@ -46,14 +46,12 @@ from mean_field import (
     is_gga,
     is_repeatable,
 )
-from orbital_response import OrbitalResponse, exchange_of
-from point_blocks import KERNEL_SHARES, PointBlocks
+from orbital_response import diagonalised, exchange_of
 from solvent_scf import (
     Grids,
     SolventScf,
     coarse_points,
     device_bytes,
-    grid_points,
     real_points,
     why_not_on_device,
 )
@@ -71,8 +69,6 @@ from worker_protocol import (
 IMPORT_SECONDS = seconds_of_process()
 # The density's, where nobody asks for it: its values would take most of the memory.
 UNUSED_RADIAL, UNUSED_ANGULAR = 10, 50
-# Of the functional's part in the response, of which the energy is a second-order quantity.
-KERNEL_RADIAL, KERNEL_ANGULAR = 30, 110
 
 
 class PyscfEngine:
@@ -167,6 +163,7 @@ class PyscfEngine:
             self.molecule,
             functools.partial(self._guarded, self._solve_without_grid),
             self._response_equations,
+            self._equations_of_others,
             request["threads"],
             self._guarded,
             lambda: self._scf.backend,
@@ -394,45 +391,36 @@ class PyscfEngine:
         return {**fields, **self._seconds()}, solution.matrix
 
     def _response_equations(self, configuration, density, threads):
-        """(OrbitalResponse, preconditioner) at a converged density, what is long on the SCF's backend."""
+        """Equations at a converged density, what is long on the SCF's backend."""
         mean_field, backend = self._mean_field, self._scf.backend
-        integrator = vars(mean_field).get("_numint")
-        kernel, by_pyscf, points = None, False, None
-        if integrator is not None:
-            by_pyscf = not cached_functional.serves(integrator, mean_field.xc, True)
+        by_pyscf = response_equations.needs_pyscf(mean_field)
         # A device has factors of its own, and those of the host would take longer than all else here.
         without_host = backend.on_device and not by_pyscf and not any(exchange_of(mean_field))
         if not without_host:
             build_factors(mean_field)
-        if integrator is not None and not by_pyscf:
-            points, weights = grid_points(
-                self.molecule, KERNEL_RADIAL, KERNEL_ANGULAR, "kernel grid"
-            )
-            blocks = PointBlocks(
-                self.molecule,
-                points,
-                threads,
-                self._cache_bytes,
-                gradients=True,
-                precision=numpy.float32,
-                backend=backend,
-                shares=KERNEL_SHARES,
-            )
-            kernel = cached_functional.CachedKernel(
-                integrator, blocks, weights, mean_field.xc, density
-            )
+        density = numpy.ascontiguousarray(density)
         core = self._bare_core + configuration.embedding
-        orbitals = OrbitalResponse(
-            mean_field,
-            core,
-            density,
-            None if kernel is None else kernel.of_host,
-            by_pyscf,
-            self._scf.coulomb if backend.on_device else None,
-            self._scf.potential if without_host else None,
+        orbitals = diagonalised(
+            mean_field, core, density, self._scf.potential if without_host else None
         )
-        fitted = FittedKernel(orbitals, self.molecule, kernel, points, threads)
-        return orbitals, fitted.precondition
+        begun = time.perf_counter()
+        kernel, points = response_equations.make_kernel(
+            mean_field, density, self._cache_bytes, backend
+        )
+        response = response_equations.make_response(
+            mean_field, orbitals, kernel, self._scf.coulomb if backend.on_device else None
+        )
+        seconds = time.perf_counter() - begun
+        fitted = FittedKernel(response, self.molecule, kernel, points, threads)
+        shared = None if backend.on_device else response_equations.pack(orbitals, density)
+        return Equations(response, fitted.precondition, shared, seconds)
+
+    def _equations_of_others(self, numbers):
+        """OrbitalResponse of what Equations share."""
+        spins = 1 if self._request["multiplicity"] == 1 else 2
+        return response_equations.take_over(
+            numbers, self._mean_field, spins, self._cache_bytes, HOST
+        )
 
     def _seconds(self):
         parts = {"embedding": 0.0, "scf": 0.0, "density": 0.0, **self._stopwatch.seconds}

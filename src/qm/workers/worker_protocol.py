@@ -178,7 +178,7 @@ def _solvent_charges(header, arrays):
     return SolventCharges(arrays["charge_positions"], charges, pole, box)
 
 
-def _solvent(points, engine, header, arrays):
+def solvent_of(points, engine, header, arrays):
     """Potentials in Hartree per charge and the charges, as an engine's update() takes them. points:
     (3, p), where the potential is given."""
     points = points.shape[1]
@@ -191,7 +191,7 @@ def _solvent(points, engine, header, arrays):
     }
 
 
-def _memory(engine):
+def memory_of(engine):
     """memory_mb: with what the engine has yet to make, since chains are counted by the first answer."""
     unmade = engine.unmade_mb() if hasattr(engine, "unmade_mb") else 0.0
     return {"memory_mb": resident_memory_mb() + unmade, "peak_memory_mb": peak_memory_mb()}
@@ -234,7 +234,7 @@ def _begin(channel, engine):
         expected_electrons=engine.expected_electrons,
         basis_functions=engine.basis_functions,
         peak_memory_mb=peak_memory_mb(),
-        **_device(engine),
+        **device_of(engine),
     )
 
 
@@ -246,7 +246,7 @@ def _coarse_points(engine):
     return {"coarse_points": points} if points.shape[1] < engine.points_angstrom().shape[1] else {}
 
 
-def _device(engine):
+def device_of(engine):
     """Where an engine's SCF runs, and once what there is to be said of that."""
     if not hasattr(engine, "device"):
         return {}
@@ -254,80 +254,14 @@ def _device(engine):
     return {"device": engine.device, **({"device_warning": warning} if warning else {})}
 
 
-def _with_state(engine, arrays):
+def with_state(engine, arrays):
     return {**arrays, **({"state": engine.state()} if _has_state(engine) else {})}
 
 
-def _tests(arrays):
-    """Of a response: (indices of configurations, their energies)."""
-    import numpy
+def _answer_exact(*arguments):
+    import exact_requests  # not at the top: it needs numpy
 
-    tests = [arrays.get(name, numpy.zeros(0)) for name in ("tests", "energies")]
-    if tests[0].ndim != 1 or tests[0].shape != tests[1].shape:
-        raise WorkerError("failure", "arrays tests and energies: expected two rows of one length")
-    return tests[0].astype(int), tests[1]
-
-
-def _packed(exact, arrays):
-    """A configuration as some worker has embedded it."""
-    row = arrays.get("embedding")
-    if row is None or row.ndim != 1:
-        raise WorkerError("failure", "array embedding: expected one dimension")
-    try:
-        return exact.unpack(row)
-    except ValueError as error:
-        raise WorkerError("failure", f"array embedding does not fit: {error}") from error
-
-
-def _answer_exact(channel, engine, header, arrays):
-    """Requests of the exact ensemble; False: it is none."""
-    exact, request = engine.exact, header["type"]
-    if request == "embed":
-        coarse = header.get("coarse", False)
-        points = engine.coarse_points_angstrom() if coarse else engine.points_angstrom()
-        solvent = _solvent(points, engine, header, arrays)
-        configuration = engine.configuration(**solvent, **({"coarse": True} if coarse else {}))
-        channel.send("embedded", {"embedding": exact.pack(configuration)})
-    elif request == "configuration":
-        channel.send("configured", configurations=exact.add(_packed(exact, arrays)))
-    elif request == "forget":
-        exact.forget()
-        channel.send("forgotten")
-    elif request == "reference":
-        fields = {**exact.reference(header.get("threads")), **_memory(engine), **_device(engine)}
-        channel.send("result", _with_state(engine, {}), **fields)
-    elif request == "response":
-
-        def progress(what, done, total):
-            channel.send("progress", what=what, done=done, total=total)
-
-        fields, made = exact.respond(
-            header["components"],
-            header["tolerance"],
-            _tests(arrays),
-            header["threads"],
-            progress,
-            header.get("rough", False),
-        )
-        channel.send("response", made, **fields, **_memory(engine))
-    elif request == "potentials":
-        positions = arrays.get("positions")
-        if positions is None or positions.ndim != 2 or positions.shape[1] != 3:
-            raise WorkerError("failure", "array positions: expected shape (n, 3)")
-        channel.send("potentials", {"values": exact.potentials(positions)})
-    elif request == "energy":
-        channel.send("energy", energy=exact.energy(header["configuration"]))
-    elif request == "share":
-        channel.send("shared", exact.share())
-    elif request == "adopt":
-        exact.adopt(arrays)
-        channel.send("adopted")
-    elif request == "hold":
-        engine.hold()
-        channel.send("held")
-    else:
-        return False
-    return True
+    return exact_requests.answer(*arguments)
 
 
 def _answer(channel, engine, make_engine, header, arrays):
@@ -337,18 +271,14 @@ def _answer(channel, engine, make_engine, header, arrays):
         engine = make_engine(header, arrays["positions"])
         _begin(channel, engine)
     elif header["type"] == "update" and engine is not None:
-        fields, grid = engine.update(**_solvent(engine.points_angstrom(), engine, header, arrays))
-        fields = {**fields, **_memory(engine), **_device(engine)}
+        fields, grid = engine.update(**solvent_of(engine.points_angstrom(), engine, header, arrays))
+        fields = {**fields, **memory_of(engine), **device_of(engine)}
         answer = {} if grid is None else {"grid": grid}
-        channel.send("result", _with_state(engine, answer), **fields)
+        channel.send("result", with_state(engine, answer), **fields)
     elif header["type"] == "restore" and engine is not None and _has_state(engine):
         _restore(engine, arrays)
         channel.send("restored")
-    elif (
-        engine is None
-        or not _is_exact(engine)
-        or not _answer_exact(channel, engine, header, arrays)
-    ):
+    elif engine is None or not _is_exact(engine) or not _answer_exact(channel, engine, header, arrays):
         raise WorkerError("failure", f"unexpected request: {header['type']}")
     return engine
 

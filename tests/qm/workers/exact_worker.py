@@ -32,6 +32,7 @@ class Worker:
         self.state, self.held = [], None
         self.configurations, self.components = [], 0
         self.adopted = None
+        self.factor = None  # of equations taken
 
     def update(self, _, arrays):
         last = self.held if self.held is not None else self.state
@@ -76,8 +77,35 @@ class Worker:
         self.components, self.adopted = len(arrays["matrices"]) - 1, arrays["cores"][0]
         send({"type": "adopted"})
 
+    def shared_products(self, others):
+        """What those that others have made are off."""
+        if others == 0 and not wrong("unasked", True, False):
+            return 0.0
+        factor, off = self.state[0], 0.0
+        if not wrong("products first", True, False):
+            numbers = wrong("equations", [], [factor])
+            send({"type": "equations"}, [("equations", (len(numbers),), numbers)])
+        for rows in (2, 1):
+            vectors = [float(rows + k) for k in range(2 * rows)]
+            shape = wrong("vectors", (2 * rows,), (rows, 2))
+            send({"type": "products"}, [("vectors", shape, vectors)])
+            _, arrays = receive()
+            kill_once("products")
+            right = [factor * x for x in vectors]
+            off += sum(a - b for a, b in zip(arrays.get("values", right), right, strict=True))
+        return off
+
+    def equations(self, _, arrays):
+        self.factor = arrays["equations"][0]
+        send({"type": "taken"})
+
+    def multiply(self, _, arrays):
+        values = [self.factor * x for x in arrays["vectors"]] + wrong("product", [0.0], [])
+        send({"type": "multiplied"}, [("values", (1, len(values)), values)])
+
     def response(self, header, arrays):
         told = sum(arrays["tests"]) + sum(arrays["energies"])
+        told += self.shared_products(header["others"])
         total = wrong("progress", 1, 2)
         for done in (1, 2):
             send({"type": "progress", "what": "response", "done": done, "total": total})

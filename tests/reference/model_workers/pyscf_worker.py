@@ -45,6 +45,7 @@ class Exact:
         self._configurations = []
         self._field = None  # of the reference
         self._adopted = None  # of another worker's
+        self._taken = None  # equations of another worker's response
         self._factors = np.zeros((0, 3))  # Y = factors (F - field)
 
     @staticmethod
@@ -94,10 +95,15 @@ class Exact:
     def adopt(self, arrays):
         self._adopted = arrays["matrices"]
 
-    def respond(self, components, tolerance, tests, threads, progress, rough=False):
+    def respond(
+        self, components, tolerance, tests, threads, progress, rough=False, others=None
+    ):
         self._check("response")
         factor, most = os.environ.get("STARPMC_MODEL_RESPONSE", "1 3").split()
-        values, vectors = np.linalg.eigh(float(factor) * model.polarisability(self._field))
+        polarisability = float(factor) * model.polarisability(self._field)
+        if others is not None and components > 0:
+            polarisability = self._made_by(others, polarisability)
+        values, vectors = np.linalg.eigh(polarisability)
         progress("response", 1, 2)
         order = np.argsort(values)[::-1][: min(components, int(most))]
         self._factors = np.sqrt(values[order])[:, None] * vectors.T[order]
@@ -108,6 +114,20 @@ class Exact:
             "mean": self._factors @ self._field,
             "spectrum": values[::-1],
         }
+
+    @staticmethod
+    def _made_by(others, matrix):
+        """Its products with unit vectors."""
+        others.tell(matrix.ravel())
+        others.ask(np.eye(3))
+        made = others.answer((3, 3))
+        return matrix if made is None else made
+
+    def take_equations(self, numbers):
+        self._taken = numbers.reshape(3, 3)
+
+    def multiply(self, vectors):
+        return vectors @ self._taken
 
     def potentials(self, positions):
         if self._adopted is None:
