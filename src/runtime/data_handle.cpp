@@ -25,6 +25,21 @@ void DataHandle::reset() noexcept {
   handle_ = nullptr;
 }
 
+void DataHandle::bring_to_devices() const {
+  for (unsigned id = 0; id < starpu_worker_get_count(); ++id) {
+    const int worker = static_cast<int>(id);
+    if (starpu_worker_get_type(worker) != STARPU_OPENCL_WORKER) continue;
+    if (!codelets::implementation_on(worker)) continue;
+    constexpr unsigned kWithoutWaiting = 1;
+    const int status =
+        starpu_data_prefetch_on_node(handle_, starpu_worker_get_memory_node(id), kWithoutWaiting);
+    if (status != 0) {
+      throw RunError(std::string("StarPU could not bring data to a device: ") +
+                     std::strerror(-status));
+    }
+  }
+}
+
 template <class T>
 HostAccess<T>::HostAccess(const DataHandle& handle, starpu_data_access_mode mode)
     : handle_(handle.get()) {

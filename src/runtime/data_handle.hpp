@@ -36,6 +36,12 @@ class DataHandle {
 
   starpu_data_handle_t get() const { return handle_; }
 
+  /// Asks for a copy on each device that may run tasks; does not wait for it. For what all tasks
+  /// read: a scheduler weighs the copy against the one task that it places, so that the first on a
+  /// device may never come.
+  /// @throws RunError when StarPU refuses
+  void bring_to_devices() const;
+
  private:
   DataHandle(int home, const void* data, std::size_t size, std::size_t element_size);
   /// Waits for the tasks that use it.

@@ -20,8 +20,10 @@ class ReferenceTables {
         response_host_(response_coefficients(reference.response.values)),
         lattices_{reference.potential.lattice, reference.response.lattice},
         potential_(DataHandle::of(std::span(potential_host_))) {
+    potential_.bring_to_devices();
     if (!lattices_.has_response()) return;
     response_ = DataHandle::of(std::span(response_host_));
+    response_.bring_to_devices();
     mean_.assign(static_cast<std::size_t>(components()), 0);
     for (std::size_t k = 0; k < reference.mean_response.size(); ++k) {
       mean_[k] = std::llrint(STARPMC_RESPONSE_UNITS * reference.mean_response[k]);

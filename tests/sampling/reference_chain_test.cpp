@@ -2,8 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <chrono>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "artificial_reference.hpp"
 #include "config/option_places.hpp"
@@ -277,6 +279,39 @@ TEST_F(ReferenceChain, IsTheSameOnADevice) {
     EXPECT_EQ(state.at("response_total"), host_state.at("response_total"));
     EXPECT_EQ(state.at("molecule_response"), host_state.at("molecule_response"));
   }
+  unsetenv("STARPU_OPENCL_ON_CPUS");
+}
+
+bool comes_to(starpu_data_handle_t handle, unsigned node) {
+  using Clock = std::chrono::steady_clock;
+  const auto end = Clock::now() + std::chrono::seconds(20);
+  int is_there = 0;
+  while (is_there == 0 && Clock::now() < end) {
+    starpu_data_query_status(handle, static_cast<int>(node), nullptr, &is_there, nullptr);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return is_there != 0;
+}
+
+TEST_F(ReferenceChain, ItsTablesComeToEachDeviceByThemselves) {
+  unsetenv("STARPU_NOPENCL");
+  setenv("STARPU_OPENCL_ON_CPUS", "1", 1);
+  setenv("POCL_DEVICES", "pthread pthread", 1);
+  std::optional<StarpuRuntime> runtime;
+  try {
+    runtime.emplace(Precision::mixed, Implementation::any);
+  } catch (const RunError& error) {
+    GTEST_SKIP() << error.what();
+  }
+  if (runtime->opencl_workers() == 0) GTEST_SKIP() << "no OpenCL device";
+  const ReferenceTables tables(reference_);
+  for (unsigned id = 0; id < starpu_worker_get_count(); ++id) {
+    if (starpu_worker_get_type(static_cast<int>(id)) != STARPU_OPENCL_WORKER) continue;
+    const unsigned node = starpu_worker_get_memory_node(id);
+    EXPECT_TRUE(comes_to(tables.handles().potential_values, node)) << id;
+    EXPECT_TRUE(comes_to(tables.handles().response_values, node)) << id;
+  }
+  unsetenv("POCL_DEVICES");
   unsetenv("STARPU_OPENCL_ON_CPUS");
 }
 
