@@ -17,12 +17,14 @@ from test_exact_ensemble import (
 
 # isort: split
 
+import dataclasses
 import unittest.mock
 
 import exact_ensemble
 import exact_requests
 import numpy
 import shared_products
+from fitted_interaction import exchange_of_change
 from worker_protocol import WorkerError
 
 
@@ -92,6 +94,10 @@ class SharedProductsTest(unittest.TestCase):
         for molecule, changed in self.METHODS[1:3]:
             engine, _ = prepared(molecule, 30, **changed)
             alone = respond(engine, 16, threads=2)
+            equations = engine.exact._equations
+            engine.exact._equations = lambda *arguments, make=equations: dataclasses.replace(
+                make(*arguments), seconds=0.0
+            )  # from the first product on
             for other in (make_engine(molecule, **changed), None):
                 program = Program(other)
                 fields, arrays = respond(engine, 16, threads=2, others=others(program))
@@ -99,6 +105,15 @@ class SharedProductsTest(unittest.TestCase):
                 self.assertEqual(fields, alone[0])
                 for name, array in alone[1].items():
                     numpy.testing.assert_array_equal(arrays[name], array, name)
+
+    def test_exchange_of_a_change(self):
+        mean_field = make_engine(WATER, method="hf")._mean_field
+        functions = mean_field.mol.nao
+        changed, occupied = numpy.random.default_rng(4).normal(size=(2, functions, 3))
+        half = changed @ occupied.T
+        theirs = mean_field.get_k(mean_field.mol, half + half.T)
+        ours = exchange_of_change(mean_field.with_df, changed, occupied)
+        numpy.testing.assert_allclose(ours, theirs, atol=1e-12 * abs(theirs).max())
 
     def test_others_make_nothing_while_that_is_not_worth_it(self):
         class Response:

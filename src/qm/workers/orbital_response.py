@@ -8,6 +8,7 @@ import contextlib
 import dataclasses
 
 import numpy
+from fitted_interaction import exchange_of_change
 from own_mean_field import prepare_for_copies, with_own_integrals
 from pyscf import dft, lib
 from threads import for_each
@@ -109,13 +110,22 @@ class OrbitalResponse:
             parts.append((virtual.T @ (some @ occupied)).reshape(len(some), -1))
         return numpy.hstack(parts)
 
-    def densities(self, vectors):
-        """Changes of the density matrix: (k, n, n), or (2, k, n, n)."""
+    def _changed_orbitals(self, vectors):
+        """Of each spin (k, n, occupied)."""
         found = []
         parts = numpy.split(vectors, self._ends, axis=1)
         for (occupied, virtual), part in zip(self.spaces(), parts, strict=True):
-            amplitudes = part.reshape(len(part), virtual.shape[1], occupied.shape[1])
-            half = (virtual @ amplitudes) @ occupied.T
+            found.append(virtual @ part.reshape(len(part), virtual.shape[1], occupied.shape[1]))
+        return found
+
+    def densities(self, vectors):
+        """Changes of the density matrix: (k, n, n), or (2, k, n, n)."""
+        return self._densities_of(self._changed_orbitals(vectors))
+
+    def _densities_of(self, changed_orbitals):
+        found = []
+        for (occupied, _), changed in zip(self.spaces(), changed_orbitals, strict=True):
+            half = changed @ occupied.T
             found.append(half + half.transpose(0, 2, 1))
         return numpy.array(found) if self.open_shell else 2 * found[0]
 
@@ -144,13 +154,14 @@ class OrbitalResponse:
         self._idle.append(own)
 
     def _product(self, mean_field, vectors):
-        changes = self.densities(vectors)
-        potential = self._coulomb_and_exchange(mean_field, changes)
+        changed_orbitals = self._changed_orbitals(vectors)
+        changes = self._densities_of(changed_orbitals)
+        potential = self._coulomb_and_exchange(mean_field, changed_orbitals, changes)
         if self._functional_kernel is not None:
             potential += self._functional_kernel(changes)
         return self.gaps * vectors + self.amplitudes(potential)
 
-    def _coulomb_and_exchange(self, mean_field, changes):
+    def _coulomb_and_exchange(self, mean_field, changed_orbitals, changes):
         molecule = mean_field.mol
         omega, long_range, share = exchange_of(mean_field)
         whole = changes.sum(axis=0) if self.open_shell else changes
@@ -160,16 +171,29 @@ class OrbitalResponse:
             coulomb = numpy.asarray(mean_field.get_j(molecule, whole, hermi=1)).reshape(whole.shape)
         potential = numpy.broadcast_to(coulomb, changes.shape).copy()
         part = 1.0 if self.open_shell else 0.5
-        flat = changes.reshape(-1, *changes.shape[-2:])
         if share:
-            exchange = mean_field.get_k(molecule, flat, hermi=1)
-            potential -= part * share * numpy.asarray(exchange).reshape(changes.shape)
+            exchange = self._exchange(mean_field, changed_orbitals, changes)
+            potential -= part * share * exchange
         if omega and long_range != share:
-            exchange = mean_field.get_k(molecule, flat, hermi=1, omega=omega)
-            potential -= (
-                part * (long_range - share) * numpy.asarray(exchange).reshape(changes.shape)
-            )
+            exchange = self._exchange(mean_field, changed_orbitals, changes, omega)
+            potential -= part * (long_range - share) * exchange
         return potential
+
+    def _exchange(self, mean_field, changed_orbitals, changes, omega=None):
+        fitting = getattr(mean_field, "with_df", None)
+        if fitting is None or self._device_coulomb is not None:
+            flat = changes.reshape(-1, *changes.shape[-2:])
+            found = mean_field.get_k(mean_field.mol, flat, hermi=1, omega=omega)
+        else:
+            electrons = 1 if self.open_shell else 2
+            ranged = contextlib.nullcontext(fitting) if omega is None else fitting.range_coulomb(omega)
+            with ranged as integrals:
+                found = [
+                    electrons * exchange_of_change(integrals, changed, occupied)
+                    for (occupied, _), each in zip(self.spaces(), changed_orbitals, strict=True)
+                    for changed in each
+                ]
+        return numpy.asarray(found).reshape(changes.shape)
 
 
 def exchange_of(mean_field):
