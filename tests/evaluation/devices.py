@@ -178,6 +178,7 @@ def row_of(case, rounds):
         "system": system, "points": points, "precision": precision, "rounds": len(rounds),
         "step_us": {way: statistics.median(r[way]["step_us"] for r in rounds) for way in ways},
         "gain": {way: median_of([gain_of(r.get("one"), r[way]) for r in rounds]) for way in more},
+        "alone_and_team_us": {way: (rounds[-1][way]["alone_us"], rounds[-1][way]["team_us"]) for way in more},
         "watts": {way: rounds[-1][way]["watts"] for way in ways},
         "takes_team": {way: rounds[-1][way]["takes_team"] for way in more},
         "bytes_of_200_steps": last["bytes_of_200_steps"], "shares_percent": last["shares_percent"],
