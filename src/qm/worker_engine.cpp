@@ -1,6 +1,7 @@
 #include "qm/worker_engine.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -9,6 +10,7 @@
 #include "kernels/base/error.hpp"
 #include "kernels/base/logging.hpp"
 #include "kernels/base/shown_text.hpp"
+#include "qm/errors.hpp"
 #include "qm/worker_messages.hpp"
 
 namespace starpmc {
@@ -188,8 +190,22 @@ void WorkerEngine::find_worker(const WorkerCommand& command) {
   if (!found) hear_hello();
 }
 
+/// What says none is something else than a worker, or a Python that cannot run it.
+Message WorkerEngine::receive_hello() {
+  try {
+    return receive("hello");
+  } catch (const WorkerKilled&) {
+    throw;
+  } catch (const WorkerLost& lost) {
+    throw WorkerLost(
+        fmt::format("{}\nremedy: it was started as '{}': see whether qm.python is a "
+                    "Python that has the QM program",
+                    lost.what(), shown_text(fmt::format("{}", fmt::join(kind_.command, " ")))));
+  }
+}
+
 void WorkerEngine::hear_hello() {
-  const Message hello = receive("hello");
+  const Message hello = receive_hello();
   const int protocol = field<int>(hello, "protocol");
   if (protocol != worker_protocol_version) {
     process().fail(fmt::format("it speaks version {} of the protocol, this program version {}",

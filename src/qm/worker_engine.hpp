@@ -92,6 +92,7 @@ class WorkerEngine : public QmEngine {
                   std::initializer_list<std::string_view> or_types = {});
   /// One that is idle, or a new one.
   void find_worker(const WorkerCommand& command);
+  Message receive_hello();
   void hear_hello();
   void initialise(const QmRequest& request,
                   const std::function<void(const QmForecast&)>& on_forecast);

@@ -61,6 +61,18 @@ void expect_in(const std::string& part, const std::string& whole) {
   EXPECT_NE(whole.find(part), std::string::npos) << "no '" << part << "' in: " << whole;
 }
 
+TEST(WorkerEngine, WhatIsNoWorkerIsNamed) {
+  for (const std::string program : {"/bin/true", "/bin/echo"}) {
+    try {
+      WorkerEngine({{program, fake_worker}, 20}, hydrogen());
+      ADD_FAILURE() << program << ": no error";
+    } catch (const RunError& error) {
+      expect_in("it was started as '" + program + " " + fake_worker + "'", error.what());
+      expect_in("qm.python", error.what());
+    }
+  }
+}
+
 TEST(WorkerEngine, GoodWorkerIsUnderstood) {
   WorkerEngine engine(command("good"), hydrogen());
   EXPECT_EQ(engine.name(), "fake");
