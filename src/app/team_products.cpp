@@ -29,11 +29,17 @@ void TeamProducts::multiply_row(QmEngine& engine, std::size_t row) {
 
 std::optional<std::vector<double>> TeamProducts::multiply(std::size_t rows,
                                                           std::vector<double> vectors) {
+  if (!batch_) return std::nullopt;
   vectors_ = std::move(vectors);
   length_ = vectors_.size() / rows;
   products_.assign(vectors_.size(), 0);
   for (std::size_t row = 0; row < rows; ++row) batch_->add();
-  if (!batch_->wait()) return std::nullopt;
+  if (!batch_->wait()) {
+    // An engine that comes later would go on with these pieces.
+    engines_ = batch_->engines();
+    batch_.reset();
+    return std::nullopt;
+  }
   first_ += rows;
   return std::move(products_);
 }
