@@ -21,13 +21,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Multiplies by what it was told; is lost after so many products.
+/// Multiplies by what it was told; fails after so many products.
 class Helper : public test::NoEngine {
  public:
-  explicit Helper(int products_until_lost) : left_(products_until_lost) {}
+  explicit Helper(int products_until_failure) : left_(products_until_failure) {}
   void take_equations(std::span<const double> equations) override { factor_ = equations[0]; }
   std::vector<double> multiply(std::span<const double> vector) override {
-    if (left_-- == 0) throw WorkersLost("gone for good");
+    if (left_-- == 0) throw RunError("no memory");
     std::vector<double> product(vector.begin(), vector.end());
     for (double& number : product) number *= factor_;
     ++made;
@@ -54,9 +54,9 @@ TEST_F(TeamProductsTest, AreThoseOfWhoeverIsThere) {
     EngineTeam team;
     test::NoEngine own;
     Helper lasting(-1);
-    Helper lost(3);
+    Helper failing(3);
     const EngineTeam::Loan one(team, lasting);
-    const EngineTeam::Loan other(team, lost);
+    const EngineTeam::Loan other(team, failing);
     TeamProducts products(team, own);
     for (const double factor : {2.0, 3.0}) {
       products.take_equations({factor});
@@ -75,10 +75,10 @@ TEST_F(TeamProductsTest, ThatNobodyIsLeftForAreMadeByNobody) {
   test::NoEngine own;
   TeamProducts products(team, own);
   EXPECT_EQ(products.multiply(1, {1, 2}), std::nullopt) << "of no equations";
-  Helper lost(1);
+  Helper failing(1);
   Helper late(-1);
   {
-    const EngineTeam::Loan loan(team, lost);
+    const EngineTeam::Loan loan(team, failing);
     products.take_equations({2});
     EXPECT_EQ(products.multiply(3, {1, 2, 3}), std::nullopt);
   }
