@@ -20,7 +20,7 @@ class TeamProducts : public ProductHelpers {
   std::optional<std::vector<double>> multiply(std::size_t rows,
                                               std::vector<double> vectors) override;
   /// How many have made products.
-  std::size_t engines() const { return batch_ ? batch_->engines() : 0; }
+  std::size_t engines() const { return batch_ ? batch_->engines() : engines_; }
 
  private:
   void multiply_row(QmEngine& engine, std::size_t row);
@@ -30,8 +30,9 @@ class TeamProducts : public ProductHelpers {
   std::vector<double> equations_;
   std::vector<double> vectors_;
   std::vector<double> products_;
-  std::size_t length_ = 0;  ///< of a vector
-  std::size_t first_ = 0;   ///< piece of these
+  std::size_t length_ = 0;   ///< of a vector
+  std::size_t first_ = 0;    ///< piece of these
+  std::size_t engines_ = 0;  ///< of a batch that none was left for
   std::optional<EngineTeam::Batch> batch_;
 };
 

@@ -81,12 +81,14 @@ ReferenceDensity WorkerEngine::reference(int threads) {
 
 SoluteResponse WorkerEngine::response(const ResponseRequest& request, const WorkProgress& progress,
                                       ProductHelpers* helpers) {
+  const std::size_t others = helpers == nullptr ? 0 : helpers->count();
+  if (others == 0) helpers = nullptr;  // and the worker must not ask for any
   const nlohmann::json header{{"type", "response"},
                               {"components", request.most_components},
                               {"tolerance", request.tolerance_kj_per_mol},
                               {"threads", request.threads},
                               {"rough", request.rough},
-                              {"others", helpers == nullptr ? 0 : helpers->count()}};
+                              {"others", others}};
   const std::vector<double> tests(request.tests.begin(), request.tests.end());
   const Message asked{
       header,

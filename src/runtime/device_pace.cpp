@@ -10,7 +10,8 @@
 namespace starpmc::codelets {
 namespace {
 
-/// As many as StarPU has under way on a device at most are one round; some rounds are a mean.
+/// The mean is over some rounds; a round is the 16 tasks that StarPU has under way on a device at
+/// most (STARPU_OPENCL_PIPELINE).
 constexpr double kFade = 1.0 / 64;
 constexpr unsigned kLeastTasks = 16;
 

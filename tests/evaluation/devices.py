@@ -55,7 +55,10 @@ def ways_of(request):
         **{str(n): ("auto", n, request.cores) for n in numbers},
         **({"cores": ("auto", 1, None)} if request.all_cores else {}),
     }  # fmt: skip
-    return {way: what for way, what in all_ways.items() if not request.ways or way in request.ways}
+    ways = {way: what for way, what in all_ways.items() if not request.ways or way in request.ways}
+    if not ways:
+        raise Failure(f"--ways {','.join(request.ways)}: there are {', '.join(all_ways)}")
+    return ways
 
 
 class Session:

@@ -36,6 +36,7 @@ class Program:
         self._answer = {}
 
     def send(self, kind, arrays):
+        assert all(array.size for array in arrays.values()), f"{kind}: the program takes no empty array"
         arrays = {name: array.copy() for name, array in arrays.items()}  # in another place
         if self.other is None:
             return
@@ -124,9 +125,9 @@ class SharedProductsTest(unittest.TestCase):
 
         program = Program(unittest.mock.Mock())
         program.other.exact.multiply = lambda vectors: 3 * vectors
-        for seconds, made in ((1e9, 0), (0.0, 2)):
+        for seconds, threads, made in ((1e9, 2, 0), (0.0, 16, 0), (0.0, 2, 2)):
             equations = exact_ensemble.Equations(Response(), None, numpy.ones(1), seconds)
-            products = shared_products.SharedProducts(equations, 2, others(program))
+            products = shared_products.SharedProducts(equations, threads, others(program))
             vectors = numpy.arange(8.0).reshape(4, 2)
             numpy.testing.assert_array_equal(products.apply(vectors), 3 * vectors)
             self.assertEqual(program.made, made)

@@ -4,8 +4,10 @@ PySCF's keeps what screens the integrals of its last density, and changes its mo
 makes integrals of long range: two threads must not use the same one.
 """
 
-# Of the fitting's functions, whose matrices each thread keeps: 50 MB for 264 functions in place of 270.
-FITTED_AT_ONCE = 48
+# Matrices of the fitting's functions that each thread unpacks at a time. PySCF's own 240 take five times the
+# memory; many basis functions have fewer matrices at a time, so that threads and not matrices fill it.
+MOST_FITTED_AT_ONCE, LEAST_FITTED_AT_ONCE = 48, 8
+FITTED_BYTES = 30e6
 
 
 def with_own_integrals(mean_field):
@@ -19,11 +21,17 @@ def with_own_integrals(mean_field):
     return own
 
 
+def _fitted_at_once(functions):
+    """By nothing else, for the same bits in all workers."""
+    fit = int(FITTED_BYTES / (8 * functions**2))
+    return max(LEAST_FITTED_AT_ONCE, min(MOST_FITTED_AT_ONCE, fit))
+
+
 def _copy(fitting, molecule):
     own = fitting.copy()
     own.mol = molecule
     own.auxmol = None  # integrals are made of
-    own.blockdim = FITTED_AT_ONCE
+    own.blockdim = _fitted_at_once(molecule.nao)
     own._rsh_df = {key: _copy(one, molecule) for key, one in fitting._rsh_df.items()}
     return own
 

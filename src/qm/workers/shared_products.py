@@ -25,11 +25,13 @@ class SharedProducts:
     def apply(self, vectors):
         if self._others is None or len(vectors) < 2 or self._seconds_before > 0:
             return self._alone(vectors)
+        threads = max(1, self._threads - self._others.count)
+        mine = -(-len(vectors) * threads // (threads + self._others.count))
+        if mine == len(vectors):  # few others, many threads: nothing is left to them
+            return self._alone(vectors)
         if self._shared is not None:
             self._others.tell(self._shared)
             self._shared = None
-        threads = max(1, self._threads - self._others.count)
-        mine = -(-len(vectors) * threads // (threads + self._others.count))
         self._others.ask(vectors[mine:])
         products = self._response.apply(vectors[:mine], threads)
         theirs = self._others.answer(vectors[mine:].shape)
