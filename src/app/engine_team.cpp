@@ -50,7 +50,7 @@ void EngineTeam::task(Member& member) noexcept {
   changed_.notify_all();
 }
 
-void EngineTeam::Batch::end_piece(Member& member, std::exception_ptr error) {
+void EngineTeam::Batch::end_piece(Member& member, const std::exception_ptr& error) {
   --at_work_;
   try {
     if (error != nullptr) std::rethrow_exception(error);

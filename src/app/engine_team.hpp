@@ -90,7 +90,7 @@ class EngineTeam {
    private:
     friend class EngineTeam;
     std::size_t waiting() const { return known_ - next_ + again_.size(); }
-    void end_piece(Member& member, std::exception_ptr error);
+    void end_piece(Member& member, const std::exception_ptr& error);
     void hand_out(std::unique_lock<std::mutex>& lock);
     void wait_for(std::unique_lock<std::mutex>& lock, std::size_t most_waiting,
                   const Progress& progress);

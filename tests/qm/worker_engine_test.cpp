@@ -1,5 +1,6 @@
 #include "qm/worker_engine.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -64,10 +65,10 @@ void expect_in(const std::string& part, const std::string& whole) {
 TEST(WorkerEngine, WhatIsNoWorkerIsNamed) {
   for (const std::string program : {"/bin/true", "/bin/echo"}) {
     try {
-      WorkerEngine({{program, fake_worker}, 20}, hydrogen());
+      const WorkerEngine engine({{program, fake_worker}, 20}, hydrogen());
       ADD_FAILURE() << program << ": no error";
     } catch (const RunError& error) {
-      expect_in("it was started as '" + program + " " + fake_worker + "'", error.what());
+      expect_in(fmt::format("it was started as '{} {}'", program, fake_worker), error.what());
       expect_in("qm.python", error.what());
     }
   }
