@@ -361,9 +361,10 @@ void Codelet::count(void* codelet) {
   if (kSimulated || failed()) return;  // the task may have done nothing
   double microseconds = seconds * 1e6;
   if (!on_cpu) {
-    microseconds = duration_on_device(info.workerid, microseconds,
-                                      self->history_.prior(info.workerid, implementation, size),
-                                      device_has_tasks(info.workerid));
+    microseconds = duration_on_device(
+        info.workerid, microseconds,
+        [&] { return self->history_.prior(info.workerid, implementation, size); },
+        device_has_tasks(info.workerid));
   }
   if (std::isnan(microseconds)) return;
   self->history_.record(info.workerid, implementation, size, microseconds);

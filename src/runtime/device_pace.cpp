@@ -17,16 +17,20 @@ constexpr unsigned kLeastTasks = 16;
 
 }  // namespace
 
-double DevicePace::duration(double microseconds, double expected, bool others) {
+double DevicePace::duration(double microseconds, const std::function<double()>& expected_of_task,
+                            bool others) {
   const bool shared = std::exchange(others_before_, others) || others;
-  if (!shared || !(expected > 0)) return microseconds;
+  if (!shared) return microseconds;
+  const double expected = expected_of_task();
+  if (!(expected > 0)) return microseconds;
   microseconds_ += microseconds - kFade * microseconds_;
   expected_ += expected - kFade * expected_;
   if (++tasks_ < kLeastTasks) return std::numeric_limits<double>::quiet_NaN();
   return expected * microseconds_ / expected_;
 }
 
-double duration_on_device(int worker, double microseconds, double expected, bool others) {
+double duration_on_device(int worker, double microseconds, const std::function<double()>& expected,
+                          bool others) {
   static std::array<DevicePace, STARPU_NMAXWORKERS> paces;
   return paces[static_cast<std::size_t>(worker)].duration(microseconds, expected, others);
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+
 namespace starpmc::codelets {
 
 /// How long tasks take that share a device.
@@ -12,10 +14,11 @@ class DevicePace {
  public:
   /// Of a task that ends; called in the order of their ends.
   /// @param microseconds since it or the task before it has ended, whichever is later
-  /// @param expected     in any unit, the same for all tasks; NaN or 0: not known
+  /// @param expected     in any unit, the same for all tasks; NaN or 0: not known. Asked only of a
+  ///                     task that has shared the device
   /// @param others       whether the device has more tasks now
   /// @return microseconds that it has taken of the device; NaN: too few have shared it so far
-  double duration(double microseconds, double expected, bool others);
+  double duration(double microseconds, const std::function<double()>& expected, bool others);
 
  private:
   bool others_before_ = false;  ///< when the last task ended
@@ -25,6 +28,7 @@ class DevicePace {
 };
 
 /// The same for tasks of one of StarPU's workers that drives a device; from its thread.
-double duration_on_device(int worker, double microseconds, double expected, bool others);
+double duration_on_device(int worker, double microseconds, const std::function<double()>& expected,
+                          bool others);
 
 }  // namespace starpmc::codelets

@@ -16,14 +16,20 @@ namespace {
 TEST(DevicePace, TakesATaskThatHasTheDeviceToItselfAsItWas) {
   DevicePace pace;
   for (const double microseconds : {700.0, 20.0, 5000.0}) {
-    EXPECT_EQ(pace.duration(microseconds, 1000, false), microseconds);
+    EXPECT_EQ(pace.duration(
+                  microseconds, [] { return 1000.0; }, false),
+              microseconds);
   }
 }
 
 TEST(DevicePace, LeavesATaskAsItWasWhoseShareIsNotKnown) {
   DevicePace pace;
-  EXPECT_EQ(pace.duration(700, std::numeric_limits<double>::quiet_NaN(), true), 700);
-  EXPECT_EQ(pace.duration(700, 0, true), 700);
+  EXPECT_EQ(pace.duration(
+                700, [] { return std::numeric_limits<double>::quiet_NaN(); }, true),
+            700);
+  EXPECT_EQ(pace.duration(
+                700, [] { return 0.0; }, true),
+            700);
 }
 
 /// Durations found of a device that computes all its tasks at once, each at an equal share of its
@@ -66,8 +72,8 @@ struct SharedDevice {
       while (!tasks_under_way.empty() && tasks_under_way.front().left <= 0) {
         const std::size_t size = tasks_under_way.front().size;
         tasks_under_way.erase(tasks_under_way.begin());
-        const double found =
-            pace.duration(since_last, microseconds[size] / 7, !tasks_under_way.empty());
+        const double found = pace.duration(
+            since_last, [&] { return microseconds[size] / 7; }, !tasks_under_way.empty());
         if (std::isnan(found)) {
           ++unknown;
         } else {
