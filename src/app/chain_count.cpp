@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <thread>
 
 #include "base/free_memory.hpp"
@@ -35,13 +34,12 @@ unsigned automatic_chains(unsigned cpu_workers, unsigned devices, double worker_
 unsigned qm_workers(const Settings::QmSection& settings, unsigned chains) {
   if (settings.engine != "pyscf") return chains;  // others have no state to go on from
   if (settings.workers) return std::min(chains, static_cast<unsigned>(*settings.workers));
+  unsigned at_a_time = std::max(1U, std::thread::hardware_concurrency() /
+                                        static_cast<unsigned>(std::max(1, settings.threads)));
   // More make no more updates there, and each waits for the others' beginning on the device.
   constexpr unsigned kMostOnGpu = 8;
-  const unsigned most =
-      settings.device == "gpu" ? kMostOnGpu : std::numeric_limits<unsigned>::max();
-  const unsigned at_a_time = std::max(1U, std::thread::hardware_concurrency() /
-                                              static_cast<unsigned>(std::max(1, settings.threads)));
-  return std::min({chains, at_a_time, most});
+  if (settings.device == "gpu") at_a_time = std::min(at_a_time, kMostOnGpu);
+  return std::min(chains, at_a_time);
 }
 
 void require_chains_for_all(const Ranks& ranks, unsigned chains) {

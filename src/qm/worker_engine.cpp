@@ -197,10 +197,9 @@ Message WorkerEngine::receive_hello() {
   } catch (const WorkerKilled&) {
     throw;
   } catch (const WorkerLost& lost) {
-    throw WorkerLost(
-        fmt::format("{}\nremedy: it was started as '{}': see whether qm.python is a "
-                    "Python that has the QM program",
-                    lost.what(), shown_text(fmt::format("{}", fmt::join(kind_.command, " ")))));
+    throw WorkerLost(fmt::format("{}\nit was started as '{}'\nremedy: {}", lost.what(),
+                                 shown_text(fmt::format("{}", fmt::join(kind_.command, " "))),
+                                 remedy_if_missing_));
   }
 }
 

@@ -112,6 +112,7 @@ class WorkerEngine : public QmEngine {
   /// Without its grid.
   QmResult read_scf(const Message& message);
   void read_grid(const Message& message, QmResult& result);
+  std::vector<double> take_numbers(Message& message, const std::string& name);
   /// Until the response itself comes.
   Message help_with_response(const WorkProgress& progress, ProductHelpers* helpers);
   void tell_progress(const Message& message, const WorkProgress& progress);

@@ -33,6 +33,15 @@ std::vector<double> WorkerEngine::row(const Message& message, const std::string&
   return found->values;
 }
 
+/// Of an array in the worker's own form.
+std::vector<double> WorkerEngine::take_numbers(Message& message, const std::string& name) {
+  const auto found = std::ranges::find(message.arrays, name, &MessageArray::name);
+  if (found == message.arrays.end() || found->values.empty()) {
+    process().fail(fmt::format("array {} is missing or empty", name));
+  }
+  return std::move(found->values);
+}
+
 Embedding WorkerEngine::embedding(std::span<const double> potential,
                                   std::span<const double> nuclear_potential,
                                   const PointCharges& charges, Quadrature quadrature) {
@@ -40,11 +49,7 @@ Embedding WorkerEngine::embedding(std::span<const double> potential,
   send_potential({{"type", "embed"}, {"coarse", coarse}}, coarse ? coarse_points_ : points_,
                  potential, nuclear_potential, charges);
   Message answer = receive("embedded");
-  const auto numbers = std::ranges::find(answer.arrays, "embedding", &MessageArray::name);
-  if (numbers == answer.arrays.end() || numbers->values.empty()) {
-    process().fail("array embedding is missing or empty");
-  }
-  return {std::move(numbers->values),
+  return {take_numbers(answer, "embedding"),
           std::max(largest_magnitude(potential), largest_magnitude(nuclear_potential))};
 }
 
@@ -116,11 +121,7 @@ Message WorkerEngine::help_with_response(const WorkProgress& progress, ProductHe
     } else if (type == "products") {
       share_products(message, *helpers);
     } else {
-      const auto equations = std::ranges::find(message.arrays, "equations", &MessageArray::name);
-      if (equations == message.arrays.end() || equations->values.empty()) {
-        process().fail("array equations is missing or empty");
-      }
-      helpers->take_equations(std::move(equations->values));
+      helpers->take_equations(take_numbers(message, "equations"));
       has_equations = true;
     }
   }

@@ -8,7 +8,6 @@
 
 #include "kernels/base/error.hpp"
 #include "runtime/codelet.hpp"
-#include "runtime/task_history.hpp"
 #include "tests/codelets/two_cpu_workers.hpp"
 
 namespace starpmc {
@@ -30,13 +29,11 @@ class EndlessEngine : public QmEngine {
   std::promise<void> stop;
 };
 
-class BlockScfTest : public test::TwoCpuWorkers {
+class BlockScfTest : public test::StartedWorkers {
  protected:
-  void SetUp() override { ASSERT_EQ(starpu_init(nullptr), 0); }
   void TearDown() override {
     codelets::clear_failure();
-    codelets::TaskHistory::forget_all();
-    starpu_shutdown();
+    StartedWorkers::TearDown();
   }
 };
 

@@ -1,7 +1,6 @@
 #include "app/engine_team.hpp"
 
 #include <gtest/gtest.h>
-#include <starpu.h>
 
 #include <atomic>
 #include <condition_variable>
@@ -18,7 +17,6 @@
 
 #include "kernels/base/error.hpp"
 #include "runtime/codelet.hpp"
-#include "runtime/task_history.hpp"
 #include "tests/app/no_engine.hpp"
 #include "tests/codelets/two_cpu_workers.hpp"
 
@@ -37,14 +35,7 @@ void exit_unless_ready(const std::future<Result>& result, const char* what) {
   std::_Exit(1);
 }
 
-class EngineTeamTest : public test::TwoCpuWorkers {
- protected:
-  void SetUp() override { ASSERT_EQ(starpu_init(nullptr), 0); }
-  void TearDown() override {
-    codelets::TaskHistory::forget_all();
-    starpu_shutdown();
-  }
-};
+using EngineTeamTest = test::StartedWorkers;
 
 /// Pieces so short that one ends while the next is handed out, and the batch while the last is.
 TEST_F(EngineTeamTest, ThousandsOfShortBatchesEnd) {

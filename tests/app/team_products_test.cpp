@@ -1,7 +1,6 @@
 #include "app/team_products.hpp"
 
 #include <gtest/gtest.h>
-#include <starpu.h>
 
 #include <atomic>
 #include <chrono>
@@ -12,7 +11,6 @@
 #include <vector>
 
 #include "qm/errors.hpp"
-#include "runtime/task_history.hpp"
 #include "tests/app/no_engine.hpp"
 #include "tests/codelets/two_cpu_workers.hpp"
 
@@ -40,14 +38,7 @@ class Helper : public test::NoEngine {
   int left_;
 };
 
-class TeamProductsTest : public test::TwoCpuWorkers {
- protected:
-  void SetUp() override { ASSERT_EQ(starpu_init(nullptr), 0); }
-  void TearDown() override {
-    codelets::TaskHistory::forget_all();
-    starpu_shutdown();
-  }
-};
+using TeamProductsTest = test::StartedWorkers;
 
 TEST_F(TeamProductsTest, AreThoseOfWhoeverIsThere) {
   auto all = std::async(std::launch::async, [] {

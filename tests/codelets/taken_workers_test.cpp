@@ -16,16 +16,12 @@ namespace {
 
 struct Arguments : TaskArguments {};
 
-class TakenWorkers : public test::TwoCpuWorkers {
+class TakenWorkers : public test::StartedWorkers {
  protected:
   void SetUp() override {
     setenv("STARPU_SCHED", "dmda", 1);
-    ASSERT_EQ(starpu_init(nullptr), 0);
+    StartedWorkers::SetUp();
     ASSERT_EQ(starpu_cpu_worker_get_count(), 2U);
-  }
-  void TearDown() override {
-    TaskHistory::forget_all();
-    starpu_shutdown();
   }
 };
 

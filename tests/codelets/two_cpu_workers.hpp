@@ -1,9 +1,11 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <starpu.h>
 
 #include <cstdlib>
 
+#include "runtime/task_history.hpp"
 #include "tests/io/temporary_folder.hpp"
 
 namespace starpmc::test {
@@ -21,6 +23,16 @@ class TwoCpuWorkers : public testing::Test {
 
  private:
   TemporaryFolder folder_;
+};
+
+/// The same, and StarPU runs.
+class StartedWorkers : public TwoCpuWorkers {
+ protected:
+  void SetUp() override { ASSERT_EQ(starpu_init(nullptr), 0); }
+  void TearDown() override {
+    codelets::TaskHistory::forget_all();
+    starpu_shutdown();
+  }
 };
 
 }  // namespace starpmc::test

@@ -249,6 +249,13 @@ def measured_rows(session):
     return session.rows(measured)
 
 
+def machine_and_meters(request):
+    """What is told of the machine with so many devices, and meters of these, for a `with`."""
+    program = evaluation.Program(request.program).with_environment(STARPU_NOPENCL=request.devices)
+    machine = program.machine("--implementation", request.implementation)
+    return machine, power.Meters(machine["opencl_devices"], lambda line: print(line, flush=True))
+
+
 def add_choices(parser):
     """Of what is measured: options that several_gpus.py has, too."""
     parser.add_argument("--precisions", default="mixed,fp64", type=lambda text: choose(
@@ -277,9 +284,7 @@ def main():
                         help="of the lengths, for slow devices (1)")
     request = parser.parse_args()
     folder = evaluation.new_folder(request.output, "devices.json")
-    machine = evaluation.Program(request.program).with_environment(STARPU_NOPENCL=request.devices).machine(
-        "--implementation", request.implementation)
-    with power.Meters(machine["opencl_devices"], lambda line: print(line, flush=True)) as meters:
+    with machine_and_meters(request)[1] as meters:
         rows = measured_rows(Session(request, folder, meters))
     print(f"\n{LEGEND}\n" + text(rows))
     if any(row["hashes"] != 1 for row in rows):

@@ -19,7 +19,6 @@ from argparse import Namespace
 
 import devices
 import evaluation
-import power
 from evaluation import CONFIGS, Failure, aligned, bounded, choose, numbers
 from power import watts_text
 
@@ -40,10 +39,8 @@ class Host:
         self.program = evaluation.Program(request.program)
         self.began = time.monotonic()
         self.document = {"command": sys.argv[1:]}
-        self.machine = self.program.with_environment(STARPU_NOPENCL=request.devices).machine(
-            "--implementation", request.implementation)
+        self.machine, self.meters = devices.machine_and_meters(request)
         self.write("machine", self.machine)
-        self.meters = power.Meters(self.machine["opencl_devices"], lambda line: print(line, flush=True))
 
     def seconds(self):
         return time.monotonic() - self.began

@@ -206,6 +206,17 @@ TEST(ExactRequests, LostWorkersMakeTheirProductsAgain) {
   EXPECT_EQ(helper.made, 2U + 3U);
 }
 
+/// That a worker which says nonsense is lost for it.
+template <class Talk>
+void expect_lost(const char* what, const char* expected, const Talk& talk) {
+  try {
+    talk();
+    ADD_FAILURE() << what << ": no error";
+  } catch (const WorkerLost& error) {
+    EXPECT_THAT(error.what(), HasSubstr(expected)) << what;
+  }
+}
+
 TEST(ExactRequests, NonsenseIsNoAnswer) {
   const std::pair<const char*, const char*> nonsense[] = {
       {"embedding", "array embedding is missing or empty"},
@@ -222,12 +233,7 @@ TEST(ExactRequests, NonsenseIsNoAnswer) {
       {"rows", "wrong shape"}};
   for (const auto& [what, expected] : nonsense) {
     WorkerEngine engine(command({"nonsense", what}), hydrogen());
-    try {
-      conversation(engine);
-      ADD_FAILURE() << what << ": no error";
-    } catch (const WorkerLost& error) {
-      EXPECT_THAT(error.what(), HasSubstr(expected)) << what;
-    }
+    expect_lost(what, expected, [&] { conversation(engine); });
   }
 }
 
@@ -243,12 +249,7 @@ TEST(ExactRequests, NonsensicalProductsAreNone) {
     WorkerEngine other(command({"nonsense", what}), hydrogen());
     OneHelper helper(&other);
     if (std::string(what) == "unasked") helper.others = 0;
-    try {
-      conversation(engine, &helper);
-      ADD_FAILURE() << what << ": no error";
-    } catch (const WorkerLost& error) {
-      EXPECT_THAT(error.what(), HasSubstr(expected)) << what;
-    }
+    expect_lost(what, expected, [&] { conversation(engine, &helper); });
   }
 }
 

@@ -13,7 +13,6 @@
 #include "codelets/operations.hpp"
 #include "runtime/data_handle.hpp"
 #include "runtime/taken_workers.hpp"
-#include "runtime/task_history.hpp"
 #include "tests/codelets/two_cpu_workers.hpp"
 
 namespace starpmc {
@@ -25,15 +24,11 @@ using namespace std::chrono_literals;
 
 constexpr auto kForever = 60s;
 
-class QmWorkers : public test::TwoCpuWorkers {
+class QmWorkers : public test::StartedWorkers {
  protected:
   void SetUp() override {
     setenv("STARPU_SCHED", "dmda", 1);
-    ASSERT_EQ(starpu_init(nullptr), 0);
-  }
-  void TearDown() override {
-    codelets::TaskHistory::forget_all();
-    starpu_shutdown();
+    StartedWorkers::SetUp();
   }
 };
 

@@ -250,16 +250,32 @@ TEST_F(ReferenceChain, EnergiesOfManyFramesAreThoseOfEach) {
   EXPECT_NE(together.front().total(), together.back().total());
 }
 
-TEST_F(ReferenceChain, IsTheSameOnADevice) {
-  unsetenv("STARPU_NOPENCL");
-  setenv("STARPU_OPENCL_ON_CPUS", "1", 1);
-  std::optional<StarpuRuntime> runtime;
-  try {
-    runtime.emplace(Precision::mixed, Implementation::any);
-  } catch (const RunError& error) {
-    GTEST_SKIP() << error.what();
+/// With whatever OpenCL devices there are, those of CPUs included.
+struct StarpuWithDevices {
+  std::optional<StarpuRuntime> runtime{};
+  std::string why_not{};
+
+  StarpuWithDevices() {
+    unsetenv("STARPU_NOPENCL");
+    setenv("STARPU_OPENCL_ON_CPUS", "1", 1);
+    try {
+      runtime.emplace(Precision::mixed, Implementation::any);
+    } catch (const RunError& error) {
+      why_not = error.what();
+      return;
+    }
+    if (runtime->opencl_workers() > 0) return;
+    runtime.reset();
+    why_not = "no OpenCL device";
   }
-  if (runtime->opencl_workers() == 0) GTEST_SKIP() << "no OpenCL device";
+  ~StarpuWithDevices() { unsetenv("STARPU_OPENCL_ON_CPUS"); }
+  StarpuWithDevices(const StarpuWithDevices&) = delete;
+  StarpuWithDevices& operator=(const StarpuWithDevices&) = delete;
+};
+
+TEST_F(ReferenceChain, IsTheSameOnADevice) {
+  StarpuWithDevices starpu;
+  if (!starpu.runtime) GTEST_SKIP() << starpu.why_not;
   const auto run = [&](Implementation implementation, TaskSize tasks) {
     StarpuRuntime::restrict_to(implementation);
     settings_.run.implementation = implementation;
@@ -279,7 +295,6 @@ TEST_F(ReferenceChain, IsTheSameOnADevice) {
     EXPECT_EQ(state.at("response_total"), host_state.at("response_total"));
     EXPECT_EQ(state.at("molecule_response"), host_state.at("molecule_response"));
   }
-  unsetenv("STARPU_OPENCL_ON_CPUS");
 }
 
 bool comes_to(starpu_data_handle_t handle, unsigned node) {
@@ -294,16 +309,9 @@ bool comes_to(starpu_data_handle_t handle, unsigned node) {
 }
 
 TEST_F(ReferenceChain, ItsTablesComeToEachDeviceByThemselves) {
-  unsetenv("STARPU_NOPENCL");
-  setenv("STARPU_OPENCL_ON_CPUS", "1", 1);
   setenv("POCL_DEVICES", "pthread pthread", 1);
-  std::optional<StarpuRuntime> runtime;
-  try {
-    runtime.emplace(Precision::mixed, Implementation::any);
-  } catch (const RunError& error) {
-    GTEST_SKIP() << error.what();
-  }
-  if (runtime->opencl_workers() == 0) GTEST_SKIP() << "no OpenCL device";
+  StarpuWithDevices starpu;
+  if (!starpu.runtime) GTEST_SKIP() << starpu.why_not;
   const ReferenceTables tables(reference_);
   for (unsigned id = 0; id < starpu_worker_get_count(); ++id) {
     if (starpu_worker_get_type(static_cast<int>(id)) != STARPU_OPENCL_WORKER) continue;
@@ -312,7 +320,6 @@ TEST_F(ReferenceChain, ItsTablesComeToEachDeviceByThemselves) {
     EXPECT_TRUE(comes_to(tables.handles().response_values, node)) << id;
   }
   unsetenv("POCL_DEVICES");
-  unsetenv("STARPU_OPENCL_ON_CPUS");
 }
 
 TEST_F(ReferenceChain, GoesOnFromItsState) {

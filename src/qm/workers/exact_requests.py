@@ -7,6 +7,7 @@ from worker_protocol import (
     device_of,
     memory_of,
     solvent_of,
+    take_row,
     with_state,
 )
 
@@ -43,27 +44,6 @@ def _tests(arrays):
     return tests[0].astype(int), tests[1]
 
 
-def _packed(exact, arrays):
-    """A configuration as some worker has embedded it."""
-    row = arrays.get("embedding")
-    if row is None or row.ndim != 1:
-        raise WorkerError("failure", "array embedding: expected one dimension")
-    try:
-        return exact.unpack(row)
-    except ValueError as error:
-        raise WorkerError("failure", f"array embedding does not fit: {error}") from error
-
-
-def _take_equations(exact, arrays):
-    numbers = arrays.get("equations")
-    if numbers is None or numbers.ndim != 1:
-        raise WorkerError("failure", "array equations: expected one dimension")
-    try:
-        exact.take_equations(numbers)
-    except ValueError as error:
-        raise WorkerError("failure", f"array equations does not fit: {error}") from error
-
-
 def _respond(channel, engine, header, arrays):
     def progress(what, done, total):
         channel.send("progress", what=what, done=done, total=total)
@@ -91,7 +71,8 @@ def answer(channel, engine, header, arrays):
         configuration = engine.configuration(**solvent, **({"coarse": True} if coarse else {}))
         channel.send("embedded", {"embedding": exact.pack(configuration)})
     elif request == "configuration":
-        channel.send("configured", configurations=exact.add(_packed(exact, arrays)))
+        configuration = take_row(arrays, "embedding", exact.unpack, "array embedding does not fit")
+        channel.send("configured", configurations=exact.add(configuration))
     elif request == "forget":
         exact.forget()
         channel.send("forgotten")
@@ -108,7 +89,7 @@ def answer(channel, engine, header, arrays):
     elif request == "energy":
         channel.send("energy", energy=exact.energy(header["configuration"]))
     elif request == "equations":
-        _take_equations(exact, arrays)
+        take_row(arrays, "equations", exact.take_equations, "array equations does not fit")
         channel.send("taken")
     elif request == "multiply":
         channel.send("multiplied", {"values": exact.multiply(arrays.get("vectors"))})

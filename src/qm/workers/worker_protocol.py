@@ -215,14 +215,15 @@ def _is_exact(engine):
     return hasattr(engine, "exact")
 
 
-def _restore(engine, arrays):
-    state = arrays.get("state")
-    if state is None or state.ndim != 1:
-        raise WorkerError("failure", "array state: expected one dimension")
+def take_row(arrays, name, take, misfit):
+    """take() of the array, which has one dimension; it raises ValueError where the numbers do not fit."""
+    row = arrays.get(name)
+    if row is None or row.ndim != 1:
+        raise WorkerError("failure", f"array {name}: expected one dimension")
     try:
-        engine.restore(state)
+        return take(row)
     except ValueError as error:
-        raise WorkerError("failure", f"the state does not fit this calculation: {error}") from error
+        raise WorkerError("failure", f"{misfit}: {error}") from error
 
 
 def _begin(channel, engine):
@@ -276,7 +277,7 @@ def _answer(channel, engine, make_engine, header, arrays):
         answer = {} if grid is None else {"grid": grid}
         channel.send("result", with_state(engine, answer), **fields)
     elif header["type"] == "restore" and engine is not None and _has_state(engine):
-        _restore(engine, arrays)
+        take_row(arrays, "state", engine.restore, "the state does not fit this calculation")
         channel.send("restored")
     elif engine is None or not _is_exact(engine) or not _answer_exact(channel, engine, header, arrays):
         raise WorkerError("failure", f"unexpected request: {header['type']}")
