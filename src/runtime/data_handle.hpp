@@ -2,8 +2,9 @@
 
 #include <starpu.h>
 
+#include <condition_variable>
 #include <cstddef>
-#include <future>
+#include <mutex>
 #include <span>
 #include <utility>
 #include <vector>
@@ -51,6 +52,18 @@ class DataHandle {
   bool temporary_ = false;
 };
 
+/// What one thread tells another, once.
+class Arrival {
+ public:
+  void tell();
+  void wait() const;
+
+ private:
+  mutable std::mutex mutex_;
+  mutable std::condition_variable changed_;
+  bool told_ = false;
+};
+
 /// Access of the host to a handle's data, for as long as the object lives. Waits for the tasks
 /// submitted before.
 /// @throws RunError when one of them has failed
@@ -58,13 +71,15 @@ template <class T>
 class HostAccess {
  public:
   HostAccess(const DataHandle& handle, starpu_data_access_mode mode);
-  ~HostAccess() { starpu_data_release(handle_); }
+  ~HostAccess() { release(); }
   HostAccess(const HostAccess&) = delete;
   HostAccess& operator=(const HostAccess&) = delete;
 
   std::span<T> data() const { return data_; }
 
  private:
+  void release() { starpu_data_release_on_node(handle_, STARPU_MAIN_RAM); }
+
   starpu_data_handle_t handle_;
   std::span<T> data_;
 };
@@ -92,8 +107,7 @@ class HostCopy {
 
   starpu_data_handle_t handle_;
   std::vector<double> values_;
-  std::promise<void> promise_;
-  std::shared_future<void> done_;
+  Arrival taken_;
 };
 
 }  // namespace starpmc
