@@ -10,6 +10,7 @@
 #include <string>
 #include <thread>
 
+#include "runtime/data_handle.hpp"
 #include "runtime/device_failure.hpp"
 #include "tests/codelets/two_cpu_workers.hpp"
 
@@ -139,6 +140,44 @@ TEST_F(RestingWorkerOfDevice, StaysAwakeWhileTheDeviceHasATask) {
       << "in " << use.seconds << " s";
   codelets::device_task_ends(worker());
   EXPECT_FALSE(codelets::device_has_tasks(worker()));
+}
+
+double thread_seconds() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+constexpr auto kWorkersTime = 400ms;
+void write_nothing(void** /*buffers*/, void* /*arguments*/) {}
+void keep_worker(void** /*buffers*/, void* /*arguments*/) {
+  std::this_thread::sleep_for(kWorkersTime);
+}
+
+/// The data are on the device, whose worker is busy and cannot bring them.
+TEST_F(RestingWorkerOfDevice, LetsAHostThatWaitsForItsDataRest) {
+  starpu_codelet writes;
+  starpu_codelet_init(&writes);
+  writes.opencl_funcs[0] = write_nothing;
+  writes.nbuffers = 1;
+  writes.modes[0] = STARPU_W;
+  starpu_codelet keeps;
+  starpu_codelet_init(&keeps);
+  keeps.opencl_funcs[0] = keep_worker;
+  const auto data = DataHandle::temporary<double>(1000);
+  starpu_task* const first = starpu_task_create();
+  first->cl = &writes;
+  first->handles[0] = data.get();
+  ASSERT_EQ(starpu_task_submit(first), 0);
+  starpu_task* const second = starpu_task_create();
+  second->cl = &keeps;
+  ASSERT_EQ(starpu_task_submit(second), 0);
+  const double before = thread_seconds();
+  const auto begin = std::chrono::steady_clock::now();
+  { const HostAccess<double> access(data, STARPU_R); }
+  EXPECT_GT(std::chrono::steady_clock::now() - begin, kWorkersTime / 2);
+  EXPECT_LT(thread_seconds() - before, 0.1);
+  ASSERT_EQ(starpu_task_wait_for_all(), 0);
 }
 
 }  // namespace
