@@ -44,10 +44,9 @@ namespace {
 
 /// Has StarPU call `then` with `argument` once the data are on the host, on whichever thread brings
 /// them.
-void acquire_on_host(starpu_data_handle_t handle, starpu_data_access_mode mode,
-                     void (*then)(void*), void* argument) {
-  const int status =
-      starpu_data_acquire_on_node_cb(handle, STARPU_MAIN_RAM, mode, then, argument);
+void acquire_on_host(starpu_data_handle_t handle, starpu_data_access_mode mode, void (*then)(void*),
+                     void* argument) {
+  const int status = starpu_data_acquire_on_node_cb(handle, STARPU_MAIN_RAM, mode, then, argument);
   if (status != 0) {
     throw RunError(std::string("StarPU could not bring data to the host: ") +
                    std::strerror(-status));
