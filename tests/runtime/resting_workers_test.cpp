@@ -19,11 +19,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-double processor_seconds() {
+double seconds_of(clockid_t clock) {
   timespec time{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  clock_gettime(clock, &time);
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
+double processor_seconds() { return seconds_of(CLOCK_PROCESS_CPUTIME_ID); }
+double thread_seconds() { return seconds_of(CLOCK_THREAD_CPUTIME_ID); }
 
 class RestingWorkers : public test::TwoCpuWorkers, public testing::WithParamInterface<const char*> {
  protected:
@@ -140,12 +142,6 @@ TEST_F(RestingWorkerOfDevice, StaysAwakeWhileTheDeviceHasATask) {
       << "in " << use.seconds << " s";
   codelets::device_task_ends(worker());
   EXPECT_FALSE(codelets::device_has_tasks(worker()));
-}
-
-double thread_seconds() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
 constexpr auto kWorkersTime = 400ms;
