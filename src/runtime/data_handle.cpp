@@ -25,35 +25,36 @@ void DataHandle::reset() noexcept {
   handle_ = nullptr;
 }
 
+namespace {
+
+/// @param place where data were to be brought
+void require(int status, const char* place) {
+  if (status == 0) return;
+  throw RunError(std::string("StarPU could not bring data to ") + place + ": " +
+                 std::strerror(-status));
+}
+
+/// Has StarPU call `then` with `argument` once the data are on the host, on whichever thread brings
+/// them.
+void acquire_on_host(starpu_data_handle_t handle, starpu_data_access_mode mode, void (*then)(void*),
+                     void* argument) {
+  require(starpu_data_acquire_on_node_cb(handle, STARPU_MAIN_RAM, mode, then, argument),
+          "the host");
+}
+
+}  // namespace
+
 void DataHandle::bring_to_devices() const {
   for (unsigned id = 0; id < starpu_worker_get_count(); ++id) {
     const int worker = static_cast<int>(id);
     if (starpu_worker_get_type(worker) != STARPU_OPENCL_WORKER) continue;
     if (!codelets::implementation_on(worker)) continue;
     constexpr unsigned kWithoutWaiting = 1;
-    const int status =
-        starpu_data_prefetch_on_node(handle_, starpu_worker_get_memory_node(id), kWithoutWaiting);
-    if (status != 0) {
-      throw RunError(std::string("StarPU could not bring data to a device: ") +
-                     std::strerror(-status));
-    }
+    require(
+        starpu_data_prefetch_on_node(handle_, starpu_worker_get_memory_node(id), kWithoutWaiting),
+        "a device");
   }
 }
-
-namespace {
-
-/// Has StarPU call `then` with `argument` once the data are on the host, on whichever thread brings
-/// them.
-void acquire_on_host(starpu_data_handle_t handle, starpu_data_access_mode mode, void (*then)(void*),
-                     void* argument) {
-  const int status = starpu_data_acquire_on_node_cb(handle, STARPU_MAIN_RAM, mode, then, argument);
-  if (status != 0) {
-    throw RunError(std::string("StarPU could not bring data to the host: ") +
-                   std::strerror(-status));
-  }
-}
-
-}  // namespace
 
 void Arrival::tell() {
   const std::lock_guard lock(mutex_);
@@ -67,8 +68,8 @@ void Arrival::wait() const {
 }
 
 // Not starpu_data_acquire(): it spins until the data have come, and takes locks all the while that
-// the device's worker needs to bring them. Sixteen chains that waited so left an H200 idle for half
-// of the time.
+// the device's worker needs to bring them. Chains that waited so made half as many steps where
+// there were fewer cores than chains (src/sampling/README.md).
 template <class T>
 HostAccess<T>::HostAccess(const DataHandle& handle, starpu_data_access_mode mode)
     : handle_(handle.get()) {
