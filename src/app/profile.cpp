@@ -14,22 +14,12 @@
 #include "app/profile_estimate.hpp"
 #include "app/profile_images.hpp"
 #include "app/profile_sampling.hpp"
-#include "base/processors.hpp"
 #include "kernels/base/logging.hpp"
 #include "mpi/ranks.hpp"
 #include "runtime/starpu_runtime.hpp"
 
 namespace starpmc {
 namespace {
-
-/// Of the energies under all Hamiltonians. Beside many cores a GPU is of no use: its driver builds
-/// the kernels in double precision for half a minute, where nothing else needs them.
-Implementation implementation_of_energies(const Settings& settings) {
-  constexpr std::size_t kMany = 8;
-  const bool choice = settings.run.implementation == Implementation::any;
-  const bool many = processors_at_start().numbers().size() >= kMany;
-  return choice && many ? Implementation::simd : settings.run.implementation;
-}
 
 /// @throws Stopped
 void evaluate(Ranks& ranks, const ProfileImages& images) {
@@ -38,7 +28,8 @@ void evaluate(Ranks& ranks, const ProfileImages& images) {
   const Inputs& inputs = images.inputs();
   std::optional<StarpuRuntime> runtime;
   agree_first_before_others(ranks, [&] {
-    runtime.emplace(Precision::fp64, implementation_of_energies(inputs.settings), inputs.functions);
+    runtime.emplace(inputs.settings.run.precision, inputs.settings.run.implementation,
+                    inputs.functions);
   });
   if (ranks.first()) {
     for (const std::string& warning : runtime->warnings()) spdlog::warn(warning);

@@ -34,11 +34,22 @@ namespace fs = std::filesystem;
 
 constexpr const char* kDifferencesName = "dhdl.xvg";
 
+/// Frames of an image's production that are evaluated, spread evenly.
+struct FrameChoice {
+  std::uint64_t taken;
+  std::uint64_t of;
+
+  /// @param number of a frame of one chain, from 1 on
+  bool takes(std::uint64_t number) const {
+    return taken >= of || number * taken / of > (number - 1) * taken / of;
+  }
+};
+
 /// One chain of an image's run.
 struct SampledChain {
   fs::path folder;
   std::uint64_t equilibration_steps;
-  std::uint64_t stride;  ///< of so many frames of production the last one is evaluated
+  FrameChoice choice;
 };
 
 nlohmann::json summary_of(const ProfileImages& images, std::size_t image) {
@@ -49,23 +60,21 @@ nlohmann::json summary_of(const ProfileImages& images, std::size_t image) {
                    "put it back, or remove the folder so that the image is sampled again");
 }
 
-/// The least that leaves an image profile.most-frames at most.
-std::uint64_t stride_of(const Settings& settings, const nlohmann::json& chains) {
+FrameChoice choice_of(const Settings& settings, const nlohmann::json& chains) {
   const std::uint64_t interval = settings.output.trajectory_interval;
-  const std::uint64_t most = settings.profile.most_frames;
-  if (most == 0 || interval == 0) return 1;
   std::uint64_t frames = 0;
   for (const nlohmann::json& chain : chains) {
-    frames += chain.at("steps").get<std::uint64_t>() / interval;
+    if (interval > 0) frames += chain.at("steps").get<std::uint64_t>() / interval;
   }
-  return std::max<std::uint64_t>(1, (frames + most - 1) / most);
+  const std::uint64_t most = settings.profile.most_frames;
+  return {most == 0 ? frames : std::min(most, frames), frames};
 }
 
 std::vector<SampledChain> chains_of(const ProfileImages& images, std::size_t image) {
   const nlohmann::json summary = summary_of(images, image);
   const fs::path folder = images.folder(image);
   const auto of_chains = summary.value("chains", nlohmann::json::array({summary}));
-  const std::uint64_t stride = stride_of(images.inputs().settings, of_chains);
+  const FrameChoice choice = choice_of(images.inputs().settings, of_chains);
   const std::vector<fs::path> folders = OutputFolder::chain_folders_of(folder);
   if (folders.size() < of_chains.size()) {
     throw InputError(folder.string(), "folders of chains are missing",
@@ -75,14 +84,14 @@ std::vector<SampledChain> chains_of(const ProfileImages& images, std::size_t ima
   std::vector<SampledChain> chains;
   for (const nlohmann::json& chain : of_chains) {
     chains.push_back(
-        {folders[chains.size()], chain.at("equilibration_steps").get<std::uint64_t>(), stride});
+        {folders[chains.size()], chain.at("equilibration_steps").get<std::uint64_t>(), choice});
   }
   return chains;
 }
 
 /// Energies of the frames of one chain under all Hamiltonians.
 struct ChainEnergies {
-  std::uint64_t stride;
+  FrameChoice choice;
   std::vector<std::int64_t> steps;
   std::vector<std::vector<double>> of_images;  ///< [image][frame], kJ/mol
 };
@@ -108,7 +117,7 @@ struct Frames {
 
 constexpr std::size_t kFramesAtOnce = 256;
 
-/// The frames of a chain's production, of each `stride` one, some at a time.
+/// Those of a chain's production that are evaluated, some at a time.
 class ProductionFrames {
  public:
   ProductionFrames(const SampledChain& chain, const System& system)
@@ -126,7 +135,7 @@ class ProductionFrames {
         frame = reader_->read_poses(next_);
       }
       if (frame.step <= static_cast<std::int64_t>(chain_.equilibration_steps)) continue;
-      if (++produced_ % chain_.stride != 0) continue;
+      if (!chain_.choice.takes(++produced_)) continue;
       frames.steps.push_back(frame.step);
       frames.molecules.push_back(molecules_of(frame, system_, transfer_));
     }
@@ -163,13 +172,13 @@ std::string lambda_of(std::size_t image, std::size_t count) {
 }
 
 /// In GROMACS's form, which alchemlyb and `gmx bar` read.
-std::string xvg_header(std::size_t images, std::size_t own, std::uint64_t stride,
+std::string xvg_header(std::size_t images, std::size_t own, const FrameChoice& choice,
                        double temperature_kelvin) {
   std::string text = fmt::format(
       "# Energies of the other images less that of image {} for what was sampled with it: its\n"
       "# sampled Hamiltonian, with its dispersion correction. The time is the Monte Carlo step. Of "
       "{}\n"
-      "# frames of production one.\n"
+      "# frames of its production {}.\n"
       "@    title \"\\xD\\f{{}}H\"\n"
       "@    xaxis  label \"Time (ps)\"\n"
       "@    yaxis  label \"\\xD\\f{{}}H (kJ/mol)\"\n"
@@ -177,7 +186,7 @@ std::string xvg_header(std::size_t images, std::size_t own, std::uint64_t stride
       "@ subtitle \"T = {:.7g} (K) \\xl\\f{{}} state {}: fep-lambda = {}\"\n"
       "@ view 0.15, 0.15, 0.75, 0.85\n@ legend on\n@ legend box on\n@ legend loctype view\n"
       "@ legend 0.78, 0.8\n@ legend length 2\n",
-      own + 1, stride, temperature_kelvin, own, lambda_of(own, images));
+      own + 1, choice.of, choice.taken, temperature_kelvin, own, lambda_of(own, images));
   for (std::size_t k = 0; k < images; ++k) {
     text +=
         fmt::format("@ s{} legend \"\\xD\\f{{}}H \\xl\\f{{}} to {}\"\n", k, lambda_of(k, images));
@@ -187,7 +196,7 @@ std::string xvg_header(std::size_t images, std::size_t own, std::uint64_t stride
 
 std::string xvg_text(const ChainEnergies& chain, std::size_t own, double temperature_kelvin) {
   const std::size_t images = chain.of_images.size();
-  std::string text = xvg_header(images, own, chain.stride, temperature_kelvin);
+  std::string text = xvg_header(images, own, chain.choice, temperature_kelvin);
   for (std::size_t frame = 0; frame < chain.steps.size(); ++frame) {
     text += fmt::format("{:.4f}", static_cast<double>(chain.steps[frame]));
     for (std::size_t k = 0; k < images; ++k) {
@@ -199,9 +208,9 @@ std::string xvg_text(const ChainEnergies& chain, std::size_t own, double tempera
 }
 
 /// Whether it is of these images: where some have been added, there are more.
-bool is_of_these(const ProfileImages& images, std::size_t image, std::uint64_t stride,
+bool is_of_these(const ProfileImages& images, std::size_t image, const FrameChoice& choice,
                  const fs::path& file) {
-  const std::string header = xvg_header(images.count(), image, stride,
+  const std::string header = xvg_header(images.count(), image, choice,
                                         images.inputs().settings.sampling.temperature_kelvin);
   std::string found(header.size(), '\0');
   std::ifstream stream(file, std::ios::binary);
@@ -214,7 +223,7 @@ bool is_current(const ProfileImages& images, std::size_t image, const SampledCha
   const fs::path file = chain.folder / kDifferencesName;
   std::error_code missing;
   const auto written = fs::last_write_time(file, missing);
-  if (missing || !is_of_these(images, image, chain.stride, file)) return false;
+  if (missing || !is_of_these(images, image, chain.choice, file)) return false;
   const auto older = [&](const fs::path& source) { return fs::last_write_time(source) < written; };
   if (!older(images.folder(image) / "summary.json")) return false;
   for (std::size_t other = 0; other < images.count(); ++other) {
@@ -250,13 +259,14 @@ std::vector<SampledChain> Evaluation::outdated(std::size_t image) const {
     nlohmann::json list = nlohmann::json::array();
     for (const SampledChain& chain : chains_of(images_, image)) {
       if (is_current(images_, image, chain)) continue;
-      list.push_back({chain.folder.string(), chain.equilibration_steps, chain.stride});
+      list.push_back({chain.folder.string(), chain.equilibration_steps, chain.choice.taken,
+                      chain.choice.of});
     }
     return list;
   });
   std::vector<SampledChain> chains;
   for (const nlohmann::json& chain : found) {
-    chains.push_back({chain.at(0).get<std::string>(), chain.at(1), chain.at(2)});
+    chains.push_back({chain.at(0).get<std::string>(), chain.at(1), {chain.at(2), chain.at(3)}});
   }
   return chains;
 }
@@ -275,7 +285,7 @@ bool Evaluation::add(const Frames& frames, ChainEnergies& sampled) {
 /// None where it was stopped.
 std::optional<std::string> Evaluation::text_of(std::size_t image, const SampledChain& chain) {
   if (!hamiltonians_) hamiltonians_.emplace(images_);
-  ChainEnergies sampled{chain.stride, {}, {}};
+  ChainEnergies sampled{chain.choice, {}, {}};
   sampled.of_images.resize(images_.count());
   const System system = images_.system_of(image);
   ProductionFrames production(chain, system);

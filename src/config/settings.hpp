@@ -150,7 +150,7 @@ struct Settings {
     std::uint64_t most_steps = 0;         ///< of one image; 0: ten times sampling.steps
     double least_overlap = 0.03;          ///< of neighbours; 0: no image is added
     std::uint64_t most_added_images = 0;  ///< 0: as many as the path has
-    std::uint64_t most_frames = 2000;     ///< of one image, that are evaluated; 0: all
+    std::uint64_t most_frames = 4000;     ///< of one image, that are evaluated; 0: all
 
     friend bool operator==(const ProfileSection&, const ProfileSection&) = default;
   } profile;

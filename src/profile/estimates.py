@@ -54,6 +54,7 @@ SEGMENTS = 12  # of all chains, where there are fewer
 LEAST_SAMPLES_OF_SEGMENT = 3
 FEW_SAMPLES = 20  # of an image, frames or blocks: errors from fewer may be too small
 PER_INDEPENDENT = 4  # frames that serve for each independent one: all others would add nothing
+FEWEST_PER_INDEPENDENT = 1.8  # with fewer there would be more independent ones
 FRACTIONS = numpy.arange(1, 11) / 10  # of the frames, in the convergence
 
 
@@ -73,6 +74,8 @@ class Estimate:
     frames: list  # of each image, (frames, images): the energies that free energies come from
     # What images have in common all along a chain is in the errors: there are chains enough.
     between_chains: bool = True
+    # Of each image, frames for each independent one.
+    frames_per_sample: numpy.ndarray = dataclasses.field(default_factory=lambda: numpy.empty(0))
 
     def largest_error(self):
         return float(self.error.max())
@@ -82,6 +85,10 @@ class Estimate:
         blocks. By their number as estimated those would pass that have too short a memory by chance,
         whose errors are too small for the same reason."""
         return numpy.flatnonzero(self.at_least < FEW_SAMPLES).tolist()
+
+    def far_between(self):
+        """Images most of whose frames are independent: what lies between is lost."""
+        return numpy.flatnonzero(self.frames_per_sample < FEWEST_PER_INDEPENDENT).tolist()
 
     def biased_steps(self):
         """Images whose blocks remember the sampled ensemble that production starts in."""
@@ -133,6 +140,8 @@ class Samples:
     at_least: numpy.ndarray  # of each image: how many of these there are surely
     # [image][chain]: of each of `frames` the block whose end its own started from.
     starts: list = dataclasses.field(default_factory=list)
+    # Of each image: frames, of the production that counts, for each independent one.
+    per_independent: list = dataclasses.field(default_factory=list)
 
 
 def samples_of(images, kt, begun):
@@ -145,7 +154,7 @@ def samples_of(images, kt, begun):
         [chain.differences[one.frames] for chain, one in zip(image.chains, chains, strict=True)]
         for image, chains in zip(images, sampled, strict=True)
     ]
-    frames, independent, at_least, starts = [], [], [], []
+    frames, independent, at_least, starts, per_independent = [], [], [], [], []
     for image, chains, every, (memory, longest) in zip(
         images, sampled, differences, memories(differences), strict=True
     ):
@@ -154,6 +163,7 @@ def samples_of(images, kt, begun):
         starts.append([])
         interval, count = max(memory, chains[0].loss), sum(map(len, every))
         at_least.append(count / max(longest, chains[0].loss))
+        per_independent.append(interval)
         # All along the chains, one after the other: a memory longer than a chain is one, too.
         places = numpy.arange(0, count, interval).astype(int)
         first, apart = 0, max(1, int(interval / PER_INDEPENDENT))
@@ -163,7 +173,7 @@ def samples_of(images, kt, begun):
             here = (places >= first) & (places < first + len(differences))
             independent[-1].append(differences[places[here] - first])
             first += len(differences)
-    return Samples(frames, independent, numpy.array(at_least), starts)
+    return Samples(frames, independent, numpy.array(at_least), starts, per_independent)
 
 
 def chosen_frames(samples, share=everything):
@@ -437,6 +447,7 @@ def estimate(profile):
         numpy.minimum(samples.at_least, [step.at_least for step in steps]),
         [numpy.concatenate(chains) for chains in samples.frames],
         min(len(image.chains) for image in images) >= FEWEST_PARTS,
+        numpy.array(samples.per_independent),
     )
 
 

@@ -172,6 +172,15 @@ def warn(profile, estimate, least_overlap, few_samples):
             f"image {', '.join(few)}: errors may be too small; more sampling.steps would help",
             file=sys.stderr,
         )
+    sparse = estimate.far_between()
+    if 2 * len(sparse) > len(profile.images):
+        print(
+            f"starpmc: warning: nearly all frames of image {', '.join(str(k + 1) for k in sparse)} are "
+            "independent of each other: more of them would make the errors smaller with the same steps; "
+            "a shorter output.trajectory-interval or, where frames are left out, a larger "
+            "profile.most-frames",
+            file=sys.stderr,
+        )
     for k in estimate.wide_steps():
         print(
             f"starpmc: warning: the step of image {k + 1} to its true Hamiltonian has an error of "

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "kernels/with_precision.hpp"
 #include "sampling/chain_state.hpp"
 #include "sampling/placed_candidate.hpp"
 #include "sampling/reference_virial.hpp"
@@ -25,32 +26,19 @@ Settings settings_of_energies(Settings settings) {
 
 }  // namespace
 
-struct SoluteEnergies::Data {
-  Data(const System& from, const Settings& settings,
-       std::shared_ptr<const ReferenceTables> reference)
-      : system(from), chain(from, settings) {
-    chain.set_reference(std::move(reference));
-    constexpr int kCandidates = static_cast<int>(kMoleculesAtOnce);
-    for (auto& window : windows) {
-      window.emplace(WindowLayout{kCandidates, kCandidates, chain.topology.shape.sites,
-                                  chain.topology.shape.padded_molecules},
-                     1);
-      window->set_components(chain.components());
-    }
-  }
-
-  System system;
-  ChainData<double> chain;
-  /// One is computed while the other is filled or read.
-  std::array<std::optional<WindowBuffers<double>>, 2> windows;
+class SoluteEnergies::Evaluator {
+ public:
+  virtual ~Evaluator() = default;
+  virtual std::vector<EnergyTerms> of(std::span<const std::vector<Molecule>> frames) = 0;
 };
 
 namespace {
 
 /// Frames whose molecules, one frame behind the other, are evaluated batch by batch.
+template <class Real>
 class Evaluation {
  public:
-  Evaluation(System& system, const ChainData<double>& chain,
+  Evaluation(System& system, const ChainData<Real>& chain,
              std::span<const std::vector<Molecule>> frames)
       : system_(system), chain_(chain), frames_(frames), totals_(frames.size()) {
     if (chain.components() == 0) return;
@@ -62,7 +50,7 @@ class Evaluation {
   std::size_t molecules() const { return frames_.size() * chain_.molecules(); }
 
   /// Molecules [first, first + count) as a window's candidates.
-  void load(const WindowBuffers<double>& window, std::size_t first, std::size_t count) {
+  void load(const WindowBuffers<Real>& window, std::size_t first, std::size_t count) {
     const HostAccess<int> plan(window.plan, STARPU_W);
     const HostAccess<double> entries(window.entries, STARPU_W);
     const Topology topology = chain_.topology.view();
@@ -76,20 +64,20 @@ class Evaluation {
     }
   }
 
-  void submit(const WindowBuffers<double>& window, std::size_t count) const {
+  void submit(const WindowBuffers<Real>& window, std::size_t count) const {
     const int candidates = static_cast<int>(count);
     const auto arguments = chain_.arguments(window.layout, {candidates, candidates, 0});
     const auto handles = chain_.handles(window);
-    codelets::reference_field<double>(handles, arguments, chain_.reference_lattices(),
+    codelets::reference_field<Real>(handles, arguments, chain_.reference_lattices(),
                                       chain_.reference_handles(), window.grid_energies.get(),
                                       window.responses.get());
     if (!chain_.has_static_terms()) return;
-    codelets::qmmm_nuclei_vdw<double>(handles, arguments, chain_.topology.nuclei,
+    codelets::qmmm_nuclei_vdw<Real>(handles, arguments, chain_.topology.nuclei,
                                       chain_.solute.get(), window.nuclei_energies.get());
   }
 
   /// In the molecules' order, so that sums have the same bits however batches are cut.
-  void collect(const WindowBuffers<double>& window, std::size_t first, std::size_t count) {
+  void collect(const WindowBuffers<Real>& window, std::size_t first, std::size_t count) {
     if (chain_.has_static_terms()) {
       add_fields(window.nuclei_energies, 0, STATIC_TERMS, first, count);
     }
@@ -136,7 +124,7 @@ class Evaluation {
   }
 
   System& system_;
-  const ChainData<double>& chain_;
+  const ChainData<Real>& chain_;
   std::span<const std::vector<Molecule>> frames_;
   std::vector<std::array<double, TERMS>> totals_;
   std::vector<std::vector<std::int64_t>> responses_;  ///< of each frame, less the mean
@@ -144,35 +132,66 @@ class Evaluation {
   std::vector<double> lattice_;
 };
 
+template <class Real>
+class EvaluatorOf : public SoluteEnergies::Evaluator {
+ public:
+  EvaluatorOf(const System& system, const Settings& settings,
+              std::shared_ptr<const ReferenceTables> reference)
+      : system_(system), chain_(system, settings) {
+    chain_.set_reference(std::move(reference));
+    constexpr int kCandidates = static_cast<int>(kMoleculesAtOnce);
+    for (auto& window : windows_) {
+      window.emplace(WindowLayout{kCandidates, kCandidates, chain_.topology.shape.sites,
+                                  chain_.topology.shape.padded_molecules},
+                     1);
+      window->set_components(chain_.components());
+    }
+  }
+
+  std::vector<EnergyTerms> of(std::span<const std::vector<Molecule>> frames) override {
+    Evaluation<Real> evaluation(system_, chain_, frames);
+    struct Batch {
+      const WindowBuffers<Real>* window;
+      std::size_t first;
+      std::size_t count;
+    };
+    std::optional<Batch> under_way;
+    const auto collect = [&] {
+      if (under_way) evaluation.collect(*under_way->window, under_way->first, under_way->count);
+    };
+    for (std::size_t first = 0; first < evaluation.molecules(); first += kMoleculesAtOnce) {
+      const WindowBuffers<Real>& window = *windows_.at(first / kMoleculesAtOnce % 2);
+      const std::size_t count = std::min(kMoleculesAtOnce, evaluation.molecules() - first);
+      evaluation.load(window, first, count);
+      evaluation.submit(window, count);
+      collect();
+      under_way = Batch{&window, first, count};
+    }
+    collect();
+    return evaluation.energies();
+  }
+
+ private:
+  System system_;
+  ChainData<Real> chain_;
+  /// One is computed while the other is filled or read.
+  std::array<std::optional<WindowBuffers<Real>>, 2> windows_;
+};
+
 }  // namespace
 
 SoluteEnergies::SoluteEnergies(const System& system, const Settings& settings,
                                std::shared_ptr<const ReferenceTables> reference)
-    : data_(std::make_unique<Data>(system, settings_of_energies(settings), std::move(reference))) {}
+    : evaluator_(with_precision(
+          settings.run.precision, [&]<class Real>() -> std::unique_ptr<Evaluator> {
+            return std::make_unique<EvaluatorOf<Real>>(system, settings_of_energies(settings),
+                                                       std::move(reference));
+          })) {}
 
 SoluteEnergies::~SoluteEnergies() = default;
 
 std::vector<EnergyTerms> SoluteEnergies::of(std::span<const std::vector<Molecule>> frames) {
-  Evaluation evaluation(data_->system, data_->chain, frames);
-  struct Batch {
-    const WindowBuffers<double>* window;
-    std::size_t first;
-    std::size_t count;
-  };
-  std::optional<Batch> under_way;
-  const auto collect = [&] {
-    if (under_way) evaluation.collect(*under_way->window, under_way->first, under_way->count);
-  };
-  for (std::size_t first = 0; first < evaluation.molecules(); first += kMoleculesAtOnce) {
-    const WindowBuffers<double>& window = *data_->windows.at(first / kMoleculesAtOnce % 2);
-    const std::size_t count = std::min(kMoleculesAtOnce, evaluation.molecules() - first);
-    evaluation.load(window, first, count);
-    evaluation.submit(window, count);
-    collect();
-    under_way = Batch{&window, first, count};
-  }
-  collect();
-  return evaluation.energies();
+  return evaluator_->of(frames);
 }
 
 }  // namespace starpmc

@@ -14,9 +14,13 @@ class ReferenceTables;
 
 /// The energies of a solute that is a fixed reference (reference_tables.hpp) with MM molecules
 /// anywhere: of configurations that were sampled with another solute, say. Tasks on whatever StarPU
-/// chooses, all in double precision.
+/// chooses. The reference's tables give the same bits in every precision; run.precision is that of
+/// the van der Waals energies with the nuclei, and chooses the kernels, so that a device has them
+/// built already that has sampled.
 class SoluteEnergies {
  public:
+  class Evaluator;  ///< in one precision
+
   /// @param system   its solute is the reference's; of its molecules only types and number matter
   /// @param settings cutoffs resolved
   SoluteEnergies(const System& system, const Settings& settings,
@@ -31,8 +35,7 @@ class SoluteEnergies {
   std::vector<EnergyTerms> of(std::span<const std::vector<Molecule>> frames);
 
  private:
-  struct Data;
-  std::unique_ptr<Data> data_;
+  std::unique_ptr<Evaluator> evaluator_;
 };
 
 }  // namespace starpmc
