@@ -4,10 +4,9 @@
 
 #include "opencl/doubts.h"
 
-/* The energy change of a candidate by itself. */
+/* The energy change of a candidate by itself, but for the polarisation's. */
 typedef struct {
   double mm[MM_TERMS];
-  double polarisation;
   double field;     /* of all field terms */
   double magnitude; /* of the energies behind it */
 } OwnChange;
@@ -25,7 +24,7 @@ typedef struct {
   __global const int *plan;
   __global const double *field_cache;
   __global const double *differences;
-  __global double *own; /* per candidate: its OwnChange, for a group of many items */
+  __global double *own; /* per candidate: its own changes (OWN_FIELDS), for a group of many items */
   __global double *chain_state;
   __local ulong *shared;
 } Pass;
@@ -36,7 +35,6 @@ static inline OwnChange own_change(const Pass *pass, int candidate) {
   const int rows = entry_capacity(window.layout);
   const int from = pass->plan[plan_candidate_parent(window.layout) + candidate];
   OwnChange own;
-  own.polarisation = 0;
   own.field = 0;
   own.magnitude = 0;
   _Pragma("unroll") for (int term = 0; term < MM_TERMS; ++term) {

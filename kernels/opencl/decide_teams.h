@@ -37,18 +37,12 @@ static inline Rounds rounds_in(WindowShape window, Occupation o) {
 static inline void store_own_changes(const Pass *pass) {
   const int count = pass->window.candidates;
   for (int candidate = (int)get_local_id(0); candidate < count; candidate += DECIDE_GROUP) {
-    OwnChange own = own_change(pass, candidate);
-    if (pass->response.components > 0) {
-      const int parent = pass->plan[plan_candidate_parent(pass->window.layout) + candidate];
-      __global const int *before = response_of(pass->window, pass->plan, pass->response, parent);
-      __global const int *after = response_of(pass->window, pass->plan, pass->response, candidate);
-      RESPONSE_CHANGE(pass->response.components, before, after, pass->response.total,
-                      own.polarisation);
-    }
+    const OwnChange own = own_change(pass, candidate);
     _Pragma("unroll") for (int term = 0; term < MM_TERMS; ++term) {
       pass->own[term * count + candidate] = own.mm[term];
     }
-    pass->own[OWN_POLARISATION * count + candidate] = own.polarisation;
+    /* Else it is there already (own_polarisation of window_sums.h). */
+    if (pass->response.components == 0) pass->own[OWN_POLARISATION * count + candidate] = 0;
     pass->own[OWN_FIELD * count + candidate] = own.field;
     pass->own[OWN_MAGNITUDE * count + candidate] = own.magnitude;
   }

@@ -49,6 +49,22 @@ typedef struct {
   (1 + TERMS > DIFFERENCE_PARTS * DIFFERENCE_FIELDS ? 1 + TERMS                         \
                                                     : DIFFERENCE_PARTS * DIFFERENCE_FIELDS)
 
+/* Work-groups that add up a window's energies (add_up_window), and what one does. Those of a launch of
+   their own are small, of few registers; where they are of the kernel that decides, few fit a compute
+   unit, so each does more. */
+typedef struct {
+  int mm;    /* groups for sums of MM energies; then */
+  int tiles; /* for tiles of differences; then, where the solute responds, for candidates' own */
+  int all;
+} AddUpGroups;
+#define ADD_UP_GROUP 128       /* items of a small one */
+#define TILES_PER_GROUP(items) ((items) > ADD_UP_GROUP ? (items) / ADD_UP_GROUP : 1)
+#define SUM_ENTRIES 16         /* entries that it adds up one MM term of */
+#define DIFFERENCE_ROWS 16     /* accepted candidates of a tile of differences */
+#define DIFFERENCE_COLUMNS 32  /* later candidates of it */
+#define OWN_PER_GROUP 4        /* candidates that it finds the solute's own response to */
+#define GRID_SUMS_PER_GROUP 4  /* candidates that it adds up the density's parts of */
+
 /* Parts of the sum of a component's changes in a window, each by an item. They lie where the answers to
    doubts were. */
 #define RESPONSE_PARTS 4

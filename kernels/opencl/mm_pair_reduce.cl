@@ -19,20 +19,36 @@ __kernel GROUP_OF(SUM_GROUP) void mm_pair_reduce(WindowShape window, BUFFER(part
                      table, energies, shared);
 }
 
-/* A work-item per pair of candidates: (later one, accepted one). */
+/* A work-item per pair of candidates: (later one, accepted one); where they are one, its own change of
+   the polarisation energy, which a group that decides finds there. */
 __kernel GROUP_OF(DIFFERENCE_GROUP) void candidate_differences(WindowShape window, BUFFER(plan),
                                                                BUFFER(table), int components,
                                                                BUFFER(responses),
                                                                BUFFER(molecule_response),
+                                                               BUFFER(response_total),
                                                                BUFFER(differences)) {
   CONSTANT_ARRAY(int, plan);
   CONSTANT_ARRAY(real, table);
   CONSTANT_ARRAY(int, responses);
   ARRAY(int, molecule_response);
+  ARRAY(long, response_total);
   ARRAY(double, differences);
   const int candidate = (int)get_global_id(0);
   if (candidate >= window.candidates) return;
-  const Response response = {components, responses, molecule_response, 0};
-  difference_of_candidates(window, (int)get_global_id(1), candidate, plan, table, response,
-                           differences);
+  const int accepted = (int)get_global_id(1);
+  const Response response = {components, responses, molecule_response, response_total};
+  double polarisation = 0;
+  if (components > 0 && accepted < candidate) {
+    polarisation = response_difference(window, plan, response, accepted, candidate);
+  }
+#if DECIDE_GROUP > 1
+  if (components > 0 && accepted == candidate) {
+    const int parent = plan[plan_candidate_parent(window.layout) + candidate];
+    *own_polarisation(window, differences, candidate) = response_change_energy(response_change_units(
+        response_of(window, plan, response, parent),
+        response_of(window, plan, response, candidate), response_total, 0, 1, components));
+  }
+#endif
+  difference_of_candidates(window, accepted, candidate, plan, table,
+                           components > 0 ? &polarisation : 0, differences);
 }

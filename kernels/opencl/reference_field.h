@@ -99,8 +99,9 @@ static inline void reference_energy(WindowShape window, __private const Potentia
   if (item == 0) energies[candidate] = (energy + shift) - shift;
 }
 
-/* The group of the first sites taken, and their nodes' weights. */
-static inline void weigh_nodes(__local ReferenceMemory *memory) {
+/* The group of the first sites taken, and its nodes' weights and places. */
+static inline void weigh_nodes(__private const PotentialLattice *lattice,
+                               __local ReferenceMemory *memory) {
   if (get_local_id(0) == 0) {
     SiteGroup group;
     group.sites = 0;
@@ -115,6 +116,7 @@ static inline void weigh_nodes(__local ReferenceMemory *memory) {
   barrier(CLK_LOCAL_MEM_FENCE);
   const int y_nodes = memory->group.nodes[1];
   const int z_nodes = memory->group.nodes[2];
+  __private const LatticeLevel *level = &lattice->level[memory->group.level];
   const int nodes = memory->group.nodes[0] * y_nodes * z_nodes;
   for (int n = (int)get_local_id(0); n < nodes; n += (int)get_local_size(0)) {
     const int x = memory->group.node[0] + n / (y_nodes * z_nodes);
@@ -132,28 +134,21 @@ static inline void weigh_nodes(__local ReferenceMemory *memory) {
       }
     }
     memory->node_weights[n] = (float)weight;
+    memory->node_places[n] =
+        ((x * level->nodes[1] + y) * level->nodes[2] + z) * lattice->components;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
 }
 
-/* Adds the group's nodes to a component's sum. */
+/* Adds the group's nodes to a component's sum, one after the other; loads on their way together. */
 static inline float add_nodes(__private const PotentialLattice *lattice,
                               RESPONSE_COEFFICIENTS values,
                               __local const ReferenceMemory *memory, int component, float sum) {
-  const int level = memory->group.level;
-  const int step = lattice->components;
-  const int y_nodes = lattice->level[level].nodes[1];
-  const int z_nodes = lattice->level[level].nodes[2];
-  int n = 0;
-  for (int x = 0; x < memory->group.nodes[0]; ++x) {
-    for (int y = 0; y < memory->group.nodes[1]; ++y) {
-      const int row = (memory->group.node[0] + x) * y_nodes + memory->group.node[1] + y;
-      RESPONSE_COEFFICIENTS c = values + lattice->level[level].first +
-                                (row * z_nodes + memory->group.node[2]) * step + component;
-      for (int z = 0; z < memory->group.nodes[2]; ++z, ++n, c += step) {
-        sum += memory->node_weights[n] * response_coefficient(c);
-      }
-    }
+  __private const SiteGroup group = memory->group;
+  const int nodes = group.nodes[0] * group.nodes[1] * group.nodes[2];
+  RESPONSE_COEFFICIENTS own = values + lattice->level[group.level].first + component;
+  _Pragma("unroll 16") for (int n = 0; n < nodes; ++n) {
+    sum += memory->node_weights[n] * response_coefficient(own + memory->node_places[n]);
   }
   return sum;
 }
@@ -174,7 +169,7 @@ static inline void reference_responses(WindowShape window,
     const int behind = take_charged_sites(window, lattice, candidate, type, next, topology_reals,
                                           topology_integers, entries, memory);
     if (memory->taken == 0) break;
-    weigh_nodes(memory);
+    weigh_nodes(lattice, memory);
     const int taken = memory->group.sites;
     next = taken == memory->taken ? behind : memory->sites[taken].site;
     for (int c = item; c < lattice->components; c += (int)get_local_size(0)) {

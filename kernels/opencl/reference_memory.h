@@ -20,6 +20,7 @@ typedef struct {
   SiteSpline sites[STARPMC_GROUP_SITES];
   double rows[STARPMC_GROUP_SITES * 16]; /* sums along z */
   float node_weights[STARPMC_GROUP_NODES];
+  int node_places[STARPMC_GROUP_NODES]; /* of their first components, from the level's first */
   SiteGroup group;
   int taken; /* sites */
   int padding;

@@ -20,16 +20,24 @@ static inline __global const int *response_of(WindowShape window, __global const
   return response.molecules + molecule_of_entry(window, plan, entry) * response.components;
 }
 
-/* Energy change of a move that changes y by d, where the sum of all y is Y: -(d . (2 Y + d))/2. */
-#define RESPONSE_CHANGE(components, from, to, total, change)                         \
-  do {                                                                               \
-    long twice = 0;                                                                  \
-    for (int k = 0; k < (components); ++k) {                                         \
-      const long moved = (to)[k] - (from)[k];                                        \
-      twice -= moved * (2 * (total)[k] + moved);                                     \
-    }                                                                                \
-    change = (double)twice / (2 * STARPMC_RESPONSE_ENERGY_UNITS);                    \
-  } while (0)
+/* Part of the energy change of a move that changes y by d, where the sum of all y is Y: of d . (2 Y + d).
+   TOTAL: an address space */
+#define DEFINE_RESPONSE_CHANGE_UNITS(NAME, TOTAL)                                       \
+  static inline long NAME(__global const int *from, __global const int *to,             \
+                          TOTAL const long *total, int first, int step, int components) { \
+    long twice = 0;                                                                     \
+    for (int k = first; k < components; k += step) {                                    \
+      const long moved = to[k] - from[k];                                               \
+      twice += moved * (2 * total[k] + moved);                                          \
+    }                                                                                   \
+    return twice;                                                                       \
+  }
+DEFINE_RESPONSE_CHANGE_UNITS(response_change_units, __global)
+DEFINE_RESPONSE_CHANGE_UNITS(response_change_units_so_far, __local)
+/* The energy change: -(d . (2 Y + d))/2. */
+static inline double response_change_energy(long twice) {
+  return (double)-twice / (2 * STARPMC_RESPONSE_ENERGY_UNITS);
+}
 
 /* How a move that changes y by a changes what one by b costs: -a . b. */
 static inline double response_difference(WindowShape window, __global const int *plan,

@@ -1,5 +1,5 @@
-/* All that follows a window's energies in two launches, or in one, for GPUs whose groups can tell which
-   of them is the last (window_energies.h says why): it goes on where the others end. */
+/* All that follows a window's energies in two launches, for GPUs whose groups can tell which of
+   them is the last (window_energies.h says why): it goes on where the others end. */
 #include "opencl/decide_window.h"
 #include "opencl/propose.h"
 #include "opencl/window_sums.h"
@@ -26,34 +26,61 @@ static inline int is_last_group(volatile __global int *counter, __local int *las
   return *last;
 }
 
-/* The groups need the registers of the last one: few of them fit a compute unit, so each does a lot. */
-#define PAIRS_PER_GROUP (4 * DECIDE_GROUP)
-#define GRID_SUMS_PER_GROUP 4
+#if DECIDE_GROUP < DIFFERENCE_COLUMNS || DECIDE_GROUP > DIFFERENCE_ROWS * DIFFERENCE_COLUMNS
+#error "differences_of_tile takes no such group"
+#endif
 
-/* What the first of a window's groups do: one per SUM_ENTRIES entries and term (mm_pair_reduce), then
-   one per PAIRS_PER_GROUP pairs of candidates (candidate_differences).
-   Returns the number of a group among those that follow; negative: it is one of these. */
-static inline int add_up_window(WindowShape window, __global const int *plan,
-                                __global const double *mm_partial, __global const real *table,
-                                Response response, __global double *mm_energies,
-                                __global double *differences, __local double *shared) {
+/* Of a group that adds up. */
+typedef union {
+  double sums[DECIDE_GROUP > ADD_UP_GROUP ? DECIDE_GROUP : ADD_UP_GROUP];
+  ulong units[DECIDE_GROUP > ADD_UP_GROUP ? DECIDE_GROUP : ADD_UP_GROUP];
+  ResponseTile tile;
+} AddUpMemory;
+
+/* What the first of a window's groups do, by kinds: MM sums of entries (mm_pair_reduce), tiles of
+   differences (candidate_differences), candidates' own changes of the polarisation energy.
+   Returns the number of a group among those that follow; negative: it is one of these.
+   items: of the group, a constant */
+static inline int add_up_window(int items, WindowShape window, AddUpGroups groups,
+                                __global const int *plan, __global const double *mm_partial,
+                                __global const real *table, Response response,
+                                __global double *mm_energies, __global double *differences,
+                                __local AddUpMemory *shared) {
   const int group = (int)get_group_id(0);
-  const int entry_count = window.candidates + window.starts;
-  const int sums = MM_TERMS * ((entry_count + SUM_ENTRIES - 1) / SUM_ENTRIES);
-  const int pairs = window.candidates * window.candidates;
-  const int pair_groups = (pairs + PAIRS_PER_GROUP - 1) / PAIRS_PER_GROUP;
-  if (group < sums) {
+  const int tile_group = group - groups.mm;
+  const int own_group = tile_group - groups.tiles;
+  if (tile_group < 0) {
     mm_sums_of_entries(window, group % MM_TERMS, group / MM_TERMS * SUM_ENTRIES, mm_partial, table,
-                       mm_energies, shared);
-  } else if (group < sums + pair_groups) {
-    const int first = (group - sums) * PAIRS_PER_GROUP;
-    const int end = min(first + PAIRS_PER_GROUP, pairs);
-    for (int pair = first + (int)get_local_id(0); pair < end; pair += DECIDE_GROUP) {
-      difference_of_candidates(window, pair / window.candidates, pair % window.candidates, plan,
-                               table, response, differences);
+                       mm_energies, shared->sums);
+  } else if (own_group < 0) {
+    for (int i = 0; i < TILES_PER_GROUP(items); ++i) {
+      differences_of_tile(items, window, tile_group * TILES_PER_GROUP(items) + i, plan, table,
+                          response, differences, &shared->tile);
     }
+  } else if (group < groups.all) {
+    own_polarisations(items, window, own_group * OWN_PER_GROUP, plan, response, differences,
+                      shared->units);
   }
-  return group - sums - pair_groups;
+  return group - groups.all;
+}
+
+/* Ahead of window_decide_at_once, whose group needs many registers: small ones of few. */
+__kernel GROUP_OF(ADD_UP_GROUP) void window_add_up(
+    __global char *handed_memory, WindowShape window, AddUpGroups groups, int components,
+    PLACE(plan), PLACE(mm_partial), PLACE(table), PLACE(responses), PLACE(molecule_response),
+    PLACE(response_total), PLACE(mm_energies), PLACE(differences)) {
+  __local AddUpMemory shared;
+  CONSTANT_PLACED_ARRAY(int, plan);
+  CONSTANT_PLACED_ARRAY(double, mm_partial);
+  CONSTANT_PLACED_ARRAY(real, table);
+  CONSTANT_PLACED_ARRAY(int, responses);
+  PLACED_ARRAY(int, molecule_response);
+  PLACED_ARRAY(long, response_total);
+  PLACED_ARRAY(double, mm_energies);
+  PLACED_ARRAY(double, differences);
+  const Response response = {components, responses, molecule_response, response_total};
+  add_up_window(ADD_UP_GROUP, window, groups, plan, mm_partial, table, response, mm_energies,
+                differences, &shared);
 }
 
 /* Exact changes and the second pass, where there are doubts. Whether this group goes on. */
@@ -70,15 +97,15 @@ static inline int settle_doubts(const Deciding *deciding, __local double *occupa
 }
 
 /* The groups of add_up_window, then one per GRID_SUMS_PER_GROUP candidates where there are grid parts
-   (qmmm_coulomb_grid_sum); then metropolis_decide. */
+   (qmmm_coulomb_grid_sum); then metropolis_decide, by the last one. With a density one chain on an H200
+   took 11 % longer where small groups added up by a launch more. */
 __kernel GROUP_OF(DECIDE_GROUP) void window_decide(__global char *handed_memory,
-                                                   DECIDE_PARAMETERS(PLACE),
+                                                   DECIDE_PARAMETERS(PLACE), AddUpGroups groups,
                                                    PairConstants constants, int grid_parts,
                                                    int site_capacity, PLACE(sites),
                                                    PLACE(grid_partials), PLACE(mm_partial),
                                                    PLACE(table)) {
-  __local double shared_sums[DECIDE_GROUP];
-  __local ulong shared[DECIDE_GROUP];
+  __local AddUpMemory shared;
   __local int last;
   DECIDE_ARRAYS(OF_PLACE)
   WITHOUT_EXACT_ARRAYS(OF_PLACE)
@@ -86,37 +113,30 @@ __kernel GROUP_OF(DECIDE_GROUP) void window_decide(__global char *handed_memory,
   CONSTANT_PLACED_ARRAY(double, grid_partials);
   CONSTANT_PLACED_ARRAY(double, mm_partial);
   CONSTANT_PLACED_ARRAY(real, table);
-  const Response response = {components, responses, molecule_response, 0};
-  const int grid_group = add_up_window(window, plan, mm_partial, table, response, mm_energies,
-                                       differences, shared_sums);
+  const Response response = {components, responses, molecule_response, response_total};
+  const int grid_group = add_up_window(DECIDE_GROUP, window, groups, plan, mm_partial, table,
+                                       response, mm_energies, differences, &shared);
   if (grid_group >= 0) {
     grid_sums_of_candidates(constants, window.layout.sites, site_capacity, grid_parts,
                             window.candidates, grid_group * GRID_SUMS_PER_GROUP,
                             GRID_SUMS_PER_GROUP, sites, grid_partials, grid_energies,
-                            shared_sums);
+                            shared.sums);
   }
   if (!is_last_group(doubt_list + DOUBTS_ARRIVED, &last)) return;
   const Deciding deciding = DECIDING(0);
-  decide_pass(&deciding, 0, occupation, shared);
+  decide_pass(&deciding, 0, occupation, shared.units);
 }
 
-/* window_decide and window_settle in one launch, where there are no grid parts and the last group
-   by itself makes an exact change about as fast as many would: without the points of a density. It
-   settles each doubt when it meets it. */
+/* What window_decide and window_settle do after the sums in one launch, where a group by itself makes an
+   exact change about as fast as many would: without the points of a density. It settles each doubt when
+   it meets it. */
 __kernel GROUP_OF(DECIDE_GROUP) void window_decide_at_once(
     __global char *handed_memory, DECIDE_PARAMETERS(PLACE) AND_EXACT_PARAMETERS(PLACE),
-    WindowShape next, StepRange range, PLACE(outside), PLACE(mm_partial), PLACE(table)) {
-  __local double shared_sums[DECIDE_GROUP];
+    WindowShape next, StepRange range, PLACE(outside)) {
   __local ulong shared[DECIDE_GROUP];
-  __local int last;
   DECIDE_ARRAYS(OF_PLACE)
   EXACT_ARRAYS(OF_PLACE)
   PLACED_ARRAY(real, outside);
-  CONSTANT_PLACED_ARRAY(double, mm_partial);
-  CONSTANT_PLACED_ARRAY(real, table);
-  const Response response = {components, responses, molecule_response, 0};
-  add_up_window(window, plan, mm_partial, table, response, mm_energies, differences, shared_sums);
-  if (!is_last_group(doubt_list + DOUBTS_ARRIVED, &last)) return;
   const Deciding deciding = DECIDING(1);
   decide_pass(&deciding, 1, occupation, shared);
   if (next.steps == 0) return;

@@ -42,7 +42,6 @@ static inline void grid_sums_of_candidates(PairConstants constants, int sites_pe
 /* One MM energy of each of SUM_ENTRIES entries from the window's `first` on, by one group: a partial
    energy, plus that with the start positions of the window's other molecules. The table is
    symmetric: its rows are read along the entries. shared: a value per item */
-#define SUM_ENTRIES 16
 static inline void mm_sums_of_entries(WindowShape window, int term, int first,
                                       __global const double *partial, __global const real *table,
                                       __global double *energies, __local double *shared) {
@@ -69,9 +68,11 @@ static inline void mm_sums_of_entries(WindowShape window, int term, int first,
   }
 }
 
+/* How the acceptance of one candidate changes the energy change of a later one.
+   polarisation: null: none */
 static inline void difference_of_candidates(WindowShape window, int accepted, int candidate,
                                             __global const int *plan,
-                                            __global const real *table, Response response,
+                                            __global const real *table, const double *polarisation,
                                             __global double *differences) {
   __global const int *steps = plan + plan_candidate_step(window.layout);
   if (steps[accepted] >= steps[candidate]) return;
@@ -93,12 +94,108 @@ static inline void difference_of_candidates(WindowShape window, int accepted, in
     magnitude += STARPMC_MAGNITUDE_WEIGHT(term) * (fabs(there) + fabs(here));
   }
   differences[DIFFERENCE_MAGNITUDE * matrix + at] = magnitude;
-  if (response.components > 0) {
-    const double difference = response_difference(window, plan, response, accepted, candidate);
-    differences[DIFFERENCE_POLARISATION * matrix + at] = difference;
-    total += difference;
+  if (polarisation != 0) {
+    differences[DIFFERENCE_POLARISATION * matrix + at] = *polarisation;
+    total += *polarisation;
   }
   ((__global float *)(differences + quick_differences(window.candidates)))[at] = (float)total;
+}
+
+/* Where a candidate's own change of the polarisation energy lies. */
+static inline __global double *own_polarisation(WindowShape window, __global double *differences,
+                                                int candidate) {
+  return differences + own_changes(window.candidates) + OWN_POLARISATION * window.candidates +
+         candidate;
+}
+
+/* A tile of the differences of candidates, those of accepted ones before later ones, tiles counted column
+   by column: a group multiplies how candidates change y like matrices, some components at a time. */
+#define COMPONENTS_AT_A_TIME 32
+typedef struct {
+  int4 rows[DIFFERENCE_ROWS][COMPONENTS_AT_A_TIME / 4];
+  int4 columns[DIFFERENCE_COLUMNS][COMPONENTS_AT_A_TIME / 4 + 1]; /* no two in one bank */
+} ResponseTile;
+
+/* Four components of what a candidate changes; none behind the last one of either. */
+static inline int4 response_changes(WindowShape window, __global const int *plan,
+                                    Response response, int candidate, int component) {
+  if (candidate >= window.candidates || component >= response.components) return (int4)(0);
+  const int parent = plan[plan_candidate_parent(window.layout) + candidate];
+  return *(__global const int4 *)(response_of(window, plan, response, candidate) + component) -
+         *(__global const int4 *)(response_of(window, plan, response, parent) + component);
+}
+
+static inline long response_product(int4 a, int4 b) {
+  return (long)a.x * b.x + (long)a.y * b.y + ((long)a.z * b.z + (long)a.w * b.w);
+}
+
+/* items: of the group, a constant where this is called: so many rows of sums an item has in registers.
+   From DIFFERENCE_COLUMNS on, up to a tile's pairs; a tile behind the last one is empty */
+static inline void differences_of_tile(int items, WindowShape window, int tile,
+                                       __global const int *plan, __global const real *table,
+                                       Response response, __global double *differences,
+                                       __local ResponseTile *y) {
+  const int rows = DIFFERENCE_ROWS * DIFFERENCE_COLUMNS / items;
+  int tiles_column = (int)((sqrt(4.0f * (float)tile + 1.0f) - 1.0f) / 2.0f);
+  while ((tiles_column + 1) * (tiles_column + 2) <= tile) ++tiles_column;
+  while (tiles_column * (tiles_column + 1) > tile) --tiles_column;
+  const int first_row = (tile - tiles_column * (tiles_column + 1)) * DIFFERENCE_ROWS;
+  const int first_column = tiles_column * DIFFERENCE_COLUMNS;
+  const int item = (int)get_local_id(0);
+  const int column = item % DIFFERENCE_COLUMNS;
+  const int row = item / DIFFERENCE_COLUMNS * rows;
+  long sums[DIFFERENCE_ROWS] = {0};
+  for (int first = 0; first < response.components; first += COMPONENTS_AT_A_TIME) {
+    const int quarters = COMPONENTS_AT_A_TIME / 4;
+    for (int k = item; k < DIFFERENCE_ROWS * quarters; k += items) {
+      y->rows[k / quarters][k % quarters] = response_changes(
+          window, plan, response, first_row + k / quarters, first + 4 * (k % quarters));
+    }
+    for (int k = item; k < DIFFERENCE_COLUMNS * quarters; k += items) {
+      y->columns[k / quarters][k % quarters] = response_changes(
+          window, plan, response, first_column + k / quarters, first + 4 * (k % quarters));
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int k = 0; k < quarters; ++k) {
+      const int4 later = y->columns[column][k];
+      _Pragma("unroll") for (int i = 0; i < rows; ++i) {
+        sums[i] += response_product(y->rows[row + i][k], later);
+      }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+  const int candidate = first_column + column;
+  if (candidate >= window.candidates) return;
+  _Pragma("unroll") for (int i = 0; i < rows; ++i) {
+    const int accepted = first_row + row + i;
+    if (accepted >= window.candidates) continue;
+    const double polarisation = (double)-sums[i] / STARPMC_RESPONSE_ENERGY_UNITS;
+    difference_of_candidates(window, accepted, candidate, plan, table,
+                             response.components > 0 ? &polarisation : 0, differences);
+  }
+}
+
+/* The own changes of OWN_PER_GROUP candidates from `first` on, by one group. shared: a value per item */
+static inline void own_polarisations(int items, WindowShape window, int first,
+                                     __global const int *plan, Response response,
+                                     __global double *differences, __local ulong *shared) {
+  const int item = (int)get_local_id(0);
+  const int lanes = items / OWN_PER_GROUP;
+  const int lane = item % lanes;
+  const int wanted = first + item / lanes;
+  const int candidate = min(wanted, window.candidates - 1);
+  const int parent = plan[plan_candidate_parent(window.layout) + candidate];
+  shared[item] = (ulong)response_change_units(
+      response_of(window, plan, response, parent), response_of(window, plan, response, candidate),
+      response.total, lane, lanes, response.components);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (int half_size = lanes / 2; half_size > 0; half_size /= 2) {
+    if (lane < half_size) shared[item] += shared[item + half_size];
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+  if (lane == 0 && wanted < window.candidates) {
+    *own_polarisation(window, differences, candidate) = response_change_energy((long)shared[item]);
+  }
 }
 
 #endif

@@ -27,7 +27,7 @@ void decide_at_first(Program& program, cl_command_queue queue, const Window& win
   Launch(program, queue, "candidate_differences")
       .with(window_shape(window), window.plan, buffers.table, cl_int{buffers.response.components},
             some(buffers.response.candidates, scratch), some(buffers.response.molecules, scratch),
-            behind(scratch, work.differences_bytes))
+            some(buffers.response.total, scratch), behind(scratch, work.differences_bytes))
       .run({groups_for(window.extent.candidates, group), size_of(window.extent.candidates)},
            {size_of(group), 1});
   decide_pass(program, queue, window, tuning, certification, buffers, work, scratch, false);
@@ -74,12 +74,14 @@ void check_extent(const Program& program, const WindowExtent& extent, int compon
                  ": use smaller windows");
 }
 
-std::size_t groups_that_add_up(const Program& program, const WindowExtent& extent) {
-  constexpr int kSumEntries = 16;   // SUM_ENTRIES of window_sums.h
-  constexpr int kPairsPerItem = 4;  // PAIRS_PER_GROUP
-  return MM_TERMS * groups_for(extent.candidates + extent.starts, kSumEntries) +
-         groups_for(extent.candidates * extent.candidates,
-                    kPairsPerItem * program.shape().decide_group);
+AddUpGroups groups_that_add_up(const WindowExtent& extent, int components, int items) {
+  static_assert(DIFFERENCE_COLUMNS == 2 * DIFFERENCE_ROWS);  // as differences_of_tile counts them
+  const auto whole = [](int count, int part) { return (count + part - 1) / part; };
+  const int columns = whole(extent.candidates, DIFFERENCE_COLUMNS);
+  const int mm = MM_TERMS * whole(extent.candidates + extent.starts, SUM_ENTRIES);
+  const int tiles = whole(columns * (columns + 1), TILES_PER_GROUP(items));
+  const int own = components > 0 ? whole(extent.candidates, OWN_PER_GROUP) : 0;
+  return {mm, tiles, mm + tiles + own};
 }
 
 DecideWork decide_work(const Program& program, const Window& window, int groups, int components) {

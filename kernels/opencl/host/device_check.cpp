@@ -95,9 +95,9 @@ template <class Real>
 void check_windows(Program& program, cl_command_queue queue) {
   SmallSystem<Real> host;
   host.sample();
-  for (const Launches launches : {Launches::fewest, Launches::three}) {
+  for (const Settling settling : {Settling::at_once, Settling::apart}) {
     SmallSystem<Real> device;
-    device.sample(program, queue, launches);
+    device.sample(program, queue, settling);
     compare(host, device);
     if (!*program.shape().last_group_goes_on) return;  // no other way
   }

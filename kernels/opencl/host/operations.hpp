@@ -183,18 +183,18 @@ struct WindowTask {
   WindowExtent extent;
   Buffer record;
 };
-/// Of a window, where a launch does several operations.
-enum class Launches { fewest, three };
+/// What settles a window's doubts: the launch that decides, where it can, or one of its own.
+enum class Settling { at_once, apart };
 
 /// All operations of windows, from propose_moves to metropolis_decide; several of them in one
 /// launch where that is faster, and then what they hand to each other lies in scratch memory: the
 /// caller's buffers of plan, entries and energies need not be written. certification.solute and
 /// .nuclei serve the energies, too.
 /// @param window its extent is that of each task
-/// @param launches three: also where a window needs two only, to check both ways
+/// @param settling apart: to check both ways
 void sample_windows(Program& program, cl_command_queue queue, const Window& window,
                     std::span<const WindowTask> tasks, const Certification& certification,
-                    const WholeWindow& whole, Launches launches = Launches::fewest);
+                    const WholeWindow& whole, Settling settling = Settling::at_once);
 
 void grid_potential(Program& program, cl_command_queue queue, const WindowLayout& layout,
                     const Interaction& interaction, const TopologyShape& topology,

@@ -98,15 +98,15 @@ void sample_by_operations(Program& program, cl_command_queue queue, const Window
   metropolis_decide(program, queue, window, task.tuning, certification, decide);
 }
 
-/// Windows of three launches each, or of two where one group makes an exact change.
+/// Windows of three launches each.
 class FusedWindows {
  public:
   FusedWindows(Program& program, cl_command_queue queue, const Window& window,
                std::span<const WindowTask> tasks, const Certification& certification,
-               const WholeWindow& whole, Launches launches)
+               const WholeWindow& whole, Settling settling)
       : program_(program),
         queue_(queue),
-        launches_(launches),
+        settling_(settling),
         tasks_(tasks),
         all_{window, certification, whole, records_of(window, tasks)} {
     std::size_t bytes = 0;
@@ -133,6 +133,7 @@ class FusedWindows {
       const Work work = work_of(i);
       energies(window, work);
       if (decides_at_once()) {
+        add_up(window, work);
         decide_at_once(i, window, work);
         continue;
       }
@@ -203,28 +204,42 @@ class FusedWindows {
     team.finish();
   }
 
+  void add_up(const Window& window, const Work& work) {
+    const DecideBuffers& decide = all_.whole.decide;
+    const AddUpGroups groups = groups_that_add_up(window.extent, components(), ADD_UP_GROUP);
+    Launch(program_, queue_, "window_add_up")
+        .with_memory_of(scratch_)
+        .with(window_shape(window), groups, cl_int{components()}, Place(window.plan),
+              Place(all_.whole.mm_partial), Place(decide.table),
+              Place(some(decide.response.candidates, scratch_)),
+              Place(some(decide.response.molecules, scratch_)),
+              Place(some(decide.response.total, scratch_)), Place(decide.mm_energies),
+              Place(behind(scratch_, work.decide.differences_bytes)))
+        .run({size_of(groups.all), 1}, {ADD_UP_GROUP, 1});
+  }
+
   /// The sums of energies, then the decisions.
   void decide(std::size_t i, const Window& window, const Work& work) {
-    constexpr int kGridSums = 4;  // GRID_SUMS_PER_GROUP of window_decisions.cl
     const WindowExtent& extent = window.extent;
-    const std::size_t groups = groups_that_add_up(program_, extent) +
-                               (leaves_grid_parts() ? groups_for(extent.candidates, kGridSums) : 0);
+    const int items = program_.shape().decide_group;
+    const AddUpGroups groups = groups_that_add_up(extent, components(), items);
+    const std::size_t grid_groups =
+        leaves_grid_parts() ? groups_for(extent.candidates, GRID_SUMS_PER_GROUP) : 0;
     Launch launch(program_, queue_, "window_decide");
     set_decide_arguments(launch, window, tasks_[i].tuning, all_.certification, buffers_of(i),
                          work.decide, scratch_, Handed::as_places);
     launch.with_local(occupation_bytes(program_, extent.steps, components()))
-        .with(pair_constants(window.interaction),
+        .with(groups, pair_constants(window.interaction),
               cl_int{leaves_grid_parts() ? work.grid.parts() : 0}, cl_int{work.grid.capacity},
               Place(sites_of(work)), Place(partials_of(work)), Place(all_.whole.mm_partial),
               Place(all_.whole.decide.table))
-        .run({groups, 1}, {size_of(program_.shape().decide_group), 1});
+        .run({size_of(groups.all) + grid_groups, 1}, {size_of(items), 1});
   }
 
-  /// The last group of those that add up energies can do all that follows: an item has few parts
-  /// of an exact change.
+  /// The group that decides can do all that follows: an item has few parts of an exact change.
   bool decides_at_once() const {
     const int few_parts = 4 * program_.shape().decide_group;
-    if (launches_ == Launches::three) return false;
+    if (settling_ == Settling::apart) return false;
     if (all_.whole.blocks != 0 || all_.certification.blocks != 0) return false;
     return !all_.certification.active ||
            parts_of_exact_change(all_.window, all_.certification) <= few_parts;
@@ -234,11 +249,8 @@ class FusedWindows {
     const Next next = next_of(i);
     Launch launch(program_, queue_, "window_decide_at_once");
     set_settle_arguments(launch, i, window, work, next);
-    launch
-        .with(next.shape, tasks_[next.window].range, Place(all_.whole.outside),
-              Place(all_.whole.mm_partial), Place(all_.whole.decide.table))
-        .run({groups_that_add_up(program_, window.extent), 1},
-             {size_of(program_.shape().decide_group), 1});
+    launch.with(next.shape, tasks_[next.window].range, Place(all_.whole.outside))
+        .run({1, 1}, {size_of(program_.shape().decide_group), 1});
   }
 
   /// Doubts, then the proposals of the next window.
@@ -278,7 +290,7 @@ class FusedWindows {
 
   Program& program_;
   cl_command_queue queue_;
-  Launches launches_;
+  Settling settling_;
   std::span<const WindowTask> tasks_;
   HandedWindows all_;
   WindowArrays arrays_{{}, 0};
@@ -325,9 +337,9 @@ void window_energies(Program& program, cl_command_queue queue, const Window& win
 
 void sample_windows(Program& program, cl_command_queue queue, const Window& window,
                     std::span<const WindowTask> tasks, const Certification& certification,
-                    const WholeWindow& whole, Launches launches) {
+                    const WholeWindow& whole, Settling settling) {
   if (*program.shape().last_group_goes_on) {
-    FusedWindows(program, queue, window, tasks, certification, whole, launches).run();
+    FusedWindows(program, queue, window, tasks, certification, whole, settling).run();
     return;
   }
   clear_field(program, queue, window, whole);

@@ -121,7 +121,7 @@ struct SmallSystem {
     }
   }
   /// The same by a device.
-  void sample(Program& program, cl_command_queue queue, Launches launches);
+  void sample(Program& program, cl_command_queue queue, Settling settling);
 
  private:
   void sample_window(const StepRange& range, std::span<double> window_record) {
@@ -206,7 +206,7 @@ struct SmallSystem {
 };
 
 template <class Real>
-void SmallSystem<Real>::sample(Program& program, cl_command_queue queue, Launches launches) {
+void SmallSystem<Real>::sample(Program& program, cl_command_queue queue, Settling settling) {
   const Memory on_reals(queue, reals);
   const Memory on_integers(queue, integers);
   const Memory on_plan(queue, plan);
@@ -246,7 +246,7 @@ void SmallSystem<Real>::sample(Program& program, cl_command_queue queue, Launche
   propose_moves(program, queue, window, ranges[0], on_state.buffer(), on_lattice.buffer(),
                 on_outside.buffer());
   on_entries.read(first_entries = entries);
-  sample_windows(program, queue, window, tasks, certification, whole, launches);
+  sample_windows(program, queue, window, tasks, certification, whole, settling);
   on_lattice.read(lattice);
   on_state.read(chain_state);
   on_record.read(record);

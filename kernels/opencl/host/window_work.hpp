@@ -55,8 +55,8 @@ inline int table_tiles(const Program& program, const WindowExtent& extent) {
   const int rows = (extent.candidates + extent.starts + tile - 1) / tile;
   return rows * (rows + 1) / 2;
 }
-/// Groups of a launch that decides which sum energies first (add_up_window of window_decisions.cl).
-std::size_t groups_that_add_up(const Program& program, const WindowExtent& extent);
+/// Groups of so many items that add up a window's energies (add_up_window of window_decisions.cl).
+AddUpGroups groups_that_add_up(const WindowExtent& extent, int components, int items);
 /// @throws RunError where the device cannot decide such a window
 void check_extent(const Program& program, const WindowExtent& extent, int components);
 std::size_t occupation_bytes(const Program& program, int steps, int components);
