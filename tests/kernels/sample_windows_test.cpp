@@ -176,7 +176,7 @@ std::vector<double> accepted_of(const Buffers<float>& b) {
 }
 
 /// Needs a device whose groups see what others wrote: an NVIDIA GPU, or a CPU (Intel's OpenCL).
-TEST(SampleWindows, OfTwoLaunchesAreThoseOfALaunchPerOperation) {
+TEST(SampleWindows, OfThreeLaunchesAreThoseOfALaunchPerOperation) {
   std::optional<Device> device = find_device(CL_DEVICE_TYPE_GPU);
   opencl::LaunchShape shape = opencl::LaunchShape::for_gpu();
   if (device && !is_nvidia(*device)) GTEST_SKIP() << "a GPU that is not NVIDIA's";
@@ -210,7 +210,7 @@ TEST(SampleWindows, OfTwoLaunchesAreThoseOfALaunchPerOperation) {
 }
 
 /// As on NVIDIA's devices: PoCL compiles a minute.
-TEST(SampleWindowsOnCpu, DISABLED_WindowsOfThreeLaunchesAreTheScalarKernels) {
+TEST(SampleWindowsOnCpu, DISABLED_DoubtsOfALaunchOfTheirOwnAreTheScalarKernels) {
   const std::optional<Device> device = find_device(CL_DEVICE_TYPE_CPU);
   if (!device) GTEST_SKIP() << "no OpenCL device of this type with double precision";
   WholeWindows whole(*device, Precision::mixed, opencl::LaunchShape::for_nvidia_on_cpu());
