@@ -49,16 +49,16 @@ typedef struct {
   (1 + TERMS > DIFFERENCE_PARTS * DIFFERENCE_FIELDS ? 1 + TERMS                         \
                                                     : DIFFERENCE_PARTS * DIFFERENCE_FIELDS)
 
-/* Work-groups that add up a window's energies (add_up_window), and what one does. Those of a launch of
-   their own are small, of few registers; where they are of the kernel that decides, few fit a compute
-   unit, so each does more. */
+/* Work-groups that add up a window's energies, one kind after the other, and what one does. Those of a
+   launch of their own (window_add_up) are small, of few registers; where they are of the kernel that
+   decides, few fit a compute unit, so each does more. */
 typedef struct {
-  int mm;    /* groups for sums of MM energies; then */
-  int tiles; /* for tiles of differences; then, where the solute responds, for candidates' own */
-  int all;
+  int mm;          /* for sums of MM energies */
+  int differences; /* of candidates, by tiles or by pairs */
+  int own;         /* for candidates' own changes of the polarisation energy */
 } AddUpGroups;
 #define ADD_UP_GROUP 128       /* items of a small one */
-#define TILES_PER_GROUP(items) ((items) > ADD_UP_GROUP ? (items) / ADD_UP_GROUP : 1)
+#define PAIRS_PER_ITEM 4       /* of a large one, each a difference */
 #define SUM_ENTRIES 16         /* entries that it adds up one MM term of */
 #define DIFFERENCE_ROWS 16     /* accepted candidates of a tile of differences */
 #define DIFFERENCE_COLUMNS 32  /* later candidates of it */

@@ -1,4 +1,4 @@
-/* All that follows a window's energies in two launches, for GPUs whose groups can tell which of
+/* All that follows a window's energies in two launches or three, for GPUs whose groups can tell which of
    them is the last (window_energies.h says why): it goes on where the others end. */
 #include "opencl/decide_window.h"
 #include "opencl/propose.h"
@@ -26,50 +26,17 @@ static inline int is_last_group(volatile __global int *counter, __local int *las
   return *last;
 }
 
-#if DECIDE_GROUP < DIFFERENCE_COLUMNS || DECIDE_GROUP > DIFFERENCE_ROWS * DIFFERENCE_COLUMNS
-#error "differences_of_tile takes no such group"
-#endif
-
-/* Of a group that adds up. */
-typedef union {
-  double sums[DECIDE_GROUP > ADD_UP_GROUP ? DECIDE_GROUP : ADD_UP_GROUP];
-  ulong units[DECIDE_GROUP > ADD_UP_GROUP ? DECIDE_GROUP : ADD_UP_GROUP];
-  ResponseTile tile;
-} AddUpMemory;
-
-/* What the first of a window's groups do, by kinds: MM sums of entries (mm_pair_reduce), tiles of
-   differences (candidate_differences), candidates' own changes of the polarisation energy.
-   Returns the number of a group among those that follow; negative: it is one of these.
-   items: of the group, a constant */
-static inline int add_up_window(int items, WindowShape window, AddUpGroups groups,
-                                __global const int *plan, __global const double *mm_partial,
-                                __global const real *table, Response response,
-                                __global double *mm_energies, __global double *differences,
-                                __local AddUpMemory *shared) {
-  const int group = (int)get_group_id(0);
-  const int tile_group = group - groups.mm;
-  const int own_group = tile_group - groups.tiles;
-  if (tile_group < 0) {
-    mm_sums_of_entries(window, group % MM_TERMS, group / MM_TERMS * SUM_ENTRIES, mm_partial, table,
-                       mm_energies, shared->sums);
-  } else if (own_group < 0) {
-    for (int i = 0; i < TILES_PER_GROUP(items); ++i) {
-      differences_of_tile(items, window, tile_group * TILES_PER_GROUP(items) + i, plan, table,
-                          response, differences, &shared->tile);
-    }
-  } else if (group < groups.all) {
-    own_polarisations(items, window, own_group * OWN_PER_GROUP, plan, response, differences,
-                      shared->units);
-  }
-  return group - groups.all;
-}
-
-/* Ahead of window_decide_at_once, whose group needs many registers: small ones of few. */
+/* What a window's energies add up to: MM sums of entries (mm_pair_reduce), tiles of differences
+   (candidate_differences), candidates' own changes of the polarisation energy. */
 __kernel GROUP_OF(ADD_UP_GROUP) void window_add_up(
     __global char *handed_memory, WindowShape window, AddUpGroups groups, int components,
     PLACE(plan), PLACE(mm_partial), PLACE(table), PLACE(responses), PLACE(molecule_response),
     PLACE(response_total), PLACE(mm_energies), PLACE(differences)) {
-  __local AddUpMemory shared;
+  __local union {
+    double sums[ADD_UP_GROUP];
+    ulong units[ADD_UP_GROUP];
+    ResponseTile tile;
+  } shared;
   CONSTANT_PLACED_ARRAY(int, plan);
   CONSTANT_PLACED_ARRAY(double, mm_partial);
   CONSTANT_PLACED_ARRAY(real, table);
@@ -79,8 +46,17 @@ __kernel GROUP_OF(ADD_UP_GROUP) void window_add_up(
   PLACED_ARRAY(double, mm_energies);
   PLACED_ARRAY(double, differences);
   const Response response = {components, responses, molecule_response, response_total};
-  add_up_window(ADD_UP_GROUP, window, groups, plan, mm_partial, table, response, mm_energies,
-                differences, &shared);
+  const int group = (int)get_group_id(0);
+  const int tile = group - groups.mm;
+  const int own = tile - groups.differences;
+  if (tile < 0) {
+    mm_sums_of_entries(window, group % MM_TERMS, group / MM_TERMS * SUM_ENTRIES, mm_partial, table,
+                       mm_energies, shared.sums);
+  } else if (own < 0) {
+    differences_of_tile(window, tile, plan, table, response, differences, &shared.tile);
+  } else {
+    own_polarisations(window, own * OWN_PER_GROUP, plan, response, differences, shared.units);
+  }
 }
 
 /* Exact changes and the second pass, where there are doubts. Whether this group goes on. */
@@ -96,16 +72,18 @@ static inline int settle_doubts(const Deciding *deciding, __local double *occupa
   return 1;
 }
 
-/* The groups of add_up_window, then one per GRID_SUMS_PER_GROUP candidates where there are grid parts
-   (qmmm_coulomb_grid_sum); then metropolis_decide, by the last one. With a density one chain on an H200
-   took 11 % longer where small groups added up by a launch more. */
+/* metropolis_decide, by the last group. Where nothing has added up before, all do: MM sums of entries, pairs'
+   differences and, where there are grid parts, GRID_SUMS_PER_GROUP candidates each
+   (qmmm_coulomb_grid_sum). With a density one chain on an H200 took 11 % longer where small groups did, by
+   a launch more. */
 __kernel GROUP_OF(DECIDE_GROUP) void window_decide(__global char *handed_memory,
                                                    DECIDE_PARAMETERS(PLACE), AddUpGroups groups,
                                                    PairConstants constants, int grid_parts,
                                                    int site_capacity, PLACE(sites),
                                                    PLACE(grid_partials), PLACE(mm_partial),
                                                    PLACE(table)) {
-  __local AddUpMemory shared;
+  __local double shared_sums[DECIDE_GROUP];
+  __local ulong shared[DECIDE_GROUP];
   __local int last;
   DECIDE_ARRAYS(OF_PLACE)
   WITHOUT_EXACT_ARRAYS(OF_PLACE)
@@ -113,18 +91,24 @@ __kernel GROUP_OF(DECIDE_GROUP) void window_decide(__global char *handed_memory,
   CONSTANT_PLACED_ARRAY(double, grid_partials);
   CONSTANT_PLACED_ARRAY(double, mm_partial);
   CONSTANT_PLACED_ARRAY(real, table);
-  const Response response = {components, responses, molecule_response, response_total};
-  const int grid_group = add_up_window(DECIDE_GROUP, window, groups, plan, mm_partial, table,
-                                       response, mm_energies, differences, &shared);
-  if (grid_group >= 0) {
+  const int group = (int)get_group_id(0);
+  const int pair_group = group - groups.mm;
+  const int grid_group = pair_group - groups.differences;
+  if (pair_group < 0) {
+    mm_sums_of_entries(window, group % MM_TERMS, group / MM_TERMS * SUM_ENTRIES, mm_partial, table,
+                       mm_energies, shared_sums);
+  } else if (grid_group < 0) {
+    differences_of_pairs(window, pair_group * PAIRS_PER_ITEM * DECIDE_GROUP, plan, table,
+                         differences);
+  } else if (grid_parts > 0) {
     grid_sums_of_candidates(constants, window.layout.sites, site_capacity, grid_parts,
                             window.candidates, grid_group * GRID_SUMS_PER_GROUP,
                             GRID_SUMS_PER_GROUP, sites, grid_partials, grid_energies,
-                            shared.sums);
+                            shared_sums);
   }
   if (!is_last_group(doubt_list + DOUBTS_ARRIVED, &last)) return;
   const Deciding deciding = DECIDING(0);
-  decide_pass(&deciding, 0, occupation, shared.units);
+  decide_pass(&deciding, 0, occupation, shared);
 }
 
 /* What window_decide and window_settle do after the sums in one launch, where a group by itself makes an

@@ -111,6 +111,7 @@ static inline __global double *own_polarisation(WindowShape window, __global dou
 /* A tile of the differences of candidates, those of accepted ones before later ones, tiles counted column
    by column: a group multiplies how candidates change y like matrices, some components at a time. */
 #define COMPONENTS_AT_A_TIME 32
+#define DIFFERENCE_ROWS_PER_ITEM (DIFFERENCE_ROWS * DIFFERENCE_COLUMNS / ADD_UP_GROUP)
 typedef struct {
   int4 rows[DIFFERENCE_ROWS][COMPONENTS_AT_A_TIME / 4];
   int4 columns[DIFFERENCE_COLUMNS][COMPONENTS_AT_A_TIME / 4 + 1]; /* no two in one bank */
@@ -129,13 +130,9 @@ static inline long response_product(int4 a, int4 b) {
   return (long)a.x * b.x + (long)a.y * b.y + ((long)a.z * b.z + (long)a.w * b.w);
 }
 
-/* items: of the group, a constant where this is called: so many rows of sums an item has in registers.
-   From DIFFERENCE_COLUMNS on, up to a tile's pairs; a tile behind the last one is empty */
-static inline void differences_of_tile(int items, WindowShape window, int tile,
-                                       __global const int *plan, __global const real *table,
-                                       Response response, __global double *differences,
-                                       __local ResponseTile *y) {
-  const int rows = DIFFERENCE_ROWS * DIFFERENCE_COLUMNS / items;
+static inline void differences_of_tile(WindowShape window, int tile, __global const int *plan,
+                                       __global const real *table, Response response,
+                                       __global double *differences, __local ResponseTile *y) {
   int tiles_column = (int)((sqrt(4.0f * (float)tile + 1.0f) - 1.0f) / 2.0f);
   while ((tiles_column + 1) * (tiles_column + 2) <= tile) ++tiles_column;
   while (tiles_column * (tiles_column + 1) > tile) --tiles_column;
@@ -143,22 +140,22 @@ static inline void differences_of_tile(int items, WindowShape window, int tile,
   const int first_column = tiles_column * DIFFERENCE_COLUMNS;
   const int item = (int)get_local_id(0);
   const int column = item % DIFFERENCE_COLUMNS;
-  const int row = item / DIFFERENCE_COLUMNS * rows;
-  long sums[DIFFERENCE_ROWS] = {0};
+  const int row = item / DIFFERENCE_COLUMNS * DIFFERENCE_ROWS_PER_ITEM;
+  long sums[DIFFERENCE_ROWS_PER_ITEM] = {0};
   for (int first = 0; first < response.components; first += COMPONENTS_AT_A_TIME) {
     const int quarters = COMPONENTS_AT_A_TIME / 4;
-    for (int k = item; k < DIFFERENCE_ROWS * quarters; k += items) {
+    for (int k = item; k < DIFFERENCE_ROWS * quarters; k += ADD_UP_GROUP) {
       y->rows[k / quarters][k % quarters] = response_changes(
           window, plan, response, first_row + k / quarters, first + 4 * (k % quarters));
     }
-    for (int k = item; k < DIFFERENCE_COLUMNS * quarters; k += items) {
+    for (int k = item; k < DIFFERENCE_COLUMNS * quarters; k += ADD_UP_GROUP) {
       y->columns[k / quarters][k % quarters] = response_changes(
           window, plan, response, first_column + k / quarters, first + 4 * (k % quarters));
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     for (int k = 0; k < quarters; ++k) {
       const int4 later = y->columns[column][k];
-      _Pragma("unroll") for (int i = 0; i < rows; ++i) {
+      _Pragma("unroll") for (int i = 0; i < DIFFERENCE_ROWS_PER_ITEM; ++i) {
         sums[i] += response_product(y->rows[row + i][k], later);
       }
     }
@@ -166,7 +163,7 @@ static inline void differences_of_tile(int items, WindowShape window, int tile,
   }
   const int candidate = first_column + column;
   if (candidate >= window.candidates) return;
-  _Pragma("unroll") for (int i = 0; i < rows; ++i) {
+  _Pragma("unroll") for (int i = 0; i < DIFFERENCE_ROWS_PER_ITEM; ++i) {
     const int accepted = first_row + row + i;
     if (accepted >= window.candidates) continue;
     const double polarisation = (double)-sums[i] / STARPMC_RESPONSE_ENERGY_UNITS;
@@ -175,12 +172,24 @@ static inline void differences_of_tile(int items, WindowShape window, int tile,
   }
 }
 
+/* The same of pairs [first, first + PAIRS_PER_ITEM for each item), without a response. */
+static inline void differences_of_pairs(WindowShape window, int first, __global const int *plan,
+                                        __global const real *table,
+                                        __global double *differences) {
+  const int items = (int)get_local_size(0);
+  const int end = min(first + PAIRS_PER_ITEM * items, window.candidates * window.candidates);
+  for (int pair = first + (int)get_local_id(0); pair < end; pair += items) {
+    difference_of_candidates(window, pair / window.candidates, pair % window.candidates, plan,
+                             table, 0, differences);
+  }
+}
+
 /* The own changes of OWN_PER_GROUP candidates from `first` on, by one group. shared: a value per item */
-static inline void own_polarisations(int items, WindowShape window, int first,
-                                     __global const int *plan, Response response,
-                                     __global double *differences, __local ulong *shared) {
+static inline void own_polarisations(WindowShape window, int first, __global const int *plan,
+                                     Response response, __global double *differences,
+                                     __local ulong *shared) {
   const int item = (int)get_local_id(0);
-  const int lanes = items / OWN_PER_GROUP;
+  const int lanes = ADD_UP_GROUP / OWN_PER_GROUP;
   const int lane = item % lanes;
   const int wanted = first + item / lanes;
   const int candidate = min(wanted, window.candidates - 1);

@@ -136,6 +136,20 @@ TEST_F(TaskHistoryTest, OneSampleIsEnoughForAFirstExpectation) {
   EXPECT_NEAR(expected(kBetween + 4), 2 * known, 1e-6 * known) << "in proportion";
 }
 
+/// As on a device whose libraries are compiled while it has its first tasks.
+TEST_F(TaskHistoryTest, WhatAFirstRunWasToldOfDoesNotStay) {
+  constexpr int kManySamples = 101;
+  const auto run = [](std::uint32_t bucket, int tasks, double microseconds) {
+    for (int i = 0; i < tasks; ++i) history().record(0, 0, bucket, microseconds);
+    return history().estimate(0, 0, bucket_work(bucket));
+  };
+  EXPECT_NEAR(run(kSmall, kManySamples, 5000), 5000, 1);
+  EXPECT_NEAR(run(kSmall, 2000, 5200), 5110, 10) << "a little off, and kept";
+  EXPECT_NEAR(run(kSmall, 6000, 100), 100, 1) << "one of some is looked at";
+  EXPECT_NEAR(run(kLarge, kManySamples, 5e6), 5e6, 1);
+  EXPECT_NEAR(run(kLarge, 2 * kManySamples, 2e5), 2e5, 1) << "each is";
+}
+
 TEST_F(TaskHistoryTest, FilesOutliveStarpu) {
   record(kSmall);
   record(kLarge);

@@ -74,14 +74,26 @@ void check_extent(const Program& program, const WindowExtent& extent, int compon
                  ": use smaller windows");
 }
 
-AddUpGroups groups_that_add_up(const WindowExtent& extent, int components, int items) {
+namespace {
+
+int whole_groups(int count, int of_group) { return (count + of_group - 1) / of_group; }
+
+int groups_of_mm_sums(const WindowExtent& extent) {
+  return MM_TERMS * whole_groups(extent.candidates + extent.starts, SUM_ENTRIES);
+}
+
+}  // namespace
+
+AddUpGroups small_groups_that_add_up(const WindowExtent& extent, int components) {
   static_assert(DIFFERENCE_COLUMNS == 2 * DIFFERENCE_ROWS);  // as differences_of_tile counts them
-  const auto whole = [](int count, int part) { return (count + part - 1) / part; };
-  const int columns = whole(extent.candidates, DIFFERENCE_COLUMNS);
-  const int mm = MM_TERMS * whole(extent.candidates + extent.starts, SUM_ENTRIES);
-  const int tiles = whole(columns * (columns + 1), TILES_PER_GROUP(items));
-  const int own = components > 0 ? whole(extent.candidates, OWN_PER_GROUP) : 0;
-  return {mm, tiles, mm + tiles + own};
+  const int columns = whole_groups(extent.candidates, DIFFERENCE_COLUMNS);
+  const int own = components > 0 ? whole_groups(extent.candidates, OWN_PER_GROUP) : 0;
+  return {groups_of_mm_sums(extent), columns * (columns + 1), own};
+}
+
+AddUpGroups deciding_groups_that_add_up(const WindowExtent& extent, int items) {
+  const int pairs = extent.candidates * extent.candidates;
+  return {groups_of_mm_sums(extent), whole_groups(pairs, PAIRS_PER_ITEM * items), 0};
 }
 
 DecideWork decide_work(const Program& program, const Window& window, int groups, int components) {

@@ -36,8 +36,8 @@ struct LaunchShape {
   int most_slices;            ///< groups that share a block's sites where there are few blocks
   int least_groups_per_unit;  ///< below that, they do
   int most_chunk_blocks;      ///< compact blocks that stay in cache while all sites meet them
-  /// A kernel's last group sees what the others wrote: whole windows take three launches, not
-  /// twelve. Left out: on NVIDIA's GPUs.
+  /// A kernel's last group sees what the others wrote: whole windows take three launches or four,
+  /// not twelve. Left out: on NVIDIA's GPUs.
   std::optional<bool> last_group_goes_on{};
   /// fma() is an instruction for fp32, too (CL_FP_FMA); else products are rounded before the sum.
   bool fused = true;
@@ -117,7 +117,6 @@ struct LaunchShape {
     LaunchShape shape = for_gpu_on_cpu();
     shape.last_group_goes_on = true;
     shape.pair_group = shape.grid_group = 32;
-    shape.propose_group = shape.decide_group = 32;  // the least that window_decisions.cl takes
     return shape;
   }
 

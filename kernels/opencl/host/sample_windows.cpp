@@ -98,7 +98,7 @@ void sample_by_operations(Program& program, cl_command_queue queue, const Window
   metropolis_decide(program, queue, window, task.tuning, certification, decide);
 }
 
-/// Windows of three launches each.
+/// Windows of three launches each, or of four where a response's doubts are settled apart.
 class FusedWindows {
  public:
   FusedWindows(Program& program, cl_command_queue queue, const Window& window,
@@ -132,8 +132,8 @@ class FusedWindows {
       const Window window = window_of(i);
       const Work work = work_of(i);
       energies(window, work);
+      if (has_light_sums()) add_up(window, work);
       if (decides_at_once()) {
-        add_up(window, work);
         decide_at_once(i, window, work);
         continue;
       }
@@ -206,7 +206,7 @@ class FusedWindows {
 
   void add_up(const Window& window, const Work& work) {
     const DecideBuffers& decide = all_.whole.decide;
-    const AddUpGroups groups = groups_that_add_up(window.extent, components(), ADD_UP_GROUP);
+    const AddUpGroups groups = small_groups_that_add_up(window.extent, components());
     Launch(program_, queue_, "window_add_up")
         .with_memory_of(scratch_)
         .with(window_shape(window), groups, cl_int{components()}, Place(window.plan),
@@ -215,16 +215,21 @@ class FusedWindows {
               Place(some(decide.response.molecules, scratch_)),
               Place(some(decide.response.total, scratch_)), Place(decide.mm_energies),
               Place(behind(scratch_, work.decide.differences_bytes)))
-        .run({size_of(groups.all), 1}, {ADD_UP_GROUP, 1});
+        .run({size_of(groups.mm + groups.differences + groups.own), 1}, {ADD_UP_GROUP, 1});
   }
 
-  /// The sums of energies, then the decisions.
+  /// Whether a launch of small groups adds up; else the groups of the launch that decides do.
+  bool has_light_sums() const { return components() > 0 || decides_at_once(); }
+
+  /// What has not been added up, then the decisions.
   void decide(std::size_t i, const Window& window, const Work& work) {
     const WindowExtent& extent = window.extent;
     const int items = program_.shape().decide_group;
-    const AddUpGroups groups = groups_that_add_up(extent, components(), items);
+    const AddUpGroups groups =
+        has_light_sums() ? AddUpGroups{} : deciding_groups_that_add_up(extent, items);
     const std::size_t grid_groups =
         leaves_grid_parts() ? groups_for(extent.candidates, GRID_SUMS_PER_GROUP) : 0;
+    const std::size_t all_groups = size_of(groups.mm + groups.differences) + grid_groups;
     Launch launch(program_, queue_, "window_decide");
     set_decide_arguments(launch, window, tasks_[i].tuning, all_.certification, buffers_of(i),
                          work.decide, scratch_, Handed::as_places);
@@ -233,7 +238,7 @@ class FusedWindows {
               cl_int{leaves_grid_parts() ? work.grid.parts() : 0}, cl_int{work.grid.capacity},
               Place(sites_of(work)), Place(partials_of(work)), Place(all_.whole.mm_partial),
               Place(all_.whole.decide.table))
-        .run({size_of(groups.all) + grid_groups, 1}, {size_of(items), 1});
+        .run({std::max<std::size_t>(all_groups, 1), 1}, {size_of(items), 1});
   }
 
   /// The group that decides can do all that follows: an item has few parts of an exact change.

@@ -55,8 +55,10 @@ inline int table_tiles(const Program& program, const WindowExtent& extent) {
   const int rows = (extent.candidates + extent.starts + tile - 1) / tile;
   return rows * (rows + 1) / 2;
 }
-/// Groups of so many items that add up a window's energies (add_up_window of window_decisions.cl).
-AddUpGroups groups_that_add_up(const WindowExtent& extent, int components, int items);
+/// Groups that add up a window's energies, of window_add_up.
+AddUpGroups small_groups_that_add_up(const WindowExtent& extent, int components);
+/// The same of window_decide, of so many items, where there is no response.
+AddUpGroups deciding_groups_that_add_up(const WindowExtent& extent, int items);
 /// @throws RunError where the device cannot decide such a window
 void check_extent(const Program& program, const WindowExtent& extent, int components);
 std::size_t occupation_bytes(const Program& program, int steps, int components);
