@@ -41,10 +41,11 @@ void submit(Codelet& codelet, QmUpdateFunction run, void* context, double expect
 
 }  // namespace
 
-void qm_update(QmUpdateFunction run, void* context, double expected_work,
+void qm_update(QmUpdateFunction run, void* context, double expected_work, bool on_gpu,
                std::span<const starpu_data_handle_t> parts) {
-  static Codelet codelet("starpmc_qm_update", {nullptr, on_cpu, nullptr});
-  submit(codelet, run, context, expected_work, parts);
+  static Codelet of_cores("starpmc_qm_update", {nullptr, on_cpu, nullptr});
+  static Codelet of_gpus("starpmc_qm_update_on_gpu", {nullptr, on_cpu, nullptr});
+  submit(on_gpu ? of_gpus : of_cores, run, context, expected_work, parts);
 }
 
 void qm_preparation(QmUpdateFunction run, void* context, double expected_work) {

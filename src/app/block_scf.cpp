@@ -5,6 +5,7 @@
 #include <span>
 
 #include "codelets/operations.hpp"
+#include "qm/shared_device.hpp"
 #include "runtime/codelet.hpp"
 
 namespace starpmc {
@@ -45,7 +46,7 @@ void BlockScf::start(SolventPotential potential) {
   };
   const starpu_data_handle_t token = token_.get();
   codelets::qm_update(body, this, static_cast<double>(potential_.at_points.size()),
-                      std::span(&token, 1));
+                      is_gpu(engine_.device()), std::span(&token, 1));
 }
 
 QmResult BlockScf::take() {

@@ -13,7 +13,7 @@ struct Row {
 };
 
 /// One colour for each, those of one kind alike: density blue, MM green, QM red.
-constexpr std::array<Row, 18> kRows{{
+constexpr std::array<Row, 19> kRows{{
     {"propose_moves", "proposal", 0xB8A038},
     {"qmmm_coulomb_grid", "QM/MM grid", 0x2F6DB5},
     {"qmmm_coulomb_grid_reduce", "QM/MM grid sums", 0x9CC3EA},
@@ -27,6 +27,7 @@ constexpr std::array<Row, 18> kRows{{
     {"team_windows", "shared windows", 0x1F7F8C},
     {"grid_potential", "potential for QM", 0xE58CA8},
     {"qm_update", "QM update", 0xC8342F},
+    {"qm_update_on_gpu", "QM update on a GPU", 0xC85A2F},
     {"qm_preparation", "QM preparation", 0xE07A6E},
     {"pair_virial", "virial", 0x8A6D4B},
     {"pose_energies", "poses", 0x4A55A8},

@@ -4,6 +4,7 @@
 
 #include "kernels/all_precisions.hpp"
 #include "kernels/exact_points.hpp"
+#include "qm/shared_device.hpp"
 #include "runtime/resting_workers.hpp"
 #include "sampling/task_sizes.hpp"
 #include "system/system.hpp"
@@ -128,7 +129,8 @@ QmResult DensityUpdate<Real>::run(std::span<const Molecule> molecules) {
   error_ = nullptr;
   // From here on a worker is taken: not while its own tasks still have to be made.
   for (const DataHandle& part : potential_) const HostAccess<double> ready(part, STARPU_R);
-  codelets::qm_update(body, this, static_cast<double>(quadrature_points_), raw_handles(potential_));
+  codelets::qm_update(body, this, static_cast<double>(quadrature_points_),
+                      is_gpu(engine_.device()), raw_handles(potential_));
   // Writing waits for the task that reads.
   const HostAccess<double> done(potential_.front(), STARPU_RW);
   if (error_ != nullptr) std::rethrow_exception(error_);

@@ -15,6 +15,7 @@ TEST(TaskDisplay, IsOfTheOperationInEveryPrecisionAndPotential) {
   EXPECT_EQ(task_display("starpmc_mm_pair_fp64_0123abcd").name, "MM pairs");
   EXPECT_EQ(task_display("starpmc_mm_pair_reduce_fixed").name, "MM sums");
   EXPECT_EQ(task_display("starpmc_qm_update").name, "QM update");
+  EXPECT_EQ(task_display("starpmc_qm_update_on_gpu").name, "QM update on a GPU");
 }
 
 TEST(TaskDisplay, KeepsANameItDoesNotKnow) {

@@ -37,7 +37,7 @@ class EndlessUpdate {
  public:
   EndlessUpdate() : potential_(DataHandle::of(std::span(values_))) {
     const std::vector<starpu_data_handle_t> parts{potential_.get()};
-    codelets::qm_update(&EndlessUpdate::work, this, 1, parts);
+    codelets::qm_update(&EndlessUpdate::work, this, 1, false, parts);
     begun_.get_future().wait();
   }
   ~EndlessUpdate() { end(); }
