@@ -259,8 +259,8 @@ std::vector<SampledChain> Evaluation::outdated(std::size_t image) const {
     nlohmann::json list = nlohmann::json::array();
     for (const SampledChain& chain : chains_of(images_, image)) {
       if (is_current(images_, image, chain)) continue;
-      list.push_back({chain.folder.string(), chain.equilibration_steps, chain.choice.taken,
-                      chain.choice.of});
+      list.push_back(
+          {chain.folder.string(), chain.equilibration_steps, chain.choice.taken, chain.choice.of});
     }
     return list;
   });

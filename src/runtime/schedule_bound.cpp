@@ -131,9 +131,8 @@ TaskGroup group_of(const Codelet& codelet, std::uint32_t size, const Kinds& kind
 
 /// Whether a chain's next task of this kind, and all others of its next window, wait for this one.
 bool is_serial(const Codelet& codelet) {
-  constexpr std::array<std::string_view, 5> kSerial{"propose_moves", "metropolis_decide",
-                                                    "sample_windows", "qm_update",
-                                                    "qm_update_on_gpu"};
+  constexpr std::array<std::string_view, 5> kSerial{
+      "propose_moves", "metropolis_decide", "sample_windows", "qm_update", "qm_update_on_gpu"};
   return std::ranges::find(kSerial, parsed_name(codelet.name()).operation) != kSerial.end();
 }
 

@@ -19,10 +19,10 @@ constexpr double kDoubt = 3;
 constexpr double kShareOfTries = 0.01;
 /// A mean of so many is not made better by more.
 constexpr unsigned kMostSamples = 100;
-/// Of tasks whose size has so many, those that are kept all the same, so that what a machine's first
-/// run was told of, while its libraries were compiled, does not stay: one of so many, and those beside
-/// which keeping them is nothing. StarPU forgets a mean from which as many samples differ by half as
-/// it is made of.
+/// Of tasks whose size has so many, those that are kept all the same, so that what a machine's
+/// first run was told of, while its libraries were compiled, does not stay: one of so many, and
+/// those beside which keeping them is nothing. StarPU forgets a mean from which as many samples
+/// differ by half as it is made of.
 constexpr std::uint32_t kOneOf = 16;
 constexpr double kAlwaysMicroseconds = 10'000;
 

@@ -129,8 +129,8 @@ QmResult DensityUpdate<Real>::run(std::span<const Molecule> molecules) {
   error_ = nullptr;
   // From here on a worker is taken: not while its own tasks still have to be made.
   for (const DataHandle& part : potential_) const HostAccess<double> ready(part, STARPU_R);
-  codelets::qm_update(body, this, static_cast<double>(quadrature_points_),
-                      is_gpu(engine_.device()), raw_handles(potential_));
+  codelets::qm_update(body, this, static_cast<double>(quadrature_points_), is_gpu(engine_.device()),
+                      raw_handles(potential_));
   // Writing waits for the task that reads.
   const HostAccess<double> done(potential_.front(), STARPU_RW);
   if (error_ != nullptr) std::rethrow_exception(error_);

@@ -69,11 +69,11 @@ class Evaluation {
     const auto arguments = chain_.arguments(window.layout, {candidates, candidates, 0});
     const auto handles = chain_.handles(window);
     codelets::reference_field<Real>(handles, arguments, chain_.reference_lattices(),
-                                      chain_.reference_handles(), window.grid_energies.get(),
-                                      window.responses.get());
+                                    chain_.reference_handles(), window.grid_energies.get(),
+                                    window.responses.get());
     if (!chain_.has_static_terms()) return;
-    codelets::qmmm_nuclei_vdw<Real>(handles, arguments, chain_.topology.nuclei,
-                                      chain_.solute.get(), window.nuclei_energies.get());
+    codelets::qmmm_nuclei_vdw<Real>(handles, arguments, chain_.topology.nuclei, chain_.solute.get(),
+                                    window.nuclei_energies.get());
   }
 
   /// In the molecules' order, so that sums have the same bits however batches are cut.
@@ -182,8 +182,8 @@ class EvaluatorOf : public SoluteEnergies::Evaluator {
 
 SoluteEnergies::SoluteEnergies(const System& system, const Settings& settings,
                                std::shared_ptr<const ReferenceTables> reference)
-    : evaluator_(with_precision(
-          settings.run.precision, [&]<class Real>() -> std::unique_ptr<Evaluator> {
+    : evaluator_(
+          with_precision(settings.run.precision, [&]<class Real>() -> std::unique_ptr<Evaluator> {
             return std::make_unique<EvaluatorOf<Real>>(system, settings_of_energies(settings),
                                                        std::move(reference));
           })) {}
