@@ -7,6 +7,7 @@ import contextlib
 import dataclasses
 import io
 import os
+import re
 import sys
 
 # Matrices are small: threads that wait for each other on busy cores take five times as long.
@@ -222,6 +223,26 @@ class Estimates(program.TestCase):
             free_energy.warn(profile_files.Profile("", "", 300, 2.5, images), found, 0.1, 20)
         self.assertRegex(said.getvalue(), "fewer than four chains.*sampling.chains")
         self.assertEqual(said.getvalue().count("warning"), 4)
+        for per_sample, told in (([1.2, 1.0, 1.5, 3.0, 1.7], True), ([1.2, 1.0, 2.5, 3.0, 2.0], False)):
+            found = dataclasses.replace(found, frames_per_sample=np.array(per_sample))
+            with contextlib.redirect_stderr(io.StringIO()) as said:
+                free_energy.warn(profile_files.Profile("", "", 300, 2.5, images), found, 0.1, 20)
+            words = r"frames of image 1, 2, 3, 5 are independent.*output\.trajectory-interval"
+            self.assertEqual(bool(re.search(words, said.getvalue())), told, said.getvalue())
+
+    def test_frames_far_between(self):
+        """An oscillator's frames that remember the last twenty, and every hundredth of them."""
+        for apart, found in ((1, []), (100, [0, 1])):
+            images = harmonic_images(np.array([1.0, 1.3]), 100, 100)
+            for image in images:
+                chain = image.chains[0]
+                image.chains = [dataclasses.replace(
+                    chain, steps=chain.steps[apart - 1 :: apart],
+                    differences=chain.differences[apart - 1 :: apart],
+                    block_differences=np.zeros(101), accepted=np.ones(101, bool),
+                )]  # fmt: skip
+            estimate = estimates.estimate(profile_files.Profile("", "", 300, 2.0, images))
+            self.assertEqual(estimate.far_between(), found, estimate.frames_per_sample)
 
     def test_frames_of_the_first_blocks(self):
         """Profiles by eight chains of ten blocks, true less sampled energy linear in the coordinate: the
