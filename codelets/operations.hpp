@@ -228,9 +228,8 @@ void arithmetic_probe(ArithmeticLoop loop, int rounds, starpu_data_handle_t resu
 /// A QM update: runs on the CPU worker whose core the engine's process then uses.
 /// @param run     called once with `context` and the potential at all points, part by part; where a
 ///                task has failed(), too, though the potential may be anything then
-/// @param on_gpu  the engine computes there: an update takes seconds of a core or some hundredths
-/// of
-///                a second of a GPU, so that each has models of its own
+/// @param on_gpu  the engine computes there: seconds of a core are hundredths of a second of a GPU,
+///                so that each has models of its own
 /// @param parts   the potential's handles, in order
 using QmUpdateFunction = void (*)(void* context, std::span<const std::span<const double>> parts);
 void qm_update(QmUpdateFunction run, void* context, double expected_work, bool on_gpu,

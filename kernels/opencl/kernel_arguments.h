@@ -57,7 +57,7 @@ typedef struct {
   int differences; /* of candidates, by tiles or by pairs */
   int own;         /* for candidates' own changes of the polarisation energy */
 } AddUpGroups;
-#define ADD_UP_GROUP 128       /* items of a small one */
+#define ADD_UP_GROUP 128       /* items of a small one: every device whose last group goes on takes them */
 #define PAIRS_PER_ITEM 4       /* of a large one, each a difference */
 #define SUM_ENTRIES 16         /* entries that it adds up one MM term of */
 #define DIFFERENCE_ROWS 16     /* accepted candidates of a tile of differences */

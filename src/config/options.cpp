@@ -353,9 +353,8 @@ std::vector<Option> profile_options() {
       integer(
           {"profile", "most-frames", "",
            "frames of an image, evenly spread over its production, that are evaluated under the "
-           "Hamiltonians of all images; two to four for each independent one make the most of "
-           "them. "
-           "0: all"},
+           "Hamiltonians of all images; more than four for each independent one add nothing, fewer "
+           "than two lose some. 0: all"},
           {0}, STARPMC_FIELD(profile.most_frames)),
   };
 }

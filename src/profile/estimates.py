@@ -54,7 +54,7 @@ SEGMENTS = 12  # of all chains, where there are fewer
 LEAST_SAMPLES_OF_SEGMENT = 3
 FEW_SAMPLES = 20  # of an image, frames or blocks: errors from fewer may be too small
 PER_INDEPENDENT = 4  # frames that serve for each independent one: all others would add nothing
-FEWEST_PER_INDEPENDENT = 1.8  # with fewer there would be more independent ones
+FEWEST_PER_INDEPENDENT = 1.8  # with fewer, more frames would have more independent ones
 FRACTIONS = numpy.arange(1, 11) / 10  # of the frames, in the convergence
 
 

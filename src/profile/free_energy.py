@@ -175,7 +175,7 @@ def warn(profile, estimate, least_overlap, few_samples):
     sparse = estimate.far_between()
     if 2 * len(sparse) > len(profile.images):
         print(
-            f"starpmc: warning: nearly all frames of image {', '.join(str(k + 1) for k in sparse)} are "
+            f"starpmc: warning: most frames of image {', '.join(str(k + 1) for k in sparse)} are "
             "independent of each other: more of them would make the errors smaller with the same steps; "
             "a shorter output.trajectory-interval or, where frames are left out, a larger "
             "profile.most-frames",

@@ -19,10 +19,10 @@ constexpr double kDoubt = 3;
 constexpr double kShareOfTries = 0.01;
 /// A mean of so many is not made better by more.
 constexpr unsigned kMostSamples = 100;
-/// Of tasks whose size has so many, those that are kept all the same, so that what a machine's
-/// first run was told of, while its libraries were compiled, does not stay: one of so many, and
-/// those beside which keeping them is nothing. StarPU forgets a mean from which as many samples
-/// differ by half as it is made of.
+/// Of tasks whose size has so many, those that are kept all the same: one of so many, and those
+/// beside which keeping them is nothing. Else what the first tasks took, while libraries were
+/// compiled, would stay. StarPU forgets a mean when as many samples as it is made of have been off
+/// by half.
 constexpr std::uint32_t kOneOf = 16;
 constexpr double kAlwaysMicroseconds = 10'000;
 
@@ -218,8 +218,8 @@ void TaskHistory::record(int worker, unsigned implementation, std::uint32_t buck
       microseconds <= 0) {
     return;
   }
-  const std::uint32_t number = ++tasks_[bucket];
-  durations->last_try[implementation][bucket] = number;
+  durations->last_try[implementation][bucket] = ++tasks_[bucket];
+  const std::uint32_t number = ++durations->tasks[implementation][bucket];
   const bool complete =
       durations->complete[implementation][bucket].load(std::memory_order_relaxed) && !calibrate_;
   if (complete && microseconds < kAlwaysMicroseconds && number % kOneOf != 0) return;

@@ -44,7 +44,7 @@ class TaskHistory {
   double interpolate(int worker, unsigned implementation, double work);
   /// Microseconds, by the worker's speed alone; NaN where that or the operation is not known.
   double prior(int worker, unsigned implementation, std::uint32_t bucket) const;
-  /// Keeps a task's duration while its size has few.
+  /// Keeps a task's duration while its size has few; later of one in sixteen, and of long ones.
   void record(int worker, unsigned implementation, std::uint32_t bucket, double microseconds);
 
  private:
@@ -57,6 +57,9 @@ class TaskHistory {
     /// Tasks of the size on all workers, when it was last run here.
     std::array<std::array<std::atomic<std::uint32_t>, Durations::kBuckets>, kImplementations>
         last_try{};
+    /// That have been run here, of each size.
+    std::array<std::array<std::atomic<std::uint32_t>, Durations::kBuckets>, kImplementations>
+        tasks{};
     /// Made so far, of sizes that are not measured; NaN: none.
     std::array<std::array<std::atomic<double>, Durations::kBuckets>, kImplementations> guesses{};
 

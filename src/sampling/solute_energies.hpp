@@ -14,9 +14,8 @@ class ReferenceTables;
 
 /// The energies of a solute that is a fixed reference (reference_tables.hpp) with MM molecules
 /// anywhere: of configurations that were sampled with another solute, say. Tasks on whatever StarPU
-/// chooses. The reference's tables give the same bits in every precision; run.precision is that of
-/// the van der Waals energies with the nuclei, and chooses the kernels, so that a device has them
-/// built already that has sampled.
+/// chooses. Reference's tables and the nuclei's van der Waals energies are the same in every
+/// precision: run.precision chooses the kernels, which a device that has sampled has built already.
 class SoluteEnergies {
  public:
   class Evaluator;  ///< in one precision

@@ -265,7 +265,7 @@ class DevicePipeline {
   template <class Real>
   void sample_with_reference(Buffers<Real>& b, const StepRange& range, int windows,
                              const StepTuning& tuning, const MadeLattice& potential,
-                             const MadeLattice& response) {
+                             const MadeLattice& response, opencl::Settling settling) {
     const auto record = RECORD_FIELDS * static_cast<std::size_t>(b.layout.steps);
     b.record.assign(size(windows) * record, 0.0);
     std::vector<opencl::WindowTask> tasks = tasks_of(b, range, windows, tuning);
@@ -283,7 +283,7 @@ class DevicePipeline {
                                        at(potential_values), at(response_values),
                                        decide.grid_energies, decide.response.candidates};
     opencl::sample_windows(program_, queue(), window.window, tasks, memory.certification(b),
-                           {decide, at(outside), at(partial), 0, {}, {}, field, {}});
+                           {decide, at(outside), at(partial), 0, {}, {}, field, {}}, settling);
     memory.download(*this, b);
     clear_rest_of_records(b, tasks);
   }

@@ -76,8 +76,6 @@ void check_extent(const Program& program, const WindowExtent& extent, int compon
 
 namespace {
 
-int whole_groups(int count, int of_group) { return (count + of_group - 1) / of_group; }
-
 int groups_of_mm_sums(const WindowExtent& extent) {
   return MM_TERMS * whole_groups(extent.candidates + extent.starts, SUM_ENTRIES);
 }

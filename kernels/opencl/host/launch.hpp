@@ -103,7 +103,8 @@ class Launch {
 };
 
 inline std::size_t size_of(int value) { return static_cast<std::size_t>(value); }
-inline std::size_t groups_for(int items, int group) { return size_of((items + group - 1) / group); }
+inline int whole_groups(int items, int group) { return (items + group - 1) / group; }
+inline std::size_t groups_for(int items, int group) { return size_of(whole_groups(items, group)); }
 
 WindowShape window_shape(const Window& window);
 PairConstants pair_constants(const Interaction& interaction);

@@ -5,7 +5,6 @@ namespace {
 
 constexpr int kSumItems = 64;
 constexpr int kTableTile = 16;
-constexpr int kSumEntries = 16;               ///< SUM_ENTRIES of window_sums.h
 constexpr std::size_t kTargetSiteBytes = 96;  ///< at most
 
 void add_partial(Program& program, cl_command_queue queue, int count, bool first, Buffer partial,
@@ -84,7 +83,7 @@ void mm_pair_reduce(Program& program, cl_command_queue queue, const Window& wind
   Launch(program, queue, "mm_pair_reduce")
       .with(window_shape(window), partials.empty() ? energies : partials[0], table, energies)
       .with_local(size_of(program.shape().sum_group) * sizeof(cl_double))
-      .run({groups_for(window.extent.candidates + window.extent.starts, kSumEntries), MM_TERMS},
+      .run({groups_for(window.extent.candidates + window.extent.starts, SUM_ENTRIES), MM_TERMS},
            {size_of(program.shape().sum_group), 1});
   for (std::size_t i = 1; i < partials.size(); ++i) {
     add_partial(program, queue, MM_TERMS * capacity, false, partials[i], energies);
