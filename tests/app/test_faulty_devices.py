@@ -98,8 +98,8 @@ class Opencl(program.TestCase):
         """A compiler's liberty that no bound allows for: a product and a sum in one rounding."""
         kernels = self.lying_kernels(
             "reference_field.h",
-            "sum += memory->node_weights[n] * response_coefficient(c);",
-            "sum = fma(memory->node_weights[n], response_coefficient(c), sum);",
+            "sum += memory->node_weights[n] * response_coefficient(own + memory->node_places[n]);",
+            "sum = fma(memory->node_weights[n], response_coefficient(own + memory->node_places[n]), sum);",
         )
         result = self.start("out", STARPMC_KERNELS=kernels)
         self.expect_elsewhere(result, "OpenCL device", "gets no work", "same bits", "response")
