@@ -37,8 +37,8 @@ static inline void try_step(const Pass *pass, Occupation o, int index, int from,
   if (pass->response.components > 0) {
     __global const int *before = response_of(pass->window, pass->plan, pass->response, from);
     __global const int *after = response_of(pass->window, pass->plan, pass->response, tried);
-    polarisation = response_change_energy(response_change_units_so_far(before, after, o.responded, 0, 1,
-                                                                pass->response.components));
+    polarisation = response_change_energy(response_change_units_so_far(
+        before, after, o.responded, 0, 1, pass->response.components));
   }
   total += polarisation;
   total += candidates->field[tried];

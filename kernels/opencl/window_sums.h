@@ -27,12 +27,7 @@ static inline void grid_sums_of_candidates(PairConstants constants, int sites_pe
       energy += charges[site] * partials[part * (ulong)capacity + site];
     }
   }
-  shared[item] = energy;
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (int half_size = lanes / 2; half_size > 0; half_size /= 2) {
-    if (lane < half_size) shared[item] += shared[item + half_size];
-    barrier(CLK_LOCAL_MEM_FENCE);
-  }
+  lane_sums(lanes, energy, shared);
   if (lane == 0) {
     energies[candidate] =
         STARPMC_COULOMB_CONSTANT / grid_reals(constants).unit * shared[item];
@@ -194,14 +189,10 @@ static inline void own_polarisations(WindowShape window, int first, __global con
   const int wanted = first + item / lanes;
   const int candidate = min(wanted, window.candidates - 1);
   const int parent = plan[plan_candidate_parent(window.layout) + candidate];
-  shared[item] = (ulong)response_change_units(
+  const long units = response_change_units(
       response_of(window, plan, response, parent), response_of(window, plan, response, candidate),
       response.total, lane, lanes, response.components);
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (int half_size = lanes / 2; half_size > 0; half_size /= 2) {
-    if (lane < half_size) shared[item] += shared[item + half_size];
-    barrier(CLK_LOCAL_MEM_FENCE);
-  }
+  lane_sums_units(lanes, (ulong)units, shared);
   if (lane == 0 && wanted < window.candidates) {
     *own_polarisation(window, differences, candidate) = response_change_energy((long)shared[item]);
   }

@@ -64,7 +64,7 @@ FrameChoice choice_of(const Settings& settings, const nlohmann::json& chains) {
   const std::uint64_t interval = settings.output.trajectory_interval;
   std::uint64_t frames = 0;
   for (const nlohmann::json& chain : chains) {
-    if (interval > 0) frames += chain.at("steps").get<std::uint64_t>() / interval;
+    frames += chain.at("steps").get<std::uint64_t>() / interval;
   }
   const std::uint64_t most = settings.profile.most_frames;
   return {most == 0 ? frames : std::min(most, frames), frames};

@@ -44,7 +44,7 @@ std::unique_ptr<SoluteEnergies> ImageHamiltonian::take_evaluator() {
       return evaluator;
     }
   }
-  return std::make_unique<SoluteEnergies>(system_, settings_, tables_);
+  return make_solute_energies(system_, settings_, tables_);
 }
 
 void ImageHamiltonian::evaluate(std::span<const std::vector<Molecule>> frames,

@@ -24,16 +24,6 @@ Settings settings_of_energies(Settings settings) {
   return settings;
 }
 
-}  // namespace
-
-class SoluteEnergies::Evaluator {
- public:
-  virtual ~Evaluator() = default;
-  virtual std::vector<EnergyTerms> of(std::span<const std::vector<Molecule>> frames) = 0;
-};
-
-namespace {
-
 /// Frames whose molecules, one frame behind the other, are evaluated batch by batch.
 template <class Real>
 class Evaluation {
@@ -133,10 +123,10 @@ class Evaluation {
 };
 
 template <class Real>
-class EvaluatorOf : public SoluteEnergies::Evaluator {
+class SoluteEnergiesOf : public SoluteEnergies {
  public:
-  EvaluatorOf(const System& system, const Settings& settings,
-              std::shared_ptr<const ReferenceTables> reference)
+  SoluteEnergiesOf(const System& system, const Settings& settings,
+                   std::shared_ptr<const ReferenceTables> reference)
       : system_(system), chain_(system, settings) {
     chain_.set_reference(std::move(reference));
     constexpr int kCandidates = static_cast<int>(kMoleculesAtOnce);
@@ -180,18 +170,14 @@ class EvaluatorOf : public SoluteEnergies::Evaluator {
 
 }  // namespace
 
-SoluteEnergies::SoluteEnergies(const System& system, const Settings& settings,
-                               std::shared_ptr<const ReferenceTables> reference)
-    : evaluator_(
-          with_precision(settings.run.precision, [&]<class Real>() -> std::unique_ptr<Evaluator> {
-            return std::make_unique<EvaluatorOf<Real>>(system, settings_of_energies(settings),
-                                                       std::move(reference));
-          })) {}
-
-SoluteEnergies::~SoluteEnergies() = default;
-
-std::vector<EnergyTerms> SoluteEnergies::of(std::span<const std::vector<Molecule>> frames) {
-  return evaluator_->of(frames);
+std::unique_ptr<SoluteEnergies> make_solute_energies(
+    const System& system, const Settings& settings,
+    std::shared_ptr<const ReferenceTables> reference) {
+  return with_precision(settings.run.precision,
+                        [&]<class Real>() -> std::unique_ptr<SoluteEnergies> {
+                          return std::make_unique<SoluteEnergiesOf<Real>>(
+                              system, settings_of_energies(settings), std::move(reference));
+                        });
 }
 
 }  // namespace starpmc

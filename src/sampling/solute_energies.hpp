@@ -18,23 +18,18 @@ class ReferenceTables;
 /// precision: run.precision chooses the kernels, which a device that has sampled has built already.
 class SoluteEnergies {
  public:
-  class Evaluator;  ///< in one precision
-
-  /// @param system   its solute is the reference's; of its molecules only types and number matter
-  /// @param settings cutoffs resolved
-  SoluteEnergies(const System& system, const Settings& settings,
-                 std::shared_ptr<const ReferenceTables> reference);
-  ~SoluteEnergies();
-  SoluteEnergies(const SoluteEnergies&) = delete;
-  SoluteEnergies& operator=(const SoluteEnergies&) = delete;
+  virtual ~SoluteEnergies() = default;
 
   /// Those of the MM molecules with each other are 0. The reference's own energy is not among them.
   /// @param frames of each its MM molecules, as many and of the same types as the system's
   /// @return of each frame; the same bits whichever frames come together
-  std::vector<EnergyTerms> of(std::span<const std::vector<Molecule>> frames);
-
- private:
-  std::unique_ptr<Evaluator> evaluator_;
+  virtual std::vector<EnergyTerms> of(std::span<const std::vector<Molecule>> frames) = 0;
 };
+
+/// @param system   its solute is the reference's; of its molecules only types and number matter
+/// @param settings cutoffs resolved
+std::unique_ptr<SoluteEnergies> make_solute_energies(
+    const System& system, const Settings& settings,
+    std::shared_ptr<const ReferenceTables> reference);
 
 }  // namespace starpmc

@@ -235,12 +235,12 @@ TEST_F(ReferenceChain, EnergiesOfManyFramesAreThoseOfEach) {
   chain->run({0, 2400, 40}, frames);
   ASSERT_GT(frames.all.size() * system_.molecules.size(), 3000U);
   const auto tables = std::make_shared<const ReferenceTables>(reference_);
-  SoluteEnergies of_all(system_, settings, tables);
-  SoluteEnergies of_each(system_, settings, tables);
-  const std::vector<EnergyTerms> together = of_all.of(frames.all);
+  const auto of_all = make_solute_energies(system_, settings, tables);
+  const auto of_each = make_solute_energies(system_, settings, tables);
+  const std::vector<EnergyTerms> together = of_all->of(frames.all);
   ASSERT_EQ(together.size(), frames.all.size());
   for (std::size_t k = 0; k < together.size(); ++k) {
-    const EnergyTerms alone = of_each.of(std::span(frames.all).subspan(k, 1)).front();
+    const EnergyTerms alone = of_each->of(std::span(frames.all).subspan(k, 1)).front();
     EXPECT_EQ(alone.values(), together[k].values()) << k;
   }
   // Those of a chain that stands where the last frame was taken.

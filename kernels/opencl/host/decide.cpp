@@ -6,6 +6,10 @@
 namespace starpmc::opencl {
 namespace {
 
+int groups_of_mm_sums(const WindowExtent& extent) {
+  return MM_TERMS * whole_groups(extent.candidates + extent.starts, SUM_ENTRIES);
+}
+
 void decide_pass(Program& program, cl_command_queue queue, const Window& window,
                  const StepTuning& tuning, const Certification& certification,
                  const DecideBuffers& buffers, const DecideWork& work, Buffer scratch,
@@ -73,14 +77,6 @@ void check_extent(const Program& program, const WindowExtent& extent, int compon
                  " candidates, the device's kernel holds " + std::to_string(shape.most_candidates) +
                  ": use smaller windows");
 }
-
-namespace {
-
-int groups_of_mm_sums(const WindowExtent& extent) {
-  return MM_TERMS * whole_groups(extent.candidates + extent.starts, SUM_ENTRIES);
-}
-
-}  // namespace
 
 AddUpGroups small_groups_that_add_up(const WindowExtent& extent, int components) {
   static_assert(DIFFERENCE_COLUMNS == 2 * DIFFERENCE_ROWS);  // as differences_of_tile counts them
