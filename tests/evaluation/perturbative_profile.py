@@ -27,7 +27,8 @@ import evaluation
 ESTIMATES = evaluation.first_of(
     evaluation.HERE.parents[1] / "src/profile", evaluation.HERE.parent / "profile")
 sys.path.insert(0, str(ESTIMATES))
-OF_PROFILE = ("profile.cfg", "path.xyz", "path-with-added.xyz", "profile-added.json", "profile-steps.json")
+OF_PROFILE = ("profile.cfg", "profile-topology.sha256", "path.xyz", "path-with-added.xyz",
+              "profile-added.json", "profile-steps.json")
 
 
 @dataclasses.dataclass

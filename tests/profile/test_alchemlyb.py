@@ -8,6 +8,7 @@ import functools
 import json
 import logging
 import pathlib
+import subprocess
 import sys
 import tempfile
 import warnings
@@ -95,6 +96,19 @@ class Alchemlyb(program.TestCase):
             difference, error = map(float, row[-2:])
             self.assertLess(0, error)
             self.assertLess(abs(difference), 3 * error)
+
+    def test_sampled_by_the_published_method(self):
+        """The same script as a user calls it."""
+        script = pathlib.Path(__file__).resolve().parents[1] / "evaluation/perturbative_profile.py"
+        words = ["--interval", 1000, "--steps", 4000, "--output", self.folder / "out"]
+        result = subprocess.run(
+            [sys.executable, script, self.made, "--program", program.PROGRAM, *map(str, words)],
+            env=program.environment(), check=False, capture_output=True, text=True,
+        )  # fmt: skip
+        self.assertEqual(result.returncode, 0, result.stderr)
+        rows = table(self.folder / "out" / "perturbative-profile.csv")
+        self.assertEqual([row["image"] for row in rows], ["image-01", "image-02", "image-03"])
+        self.assertEqual(len(list(self.folder.glob("out/image-*/chain-*/dhdl.xvg"))), 6)
 
     def test_all_frames_agree(self):
         """They are correlated and not weighted, which matters little here: not to the same digits."""
