@@ -100,6 +100,8 @@ if(TARGET starpmc)
   starpmc_program_test(profile/added_images_and_steps profile/test_added_images.py 900
                        "profile;device;slow" MoreSteps)
   starpmc_program_test(profile/report profile/test_profile_report.py 300 "profile;device")
+  starpmc_program_test(profile/faulty_device profile/test_faulty_device.py 300 "profile;device"
+                       $<TARGET_FILE:failing_opencl>)
   starpmc_program_test(profile/alchemlyb profile/test_alchemlyb.py 300 "profile;device")
   # A few waters, and as many as the validation has for those who ask for it.
   starpmc_program_test(profile/openmm profile/profile_against_openmm.py 1800 "profile;device;slow"

@@ -37,21 +37,36 @@ std::vector<std::string>& successor() {
   return arguments;
 }
 
-/// The one that this process began with, and the devices that are to be left out.
-std::vector<std::string> successors_environment(const std::string& failed) {
-  const std::string prefix = std::string(codelets::kFailedDevices) + '=';
+/// Devices that did not start and are given a second chance: others may have filled them for a
+/// moment.
+constexpr const char* kTriedAgain = "STARPMC_DEVICES_TRIED_AGAIN";
+
+/// Whether a variable's list names the device.
+bool names(const char* list, const std::string& device) {
+  return (';' + environment(list) + ';').find(';' + device + ';') != std::string::npos;
+}
+
+/// The one that this process began with, and a device more in a variable's list.
+std::vector<std::string> successors_environment(const char* list, const std::string& device) {
   std::vector<std::string> variables = start()->environment;
-  std::erase_if(variables, [&](const std::string& each) { return each.starts_with(prefix); });
-  const std::string earlier = environment(codelets::kFailedDevices);
-  variables.push_back(prefix + (earlier.empty() ? failed : earlier + ';' + failed));
+  for (const char* name : {codelets::kFailedDevices, kTriedAgain}) {
+    const std::string prefix = std::string(name) + '=';
+    std::erase_if(variables, [&](const std::string& each) { return each.starts_with(prefix); });
+    std::string devices = environment(name);
+    if (name == list) devices += (devices.empty() ? "" : ";") + device;
+    if (!devices.empty()) variables.push_back(prefix + devices);
+  }
   return variables;
 }
 
 void hand_over(const codelets::DeviceFailure& failure) {
   const std::lock_guard lock(successor_mutex);
-  if (successor().empty()) return;
-  spdlog::warn("{} has failed ({}); going on without it, from the last checkpoint", failure.name,
-               failure.what);
+  // StarPU opens a device that gets no work, too: one that never starts ends the program.
+  if (successor().empty() || names(codelets::kFailedDevices, failure.key)) return;
+  const bool again = failure.at_start && !names(kTriedAgain, failure.key);
+  spdlog::warn("{} {} ({}); going on {} it, from the last checkpoint", failure.name,
+               failure.at_start ? "does not start" : "has failed", failure.what,
+               again ? "with another try of" : "without");
   spdlog::default_logger_raw()->flush();
   alarm(0);
   // Whatever drivers have opened would keep a device's memory.
@@ -59,7 +74,8 @@ void hand_over(const codelets::DeviceFailure& failure) {
   processors_at_start().use();
   pthread_sigmask(SIG_SETMASK, &start()->blocked_signals, nullptr);
   try {
-    replace_process(successor(), successors_environment(failure.key));
+    replace_process(successor(), successors_environment(
+                                     again ? kTriedAgain : codelets::kFailedDevices, failure.key));
   } catch (const RunError& error) {
     spdlog::error("{}", error.what());
   }

@@ -25,6 +25,7 @@ namespace {
 
 std::mutex handler_mutex;
 std::atomic<bool> watching{false};
+std::atomic<bool> starting{false};
 std::array<std::atomic<std::uint64_t>, STARPU_NMAXWORKERS> begun{};
 std::array<std::atomic<std::uint64_t>, STARPU_NMAXWORKERS> ended{};
 std::array<std::atomic<std::uint64_t>, STARPU_NMAXWORKERS> returned{};
@@ -70,8 +71,12 @@ void on_device_failure(std::function<void(const DeviceFailure&)> to_be_told) {
 void tell_device_failure(int worker, const std::string& what) {
   // One at a time: the first may end this process, and the others need not.
   const std::lock_guard lock(handler_mutex);
-  if (watching && handler()) handler()({device_key(worker), worker_name(worker), what});
+  if (!handler() || !(watching || starting)) return;
+  handler()({device_key(worker), worker_name(worker), what, starting});
 }
+
+DeviceStart::DeviceStart() { starting = true; }
+DeviceStart::~DeviceStart() { starting = false; }
 
 bool has_failed_earlier(int worker) {
   const std::string failed = ';' + environment(kFailedDevices) + ';';

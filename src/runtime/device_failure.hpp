@@ -16,6 +16,7 @@ struct DeviceFailure {
   std::string key;   ///< tells it from others, in another process, too
   std::string name;  ///< StarPU's of its worker
   std::string what;  ///< the error
+  bool at_start;     ///< StarPU could not begin with it
 };
 
 /// Who hears of it, on any thread, while StarPU is there; a process has one. What a device held is
@@ -36,6 +37,15 @@ bool has_failed_earlier(int worker);
 
 /// Environment variable with the keys of devices that are to get no work, with ';' between them.
 inline constexpr const char* kFailedDevices = "STARPMC_FAILED_DEVICES";
+
+/// While it lives StarPU starts, and devices that fail are told as such that could not begin.
+class DeviceStart {
+ public:
+  DeviceStart();
+  ~DeviceStart();
+  DeviceStart(const DeviceStart&) = delete;
+  DeviceStart& operator=(const DeviceStart&) = delete;
+};
 
 /// Counts the tasks that an OpenCL device has been given and has ended.
 void device_task_begins(int worker);

@@ -18,6 +18,7 @@ namespace {
 // For the signal handler.
 volatile std::sig_atomic_t abort_from = -1;
 volatile std::sig_atomic_t abort_to = -1;
+void (*volatile abort_next)(int) = SIG_DFL;
 
 /// Async-signal-safe.
 void write_through(int to, const char* bytes, std::size_t size) {
@@ -35,7 +36,9 @@ extern "C" void show_and_abort(int number) {
   for (ssize_t count = 0; (count = ::read(abort_from, chunk.data(), chunk.size())) > 0;) {
     write_through(abort_to, chunk.data(), static_cast<std::size_t>(count));
   }
+  ::dup2(abort_to, STDERR_FILENO);
   std::signal(number, SIG_DFL);
+  if (abort_next != SIG_DFL && abort_next != SIG_IGN) abort_next(number);
   std::raise(number);
 }
 
@@ -69,6 +72,7 @@ LibraryMessages::LibraryMessages() {
   abort_from = kept_;
   abort_to = terminal_;
   before_ = std::signal(SIGABRT, show_and_abort);
+  abort_next = before_;
   ::dup2(kept_, STDERR_FILENO);
 }
 

@@ -19,6 +19,7 @@
 #include "kernels/opencl/host/user_functions.hpp"
 #include "kernels/operations.hpp"
 #include "runtime/codelet.hpp"
+#include "runtime/device_failure.hpp"
 #include "runtime/library_messages.hpp"
 #include "runtime/opencl_offer.hpp"
 #include "runtime/opencl_programs.hpp"
@@ -175,7 +176,10 @@ void StarpuRuntime::start() {
   starpu_conf conf;
   starpu_conf_init(&conf);
   conf.ncuda = 0;
-  const int status = start_starpu(conf);
+  const int status = [&] {
+    const codelets::DeviceStart devices;
+    return start_starpu(conf);
+  }();
   if (status != 0) {
     throw RunError(fmt::format(
         "StarPU does not start: {}; check STARPU_NCPU and STARPU_NOPENCL (they are counts)",

@@ -1,9 +1,9 @@
 /// Loaded before libOpenCL (LD_PRELOAD): a device that fails after some launches of kernels.
 ///
 /// FAILING_OPENCL says how: "launch", kernels are refused; "kernel", they are launched and fail;
-/// "copy", what is read from the device and written to it fails. FAILING_OPENCL_AFTER says after
-/// how many launches. "context": processors pass for GPUs, which make no context, as NVIDIA's under
-/// MPS.
+/// "copy", what is read from the device and written to it fails; "start", no other thread than the
+/// first gets a queue. FAILING_OPENCL_AFTER says after how many launches. "context": processors
+/// pass for GPUs, which make no context, as NVIDIA's under MPS.
 
 #ifndef CL_TARGET_OPENCL_VERSION
 #define CL_TARGET_OPENCL_VERSION 120
@@ -80,6 +80,15 @@ cl_context clCreateContext(const cl_context_properties* properties, cl_uint coun
   }
   constexpr cl_int kNvidias = -9999;
   if (error != nullptr) *error = kNvidias;
+  return nullptr;
+}
+
+cl_command_queue clCreateCommandQueue(cl_context context, cl_device_id device,
+                                      cl_command_queue_properties properties, cl_int* error) {
+  if (gettid() == getpid() || !fails("start")) {
+    return NEXT(clCreateCommandQueue)(context, device, properties, error);
+  }
+  if (error != nullptr) *error = CL_OUT_OF_HOST_MEMORY;
   return nullptr;
 }
 
