@@ -5,6 +5,8 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string>
+#include <utility>
 
 #include "app/chain_count.hpp"
 #include "app/device_succession.hpp"
@@ -14,12 +16,31 @@
 #include "app/profile_estimate.hpp"
 #include "app/profile_images.hpp"
 #include "app/profile_sampling.hpp"
+#include "base/process_age.hpp"
 #include "kernels/base/logging.hpp"
 #include "mpi/ranks.hpp"
 #include "runtime/starpu_runtime.hpp"
 
 namespace starpmc {
 namespace {
+
+/// "; about so many seconds more", as long as the images so far have taken; empty for the first.
+class TimeLeft {
+ public:
+  std::string at(std::size_t image, std::size_t images) {
+    const double now = process_age_seconds();
+    if (!begun_) {
+      begun_ = {now, image};
+      return "";
+    }
+    const auto [seconds, first] = *begun_;
+    const double each = (now - seconds) / static_cast<double>(image - first);
+    return fmt::format("; about {:.0f} s more", each * static_cast<double>(images - image));
+  }
+
+ private:
+  std::optional<std::pair<double, std::size_t>> begun_;
+};
 
 /// @throws Stopped
 void evaluate(Ranks& ranks, const ProfileImages& images) {
@@ -34,11 +55,12 @@ void evaluate(Ranks& ranks, const ProfileImages& images) {
   if (ranks.first()) {
     for (const std::string& warning : runtime->warnings()) spdlog::warn(warning);
   }
+  TimeLeft left;
   write_energy_differences(
       ranks, images,
       [&](std::size_t done, std::size_t total) {
-        std::cout << fmt::format("energies of image {} of {} under all Hamiltonians\n", done + 1,
-                                 total)
+        std::cout << fmt::format("energies of image {} of {} under all Hamiltonians{}\n", done + 1,
+                                 total, left.at(done, total))
                   << std::flush;
       },
       [&] { return interruption.requested(); });

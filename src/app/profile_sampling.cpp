@@ -206,7 +206,7 @@ void ProfileSampling::sample_missing() {
     stop_if_interrupted(ranks_);
     const double more = each * static_cast<double>(all.size() - made);
     tell(image_name(images_, image.image) + " sampled" +
-         (more > 0 ? fmt::format("; about {:.0f} s more", more) : ""));
+         (more > 0 ? fmt::format("; about {:.0f} s more of sampling", more) : ""));
     ++made;
   }
   idle_->clear();
