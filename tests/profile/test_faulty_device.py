@@ -23,7 +23,7 @@ class FaultyDevice(ProfileCase):
         failing = {
             "LD_PRELOAD": FAILING_OPENCL,
             "FAILING_OPENCL": "start",
-            "FAILING_OPENCL_AFTER": 20,
+            "FAILING_OPENCL_AFTER": 8,
             "ASAN_OPTIONS": "detect_leaks=0:verify_asan_link_order=0",
         }
         result = program.start(
