@@ -41,11 +41,6 @@ std::vector<std::string>& successor() {
 /// moment.
 constexpr const char* kTriedAgain = "STARPMC_DEVICES_TRIED_AGAIN";
 
-/// Whether a variable's list names the device.
-bool names(const char* list, const std::string& device) {
-  return (';' + environment(list) + ';').find(';' + device + ';') != std::string::npos;
-}
-
 /// The one that this process began with, and a device more in a variable's list.
 std::vector<std::string> successors_environment(const char* list, const std::string& device) {
   std::vector<std::string> variables = start()->environment;
@@ -62,8 +57,8 @@ std::vector<std::string> successors_environment(const char* list, const std::str
 void hand_over(const codelets::DeviceFailure& failure) {
   const std::lock_guard lock(successor_mutex);
   // StarPU opens a device that gets no work, too: one that never starts ends the program.
-  if (successor().empty() || names(codelets::kFailedDevices, failure.key)) return;
-  const bool again = failure.at_start && !names(kTriedAgain, failure.key);
+  if (successor().empty() || codelets::names_device(codelets::kFailedDevices, failure.key)) return;
+  const bool again = failure.at_start && !codelets::names_device(kTriedAgain, failure.key);
   spdlog::warn("{} {} ({}); going on {} it, from the last checkpoint", failure.name,
                failure.at_start ? "does not start" : "has failed", failure.what,
                again ? "with another try of" : "without");

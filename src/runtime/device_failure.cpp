@@ -78,10 +78,11 @@ void tell_device_failure(int worker, const std::string& what) {
 DeviceStart::DeviceStart() { starting = true; }
 DeviceStart::~DeviceStart() { starting = false; }
 
-bool has_failed_earlier(int worker) {
-  const std::string failed = ';' + environment(kFailedDevices) + ';';
-  return failed.find(';' + device_key(worker) + ';') != std::string::npos;
+bool names_device(const char* variable, const std::string& key) {
+  return (';' + environment(variable) + ';').find(';' + key + ';') != std::string::npos;
 }
+
+bool has_failed_earlier(int worker) { return names_device(kFailedDevices, device_key(worker)); }
 
 void device_task_begins(int worker) { ++begun[static_cast<std::size_t>(worker)]; }
 void device_task_ends(int worker) { ++ended[static_cast<std::size_t>(worker)]; }

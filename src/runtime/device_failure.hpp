@@ -32,6 +32,9 @@ std::string worker_name(int worker);
 /// Tells the handler; returns if there is none.
 void tell_device_failure(int worker, const std::string& what);
 
+/// Whether an environment variable that holds keys of devices, with ';' between them, has this one.
+bool names_device(const char* variable, const std::string& key);
+
 /// Whether STARPMC_FAILED_DEVICES names the worker's device: it gets no work.
 bool has_failed_earlier(int worker);
 
