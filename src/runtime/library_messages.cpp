@@ -18,7 +18,7 @@ namespace {
 // For the signal handler.
 volatile std::sig_atomic_t abort_from = -1;
 volatile std::sig_atomic_t abort_to = -1;
-void (*volatile abort_next)(int) = SIG_DFL;
+void (*volatile handler_before)(int) = SIG_DFL;
 
 /// Async-signal-safe.
 void write_through(int to, const char* bytes, std::size_t size) {
@@ -38,7 +38,7 @@ extern "C" void show_and_abort(int number) {
   }
   ::dup2(abort_to, STDERR_FILENO);
   std::signal(number, SIG_DFL);
-  if (abort_next != SIG_DFL && abort_next != SIG_IGN) abort_next(number);
+  if (handler_before != SIG_DFL && handler_before != SIG_IGN) handler_before(number);
   std::raise(number);
 }
 
@@ -71,8 +71,7 @@ LibraryMessages::LibraryMessages() {
   }
   abort_from = kept_;
   abort_to = terminal_;
-  before_ = std::signal(SIGABRT, show_and_abort);
-  abort_next = before_;
+  handler_before = std::signal(SIGABRT, show_and_abort);
   ::dup2(kept_, STDERR_FILENO);
 }
 
@@ -81,7 +80,7 @@ LibraryMessages::~LibraryMessages() { end(); }
 void LibraryMessages::restore() {
   if (terminal_ >= 0 && kept_ >= 0) {
     ::dup2(terminal_, STDERR_FILENO);
-    std::signal(SIGABRT, before_);
+    std::signal(SIGABRT, handler_before);
   }
   if (terminal_ >= 0) ::close(terminal_);
   if (kept_ >= 0) ::close(kept_);

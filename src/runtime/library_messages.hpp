@@ -1,6 +1,5 @@
 #pragma once
 
-#include <csignal>
 #include <string>
 #include <vector>
 
@@ -23,7 +22,6 @@ class LibraryMessages {
  private:
   void restore();
 
-  void (*before_)(int) = SIG_DFL;  ///< what an abort led to
   int terminal_ = -1;
   int kept_ = -1;
 };

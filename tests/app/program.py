@@ -54,6 +54,14 @@ def environment(**changes):
     return result
 
 
+def failing_opencl(library, how, after):
+    """Environment in which the OpenCL device fails so (failing_opencl.cpp), once StarPU's worker has
+    launched so many kernels."""
+    preloaded = {"LD_PRELOAD": library, "STARPU_OPENCL_PIPELINE": 2}
+    sanitized = {"ASAN_OPTIONS": "detect_leaks=0:verify_asan_link_order=0"}
+    return preloaded | sanitized | {"FAILING_OPENCL": how, "FAILING_OPENCL_AFTER": after}
+
+
 def start(*arguments, cwd=None, env=None, timeout=300, program=None):
     """The finished process; its output as text."""
     return subprocess.run(

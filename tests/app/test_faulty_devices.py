@@ -176,12 +176,9 @@ class Opencl(program.TestCase):
             self.assertEqual("makes no context" in said, not variables, said)
 
     def failing(self, how, after=20):
-        """The device fails when StarPU's worker has launched so many kernels."""
         if FAILING_OPENCL is None:
             self.skipTest("no libfailing_opencl.so was given")
-        preloaded = {"LD_PRELOAD": FAILING_OPENCL, "STARPU_OPENCL_PIPELINE": 2}
-        sanitized = {"ASAN_OPTIONS": "detect_leaks=0:verify_asan_link_order=0"}
-        return preloaded | sanitized | {"FAILING_OPENCL": how, "FAILING_OPENCL_AFTER": after}
+        return program.failing_opencl(FAILING_OPENCL, how, after)
 
     def expect_continued(self, how, *parts, options=(), **env):
         """The device works for part of the run; the rest is made without it, to the same bits."""

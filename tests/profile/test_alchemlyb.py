@@ -24,6 +24,7 @@ except ImportError as missing:
     print(f"skipped: {missing}; install tests/requirements.txt")
     sys.exit(program.SKIPPED)
 
+EVALUATION = pathlib.Path(__file__).resolve().parents[1] / "evaluation"
 KT = 0.00831446261815324 * TEMPERATURE
 TOLERANCE = 0.01  # kJ/mol
 
@@ -85,7 +86,7 @@ class Alchemlyb(program.TestCase):
 
     def test_frames_that_all_count_alike(self):
         """tests/evaluation/perturbative_profile.py, here from the profile's own frames."""
-        sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "evaluation"))
+        sys.path.insert(0, str(EVALUATION))
         import perturbative_profile
 
         images = perturbative_profile.folders_of_images(self.made)
@@ -99,7 +100,7 @@ class Alchemlyb(program.TestCase):
 
     def test_sampled_by_the_published_method(self):
         """The same script as a user calls it."""
-        script = pathlib.Path(__file__).resolve().parents[1] / "evaluation/perturbative_profile.py"
+        script = EVALUATION / "perturbative_profile.py"
         words = ["--interval", 1000, "--steps", 4000, "--output", self.folder / "out"]
         result = subprocess.run(
             [sys.executable, script, self.made, "--program", program.PROGRAM, *map(str, words)],

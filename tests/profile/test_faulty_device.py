@@ -19,13 +19,7 @@ class FaultyDevice(ProfileCase):
             self.skipTest(missing)
         sections = self.settings([0, 0.4, 0.8], steps=6000)
         config = program.write_config(self.folder / "test.cfg", **sections)
-        # Once a process has launched so many kernels.
-        failing = {
-            "LD_PRELOAD": FAILING_OPENCL,
-            "FAILING_OPENCL": "start",
-            "FAILING_OPENCL_AFTER": 8,
-            "ASAN_OPTIONS": "detect_leaks=0:verify_asan_link_order=0",
-        }
+        failing = program.failing_opencl(FAILING_OPENCL, "start", after=8)
         result = program.start(
             "profile", config, "--output.folder", self.folder / "made",
             env=MODEL | BESIDE | failing, timeout=280,
