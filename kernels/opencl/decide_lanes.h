@@ -78,12 +78,11 @@ static inline void decide_steps(const Pass *pass, const ExactSources *sources, D
     const int outcome = o.outcome[index];
     const int tried = OUTCOME_TRIED(outcome);
     int accepted = OUTCOME_ACCEPTED(outcome);
-    if (OUTCOME_DOUBTFUL(outcome) && pass->settles) {
-      const ulong units = exact_change(sources, doubts, index, from, tried, pass->shared) +
-                          exact_already(pass, o, index, from, tried);
-      accepted = settle(doubts, o, index, units, pass->chain_state);
-    } else if (OUTCOME_DOUBTFUL(outcome)) {
-      list_doubt(doubts, index, from, tried);
+    if (OUTCOME_DOUBTFUL(outcome)) {
+      const ulong units =
+          exact_change_part(sources, doubts, index, from, tried, pass->with_points);
+      if (!pass->with_points) list_doubt(doubts, index, from, tried);
+      accepted = settle_by(pass, doubts, o, index, from, tried, units);
     }
     o.occupied[index] = accepted ? tried : from;
     doubts->list[DOUBTS_TAKEN + index] = accepted ? tried : -1;

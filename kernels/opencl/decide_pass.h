@@ -11,14 +11,13 @@ typedef struct {
   double magnitude; /* of the energies behind it */
 } OwnChange;
 
-/* What a pass over a window's steps is made with; `settles`: it settles doubts, where it has no answers
-   by exact changes of its own. */
+/* What a pass over a window's steps is made with. */
 typedef struct {
   WindowShape window;
   WindowEnergies energies;
   DecisionBound bound;
   int certify;
-  int settles;
+  int with_points;   /* exact changes have the density's points, too */
   int exact_density; /* the energies of the density terms are exact */
   Response response;
   __global const int *plan;
@@ -64,6 +63,24 @@ static inline ulong exact_already(const Pass *pass, Occupation o, int index, int
         field_energy(pass->window, pass->plan, pass->energies, pass->field_cache, field, from));
   }
   return units;
+}
+
+/* Whether step `index`, which is in doubt, is accepted. units: of its exact change, the density's points
+   included as the pass says; without them their energies are what the window's kernels found. */
+static inline int settle_by(const Pass *pass, Doubts *doubts, Occupation o, int index, int from,
+                            int to, ulong units) {
+  units += exact_already(pass, o, index, from, to);
+  if (pass->with_points || pass->exact_density) {
+    return settle(doubts, o, index, exact_near(units, o.total[index]), 0);
+  }
+  const int grid = FIELD_QMMM_GRID;
+  const double there =
+      field_energy(pass->window, pass->plan, pass->energies, pass->field_cache, grid, to);
+  const double here =
+      field_energy(pass->window, pass->plan, pass->energies, pass->field_cache, grid, from);
+  const double quick = there - here;
+  return settle(doubts, o, index, exact_near(units, o.total[index] - quick) + quick,
+                grid_error_bound(pass->bound, fabs(there) + fabs(here)));
 }
 
 #endif

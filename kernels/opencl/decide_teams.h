@@ -245,8 +245,8 @@ static inline void tell_taken(const Pass *pass, const Doubts *doubts, Occupation
   }
 }
 
-/* Settles a step in doubt, if there is one: whether that overturns what was decided. All items meet the
-   same barriers either way. */
+/* Settles a step in doubt, if there is one, or lists it for the second pass: whether that overturns what was
+   decided. All items meet the same barriers either way. */
 static inline int settle_one(const Pass *pass, const ExactSources *sources, Doubts *doubts,
                              Occupation o, Rounds r, int index) {
   const int none = index == DOUBTS_NONE;
@@ -255,12 +255,12 @@ static inline int settle_one(const Pass *pass, const ExactSources *sources, Doub
   const int tried = OUTCOME_TRIED(outcome);
   ulong units = 0;
   DECIDE_BARRIER(CLK_GLOBAL_MEM_FENCE); /* what the steps before did */
-  if (!none) units = exact_change_part(sources, doubts, index, from, tried);
+  if (!none) units = exact_change_part(sources, doubts, index, from, tried, pass->with_points);
   units = DECIDE_SUM(units, pass->shared);
   int overturned = 0;
   if (!none) {
-    units += exact_already(pass, o, index, from, tried);
-    const int accepted = settle(doubts, o, index, units, pass->chain_state);
+    if (!pass->with_points) list_doubt(doubts, index, from, tried);
+    const int accepted = settle_by(pass, doubts, o, index, from, tried, units);
     if (get_local_id(0) == 0) r.settled[index] = accepted ? 2 : 1;
     overturned = accepted != OUTCOME_ACCEPTED(outcome);
   }
@@ -281,12 +281,7 @@ static inline void decide_steps(const Pass *pass, const ExactSources *sources, D
   int index = DOUBTS_NONE;
   int asked = 1;
   do {
-    if (pass->settles) {
-      asked |= settle_one(pass, sources, doubts, o, r, index);
-    } else if (index != DOUBTS_NONE) {
-      const int from = occupied_from(pass->window, o, index);
-      list_doubt(doubts, index, from, OUTCOME_TRIED(o.outcome[index]));
-    }
+    asked |= settle_one(pass, sources, doubts, o, r, index);
     make_rounds(pass, o, r, asked);
     if (asked) tell_taken(pass, doubts, o);
     index = next_doubt(pass, o, r, index == DOUBTS_NONE ? -1 : index);

@@ -16,13 +16,11 @@
       int shares, PART(plan), PART(entries), PART(grid_energies), PART(nuclei_energies),         \
       PART(mm_energies), PART(differences), PART(responses), PART(doubt_list), PART(answers),    \
       PART(chain_state), PART(lattice), PART(lattice_sites), PART(field_cache), PART(record),    \
-      PART(molecule_response), PART(response_total),                                             \
-      __local double *occupation
-/* And those that evaluate exactly, too. */
-#define AND_EXACT_PARAMETERS(PART)                                                     \
-  , PART(topology_reals), PART(topology_integers), PART(solute), BUFFER(exact_blocks), \
-      BUFFER(exact_points)
-#define WITHOUT_EXACT_PARAMETERS(PART)
+      PART(molecule_response), PART(response_total), PART(topology_reals),                       \
+      PART(topology_integers), PART(solute), __local double *occupation
+/* And those that evaluate the density exactly, too. */
+#define AND_POINTS_PARAMETERS , BUFFER(exact_blocks), BUFFER(exact_points)
+#define WITHOUT_POINTS_PARAMETERS
 
 typedef struct {
   WindowShape window;
@@ -64,47 +62,47 @@ typedef struct {
   ARRAY_AT(OF, double, field_cache);       \
   ARRAY_AT(OF, double, record);            \
   ARRAY_AT(OF, int, molecule_response);    \
-  ARRAY_AT(OF, long, response_total);
-#define EXACT_ARRAYS(OF)                      \
+  ARRAY_AT(OF, long, response_total);      \
   ARRAY_AT(OF, const double, topology_reals); \
   ARRAY_AT(OF, const int, topology_integers); \
-  ARRAY_AT(OF, const double, solute);         \
-  CONSTANT_ARRAY(double, exact_blocks);       \
+  ARRAY_AT(OF, const double, solute);
+#define POINTS_ARRAYS                   \
+  CONSTANT_ARRAY(double, exact_blocks); \
   CONSTANT_ARRAY(double, exact_points);
-#define WITHOUT_EXACT_ARRAYS(OF)             \
-  __global const double *topology_reals = 0; \
-  __global const int *topology_integers = 0; \
-  __global const double *solute = 0;         \
-  __global const double *exact_blocks = 0;   \
+#define WITHOUT_POINTS_ARRAYS              \
+  __global const double *exact_blocks = 0; \
   __global const double *exact_points = 0;
 
-/* EXACT: whether exact energies are asked for */
-#define DECIDING(EXACT)                                                                        \
+#define DECIDING                                                                               \
   {window, interaction, tuning, certify, bound, shares,                                        \
    {has_grid ? grid_energies : 0, has_nuclei ? nuclei_energies : 0, mm_energies}, blocks == 0, \
    {components, responses, molecule_response, response_total},                                 \
    exact_sources(window, interaction, nuclei, blocks, topology_reals, topology_integers, plan, \
                  entries, lattice, solute, exact_blocks, exact_points,                         \
-                 doubt_list + DOUBTS_TAKEN, EXACT),                                            \
+                 doubt_list + DOUBTS_TAKEN),                                                   \
    plan, entries, differences, chain_state, lattice, lattice_sites, field_cache, record,       \
    doubt_list, answers}
 
-/* One pass over the window's steps, by one work-group. One that does not settle doubts stores the outcome
-   where no step is in doubt; else it lists them, they are answered exactly (answer_doubts), and a pass
-   that settles them repeats the window with the answers. Without such a list (DOUBTS_COUNT 0) this one
-   may be the only one: it answers each doubt when it meets it.
+/* One pass over the window's steps, by one work-group. The first one settles steps in doubt without the
+   density's points, and stores the outcome where none is left open by that; else it lists all that were in
+   doubt, they are answered exactly (answer_doubts), and a pass with points repeats the window with the
+   answers. Without such a list (DOUBTS_COUNT 0) this one may be the only one: it answers each doubt when
+   it meets it.
    occupation: local memory (occupation.h); shared: a value per item */
-static inline void decide_pass(const Deciding *d, int settles, __local double *occupation,
+static inline void decide_pass(const Deciding *d, int with_points, __local double *occupation,
                                __local ulong *shared) {
   const WindowShape window = d->window;
   const Occupation o = occupation_in(window, d->response.components, occupation);
   Doubts doubts = {d->doubt_list, d->answers, d->shares,
-                   settles ? min(d->doubt_list[DOUBTS_COUNT], MOST_DOUBTS) : 0, 0};
+                   with_points ? min(d->doubt_list[DOUBTS_COUNT], MOST_DOUBTS) : 0,
+                   0,
+                   0,
+                   0};
   const Pass pass = {window,
                      d->energies,
                      d->bound,
                      d->certify,
-                     settles,
+                     with_points,
                      d->exact_density,
                      d->response,
                      d->plan,
@@ -116,8 +114,15 @@ static inline void decide_pass(const Deciding *d, int settles, __local double *o
   load_steps(window, d->plan, d->entries, o);
   decide_steps(&pass, &d->exact, &doubts, o);
   DECIDE_BARRIER(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-  if (get_local_id(0) == 0) d->doubt_list[DOUBTS_COUNT] = settles ? 0 : doubts.met;
-  if (!settles && doubts.met > 0) return;
+  if (get_local_id(0) == 0) {
+    d->doubt_list[DOUBTS_COUNT] = doubts.open > 0 ? doubts.met : 0;
+    if (doubts.open == 0) {
+      d->chain_state[STATE_CERTIFIED] += doubts.met;
+      d->chain_state[STATE_LARGEST_ERROR] =
+          fmax(d->chain_state[STATE_LARGEST_ERROR], doubts.largest_error);
+    }
+  }
+  if (doubts.open > 0) return;
   sum_responses(window, d->plan, o, d->response, d->answers);
   write_records(window, d->plan, d->entries, d->energies, d->field_cache, o, d->chain_state,
                 d->record);
@@ -137,7 +142,7 @@ static inline void answer_doubts(const ExactSources *sources, int count,
   for (int doubt = 0; doubt < count; ++doubt) {
     __global const int *at = doubt_list + DOUBTS_HEADER + DOUBT_FIELDS * doubt;
     const ulong share = exact_change_share(sources, at[DOUBT_INDEX], at[DOUBT_FROM],
-                                           at[DOUBT_TO], group, groups);
+                                           at[DOUBT_TO], 1, group, groups);
     const ulong units = group_sum_units(share, shared);
     if (get_local_id(0) == 0) answers[doubt * groups + group] = units;
   }

@@ -1,4 +1,6 @@
-/* Steps that the error bound leaves open, and their settlement by exact energies. */
+/* Steps that the error bound leaves open, and their settlement by exact energies: first by those of all but
+   the density's points, whose quick energies decide unless their own error could matter. Few steps
+   remain for the second pass. */
 #ifndef STARPMC_OPENCL_DOUBTS_H
 #define STARPMC_OPENCL_DOUBTS_H
 
@@ -29,6 +31,8 @@ typedef struct {
   int shares;
   int answered; /* doubts that have an answer under the history so far */
   int met;      /* doubts met so far */
+  int open;     /* of those, steps that the density's error leaves open */
+  double largest_error; /* of the others, in terms of its bound */
 } Doubts;
 
 /* As exact_near of exact_blocks.hpp. */
@@ -40,9 +44,9 @@ static inline double exact_near(ulong units, double quick) {
 /* An item's part of the exact change of a step in doubt: from the list, or else by this
    group alone. */
 static inline ulong exact_change_part(const ExactSources *sources, const Doubts *doubts, int index,
-                                      int from, int to) {
+                                      int from, int to, int with_points) {
   if (doubts->met >= doubts->answered) {
-    return exact_change_share(sources, index, from, to, 0, 1);
+    return exact_change_share(sources, index, from, to, with_points, 0, 1);
   }
   ulong units = 0;
   __global const ulong *shares = doubts->answers + doubts->met * doubts->shares;
@@ -50,35 +54,29 @@ static inline ulong exact_change_part(const ExactSources *sources, const Doubts 
   return units;
 }
 
-static inline ulong exact_change(const ExactSources *sources, const Doubts *doubts, int index,
-                                 int from, int to, __local ulong *shared) {
-  DECIDE_BARRIER(CLK_GLOBAL_MEM_FENCE); /* what the steps before did */
-  return DECIDE_SUM(exact_change_part(sources, doubts, index, from, to), shared);
+/* For the second pass, should there be one. */
+static inline void list_doubt(const Doubts *doubts, int index, int from, int to) {
+  if (get_local_id(0) != 0 || doubts->met >= MOST_DOUBTS) return;
+  __global int *doubt = doubts->list + DOUBTS_HEADER + DOUBT_FIELDS * doubts->met;
+  doubt[DOUBT_INDEX] = index;
+  doubt[DOUBT_FROM] = from;
+  doubt[DOUBT_TO] = to;
 }
 
-static inline void list_doubt(Doubts *doubts, int index, int from, int to) {
-  if (get_local_id(0) == 0 && doubts->met < MOST_DOUBTS) {
-    __global int *doubt = doubts->list + DOUBTS_HEADER + DOUBT_FIELDS * doubts->met;
-    doubt[DOUBT_INDEX] = index;
-    doubt[DOUBT_FROM] = from;
-    doubt[DOUBT_TO] = to;
-  }
+/* Whether a step in doubt is accepted, by its energy change, off by `error` at most. Where that leaves it
+   open, what was decided stays. Where it overturns that, the answers to later doubts belong to another
+   history. */
+static inline int settle(Doubts *doubts, Occupation o, int index, double change, double error) {
+  const int decided = OUTCOME_ACCEPTED(o.outcome[index]);
   ++doubts->met;
-}
-
-/* A step in doubt, settled by its exact change: whether it is accepted. Where that overturns the first
-   pass, the answers to later doubts belong to another history. */
-static inline int settle(Doubts *doubts, Occupation o, int index, ulong units,
-                         __global double *chain_state) {
-  const double exact = exact_near(units, o.total[index]);
-  const int accepted = exact < o.threshold[index];
-  if (accepted != OUTCOME_ACCEPTED(o.outcome[index])) doubts->answered = 0;
-  ++doubts->met;
-  if (get_local_id(0) == 0) {
-    chain_state[STATE_CERTIFIED] += 1;
-    chain_state[STATE_LARGEST_ERROR] =
-        fmax(chain_state[STATE_LARGEST_ERROR], fabs(o.total[index] - exact) / o.bound[index]);
+  if (error > 0 && fabs(change - o.threshold[index]) <= error) {
+    ++doubts->open;
+    return decided;
   }
+  const int accepted = change < o.threshold[index];
+  if (accepted != decided) doubts->answered = 0;
+  doubts->largest_error =
+      fmax(doubts->largest_error, fabs(o.total[index] - change) / o.bound[index]);
   return accepted;
 }
 

@@ -45,15 +45,13 @@ static inline int exact_in_reach(const ExactSources *s, double3 a, double3 b) {
   return d.x * d.x + (d.y * d.y + d.z * d.z) < s->reach * s->reach;
 }
 
-/* used: 0 where nothing is computed from them. */
 static inline ExactSources exact_sources(
     WindowShape window, Interaction interaction, int nuclei, int blocks,
     __global const double *topology_reals, __global const int *topology_integers,
     __global const int *plan, __global const double *entries, __global const double *lattice,
     __global const double *solute, __global const double *exact_blocks,
-    __global const double *exact_points, __global const int *taken, int used) {
+    __global const double *exact_points, __global const int *taken) {
   ExactSources s;
-  if (!used) return s;
   s.window = window;
   s.interaction = interaction;
   for (int k = 0; k < 3; ++k) s.inverse_box[k] = 1.0 / interaction.box[k];
@@ -76,21 +74,14 @@ static inline ExactSources exact_sources(
   return s;
 }
 
-/* The entry a molecule of the window occupies before step `index`. */
-static inline int occupied_before(const ExactSources *s, int slot, int index) {
-  for (int earlier = index - 1; earlier >= 0; --earlier) {
-    if (s->taken[earlier] >= 0 && s->plan[plan_step_slot(s->window.layout) + earlier] == slot) {
-      return s->taken[earlier];
-    }
+/* Whether a step has put its molecule where it is before step `index`. */
+static inline int holds_until(const ExactSources *s, int step, int index) {
+  __global const int *slots = s->plan + plan_step_slot(s->window.layout);
+  int holds = s->taken[step] >= 0;
+  for (int later = step + 1; later < index; ++later) {
+    if (slots[later] == slots[step] && s->taken[later] >= 0) holds = 0;
   }
-  return start_entry(s->window.layout, slot);
-}
-
-static inline int slot_of_molecule(const ExactSources *s, int molecule) {
-  for (int slot = 0; slot < s->window.starts; ++slot) {
-    if (s->plan[plan_start_molecule(s->window.layout) + slot] == molecule) return slot;
-  }
-  return -1;
+  return holds;
 }
 
 /* A molecule in the lattice or at an entry (-1: in the lattice). */
@@ -267,27 +258,35 @@ static inline ulong exact_with_nuclei(const ExactSources *s, const Placed *place
   return units;
 }
 
-/* Share of one group in the energy change of step `index`, shared among the group's items. */
+/* Share of one group in the energy change of step `index`, shared among the group's items: with all
+   molecules where the lattice has them, and what is otherwise since the window has moved some.
+   with_points: with the density's points, too */
 static inline ulong exact_change_share(const ExactSources *s, int index, int from, int to,
-                                       int group, int groups) {
-  const int moved = s->plan[plan_step_molecule(s->window.layout) + index];
-  const Placed before = placed_molecule(s, moved, from);
-  const Placed after = placed_molecule(s, moved, to);
+                                       int with_points, int group, int groups) {
+  __global const int *moved_by = s->plan + plan_step_molecule(s->window.layout);
+  const int molecules = s->window.topology.molecules;
+  const Placed before = placed_molecule(s, moved_by[index], from);
+  const Placed after = placed_molecule(s, moved_by[index], to);
   ulong units = exact_with_nuclei(s, &after, group, groups) -
-                exact_with_nuclei(s, &before, group, groups) +
-                exact_grid_change(s, &before, &after, group, groups);
+                exact_with_nuclei(s, &before, group, groups);
+  if (with_points) units += exact_grid_change(s, &before, &after, group, groups);
   const int items = groups * (int)get_local_size(0);
-  for (int molecule = group * (int)get_local_size(0) + (int)get_local_id(0);
-       molecule < s->window.topology.molecules; molecule += items) {
-    if (molecule == moved) continue;
-    const int slot = slot_of_molecule(s, molecule);
-    const Placed other = placed_molecule(s, molecule, slot < 0 ? -1 : occupied_before(s, slot, index));
+  for (int task = group * (int)get_local_size(0) + (int)get_local_id(0);
+       task < molecules + 2 * index; task += items) {
+    const int step = max(task - molecules, 0) / 2;
+    const int in_lattice = task < molecules || (task - molecules) % 2;
+    const int molecule = task < molecules ? task : moved_by[step];
+    if (molecule == moved_by[index]) continue;
+    if (task >= molecules && !holds_until(s, step, index)) continue;
+    const Placed other = placed_molecule(s, molecule, in_lattice ? -1 : s->taken[step]);
+    ulong change = 0;
     if (exact_in_reach(s, centre_of(&after), centre_of(&other))) {
-      units += exact_with_molecule(s, &after, &other);
+      change += exact_with_molecule(s, &after, &other);
     }
     if (exact_in_reach(s, centre_of(&before), centre_of(&other))) {
-      units -= exact_with_molecule(s, &before, &other);
+      change -= exact_with_molecule(s, &before, &other);
     }
+    units += task >= molecules && in_lattice ? (ulong)0 - change : change;
   }
   return units;
 }

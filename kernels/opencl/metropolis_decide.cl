@@ -1,17 +1,17 @@
 #include "opencl/decide_window.h"
 
 /* Two kernels, so that the first need not carry the registers of the second. */
-#define DEFINE_PASS_KERNEL(NAME, SECOND, MORE_PARAMETERS, MORE_ARRAYS)                         \
-  __kernel GROUP_OF(DECIDE_GROUP) void NAME(DECIDE_PARAMETERS(BUFFER) MORE_PARAMETERS(BUFFER), \
-                                            __local ulong *shared) {                           \
-    DECIDE_ARRAYS(OF_BUFFER)                                                                   \
-    MORE_ARRAYS(OF_BUFFER)                                                                     \
-    if (SECOND && doubt_list[DOUBTS_COUNT] == 0) return;                                       \
-    const Deciding deciding = DECIDING(SECOND);                                                \
-    decide_pass(&deciding, SECOND, occupation, shared);                                        \
+#define DEFINE_PASS_KERNEL(NAME, SECOND, POINTS_PARAMETERS, POINTS)                     \
+  __kernel GROUP_OF(DECIDE_GROUP) void NAME(DECIDE_PARAMETERS(BUFFER) POINTS_PARAMETERS, \
+                                            __local ulong *shared) {                    \
+    DECIDE_ARRAYS(OF_BUFFER)                                                            \
+    POINTS                                                                              \
+    if (SECOND && doubt_list[DOUBTS_COUNT] == 0) return;                                \
+    const Deciding deciding = DECIDING;                                                 \
+    decide_pass(&deciding, SECOND, occupation, shared);                                 \
   }
-DEFINE_PASS_KERNEL(metropolis_decide, 0, WITHOUT_EXACT_PARAMETERS, WITHOUT_EXACT_ARRAYS)
-DEFINE_PASS_KERNEL(metropolis_settle, 1, AND_EXACT_PARAMETERS, EXACT_ARRAYS)
+DEFINE_PASS_KERNEL(metropolis_decide, 0, WITHOUT_POINTS_PARAMETERS, WITHOUT_POINTS_ARRAYS)
+DEFINE_PASS_KERNEL(metropolis_settle, 1, AND_POINTS_PARAMETERS, POINTS_ARRAYS)
 
 /* Between the two, by the whole device. */
 __kernel GROUP_OF(EXACT_GROUP) void exact_changes(
@@ -34,6 +34,6 @@ __kernel GROUP_OF(EXACT_GROUP) void exact_changes(
   const ExactSources sources =
       exact_sources(window, interaction, nuclei, blocks, topology_reals, topology_integers, plan,
                     entries, lattice, solute, exact_blocks, exact_points,
-                    doubt_list + DOUBTS_TAKEN, 1);
+                    doubt_list + DOUBTS_TAKEN);
   answer_doubts(&sources, count, doubt_list, answers, shared);
 }

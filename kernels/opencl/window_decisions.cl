@@ -86,7 +86,7 @@ __kernel GROUP_OF(DECIDE_GROUP) void window_decide(__global char *handed_memory,
   __local ulong shared[DECIDE_GROUP];
   __local int last;
   DECIDE_ARRAYS(OF_PLACE)
-  WITHOUT_EXACT_ARRAYS(OF_PLACE)
+  WITHOUT_POINTS_ARRAYS
   CONSTANT_PLACED_ARRAY(double, sites);
   CONSTANT_PLACED_ARRAY(double, grid_partials);
   CONSTANT_PLACED_ARRAY(double, mm_partial);
@@ -107,7 +107,7 @@ __kernel GROUP_OF(DECIDE_GROUP) void window_decide(__global char *handed_memory,
                             shared_sums);
   }
   if (!is_last_group(doubt_list + DOUBTS_ARRIVED, &last)) return;
-  const Deciding deciding = DECIDING(0);
+  const Deciding deciding = DECIDING;
   decide_pass(&deciding, 0, occupation, shared);
 }
 
@@ -115,13 +115,13 @@ __kernel GROUP_OF(DECIDE_GROUP) void window_decide(__global char *handed_memory,
    exact change about as fast as many would: without the points of a density. It settles each doubt when
    it meets it. */
 __kernel GROUP_OF(DECIDE_GROUP) void window_decide_at_once(
-    __global char *handed_memory, DECIDE_PARAMETERS(PLACE) AND_EXACT_PARAMETERS(PLACE),
+    __global char *handed_memory, DECIDE_PARAMETERS(PLACE) AND_POINTS_PARAMETERS,
     WindowShape next, StepRange range, PLACE(outside)) {
   __local ulong shared[DECIDE_GROUP];
   DECIDE_ARRAYS(OF_PLACE)
-  EXACT_ARRAYS(OF_PLACE)
+  POINTS_ARRAYS
   PLACED_ARRAY(real, outside);
-  const Deciding deciding = DECIDING(1);
+  const Deciding deciding = DECIDING;
   decide_pass(&deciding, 1, occupation, shared);
   if (next.steps == 0) return;
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
@@ -134,18 +134,17 @@ __kernel GROUP_OF(DECIDE_GROUP) void window_decide_at_once(
 /* exact_changes and metropolis_settle, where there are doubts; then propose_moves for the next
    window, where there is one. */
 __kernel GROUP_OF(DECIDE_GROUP) void window_settle(__global char *handed_memory,
-                                                   DECIDE_PARAMETERS(PLACE)
-                                                       AND_EXACT_PARAMETERS(PLACE),
+                                                   DECIDE_PARAMETERS(PLACE) AND_POINTS_PARAMETERS,
                                                    WindowShape next, StepRange range,
                                                    int site_capacity, PLACE(sites),
                                                    PLACE(outside)) {
   __local ulong shared[DECIDE_GROUP];
   __local int last;
   DECIDE_ARRAYS(OF_PLACE)
-  EXACT_ARRAYS(OF_PLACE)
+  POINTS_ARRAYS
   PLACED_ARRAY(double, sites);
   PLACED_ARRAY(real, outside);
-  const Deciding deciding = DECIDING(1);
+  const Deciding deciding = DECIDING;
   if (!settle_doubts(&deciding, occupation, shared, &last) || next.steps == 0) return;
   const Proposal proposal = {next,        interaction,       range,       site_capacity,
                              topology_reals, topology_integers, chain_state, lattice,

@@ -18,7 +18,7 @@ void decide_pass(Program& program, cl_command_queue queue, const Window& window,
   set_decide_arguments(launch, window, tuning, certification, buffers, work, scratch,
                        Handed::as_buffers);
   launch.with_local(occupation_bytes(program, window.extent.steps, buffers.response.components));
-  if (second) set_exact_arguments(launch, window, certification, scratch, Handed::as_buffers);
+  if (second) set_points_arguments(launch, certification, scratch);
   launch.with_local(size_of(program.shape().decide_group) * sizeof(cl_ulong))
       .run({1, 1}, {size_of(program.shape().decide_group), 1});
 }
@@ -105,16 +105,6 @@ DecideWork decide_work(const Program& program, const Window& window, int groups,
   return work;
 }
 
-int parts_of_exact_change(const Window& window, const Certification& certification) {
-  return std::max(window.topology.molecules, window.layout.sites * certification.nuclei);
-}
-
-int groups_of_exact_change(const Window& window, const Certification& certification, int items,
-                           int most) {
-  if (certification.blocks > 0) return most;
-  return std::clamp((parts_of_exact_change(window, certification) + items - 1) / items, 1, most);
-}
-
 namespace {
 
 /// @param part of a buffer: itself, or its place
@@ -134,7 +124,9 @@ void set_arguments(Launch& launch, const Window& window, const StepTuning& tunin
       part(some(buffers.response.candidates, unused)), part(scratch),
       part(behind(scratch, work.answers_bytes)), part(buffers.chain_state), part(buffers.lattice),
       part(buffers.lattice_sites), part(buffers.field_cache), part(buffers.record),
-      part(some(buffers.response.molecules, unused)), part(some(buffers.response.total, unused)));
+      part(some(buffers.response.molecules, unused)), part(some(buffers.response.total, unused)),
+      part(window.topology_reals), part(window.topology_integers),
+      part(some(certification.solute, unused)));
 }
 
 }  // namespace
@@ -151,14 +143,8 @@ void set_decide_arguments(Launch& launch, const Window& window, const StepTuning
   }
 }
 
-void set_exact_arguments(Launch& launch, const Window& window, const Certification& certification,
-                         const Buffer& unused, Handed handed) {
-  const Buffer solute = some(certification.solute, unused);
-  if (handed == Handed::as_places) {
-    launch.with(Place(window.topology_reals), Place(window.topology_integers), Place(solute));
-  } else {
-    launch.with(window.topology_reals, window.topology_integers, solute);
-  }
+void set_points_arguments(Launch& launch, const Certification& certification,
+                          const Buffer& unused) {
   launch.with(some(certification.exact_blocks, unused), some(certification.exact_points, unused));
 }
 
@@ -166,12 +152,11 @@ void metropolis_decide(Program& program, cl_command_queue queue, const Window& w
                        const StepTuning& tuning, const Certification& certification,
                        const DecideBuffers& buffers) {
   const LaunchShape& shape = program.shape();
-  const int groups = groups_of_exact_change(window, certification, shape.exact_group,
-                                            program.compute_units() * shape.exact_groups_per_unit);
+  const int groups = program.compute_units() * shape.exact_groups_per_unit;
   const DecideWork work = decide_work(program, window, groups, buffers.response.components);
   const Buffer scratch{program.scratch(queue, work.total_bytes), 0};
   decide_at_first(program, queue, window, tuning, certification, buffers, work, scratch);
-  if (!certification.active) return;
+  if (!certification.active || certification.blocks == 0) return;
   exact_changes(program, queue, window, certification, buffers, work, scratch);
   decide_pass(program, queue, window, tuning, certification, buffers, work, scratch, true);
 }

@@ -160,8 +160,8 @@ class FusedWindows {
 
   Work work_of(std::size_t i) const {
     const Window window = window_of(i);
-    const int groups = groups_of_exact_change(
-        window, all_.certification, program_.shape().decide_group, program_.compute_units());
+    // Others would keep other chains' groups from the registers that they reserve.
+    const int groups = all_.certification.blocks > 0 ? program_.compute_units() : 1;
     Work work;
     work.decide = decide_work(program_, window, groups, components());
     if (all_.whole.blocks > 0) work.grid = grid_work(program_, window, all_.whole.blocks);
@@ -241,13 +241,10 @@ class FusedWindows {
         .run({std::max<std::size_t>(all_groups, 1), 1}, {size_of(items), 1});
   }
 
-  /// The group that decides can do all that follows: an item has few parts of an exact change.
+  /// Without points of a density the group that decides can do all that follows.
   bool decides_at_once() const {
-    const int few_parts = 4 * program_.shape().decide_group;
-    if (settling_ == Settling::apart) return false;
-    if (all_.whole.blocks != 0 || all_.certification.blocks != 0) return false;
-    return !all_.certification.active ||
-           parts_of_exact_change(all_.window, all_.certification) <= few_parts;
+    return settling_ == Settling::at_once && all_.whole.blocks == 0 &&
+           all_.certification.blocks == 0;
   }
 
   void decide_at_once(std::size_t i, const Window& window, const Work& work) {
@@ -290,7 +287,7 @@ class FusedWindows {
                          work.decide, scratch_, Handed::as_places);
     launch.with_local(std::max(occupation_bytes(program_, window.extent.steps, components()),
                                picks_bytes(next.shape.steps)));
-    set_exact_arguments(launch, window, all_.certification, scratch_, Handed::as_places);
+    set_points_arguments(launch, all_.certification, scratch_);
   }
 
   Program& program_;

@@ -43,12 +43,6 @@ struct DecideWork {
   std::size_t total_bytes = 0;
 };
 DecideWork decide_work(const Program& program, const Window& window, int groups, int components);
-/// Parts of an exact energy change where there are no points of a density: an item does one.
-int parts_of_exact_change(const Window& window, const Certification& certification);
-/// Groups of so many items that have a part in it. Others would do nothing, and keep other chains'
-/// groups from the registers that they reserve.
-int groups_of_exact_change(const Window& window, const Certification& certification, int items,
-                           int most);
 /// Groups for the pairs of a window's entries: tiles of the lower triangle (mm_pair_table).
 inline int table_tiles(const Program& program, const WindowExtent& extent) {
   const int tile = program.shape().table_tile;
@@ -74,10 +68,9 @@ enum class Handed { as_buffers, as_places };
 void set_decide_arguments(Launch& launch, const Window& window, const StepTuning& tuning,
                           const Certification& certification, const DecideBuffers& buffers,
                           const DecideWork& work, Buffer scratch, Handed handed);
-/// AND_EXACT_PARAMETERS.
+/// AND_POINTS_PARAMETERS.
 /// @param unused for those that there are not
-void set_exact_arguments(Launch& launch, const Window& window, const Certification& certification,
-                         const Buffer& unused, Handed handed);
+void set_points_arguments(Launch& launch, const Certification& certification, const Buffer& unused);
 
 /// propose_moves that places the candidates' charged sites, too.
 void propose_moves_and_sites(Program& program, cl_command_queue queue, const Window& window,
