@@ -79,17 +79,11 @@ std::vector<std::vector<bool>> TimedChains::first_decisions() const {
 }
 
 TimedChains::Outcome TimedChains::run_for(double seconds, bool write) {
-  return run(write, [seconds](const Member& member) {
-    return 1 + static_cast<std::uint64_t>(seconds * member.steps_per_second);
-  });
+  const double each = seconds / seconds_per_step() / static_cast<double>(members_.size());
+  return run(1 + static_cast<std::uint64_t>(each), write);
 }
 
-TimedChains::Outcome TimedChains::run(std::uint64_t steps) {
-  return run(false, [steps](const Member&) { return steps; });
-}
-
-TimedChains::Outcome TimedChains::run(bool write,
-                                      const std::function<std::uint64_t(const Member&)>& steps) {
+TimedChains::Outcome TimedChains::run(std::uint64_t steps, bool write) {
   const auto certified = [&] {
     std::uint64_t all = 0;
     for (const Member& member : members_) all += member.chain->certification().steps;
@@ -99,7 +93,7 @@ TimedChains::Outcome TimedChains::run(bool write,
   const std::uint64_t certified_before = certified();
   const TaskTimes before = TaskTimes::take();
   const auto start = Clock::now();
-  at_once([&](Member& member) { advance(member, steps(member), write); });
+  at_once([&](Member& member) { advance(member, steps, write); });
   Outcome outcome;
   outcome.seconds = seconds_since(start);
   outcome.tasks = TaskTimes::take().since(before);

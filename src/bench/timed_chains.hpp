@@ -44,11 +44,11 @@ class TimedChains {
   /// Of each chain, from its first step on; to be asked before run_for().
   std::vector<std::vector<bool>> first_decisions() const;
 
-  /// One segment of each chain that takes about so long.
+  /// One segment of each chain, of as many steps in each, that takes about so long.
   /// @param write files as a run does
   Outcome run_for(double seconds, bool write);
-  /// One of so many steps.
-  Outcome run(std::uint64_t steps);
+  /// One of so many steps in each.
+  Outcome run(std::uint64_t steps, bool write = false);
 
  private:
   struct Member {
@@ -60,7 +60,6 @@ class TimedChains {
     double writing_seconds = 0;  ///< of the last segment
   };
 
-  Outcome run(bool write, const std::function<std::uint64_t(const Member&)>& steps);
   void advance(Member& member, std::uint64_t steps, bool write = false) const;
   void at_once(const std::function<void(Member&)>& body);
 
