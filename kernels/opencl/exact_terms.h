@@ -23,8 +23,11 @@ static inline double exact_pair_coulomb(double r2, double charge, double cutoff_
 /* pair: what the pair of site types has (PairLayout) */
 static inline double exact_mm_vdw(double r2, __global const double *pair, PairLayout layout,
                                   double cutoff_squared) {
+  /* Most pairs of a water have none, and fp64 is what an exact change takes its time for. */
+  const int is_none = pair[0] == 0 && pair[1] == 0 && pair[2] == 0 && pair[3] == 0;
   const double built_in =
-      exact_lennard_jones(r2, pair[0], pair[1], pair[2], pair[3], cutoff_squared);
+      is_none ? 0.0
+              : exact_lennard_jones(r2, pair[0], pair[1], pair[2], pair[3], cutoff_squared);
 #if STARPMC_USER_MM
   if (r2 < cutoff_squared && pair[layout.mm_function] != 0) {
     return built_in + exact_user_mm_at(r2, pair + layout.mm_function + 1);
