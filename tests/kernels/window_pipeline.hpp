@@ -227,6 +227,9 @@ struct ChainOptions {
   bool tuning = false;
   double bound = 0;        ///< kJ/mol, of certified decisions; 0: not certified
   double disturbance = 0;  ///< largest error put into the candidates' energies, kJ/mol
+  double others = 0;       ///< the part of the bound that is not the density's
+  double mm_disturbance = 0;
+  bool spoils_points = false;  ///< of exact energies: the density's points have no charge
 };
 
 /// Spoils energies by errors of either sign.
@@ -254,7 +257,10 @@ ChainOutcome<Real> run_chain(Pipeline& pipeline, const TestSystem& system,
   Buffers<Real> b(system, options.steps, options.candidates);
   b.field_cache = naive_field_cache(system, system.lattice);
   b.certified = options.bound > 0;
-  b.bound = {options.bound, 0, 0};
+  b.bound = {options.bound, 0, options.others};
+  for (std::size_t i = 0; options.spoils_points && i < b.exact_points.size(); ++i) {
+    if (i % STARPMC_BLOCK_VALUES / STARPMC_BLOCK_POINTS == 3) b.exact_points[i] = 0;
+  }
   ChainOutcome<Real> outcome;
   std::uint64_t next = 40;
   for (int i = 0; i < options.windows; ++i) {
@@ -262,6 +268,7 @@ ChainOutcome<Real> run_chain(Pipeline& pipeline, const TestSystem& system,
     pipeline.propose(b, range);
     pipeline.evaluate(b);
     if (options.disturbance > 0) disturb(b.grid_energies, options.disturbance, next);
+    if (options.mm_disturbance > 0) disturb(b.mm_energies, options.mm_disturbance, next);
     const StepTuning tuning{0.4, 0.5, 0.1, options.tuning && i % 3 == 2 ? 1 : 0, 0};
     pipeline.decide(b, tuning);
     const auto stride = static_cast<std::size_t>(b.layout.steps);
@@ -340,6 +347,21 @@ void expect_reported_error(const ChainOutcome<Real>& certified, const ChainOptio
   }
 }
 
+/// Doubts that are nearly all of the MM terms' are settled without the density's points.
+/// @param reference the exact chain
+template <class Real, class Pipeline>
+void expect_points_left_out(Pipeline& pipeline, const TestSystem& system,
+                            const ChainOutcome<double>& reference, int windows, bool disturbed) {
+  constexpr double kOfGrid = 1e-3;
+  ChainOptions options{.windows = windows, .bound = 4 + kOfGrid, .others = 4};
+  options.spoils_points = !system.points.empty();
+  options.mm_disturbance = disturbed ? 0.9 : 0;
+  const auto certified = run_chain<Real>(pipeline, system, options);
+  EXPECT_EQ(certified.accepted, reference.accepted);
+  EXPECT_EQ(certified.lattice, reference.lattice);
+  EXPECT_GT(certified.chain_state[STATE_CERTIFIED], 0);
+}
+
 /// The decisions of an exact chain, however wrong the energies are that raise the doubts.
 /// @param disturbed whether the pipeline lets energies be spoilt between operations
 template <class Real, class Pipeline>
@@ -361,6 +383,7 @@ void expect_certified_chain(Pipeline& pipeline, const TestSystem& system, int wi
     EXPECT_TRUE(options.bound < 1e6 || certified.chain_state[STATE_CERTIFIED] == steps);
     expect_reported_error(certified, options);
   }
+  expect_points_left_out<Real>(pipeline, system, reference, windows, disturbed);
 }
 
 /// A step without a finite energy is reported, certified or not.
