@@ -162,13 +162,23 @@ static inline void store_occupation(WindowShape window, Interaction interaction,
     const int entry = o.occupied[index];
     if (o.later[index] || entry >= window.layout.candidates) continue;
     const int molecule = plan[plan_step_molecule(window.layout) + index];
-    for (int field = 0; field < POSE_FIELDS; ++field) {
-      lattice[field * stride + molecule] = entries[field * capacity + entry];
+    /* Loads on their way together: none goes past a store that may be to its place. */
+    double pose[POSE_FIELDS];
+    _Pragma("unroll") for (int field = 0; field < POSE_FIELDS; ++field) {
+      pose[field] = entries[field * capacity + entry];
     }
-    for (int k = 0; k < 3 * window.layout.sites; ++k) {
-      lattice_sites[k * stride + molecule] =
-          stored_site(entries[k % 3 * capacity + entry],
-                      entries[(POSE_FIELDS + k) * capacity + entry], interaction.box[k % 3]);
+    for (int site = 0; site < window.layout.sites; ++site) {
+      double displacement[3];
+      _Pragma("unroll") for (int k = 0; k < 3; ++k) {
+        displacement[k] = entries[(POSE_FIELDS + 3 * site + k) * capacity + entry];
+      }
+      _Pragma("unroll") for (int k = 0; k < 3; ++k) {
+        lattice_sites[(3 * site + k) * stride + molecule] =
+            stored_site(pose[k], displacement[k], interaction.box[k]);
+      }
+    }
+    _Pragma("unroll") for (int field = 0; field < POSE_FIELDS; ++field) {
+      lattice[field * stride + molecule] = pose[field];
     }
     for (int k = 0; k < FIELDS; ++k) {
       field_cache[k * stride + molecule] =
@@ -220,7 +230,7 @@ static inline void write_records(WindowShape window, __global const int *plan,
   DECIDE_BARRIER(CLK_LOCAL_MEM_FENCE);
   for (int term = item; term < TERMS; term += DECIDE_GROUP) {
     double total = chain_state[STATE_TERMS + term];
-    for (int index = 0; index < window.steps; ++index) {
+    _Pragma("unroll 8") for (int index = 0; index < window.steps; ++index) {
       total += o.change[term * window.steps + index];
       record[(RECORD_TERMS + term) * steps + index] = total;
     }
