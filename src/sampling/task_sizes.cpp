@@ -106,9 +106,9 @@ std::uint32_t automatic_window(
   constexpr std::uint32_t kLongWindow = 200;
   // A GPU makes whole windows, which the times of single operations say nothing about, and takes
   // little longer for more steps: its kernels' latency is most of a short window.
-  const std::uint32_t steps = has_gpu() ? kLongWindow
-                                        : shortest_good_window(operations)
-                                              .value_or(has_solute ? kLongWindow : 96);
+  const std::uint32_t steps =
+      has_gpu() ? kLongWindow
+                : shortest_good_window(operations).value_or(has_solute ? kLongWindow : 96);
   // Beyond about one visit in two per molecule, revisits close windows anyway.
   return static_cast<std::uint32_t>(std::clamp<std::size_t>(molecules, 1, steps));
 }

@@ -20,10 +20,11 @@ struct Workload {
   double pairs;
 };
 
-/// Steps of a window for `--sampling.window auto`. Where there is a GPU, many: it has a long latency.
-/// Else the pair table and the decisions, which grow with the square, weigh more: the shortest window
-/// that costs hardly more a step than the best one, by the performance models. While these have not
-/// seen windows of all lengths, long ones for a solute, whose field energies hide the rest.
+/// Steps of a window for `--sampling.window auto`. Where there is a GPU, many: it has a long
+/// latency. Else the pair table and the decisions, which grow with the square, weigh more: the
+/// shortest window that costs hardly more a step than the best one, by the performance models.
+/// While these have not seen windows of all lengths, long ones for a solute, whose field energies
+/// hide the rest.
 /// @param operations what a window of so many steps has to do
 std::uint32_t automatic_window(
     std::size_t molecules, bool has_solute,

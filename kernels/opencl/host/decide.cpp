@@ -113,20 +113,20 @@ void set_arguments(Launch& launch, const Window& window, const StepTuning& tunin
                    const Certification& certification, const DecideBuffers& buffers,
                    const DecideWork& work, Buffer scratch, Part part) {
   const Buffer& unused = scratch;
-  launch.with(
-      window_shape(window), tuning, window.interaction, cl_int{certification.active},
-      certification.bound, cl_int{buffers.grid_energies.memory != nullptr},
-      cl_int{buffers.nuclei_energies.memory != nullptr}, cl_int{certification.nuclei},
-      cl_int{certification.blocks}, cl_int{buffers.response.components}, cl_int{work.groups},
-      part(window.plan), part(window.entries), part(some(buffers.grid_energies, unused)),
-      part(some(buffers.nuclei_energies, unused)), part(buffers.mm_energies),
-      part(behind(scratch, work.differences_bytes)),
-      part(some(buffers.response.candidates, unused)), part(scratch),
-      part(behind(scratch, work.answers_bytes)), part(buffers.chain_state), part(buffers.lattice),
-      part(buffers.lattice_sites), part(buffers.field_cache), part(buffers.record),
-      part(some(buffers.response.molecules, unused)), part(some(buffers.response.total, unused)),
-      part(window.topology_reals), part(window.topology_integers),
-      part(some(certification.solute, unused)));
+  launch.with(window_shape(window), tuning, window.interaction, cl_int{certification.active},
+              certification.bound, cl_int{buffers.grid_energies.memory != nullptr},
+              cl_int{buffers.nuclei_energies.memory != nullptr}, cl_int{certification.nuclei},
+              cl_int{certification.blocks}, cl_int{buffers.response.components},
+              cl_int{work.groups}, part(window.plan), part(window.entries),
+              part(some(buffers.grid_energies, unused)),
+              part(some(buffers.nuclei_energies, unused)), part(buffers.mm_energies),
+              part(behind(scratch, work.differences_bytes)),
+              part(some(buffers.response.candidates, unused)), part(scratch),
+              part(behind(scratch, work.answers_bytes)), part(buffers.chain_state),
+              part(buffers.lattice), part(buffers.lattice_sites), part(buffers.field_cache),
+              part(buffers.record), part(some(buffers.response.molecules, unused)),
+              part(some(buffers.response.total, unused)), part(window.topology_reals),
+              part(window.topology_integers), part(some(certification.solute, unused)));
 }
 
 }  // namespace
