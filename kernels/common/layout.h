@@ -239,7 +239,7 @@ typedef struct {
 typedef struct {
   double absolute; /* kJ/mol */
   double relative;
-  double others; /* the part of `absolute` that is not the grid term's */
+  double grid; /* the grid term's part of `absolute`, which may be unbounded without it */
 } DecisionBound;
 
 /* How much an MM energy term counts in that: van der Waals repulsion is so much steeper than a charge's
@@ -253,7 +253,7 @@ STARPMC_INLINE double decision_error_bound(DecisionBound bound, double magnitude
 
 /* Of the grid term's part alone. */
 STARPMC_INLINE double grid_error_bound(DecisionBound bound, double magnitude) {
-  return bound.absolute - bound.others + bound.relative * magnitude;
+  return bound.grid + bound.relative * magnitude;
 }
 
 /* Tuning of step sizes at the end of a window, where it is active. */

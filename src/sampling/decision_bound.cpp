@@ -82,7 +82,7 @@ DecisionBound decision_bound(Precision precision, const TopologyBuffers& topolog
   const double pair_units =
       topology.shape.molecules * (fp64 ? kPairUnit<double> : kPairUnit<float>);
   const double groups = std::ceil(static_cast<double>(block_charges.size()) / kGroupBlocks);
-  const double units = pair_units + topology.shape.sites * groups * kGridUnit;
+  const double grid_units = topology.shape.sites * groups * kGridUnit;
   const double mm = mm_rounding(precision, topology);
   const double relative = 2 * stored_displacement(precision, topology);
   if (fp64) {
@@ -90,14 +90,15 @@ DecisionBound decision_bound(Precision precision, const TopologyBuffers& topolog
         static_cast<double>(block_charges.size()) * STARPMC_BLOCK_POINTS * topology.shape.sites +
         topology.shape.molecules + topology.nuclei * topology.shape.sites;
     const double unit = std::ldexp(1.0, -53);
-    return {1024 * unit * (grid + user.coulomb_scale * STARPMC_COULOMB_CONSTANT) + 16 * mm +
-                2 * pairs * std::ldexp(1.0, -41) + units + user.absolute,
-            16 * unit + relative + user.relative, 16 * mm + pair_units + user.absolute};
+    const double of_grid = 1024 * unit * (grid + user.coulomb_scale * STARPMC_COULOMB_CONSTANT) +
+                           2 * pairs * std::ldexp(1.0, -41) + grid_units;
+    return {of_grid + 16 * mm + pair_units + user.absolute, 16 * unit + relative + user.relative,
+            of_grid};
   }
   const double unit = std::ldexp(1.0, -24);
-  return {unit * grid + mm + units + 1e-5 + user.absolute +
-              user.coulomb_jump * largest_grid_charge(topology, block_charges),
-          relative + user.relative, mm + pair_units + user.absolute};
+  const double of_grid = unit * grid + grid_units + 1e-5 +
+                         user.coulomb_jump * largest_grid_charge(topology, block_charges);
+  return {of_grid + mm + pair_units + user.absolute, relative + user.relative, of_grid};
 }
 
 }  // namespace starpmc

@@ -117,7 +117,7 @@ Buffers<float> chain_with_response(const TestSystem& system, int components) {
   std::uniform_int_distribution<int> response(-1000, 1000);
   const auto count = static_cast<std::size_t>(components);
   b.certified = true;
-  b.bound = {0.4, 0, 0.4};
+  b.bound = {0.4, 0, 0};
   b.components = components;
   b.field_cache = naive_field_cache(system, system.lattice);
   b.responses.assign(count * static_cast<std::size_t>(b.layout.candidates), 0);

@@ -90,7 +90,7 @@ TEST_P(TeamOnDevice, SeveralWindowsInARow) {
   Buffers<float> b(system, chain.steps, chain.candidates);
   b.field_cache = naive_field_cache(system, system.lattice);
   b.certified = true;
-  b.bound = {chain.bound, 0, 0};
+  b.bound = {chain.bound, 0, chain.bound};
   DeviceTeam mixed(devices_, Precision::mixed, GetParam().shape);
   mixed.sample(b, step_range(40, chain.steps), chain.windows, no_tuning());
   EXPECT_EQ(a.lattice, b.lattice);

@@ -225,9 +225,9 @@ struct ChainOptions {
   int candidates = 80;
   int windows = 12;
   bool tuning = false;
-  double bound = 0;        ///< kJ/mol, of certified decisions; 0: not certified
-  double disturbance = 0;  ///< largest error put into the candidates' energies, kJ/mol
-  double others = 0;       ///< the part of the bound that is not the density's
+  double bound = 0;                    ///< kJ/mol, of certified decisions; 0: not certified
+  double disturbance = 0;              ///< largest error put into the candidates' energies, kJ/mol
+  std::optional<double> grid_bound{};  ///< the density's part of it; left out: all
   double mm_disturbance = 0;
   bool spoils_points = false;  ///< of exact energies: the density's points have no charge
 };
@@ -257,7 +257,7 @@ ChainOutcome<Real> run_chain(Pipeline& pipeline, const TestSystem& system,
   Buffers<Real> b(system, options.steps, options.candidates);
   b.field_cache = naive_field_cache(system, system.lattice);
   b.certified = options.bound > 0;
-  b.bound = {options.bound, 0, options.others};
+  b.bound = {options.bound, 0, options.grid_bound.value_or(options.bound)};
   for (std::size_t i = 0; options.spoils_points && i < b.exact_points.size(); ++i) {
     if (i % STARPMC_BLOCK_VALUES / STARPMC_BLOCK_POINTS == 3) b.exact_points[i] = 0;
   }
@@ -353,13 +353,26 @@ template <class Real, class Pipeline>
 void expect_points_left_out(Pipeline& pipeline, const TestSystem& system,
                             const ChainOutcome<double>& reference, int windows, bool disturbed) {
   constexpr double kOfGrid = 1e-3;
-  ChainOptions options{.windows = windows, .bound = 4 + kOfGrid, .others = 4};
-  options.spoils_points = !system.points.empty();
-  options.mm_disturbance = disturbed ? 0.9 : 0;
+  for (const double bound : {4 + kOfGrid, 1e150}) {  // what user_errors() gives for no bound
+    ChainOptions options{.windows = windows, .bound = bound, .grid_bound = kOfGrid};
+    options.spoils_points = !system.points.empty();
+    options.mm_disturbance = disturbed ? 0.9 : 0;
+    const auto certified = run_chain<Real>(pipeline, system, options);
+    EXPECT_EQ(certified.accepted, reference.accepted);
+    EXPECT_EQ(certified.lattice, reference.lattice);
+    EXPECT_GT(certified.chain_state[STATE_CERTIFIED], 0);
+  }
+}
+
+/// However little is known of the MM terms: what the density's error leaves open takes its points.
+template <class Real, class Pipeline>
+void expect_points_taken(Pipeline& pipeline, const TestSystem& system,
+                         const ChainOutcome<double>& reference, int windows) {
+  const ChainOptions options{
+      .windows = windows, .bound = 1e150, .disturbance = 1, .grid_bound = 2.001};
   const auto certified = run_chain<Real>(pipeline, system, options);
   EXPECT_EQ(certified.accepted, reference.accepted);
   EXPECT_EQ(certified.lattice, reference.lattice);
-  EXPECT_GT(certified.chain_state[STATE_CERTIFIED], 0);
 }
 
 /// The decisions of an exact chain, however wrong the energies are that raise the doubts.
@@ -384,6 +397,7 @@ void expect_certified_chain(Pipeline& pipeline, const TestSystem& system, int wi
     expect_reported_error(certified, options);
   }
   expect_points_left_out<Real>(pipeline, system, reference, windows, disturbed);
+  if (disturbed) expect_points_taken<Real>(pipeline, system, reference, windows);
 }
 
 /// A step without a finite energy is reported, certified or not.
@@ -393,7 +407,7 @@ void expect_not_finite_reported(Pipeline& pipeline, const TestSystem& system) {
     for (const bool certified : {false, true}) {
       Buffers<Real> b(system, 20, 40);
       b.certified = certified;
-      b.bound = {0.5, 0, 0};
+      b.bound = {0.5, 0, 0.5};
       pipeline.propose(b, step_range(17, 20));
       pipeline.evaluate(b);
       b.grid_energies[0] = value;  // the first step's
