@@ -245,7 +245,7 @@ static inline void tell_taken(const Pass *pass, const Doubts *doubts, Occupation
   }
 }
 
-/* Settles a step in doubt, if there is one, or lists it for the second pass: whether that overturns what was
+/* Settles a step in doubt, if there is one, and lists it for a second pass: whether that overturns what was
    decided. All items meet the same barriers either way. */
 static inline int settle_one(const Pass *pass, const ExactSources *sources, Doubts *doubts,
                              Occupation o, Rounds r, int index) {

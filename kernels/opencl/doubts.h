@@ -1,6 +1,6 @@
-/* Steps that the error bound leaves open, and their settlement by exact energies: first by those of all but
-   the density's points, whose quick energies decide unless their own error could matter. Few steps
-   remain for the second pass. */
+/* Steps that the error bound leaves open, and their settlement: first by exact energies of all but the
+   density, and its quick energy, unless the error of that could matter. Few steps remain for the
+   second pass, by exact energies with the density's points. */
 #ifndef STARPMC_OPENCL_DOUBTS_H
 #define STARPMC_OPENCL_DOUBTS_H
 
@@ -64,8 +64,8 @@ static inline void list_doubt(const Doubts *doubts, int index, int from, int to)
 }
 
 /* Whether a step in doubt is accepted, by its energy change, off by `error` at most. Where that leaves it
-   open, what was decided stays. Where it overturns that, the answers to later doubts belong to another
-   history. */
+   open, what was decided stays. Where it overturns that, the answers to later doubts may belong to
+   another history. */
 static inline int settle(Doubts *doubts, Occupation o, int index, double change, double error) {
   const int decided = OUTCOME_ACCEPTED(o.outcome[index]);
   ++doubts->met;

@@ -258,36 +258,82 @@ static inline ulong exact_with_nuclei(const ExactSources *s, const Placed *place
   return units;
 }
 
-/* Share of one group in the energy change of step `index`, shared among the group's items: with all
-   molecules where the lattice has them, and what is otherwise since the window has moved some.
+/* An energy with another molecule, before step `index` or after it, in the change that this makes: with all
+   molecules where the lattice has them, and what is otherwise since the window has moved some. */
+typedef struct {
+  int molecule;
+  int entry; /* -1: in the lattice */
+  int is_after;
+  int is_left; /* the window has moved it from there */
+} OtherEnergy;
+
+static inline int other_energies(const ExactSources *s, int index) {
+  return 2 * s->window.topology.molecules + 4 * index;
+}
+
+static inline OtherEnergy other_energy(const ExactSources *s, int task) {
+  const int molecules = s->window.topology.molecules;
+  const int place = task / 2;
+  const int step = max(place - molecules, 0) / 2;
+  const int in_lattice = place < molecules || (place - molecules) % 2;
+  OtherEnergy other;
+  other.molecule = place < molecules
+                       ? place
+                       : s->plan[plan_step_molecule(s->window.layout) + step];
+  other.entry = in_lattice ? -1 : s->taken[step];
+  other.is_after = task % 2;
+  other.is_left = place >= molecules && in_lattice;
+  return other;
+}
+
+/* Whether it is one, and the molecule in reach. */
+static inline int counts(const ExactSources *s, int index, int task, const Placed *before,
+                         const Placed *after) {
+  const OtherEnergy other = other_energy(s, task);
+  const Placed *self = other.is_after ? after : before;
+  const int step = task / 2 - s->window.topology.molecules;
+  if (other.molecule == self->molecule) return 0;
+  if (step >= 0 && !holds_until(s, step / 2, index)) return 0;
+  double centre[3];
+  for (int k = 0; k < 3; ++k) {
+    centre[k] = other.entry < 0 ? s->lattice[k * s->window.layout.molecules + other.molecule]
+                                : entry_field(s->window, s->entries, k, other.entry);
+  }
+  return exact_in_reach(s, centre_of(self), (double3)(centre[0], centre[1], centre[2]));
+}
+
+/* Share of one group in the energy change with other molecules, shared among its items. Each looks for its
+   next molecule in reach first: then neighbouring items evaluate together, on a GPU in the time of one. */
+static inline ulong exact_with_molecules(const ExactSources *s, int index, const Placed *before,
+                                         const Placed *after, int group, int groups) {
+  const int items = groups * (int)get_local_size(0);
+  const int tasks = other_energies(s, index);
+  ulong units = 0;
+  int task = group * (int)get_local_size(0) + (int)get_local_id(0);
+  while (task < tasks) {
+    while (task < tasks && !counts(s, index, task, before, after)) task += items;
+    if (task < tasks) {
+      const OtherEnergy other = other_energy(s, task);
+      const Placed placed = placed_molecule(s, other.molecule, other.entry);
+      const ulong energy = exact_with_molecule(s, other.is_after ? after : before, &placed);
+      units += other.is_after != other.is_left ? energy : (ulong)0 - energy;
+      task += items;
+    }
+  }
+  return units;
+}
+
+/* Share of one group in the energy change of step `index`, shared among the group's items.
    with_points: with the density's points, too */
 static inline ulong exact_change_share(const ExactSources *s, int index, int from, int to,
                                        int with_points, int group, int groups) {
-  __global const int *moved_by = s->plan + plan_step_molecule(s->window.layout);
-  const int molecules = s->window.topology.molecules;
-  const Placed before = placed_molecule(s, moved_by[index], from);
-  const Placed after = placed_molecule(s, moved_by[index], to);
-  ulong units = exact_with_nuclei(s, &after, group, groups) -
+  const int moved = s->plan[plan_step_molecule(s->window.layout) + index];
+  const Placed before = placed_molecule(s, moved, from);
+  const Placed after = placed_molecule(s, moved, to);
+  ulong units = exact_with_molecules(s, index, &before, &after, group, groups) +
+                exact_with_nuclei(s, &after, group, groups) -
                 exact_with_nuclei(s, &before, group, groups);
   if (with_points) units += exact_grid_change(s, &before, &after, group, groups);
-  const int items = groups * (int)get_local_size(0);
-  for (int task = group * (int)get_local_size(0) + (int)get_local_id(0);
-       task < molecules + 2 * index; task += items) {
-    const int step = max(task - molecules, 0) / 2;
-    const int in_lattice = task < molecules || (task - molecules) % 2;
-    const int molecule = task < molecules ? task : moved_by[step];
-    if (molecule == moved_by[index]) continue;
-    if (task >= molecules && !holds_until(s, step, index)) continue;
-    const Placed other = placed_molecule(s, molecule, in_lattice ? -1 : s->taken[step]);
-    ulong change = 0;
-    if (exact_in_reach(s, centre_of(&after), centre_of(&other))) {
-      change += exact_with_molecule(s, &after, &other);
-    }
-    if (exact_in_reach(s, centre_of(&before), centre_of(&other))) {
-      change -= exact_with_molecule(s, &before, &other);
-    }
-    units += task >= molecules && in_lattice ? (ulong)0 - change : change;
-  }
   return units;
 }
 

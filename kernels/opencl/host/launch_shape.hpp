@@ -31,13 +31,13 @@ struct LaunchShape {
   int potential_group;        ///< items that share a block's points
   int reference_group;        ///< items that share a candidate's field of a reference
   int pose_group;             ///< items that share a block's sites; divides STARPMC_BLOCK_POINTS
-  int most_doubts = 32;       ///< steps of a window that all groups evaluate exactly; then one does
+  int most_doubts = 32;       ///< steps of a window whose points all groups evaluate; then one does
   int groups_per_unit;        ///< groups in flight that keep a compute unit busy
   int most_slices;            ///< groups that share a block's sites where there are few blocks
   int least_groups_per_unit;  ///< below that, they do
   int most_chunk_blocks;      ///< compact blocks that stay in cache while all sites meet them
-  /// A kernel's last group sees what the others wrote: whole windows take three launches or four,
-  /// not twelve. Left out: on NVIDIA's GPUs.
+  /// A kernel's last group sees what the others wrote: whole windows take three launches, not
+  /// twelve. Left out: on NVIDIA's GPUs.
   std::optional<bool> last_group_goes_on{};
   /// fma() is an instruction for fp32, too (CL_FP_FMA); else products are rounded before the sum.
   bool fused = true;

@@ -160,7 +160,7 @@ class FusedWindows {
 
   Work work_of(std::size_t i) const {
     const Window window = window_of(i);
-    // Others would keep other chains' groups from the registers that they reserve.
+    // More groups than have something to do would keep other chains' from their registers.
     const int groups = all_.certification.blocks > 0 ? program_.compute_units() : 1;
     Work work;
     work.decide = decide_work(program_, window, groups, components());
