@@ -233,6 +233,7 @@ void Benchmark::run_operations() {
 template <class Real>
 void Benchmark::time_operations(std::vector<std::unique_ptr<BenchData<Real>>>& data,
                                 const BenchTarget& target, std::vector<BenchCase>& cases) {
+  target.use();
   contestants_.front().use();
   const bool scalar = target.implementation == Implementation::scalar;
   const std::uint32_t asked = window_steps<Real>(contestants_.front().bench);

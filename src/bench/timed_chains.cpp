@@ -1,5 +1,6 @@
 #include "bench/timed_chains.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <future>
 
@@ -79,8 +80,10 @@ std::vector<std::vector<bool>> TimedChains::first_decisions() const {
 }
 
 TimedChains::Outcome TimedChains::run_for(double seconds, bool write) {
-  const double each = seconds / seconds_per_step() / static_cast<double>(members_.size());
-  return run(1 + static_cast<std::uint64_t>(each), write);
+  double slowest = members_.front().steps_per_second;
+  for (const Member& member : members_) slowest = std::min(slowest, member.steps_per_second);
+  const double mean = 1 / seconds_per_step() / static_cast<double>(members_.size());
+  return run(1 + static_cast<std::uint64_t>(seconds * std::min(mean, 2 * slowest)), write);
 }
 
 TimedChains::Outcome TimedChains::run(std::uint64_t steps, bool write) {
