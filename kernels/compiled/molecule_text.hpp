@@ -20,14 +20,15 @@ enum class Places : std::uint8_t {
   mutual,
   mutual_images,
   mutual_fixed_point,  ///< differences wrap by themselves
-  // The same with MoleculePairArguments::three_sites:
+  // The same of three sites in lists (MoleculePairArguments::listed):
   mutual_three,
+  mutual_three_single,  ///< the sources in single precision, whatever the lanes are
   mutual_fixed_point_three,
   // And all pairs farther than the least distance:
   mutual_three_apart,
   mutual_fixed_point_three_apart
 };
-inline constexpr std::size_t kPlaces = 10;
+inline constexpr std::size_t kPlaces = 11;
 constexpr bool is_mutual(Places places) { return places >= Places::mutual; }
 constexpr bool is_of_three_sites(Places places) { return places >= Places::mutual_three; }
 constexpr bool is_fixed_point(Places places) {
@@ -41,8 +42,8 @@ std::string name_of(Places places);
 
 /// LLVM's text of a function for each of `places`, named by name_of:
 ///   void (i64 count, i64 stride, i64 targets, i64 sources, ptr target_sites, ptr source_sites,
-///         ptr box, ptr parts, ptr rows, ptr present, ptr coefficients, ptr squared_cutoffs,
-///         ptr coulomb, ptr vdw)
+///         ptr halves, ptr box, ptr parts, ptr rows, ptr present, ptr coefficients,
+///         ptr squared_cutoffs, ptr coulomb, ptr vdw)
 /// with the members of MoleculePairArguments; sources: where there are `rows`, the number of
 /// parts; box: edges and their reciprocals, or the units of fixed-point coordinates.
 /// @param least lesser squared distances count as this
