@@ -37,17 +37,19 @@ class MoleculeText {
 
  private:
   /// Molecules side by side in lanes; sites of the source, then of the target, in turn. Of mutual
-  /// pairs: parts, then pairs.
+  /// pairs: parts, then pairs. Coefficients and the target's sites may be where energies go, as far
+  /// as LLVM knows: it would load them once and keep them, which takes more registers than there
+  /// are.
   void write(Places places) {
     places_ = places;
     so_far_.text +=
         joined({"define void @", name_of(places),
                 "(i64 %count, i64 %stride, i64 %targets, i64 %sources, "
-                "ptr noalias readonly %target_sites, ptr noalias readonly %source_sites, "
+                "ptr readonly %target_sites, ptr noalias readonly %source_sites, "
                 "ptr noalias readonly %halves, ptr noalias readonly %box, "
                 "ptr noalias readonly %parts, ptr noalias readonly %rows, "
-                "ptr noalias readonly %present, ptr noalias readonly %coefficients, "
-                "ptr noalias readonly %cutoffs, ptr noalias %coulomb_row, ptr noalias %vdw_row) #0 {\n"});
+                "ptr noalias readonly %present, ptr readonly %coefficients, "
+                "ptr noalias readonly %cutoffs, ptr %coulomb_row, ptr %vdw_row) #0 {\n"});
     text_.label("entry");
     for (std::size_t k = 0; k < 2; ++k) cutoffs_[k] = load_same("%cutoffs", std::to_string(k));
     const std::size_t lengths = has_images() ? 6 : is_fixed_point() ? 3 : 0;
