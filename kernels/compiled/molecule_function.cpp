@@ -44,10 +44,8 @@ Places MoleculeFunction<T>::places_of(SitesInLists sites, bool apart) const {
 template <class T>
 void MoleculeFunction<T>::operator()(const MoleculePairArguments<T>& a) const {
   const auto call = [&](Places places, const void* targets, const void* sources, const T* box) {
-    function(places)(a.count, a.stride, a.target_count,
-                     is_mutual(places) ? a.parts.size() : a.source_count, targets, sources,
-                     a.listed.halves, box, a.parts.data(), a.rows, a.present, a.coefficients,
-                     a.squared_cutoffs, a.energies[0], a.energies[1]);
+    function(places)(&a, targets, sources, box, a.parts.data(),
+                     is_mutual(places) ? a.parts.size() : a.source_count);
   };
   if (a.listed.sources != nullptr) {
     return call(places_of(a.listed.sites, a.apart), a.listed.targets, a.listed.sources, a.units);

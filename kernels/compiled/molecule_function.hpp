@@ -30,11 +30,9 @@ class MoleculeFunction {
   }
 
  private:
-  using Function = void (*)(std::size_t count, std::size_t stride, std::size_t targets,
-                            std::size_t sources, const void* target_sites, const void* source_sites,
-                            const T* halves, const T* box, const std::uint64_t* parts,
-                            const std::uint64_t* rows, const std::uint32_t* present,
-                            const T* coefficients, const T* squared_cutoffs, T* coulomb, T* vdw);
+  using Function = void (*)(const MoleculePairArguments<T>* arguments, const void* target_sites,
+                            const void* source_sites, const T* box, const std::uint64_t* parts,
+                            std::size_t sources);
   Function function(Places places) const { return functions_[static_cast<std::size_t>(places)]; }
   /// Not everything is compiled for every use.
   Places places_of(SitesInLists sites, bool apart) const;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <type_traits>
 #include <vector>
 
 #include "kernels/compiled/function_text.hpp"
@@ -38,19 +40,20 @@ class MoleculeText {
  private:
   /// Molecules side by side in lanes; sites of the source, then of the target, in turn. Of mutual
   /// pairs: parts, then pairs. Coefficients and the target's sites may be where energies go, as far
-  /// as LLVM knows: it would load them once and keep them, which takes more registers than there
+  /// as LLVM is told: it would load them once and keep them, which takes more registers than there
   /// are.
   void write(Places places) {
     places_ = places;
-    so_far_.text +=
-        joined({"define void @", name_of(places),
-                "(i64 %count, i64 %stride, i64 %targets, i64 %sources, "
-                "ptr readonly %target_sites, ptr noalias readonly %source_sites, "
-                "ptr noalias readonly %halves, ptr noalias readonly %box, "
-                "ptr noalias readonly %parts, ptr noalias readonly %rows, "
-                "ptr noalias readonly %present, ptr readonly %coefficients, "
-                "ptr noalias readonly %cutoffs, ptr %coulomb_row, ptr %vdw_row) #0 {\n"});
+    so_far_.text += joined({"define void @", name_of(places),
+                            "(ptr readonly %arguments, ptr readonly %target_sites, "
+                            "ptr readonly %source_sites, ptr readonly %box, ptr readonly %parts, "
+                            "i64 %sources) #0 {\n"});
     text_.label("entry");
+    if (text_.single()) {
+      load_arguments<float>();
+    } else {
+      load_arguments<double>();
+    }
     for (std::size_t k = 0; k < 2; ++k) cutoffs_[k] = load_same("%cutoffs", std::to_string(k));
     const std::size_t lengths = has_images() ? 6 : is_fixed_point() ? 3 : 0;
     for (std::size_t k = 0; k < lengths; ++k) box_[k] = load_same("%box", std::to_string(k));
@@ -81,6 +84,30 @@ class MoleculeText {
     }
     end_molecules();
     so_far_.text += "}\n";
+  }
+
+  template <class T>
+  void load_arguments() {
+    using Arguments = MoleculePairArguments<T>;
+    static_assert(std::is_standard_layout_v<Arguments>);
+    const auto at = [&](std::string_view name, std::size_t offset) {
+      text_.line({name, " = getelementptr i8, ptr %arguments, i64 ", std::to_string(offset)});
+    };
+    const auto load = [&](std::string_view name, std::string_view type, std::size_t offset) {
+      const std::string place = joined({name, "_at"});
+      at(place, offset);
+      text_.line({name, " = load ", type, ", ptr ", place});
+    };
+    load("%count", "i64", offsetof(Arguments, count));
+    load("%stride", "i64", offsetof(Arguments, stride));
+    load("%targets", "i64", offsetof(Arguments, target_count));
+    load("%rows", "ptr", offsetof(Arguments, rows));
+    load("%present", "ptr", offsetof(Arguments, present));
+    load("%coefficients", "ptr", offsetof(Arguments, coefficients));
+    load("%halves", "ptr", offsetof(Arguments, listed) + offsetof(ListedSites<T>, halves));
+    load("%coulomb_row", "ptr", offsetof(Arguments, energies));
+    load("%vdw_row", "ptr", offsetof(Arguments, energies) + sizeof(T*));
+    at("%cutoffs", offsetof(Arguments, squared_cutoffs));
   }
 
   using ThreeSites = std::array<std::array<std::string, 3>, 3>;

@@ -41,11 +41,10 @@ constexpr bool are_apart(Places places) {
 std::string name_of(Places places);
 
 /// LLVM's text of a function for each of `places`, named by name_of:
-///   void (i64 count, i64 stride, i64 targets, i64 sources, ptr target_sites, ptr source_sites,
-///         ptr halves, ptr box, ptr parts, ptr rows, ptr present, ptr coefficients,
-///         ptr squared_cutoffs, ptr coulomb, ptr vdw)
-/// with the members of MoleculePairArguments; sources: where there are `rows`, the number of
-/// parts; box: edges and their reciprocals, or the units of fixed-point coordinates.
+///   void (ptr arguments, ptr target_sites, ptr source_sites, ptr box, ptr parts, i64 sources)
+/// of MoleculePairArguments, and those of its members that depend on the kind of places, all in
+/// registers; sources: where there are `rows`, the number of parts; box: edges and their
+/// reciprocals, or the units of fixed-point coordinates.
 /// @param least lesser squared distances count as this
 /// @return nothing where a program has an operation without a form for vectors
 std::optional<std::string> molecule_text(std::span<const PairTerm> terms,
