@@ -69,30 +69,18 @@ class UserRow : private MoleculePlaces<Real, T> {
                              Store&& store) {
     if (list.count() == 0) return;
     const D d;
-    const SitePairTerms<T>& sites = sites_[static_cast<std::size_t>(
-        target.type * this->topology_.shape.molecule_types + list_type)];
-    arguments_.target_count = target.sites.size() / 3;
-    arguments_.parts = sites.parts;
-    arguments_.present = sites.present.data();
-    arguments_.coefficients = sites.coefficients.data();
-    const bool one_image = kFixed<Real> || this->reach_.one_image(target.type, list_type);
-    arguments_.apart = apart >= this->reach_.contact(target.type, list_type);
-    arguments_.box = one_image ? nullptr : interaction_.box;
-    const bool listed =
-        sites.three_sites && one_image && function_.takes(kSitesInLists, arguments_.apart);
-    arguments_.listed = {};
-    const std::size_t together = listed ? kListedTogether : kTogether;
-    const auto source_sites = static_cast<std::size_t>(this->topology_.site_count(list_type));
+    meet(target.type, list_type, apart);
+    const std::size_t together = listed_ ? kListedTogether : kTogether;
     for (std::size_t first = 0; first < list.count(); first += together) {
       const std::size_t count = std::min(together, list.count() - first);
       arguments_.count = whole_grains<T>(count);
-      if (listed) {
+      if (listed_) {
         refer_to(target, list, first, count);
       } else {
-        place(target, list, first, count, source_sites);
-        if (first == 0) place_rows(sites.sites);
+        place(target, list, first, count);
+        if (first == 0) place_rows(pairs_->sites);
       }
-      if (!sites.parts.empty()) {
+      if (!pairs_->parts.empty()) {
         function_(arguments_);
       } else {
         for (T* const energies : arguments_.energies) std::fill_n(energies, together, T{0});
@@ -114,12 +102,32 @@ class UserRow : private MoleculePlaces<Real, T> {
                                                     ? SitesInLists::in_single
                                                     : SitesInLists::in_lanes;
 
+  /// What depends on no more than the types. Most rows are as the one before.
+  void meet(int target_type, int list_type, double apart) {
+    const SitePairTerms<T>* const pairs = &sites_[static_cast<std::size_t>(
+        target_type * this->topology_.shape.molecule_types + list_type)];
+    if (pairs_ == pairs && apart_ == apart) return;
+    pairs_ = pairs;
+    apart_ = apart;
+    source_sites_ = static_cast<std::size_t>(this->topology_.site_count(list_type));
+    arguments_.target_count = static_cast<std::size_t>(this->topology_.site_count(target_type));
+    arguments_.parts = pairs->parts;
+    arguments_.present = pairs->present.data();
+    arguments_.coefficients = pairs->coefficients.data();
+    const bool one_image = kFixed<Real> || this->reach_.one_image(target_type, list_type);
+    arguments_.apart = apart >= this->reach_.contact(target_type, list_type);
+    arguments_.box = one_image ? nullptr : interaction_.box;
+    listed_ = pairs->three_sites && one_image && function_.takes(kSitesInLists, arguments_.apart);
+    arguments_.listed = {kSitesInLists};
+  }
+
   /// The list's molecules [first, first + molecules) where they are.
   void refer_to(const Target& target, const List& list, std::size_t first, std::size_t molecules) {
     const D d;
     const auto stride = static_cast<std::size_t>(list.site(1) - list.site(0));
     arguments_.stride = stride;
-    arguments_.listed = {kSitesInLists, list.site(0) + first, target.sites.data()};
+    arguments_.listed.sources = list.site(0) + first;
+    arguments_.listed.targets = target.sites.data();
     if constexpr (!kFixed<Real>) {
       memory_.sources.grow(3 * stride);
       T* const halves = memory_.sources.data();
@@ -146,8 +154,7 @@ class UserRow : private MoleculePlaces<Real, T> {
   }
 
   /// The list's molecules [first, first + molecules).
-  void place(const Target& target, const List& list, std::size_t first, std::size_t molecules,
-             std::size_t sites) {
+  void place(const Target& target, const List& list, std::size_t first, std::size_t molecules) {
     const D d;
     // A list's last vector is full of molecules; beyond it, whatever was here before does.
     static_assert(hn::MaxLanes(d) <= kMoleculeGrain<T>);
@@ -163,13 +170,14 @@ class UserRow : private MoleculePlaces<Real, T> {
     } else {
       arguments_.stride = kTogether;
       memory_.targets.grow(3 * count * kTogether);
-      memory_.sources.grow(3 * sites * kTogether);
+      memory_.sources.grow(3 * source_sites_ * kTogether);
       T* const targets = memory_.targets.data();
       T* const sources = memory_.sources.data();
       arguments_.targets = targets;
       arguments_.sources = sources;
       for (std::size_t i = 0; i < molecules; i += hn::Lanes(d)) {
-        Places::place(target, list, first + i, count, sites, targets + i, sources + i, kTogether);
+        Places::place(target, list, first + i, count, source_sites_, targets + i, sources + i,
+                      kTogether);
       }
     }
   }
@@ -184,6 +192,11 @@ class UserRow : private MoleculePlaces<Real, T> {
   MoleculePairs<T> function_;
   std::vector<SitePairTerms<T>> sites_;  ///< per pair of molecule types
   MoleculePairArguments<T> arguments_;
+  // Of the types that met last:
+  const SitePairTerms<T>* pairs_ = nullptr;
+  double apart_ = 0;
+  std::size_t source_sites_ = 0;
+  bool listed_ = false;
   std::vector<std::uint64_t> rows_;
   const std::uint32_t* sites_of_rows_ = nullptr;  ///< what rows_ is made of, and its stride
   std::uint64_t row_ = 0;
