@@ -52,8 +52,8 @@ class MoleculePairs {
 
   const std::vector<PairTerm>& terms() const { return *terms_; }
   /// Whether MoleculePairArguments::listed may be given.
-  bool takes(SitesInLists sites, bool apart) const {
-    return function_ != nullptr && function_->takes(sites, apart);
+  bool takes(SitesInLists sites, bool apart, bool images) const {
+    return function_ != nullptr && function_->takes(sites, apart, images);
   }
   void operator()(const MoleculePairArguments<T>& arguments) {
     if (blocks_) {

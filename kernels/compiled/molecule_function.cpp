@@ -26,15 +26,16 @@ std::shared_ptr<const MoleculeFunction<T>> MoleculeFunction<T>::compile(
 }
 
 template <class T>
-Places MoleculeFunction<T>::places_of(SitesInLists sites, bool apart) const {
+Places MoleculeFunction<T>::places_of(SitesInLists sites, bool apart, bool images) const {
   const auto either = [&](Places three_apart, Places three) {
     return apart && function(three_apart) != nullptr ? three_apart : three;
   };
   switch (sites) {
     case SitesInLists::in_lanes:
-      return either(Places::mutual_three_apart, Places::mutual_three);
+      return images ? either(Places::mutual_three_images_apart, Places::mutual_three_images)
+                    : either(Places::mutual_three_apart, Places::mutual_three);
     case SitesInLists::in_single:
-      return Places::mutual_three_single;
+      return images ? Places::mutual_three_single_images : Places::mutual_three_single;
     case SitesInLists::fixed_point:
       break;
   }
@@ -47,23 +48,22 @@ void MoleculeFunction<T>::operator()(const MoleculePairArguments<T>& a) const {
     function(places)(&a, targets, sources, box, a.parts.data(),
                      is_mutual(places) ? a.parts.size() : a.source_count);
   };
+  const bool images = a.box != nullptr;
+  std::array<T, 6> box{};
+  for (std::size_t k = 0; images && k < 3; ++k) {
+    box[k] = static_cast<T>(a.box[k]);
+    box[3 + k] = static_cast<T>(1 / a.box[k]);
+  }
   if (a.listed.sources != nullptr) {
-    return call(places_of(a.listed.sites, a.apart), a.listed.targets, a.listed.sources, a.units);
+    return call(places_of(a.listed.sites, a.apart, images), a.listed.targets, a.listed.sources,
+                images ? box.data() : a.units);
   }
   if (a.fixed_sources != nullptr) {
     return call(Places::mutual_fixed_point, a.fixed_targets, a.fixed_sources, a.units);
   }
-  const bool mutual = a.rows != nullptr;
-  if (a.box == nullptr) {
-    const Places places = mutual ? Places::mutual : a.inside ? Places::inside : Places::one_image;
-    return call(places, a.targets, a.sources, nullptr);
-  }
-  std::array<T, 6> box{};
-  for (std::size_t k = 0; k < 3; ++k) {
-    box[k] = static_cast<T>(a.box[k]);
-    box[3 + k] = static_cast<T>(1 / a.box[k]);
-  }
-  call(mutual ? Places::mutual_images : Places::images, a.targets, a.sources, box.data());
+  const Places mutual = images ? Places::mutual_images : Places::mutual;
+  const Places any = images ? Places::images : a.inside ? Places::inside : Places::one_image;
+  call(a.rows != nullptr ? mutual : any, a.targets, a.sources, box.data());
 }
 
 template class MoleculeFunction<float>;

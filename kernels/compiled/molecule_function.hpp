@@ -25,8 +25,8 @@ class MoleculeFunction {
   void operator()(const MoleculePairArguments<T>& arguments) const;
 
   /// Whether MoleculePairArguments::listed may be given.
-  bool takes(SitesInLists sites, bool apart) const {
-    return function(places_of(sites, apart)) != nullptr;
+  bool takes(SitesInLists sites, bool apart, bool images) const {
+    return function(places_of(sites, apart, images)) != nullptr;
   }
 
  private:
@@ -35,7 +35,7 @@ class MoleculeFunction {
                             std::size_t sources);
   Function function(Places places) const { return functions_[static_cast<std::size_t>(places)]; }
   /// Not everything is compiled for every use.
-  Places places_of(SitesInLists sites, bool apart) const;
+  Places places_of(SitesInLists sites, bool apart, bool images) const;
 
   std::shared_ptr<const MachineCode> code_;
   Function functions_[kPlaces] = {};  ///< by Places

@@ -161,7 +161,7 @@ class MoleculeText {
     text_.line({"br label %store"});
   }
 
-  bool has_images() const { return places_ == Places::images || places_ == Places::mutual_images; }
+  bool has_images() const { return have_images(places_); }
   bool is_fixed_point() const { return compiled::is_fixed_point(places_); }
 
   /// Sums at a block's begin: from block `from`, those named `first` or 0; from `again`, those
@@ -199,7 +199,7 @@ class MoleculeText {
   /// The type of coordinates side by side.
   std::string_view stored() const {
     if (is_fixed_point()) return "i32";
-    return places_ == Places::mutual_three_single ? std::string_view("float") : text_.real();
+    return are_of_single(places_) ? std::string_view("float") : text_.real();
   }
 
   /// Where an array has a coordinate.
@@ -216,7 +216,7 @@ class MoleculeText {
       const std::string lanes = vector_of(stored());
       rows[k] =
           text_.value({"load ", lanes, ", ptr ", at, ", align ", stored() == "double" ? "8" : "4"});
-      if (places_ == Places::mutual_three_single) {
+      if (are_of_single(places_)) {
         rows[k] = text_.value({"fpext ", lanes, " ", rows[k], " to ", text_.vector()});
       }
     }
@@ -477,8 +477,11 @@ std::string name_of(Places places) {
                                                     "mutual_fixed_point",
                                                     "mutual_three",
                                                     "mutual_three_single",
+                                                    "mutual_three_images",
+                                                    "mutual_three_single_images",
                                                     "mutual_fixed_point_three",
                                                     "mutual_three_apart",
+                                                    "mutual_three_images_apart",
                                                     "mutual_fixed_point_three_apart"};
   return kNames[static_cast<std::size_t>(places)];
 }

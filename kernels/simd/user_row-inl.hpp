@@ -117,7 +117,7 @@ class UserRow : private MoleculePlaces<Real, T> {
     const bool one_image = kFixed<Real> || this->reach_.one_image(target_type, list_type);
     arguments_.apart = apart >= this->reach_.contact(target_type, list_type);
     arguments_.box = one_image ? nullptr : interaction_.box;
-    listed_ = pairs->three_sites && one_image && function_.takes(kSitesInLists, arguments_.apart);
+    listed_ = pairs->three_sites && function_.takes(kSitesInLists, arguments_.apart, !one_image);
     arguments_.listed = {kSitesInLists};
   }
 

@@ -102,26 +102,29 @@ class Exchanged {
   }
 
   /// The Coulomb, then the van der Waals energies.
-  std::vector<Real> energies(bool exchanged) {
+  /// @param box edges of the box where sites have images of their own, else null
+  std::vector<Real> energies(bool exchanged, const double* box) {
     const int target = exchanged ? 1 : 0;
     const auto sites = terms(target);
     std::vector<std::uint64_t> rows;
     for (const std::uint32_t site : sites.sites) rows.push_back(3 * kCount * site);
     auto arguments = arguments_of(sites);
     arguments.rows = rows.data();
+    arguments.box = box;
     arguments.sources = places_[1 - target].data();
     arguments.targets = places_[target].data();
     return evaluate(arguments);
   }
 
-  bool takes(SitesInLists form, bool apart) {
-    return terms(0).three_sites && pairs_.takes(form, apart);
+  bool takes(SitesInLists form, bool apart, bool images) {
+    return terms(0).three_sites && pairs_.takes(form, apart, images);
   }
   /// The same of sites as lists have them.
-  std::vector<Real> energies_listed(SitesInLists form, bool apart) {
+  std::vector<Real> energies_listed(SitesInLists form, bool apart, const double* box) {
     const auto sites = terms(0);
     auto arguments = arguments_of(sites);
     arguments.apart = apart;
+    arguments.box = box;
     const void* const sources = form == SitesInLists::in_single
                                     ? static_cast<const void*>(singles_.data())
                                     : sources_.data();
@@ -169,14 +172,17 @@ template <class Real>
 void expect_the_same_when_exchanged(const TwoSystems& systems) {
   for (const auto& [first, second] : {std::pair{0, 0}, std::pair{0, 1}, std::pair{1, 1}}) {
     Exchanged<Real> molecules(systems, first, second);
-    const auto energies = molecules.energies(false);
-    EXPECT_NE(energies[0], energies[1]);
-    EXPECT_EQ(energies, molecules.energies(true)) << "types " << first << " and " << second;
-    for (const SitesInLists form : {SitesInLists::in_lanes, SitesInLists::in_single}) {
-      for (const bool apart : {false, true}) {
-        if (!molecules.takes(form, apart)) continue;
-        EXPECT_EQ(energies, molecules.energies_listed(form, apart))
-            << "form " << static_cast<int>(form) << ", apart " << apart;
+    constexpr double kBox[] = {7, 8, 9};
+    for (const double* const box : {static_cast<const double*>(nullptr), kBox}) {
+      const auto energies = molecules.energies(false, box);
+      EXPECT_NE(energies[0], energies[1]);
+      EXPECT_EQ(energies, molecules.energies(true, box)) << "types " << first << " and " << second;
+      for (const SitesInLists form : {SitesInLists::in_lanes, SitesInLists::in_single}) {
+        for (const bool apart : {false, true}) {
+          if (!molecules.takes(form, apart, box != nullptr)) continue;
+          EXPECT_EQ(energies, molecules.energies_listed(form, apart, box))
+              << "form " << static_cast<int>(form) << ", apart " << apart;
+        }
       }
     }
   }
@@ -197,11 +203,13 @@ TEST(UserMolecules, OfThreeSitesAreTakenFromLists) {
   const bool compiled = compiled::best_instruction_set() != compiled::InstructionSet::portable;
   Exchanged<double> in_double(systems, 0, 0);
   Exchanged<float> in_single(systems, 0, 0);
-  EXPECT_EQ(in_double.takes(SitesInLists::in_lanes, false), compiled);
-  EXPECT_EQ(in_double.takes(SitesInLists::in_single, false), compiled);
-  EXPECT_EQ(in_double.takes(SitesInLists::fixed_point, false), compiled);
-  EXPECT_EQ(in_single.takes(SitesInLists::in_lanes, true), compiled);
-  EXPECT_EQ(in_single.takes(SitesInLists::fixed_point, true), compiled);
+  for (const bool images : {false, true}) {
+    EXPECT_EQ(in_double.takes(SitesInLists::in_lanes, false, images), compiled);
+    EXPECT_EQ(in_double.takes(SitesInLists::in_single, false, images), compiled);
+    EXPECT_EQ(in_single.takes(SitesInLists::in_lanes, true, images), compiled);
+  }
+  EXPECT_EQ(in_double.takes(SitesInLists::fixed_point, false, false), compiled);
+  EXPECT_EQ(in_single.takes(SitesInLists::fixed_point, true, false), compiled);
 }
 
 /// The same energies of sites in fixed point, from lists and one pair after another.
@@ -209,7 +217,7 @@ template <class Real>
 void expect_the_same_from_lists(const TwoSystems& systems) {
   constexpr std::size_t kCount = 64;
   MoleculePairs<Real> pairs(systems.potential, PairsWith::molecules);
-  if (!pairs.takes(SitesInLists::fixed_point, true)) GTEST_SKIP() << "nothing is compiled";
+  if (!pairs.takes(SitesInLists::fixed_point, true, false)) GTEST_SKIP() << "nothing is compiled";
   const auto sites = terms_of_molecules<Real>(pairs.terms(), systems.user.topology(), 7.0, 0, 0);
   std::mt19937 random(5);
   std::uniform_int_distribution<std::int32_t> place(0, 1 << 30);
