@@ -468,24 +468,6 @@ class MoleculeText {
 
 }  // namespace
 
-std::string name_of(Places places) {
-  constexpr std::array<const char*, kPlaces> kNames{"one_image",
-                                                    "images",
-                                                    "inside",
-                                                    "mutual",
-                                                    "mutual_images",
-                                                    "mutual_fixed_point",
-                                                    "mutual_three",
-                                                    "mutual_three_single",
-                                                    "mutual_three_images",
-                                                    "mutual_three_single_images",
-                                                    "mutual_fixed_point_three",
-                                                    "mutual_three_apart",
-                                                    "mutual_three_images_apart",
-                                                    "mutual_fixed_point_three_apart"};
-  return kNames[static_cast<std::size_t>(places)];
-}
-
 std::optional<std::string> molecule_text(std::span<const PairTerm> terms,
                                          std::span<const Places> places, double least, bool single,
                                          InstructionSet set) {
