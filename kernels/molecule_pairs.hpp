@@ -82,6 +82,21 @@ constexpr std::size_t whole_grains(std::size_t count) {
   return (count + kMoleculeGrain<T> - 1) / kMoleculeGrain<T> * kMoleculeGrain<T>;
 }
 
+/// What the coordinates of the sources are in lists.
+enum class SitesInLists : std::uint8_t { in_lanes, in_single, fixed_point };
+
+/// Three sites of each molecule as lists have them.
+template <class T>
+struct ListedSites {
+  SitesInLists sites = SitesInLists::in_lanes;
+  const void* sources = nullptr;  ///< x, y, z of each site, as MoleculePairArguments::sources
+  const void* targets = nullptr;  ///< x, y, z of each site, one value each; T or fixed-point
+  /// x, y, z: half of what the sources' centres are away from the target's, in rows as the sources.
+  /// Sites count from their centres; with these, each pair of molecules is seen from its middle.
+  /// Not read in fixed precision.
+  const T* halves = nullptr;
+};
+
 template <class T>
 struct MoleculePairArguments {
   std::size_t target_count = 0;  ///< sites of the target
@@ -92,9 +107,6 @@ struct MoleculePairArguments {
   const std::uint64_t* rows = nullptr;
   const std::uint32_t* present = nullptr;
   const T* coefficients = nullptr;
-  /// SitePairTerms::three_sites: cheaper where that is compiled, with the same bits.
-  bool three_sites = false;
-
   std::size_t count = 0;       ///< of source molecules: a multiple of kMoleculeGrain
   std::size_t stride = 0;      ///< from one row of sources to the next
   const T* sources = nullptr;  ///< x, y, z of each site: rows of `count` values, A
@@ -106,12 +118,15 @@ struct MoleculePairArguments {
   const std::int32_t* fixed_sources = nullptr;
   const std::int32_t* fixed_targets = nullptr;
   T units[3] = {};
+  /// In place of all these, and cheaper with the same bits: of SitePairTerms::three_sites, where
+  /// MoleculePairs::takes() says so. `rows` are not read then.
+  ListedSites<T> listed = {};
   /// Edges of the box, where displacements of sites need a periodic image of their own; else null.
   const double* box = nullptr;
   /// Whether all pairs are inside the cutoffs and farther than the minimum distance: neither is
   /// looked for.
   bool inside = false;
-  /// The same of the minimum distance alone, where there are `rows`: it may be looked for.
+  /// The same of the minimum distance alone, with `listed`: it may be looked for.
   bool apart = false;
   T squared_cutoffs[2] = {};  ///< by MoleculeEnergy
   /// By MoleculeEnergy: `count` values, overwritten. Null where no term has it.

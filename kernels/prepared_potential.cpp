@@ -7,12 +7,20 @@ namespace starpmc {
 
 PreparedPotential::PreparedPotential(const Potential& potential, compiled::InstructionSet set) {
   using compiled::Places;
-  constexpr std::array kOfMolecules{Places::mutual, Places::mutual_images,
-                                    Places::mutual_fixed_point, Places::mutual_three,
+  constexpr std::array kOfMolecules{Places::mutual,
+                                    Places::mutual_images,
+                                    Places::mutual_fixed_point,
+                                    Places::mutual_three,
+                                    Places::mutual_three_single,
+                                    Places::mutual_three_images,
+                                    Places::mutual_three_single_images,
                                     Places::mutual_fixed_point_three};
   // in single precision they are far from each other
-  constexpr std::array kOfFarMolecules{Places::mutual, Places::mutual_images,
-                                       Places::mutual_fixed_point, Places::mutual_three_apart,
+  constexpr std::array kOfFarMolecules{Places::mutual,
+                                       Places::mutual_images,
+                                       Places::mutual_fixed_point,
+                                       Places::mutual_three_apart,
+                                       Places::mutual_three_images_apart,
                                        Places::mutual_fixed_point_three_apart};
   constexpr std::array kOfNuclei{Places::images};
   constexpr std::array kOfGrid{Places::one_image, Places::inside};

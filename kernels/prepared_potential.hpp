@@ -51,6 +51,10 @@ class MoleculePairs {
   MoleculePairs& operator=(const MoleculePairs&) = delete;
 
   const std::vector<PairTerm>& terms() const { return *terms_; }
+  /// Whether MoleculePairArguments::listed may be given.
+  bool takes(SitesInLists sites, bool apart, bool images) const {
+    return function_ != nullptr && function_->takes(sites, apart, images);
+  }
   void operator()(const MoleculePairArguments<T>& arguments) {
     if (blocks_) {
       (*blocks_)(arguments);

@@ -26,41 +26,44 @@ std::shared_ptr<const MoleculeFunction<T>> MoleculeFunction<T>::compile(
 }
 
 template <class T>
+Places MoleculeFunction<T>::places_of(SitesInLists sites, bool apart, bool images) const {
+  const auto either = [&](Places three_apart, Places three) {
+    return apart && function(three_apart) != nullptr ? three_apart : three;
+  };
+  switch (sites) {
+    case SitesInLists::in_lanes:
+      return images ? either(Places::mutual_three_images_apart, Places::mutual_three_images)
+                    : either(Places::mutual_three_apart, Places::mutual_three);
+    case SitesInLists::in_single:
+      return images ? Places::mutual_three_single_images : Places::mutual_three_single;
+    case SitesInLists::fixed_point:
+      break;
+  }
+  return either(Places::mutual_fixed_point_three_apart, Places::mutual_fixed_point_three);
+}
+
+template <class T>
 void MoleculeFunction<T>::operator()(const MoleculePairArguments<T>& a) const {
   const auto call = [&](Places places, const void* targets, const void* sources, const T* box) {
-    functions_[static_cast<std::size_t>(places)](
-        a.count, a.stride, a.target_count, is_mutual(places) ? a.parts.size() : a.source_count,
-        targets, sources, box, a.parts.data(), a.rows, a.present, a.coefficients, a.squared_cutoffs,
-        a.energies[0], a.energies[1]);
+    function(places)(&a, targets, sources, box, a.parts.data(),
+                     is_mutual(places) ? a.parts.size() : a.source_count);
   };
-  // not everything is compiled for every use
-  const auto quickest = [&](Places three_apart, Places three, Places any) {
-    const auto has = [&](Places places) {
-      return functions_[static_cast<std::size_t>(places)] != nullptr;
-    };
-    if (!a.three_sites) return any;
-    if (a.apart && has(three_apart)) return three_apart;
-    return has(three) ? three : any;
-  };
-  if (a.fixed_sources != nullptr) {
-    return call(quickest(Places::mutual_fixed_point_three_apart, Places::mutual_fixed_point_three,
-                         Places::mutual_fixed_point),
-                a.fixed_targets, a.fixed_sources, a.units);
-  }
-  const bool mutual = a.rows != nullptr;
-  if (a.box == nullptr) {
-    const Places places =
-        mutual     ? quickest(Places::mutual_three_apart, Places::mutual_three, Places::mutual)
-        : a.inside ? Places::inside
-                   : Places::one_image;
-    return call(places, a.targets, a.sources, nullptr);
-  }
+  const bool images = a.box != nullptr;
   std::array<T, 6> box{};
-  for (std::size_t k = 0; k < 3; ++k) {
+  for (std::size_t k = 0; images && k < 3; ++k) {
     box[k] = static_cast<T>(a.box[k]);
     box[3 + k] = static_cast<T>(1 / a.box[k]);
   }
-  call(mutual ? Places::mutual_images : Places::images, a.targets, a.sources, box.data());
+  if (a.listed.sources != nullptr) {
+    return call(places_of(a.listed.sites, a.apart, images), a.listed.targets, a.listed.sources,
+                images ? box.data() : a.units);
+  }
+  if (a.fixed_sources != nullptr) {
+    return call(Places::mutual_fixed_point, a.fixed_targets, a.fixed_sources, a.units);
+  }
+  const Places mutual = images ? Places::mutual_images : Places::mutual;
+  const Places any = images ? Places::images : a.inside ? Places::inside : Places::one_image;
+  call(a.rows != nullptr ? mutual : any, a.targets, a.sources, box.data());
 }
 
 template class MoleculeFunction<float>;

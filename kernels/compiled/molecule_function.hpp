@@ -24,12 +24,19 @@ class MoleculeFunction {
 
   void operator()(const MoleculePairArguments<T>& arguments) const;
 
+  /// Whether MoleculePairArguments::listed may be given.
+  bool takes(SitesInLists sites, bool apart, bool images) const {
+    return function(places_of(sites, apart, images)) != nullptr;
+  }
+
  private:
-  using Function = void (*)(std::size_t count, std::size_t stride, std::size_t targets,
-                            std::size_t sources, const void* target_sites, const void* source_sites,
-                            const T* box, const std::uint64_t* parts, const std::uint64_t* rows,
-                            const std::uint32_t* present, const T* coefficients,
-                            const T* squared_cutoffs, T* coulomb, T* vdw);
+  using Function = void (*)(const MoleculePairArguments<T>* arguments, const void* target_sites,
+                            const void* source_sites, const T* box, const std::uint64_t* parts,
+                            std::size_t sources);
+  Function function(Places places) const { return functions_[static_cast<std::size_t>(places)]; }
+  /// Not everything is compiled for every use.
+  Places places_of(SitesInLists sites, bool apart, bool images) const;
+
   std::shared_ptr<const MachineCode> code_;
   Function functions_[kPlaces] = {};  ///< by Places
 };

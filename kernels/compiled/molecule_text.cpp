@@ -2,59 +2,18 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
+#include <cstddef>
+#include <type_traits>
 #include <vector>
 
 #include "kernels/compiled/function_text.hpp"
+#include "kernels/compiled/growths.hpp"
 #include "kernels/compiled/pair_text.hpp"
 
 namespace starpmc::compiled {
 namespace {
 
 constexpr std::array<std::string_view, 2> kEnergies{"coulomb", "vdw"};
-
-/// A term of the pairs, ready to be written.
-struct WrittenTerm {
-  const PairTerm& term;
-  std::vector<FusedInstruction> instructions;
-  std::size_t first_coefficient;
-};
-
-/// Products (1 + slope r^2)/r of a constant slope, which shifted-force Coulomb functions have.
-class Growths {
- public:
-  explicit Growths(const WrittenTerm& term) {
-    const Program& program = term.term.program;
-    const auto is_constant = [&](std::uint32_t value) {
-      return value >= program.first_constant() && value < program.first_result();
-    };
-    for (const FusedInstruction& instruction : term.instructions) {
-      const auto [a, b, c] = instruction.operands;
-      if (instruction.fusion == Fusion::multiply_add && is_constant(c) &&
-          program.constants[c - program.first_constant()] == 1) {
-        if (a == 0 && is_constant(b)) slopes_[instruction.result] = b;
-        if (b == 0 && is_constant(a)) slopes_[instruction.result] = a;
-      } else if (instruction.fusion == Fusion::none && a == 0 &&
-                 instruction.operation == Operation::reciprocal_square_root) {
-        inverse_ = instruction.result;
-      }
-    }
-  }
-
-  /// The slope where an instruction multiplies such a growth by 1/r.
-  std::optional<std::uint32_t> slope_of(const FusedInstruction& instruction) const {
-    const bool product =
-        instruction.fusion != Fusion::none || instruction.operation == Operation::multiply;
-    const auto [a, b, _] = instruction.operands;
-    if (!product || !inverse_ || (a != *inverse_ && b != *inverse_)) return std::nullopt;
-    const auto found = slopes_.find(a == *inverse_ ? b : a);
-    return found == slopes_.end() ? std::nullopt : std::optional(found->second);
-  }
-
- private:
-  std::optional<std::uint32_t> inverse_;           ///< the value 1/r
-  std::map<std::uint32_t, std::uint32_t> slopes_;  ///< values 1 + slope r^2 and their slopes
-};
 
 class MoleculeText {
  public:
@@ -80,18 +39,21 @@ class MoleculeText {
 
  private:
   /// Molecules side by side in lanes; sites of the source, then of the target, in turn. Of mutual
-  /// pairs: parts, then pairs.
+  /// pairs: parts, then pairs. Coefficients and the target's sites may be where energies go, as far
+  /// as LLVM is told: it would load them once and keep them, which takes more registers than there
+  /// are.
   void write(Places places) {
     places_ = places;
-    so_far_.text += joined(
-        {"define void @", name_of(places),
-         "(i64 %count, i64 %stride, i64 %targets, i64 %sources, "
-         "ptr noalias readonly %target_sites, ptr noalias readonly %source_sites, ptr noalias "
-         "readonly %box, "
-         "ptr noalias readonly %parts, ptr noalias readonly %rows, "
-         "ptr noalias readonly %present, ptr noalias readonly %coefficients, "
-         "ptr noalias readonly %cutoffs, ptr noalias %coulomb_row, ptr noalias %vdw_row) #0 {\n"});
+    so_far_.text += joined({"define void @", name_of(places),
+                            "(ptr readonly %arguments, ptr readonly %target_sites, "
+                            "ptr readonly %source_sites, ptr readonly %box, ptr readonly %parts, "
+                            "i64 %sources) #0 {\n"});
     text_.label("entry");
+    if (text_.single()) {
+      load_arguments<float>();
+    } else {
+      load_arguments<double>();
+    }
     for (std::size_t k = 0; k < 2; ++k) cutoffs_[k] = load_same("%cutoffs", std::to_string(k));
     const std::size_t lengths = has_images() ? 6 : is_fixed_point() ? 3 : 0;
     for (std::size_t k = 0; k < lengths; ++k) box_[k] = load_same("%box", std::to_string(k));
@@ -105,6 +67,7 @@ class MoleculeText {
       const std::string first = text_.value({"add i64 %i, ", axis});
       source_axes_[k] = place("%source_sites", first);
       target_axes_[k] = place("%target_sites", first);
+      half_axes_[k] = element("%halves", first);
     }
     if (is_of_three_sites(places_)) {
       write_three_sites();
@@ -123,29 +86,65 @@ class MoleculeText {
     so_far_.text += "}\n";
   }
 
-  /// All pairs one after another, as terms_of_molecules() orders them: each site is loaded once.
+  template <class T>
+  void load_arguments() {
+    using Arguments = MoleculePairArguments<T>;
+    static_assert(std::is_standard_layout_v<Arguments>);
+    const auto at = [&](std::string_view name, std::size_t offset) {
+      text_.line({name, " = getelementptr i8, ptr %arguments, i64 ", std::to_string(offset)});
+    };
+    const auto load = [&](std::string_view name, std::string_view type, std::size_t offset) {
+      const std::string place = joined({name, "_at"});
+      at(place, offset);
+      text_.line({name, " = load ", type, ", ptr ", place});
+    };
+    load("%count", "i64", offsetof(Arguments, count));
+    load("%stride", "i64", offsetof(Arguments, stride));
+    load("%targets", "i64", offsetof(Arguments, target_count));
+    load("%rows", "ptr", offsetof(Arguments, rows));
+    load("%present", "ptr", offsetof(Arguments, present));
+    load("%coefficients", "ptr", offsetof(Arguments, coefficients));
+    load("%halves", "ptr", offsetof(Arguments, listed) + offsetof(ListedSites<T>, halves));
+    load("%coulomb_row", "ptr", offsetof(Arguments, energies));
+    load("%vdw_row", "ptr", offsetof(Arguments, energies) + sizeof(T*));
+    at("%cutoffs", offsetof(Arguments, squared_cutoffs));
+  }
+
+  using ThreeSites = std::array<std::array<std::string, 3>, 3>;
+
+  /// Each site is loaded once.
+  void load_three_sites(ThreeSites& targets, ThreeSites& sources) {
+    const auto along = [&](const std::string& at) {
+      return text_.value({"load ", text_.vector(), ", ptr ", at, alignment()});
+    };
+    std::array<std::string, 3> halves;
+    if (!is_fixed_point()) std::ranges::transform(half_axes_, halves.begin(), along);
+    for (std::size_t site = 0; site < 3; ++site) {
+      const std::string row = text_.value({"mul i64 %site_stride, ", std::to_string(site)});
+      sources[site] = load_rows(source_axes_, row);
+      for (std::size_t k = 0; k < 3; ++k) {
+        targets[site][k] = load_target(std::to_string(3 * site + k));
+        if (is_fixed_point()) continue;
+        targets[site][k] = text_.subtract(targets[site][k], halves[k]);
+        sources[site][k] = text_.add(sources[site][k], halves[k]);
+      }
+    }
+  }
+
+  /// All pairs one after another, as terms_of_molecules() orders them.
   void write_three_sites() {
     using Sites = std::array<std::size_t, 2>;  // the target's and the source's
     constexpr std::array<std::array<Sites, 3>, 3> kParts{
         {{{{1, 0}, {2, 0}, {2, 1}}}, {{{0, 1}, {0, 2}, {1, 2}}}, {{{0, 0}, {1, 1}, {2, 2}}}}};
-    std::array<std::array<std::string, 3>, 3> targets;
-    std::array<std::array<std::string, 3>, 3> sources;
-    for (std::size_t site = 0; site < 3; ++site) {
-      const std::string row = text_.value({"mul i64 %site_stride, ", std::to_string(site)});
-      sources[site] = load_rows(source_axes_, row);
-      if (!is_fixed_point()) {
-        targets[site] = load_rows(target_axes_, row);
-        continue;
-      }
-      for (std::size_t k = 0; k < 3; ++k) {
-        targets[site][k] = load_target(std::to_string(3 * k + site));
-      }
-    }
+    ThreeSites targets;
+    ThreeSites sources;
+    load_three_sites(targets, sources);
     block_ = "molecules";
     std::size_t pair = 0;
-    std::array<std::string, 2> totals{"zeroinitializer", "zeroinitializer"};
+    constexpr const char* kZero = "zeroinitializer";
+    std::array<std::string, 2> totals{kZero, kZero};
     for (const auto& part : kParts) {
-      sums_ = {"zeroinitializer", "zeroinitializer"};
+      sums_ = {kZero, kZero};
       for (const auto& [target, source] : part) {
         target_ = targets[target];
         source_ = sources[source];
@@ -153,14 +152,16 @@ class MoleculeText {
         write_pair();
       }
       for (std::size_t k = 0; k < 2; ++k) {
-        totals[k] = text_.value({"fadd ", text_.vector(), " ", totals[k], ", ", sums_[k]});
+        totals[k] = totals[k] == kZero
+                        ? sums_[k]
+                        : text_.value({"fadd ", text_.vector(), " ", totals[k], ", ", sums_[k]});
       }
     }
     sums_ = totals;
     text_.line({"br label %store"});
   }
 
-  bool has_images() const { return places_ == Places::images || places_ == Places::mutual_images; }
+  bool has_images() const { return have_images(places_); }
   bool is_fixed_point() const { return compiled::is_fixed_point(places_); }
 
   /// Sums at a block's begin: from block `from`, those named `first` or 0; from `again`, those
@@ -190,12 +191,20 @@ class MoleculeText {
     text_.line({"br label %target"});
   }
 
-  std::string integers() const { return joined({"<", std::to_string(text_.lanes()), " x i32>"}); }
+  std::string vector_of(std::string_view type) const {
+    return joined({"<", std::to_string(text_.lanes()), " x ", type, ">"});
+  }
+  std::string integers() const { return vector_of("i32"); }
+
+  /// The type of coordinates side by side.
+  std::string_view stored() const {
+    if (is_fixed_point()) return "i32";
+    return are_of_single(places_) ? std::string_view("float") : text_.real();
+  }
 
   /// Where an array has a coordinate.
   std::string place(std::string_view array, std::string_view index) {
-    if (!is_fixed_point()) return element(array, index);
-    return text_.value({"getelementptr i32, ptr ", array, ", i64 ", index});
+    return text_.value({"getelementptr ", stored(), ", ptr ", array, ", i64 ", index});
   }
 
   /// x, y, z of a site in lanes, from where the axes have its row.
@@ -204,9 +213,12 @@ class MoleculeText {
     std::array<std::string, 3> rows;
     for (std::size_t k = 0; k < 3; ++k) {
       const std::string at = place(axes[k], row);
-      rows[k] = is_fixed_point()
-                    ? text_.value({"load ", integers(), ", ptr ", at, ", align 4"})
-                    : text_.value({"load ", text_.vector(), ", ptr ", at, alignment()});
+      const std::string lanes = vector_of(stored());
+      rows[k] =
+          text_.value({"load ", lanes, ", ptr ", at, ", align ", stored() == "double" ? "8" : "4"});
+      if (are_of_single(places_)) {
+        rows[k] = text_.value({"fpext ", lanes, " ", rows[k], " to ", text_.vector()});
+      }
     }
     return rows;
   }
@@ -446,6 +458,7 @@ class MoleculeText {
   std::array<std::string, 6> box_;
   std::array<std::string, 3> source_axes_;  ///< where x, y and z begin
   std::array<std::string, 3> target_axes_;
+  std::array<std::string, 3> half_axes_;
   std::array<std::string, 3> source_;  ///< coordinates
   std::array<std::string, 3> target_;
   std::array<std::string, 2> sums_;
@@ -454,20 +467,6 @@ class MoleculeText {
 };
 
 }  // namespace
-
-std::string name_of(Places places) {
-  constexpr std::array<const char*, kPlaces> kNames{"one_image",
-                                                    "images",
-                                                    "inside",
-                                                    "mutual",
-                                                    "mutual_images",
-                                                    "mutual_fixed_point",
-                                                    "mutual_three",
-                                                    "mutual_fixed_point_three",
-                                                    "mutual_three_apart",
-                                                    "mutual_fixed_point_three_apart"};
-  return kNames[static_cast<std::size_t>(places)];
-}
 
 std::optional<std::string> molecule_text(std::span<const PairTerm> terms,
                                          std::span<const Places> places, double least, bool single,

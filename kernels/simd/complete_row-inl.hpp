@@ -150,8 +150,9 @@ class CompleteRow {
  private:
   static constexpr bool kHasNear = Neighbours<Real>::kHasNear;
 
+  /// Rows of the tables are short: a call counts.
   template <class Store>
-  void with_functions(int type, const Neighbours<Real>& neighbours, Store& store) {
+  HWY_INLINE void with_functions(int type, const Neighbours<Real>& neighbours, Store& store) {
     const auto far = [&](std::size_t first, auto lanes, const auto& energies)
                          HWY_ATTR { store_far(neighbours, first, lanes, energies, store); };
     if (user_far_row_) {

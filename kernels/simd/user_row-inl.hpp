@@ -24,7 +24,8 @@ struct UserRowMemory {
 };
 
 /// The sites of the target and of the list's molecules are laid out as seen from amid their centres
-/// (MoleculePlaces::place), or in fixed precision where they are, and MoleculePairs does the rest.
+/// (MoleculePlaces::place), or in fixed precision where they are, and MoleculePairs does the rest:
+/// all of it where it takes the sites as they are in lists.
 /// @tparam T type of the lanes
 template <class Real, class T>
 class UserRow : private MoleculePlaces<Real, T> {
@@ -54,7 +55,7 @@ class UserRow : private MoleculePlaces<Real, T> {
     arguments_.squared_cutoffs[0] = squared(interaction.coulomb_cutoff);
     arguments_.squared_cutoffs[1] = squared(interaction.vdw_cutoff);
     for (std::size_t k = 0; k < 2; ++k) {
-      memory_.energies[k].grow(kTogether);
+      memory_.energies[k].grow(kListedTogether);
       arguments_.energies[k] = memory_.energies[k].data();
     }
     for (std::size_t k = 0; k < 3; ++k) {
@@ -68,26 +69,21 @@ class UserRow : private MoleculePlaces<Real, T> {
                              Store&& store) {
     if (list.count() == 0) return;
     const D d;
-    const SitePairTerms<T>& sites = sites_[static_cast<std::size_t>(
-        target.type * this->topology_.shape.molecule_types + list_type)];
-    arguments_.target_count = target.sites.size() / 3;
-    arguments_.parts = sites.parts;
-    arguments_.present = sites.present.data();
-    arguments_.coefficients = sites.coefficients.data();
-    arguments_.three_sites = sites.three_sites;
-    const bool one_image = kFixed<Real> || this->reach_.one_image(target.type, list_type);
-    arguments_.apart = apart >= this->reach_.contact(target.type, list_type);
-    arguments_.box = one_image ? nullptr : interaction_.box;
-    const auto source_sites = static_cast<std::size_t>(this->topology_.site_count(list_type));
-    for (std::size_t first = 0; first < list.count(); first += kTogether) {
-      const std::size_t count = std::min(kTogether, list.count() - first);
+    meet(target.type, list_type, apart);
+    const std::size_t together = listed_ ? kListedTogether : kTogether;
+    for (std::size_t first = 0; first < list.count(); first += together) {
+      const std::size_t count = std::min(together, list.count() - first);
       arguments_.count = whole_grains<T>(count);
-      place(target, list, first, count, source_sites);
-      if (first == 0) place_rows(sites.sites);
-      if (!sites.parts.empty()) {
+      if (listed_) {
+        refer_to(target, list, first, count);
+      } else {
+        place(target, list, first, count);
+        if (first == 0) place_rows(pairs_->sites);
+      }
+      if (!pairs_->parts.empty()) {
         function_(arguments_);
       } else {
-        for (T* const energies : arguments_.energies) std::fill_n(energies, kTogether, T{0});
+        for (T* const energies : arguments_.energies) std::fill_n(energies, together, T{0});
       }
       for (std::size_t i = 0; i < count; i += hn::Lanes(d)) {
         store(first + i, hn::FirstN(d, count - i),
@@ -100,6 +96,50 @@ class UserRow : private MoleculePlaces<Real, T> {
  private:
   /// Molecules that are laid out together: few enough to stay in a core's first cache.
   static constexpr std::size_t kTogether = 8 * kMoleculeGrain<T>;
+  static constexpr std::size_t kListedTogether = 4 * kTogether;
+  static constexpr SitesInLists kSitesInLists = kFixed<Real> ? SitesInLists::fixed_point
+                                                : sizeof(PairReal<Real>) < sizeof(T)
+                                                    ? SitesInLists::in_single
+                                                    : SitesInLists::in_lanes;
+
+  /// What depends on no more than the types. Most rows are as the one before.
+  void meet(int target_type, int list_type, double apart) {
+    const SitePairTerms<T>* const pairs = &sites_[static_cast<std::size_t>(
+        target_type * this->topology_.shape.molecule_types + list_type)];
+    if (pairs_ == pairs && apart_ == apart) return;
+    pairs_ = pairs;
+    apart_ = apart;
+    source_sites_ = static_cast<std::size_t>(this->topology_.site_count(list_type));
+    arguments_.target_count = static_cast<std::size_t>(this->topology_.site_count(target_type));
+    arguments_.parts = pairs->parts;
+    arguments_.present = pairs->present.data();
+    arguments_.coefficients = pairs->coefficients.data();
+    const bool one_image = kFixed<Real> || this->reach_.one_image(target_type, list_type);
+    arguments_.apart = apart >= this->reach_.contact(target_type, list_type);
+    arguments_.box = one_image ? nullptr : interaction_.box;
+    listed_ = pairs->three_sites && function_.takes(kSitesInLists, arguments_.apart, !one_image);
+    arguments_.listed = {kSitesInLists};
+  }
+
+  /// The list's molecules [first, first + molecules) where they are.
+  void refer_to(const Target& target, const List& list, std::size_t first, std::size_t molecules) {
+    const D d;
+    const auto stride = static_cast<std::size_t>(list.site(1) - list.site(0));
+    arguments_.stride = stride;
+    arguments_.listed.sources = list.site(0) + first;
+    arguments_.listed.targets = target.sites.data();
+    if constexpr (!kFixed<Real>) {
+      memory_.sources.grow(3 * stride);
+      T* const halves = memory_.sources.data();
+      arguments_.listed.halves = halves;
+      for (std::size_t i = 0; i < molecules; i += hn::Lanes(d)) {
+        const Point<V> half = Places::half_offset(target, list, first + i);
+        hn::Store(half.x, d, halves + i);
+        hn::Store(half.y, d, halves + stride + i);
+        hn::Store(half.z, d, halves + 2 * stride + i);
+      }
+    }
+  }
 
   void place_rows(const std::vector<std::uint32_t>& sites) {
     const std::uint64_t row = 3 * arguments_.stride;
@@ -114,8 +154,7 @@ class UserRow : private MoleculePlaces<Real, T> {
   }
 
   /// The list's molecules [first, first + molecules).
-  void place(const Target& target, const List& list, std::size_t first, std::size_t molecules,
-             std::size_t sites) {
+  void place(const Target& target, const List& list, std::size_t first, std::size_t molecules) {
     const D d;
     // A list's last vector is full of molecules; beyond it, whatever was here before does.
     static_assert(hn::MaxLanes(d) <= kMoleculeGrain<T>);
@@ -131,13 +170,14 @@ class UserRow : private MoleculePlaces<Real, T> {
     } else {
       arguments_.stride = kTogether;
       memory_.targets.grow(3 * count * kTogether);
-      memory_.sources.grow(3 * sites * kTogether);
+      memory_.sources.grow(3 * source_sites_ * kTogether);
       T* const targets = memory_.targets.data();
       T* const sources = memory_.sources.data();
       arguments_.targets = targets;
       arguments_.sources = sources;
       for (std::size_t i = 0; i < molecules; i += hn::Lanes(d)) {
-        Places::place(target, list, first + i, count, sites, targets + i, sources + i, kTogether);
+        Places::place(target, list, first + i, count, source_sites_, targets + i, sources + i,
+                      kTogether);
       }
     }
   }
@@ -152,6 +192,11 @@ class UserRow : private MoleculePlaces<Real, T> {
   MoleculePairs<T> function_;
   std::vector<SitePairTerms<T>> sites_;  ///< per pair of molecule types
   MoleculePairArguments<T> arguments_;
+  // Of the types that met last:
+  const SitePairTerms<T>* pairs_ = nullptr;
+  double apart_ = 0;
+  std::size_t source_sites_ = 0;
+  bool listed_ = false;
   std::vector<std::uint64_t> rows_;
   const std::uint32_t* sites_of_rows_ = nullptr;  ///< what rows_ is made of, and its stride
   std::uint64_t row_ = 0;

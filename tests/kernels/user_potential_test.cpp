@@ -75,63 +75,116 @@ TYPED_TEST(UserPotential, GivesTheBuiltInPotential) {
   expect_built_in_potential(pipeline, TwoSystems(wide_cutoff()));
 }
 
-/// Energies of molecules of a type with as many others of another, with coordinates at random.
+/// Energies of a molecule of a type with many of another, with coordinates at random.
 template <class Real>
 class Exchanged {
  public:
   Exchanged(const TwoSystems& systems, int first, int second)
       : systems_(systems), types_{first, second}, pairs_(systems.potential, PairsWith::molecules) {
     std::mt19937_64 random(5);
-    std::uniform_real_distribution<double> place(-2, 2);
-    for (int k = 0; k < 2; ++k) {
-      places_[k].resize(static_cast<std::size_t>(3 * topology().site_count(types_[k])) * kCount);
-      for (Real& x : places_[k]) x = static_cast<Real>(place(random) + 4 * k);
+    std::uniform_real_distribution<float> place(-2, 2);
+    const auto rows_of = [&](int type) {
+      return static_cast<std::size_t>(3 * topology().site_count(type));
+    };
+    target_.resize(rows_of(first));
+    singles_.resize(rows_of(second) * kCount);
+    halves_.resize(3 * kCount);
+    for (Real& x : target_) x = static_cast<Real>(place(random));
+    for (float& x : singles_) x = place(random);
+    for (Real& x : halves_) x = static_cast<Real>(2 + place(random) / 8);
+    sources_.assign(singles_.begin(), singles_.end());
+    for (std::size_t k = 0; k < target_.size() * kCount; ++k) {
+      places_[0].push_back(target_[k / kCount] - halves_[k % halves_.size()]);
+    }
+    for (std::size_t k = 0; k < sources_.size(); ++k) {
+      places_[1].push_back(sources_[k] + halves_[k % halves_.size()]);
     }
   }
 
   /// The Coulomb, then the van der Waals energies.
-  /// @param each_site_once  where the molecules have three sites
-  std::vector<Real> energies(bool exchanged, bool each_site_once) {
+  /// @param box edges of the box where sites have images of their own, else null
+  std::vector<Real> energies(bool exchanged, const double* box) {
     const int target = exchanged ? 1 : 0;
-    const auto sites = terms_of_molecules<Real>(pairs_.terms(), topology(), 7.0, types_[target],
-                                                types_[1 - target]);
-    EXPECT_EQ(sites.three_sites, types_[0] == 0 && types_[1] == 0) << "water with water";
+    const auto sites = terms(target);
     std::vector<std::uint64_t> rows;
     for (const std::uint32_t site : sites.sites) rows.push_back(3 * kCount * site);
-    std::vector<Real> result(2 * kCount);
-    pairs_({.parts = sites.parts,
-            .rows = rows.data(),
-            .present = sites.present.data(),
-            .coefficients = sites.coefficients.data(),
-            .three_sites = each_site_once && sites.three_sites,
-            .count = kCount,
-            .stride = kCount,
-            .sources = places_[1 - target].data(),
-            .targets = places_[target].data(),
-            .apart = each_site_once,
-            .squared_cutoffs = {49, 36},
-            .energies = {result.data(), &result[kCount]}});
-    return result;
+    auto arguments = arguments_of(sites);
+    arguments.rows = rows.data();
+    arguments.box = box;
+    arguments.sources = places_[1 - target].data();
+    arguments.targets = places_[target].data();
+    return evaluate(arguments);
+  }
+
+  bool takes(SitesInLists form, bool apart, bool images) {
+    return terms(0).three_sites && pairs_.takes(form, apart, images);
+  }
+  /// The same of sites as lists have them.
+  std::vector<Real> energies_listed(SitesInLists form, bool apart, const double* box) {
+    const auto sites = terms(0);
+    auto arguments = arguments_of(sites);
+    arguments.apart = apart;
+    arguments.box = box;
+    const void* const sources = form == SitesInLists::in_single
+                                    ? static_cast<const void*>(singles_.data())
+                                    : sources_.data();
+    arguments.listed = {form, sources, target_.data(), halves_.data()};
+    return evaluate(arguments);
   }
 
  private:
   static constexpr std::size_t kCount = 1024;
   Topology topology() const { return systems_.user.topology(); }
 
+  SitePairTerms<Real> terms(int target) {
+    auto sites = terms_of_molecules<Real>(pairs_.terms(), topology(), 7.0, types_[target],
+                                          types_[1 - target]);
+    EXPECT_EQ(sites.three_sites, types_[0] == 0 && types_[1] == 0) << "water with water";
+    return sites;
+  }
+  static MoleculePairArguments<Real> arguments_of(const SitePairTerms<Real>& sites) {
+    return {.parts = sites.parts,
+            .present = sites.present.data(),
+            .coefficients = sites.coefficients.data(),
+            .count = kCount,
+            .stride = kCount,
+            .squared_cutoffs = {49, 36}};
+  }
+  std::vector<Real> evaluate(MoleculePairArguments<Real>& arguments) {
+    std::vector<Real> result(2 * kCount);
+    arguments.energies[0] = result.data();
+    arguments.energies[1] = &result[kCount];
+    pairs_(arguments);
+    return result;
+  }
+
   const TwoSystems& systems_;
   int types_[2];
   MoleculePairs<Real> pairs_;
-  std::vector<Real> places_[2];
+  std::vector<Real> target_;  ///< from its centre
+  std::vector<float> singles_;
+  std::vector<Real> sources_;  ///< the same
+  std::vector<Real> halves_;
+  std::vector<Real> places_[2];  ///< as seen from amid the centres
 };
 
 template <class Real>
 void expect_the_same_when_exchanged(const TwoSystems& systems) {
   for (const auto& [first, second] : {std::pair{0, 0}, std::pair{0, 1}, std::pair{1, 1}}) {
     Exchanged<Real> molecules(systems, first, second);
-    const auto energies = molecules.energies(false, true);
-    EXPECT_NE(energies[0], energies[1]);
-    EXPECT_EQ(energies, molecules.energies(true, true)) << "types " << first << " and " << second;
-    EXPECT_EQ(energies, molecules.energies(false, false)) << "types " << first << " and " << second;
+    constexpr double kBox[] = {7, 8, 9};
+    for (const double* const box : {static_cast<const double*>(nullptr), kBox}) {
+      const auto energies = molecules.energies(false, box);
+      EXPECT_NE(energies[0], energies[1]);
+      EXPECT_EQ(energies, molecules.energies(true, box)) << "types " << first << " and " << second;
+      for (const SitesInLists form : {SitesInLists::in_lanes, SitesInLists::in_single}) {
+        for (const bool apart : {false, true}) {
+          if (!molecules.takes(form, apart, box != nullptr)) continue;
+          EXPECT_EQ(energies, molecules.energies_listed(form, apart, box))
+              << "form " << static_cast<int>(form) << ", apart " << apart;
+        }
+      }
+    }
   }
 }
 
@@ -142,6 +195,71 @@ TEST(UserMolecules, HaveTheSameBitsWhicheverMoves) {
     expect_the_same_when_exchanged<double>(systems);
     expect_the_same_when_exchanged<float>(systems);
   }
+}
+
+TEST(UserMolecules, OfThreeSitesAreTakenFromLists) {
+  TwoSystems systems(wide_cutoff());
+  prepare(systems.potential);
+  const bool compiled = compiled::best_instruction_set() != compiled::InstructionSet::portable;
+  Exchanged<double> in_double(systems, 0, 0);
+  Exchanged<float> in_single(systems, 0, 0);
+  for (const bool images : {false, true}) {
+    EXPECT_EQ(in_double.takes(SitesInLists::in_lanes, false, images), compiled);
+    EXPECT_EQ(in_double.takes(SitesInLists::in_single, false, images), compiled);
+    EXPECT_EQ(in_single.takes(SitesInLists::in_lanes, true, images), compiled);
+  }
+  EXPECT_EQ(in_double.takes(SitesInLists::fixed_point, false, false), compiled);
+  EXPECT_EQ(in_single.takes(SitesInLists::fixed_point, true, false), compiled);
+}
+
+/// The same energies of sites in fixed point, from lists and one pair after another.
+template <class Real>
+void expect_the_same_from_lists(const TwoSystems& systems) {
+  constexpr std::size_t kCount = 64;
+  MoleculePairs<Real> pairs(systems.potential, PairsWith::molecules);
+  if (!pairs.takes(SitesInLists::fixed_point, true, false)) GTEST_SKIP() << "nothing is compiled";
+  const auto sites = terms_of_molecules<Real>(pairs.terms(), systems.user.topology(), 7.0, 0, 0);
+  std::mt19937 random(5);
+  std::uniform_int_distribution<std::int32_t> place(0, 1 << 30);
+  std::vector<std::int32_t> sources(9 * kCount);
+  for (std::int32_t& x : sources) x = place(random);
+  std::vector<std::int32_t> target(9);
+  std::vector<std::int32_t> by_axis(9);
+  for (std::size_t k = 0; k < 9; ++k) {
+    target[k] = by_axis[k % 3 * 3 + k / 3] = -place(random) / 8;
+  }
+  std::vector<std::uint64_t> rows;
+  for (std::size_t k = 0; k < sites.sites.size(); ++k) {
+    rows.push_back((k % 2 == 0 ? 1 : 3 * kCount) * sites.sites[k]);
+  }
+  std::vector<Real> energies(2 * kCount);
+  constexpr Real kUnit{3e-9F};
+  MoleculePairArguments<Real> arguments{.target_count = 3,
+                                        .parts = sites.parts,
+                                        .rows = rows.data(),
+                                        .present = sites.present.data(),
+                                        .coefficients = sites.coefficients.data(),
+                                        .count = kCount,
+                                        .stride = kCount,
+                                        .fixed_sources = sources.data(),
+                                        .fixed_targets = by_axis.data(),
+                                        .units = {kUnit, kUnit, kUnit},
+                                        .squared_cutoffs = {49, 36},
+                                        .energies = {energies.data(), &energies[kCount]}};
+  pairs(arguments);
+  const std::vector<Real> expected = energies;
+  EXPECT_NE(expected[0], 0);
+  arguments.apart = true;
+  arguments.listed = {SitesInLists::fixed_point, sources.data(), target.data()};
+  pairs(arguments);
+  EXPECT_EQ(energies, expected);
+}
+
+TEST(UserMolecules, HaveTheSameBitsFromListsInFixedPoint) {
+  TwoSystems systems(wide_cutoff());
+  prepare(systems.potential);
+  expect_the_same_from_lists<double>(systems);
+  expect_the_same_from_lists<float>(systems);
 }
 
 /// Hard systems, by machine code of each instruction set and without any.
