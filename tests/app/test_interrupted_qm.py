@@ -187,7 +187,7 @@ class Pyscf(Interrupted):
 
     def test_start(self):
         """While Python imports, and while an SCF of minutes converges."""
-        config = self.config_of(basis="def2-qzvp", scf_grid_radial=200, scf_grid_angular=974)
+        config = self.config_of(basis="def2-qzvp", scf_grid_radial=200, scf_grid_angular=5810)
         for seconds in (0.1, 0.7, 6):
             process = self.begin("run", config, "--output.folder", self.out)
             self.wait_for(self.worker_runs, process)

@@ -268,7 +268,7 @@ class Refused(Ranks):
 
 
 class Stopped(Ranks):
-    steps = 30000
+    steps = 60000
 
     def begin(self, ranks=2):
         self.stopped = self.folder / "stopped"

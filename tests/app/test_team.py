@@ -151,7 +151,7 @@ class Devices(Team):
         """Windows by one device alone and by both, in turn: each takes the state over from the other."""
         self.skip_without_opencl()
         # Windows so short that all tries fit, and so dear that a try is worth it.
-        options = ("--sampling.window", 8, "--sampling.steps", 12000, "--run.precision", "fp64")
+        options = ("--sampling.window", 16, "--sampling.steps", 24000, "--run.precision", "fp64")
         expected = self.alone(*options)
         summary = self.run_small("tried", "--run.tasks", "auto", "--run.implementation", "opencl",
                                  *options, **TWO_DEVICES)  # fmt: skip
