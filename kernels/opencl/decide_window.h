@@ -46,23 +46,23 @@ typedef struct {
 } Deciding;
 
 /* OF: OF_BUFFER or OF_PLACE, as PART */
-#define DECIDE_ARRAYS(OF)                  \
-  ARRAY_AT(OF, int, plan);                 \
-  ARRAY_AT(OF, double, entries);           \
-  ARRAY_AT(OF, double, grid_energies);     \
-  ARRAY_AT(OF, double, nuclei_energies);   \
-  ARRAY_AT(OF, double, mm_energies);       \
-  ARRAY_AT(OF, double, differences);       \
-  ARRAY_AT(OF, const int, responses);      \
-  ARRAY_AT(OF, int, doubt_list);           \
-  ARRAY_AT(OF, ulong, answers);            \
-  ARRAY_AT(OF, double, chain_state);       \
-  ARRAY_AT(OF, double, lattice);           \
-  ARRAY_AT(OF, coordinate, lattice_sites); \
-  ARRAY_AT(OF, double, field_cache);       \
-  ARRAY_AT(OF, double, record);            \
-  ARRAY_AT(OF, int, molecule_response);    \
-  ARRAY_AT(OF, long, response_total);      \
+#define DECIDE_ARRAYS(OF)                     \
+  ARRAY_AT(OF, int, plan);                    \
+  ARRAY_AT(OF, double, entries);              \
+  ARRAY_AT(OF, double, grid_energies);        \
+  ARRAY_AT(OF, double, nuclei_energies);      \
+  ARRAY_AT(OF, double, mm_energies);          \
+  ARRAY_AT(OF, double, differences);          \
+  ARRAY_AT(OF, const int, responses);         \
+  ARRAY_AT(OF, int, doubt_list);              \
+  ARRAY_AT(OF, ulong, answers);               \
+  ARRAY_AT(OF, double, chain_state);          \
+  ARRAY_AT(OF, double, lattice);              \
+  ARRAY_AT(OF, coordinate, lattice_sites);    \
+  ARRAY_AT(OF, double, field_cache);          \
+  ARRAY_AT(OF, double, record);               \
+  ARRAY_AT(OF, int, molecule_response);       \
+  ARRAY_AT(OF, long, response_total);         \
   ARRAY_AT(OF, const double, topology_reals); \
   ARRAY_AT(OF, const int, topology_integers); \
   ARRAY_AT(OF, const double, solute);
