@@ -92,15 +92,19 @@ typedef struct {
   double pose[POSE_FIELDS];
 } Placed;
 
+/* A field of its pose. */
+static inline double placed_field(const ExactSources *s, int molecule, int entry, int field) {
+  return entry < 0 ? s->lattice[field * s->window.layout.molecules + molecule]
+                   : entry_field(s->window, s->entries, field, entry);
+}
+
 static inline Placed placed_molecule(const ExactSources *s, int molecule, int entry) {
   Placed placed;
   placed.molecule = molecule;
   placed.entry = entry;
   placed.type = s->topology_integers[molecule];
   for (int field = 0; field < POSE_FIELDS; ++field) {
-    placed.pose[field] = entry < 0
-                             ? s->lattice[field * s->window.layout.molecules + molecule]
-                             : entry_field(s->window, s->entries, field, entry);
+    placed.pose[field] = placed_field(s, molecule, entry, field);
   }
   return placed;
 }
@@ -296,8 +300,7 @@ static inline int counts(const ExactSources *s, int index, int task, const Place
   if (step >= 0 && !holds_until(s, step / 2, index)) return 0;
   double centre[3];
   for (int k = 0; k < 3; ++k) {
-    centre[k] = other.entry < 0 ? s->lattice[k * s->window.layout.molecules + other.molecule]
-                                : entry_field(s->window, s->entries, k, other.entry);
+    centre[k] = placed_field(s, other.molecule, other.entry, k);
   }
   return exact_in_reach(s, centre_of(self), (double3)(centre[0], centre[1], centre[2]));
 }

@@ -227,7 +227,7 @@ struct ChainOptions {
   bool tuning = false;
   double bound = 0;                    ///< kJ/mol, of certified decisions; 0: not certified
   double disturbance = 0;              ///< largest error put into the candidates' energies, kJ/mol
-  std::optional<double> grid_bound{};  ///< the density's part of it; left out: all
+  std::optional<double> grid_bound{};  ///< the density's part of the bound; left out: all
   double mm_disturbance = 0;
   bool spoils_points = false;  ///< of exact energies: the density's points have no charge
 };
