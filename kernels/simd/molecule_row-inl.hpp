@@ -159,12 +159,13 @@ class MoleculeRow : private MoleculePlaces<Real, T> {
     const D d;
     const SitePairs<T>& pairs =
         pairs_[static_cast<std::size_t>(target.type * topology_.shape.molecule_types + list_type)];
-    std::size_t i = 0;
-    for (; i + hn::Lanes(d) <= list.count(); i += hn::Lanes(d)) {
-      store(i, hn::FirstN(d, hn::Lanes(d)), energies_at<kCare>(target, list, pairs, i));
+    // One place that computes, whole vectors or not: it is most of the code, and of its
+    // compilation.
+    const std::size_t lanes = hn::Lanes(d);
+    for (std::size_t i = 0; i < list.count(); i += lanes) {
+      store(i, hn::FirstN(d, std::min(lanes, list.count() - i)),
+            energies_at<kCare>(target, list, pairs, i));
     }
-    if (i == list.count()) return;
-    store(i, hn::FirstN(d, list.count() - i), energies_at<kCare>(target, list, pairs, i));
   }
 
   /// Care::full: the minimum image of each pair of sites; Care::cut: the minimum distance, for
