@@ -20,10 +20,10 @@
 #include <type_traits>
 #include <vector>
 
+#include "kernels/base/binary_cache.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/logging.hpp"
 #include "kernels/joined.hpp"
-#include "kernels/opencl/host/binary_cache.hpp"
 
 namespace starpmc::compiled {
 namespace {
@@ -157,7 +157,7 @@ constexpr std::ptrdiff_t kMostLines = 20000;
 std::shared_ptr<const MachineCode> make(const std::string& text) {
   const std::string key = joined({"LLVM ", LLVM_VERSION_STRING, "\n", processor().name, "\n",
                                   processor().features, "\n", text});
-  const auto cache = opencl::BinaryCache::of_user();
+  const auto cache = BinaryCache::of_user();
   if (const auto stored = cache ? cache->load(key) : std::nullopt) {
     const auto* const bytes = reinterpret_cast<const char*>(stored->data());
     return std::make_shared<Loaded>(

@@ -29,7 +29,7 @@ class MachineCode {
   }
 
   /// Each text is compiled once in the life of a process, and found in the user's cache (as the
-  /// OpenCL programs, opencl/binary_cache.hpp) by the next.
+  /// OpenCL programs, base/binary_cache.hpp) by the next.
   /// @return null where this build cannot compile, the text has more than 20,000 lines, or
   ///         compiling failed; the first failure is logged as a warning
   static std::shared_ptr<const MachineCode> of(const std::string& text);

@@ -59,10 +59,6 @@ bool allows(Allowed wanted) {
   return allowed == Allowed::any || allowed == wanted;
 }
 
-TaskArguments& arguments_of_task(const starpu_task* task) {
-  return *static_cast<TaskArguments*>(task->cl_arg);
-}
-
 bool is_placed(const starpu_task* task) { return arguments_of_task(task).worker != kAnyWorker; }
 
 bool any_opencl_worker() {
@@ -114,8 +110,6 @@ int can_execute(unsigned worker, starpu_task* task, unsigned implementation) {
   return static_cast<int>(is_allowed_on_cpu(*task->cl, implementation) &&
                           (only != kAnyWorker || !is_refused(static_cast<int>(worker), task)));
 }
-
-std::uint32_t footprint(starpu_task* task) { return arguments_of_task(task).work_bucket; }
 
 /// What function(worker, implementation) says of each worker that may run tasks.
 template <class Function>

@@ -70,6 +70,11 @@ struct TaskArguments {
   TaskLabel label{};  ///< set at submission
   Refusals refusals{};
 };
+inline TaskArguments& arguments_of_task(const starpu_task* task) {
+  return *static_cast<TaskArguments*>(task->cl_arg);
+}
+/// Tells apart tasks of different sizes, for StarPU's models and traces.
+inline std::uint32_t footprint(starpu_task* task) { return arguments_of_task(task).work_bucket; }
 
 /// By which implementation of its kind's a worker may run tasks of codelets that have all; none: it
 /// may not.

@@ -5,11 +5,7 @@
 #include <limits>
 
 namespace starpmc::codelets {
-namespace {
-
-constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-
-}  // namespace
+namespace {}  // namespace
 
 std::uint32_t work_bucket(double work) {
   return static_cast<std::uint32_t>(std::lround(4 * std::log2(std::max(work, 1.0)))) + 1;

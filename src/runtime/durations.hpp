@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <limits>
 
 /// How long tasks of one implementation take on one kind of worker, by amount of work.
 namespace starpmc::codelets {
@@ -19,6 +20,7 @@ class Durations {
  public:
   /// More work than 2^63 does not exist.
   static constexpr std::uint32_t kBuckets = 256;
+  static constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
   /// As many samples as StarPU's own models want.
   static constexpr unsigned kEnough = 10;
 

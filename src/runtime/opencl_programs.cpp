@@ -18,7 +18,7 @@
 namespace starpmc::codelets {
 namespace {
 
-using DevicePrograms = std::map<Precision, std::unique_ptr<opencl::Program>>;
+using DevicePrograms = std::map<Precision, std::unique_ptr<opencl::DeviceProgram>>;
 
 /// Queues of one device beside StarPU's.
 constexpr std::size_t kLanes = 16;
@@ -106,7 +106,7 @@ std::vector<std::string> build_opencl_programs(std::span<const Precision> precis
       starpu_opencl_get_device(device, &id);
       if (context == nullptr || id == nullptr) throw RunError("StarPU does not tell the device");
       for (const Precision precision : precisions) {
-        all[index][precision] = std::make_unique<opencl::Program>(
+        all[index][precision] = std::make_unique<opencl::DeviceProgram>(
             context, id, precision, kernel_sources, launch_shape(id), potential);
       }
       if (lanes()[device].empty()) make_lanes(device, context, id);
@@ -144,7 +144,7 @@ bool has_opencl_gpu() {
   });
 }
 
-opencl::Program* opencl_program(int worker, Precision precision) {
+opencl::DeviceProgram* opencl_program(int worker, Precision precision) {
   if (starpu_worker_get_type(worker) != STARPU_OPENCL_WORKER) return nullptr;
   const int device = starpu_worker_get_devid(worker);
   if (!has_opencl_program(device)) return nullptr;

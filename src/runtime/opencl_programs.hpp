@@ -28,11 +28,11 @@ bool is_opencl_cpu(int device);
 bool has_opencl_gpu();
 
 /// Of the device that a worker drives; null: it drives none, or one without kernels.
-opencl::Program* opencl_program(int worker, Precision precision);
+opencl::DeviceProgram* opencl_program(int worker, Precision precision);
 
 /// Program and queue of the device whose worker runs the current task.
 struct OpenclPlace {
-  opencl::Program& program;
+  opencl::DeviceProgram& program;
   cl_command_queue queue;
 };
 OpenclPlace opencl_place(Precision precision);

@@ -12,7 +12,6 @@
 namespace starpmc::codelets {
 namespace {
 
-constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 /// How much faster than the speed of a worker says its tasks may be: so much is it worth a try.
 constexpr double kDoubt = 3;
 /// Of the time that tasks of a size take, what may be spent on trying how long they take elsewhere.
@@ -31,12 +30,8 @@ int environment_number(const char* name, int otherwise) {
   return value == nullptr || *value == '\0' ? otherwise : std::atoi(value);
 }
 
-const TaskArguments& task_arguments(const starpu_task* task) {
-  return *static_cast<const TaskArguments*>(task->cl_arg);
-}
-std::uint32_t footprint(starpu_task* task) { return task_arguments(task).work_bucket; }
 std::size_t size_base(starpu_task* task, unsigned /*implementation*/) {
-  return static_cast<std::size_t>(bucket_work(task_arguments(task).work_bucket));
+  return static_cast<std::size_t>(bucket_work(footprint(task)));
 }
 
 bool same_arch(const starpu_perfmodel_arch& a, const starpu_perfmodel_arch& b) {
@@ -50,8 +45,8 @@ starpu_perfmodel_arch* arch_of(int worker) {
   return starpu_worker_get_perf_archtype(worker, STARPU_NMAX_SCHED_CTXS);
 }
 
-std::mutex registry_mutex;
-std::map<std::string, std::unique_ptr<TaskHistory>>& registry() {
+std::mutex histories_mutex;
+std::map<std::string, std::unique_ptr<TaskHistory>>& all_histories() {
   static std::map<std::string, std::unique_ptr<TaskHistory>> histories;
   return histories;
 }
@@ -59,15 +54,15 @@ std::map<std::string, std::unique_ptr<TaskHistory>>& registry() {
 }  // namespace
 
 TaskHistory& TaskHistory::of(const std::string& symbol) {
-  const std::lock_guard lock(registry_mutex);
-  auto& history = registry()[symbol];
+  const std::lock_guard lock(histories_mutex);
+  auto& history = all_histories()[symbol];
   if (history == nullptr) history.reset(new TaskHistory(symbol));
   return *history;
 }
 
 void TaskHistory::forget_all() {
-  const std::lock_guard lock(registry_mutex);
-  for (auto& [symbol, history] : registry()) history->loaded_ = false;
+  const std::lock_guard lock(histories_mutex);
+  for (auto& [symbol, history] : all_histories()) history->loaded_ = false;
 }
 
 TaskHistory::TaskHistory(std::string symbol)
@@ -115,8 +110,8 @@ void TaskHistory::read_samples(ArchDurations& durations, unsigned implementation
     const starpu_perfmodel_history_entry& entry = *item->entry;
     if (entry.footprint >= Durations::kBuckets) continue;
     const bool any = entry.nsample > 0 && entry.mean > 0;
-    durations.implementations[implementation].set(entry.footprint, any ? entry.mean : kUnknown,
-                                                  believed(entry.nsample));
+    durations.implementations[implementation].set(
+        entry.footprint, any ? entry.mean : Durations::kUnknown, believed(entry.nsample));
     durations.complete[implementation][entry.footprint] = entry.nsample >= kMostSamples;
   }
   durations.forget_guesses(implementation);
@@ -138,10 +133,10 @@ double TaskHistory::expected(const starpu_perfmodel_arch& arch, unsigned impleme
   load();
   ArchDurations* const durations = find(arch);
   if (durations == nullptr || implementation >= kImplementations || bucket >= Durations::kBuckets) {
-    return kUnknown;
+    return Durations::kUnknown;
   }
   const Durations& known = durations->implementations[implementation];
-  if (calibrate_) return known.measured(bucket) ? known.expected(bucket) : kUnknown;
+  if (calibrate_) return known.measured(bucket) ? known.expected(bucket) : Durations::kUnknown;
   const double expected = known.expected(bucket);
   if (!std::isnan(expected)) return expected;
   // Whatever is not certain becomes worth a try when so many tasks have gone elsewhere that trying
@@ -175,11 +170,11 @@ double TaskHistory::guess(const ArchDurations& durations, unsigned implementatio
 
 double TaskHistory::prior_duration(const starpu_perfmodel_arch& arch, unsigned implementation,
                                    double work) const {
-  if (prior_.pair_model.empty()) return kUnknown;
+  if (prior_.pair_model.empty()) return Durations::kUnknown;
   TaskHistory& pairs = of(prior_.pair_model);
   pairs.load();
   const ArchDurations* const durations = pairs.find(arch);
-  if (durations == nullptr) return kUnknown;
+  if (durations == nullptr) return Durations::kUnknown;
   const Durations& known = durations->implementations[implementation];
   const auto in_proportion = [](double amount) { return amount; };
   return std::max(known.least(), known.guess(work_bucket(work * prior_.pairs), in_proportion));
@@ -192,7 +187,7 @@ double TaskHistory::prior(int worker, unsigned implementation, std::uint32_t buc
 double TaskHistory::estimate(int worker, unsigned implementation, double work) {
   load();
   const ArchDurations* const durations = find(*arch_of(worker));
-  if (durations == nullptr || implementation >= kImplementations) return kUnknown;
+  if (durations == nullptr || implementation >= kImplementations) return Durations::kUnknown;
   const Durations& known = durations->implementations[implementation];
   const double estimate = known.estimate(work);
   if (!std::isnan(estimate)) return estimate;
@@ -206,7 +201,7 @@ double TaskHistory::estimate(int worker, unsigned implementation, double work) {
 double TaskHistory::interpolate(int worker, unsigned implementation, double work) {
   load();
   const ArchDurations* const durations = find(*arch_of(worker));
-  if (durations == nullptr || implementation >= kImplementations) return kUnknown;
+  if (durations == nullptr || implementation >= kImplementations) return Durations::kUnknown;
   return durations->implementations[implementation].expected(work_bucket(work));
 }
 

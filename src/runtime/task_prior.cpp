@@ -9,14 +9,14 @@
 namespace starpmc::codelets {
 namespace {
 
-struct Row {
+struct PriorRow {
   std::string_view operation;
   double pairs;
 };
 
 /// Work as codelets/operations.hpp counts it. From tasks of the largest sizes measured on cores
 /// with AVX-512 and on an H100; where both have more to do than to start, they agree within 40 %.
-constexpr std::array<Row, 12> kRows{{
+constexpr std::array<PriorRow, 12> kPriorRows{{
     {"propose_moves", 1200},
     {"qmmm_coulomb_grid", 750},
     {"qmmm_coulomb_grid_reduce", 65},
@@ -35,8 +35,8 @@ constexpr std::array<Row, 12> kRows{{
 
 TaskPrior task_prior(std::string_view codelet) {
   const CodeletName name = parsed_name(codelet);
-  const auto row = std::ranges::find(kRows, name.operation, &Row::operation);
-  if (row == kRows.end() || name.precision.empty()) return {};
+  const auto row = std::ranges::find(kPriorRows, name.operation, &PriorRow::operation);
+  if (row == kPriorRows.end() || name.precision.empty()) return {};
   return {pair_model(name.precision), row->pairs};
 }
 

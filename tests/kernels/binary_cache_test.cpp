@@ -34,7 +34,7 @@ class Cache : public testing::Test {
     }
   }
 
-  opencl::BinaryCache cache() const { return opencl::BinaryCache(folder_); }
+  BinaryCache cache() const { return BinaryCache(folder_); }
   static std::string read(const fs::path& path) {
     std::ifstream file(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};
@@ -108,7 +108,7 @@ TEST_F(Cache, TrustsOnlyWhatNobodyElseMayWrite) {
 }
 
 TEST_F(Cache, LivesWithFoldersItCannotUse) {
-  const opencl::BinaryCache inside_a_file(root_ / "file" / "kernels");
+  const BinaryCache inside_a_file(root_ / "file" / "kernels");
   write(root_ / "file", "text");
   inside_a_file.store("key", binary_);
   EXPECT_FALSE(inside_a_file.load("key"));
@@ -116,18 +116,18 @@ TEST_F(Cache, LivesWithFoldersItCannotUse) {
 }
 
 TEST_F(Cache, KeepsToItsSize) {
-  for (std::size_t i = 0; i < opencl::BinaryCache::kMostFiles + 5; ++i) {
+  for (std::size_t i = 0; i < BinaryCache::kMostFiles + 5; ++i) {
     cache().store("key " + std::to_string(i), binary_);
   }
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}),
-            static_cast<std::ptrdiff_t>(opencl::BinaryCache::kMostFiles));
+            static_cast<std::ptrdiff_t>(BinaryCache::kMostFiles));
 }
 
 TEST_F(Cache, LiesWhereTheUserWantsIt) {
   ::setenv("XDG_CACHE_HOME", root_.c_str(), 1);
-  EXPECT_EQ(opencl::BinaryCache::of_user()->file_of("key"), cache().file_of("key"));
+  EXPECT_EQ(BinaryCache::of_user()->file_of("key"), cache().file_of("key"));
   ::setenv("XDG_CACHE_HOME", "relative", 1);
-  EXPECT_EQ(opencl::BinaryCache::of_user()->file_of("key").parent_path(),
+  EXPECT_EQ(BinaryCache::of_user()->file_of("key").parent_path(),
             fs::path(std::getenv("HOME")) / ".cache" / "starpmc" / "kernels");
 }
 
@@ -135,7 +135,7 @@ TEST_F(Cache, KnowsWhetherItTakesFiles) {
   EXPECT_TRUE(cache().takes_files());
   EXPECT_TRUE(fs::is_directory(folder_));
   write(root_ / "file", "text");
-  EXPECT_FALSE(opencl::BinaryCache(root_ / "file" / "kernels").takes_files());
+  EXPECT_FALSE(BinaryCache(root_ / "file" / "kernels").takes_files());
 }
 
 /// What it lacks is told of once it is asked for, and built by whoever helps.
@@ -146,7 +146,7 @@ TEST_F(Cache, IsFilledByOthers) {
   ::setenv("XDG_CACHE_HOME", root_.c_str(), 1);
   int told = 0;
   std::vector<std::string> requests;
-  const auto build = [&](const std::string& options, bool helps, const opencl::BinaryCache& files) {
+  const auto build = [&](const std::string& options, bool helps, const BinaryCache& files) {
     opencl::set_build_help({[&](const std::string&) { ++told; },
                             [&](const std::string& request) {
                               requests.push_back(request);
@@ -170,7 +170,7 @@ TEST_F(Cache, IsFilledByOthers) {
   EXPECT_EQ(files_there(), 2);
   EXPECT_EQ(requests.size(), 2U);
   write(root_ / "file", "text");
-  EXPECT_TRUE(build("-DANSWER=44", true, opencl::BinaryCache(root_ / "file" / "kernels")));
+  EXPECT_TRUE(build("-DANSWER=44", true, BinaryCache(root_ / "file" / "kernels")));
   EXPECT_EQ(requests.size(), 2U);  // what others built would be lost
   EXPECT_EQ(told, 3);
   for (const std::string& nothing :
@@ -187,7 +187,7 @@ TEST_F(Cache, ServesPrograms) {
   if (!device) GTEST_SKIP() << "no OpenCL device with double precision";
   const std::string text = "__kernel void answer(__global int *x) { *x = 42; }\n";
   const auto answer = [&](const std::string& options) {
-    const opencl::BinaryCache files = cache();
+    const BinaryCache files = cache();
     const auto program =
         opencl::build_program(device->context.get(), device->id, text, options, &files);
     cl_int error = CL_SUCCESS;

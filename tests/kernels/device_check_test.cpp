@@ -48,8 +48,8 @@ TEST(DeviceCheck, TakesTheDevicesHere) {
   const std::optional<Device> device = find_device(CL_DEVICE_TYPE_ALL);
   if (!device) GTEST_SKIP() << "no OpenCL device with double precision";
   for (const Precision precision : {Precision::fp64, Precision::mixed, Precision::fixed}) {
-    opencl::Program program(device->context.get(), device->id, precision,
-                            source_folder() / "kernels");
+    opencl::DeviceProgram program(device->context.get(), device->id, precision,
+                                  source_folder() / "kernels");
     EXPECT_NO_THROW(opencl::check_device(program, device->queue.get()));
   }
 }

@@ -443,7 +443,7 @@ class DevicePipeline {
   }
 
   const Device& device_;
-  opencl::Program program_;
+  opencl::DeviceProgram program_;
   opencl::WindowExtent extent_{};
 };
 

@@ -178,7 +178,8 @@ TEST_P(OpenCl, BuildErrorsTellTheLog) {
                         std::filesystem::copy_options::recursive);
   std::ofstream(folder / "opencl" / "propose_moves.cl", std::ios::app) << "this_is_no_type x;\n";
   try {
-    const opencl::Program broken(device_->context.get(), device_->id, Precision::mixed, folder);
+    const opencl::DeviceProgram broken(device_->context.get(), device_->id, Precision::mixed,
+                                       folder);
     FAIL() << "built a broken kernel";
   } catch (const RunError& error) {
     EXPECT_NE(std::string(error.what()).find("CL_BUILD_PROGRAM_FAILURE"), std::string::npos);

@@ -238,8 +238,8 @@ TEST(LaunchShape, ProgramsAreBuiltForWhatTheDeviceTakes) {
       "clGetDeviceInfo");
   opencl::LaunchShape shape = opencl::LaunchShape::for_cpu();
   while (static_cast<std::size_t>(shape.difference_group) <= most) shape.difference_group *= 2;
-  const opencl::Program program(device->context.get(), device->id, Precision::mixed,
-                                source_folder() / "kernels", shape);
+  const opencl::DeviceProgram program(device->context.get(), device->id, Precision::mixed,
+                                      source_folder() / "kernels", shape);
   EXPECT_GT(shape.largest_group(), static_cast<int>(most));
   EXPECT_LE(program.shape().largest_group(), static_cast<int>(most));
 }

@@ -3,8 +3,8 @@
 
 namespace starpmc::opencl {
 
-void arithmetic_probe(Program& program, cl_command_queue queue, ArithmeticLoop loop, int rounds,
-                      Buffer result) {
+void arithmetic_probe(DeviceProgram& program, cl_command_queue queue, ArithmeticLoop loop,
+                      int rounds, Buffer result) {
   const LaunchShape& shape = program.shape();
   const std::size_t groups = size_of(program.compute_units() * shape.groups_per_unit);
   const auto launch = [&](Launch& kernel) {

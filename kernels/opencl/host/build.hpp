@@ -3,7 +3,7 @@
 #include <functional>
 #include <string>
 
-#include "kernels/opencl/host/binary_cache.hpp"
+#include "kernels/base/binary_cache.hpp"
 #include "kernels/opencl/host/handles.hpp"
 
 namespace starpmc::opencl {

@@ -10,7 +10,7 @@ int groups_of_mm_sums(const WindowExtent& extent) {
   return MM_TERMS * whole_groups(extent.candidates + extent.starts, SUM_ENTRIES);
 }
 
-void decide_pass(Program& program, cl_command_queue queue, const Window& window,
+void decide_pass(DeviceProgram& program, cl_command_queue queue, const Window& window,
                  const StepTuning& tuning, const Certification& certification,
                  const DecideBuffers& buffers, const DecideWork& work, Buffer scratch,
                  bool second) {
@@ -23,7 +23,7 @@ void decide_pass(Program& program, cl_command_queue queue, const Window& window,
       .run({1, 1}, {size_of(program.shape().decide_group), 1});
 }
 
-void decide_at_first(Program& program, cl_command_queue queue, const Window& window,
+void decide_at_first(DeviceProgram& program, cl_command_queue queue, const Window& window,
                      const StepTuning& tuning, const Certification& certification,
                      const DecideBuffers& buffers, const DecideWork& work, Buffer scratch) {
   check_extent(program, window.extent, buffers.response.components);
@@ -37,7 +37,7 @@ void decide_at_first(Program& program, cl_command_queue queue, const Window& win
   decide_pass(program, queue, window, tuning, certification, buffers, work, scratch, false);
 }
 
-void exact_changes(Program& program, cl_command_queue queue, const Window& window,
+void exact_changes(DeviceProgram& program, cl_command_queue queue, const Window& window,
                    const Certification& certification, const DecideBuffers& buffers,
                    const DecideWork& work, Buffer scratch) {
   const Buffer& unused = buffers.mm_energies;
@@ -55,7 +55,7 @@ void exact_changes(Program& program, cl_command_queue queue, const Window& windo
 }  // namespace
 
 /// As occupation_in of occupation.h and rounds_in of decide_teams.h lay it out.
-std::size_t occupation_bytes(const Program& program, int steps, int components) {
+std::size_t occupation_bytes(const DeviceProgram& program, int steps, int components) {
   const bool rounds = program.shape().decide_group > 1;
   const std::size_t step_integers = rounds ? 8 : 5;
   const std::size_t integers =
@@ -65,7 +65,7 @@ std::size_t occupation_bytes(const Program& program, int steps, int components) 
          integers * sizeof(cl_int);
 }
 
-void check_extent(const Program& program, const WindowExtent& extent, int components) {
+void check_extent(const DeviceProgram& program, const WindowExtent& extent, int components) {
   const LaunchShape& shape = program.shape();
   const std::size_t item_bytes = 2 * sizeof(cl_ulong);
   check_local_memory(program,
@@ -90,7 +90,8 @@ AddUpGroups deciding_groups_that_add_up(const WindowExtent& extent, int items) {
   return {groups_of_mm_sums(extent), whole_groups(pairs, PAIRS_PER_ITEM * items), 0};
 }
 
-DecideWork decide_work(const Program& program, const Window& window, int groups, int components) {
+DecideWork decide_work(const DeviceProgram& program, const Window& window, int groups,
+                       int components) {
   const int doubts = program.shape().most_doubts;
   const std::size_t candidates = size_of(window.extent.candidates);
   DecideWork work;
@@ -148,7 +149,7 @@ void set_points_arguments(Launch& launch, const Certification& certification,
   launch.with(some(certification.exact_blocks, unused), some(certification.exact_points, unused));
 }
 
-void metropolis_decide(Program& program, cl_command_queue queue, const Window& window,
+void metropolis_decide(DeviceProgram& program, cl_command_queue queue, const Window& window,
                        const StepTuning& tuning, const Certification& certification,
                        const DecideBuffers& buffers) {
   const LaunchShape& shape = program.shape();

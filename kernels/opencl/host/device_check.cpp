@@ -33,7 +33,7 @@ std::string text_of(int digits, const Parts&... parts) {
 constexpr int kRoots = 100'000;
 constexpr double kWideRoot = 2e-11;
 
-void check_roots(Program& program, cl_command_queue queue) {
+void check_roots(DeviceProgram& program, cl_command_queue queue) {
   std::vector<double> squares(kRoots);
   std::mt19937_64 random(18);
   std::uniform_real_distribution<double> exponent(-4, 6);
@@ -92,7 +92,7 @@ void compare(const SmallSystem<Real>& host, const SmallSystem<Real>& device) {
 }
 
 template <class Real>
-void check_windows(Program& program, cl_command_queue queue) {
+void check_windows(DeviceProgram& program, cl_command_queue queue) {
   SmallSystem<Real> host;
   host.sample();
   for (const Settling settling : {Settling::at_once, Settling::apart}) {
@@ -127,7 +127,7 @@ std::string fault_of_roots(Precision precision, std::span<const double> squares,
   return {};
 }
 
-void check_device(Program& program, cl_command_queue queue, const Potential& functions) {
+void check_device(DeviceProgram& program, cl_command_queue queue, const Potential& functions) {
   check_roots(program, queue);
   check_exact(program, queue, functions);
   if (functions != Potential{}) return;

@@ -24,6 +24,6 @@ std::string fault_of_roots(Precision precision, std::span<const double> squares,
 /// on its error must have the host's bits: check_exact().
 /// @param functions that the program was made for
 /// @throws RunError with what differs
-void check_device(Program& program, cl_command_queue queue, const Potential& functions = {});
+void check_device(DeviceProgram& program, cl_command_queue queue, const Potential& functions = {});
 
 }  // namespace starpmc::opencl

@@ -40,7 +40,7 @@ CompactBlocks<double> random_points(const Interaction& interaction) {
 }
 
 template <class Real>
-void check_potential(Program& program, cl_command_queue queue, const Potential& functions,
+void check_potential(DeviceProgram& program, cl_command_queue queue, const Potential& functions,
                      const SmallSystem<Real>& system) {
   const CompactBlocks<double> blocks = random_points(system.interaction);
   std::vector<double> host(blocks.block_count() * STARPMC_BLOCK_POINTS, 0.0);
@@ -89,7 +89,7 @@ PotentialLattice lattice_of(const Interaction& interaction, int components,
 
 /// @param system its window has been sampled on the host
 template <class Real>
-void check_field(Program& program, cl_command_queue queue, const SmallSystem<Real>& system) {
+void check_field(DeviceProgram& program, cl_command_queue queue, const SmallSystem<Real>& system) {
   constexpr int kComponents = 24;
   std::vector<float> potential_values;
   std::vector<float> fp32_values;
@@ -125,7 +125,7 @@ void check_field(Program& program, cl_command_queue queue, const SmallSystem<Rea
 }
 
 template <class Real>
-void check_all(Program& program, cl_command_queue queue, const Potential& functions) {
+void check_all(DeviceProgram& program, cl_command_queue queue, const Potential& functions) {
   SmallSystem<Real> system;
   check_potential(program, queue, functions, system);
   system.sample();
@@ -134,7 +134,7 @@ void check_all(Program& program, cl_command_queue queue, const Potential& functi
 
 }  // namespace
 
-void check_exact(Program& program, cl_command_queue queue, const Potential& functions) {
+void check_exact(DeviceProgram& program, cl_command_queue queue, const Potential& functions) {
   with_precision(program.precision(),
                  [&]<class Real>() { check_all<Real>(program, queue, functions); });
 }

@@ -9,6 +9,6 @@ namespace starpmc::opencl {
 /// the potential of molecules at points, with the user's function where there is one, and the field
 /// of a fixed reference with its response.
 /// @throws RunError with what differs from the host's
-void check_exact(Program& program, cl_command_queue queue, const Potential& functions);
+void check_exact(DeviceProgram& program, cl_command_queue queue, const Potential& functions);
 
 }  // namespace starpmc::opencl

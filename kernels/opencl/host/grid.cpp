@@ -9,7 +9,7 @@ int divided_up(int value, int divisor) { return (value + divisor - 1) / divisor;
 
 }  // namespace
 
-GridWork grid_work(const Program& program, const Window& window, int blocks) {
+GridWork grid_work(const DeviceProgram& program, const Window& window, int blocks) {
   constexpr int kLongestVector = 16;
   const LaunchShape& shape = program.shape();
   const int units = program.compute_units();
@@ -28,7 +28,7 @@ GridWork grid_work(const Program& program, const Window& window, int blocks) {
   return work;
 }
 
-void qmmm_coulomb_grid_pairs(Program& program, cl_command_queue queue, const Window& window,
+void qmmm_coulomb_grid_pairs(DeviceProgram& program, cl_command_queue queue, const Window& window,
                              const GridWork& work, int blocks, Buffer sites, Buffer block_headers,
                              Buffer points, Buffer partials) {
   Launch(program, queue, "qmmm_coulomb_grid_pairs")
@@ -37,7 +37,7 @@ void qmmm_coulomb_grid_pairs(Program& program, cl_command_queue queue, const Win
       .run({size_of(work.chunks), size_of(work.slices)}, {size_of(program.shape().grid_group), 1});
 }
 
-void qmmm_coulomb_grid_sum(Program& program, cl_command_queue queue, const Window& window,
+void qmmm_coulomb_grid_sum(DeviceProgram& program, cl_command_queue queue, const Window& window,
                            const GridWork& work, Buffer sites, Buffer partials, Buffer energies) {
   const int group = program.shape().grid_sum_group;
   Launch(program, queue, "qmmm_coulomb_grid_sum")
@@ -47,8 +47,8 @@ void qmmm_coulomb_grid_sum(Program& program, cl_command_queue queue, const Windo
       .run({size_of(window.extent.candidates), 1}, {size_of(group), 1});
 }
 
-void qmmm_coulomb_grid(Program& program, cl_command_queue queue, const Window& window, int blocks,
-                       Buffer block_headers, Buffer points, Buffer energies) {
+void qmmm_coulomb_grid(DeviceProgram& program, cl_command_queue queue, const Window& window,
+                       int blocks, Buffer block_headers, Buffer points, Buffer energies) {
   if (blocks == 0) {
     fill_with_zeros(queue, window.extent.candidates, energies);
     return;
@@ -67,7 +67,7 @@ void qmmm_coulomb_grid(Program& program, cl_command_queue queue, const Window& w
   qmmm_coulomb_grid_sum(program, queue, window, work, sites, partials, energies);
 }
 
-void grid_potential(Program& program, cl_command_queue queue, const WindowLayout& layout,
+void grid_potential(DeviceProgram& program, cl_command_queue queue, const WindowLayout& layout,
                     const Interaction& interaction, const TopologyShape& topology,
                     Buffer topology_reals, Buffer topology_integers, Buffer lattice, int blocks,
                     Buffer block_headers, Buffer points, Buffer potential) {

@@ -9,7 +9,7 @@ Buffer records_of(const Window& window, std::span<const WindowTask> tasks) {
 }
 
 /// @return bytes that this takes
-std::size_t HandedWindows::place_intermediates(const Program& program, Buffer memory) {
+std::size_t HandedWindows::place_intermediates(const DeviceProgram& program, Buffer memory) {
   std::size_t total = 0;
   const auto take = [&](std::size_t bytes) {
     const Buffer place = behind(memory, total);
@@ -40,7 +40,7 @@ std::size_t HandedWindows::place_intermediates(const Program& program, Buffer me
   return total;
 }
 
-WindowArrays HandedWindows::move_to(const Program& program, Buffer memory) {
+WindowArrays HandedWindows::move_to(const DeviceProgram& program, Buffer memory) {
   WindowArrays arrays(memory, place_intermediates(program, memory));
   DecideBuffers& decide = whole.decide;
   for (Buffer* const array :

@@ -29,10 +29,10 @@ struct HandedWindows {
   /// one piece of memory, which launches are given once: each memory object costs a launch half a
   /// microsecond, and a chain's steps wait for launches.
   /// @return the arrays; its bytes() are all that this takes, whatever the memory
-  WindowArrays move_to(const Program& program, Buffer memory);
+  WindowArrays move_to(const DeviceProgram& program, Buffer memory);
 
  private:
-  std::size_t place_intermediates(const Program& program, Buffer memory);
+  std::size_t place_intermediates(const DeviceProgram& program, Buffer memory);
 };
 
 }  // namespace starpmc::opencl

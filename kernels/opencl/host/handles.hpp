@@ -1,8 +1,5 @@
 #pragma once
 
-#ifndef CL_TARGET_OPENCL_VERSION
-#define CL_TARGET_OPENCL_VERSION 120
-#endif
 #include <CL/cl.h>
 
 #include <memory>

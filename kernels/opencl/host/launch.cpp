@@ -60,7 +60,7 @@ PairConstants pair_constants(const Interaction& interaction) {
   return constants;
 }
 
-void check_local_memory(const Program& program, std::size_t bytes, const char* kernel) {
+void check_local_memory(const DeviceProgram& program, std::size_t bytes, const char* kernel) {
   if (bytes <= program.local_memory_bytes()) return;
   throw RunError("OpenCL: " + std::string(kernel) + " needs " + std::to_string(bytes) +
                  " bytes of local memory, the device has " +

@@ -45,7 +45,7 @@ struct Place {
 /// Sets a kernel's arguments one after another, then enqueues it.
 class Launch {
  public:
-  Launch(Program& program, cl_command_queue queue, const char* name)
+  Launch(DeviceProgram& program, cl_command_queue queue, const char* name)
       : Launch(program.kernel(queue, name), queue, name) {}
   /// @param name of the kernel, for messages
   Launch(PreparedKernel& kernel, cl_command_queue queue, const char* name)
@@ -110,6 +110,6 @@ WindowShape window_shape(const Window& window);
 PairConstants pair_constants(const Interaction& interaction);
 void fill_with_zeros(cl_command_queue queue, int count, Buffer energies);
 /// @throws RunError where a kernel's work-group needs more local memory than the device has
-void check_local_memory(const Program& program, std::size_t bytes, const char* kernel);
+void check_local_memory(const DeviceProgram& program, std::size_t bytes, const char* kernel);
 
 }  // namespace starpmc::opencl

@@ -4,7 +4,7 @@ namespace starpmc::opencl {
 
 std::size_t picks_bytes(int steps) { return 5 * size_of(steps) * sizeof(cl_int); }
 
-void propose_moves_and_sites(Program& program, cl_command_queue queue, const Window& window,
+void propose_moves_and_sites(DeviceProgram& program, cl_command_queue queue, const Window& window,
                              const StepRange& range, Buffer chain_state, Buffer lattice,
                              Buffer outside, int site_capacity, Buffer sites) {
   const std::size_t picks = picks_bytes(window.extent.steps);
@@ -17,7 +17,7 @@ void propose_moves_and_sites(Program& program, cl_command_queue queue, const Win
       .run({1, 1}, {size_of(program.shape().propose_group), 1});
 }
 
-void propose_moves(Program& program, cl_command_queue queue, const Window& window,
+void propose_moves(DeviceProgram& program, cl_command_queue queue, const Window& window,
                    const StepRange& range, Buffer chain_state, Buffer lattice, Buffer outside) {
   propose_moves_and_sites(program, queue, window, range, chain_state, lattice, outside, 0, {});
 }

@@ -1,8 +1,5 @@
 #pragma once
 
-#ifndef CL_TARGET_OPENCL_VERSION
-#define CL_TARGET_OPENCL_VERSION 120
-#endif
 #include <CL/cl.h>
 
 #include <cstddef>
@@ -36,7 +33,7 @@ class PreparedKernel;
 
 /// The kernels built for one device and one precision, with scratch memory for their partial sums.
 /// Used by several threads, each with in-order queues of its own.
-class Program {
+class DeviceProgram {
  public:
   /// @param sources folder that holds opencl/ and common/
   /// @param shape   what to compile for; by the device's type where it is left out. Groups are made
@@ -44,12 +41,12 @@ class Program {
   /// @param potential  the user's functions
   /// @throws RunError with the build log where the device's compiler refuses, or where the device
   ///         has no double precision
-  Program(cl_context context, cl_device_id device, Precision precision,
-          const std::filesystem::path& sources, std::optional<LaunchShape> shape = std::nullopt,
-          const Potential& potential = {});
-  ~Program();
-  Program(const Program&) = delete;
-  Program& operator=(const Program&) = delete;
+  DeviceProgram(cl_context context, cl_device_id device, Precision precision,
+                const std::filesystem::path& sources,
+                std::optional<LaunchShape> shape = std::nullopt, const Potential& potential = {});
+  ~DeviceProgram();
+  DeviceProgram(const DeviceProgram&) = delete;
+  DeviceProgram& operator=(const DeviceProgram&) = delete;
 
   /// The kernel for commands of one queue.
   PreparedKernel& kernel(cl_command_queue queue, const char* name);
@@ -95,18 +92,18 @@ struct Window {
 
 /// Computes the plan on the device, too (from the same picks as WindowPlanner): window.plan is
 /// written.
-void propose_moves(Program& program, cl_command_queue queue, const Window& window,
+void propose_moves(DeviceProgram& program, cl_command_queue queue, const Window& window,
                    const StepRange& range, Buffer chain_state, Buffer lattice, Buffer outside);
 
 /// @param blocks number of compact blocks in `block_headers` and `points`
-void qmmm_coulomb_grid(Program& program, cl_command_queue queue, const Window& window, int blocks,
-                       Buffer block_headers, Buffer points, Buffer energies);
+void qmmm_coulomb_grid(DeviceProgram& program, cl_command_queue queue, const Window& window,
+                       int blocks, Buffer block_headers, Buffer points, Buffer energies);
 
-void qmmm_coulomb_grid_reduce(Program& program, cl_command_queue queue, int candidates,
+void qmmm_coulomb_grid_reduce(DeviceProgram& program, cl_command_queue queue, int candidates,
                               std::span<const Buffer> partials, Buffer energies);
 
-void qmmm_nuclei_vdw(Program& program, cl_command_queue queue, const Window& window, int nuclei,
-                     Buffer solute, Buffer energies);
+void qmmm_nuclei_vdw(DeviceProgram& program, cl_command_queue queue, const Window& window,
+                     int nuclei, Buffer solute, Buffer energies);
 
 /// ReferenceFieldArguments; without a response its buffers are null.
 struct ReferenceField {
@@ -117,16 +114,17 @@ struct ReferenceField {
   Buffer energies;
   Buffer responses;
 };
-void reference_field(Program& program, cl_command_queue queue, const Window& window,
+void reference_field(DeviceProgram& program, cl_command_queue queue, const Window& window,
                      const ReferenceField& field);
 
-void mm_pair(Program& program, cl_command_queue queue, const Window& window, int first_molecule,
-             int last_molecule, Buffer lattice, Buffer lattice_sites, Buffer outside,
-             Buffer energies);
+void mm_pair(DeviceProgram& program, cl_command_queue queue, const Window& window,
+             int first_molecule, int last_molecule, Buffer lattice, Buffer lattice_sites,
+             Buffer outside, Buffer energies);
 
-void mm_pair_table(Program& program, cl_command_queue queue, const Window& window, Buffer table);
+void mm_pair_table(DeviceProgram& program, cl_command_queue queue, const Window& window,
+                   Buffer table);
 
-void mm_pair_reduce(Program& program, cl_command_queue queue, const Window& window,
+void mm_pair_reduce(DeviceProgram& program, cl_command_queue queue, const Window& window,
                     std::span<const Buffer> partials, Buffer table, Buffer energies);
 
 /// Certified decisions (kernels/arguments.hpp); solute and density may be null.
@@ -161,7 +159,7 @@ struct DecideBuffers {
   Buffer record;
   ResponseBuffers response{};
 };
-void metropolis_decide(Program& program, cl_command_queue queue, const Window& window,
+void metropolis_decide(DeviceProgram& program, cl_command_queue queue, const Window& window,
                        const StepTuning& tuning, const Certification& certification,
                        const DecideBuffers& buffers);
 
@@ -192,11 +190,11 @@ enum class Settling { at_once, apart };
 /// .nuclei serve the energies, too.
 /// @param window its extent is that of each task
 /// @param settling apart: to check both ways
-void sample_windows(Program& program, cl_command_queue queue, const Window& window,
+void sample_windows(DeviceProgram& program, cl_command_queue queue, const Window& window,
                     std::span<const WindowTask> tasks, const Certification& certification,
                     const WholeWindow& whole, Settling settling = Settling::at_once);
 
-void grid_potential(Program& program, cl_command_queue queue, const WindowLayout& layout,
+void grid_potential(DeviceProgram& program, cl_command_queue queue, const WindowLayout& layout,
                     const Interaction& interaction, const TopologyShape& topology,
                     Buffer topology_reals, Buffer topology_integers, Buffer lattice, int blocks,
                     Buffer block_headers, Buffer points, Buffer potential);
@@ -215,15 +213,16 @@ struct PoseBuffers {
   Buffer receptor_sites;
   Buffer energies;
 };
-void pose_energies(Program& program, cl_command_queue queue, const PoseInteraction& interaction,
-                   const PoseExtent& extent, const PoseBuffers& buffers);
+void pose_energies(DeviceProgram& program, cl_command_queue queue,
+                   const PoseInteraction& interaction, const PoseExtent& extent,
+                   const PoseBuffers& buffers);
 
 /// @param partials 1 to STARPMC_MOST_PARTIALS
-void pose_energies_reduce(Program& program, cl_command_queue queue, int poses,
+void pose_energies_reduce(DeviceProgram& program, cl_command_queue queue, int poses,
                           std::span<const Buffer> partials, Buffer energies);
 
 /// @param result two doubles, as in ArithmeticProbeArguments
-void arithmetic_probe(Program& program, cl_command_queue queue, ArithmeticLoop loop, int rounds,
-                      Buffer result);
+void arithmetic_probe(DeviceProgram& program, cl_command_queue queue, ArithmeticLoop loop,
+                      int rounds, Buffer result);
 
 }  // namespace starpmc::opencl

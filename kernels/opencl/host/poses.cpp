@@ -10,8 +10,9 @@ constexpr int kReduceItems = 64;
 
 }  // namespace
 
-void pose_energies(Program& program, cl_command_queue queue, const PoseInteraction& interaction,
-                   const PoseExtent& extent, const PoseBuffers& buffers) {
+void pose_energies(DeviceProgram& program, cl_command_queue queue,
+                   const PoseInteraction& interaction, const PoseExtent& extent,
+                   const PoseBuffers& buffers) {
   if (extent.poses == 0) return;
   const std::size_t group = size_of(program.shape().pose_group);
   const std::size_t real = program.single() ? sizeof(cl_float) : sizeof(cl_double);
@@ -24,7 +25,7 @@ void pose_energies(Program& program, cl_command_queue queue, const PoseInteracti
       .run({size_of(extent.poses), 1}, {group, 1});
 }
 
-void pose_energies_reduce(Program& program, cl_command_queue queue, int poses,
+void pose_energies_reduce(DeviceProgram& program, cl_command_queue queue, int poses,
                           std::span<const Buffer> partials, Buffer energies) {
   if (partials.empty() || partials.size() > STARPMC_MOST_PARTIALS) {
     throw RunError("OpenCL: pose_energies_reduce takes 1 to " +

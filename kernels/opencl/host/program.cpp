@@ -63,7 +63,7 @@ std::size_t largest_group_of(cl_program program, cl_device_id device) {
 
 }  // namespace
 
-struct Program::State {
+struct DeviceProgram::State {
   cl_context context = nullptr;  ///< kept alive by the programs
   cl_device_id device = nullptr;
   Precision precision = Precision::fp64;
@@ -91,9 +91,9 @@ struct Program::State {
   std::map<cl_command_queue, Pinned> pinned;
 };
 
-Program::Program(cl_context context, cl_device_id device, Precision precision,
-                 const std::filesystem::path& sources, std::optional<LaunchShape> shape,
-                 const Potential& potential)
+DeviceProgram::DeviceProgram(cl_context context, cl_device_id device, Precision precision,
+                             const std::filesystem::path& sources, std::optional<LaunchShape> shape,
+                             const Potential& potential)
     : state_(std::make_unique<State>()) {
   if (device_value<cl_device_fp_config>(device, CL_DEVICE_DOUBLE_FP_CONFIG,
                                         "CL_DEVICE_DOUBLE_FP_CONFIG") == 0) {
@@ -136,7 +136,7 @@ Program::Program(cl_context context, cl_device_id device, Precision precision,
   }
 }
 
-void Program::build(const std::filesystem::path& sources, const Potential& potential) {
+void DeviceProgram::build(const std::filesystem::path& sources, const Potential& potential) {
   State& state = *state_;
   const cl_device_id device = state.device;
   const cl_context context = state.context;
@@ -177,9 +177,9 @@ void Program::build(const std::filesystem::path& sources, const Potential& poten
   if (with_reference.valid()) state.with_reference = with_reference.get();
 }
 
-Program::~Program() = default;
+DeviceProgram::~DeviceProgram() = default;
 
-PreparedKernel& Program::kernel(cl_command_queue queue, const char* name) {
+PreparedKernel& DeviceProgram::kernel(cl_command_queue queue, const char* name) {
   const auto found = state_->kernels.find({queue, name});
   if (found != state_->kernels.end()) return found->second;
   cl_int error = CL_SUCCESS;
@@ -194,7 +194,7 @@ PreparedKernel& Program::kernel(cl_command_queue queue, const char* name) {
       .first->second;
 }
 
-cl_mem Program::scratch(cl_command_queue queue, std::size_t bytes) {
+cl_mem DeviceProgram::scratch(cl_command_queue queue, std::size_t bytes) {
   State::Scratch& scratch = state_->scratch[queue];
   if (bytes > scratch.bytes) {
     // The old memory goes when the commands that use it have finished (clReleaseMemObject).
@@ -207,7 +207,7 @@ cl_mem Program::scratch(cl_command_queue queue, std::size_t bytes) {
   return scratch.memory.get();
 }
 
-std::span<std::byte> Program::pinned(cl_command_queue queue, std::size_t bytes) {
+std::span<std::byte> DeviceProgram::pinned(cl_command_queue queue, std::size_t bytes) {
   State::Pinned& pinned = state_->pinned[queue];
   // Mapping waits for the queue, and so for what may still be written from the old one.
   if (bytes > pinned.bytes.size()) {
@@ -224,11 +224,11 @@ std::span<std::byte> Program::pinned(cl_command_queue queue, std::size_t bytes) 
   return pinned.bytes;
 }
 
-cl_device_id Program::device() const { return state_->device; }
-Precision Program::precision() const { return state_->precision; }
-bool Program::is_cpu() const { return state_->shape.cpu; }
-int Program::compute_units() const { return state_->compute_units; }
-std::size_t Program::local_memory_bytes() const { return state_->local_memory_bytes; }
-const LaunchShape& Program::shape() const { return state_->shape; }
+cl_device_id DeviceProgram::device() const { return state_->device; }
+Precision DeviceProgram::precision() const { return state_->precision; }
+bool DeviceProgram::is_cpu() const { return state_->shape.cpu; }
+int DeviceProgram::compute_units() const { return state_->compute_units; }
+std::size_t DeviceProgram::local_memory_bytes() const { return state_->local_memory_bytes; }
+const LaunchShape& DeviceProgram::shape() const { return state_->shape; }
 
 }  // namespace starpmc::opencl

@@ -3,7 +3,7 @@
 
 namespace starpmc::opencl {
 
-void reference_field(Program& program, cl_command_queue queue, const Window& window,
+void reference_field(DeviceProgram& program, cl_command_queue queue, const Window& window,
                      const ReferenceField& field) {
   check_local_memory(program, sizeof(ReferenceMemory), "reference_field");
   Launch(program, queue, "reference_field")

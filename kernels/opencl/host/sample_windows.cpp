@@ -9,7 +9,7 @@ namespace starpmc::opencl {
 namespace {
 
 /// Without a density and without a reference there is no field.
-void clear_field(Program& program, cl_command_queue queue, const Window& window,
+void clear_field(DeviceProgram& program, cl_command_queue queue, const Window& window,
                  const WholeWindow& whole) {
   const Buffer& energies = whole.decide.grid_energies;
   if (energies.memory == nullptr || whole.blocks != 0 || has_reference(whole)) return;
@@ -20,8 +20,8 @@ void clear_field(Program& program, cl_command_queue queue, const Window& window,
 /// queue computes; meanwhile the queue goes on with what does not need them.
 class TeamEnergies {
  public:
-  TeamEnergies(Program& program, cl_command_queue queue, const TeamMember& member, int candidates,
-               const Buffer& energies)
+  TeamEnergies(DeviceProgram& program, cl_command_queue queue, const TeamMember& member,
+               int candidates, const Buffer& energies)
       : queue_(queue), member_(member), count_(size_of(candidates)), energies_(energies) {
     auto* const values = reinterpret_cast<double*>(program.pinned(queue, 2 * bytes()).data());
     own_ = {values, count_};
@@ -69,7 +69,7 @@ class TeamEnergies {
 };
 
 /// A launch per operation, as CPUs like it: their kernels differ in their groups.
-void sample_by_operations(Program& program, cl_command_queue queue, const Window& window,
+void sample_by_operations(DeviceProgram& program, cl_command_queue queue, const Window& window,
                           const WindowTask& task, const Certification& certification,
                           const WholeWindow& whole) {
   DecideBuffers decide = whole.decide;
@@ -101,7 +101,7 @@ void sample_by_operations(Program& program, cl_command_queue queue, const Window
 /// Windows of three launches each, or of four where a response's doubts are settled apart.
 class FusedWindows {
  public:
-  FusedWindows(Program& program, cl_command_queue queue, const Window& window,
+  FusedWindows(DeviceProgram& program, cl_command_queue queue, const Window& window,
                std::span<const WindowTask> tasks, const Certification& certification,
                const WholeWindow& whole, Settling settling)
       : program_(program),
@@ -290,7 +290,7 @@ class FusedWindows {
     set_points_arguments(launch, all_.certification, scratch_);
   }
 
-  Program& program_;
+  DeviceProgram& program_;
   cl_command_queue queue_;
   Settling settling_;
   std::span<const WindowTask> tasks_;
@@ -301,7 +301,7 @@ class FusedWindows {
 
 }  // namespace
 
-void window_energies(Program& program, cl_command_queue queue, const Window& window,
+void window_energies(DeviceProgram& program, cl_command_queue queue, const Window& window,
                      const GridWork& work, const Certification& certification,
                      const WholeWindow& whole, Buffer sites, Buffer partials) {
   const DecideBuffers& decide = whole.decide;
@@ -337,7 +337,7 @@ void window_energies(Program& program, cl_command_queue queue, const Window& win
              {size_of(program.shape().pair_group), 1});
 }
 
-void sample_windows(Program& program, cl_command_queue queue, const Window& window,
+void sample_windows(DeviceProgram& program, cl_command_queue queue, const Window& window,
                     std::span<const WindowTask> tasks, const Certification& certification,
                     const WholeWindow& whole, Settling settling) {
   if (*program.shape().last_group_goes_on) {

@@ -121,7 +121,7 @@ struct SmallSystem {
     }
   }
   /// The same by a device.
-  void sample(Program& program, cl_command_queue queue, Settling settling);
+  void sample(DeviceProgram& program, cl_command_queue queue, Settling settling);
 
  private:
   void sample_window(const StepRange& range, std::span<double> window_record) {
@@ -206,7 +206,7 @@ struct SmallSystem {
 };
 
 template <class Real>
-void SmallSystem<Real>::sample(Program& program, cl_command_queue queue, Settling settling) {
+void SmallSystem<Real>::sample(DeviceProgram& program, cl_command_queue queue, Settling settling) {
   const Memory on_reals(queue, reals);
   const Memory on_integers(queue, integers);
   const Memory on_plan(queue, plan);

@@ -23,14 +23,14 @@ void WindowArrays::place(Buffer& array, Way way) {
 }
 
 // Kernels remember their arguments: each way has its own.
-void WindowArrays::bring(Program& program, cl_command_queue queue) {
+void WindowArrays::bring(DeviceProgram& program, cl_command_queue queue) {
   copy(program, queue, "bring_window_arrays", words_in_);
 }
-void WindowArrays::put_back(Program& program, cl_command_queue queue) {
+void WindowArrays::put_back(DeviceProgram& program, cl_command_queue queue) {
   copy(program, queue, "put_window_arrays_back", words_out_);
 }
 
-void WindowArrays::copy(Program& program, cl_command_queue queue, const char* kernel,
+void WindowArrays::copy(DeviceProgram& program, cl_command_queue queue, const char* kernel,
                         const Words& words) {
   constexpr std::size_t kGroups = 64;
   constexpr std::size_t kItems = 128;

@@ -25,13 +25,13 @@ class WindowArrays {
   /// @throws RunError where its size is not told
   void place(Buffer& array, Way way);
   /// Enqueue the copies.
-  void bring(Program& program, cl_command_queue queue);
-  void put_back(Program& program, cl_command_queue queue);
+  void bring(DeviceProgram& program, cl_command_queue queue);
+  void put_back(DeviceProgram& program, cl_command_queue queue);
 
  private:
   using Words = std::array<int, HANDED_ARRAYS>;
 
-  void copy(Program& program, cl_command_queue queue, const char* kernel, const Words& words);
+  void copy(DeviceProgram& program, cl_command_queue queue, const char* kernel, const Words& words);
 
   Buffer memory_;
   std::size_t bytes_;

@@ -17,21 +17,21 @@ struct GridWork {
   int parts() const { return chunks * slices; }
 };
 /// As many chunks as keep all compute units busy, and no more: each costs a sum per site.
-GridWork grid_work(const Program& program, const Window& window, int blocks);
+GridWork grid_work(const DeviceProgram& program, const Window& window, int blocks);
 
 /// Energies of the charged sites in `sites` with `blocks` compact blocks, as parts of sums.
-void qmmm_coulomb_grid_pairs(Program& program, cl_command_queue queue, const Window& window,
+void qmmm_coulomb_grid_pairs(DeviceProgram& program, cl_command_queue queue, const Window& window,
                              const GridWork& work, int blocks, Buffer sites, Buffer block_headers,
                              Buffer points, Buffer partials);
 
 /// Their sums over the sites of each candidate, kJ/mol.
-void qmmm_coulomb_grid_sum(Program& program, cl_command_queue queue, const Window& window,
+void qmmm_coulomb_grid_sum(DeviceProgram& program, cl_command_queue queue, const Window& window,
                            const GridWork& work, Buffer sites, Buffer partials, Buffer energies);
 
 /// mm_pair, qmmm_coulomb_grid_pairs, mm_pair_table and qmmm_nuclei_vdw in one launch, where the
 /// device can (LaunchShape::last_group_goes_on).
 /// @param sites placed by propose_moves_and_sites
-void window_energies(Program& program, cl_command_queue queue, const Window& window,
+void window_energies(DeviceProgram& program, cl_command_queue queue, const Window& window,
                      const GridWork& work, const Certification& certification,
                      const WholeWindow& whole, Buffer sites, Buffer partials);
 
@@ -42,9 +42,10 @@ struct DecideWork {
   std::size_t answers_bytes = 0;
   std::size_t total_bytes = 0;
 };
-DecideWork decide_work(const Program& program, const Window& window, int groups, int components);
+DecideWork decide_work(const DeviceProgram& program, const Window& window, int groups,
+                       int components);
 /// Groups for the pairs of a window's entries: tiles of the lower triangle (mm_pair_table).
-inline int table_tiles(const Program& program, const WindowExtent& extent) {
+inline int table_tiles(const DeviceProgram& program, const WindowExtent& extent) {
   const int tile = program.shape().table_tile;
   const int rows = (extent.candidates + extent.starts + tile - 1) / tile;
   return rows * (rows + 1) / 2;
@@ -54,8 +55,8 @@ AddUpGroups small_groups_that_add_up(const WindowExtent& extent, int components)
 /// The same of window_decide, of so many items, where there is no response.
 AddUpGroups deciding_groups_that_add_up(const WindowExtent& extent, int items);
 /// @throws RunError where the device cannot decide such a window
-void check_extent(const Program& program, const WindowExtent& extent, int components);
-std::size_t occupation_bytes(const Program& program, int steps, int components);
+void check_extent(const DeviceProgram& program, const WindowExtent& extent, int components);
+std::size_t occupation_bytes(const DeviceProgram& program, int steps, int components);
 std::size_t picks_bytes(int steps);
 
 /// How a window's launches are given what they hand to each other: as buffers, or as places in the
@@ -73,12 +74,12 @@ void set_decide_arguments(Launch& launch, const Window& window, const StepTuning
 void set_points_arguments(Launch& launch, const Certification& certification, const Buffer& unused);
 
 /// propose_moves that places the candidates' charged sites, too.
-void propose_moves_and_sites(Program& program, cl_command_queue queue, const Window& window,
+void propose_moves_and_sites(DeviceProgram& program, cl_command_queue queue, const Window& window,
                              const StepRange& range, Buffer chain_state, Buffer lattice,
                              Buffer outside, int site_capacity, Buffer sites);
 
 /// Local memory for the sites of a group's entries in the MM terms.
-std::size_t target_bytes(const Program& program, const Window& window);
+std::size_t target_bytes(const DeviceProgram& program, const Window& window);
 
 /// A kernel argument must be some buffer, even one that is not read.
 inline Buffer some(const Buffer& buffer, const Buffer& other) {

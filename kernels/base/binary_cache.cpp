@@ -1,4 +1,4 @@
-#include "kernels/opencl/host/binary_cache.hpp"
+#include "kernels/base/binary_cache.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -15,7 +15,7 @@
 #include "kernels/base/installation.hpp"
 #include "kernels/base/logging.hpp"
 
-namespace starpmc::opencl {
+namespace starpmc {
 namespace {
 
 constexpr std::string_view kMagic = "starpmc kernels 1\n";
@@ -193,4 +193,4 @@ void BinaryCache::store(std::string_view key, std::span<const unsigned char> bin
   remove_oldest(folder_, kMostFiles);
 }
 
-}  // namespace starpmc::opencl
+}  // namespace starpmc

@@ -10,7 +10,7 @@
 
 #include "kernels/base/file_descriptor.hpp"
 
-namespace starpmc::opencl {
+namespace starpmc {
 
 /// Compiled programs in a folder of the user, one file each, found by all that they were made from.
 ///
@@ -43,4 +43,4 @@ class BinaryCache {
   std::filesystem::path folder_;
 };
 
-}  // namespace starpmc::opencl
+}  // namespace starpmc
