@@ -51,7 +51,7 @@ bool is_private(const struct stat& status) {
 }
 
 /// The folder, if it can be trusted.
-FileDescriptor open_folder(const std::filesystem::path& folder) {
+FileDescriptor open_cache_folder(const std::filesystem::path& folder) {
   FileDescriptor descriptor(
       ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   struct stat status {};
@@ -136,7 +136,7 @@ std::filesystem::path BinaryCache::file_of(std::string_view key) const {
 std::optional<std::vector<unsigned char>> BinaryCache::load(std::string_view key) const {
   std::error_code error;
   if (!std::filesystem::exists(folder_, error)) return std::nullopt;
-  const FileDescriptor folder = open_folder(folder_);
+  const FileDescriptor folder = open_cache_folder(folder_);
   if (folder.get() < 0) return std::nullopt;
   const FileDescriptor file(
       ::openat(folder.get(), file_name(key).c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
@@ -166,7 +166,7 @@ FileDescriptor BinaryCache::make_folder() const {
     log_failure("cannot make", folder_);
     return {};
   }
-  return open_folder(folder_);
+  return open_cache_folder(folder_);
 }
 
 bool BinaryCache::takes_files() const {
